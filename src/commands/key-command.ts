@@ -9,6 +9,8 @@ import { listWorkspaceApiKeys } from "../features/workspace-admin/list-workspace
 import { revokeWorkspaceApiKey } from "../features/workspace-admin/revoke-workspace-api-key.ts";
 import { rotateWorkspaceApiKeys } from "../features/workspace-admin/rotate-workspace-api-keys.ts";
 import { updateWorkspaceApiKey } from "../features/workspace-admin/update-workspace-api-key.ts";
+import { assertLive, findWorkspace } from "../features/workspace-admin/admin-workspaces.ts";
+import { insertTwin } from "../features/workspace-admin/twins.ts";
 import { callRpc } from "./command-line-call.ts";
 import {
   idOption,
@@ -17,6 +19,7 @@ import {
   option,
   overlapOption,
   required,
+  testOption,
   valueNamed,
 } from "./options.ts";
 import { CommandRefused } from "./run-command.ts";
@@ -36,18 +39,29 @@ export function keyCommand(): Command {
   );
 }
 
-interface KeyOptions {
+/** Which workspace a command is about. */
+export interface WorkspaceOptions {
   readonly workspace: bigint;
+  readonly test?: true;
+}
+
+interface KeyOptions extends WorkspaceOptions {
   readonly last4: string;
 }
 
-/** `key create --workspace ID --name NAME [--scope SCOPE]` */
+/** `key create --workspace ID [--test] --name NAME [--scope SCOPE]` */
 function createCommand(): Command {
-  return subcommand<{ workspace: bigint; name: string; scope?: KeyScope }>(
+  return subcommand<WorkspaceOptions & { name: string; scope?: KeyScope }>(
     "create",
     "make one more key, beside the others",
-    [idOption("workspace"), required("--name <name>", "the program that it is for"), scopeOption()],
-    async (em, { workspace, name, scope }) => {
+    [
+      idOption("workspace"),
+      testOption(),
+      required("--name <name>", "the program that it is for"),
+      scopeOption(),
+    ],
+    async (em, { name, scope, ...named }) => {
+      const workspace = await namedWorkspace(em, named);
       const fields = { workspace, name, scope: valueNamed(ApiKeyScope, scope) };
       const created = await callRpc(
         em,
@@ -64,18 +78,20 @@ function createCommand(): Command {
   );
 }
 
-/** `key update --workspace ID --last4 XXXX [--name NAME] [--scope SCOPE]` */
+/** `key update --workspace ID [--test] --last4 XXXX [--name NAME] [--scope SCOPE]` */
 function updateCommand(): Command {
   return subcommand<KeyOptions & { name?: string; scope?: KeyScope }>(
     "update",
     "give a key another name or scope",
     [
       idOption("workspace"),
+      testOption(),
       last4Option().makeOptionMandatory(),
       option("--name <name>", "the program that it is for"),
       scopeOption(),
     ],
-    async (em, { workspace, last4, name, scope }) => {
+    async (em, { last4, name, scope, ...named }) => {
+      const workspace = await namedWorkspace(em, named);
       const keys = await listKeys(em, workspace);
       const { id: key } = keyEndingIn(keys, last4, `Workspace ${workspace}`);
       const fields = { workspace, key, name, scope: valueNamed(ApiKeyScope, scope) };
@@ -90,13 +106,14 @@ function updateCommand(): Command {
   );
 }
 
-/** `key rotate --workspace ID [--overlap SECONDS]` */
+/** `key rotate --workspace ID [--test] [--overlap SECONDS]` */
 function rotateCommand(): Command {
-  return subcommand<{ workspace: bigint; overlap: number }>(
+  return subcommand<WorkspaceOptions & { overlap: number }>(
     "rotate",
     "make a new key; the others end after the overlap",
-    [idOption("workspace"), overlapOption("how long the other keys go on working")],
-    async (em, { workspace, overlap: overlapSeconds }) => {
+    [idOption("workspace"), testOption(), overlapOption("how long the other keys go on working")],
+    async (em, { overlap: overlapSeconds, ...named }) => {
+      const workspace = await namedWorkspace(em, named);
       const fields = { workspace, overlapSeconds };
       const { rotateWorkspaceApiKeys: rotate } = method;
       const { apiKey } = await callRpc(em, rotate, rotateWorkspaceApiKeys, fields);
@@ -113,13 +130,14 @@ function rotateCommand(): Command {
   );
 }
 
-/** `key revoke --workspace ID --last4 XXXX` */
+/** `key revoke --workspace ID [--test] --last4 XXXX` */
 function revokeCommand(): Command {
   return subcommand<KeyOptions>(
     "revoke",
     "end a key now",
-    [idOption("workspace"), last4Option().makeOptionMandatory()],
-    async (em, { workspace, last4 }) => {
+    [idOption("workspace"), testOption(), last4Option().makeOptionMandatory()],
+    async (em, { last4, ...named }) => {
+      const workspace = await namedWorkspace(em, named);
       const keys = await listKeys(em, workspace).catch((error: unknown) => {
         if (error instanceof Refusal && error.reason === "WORKSPACE_NOT_FOUND") return [];
         throw error;
@@ -137,6 +155,25 @@ function revokeCommand(): Command {
       }
       return { json: { revoked }, lines: [`Revoked ${revoked}.`] };
     },
+  );
+}
+
+/**
+ * The id of the workspace that options name, or of its test twin, which is made where there is none yet.
+ *
+ * @throws Refusal WORKSPACE_NOT_FOUND, WORKSPACE_IS_TEST
+ */
+export async function namedWorkspace(
+  em: EntityManager,
+  { workspace, test }: WorkspaceOptions,
+): Promise<bigint> {
+  if (test === undefined) return workspace;
+  return BigInt(
+    await em.fork().transactional(async (tx) => {
+      const live = await findWorkspace(tx, workspace);
+      assertLive(live);
+      return insertTwin(tx, live);
+    }),
   );
 }
 

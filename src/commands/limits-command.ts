@@ -7,21 +7,21 @@ import { LIMIT_CLASSES, type LimitClass } from "../domain/rate-limit.ts";
 import { getWorkspace } from "../features/workspace-admin/get-workspace.ts";
 import { updateWorkspaceLimits } from "../features/workspace-admin/update-workspace-limits.ts";
 import { callRpc } from "./command-line-call.ts";
-import { idOption, required, wholeNumber } from "./options.ts";
+import { namedWorkspace, type WorkspaceOptions } from "./key-command.ts";
+import { idOption, required, testOption, wholeNumber } from "./options.ts";
 import type { CommandResult } from "./run-command.ts";
 import { commandGroup, subcommand } from "./subcommand.ts";
 
 const { method } = WorkspaceAdminService;
 
-interface SetOptions {
-  readonly workspace: bigint;
+interface SetOptions extends WorkspaceOptions {
   readonly class: LimitClass;
   readonly rate: number;
   readonly burst?: number;
 }
 
 /**
- * `limits set --workspace ID --class CLASS --rate N [--burst N]` and `limits show --workspace ID`
+ * `limits set --workspace ID [--test] --class CLASS --rate N [--burst N]` and `limits show --workspace ID [--test]`
  */
 export function limitsCommand(): Command {
   const set = subcommand<SetOptions>(
@@ -29,21 +29,24 @@ export function limitsCommand(): Command {
     "limit how often a workspace may call one class of methods",
     [
       idOption("workspace"),
+      testOption(),
       required("--class <class>", "quote, read or write").choices([...LIMIT_CLASSES]),
       callsOption("--rate <calls>", "calls a second").makeOptionMandatory(),
       callsOption("--burst <calls>", "calls at once after a rest; twice the rate"),
     ],
-    async (em, { workspace, class: limitClass, rate, burst }) => {
+    async (em, { class: limitClass, rate, burst, ...named }) => {
+      const workspace = await namedWorkspace(em, named);
       const fields = { workspace, [limitClass]: { rate, burst } };
       const { updateWorkspaceLimits: update } = method;
       return asResult((await callRpc(em, update, updateWorkspaceLimits, fields)).data!);
     },
   );
-  const show = subcommand<{ workspace: bigint }>(
+  const show = subcommand<WorkspaceOptions>(
     "show",
     "print a workspace's limits",
-    [idOption("workspace")],
-    async (em, { workspace }) => {
+    [idOption("workspace"), testOption()],
+    async (em, named) => {
+      const workspace = await namedWorkspace(em, named);
       const { data } = await callRpc(em, method.getWorkspace, getWorkspace, { workspace });
       return asResult(data!);
     },

@@ -9,6 +9,7 @@ import { createWorkspace } from "../features/workspace-admin/create-workspace.ts
 import { listWorkspaces } from "../features/workspace-admin/list-workspaces.ts";
 import { renameWorkspace } from "../features/workspace-admin/rename-workspace.ts";
 import { resumeWorkspace } from "../features/workspace-admin/resume-workspace.ts";
+import { updateWorkspaceTimeZone } from "../features/workspace-admin/update-workspace-time-zone.ts";
 import { suspendWorkspace } from "../features/workspace-admin/suspend-workspace.ts";
 import type { PaymentProviderName } from "../features/workspaces/payment-connection.entity.ts";
 import { callRpc, listAll } from "./command-line-call.ts";
@@ -25,7 +26,7 @@ interface WorkspaceOptions {
   readonly workspace: bigint;
 }
 
-/** `workspace create`, `list`, `rename`, `suspend` and `resume` */
+/** `workspace create`, `list`, `rename`, `time-zone`, `suspend` and `resume` */
 export function workspaceCommand(): Command {
   return commandGroup(
     "workspace",
@@ -33,6 +34,7 @@ export function workspaceCommand(): Command {
     createCommand(),
     listCommand(),
     renameCommand(),
+    timeZoneCommand(),
     suspendCommand(),
     resumeCommand(),
   );
@@ -42,18 +44,19 @@ export function workspaceCommand(): Command {
 function createCommand(): Command {
   return subcommand<{ name: string; paymentProvider?: PaymentProviderName }>(
     "create",
-    "make a workspace and its first API key",
+    "make a workspace and its first API keys, one for tests",
     [nameOption(), providerOption("--payment-provider <provider>")],
     async (em, { name, paymentProvider }) => {
       const fields = { name, paymentProvider };
       const created = await callRpc(em, method.createWorkspace, createWorkspace, fields);
-      const { data, apiKey } = created;
+      const { data, apiKey, testApiKey } = created;
       const workspace = { id: Number(data!.id), name: data!.name };
       return {
-        json: { workspace, api_key: apiKey },
+        json: { workspace, api_key: apiKey, test_api_key: testApiKey },
         lines: [
           `Workspace ${workspace.id}: ${workspace.name}`,
           `Its key, shown this once: ${apiKey}`,
+          `Its key for tests, shown this once: ${testApiKey}`,
         ],
       };
     },
@@ -96,6 +99,24 @@ function renameCommand(): Command {
       return {
         json: { workspace: { id: Number(id), name } },
         lines: [`Workspace ${id}: ${name}`],
+      };
+    },
+  );
+}
+
+/** `workspace time-zone --workspace ID --time-zone NAME` */
+function timeZoneCommand(): Command {
+  return subcommand<WorkspaceOptions & { timeZone: string }>(
+    "time-zone",
+    "set the time zone whose days a workspace's reports are by",
+    [idOption("workspace"), required("--time-zone <name>", "such as Europe/Berlin, or UTC")],
+    async (em, fields) => {
+      const { updateWorkspaceTimeZone: update } = method;
+      const { data } = await callRpc(em, update, updateWorkspaceTimeZone, fields);
+      const { id, timeZone } = data!;
+      return {
+        json: { workspace: Number(id), time_zone: timeZone },
+        lines: [`The time zone of workspace ${id} is ${timeZone}.`],
       };
     },
   );

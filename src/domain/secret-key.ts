@@ -1,16 +1,15 @@
 import { hash, randomBytes, randomInt } from "node:crypto";
 import { crc32 } from "node:zlib";
 
-/** How a secret key begins: that of a workspace, and that of an operator. */
-export type KeyPrefix = "shp_" | "sho_";
+/** How a secret key begins: that of a workspace, that of its test twin, and that of an operator. */
+export type KeyPrefix = "shp_" | "shp_test_" | "sho_";
 
-const PREFIX_LENGTH = 4;
 const SECRET_LENGTH = 30;
 const CHECKSUM_LENGTH = 6;
-const KEY_LENGTH = PREFIX_LENGTH + SECRET_LENGTH + CHECKSUM_LENGTH;
+const MAX_KEY_LENGTH = "shp_test_".length + SECRET_LENGTH + CHECKSUM_LENGTH;
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-const FORM = /^sh[po]_[0-9A-Za-z]{36}$/;
+const FORM = /^(?:shp_|shp_test_|sho_)([0-9A-Za-z]{30})[0-9A-Za-z]{6}$/;
 
 /**
  * Creates a secret key: its prefix, 30 random base62 characters (178 bits) and their CRC-32 as 6 base62
@@ -26,13 +25,13 @@ export function createSecretKey(prefix: KeyPrefix): string {
  * look-up. Takes time and memory that do not grow with the text.
  */
 export function isWellFormedKey(text: string): boolean {
-  if (text.length !== KEY_LENGTH || !FORM.test(text)) return false;
-  const secret = text.slice(PREFIX_LENGTH, PREFIX_LENGTH + SECRET_LENGTH);
-  return text.endsWith(checksumOf(secret));
+  if (text.length > MAX_KEY_LENGTH) return false;
+  const secret = FORM.exec(text)?.[1];
+  return secret !== undefined && text.endsWith(checksumOf(secret));
 }
 
 /** A key but for its last four characters. */
-const KEY_IN_TEXT = /(sh[po]_)[0-9A-Za-z]{32}(?=[0-9A-Za-z]{4})/g;
+const KEY_IN_TEXT = /(sh[po]_(?:test_)?)[0-9A-Za-z]{32}(?=[0-9A-Za-z]{4})/g;
 
 /** A text in which keys are cut to their last four characters. */
 export function cutKeys(text: string): string {

@@ -21,11 +21,12 @@ test("workspace create prints the first key, of which only the hash is stored", 
   expect(created).toEqual({
     workspace: { id: expect.any(Number), name: "Acme Ltd" },
     api_key: expect.stringMatching(KEY),
+    test_api_key: expect.stringMatching(/^shp_test_[0-9A-Za-z]{36}$/),
   });
 
   const client = await connectTo(database.url);
   const { rows } = await client.query("select * from api_key");
-  expect(rows).toHaveLength(1);
+  expect(rows).toHaveLength(2);
   expect(JSON.stringify(rows)).not.toContain(created.api_key.slice("shp_".length, -4));
 });
 
@@ -62,6 +63,55 @@ test("connecting or disconnecting a payment provider twice has the effect of onc
     expect(await json("payment-provider", "disconnect", ...at)).toEqual(disconnected);
   }
   expect(await list()).toMatchObject([{ payment_provider: null }]);
+});
+
+test("payment-provider show says whether payments can be taken, and what is missing", async () => {
+  const { workspace } = await json("workspace", "create", "--name", "Acme");
+  const at = ["payment-provider", "show", "--workspace", String(workspace.id)];
+  const none = {
+    payment_provider: null,
+    state: "none",
+    account: null,
+    live: null,
+    missing: [],
+  };
+  expect(await json(...at)).toEqual({ workspace: workspace.id, ...none });
+  const client = await connectTo(database.url);
+  await client.query(
+    `insert into payment_connection
+       (workspace_id, provider, connected_at, state, account, live, missing)
+     values ($1, 'stripe', now(), 'onboarding', 'acct_1', true, '["external_account"]')`,
+    [workspace.id],
+  );
+  expect(await json(...at)).toEqual({
+    workspace: workspace.id,
+    payment_provider: "stripe",
+    state: "onboarding",
+    account: "acct_1",
+    live: true,
+    missing: ["external_account"],
+  });
+  expect((await runCommand(at, environment)).stdout).toBe(
+    `Workspace ${workspace.id} is paid through stripe: onboarding, account acct_1, live mode.\nIt still has to know: external_account\n`,
+  );
+  const { rows } = await client.query("select id::int from workspace where twin_of = $1", [
+    workspace.id,
+  ]);
+  const [{ id: twin }] = rows;
+  expect(await json(...at, "--test")).toEqual({
+    ...none,
+    workspace: twin,
+    payment_provider: "test",
+    state: "ready",
+  });
+  await client.query(
+    `update payment_connection set provider = 'stripe', account = 'acct_1', live = false
+     where workspace_id = $1`,
+    [twin],
+  );
+  expect((await runCommand([...at, "--test"], environment)).stdout).toBe(
+    `Workspace ${twin} is paid through stripe: ready, account acct_1, test mode.\n`,
+  );
 });
 
 test("key rotate prints a new key and ends the others, at once or after the overlap", async () => {
@@ -198,6 +248,7 @@ test("what a command changes is recorded as done at the command line, by its acc
 
 test.each([
   ["payment-provider", "connect", "--provider", "manual"],
+  ["payment-provider", "show"],
   ["payment-provider", "disconnect"],
   ["key", "rotate"],
   ["workspace", "rename", "--name", "X"],
@@ -213,7 +264,9 @@ test("without --json the commands print sentences, and a key only when it is cre
   const words = async (...args: string[]) => (await runCommand(args, environment)).stdout;
   expect(await words("workspace", "list")).toBe("No workspaces yet.\n");
   const created = await words("workspace", "create", "--name", "Acme");
-  expect(created).toMatch(/^Workspace 1: Acme\nIts key, shown this once: shp_\w{36}\n$/);
+  expect(created).toMatch(
+    /^Workspace 1: Acme\nIts key, shown this once: shp_\w{36}\nIts key for tests, shown this once: shp_test_\w{36}\n$/,
+  );
   expect(
     await words("payment-provider", "connect", "--workspace", "1", "--provider", "manual"),
   ).toBe("Workspace 1 is paid through manual.\n");

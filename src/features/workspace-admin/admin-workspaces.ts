@@ -15,6 +15,7 @@ import { DEFAULT_LIMITS } from "../../domain/rate-limit.ts";
 import { refuse } from "../../domain/refusal.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
 import { changesBetween, recordChange } from "../audit/record-change.ts";
+import { evictKeys } from "../credentials/secret-keys.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import { lockWorkspace, Workspace } from "../workspaces/workspace.entity.ts";
 import { PaymentConnection } from "../workspaces/payment-connection.entity.ts";
@@ -25,13 +26,20 @@ export async function loadAdminWorkspaces(
   em: EntityManager,
   workspaces: readonly Workspace[],
 ): Promise<AdminWorkspace[]> {
-  const of = { workspace: { $in: workspaces.map(({ id }) => id) } };
+  const ids = workspaces.map(({ id }) => id);
+  const of = { workspace: { $in: ids } };
   const connections = await em.find(PaymentConnection, of, { refresh: true });
   const limits = await em.find(WorkspaceLimit, of, { refresh: true });
   const providerOf = new Map(connections.map((it) => [it.workspace, it.provider]));
+  const twins = await em.find(Workspace, { twinOf: { $in: ids } });
+  const twinOf = new Map(twins.map((it) => [it.twinOf, it.id]));
+  const lives = await em.find(Workspace, { id: workspaces.flatMap((it) => it.twinOf ?? []) });
+  const liveOf = new Map(lives.map((it) => [it.id, it]));
   const limitsOf = Map.groupBy(limits, (it) => it.workspace);
   return workspaces.map((workspace) => {
-    const { id, name, createdAt, suspendedAt } = workspace;
+    const { id, createdAt, twinOf: liveId } = workspace;
+    const { name, suspendedAt, timeZone } = liveId ? liveOf.get(liveId)! : workspace;
+    const twinId = twinOf.get(id);
     const own = (limitsOf.get(id) ?? []).map(
       ({ limitClass, rate, burst }) => [limitClass, { rate, burst }] as const,
     );
@@ -42,6 +50,9 @@ export async function loadAdminWorkspaces(
       suspendedAt: suspendedAt ? timestampFromDate(suspendedAt) : undefined,
       createdAt: timestampFromDate(createdAt),
       limits: { ...DEFAULT_LIMITS, ...Object.fromEntries(own) },
+      ...(twinId === undefined ? {} : { testWorkspace: BigInt(twinId) }),
+      ...(liveId ? { liveWorkspace: BigInt(liveId) } : {}),
+      timeZone,
     });
   });
 }
@@ -69,6 +80,20 @@ export async function findWorkspace(
   const found = await (lock === undefined ? em.findOne(Workspace, id) : lockWorkspace(em, id));
   if (found === null) throw refuse("WORKSPACE_NOT_FOUND", `There is no workspace ${sent}.`);
   return found;
+}
+
+/**
+ * Checks that a workspace is no test twin, which has its name, suspension, members and time zone from a live one.
+ *
+ * @throws Refusal WORKSPACE_IS_TEST
+ */
+export function assertLive({ id, twinOf }: Workspace): void {
+  if (!twinOf) return;
+  throw refuse(
+    "WORKSPACE_IS_TEST",
+    `Workspace ${id} is the test twin of ${twinOf}, which it follows: name that one.`,
+    { subject: "workspace" },
+  );
 }
 
 /**
@@ -102,12 +127,21 @@ export function changeWorkspace<M extends DescMethodUnary>(
   });
 }
 
+/** As `evictKeys`, for a live workspace and its test twin, which follows it. */
+export async function evictKeysOfBoth(tx: EntityManager, { id }: Workspace): Promise<void> {
+  const twin = await tx.findOne(Workspace, { twinOf: id });
+  await evictKeys(tx, "api_key", id);
+  if (twin !== null) await evictKeys(tx, "api_key", twin.id);
+}
+
 /** The properties of a workspace that can change, by their names in the audit log. */
-function recordedOf({ name, paymentProvider, suspendedAt, limits }: AdminWorkspace) {
+function recordedOf(workspace: AdminWorkspace) {
+  const { name, paymentProvider, suspendedAt, timeZone, limits } = workspace;
   return {
     name,
     payment_provider: paymentProvider,
     suspended_at: suspendedAt && timestampDate(suspendedAt),
+    time_zone: timeZone,
     "limits.quote": limitText(limits?.quote),
     "limits.read": limitText(limits?.read),
     "limits.write": limitText(limits?.write),

@@ -10,12 +10,13 @@ import {
   PaymentConnection,
   type PaymentProviderName,
 } from "../workspaces/payment-connection.entity.ts";
-import { changeWorkspace } from "./admin-workspaces.ts";
+import { assertNoneOpen } from "../workspaces/open-payments.ts";
+import { assertLive, changeWorkspace } from "./admin-workspaces.ts";
 
 /**
  * Connects a payment provider to a workspace, in the place of the one it has.
  *
- * @throws Refusal WORKSPACE_NOT_FOUND
+ * @throws Refusal WORKSPACE_NOT_FOUND, WORKSPACE_IS_TEST, PAYMENTS_OPEN
  */
 export async function connectPaymentProvider(
   request: ConnectPaymentProviderRequestValid,
@@ -26,13 +27,13 @@ export async function connectPaymentProvider(
   // One of the names that the request's rule lists.
   const provider = request.paymentProvider as PaymentProviderName;
   return changeWorkspace(em, method, request, call, async (tx, workspace) => {
+    assertLive(workspace);
     const connection = await tx.findOne(PaymentConnection, { workspace: workspace.id });
     if (connection?.provider === provider) return;
-    const row = { provider, connectedAt: sql`now()` };
-    if (connection === null) {
-      await tx.insert(PaymentConnection, { workspace: workspace.id, ...row });
-    } else {
-      await tx.nativeUpdate(PaymentConnection, { workspace: workspace.id }, row);
-    }
+    const row = { workspace: workspace.id, provider, connectedAt: sql`now()` };
+    // In the place of the other with all that was known of its account.
+    await tx.nativeDelete(PaymentConnection, { workspace: workspace.id });
+    await tx.insert(PaymentConnection, row);
+    await assertNoneOpen(tx, connection);
   });
 }

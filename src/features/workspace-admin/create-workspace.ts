@@ -14,13 +14,16 @@ import {
   PaymentConnection,
   type PaymentProviderName,
 } from "../workspaces/payment-connection.entity.ts";
-import { Workspace } from "../workspaces/workspace.entity.ts";
+import { insertTwin, lockNewWorkspaces } from "./twins.ts";
+import { parseTimeZone, Workspace } from "../workspaces/workspace.entity.ts";
 import { loadAdminWorkspace } from "./admin-workspaces.ts";
 
 /**
- * Adds a workspace with its first key and, if one is given, a connected payment provider.
+ * Adds a workspace and its test twin, each with its first key, and, if one is given, a connected payment
+ * provider.
  *
- * @returns the workspace, and the secret of its key, which no other call shows
+ * @returns the workspace, and the secrets of the keys, which no other call shows
+ * @throws Refusal FIELD_INVALID for a time zone that is none
  */
 export async function createWorkspace(
   request: CreateWorkspaceRequestValid,
@@ -29,9 +32,11 @@ export async function createWorkspace(
 ): Promise<CreateWorkspaceResponse> {
   const method = WorkspaceAdminService.method.createWorkspace;
   const { name, paymentProvider } = request;
+  const timeZone = parseTimeZone(request.timeZone ?? "");
   return withIdempotency(em, method, request, call, async (tx) => {
+    await lockNewWorkspaces(tx);
     // What an insert gives is the text of a bigint.
-    const id = Number(await tx.insert(Workspace, { name, createdAt: sql`now()` }));
+    const id = Number(await tx.insert(Workspace, { name, timeZone, createdAt: sql`now()` }));
     await tx.insert(Feed, { workspace: id, changedAt: sql`now()` });
     if (paymentProvider !== undefined) {
       // One of the names that the request's rule lists.
@@ -39,7 +44,16 @@ export async function createWorkspace(
       await tx.insert(PaymentConnection, { workspace: id, provider, connectedAt: sql`now()` });
     }
     const { data: key, apiKey } = await insertKey(tx, id, { name: null, scope: "full" });
-    const created = { name, payment_provider: paymentProvider, api_key: key.id };
+    const twin = await insertTwin(tx, { id, name });
+    const testKey = await insertKey(tx, twin, { name: null, scope: "full" });
+    const created = {
+      name,
+      payment_provider: paymentProvider,
+      time_zone: request.timeZone === undefined ? undefined : timeZone,
+      api_key: key.id,
+      test_workspace: twin,
+      test_api_key: testKey.data.id,
+    };
     recordChange(tx, call, {
       subject: `workspace/${id}`,
       workspaceId: id,
@@ -47,6 +61,6 @@ export async function createWorkspace(
     });
     const workspace = await tx.findOneOrFail(Workspace, id);
     const data = await loadAdminWorkspace(tx, workspace);
-    return { data, apiKey };
+    return { data, apiKey, testApiKey: testKey.apiKey };
   });
 }

@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import type { FilterQuery } from "@mikro-orm/core";
+import { raw, type FilterQuery } from "@mikro-orm/core";
 import {
   ListWorkspacesResponseSchema,
   type ListWorkspacesRequestValid,
@@ -16,8 +16,11 @@ interface Position {
   readonly id: number;
 }
 
+/** Written so that the index of twins, which holds half of all workspaces as nulls, is not read for a page. */
+const IS_LIVE: FilterQuery<Workspace> = { [raw("coalesce(twin_of, 0)")]: 0 };
+
 /**
- * Lists workspaces by name, or those whose name contains a text in whatever case, or that are, or
+ * Lists live workspaces by name, or those whose name contains a text in whatever case, or that are, or
  * are not, suspended.
  *
  * @throws Refusal FIELD_INVALID for a page token that is not of a list with these filters
@@ -29,7 +32,7 @@ export async function listWorkspaces(
 ): Promise<ListWorkspacesResponse> {
   const { nameContains, suspended } = request;
   const page = readPage(request, { list: "workspaces", nameContains, suspended }, readPosition);
-  const filters: FilterQuery<Workspace>[] = [];
+  const filters: FilterQuery<Workspace>[] = [IS_LIVE];
   if (nameContains !== undefined) filters.push({ name: { $ilike: `%${literal(nameContains)}%` } });
   if (suspended !== undefined) filters.push({ suspendedAt: suspended ? { $ne: null } : null });
   if (page.after !== undefined) filters.push(isAfter(page.after));

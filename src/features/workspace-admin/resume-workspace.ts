@@ -5,14 +5,13 @@ import {
 } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import type { DatabaseDeps } from "../../db/orm.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
-import { evictKeys } from "../credentials/secret-keys.ts";
-import { changeWorkspace } from "./admin-workspaces.ts";
+import { assertLive, changeWorkspace, evictKeysOfBoth } from "./admin-workspaces.ts";
 
 /**
  * Takes the calls of a suspended workspace again, in every process within a second. A workspace that
  * is not suspended stays as it is.
  *
- * @throws Refusal WORKSPACE_NOT_FOUND
+ * @throws Refusal WORKSPACE_NOT_FOUND, WORKSPACE_IS_TEST
  */
 export async function resumeWorkspace(
   request: ResumeWorkspaceRequestValid,
@@ -21,9 +20,10 @@ export async function resumeWorkspace(
 ): Promise<ResumeWorkspaceResponse> {
   const method = WorkspaceAdminService.method.resumeWorkspace;
   return changeWorkspace(em, method, request, call, async (tx, workspace) => {
+    assertLive(workspace);
     if (!workspace.suspendedAt) return;
     workspace.suspendedAt = null;
     await tx.flush();
-    await evictKeys(tx, "api_key", workspace.id);
+    await evictKeysOfBoth(tx, workspace);
   });
 }

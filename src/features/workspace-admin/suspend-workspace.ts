@@ -6,15 +6,14 @@ import {
 } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import type { DatabaseDeps } from "../../db/orm.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
-import { evictKeys } from "../credentials/secret-keys.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
-import { changeWorkspace } from "./admin-workspaces.ts";
+import { assertLive, changeWorkspace, evictKeysOfBoth } from "./admin-workspaces.ts";
 
 /**
  * Refuses all calls of a workspace, in every process within a second. A workspace that is suspended
  * stays as it is.
  *
- * @throws Refusal WORKSPACE_NOT_FOUND
+ * @throws Refusal WORKSPACE_NOT_FOUND, WORKSPACE_IS_TEST
  */
 export async function suspendWorkspace(
   request: SuspendWorkspaceRequestValid,
@@ -23,9 +22,10 @@ export async function suspendWorkspace(
 ): Promise<SuspendWorkspaceResponse> {
   const method = WorkspaceAdminService.method.suspendWorkspace;
   return changeWorkspace(em, method, request, call, async (tx, workspace) => {
+    assertLive(workspace);
     if (workspace.suspendedAt) return;
     await tx.nativeUpdate(Workspace, workspace.id, { suspendedAt: sql`now()` });
     await tx.refresh(workspace);
-    await evictKeys(tx, "api_key", workspace.id);
+    await evictKeysOfBoth(tx, workspace);
   });
 }

@@ -38,6 +38,9 @@ const workspaceWith = (fields: object) => ({
   payment_provider: null,
   suspended_at: null,
   created_at: ANY_TIME,
+  test_workspace: expect.any(Number),
+  live_workspace: null,
+  time_zone: "UTC",
   limits: DEFAULT_LIMITS,
   ...fields,
 });
@@ -50,7 +53,11 @@ describe("a new workspace", () => {
     const { status, body } = await ask("POST", "", { name: " Acme " });
     expect({ status, body }).toEqual({
       status: 201,
-      body: { data: workspaceWith({ name: "Acme" }), api_key: ANY_SECRET },
+      body: {
+        data: workspaceWith({ name: "Acme" }),
+        api_key: ANY_SECRET,
+        test_api_key: expect.stringMatching(/^shp_test_/),
+      },
     });
     expect(await ask("GET", `/${body.data.id}`)).toEqual(found(body.data));
     const bookIt = () => service.request("/v1/shipments", { apiKey: body.api_key, body: BOOKING });
@@ -69,6 +76,7 @@ describe("a new workspace", () => {
     expect(answer).toEqual({
       data: workspaceWith({ name: "By gRPC", payment_provider: "manual" }),
       api_key: ANY_SECRET,
+      test_api_key: expect.stringMatching(/^shp_test_/),
     });
     expect(await ask("GET", `/${answer.data.id}`)).toEqual(found(answer.data));
   });
@@ -85,8 +93,9 @@ describe("a new workspace", () => {
   test("is recorded with its operator, and not its secret", async () => {
     const headers = { "x-request-id": "making" };
     const { body } = await ask("POST", "", { name: "A", payment_provider: "manual" }, headers);
-    const { id } = body.data;
+    const { id, test_workspace: twin } = body.data;
     const keys = await ask("GET", `/${id}/api_keys`);
+    const testKeys = await ask("GET", `/${twin}/api_keys`);
     expect(await auditEntriesOf(service, id)).toEqual([
       {
         actor: "operator",
@@ -98,6 +107,8 @@ describe("a new workspace", () => {
           { field: "name", before: null, after: "A" },
           { field: "payment_provider", before: null, after: "manual" },
           { field: "api_key", before: null, after: keys.body.data[0].id },
+          { field: "test_workspace", before: null, after: String(twin) },
+          { field: "test_api_key", before: null, after: testKeys.body.data[0].id },
         ],
         request_id: "making",
       },
@@ -305,6 +316,10 @@ test("requests that break a rule of a field are refused by its name", async () =
     ["POST", "", { name: "X", payment_provider: "cash" }, "payment_provider"],
     ["PATCH", `/${id}`, { name: " " }, "name"],
     ["PUT", `/${id}/payment_provider`, {}, "payment_provider"],
+    ["POST", "", { name: "X", time_zone: "Mars/Olympus" }, "time_zone"],
+    ["PUT", `/${id}/time_zone`, {}, "time_zone"],
+    ["PUT", `/${id}/time_zone`, { time_zone: "+01:00" }, "time_zone"],
+    ["PUT", `/${id}/time_zone`, { time_zone: "europe/berlin" }, "time_zone"],
     ["PATCH", `/${id}/limits`, { quote: {} }, "quote.rate"],
     ["PATCH", `/${id}/limits`, { read: { rate: 0 } }, "read.rate"],
     ["PATCH", `/${id}/limits`, { write: { rate: 1, burst: 1_000_001 } }, "write.burst"],

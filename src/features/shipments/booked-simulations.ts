@@ -1,0 +1,103 @@
+import type { CreateShipmentRequest } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { SimulationScenario } from "../../../gen/shipments/v1/simulation_pb.js";
+import { loadByOwner } from "../../db/by-owner.ts";
+import { columnsOf, insertionOf, inverseOf } from "../../db/columns.ts";
+import type { Outcome } from "../../db/group-commit.ts";
+import type { Transaction } from "../../db/transaction.ts";
+import { MAX_SIMULATIONS } from "../../domain/limits.ts";
+import { refuse } from "../../domain/refusal.ts";
+import { nextStep, type Scenario } from "../../domain/shipment/simulation.ts";
+import type { Call } from "../../pipeline/call.ts";
+import type { Booking } from "./booking-facts.ts";
+import type { AcceptedBooking } from "./check-booking.ts";
+import { Simulation } from "./simulation.entity.ts";
+
+/** How long after each other steps follow unless told otherwise, in seconds. */
+const STEP_SECONDS = 10;
+
+const SCENARIO: Readonly<Record<Scenario, SimulationScenario>> = {
+  deliver: SimulationScenario.DELIVER,
+  late: SimulationScenario.LATE,
+  no_courier: SimulationScenario.NO_COURIER,
+  payment_declined: SimulationScenario.PAYMENT_DECLINED,
+  payment_after_cancel: SimulationScenario.PAYMENT_AFTER_CANCEL,
+  refund_failed: SimulationScenario.REFUND_FAILED,
+  dispute: SimulationScenario.DISPUTE,
+  stuck: SimulationScenario.STUCK,
+};
+
+const scenarioOf = inverseOf(SCENARIO);
+
+/** @throws Refusal FIELD_INVALID when a booking that is for real asks for a simulation */
+export function assertMaySimulate({ simulation }: CreateShipmentRequest, { caller }: Call): void {
+  if (simulation === undefined || caller.test) return;
+  throw refuse(
+    "FIELD_INVALID",
+    "simulation works with a test key alone, which begins with shp_test_; leave it out.",
+    { subject: "simulation" },
+  );
+}
+
+const LOCK_SIMULATIONS = "select pg_advisory_xact_lock(hashtextextended('simulations', $1))";
+const COUNT_SIMULATIONS = "select count(*)::int as count from simulation where workspace_id = $1";
+
+/**
+ * Gives for each booking how many simulations are under way in its workspace, and has others that ask for one
+ * there wait until this transaction is over; 0, without a look, where no booking of the workspace asks for one.
+ */
+export function countSimulations(
+  tx: Transaction,
+  bookings: readonly Pick<Booking, "request" | "call">[],
+): Promise<number[]> {
+  return loadByOwner(bookings, workspaceOf, async (workspace, own) => {
+    if (own.every(({ request }) => request.simulation === undefined)) return own.map(() => 0);
+    void tx.send(LOCK_SIMULATIONS, [workspace]);
+    const [row] = await tx.send<{ count: number }>(COUNT_SIMULATIONS, [workspace]);
+    return own.map(() => row!.count);
+  });
+}
+
+const workspaceOf = ({ call }: Pick<Booking, "call">) => call.caller.workspaceId;
+
+/** Refuses those bookings with SIMULATION_LIMIT whose simulation would be one too many in its workspace. */
+export function limitSimulations(
+  checked: readonly Outcome<AcceptedBooking>[],
+): Outcome<AcceptedBooking>[] {
+  const counts = new Map<number, number>();
+  return checked.map((outcome) => {
+    if (!("result" in outcome) || outcome.result.request.simulation === undefined) return outcome;
+    const workspace = workspaceOf(outcome.result);
+    const count = counts.get(workspace) ?? outcome.result.facts.simulations;
+    if (count >= MAX_SIMULATIONS) return { refused: refuse("SIMULATION_LIMIT") };
+    counts.set(workspace, count + 1);
+    return outcome;
+  });
+}
+
+const insertion = insertionOf(
+  "simulation",
+  columnsOf(Simulation, "workspace", "leasedUntil", "tries"),
+);
+
+/** A shipment that was just booked, with what was asked for. */
+interface Booked {
+  readonly request: CreateShipmentRequest;
+  readonly shipment: string;
+  readonly bookedAt: Date;
+}
+
+/** Sends the simulations that bookings of a workspace ask for, to be written after the shipments. */
+export function insertSimulations(
+  tx: Transaction,
+  workspace: number,
+  booked: readonly Booked[],
+): void {
+  const rows = booked.flatMap(({ request: { simulation: asked }, shipment, bookedAt }) => {
+    if (asked === undefined) return [];
+    const scenario = scenarioOf(asked.scenario)!;
+    const simulation = { scenario, stepSeconds: asked.stepSeconds ?? STEP_SECONDS };
+    const { dueAt } = nextStep(simulation, 0, bookedAt)!;
+    return [{ ...simulation, shipment, taken: 0, dueAt, nextTryAt: dueAt }];
+  });
+  if (rows.length > 0) void tx.send(...insertion(workspace, rows));
+}

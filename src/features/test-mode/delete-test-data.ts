@@ -1,0 +1,192 @@
+import { create } from "@bufbuild/protobuf";
+import {
+  DeleteTestDataResponseSchema,
+  type DeleteTestDataResponse,
+} from "../../../gen/shipments/v1/test_service_pb.js";
+import { isForeignKeyViolation } from "../../db/database-error.ts";
+import type { EntityManager } from "../../db/orm.ts";
+import { deleteInBatches, runStatement } from "../../db/statement.ts";
+import type { Call } from "../../pipeline/call.ts";
+import { findTestTime } from "../workspaces/test-clock.ts";
+import { deleteClock, releaseClock } from "./test-clocks.ts";
+import { indexPredicate } from "../shipments/shipment.entity.ts";
+
+/** How long one call deletes before it answers, in milliseconds. */
+const MAX_MS = 5_000;
+/** How long test data is kept, in milliseconds. */
+const TEST_DATA_MS = 30 * 24 * 60 * 60_000;
+/** How many rows one statement deletes, so that no transaction grows long. */
+const BATCH = 500;
+
+const OLD_SHIPMENTS = `
+  select reference from shipment
+  where workspace_id = $1 and ${indexPredicate("shipment_by_age")} and created_at < $2
+  order by created_at, reference limit ${BATCH}`;
+
+/**
+ * Each deletes some rows of the workspace `$1` from before `$2`, and gives a row for each: what refers to
+ * others before these. A payment, and what is known of it at a provider, is deleted before its shipment, of which
+ * it is found. A page at the provider that is open ends there by itself, within a day.
+ */
+const DELETIONS = [
+  `delete from kept_answer
+   where workspace_id = $1 and key in (
+     select key from kept_answer where workspace_id = $1 and created_at < $2 limit ${BATCH})
+   returning 1`,
+  `delete from used_quote
+   where workspace_id = $1 and quote_id in (
+     select quote_id from used_quote where workspace_id = $1 and used_at < $2 limit ${BATCH})
+   returning 1`,
+  `delete from webhook_delivery
+   where workspace_id = $1 and id in (
+     select id from webhook_delivery where workspace_id = $1 and created_at < $2 limit ${BATCH})
+   returning 1`,
+  `with oldest as (
+     select subject, number, created_at from event where workspace_id = $1
+     order by event.position limit ${BATCH}
+   )
+   delete from event using oldest
+   where event.workspace_id = $1 and event.subject = oldest.subject
+     and event.number = oldest.number and oldest.created_at < $2
+   returning 1`,
+  `with paid as (
+     delete from payment
+     where workspace_id = $1 and shipment_reference in (${OLD_SHIPMENTS})
+   ), at_provider as (
+     delete from provider_payment
+     where workspace_id = $1 and shipment_reference in (${OLD_SHIPMENTS})
+   )
+   delete from shipment
+   where workspace_id = $1 and reference in (${OLD_SHIPMENTS})
+   returning 1`,
+  `delete from customer
+   where workspace_id = $1 and id in (
+     select id from customer as unused
+     where workspace_id = $1 and created_at < $2
+       and not exists (
+         select from shipment
+         where workspace_id = $1 and customer_id = unused.id)
+     limit ${BATCH})
+   returning 1`,
+] as const;
+
+/**
+ * Deletes the data of a test twin from before a time, in batches, each in a transaction of its own.
+ *
+ * @param isOver when to stop though there is more
+ * @returns how many rows it deleted, and whether all of it is deleted
+ */
+async function deleteBefore(
+  em: EntityManager,
+  workspace: number,
+  before: Date,
+  isOver: () => boolean,
+): Promise<{ readonly rows: number; readonly complete: boolean }> {
+  let rows = 0;
+  for (const sql of DELETIONS) {
+    for (let last = BATCH; last === BATCH; rows += last) {
+      if (isOver()) return { rows, complete: false };
+      last = await deleteSome(em, sql, [workspace, before]);
+    }
+  }
+  return { rows, complete: true };
+}
+
+/** How often a batch is tried that others have written rows of, such as a booking for a customer. */
+const MAX_TRIES = 10;
+
+/** Runs one of `DELETIONS`, and says how many rows it deleted. */
+async function deleteSome(
+  em: EntityManager,
+  sql: string,
+  values: readonly unknown[],
+): Promise<number> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return (await runStatement(em, sql, values)).length;
+    } catch (error) {
+      if (!isForeignKeyViolation(error) || tries === MAX_TRIES) throw error;
+    }
+  }
+}
+
+/** Deletes what a test twin has, as far as that takes five seconds. */
+export async function deleteTestData(
+  _request: unknown,
+  { caller: { workspaceId } }: Call,
+  { em, now }: { readonly em: EntityManager; readonly now: () => Date },
+): Promise<DeleteTestDataResponse> {
+  const endMs = performance.now() + MAX_MS;
+  const isOver = () => performance.now() >= endMs;
+  const [clock] = await runStatement<{ latestMs: number }>(em, LATEST, [workspaceId]);
+  const before = new Date(Math.max(now().getTime(), (clock?.latestMs ?? 0) + 1));
+  const { complete } = await deleteBefore(em, workspaceId, before, isOver);
+  if (complete) {
+    await deleteNotices(em, workspaceId, now());
+    await deleteClock(em, workspaceId);
+  }
+  return create(DeleteTestDataResponseSchema, { complete });
+}
+
+/** What the provider has told until then is not listed again. */
+const HEARD_UNTIL = `
+  update payment_connection set heard_until = $2 where workspace_id = $1 and account is not null
+  returning account`;
+
+/** Not those that are yet to be looked at, which another twin with the same account may wait for. */
+const DELETE_NOTICES = `
+  delete from payment_notice where (provider, id) in (
+    select provider, id from payment_notice
+    where account = $1 and not live and due_at is null limit $2 for update skip locked)
+  returning 1`;
+
+/** Deletes what the account of a twin was told of; by itself it is deleted after 30 days, as for all. */
+async function deleteNotices(em: EntityManager, twin: number, now: Date): Promise<void> {
+  const heard = [twin, now.toISOString()];
+  const [connection] = await runStatement<{ account: string }>(em, HEARD_UNTIL, heard);
+  if (connection !== undefined) await deleteInBatches(em, DELETE_NOTICES, [connection.account]);
+}
+
+const LATEST = `
+  select (extract(epoch from latest_at) * 1000)::float8 as "latestMs"
+  from test_clock where workspace_id = $1`;
+
+/** Test twins whose oldest event or shipment is too old, each found by its index. */
+const TWINS_WITH_OLD_DATA = `
+  select feed.workspace_id::float8 as id
+  from feed join workspace on workspace.id = feed.workspace_id and workspace.twin_of is not null
+  left join lateral (
+    select created_at from event where event.workspace_id = feed.workspace_id
+    order by position limit 1
+  ) as oldest_event on true
+  left join lateral (
+    select created_at from shipment
+    where shipment.workspace_id = feed.workspace_id and ${indexPredicate("shipment_by_age")}
+    order by created_at, reference limit 1
+  ) as oldest_shipment on true
+  where least(oldest_event.created_at, oldest_shipment.created_at) < $1`;
+
+/** Test data is dated by its clock, so that one which stood still for ever would keep it for ever. */
+const OLD_CLOCKS = `
+  select workspace_id::float8 as id from test_clock where moved_at < $1 and frozen_at is not null`;
+
+/**
+ * Deletes the data of test twins that is older than 30 days, by their clocks where these are behind; clocks that
+ * nobody has moved for as long follow the real time again.
+ *
+ * @returns how many rows it deleted
+ */
+export async function purgeTestData(em: EntityManager, now: Date): Promise<number> {
+  const before = new Date(now.getTime() - TEST_DATA_MS);
+  const twins = await runStatement<{ id: number }>(em, TWINS_WITH_OLD_DATA, [before]);
+  let count = 0;
+  for (const { id } of twins) {
+    const frozenAt = await findTestTime(em, id);
+    const time = new Date(Math.min(now.getTime(), Number(frozenAt ?? now)) - TEST_DATA_MS);
+    count += (await deleteBefore(em, id, time, () => false)).rows;
+  }
+  for (const { id } of await runStatement<{ id: number }>(em, OLD_CLOCKS, [before])) {
+    await releaseClock({ em, now: () => now }, id, before);
+  }
+  return count;
+}

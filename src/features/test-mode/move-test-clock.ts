@@ -1,0 +1,121 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { create } from "@bufbuild/protobuf";
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import {
+  MoveTestClockResponseSchema,
+  type MoveTestClockRequest,
+  type MoveTestClockResponse,
+} from "../../../gen/shipments/v1/test_service_pb.js";
+import type { EntityManager } from "../../db/orm.ts";
+import { runStatement } from "../../db/statement.ts";
+import { refuse, type Refusal } from "../../domain/refusal.ts";
+import type { Call } from "../../pipeline/call.ts";
+import { findTestTime } from "../workspaces/test-clock.ts";
+import { type DueStep, type SimulationDeps, takeNextStep } from "./simulations.ts";
+import { testClockMessage, type TestClockDeps } from "./test-clocks.ts";
+
+/** How far ahead of the real time a clock may be. */
+const MAX_YEARS = 2;
+
+/**
+ * Freezes the clock of a test twin at a time, or where it is, and takes the steps of simulations that are due by then.
+ *
+ * @throws Refusal FIELD_INVALID for a time before that of the clock, or more than two years ahead
+ */
+export async function moveTestClock(
+  request: MoveTestClockRequest,
+  { caller: { workspaceId } }: Call,
+  deps: TestClockDeps & SimulationDeps,
+): Promise<MoveTestClockResponse> {
+  const { em, now } = deps;
+  const realTime = now();
+  const current = (await findTestTime(em, workspaceId)) ?? realTime;
+  const target = request.time === undefined ? current : timestampDate(request.time);
+  if (target < current) throw backwardsError(current);
+  assertNear(target, realTime);
+  // Another call may have moved it on meanwhile, which refuses this one only where that went further.
+  const start = await freeze(em, workspaceId, current, realTime);
+  const { reached, complete } = await takeStepsUntil(deps, workspaceId, { start, target });
+  const time = complete ? await freeze(em, workspaceId, target, realTime) : reached;
+  if (time > target) throw backwardsError(time);
+  return create(MoveTestClockResponseSchema, { data: testClockMessage(time, now), complete });
+}
+
+/**
+ * For how long one call takes steps, in milliseconds; and when it asks again for one that another process takes, or
+ * that failed.
+ */
+const MAX_MS = 5_000;
+const BUSY_MS = 50;
+
+const NEXT_DUE = `
+  select shipment_reference as reference, tries, (extract(epoch from due_at) * 1000)::float8 as "dueAtMs"
+  from simulation where workspace_id = $1 and due_at <= $2
+  order by due_at, shipment_reference limit 1`;
+
+interface NextDue extends Omit<DueStep, "workspace"> {
+  readonly dueAtMs: number;
+}
+
+/**
+ * Takes the steps that are due in a test twin up to a time, one after the other, each once the clock stands at
+ * its time.
+ *
+ * @returns how far the clock was moved, and whether none is left
+ */
+async function takeStepsUntil(
+  deps: TestClockDeps & SimulationDeps,
+  workspace: number,
+  { start, target }: { readonly start: Date; readonly target: Date },
+): Promise<{ readonly reached: Date; readonly complete: boolean }> {
+  const { em, now } = deps;
+  const endMs = performance.now() + MAX_MS;
+  let reached = start;
+  while (performance.now() < endMs) {
+    const values = [workspace, target.toISOString()];
+    const [next] = await runStatement<NextDue>(em, NEXT_DUE, values);
+    if (next === undefined) return { reached, complete: true };
+    const { dueAtMs, ...step } = next;
+    if (dueAtMs > reached.getTime()) {
+      reached = await freeze(em, workspace, new Date(dueAtMs), now());
+    }
+    const isTaken = await takeNextStep(deps, { workspace, ...step }, reached);
+    if (!isTaken) await sleep(BUSY_MS);
+  }
+  return { reached, complete: false };
+}
+
+function assertNear(target: Date, realTime: Date): void {
+  const latest = new Date(realTime);
+  latest.setUTCFullYear(latest.getUTCFullYear() + MAX_YEARS);
+  if (target <= latest) return;
+  throw timeError(
+    `time must be at most two years ahead, which is ${latest.toISOString()} at the latest.`,
+  );
+}
+
+/** A clock that another call has moved further stays there. */
+const FREEZE = `
+  insert into test_clock (workspace_id, frozen_at, latest_at, moved_at) values ($1, $2, $2, $3)
+  on conflict (workspace_id) do update
+  set frozen_at = excluded.frozen_at, latest_at = greatest(test_clock.latest_at, excluded.latest_at),
+    moved_at = excluded.moved_at
+  where test_clock.frozen_at is null or test_clock.frozen_at <= excluded.frozen_at
+  returning 1`;
+
+/** @returns where the clock then stands, which is later when another call has moved it further meanwhile */
+async function freeze(em: EntityManager, twin: number, at: Date, realTime: Date): Promise<Date> {
+  const values = [twin, at.toISOString(), realTime.toISOString()];
+  const written = await runStatement(em, FREEZE, values);
+  return written.length > 0 ? at : ((await findTestTime(em, twin)) ?? at);
+}
+
+function backwardsError(current: Date): Refusal {
+  return timeError(
+    `time must not be before the clock's, which is ${current.toISOString()}: it only moves on.`,
+  );
+}
+
+function timeError(text: string): Refusal {
+  return refuse("FIELD_INVALID", text, { subject: "time" });
+}

@@ -1,0 +1,128 @@
+import { refuse } from "../../domain/refusal.ts";
+import { NO_PAYMENT_DETAILS, type PaymentDetails } from "../../domain/shipment/payment-details.ts";
+import type { SimulatedStep } from "../../domain/shipment/simulation.ts";
+import type { Transaction } from "../../db/transaction.ts";
+import { TEST } from "../payments/manual.ts";
+import { wakePayment } from "../payments/provider-payments.ts";
+import {
+  byCallersWord,
+  IS_AT_CONNECTED,
+  type PaymentChange,
+  writePayment,
+} from "../payments/stored-payment.ts";
+import { applyTrigger } from "../shipments/change-shipment.ts";
+import type { ShipmentKey } from "../shipments/find-shipment.ts";
+import type { ShipmentRow } from "../shipments/shipment-row.ts";
+
+const SELECT = `select ${IS_AT_CONNECTED} as "isAtConnected"`;
+
+/** Whether a shipment of a twin has a checkout at the account that is connected. */
+export async function hasCheckout(
+  tx: Transaction,
+  { workspace, reference }: ShipmentKey,
+): Promise<boolean> {
+  const [row] = await tx.send<{ isAtConnected: boolean | null }>(SELECT, [workspace, reference]);
+  return row!.isAtConnected === true;
+}
+
+/** What is done to the shipment; all else to its payment. */
+const OF_SHIPMENT: ReadonlySet<SimulatedStep> = new Set(["pick_up", "deliver", "cancel"]);
+
+/**
+ * Takes a simulated step with a shipment. What is paid at a checkout is done there: of that the payment
+ * provider's word alone counts, in test mode too.
+ *
+ * @param isAtProvider whether it has a checkout at the account that is connected
+ * @throws Refusal SHIPMENT_STATE when its state does not allow the step
+ */
+export function applyStep(
+  before: ShipmentRow,
+  step: SimulatedStep,
+  at: Date,
+  isAtProvider: boolean,
+): PaymentChange {
+  if (isAtProvider && !OF_SHIPMENT.has(step)) {
+    const text =
+      "The shipment has a checkout, so that its payment cannot be simulated: pay, refund or dispute it at the payment provider.";
+    throw refuse("SHIPMENT_STATE", text, { subject: "shipment" });
+  }
+  return { before, row: APPLY[step](before, at), at };
+}
+
+const APPLY: Readonly<Record<SimulatedStep, (row: ShipmentRow, at: Date) => ShipmentRow>> = {
+  pay: (row, at) => byCallersWord(applyTrigger(row, "pay", at)),
+  decline_payment(row, at) {
+    if (row.paymentStatus !== "awaiting_payment") throw paymentError("be declined", row);
+    if (row.paymentDetails?.error) throw stateError("be declined", "it was declined already");
+    return withDetails(row, { error: "The card was declined." }, at);
+  },
+  pick_up(row, at) {
+    if (row.status === "in_transit") throw stateError("be picked up", "it is in transit");
+    return applyTrigger(row, "advance", at);
+  },
+  deliver(row, at) {
+    if (row.status === "awaiting_pickup") throw stateError("be delivered", "it is awaiting pickup");
+    return applyTrigger(row, "advance", at);
+  },
+  cancel: (row, at) => ({
+    ...applyTrigger(row, "cancel", at),
+    cancelledAt: at,
+    cancelReason: "other",
+    cancelNote: "Cancelled by the simulator.",
+  }),
+  refund: (row, at) => byCallersWord(applyTrigger(row, "refund", at)),
+  fail_refund(row, at) {
+    if (row.paymentStatus !== "refund_pending") throw paymentError("have a refund fail", row);
+    if (row.paymentDetails?.refundError) {
+      throw stateError("have a refund fail", "it has failed already");
+    }
+    return withDetails(row, { refundError: "The bank refused the refund." }, at);
+  },
+  open_dispute(row, at) {
+    const isPaid = row.paymentStatus === "paid" || row.paymentStatus === "refund_pending";
+    if (!isPaid) throw paymentError("be disputed", row);
+    if (row.paymentDetails?.dispute) throw stateError("be disputed", "it was disputed already");
+    return withDetails(row, { dispute: "open" }, at);
+  },
+  win_dispute: (row, at) => withDetails(disputed(row), { dispute: "won" }, at),
+  lose_dispute(row, at) {
+    const lost = withDetails(disputed(row), { dispute: "lost" }, at);
+    // The money has gone back then.
+    return row.paymentStatus === "refund_pending" ? applyTrigger(lost, "refund", at) : lost;
+  },
+};
+
+/**
+ * Sends what becomes of a shipment's payment by a step, to be written. At a provider it is refunded, or ended so
+ * that nobody pays.
+ *
+ * @param now the real time
+ */
+export function writeStep(
+  tx: Transaction,
+  key: ShipmentKey,
+  taken: PaymentChange,
+  now: Date,
+): void {
+  writePayment(tx, key, TEST.name, taken);
+  if (taken.row.paymentDetails !== null) wakePayment(tx, key, now);
+}
+
+function withDetails(row: ShipmentRow, changed: Partial<PaymentDetails>, at: Date): ShipmentRow {
+  const paymentDetails = { ...(row.paymentDetails ?? NO_PAYMENT_DETAILS), ...changed };
+  return { ...row, paymentDetails, updatedAt: at };
+}
+
+function disputed(row: ShipmentRow): ShipmentRow {
+  if (row.paymentDetails?.dispute === "open") return row;
+  throw stateError("have a dispute closed", "none is open");
+}
+
+function paymentError(what: string, { paymentStatus }: ShipmentRow) {
+  return stateError(what, `its payment is ${paymentStatus.replace("_", " ")}`);
+}
+
+function stateError(what: string, reason: string) {
+  const text = `The shipment cannot ${what} because ${reason}.`;
+  return refuse("SHIPMENT_STATE", text, { subject: "shipment" });
+}

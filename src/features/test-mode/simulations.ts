@@ -1,0 +1,207 @@
+import { create } from "@bufbuild/protobuf";
+import type { Logger } from "pino";
+import {
+  GetShipmentRequestSchema,
+  GetShipmentResponseSchema,
+  ShipmentService,
+} from "../../../gen/shipments/v1/shipment_service_pb.js";
+import type { EntityManager } from "../../db/orm.ts";
+import { runStatement } from "../../db/statement.ts";
+import { inPipeline, type Transaction } from "../../db/transaction.ts";
+import { Refusal } from "../../domain/refusal.ts";
+import { type NextStep, nextStep } from "../../domain/shipment/simulation.ts";
+import type { Call } from "../../pipeline/call.ts";
+import type { Changed, ChangeShipment } from "../shipments/change-shipment.ts";
+import type { ShipmentKey } from "../shipments/find-shipment.ts";
+import type { Simulation } from "../shipments/simulation.entity.ts";
+import type { PaymentChange } from "../payments/stored-payment.ts";
+import { applyStep, hasCheckout, writeStep } from "./simulated-step.ts";
+
+/** What running simulations needs. */
+export interface SimulationDeps {
+  readonly em: EntityManager;
+  /** The real time. */
+  readonly now: () => Date;
+  readonly changeShipment: ChangeShipment;
+  /** A call of the service itself in a test twin. */
+  readonly callInTwin: (twin: number) => Call;
+  readonly log: Pick<Logger, "warn">;
+}
+
+/** How many steps a process takes at once. */
+const MAX_AT_ONCE = 16;
+/** How long a process has for the first try of a step before the next, in milliseconds; each doubles it. */
+const LEASE_MS = 5_000;
+const MAX_LEASE_MS = 5 * 60_000;
+/** How often a step is tried. */
+const MAX_TRIES = 8;
+
+/** A simulation whose next step is due. */
+export interface DueStep extends ShipmentKey {
+  /** How often it was tried. */
+  readonly tries: number;
+}
+
+const FIND_DUE = `
+  select simulation.workspace_id::float8 as workspace, shipment_reference as reference, tries,
+    frozen_at is not null as frozen
+  from simulation left join test_clock on test_clock.workspace_id = simulation.workspace_id
+  where next_try_at <= $1
+  order by next_try_at limit ${MAX_AT_ONCE}`;
+
+/**
+ * Takes the steps of simulations that are due by the real time, and says whether there may be more. While a clock is
+ * frozen, steps are taken by whoever moves it on.
+ */
+export async function takeDueSteps(deps: SimulationDeps): Promise<boolean> {
+  const due = await runStatement<DueStep & { frozen: boolean }>(deps.em, FIND_DUE, [
+    deps.now().toISOString(),
+  ]);
+  const frozen = new Set(due.filter((it) => it.frozen).map(({ workspace }) => workspace));
+  await Promise.all([
+    ...[...frozen].map((twin) => parkSimulations(deps, twin)),
+    ...due.filter((it) => !it.frozen).map((step) => takeNextStep(deps, step)),
+  ]);
+  return due.length === MAX_AT_ONCE;
+}
+
+/** Locked, so that whoever releases the clock finds what is parked. */
+const LOCK_FROZEN = `
+  select 1 from test_clock where workspace_id = $1 and frozen_at is not null for share`;
+/** What is leased is left to who has the lease. */
+const PARK = `
+  update simulation set next_try_at = null
+  where workspace_id = $1 and next_try_at is not null
+    and (leased_until is null or leased_until <= $2)`;
+
+/** Has nobody look at the simulations of a twin any more until its clock, if it is frozen, is released. */
+function parkSimulations({ em, now }: SimulationDeps, twin: number): Promise<void> {
+  return inPipeline(em, async (tx) => {
+    const frozen = await tx.send(LOCK_FROZEN, [twin]);
+    if (frozen.length > 0) void tx.send(PARK, [twin, now().toISOString()]);
+  });
+}
+
+/** What has nobody else look at a parked simulation either, whose step is taken by who moves the clock. */
+const unlessParked = (time: string) => `case when next_try_at is null then null else ${time} end`;
+
+/** Another process may have taken the step since this one found it due, so that the next one is not due yet. */
+const LEASE = `
+  update simulation
+  set leased_until = $3, tries = tries + 1, next_try_at = ${unlessParked("$3::timestamptz")}
+  where workspace_id = $1 and shipment_reference = $2 and due_at <= $5
+    and (leased_until is null or leased_until <= $4::timestamptz)
+  returning taken, tries`;
+
+const LOCK = `
+  select scenario, step_seconds as "stepSeconds", taken from simulation
+  where workspace_id = $1 and shipment_reference = $2 for update`;
+
+/** A step that was taken, and the one that follows; undefined when the simulation is over. */
+interface Made {
+  readonly taken: PaymentChange;
+  readonly next: NextStep | undefined;
+}
+
+type LockedSimulation = Pick<Simulation, "scenario" | "stepSeconds" | "taken">;
+
+const GO_ON = `
+  update simulation
+  set taken = taken + 1, due_at = $3, leased_until = null, tries = 0,
+    next_try_at = ${unlessParked("$3::timestamptz")}
+  where workspace_id = $1 and shipment_reference = $2`;
+const END = "delete from simulation where workspace_id = $1 and shipment_reference = $2";
+const END_UNLESS_TAKEN = `${END} and taken = $3`;
+
+/** Why a step cannot be taken, now or later. */
+const ENDING: ReadonlySet<string> = new Set(["SHIPMENT_STATE", "SHIPMENT_NOT_FOUND"]);
+
+/**
+ * Takes the next step of a simulation, in one transaction with what it does to the shipment, so that it is taken
+ * once whoever is killed when. A simulation ends where its shipment does not allow the step, because
+ * somebody has done something to it; and is given up where the step has failed, or its process was killed,
+ * `MAX_TRIES` times.
+ *
+ * @param at when the step is taken; by the clock of the twin unless given
+ * @returns false when it is not due, another process has a lease on it, or it failed
+ */
+export async function takeNextStep(
+  deps: SimulationDeps,
+  { workspace, reference, tries }: DueStep,
+  at?: Date,
+): Promise<boolean> {
+  const { em, now, log } = deps;
+  const nowMs = now().getTime();
+  const until = new Date(nowMs + Math.min(LEASE_MS * 2 ** tries, MAX_LEASE_MS)).toISOString();
+  const dueBy = (at ?? now()).toISOString();
+  const values = [workspace, reference, until, new Date(nowMs).toISOString(), dueBy];
+  const [leased] = await runStatement<Leased>(em, LEASE, values);
+  if (leased === undefined) return false;
+  const end = () => runStatement(em, END_UNLESS_TAKEN, [workspace, reference, leased.taken]);
+  const said = { workspace, shipment: reference, taken: leased.taken };
+  if (leased.tries > MAX_TRIES) {
+    await end();
+    log.warn(said, `a simulation is given up: its next step failed ${MAX_TRIES} times`);
+    return true;
+  }
+  try {
+    await changeByStep(deps, { workspace, reference }, leased.taken, at);
+  } catch (error) {
+    if (!(error instanceof Refusal) || !ENDING.has(error.reason)) {
+      log.warn({ ...said, tries: leased.tries, err: error }, "a step of a simulation failed");
+      return false;
+    }
+    await end();
+  }
+  return true;
+}
+
+interface Leased {
+  /** How many steps were taken. */
+  readonly taken: number;
+  /** How often the next was tried, this time included. */
+  readonly tries: number;
+}
+
+/**
+ * Does to a shipment what the next step of its simulation does, and has that go on; unless somebody else has
+ * taken that step.
+ *
+ * @throws Refusal SHIPMENT_STATE, SHIPMENT_NOT_FOUND, and what goes wrong
+ */
+async function changeByStep(
+  { now, changeShipment, callInTwin }: SimulationDeps,
+  key: ShipmentKey,
+  alreadyTaken: number,
+  at: Date | undefined,
+): Promise<void> {
+  const { workspace, reference } = key;
+  const call = callInTwin(workspace);
+  call.testTime = at;
+  await changeShipment({
+    method: ShipmentService.method.getShipment,
+    request: create(GetShipmentRequestSchema, { shipment: reference }),
+    call,
+    async load(tx) {
+      const [[simulation], isAtProvider] = await Promise.all([
+        tx.send<LockedSimulation>(LOCK, [workspace, reference]),
+        hasCheckout(tx, key),
+      ]);
+      return { simulation, isAtProvider };
+    },
+    change(before, { simulation, isAtProvider }, takenAt): Changed<Made | undefined> {
+      if (simulation?.taken !== alreadyTaken) return { row: before };
+      const { step } = nextStep(simulation, alreadyTaken, takenAt)!;
+      const taken = applyStep(before, step, takenAt, isAtProvider);
+      const next = nextStep(simulation, alreadyTaken + 1, takenAt);
+      return { row: taken.row, made: { taken, next } };
+    },
+    write(tx: Transaction, made) {
+      const { taken, next } = made!;
+      writeStep(tx, key, taken, now());
+      if (next === undefined) void tx.send(END, [workspace, reference]);
+      else void tx.send(GO_ON, [workspace, reference, next.dueAt.toISOString()]);
+    },
+    respond: () => create(GetShipmentResponseSchema),
+  });
+}

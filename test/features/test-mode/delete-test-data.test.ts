@@ -1,0 +1,144 @@
+import { expect, test } from "vitest";
+import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { TestService } from "../../../gen/shipments/v1/test_service_pb.js";
+import { purgeTestData } from "../../../src/features/test-mode/delete-test-data.ts";
+import { book, bookAnd, BOOKING, COVERED_ROUTE, RPC_BOOKING } from "../../support/bookings.ts";
+import { connectTo } from "../../support/database.ts";
+import { errorBody } from "../../support/endpoints.ts";
+import { eventually } from "../../support/eventually.ts";
+import { startReceiver } from "../../support/receiver.ts";
+import { PROTOCOLS, rpcClient } from "../../support/rpc-client.ts";
+import { rpcError, rpcRefusal } from "../../support/rpc-error.ts";
+import { startService, type TestWorkspace } from "../../support/service.ts";
+import { addWebhook, deliveriesOf } from "../../support/webhooks.ts";
+
+const service = await startService();
+const sql = await connectTo(service.databaseUrl);
+
+const DATA = [
+  "kept_answer",
+  "used_quote",
+  "webhook_delivery",
+  "webhook_attempt",
+  "event",
+  "payment",
+  "shipment",
+  "customer_alias",
+  "customer",
+] as const;
+
+/** How many rows each table of test data has of a workspace. */
+async function rowsOf({ id }: TestWorkspace): Promise<Record<string, number>> {
+  const counts = DATA.map((table) =>
+    sql.query(`select count(*)::int as rows from ${table} where workspace_id = $1`, [id]),
+  );
+  return Object.fromEntries(
+    (await Promise.all(counts)).map(({ rows }, i) => [DATA[i]!, rows[0].rows]),
+  );
+}
+
+/** Leaves at least a row in each of the tables. */
+async function fill({ apiKey }: TestWorkspace): Promise<void> {
+  const receiver = await startReceiver();
+  const { data } = await addWebhook(service, apiKey, receiver);
+  await bookAnd(service, apiKey, ["pay", "cancel"]);
+  await service.request("/v1/shipments", {
+    apiKey,
+    body: BOOKING,
+    headers: { "idempotency-key": "kept" },
+  });
+  const quoted = await service.request("/v1/quotes", { apiKey, body: COVERED_ROUTE });
+  const booked = await service.request("/v1/shipments", {
+    apiKey,
+    body: { ...BOOKING, quote_id: quoted.body.id },
+  });
+  expect(booked.status, booked.text).toBe(201);
+  const [customer, from] = [
+    booked.body.data,
+    await book(service, apiKey, { customer_name: "A." }),
+  ].map((shipment) => shipment.customer.id);
+  await service.request(`/v1/customers/${customer}/merge`, { apiKey, body: { from } });
+  await eventually("the deliveries", async () => {
+    const deliveries = await deliveriesOf(service, apiKey, data.id);
+    return deliveries.every(({ status }) => status === "delivered");
+  });
+}
+
+const EMPTY = Object.fromEntries(DATA.map((table) => [table, 0]));
+
+test("test data is deleted at once, and nothing of the live workspace; keys, webhooks and the feed go on", async () => {
+  const live = await service.addWorkspace();
+  const { twin } = live;
+  await fill(live);
+  await fill(twin);
+  const before = await rowsOf(live);
+  expect(Object.values(before)).not.toContain(0);
+  expect(await rowsOf(twin)).toEqual(before);
+  const { body: feed } = await service.request("/v1/events", { apiKey: twin.apiKey });
+
+  const { status, body } = await service.request("/v1/test/data", {
+    apiKey: twin.apiKey,
+    method: "DELETE",
+  });
+  expect({ status, body }).toEqual({ status: 200, body: { complete: true } });
+  expect(await rowsOf(twin)).toEqual(EMPTY);
+  expect(await rowsOf(live)).toEqual(before);
+
+  const webhooks = await service.request("/v1/webhooks", { apiKey: twin.apiKey });
+  expect(webhooks.body.data).toHaveLength(1);
+  const booked = await service.request("/v1/shipments", {
+    apiKey: twin.apiKey,
+    body: BOOKING,
+    headers: { "idempotency-key": "kept" },
+  });
+  expect(booked.headers.get("idempotency-replayed")).toBeNull();
+  const after = await service.request(`/v1/events?after=${feed.cursor}`, { apiKey: twin.apiKey });
+  expect(after.body.data).toMatchObject([{ shipment: booked.body.data.reference }]);
+});
+
+test("test data is not deleted with a live key, by any protocol", async () => {
+  const { apiKey } = await service.addWorkspace();
+  await book(service, apiKey);
+  const text = "This works in test mode alone, as with a key that begins with shp_test_.";
+  const { status, body } = await service.request("/v1/test/data", { apiKey, method: "DELETE" });
+  expect({ status, body }).toEqual({ status: 403, body: errorBody(text) });
+  for (const protocol of Object.values(PROTOCOLS)) {
+    const client = rpcClient(TestService, protocol, service, apiKey);
+    expect(await rpcError(client.deleteTestData({}))).toEqual(
+      rpcRefusal("PermissionDenied", "TEST_MODE_ONLY", text),
+    );
+  }
+  const { body: listed } = await service.request("/v1/shipments", { apiKey });
+  expect(listed.data).toHaveLength(1);
+});
+
+test("bookings of one customer go on while test data is deleted again and again", async () => {
+  const { twin } = await service.addWorkspace();
+  const shipments = service.grpcClient(twin.apiKey, ShipmentService);
+  const tests = service.grpcClient(twin.apiKey, TestService);
+  let booking = true;
+  const deleting = (async () => {
+    while (booking) await tests.deleteTestData({});
+  })();
+  for (let i = 0; i < 20; i++) {
+    await Promise.all(Array.from({ length: 10 }, () => shipments.createShipment(RPC_BOOKING)));
+  }
+  booking = false;
+  await deleting;
+  await tests.deleteTestData({});
+  expect(await rowsOf(twin)).toEqual(EMPTY);
+});
+
+test("test data is deleted 30 days after it was made, and live data is not", async () => {
+  const live = await service.addWorkspace();
+  const { twin } = live;
+  await fill(live);
+  await fill(twin);
+  const before = await rowsOf(live);
+  const inDays = (days: number) => new Date(Date.now() + days * 24 * 60 * 60 * 1_000);
+  await purgeTestData(service.app.em, inDays(29));
+  expect(await rowsOf(twin)).toEqual(before);
+  expect(await purgeTestData(service.app.em, inDays(30.01))).toBeGreaterThan(0);
+  expect(await rowsOf(twin)).toEqual(EMPTY);
+  expect(await rowsOf(live)).toEqual(before);
+});

@@ -1,0 +1,148 @@
+import { expect, onTestFinished, test } from "vitest";
+import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { book, BOOKING, PAYMENT, RPC_BOOKING } from "../../support/bookings.ts";
+import { eventually } from "../../support/eventually.ts";
+import { startReceiver, type Receiver } from "../../support/receiver.ts";
+import { PROTOCOLS, rpcClient } from "../../support/rpc-client.ts";
+import { startService } from "../../support/service.ts";
+import { addWebhook, attemptsAt, deliveriesOf, hurry } from "../../support/webhooks.ts";
+
+const service = await startService();
+
+/** A test key of a workspace of its own, with a webhook to a receiver of its own. */
+async function addTestReceiver() {
+  const receiver = await startReceiver();
+  onTestFinished(receiver.close);
+  const { twin, apiKey: liveKey } = await service.addWorkspace({ paymentProvider: "manual" });
+  const { apiKey } = twin;
+  const { data: webhook } = await addWebhook(service, apiKey, receiver);
+  return { apiKey, liveKey, receiver, webhook };
+}
+
+const untilReceived = (receiver: Receiver, count: number) =>
+  eventually(`message ${count}`, () => receiver.received.length === count);
+
+const typesOf = ({ received }: Receiver) => received.map(({ body }) => body.type);
+
+const idsOf = ({ received }: Receiver) =>
+  received.map(({ headers }) => String(headers["webhook-id"]));
+
+/** Waits until each delivery has ended; gives them, the newest first, each with its attempts. */
+async function endedDeliveries(apiKey: string, webhook: string, count: number) {
+  const ended = await eventually("the end of the deliveries", async () => {
+    const found = await deliveriesOf(service, apiKey, webhook);
+    return found.length === count && found.every((it) => it.status !== "pending") && found;
+  });
+  return Promise.all(
+    ended.map(async (delivery) => ({
+      status: delivery.status,
+      attempts: (await attemptsAt(service, apiKey, delivery)).map(
+        ({ status, answer }) => answer || status,
+      ),
+    })),
+  );
+}
+
+const NOT_SENT = "Not sent, as Simulate asks.";
+
+/** Books, simulating a fault, by JSON and by every other protocol in turn. */
+async function bookByAll(apiKey: string, simulate: string): Promise<string[]> {
+  const headers = { simulate };
+  const byJson = await service.request("/v1/shipments", { apiKey, body: BOOKING, headers });
+  expect([byJson.status, byJson.headers.get("simulated")]).toEqual([201, simulate]);
+  const references = [byJson.body.data.reference as string];
+  for (const protocol of Object.values(PROTOCOLS)) {
+    const client = rpcClient(ShipmentService, protocol, service, apiKey);
+    const { data } = await client.createShipment(RPC_BOOKING, { headers });
+    references.push(data!.reference);
+  }
+  return references;
+}
+
+test("duplicate_webhook sends what a call causes twice, under the same id, by every protocol", async () => {
+  const { apiKey, receiver, webhook } = await addTestReceiver();
+  const references = await bookByAll(apiKey, "duplicate_webhook");
+  await untilReceived(receiver, 2 * references.length);
+  const ids = references.map((reference) => `evt_${reference}_1`);
+  expect(idsOf(receiver).toSorted()).toEqual([...ids, ...ids].toSorted());
+  const once = { status: "delivered", attempts: [204] };
+  expect(await endedDeliveries(apiKey, webhook.id, 2 * ids.length)).toEqual(
+    [...ids, ...ids].map(() => once),
+  );
+});
+
+test("reorder_webhooks lets later events overtake what a call causes, whose last event comes first", async () => {
+  const { apiKey, receiver } = await addTestReceiver();
+  const references = await bookByAll(apiKey, "reorder_webhooks");
+  const [first] = references;
+  const pay = (headers: Record<string, string>, reference: string) =>
+    service.request(`/v1/shipments/${reference}/payments`, { apiKey, body: PAYMENT, headers });
+  await pay({}, first!);
+  await untilReceived(receiver, 2);
+  const paid = ["shipment.paid", "shipment.awaiting_pickup"];
+  expect(typesOf(receiver)).toEqual(paid);
+  await hurry(service);
+  await untilReceived(receiver, 2 + references.length);
+  expect(idsOf(receiver).slice(2).toSorted()).toEqual(
+    references.map((reference) => `evt_${reference}_1`).toSorted(),
+  );
+
+  const { reference } = await book(service, apiKey);
+  await untilReceived(receiver, 3 + references.length);
+  await pay({ simulate: "reorder_webhooks" }, reference);
+  await hurry(service);
+  await untilReceived(receiver, 5 + references.length);
+  expect(typesOf(receiver).slice(-2)).toEqual(paid.toReversed());
+});
+
+test("fail_webhook=N fails the first N attempts as if the receiver had, which then follow at once", async () => {
+  const { apiKey, receiver, webhook } = await addTestReceiver();
+  const references = await bookByAll(apiKey, "fail_webhook=2");
+  await untilReceived(receiver, references.length);
+  expect(await endedDeliveries(apiKey, webhook.id, references.length)).toEqual(
+    references.map(() => ({ status: "delivered", attempts: [NOT_SENT, NOT_SENT, 204] })),
+  );
+  const found = await service.request(`/v1/webhooks/${webhook.id}`, { apiKey });
+  expect(found.body.data).toMatchObject({ enabled: true, failing_since: null });
+});
+
+test("a delivery all of whose attempts are simulated to fail has failed, and was never sent", async () => {
+  const { apiKey, receiver, webhook } = await addTestReceiver();
+  const headers = { simulate: "fail_webhook=10" };
+  await service.request("/v1/shipments", { apiKey, body: BOOKING, headers });
+  expect(await endedDeliveries(apiKey, webhook.id, 1)).toEqual([
+    { status: "failed", attempts: Array.from({ length: 10 }, () => NOT_SENT) },
+  ]);
+  expect(receiver.received).toEqual([]);
+});
+
+test("tests of webhooks and events that are sent again meet the faults too, several at once", async () => {
+  const { apiKey, receiver, webhook } = await addTestReceiver();
+  const headers = { simulate: "duplicate_webhook, fail_webhook=1, reorder_webhooks" };
+  const path = `/v1/webhooks/${webhook.id}`;
+  await service.request(`${path}/test`, { apiKey, body: {}, headers });
+  await hurry(service);
+  const [failedOnce, twice] = [{ status: "delivered", attempts: [NOT_SENT, 204] }, [1, 2]];
+  expect(await endedDeliveries(apiKey, webhook.id, 2)).toEqual(twice.map(() => failedOnce));
+  const event = receiver.received[0]!.headers["webhook-id"];
+  await service.request(`${path}/deliveries`, { apiKey, body: { event }, headers });
+  await hurry(service);
+  await untilReceived(receiver, 4);
+  expect(idsOf(receiver)).toEqual([event, event, event, event]);
+});
+
+test("with a live key deliveries meet no fault", async () => {
+  const { liveKey: apiKey } = await addTestReceiver();
+  const receiver = await startReceiver();
+  onTestFinished(receiver.close);
+  const { data: webhook } = await addWebhook(service, apiKey, receiver);
+  for (const simulate of ["duplicate_webhook", "reorder_webhooks", "fail_webhook=9"]) {
+    const headers = { simulate };
+    const booked = await service.request("/v1/shipments", { apiKey, body: BOOKING, headers });
+    expect([booked.status, booked.headers.get("simulated")]).toEqual([201, "ignored"]);
+  }
+  await untilReceived(receiver, 3);
+  expect(await endedDeliveries(apiKey, webhook.id, 3)).toEqual(
+    Array.from({ length: 3 }, () => ({ status: "delivered", attempts: [204] })),
+  );
+});

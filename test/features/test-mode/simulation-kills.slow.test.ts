@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import { book } from "../../support/bookings.ts";
+import { eventually } from "../../support/eventually.ts";
+import { startService } from "../../support/service.ts";
+import { startServiceProcess } from "../../support/service-process.ts";
+
+const TYPES = [
+  "shipment.created",
+  "shipment.paid",
+  "shipment.awaiting_pickup",
+  "shipment.in_transit",
+  "shipment.delivered",
+  "shipment.dispute_opened",
+  "shipment.dispute_closed",
+];
+
+test("of two processes that run simulations one is killed, and every step is taken once all the same", async () => {
+  const setup = await startService();
+  const { twin } = await setup.addWorkspace();
+  const { apiKey } = twin;
+  await setup.close();
+  const start = () => startServiceProcess({ DATABASE_URL: setup.databaseUrl });
+  const [killed, kept] = await Promise.all([start(), start()]);
+  await Promise.all([killed.untilReady(), kept.untilReady()]);
+
+  const simulation = { scenario: "dispute", step_seconds: 1 };
+  const references = await Promise.all(
+    Array.from({ length: 40 }, async () => (await book(kept, apiKey, { simulation })).reference),
+  );
+  const shipments = async (): Promise<any[]> =>
+    (await kept.request("/v1/shipments?page_size=100", { apiKey })).body.data;
+
+  await eventually("the first to be in transit", async () =>
+    (await shipments()).some(({ status }) => status === "in_transit"),
+  );
+  killed.process.kill("SIGKILL");
+  await killed.ended;
+  await eventually("the end of every dispute", async () =>
+    (await shipments()).every((it) => it.payment_details?.dispute === "lost"),
+  );
+  for (const reference of references) {
+    const { body } = await kept.request(`/v1/shipments/${reference}/events`, { apiKey });
+    expect(body.data.map(({ type }: any) => type)).toEqual(TYPES);
+  }
+});

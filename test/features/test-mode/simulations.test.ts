@@ -1,0 +1,414 @@
+import { expect, test } from "vitest";
+import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { purgeTestData } from "../../../src/features/test-mode/delete-test-data.ts";
+import { deleteClock } from "../../../src/features/test-mode/test-clocks.ts";
+import { SCENARIOS, type Scenario } from "../../../src/domain/shipment/simulation.ts";
+import { BOOKING, book, PAYMENT, RPC_BOOKING, takeStep } from "../../support/bookings.ts";
+import { connectTo } from "../../support/database.ts";
+import { errorBody } from "../../support/endpoints.ts";
+import { eventually } from "../../support/eventually.ts";
+import { planOf, rowsTouched } from "../../support/plans.ts";
+import { queriesOf } from "../../support/query-log.ts";
+import { PROTOCOLS, rpcClient } from "../../support/rpc-client.ts";
+import { rpcError, rpcRefusal } from "../../support/rpc-error.ts";
+import { startReplica, startService } from "../../support/service.ts";
+import type { LogLine } from "../../support/service-process.ts";
+
+const REAL = "2026-12-01T09:00:00.000Z";
+let real = Date.parse(REAL);
+const now = () => new Date(real);
+const logged: LogLine[] = [];
+const service = await startService({ now, logged: (line) => void logged.push(line) });
+const sql = await connectTo(service.databaseUrl);
+
+const move = (apiKey: string, time?: string) =>
+  service.request("/v1/test/clock", { apiKey, body: { time } });
+const simulated = (scenario: Scenario, step_seconds = 60) => ({
+  simulation: { scenario, step_seconds },
+});
+
+/** The history of a shipment: each event with the time of day, and what the shipment then was. */
+async function historyOf(apiKey: string, reference: string): Promise<string[]> {
+  const { body } = await service.request(`/v1/shipments/${reference}/events`, { apiKey });
+  return body.data.map(({ type, timestamp, data }: any) =>
+    [timestamp.slice(11, 19), type, data.status, data.payment_status].join(" "),
+  );
+}
+
+const PAID = [
+  "09:00:00 shipment.created pending awaiting_payment",
+  "09:01:00 shipment.paid awaiting_pickup paid",
+  "09:01:00 shipment.awaiting_pickup awaiting_pickup paid",
+];
+const DELIVERED = [
+  ...PAID,
+  "09:02:00 shipment.in_transit in_transit paid",
+  "09:03:00 shipment.delivered delivered paid",
+];
+
+/** What becomes of a shipment whose steps are a minute apart, whole. */
+const HISTORIES: Readonly<Record<Scenario, readonly string[]>> = {
+  deliver: DELIVERED,
+  late: [
+    ...PAID,
+    "09:11:00 shipment.in_transit in_transit paid",
+    "09:21:00 shipment.delivered delivered paid",
+  ],
+  no_courier: [
+    ...PAID,
+    "09:02:00 shipment.cancelled cancelled refund_pending",
+    "09:03:00 shipment.refunded cancelled refunded",
+  ],
+  payment_declined: [PAID[0]!, "09:01:00 shipment.payment_failed pending awaiting_payment"],
+  payment_after_cancel: [
+    PAID[0]!,
+    "09:01:00 shipment.cancelled cancelled voided",
+    "09:02:00 shipment.paid cancelled refund_pending",
+    "09:03:00 shipment.refunded cancelled refunded",
+  ],
+  refund_failed: [
+    ...PAID,
+    "09:02:00 shipment.cancelled cancelled refund_pending",
+    "09:03:00 shipment.refund_failed cancelled refund_pending",
+  ],
+  dispute: [
+    ...DELIVERED,
+    "09:04:00 shipment.dispute_opened delivered paid",
+    "09:05:00 shipment.dispute_closed delivered paid",
+  ],
+  stuck: PAID,
+};
+
+test.each(SCENARIOS)("the history of the scenario %s, on a moved clock", async (scenario) => {
+  const { twin } = await service.addWorkspace();
+  const { apiKey } = twin;
+  await move(apiKey);
+  const { reference } = await book(service, apiKey, simulated(scenario));
+  const { body } = await move(apiKey, "2026-12-02T00:00:00Z");
+  expect(body).toEqual({
+    data: { time: "2026-12-02T00:00:00.000Z", frozen: true },
+    complete: true,
+  });
+  expect(await historyOf(apiKey, reference!)).toEqual(HISTORIES[scenario]);
+  const { rows } = await sql.query("select from simulation where workspace_id = $1", [twin.id]);
+  expect(rows).toEqual([]);
+});
+
+test("moving the clock on takes what is due by then alone, of several shipments in order", async () => {
+  const { twin } = await service.addWorkspace();
+  const { apiKey } = twin;
+  await move(apiKey);
+  const first = await book(service, apiKey, simulated("deliver", 30));
+  const second = await book(service, apiKey, simulated("payment_after_cancel", 20));
+  const names = { [first["reference"]]: "first", [second["reference"]]: "second" };
+  await move(apiKey, "2026-12-01T09:00:59.999Z");
+  const { body } = await service.request("/v1/events", { apiKey });
+  const feed = body.data.map(({ type, shipment }: any) => `${names[shipment]} ${type}`);
+  expect(feed).toEqual([
+    "first shipment.created",
+    "second shipment.created",
+    "second shipment.cancelled",
+    "first shipment.paid",
+    "first shipment.awaiting_pickup",
+    "second shipment.paid",
+  ]);
+});
+
+test("calls that move a clock at the same time take each step once and in time, and the furthest counts", async () => {
+  const { twin } = await service.addWorkspace();
+  const { apiKey } = twin;
+  await move(apiKey);
+  const { reference } = await book(service, apiKey, simulated("dispute"));
+  const minutes = [1, 6, 3, 2, 5, 4];
+  const answers = await Promise.all(
+    minutes.map((minute) => move(apiKey, `2026-12-01T09:0${minute}:00Z`)),
+  );
+  expect(answers[1]!.body).toEqual({
+    data: { time: "2026-12-01T09:06:00.000Z", frozen: true },
+    complete: true,
+  });
+  expect(await historyOf(apiKey, reference!)).toEqual(HISTORIES.dispute);
+});
+
+test("a simulation runs by itself in real time, at any replica, and each step once", async () => {
+  const { twin } = await service.addWorkspace();
+  const { apiKey } = twin;
+  const others = [1, 2].map(() => startReplica(service.databaseUrl, { now }));
+  await Promise.all(others);
+  const references = await Promise.all(
+    Array.from(
+      { length: 10 },
+      async () => (await book(service, apiKey, simulated("dispute")))["reference"] as string,
+    ),
+  );
+  const statuses = async () => {
+    const { body } = await service.request("/v1/shipments", { apiKey });
+    return body.data.map((it: any) => it.payment_details?.dispute ?? it.status);
+  };
+  const all = (status: string) => references.map(() => status);
+  try {
+    for (const status of ["awaiting_pickup", "in_transit", "delivered", "open", "lost"]) {
+      real += 60_000;
+      await eventually(status, async () => String(await statuses()) === String(all(status)));
+    }
+  } finally {
+    real = Date.parse(REAL);
+  }
+  for (const reference of references) {
+    expect(await historyOf(apiKey, reference)).toEqual(HISTORIES.dispute);
+  }
+});
+
+test("a step that a killed process had leased is taken by another once its lease ends", async () => {
+  const { twin } = await service.addWorkspace();
+  const { apiKey } = twin;
+  const { reference } = await book(service, apiKey, simulated("stuck"));
+  await sql.query("update simulation set leased_until = $2 where workspace_id = $1", [
+    twin.id,
+    new Date(real + 65_000),
+  ]);
+  const status = async () => (await service.request(`/v1/shipments/${reference}`, { apiKey })).body;
+  try {
+    real += 64_000;
+    expect((await status()).data.status).toBe("pending");
+    real += 2_000;
+    await eventually("the step", async () => (await status()).data.status === "awaiting_pickup");
+  } finally {
+    real = Date.parse(REAL);
+  }
+});
+
+test("a simulation ends where somebody has done something else to its shipment", async () => {
+  const { twin } = await service.addWorkspace();
+  const { apiKey } = twin;
+  await move(apiKey);
+  const { reference } = await book(service, apiKey, simulated("deliver"));
+  await takeStep(service, apiKey, reference!, "cancel");
+  await move(apiKey, "2026-12-01T09:02:00Z");
+  // A payment after the cancellation is kept; a cancelled shipment is not picked up.
+  expect(await historyOf(apiKey, reference!)).toEqual([
+    PAID[0],
+    "09:00:00 shipment.cancelled cancelled voided",
+    "09:01:00 shipment.paid cancelled refund_pending",
+  ]);
+  const { rows } = await sql.query("select from simulation where workspace_id = $1", [twin.id]);
+  expect(rows).toEqual([]);
+});
+
+test("a simulation is refused with a live key, by any protocol, and nothing is booked", async () => {
+  const { apiKey } = await service.addWorkspace();
+  const text = "simulation works with a test key alone, which begins with shp_test_; leave it out.";
+  const body = { ...BOOKING, ...simulated("deliver") };
+  const answer = await service.request("/v1/shipments", { apiKey, body });
+  expect([answer.status, answer.body]).toEqual([422, errorBody(text, "simulation")]);
+  for (const protocol of Object.values(PROTOCOLS)) {
+    const client = rpcClient(ShipmentService, protocol, service, apiKey);
+    const booking = client.createShipment({ ...RPC_BOOKING, simulation: { scenario: 1 } });
+    expect(await rpcError(booking)).toMatchObject(
+      rpcRefusal("InvalidArgument", "FIELD_INVALID", text),
+    );
+  }
+  expect((await service.request("/v1/shipments", { apiKey })).body.data).toEqual([]);
+});
+
+test("a booking without a simulation is driven by hand, and a step that does not fit is refused", async () => {
+  const { twin } = await service.addWorkspace();
+  const { apiKey } = twin;
+  await move(apiKey);
+  const { reference } = await book(service, apiKey);
+  const step = async (named: string) => {
+    const path = `/v1/test/shipments/${reference}/steps`;
+    const { status, body } = await service.request(path, { apiKey, body: { step: named } });
+    return status === 200 ? body.data.status : body.message;
+  };
+  expect(await step("deliver")).toBe("The shipment cannot be advanced because it is pending.");
+  expect(await step("decline_payment")).toBe("pending");
+  expect(await step("decline_payment")).toBe(
+    "The shipment cannot be declined because it was declined already.",
+  );
+  const paid = await service.request(`/v1/shipments/${reference}/payments`, {
+    apiKey,
+    body: PAYMENT,
+  });
+  expect(paid.status).toBe(200);
+  expect(await step("deliver")).toBe(
+    "The shipment cannot be delivered because it is awaiting pickup.",
+  );
+  expect(await step("pick_up")).toBe("in_transit");
+  expect(await step("pick_up")).toBe("The shipment cannot be picked up because it is in transit.");
+  expect(await step("open_dispute")).toBe("in_transit");
+  expect(await step("win_dispute")).toBe("in_transit");
+  expect(await step("lose_dispute")).toBe(
+    "The shipment cannot have a dispute closed because none is open.",
+  );
+  expect(await step("deliver")).toBe("delivered");
+});
+
+test("an idempotency key has a step by hand taken once", async () => {
+  const { twin } = await service.addWorkspace();
+  const { apiKey } = twin;
+  const { reference } = await book(service, apiKey);
+  const pay = () =>
+    service.request(`/v1/test/shipments/${reference}/steps`, {
+      apiKey,
+      body: { step: "pay" },
+      headers: { "idempotency-key": "once" },
+    });
+  const [first, second] = [await pay(), await pay()];
+  expect([first.status, second.status, second.text]).toEqual([200, 200, first.text]);
+});
+
+test("deleting test data ends its simulations", async () => {
+  const { twin } = await service.addWorkspace();
+  const { apiKey } = twin;
+  await move(apiKey);
+  await book(service, apiKey, simulated("deliver"));
+  await service.request("/v1/test/data", { apiKey, method: "DELETE" });
+  const { rows } = await sql.query("select from simulation where workspace_id = $1", [twin.id]);
+  expect(rows).toEqual([]);
+});
+
+/** What the database knows of a twin's simulations, in the order of their references. */
+async function simulationsOf({ id }: { readonly id: number }) {
+  const { rows } = await sql.query(
+    `select shipment_reference as reference, next_try_at, tries from simulation
+     where workspace_id = $1 order by reference`,
+    [id],
+  );
+  return rows;
+}
+
+const LIMIT_TEXT =
+  "1000 simulations are under way in test mode, and no more fit: wait until some end, move the test clock on, or delete the test data.";
+
+test("of 1,020 simulations that are asked for at two replicas at once, 1,000 are booked; others wait for the end of some", async () => {
+  const { twin } = await service.addWorkspace();
+  const { apiKey } = twin;
+  const other = await startReplica(service.databaseUrl, { now });
+  const ask = (from: Pick<typeof service, "request">, step_seconds = 86_400) =>
+    from.request("/v1/shipments", {
+      apiKey,
+      body: { ...BOOKING, ...simulated("stuck", step_seconds) },
+    });
+  const answers = [];
+  for (let i = 0; i < 17; i++) {
+    const asked = Array.from({ length: 60 }, (_, j) => ask(j % 2 === 0 ? service : other));
+    answers.push(...(await Promise.all(asked)));
+  }
+  const refused = answers.filter(({ status }) => status !== 201);
+  expect(refused.map(({ status, body }) => ({ status, body }))).toEqual(
+    Array.from({ length: 20 }, () => ({ status: 422, body: errorBody(LIMIT_TEXT, "simulation") })),
+  );
+  expect((await simulationsOf(twin)).length).toBe(1_000);
+  for (const protocol of Object.values(PROTOCOLS)) {
+    const client = rpcClient(ShipmentService, protocol, service, apiKey);
+    const booking = client.createShipment({ ...RPC_BOOKING, simulation: { scenario: 1 } });
+    expect(await rpcError(booking)).toMatchObject(
+      rpcRefusal("ResourceExhausted", "SIMULATION_LIMIT", LIMIT_TEXT),
+    );
+  }
+  await book(service, apiKey);
+  const { twin: neighbour } = await service.addWorkspace();
+  await book(service, neighbour.apiKey, simulated("stuck"));
+
+  const [{ reference }] = (await simulationsOf(twin)) as [{ reference: string }];
+  await takeStep(service, apiKey, reference, "pay");
+  await sql.query("update simulation set due_at = $2, next_try_at = $2 where workspace_id = $1", [
+    twin.id,
+    now(),
+  ]);
+  await eventually("the end of all", async () => (await simulationsOf(twin)).length === 0);
+  expect((await ask(service)).status).toBe(201);
+});
+
+test("simulations of frozen clocks are not looked at, however many are overdue, and go on once these are released", async () => {
+  const { twin } = await service.addWorkspace();
+  const { apiKey } = twin;
+  const { twin: moving } = await service.addWorkspace();
+  await move(apiKey);
+  const [first] = await Promise.all(
+    Array.from({ length: 40 }, () => book(service, apiKey, simulated("dispute"))),
+  );
+  const status = async ({ apiKey: key }: { apiKey: string }, reference: string) =>
+    (await service.request(`/v1/shipments/${reference}`, { apiKey: key })).body.data.status;
+  const parked = async () =>
+    (await simulationsOf(twin)).every(({ next_try_at: time }) => time === null);
+  try {
+    real += 600_000;
+    await eventually("nobody to look at them", parked);
+    // Of another twin one is run, and this one's goes on by its clock alone.
+    const sent = await queriesOf(service.app.em, async () => {
+      const { reference: other } = await book(service, moving.apiKey, simulated("stuck", 1));
+      real += 2_000;
+      await eventually("its step", async () => (await status(moving, other!)) !== "pending");
+    });
+    const poll = sent.find(({ sql: text }) => text.includes("next_try_at <= $1"))!;
+    expect(Math.max(0, ...Object.values(rowsTouched(await planOf(sql, poll))))).toBe(0);
+    expect(await status(twin, first!["reference"])).toBe("pending");
+    await move(apiKey, "2026-12-01T09:01:00Z");
+    expect(await status(twin, first!["reference"])).toBe("awaiting_pickup");
+    expect(await parked()).toBe(true);
+
+    await service.request("/v1/test/clock", { apiKey, method: "DELETE" });
+    await eventually("the second step of all", async () => {
+      const { rows } = await sql.query(
+        "select from simulation where workspace_id = $1 and taken < 2",
+        [twin.id],
+      );
+      return rows.length === 0;
+    });
+  } finally {
+    real = Date.parse(REAL);
+  }
+});
+
+test("simulations that are parked as their clock is deleted, or released because nobody moved it, go on", async () => {
+  for (const end of ["delete", "release"]) {
+    const { twin } = await service.addWorkspace();
+    await move(twin.apiKey);
+    await book(service, twin.apiKey, simulated("deliver", 86_400));
+    await sql.query("update simulation set next_try_at = null where workspace_id = $1", [twin.id]);
+    if (end === "delete") await deleteClock(service.app.em, twin.id);
+    else await purgeTestData(service.app.em, new Date(real + 30.1 * 86_400_000));
+    const due = new Date(real + 86_400_000);
+    expect(await simulationsOf(twin), end).toMatchObject([{ next_try_at: due }]);
+  }
+});
+
+test("a step that fails is tried ever more rarely, while others go on, and is given up after 8 tries", async () => {
+  const { twin } = await service.addWorkspace();
+  const { apiKey } = twin;
+  const { reference } = await book(service, apiKey, simulated("deliver", 1));
+  const failing = "this_one_fails";
+  await sql.query(
+    `alter table simulation add constraint ${failing} check (shipment_reference <> '${reference}' or taken = 0)`,
+  );
+  const triedAt: number[] = [];
+  try {
+    for (let tries = 1; tries <= 8; tries++) {
+      const [{ next_try_at: next }] = (await simulationsOf(twin)) as [{ next_try_at: Date }];
+      triedAt.push(Number(next));
+      real = Number(next);
+      await eventually(`try ${tries}`, async () => (await simulationsOf(twin))[0].tries === tries);
+      const { reference: other } = await book(service, apiKey, simulated("stuck", 1));
+      real += 1_000;
+      await eventually("another to go on", async () =>
+        (await simulationsOf(twin)).every((it) => it.reference !== other),
+      );
+    }
+    real += 300_000;
+    await eventually("it to be given up", async () => (await simulationsOf(twin)).length === 0);
+  } finally {
+    real = Date.parse(REAL);
+    await sql.query(`alter table simulation drop constraint ${failing}`);
+  }
+  const waits = triedAt.slice(1).map((time, i) => (time - triedAt[i]!) / 1_000);
+  expect(waits).toEqual([5, 10, 20, 40, 80, 160, 300]);
+  const said = logged.filter((line) => line["shipment"] === reference).map(({ msg }) => msg);
+  expect(said).toEqual([
+    ...Array.from({ length: 8 }, () => "a step of a simulation failed"),
+    "a simulation is given up: its next step failed 8 times",
+  ]);
+  const { body } = await service.request(`/v1/shipments/${reference}`, { apiKey });
+  expect(body.data.status).toBe("pending");
+});

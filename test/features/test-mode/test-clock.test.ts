@@ -1,0 +1,255 @@
+import { expect, test } from "vitest";
+import { TestService } from "../../../gen/shipments/v1/test_service_pb.js";
+import { purgeTestData } from "../../../src/features/test-mode/delete-test-data.ts";
+import { book, BOOKING, COVERED_ROUTE, PAYMENT, takeStep } from "../../support/bookings.ts";
+import { errorBody } from "../../support/endpoints.ts";
+import { queriesOf } from "../../support/query-log.ts";
+import { PROTOCOLS, rpcClient } from "../../support/rpc-client.ts";
+import { rpcError, rpcRefusal } from "../../support/rpc-error.ts";
+import { EVERY_DAY, scheduleOf } from "../../support/schedules.ts";
+import { startReplica, startService, type TestWorkspace } from "../../support/service.ts";
+import { worldTariff } from "../../support/tariffs.ts";
+
+const REAL = "2026-12-01T09:00:00.000Z";
+const now = () => new Date(REAL);
+const service = await startService({ now });
+
+type Caller = Pick<TestWorkspace, "apiKey">;
+
+const clockOf = ({ apiKey }: Caller) => service.request("/v1/test/clock", { apiKey });
+const release = ({ apiKey }: Caller) =>
+  service.request("/v1/test/clock", { apiKey, method: "DELETE" });
+const move = ({ apiKey }: Caller, time?: string) =>
+  service.request("/v1/test/clock", { apiKey, body: { time } });
+const frozen = (time: string) => ({ data: { time, frozen: true } });
+const moved = (time: string) => ({ ...frozen(time), complete: true });
+const REAL_TIME = { data: { time: REAL, frozen: false } };
+
+test("a clock is the real time until it is frozen, stands until it is moved on, and is released", async () => {
+  const { twin } = await service.addWorkspace();
+  expect((await clockOf(twin)).body).toEqual(REAL_TIME);
+  expect((await move(twin)).body).toEqual(moved(REAL));
+  const later = "2027-02-03T04:05:06.789Z";
+  for (const _ of ["first", "again"]) expect((await move(twin, later)).body).toEqual(moved(later));
+  expect((await clockOf(twin)).body).toEqual(frozen(later));
+  expect((await release(twin)).body).toEqual(REAL_TIME);
+  expect((await clockOf(twin)).body).toEqual(REAL_TIME);
+  expect((await move(twin)).body).toEqual(moved(REAL));
+});
+
+test("a clock is moved neither back nor more than two years ahead", async () => {
+  const { twin } = await service.addWorkspace();
+  const refusal = (text: string) => ({ status: 422, body: errorBody(text, "time") });
+  const at = async (time: string) => {
+    const { status, body } = await move(twin, time);
+    return { status, body };
+  };
+  expect(await at("2026-12-01T08:59:59.999Z")).toEqual(
+    refusal(`time must not be before the clock's, which is ${REAL}: it only moves on.`),
+  );
+  expect((await at("2028-12-01T09:00:00Z")).status).toBe(200);
+  expect(await at("2028-12-01T09:00:00.001Z")).toEqual(
+    refusal(
+      "time must be at most two years ahead, which is 2028-12-01T09:00:00.000Z at the latest.",
+    ),
+  );
+  expect((await at("2028-12-01T08:59:59Z")).status).toBe(422);
+});
+
+test("of calls that move a clock at the same time, the furthest counts", async () => {
+  const { twin } = await service.addWorkspace();
+  const days = [3, 9, 5, 7, 2, 8, 4, 6];
+  const answers = await Promise.all(days.map((day) => move(twin, `2026-12-0${day}T09:00:00Z`)));
+  expect(answers.every(({ status }) => [200, 422].includes(status))).toBe(true);
+  expect((await clockOf(twin)).body).toEqual(frozen("2026-12-09T09:00:00.000Z"));
+});
+
+test("there is no clock with a live key, by any protocol", async () => {
+  const { apiKey } = await service.addWorkspace();
+  const text = "This works in test mode alone, as with a key that begins with shp_test_.";
+  for (const method of ["GET", "POST", "DELETE"]) {
+    const body = method === "POST" ? { body: {} } : {};
+    const answer = await service.request("/v1/test/clock", { apiKey, method, ...body });
+    expect({ status: answer.status, body: answer.body }).toEqual({
+      status: 403,
+      body: errorBody(text),
+    });
+  }
+  for (const protocol of Object.values(PROTOCOLS)) {
+    const client = rpcClient(TestService, protocol, service, apiKey);
+    expect(await rpcError(client.moveTestClock({}))).toEqual(
+      rpcRefusal("PermissionDenied", "TEST_MODE_ONLY", text),
+    );
+  }
+});
+
+test("what happens to a shipment, and its events, are dated by the clock, whatever happens to it", async () => {
+  const { twin, ...live } = await service.addWorkspace();
+  const { apiKey } = twin;
+  const times = [1, 2, 3, 4, 5, 6].map((day) => `2027-01-0${day}T00:00:00.000Z`);
+  await move(twin, times[0]);
+  const { reference, created_at, updated_at } = await book(service, apiKey);
+  expect([created_at, updated_at]).toEqual([times[0], times[0]]);
+  await move(twin, times[1]);
+  const path = `/v1/shipments/${reference}`;
+  await service.request(path, { apiKey, method: "PATCH", body: { dropoff_address: "Elsewhere" } });
+  await move(twin, times[2]);
+  const paid = await service.request(`${path}/payments`, { apiKey, body: PAYMENT });
+  expect(paid.body.payment).toMatchObject({ paid_at: times[2], refunded_at: null });
+  await move(twin, times[3]);
+  const cancelled = await service.request(`${path}/cancel`, { apiKey, body: {} });
+  expect(cancelled.body.data).toMatchObject({ cancelled_at: times[3], updated_at: times[3] });
+  await move(twin, times[4]);
+  const refunded = await service.request(`${path}/refunds`, { apiKey, body: {} });
+  expect(refunded.body.payment).toMatchObject({ paid_at: times[2], refunded_at: times[4] });
+  expect(await historyOf(apiKey, reference!)).toEqual([
+    ["shipment.created", times[0]],
+    ["shipment.updated", times[1]],
+    ["shipment.paid", times[2]],
+    ["shipment.awaiting_pickup", times[2]],
+    ["shipment.cancelled", times[3]],
+    ["shipment.refunded", times[4]],
+  ]);
+  await move(twin, times[5]);
+  const other = await book(service, apiKey);
+  for (const step of ["pay", "advance"] as const) {
+    await takeStep(service, apiKey, other["reference"], step);
+  }
+  const body = { shipments: [other["reference"]] };
+  await service.request("/v1/shipments/advance/batch", { apiKey, body });
+  const dates = (await historyOf(apiKey, other["reference"])).map(([, time]) => time);
+  expect(new Set(dates)).toEqual(new Set([times[5]]));
+  expect((await book(service, live.apiKey))["created_at"]).toBe(REAL);
+});
+
+async function historyOf(apiKey: string, reference: string): Promise<[string, string][]> {
+  const { body } = await service.request(`/v1/shipments/${reference}/events`, { apiKey });
+  return body.data.map(({ type, timestamp }: any) => [type, timestamp]);
+}
+
+test("every replica goes by the clock from the moment it was moved", async () => {
+  const { twin } = await service.addWorkspace();
+  const { apiKey } = twin;
+  const other = await startReplica(service.databaseUrl, { now });
+  for (let hour = 10; hour < 20; hour++) {
+    const time = `2026-12-01T${hour}:00:00.000Z`;
+    await move(twin, time);
+    expect((await book(other, apiKey))["created_at"]).toBe(time);
+    const quote = await other.request("/v1/quotes", { apiKey, body: COVERED_ROUTE });
+    expect(quote.body.created_at).toBe(time);
+  }
+});
+
+test("a quote expires by the clock", async () => {
+  const { twin } = await service.addWorkspace();
+  const { apiKey } = twin;
+  await move(twin);
+  const { body: quote } = await service.request("/v1/quotes", { apiKey, body: COVERED_ROUTE });
+  expect(quote.expires_at).toBe("2026-12-01T09:15:00.000Z");
+  const { body: second } = await service.request("/v1/quotes", { apiKey, body: COVERED_ROUTE });
+  const bookBy = (id: string) =>
+    service.request("/v1/shipments", { apiKey, body: { ...BOOKING, quote_id: id } });
+  await move(twin, "2026-12-01T09:14:59.999Z");
+  expect((await bookBy(quote.id)).status).toBe(201);
+  await move(twin, "2026-12-01T09:15:00Z");
+  expect((await bookBy(second.id)).code).toBe("QUOTE_EXPIRED");
+});
+
+test("cut-offs pass, and slots move, by the clock", async () => {
+  const tariff = worldTariff({
+    schedules: [
+      scheduleOf({
+        hours: [{ days: EVERY_DAY, opens: "08:00", closes: "10:00" }],
+        slot_minutes: 60,
+        cut_offs: [{ until: "12:00", days_before: 1, at: "18:00" }],
+      }),
+    ],
+    default_schedule: "day",
+  });
+  const scheduled = await startService({ tariff, now });
+  const { twin } = await scheduled.addWorkspace();
+  const { apiKey } = twin;
+  const route = { pickup_lat: 52.5, pickup_lng: 13.4, dropoff_lat: 52.4, dropoff_lng: 13.3 };
+  const query = new URLSearchParams(
+    Object.entries({ ...route, weight_kg: 2, days: 2 }).map(([name, value]) => [
+      name,
+      String(value),
+    ]),
+  );
+  const slots = async () => {
+    const { body } = await scheduled.request(`/v1/pickup_slots?${query}`, { apiKey });
+    return body.data.map((slot: any) => [slot.start, slot.unavailable_reason]);
+  };
+  const moveTo = (time: string) =>
+    scheduled.request("/v1/test/clock", { apiKey, body: { time: `${time}:00Z` } });
+  const pickup_window = { start: "2026-12-02T07:00:00Z", end: "2026-12-02T08:00:00Z" };
+  const body = { ...BOOKING, ...route, pickup_window };
+  const codes = async () => {
+    const paths = ["shipments/quote", "quotes", "shipments"];
+    const asked = paths.map((path) => scheduled.request(`/v1/${path}`, { apiKey, body }));
+    return (await Promise.all(asked)).map(({ code }) => code);
+  };
+
+  // 17:59 in Berlin.
+  await moveTo("2026-12-01T16:59");
+  expect(await slots()).toEqual([
+    ["2026-12-01T07:00:00.000Z", "cut_off_passed"],
+    ["2026-12-01T08:00:00.000Z", "cut_off_passed"],
+    ["2026-12-02T07:00:00.000Z", null],
+    ["2026-12-02T08:00:00.000Z", null],
+  ]);
+  expect(await codes()).toEqual([undefined, undefined, undefined]);
+  await moveTo("2026-12-01T17:01");
+  expect((await slots()).at(-1)).toEqual(["2026-12-02T08:00:00.000Z", "cut_off_passed"]);
+  expect(await codes()).toEqual(["CUT_OFF_PASSED", "CUT_OFF_PASSED", "CUT_OFF_PASSED"]);
+  await moveTo("2026-12-05T12:00");
+  expect((await slots()).map(([start]: string[]) => start)).toEqual([
+    "2026-12-05T07:00:00.000Z",
+    "2026-12-05T08:00:00.000Z",
+    "2026-12-06T07:00:00.000Z",
+    "2026-12-06T08:00:00.000Z",
+  ]);
+});
+
+test("a booking of a twin takes no more round trips than a live one, which asks for no clock", async () => {
+  const { twin, apiKey } = await service.addWorkspace();
+  const asksForClock = async (key: string) => {
+    await book(service, key);
+    const sent = await queriesOf(service.app.em, () => book(service, key));
+    const own = sent.map(({ sql }) => sql.replace(/\s+/g, " ").trim());
+    const begin = own.findIndex((sql) => sql.startsWith("begin"));
+    const commit = own.indexOf("commit");
+    return own.slice(begin, commit).filter((sql) => sql.includes("test_clock")).length;
+  };
+  expect(await asksForClock(apiKey)).toBe(0);
+  expect(await asksForClock(twin.apiKey)).toBe(1);
+});
+
+test("deleting test data deletes what is dated ahead, and has the clock follow the real time", async () => {
+  const { twin } = await service.addWorkspace();
+  const { apiKey } = twin;
+  await move(twin, "2028-01-01T00:00:00Z");
+  await book(service, apiKey);
+  await release(twin);
+  await move(twin, "2027-01-01T00:00:00Z");
+  const { body } = await service.request("/v1/test/data", { apiKey, method: "DELETE" });
+  expect(body).toEqual({ complete: true });
+  const { body: listed } = await service.request("/v1/shipments", { apiKey });
+  expect(listed.data).toEqual([]);
+  expect((await clockOf(twin)).body).toEqual(REAL_TIME);
+});
+
+test("a clock that stands still for 30 days keeps its data until then, and is released", async () => {
+  const { twin } = await service.addWorkspace();
+  const { apiKey } = twin;
+  await move(twin);
+  await book(service, apiKey);
+  const inDays = (days: number) => new Date(now().getTime() + days * 24 * 60 * 60_000);
+  const count = async () => (await service.request("/v1/shipments", { apiKey })).body.data.length;
+  await purgeTestData(service.app.em, inDays(29.9));
+  expect([await count(), (await clockOf(twin)).body]).toEqual([1, frozen(REAL)]);
+  await purgeTestData(service.app.em, inDays(30.1));
+  expect([await count(), (await clockOf(twin)).body]).toEqual([1, REAL_TIME]);
+  await purgeTestData(service.app.em, inDays(30.1));
+  expect(await count()).toBe(0);
+});

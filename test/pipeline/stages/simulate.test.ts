@@ -1,0 +1,388 @@
+import { randomUUID } from "node:crypto";
+import { create, toBinary, type DescService } from "@bufbuild/protobuf";
+import { Client, credentials, Metadata, status } from "@grpc/grpc-js";
+import { Code, ConnectError, type CallOptions } from "@connectrpc/connect";
+import { describe, expect, test } from "vitest";
+import { EventService } from "../../../gen/shipments/v1/event_service_pb.js";
+import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { TestService } from "../../../gen/shipments/v1/test_service_pb.js";
+import { WorkspaceService } from "../../../gen/shipments/v1/workspace_service_pb.js";
+import { BOOKING, book, RPC_BOOKING } from "../../support/bookings.ts";
+import { errorBody, type RequestOptions } from "../../support/endpoints.ts";
+import { PROTOCOLS, rpcClient } from "../../support/rpc-client.ts";
+import { startService } from "../../support/service.ts";
+import { take } from "../../support/take.ts";
+
+const service = await startService();
+const { apiKey: liveKey, twin } = await service.addWorkspace();
+const { apiKey } = twin;
+
+type Name = keyof typeof PROTOCOLS;
+const NAMES = Object.keys(PROTOCOLS) as Name[];
+
+/** Books by JSON; undefined when the connection breaks. */
+async function bookByJson(simulate: string, key = apiKey, idempotencyKey: string = randomUUID()) {
+  const headers = { simulate, "idempotency-key": idempotencyKey };
+  const options = { apiKey: key, body: BOOKING, headers };
+  const answer = await service.request("/v1/shipments", options).catch(() => undefined);
+  return (
+    answer && {
+      status: answer.status,
+      simulated: answer.headers.get("simulated"),
+      retryAfter: answer.headers.get("retry-after"),
+      body: answer.body,
+    }
+  );
+}
+
+/** Books by a protocol; gives the code, and the header that says what was simulated. */
+async function bookBy(protocol: Name, simulate: string, key = apiKey) {
+  let simulated: string | null = null;
+  const options: CallOptions = {
+    headers: { simulate },
+    onHeader: (headers) => void (simulated = headers.get("simulated")),
+  };
+  const client = rpcClient(ShipmentService, PROTOCOLS[protocol], service, key);
+  try {
+    await client.createShipment(RPC_BOOKING, options);
+    return { code: "ok", simulated };
+  } catch (error) {
+    const { code, metadata } = ConnectError.from(error);
+    return { code: Code[code], simulated: simulated ?? metadata.get("simulated") };
+  }
+}
+
+/** How many shipments a workspace has. */
+async function count(workspace: number): Promise<number> {
+  const sql = "select count(*)::int as rows from shipment where workspace_id = ?";
+  const [row] = await service.app.em.execute(sql, [workspace]);
+  return row!.rows;
+}
+
+/** What clients make of a connection that broke: those of Connect tell a reset as an abort. */
+const BROKEN = "Aborted";
+
+const REFUSALS = [
+  ["unavailable", 503, "Unavailable", "The service is unavailable, as Simulate asks; try again."],
+  [
+    "rate_limited",
+    429,
+    "ResourceExhausted",
+    "The workspace has used up its calls, as Simulate asks.",
+  ],
+] as const;
+
+test.each(REFUSALS)("%s refuses a call, which does nothing", async (fault, status, code, text) => {
+  expect(await bookByJson(fault)).toEqual({
+    status,
+    simulated: fault,
+    retryAfter: "1",
+    body: errorBody(text),
+  });
+  for (const protocol of NAMES) {
+    expect(await bookBy(protocol, fault), protocol).toEqual({ code, simulated: fault });
+  }
+});
+
+const { reference } = await book(service, apiKey);
+const updated = { metadata: { order: "4711" } };
+
+/** RPCs that can be called again and again, and what the same is by JSON. */
+const RPCS: readonly {
+  readonly service: DescService;
+  readonly method: string;
+  readonly fields: object;
+  readonly path: string;
+  readonly json?: RequestOptions;
+  readonly writes?: true;
+}[] = [
+  { service: WorkspaceService, method: "getWorkspace", fields: {}, path: "/v1/workspace" },
+  {
+    service: ShipmentService,
+    method: "quoteShipment",
+    fields: RPC_BOOKING,
+    path: "/v1/shipments/quote",
+    json: { body: BOOKING },
+  },
+  {
+    service: ShipmentService,
+    method: "getShipment",
+    fields: { shipment: reference },
+    path: `/v1/shipments/${reference}`,
+  },
+  { service: EventService, method: "listEvents", fields: {}, path: "/v1/events" },
+  {
+    service: ShipmentService,
+    method: "updateShipment",
+    fields: { shipment: reference, ...updated },
+    path: `/v1/shipments/${reference}`,
+    json: { method: "PATCH", body: updated },
+    writes: true,
+  },
+  {
+    service: TestService,
+    method: "releaseTestClock",
+    fields: {},
+    path: "/v1/test/clock",
+    json: { method: "DELETE" },
+    writes: true,
+  },
+];
+
+/** What became of a call by a protocol, and what its answer says was simulated. */
+async function outcomeBy(
+  protocol: Name,
+  { service: of, method, fields }: (typeof RPCS)[number],
+  simulate: string,
+) {
+  let simulated: string | null = null;
+  const client = rpcClient(of, PROTOCOLS[protocol], service, apiKey) as any;
+  const headers = { simulate };
+  const onHeader = (got: Headers) => void (simulated = got.get("simulated"));
+  const call: Promise<unknown> = client[method](fields, { headers, onHeader });
+  const outcome = await call.then(() => ({ code: "ok" }), codeAndHeader);
+  return { simulated, ...outcome };
+}
+
+function codeAndHeader(error: unknown) {
+  const { code, metadata } = ConnectError.from(error);
+  const simulated = metadata.get("simulated");
+  return { code: Code[code], ...(simulated === null ? {} : { simulated }) };
+}
+
+describe.each(RPCS)("$method", (rpc) => {
+  /** The status of a call by JSON, and what its answer says; undefined when the connection breaks. */
+  async function byJson(simulate: string) {
+    const options = { ...rpc.json, apiKey, headers: { simulate } };
+    const answer = await service.request(rpc.path, options).catch(() => undefined);
+    return answer && { status: answer.status, simulated: answer.headers.get("simulated") };
+  }
+  const byAll = (simulate: string) =>
+    Promise.all(NAMES.map((protocol) => outcomeBy(protocol, rpc, simulate)));
+  const ofAll = (outcome: object) => NAMES.map(() => outcome);
+
+  test.each(REFUSALS)("is refused by %s", async (simulated, status, code) => {
+    expect(await byJson(simulated)).toEqual({ status, simulated });
+    expect(await byAll(simulated)).toEqual(ofAll({ code, simulated }));
+  });
+
+  test("is done when it is slowed down", async () => {
+    const simulated = "slow=20";
+    expect(await byJson(simulated)).toEqual({ status: 200, simulated });
+    expect(await byAll(simulated)).toEqual(ofAll({ code: "ok", simulated }));
+  });
+
+  test("loses its answer", async () => {
+    expect(await byJson("lose_answer")).toBeUndefined();
+    expect(await byAll("lose_answer")).toEqual(ofAll({ code: BROKEN, simulated: null }));
+  });
+
+  test("meets the faults of calls that write if it is one", async () => {
+    for (const simulated of ["duplicate_webhook", "reorder_webhooks", "fail_webhook=1"]) {
+      const [status, code] = rpc.writes ? [200, "ok"] : [422, "InvalidArgument"];
+      const said = { simulated: rpc.writes ? simulated : null };
+      expect(await byJson(simulated)).toEqual({ status, ...said });
+      expect(await byAll(simulated)).toEqual(ofAll({ code, ...said }));
+    }
+    const [status, code] = rpc.writes ? [409, "Aborted"] : [422, "InvalidArgument"];
+    const said = { simulated: rpc.writes ? "in_flight" : null };
+    expect(await byJson("in_flight")).toEqual({ status, ...said });
+    expect(await byAll("in_flight")).toEqual(ofAll({ code, ...said }));
+  });
+});
+
+test.each(NAMES)("a stream meets faults, and of a live key none, by %s", async (protocol) => {
+  /** The first event of a stream, or its error; with what the answer says was simulated. */
+  async function watch(simulate: string, key = apiKey) {
+    let simulated: string | null = null;
+    const onHeader = (got: Headers) => void (simulated = got.get("simulated"));
+    const events = rpcClient(EventService, PROTOCOLS[protocol], service, key);
+    const stream = events.watchEvents({}, { headers: { simulate }, onHeader });
+    const outcome = await take(1, stream).then(() => ({ code: "ok" }), codeAndHeader);
+    return { simulated, ...outcome };
+  }
+  for (const [simulated, , code] of REFUSALS) {
+    expect(await watch(simulated)).toEqual({ code, simulated });
+  }
+  expect(await watch("slow=20")).toEqual({ code: "ok", simulated: "slow=20" });
+  expect(await watch("lose_answer")).toMatchObject({ code: BROKEN });
+  expect(await watch("in_flight")).toEqual({ code: "InvalidArgument", simulated: null });
+  await book(service, liveKey);
+  expect(await watch("unavailable", liveKey)).toEqual({ code: "ok", simulated: "ignored" });
+});
+
+test("in_flight refuses a call that writes as one whose key another call has; faults of calls that write are refused for others", async () => {
+  expect(await bookByJson("in_flight")).toMatchObject({ status: 409, simulated: "in_flight" });
+  for (const protocol of NAMES) {
+    expect((await bookBy(protocol, "in_flight")).code, protocol).toBe("Aborted");
+  }
+  for (const simulate of ["in_flight", "duplicate_webhook", "reorder_webhooks", "fail_webhook=1"]) {
+    const read = await service.request("/v1/shipments", { apiKey, headers: { simulate } });
+    expect([read.status, Object.keys(read.body.errors)]).toEqual([422, ["simulate"]]);
+  }
+});
+
+test("slow holds a call up, and with a fault besides it, that comes later", async () => {
+  for (const [simulate, status] of [
+    ["slow=300", 201],
+    ["slow=300, unavailable", 503],
+  ] as const) {
+    const startedMs = performance.now();
+    expect(await bookByJson(simulate)).toMatchObject({ status, simulated: simulate });
+    expect(performance.now() - startedMs).toBeGreaterThanOrEqual(295);
+  }
+  const deadline = { "connect-timeout-ms": "50", simulate: "slow=9000" };
+  const late = await service.request("/v1/shipments", { apiKey, headers: deadline });
+  expect(late.status).toBe(504);
+});
+
+const ODD = [
+  "",
+  ",",
+  "nonsense",
+  "Unavailable",
+  "slow",
+  "slow=",
+  "slow=-1",
+  "slow=10001",
+  "slow=1e3",
+  "slow=1e9",
+  "slow=1000000000",
+  "slow=NaN",
+  "slow=1.5",
+  "unavailable,",
+  "unavailable=1",
+  "unavailable, unavailable",
+  "slow=1, slow=2",
+  "constructor",
+  "__proto__",
+  "fail_webhook",
+  "fail_webhook=11",
+  "unavailable".repeat(900),
+  Array.from({ length: 900 }, () => "unavailable").join(","),
+];
+
+const ODD_TEXT =
+  "Simulate must be one or several, by commas and each once, of unavailable, rate_limited, slow=MS (up to 10000), lose_answer and, for calls that write, in_flight, duplicate_webhook, reorder_webhooks, fail_webhook=N (up to 10).";
+
+test("odd values of Simulate are refused by every protocol, and nothing is done", async () => {
+  const before = await count(twin.id);
+  for (const simulate of ODD) {
+    const what = simulate.slice(0, 50);
+    expect(await bookByJson(simulate), what).toEqual({
+      status: 422,
+      simulated: null,
+      retryAfter: null,
+      body: errorBody(ODD_TEXT, "simulate"),
+    });
+    for (const protocol of NAMES) {
+      const refused = { code: "InvalidArgument", simulated: null };
+      expect(await bookBy(protocol, simulate), `${what} by ${protocol}`).toEqual(refused);
+    }
+  }
+  expect(await count(twin.id)).toBe(before);
+});
+
+test("headers that come several times count as one list", async () => {
+  const headers = (...values: string[]): [string, string][] => [
+    ["authorization", `Bearer ${apiKey}`],
+    ...values.map((value): [string, string] => ["simulate", value]),
+  ];
+  const statusOf = async (...values: string[]) => {
+    const answer = await fetch(`${service.httpUrl}/v1/workspace`, { headers: headers(...values) });
+    return [answer.status, answer.headers.get("simulated")];
+  };
+  expect(await statusOf("slow=1", "unavailable")).toEqual([503, "slow=1, unavailable"]);
+  expect(await statusOf("unavailable", "unavailable")).toEqual([422, null]);
+});
+
+test("a live call meets no fault, and is told so; nor does an operator's", async () => {
+  for (const simulate of ["unavailable", "lose_answer", "nonsense"]) {
+    expect(await bookByJson(simulate, liveKey)).toMatchObject({
+      status: 201,
+      simulated: "ignored",
+    });
+    for (const protocol of NAMES) {
+      const told = { code: "ok", simulated: "ignored" };
+      expect(await bookBy(protocol, simulate, liveKey), protocol).toEqual(told);
+    }
+  }
+  const { key } = await service.addOperator();
+  const headers = { simulate: "unavailable" };
+  const listed = await service.request("/admin/v1/workspaces", { apiKey: key, headers });
+  expect([listed.status, listed.headers.get("simulated")]).toEqual([200, "ignored"]);
+  const { headers: plain } = await service.request("/v1/shipments", { apiKey });
+  expect(plain.get("simulated")).toBeNull();
+});
+
+test("lose_answer books and breaks the connection, by every protocol", async () => {
+  const before = await count(twin.id);
+  expect(await bookByJson("lose_answer")).toBeUndefined();
+  expect(await count(twin.id)).toBe(before + 1);
+  for (const [i, protocol] of NAMES.entries()) {
+    const told = { code: BROKEN, simulated: null };
+    expect(await bookBy(protocol, "lose_answer"), protocol).toEqual(told);
+    expect(await count(twin.id), protocol).toBe(before + 2 + i);
+  }
+  for (const protocol of Object.values(PROTOCOLS)) {
+    const events = rpcClient(EventService, protocol, service, apiKey);
+    const watching = events.watchEvents({}, { headers: { simulate: "lose_answer" } });
+    const error = await take(1, watching).catch(ConnectError.from);
+    expect(error).toMatchObject({ code: Code[BROKEN] });
+  }
+});
+
+test("grpc-js finds the service unavailable when the answer is lost, books once by repeating the call", async () => {
+  const { typeName, method } = ShipmentService;
+  const client = new Client(service.grpcUrl.slice("http://".length), credentials.createInsecure());
+  const metadata = new Metadata();
+  metadata.set("authorization", `Bearer ${apiKey}`);
+  metadata.set("simulate", "lose_answer");
+  metadata.set("idempotency-key", randomUUID());
+  const before = await count(twin.id);
+  const codes: (status | "ok")[] = [];
+  do {
+    const code = await new Promise<status | "ok">((resolve) =>
+      client.makeUnaryRequest(
+        `/${typeName}/${method.createShipment.name}`,
+        (request: Uint8Array) => Buffer.from(request),
+        (response) => response,
+        toBinary(method.createShipment.input, create(method.createShipment.input, RPC_BOOKING)),
+        metadata,
+        (error) => resolve(error?.code ?? "ok"),
+      ),
+    );
+    codes.push(code);
+  } while (codes.at(-1) === status.UNAVAILABLE);
+  client.close();
+  expect(codes).toEqual([status.UNAVAILABLE, "ok"]);
+  expect(await count(twin.id)).toBe(before + 1);
+});
+
+test("an answer that is lost on a connection with other calls makes the service unavailable to that call alone", async () => {
+  for (const name of NAMES) {
+    const client = rpcClient(ShipmentService, PROTOCOLS[name], service, apiKey);
+    const slow = client.listShipments({}, { headers: { simulate: "slow=1000" } });
+    const before = await count(twin.id);
+    const lost = client.createShipment(RPC_BOOKING, { headers: { simulate: "lose_answer" } });
+    const code = name.endsWith("gRPC server") ? Code.Unavailable : Code[BROKEN];
+    await expect(lost, name).rejects.toMatchObject({ code });
+    expect(await count(twin.id), name).toBe(before + 1);
+    expect((await slow).data.length).toBeGreaterThan(0);
+  }
+});
+
+test("1,000 bookings whose first answers are lost are each made once by a client that repeats them", async () => {
+  const { twin: own } = await service.addWorkspace();
+  const references = new Set<string>();
+  async function bookUntilAnswered(): Promise<void> {
+    const key = randomUUID();
+    expect(await bookByJson("lose_answer", own.apiKey, key)).toBeUndefined();
+    const answer = await bookByJson("lose_answer", own.apiKey, key);
+    expect(answer?.status).toBe(201);
+    references.add(answer!.body.data.reference);
+  }
+  for (let i = 0; i < 50; i++) await Promise.all(Array.from({ length: 20 }, bookUntilAnswered));
+  expect(references.size).toBe(1_000);
+  expect(await count(own.id)).toBe(1_000);
+});
