@@ -1,0 +1,80 @@
+import { z } from "zod";
+import { ConfigError } from "./tracing-config.ts";
+
+const KINDS = ["photon", "nominatim", "pelias"] as const;
+
+/** The geocoder that addresses are found by. */
+export interface GeocoderConfig {
+  readonly kind: (typeof KINDS)[number];
+  /** Where its paths begin, without a slash at the end. */
+  readonly url: string;
+  /** The header that carries the key, and the key; undefined without one. */
+  readonly key: { readonly header: string; readonly value: string } | undefined;
+  /** Whose data it is; undefined for what is usual of its kind. */
+  readonly attribution: string | undefined;
+}
+
+/** The variables of the geocoder. */
+export const GEOCODER_VARIABLES = {
+  GEOCODER: z.enum(KINDS, { error: "must be photon, nominatim or pelias" }).optional(),
+  GEOCODER_URL: z
+    .string()
+    .refine(isBaseUrl, {
+      error:
+        "must be an address such as https://photon.example.org, without user, query or fragment",
+    })
+    .transform((text) => new URL(text).href.replace(/\/+$/, ""))
+    .optional(),
+  GEOCODER_KEY: z
+    .string()
+    .regex(/^[\x21-\x7e][\x20-\x7e]{0,998}$/, "must be at most 999 visible characters")
+    .optional(),
+  GEOCODER_KEY_HEADER: z
+    .string()
+    .regex(/^[A-Za-z0-9-]{1,100}$/, "must be the name of a header such as Authorization")
+    .refine((name) => !/^(host|user-agent|accept|connection|content-.*)$/i.test(name), {
+      error: "must be a header that carries a key, such as Authorization",
+    })
+    .optional(),
+  GEOCODER_ATTRIBUTION: z.string().trim().max(200, "must be at most 200 characters").optional(),
+};
+
+type Variables = z.output<z.ZodObject<typeof GEOCODER_VARIABLES>>;
+
+/**
+ * The geocoder; undefined without one.
+ *
+ * @throws ConfigError when only a part of what it needs is set, or what it does not take
+ */
+export function readGeocoder(given: Variables): GeocoderConfig | undefined {
+  const { GEOCODER: kind, GEOCODER_URL: url, GEOCODER_KEY: key } = given;
+  if (kind === undefined) {
+    const set = Object.keys(GEOCODER_VARIABLES).find((name) => given[name as keyof Variables]);
+    if (set === undefined) return undefined;
+    throw new ConfigError(`GEOCODER: must be photon, nominatim or pelias for ${set}`);
+  }
+  if (url === undefined) {
+    throw new ConfigError("GEOCODER_URL: must be set to where the geocoder is, for GEOCODER");
+  }
+  if (kind !== "pelias" && key !== undefined) {
+    throw new ConfigError(`GEOCODER_KEY: must not be set for ${kind}, which takes no key`);
+  }
+  if (key === undefined && given.GEOCODER_KEY_HEADER !== undefined) {
+    throw new ConfigError("GEOCODER_KEY: must be set for GEOCODER_KEY_HEADER");
+  }
+  return {
+    kind,
+    url,
+    key:
+      key === undefined
+        ? undefined
+        : { header: given.GEOCODER_KEY_HEADER ?? "Authorization", value: key },
+    attribution: given.GEOCODER_ATTRIBUTION,
+  };
+}
+
+function isBaseUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, password, search, hash } = new URL(text);
+  return /^https?:$/.test(protocol) && [username, password, search, hash].every((it) => it === "");
+}

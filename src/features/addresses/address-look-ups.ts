@@ -1,0 +1,97 @@
+import { LRUCache } from "lru-cache";
+import type { Point } from "../../domain/coverage/geo.ts";
+import type { RateLimit, Verdict } from "../../domain/rate-limit.ts";
+import { refuse, unavailable, type Refusal } from "../../domain/refusal.ts";
+import type { Call } from "../../pipeline/call.ts";
+import {
+  GeocoderUnavailable,
+  type AddressQuery,
+  type FoundAddress,
+  type Geocoder,
+} from "./geocoder.ts";
+
+/** Looks up addresses for workspaces. Both reject with a Refusal: RATE_LIMITED or UNAVAILABLE. */
+export interface AddressLookUps {
+  readonly attribution: string;
+  search(call: Call, query: AddressQuery): Promise<readonly FoundAddress[]>;
+  /** One at most; none where no address is known. */
+  reverse(call: Call, point: Point): Promise<readonly FoundAddress[]>;
+  close(): Promise<void>;
+}
+
+/** How often a workspace may have the geocoder asked; what is cached does not count. */
+export const LOOK_UPS_OF_WORKSPACE: RateLimit = { rate: 10, burst: 100 };
+/** How many answers are cached, for how long, in milliseconds. Each takes 4 KiB at most. */
+export const CACHE = { max: 2_000, ttl: 3_600_000 } as const;
+
+type Found = readonly FoundAddress[];
+
+/**
+ * Builds what looks up addresses: in the cache, which all workspaces share since the data is public, else at
+ * the geocoder.
+ */
+export function createAddressLookUps(options: {
+  readonly geocoder: Geocoder;
+  /** Takes a look-up out of what a workspace has left. */
+  readonly takeLookUp: (workspace: number, limit: RateLimit) => Verdict | Promise<Verdict>;
+  /** A clock that never goes back, in milliseconds. */
+  readonly nowMs: () => number;
+}): AddressLookUps {
+  const { geocoder, takeLookUp, nowMs } = options;
+  const cache = new LRUCache<string, Found>({ ...CACHE, ttlResolution: 0, perf: { now: nowMs } });
+
+  async function lookUp(call: Call, key: string, ask: () => Promise<Found>): Promise<Found> {
+    const cached = cache.get(key);
+    if (cached !== undefined) return cached;
+    const { allowed, resetSeconds } = await takeLookUp(
+      call.caller.workspaceId,
+      LOOK_UPS_OF_WORKSPACE,
+    );
+    if (!allowed) throw tooMany(resetSeconds);
+    try {
+      const found = await ask();
+      cache.set(key, found);
+      return found;
+    } catch (error) {
+      throw error instanceof GeocoderUnavailable ? withoutAnswer(error) : error;
+    }
+  }
+
+  return {
+    attribution: geocoder.attribution,
+    search(call, { text, near, limit }) {
+      const words = text.split(/\s+/).join(" ");
+      const asked = { text: words, near: near && rounded(near, NEAR_DIGITS), limit };
+      const key = JSON.stringify([words.toLowerCase(), asked.near, limit]);
+      return lookUp(call, key, () => geocoder.search(asked, call.received.span));
+    },
+    reverse(call, point) {
+      const asked = rounded(point, POINT_DIGITS);
+      const key = JSON.stringify(asked);
+      return lookUp(call, key, () => geocoder.reverse(asked, call.received.span));
+    },
+    close: geocoder.close,
+  };
+}
+
+/** What is preferred near a point is the same about a kilometre away; what is at a point, a metre away. */
+const NEAR_DIGITS = 2;
+const POINT_DIGITS = 5;
+
+function rounded({ lat, lng }: Point, digits: number): Point {
+  return { lat: Number(lat.toFixed(digits)), lng: Number(lng.toFixed(digits)) };
+}
+
+function tooMany(retryAfterSeconds: number): Refusal {
+  const text = `The workspace looks up too many addresses; try again in ${retryAfterSeconds} s.`;
+  return refuse("RATE_LIMITED", text, { retryAfterSeconds });
+}
+
+function withoutAnswer(error: GeocoderUnavailable): Refusal {
+  const { retryAfterSeconds, message } = error;
+  const facts = { waits_for: "geocoder" };
+  return unavailable(`${message} Try again in ${retryAfterSeconds} s.`, error, {
+    facts,
+    retryAfterSeconds,
+  });
+}

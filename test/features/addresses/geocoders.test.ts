@@ -1,0 +1,299 @@
+import type { ServerResponse } from "node:http";
+import { describe, expect, test } from "vitest";
+import {
+  createGeocoder,
+  type EndedLookUp,
+  type GeocoderKind,
+  type GeocoderOptions,
+} from "../../../src/features/addresses/geocoder-client.ts";
+import type { GeocoderUnavailable } from "../../../src/features/addresses/geocoder.ts";
+import { startGeocoder } from "../../support/geocoder.ts";
+import { whenOver } from "../../support/when-over.ts";
+
+const KINDS = ["photon", "nominatim", "pelias"] as const;
+
+/** A geocoder of each kind, with what asks it, and what came of asking. */
+async function start(kind: GeocoderKind, options: Partial<GeocoderOptions> = {}) {
+  const standIn = await startGeocoder(kind);
+  const ended: EndedLookUp[] = [];
+  const clock = { ms: 0 };
+  const geocoder = createGeocoder({
+    ...standIn.settings.geocoder,
+    userAgent: "shipment-booking/0 (+https://book.example.org)",
+    nowMs: () => clock.ms,
+    // No test here waits for an answer that takes long, but those that say so.
+    timeoutMs: 60_000,
+    onLookUp: (look) => ended.push(look),
+    ...options,
+  });
+  whenOver(() => geocoder.close());
+  return { standIn, geocoder, ended, clock };
+}
+
+const started = Object.fromEntries(
+  await Promise.all(KINDS.map(async (kind) => [kind, await start(kind)] as const)),
+) as unknown as Readonly<Record<GeocoderKind, Awaited<ReturnType<typeof start>>>>;
+
+const BERLIN = { lat: 52.52, lng: 13.41 };
+const ANYWHERE = { near: undefined, limit: 5 };
+const POINT = { lat: 52.5204, lng: 13.4216 };
+
+/** The same house and street as each kind tells of them. */
+const HOUSE = { lat: 52.5203, lng: 13.4217, precision: "building" };
+const STREET = { lat: 52.4781, lng: 13.4392, precision: "street" };
+const FOUND = {
+  photon: [
+    { label: "Karl-Marx-Allee 33, 10178 Berlin, Deutschland", ...HOUSE, confidence: undefined },
+    { label: "Karl-Marx-Straße, 12043 Berlin, Deutschland", ...STREET, confidence: undefined },
+  ],
+  nominatim: [
+    {
+      label: "33, Karl-Marx-Allee, 10178, Berlin, Deutschland",
+      ...HOUSE,
+      confidence: undefined,
+    },
+    { label: "Karl-Marx-Straße, 12043, Berlin, Deutschland", ...STREET, confidence: undefined },
+  ],
+  pelias: [
+    { label: "33, Karl-Marx-Allee, 10178, Berlin, Deutschland", ...HOUSE, confidence: 0.92 },
+    { label: "Karl-Marx-Straße, 12043, Berlin, Deutschland", ...STREET, confidence: 0.7 },
+  ],
+} as const;
+
+describe.each(KINDS)("%s", (kind) => {
+  const { standIn, geocoder, ended } = started[kind];
+
+  test("finds addresses by text, at most as many as are wanted", async () => {
+    expect(await geocoder.search({ text: "karl-marx", ...ANYWHERE })).toEqual(FOUND[kind]);
+    const one = { text: "karl-marx", near: undefined, limit: 1 };
+    expect(await geocoder.search(one)).toEqual(FOUND[kind].slice(0, 1));
+    expect(await geocoder.search({ text: "nowhere", ...ANYWHERE })).toEqual([]);
+  });
+
+  test("gives the address at a point, and none where there is none", async () => {
+    const [found] = FOUND[kind];
+    expect(await geocoder.reverse(POINT)).toEqual([found]);
+    expect(await geocoder.reverse({ lat: 0, lng: 0 })).toEqual([]);
+  });
+
+  test("is asked as its documentation says, by a client that says who it is", async () => {
+    standIn.asked.length = 0;
+    await geocoder.search({ text: "karl & co", near: BERLIN, limit: 3 });
+    await geocoder.reverse(POINT);
+    expect(standIn.asked.map(({ path, parameters }) => ({ path, ...parameters }))).toEqual(
+      ASKED[kind],
+    );
+    expect(standIn.asked[0]!.headers).toMatchObject({
+      "user-agent": "shipment-booking/0 (+https://book.example.org)",
+      accept: "application/json",
+    });
+  });
+
+  test.each([
+    ["nothing", ""],
+    ["half of an answer", '{"type":"FeatureCollection","features":['],
+    ["a page", "<html>"],
+    ["null", "null"],
+    ["another object", '{"places":[]}'],
+    ["a number", "7"],
+    ["features of another kind", '{"type":"FeatureCollection","features":[7]}'],
+    [
+      "a point that is none",
+      '{"type":"FeatureCollection","features":[{"geometry":{"type":"Point","coordinates":[1,91]},"properties":{"label":"x","name":"x"}}]}',
+    ],
+    [
+      "a label that is none",
+      '{"type":"FeatureCollection","features":[{"geometry":{"type":"Point","coordinates":[1,1]},"properties":{"label":[],"name":[]}}]}',
+    ],
+    ["a place without a point", '[{"display_name":"x","lat":"x","lon":"1"}]'],
+    ["a point beyond the pole", '[{"display_name":"x","lat":"91","lon":"1"}]'],
+  ])("an answer that is %s is of no use, and harms nothing", async (_, text) => {
+    standIn.answer = (response) => response.end(text);
+    await expect(geocoder.search({ text: "karl", ...ANYWHERE })).rejects.toMatchObject(UNREADABLE);
+    await expect(geocoder.reverse(POINT)).rejects.toMatchObject(UNREADABLE);
+    expect(ended.at(-1)).toMatchObject({ geocoder: kind, outcome: "failed", status: 200 });
+    standIn.answer = undefined;
+    expect(await geocoder.search({ text: "karl-marx", ...ANYWHERE })).toEqual(FOUND[kind]);
+  });
+});
+
+const UNREADABLE = { message: "The answer of the geocoder cannot be read.", retryAfterSeconds: 1 };
+
+const ASKED = {
+  photon: [
+    { path: "/api", q: "karl & co", limit: "3", lat: "52.52", lon: "13.41" },
+    { path: "/reverse", lat: "52.5204", lon: "13.4216", limit: "1" },
+  ],
+  nominatim: [
+    {
+      path: "/search",
+      q: "karl & co",
+      format: "jsonv2",
+      limit: "3",
+      viewbox: "12.91,52.02,13.91,53.02",
+    },
+    { path: "/reverse", lat: "52.5204", lon: "13.4216", format: "jsonv2" },
+  ],
+  pelias: [
+    {
+      path: "/v1/autocomplete",
+      text: "karl & co",
+      size: "3",
+      "focus.point.lat": "52.52",
+      "focus.point.lon": "13.41",
+    },
+    { path: "/v1/reverse", "point.lat": "52.5204", "point.lon": "13.4216", size: "1" },
+  ],
+} as const;
+
+const { geocoder: photon, standIn: atPhoton, ended: ofPhoton } = started.photon;
+const KARL = { text: "karl-marx", ...ANYWHERE };
+
+/** Why the geocoder was of no use, when it answers so. */
+async function failure(answer: (response: ServerResponse) => void): Promise<GeocoderUnavailable> {
+  atPhoton.answer = answer;
+  const failed = await photon.search(KARL).then(
+    () => expect.fail("it answered"),
+    (error: unknown) => error as GeocoderUnavailable,
+  );
+  atPhoton.answer = undefined;
+  return failed;
+}
+
+test("a geocoder that does not answer in time is given up, and so is one that stops within an answer", async () => {
+  const { standIn, geocoder, ended } = await start("photon", { timeoutMs: 20 });
+  const begun = (response: ServerResponse) => void response.writeHead(200).write("{");
+  for (const answer of [() => undefined, begun]) {
+    standIn.answer = answer;
+    const message = "The geocoder does not answer in time.";
+    await expect(geocoder.search(KARL)).rejects.toMatchObject({ message });
+    expect(ended.at(-1)).toMatchObject({ outcome: "unanswered", error: message });
+  }
+});
+
+test("a connection that breaks, or is refused, is told as no answer", async () => {
+  const unanswered = { message: "The geocoder does not answer." };
+  expect(await failure((response) => response.destroy())).toMatchObject(unanswered);
+  expect(
+    await failure((response) => {
+      response.writeHead(200, { "content-length": 100 }).write("{", () => response.destroy());
+    }),
+  ).toMatchObject(unanswered);
+  expect(ofPhoton.at(-1)).toMatchObject({ outcome: "unanswered" });
+  const { geocoder } = await start("photon", { url: "http://127.0.0.1:1" });
+  await expect(geocoder.search(KARL)).rejects.toMatchObject(unanswered);
+});
+
+test("an answer that is larger than any is not read to its end", async () => {
+  let wasCut = false;
+  const failed = await failure((response) => {
+    response.on("close", () => (wasCut = !response.writableFinished));
+    const write = () => {
+      while (response.write(" ".repeat(16_384)));
+      response.once("drain", write);
+    };
+    response.writeHead(200);
+    write();
+  });
+  expect(failed.message).toBe("The answer of the geocoder is too large.");
+  await expect.poll(() => wasCut).toBe(true);
+});
+
+test.each([301, 302, 307, 400, 401, 403, 404, 500, 503])(
+  "the status %i is of no use, and leads nowhere else",
+  async (status) => {
+    atPhoton.asked.length = 0;
+    const failed = await failure((response) =>
+      response.writeHead(status, { location: `${atPhoton.url}/elsewhere` }).end("{}"),
+    );
+    expect(failed.message).toBe(`The geocoder answers with the status ${status}.`);
+    expect(ofPhoton.at(-1)).toMatchObject({ outcome: "failed", status });
+    expect(atPhoton.asked).toHaveLength(1);
+  },
+);
+
+test.each([
+  ["seconds", "30", 30],
+  ["no header", undefined, 10],
+  ["words", "soon", 10],
+  ["nothing to wait for", "0", 1],
+  ["a moment of the past", "Sun, 06 Nov 1994 08:49:37 GMT", 1],
+  ["a year", "31536000", 600],
+])(
+  "after a 429 with %s the geocoder is left alone for as long as it wants",
+  async (_, after, wait) => {
+    const { standIn, geocoder, ended, clock } = await start("photon");
+    const headers = after === undefined ? {} : { "retry-after": after };
+    standIn.answer = (response) => response.writeHead(429, headers).end();
+    const limited = { message: "The geocoder is asked too often.", retryAfterSeconds: wait };
+    await expect(geocoder.search(KARL)).rejects.toMatchObject(limited);
+    expect(ended).toMatchObject([{ outcome: "limited", status: 429 }]);
+    standIn.answer = undefined;
+    clock.ms += wait * 1_000 - 1;
+    await expect(geocoder.reverse(POINT)).rejects.toMatchObject({
+      ...limited,
+      retryAfterSeconds: 1,
+    });
+    expect(standIn.asked).toHaveLength(1);
+    clock.ms += 1;
+    expect(await geocoder.search(KARL)).toEqual(FOUND.photon);
+  },
+);
+
+test("a key goes with each request, in its header", async () => {
+  const key = { header: "X-Own-Key", value: "secret" };
+  const { standIn, geocoder } = await start("pelias", { key });
+  await geocoder.search(KARL);
+  expect(standIn.asked[0]!.headers).toMatchObject({ "x-own-key": "secret" });
+});
+
+test("more than 32 requests at once are refused, not sent", async () => {
+  const { standIn, geocoder } = await start("photon");
+  const held: ServerResponse[] = [];
+  standIn.answer = (response) => void held.push(response);
+  const many = Array.from({ length: 33 }, () => geocoder.reverse(POINT));
+  await expect(many.at(-1)).rejects.toMatchObject({
+    message: "The geocoder has too much to answer.",
+  });
+  await expect.poll(() => held.length, { timeout: 30_000 }).toBe(32);
+  standIn.answer = undefined;
+  for (const response of held) response.end('{"type":"FeatureCollection","features":[]}');
+  expect(await Promise.all(many.slice(0, 32))).toEqual(Array(32).fill([]));
+  expect(await geocoder.search(KARL)).toEqual(FOUND.photon);
+});
+
+test.each([
+  ["US", "12 Main Street, Springfield, IL 62701, United States"],
+  ["DE", "Main Street 12, 62701 Springfield, IL, United States"],
+])("Photon's parts are put together as letters are addressed in %s", async (countrycode, label) => {
+  const properties = {
+    housenumber: "12",
+    street: "Main Street",
+    city: "Springfield",
+    state: "IL",
+    postcode: "62701",
+    country: "United States",
+    countrycode,
+    type: "house",
+  };
+  const geometry = { type: "Point", coordinates: [1, 2] };
+  const features = [
+    { geometry, properties },
+    { geometry, properties: { countrycode } },
+  ];
+  atPhoton.answer = (response) =>
+    response.end(JSON.stringify({ type: "FeatureCollection", features }));
+  // What has no name at all is left out.
+  expect((await photon.search(KARL)).map((found) => found.label)).toEqual([label]);
+  atPhoton.answer = undefined;
+});
+
+test("a label is one line of at most 300 characters", async () => {
+  const properties = { name: `\u0000 a\n\tb ${"é".repeat(400)}` };
+  const features = [{ geometry: { type: "Point", coordinates: [1, 2] }, properties }];
+  atPhoton.answer = (response) =>
+    response.end(JSON.stringify({ type: "FeatureCollection", features }));
+  const [found] = await photon.search(KARL);
+  atPhoton.answer = undefined;
+  expect(found!.label).toBe(`a b ${"é".repeat(296)}`);
+});
