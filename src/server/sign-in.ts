@@ -3,6 +3,7 @@ import type { Config } from "../config/config.ts";
 import type { EntityManager } from "../db/orm.ts";
 import type { SessionCache } from "../features/people/session-cache.ts";
 import { endSessionOf } from "../features/people/end-sign-ins.ts";
+import { requestSignInMail } from "../features/people/request-mail.ts";
 import { signInByEmail, signInByLink, spendAttempt } from "../features/people/sign-in.ts";
 import { ATTEMPT_SECONDS } from "../oidc/attempt-seal.ts";
 import { createOidcClient } from "../oidc/oidc-client.ts";
@@ -11,7 +12,7 @@ import type { SignIn } from "../transport/http/sign-in.ts";
 
 /** How people sign in, in the words of the HTTP server. */
 export function createSignIn(deps: SignInDeps): SignIn {
-  const { em, sessions } = deps;
+  const { em, sessions, config } = deps;
   return {
     async byLink(token, browser) {
       const session = await signInByLink(em, token, browser);
@@ -24,6 +25,12 @@ export function createSignIn(deps: SignInDeps): SignIn {
       return true;
     },
     oidc: createOidcSignIn(deps),
+    byMail:
+      config.mail &&
+      (async (email) => {
+        await requestSignInMail(em, email);
+        deps.wakeMails();
+      }),
   };
 }
 
@@ -31,7 +38,9 @@ export function createSignIn(deps: SignInDeps): SignIn {
 interface SignInDeps {
   readonly em: EntityManager;
   readonly sessions: Pick<SessionCache, "forgetAll">;
-  readonly config: Partial<Pick<Config, "publicUrl" | "oidc">>;
+  readonly config: Partial<Pick<Config, "publicUrl" | "oidc" | "mail">>;
+  /** Called when there may be a mail to send. */
+  readonly wakeMails: () => void;
   readonly log: Logger;
 }
 

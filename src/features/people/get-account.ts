@@ -32,6 +32,8 @@ interface WorkspaceRow {
   readonly name: string;
   readonly role: MemberRole;
   readonly suspended: boolean;
+  readonly testWorkspace: number | null;
+  readonly timeZone: string;
 }
 
 const OPERATOR_ROLE: Readonly<Record<OperatorRole, OperatorRoleOption>> = {
@@ -57,8 +59,10 @@ export async function loadAccount(
   const workspaces = await runStatement<WorkspaceRow>(
     em,
     `select workspace.id::float8 as id, workspace.name, membership.role,
-       workspace.suspended_at is not null as suspended
+       workspace.suspended_at is not null as suspended, twin.id::float8 as "testWorkspace",
+       workspace.time_zone as "timeZone"
      from membership join workspace on workspace.id = membership.workspace_id
+       left join workspace as twin on twin.twin_of = workspace.id
      where membership.person_id = $1
        and membership.workspace_id = coalesce($2::bigint, membership.workspace_id)
        and not exists (
@@ -72,10 +76,11 @@ export async function loadAccount(
     id: BigInt(personId),
     email,
     name,
-    workspaces: workspaces.map((it) => ({
+    workspaces: workspaces.map(({ id, role, testWorkspace, ...it }) => ({
       ...it,
-      id: BigInt(it.id),
-      role: MEMBER_ROLE[it.role],
+      id: BigInt(id),
+      role: MEMBER_ROLE[role],
+      ...(testWorkspace === null ? {} : { testWorkspace: BigInt(testWorkspace) }),
     })),
     ...(operatorRole === null ? {} : { operatorRole: OPERATOR_ROLE[operatorRole] }),
   });

@@ -3,10 +3,9 @@ import {
   type InviteMemberRequestValid,
   type InviteMemberResponse,
 } from "../../../gen/shipments/v1/member_service_pb.js";
-import type { DatabaseDeps } from "../../db/orm.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
-import { invitePerson, memberRoleOf } from "./members.ts";
+import { invitePerson, memberRoleOf, type InviteDeps } from "./members.ts";
 
 /**
  * Makes a person a member of the workspace, or gives a member a new link to sign in by, and another
@@ -18,7 +17,7 @@ import { invitePerson, memberRoleOf } from "./members.ts";
 export async function inviteMember(
   request: InviteMemberRequestValid,
   call: Call,
-  { em }: DatabaseDeps,
+  { em, sendsMails }: InviteDeps,
 ): Promise<InviteMemberResponse> {
   const { workspaceId } = call.caller;
   const method = MemberService.method.inviteMember;
@@ -28,6 +27,7 @@ export async function inviteMember(
       name: request.name,
       role: memberRoleOf(request.role),
       roleOfFirst: "viewer",
+      sendsMails,
     }),
   );
 }

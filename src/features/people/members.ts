@@ -5,7 +5,7 @@ import {
   MemberSchema,
   type Member as MemberMessage,
 } from "../../../gen/shipments/v1/member_pb.js";
-import type { EntityManager } from "../../db/orm.ts";
+import type { DatabaseDeps, EntityManager } from "../../db/orm.ts";
 import { inverseOf, readRecordId } from "../../db/columns.ts";
 import { runStatement } from "../../db/statement.ts";
 import { MAX_MEMBERS } from "../../domain/limits.ts";
@@ -15,6 +15,7 @@ import type { AnyCall } from "../../pipeline/call.ts";
 import { changesBetween, describeActor, recordChange } from "../audit/record-change.ts";
 import { Membership } from "./membership.entity.ts";
 import { Person } from "./person.entity.ts";
+import { insertInvitationMail } from "./request-mail.ts";
 import { findOrInsertPerson, insertSignInLink } from "./sign-in.ts";
 
 /** The roles as callers see them. */
@@ -87,6 +88,12 @@ export async function flushMembership(
   recordChange(tx, call, { subject: `person/${person}`, workspaceId: workspace, changes });
 }
 
+/** What inviting works with. */
+export interface InviteDeps extends DatabaseDeps {
+  /** Whether who is invited also gets a mail; not unless said. */
+  readonly sendsMails?: boolean;
+}
+
 /** Who is invited. */
 export interface Invitation {
   readonly email: string;
@@ -96,13 +103,16 @@ export interface Invitation {
   readonly role: MemberRole | undefined;
   /** Of the first member of a workspace, if no other role is given; later ones are viewers then. */
   readonly roleOfFirst: MemberRole;
+  /** Whether they also get a mail. */
+  readonly sendsMails: boolean | undefined;
 }
 
 /**
  * Makes a person a member of a workspace, or gives a member another role, in the caller's transaction,
  * with a link for them to sign in by.
  *
- * @returns the member and the link's path, which cannot be read again
+ * @returns the member; the link's path, which cannot be read again; and whether a mail with a link of its
+ * own will be sent
  * @throws Refusal MEMBER_LIMIT when the workspace has `MAX_MEMBERS`, MEMBER_LAST_ADMIN
  */
 export async function invitePerson(
@@ -110,7 +120,7 @@ export async function invitePerson(
   call: AnyCall,
   workspaceId: number,
   invitation: Invitation,
-): Promise<{ data: MemberMessage; signInPath: string }> {
+): Promise<{ data: MemberMessage; signInPath: string; mailed: boolean }> {
   const { email, name, role } = invitation;
   await lockMembers(tx, workspaceId);
   const person = await findOrInsertPerson(tx, email, name);
@@ -123,7 +133,9 @@ export async function invitePerson(
   const isSelf = caller.audience === "workspace" && caller.member?.personId === person.id;
   const madeBy = isSelf ? null : describeActor(call);
   const signInPath = await insertSignInLink(tx, { personId: person.id, workspaceId, madeBy });
-  return { data: memberMessage(membership, person), signInPath };
+  const mailed =
+    invitation.sendsMails === true && (await insertInvitationMail(tx, workspaceId, person.email));
+  return { data: memberMessage(membership, person), signInPath, mailed };
 }
 
 async function createMembership(

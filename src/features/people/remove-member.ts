@@ -7,6 +7,7 @@ import type { DatabaseDeps } from "../../db/orm.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import { endSignInsOfMember } from "./end-sign-ins.ts";
+import { SavedFilter } from "./saved-filter.entity.ts";
 import { findMemberForUpdate, flushMembership } from "./members.ts";
 
 /**
@@ -24,6 +25,7 @@ export async function removeMember(
   return withIdempotency(em, method, request, call, async (tx) => {
     const { membership, person } = await findMemberForUpdate(tx, workspaceId, request.person);
     tx.remove(membership);
+    await tx.nativeDelete(SavedFilter, { workspace: workspaceId, person: person.id });
     await flushMembership(tx, call, membership, { before: membership.role });
     await endSignInsOfMember(tx, person.id, workspaceId);
     return {};

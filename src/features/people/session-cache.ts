@@ -17,6 +17,8 @@ const MAX_CACHED = 10_000;
 interface FoundSession extends SignedInPerson {
   /** In the workspace that the call names; null for no member. */
   readonly memberRole: MemberRole | null;
+  /** Whether that is a test twin. */
+  readonly test: boolean;
   readonly suspended: boolean;
   readonly operatorId: number | null;
   readonly operatorName: string | null;
@@ -84,6 +86,7 @@ async function findCaller(
     account: workspaceId,
     workspaceId,
     limits: await findLimits(em, workspaceId),
+    test: found.test,
     suspended: found.suspended,
     keyId: undefined,
     keyName: undefined,
@@ -112,7 +115,8 @@ function operatorCaller({ operatorId, operatorName, operatorRole }: FoundSession
 /**
  * A session counts as used now, by a write at most once a minute. A person is the operator who has the
  * same email. A session that is bound to a workspace acts in no other, and not for the platform; none
- * acts in a workspace that its person has left since it began.
+ * acts in a workspace that its person has left since it began. For a test twin counts the membership of its
+ * live workspace.
  */
 const FIND = `
   with seen as (
@@ -123,16 +127,18 @@ const FIND = `
   select person.id::float8 as "personId", person.email, person.name,
     session.id::float8 as "sessionId", session.workspace_id::float8 as "boundTo",
     membership.role as "memberRole",
-    coalesce(workspace.suspended_at is not null, false) as suspended,
+    named.twin_of is not null as test,
+    coalesce(live.suspended_at is not null, false) as suspended,
     operator.id::float8 as "operatorId", operator.name as "operatorName",
     operator.role as "operatorRole"
   from session
   join person on person.id = session.person_id
+  left join workspace as named on named.id = $2::bigint
   left join membership
-    on membership.workspace_id = $2::bigint and membership.person_id = person.id
+    on membership.workspace_id = coalesce(named.twin_of, named.id) and membership.person_id = person.id
       and membership.workspace_id = coalesce(session.workspace_id, membership.workspace_id)
       and membership.workspace_id <> all (session.left_workspaces)
-  left join workspace on workspace.id = membership.workspace_id
+  left join workspace as live on live.id = membership.workspace_id
   left join operator
     on lower(operator.email) = lower(person.email) and operator.revoked_at is null
       and operator.kind = 'person' and session.workspace_id is null

@@ -46,7 +46,16 @@ export async function insertSignInLink(
      values ($1, $2, $3, $4, now(), now() + interval '15 minutes')`,
     [hashKey(token), personId, workspaceId, madeBy],
   );
-  return `/sign-in#token=${token}`;
+  return PATH + token;
+}
+
+/** Before the token of a link. */
+const PATH = "/sign-in#token=";
+
+/** Ends a link that nobody has been given, by its path and fragment. */
+export async function withdrawSignInLink(em: EntityManager, signInPath: string): Promise<void> {
+  const hash = hashKey(signInPath.slice(PATH.length));
+  await runStatement(em, "delete from sign_in_link where hash = $1", [hash]);
 }
 
 /** How much is kept of what a browser says of itself, in characters. */
@@ -136,7 +145,7 @@ function createToken(): string {
 }
 
 /** The letters that emails of people have; others may turn into these when their case is ignored. */
-const ASCII_EMAIL = /^[\x21-\x7e]+@[\x21-\x7e]+$/;
+export const ASCII_EMAIL = /^[\x21-\x7e]+@[\x21-\x7e]+$/;
 
 /**
  * Begins a session of the person with an email that somebody else vouches for, whatever the case of its
@@ -152,22 +161,32 @@ export async function signInByEmail(
 ): Promise<string | undefined> {
   if (!ASCII_EMAIL.test(email)) return undefined;
   return em.fork().transactional(async (tx) => {
-    const personId = (await findPersonId(tx, email)) ?? (await insertOperator(tx, email));
-    if (personId === undefined) return undefined;
-    return beginSession(tx, { personId, workspaceId: null }, browser);
+    const account = await findAccount(tx, email);
+    return account && beginSession(tx, { personId: account.id, workspaceId: null }, browser);
   });
 }
 
-async function findPersonId(tx: EntityManager, email: string): Promise<number | undefined> {
-  const [person] = await runStatement<{ id: number }>(
-    tx,
-    "select id::float8 as id from person where lower(email) = lower($1)",
-    [email],
-  );
-  return person?.id;
+/** Somebody who can sign in. */
+export interface Account {
+  /** Of the person. */
+  readonly id: number;
+  readonly email: string;
 }
 
-async function insertOperator(tx: EntityManager, email: string): Promise<number | undefined> {
+/**
+ * The account with an email, whatever the case of its letters. An operator who is not known as a person
+ * yet becomes one, in the caller's transaction.
+ */
+export async function findAccount(tx: EntityManager, email: string): Promise<Account | undefined> {
+  const [person] = await runStatement<Account>(
+    tx,
+    "select id::float8 as id, email from person where lower(email) = lower($1)",
+    [email],
+  );
+  return person ?? insertOperator(tx, email);
+}
+
+async function insertOperator(tx: EntityManager, email: string): Promise<Account | undefined> {
   const [operator] = await runStatement<{ name: string; email: string }>(
     tx,
     `select name, email from operator
@@ -175,7 +194,7 @@ async function insertOperator(tx: EntityManager, email: string): Promise<number 
     [email],
   );
   if (operator === undefined) return undefined;
-  return (await findOrInsertPerson(tx, operator.email, operator.name)).id;
+  return findOrInsertPerson(tx, operator.email, operator.name);
 }
 
 /**

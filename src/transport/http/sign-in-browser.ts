@@ -42,17 +42,17 @@ export function sessionCookie(session: string | undefined, isHttps: boolean): st
   return `${name}=${session ?? ""}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${maxAge}${secure}`;
 }
 
-/** Sends a browser on by GET, with a cookie. Does nothing if the caller has gone. */
+/** Sends a browser on by GET, perhaps with a cookie. Does nothing if the caller has gone. */
 export function redirect(
   response: ServerResponse,
   requestId: string,
   location: string,
-  setCookie: string,
+  setCookie: string | undefined,
 ): void {
   if (response.headersSent || response.destroyed) return;
   response.writeHead(303, {
     location,
-    "set-cookie": setCookie,
+    ...(setCookie === undefined ? {} : { "set-cookie": setCookie }),
     "cache-control": "no-store",
     "content-length": 0,
     "x-request-id": requestId,

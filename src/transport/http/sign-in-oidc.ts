@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ClientAddress } from "../../pipeline/client-address.ts";
+import { escapeHtml } from "../../domain/escape-html.ts";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
 import { readCallHeaders, type CallHeaders } from "../../pipeline/call-headers.ts";
 import { refusalHeaders } from "../../pipeline/refusals/refusal-body.ts";
@@ -7,7 +8,7 @@ import { REFUSAL_STATUS } from "../../pipeline/refusals/refusal-status.ts";
 import type { FailedAttempts } from "../../pipeline/credentials/failed-attempts.ts";
 import { createTurns, type LookUps, type Turns } from "../../pipeline/credentials/look-ups.ts";
 import { splitUrl } from "../connect/request-target.ts";
-import { escapeHtml, page, PAGE_HEADERS } from "./browser-page.ts";
+import { page, PAGE_HEADERS } from "./browser-page.ts";
 import { prefersPage } from "./negotiation.ts";
 import { sendJson, sendRefusal } from "./responses.ts";
 import { ownPath, readBrowser, redirect, sessionCookie, type Browser } from "./sign-in-browser.ts";
@@ -64,6 +65,8 @@ export interface GrpcAddress {
 interface OidcPagesOptions {
   /** Undefined when no provider is configured. */
   readonly oidc: OidcSignIn | undefined;
+  /** Whether a link can be asked for by mail. */
+  readonly sendsMails: boolean;
   readonly isHttps: boolean;
   readonly grpcAddress: () => GrpcAddress;
   readonly clientAddress: ClientAddress;
@@ -75,9 +78,10 @@ interface OidcPagesOptions {
 
 /**
  * Builds the answers to browsers that sign in at an identity provider: `GET /sign-in/options` tells
- * whether there is one, and what else pages cannot know by themselves, `GET /sign-in/oidc` leads there,
- * and `GET /sign-in/oidc/callback`, to where the provider sends them back, begins a session. Whoever is
- * refused reads the same, whatever the reason, so that nothing tells whether there is an account.
+ * whether there is one, whether links are sent by mail, and what else pages cannot know by themselves,
+ * `GET /sign-in/oidc` leads there, and `GET /sign-in/oidc/callback`, to where the provider sends them
+ * back, begins a session. Whoever is refused reads the same, whatever the reason, so that nothing tells
+ * whether there is an account.
  */
 export function createOidcPages(
   options: OidcPagesOptions,
@@ -88,6 +92,7 @@ export function createOidcPages(
     "/sign-in/options": ({ response, headers }) =>
       sendJson(response, 200, headers.requestId, {
         oidc: oidc === undefined ? null : { name: oidc.name },
+        mail: options.sendsMails,
         grpc: options.grpcAddress(),
       }),
     ...(oidc === undefined

@@ -13,6 +13,7 @@ import { readBody } from "./read-body.ts";
 import { splitUrl } from "../connect/request-target.ts";
 import { sendRefusal, type HttpHandler } from "./responses.ts";
 import { ownPath, readBrowser, redirect, sessionCookie, type Browser } from "./sign-in-browser.ts";
+import { createMailRequests, type MailSignIn } from "./sign-in-mail.ts";
 import { createOidcPages, type GrpcAddress, type OidcSignIn } from "./sign-in-oidc.ts";
 
 /** How people sign in, whatever keeps their sessions. */
@@ -27,6 +28,8 @@ export interface SignIn {
   signOut(session: string): Promise<true | undefined>;
   /** By an identity provider; undefined when none is configured. */
   readonly oidc: OidcSignIn | undefined;
+  /** By a link that is sent; undefined when no mails are. */
+  readonly byMail: MailSignIn | undefined;
 }
 
 /** A form is small, so that nothing has to be reserved for it. */
@@ -34,8 +37,9 @@ const FORM_BOUNDS = { maxBytes: 4_096, reserve: () => undefined };
 
 /**
  * Builds the answers to the forms of the dashboard: `POST /sign-in` with the token of a link begins a
- * session, `POST /sign-out` ends it. Both lead on to a page. What is answered to a token that does not
- * work does not tell why. `createOidcPages` has the answers for signing in at a provider.
+ * session, `POST /sign-out` ends it, and `POST /sign-in/mail` has a link sent to an email. They lead on
+ * to a page. What is answered to a token that does not work does not tell why. `createOidcPages` has the
+ * answers for signing in at a provider.
  *
  * @param isHttps whether browsers reach the service over https
  * @param toRefusal the refusal that an error stands for
@@ -55,11 +59,13 @@ export function createSignInPages(options: {
     "Too many attempts to sign in came from this address",
   );
   const deps = { ...options, attempts };
+  const { oidc, byMail } = options.signIn;
   const forms: Readonly<Record<string, (form: Form) => Promise<Answer>>> = {
     "/sign-in": (form) => enter(deps, form),
     "/sign-out": (form) => leave(deps, form),
+    ...(byMail && { "/sign-in/mail": createAskForMail(createMailRequests(byMail, attempts)) }),
   };
-  const oidcPages = createOidcPages({ ...deps, oidc: options.signIn.oidc });
+  const oidcPages = createOidcPages({ ...deps, oidc, sendsMails: byMail !== undefined });
   return (request, response) => {
     if (oidcPages(request, response)) return true;
     const [path] = splitUrl(request);
@@ -67,14 +73,21 @@ export function createSignInPages(options: {
     const headers = readCallHeaders(request.rawHeaders);
     const failed = (error: unknown) =>
       sendRefusal(response, headers.requestId, toRefusal(error, headers.requestId));
-    const answer = async (body: Buffer) => {
+    const answerForm = async (body: Buffer) => {
       const form = readForm(request, headers, body, options);
-      const { session, leadsTo } = await forms[path]!(form);
-      redirect(response, headers.requestId, leadsTo, sessionCookie(session, isHttps));
+      const answer = await forms[path]!(form);
+      const setCookie = "session" in answer ? sessionCookie(answer.session, isHttps) : undefined;
+      redirect(response, headers.requestId, answer.leadsTo, setCookie);
     };
     try {
       assertSameSite(headers, isHttps);
-      readBody(request, headers, FORM_BOUNDS, (body) => void answer(body).catch(failed), failed);
+      readBody(
+        request,
+        headers,
+        FORM_BOUNDS,
+        (body) => void answerForm(body).catch(failed),
+        failed,
+      );
     } catch (error) {
       failed(error);
     }
@@ -89,10 +102,10 @@ interface Form {
   readonly browser: Browser;
 }
 
-/** What comes of a form: the session that the browser has from now on, and the page it goes to. */
+/** What comes of a form: the page that the browser goes to, and perhaps another session. */
 interface Answer {
-  /** Undefined for none. */
-  readonly session: string | undefined;
+  /** The one that it has from now on, undefined for none; left out where it keeps what it has. */
+  readonly session?: string | undefined;
   readonly leadsTo: string;
 }
 
@@ -123,6 +136,14 @@ async function leave(deps: FormDeps, { address, browser: { session } }: Form): P
     await lookUps.find(session, { attempts, address, find: () => signIn.signOut(session) });
   }
   return { session: undefined, leadsTo: "/sign-in" };
+}
+
+/** Answers the same to everybody: the page says that a mail is on its way if there is an account. */
+function createAskForMail(ask: ReturnType<typeof createMailRequests>) {
+  return async ({ fields, address }: Form): Promise<Answer> => {
+    await ask(fields.get("email") ?? "", address);
+    return { leadsTo: "/sign-in" };
+  };
 }
 
 function readForm(

@@ -74,7 +74,7 @@ describe("signing in at the identity provider", () => {
   test("is offered under the name of its host", async () => {
     const { status, body } = await service.request("/sign-in/options");
     const name = new URL(provider.config.issuer).host;
-    expect([status, body]).toEqual([200, { oidc: { name }, grpc: grpcOf(service) }]);
+    expect([status, body]).toEqual([200, { oidc: { name }, mail: false, grpc: grpcOf(service) }]);
   });
 
   test("begins with a redirect that holds no secret, and a cookie for the way back", async () => {
@@ -382,7 +382,7 @@ describe("a service", () => {
     const own = await startService({ publicGrpcUrl: "https://grpc.example.org" });
     const { body } = await own.request("/sign-in/options");
     const grpc = { ...grpcOf(own), url: "https://grpc.example.org" };
-    expect(body).toEqual({ oidc: null, grpc });
+    expect(body).toEqual({ oidc: null, mail: false, grpc });
     expect((await own.request("/sign-in/oidc")).status).toBe(404);
     expect((await own.request("/sign-in/oidc/callback")).status).toBe(404);
   });

@@ -8,6 +8,14 @@ import { startReplica, startService, type TestWorkspace } from "../../support/se
 
 const service = await startService();
 const workspace = await service.addWorkspace();
+/** The workspace as its members see it. */
+const OWN = {
+  id: workspace.id,
+  name: "Test",
+  suspended: false,
+  test_workspace: workspace.twin.id,
+  time_zone: "UTC",
+};
 const database = await connectTo(service.databaseUrl);
 const admin = await signIn(service, workspace.apiKey, { email: "ada@example.org", role: "admin" });
 
@@ -192,7 +200,7 @@ describe("a session", () => {
         id: expect.any(Number),
         email: "ada@example.org",
         name: "ada",
-        workspaces: [{ id: workspace.id, name: "Test", role: "admin", suspended: false }],
+        workspaces: [{ ...OWN, role: "admin" }],
         operator_role: null,
       },
     });
@@ -556,9 +564,7 @@ test("an invitation again gives a member a new link and keeps the role", async (
   const path = await inviteLink("ada@example.org");
   const again = await signInByPath(service, path);
   const { body } = await again.request("/account/v1/account");
-  expect(body.data.workspaces).toEqual([
-    { id: workspace.id, name: "Test", role: "admin", suspended: false },
-  ]);
+  expect(body.data.workspaces).toEqual([{ ...OWN, role: "admin" }]);
 });
 
 test("what members do is in the audit log under their email", async () => {

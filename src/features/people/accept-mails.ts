@@ -1,0 +1,70 @@
+import type { EntityManager } from "../../db/orm.ts";
+import { runStatement } from "../../db/statement.ts";
+import { MAX_MAILS } from "./request-mail.ts";
+
+/** How many requests one statement looks at. */
+const BATCH = 500;
+
+/** One process at a time, so that the mails of a person are counted right. */
+const LOCK = "select pg_try_advisory_xact_lock(hashtextextended('mails', 0)) as locked";
+
+/**
+ * The requests that there are, and whether each is of a person or an operator who has not had several
+ * within 15 minutes. Who is known is asked as when somebody signs in by email. Apart from what is then
+ * written: a distributed database takes no statement that writes to a table of its coordinator and reads
+ * one that refers to tables of all nodes.
+ */
+const LOOK = `
+  with asked as materialized (
+    select id, lower(email) as email from mail where state = 'asked' order by id limit ${BATCH}
+  ), known as (
+    select asked.id, row_number() over (partition by asked.email order by asked.id) + (
+        select count(*) from mail as earlier
+        where lower(earlier.email) = asked.email and earlier.kind = 'sign_in'
+          and earlier.state <> 'asked' and earlier.created_at > now() - interval '15 minutes'
+      ) as number
+    from asked
+    where exists (select from person where lower(person.email) = asked.email)
+      or exists (
+        select from operator where lower(operator.email) = asked.email
+          and kind = 'person' and revoked_at is null)
+  )
+  select asked.id::float8 as id, coalesce(known.number <= ${MAX_MAILS}, false) as "isAccepted"
+  from asked left join known on known.id = asked.id`;
+
+const GIVEN = "(select value::bigint from json_array_elements_text($1))";
+const ACCEPT = `update mail set state = 'waiting' where id in ${GIVEN}`;
+const FORGET = `delete from mail where id in ${GIVEN}`;
+
+/** A request that was looked at. */
+interface Asked {
+  readonly id: number;
+  readonly isAccepted: boolean;
+}
+
+/**
+ * Looks at requests for mails, in batches, and tells how many mails are to be sent because of them. Does
+ * nothing while another process does.
+ */
+export async function acceptMails(em: EntityManager): Promise<number> {
+  let count = 0;
+  for (;;) {
+    const asked = await em.fork().transactional(acceptBatch);
+    count += asked.filter(({ isAccepted }) => isAccepted).length;
+    if (asked.length < BATCH) return count;
+  }
+}
+
+async function acceptBatch(tx: EntityManager): Promise<Asked[]> {
+  const [lock] = await runStatement<{ locked: boolean }>(tx, LOCK);
+  if (!lock!.locked) return [];
+  const asked = await runStatement<Asked>(tx, LOOK);
+  for (const [sql, accepted] of [
+    [ACCEPT, true],
+    [FORGET, false],
+  ] as const) {
+    const ids = asked.filter(({ isAccepted }) => isAccepted === accepted).map(({ id }) => id);
+    if (ids.length > 0) await runStatement(tx, sql, [JSON.stringify(ids)]);
+  }
+  return asked;
+}

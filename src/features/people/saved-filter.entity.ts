@@ -1,0 +1,25 @@
+import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
+import { Workspace } from "../workspaces/workspace.entity.ts";
+import { Person } from "./person.entity.ts";
+
+/** What a person narrows the list of a workspace's shipments by, under a name. */
+export const SavedFilter = defineEntity({
+  name: "SavedFilter",
+  tableName: "saved_filter",
+  properties: {
+    id: p.bigint("number").autoincrement().primary(),
+    workspace: () => p.manyToOne(Workspace).mapToPk().deleteRule("cascade"),
+    person: () => p.manyToOne(Person).mapToPk(),
+    name: p.text(),
+    /** The query of the list's address. */
+    query: p.text(),
+  },
+  indexes: [
+    {
+      name: "saved_filter_name",
+      expression: `create unique index "saved_filter_name" on "saved_filter" ("person_id", "workspace_id", (lower("name")))`,
+    },
+  ],
+});
+
+export type SavedFilter = InferEntity<typeof SavedFilter>;
