@@ -18,3 +18,16 @@ export function createReference(): string {
 export function isReference(value: unknown): value is string {
   return typeof value === "string" && /^SHP-[0-9A-HJKMNP-TV-Z]{12}$/.test(value);
 }
+
+/**
+ * The first and the last reference that can begin with a text, in whatever case; undefined when none can.
+ * As all references are equally long, they lie between these two in the order of every collation.
+ */
+export function referenceRange(
+  text: string,
+): { readonly first: string; readonly last: string } | undefined {
+  const begins = text.toUpperCase();
+  if (!/^SHP-[0-9A-HJKMNP-TV-Z]{1,12}$/.test(begins)) return undefined;
+  const length = "SHP-".length + LENGTH;
+  return { first: begins.padEnd(length, "0"), last: begins.padEnd(length, "Z") };
+}

@@ -42,7 +42,7 @@ export interface ShipmentState {
 }
 
 /** What can happen to a shipment. */
-export type Trigger = "pay" | "advance" | "cancel" | "refund";
+export type Trigger = "pay" | "advance" | "cancel" | "refund" | "reverse_refund";
 
 /** The state after a trigger, or the sentence that refuses it. */
 export type Transition =
@@ -82,6 +82,12 @@ const RULES: Readonly<Record<Trigger, Rule>> = {
     status: { cancelled: "cancelled" },
     payment: { refund_pending: "refunded" },
   },
+  // The bank of whoever paid sends the money back, as for an account that is closed.
+  reverse_refund: {
+    participle: "owed a refund again",
+    status: { cancelled: "cancelled" },
+    payment: { refunded: "refund_pending" },
+  },
 };
 
 /**
@@ -118,24 +124,23 @@ export const PAYMENTS_OF: Readonly<Record<ShipmentStatus, readonly PaymentStatus
   cancelled: ["voided", "refund_pending", "refunded"],
 };
 
-/** One of the two statuses to look for, or neither. */
-export type StateFilter =
-  | { readonly status: ShipmentStatus }
-  | { readonly paymentStatus: PaymentStatus }
-  | Record<string, never>;
+/** Every state that a shipment can be in. */
+export const STATES: readonly ShipmentState[] = SHIPMENT_STATUSES.flatMap((status) =>
+  PAYMENTS_OF[status].map((paymentStatus) => ({ status, paymentStatus })),
+);
 
-/**
- * A filter on both statuses as a filter on one, since one of the two always implies the other;
- * undefined when no shipment can have both.
- */
-export function narrowState(
-  status: ShipmentStatus | undefined,
-  paymentStatus: PaymentStatus | undefined,
-): StateFilter | undefined {
-  if (status === undefined) return paymentStatus === undefined ? {} : { paymentStatus };
-  if (paymentStatus === undefined) return { status };
-  if (!PAYMENTS_OF[status].includes(paymentStatus)) return undefined;
-  return PAYMENTS_OF[status].length === 1 ? { status } : { paymentStatus };
+/** The states that have what is given of both statuses; none when no shipment can have both. */
+export function statesWith(given: Partial<ShipmentState>): readonly ShipmentState[] {
+  return STATES.filter(
+    ({ status, paymentStatus }) =>
+      (given.status ?? status) === status &&
+      (given.paymentStatus ?? paymentStatus) === paymentStatus,
+  );
+}
+
+/** Whether something is still to be done about a shipment: by who pays, who carries or who refunds. */
+export function isDue({ status, paymentStatus }: ShipmentState): boolean {
+  return status !== "delivered" && paymentStatus !== "voided" && paymentStatus !== "refunded";
 }
 
 /** Whether a shipment has come to its end: nothing about it changes any more. */

@@ -10,7 +10,7 @@ import {
 import type { Outcome } from "../../db/group-commit.ts";
 import { loadByOwner } from "../../db/by-owner.ts";
 import type { EntityManager } from "../../db/orm.ts";
-import { deleteOldest, runStatement } from "../../db/statement.ts";
+import { deleteOldest, runStatement, type Statement } from "../../db/statement.ts";
 import type { Transaction } from "../../db/transaction.ts";
 import { canonicalText } from "../../domain/canonical-text.ts";
 import { type Refusal, refuse } from "../../domain/refusal.ts";
@@ -65,17 +65,18 @@ export async function replayStoredResponses<C extends MethodCall>(
   return outcomes;
 }
 
-/** Stores the response to a call, if it has a key, in the transaction of the call's effect. */
-export async function storeResponse<C extends MethodCall>(
-  tx: EntityManager | Transaction,
+/**
+ * The statement that stores the response to a call, for the transaction of the call's effect; undefined for
+ * a call without a key.
+ */
+export function storingResponse<C extends MethodCall>(
   methodCall: C,
   response: ResponseTo<C>,
-): Promise<void> {
+): Statement | undefined {
   const { method, request, call } = methodCall;
-  if (call.idempotencyKey === undefined) return;
+  if (call.idempotencyKey === undefined) return undefined;
   const { table, owner } = STORES[call.caller.audience];
-  await runStatement(
-    tx,
+  return [
     `insert into ${table} (${owner}, key, method, request_digest, response, created_at)
      values ($1, $2, $3, $4, $5, $6)`,
     [
@@ -86,7 +87,7 @@ export async function storeResponse<C extends MethodCall>(
       bytesToStore(methodCall, response),
       new Date().toISOString(),
     ],
-  );
+  ];
 }
 
 /** A response in its binary form, sealed if it holds a secret: of secrets only hashes are stored. */

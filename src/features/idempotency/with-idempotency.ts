@@ -6,8 +6,10 @@ import {
 } from "@bufbuild/protobuf";
 import type { Outcome } from "../../db/group-commit.ts";
 import type { EntityManager } from "../../db/orm.ts";
+import { runStatement } from "../../db/statement.ts";
 import type { Transaction } from "../../db/transaction.ts";
 import { traceTransaction } from "../../db/trace-transaction.ts";
+import { loadTestTimes } from "../workspaces/test-clock.ts";
 import { recordingChanges } from "../audit/record-change.ts";
 import type { RepeatableCall } from "../../pipeline/call.ts";
 import {
@@ -15,7 +17,7 @@ import {
   type MethodCall,
   replayStoredResponses,
   type ResponseTo,
-  storeResponse,
+  storingResponse,
 } from "./stored-responses.ts";
 
 /**
@@ -42,7 +44,8 @@ export function withIdempotency<M extends DescMethodUnary>(
         const stored = (await replayStoredResponses(tx, [methodCall])).get(methodCall);
         if (stored !== undefined) return resultOf(stored);
         const response = create<M["output"]>(method.output, await work(tx));
-        await storeResponse(tx, methodCall, response);
+        const storing = storingResponse(methodCall, response);
+        if (storing !== undefined) await runStatement(tx, ...storing);
         return response;
       }),
     );
@@ -73,7 +76,7 @@ interface Work<C extends MethodCall, Facts> {
 
 /**
  * The same for several calls in the caller's transaction, each with its own outcome. Asks the database
- * once.
+ * once, also for the clocks of test twins.
  *
  * @param calls no two with the same key
  * @returns the outcomes of all calls, in their order
@@ -83,7 +86,14 @@ export async function withIdempotencyEach<C extends MethodCall, Facts>(
   calls: readonly C[],
   { load, run }: Work<C, Facts>,
 ): Promise<Outcome<ResponseTo<C>>[]> {
-  const [outcomes, facts] = await Promise.all([replayStoredResponses(tx, calls), load(calls)]);
+  const [outcomes, facts] = await Promise.all([
+    replayStoredResponses(tx, calls),
+    load(calls),
+    loadTestTimes(
+      tx,
+      calls.map(({ call }) => call),
+    ),
+  ]);
   const isToRun = calls.map((methodCall) => !outcomes.has(methodCall));
   const toRun = calls.filter((_, i) => isToRun[i]);
   const factsToRun = facts.filter((_, i) => isToRun[i]);
@@ -91,7 +101,8 @@ export async function withIdempotencyEach<C extends MethodCall, Facts>(
   for (const [i, methodCall] of toRun.entries()) {
     const outcome = ran[i]!;
     outcomes.set(methodCall, outcome);
-    if ("result" in outcome) tx.settleAtCommit(storeResponse(tx, methodCall, outcome.result));
+    const storing = "result" in outcome && storingResponse(methodCall, outcome.result);
+    if (storing) void tx.send(...storing);
   }
   return calls.map((methodCall) => outcomes.get(methodCall)!);
 }

@@ -4,17 +4,20 @@ import type { Outcome } from "../../db/group-commit.ts";
 import { byOwner } from "../../db/by-owner.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import type { Transaction } from "../../db/transaction.ts";
-import { Refusal, refuse, type Violation } from "../../domain/refusal.ts";
+import { Refusal, refuse } from "../../domain/refusal.ts";
 import { isReference } from "../../domain/shipment/shipment-reference.ts";
 import { transition, type Trigger } from "../../domain/shipment/shipment-state.ts";
 import { createRejectIfInFlight, withIdempotencyEach } from "../idempotency/with-idempotency.ts";
 import type { Call } from "../../pipeline/call.ts";
+import { timeOf } from "../workspaces/test-clock.ts";
 import {
   type FindShipment,
   type LockedShipment,
   lockShipments,
   shipmentNotFoundError,
 } from "./find-shipment.ts";
+import type { PaymentsOfShipments } from "./ask-provider-first.ts";
+import type { ChangeBatch } from "./change-batch.ts";
 import type { ShipmentRow } from "./shipment-row.ts";
 import {
   type ChangedShipment,
@@ -23,24 +26,42 @@ import {
   updateShipments,
 } from "./write-shipments.ts";
 import type { QuoteShipmentRequest } from "../../../gen/shipments/v1/quote_pb.js";
+import type { ValidateRoute } from "../quotes/quote-each.ts";
 import type { TariffCache } from "../tariffs/versions/tariff-cache.ts";
+import type { VersionFees } from "../tariffs/versions/version-fees.ts";
 
-/** A change of one shipment that a call asks for. */
-export interface ShipmentChange<M extends DescMethodUnary = DescMethodUnary, Facts = unknown> {
-  readonly method: M;
-  readonly request: MessageShape<M["input"]> & { readonly shipment: string };
+/** What a change makes of a shipment; `made` is what else it has worked out, where it has. */
+export type Changed<Made = unknown> = { readonly row: ShipmentRow } & (undefined extends Made
+  ? { readonly made?: Made }
+  : { readonly made: Made });
+
+/** A change of one shipment. */
+export interface Change<Facts = unknown, Made = unknown> {
+  readonly request: { readonly shipment: string };
   readonly call: Call;
   /** Loads what the change depends on besides the shipment. Sent along with the lock on that. */
   load?(tx: Transaction): Promise<Facts>;
   /**
-   * Works out the shipment as the change leaves it, or gives the row back when nothing changes.
+   * Works out the shipment as the change leaves it, or gives the row back when nothing changes. It may be
+   * called again, in another transaction.
    *
+   * @param at when the change is made
    * @throws Refusal when the change is not possible
    */
-  change(row: ShipmentRow, facts: Facts): ShipmentRow | Promise<ShipmentRow>;
+  change(row: ShipmentRow, facts: Facts, at: Date): Changed<Made> | Promise<Changed<Made>>;
   /** Sends what is to be written besides the shipment, once `change` has changed it. */
-  readonly write?: (tx: Transaction) => void;
-  readonly respond: (row: ShipmentRow) => MessageShape<M["output"]>;
+  write?(tx: Transaction, made: Made): void;
+}
+
+/** A change of one shipment that is all of a call. */
+export interface ShipmentChange<
+  M extends DescMethodUnary = DescMethodUnary,
+  Facts = unknown,
+  Made = unknown,
+> extends Change<Facts, Made> {
+  readonly method: M;
+  readonly request: MessageShape<M["input"]> & { readonly shipment: string };
+  respond(row: ShipmentRow, made: Made): MessageShape<M["output"]>;
 }
 
 /**
@@ -49,8 +70,8 @@ export interface ShipmentChange<M extends DescMethodUnary = DescMethodUnary, Fac
  *
  * @throws Refusal SHIPMENT_NOT_FOUND, and what `change` throws
  */
-export type ChangeShipment = <M extends DescMethodUnary, Facts = undefined>(
-  change: ShipmentChange<M, Facts>,
+export type ChangeShipment = <M extends DescMethodUnary, Facts = undefined, Made = undefined>(
+  change: ShipmentChange<M, Facts, Made>,
 ) => Promise<MessageShape<M["output"]>>;
 
 /** How many changes one transaction makes at most. */
@@ -62,22 +83,29 @@ const MAX_GROUP = 64;
  * @param announce is called with a workspace once a change in it is committed
  */
 export function createChangeShipment(
-  createGroup: CreateGroup,
+  { createGroup, versionFees, now }: Pick<ShipmentDeps, "createGroup" | "versionFees" | "now">,
   announce: (workspace: number) => void,
 ): ChangeShipment {
   const rejectIfInFlight = createRejectIfInFlight();
-  const written = new WeakSet<ShipmentChange>();
-  const commitInGroup = createGroup({
+  const written = new WeakSet<Change>();
+  const commitInGroup = createGroup<ShipmentChange, MessageShape<DescMethodUnary["output"]>>({
     name: "changes",
     maxMembers: MAX_GROUP,
     workspaceOf,
     serializeBy: shipmentOf,
     deadlineMs: ({ call }) => call.received.deadlineMs ?? Infinity,
     spanOf: ({ call }) => call.received.span,
-    work: (tx, changes: readonly ShipmentChange[]) =>
+    work: (tx, changes) =>
       withIdempotencyEach(tx, changes, {
-        load: (all) => lockAndLoad(tx, all),
-        run: (toRun, loaded) => makeChanges(tx, toRun, loaded, written),
+        load: (all) => lockAndLoad(tx, all, versionFees),
+        async run(toRun, loaded) {
+          const outcomes = await makeChanges(tx, toRun, loaded, { written, now });
+          return outcomes.map((outcome, i) => {
+            if (!("result" in outcome)) return outcome;
+            const { row, made } = outcome.result;
+            return { result: toRun[i]!.respond(row, made) };
+          });
+        },
       }),
   });
   return (async (change: ShipmentChange) => {
@@ -88,26 +116,28 @@ export function createChangeShipment(
   }) as ChangeShipment;
 }
 
-const workspaceOf = ({ call }: ShipmentChange) => call.caller.workspaceId;
+const workspaceOf = ({ call }: Change) => call.caller.workspaceId;
 
 /** Two changes in one transaction would start from the same row, and one would be lost. */
-function shipmentOf({ call, request }: ShipmentChange): string {
+function shipmentOf({ call, request }: Change): string {
   return `${call.caller.workspaceId} ${request.shipment}`;
 }
 
-type Response = MessageShape<DescMethodUnary["output"]>;
-
 /** What a change depends on. */
-interface Loaded {
+export interface Loaded {
   /** Undefined when there is no such shipment. */
   readonly locked: LockedShipment | undefined;
   readonly facts: unknown;
 }
 
 /** Locks the shipments of changes, and loads what else they depend on, in one round trip. */
-async function lockAndLoad(tx: Transaction, changes: readonly ShipmentChange[]): Promise<Loaded[]> {
+export async function lockAndLoad(
+  tx: Transaction,
+  changes: readonly Change[],
+  versionFees: VersionFees,
+): Promise<Loaded[]> {
   const [shipments, facts] = await Promise.all([
-    lockShipments(tx, changes.map(keyOf)),
+    lockShipments(tx, changes.map(keyOf), versionFees),
     Promise.all(changes.map(async ({ load }) => load?.(tx))),
   ]);
   return shipments.map((locked, i) => ({ locked, facts: facts[i] }));
@@ -116,35 +146,36 @@ async function lockAndLoad(tx: Transaction, changes: readonly ShipmentChange[]):
 /**
  * Makes changes of different shipments in one transaction; one that is refused is left out.
  *
- * @param written is given the changes that wrote something
+ * @param to.written is given the changes that wrote something
+ * @returns for each change its shipment as it is afterwards, with what else it made, or the Refusal
  */
-async function makeChanges(
+export async function makeChanges(
   tx: Transaction,
-  changes: readonly ShipmentChange[],
+  changes: readonly Change[],
   loaded: readonly Loaded[],
-  written: WeakSet<ShipmentChange>,
-): Promise<Outcome<Response>[]> {
-  const made: MadeChange[] = [];
-  const outcomes: Outcome<Response>[] = [];
+  { written, now }: { readonly written: WeakSet<Change>; readonly now: () => Date },
+): Promise<Outcome<Changed>[]> {
+  const toWrite: MadeChange[] = [];
+  const outcomes: Outcome<Changed>[] = [];
   for (const [i, by] of changes.entries()) {
     try {
       const { locked, facts } = loaded[i]!;
       if (locked === undefined) throw shipmentNotFoundError();
       const { row: before, subscribers } = locked;
-      const after = await by.change(before, facts);
+      const { row: after, made } = await by.change(before, facts, timeOf(by.call, now));
       const changed = after === before ? undefined : record(by.call, before, after);
-      if (changed !== undefined) made.push({ ...changed, by, subscribers });
-      outcomes.push({ result: by.respond(changed?.row ?? before) });
+      if (changed !== undefined) toWrite.push({ ...changed, by, made, subscribers });
+      outcomes.push({ result: { row: changed?.row ?? before, made } });
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       outcomes.push({ refused: error });
     }
   }
-  for (const { by } of made) {
-    by.write?.(tx);
+  for (const { by, made } of toWrite) {
+    by.write?.(tx, made);
     written.add(by);
   }
-  const owned = byOwner(made, ({ by }) => workspaceOf(by));
+  const owned = byOwner(toWrite, ({ by }) => workspaceOf(by));
   for (const [workspace, own] of owned) updateShipments(tx, workspace, own);
   for (const [workspace, own] of owned) insertEventsOf(tx, workspace, own, own[0]!.subscribers);
   return outcomes;
@@ -152,10 +183,11 @@ async function makeChanges(
 
 /** A change that is to be written. */
 interface MadeChange extends ChangedShipment, Pick<LockedShipment, "subscribers"> {
-  readonly by: ShipmentChange;
+  readonly by: Change;
+  readonly made: unknown;
 }
 
-function keyOf(change: ShipmentChange) {
+function keyOf(change: Change) {
   return { workspace: workspaceOf(change), reference: change.request.shipment };
 }
 
@@ -182,14 +214,10 @@ export interface ShipmentDeps {
   readonly createGroup: CreateGroup;
   readonly findShipment: FindShipment;
   readonly changeShipment: ChangeShipment;
+  readonly changeBatch: ChangeBatch;
   readonly tariffs: TariffCache;
+  readonly versionFees: VersionFees;
+  readonly payments: PaymentsOfShipments;
   readonly now: () => Date;
-  /**
-   * Validates one route of a batch by the rules of its descriptor.
-   *
-   * @param violations the errors of decoding it, which are reported along with those of validating it
-   *
-   * @throws Refusal FIELD_INVALID
-   */
-  readonly validateQuote: (route: QuoteShipmentRequest, violations: readonly Violation[]) => void;
+  readonly validateQuote: ValidateRoute<QuoteShipmentRequest>;
 }

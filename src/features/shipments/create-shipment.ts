@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import {
-  type CreateShipmentRequestValid,
+  type CreateShipmentRequest,
   type CreateShipmentResponse,
   CreateShipmentResponseSchema,
   ShipmentService,
@@ -13,17 +13,15 @@ import { BOOKED } from "../../domain/shipment/shipment-state.ts";
 import type { CustomerRow } from "../customers/customer.entity.ts";
 import { type BookedCustomer, linkCustomers } from "../customers/link-customers.ts";
 import { createRejectIfInFlight, withIdempotencyEach } from "../idempotency/with-idempotency.ts";
+import { findQuote, type FindQuoteDeps } from "../quotes/find-quote.ts";
 import type { Call } from "../../pipeline/call.ts";
-import {
-  type AcceptedBooking,
-  type Booking,
-  type BookingFacts,
-  checkBooking,
-  priceColumns,
-  loadBookingFacts,
-} from "./check-booking.ts";
+import { timeOf } from "../workspaces/test-clock.ts";
+import { assertMaySimulate, insertSimulations, limitSimulations } from "./booked-simulations.ts";
+import { type Booking, type BookingFacts, loadBookingFacts } from "./booking-facts.ts";
+import { type AcceptedBooking, checkBooking, priceColumns } from "./check-booking.ts";
 import type { ShipmentDeps } from "./change-shipment.ts";
 import { shipmentMessage } from "./shipment-message.ts";
+import { storedWindows } from "./shipment-windows.ts";
 import {
   type ChangedShipment,
   insertEventsOf,
@@ -35,30 +33,32 @@ import {
 const MAX_GROUP = 64;
 
 /** What bookings need. */
-type BookingDeps = Pick<ShipmentDeps, "createGroup" | "tariffs" | "now">;
+type BookingDeps = Pick<ShipmentDeps, "createGroup" | "tariffs" | "now"> & FindQuoteDeps;
 
 /**
  * Builds the function that books shipments. Bookings that arrive while others are being written
  * share the next transaction; each is answered after the commit and fails independently. The price
- * is that of the tariff in force when the transaction reads it.
+ * is that of the tariff in force when the transaction reads it, or that of the quote that is named.
  *
- * A booking is refused with every violation it has of ROUTE_NOT_COVERED, WEIGHT_NOT_SERVED and
- * PAYMENT_PROVIDER_NOT_CONNECTED; if it has none of these, for PRICE_CHANGED, then
- * EXTERNAL_REFERENCE_TAKEN, then FIELD_INVALID (too much metadata).
+ * A booking is refused with every violation it has of ROUTE_NOT_COVERED, WEIGHT_NOT_SERVED, those of its
+ * windows and PAYMENT_PROVIDER_NOT_CONNECTED; if it has none of these, for the first of QUOTE_UNKNOWN, QUOTE_USED,
+ * QUOTE_EXPIRED, QUOTE_VOID and QUOTE_MISMATCH; then for PRICE_CHANGED, then
+ * EXTERNAL_REFERENCE_TAKEN, then FIELD_INVALID (too much metadata), then SIMULATION_LIMIT. Before all that with FIELD_INVALID for a
+ * simulation outside test mode.
  *
  * @param announce is called with a workspace once a booking in it is committed
  */
 export function createBookShipment(
   deps: BookingDeps,
   announce: (workspace: number) => void,
-): (request: CreateShipmentRequestValid, call: Call) => Promise<CreateShipmentResponse> {
+): (request: CreateShipmentRequest, call: Call) => Promise<CreateShipmentResponse> {
   const rejectIfInFlight = createRejectIfInFlight();
   const method = ShipmentService.method.createShipment;
   const commitInGroup = deps.createGroup({
     name: "bookings",
     maxMembers: MAX_GROUP,
     workspaceOf,
-    serializeBy: externalReferenceKey,
+    serializeBy: onceKey,
     deadlineMs: ({ call }) => call.received.deadlineMs ?? Infinity,
     spanOf: ({ call }) => call.received.span,
     work: (tx, bookings: readonly Booking[]) =>
@@ -68,19 +68,27 @@ export function createBookShipment(
       }),
   });
   return async (request, call) => {
-    const book = () => commitInGroup({ method, request, call });
+    assertMaySimulate(request, call);
+    const { quoteId } = request;
+    const { workspaceId } = call.caller;
+    const quote = quoteId === undefined ? undefined : await findQuote(quoteId, workspaceId, deps);
+    const book = () => commitInGroup({ method, request, call, quote });
     const response = await rejectIfInFlight(call, book);
-    if (!call.replayed) announce(call.caller.workspaceId);
+    if (!call.replayed) announce(workspaceId);
     return response;
   };
 }
 
 const workspaceOf = ({ call }: Booking) => call.caller.workspaceId;
 
-/** Of two bookings with one external reference, the second has to find the first committed. */
-function externalReferenceKey({ request, call }: Booking): string | undefined {
-  if (request.externalReference === undefined) return undefined;
-  return `${call.caller.workspaceId} ${request.externalReference}`;
+/**
+ * Of two bookings by one quote, or with one external reference, the second has to find the first
+ * committed. Of those with both, and of other processes, the second collides with the first.
+ */
+function onceKey({ request: { quoteId, externalReference }, call }: Booking): string | undefined {
+  if (quoteId !== undefined) return quoteId;
+  if (externalReference === undefined) return undefined;
+  return `${call.caller.workspaceId} ${externalReference}`;
 }
 
 async function bookEach(
@@ -90,16 +98,26 @@ async function bookEach(
   { tariffs, now }: BookingDeps,
 ): Promise<Outcome<CreateShipmentResponse>[]> {
   const tariff = await tariffs.byVersion(facts[0]!.tariffVersion);
-  const checked = bookings.map((booking, i) => checkBooking(booking, facts[i]!, tariff));
+  const realTime = now();
+  const bookedAtOf = ({ call }: Booking) => timeOf(call, () => realTime);
+  const checked = limitSimulations(
+    bookings.map((booking, i) => checkBooking(booking, facts[i]!, tariff, bookedAtOf(booking))),
+  );
   const accepted = checked.flatMap((it) => ("result" in it ? [it.result] : []));
-  const bookedAt = now();
   const responses = new Map<AcceptedBooking, CreateShipmentResponse>();
   const written = byOwner(accepted, workspaceOf).map(([workspace, own]) => {
+    const bookedAt = bookedAtOf(own[0]!);
     const { customers, changed } = linkCustomers(own.map(bookedCustomer), bookedAt);
     const booked = own.map((it, i) => bookShipment(it, customers[i]!, bookedAt));
     insertShipments(tx, workspace, booked, changed);
+    insertSimulations(
+      tx,
+      workspace,
+      booked.map(({ row }, i) => ({ ...own[i]!, shipment: row.reference, bookedAt })),
+    );
     booked.forEach(({ row }, i) => {
-      responses.set(own[i]!, create(CreateShipmentResponseSchema, { data: shipmentMessage(row) }));
+      const data = shipmentMessage(row, own[i]!.call.caller);
+      responses.set(own[i]!, create(CreateShipmentResponseSchema, { data }));
     });
     return { workspace, booked, subscribers: own[0]!.facts.subscribers };
   });
@@ -122,7 +140,7 @@ function bookedCustomer({ request, facts }: AcceptedBooking): BookedCustomer {
 
 /** The shipment that a booking makes, with its event. */
 function bookShipment(
-  { request, call, tariffVersion, priced, metadata }: AcceptedBooking,
+  { request, call, route, tariffVersion, fees, priced, windows, metadata }: AcceptedBooking,
   customer: CustomerRow,
   bookedAt: Date,
 ): ChangedShipment {
@@ -132,14 +150,16 @@ function bookShipment(
     createdBy: call.caller.member?.email ?? null,
     customer,
     pickupAddress: request.pickupAddress,
-    pickupLat: request.pickupLat,
-    pickupLng: request.pickupLng,
+    pickupLat: route.pickup.lat,
+    pickupLng: route.pickup.lng,
     dropoffAddress: request.dropoffAddress,
-    dropoffLat: request.dropoffLat,
-    dropoffLng: request.dropoffLng,
-    weightKg: request.weightKg,
+    dropoffLat: route.dropoff.lat,
+    dropoffLng: route.dropoff.lng,
+    weightKg: route.weightKg,
     ...priceColumns(priced),
+    windows: storedWindows(windows),
     tariff: tariffVersion,
+    fees,
     createdAt: bookedAt,
     updatedAt: bookedAt,
     cancelledAt: null,
@@ -147,9 +167,11 @@ function bookShipment(
     cancelNote: null,
     externalReference: request.externalReference ?? null,
     metadata,
+    quoteId: request.quoteId ?? null,
+    paymentDetails: null,
     version: 1,
     eventCount: 0,
   };
-  const quoted = request.expectedTotal !== undefined;
+  const quoted = request.expectedTotal !== undefined || request.quoteId !== undefined;
   return { quoted, ...shipmentEvents(undefined, row, call) };
 }

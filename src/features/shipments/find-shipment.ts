@@ -6,7 +6,8 @@ import { inBatches, type Transaction } from "../../db/transaction.ts";
 import { type Refusal, refuse } from "../../domain/refusal.ts";
 import { isReference } from "../../domain/shipment/shipment-reference.ts";
 import { type Subscriber, SUBSCRIBERS } from "../events/insert-events.ts";
-import { SHIPMENT_COLUMN, shipmentRow, type ShipmentRow } from "./shipment-row.ts";
+import type { VersionFees } from "../tariffs/versions/version-fees.ts";
+import { SHIPMENT_COLUMN, shipmentRows, type ShipmentRow } from "./shipment-row.ts";
 
 /** What a shipment is found by. */
 export interface ShipmentKey {
@@ -22,10 +23,15 @@ export interface ShipmentKey {
 export type FindShipment = (key: ShipmentKey) => Promise<ShipmentRow>;
 
 /** Builds the look-up; shipments that are asked for at the same time are read together. */
-export function createFindShipment(em: EntityManager, observeGroups: ObserveGroups): FindShipment {
+export function createFindShipment(
+  em: EntityManager,
+  observeGroups: ObserveGroups,
+  versionFees: VersionFees,
+): FindShipment {
   const find = batchReads(
     em,
-    (keys: readonly ShipmentKey[]) => loadShipments(em, keys),
+    async (keys: readonly ShipmentKey[]) =>
+      shipmentRows(await loadShipments(em, keys), versionFees),
     observeGroups("shipment_reads"),
   );
   return async (key) => {
@@ -41,33 +47,64 @@ export function shipmentNotFoundError(): Refusal {
   return refuse("SHIPMENT_NOT_FOUND");
 }
 
+/** The statements that look for one shipment and for several. */
+interface LookUp {
+  readonly one: string;
+  readonly several: string;
+}
+
 /**
- * References travel as JSON: PostgreSQL looks into arrays to guess how many rows they make, and plans
- * the statement anew each time. The lateral join makes each of them an index look-up.
+ * Several references travel as JSON: PostgreSQL looks into arrays to guess how many rows they make, and
+ * plans the statement anew each time. The lateral join makes each of them an index look-up. One that is
+ * alone is looked for without, in two thirds of the time.
  */
-const FIND = `
+const FIND: LookUp = {
+  one: `
+  select 0 as place, ${SHIPMENT_COLUMN}
+  from shipment s where s.workspace_id = $1 and s.reference = $2`,
+  several: `
   select asked.place, found.shipment
   from json_to_recordset($2) as asked (place int, reference text)
   cross join lateral (
     select ${SHIPMENT_COLUMN}
     from shipment s where s.workspace_id = $1 and s.reference = asked.reference limit 1
-  ) as found`;
+  ) as found`,
+};
 
 interface Found {
   readonly place: number;
   readonly shipment: string;
 }
 
-/** In the order of the keys; undefined for a shipment that there is not. */
+/**
+ * Looks for shipments of a workspace.
+ *
+ * @param lookUp as `FIND`; `place` is that of a reference among the keys
+ * @returns for each key what was found, undefined when there is no such shipment
+ */
+async function findAll<Placed extends { readonly place: number }>(
+  send: Transaction["send"],
+  { one, several }: LookUp,
+  workspace: number,
+  keys: readonly ShipmentKey[],
+): Promise<(Placed | undefined)[]> {
+  const found =
+    keys.length === 1
+      ? await send<Placed>(one, [workspace, keys[0]!.reference])
+      : await send<Placed>(several, [workspace, askedJson(keys)]);
+  const byPlace = new Map(found.map((each) => [each.place, each]));
+  return keys.map((_, place) => byPlace.get(place));
+}
+
+/** `SHIPMENT_COLUMN` in the order of the keys; undefined for a shipment that there is not. */
 function loadShipments(
   em: EntityManager,
   keys: readonly ShipmentKey[],
-): Promise<(ShipmentRow | undefined)[]> {
+): Promise<(string | undefined)[]> {
   return inBatches(em, (send) =>
     loadByOwner(keys, workspaceOf, async (workspace, own) => {
-      const found = await send<Found>(FIND, [workspace, askedJson(own)]);
-      const rows = new Map(found.map(({ place, shipment }) => [place, shipmentRow(shipment)]));
-      return own.map((_, place) => rows.get(place));
+      const found = await findAll<Found>(send, FIND, workspace, own);
+      return found.map((each) => each?.shipment);
     }),
   );
 }
@@ -80,15 +117,23 @@ function askedJson(keys: readonly ShipmentKey[]): string {
   return JSON.stringify(asked.toSorted((a, b) => (a.reference < b.reference ? -1 : 1)));
 }
 
-/** The lock comes before the look at the customer, which may change while the lock is waited for. */
-const LOCK = `
+/**
+ * The lock comes before the look at the customer, which may change while the lock is waited for: of one
+ * shipment, PostgreSQL evaluates all of it again when it has waited for a change.
+ */
+const LOCK: LookUp = {
+  one: `
+  select 0 as place, ${SHIPMENT_COLUMN}, ${SUBSCRIBERS} as subscribers
+  from shipment s where s.workspace_id = $1 and s.reference = $2 for update`,
+  several: `
   select s.place, ${SHIPMENT_COLUMN}, ${SUBSCRIBERS} as subscribers
   from json_to_recordset($2) as asked (place int, reference text)
   cross join lateral (
     select asked.place, shipment.* from shipment
     where shipment.workspace_id = $1 and shipment.reference = asked.reference
     limit 1 for update
-  ) as s`;
+  ) as s`,
+};
 
 /** A shipment that is locked. */
 export interface LockedShipment {
@@ -105,25 +150,28 @@ export interface LockedShipment {
 export function lockShipments(
   tx: Transaction,
   keys: readonly ShipmentKey[],
+  versionFees: VersionFees,
 ): Promise<(LockedShipment | undefined)[]> {
   return loadByOwner(keys, workspaceOf, async (workspace, own) => {
-    const lock = () => lockOwn(tx, workspace, own);
+    const lock = () => lockOwn(tx, workspace, own, versionFees);
     const locked = await lock();
     // A customer that a shipment was linked to while its lock was waited for is not seen yet.
     return locked.some((each) => each?.row.customer === null) ? lock() : locked;
   });
 }
 
-async function lockOwn(tx: Transaction, workspace: number, keys: readonly ShipmentKey[]) {
-  const found = await tx.send<Found & Pick<LockedShipment, "subscribers">>(LOCK, [
-    workspace,
-    askedJson(keys),
-  ]);
-  const locked = new Map(
-    found.map(({ place, shipment, subscribers }) => [
-      place,
-      { row: shipmentRow(shipment), subscribers },
-    ]),
+type FoundLocked = Found & Pick<LockedShipment, "subscribers">;
+
+async function lockOwn(
+  tx: Transaction,
+  workspace: number,
+  keys: readonly ShipmentKey[],
+  versionFees: VersionFees,
+): Promise<(LockedShipment | undefined)[]> {
+  const found = await findAll<FoundLocked>(tx.send, LOCK, workspace, keys);
+  const rows = await shipmentRows(
+    found.map((each) => each?.shipment),
+    versionFees,
   );
-  return keys.map((_, place) => locked.get(place));
+  return rows.map((row, i) => row && { row, subscribers: found[i]!.subscribers });
 }

@@ -19,7 +19,7 @@ export async function getShipment(
 ): Promise<LazyResponse<GetShipmentResponse>> {
   const row = await findShipment({ workspace: caller.workspaceId, reference: request.shipment });
   return new LazyResponse(
-    () => ({ $typeName: "shipments.v1.GetShipmentResponse", data: shipmentMessage(row) }),
-    () => ({ data: shipmentJson(row) }),
+    () => ({ $typeName: "shipments.v1.GetShipmentResponse", data: shipmentMessage(row, caller) }),
+    () => ({ data: shipmentJson(row, caller) }),
   );
 }

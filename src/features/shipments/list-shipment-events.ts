@@ -17,9 +17,10 @@ import type { ShipmentDeps } from "./change-shipment.ts";
  */
 export async function listShipmentEvents(
   request: ListShipmentEventsRequestValid,
-  { caller: { workspaceId } }: Call,
+  { caller }: Call,
   { em, findShipment }: Pick<ShipmentDeps, "em" | "findShipment">,
 ): Promise<ListShipmentEventsResponse> {
+  const { workspaceId } = caller;
   const { reference } = await findShipment({ workspace: workspaceId, reference: request.shipment });
   const page = readPage(request, { eventsOf: reference }, readNumber);
   const found = await em
@@ -30,7 +31,8 @@ export async function listShipmentEvents(
       { orderBy: { number: "asc" }, limit: page.limit },
     );
   const { rows, nextPageToken } = endPage(found, page, ({ number }) => [number], eventBytes);
-  return create(ListShipmentEventsResponseSchema, { data: rows.map(eventMessage), nextPageToken });
+  const data = rows.map((event) => eventMessage(event, caller));
+  return create(ListShipmentEventsResponseSchema, { data, nextPageToken });
 }
 
 function readNumber([number]: readonly unknown[]): number | undefined {

@@ -1,13 +1,21 @@
 import { columnsOf, type Row } from "../../db/columns.ts";
+import type { EntityManager } from "../../db/orm.ts";
+import { runStatement } from "../../db/statement.ts";
+import type { Fees } from "../../domain/pricing/tariff.ts";
+import type { VersionFees } from "../tariffs/versions/version-fees.ts";
 import { customerJson, type CustomerRow } from "../customers/customer.entity.ts";
 import { Shipment } from "./shipment.entity.ts";
 
 /** A shipment with its customer, as stored. Amounts are in minor units of the currency. */
 export type ShipmentRow = Row<Shipment, "workspace" | "customer" | "quoted"> & {
   readonly customer: CustomerRow;
+  /** Of the tariff that priced it. */
+  readonly fees: Fees;
 };
 
 const COLUMNS = columnsOf(Shipment, "workspace", "customer", "quoted");
+/** The place of the tariff's version among them. */
+const TARIFF = COLUMNS.findIndex(({ property }) => property === "tariff");
 
 /**
  * What to select for `shipmentRow`, from `shipment as s` of the workspace `$1`: a JSON array in one
@@ -19,9 +27,34 @@ export const SHIPMENT_COLUMN = `json_build_array(
   (select ${customerJson("customer")} from customer
    where customer.workspace_id = $1 and customer.id = s.customer_id))::text as shipment`;
 
-/** The row of what was selected as `SHIPMENT_COLUMN`. */
-export function shipmentRow(column: string): ShipmentRow {
-  return rowOf(JSON.parse(column) as unknown[], toDate);
+/**
+ * The rows of what was selected as `SHIPMENT_COLUMN`, in their order; undefined for what is undefined.
+ *
+ * @param versionFees is asked for the fees of the tariffs that priced them
+ */
+export async function shipmentRows<Column extends string | undefined>(
+  columns: readonly Column[],
+  versionFees: VersionFees,
+): Promise<(ShipmentRow | Extract<Column, undefined>)[]> {
+  const all = columns.map((column) => column && (JSON.parse(column) as unknown[]));
+  const versions = all.flatMap((values) => (values ? [values[TARIFF] as number] : []));
+  const fees = await versionFees.of(versions);
+  return all.map((values) =>
+    values ? rowOf(values, toDate, fees.get(values[TARIFF] as number)!) : undefined,
+  ) as (ShipmentRow | Extract<Column, undefined>)[];
+}
+
+/** The rows of a statement that selects `SHIPMENT_COLUMN`, in its order. */
+export async function selectShipments(
+  { em, versionFees }: { readonly em: EntityManager; readonly versionFees: VersionFees },
+  sql: string,
+  values: readonly unknown[],
+): Promise<ShipmentRow[]> {
+  const selected = await runStatement<{ shipment: string }>(em, sql, values);
+  return shipmentRows(
+    selected.map(({ shipment }) => shipment),
+    versionFees,
+  );
 }
 
 /**
@@ -32,11 +65,13 @@ export function shipmentRow(column: string): ShipmentRow {
 const rowOf = new Function(
   "values",
   "toDate",
+  "fees",
   `return {
     ${COLUMNS.map(({ property, isTime }, i) => `${property}: ${isTime ? `toDate(values[${i}])` : `values[${i}]`}`).join(", ")},
     customer: values[${COLUMNS.length}],
+    fees,
   }`,
-) as (values: readonly unknown[], toTime: typeof toDate) => ShipmentRow;
+) as (values: readonly unknown[], toTime: typeof toDate, fees: Fees) => ShipmentRow;
 
 /** Of seconds as PostgreSQL gives them; times are stored in whole milliseconds. */
 function toDate(seconds: number | null): Date | null {

@@ -2,22 +2,55 @@ import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
 import {
   CANCEL_REASONS,
   type CancelReason,
-  PAYMENTS_OF,
   type PaymentStatus,
   type ShipmentStatus,
+  STATES,
 } from "../../domain/shipment/shipment-state.ts";
+import type { PaymentDetails } from "../../domain/shipment/payment-details.ts";
 import { Customer } from "../customers/customer.entity.ts";
 import { TariffVersion } from "../tariffs/versions/tariff.entity.ts";
+import type { StoredWindows } from "./shipment-windows.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 
-/** The indexes that serve lists, one for each set of columns that a list is filtered by. */
+/**
+ * The indexes that serve lists. Those by status and by customer have shipments of one state in the order of time; what
+ * is of several states is read from several places of them, because each index of a table costs every booking.
+ */
 export type ListIndex =
   | "shipment_by_age"
   | "shipment_by_status"
-  | "shipment_by_payment_status"
   | "shipment_by_customer"
-  | "shipment_by_customer_and_status"
-  | "shipment_by_customer_and_payment_status";
+  | "shipment_failed"
+  | "shipment_failed_of_customer"
+  | "shipment_due_by_total"
+  | "shipment_due_by_pickup";
+
+/** All but the index that has every shipment. */
+type PartialListIndex = Exclude<ListIndex, "shipment_by_customer">;
+
+/**
+ * Of shipments of which something is due: to be paid, picked up, delivered or refunded. Those that have come to
+ * their end leave the indexes of these, so that what sorts a queue stays small.
+ */
+const DUE = `status <> 'delivered' and payment_status not in ('voided', 'refunded')`;
+
+/** Of shipments that need somebody's hand, as their payment's provider tells; of none that it says nothing of. */
+export const FAILED = `(${[
+  "payment_details ->> 'dispute' = 'open'",
+  "payment_status = 'refund_pending' and payment_details ->> 'refundError' is not null",
+  "payment_status = 'awaiting_payment' and payment_details ->> 'error' is not null and payment_details ->> 'processing' = 'false'",
+].join(" or ")})`;
+
+/** What the rows of an index have in common, where that is not all of them. */
+const ROWS_OF: Partial<Record<ListIndex, string>> = {
+  shipment_failed: FAILED,
+  shipment_failed_of_customer: FAILED,
+  shipment_due_by_total: DUE,
+  shipment_due_by_pickup: DUE,
+};
+
+/** What lists are sorted by besides time: when a pickup window begins, empty for as soon as possible. */
+export const PICKUP_KEY = `coalesce(windows #>> '{pickup,start}', '') collate "C"`;
 
 /**
  * Makes PostgreSQL read a list from the index that fits its filters. PostgreSQL has no index hints,
@@ -27,22 +60,57 @@ export type ListIndex =
  * Each list index is therefore partial, with a predicate of its own that is true of every row: that
  * the reference is not the index's name. PostgreSQL uses a partial index only for queries that
  * state its predicate, so a query that states one predicate can be read from that index alone. The
- * name is a literal: a value apart from the statement would not be known when it is planned.
+ * name is a literal: a value apart from the statement would not be known when it is planned. That of
+ * customers alone has all rows: nothing else has customers, and PostgreSQL looks in it for what refers
+ * to a customer who is deleted.
  *
  * @returns the `where` of the index, and of a query
- * @param table `s.` where the query names its table
  */
-export function indexPredicate(index: ListIndex, table = ""): string {
-  return `${table}reference <> '${index}'`;
+export function indexPredicate(index: PartialListIndex): string {
+  const rows = ROWS_OF[index];
+  return `${rows === undefined ? "" : `${rows} and `}reference <> '${index}'`;
 }
 
-/** The pairs of status and payment status that a shipment can have. */
-const STATES = Object.entries(PAYMENTS_OF).flatMap(([status, payments]) =>
-  payments.map((payment) => `${status} ${payment}`),
-);
+/** How much of an address is searched by. */
+export const MAX_SEARCHED = 60;
+
+/** What shipments are searched by, in lower case and in the order of bytes, as names of customers are. */
+export const SEARCH_KEYS = {
+  externalReference: searchKey("external_reference"),
+  pickupAddress: searchKey("pickup_address"),
+  dropoffAddress: searchKey("dropoff_address"),
+} as const;
+
+function searchKey(column: string): string {
+  return `left(lower("${column}"), ${MAX_SEARCHED}) collate "C"`;
+}
+
+/**
+ * An index of what begins with a text, the newest of equals first.
+ *
+ * @param where holds for all that is searched; the index is left out of statements that do not say it, since
+ *   PostgreSQL else takes it for lists of a workspace while tables are new
+ */
+function searchIndex(name: string, key: string, where: string) {
+  return {
+    name,
+    expression: `create index "${name}" on "shipment" ("workspace_id", (${key}), "created_at" desc) where ${where}`,
+  };
+}
+
+/** An index of what is due in one state, in the order of a key, the newest of equals last. */
+function dueIndex(name: PartialListIndex, key: string) {
+  return {
+    name,
+    expression: `create index "${name}" on "shipment" ("workspace_id", "status", (${key}), "created_at", "reference") where ${indexPredicate(name)}`,
+  };
+}
 
 /** An index in the order of lists, newest last, so that a page is read from wherever it begins. */
-function listIndex<Column extends string>(name: ListIndex, ...properties: readonly Column[]) {
+function listIndex<Column extends string>(
+  name: PartialListIndex,
+  ...properties: readonly Column[]
+) {
   return { name, properties: [...properties], where: indexPredicate(name) };
 }
 
@@ -82,6 +150,10 @@ export const Shipment = defineEntity({
     baseFeeMinor: p.bigint("number"),
     subtotalMinor: p.bigint("number"),
     totalMinor: p.bigint("number"),
+    /** What its windows cost, which is part of the total. */
+    windowFeeMinor: p.bigint("number").default(0),
+    /** The booked windows, which are instants; null when there are none. */
+    windows: p.json().$type<StoredWindows>().nullable(),
     currency: p.character().length(3),
     /** The tariff version that priced it. */
     tariff: () => p.manyToOne(TariffVersion).mapToPk().ownColumns("tariff_version"),
@@ -94,7 +166,11 @@ export const Shipment = defineEntity({
     externalReference: p.text().nullable(),
     /** The caller's own keys and values. */
     metadata: p.json().$type<Readonly<Record<string, string>>>().defaultRaw("'{}'"),
-    /** Whether the booking named the price that had been quoted for it. */
+    /** The id of the quote that it was booked by. */
+    quoteId: p.text().nullable(),
+    /** What the payment provider says of its payment; null while that has said nothing. */
+    paymentDetails: p.json().$type<PaymentDetails>().nullable(),
+    /** Whether the booking had a quote: it named its id or its price. */
     quoted: p.boolean().default(false),
     /** The number of its last event. */
     eventCount: p.integer().default(0),
@@ -108,25 +184,39 @@ export const Shipment = defineEntity({
     // Of all workspaces, for replaying a tariff.
     { name: "shipment_by_creation", properties: ["createdAt"] },
     listIndex("shipment_by_age", "workspace", "createdAt", "reference"),
-    listIndex("shipment_by_status", "workspace", "status", "createdAt", "reference"),
-    listIndex("shipment_by_payment_status", "workspace", "paymentStatus", "createdAt", "reference"),
-    // The customer's key begins with the workspace.
-    listIndex("shipment_by_customer", "customer", "createdAt", "reference"),
-    listIndex("shipment_by_customer_and_status", "customer", "status", "createdAt", "reference"),
     listIndex(
-      "shipment_by_customer_and_payment_status",
-      "customer",
+      "shipment_by_status",
+      "workspace",
+      "status",
       "paymentStatus",
       "createdAt",
       "reference",
     ),
+    {
+      // Has all that figures of customers are made of, so that these are read from it alone.
+      name: "shipment_by_customer",
+      expression: `create index "shipment_by_customer" on "shipment" ("workspace_id", "customer_id", "status", "payment_status", "created_at", "reference") include ("currency", "total_minor")`,
+    },
+    // By payment, so that who did not pay stands in nobody's way who looks for what else failed.
+    listIndex("shipment_failed", "workspace", "paymentStatus", "createdAt", "reference"),
+    // The customer's key begins with the workspace.
+    listIndex("shipment_failed_of_customer", "customer", "createdAt", "reference"),
+    dueIndex("shipment_due_by_total", "total_minor"),
+    dueIndex("shipment_due_by_pickup", PICKUP_KEY),
+    searchIndex(
+      "shipment_search_external_reference",
+      SEARCH_KEYS.externalReference,
+      '"external_reference" is not null',
+    ),
+    searchIndex("shipment_search_pickup", SEARCH_KEYS.pickupAddress, `"pickup_address" <> ''`),
+    searchIndex("shipment_search_dropoff", SEARCH_KEYS.dropoffAddress, `"dropoff_address" <> ''`),
   ],
   // Few and short, since PostgreSQL reads each anew for every statement that writes.
   checks: [
     { name: "shipment_reference_form", expression: "reference ~ '^SHP-[0-9A-HJKMNP-TV-Z]{12}$'" },
     {
       name: "shipment_statuses_agree",
-      expression: `status || ' ' || payment_status in (${quoteAll(STATES)})`,
+      expression: `status || ' ' || payment_status in (${quoteAll(STATES.map(({ status, paymentStatus }) => `${status} ${paymentStatus}`))})`,
     },
     {
       name: "shipment_cancelled_when_cancelled",
@@ -142,7 +232,7 @@ export const Shipment = defineEntity({
     {
       name: "shipment_amounts_add_up",
       expression:
-        "least(distance_fee_minor, weight_fee_minor, base_fee_minor) >= 0 and subtotal_minor = distance_fee_minor + weight_fee_minor and total_minor = greatest(subtotal_minor, base_fee_minor)",
+        "least(distance_fee_minor, weight_fee_minor, base_fee_minor, window_fee_minor) >= 0 and subtotal_minor = distance_fee_minor + weight_fee_minor and total_minor = greatest(subtotal_minor, base_fee_minor) + window_fee_minor",
     },
   ],
 });
@@ -155,4 +245,14 @@ function quoteAll(values: readonly string[]): string {
 
 function inRange(end: "pickup" | "dropoff"): string {
   return `abs(${end}_lat) <= 90 and abs(${end}_lng) <= 180`;
+}
+
+/** The shipment by which a row is known in its workspace, of what there is one of for each shipment at most. */
+export function ofShipment() {
+  return p
+    .manyToOne(Shipment)
+    .primary()
+    .joinColumns("workspace_id", "shipment_reference")
+    .ownColumns("shipment_reference")
+    .updateRule("no action");
 }

@@ -8,50 +8,63 @@ import {
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { readRecordId } from "../../db/columns.ts";
 import type { Transaction } from "../../db/transaction.ts";
-import { quote, routeOf } from "../../domain/pricing/pricing.ts";
-import { Refusal, refuse, type Violation } from "../../domain/refusal.ts";
+import { toMajor } from "../../domain/pricing/money.ts";
+import { quote, routeOf, withWindowFee, type CoveredQuote } from "../../domain/pricing/pricing.ts";
+import { decideRoute } from "../../domain/pricing/windows.ts";
+import { type Refusal, refuse, refuseAny } from "../../domain/refusal.ts";
 import { hasEnded } from "../../domain/shipment/shipment-state.ts";
+import { mergedWithId } from "../customers/customer-alias.entity.ts";
 import { type CustomerRow, customerJson } from "../customers/customer.entity.ts";
 import { VERSION_IN_FORCE } from "../tariffs/versions/load-version.ts";
-import type { TariffCache } from "../tariffs/versions/tariff-cache.ts";
+import { windowsOf } from "../tariffs/versions/window-message.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { coverageViolations, mergeMetadata, priceColumns } from "./check-booking.ts";
+import { changeAfterAsking, ProviderFirst } from "./ask-provider-first.ts";
 import type { ShipmentDeps } from "./change-shipment.ts";
 import { shipmentMessage } from "./shipment-message.ts";
 import type { ShipmentRow } from "./shipment-row.ts";
+import { bookedWindows, storedWindows } from "./shipment-windows.ts";
 
 /**
  * Changes what is given and leaves the rest: until delivery the addresses' text, the customer and
- * the metadata; while pending also coordinates and weight, at the price of the tariff in force.
+ * the metadata; until pickup the windows; while pending also coordinates and weight, at the price of the
+ * tariff in force.
  * When nothing differs, nothing is written and the etag stays.
  *
  * @throws Refusal SHIPMENT_NOT_FOUND, ETAG_STALE, SHIPMENT_STATE, FIELD_INVALID (an unknown
- * customer, too much metadata), ROUTE_NOT_COVERED, WEIGHT_NOT_SERVED
+ * customer, too much metadata), ROUTE_NOT_COVERED, WEIGHT_NOT_SERVED, WINDOW_INVALID, OUTSIDE_HOURS,
+ * CUT_OFF_PASSED, TOO_SOON, TOO_FAR_AHEAD, PRICE_CHANGED (windows that cost more than was paid); while it
+ * is being paid at a provider, what ending that throws
  */
 export function updateShipment(
   request: UpdateShipmentRequestValid,
   call: Call,
-  { changeShipment, tariffs, now }: ShipmentDeps,
+  { changeShipment, tariffs, payments }: ShipmentDeps,
 ): Promise<UpdateShipmentResponse> {
   const { workspaceId } = call.caller;
-  return changeShipment({
-    method: ShipmentService.method.updateShipment,
-    request,
-    call,
-    load: (tx) => loadFacts(tx, workspaceId, request),
-    async change(row, facts) {
-      assertEtag(row, request.etag);
-      if (hasEnded(row.status)) throw stateError("The shipment", row);
-      const changes: Partial<ShipmentRow> = {
-        ...changedTexts(row, request),
-        ...(await changedRoute(row, request, facts, tariffs)),
-        customer: changedCustomer(row, request, facts),
-      };
-      if (!differs(row, changes)) return row;
-      return { ...row, ...changes, updatedAt: now() };
-    },
-    respond: (row) => create(UpdateShipmentResponseSchema, { data: shipmentMessage(row) }),
-  });
+  const change = (asked?: ProviderFirst) =>
+    changeShipment({
+      method: ShipmentService.method.updateShipment,
+      request,
+      call,
+      load: (tx) => loadFacts(tx, workspaceId, request),
+      async change(row, facts, at) {
+        assertEtag(row, request.etag, asked?.version);
+        if (hasEnded(row.status)) throw stateError("The shipment", row);
+        const changes: Partial<ShipmentRow> = {
+          ...changedTexts(row, request),
+          ...(await changedRoute(row, request, facts, { tariffs, at })),
+          customer: changedCustomer(row, request, facts),
+        };
+        if (!differs(row, changes)) return { row };
+        assertPriceFree(row, changes);
+        return { row: { ...row, ...changes, updatedAt: at } };
+      },
+      respond: (row) =>
+        create(UpdateShipmentResponseSchema, { data: shipmentMessage(row, call.caller) }),
+    });
+  const key = { workspace: workspaceId, reference: request.shipment };
+  return changeAfterAsking(change, () => payments.endCheckout(key));
 }
 
 /** What the database has that an update depends on. */
@@ -64,7 +77,9 @@ interface UpdateFacts {
 
 const LOAD_FACTS = `
   select ${VERSION_IN_FORCE} as "tariffVersion",
-    (select ${customerJson("customer")} from customer where workspace_id = $1 and id = $2) as customer`;
+    coalesce(
+      (select ${customerJson("customer")} from customer where workspace_id = $1 and id = $2),
+      (${mergedWithId("$2")})) as customer`;
 
 async function loadFacts(
   tx: Transaction,
@@ -76,8 +91,14 @@ async function loadFacts(
   return facts!;
 }
 
-function assertEtag({ version }: ShipmentRow, etag: string | undefined): void {
+/** @param endedVersion the version of which a checkout was ended, which is a change by itself */
+function assertEtag(
+  { version }: ShipmentRow,
+  etag: string | undefined,
+  endedVersion: number | undefined,
+): void {
   if (!etag || etag === String(version)) return;
+  if (version - 1 === endedVersion && etag === String(endedVersion)) return;
   throw refuse(
     "ETAG_STALE",
     "etag is not the shipment's any more: it was changed meanwhile. Read it again.",
@@ -90,6 +111,18 @@ function stateError(what: string, { status }: ShipmentRow): Refusal {
   return refuse("SHIPMENT_STATE", text, { subject: "shipment" });
 }
 
+/**
+ * @throws ProviderFirst while a checkout asks for another price, which has to be ended first; Refusal
+ * SHIPMENT_STATE while what was paid is processing
+ */
+function assertPriceFree(row: ShipmentRow, changes: Partial<ShipmentRow>): void {
+  const { totalMinor = row.totalMinor, currency = row.currency } = changes;
+  const isSame = totalMinor === row.totalMinor && currency === row.currency;
+  if (isSame || row.paymentDetails === null) return;
+  if (row.paymentDetails.processing) throw processingError("The shipment's price");
+  if (row.paymentDetails.checkout !== null) throw new ProviderFirst(row);
+}
+
 function changedTexts(row: ShipmentRow, request: UpdateShipmentRequestValid) {
   const metadata = request.clear.includes("metadata") ? {} : row.metadata;
   return {
@@ -99,26 +132,96 @@ function changedTexts(row: ShipmentRow, request: UpdateShipmentRequestValid) {
   };
 }
 
+/**
+ * What other coordinates, another weight and other windows change. While pending, the shipment is priced
+ * anew; one that is paid keeps its price, and its windows until it is picked up.
+ */
 async function changedRoute(
   row: ShipmentRow,
   request: UpdateShipmentRequestValid,
   { tariffVersion }: UpdateFacts,
-  tariffs: TariffCache,
+  { tariffs, at }: Pick<ShipmentDeps, "tariffs"> & { readonly at: Date },
 ): Promise<Partial<ShipmentRow>> {
   // Adding 0 makes 0 of -0, which is the same place.
-  const route = {
+  const fields = {
     pickupLat: (request.pickupLat ?? row.pickupLat) + 0,
     pickupLng: (request.pickupLng ?? row.pickupLng) + 0,
     dropoffLat: (request.dropoffLat ?? row.dropoffLat) + 0,
     dropoffLng: (request.dropoffLng ?? row.dropoffLng) + 0,
     weightKg: request.weightKg ?? row.weightKg,
   };
-  if (!differs(row, route)) return {};
-  if (row.status !== "pending") throw stateError("The shipment's route and weight", row);
+  const asked = askedWindows(row, request, fields);
+  if (differs(row, fields)) assertPending(row);
+  else if (!asked.haveChanged) return {};
+  else if (row.status === "in_transit") throw stateError("The shipment's windows", row);
   const { version, pricing } = await tariffs.byVersion(tariffVersion);
-  const result = quote(pricing, routeOf(route));
-  if (!result.covered) throw new Refusal(coverageViolations(result) as [Violation, ...Violation[]]);
-  return { ...route, ...priceColumns(result), tariff: version };
+  const route = routeOf(fields);
+  const quoted = quote(pricing, route);
+  const isPending = row.status === "pending";
+  if (isPending) refuseAny(coverageViolations(quoted));
+  // A fee that was kept would be in the other currency.
+  const kept = row.currency === pricing.fees.currency ? asked.kept : {};
+  const decision = decideRoute(pricing, route, { ...asked, kept }, at.getTime());
+  const { violations, facts, feeMinor } = decision;
+  refuseAny(violations, { facts });
+  const windows = storedWindows(decision.windows);
+  if (isPending) {
+    const priced = withWindowFee(quoted as CoveredQuote, feeMinor);
+    const by = { tariff: version, fees: pricing.fees };
+    return { ...fields, ...priceColumns(priced), windows, ...by };
+  }
+  assertPaidFor(row, feeMinor, pricing.fees.currency);
+  return { windows };
+}
+
+function assertPending(row: ShipmentRow): void {
+  const what = "The shipment's route and weight";
+  if (row.status !== "pending") throw stateError(what, row);
+  if (row.paymentDetails?.processing) throw processingError(what);
+}
+
+function processingError(what: string): Refusal {
+  const text = `${what} cannot be changed because its payment is processing.`;
+  return refuse("SHIPMENT_STATE", text, { subject: "shipment" });
+}
+
+/** The windows as an update leaves them. */
+function askedWindows(
+  row: ShipmentRow,
+  request: UpdateShipmentRequestValid,
+  fields: Pick<ShipmentRow, "pickupLat" | "pickupLng" | "dropoffLat" | "dropoffLng">,
+) {
+  const booked = bookedWindows(row.windows);
+  const given = windowsOf(request);
+  const windowOf = (end: keyof typeof given) =>
+    given[end] ?? (request.clear.includes(`${end}_window`) ? undefined : booked[end]);
+  const windows = { pickup: windowOf("pickup"), dropoff: windowOf("dropoff") };
+  const stays = (end: keyof typeof given) =>
+    windows[end]?.startMs === booked[end]?.startMs && windows[end]?.endMs === booked[end]?.endMs;
+  // An end that stays where it is, and when, is not decided again: its cut-off may have passed.
+  const keptAt = (end: keyof typeof given) =>
+    stays(end) &&
+    fields[`${end}Lat`] === row[`${end}Lat`] &&
+    fields[`${end}Lng`] === row[`${end}Lng`]
+      ? { [end]: booked[end] ?? ("no window" as const) }
+      : {};
+  return {
+    windows,
+    kept: { ...keptAt("pickup"), ...keptAt("dropoff") },
+    haveChanged: !stays("pickup") || !stays("dropoff"),
+  };
+}
+
+/** @throws Refusal PRICE_CHANGED when windows cost more than those that were paid for */
+function assertPaidFor(row: ShipmentRow, feeMinor: number, currency: string): void {
+  if (feeMinor === 0 || (currency === row.currency && feeMinor <= row.windowFeeMinor)) return;
+  const fee = `${toMajor(feeMinor, currency)} ${currency}`;
+  const paid = `${toMajor(row.windowFeeMinor, row.currency)} ${row.currency}`;
+  const total = toMajor(row.totalMinor - row.windowFeeMinor + feeMinor, currency);
+  throw refuse("PRICE_CHANGED", `The windows cost ${fee}, and ${paid} was paid for windows.`, {
+    subject: "pickup_window",
+    facts: currency === row.currency ? { total: String(total), currency } : {},
+  });
 }
 
 function changedCustomer(

@@ -1,11 +1,11 @@
 import { type JsonObject, toJson } from "@bufbuild/protobuf";
 import { ShipmentSchema } from "../../../gen/shipments/v1/shipment_pb.js";
-import { columnsOf, insertionOf, rowsJson } from "../../db/columns.ts";
+import { columnsOf, insertionOf, rowsJson, rowValues } from "../../db/columns.ts";
 import type { Transaction } from "../../db/transaction.ts";
-import { shipmentEventTypes } from "../../domain/shipment/event-type.ts";
-import type { ShipmentState } from "../../domain/shipment/shipment-state.ts";
-import { type LinkedCustomers, writeCustomers } from "../customers/link-customers.ts";
+import { type EventfulState, shipmentEventTypes } from "../../domain/shipment/event-type.ts";
+import { customerStatements, type LinkedCustomers } from "../customers/link-customers.ts";
 import { eventStatements, type NewEvent, type Subscriber } from "../events/insert-events.ts";
+import { UsedQuote } from "../quotes/used-quote.entity.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { shipmentMessage } from "./shipment-message.ts";
 import type { ShipmentRow } from "./shipment-row.ts";
@@ -27,6 +27,7 @@ const CHANGING = columnsOf(
   "createdBy",
   "createdAt",
   "externalReference",
+  "quoteId",
   "quoted",
 );
 
@@ -34,14 +35,24 @@ const CHANGING = columnsOf(
  * The condition on the version always holds: with it PostgreSQL expects one row instead of 100, for
  * which it would read all of a table of some ten thousand shipments.
  */
-const UPDATE = `
+const UPDATE_SEVERAL = `
   update shipment as s
   set ${CHANGING.map(({ name }) => `${name} = written.${name}`).join(", ")}
   from json_populate_recordset(null::shipment, $2) as written
   where s.workspace_id = $1 and s.reference = written.reference
     and written.version between 0 and 2147483647`;
 
-const insertion = insertionOf("shipment", COLUMNS);
+/** Of values apart: to read them out of JSON takes PostgreSQL a third longer. */
+const UPDATE_ONE = `
+  update shipment set ${CHANGING.map(({ name }, i) => `${name} = $${i + 3}`).join(", ")}
+  where workspace_id = $1 and reference = $2`;
+
+const insertion = insertionOf(
+  "shipment",
+  // No provider has been asked about one that is new.
+  columnsOf(Shipment, "workspace", "paymentDetails"),
+);
+const usage = insertionOf("used_quote", columnsOf(UsedQuote, "workspace"));
 
 /** Sends shipments of a workspace that the transaction has locked, to be written. */
 export function updateShipments(
@@ -49,12 +60,17 @@ export function updateShipments(
   workspace: number,
   changed: readonly ChangedShipment[],
 ): void {
-  void tx.send(UPDATE, [workspace, rowsJson(COLUMNS, changed.map(toColumns))]);
+  if (changed.length === 1) {
+    const row = toColumns(changed[0]!);
+    void tx.send(UPDATE_ONE, [workspace, row.reference, ...rowValues(CHANGING, row)]);
+  } else {
+    void tx.send(UPDATE_SEVERAL, [workspace, rowsJson(COLUMNS, changed.map(toColumns))]);
+  }
 }
 
 /**
- * Sends new shipments of a workspace, and what is new about their customers, to be written: by
- * statements, because MikroORM's unit of work takes longer than all the rest of a booking.
+ * Sends new shipments of a workspace, their quotes as used, and what is new about their customers, to be
+ * written: by statements, because MikroORM's unit of work takes longer than all the rest of a booking.
  */
 export function insertShipments(
   tx: Transaction,
@@ -62,8 +78,12 @@ export function insertShipments(
   booked: readonly ChangedShipment[],
   customers: LinkedCustomers["changed"],
 ): void {
-  if (customers.length > 0) void tx.send(...writeCustomers(workspace, customers));
+  for (const statement of customerStatements(workspace, customers)) void tx.send(...statement);
   void tx.send(...insertion(workspace, booked.map(toColumns)));
+  const used = booked.flatMap(({ row: { quoteId, reference, createdAt } }) =>
+    quoteId === null ? [] : [{ quoteId, reference, usedAt: createdAt }],
+  );
+  if (used.length > 0) void tx.send(...usage(workspace, used));
 }
 
 function toColumns({ quoted = false, row }: ChangedShipment) {
@@ -99,11 +119,12 @@ export interface RecordedChange {
  * @param call the call that makes the change
  */
 export function shipmentEvents(
-  before: ShipmentState | undefined,
+  before: EventfulState | undefined,
   after: ShipmentRow,
-  { caller: { member, workspaceId }, received }: Call,
+  { caller, received }: Call,
 ): RecordedChange {
-  const data = toJson(ShipmentSchema, shipmentMessage(after)) as JsonObject;
+  const data = toJson(ShipmentSchema, shipmentMessage(after, caller)) as JsonObject;
+  const { member, workspaceId } = caller;
   const events = shipmentEventTypes(before, after).map((type, i) => ({
     subject: after.reference,
     number: after.eventCount + i + 1,
@@ -111,6 +132,7 @@ export function shipmentEvents(
     data,
     actor: member?.email ?? null,
     createdAt: after.updatedAt,
+    deliveryFaults: received.simulation?.deliveryFaults,
   }));
   for (const event of events) received.span?.setCauseOf({ ...event, workspace: workspaceId });
   return { row: { ...after, eventCount: after.eventCount + events.length }, events };

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { EVENT_TYPES, shipmentEventTypes } from "../../../src/domain/shipment/event-type.ts";
+import { NO_PAYMENT_DETAILS } from "../../../src/domain/shipment/payment-details.ts";
 import { BOOKED, type ShipmentState } from "../../../src/domain/shipment/shipment-state.ts";
 
 const state = (text: string): ShipmentState => {
@@ -40,4 +41,21 @@ test("the protocol and the code name the same types", async () => {
   };
   expect(named(ListEventsRequestSchema)).toEqual([...EVENT_TYPES]);
   expect(named(CreateWebhookRequestSchema)).toEqual(["*", ...EVENT_TYPES]);
+});
+
+const PAID = { status: "awaiting_pickup", paymentStatus: "paid" } as const;
+const checkout = { url: "https://checkout.example.org/1", expiresAtMs: 0 };
+
+test.for([
+  [{ checkout }, "shipment.checkout_opened"],
+  [{ processing: true }, "shipment.payment_processing"],
+  [{ error: "declined" }, "shipment.payment_failed"],
+  [{ refundedMinor: 1 }, "shipment.partly_refunded"],
+  [{ refundError: "closed" }, "shipment.refund_failed"],
+  [{ dispute: "open" }, "shipment.dispute_opened"],
+  [{ dispute: "lost" }, "shipment.dispute_closed"],
+  [{}, "shipment.updated"],
+] as const)("what a provider says anew, %j, writes the event %s", ([said, type]) => {
+  const paymentDetails = { ...NO_PAYMENT_DETAILS, ...said };
+  expect(shipmentEventTypes(PAID, { ...PAID, paymentDetails })).toEqual([type]);
 });

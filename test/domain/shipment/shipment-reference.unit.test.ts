@@ -1,5 +1,8 @@
 import { expect, test } from "vitest";
-import { createReference } from "../../../src/domain/shipment/shipment-reference.ts";
+import {
+  createReference,
+  referenceRange,
+} from "../../../src/domain/shipment/shipment-reference.ts";
 
 const CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
@@ -17,4 +20,13 @@ test("references do not repeat and use every character evenly", () => {
   // 240,000 draws from 32: 7,500 each, with a standard deviation of 85.
   expect([...counts.keys()].toSorted().join("")).toBe(CROCKFORD);
   for (const count of counts.values()) expect(Math.abs(count - 7500)).toBeLessThan(7 * 85);
+});
+
+test("the references that begin with a text are those of a range", () => {
+  expect(referenceRange("shp-4t")).toEqual({ first: "SHP-4T0000000000", last: "SHP-4TZZZZZZZZZZ" });
+  const whole = "SHP-4T8ZK2M0QWXE";
+  expect(referenceRange(whole)).toEqual({ first: whole, last: whole });
+  for (const text of ["", "SHP", "SHP-", "SHP-I", "Ada", `${whole}0`, "4T8Z"]) {
+    expect(referenceRange(text), text).toBeUndefined();
+  }
 });

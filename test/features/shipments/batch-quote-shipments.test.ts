@@ -1,6 +1,11 @@
 import { expect, test } from "vitest";
 import { BatchQuoteShipmentsResponseSchema } from "../../../gen/shipments/v1/quote_pb.js";
-import { BOOKING_PRICE, COVERED_ROUTE, RPC_ROUTE } from "../../support/bookings.ts";
+import {
+  BOOKING_PRICE,
+  COVERED_ROUTE,
+  RPC_ROUTE,
+  WITHOUT_WINDOWS,
+} from "../../support/bookings.ts";
 import { inDialect } from "../../support/dialect.ts";
 import { rpcError } from "../../support/rpc-error.ts";
 import { sharedService } from "../../support/service.ts";
@@ -14,7 +19,7 @@ function quoteAll(routes: unknown) {
 }
 
 const QUOTED = {
-  quote: { covered: true, message: null, failure_type: null, ...BOOKING_PRICE },
+  quote: { covered: true, message: null, failure_type: null, ...BOOKING_PRICE, ...WITHOUT_WINDOWS },
   error: null,
 };
 
@@ -42,6 +47,7 @@ test("each result of a batch quote is at its route's place, whatever the other r
     error: {
       message: "The route must be an object.",
       errors: [{ field: "", text: "The route must be an object." }],
+      metadata: {},
     },
   };
   expect(body).toEqual({
@@ -56,11 +62,16 @@ test("each result of a batch quote is at its route's place, whatever the other r
         error: {
           message: "The route must not be null.",
           errors: [{ field: "", text: "The route must not be null." }],
+          metadata: {},
         },
       },
       {
         quote: null,
-        error: { message: "pickup_lat is required. (and 4 more errors)", errors: required },
+        error: {
+          message: "pickup_lat is required. (and 4 more errors)",
+          errors: required,
+          metadata: {},
+        },
       },
       {
         quote: null,
@@ -70,6 +81,7 @@ test("each result of a batch quote is at its route's place, whatever the other r
             { field: "pickup_lat", text: "pickup_lat must be a number." },
             { field: "weight_kg", text: expect.stringMatching(/^weight_kg .+\.$/) },
           ],
+          metadata: {},
         },
       },
       notAnObject,
@@ -98,7 +110,7 @@ test("each result of a batch quote equals a single quote of that route", async (
       );
       expect({ quote, error }).toEqual({
         quote: null,
-        error: { message: alone.body.message, errors },
+        error: { message: alone.body.message, errors, metadata: {} },
       });
     }
   }
@@ -117,6 +129,7 @@ test("a batch quote by gRPC equals one by JSON", async () => {
         error: {
           message: expect.stringContaining("weight_kg"),
           errors: expect.arrayContaining([{ field: "weight_kg", text: expect.any(String) }]),
+          metadata: {},
         },
       },
       { quote: null, error: expect.objectContaining({ errors: expect.any(Array) }) },

@@ -87,7 +87,8 @@ test("a booking grouped with those of other workspaces ends as it would alone, a
     "The dropoff point is outside the coverage zones, 8642660 m from the nearest one.";
   const changed = "expected_total is 1 USD, but the booking would cost 12.69 USD.";
   const missing = "The workspace has no payment provider connected; connect one before booking.";
-  const taken = `external_reference belongs to the shipment ${nameMade[0]!.body.data.reference} already.`;
+  const taker = nameMade[0]!.body.data.reference;
+  const taken = `external_reference belongs to the shipment ${taker} already.`;
   const inUse = "A call with this idempotency key is still running; try again in a moment.";
   expect(uncovered.map(wrote)).toEqual(uncovered.map(() => refused(422, "coverage", outside)));
   expect(dearer.map(({ status, body }) => [status, body.message])).toEqual(
@@ -97,7 +98,10 @@ test("a booking grouped with those of other workspaces ends as it would alone, a
     withoutProvider.map(() => refused(422, "payment_provider", missing)),
   );
   expect(named.filter((it) => it !== nameMade[0]).map(wrote)).toEqual(
-    Array(3).fill(refused(409, "external_reference", taken)),
+    Array(3).fill({
+      status: 409,
+      body: { ...errorBody(taken, "external_reference"), metadata: { shipment: taker } },
+    }),
   );
   for (const answer of keyed) {
     const again = answer.status === 201;

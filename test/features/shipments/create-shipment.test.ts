@@ -9,6 +9,7 @@ import { createGroupCommit } from "../../../src/db/group-commit.ts";
 import { compileEncodeJson } from "../../../src/json/encode-json.ts";
 import { publishDocument } from "../../support/publish-document.ts";
 import { createTariffTasks } from "../../../src/features/tariffs/tasks/run-tariff-task.ts";
+import { createVersionFees } from "../../../src/features/tariffs/versions/version-fees.ts";
 import { createTariffCache } from "../../../src/features/tariffs/versions/tariff-cache.ts";
 import { createBookShipment } from "../../../src/features/shipments/create-shipment.ts";
 import { BOOKING, RPC_BOOKING, BOOKED_SHIPMENT } from "../../support/bookings.ts";
@@ -274,7 +275,9 @@ test("a booking is priced with the tariff in force, although this replica caches
   const tasks = createTariffTasks(databaseUrl);
   const tariffs = createTariffCache({ em: app.em, tasks, log: { warn: () => undefined } });
   const createGroup = createGroupCommit(app.em, () => () => undefined);
-  const deps = { createGroup, tariffs, now: () => new Date() };
+  const versionFees = createVersionFees(app.em);
+  const quoteKeys = { byId: () => undefined };
+  const deps = { createGroup, tariffs, versionFees, quoteKeys, now: () => new Date() };
   const bookDirectly = async () => {
     const request = create(CreateShipmentRequestSchema, RPC_BOOKING);
     const valid = request as CreateShipmentRequestValid;

@@ -26,7 +26,11 @@ test("a second booking with one external reference is 409, and names the first",
     body: { ...BOOKING, external_reference: "once" },
   });
   const text = `external_reference belongs to the shipment ${reference} already.`;
-  expect({ status, body }).toEqual({ status: 409, body: errorBody(text, "external_reference") });
+  const metadata = { shipment: reference };
+  expect({ status, body }).toEqual({
+    status: 409,
+    body: { ...errorBody(text, "external_reference"), metadata },
+  });
 
   const grpc = service.grpcClient(apiKey);
   const call = grpc.createShipment({ ...RPC_BOOKING, externalReference: "once" });

@@ -251,6 +251,203 @@ describe("a list of shipments refuses", async () => {
   });
 });
 
+/** What a provider may say of a payment, as it is stored. */
+function details(said: object): string {
+  const nothing = { checkout: null, processing: false, error: null, refundError: null };
+  const all = { ...nothing, refundedMinor: 0, dispute: null, ...said };
+  return `jsonb '${JSON.stringify(all)}'`;
+}
+
+describe("a list of shipments that failed", async () => {
+  const { id, apiKey } = await service.addWorkspace();
+  const first = await insertCustomers(sql, id, 2);
+  const CASES = [
+    { name: "a payment that failed", failed: true, details: { error: "declined" } },
+    { name: "one that is tried again", details: { error: "declined", processing: true } },
+    { name: "one that nothing is said of" },
+    {
+      name: "one that is not wanted any more",
+      state: ["cancelled", "voided"],
+      details: { error: "x" },
+    },
+    {
+      name: "a refund that failed",
+      failed: true,
+      state: ["cancelled", "refund_pending"],
+      details: { refundError: "account closed" },
+    },
+    { name: "a refund on its way", state: ["cancelled", "refund_pending"], details: {} },
+    {
+      name: "a payment that is disputed",
+      failed: true,
+      state: ["delivered", "paid"],
+      details: { dispute: "open" },
+    },
+    {
+      name: "a dispute that is decided",
+      state: ["in_transit", "paid"],
+      details: { dispute: "lost" },
+    },
+  ];
+  const failed: string[] = [];
+  for (const [i, { state, failed: isFailed, ...it }] of CASES.entries()) {
+    const [status, paymentStatus] = state ?? ["pending", "awaiting_payment"];
+    const [reference] = await insertShipments(sql, {
+      workspace: id,
+      count: 1,
+      customer: String(first + (i % 2)),
+      status: `'${status}'`,
+      paymentStatus: `'${paymentStatus}'`,
+      createdAt: `timestamptz '2026-02-01' + interval '${i} hours'`,
+      externalReference: `'case ${i}'`,
+      salt: `case ${i} ${id}`,
+      ...(it.details && { paymentDetails: details(it.details) }),
+    });
+    if (isFailed) failed.unshift(reference!);
+  }
+  const references = (shipments: ShipmentJson[]) => shipments.map((it) => it["reference"]);
+
+  test("has those that need a hand, in either order of time, with other filters, page by page", async () => {
+    const listed = async (query: Query) => references(await listAll(apiKey, query));
+    expect(await listed({ failed: "true", page_size: 1 })).toEqual(failed);
+    expect(await listed({ failed: "true", order_by: "created_at", page_size: 2 })).toEqual(
+      failed.toReversed(),
+    );
+    expect(await listed({ failed: "false" })).toHaveLength(CASES.length);
+    expect(await listed({ failed: "true", customer_id: first })).toEqual(failed);
+    expect(await listed({ failed: "true", customer_id: first + 1 })).toEqual([]);
+    expect(await listed({ failed: "true", external_reference: "case 4" })).toEqual([failed[1]]);
+    expect(await listed({ failed: "true", external_reference: "case 5" })).toEqual([]);
+    const after = "2026-02-01T00:00:00Z";
+    expect(await listed({ failed: "true", created_after: after })).toEqual(failed.slice(0, 2));
+  });
+
+  test.each(["status=pending", "payment_status=paid"])("refuses %s besides", async (status) => {
+    const text = "failed finds shipments of any status: leave out status and payment_status.";
+    for (const path of ["shipments", "shipment_counts"]) {
+      const answer = await service.request(`/v1/${path}?failed=true&${status}`, { apiKey });
+      expect(answer).toMatchObject({ status: 422, body: errorBody(text, "failed") });
+    }
+  });
+});
+
+describe("the order of a list of shipments", async () => {
+  const { id, apiKey } = await service.addWorkspace();
+  const customer = String(await insertCustomers(sql, id, 1));
+  const QUEUES = [
+    ["pending", "awaiting_payment", "status=pending"],
+    ["awaiting_pickup", "paid", "status=awaiting_pickup"],
+    ["in_transit", "paid", "status=in_transit&payment_status=paid"],
+    ["cancelled", "refund_pending", "payment_status=refund_pending"],
+    // What nothing is due of is in no order but that of time.
+    ["delivered", "paid", "status=delivered"],
+    ["cancelled", "voided", "payment_status=voided"],
+  ] as const;
+  for (const [status, paymentStatus] of QUEUES) {
+    await insertShipments(sql, {
+      workspace: id,
+      count: 30,
+      customer,
+      status: `'${status}'`,
+      paymentStatus: `'${paymentStatus}'`,
+      // Equals of each key, which time and then reference tell apart.
+      createdAt: "timestamptz '2026-01-01' + ((i / 3) || ' seconds')::interval",
+      totalMinor: "500 + i * 7 % 5",
+      windows: `case when i % 4 > 0 then json_build_object('dropoff', null, 'pickup',
+        json_build_object('start', '2026-03-0' || i % 4 || 'T08:00:00.000Z', 'end',
+          '2026-03-0' || i % 4 || 'T10:00:00.000Z', 'timeZone', 'UTC', 'feeMinor', 0))::jsonb end`,
+      salt: `${status} ${paymentStatus} ${id}`,
+    });
+  }
+  /** Of a shipment, in the order in which texts of the same length are. */
+  const KEYS: Record<string, (it: ShipmentJson) => string> = {
+    created_at: () => "",
+    total: (it) => it["total"].toFixed(2),
+    pickup_window: (it) => it["pickup_window"]?.start ?? "",
+  };
+  const all = await listAll(apiKey, { page_size: 100 });
+
+  function sorted(field: string, queue: readonly [string, string, string]): string[] {
+    const [status, paymentStatus] = queue;
+    return all
+      .filter((it) => it["status"] === status && it["payment_status"] === paymentStatus)
+      .map((it) => `${KEYS[field]!(it)} ${it["created_at"]} ${it["reference"]}`)
+      .toSorted();
+  }
+
+  async function listedBy(field: string, order_by: string, filter: string): Promise<string[]> {
+    const query = { ...Object.fromEntries(new URLSearchParams(filter)), order_by, page_size: 7 };
+    const listed = await listAll(apiKey, query);
+    return listed.map((it) => `${KEYS[field]!(it)} ${it["created_at"]} ${it["reference"]}`);
+  }
+
+  test.each(Object.keys(KEYS))("by %s goes up and down, page by page", async (field) => {
+    for (const queue of QUEUES.slice(0, field === "created_at" ? undefined : 4)) {
+      const expected = sorted(field, queue);
+      expect(expected).toHaveLength(30);
+      expect(await listedBy(field, field, queue[2])).toEqual(expected);
+      expect(await listedBy(field, `${field} desc`, queue[2])).toEqual(expected.toReversed());
+    }
+  });
+
+  test("that no index has with the filters is refused, with what can be asked for", async () => {
+    const filters = [
+      "",
+      "status=delivered",
+      "status=cancelled",
+      "payment_status=paid",
+      "payment_status=voided",
+      "status=pending&payment_status=paid",
+      "status=pending&customer_id=1",
+      "status=pending&external_reference=a",
+      "status=pending&created_after=2026-01-01T00:00:00Z",
+      "failed=true",
+    ];
+    for (const field of ["total", "pickup_window"]) {
+      const text =
+        `order_by ${field} is for one queue: give status pending, awaiting_pickup or in_transit, or ` +
+        "payment_status refund_pending, and no other filter. With any filters order_by can be created_at or created_at desc.";
+      for (const filter of filters) {
+        const path = `/v1/shipments?order_by=${field}%20desc&${filter}`;
+        expect(await service.request(path, { apiKey })).toMatchObject({
+          status: 422,
+          body: errorBody(text, "order_by"),
+        });
+      }
+    }
+    const { status, body } = await service.request("/v1/shipments?order_by=name", { apiKey });
+    expect([status, body.errors]).toEqual([
+      422,
+      {
+        order_by: [
+          "order_by must be in list [created_at desc, created_at, total desc, total, pickup_window desc, pickup_window].",
+        ],
+      },
+    ]);
+  });
+
+  test("is held by page tokens, and that of old lists is the usual one", async () => {
+    const token = async (order_by?: string) => {
+      const query = { status: "pending", page_size: 3, ...(order_by && { order_by }) };
+      return (await list(apiKey, query)).next_page_token;
+    };
+    expect(await token("created_at desc")).toBe(await token());
+    const orders = ["created_at", "created_at desc", "total", "total desc", "pickup_window"];
+    for (const made of orders) {
+      for (const used of orders.filter((order) => order !== made)) {
+        const query = { status: "pending", order_by: used, page_token: await token(made) };
+        const { status, body } = await service.request(pathOf(query), { apiKey });
+        expect([made, used, status, Object.keys(body.errors)]).toEqual([
+          made,
+          used,
+          422,
+          ["page_token"],
+        ]);
+      }
+    }
+  });
+});
+
 describe("pages of shipments", async () => {
   const workspace = await service.addWorkspace();
   const customer = await insertCustomers(sql, workspace.id, 1);

@@ -13,6 +13,18 @@ function book(fields: object) {
   return service.request("/v1/shipments", { apiKey, body: { ...BOOKING, ...fields } });
 }
 
+/** What the booking costs, among the facts of a refusal. */
+const PRICE_FACTS = {
+  distance_km: "9.532",
+  distance_fee: "11.44",
+  weight_fee: "1.25",
+  base_fee: "5",
+  subtotal: "12.69",
+  window_fee: "0",
+  total: "12.69",
+  currency: "USD",
+};
+
 test.each([
   { expected_total: 12.69 },
   { expected_total: 12.69, expected_currency: "USD" },
@@ -40,7 +52,10 @@ test.each([
   const before = await count();
   const { status, body } = await book({ ...expectation, customer_email: "new@example.org" });
   const text = `expected_total is ${said}, but the booking would cost 12.69 USD.`;
-  expect({ status, body }).toEqual({ status: 422, body: errorBody(text, "expected_total") });
+  expect({ status, body }).toEqual({
+    status: 422,
+    body: { ...errorBody(text, "expected_total"), metadata: PRICE_FACTS },
+  });
   expect(await count()).toEqual(before);
 });
 
@@ -49,15 +64,7 @@ test("a booking refused for its expected price has the new quote among the detai
   const call = grpc.createShipment({ ...RPC_BOOKING, expectedTotal: 10 });
   const text = "expected_total is 10 USD, but the booking would cost 12.69 USD.";
   expect(await rpcError(call)).toEqual(
-    rpcRefusal("FailedPrecondition", "PRICE_CHANGED", text, "expected_total", {
-      distance_km: "9.532",
-      distance_fee: "11.44",
-      weight_fee: "1.25",
-      base_fee: "5",
-      subtotal: "12.69",
-      total: "12.69",
-      currency: "USD",
-    }),
+    rpcRefusal("FailedPrecondition", "PRICE_CHANGED", text, "expected_total", PRICE_FACTS),
   );
 });
 

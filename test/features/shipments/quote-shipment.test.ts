@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { QuoteShipmentResponseSchema } from "../../../gen/shipments/v1/quote_pb.js";
 import { compileEncodeJson } from "../../../src/json/encode-json.ts";
-import { COVERED_ROUTE, RPC_ROUTE } from "../../support/bookings.ts";
+import { COVERED_ROUTE, RPC_ROUTE, WITHOUT_WINDOWS } from "../../support/bookings.ts";
 import { sharedService, startService } from "../../support/service.ts";
 import { square, worldTariff, zonesOf } from "../../support/tariffs.ts";
 
@@ -25,6 +25,7 @@ const NOT_COVERED = {
   subtotal: 0,
   total: 0,
   currency: "USD",
+  ...WITHOUT_WINDOWS,
 };
 
 test("a quote of a covered route has all its fees", async () => {
@@ -41,6 +42,7 @@ test("a quote of a covered route has all its fees", async () => {
     subtotal: 12.69,
     total: 12.69,
     currency: "USD",
+    ...WITHOUT_WINDOWS,
   });
 });
 
@@ -209,6 +211,7 @@ describe("a quote is exact", () => {
       ...price,
       subtotal,
       currency,
+      ...WITHOUT_WINDOWS,
     });
   });
 });

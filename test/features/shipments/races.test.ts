@@ -235,7 +235,11 @@ test("of concurrent bookings with one external reference exactly one is made, an
     const refused = answers.filter((it) => it !== made[0]);
     for (const { status, body } of refused) {
       expect(status).toBe(409);
-      expect(body).toEqual({ message: text, errors: { external_reference: [text] } });
+      expect(body).toEqual({
+        message: text,
+        errors: { external_reference: [text] },
+        metadata: { shipment: made[0]!.body.data.reference },
+      });
     }
   }
   const { rows } = await sql.query("select count(*)::int from shipment where workspace_id = $1", [

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { ShipmentSchema } from "../../../gen/shipments/v1/shipment_pb.js";
+import { DISPUTE_STATUSES } from "../../../src/domain/shipment/payment-details.ts";
 import {
   CANCEL_REASONS,
   PAYMENT_STATUSES,
@@ -24,6 +25,12 @@ const instant = fc.date({
   noInvalidDate: true,
 });
 const count = fc.nat();
+const window = fc.record({
+  start: instant.map((at) => at.toISOString()),
+  end: instant.map((at) => at.toISOString()),
+  timeZone: text,
+  feeMinor: minor,
+});
 
 const row: fc.Arbitrary<ShipmentRow> = fc.record({
   reference: text,
@@ -43,6 +50,8 @@ const row: fc.Arbitrary<ShipmentRow> = fc.record({
   baseFeeMinor: minor,
   subtotalMinor: minor,
   totalMinor: minor,
+  windowFeeMinor: minor,
+  windows: maybe(fc.record({ pickup: maybe(window), dropoff: maybe(window) })),
   currency: fc.constantFrom("USD", "JPY", "KWD"),
   customer: fc.record({
     id: fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }),
@@ -57,16 +66,38 @@ const row: fc.Arbitrary<ShipmentRow> = fc.record({
   cancelNote: maybe(text),
   externalReference: maybe(text),
   metadata: fc.dictionary(text, text, { noNullPrototype: true }),
+  paymentDetails: maybe(
+    fc.record({
+      checkout: maybe(fc.record({ url: text, expiresAtMs: fc.nat() })),
+      processing: fc.boolean(),
+      error: maybe(text),
+      refundError: maybe(text),
+      refundedMinor: minor,
+      dispute: maybe(fc.constantFrom(...DISPUTE_STATUSES)),
+    }),
+  ),
   version: count,
   eventCount: count,
   tariff: count,
+  quoteId: maybe(text),
+  fees: fc.record({
+    currency: fc.constantFrom("USD", "JPY", "KWD"),
+    minorDigits: fc.constant(2),
+    baseFeeMinor: minor,
+    ratePerKmMillionths: minor,
+    tiers: fc.constantFrom(
+      [],
+      [{ minKg: 0, maxKg: 1e6, flatFeeMinor: 100, ratePerKgMillionths: 500_000 }],
+    ),
+    scheduling: fc.constant(undefined),
+  }),
 });
 
 test("a shipment's JSON made from its row is the JSON of its message, to the byte", () => {
   fc.assert(
-    fc.property(row, (shipment) => {
-      const fromMessage = JSON.stringify(encode(shipmentMessage(shipment)));
-      expect(JSON.stringify(shipmentJson(shipment))).toBe(fromMessage);
+    fc.property(row, fc.boolean(), (shipment, isTest) => {
+      const fromMessage = JSON.stringify(encode(shipmentMessage(shipment, { test: isTest })));
+      expect(JSON.stringify(shipmentJson(shipment, { test: isTest }))).toBe(fromMessage);
     }),
     { numRuns: 1_000 },
   );

@@ -2,7 +2,9 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { ShipmentSchema } from "../../../gen/shipments/v1/shipment_pb.js";
 import { createReference } from "../../../src/domain/shipment/shipment-reference.ts";
+import { DISPUTE_STATUSES } from "../../../src/domain/shipment/payment-details.ts";
 import { CANCEL_REASONS, PAYMENTS_OF } from "../../../src/domain/shipment/shipment-state.ts";
+import { parseTariff } from "../../../src/domain/pricing/tariff.ts";
 import { inPipeline } from "../../../src/db/transaction.ts";
 import { createFindShipment } from "../../../src/features/shipments/find-shipment.ts";
 import { shipmentJson, shipmentMessage } from "../../../src/features/shipments/shipment-message.ts";
@@ -12,12 +14,15 @@ import {
   insertShipments,
   updateShipments,
 } from "../../../src/features/shipments/write-shipments.ts";
+import { createVersionFees } from "../../../src/features/tariffs/versions/version-fees.ts";
 import { compileEncodeJson } from "../../../src/json/encode-json.ts";
+import { SAMPLE_TARIFF } from "../../support/tariffs.ts";
 import { startService } from "../../support/service.ts";
 
 const service = await startService();
 const { id: workspace } = await service.addWorkspace();
 
+const { zones: _, ...FEES } = parseTariff(SAMPLE_TARIFF).tariff!;
 const encode = compileEncodeJson(ShipmentSchema);
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null });
 /** Any text that PostgreSQL stores. */
@@ -38,6 +43,14 @@ const state = fc.constantFrom(
   ),
 ) as fc.Arbitrary<Pick<ShipmentRow, "status" | "paymentStatus">>;
 
+const windowTime = instant.map((at) => at.toISOString());
+const window = fc.record({
+  start: windowTime,
+  end: windowTime,
+  timeZone: text,
+  feeMinor: minor,
+});
+
 /** What a change can change. */
 const changing = fc
   .record({
@@ -53,12 +66,24 @@ const changing = fc
     distanceFeeMinor: minor,
     weightFeeMinor: minor,
     baseFeeMinor: minor,
+    windowFeeMinor: minor,
+    windows: maybe(fc.record({ pickup: maybe(window), dropoff: maybe(window) })),
     currency: fc.constantFrom("USD", "JPY", "KWD"),
     updatedAt: instant,
     cancelledAt: instant,
     cancelReason: maybe(fc.constantFrom(...CANCEL_REASONS)),
     cancelNote: maybe(text),
     metadata: fc.dictionary(text, text, { noNullPrototype: true }),
+    paymentDetails: maybe(
+      fc.record({
+        checkout: maybe(fc.record({ url: text, expiresAtMs: fc.nat() })),
+        processing: fc.boolean(),
+        error: maybe(text),
+        refundError: maybe(text),
+        refundedMinor: minor,
+        dispute: maybe(fc.constantFrom(...DISPUTE_STATUSES)),
+      }),
+    ),
     version: fc.nat(),
     eventCount: fc.nat(),
   })
@@ -70,11 +95,12 @@ const changing = fc
       status,
       paymentStatus,
       subtotalMinor,
-      totalMinor: Math.max(subtotalMinor, row.baseFeeMinor),
+      totalMinor: Math.max(subtotalMinor, row.baseFeeMinor) + row.windowFeeMinor,
       cancelledAt: isCancelled ? row.cancelledAt : null,
       cancelReason: isCancelled ? row.cancelReason : null,
       cancelNote: isCancelled ? row.cancelNote : null,
       tariff: 1,
+      fees: FEES,
     };
   });
 
@@ -82,6 +108,7 @@ const booked = fc.record({
   createdBy: maybe(text),
   createdAt: instant,
   externalReference: maybe(fc.uuid()),
+  quoteId: maybe(fc.uuid()),
   customer: fc.record({ name: text, idNumber: maybe(text) }),
 });
 
@@ -99,29 +126,32 @@ function withKeys<Fields>(
   };
 }
 
+const LIVE = { test: false };
+
 test("a shipment that is written, and changed, is read as the same row, entity, message and JSON", async () => {
   const { em } = service.app;
-  const find = createFindShipment(em, () => () => undefined);
+  const find = createFindShipment(em, () => () => undefined, createVersionFees(em));
 
   async function expectStored(row: ShipmentRow): Promise<void> {
     const { reference } = row;
     const found = await find({ workspace, reference });
     expect(found).toEqual(row);
+    const { fees: _, ...stored } = row;
     const { customer, ...entity } = await em
       .fork()
       .findOneOrFail(Shipment, { workspace, reference }, { populate: ["customer"] });
-    expect({ ...entity, customer: { ...row.customer, id: customer.id } }).toMatchObject(row);
+    expect({ ...entity, customer: { ...row.customer, id: customer.id } }).toMatchObject(stored);
     expect(customer).toMatchObject(row.customer);
-    expect(shipmentMessage(found)).toEqual(shipmentMessage(row));
-    expect(shipmentJson(found)).toEqual(encode(shipmentMessage(row)));
+    expect(shipmentMessage(found, LIVE)).toEqual(shipmentMessage(row, LIVE));
+    expect(shipmentJson(found, LIVE)).toEqual(encode(shipmentMessage(row, LIVE)));
   }
 
   await fc.assert(
     fc.asyncProperty(booked, changing, changing, async (fixed, first, changed) => {
-      const row = withKeys({ ...fixed, ...first }, fixed.customer);
+      const row = withKeys({ ...fixed, ...first, paymentDetails: null }, fixed.customer);
       const { customer } = row;
       const { email } = customer;
-      const created = { createdAt: row.createdAt, emailLower: email };
+      const created = { createdAt: row.createdAt, emailLower: email, isNew: true };
       await inPipeline(em, async (tx) =>
         insertShipments(tx, workspace, [{ row, events: [] }], [{ ...customer, ...created }]),
       );

@@ -90,6 +90,12 @@ test("an update of route or weight is priced with the tariff in force", async ()
     base_fee: 40,
     subtotal: 16.94,
     total: 40,
+    breakdown: [
+      { kind: "distance", quantity: 9.532, unit: "km", rate: 1.2, amount: 11.44 },
+      { kind: "weight", quantity: 10, unit: "kg", rate: 0.4, amount: 4 },
+      { kind: "weight", quantity: 1, unit: "shipment", rate: 1.5, amount: 1.5 },
+      { kind: "minimum", quantity: 1, unit: "shipment", rate: 23.06, amount: 23.06 },
+    ],
   });
   const elsewhere = await patch({
     dropoff_lat: booked["pickup_lat"],

@@ -1,0 +1,129 @@
+import { create, type DescMethodUnary, type MessageShape } from "@bufbuild/protobuf";
+import { type BatchResult, BatchResultSchema } from "../../../gen/shipments/v1/batch_pb.js";
+import type { Outcome } from "../../db/group-commit.ts";
+import { type Refusal, refuseAny, type Violation } from "../../domain/refusal.ts";
+import { isReference } from "../../domain/shipment/shipment-reference.ts";
+import type { Call } from "../../pipeline/call.ts";
+import { createRejectIfInFlight, withIdempotencyEach } from "../idempotency/with-idempotency.ts";
+import {
+  type Change,
+  type Changed,
+  lockAndLoad,
+  makeChanges,
+  type ShipmentDeps,
+} from "./change-shipment.ts";
+import { shipmentNotFoundError } from "./find-shipment.ts";
+import { shipmentMessage } from "./shipment-message.ts";
+
+/** Changes of several shipments that one call asks for. */
+export interface ShipmentBatch<M extends DescMethodUnary = DescMethodUnary> {
+  readonly method: M;
+  readonly request: MessageShape<M["input"]>;
+  readonly call: Call;
+  /** Of different shipments. */
+  readonly changes: readonly Change[];
+  /** The path in the request at which the shipment of a change is named. */
+  readonly pathOf: (place: number) => string;
+  readonly respond: (results: BatchResult[]) => MessageShape<M["output"]>;
+}
+
+/**
+ * Makes changes in one transaction, with their events, and resolves once that is committed. A change
+ * that is refused is left out, and its result says why.
+ *
+ * @throws Refusal FIELD_INVALID when a shipment is named twice
+ */
+export type ChangeBatch = <M extends DescMethodUnary>(
+  batch: ShipmentBatch<M>,
+) => Promise<MessageShape<M["output"]>>;
+
+/**
+ * Builds what makes changes in batches. Each has a transaction to itself; those of one workspace follow
+ * each other, so that none takes all the transactions there are.
+ *
+ * @param announce is called with a workspace once a change in it is committed
+ */
+export function createChangeBatch(
+  { createGroup, versionFees, now }: Pick<ShipmentDeps, "createGroup" | "versionFees" | "now">,
+  announce: (workspace: number) => void,
+): ChangeBatch {
+  const rejectIfInFlight = createRejectIfInFlight();
+  const written = new WeakSet<Change>();
+  const commit = createGroup({
+    name: "batches",
+    maxMembers: 1,
+    workspaceOf,
+    serializeBy: (batch: ShipmentBatch) => String(workspaceOf(batch)),
+    deadlineMs: ({ call }) => call.received.deadlineMs ?? Infinity,
+    spanOf: ({ call }) => call.received.span,
+    work: (tx, batches: readonly ShipmentBatch[]) =>
+      withIdempotencyEach(tx, batches, {
+        load: (all) =>
+          Promise.all(all.map((batch) => lockAndLoad(tx, wellNamed(batch), versionFees))),
+        run: (toRun, loaded) =>
+          Promise.all(
+            toRun.map(async (batch, i) => {
+              const changes = wellNamed(batch);
+              const outcomes = await makeChanges(tx, changes, loaded[i]!, { written, now });
+              return { result: batch.respond(resultsOf(batch, outcomes)) };
+            }),
+          ),
+      }),
+  });
+  return (async (batch: ShipmentBatch) => {
+    assertNamedOnce(batch);
+    const response = await rejectIfInFlight(batch.call, () => commit(batch));
+    if (batch.changes.some((change) => written.has(change))) announce(workspaceOf(batch));
+    return response;
+  }) as ChangeBatch;
+}
+
+const workspaceOf = ({ call }: ShipmentBatch) => call.caller.workspaceId;
+
+/** The changes of what can be a shipment's reference at all. */
+function wellNamed({ changes }: ShipmentBatch): readonly Change[] {
+  return changes.filter(({ request }) => isReference(request.shipment));
+}
+
+/** @throws Refusal FIELD_INVALID: which of two changes of a shipment comes first would be chance */
+function assertNamedOnce({ changes, pathOf }: ShipmentBatch): void {
+  const first = new Map<string, number>();
+  const violations: Violation[] = [];
+  for (const [place, { request }] of changes.entries()) {
+    const before = first.get(request.shipment);
+    if (before === undefined) first.set(request.shipment, place);
+    else {
+      const subject = pathOf(place);
+      const text = `${subject} is the same as ${pathOf(before)}; name each shipment once.`;
+      violations.push({ reason: "FIELD_INVALID", subject, text });
+    }
+  }
+  refuseAny(violations);
+}
+
+/**
+ * The results of all changes of a batch, in their order.
+ *
+ * @param outcomes of those that are `wellNamed`
+ */
+function resultsOf(
+  { call, changes }: ShipmentBatch,
+  outcomes: readonly Outcome<Changed>[],
+): BatchResult[] {
+  const next = outcomes.values();
+  return changes.map(({ request: { shipment } }) => {
+    const outcome = isReference(shipment)
+      ? next.next().value!
+      : { refused: shipmentNotFoundError() };
+    if (!("result" in outcome)) return refusedResult(shipment, outcome.refused as Refusal);
+    const { status, paymentStatus, etag } = shipmentMessage(outcome.result.row, call.caller);
+    return create(BatchResultSchema, { shipment, status, paymentStatus, etag });
+  });
+}
+
+function refusedResult(shipment: string, { reason, message, violations }: Refusal): BatchResult {
+  const errors = violations.flatMap(({ subject, text }) =>
+    subject === undefined ? [] : [{ field: subject, text }],
+  );
+  return create(BatchResultSchema, { shipment, error: { code: reason, message, errors } });
+}

@@ -1,0 +1,139 @@
+import { create } from "@bufbuild/protobuf";
+import { stringify, type Options } from "csv-stringify/sync";
+import {
+  ExportShipmentsResponseSchema,
+  type ExportShipmentsRequestValid,
+  type ExportShipmentsResponse,
+} from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { runStatement } from "../../db/statement.ts";
+import { refuse, type Refusal } from "../../domain/refusal.ts";
+import { statesWith } from "../../domain/shipment/shipment-state.ts";
+import type { Call } from "../../pipeline/call.ts";
+import type { ShipmentDeps } from "./change-shipment.ts";
+import { listParts, readShipmentFilters, selectListed } from "./shipment-filters.ts";
+import { shipmentJson } from "./shipment-message.ts";
+import { selectShipments, SHIPMENT_COLUMN } from "./shipment-row.ts";
+
+/** How many shipments one export has at most. */
+const MOST = 1_000_000;
+/** How many are read and sent at a time. */
+const BATCH = 100;
+
+/**
+ * Sends the shipments that a list with these filters has, newest first, as a file of comma-separated values
+ * (RFC 4180, UTF-8 with a byte order mark) whose first line names the columns. Each is as it is when its
+ * lines are read; what is booked meanwhile is left out. Ends early when `signal` aborts.
+ *
+ * @throws Refusal FIELD_INVALID for more than a million shipments, before any is sent
+ */
+export async function* exportShipments(
+  request: ExportShipmentsRequestValid,
+  { caller }: Call,
+  deps: Pick<ShipmentDeps, "em" | "versionFees">,
+  signal: AbortSignal,
+): AsyncIterable<ExportShipmentsResponse> {
+  const filters = readShipmentFilters(caller.workspaceId, request);
+  const states = statesWith(filters);
+  if (states.length === 0) return yield fileOf(HEADER);
+
+  const values: unknown[] = [caller.workspaceId];
+  const parts = listParts(states, filters, values);
+  const exceeds = `select exists (select from (${selectListed("s.reference", parts, "")}) as listed offset ${MOST}) as exceeds`;
+  const [found] = await runStatement<{ exceeds: boolean }>(deps.em, exceeds, values);
+  if (found?.exceeds) throw tooMany();
+  yield fileOf(HEADER);
+
+  const [atTime, atReference] = [1, 2].map((more) => `$${values.length + more}`);
+  const older = `(s.created_at, s.reference) < (${atTime}, ${atReference})`;
+  const left = parts.map((part) => `${part} and ${older}`);
+  const sql = selectListed(SHIPMENT_COLUMN, left, `limit ${BATCH}`);
+  let last = ["infinity", ""];
+  while (!signal.aborted) {
+    const rows = await selectShipments(deps, sql, [...values, ...last]);
+    if (rows.length > 0) {
+      yield fileOf(linesOf(rows.map((row) => cellsOf(shipmentJson(row, caller)))));
+    }
+    if (rows.length < BATCH) return;
+    const { createdAt, reference } = rows.at(-1)!;
+    last = [createdAt.toISOString(), reference];
+  }
+}
+
+function fileOf(lines: string): ExportShipmentsResponse {
+  return create(ExportShipmentsResponseSchema, { csv: Buffer.from(lines) });
+}
+
+function tooMany(): Refusal {
+  return refuse(
+    "FIELD_INVALID",
+    "More than 1,000,000 shipments pass the filters; take fewer at a time with created_after and created_before.",
+    { subject: "created_after" },
+  );
+}
+
+type Json = ReturnType<typeof shipmentJson>;
+type Cell = string | number | null | undefined;
+
+/** The columns in their order, named as the fields of a shipment. New ones are added at the end. */
+const COLUMNS: Readonly<Record<string, (shipment: Json) => Cell>> = {
+  reference: (it) => it.reference,
+  external_reference: (it) => it.external_reference,
+  status: (it) => it.status,
+  payment_status: (it) => it.payment_status,
+  created_at: (it) => it.created_at,
+  customer_id: (it) => it.customer.id,
+  customer_name: (it) => it.customer.name,
+  customer_email: (it) => it.customer.email,
+  customer_id_number: (it) => it.customer.id_number,
+  pickup_address: (it) => it.pickup_address,
+  pickup_lat: (it) => it.pickup_lat,
+  pickup_lng: (it) => it.pickup_lng,
+  pickup_window_start: (it) => it.pickup_window?.start,
+  pickup_window_end: (it) => it.pickup_window?.end,
+  dropoff_address: (it) => it.dropoff_address,
+  dropoff_lat: (it) => it.dropoff_lat,
+  dropoff_lng: (it) => it.dropoff_lng,
+  dropoff_window_start: (it) => it.dropoff_window?.start,
+  dropoff_window_end: (it) => it.dropoff_window?.end,
+  weight_kg: (it) => it.weight_kg,
+  distance_km: (it) => it.distance_km,
+  distance_fee: (it) => it.distance_fee,
+  weight_fee: (it) => it.weight_fee,
+  window_fee: (it) => it.window_fee,
+  subtotal: (it) => it.subtotal,
+  base_fee: (it) => it.base_fee,
+  total: (it) => it.total,
+  currency: (it) => it.currency,
+  refunded_amount: (it) => it.payment_details?.refunded_amount,
+  cancelled_at: (it) => it.cancelled_at,
+  cancel_reason: (it) => it.cancel_reason,
+  cancel_note: (it) => it.cancel_note,
+  created_by: (it) => it.created_by,
+  updated_at: (it) => it.updated_at,
+  metadata: (it) => JSON.stringify(it.metadata),
+};
+
+const CELLS = Object.values(COLUMNS);
+
+function cellsOf(shipment: Json): Cell[] {
+  return CELLS.map((cellOf) => withoutFormulas(cellOf(shipment)));
+}
+
+/**
+ * Where a spreadsheet would begin to read a formula: at the beginning of a cell, also where it takes cells to be
+ * separated by semicolons or tabs, as it does in many languages, and so knows no quotes around line breaks. Quotes
+ * before the sign may then be taken for those around a cell.
+ */
+const FORMULA = /(^|[;\t\r\n])(?="*[=+\-@＝＋－＠])/g;
+
+/** Puts an apostrophe before what a spreadsheet would run as a formula. */
+function withoutFormulas(cell: Cell): Cell {
+  return typeof cell === "string" ? cell.replace(FORMULA, "$1'") : cell;
+}
+
+/** With a delimiter that is given, line breaks in cells would not be quoted by themselves. */
+const FORMAT: Options = { record_delimiter: "windows", quote_record_delimiter: true };
+const linesOf = (cells: Cell[][]) => stringify(cells, FORMAT);
+
+/** Spreadsheets know UTF-8 by the byte order mark. */
+const HEADER = stringify([Object.keys(COLUMNS)], { ...FORMAT, bom: true });

@@ -1,0 +1,188 @@
+import {
+  priceByFees,
+  priceInMajor,
+  withWindowFee,
+  type CoveredQuote,
+  type Route,
+} from "../../domain/pricing/pricing.ts";
+import { type Refusal, refuse, refuseAny, type Violation } from "../../domain/refusal.ts";
+import type { CreateShipmentRequest } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import type { HeldQuote } from "../../domain/pricing/sealed-quote.ts";
+import type { Span } from "../../domain/schedule/calendar.ts";
+import type { BookedWindow, Ends } from "../../domain/schedule/decide-windows.ts";
+import { windowsOf } from "../tariffs/versions/window-message.ts";
+import type { NamedQuote } from "../quotes/find-quote.ts";
+
+/** What decides whether a quote still holds. */
+export interface QuoteFacts {
+  /** The reference of the shipment that was booked by it; null when none was. */
+  readonly usedBy: string | null;
+  /** The highest version by which quotes of the versions before it are not honoured; null for none. */
+  readonly voidedBelow: number | null;
+}
+
+/** The fields of a request that have to be those of its quote, with where the quote has them. */
+const FIELDS = [
+  ["pickup_lat", "pickupLat", ({ pickup }) => pickup.lat],
+  ["pickup_lng", "pickupLng", ({ pickup }) => pickup.lng],
+  ["dropoff_lat", "dropoffLat", ({ dropoff }) => dropoff.lat],
+  ["dropoff_lng", "dropoffLng", ({ dropoff }) => dropoff.lng],
+  ["weight_kg", "weightKg", ({ weightKg }) => weightKg],
+] as const satisfies readonly (readonly [
+  string,
+  keyof CreateShipmentRequest,
+  (route: Route) => number,
+])[];
+
+/** The route of a booking: what it says, and where it says nothing what its quote says. */
+export function routeWithQuote(
+  request: CreateShipmentRequest,
+  quote: NamedQuote | undefined,
+): Route {
+  const [pickupLat, pickupLng, dropoffLat, dropoffLng, weightKg] = FIELDS.map(
+    ([, property, valueIn]) => {
+      const value = request[property] ?? (quote && valueIn(quote.held.route));
+      if (value === undefined) throw refuse("QUOTE_UNKNOWN");
+      return value;
+    },
+  ) as [number, number, number, number, number];
+  return {
+    pickup: { lat: pickupLat, lng: pickupLng },
+    dropoff: { lat: dropoffLat, lng: dropoffLng },
+    weightKg,
+  };
+}
+
+/** The windows of a booking: what it says, and where it says nothing what its quote says. */
+export function windowsWithQuote(
+  request: CreateShipmentRequest,
+  quote: NamedQuote | undefined,
+): Ends<Span> {
+  const { pickup, dropoff } = windowsOf(request);
+  return {
+    pickup: pickup ?? quote?.held.pickupWindow,
+    dropoff: dropoff ?? quote?.held.dropoffWindow,
+  };
+}
+
+/** Windows as they are booked by a quote: at its fees. */
+export function withHeldFees(
+  { pickup, dropoff }: Ends<BookedWindow>,
+  { pickupWindow, dropoffWindow }: HeldQuote,
+): Ends<BookedWindow> {
+  return {
+    pickup: pickup && { ...pickup, feeMinor: pickupWindow?.feeMinor ?? 0 },
+    dropoff: dropoff && { ...dropoff, feeMinor: dropoffWindow?.feeMinor ?? 0 },
+  };
+}
+
+/**
+ * The price that a quote holds, worked out again by the version that it was made by.
+ *
+ * @param current what the route of the request costs now
+ * @throws Refusal the first of QUOTE_UNKNOWN, QUOTE_USED with the shipment among its facts, QUOTE_EXPIRED
+ *   and QUOTE_VOID with the current price, QUOTE_MISMATCH for each field that differs with what the quote has
+ */
+export function heldPrice(
+  request: CreateShipmentRequest,
+  quote: NamedQuote | undefined,
+  { usedBy, voidedBelow }: QuoteFacts,
+  { current, nowMs }: { readonly current: CoveredQuote; readonly nowMs: number },
+): CoveredQuote {
+  if (quote === undefined) throw refuse("QUOTE_UNKNOWN");
+  const { held, fees } = quote;
+  if (usedBy !== null) throw usedError(usedBy);
+  if (held.expiresAtMs <= nowMs) {
+    const expired_at = new Date(held.expiresAtMs).toISOString();
+    throw goneError("QUOTE_EXPIRED", `The quote expired at ${expired_at}`, current, { expired_at });
+  }
+  if (voidedBelow !== null && held.tariffVersion < voidedBelow) {
+    const what = "The prices have changed, and quotes of before are not honoured";
+    throw goneError("QUOTE_VOID", what, current);
+  }
+  assertSame(request, held);
+  const windowFeeMinor = (held.pickupWindow?.feeMinor ?? 0) + (held.dropoffWindow?.feeMinor ?? 0);
+  return withWindowFee(priceByFees(fees, held.route)!, windowFeeMinor);
+}
+
+function usedError(shipment: string): Refusal {
+  return refuse("QUOTE_USED", `quote_id was booked already, as the shipment ${shipment}.`, {
+    subject: "quote_id",
+    facts: { shipment },
+  });
+}
+
+function goneError(
+  reason: "QUOTE_EXPIRED" | "QUOTE_VOID",
+  what: string,
+  current: CoveredQuote,
+  facts: Readonly<Record<string, string>> = {},
+): Refusal {
+  const { total, currency } = priceInMajor(current);
+  const text = `${what}; by now the shipment would cost ${total} ${currency}. Ask for a new quote.`;
+  return refuse(reason, text, {
+    subject: "quote_id",
+    facts: { ...priceFacts(current), ...facts },
+  });
+}
+
+function assertSame(request: CreateShipmentRequest, held: HeldQuote): void {
+  const { route } = held;
+  const ofRoute = FIELDS.flatMap(([subject, property, valueIn]): Mismatch[] => {
+    const [asked, quoted] = [request[property], valueIn(route)];
+    if (asked === undefined || asked === quoted) return [];
+    const text = `${subject} is ${asked}, but ${quoted} in the quote; leave it out, or ask for another quote.`;
+    return [{ subject, text, facts: { [subject]: String(quoted) } }];
+  });
+  const asked = windowsOf(request);
+  const mismatches = [
+    ...ofRoute,
+    ...windowMismatch("pickup_window", asked.pickup, held.pickupWindow),
+    ...windowMismatch("dropoff_window", asked.dropoff, held.dropoffWindow),
+  ];
+  const violations = mismatches.map(({ subject, text }): Violation => ({
+    reason: "QUOTE_MISMATCH",
+    subject,
+    text,
+  }));
+  refuseAny(violations, {
+    facts: Object.assign({}, ...mismatches.map(({ facts }) => facts)) as Mismatch["facts"],
+  });
+}
+
+/** A field that is not the quote's, and what the quote has there. */
+interface Mismatch {
+  readonly subject: string;
+  readonly text: string;
+  readonly facts: Readonly<Record<string, string>>;
+}
+
+function windowMismatch(
+  subject: string,
+  asked: Span | undefined,
+  quoted: Span | undefined,
+): Mismatch[] {
+  const isSame = asked?.startMs === quoted?.startMs && asked?.endMs === quoted?.endMs;
+  if (asked === undefined || isSame) return [];
+  const text = `${subject} is not that of the quote; leave it out, or ask for another quote.`;
+  const facts = quoted && {
+    [`${subject}_start`]: new Date(quoted.startMs).toISOString(),
+    [`${subject}_end`]: new Date(quoted.endMs).toISOString(),
+  };
+  return [{ subject, text, facts: facts ?? {} }];
+}
+
+/** A price among the facts of a refusal, in major units. */
+export function priceFacts(priced: CoveredQuote): Readonly<Record<string, string>> {
+  const price = priceInMajor(priced);
+  return {
+    distance_km: String(price.distanceKm),
+    distance_fee: String(price.distanceFee),
+    weight_fee: String(price.weightFee),
+    base_fee: String(price.baseFee),
+    subtotal: String(price.subtotal),
+    window_fee: String(price.windowFee),
+    total: String(price.total),
+    currency: price.currency,
+  };
+}

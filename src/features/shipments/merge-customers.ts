@@ -1,0 +1,202 @@
+import {
+  CustomerService,
+  type MergeCustomersRequestValid,
+  type MergeCustomersResponse,
+} from "../../../gen/shipments/v1/customer_service_pb.js";
+import type { EntityManager } from "../../db/orm.ts";
+import { runStatement } from "../../db/statement.ts";
+import { Refusal, refuse, unavailable } from "../../domain/refusal.ts";
+import type { Call } from "../../pipeline/call.ts";
+import { changesBetween, recordChange } from "../audit/record-change.ts";
+import type { CustomerDeps } from "../customers/customer-figures.ts";
+import { type CustomerRecord, customerRecordMessage } from "../customers/customer.entity.ts";
+import { type CustomerLock, findCustomer, findUnmerged } from "../customers/get-customer.ts";
+import { foldEmail } from "../customers/link-customers.ts";
+import { MAX_NOTES, writeCustomer } from "../customers/update-customer.ts";
+import { withIdempotency } from "../idempotency/with-idempotency.ts";
+
+/** How many shipments a merge moves at most, so that nobody waits long for one of them. */
+const MAX_MOVED = 10_000;
+/** How many customers are merged into one at most. */
+const MAX_MERGED = 1_000;
+/** How often it is tried while others merge the same customers. */
+const MAX_TRIES = 5;
+
+/** One of two customers was merged before it was locked: what is locked by now is to be let go, and tried again. */
+class MergedMeanwhile extends Error {}
+
+/** The two of a merge, locked. */
+interface Merge {
+  readonly survivor: CustomerRecord;
+  readonly merged: CustomerRecord;
+}
+
+/**
+ * Merges a customer into another one: moves its shipments, leaves an alias in its place, and deletes it. A booking
+ * for it that is under way holds its row until it is committed, and its shipment is then moved with the others; one
+ * that comes later finds no such row to refer to, is tried again, and finds the alias. Nothing is told by events, as
+ * nothing is of other changes of customers.
+ *
+ * @throws Refusal CUSTOMER_NOT_FOUND; FIELD_INVALID for a `from` that is nobody, or the same customer;
+ *   CUSTOMER_NOT_MERGEABLE (too many shipments or merged customers, notes too long)
+ */
+export function mergeCustomers(
+  request: MergeCustomersRequestValid,
+  call: Call,
+  { em, loadCustomerFigures, now }: CustomerDeps & { readonly now: () => Date },
+): Promise<MergeCustomersResponse> {
+  const { workspaceId } = call.caller;
+  const method = CustomerService.method.mergeCustomers;
+  if (request.customer === request.from) {
+    throw refuse("FIELD_INVALID", "from must be another customer.", { subject: "from" });
+  }
+  return tryAgain(() =>
+    withIdempotency(em, method, request, call, async (tx) => {
+      const found = await lockBoth(tx, workspaceId, request);
+      const survivor = "merged" in found ? await merge(tx, call, found, now()) : found.survivor;
+      const figures = await loadCustomerFigures(tx, workspaceId, [survivor.id]);
+      return { data: customerRecordMessage(survivor, figures.get(survivor.id)) };
+    }),
+  );
+}
+
+async function tryAgain<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!(error instanceof MergedMeanwhile)) throw error;
+      if (tries === MAX_TRIES) throw unavailable("The customers are being merged; try again.");
+    }
+  }
+}
+
+/** Locks both customers, in the order of their ids; gives one alone when the other was merged into it before. */
+async function lockBoth(
+  tx: EntityManager,
+  workspace: number,
+  request: MergeCustomersRequestValid,
+): Promise<Merge | Pick<Merge, "survivor">> {
+  const survivor = await findCustomer(tx, workspace, request.customer);
+  const merged = await findMerged(tx, workspace, request.from);
+  if (survivor.id === merged.id) return { survivor };
+  // Nobody may book for the one that goes.
+  const locks: [number, CustomerLock][] = [
+    [survivor.id, "no key update"],
+    [merged.id, "update"],
+  ];
+  const locked = new Map<number, CustomerRecord>();
+  for (const [id, lock] of locks.toSorted(([a], [b]) => a - b)) {
+    const found = await findUnmerged(tx, workspace, id, lock);
+    if (found === undefined) throw new MergedMeanwhile();
+    locked.set(id, found);
+  }
+  return { survivor: locked.get(survivor.id)!, merged: locked.get(merged.id)! };
+}
+
+async function findMerged(tx: EntityManager, workspace: number, from: bigint) {
+  try {
+    return await findCustomer(tx, workspace, from);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    throw refuse("FIELD_INVALID", "from is no customer of the workspace.", { subject: "from" });
+  }
+}
+
+const AT_MOST = (found: string, limit: number) =>
+  `select count(*)::int as count from (${found} limit ${limit + 1}) as found`;
+
+const OF_CUSTOMER = "from shipment where workspace_id = $1 and customer_id = $2";
+
+const COUNT_SHIPMENTS = AT_MOST(`select ${OF_CUSTOMER}`, MAX_MOVED);
+
+const COUNT_ALIASES = AT_MOST(
+  "select from customer_alias where workspace_id = $1 and customer_id = any ($2::bigint[])",
+  MAX_MERGED,
+);
+
+/** In the order in which changes of several shipments lock them, so that nobody waits in a circle. */
+const LOCK_SHIPMENTS = `select count(*) from (
+  select reference ${OF_CUSTOMER} order by reference for no key update) as locked`;
+
+/** Moves what belongs to a customer, `$2`, to another one, `$3`. */
+const MOVE_SHIPMENTS = `update shipment set customer_id = $3
+  where workspace_id = $1 and customer_id = $2`;
+
+const MOVE_ALIASES = `update customer_alias set customer_id = $3
+  where workspace_id = $1 and customer_id = $2`;
+
+const ADD_ALIAS = `
+  insert into customer_alias (workspace_id, id, customer_id, name, email_lower, merged_at)
+  values ($1, $2, $3, $4, $5, $6)`;
+
+const DELETE = "delete from customer where workspace_id = $1 and id = $2";
+
+async function merge(
+  tx: EntityManager,
+  call: Call,
+  { survivor, merged }: Merge,
+  at: Date,
+): Promise<CustomerRecord> {
+  const { workspaceId } = call.caller;
+  const both = [workspaceId, merged.id, survivor.id];
+  const shipments = await count(tx, COUNT_SHIPMENTS, [workspaceId, merged.id]);
+  assertAtMost(shipments, MAX_MOVED, "shipments; merge it the other way round");
+  const aliases = await count(tx, COUNT_ALIASES, [workspaceId, [survivor.id, merged.id]]);
+  assertAtMost(
+    aliases + 1,
+    MAX_MERGED,
+    "others that were merged into it or into the one that stays",
+  );
+  const filled = fillFrom(survivor, merged);
+  await runStatement(tx, LOCK_SHIPMENTS, [workspaceId, merged.id]);
+  await runStatement(tx, MOVE_SHIPMENTS, both);
+  await runStatement(tx, MOVE_ALIASES, both);
+  await runStatement(tx, ADD_ALIAS, [...both, merged.name, foldEmail(merged.email), at]);
+  await runStatement(tx, DELETE, [workspaceId, merged.id]);
+  recordChange(tx, call, {
+    subject: `customer/${survivor.id}`,
+    workspaceId,
+    // Names and emails would be kept for ever.
+    changes: changesBetween({}, { merged_customer: merged.id, moved_shipments: shipments }),
+  });
+  return writeCustomer(tx, workspaceId, filled);
+}
+
+async function count(tx: EntityManager, sql: string, values: readonly unknown[]): Promise<number> {
+  const [row] = await runStatement<{ count: number }>(tx, sql, values);
+  return row!.count;
+}
+
+function assertAtMost(found: number, limit: number, what: string): void {
+  if (found > limit) {
+    throw notMergeable(
+      `The customer to merge has more than ${limit.toLocaleString("en")} ${what}.`,
+    );
+  }
+}
+
+function notMergeable(text: string): Refusal {
+  return refuse("CUSTOMER_NOT_MERGEABLE", text, { subject: "from" });
+}
+
+/** What a customer has, and what only the other one has. */
+function fillFrom(survivor: CustomerRecord, merged: CustomerRecord): CustomerRecord {
+  const notes = new Set([survivor.notes, merged.notes].filter((text) => text !== null));
+  const joined = [...notes].join("\n\n");
+  if (Array.from(joined).length > MAX_NOTES) {
+    throw notMergeable(
+      `The notes of both have more than ${MAX_NOTES.toLocaleString("en")} characters together; shorten them first.`,
+    );
+  }
+  return {
+    ...survivor,
+    idNumber: survivor.idNumber ?? merged.idNumber,
+    phone: survivor.phone ?? merged.phone,
+    notes: joined || null,
+    defaultPickup: survivor.defaultPickup ?? merged.defaultPickup,
+    defaultDropoff: survivor.defaultDropoff ?? merged.defaultDropoff,
+    // So that no etag of either is the one that follows.
+    version: Math.max(survivor.version, merged.version),
+  };
+}

@@ -1,0 +1,129 @@
+import type {
+  PaymentStatus as PaymentStatusMessage,
+  ShipmentStatus as ShipmentStatusMessage,
+} from "../../../gen/shipments/v1/shipment_pb.js";
+import { readRecordId } from "../../db/columns.ts";
+import { toCreationRange } from "../../domain/instant.ts";
+import { refuse } from "../../domain/refusal.ts";
+import { STATES, type ShipmentState } from "../../domain/shipment/shipment-state.ts";
+import { paymentStatusOf, statusOf } from "./shipment-message.ts";
+import { FAILED, indexPredicate, type ListIndex } from "./shipment.entity.ts";
+
+/** What a caller narrows a list of shipments by. */
+type FilterRequest = Parameters<typeof toCreationRange>[0] & {
+  readonly status?: ShipmentStatusMessage | undefined;
+  readonly paymentStatus?: PaymentStatusMessage | undefined;
+  readonly customerId?: bigint | undefined;
+  readonly externalReference?: string | undefined;
+  readonly failed: boolean;
+};
+
+/** What a list of shipments is narrowed by, in one workspace. */
+export type ShipmentFilters = ReturnType<typeof readShipmentFilters>;
+
+/**
+ * Reads what a list of shipments is narrowed by.
+ *
+ * @throws Refusal FIELD_INVALID for filters that nothing can pass, and for `failed` with a status
+ */
+export function readShipmentFilters(workspace: number, request: FilterRequest) {
+  const filters = {
+    workspace,
+    status: statusOf(request.status),
+    paymentStatus: paymentStatusOf(request.paymentStatus),
+    // 0 is no customer's id: what is not an id finds nothing.
+    customerId:
+      request.customerId === undefined ? undefined : (readRecordId(request.customerId) ?? 0),
+    externalReference: request.externalReference,
+    ...toCreationRange(request),
+    failed: request.failed || undefined,
+  };
+  if (filters.failed && (filters.status ?? filters.paymentStatus) !== undefined) {
+    const text = "failed finds shipments of any status: leave out status and payment_status.";
+    throw refuse("FIELD_INVALID", text, { subject: "failed" });
+  }
+  return filters;
+}
+
+/**
+ * What SQL says of the rows of a list, as `shipment s`, in the workspace `$1`: a row is in one of these parts, each of
+ * which an index has in the order of time. Their texts depend only on which filters are given.
+ *
+ * @param states what the filters' two statuses leave, one or more
+ * @param values of the statement so far, beginning with the workspace; those of the conditions are added
+ * @param index the one that serves the list; that of these filters in the order of time when not given
+ */
+export function listParts(
+  states: readonly ShipmentState[],
+  filters: ShipmentFilters,
+  values: unknown[],
+  index: ListIndex = listIndexFor(states, filters),
+): string[] {
+  const { customerId, externalReference, createdAfter, createdBefore, failed } = filters;
+  const conditions = ["s.workspace_id = $1"];
+  const where = (condition: string, value: unknown) =>
+    conditions.push(`${condition} $${values.push(value)}`);
+  // An external reference is unique, and its own index finds the one shipment that has it.
+  if (externalReference !== undefined) {
+    where("s.external_reference =", externalReference);
+    if (failed) conditions.push(FAILED);
+  } else if (index !== "shipment_by_customer") conditions.push(indexPredicate(index));
+  if (customerId !== undefined) conditions.push(ofCustomer(`$${values.push(customerId)}`));
+  if (createdAfter !== undefined) where("s.created_at >", timeText(createdAfter));
+  if (createdBefore !== undefined) where("s.created_at <", timeText(createdBefore));
+  const common = conditions.join(" and ");
+  if (index === "shipment_by_age" || index === "shipment_failed_of_customer") return [common];
+  const inPayment = (paymentStatus: string) => `s.payment_status = $${values.push(paymentStatus)}`;
+  const inState = failed
+    ? [...new Set(states.map(({ paymentStatus }) => paymentStatus))].map(inPayment)
+    : states.map(
+        ({ status, paymentStatus }) =>
+          `s.status = $${values.push(status)} and ${inPayment(paymentStatus)}`,
+      );
+  if (externalReference !== undefined) return [`${common} and (${inState.join(" or ")})`];
+  return inState.map((state) => `${common} and ${state}`);
+}
+
+/** The order of lists in which callers say none. */
+export const NEWEST_FIRST = "s.created_at desc, s.reference desc";
+
+/**
+ * Selects the first rows of a list, reading each part no further than they reach.
+ *
+ * @param columns of `shipment s`
+ * @param parts as `listParts` gives them
+ * @param end such as `limit 25`
+ */
+export function selectListed(
+  columns: string,
+  parts: readonly string[],
+  end: string,
+  order = NEWEST_FIRST,
+): string {
+  const first = (selected: string, part: string) =>
+    `select ${selected} from shipment s where ${part} order by ${order} ${end}`;
+  if (parts.length === 1) return first(columns, parts[0]!);
+  const all = parts.map((part) => `(${first("s.*", part)})`).join(" union all ");
+  return `select ${columns} from (${all}) s order by ${order} ${end}`;
+}
+
+/** The id of a customer that was merged stands for the one that it was merged into. */
+function ofCustomer(id: string): string {
+  return `s.customer_id = coalesce(
+    (select customer_id from customer_alias as alias where alias.workspace_id = $1 and alias.id = ${id}), ${id})`;
+}
+
+/** The index for a list that is filtered by a state or failures, and by a customer, or by none of these. */
+function listIndexFor(
+  states: readonly ShipmentState[],
+  { customerId, failed }: ShipmentFilters,
+): ListIndex {
+  if (failed) return customerId === undefined ? "shipment_failed" : "shipment_failed_of_customer";
+  if (customerId !== undefined) return "shipment_by_customer";
+  return states.length === STATES.length ? "shipment_by_age" : "shipment_by_status";
+}
+
+/** A time as a value of a statement. */
+export function timeText(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,77 @@
+import { refuse } from "../../domain/refusal.ts";
+import { isDue, type ShipmentState } from "../../domain/shipment/shipment-state.ts";
+import type { ShipmentFilters } from "./shipment-filters.ts";
+import type { ShipmentRow } from "./shipment-row.ts";
+import { type ListIndex, PICKUP_KEY } from "./shipment.entity.ts";
+
+/** What a list is sorted by before time and reference. */
+interface Key {
+  /** The index that has it. */
+  readonly index: ListIndex;
+  /** SQL for it, of `shipment s`. */
+  readonly key: string;
+  readonly keyOf: (row: ShipmentRow) => string | number;
+  /** Whether a value of a page token can be one. */
+  readonly isKey: (value: unknown) => boolean;
+}
+
+/** How a list is sorted: by time and reference, or by a key before these. */
+export type ShipmentOrder = Partial<Key> & {
+  /** As the caller says it; undefined for the usual order. */
+  readonly name: string | undefined;
+  readonly descends: boolean;
+};
+
+/** Times as they are stored of windows. */
+const WINDOW_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+const KEYS: Readonly<Record<string, Key>> = {
+  total: {
+    index: "shipment_due_by_total",
+    key: "s.total_minor",
+    keyOf: ({ totalMinor }) => totalMinor,
+    isKey: (value) => Number.isSafeInteger(value),
+  },
+  pickup_window: {
+    index: "shipment_due_by_pickup",
+    key: PICKUP_KEY,
+    keyOf: ({ windows }) => windows?.pickup?.start ?? "",
+    isKey: (value) => value === "" || (typeof value === "string" && WINDOW_TIME.test(value)),
+  },
+};
+
+/** The order of lists whose caller says none. */
+const USUAL = "created_at desc";
+
+/**
+ * Reads how a list is to be sorted.
+ *
+ * @param orderBy a field and perhaps ` desc`, one of those that the contract lists
+ * @param states of the filters; none when no shipment passes them
+ * @throws Refusal FIELD_INVALID when no index has the order with these filters
+ */
+export function readShipmentOrder(
+  orderBy: string | undefined,
+  states: readonly ShipmentState[],
+  filters: ShipmentFilters,
+): ShipmentOrder {
+  const [field, direction] = (orderBy || USUAL).split(" ");
+  const key = KEYS[field!];
+  const name = orderBy === USUAL ? undefined : orderBy || undefined;
+  const order = { name, descends: direction === "desc" };
+  if (key === undefined) return order;
+  if (states.length !== 1 || !isDue(states[0]!) || isNarrowed(filters)) {
+    const text =
+      `order_by ${field} is for one queue: give status pending, awaiting_pickup or in_transit, or payment_status ` +
+      "refund_pending, and no other filter. With any filters order_by can be created_at or created_at desc.";
+    throw refuse("FIELD_INVALID", text, { subject: "order_by" });
+  }
+  return { ...key, ...order };
+}
+
+/** Whether there is a filter besides the statuses. */
+function isNarrowed(filters: ShipmentFilters): boolean {
+  const { customerId, externalReference, createdAfter, createdBefore, failed } = filters;
+  const others = [customerId, externalReference, createdAfter, createdBefore, failed];
+  return others.some((value) => value !== undefined);
+}

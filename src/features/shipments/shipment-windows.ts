@@ -1,0 +1,55 @@
+import type { BookedWindow, Ends } from "../../domain/schedule/decide-windows.ts";
+
+/** The windows of a shipment as they are stored; at least one. */
+export interface StoredWindows {
+  readonly pickup: StoredWindow | null;
+  readonly dropoff: StoredWindow | null;
+}
+
+/** A window as it is stored. */
+export interface StoredWindow {
+  /** RFC 3339 in UTC, to the millisecond. */
+  readonly start: string;
+  readonly end: string;
+  readonly timeZone: string;
+  /** What it cost when it was booked, in minor units. */
+  readonly feeMinor: number;
+}
+
+/** What is stored of windows; null when there are none. */
+export function storedWindows({ pickup, dropoff }: Ends<BookedWindow>): StoredWindows | null {
+  if (pickup === undefined && dropoff === undefined) return null;
+  return { pickup: storedWindow(pickup), dropoff: storedWindow(dropoff) };
+}
+
+function storedWindow(window: BookedWindow | undefined): StoredWindow | null {
+  if (window === undefined) return null;
+  const { startMs, endMs, timeZone, feeMinor } = window;
+  return {
+    start: new Date(startMs).toISOString(),
+    end: new Date(endMs).toISOString(),
+    timeZone,
+    feeMinor,
+  };
+}
+
+/** The windows that are booked. */
+export function bookedWindows(stored: StoredWindows | null): Ends<BookedWindow> {
+  return { pickup: bookedWindow(stored?.pickup), dropoff: bookedWindow(stored?.dropoff) };
+}
+
+function bookedWindow(stored: StoredWindow | null | undefined): BookedWindow | undefined {
+  if (!stored) return undefined;
+  const { start, end, timeZone, feeMinor } = stored;
+  return { startMs: Date.parse(start), endMs: Date.parse(end), timeZone, feeMinor };
+}
+
+/** What was charged for windows that a shipment has, or had when it was paid; in minor units. */
+export function windowFeesOf(row: {
+  readonly windowFeeMinor: number;
+  readonly windows: StoredWindows | null;
+}): number[] {
+  const fees = [row.windows?.pickup, row.windows?.dropoff].map((window) => window?.feeMinor ?? 0);
+  const ofOthers = fees.reduce((rest, feeMinor) => rest - feeMinor, row.windowFeeMinor);
+  return [...fees, ofOthers];
+}

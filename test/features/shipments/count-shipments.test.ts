@@ -1,0 +1,143 @@
+import { expect, test } from "vitest";
+import { CountShipmentsResponseSchema } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { connectTo } from "../../support/database.ts";
+import { inDialect } from "../../support/dialect.ts";
+import { insertCustomers, insertShipments } from "../../support/insert-shipments.ts";
+import { startService } from "../../support/service.ts";
+
+const service = await startService();
+const sql = await connectTo(service.databaseUrl);
+
+const NONE = { count: 0, more: false, totals: [] };
+const NO_QUEUES = {
+  to_pay: NONE,
+  to_pick_up: NONE,
+  in_transit: NONE,
+  refund_due: NONE,
+  failed: NONE,
+};
+
+async function count(apiKey: string, query = "") {
+  const { status, body } = await service.request(`/v1/shipment_counts?${query}`, { apiKey });
+  expect(status, JSON.stringify(body)).toBe(200);
+  return body.data;
+}
+
+function dollars(shipments: number, total: number) {
+  return { count: shipments, more: false, totals: [{ currency: "USD", total }] };
+}
+
+test("counts have each queue and what is listed, with totals of each currency, by JSON and gRPC", async () => {
+  const { id, apiKey } = await service.addWorkspace();
+  await service.addWorkspace();
+  expect(await count(apiKey)).toEqual({ listed: NONE, ...NO_QUEUES });
+  const customer = await insertCustomers(sql, id, 2);
+  const refused = `jsonb '{"dispute": null, "refundError": null, "error": "declined", "processing": false}'`;
+  const STATES = [
+    ["pending", "awaiting_payment", 1],
+    ["awaiting_pickup", "paid", 2],
+    ["in_transit", "paid", 3],
+    ["delivered", "paid", 4],
+    ["cancelled", "refund_pending", 5],
+    ["cancelled", "voided", 6],
+  ] as const;
+  for (const [status, paymentStatus, size] of STATES) {
+    await insertShipments(sql, {
+      workspace: id,
+      count: size,
+      customer: `${customer} + i % 2`,
+      status: `'${status}'`,
+      paymentStatus: `'${paymentStatus}'`,
+      createdAt: "timestamptz '2026-01-01' + i * interval '1 day'",
+      totalMinor: "1000 + i",
+      currency: "case when i = 3 then 'JPY' else 'USD' end",
+      paymentDetails: refused,
+      externalReference: `'${status} ${paymentStatus} ' || i`,
+      salt: `${status} ${paymentStatus} ${id}`,
+    });
+  }
+  const yen = { currency: "JPY", total: 1003 };
+  const transit = { count: 3, more: false, totals: [yen, { currency: "USD", total: 20.03 }] };
+  const due = { count: 5, more: false, totals: [yen, { currency: "USD", total: 40.12 }] };
+  const queues = {
+    to_pay: dollars(1, 10.01),
+    to_pick_up: dollars(2, 20.03),
+    in_transit: transit,
+    refund_due: due,
+    failed: dollars(1, 10.01),
+  };
+  const everything = {
+    count: 21,
+    more: false,
+    totals: [
+      { currency: "JPY", total: 4012 },
+      { currency: "USD", total: 170.44 },
+    ],
+  };
+  expect(await count(apiKey)).toEqual({ listed: everything, ...queues });
+  expect(await count(apiKey, "status=in_transit")).toEqual({ listed: transit, ...queues });
+  expect(await count(apiKey, "payment_status=refund_pending")).toEqual({ listed: due, ...queues });
+  expect(await count(apiKey, "failed=true")).toEqual({ listed: queues.failed, ...queues });
+  const both = "status=pending&payment_status=paid";
+  expect(await count(apiKey, both)).toEqual({ listed: NONE, ...queues });
+  // All other filters narrow the queues as well.
+  expect(await count(apiKey, `customer_id=${customer}&status=pending`)).toEqual({
+    listed: NONE,
+    to_pay: NONE,
+    to_pick_up: dollars(1, 10.02),
+    in_transit: dollars(1, 10.02),
+    refund_due: dollars(2, 20.06),
+    failed: NONE,
+  });
+  const days = "created_after=2026-01-02T12:00:00Z&created_before=2026-01-04T12:00:00Z";
+  const two = { count: 2, more: false, totals: [yen, { currency: "USD", total: 10.02 }] };
+  expect(await count(apiKey, days)).toEqual({
+    listed: {
+      count: 9,
+      more: false,
+      totals: [
+        { currency: "JPY", total: 4012 },
+        { currency: "USD", total: 50.1 },
+      ],
+    },
+    to_pay: NONE,
+    to_pick_up: dollars(1, 10.02),
+    in_transit: two,
+    refund_due: two,
+    failed: NONE,
+  });
+  expect(await count(apiKey, "external_reference=pending awaiting_payment 1")).toEqual({
+    ...NO_QUEUES,
+    listed: dollars(1, 10.01),
+    to_pay: dollars(1, 10.01),
+    failed: dollars(1, 10.01),
+  });
+  const answer = await service.grpcClient(apiKey).countShipments({ customerId: BigInt(customer) });
+  expect(inDialect(CountShipmentsResponseSchema, answer)).toEqual({
+    data: await count(apiKey, `customer_id=${customer}`),
+  });
+});
+
+test("counts end at 1,000, of which the newest are added up, and say that there are more", async () => {
+  const { id, apiKey } = await service.addWorkspace();
+  const customer = String(await insertCustomers(sql, id, 1));
+  const add = (size: number, totalMinor: string, currency: string, salt: string) =>
+    insertShipments(sql, {
+      workspace: id,
+      count: size,
+      customer,
+      createdAt: `timestamptz '2026-01-01' + interval '${salt} days'`,
+      totalMinor,
+      currency,
+      salt: `${id} ${salt}`,
+    });
+  await add(1_000, "1", "'USD'", "1");
+  const usd = (total: number) => ({ currency: "USD", total });
+  const full = { count: 1_000, more: false, totals: [usd(10)] };
+  expect(await count(apiKey)).toEqual({ ...NO_QUEUES, listed: full, to_pay: full });
+  await add(1, "9007199254740991", "'USD'", "2");
+  await add(1, "7", "'EUR'", "0");
+  // The newest replaces one of 0.01, and the oldest in euros is not counted.
+  const over = { count: 1_000, more: true, totals: [usd(90071992547419.9)] };
+  expect(await count(apiKey)).toEqual({ ...NO_QUEUES, listed: over, to_pay: over });
+});

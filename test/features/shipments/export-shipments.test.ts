@@ -1,0 +1,221 @@
+import { once } from "node:events";
+import { get, type IncomingMessage } from "node:http";
+import { parse } from "csv-parse/sync";
+import { expect, test } from "vitest";
+import { ShipmentStatus } from "../../../gen/shipments/v1/shipment_pb.js";
+import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { book, bookAnd, BOOKING, type ShipmentJson } from "../../support/bookings.ts";
+import { connectTo } from "../../support/database.ts";
+import { insertCustomers, insertShipments } from "../../support/insert-shipments.ts";
+import { PROTOCOLS, rpcClient } from "../../support/rpc-client.ts";
+import { rpcError, rpcRefusal } from "../../support/rpc-error.ts";
+import { sharedService } from "../../support/service.ts";
+import { take } from "../../support/take.ts";
+
+const service = await sharedService();
+const sql = await connectTo(service.databaseUrl);
+const PATH = "/v1/shipments/export";
+
+const COLUMNS = [
+  "reference,external_reference,status,payment_status,created_at",
+  "customer_id,customer_name,customer_email,customer_id_number",
+  "pickup_address,pickup_lat,pickup_lng,pickup_window_start,pickup_window_end",
+  "dropoff_address,dropoff_lat,dropoff_lng,dropoff_window_start,dropoff_window_end",
+  "weight_kg,distance_km,distance_fee,weight_fee,window_fee,subtotal,base_fee,total,currency",
+  "refunded_amount,cancelled_at,cancel_reason,cancel_note,created_by,updated_at,metadata",
+].join();
+
+/** The line of a shipment, by what the API says of it; of formulas, what spreadsheets are to be told. */
+function lineOf(shipment: ShipmentJson): Record<string, string> {
+  const { customer, payment_details, pickup_window, dropoff_window, metadata, ...rest } = shipment;
+  const values: Record<string, unknown> = {
+    ...rest,
+    customer_id: customer.id,
+    customer_name: customer.name,
+    customer_email: customer.email,
+    customer_id_number: customer.id_number,
+    pickup_window_start: pickup_window?.start,
+    pickup_window_end: pickup_window?.end,
+    dropoff_window_start: dropoff_window?.start,
+    dropoff_window_end: dropoff_window?.end,
+    refunded_amount: payment_details?.refunded_amount,
+    metadata: JSON.stringify(metadata),
+  };
+  return Object.fromEntries(
+    COLUMNS.split(",").map((name) => {
+      const value = (values[name] ?? "") as string | number;
+      const isFormula = typeof value === "string" && /^[=+\-@\t\r]/.test(value);
+      return [name, isFormula ? `'${value}` : String(value)];
+    }),
+  );
+}
+
+async function exported(apiKey: string, query = ""): Promise<Record<string, string>[]> {
+  const { status, text } = await service.request(`${PATH}${query}`, { apiKey });
+  expect(status, text).toBe(200);
+  return parse(text, { columns: true, relax_column_count: false });
+}
+
+async function listed(apiKey: string, query = ""): Promise<ShipmentJson[]> {
+  const all: ShipmentJson[] = [];
+  for (let token = ""; ;) {
+    const { body } = await service.request(
+      `/v1/shipments?page_size=100&page_token=${token}${query.replace("?", "&")}`,
+      { apiKey },
+    );
+    all.push(...body.data);
+    if ((token = body.next_page_token) === "") return all;
+  }
+}
+
+const workspace = await service.addWorkspace();
+const { apiKey } = workspace;
+const customer = await insertCustomers(sql, workspace.id, 1);
+await insertShipments(sql, {
+  workspace: workspace.id,
+  count: 250,
+  customer: String(customer),
+  createdAt: "timestamptz '2026-01-01' + i * interval '1 minute'",
+  status: "case when i % 5 = 0 then 'in_transit' else 'pending' end",
+  paymentStatus: "case when i % 5 = 0 then 'paid' else 'awaiting_payment' end",
+});
+await book(service, apiKey, {
+  customer_name: `Anna "die Flinke" Ödön, KG`,
+  pickup_address: "=HYPERLINK(1)",
+  dropoff_address: "+49 Straße, @Hof",
+  external_reference: "-1",
+  customer_id_number: "@SUM(A1)",
+  metadata: { note: "=1+1", "a,b": 'c"d' },
+});
+await bookAnd(service, apiKey, ["pay", "cancel"], { external_reference: "order 2" });
+
+test("an export has what a list has, line by line", async () => {
+  const shipments = await listed(apiKey);
+  expect(shipments).toHaveLength(252);
+  expect(await exported(apiKey)).toEqual(shipments.map(lineOf));
+});
+
+test("an export says as HTTP what it is, begins with a byte order mark, and ends its lines as RFC 4180 has it", async () => {
+  const query = "?external_reference=-1";
+  const answer = await fetch(`${service.httpUrl}${PATH}${query}`, {
+    headers: { authorization: `Bearer ${apiKey}`, "x-request-id": "mine" },
+  });
+  expect(Object.fromEntries(answer.headers)).toEqual({
+    "content-type": "text/csv; charset=utf-8",
+    "content-disposition": 'attachment; filename="shipments.csv"',
+    "cache-control": "no-store",
+    "x-request-id": "mine",
+    ratelimit: expect.any(String),
+    "ratelimit-policy": expect.any(String),
+    "transfer-encoding": "chunked",
+    connection: "keep-alive",
+    "keep-alive": expect.any(String),
+    date: expect.any(String),
+    "x-content-type-options": "nosniff",
+  });
+  const text = Buffer.from(await answer.arrayBuffer()).toString();
+  const [header, line, end, ...more] = text.split("\r\n");
+  expect([header, end, more]).toEqual([`\uFEFF${COLUMNS}`, "", []]);
+  expect(line).toContain(`,"Anna ""die Flinke"" Ödön, KG",`);
+  expect(line).toContain(`,'=HYPERLINK(1),${BOOKING.pickup_lat},${BOOKING.pickup_lng},`);
+});
+
+test("a cell with line breaks or other separators stays one cell, and nothing in it is a formula anywhere", async () => {
+  const { apiKey: own } = await service.addWorkspace();
+  const cells = {
+    "5th floor\n=1+1;": "5th floor\n'=1+1;",
+    "rear\r\n@x": "rear\r\n'@x",
+    "rear\r+1": "rear\r'+1",
+    "A;=HYPERLINK(1);-2": "A;'=HYPERLINK(1);'-2",
+    "A\t＝1": "A\t'＝1",
+    'A;"=1+1"': `A;'"=1+1"`,
+    "12-14; b = c, +d": "12-14; b = c, +d",
+  };
+  for (const pickup_address of Object.keys(cells)) await book(service, own, { pickup_address });
+  const { text } = await service.request(PATH, { apiKey: own });
+  const rows: ShipmentJson[] = parse(text, { columns: true, record_delimiter: "\r\n" });
+  const written = rows.map((row) => row["pickup_address"] as string);
+  expect(written.toReversed()).toEqual(Object.values(cells));
+  // As it is read where semicolons separate cells, whose quotes are those around all of a cell.
+  expect(text.split(/[;\t\r\n]/).filter((cell) => /^[=+\-@＝]/.test(cell))).toEqual([]);
+});
+
+test.each([
+  "?status=in_transit",
+  "?failed=true",
+  "?payment_status=refund_pending",
+  `?customer_id=${customer}&created_after=2026-01-01T02:00:00Z`,
+  "?created_before=2026-01-01T00:30:00Z&status=pending",
+  "?external_reference=order%202",
+  "?status=delivered",
+  // No shipment can be both.
+  "?status=delivered&payment_status=voided",
+])("an export with %s has what a list with it has", async (query) => {
+  expect(await exported(apiKey, query)).toEqual((await listed(apiKey, query)).map(lineOf));
+});
+
+test.each(["gRPC on the gRPC server", "Connect on the HTTP server"] as const)(
+  "an export by %s is the same file in pieces",
+  async (protocol) => {
+    const client = rpcClient(ShipmentService, PROTOCOLS[protocol], service, apiKey);
+    const pieces: Uint8Array[] = [];
+    const request = { status: ShipmentStatus.IN_TRANSIT };
+    for await (const { csv } of client.exportShipments(request)) pieces.push(csv);
+    expect(parse(Buffer.concat(pieces), { columns: true, bom: true })).toEqual(
+      (await listed(apiKey, "?status=in_transit")).map(lineOf),
+    );
+  },
+);
+
+test("what cannot be exported is refused as JSON, and by gRPC", async () => {
+  const answer = await service.request(`${PATH}?status=nowhere&color=red`, { apiKey });
+  const color =
+    "color is no query parameter of this call; it takes status, payment_status, customer_id, external_reference, created_after, created_before, failed.";
+  expect([answer.status, answer.body]).toEqual([
+    422,
+    {
+      message: `${color} (and 1 more errors)`,
+      errors: {
+        color: [color],
+        status: [
+          "status must be one of pending, awaiting_pickup, in_transit, delivered, cancelled.",
+        ],
+      },
+    },
+  ]);
+  expect(await service.request(PATH)).toMatchObject({ status: 401, code: "CREDENTIAL_REFUSED" });
+  const client = service.grpcClient(apiKey);
+  const status = 77 as ShipmentStatus;
+  const error = await rpcError(take(1, client.exportShipments({ status })));
+  expect(error).toEqual(
+    rpcRefusal("InvalidArgument", "FIELD_INVALID", expect.stringMatching(/^status /), "status"),
+  );
+});
+
+test("a file that cannot be completed breaks the connection, so that a part does not pass for the whole", async () => {
+  const other = await service.addWorkspace();
+  const who = await insertCustomers(sql, other.id, 1);
+  await insertShipments(sql, { workspace: other.id, count: 2_000, customer: String(who) });
+  // More than what waits on the way when nobody reads.
+  const metadata = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [i, "-".repeat(500)]));
+  await sql.query("update shipment set metadata = $2 where workspace_id = $1", [
+    other.id,
+    metadata,
+  ]);
+  const { body } = await service.request("/v1/api_keys", {
+    apiKey: other.apiKey,
+    body: { name: "Export" },
+  });
+  const request = get(`${service.httpUrl}${PATH}`, {
+    headers: { authorization: `Bearer ${body.api_key}` },
+  });
+  const [response] = (await once(request, "response")) as [IncomingMessage];
+  expect(response.statusCode).toBe(200);
+  const path = `/v1/api_keys/${body.data.id}/revoke`;
+  const revoked = await service.request(path, { apiKey: other.apiKey, body: {} });
+  expect(revoked.status, revoked.text).toBe(200);
+  const outcome = once(response, "error");
+  response.resume();
+  expect(await outcome).toEqual([expect.objectContaining({ code: "ECONNRESET" })]);
+  expect(response.complete).toBe(false);
+});

@@ -1,0 +1,73 @@
+import { expect, test } from "vitest";
+import { SearchShipmentsResponseSchema } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { book } from "../../support/bookings.ts";
+import { inDialect } from "../../support/dialect.ts";
+import { sharedService } from "../../support/service.ts";
+
+const service = await sharedService();
+const { apiKey } = await service.addWorkspace();
+
+const ada = await book(service, apiKey, {
+  customer_email: "Countess@example.org",
+  external_reference: "Order 4711",
+  dropoff_address: "95 Prospect Park West, Brooklyn",
+});
+const grace = await book(service, apiKey, {
+  customer_name: "Grace Hopper",
+  customer_email: "grace@navy.example",
+  pickup_address: "Pier 90, New York",
+  dropoff_address: "95 Prospect Park West, Brooklyn",
+});
+const other = await service.addWorkspace();
+await book(service, other.apiKey, { external_reference: "Order 4711" });
+
+async function search(text: string, more = "") {
+  const query = new URLSearchParams({ text });
+  const { status, body } = await service.request(`/v1/search?${query}${more}`, { apiKey });
+  expect(status, JSON.stringify(body)).toBe(200);
+  return body;
+}
+
+const ADA = ada["reference"] as string;
+const GRACE = grace["reference"] as string;
+
+test.each([
+  ["a reference", ADA, [ADA], []],
+  ["the beginning of a reference, in any case", ADA.slice(0, 11).toLowerCase(), [ADA], []],
+  ["the beginning of an external reference", "order 4", [ADA], []],
+  ["the beginning of a dropoff address, the newest first", "95 PROSPECT", [GRACE, ADA], []],
+  ["the beginning of a pickup address", "pier", [GRACE], []],
+  ["the beginning of a first name", "gra", [], ["Grace Hopper"]],
+  ["the beginning of a last name", "lovel", [], ["Ada Lovelace"]],
+  ["the beginning of an email", "COUNTESS@", [], ["Ada Lovelace"]],
+  ["a sign that patterns would take for any", "%", [], []],
+  ["what is in the middle", "Prospect", [], []],
+])("finds by %s", async (_, text, shipments, customers) => {
+  const found = await search(text);
+  expect(found.shipments.map(({ reference }: typeof ada) => reference)).toEqual(shipments);
+  expect(found.customers.map(({ name }: typeof ada) => name)).toEqual(customers);
+});
+
+test("a search by gRPC gives whole shipments and customers, as one by JSON", async () => {
+  expect(await search("95 p")).toEqual({ shipments: [grace, ada], customers: [] });
+  expect(await search("g")).toEqual({ shipments: [], customers: [grace["customer"]] });
+  const answer = await service.grpcClient(apiKey).searchShipments({ text: "95 p", limit: 1 });
+  expect(inDialect(SearchShipmentsResponseSchema, answer)).toEqual({
+    shipments: [grace],
+    customers: [],
+  });
+});
+
+test("a search takes up to 60 characters and gives up to 20 of each", async () => {
+  for (const [query, field] of [
+    ["", "text"],
+    ["text=%20", "text"],
+    [`text=${"x".repeat(61)}`, "text"],
+    ["text=x&limit=0", "limit"],
+    ["text=x&limit=21", "limit"],
+  ]) {
+    const { status, body } = await service.request(`/v1/search?${query}`, { apiKey });
+    expect({ status, fields: Object.keys(body.errors) }).toEqual({ status: 422, fields: [field] });
+  }
+  expect((await search("95", "&limit=20")).shipments.length).toBe(2);
+});

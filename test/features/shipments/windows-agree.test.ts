@@ -1,0 +1,121 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { BOOKING } from "../../support/bookings.ts";
+import { EVERY_DAY, scheduleOf } from "../../support/schedules.ts";
+import { startService } from "../../support/service.ts";
+import { square, worldTariff, zonesOf } from "../../support/tariffs.ts";
+
+/** Side by side, from 0° east on, 10° each, and a place in each. */
+const TIME_ZONES = [
+  "Europe/Berlin",
+  "America/New_York",
+  "Australia/Lord_Howe",
+  "Africa/Casablanca",
+  "Pacific/Apia",
+];
+const pickupIn = (zone: number) => ({ pickup_lat: 5, pickup_lng: zone * 10 + 5 });
+const dropoffIn = (zone: number) => ({ dropoff_lat: 6, dropoff_lng: zone * 10 + 6 });
+
+/** Some days before clocks are changed in these zones, and one when none are. */
+const STARTS = ["2026-10-02", "2026-10-23", "2026-10-30", "2027-03-12", "2027-03-26", "2026-12-01"];
+
+const HALF_HOUR_MS = 1_800_000;
+
+let nowMs = 0;
+const service = await startService({ tariff: tariff(), now: () => new Date(nowMs) });
+const { apiKey } = await service.addWorkspace();
+
+/** Each zone has a schedule of its own; in every other one there are slots. */
+function tariff(): object {
+  const zones = zonesOf(...TIME_ZONES.map((_, i) => square(i * 10, 0, i * 10 + 10, 10)));
+  const { features } = zones as { features: { properties: object }[] };
+  features.forEach((feature, i) => {
+    feature.properties = { name: TIME_ZONES[i], schedule: TIME_ZONES[i] };
+  });
+  return worldTariff({
+    zones,
+    schedules: TIME_ZONES.map((time_zone, i) =>
+      scheduleOf({
+        name: time_zone,
+        time_zone,
+        hours: [
+          { days: ["mon", "tue", "sat", "sun"], opens: "00:30", closes: "05:00", fee: "1.50" },
+          { days: EVERY_DAY, opens: "07:30", closes: "18:00" },
+          { days: ["fri", "sat"], opens: "20:00", closes: "00:30", fee: "2.50" },
+        ],
+        ...(i % 2 === 0 ? { slot_minutes: 30 } : {}),
+        lead_time_minutes: 45,
+        horizon_days: 4,
+        cut_offs: [{ until: "12:00", days_before: 1, at: "17:00" }],
+      }),
+    ),
+  });
+}
+
+const zone = fc.nat(TIME_ZONES.length - 1);
+const window = fc
+  .tuple(fc.integer({ min: 0, max: 5 * 48 }), fc.constantFrom(1, 1, 1, 1, 3))
+  .map(([from, length]) => (base: number) => ({
+    start: new Date(base + from * HALF_HOUR_MS).toISOString(),
+    end: new Date(base + (from + length) * HALF_HOUR_MS).toISOString(),
+  }));
+
+test("slots, quotes, bookings and updates decide alike on any window, at the same price", async () => {
+  const one = fc.record({
+    start: fc.constantFrom(...STARTS),
+    minute: fc.nat(1_440),
+    pickup: zone,
+    dropoff: zone,
+    pickupWindow: window,
+    dropoffWindow: fc.option(window, { nil: undefined, freq: 1 }),
+  });
+  const outcomes: boolean[] = [];
+  await fc.assert(
+    fc.asyncProperty(one, async ({ start, minute, pickup, dropoff, ...windows }) => {
+      const dayMs = Date.parse(start);
+      nowMs = dayMs + minute * 60_000;
+      const route = { ...pickupIn(pickup), ...dropoffIn(dropoff) };
+      const chosen = {
+        pickup_window: windows.pickupWindow(dayMs),
+        dropoff_window: windows.dropoffWindow?.(dayMs),
+      };
+      const send = (path: string, body: object, method = "POST") =>
+        service.request(path, { apiKey, method, body });
+
+      const quoted = await send("/v1/shipments/quote", { ...route, weight_kg: 2, ...chosen });
+      const held = await send("/v1/quotes", { ...route, weight_kg: 2, ...chosen });
+      const booked = await send("/v1/shipments", { ...BOOKING, ...route, ...chosen });
+      const other = await send("/v1/shipments", { ...BOOKING, ...route });
+      const path = `/v1/shipments/${(other.body["data"] as { reference: string }).reference}`;
+      const updated = await send(path, chosen, "PATCH");
+
+      const answers = [quoted, held, booked, updated].map(({ status, body }) => {
+        const { total, pickup_window, dropoff_window } = {
+          ...body,
+          ...(body["data"] as object),
+        } as never;
+        if (status < 300) return { total, pickup_window, dropoff_window };
+        const { request_id: _, ...refusal } = body;
+        return refusal;
+      });
+      expect(answers).toEqual(answers.map(() => answers[0]));
+      outcomes.push(quoted.status === 200);
+
+      if (pickup % 2 !== 0 || chosen.dropoff_window !== undefined) return;
+      const query = new URLSearchParams(
+        Object.entries({ ...route, weight_kg: 2, from_date: start, days: 8 }).map(
+          ([name, value]) => [name, String(value)],
+        ),
+      );
+      const { body } = await service.request(`/v1/pickup_slots?${query}`, { apiKey });
+      const slot = (body["data"] as { start: string; end: string; available: boolean }[]).find(
+        (it) => it.start === chosen.pickup_window.start && it.end === chosen.pickup_window.end,
+      );
+      expect(slot?.available ?? false).toBe(quoted.status === 200);
+      if (slot?.available === true) expect(slot).toMatchObject({ price: quoted.body["total"] });
+    }),
+    { numRuns: 100, seed: 24 },
+  );
+  expect(outcomes.filter(Boolean).length).toBeGreaterThan(20);
+  expect(outcomes.filter((isTaken) => !isTaken).length).toBeGreaterThan(20);
+});
