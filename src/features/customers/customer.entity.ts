@@ -1,7 +1,13 @@
 import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 import { Workspace } from "../workspaces/workspace.entity.ts";
-import type { Customer as CustomerMessage } from "../../../gen/shipments/v1/customer_pb.js";
+import {
+  type Customer as CustomerMessage,
+  type CustomerAddress as CustomerAddressMessage,
+  CustomerAddressSchema,
+} from "../../../gen/shipments/v1/customer_pb.js";
+import { create } from "@bufbuild/protobuf";
 import { columnsOf, type Row } from "../../db/columns.ts";
+import type { CustomerFigures } from "./customer-figures.ts";
 
 /**
  * What names are searched by: all of it, and its last word where there are several, in lower case and in
@@ -9,7 +15,16 @@ import { columnsOf, type Row } from "../../db/columns.ts";
  */
 export const NAME_KEY = `lower("name") collate "C"`;
 export const LAST_WORD_KEY = `lower(substring("name" from '[^ ]+$')) collate "C"`;
+export const EMAIL_KEY = `"email_lower" collate "C"`;
 export const HAS_WORDS = `"name" like '% %'`;
+
+/** An address that is kept with a customer. */
+export interface StoredAddress {
+  readonly address: string;
+  /** Its point, in degrees; null, both, when only the text was given. */
+  readonly lat: number | null;
+  readonly lng: number | null;
+}
 
 /**
  * A person that a workspace ships for; one row for each workspace, name and email, where emails
@@ -27,10 +42,21 @@ export const Customer = defineEntity({
     emailLower: p.text(),
     idNumber: p.text().nullable(),
     createdAt: p.datetime(3),
+    phone: p.text().nullable(),
+    /** What the workspace's own people should know; shown nowhere but with the customer. */
+    notes: p.text().nullable(),
+    defaultPickup: p.json().$type<StoredAddress>().nullable(),
+    defaultDropoff: p.json().$type<StoredAddress>().nullable(),
+    /** Goes up by one with every change; the etag. */
+    version: p.integer().default(1),
   },
   uniques: [{ name: "customer_once", properties: ["workspace", "name", "emailLower"] }],
   indexes: [
     { name: "customer_by_email", properties: ["workspace", "emailLower", "id"] },
+    {
+      name: "customer_search_email",
+      expression: `create index "customer_search_email" on "customer" ("workspace_id", (${EMAIL_KEY}), "id")`,
+    },
     {
       name: "customer_by_name",
       expression: `create index "customer_by_name" on "customer" ("workspace_id", (${NAME_KEY}), "id")`,
@@ -48,23 +74,33 @@ export const Customer = defineEntity({
 
 export type Customer = InferEntity<typeof Customer>;
 
-/** A customer as shipments have it. */
-export type CustomerRow = Row<Customer, "workspace" | "emailLower" | "createdAt">;
+/** A customer with all that is kept of them. */
+export type CustomerRecord = Row<Customer, "workspace" | "emailLower" | "createdAt">;
 
-const COLUMNS = columnsOf(Customer, "workspace", "emailLower", "createdAt");
+/** A customer as shipments have it. */
+export type CustomerRow = Pick<CustomerRecord, "id" | "name" | "email" | "idNumber">;
+
+const RECORD_COLUMNS = columnsOf(Customer, "workspace", "emailLower", "createdAt");
+const COLUMNS = RECORD_COLUMNS.filter(({ property }) =>
+  ["id", "name", "email", "idNumber"].includes(property),
+);
 
 /** What to select for a `CustomerRow`, as JSON, from the table or what stands for it. */
 export function customerJson(table: string): string {
-  return `json_build_object(${COLUMNS.map(({ property, name }) => `'${property}', ${table}.${name}`).join(", ")})`;
+  return jsonOf(COLUMNS, table);
 }
 
-/** A customer as callers see it. */
-export function customerMessage({
-  id,
-  name,
-  email,
-  idNumber,
-}: Pick<Customer, keyof CustomerRow>): CustomerMessage {
+/** What to select for a `CustomerRecord`. */
+export function customerRecordJson(table: string): string {
+  return jsonOf(RECORD_COLUMNS, table);
+}
+
+function jsonOf(columns: ReturnType<typeof columnsOf>, table: string): string {
+  return `json_build_object(${columns.map(({ property, name }) => `'${property}', ${table}.${name}`).join(", ")})`;
+}
+
+/** A customer as callers see it with a shipment. */
+export function customerMessage({ id, name, email, idNumber }: CustomerRow): CustomerMessage {
   return {
     $typeName: "shipments.v1.Customer",
     id: BigInt(id),
@@ -72,4 +108,30 @@ export function customerMessage({
     email,
     idNumber: idNumber ?? undefined,
   };
+}
+
+/**
+ * A customer as callers see it by itself.
+ *
+ * @param figures undefined where they were not asked for
+ */
+export function customerRecordMessage(
+  record: CustomerRecord,
+  figures: CustomerFigures | undefined,
+): CustomerMessage {
+  return {
+    ...customerMessage(record),
+    phone: record.phone ?? undefined,
+    notes: record.notes ?? undefined,
+    defaultPickup: addressMessage(record.defaultPickup),
+    defaultDropoff: addressMessage(record.defaultDropoff),
+    figures,
+    etag: String(record.version),
+  };
+}
+
+function addressMessage(stored: StoredAddress | null): CustomerAddressMessage | undefined {
+  if (stored === null) return undefined;
+  const { address, lat, lng } = stored;
+  return create(CustomerAddressSchema, { address, lat: lat ?? undefined, lng: lng ?? undefined });
 }

@@ -1,4 +1,5 @@
-import { columnsOf, insertionOf, type Row } from "../../db/columns.ts";
+import { columnsOf, insertionOf, rowsJson } from "../../db/columns.ts";
+import type { Statement } from "../../db/statement.ts";
 import { type CustomerRow, Customer } from "./customer.entity.ts";
 
 /** The customer of a booking, as the request names it and as the database has it. */
@@ -18,7 +19,14 @@ export interface LinkedCustomers {
   /** In the order of the bookings, each as its booking leaves it. */
   readonly customers: readonly CustomerRow[];
   /** Those that are new or have another id number, to be written with their bookings. */
-  readonly changed: readonly WrittenCustomer[];
+  readonly changed: readonly ChangedCustomer[];
+}
+
+/** A customer as a booking writes it. */
+interface ChangedCustomer extends CustomerRow {
+  readonly isNew: boolean;
+  readonly emailLower: string;
+  readonly createdAt: Date;
 }
 
 /** The email in the form in which customers are compared: in lower case. */
@@ -40,8 +48,9 @@ export function linkCustomers(booked: readonly BookedCustomer[], now: Date): Lin
     .filter(([, { first, row }]) => row.idNumber !== first.row?.idNumber)
     // Sorted, so that transactions that write the same customers do not deadlock.
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([, { row }]) => ({
+    .map(([, { first, row }]) => ({
       ...row,
+      isNew: first.row === null,
       emailLower: foldEmail(row.email),
       createdAt: now,
     }));
@@ -56,15 +65,44 @@ function personKey({ name, email }: Pick<CustomerRow, "name" | "email">) {
   return JSON.stringify([name, foldEmail(email)]);
 }
 
-/** A customer with all its columns but the workspace. */
-type WrittenCustomer = Row<Customer, "workspace">;
+/** What bookings say of a new customer. */
+const COLUMNS = columnsOf(
+  Customer,
+  "workspace",
+  "phone",
+  "notes",
+  "defaultPickup",
+  "defaultDropoff",
+  "version",
+);
 
-const COLUMNS = columnsOf(Customer, "workspace");
+const insertion = insertionOf("customer", COLUMNS);
 
 /**
- * The statement that inserts new customers of a workspace, and writes the id numbers of those that exist.
- * It fails on the unique constraint when another transaction has committed the same new customer.
+ * The ids are given by themselves too: PostgreSQL may read all customers of the workspace otherwise. Customers that
+ * were merged meanwhile are not there to be written, and shipments of theirs are refused as referring to nobody.
  */
-export const writeCustomers = insertionOf("customer", COLUMNS, {
-  onConflict: "on conflict (workspace_id, id) do update set id_number = excluded.id_number",
-});
+const UPDATE = `
+  update customer set id_number = written.id_number, version = customer.version + 1
+  from json_to_recordset($2) as written (id bigint, id_number text)
+  where customer.workspace_id = $1 and customer.id = any ($3::bigint[]) and customer.id = written.id`;
+
+/**
+ * The statements that insert new customers of a workspace, and write the id numbers of those that exist. They fail
+ * on the unique constraint when another transaction has committed the same new customer.
+ */
+export function customerStatements(
+  workspace: number,
+  changed: LinkedCustomers["changed"],
+): Statement[] {
+  const [fresh, known] = [true, false].map((isNew) => changed.filter((it) => it.isNew === isNew));
+  const statements: Statement[] = [];
+  if (known!.length > 0) {
+    const ids = known!.map(({ id }) => id);
+    statements.push([UPDATE, [workspace, rowsJson(NUMBERS, known!), ids]]);
+  }
+  if (fresh!.length > 0) statements.push(insertion(workspace, fresh!));
+  return statements;
+}
+
+const NUMBERS = COLUMNS.filter(({ property }) => ["id", "idNumber"].includes(property));

@@ -4,15 +4,16 @@ import {
   type ListCustomersResponse,
   ListCustomersResponseSchema,
 } from "../../../gen/shipments/v1/customer_service_pb.js";
-import type { DatabaseDeps, EntityManager } from "../../db/orm.ts";
+import { beginsWith } from "../../db/begins-with.ts";
+import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { endPage, readPage } from "../../pipeline/page.ts";
+import type { CustomerDeps } from "./customer-figures.ts";
 import {
-  customerJson,
-  customerMessage,
-  type CustomerRow,
-  Customer,
+  type CustomerRecord,
+  customerRecordJson,
+  customerRecordMessage,
   HAS_WORDS,
   LAST_WORD_KEY,
   NAME_KEY,
@@ -27,28 +28,26 @@ import {
 export async function listCustomers(
   request: ListCustomersRequestValid,
   { caller }: Call,
-  { em }: DatabaseDeps,
+  { em, loadCustomerFigures }: CustomerDeps,
 ): Promise<ListCustomersResponse> {
   const workspace = caller.workspaceId;
   const { name } = request;
   const filters = { workspace, emailLower: request.email?.toLowerCase(), name };
   const page = readPage(request, filters, readId);
-  const { after, limit } = page;
-  const { emailLower } = filters;
-  const found: readonly Pick<Customer, keyof CustomerRow>[] =
-    name === undefined
-      ? await em.fork().find(
-          Customer,
-          {
-            workspace,
-            ...(emailLower === undefined ? {} : { emailLower }),
-            ...(after === undefined ? {} : { id: { $lt: after } }),
-          },
-          { orderBy: { id: "desc" }, limit },
-        )
-      : await findByName(em, { workspace, name, emailLower, after, limit });
+  const search = { ...filters, ...page };
+  const found = await (name === undefined
+    ? findNewest(em, search)
+    : findByName(em, { ...search, name }));
   const { rows, nextPageToken } = endPage(found, page, ({ id }) => [id]);
-  return create(ListCustomersResponseSchema, { data: rows.map(customerMessage), nextPageToken });
+  const figures = request.figures
+    ? await loadCustomerFigures(
+        em,
+        workspace,
+        rows.map(({ id }) => id),
+      )
+    : undefined;
+  const data = rows.map((row) => customerRecordMessage(row, figures?.get(row.id)));
+  return create(ListCustomersResponseSchema, { data, nextPageToken });
 }
 
 function readId([id]: readonly unknown[]): number | undefined {
@@ -56,10 +55,8 @@ function readId([id]: readonly unknown[]): number | undefined {
 }
 
 /** Which customers to find. */
-interface NameSearch {
+interface Search {
   readonly workspace: number;
-  /** What a name, or the last word of it, begins with, in whatever case. */
-  readonly name: string;
   /** Only customers with this email, in lower case. */
   readonly emailLower: string | undefined;
   /** The last customer of the page before. */
@@ -67,31 +64,58 @@ interface NameSearch {
   readonly limit: number;
 }
 
+async function findNewest(em: EntityManager, search: Search): Promise<CustomerRecord[]> {
+  const { workspace, emailLower, after, limit } = search;
+  const values: unknown[] = [workspace];
+  const ofEmail = emailLower === undefined ? "" : `and email_lower = $${values.push(emailLower)}`;
+  const older = after === undefined ? "" : `and id < $${values.push(after)}`;
+  const sql = `select ${customerRecordJson("customer")} as customer from customer
+    where workspace_id = $1 ${ofEmail} ${older}
+    order by id desc limit $${values.push(limit)}`;
+  return customersOf(em, sql, values);
+}
+
+interface NameSearch extends Search {
+  /** What a name, or the last word of it, begins with, in whatever case. */
+  readonly name: string;
+}
+
 /**
  * Finds customers by the beginning of their name or of its last word, in the order of what begins with
  * it. Each of the two is read in order from an index, and no further than the page reaches.
  */
-async function findByName(em: EntityManager, search: NameSearch): Promise<CustomerRow[]> {
+async function findByName(em: EntityManager, search: NameSearch): Promise<CustomerRecord[]> {
   const { workspace, name, emailLower, after, limit } = search;
   const values: unknown[] = [workspace, name, limit];
   const ofEmail = emailLower === undefined ? "" : `and email_lower = $${values.push(emailLower)}`;
   const afterId = after === undefined ? undefined : `$${values.push(after)}`;
   const range = (key: string) => `workspace_id = $1 ${ofEmail}
-    and ${key} >= lower($2) and ${key} < lower($2) || chr(1114111)
+    and ${beginsWith(key, "$2")}
     ${afterId === undefined ? "" : `and (${key}, id) > ((${keyOf(afterId)}), ${afterId})`}`;
   const branch = (key: string, condition: string) => `(
     select customer.*, ${key} as key from customer
     where ${range(key)} ${condition} order by ${key}, id limit $3)`;
-  const sql = `select ${customerJson("found")} as customer from (
+  const sql = `select ${customerRecordJson("found")} as customer from (
     ${branch(NAME_KEY, "")} union all
     ${branch(LAST_WORD_KEY, `and ${HAS_WORDS} and not starts_with(${NAME_KEY}, lower($2))`)}
     ) as found order by key, id limit $3`;
-  const rows = await runStatement<{ customer: CustomerRow }>(em, sql, values);
+  return customersOf(em, sql, values);
+}
+
+async function customersOf(
+  em: EntityManager,
+  sql: string,
+  values: readonly unknown[],
+): Promise<CustomerRecord[]> {
+  const rows = await runStatement<{ customer: CustomerRecord }>(em, sql, values);
   return rows.map(({ customer }) => customer);
 }
 
-/** What a customer was found by. */
+/** What a customer was found by, who may have been merged since. */
 function keyOf(id: string): string {
   return `select case when starts_with(${NAME_KEY}, lower($2)) then ${NAME_KEY} else ${LAST_WORD_KEY} end
-    from customer where workspace_id = $1 and id = ${id}`;
+    from (
+      select name from customer where workspace_id = $1 and id = ${id}
+      union all select name from customer_alias where workspace_id = $1 and id = ${id}
+    ) as named`;
 }
