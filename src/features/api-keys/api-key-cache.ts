@@ -4,7 +4,7 @@ import type { WorkspaceCaller } from "../../pipeline/call.ts";
 import { createKeyCache, type KeyCache, type LoadedKey } from "../credentials/key-cache.ts";
 import { isWorking } from "../credentials/secret-keys.ts";
 import { findLimits } from "../workspaces/workspace-limit.entity.ts";
-import { Workspace } from "../workspaces/workspace.entity.ts";
+import { findLive, Workspace } from "../workspaces/workspace.entity.ts";
 import { ApiKey } from "./api-key.entity.ts";
 
 /** Finds the workspace that an API key belongs to, mostly from memory. */
@@ -21,12 +21,14 @@ async function loadKey(
   const key = await em.findOne(ApiKey, { hash, ...isWorking() });
   if (key === null) return undefined;
   const { workspace, id, name, last4, scope, changedAt } = key;
-  const { suspendedAt } = await em.findOneOrFail(Workspace, workspace);
+  const found = await em.findOneOrFail(Workspace, workspace);
+  const { suspendedAt } = await findLive(em, found);
   const caller: WorkspaceCaller = {
     audience: "workspace",
     account: workspace,
     workspaceId: workspace,
     limits: await findLimits(em, workspace),
+    test: Boolean(found.twinOf),
     suspended: Boolean(suspendedAt),
     keyId: id,
     keyName: name ?? last4,

@@ -20,7 +20,7 @@ import {
   overlapSecondsOf,
   pickKey,
 } from "../credentials/secret-keys.ts";
-import { lockWorkspace } from "../workspaces/workspace.entity.ts";
+import { lockWorkspace, Workspace } from "../workspaces/workspace.entity.ts";
 import { ApiKey } from "./api-key.entity.ts";
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
@@ -40,11 +40,12 @@ export async function listKeys(
   workspaceId: number,
   currentId?: string,
 ): Promise<{ data: ApiKeyMessage[] }> {
-  const keys = await findWorkingKeys(em.fork(), workspaceId);
+  const keys = await loadWorkingKeys(em.fork(), workspaceId);
   return { data: keys.map((key) => apiKeyMessage(key, currentId)) };
 }
 
-function findWorkingKeys(em: EntityManager, workspace: number): Promise<ApiKey[]> {
+/** The keys of a workspace that work, the oldest first. */
+export function loadWorkingKeys(em: EntityManager, workspace: number): Promise<ApiKey[]> {
   return em.find(ApiKey, { workspace, ...isWorking() }, { orderBy: OLDEST_FIRST });
 }
 
@@ -54,7 +55,8 @@ export async function insertKey(
   workspace: number,
   { name, scope }: { readonly name: string | null; readonly scope: KeyScope },
 ): Promise<CreatedKey> {
-  const { secret, stored } = createKey("shp_");
+  const { twinOf } = await tx.findOneOrFail(Workspace, workspace);
+  const { secret, stored } = createKey(twinOf ? "shp_test_" : "shp_");
   await tx.insert(ApiKey, { ...stored, workspace, name, scope });
   return { data: apiKeyMessage(await tx.findOneOrFail(ApiKey, stored.hash)), apiKey: secret };
 }
@@ -71,7 +73,7 @@ export async function createWorkspaceKey(
   request: { readonly name: string; readonly scope?: ApiKeyScope | undefined },
 ): Promise<CreatedKey> {
   await lockWorkspace(tx, workspaceId);
-  assertCapacity(await findWorkingKeys(tx, workspaceId));
+  assertCapacity(await loadWorkingKeys(tx, workspaceId));
   const { name } = request;
   const scope = scopeOf(request.scope) ?? "full";
   const created = await insertKey(tx, workspaceId, { name, scope });
@@ -138,7 +140,7 @@ async function findForUpdate(
   { id, endsFullScope }: { readonly id: string; readonly endsFullScope: boolean },
 ): Promise<ApiKey> {
   await lockWorkspace(tx, workspaceId);
-  const working = await findWorkingKeys(tx, workspaceId);
+  const working = await loadWorkingKeys(tx, workspaceId);
   const key = pickKey(working, id);
   if (caller.audience === "workspace" && endsFullScope && key.scope === "full") {
     const ofFullScope = working.filter(({ scope }) => scope === "full");
@@ -161,7 +163,7 @@ export async function rotateKey(
 ): Promise<CreatedKey> {
   const overlapSeconds = overlapSecondsOf(request.key, request.overlapSeconds, call.caller.keyId);
   await lockWorkspace(tx, workspaceId);
-  const working = await findWorkingKeys(tx, workspaceId);
+  const working = await loadWorkingKeys(tx, workspaceId);
   const old = pickKey(working, request.key);
   const [expired] = await expireKeys(tx, "api_key", [old], overlapSeconds);
   const { id, before, endsAt } = expired!;
@@ -188,7 +190,7 @@ export async function rotateAllKeys(
   { overlapSeconds = 0 }: { readonly overlapSeconds?: number },
 ): Promise<CreatedKey> {
   await lockWorkspace(tx, workspaceId);
-  const working = await findWorkingKeys(tx, workspaceId);
+  const working = await loadWorkingKeys(tx, workspaceId);
   const expired = await expireKeys(tx, "api_key", working, overlapSeconds);
   assertCapacity(overlapSeconds > 0 ? expired : []);
   const created = await insertKey(tx, workspaceId, { name: null, scope: "full" });

@@ -5,7 +5,10 @@ import { OperatorService } from "../../../gen/shipments/admin/v1/operator_servic
 import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { WorkspaceAdminService } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import { ApiKeyService } from "../../../gen/shipments/v1/api_key_service_pb.js";
+import { PaymentConnectionService } from "../../../gen/shipments/v1/payment_connection_service_pb.js";
+import { CustomerService } from "../../../gen/shipments/v1/customer_service_pb.js";
 import { MemberService } from "../../../gen/shipments/v1/member_service_pb.js";
+import { WorkspaceService } from "../../../gen/shipments/v1/workspace_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import type { AnyCall, Caller } from "../../pipeline/call.ts";
@@ -14,24 +17,27 @@ import { AuditEntry, type AuditActorName, type Change } from "./audit-entry.enti
 /** The action of somebody who signs in by a link that somebody else has made. It is no method. */
 const SIGN_IN = "SignIn";
 
-/** What changes the platform, or who may act for a workspace. */
+/** What changes the platform, or who may act for a workspace, or cannot be undone. */
 export const AUDIT_ACTIONS: readonly string[] = [
   OperatorService,
   WorkspaceAdminService,
   TariffService,
   ApiKeyService,
   MemberService,
+  PaymentConnectionService,
+  WorkspaceService,
 ]
   .flatMap(({ methods }) => methods)
   .filter(({ idempotency }) => idempotency !== MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS)
   .map(({ name }) => name)
-  .concat(SIGN_IN);
+  .concat(CustomerService.method.mergeCustomers.name, SIGN_IN);
 
 /** What can be changed: the subject of an entry is one of these, a slash and its id. */
 export const SUBJECT_KINDS = [
   "workspace",
   "api_key",
   "person",
+  "customer",
   "operator",
   "tariff_draft",
   "tariff_version",

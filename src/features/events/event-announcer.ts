@@ -73,7 +73,8 @@ function createBatches(em: EntityManager, log: Logger) {
     pending.clear();
     try {
       for (; workspaces.length > 0; workspaces.splice(0, MAX_NAMED)) {
-        await notify(em, workspaces.slice(0, MAX_NAMED));
+        const named = workspaces.slice(0, MAX_NAMED);
+        await runStatement(em, NOTIFY, [EVENTS_CHANNEL, named.join(",")]);
       }
     } catch (error) {
       for (const workspace of workspaces) pending.add(workspace);
@@ -97,13 +98,4 @@ function createBatches(em: EntityManager, log: Logger) {
       await sending;
     },
   };
-}
-
-/**
- * A timer inherits the async context of the transaction that set it. There MikroORM resolves an
- * entity manager to that of the transaction, which is committed by now; this fork is not resolved.
- */
-async function notify(em: EntityManager, workspaces: readonly number[]): Promise<void> {
-  const outside = em.fork({ disableContextResolution: true });
-  await runStatement(outside, NOTIFY, [EVENTS_CHANNEL, workspaces.join(",")]);
 }

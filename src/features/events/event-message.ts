@@ -51,8 +51,15 @@ export type EventContent = Pick<
   "position" | "subject" | "number" | "type" | "data" | "actor" | "createdAt"
 >;
 
-/** An event as callers see it. */
-export function eventMessage(event: EventContent): EventMessage {
+/**
+ * An event as callers see it.
+ *
+ * @param of.test whether it is of a test twin
+ */
+export function eventMessage(
+  event: EventContent,
+  { test }: { readonly test: boolean },
+): EventMessage {
   const { position, subject, number, type, data, actor, createdAt } = event;
   return create(EventSchema, {
     id: writeEventId({ subject, number }),
@@ -60,6 +67,7 @@ export function eventMessage(event: EventContent): EventMessage {
     timestamp: timestampFromDate(createdAt),
     number,
     position: BigInt(position),
+    test,
     ...(actor ? { actor } : {}),
     ...(type.startsWith("shipment.")
       ? { shipment: subject, data: fromJson(ShipmentSchema, data, LENIENT) }

@@ -1,8 +1,9 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { columnsOf, insertionOf, rowsJson, type Row } from "../../db/columns.ts";
+import { columnsOf, insertionOf, namesOf, rowsJson, type Row } from "../../db/columns.ts";
 import type { EntityManager } from "../../db/orm.ts";
-import { runInOrder, runStatement, type Statement } from "../../db/statement.ts";
+import { runStatement, type Statement } from "../../db/statement.ts";
 import type { EventType } from "../../domain/shipment/event-type.ts";
+import type { DeliveryFaults } from "../../pipeline/call.ts";
 import { Event } from "./event.entity.ts";
 
 /** What an event is about. */
@@ -11,7 +12,10 @@ interface Subject {
 }
 
 /** An event of a workspace that is not written yet. */
-export type NewEvent = Row<Event, "workspace" | "position" | "transaction">;
+export interface NewEvent extends Row<Event, "workspace" | "position" | "transaction"> {
+  /** What its deliveries meet, in test mode alone. */
+  readonly deliveryFaults?: DeliveryFaults | undefined;
+}
 
 /**
  * The next event of a subject, which it counts. The subject's row must be locked or new, so that event
@@ -42,10 +46,15 @@ export interface Subscriber {
   readonly types: readonly string[];
 }
 
+const FROM_SUBSCRIBERS = "from webhook where workspace_id = $1 and disabled_reason is null";
+
 /** SQL for the subscribers of the workspace `$1` as JSON, null when there is none. */
 export const SUBSCRIBERS = `(
   select json_agg(json_build_object('id', id, 'types', types) order by id)
-  from webhook where workspace_id = $1 and disabled_reason is null)`;
+  ${FROM_SUBSCRIBERS})`;
+
+/** The statement that gives them as rows. */
+export const SELECT_SUBSCRIBERS = `select id, types ${FROM_SUBSCRIBERS} order by id`;
 
 const COLUMNS = columnsOf(Event, "workspace", "transaction");
 
@@ -65,19 +74,28 @@ const insertOne = insertionOf("event", columnsOf(Event, "workspace", "transactio
 
 /** Positions come as 1, 2, 3 ..., and follow those that were given before. */
 const INSERT = `
-  insert into event (workspace_id, ${COLUMNS.map(({ name }) => name).join(", ")})
+  insert into event (workspace_id, ${namesOf(COLUMNS)})
   select feed.workspace_id, ${COLUMNS.map(({ name }) => (name === "position" ? "feed.position - $3 + written.position" : `written.${name}`)).join(", ")}
   from feed cross join json_populate_recordset(null::event, $2) as written
   where feed.workspace_id = $1`;
 
+/** How late deliveries are that others are to overtake, in seconds. */
+export const LATE_SECONDS = 10;
+
 /** Deliveries of one subject are due in the order of its events, since it is locked. */
-const insertDeliveries = insertionOf(
-  "webhook_delivery",
-  ["webhook_id", "subject", "number", "type", "created_at"].map((name) => ({
-    property: name,
-    name,
-  })),
-  { computed: { next_attempt_at: "statement_timestamp()" } },
+const deliveryInsertion = (due: string) =>
+  insertionOf(
+    "webhook_delivery",
+    ["webhook_id", "subject", "number", "type", "created_at", "simulated_failures"].map((name) => ({
+      property: name,
+      name,
+    })),
+    { computed: { next_attempt_at: due } },
+  );
+
+const insertDeliveries = deliveryInsertion("statement_timestamp()");
+const insertLateDeliveries = deliveryInsertion(
+  `statement_timestamp() + interval '${LATE_SECONDS} s'`,
 );
 
 /**
@@ -89,10 +107,16 @@ export function eventStatements(
   events: readonly NewEvent[],
   subscribers: readonly Subscriber[] | null,
 ): Statement[] {
-  const deliveries = events.flatMap((event) => deliveriesOf(event, subscribers ?? []));
+  const { late = [], inTime = [] } = Object.groupBy(events, ({ deliveryFaults }) =>
+    deliveryFaults?.reordered ? "late" : "inTime",
+  );
+  const toDeliveries = (event: NewEvent) => deliveriesOf(event, subscribers ?? []);
+  const deliveries = inTime.flatMap(toDeliveries);
+  const lateDeliveries = late.toReversed().flatMap(toDeliveries);
   return [
     ...(events.length === 1 ? [insertOne(workspace, events)] : insertSeveral(workspace, events)),
     ...(deliveries.length === 0 ? [] : [insertDeliveries(workspace, deliveries)]),
+    ...(lateDeliveries.length === 0 ? [] : [insertLateDeliveries(workspace, lateDeliveries)]),
   ];
 }
 
@@ -107,13 +131,21 @@ function insertSeveral(workspace: number, events: readonly NewEvent[]): Statemen
 
 /** The test of a webhook is sent to that alone, by whoever asks for it. */
 function deliveriesOf(
-  { subject, number, type, createdAt }: NewEvent,
+  { subject, number, type, createdAt, deliveryFaults }: NewEvent,
   subscribers: readonly Subscriber[],
 ) {
   if (type === "webhook.test") return [];
-  return subscribers
+  const deliveries = subscribers
     .filter(({ id, types }) => id !== subject && (types.includes("*") || types.includes(type)))
-    .map(({ id }) => ({ webhook_id: id, subject, number, type, created_at: createdAt }));
+    .map(({ id }) => ({
+      webhook_id: id,
+      subject,
+      number,
+      type,
+      created_at: createdAt,
+      simulated_failures: deliveryFaults?.failures ?? null,
+    }));
+  return deliveryFaults?.duplicated ? [...deliveries, ...deliveries] : deliveries;
 }
 
 /**
@@ -127,5 +159,7 @@ export async function insertEvents(
 ): Promise<void> {
   const sql = `select ${SUBSCRIBERS} as subscribers`;
   const [row] = await runStatement<{ subscribers: Subscriber[] | null }>(tx, sql, [workspace]);
-  await runInOrder(tx, eventStatements(workspace, events, row!.subscribers));
+  for (const [statement, values] of eventStatements(workspace, events, row!.subscribers)) {
+    await runStatement(tx, statement, values);
+  }
 }

@@ -20,9 +20,10 @@ import { loadFeed } from "./load-feed.ts";
  */
 export async function listEvents(
   request: ListEventsRequestValid,
-  { caller: { workspaceId } }: Call,
+  { caller }: Call,
   { em }: DatabaseDeps,
 ): Promise<ListEventsResponse> {
+  const { workspaceId } = caller;
   const { types, pageSize = DEFAULT_PAGE_SIZE } = request;
   const after = await resolveCursor(em, workspaceId, request.after);
   const found = await loadFeed(em, workspaceId, { after, types, limit: pageSize + 1 });
@@ -30,7 +31,7 @@ export async function listEvents(
   const isCut = events.length < found.events.length;
   const end = isCut ? events.at(-1)!.position : found.end;
   return create(ListEventsResponseSchema, {
-    data: events.map(eventMessage),
+    data: events.map((event) => eventMessage(event, caller)),
     cursor: end === after ? (request.after ?? "") : writeCursor(workspaceId, end),
     hasMore: isCut || found.mayHaveMore,
   });

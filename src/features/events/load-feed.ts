@@ -120,9 +120,10 @@ export async function loadFeedEnds(
 
 const NEWEST = `
   select (date_part('epoch', max(changed_at)) * 1000)::float8 as "changedMs"
-  from feed where position > 0`;
+  from feed join workspace on workspace.id = feed.workspace_id
+  where position > 0 and workspace.twin_of is null`;
 
-/** When the newest event was written, in milliseconds since the epoch; null for none. */
+/** When the newest event of a live workspace was written, in milliseconds since the epoch; null for none. */
 export async function loadNewestEventMs(em: EntityManager): Promise<number | null> {
   const [row] = await runStatement<{ changedMs: number | null }>(em, NEWEST);
   return row!.changedMs;

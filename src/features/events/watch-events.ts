@@ -34,10 +34,11 @@ const HEARTBEAT_MS = 10_000;
  */
 export async function* watchEvents(
   request: WatchEventsRequestValid,
-  { caller: { workspaceId } }: Call,
+  { caller }: Call,
   { em, feeds }: WatchDeps,
   signal: AbortSignal,
 ): AsyncIterable<WatchEventsResponse> {
+  const { workspaceId } = caller;
   const { types } = request;
   let after = await startOf(request, workspaceId, em);
   let lastSentMs = -Infinity;
@@ -52,7 +53,8 @@ export async function* watchEvents(
       for (const event of found?.events ?? []) {
         if (signal.aborted) return;
         after = event.position;
-        yield create(WatchEventsResponseSchema, { data: eventMessage(event), cursor: cursor() });
+        const data = eventMessage(event, caller);
+        yield create(WatchEventsResponseSchema, { data, cursor: cursor() });
         lastSentMs = performance.now();
       }
       after = found?.end ?? after;

@@ -13,10 +13,10 @@ export interface DispatchDeps {
   readonly now: () => Date;
   readonly sender: Sender;
   /** The event as JSON, as the API under `/v1` gives it. */
-  readonly eventJson: (event: EventContent) => string;
+  readonly eventJson: (event: EventContent, of: { readonly test: boolean }) => string;
   /** Undefined while tracing is off. */
   readonly traceAttempt?: TraceAttempt | undefined;
-  /** Called with the result of each attempt. */
+  /** Called with the result of each attempt, but for those of test twins. */
   readonly countAttempt: (result: SendResult) => void;
 }
 
@@ -68,7 +68,7 @@ export function createDispatcher(
   async function attempt(queue: WebhookQueue, taken: TakenDelivery): Promise<void> {
     const outcome = await attemptDelivery(taken, deps, log);
     const result = outcome.attempt?.result;
-    if (result !== undefined) deps.countAttempt(result);
+    if (result !== undefined && !taken.target.isTest) deps.countAttempt(result);
     await record(outcome);
     const changed = changesWebhook(outcome);
     queue.settle(taken.delivery, { isSuccess: result && isSuccess(result), changed });
@@ -94,6 +94,13 @@ export function createDispatcher(
   };
 }
 
+/** As if the receiver had failed, which is not asked. */
+const SIMULATED_FAILURE: SendResult = {
+  durationMs: 0,
+  status: 503,
+  answer: "Not sent, as Simulate asks.",
+};
+
 async function attemptDelivery(
   { delivery, target }: TakenDelivery,
   deps: DispatchDeps,
@@ -103,6 +110,9 @@ async function attemptDelivery(
   const wasFailing = target.isFailing;
   if (target.isDisabled || event === undefined) return { delivery, wasFailing, attempt: undefined };
   const startedAt = deps.now();
+  if (delivery.attempts < (delivery.simulatedFailures ?? 0)) {
+    return { delivery, wasFailing, attempt: { startedAt, result: SIMULATED_FAILURE } };
+  }
   try {
     const result = await sendEvent(delivery, event, target, startedAt, deps);
     return { delivery, wasFailing, attempt: { startedAt, result } };
@@ -118,13 +128,13 @@ async function attemptDelivery(
 async function sendEvent(
   delivery: DueDelivery,
   event: EventContent,
-  { url, secrets }: WebhookTarget,
+  { url, secrets, isTest }: WebhookTarget,
   sentAt: Date,
   { sender, eventJson, traceAttempt }: DispatchDeps,
 ): Promise<SendResult> {
   const id = writeEventId(event);
   const timestamp = Math.floor(sentAt.getTime() / 1_000);
-  const body = eventJson(event);
+  const body = eventJson(event, { test: isTest });
   const active = activeSecrets(secrets, sentAt).map(({ secret }) => secret);
   const span = traceAttempt?.({ ...delivery, number: event.number, eventId: id, url });
   const headers = {
@@ -133,6 +143,7 @@ async function sendEvent(
     "webhook-id": id,
     "webhook-timestamp": String(timestamp),
     "webhook-signature": signWebhook({ id, timestamp, body }, active),
+    ...(isTest ? { "webhook-test": "true" } : {}),
     ...span?.headers,
   };
   const result = await sender.send(url, headers, body);

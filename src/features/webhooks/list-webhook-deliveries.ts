@@ -4,11 +4,11 @@ import {
   type ListWebhookDeliveriesRequestValid,
   type ListWebhookDeliveriesResponse,
 } from "../../../gen/shipments/v1/webhook_service_pb.js";
-import type { DatabaseDeps } from "../../db/orm.ts";
+import type { DatabaseDeps, EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import { endPage, readPage } from "../../pipeline/page.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { loadWebhook, deliveryMessage, deliveryStatusOf } from "./webhooks.ts";
+import { type LastAttempt, loadWebhook, deliveryMessage, deliveryStatusOf } from "./webhooks.ts";
 import { WebhookDelivery } from "./webhook-delivery.entity.ts";
 
 /**
@@ -36,10 +36,37 @@ export async function listWebhookDeliveries(
     return tx.find(WebhookDelivery, where, { orderBy: { id: "desc" }, limit: page.limit });
   });
   const { rows, nextPageToken } = endPage(found, page, ({ id }) => [id]);
+  const lastOf = await loadLastAttempts(reading, caller.workspaceId, rows);
   return create(ListWebhookDeliveriesResponseSchema, {
-    data: rows.map(deliveryMessage),
+    data: rows.map((delivery) => deliveryMessage(delivery, lastOf.get(Number(delivery.id)))),
     nextPageToken,
   });
+}
+
+const LAST_ATTEMPTS = `
+  select asked.value::float8 as delivery, last.status, last.error, last.duration_ms as "durationMs"
+  from json_array_elements_text($2::json) as asked (value)
+  cross join lateral (
+    select status, error, duration_ms from webhook_attempt
+    where workspace_id = $1 and delivery_id = asked.value::bigint
+    order by number desc limit 1
+  ) as last`;
+
+/** The last attempt at each of the deliveries of one page that has had one, by the delivery's id. */
+async function loadLastAttempts(
+  em: EntityManager,
+  workspace: number,
+  deliveries: readonly WebhookDelivery[],
+): Promise<ReadonlyMap<number, LastAttempt>> {
+  const ids = deliveries.map(({ id }) => Number(id));
+  if (ids.length === 0) return new Map();
+  const values = [workspace, JSON.stringify(ids)];
+  const found = await runStatement<LastAttempt & { readonly delivery: number }>(
+    em,
+    LAST_ATTEMPTS,
+    values,
+  );
+  return new Map(found.map((last) => [last.delivery, last]));
 }
 
 /**

@@ -12,6 +12,8 @@ export interface WebhookTarget {
   readonly isDisabled: boolean;
   /** Whether its last attempt failed. */
   readonly isFailing: boolean;
+  /** Whether it is a test twin's. */
+  readonly isTest: boolean;
 }
 
 /** A delivery whose next attempt is due. */
@@ -23,6 +25,8 @@ export interface DueDelivery {
   readonly subject: string;
   /** How many attempts have been made. */
   readonly attempts: number;
+  /** How many attempts, from the first, fail without being sent, as a test key asked; null for none. */
+  readonly simulatedFailures: number | null;
   /** Undefined when the event is no longer stored. */
   readonly event: EventContent | undefined;
 }
@@ -45,7 +49,9 @@ const LOAD = `
   select asked.place, webhook.url, webhook.secrets::text,
     webhook.disabled_reason is not null as "isDisabled",
     webhook.failing_since is not null as "isFailing",
+    exists (select from workspace where id = $1 and twin_of is not null) as "isTest",
     due.id::float8, due.subject, due.number, due.attempts,
+    due.simulated_failures as "simulatedFailures",
     event.position::float8, event.type, event.data::text, event.actor,
     date_part('epoch', event.created_at) * 1000 as "createdMs"
   from json_to_recordset($2) as asked (place int, webhook text, held bigint[], "limit" int)
@@ -71,6 +77,7 @@ interface Row extends Omit<WebhookTarget, "secrets">, Omit<EventContent, "data" 
   readonly secrets: string;
   readonly id: number | null;
   readonly attempts: number;
+  readonly simulatedFailures: number | null;
   readonly data: string | null;
   readonly createdMs: number;
 }
@@ -116,17 +123,17 @@ export async function loadDueDeliveries(
 }
 
 function toTarget(key: WebhookKey, row: Row, open: OpenSecrets): WebhookTarget | undefined {
-  const { url, isDisabled, isFailing } = row;
+  const { url, isDisabled, isFailing, isTest } = row;
   // Nothing is sent to a disabled one, so nothing is signed.
   const secrets = isDisabled ? [] : open(key, JSON.parse(row.secrets) as WebhookSecret[]);
-  return secrets && { url, secrets, isDisabled, isFailing };
+  return secrets && { url, secrets, isDisabled, isFailing, isTest };
 }
 
 function toDelivery({ workspace, webhook }: WebhookKey, row: Row): DueDelivery | undefined {
-  const { id, subject, attempts } = row;
+  const { id, subject, attempts, simulatedFailures } = row;
   return id === null
     ? undefined
-    : { workspace, webhook, id, subject, attempts, event: toEvent(row) };
+    : { workspace, webhook, id, subject, attempts, simulatedFailures, event: toEvent(row) };
 }
 
 function toEvent(row: Row): EventContent | undefined {

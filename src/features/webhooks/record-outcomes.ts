@@ -8,7 +8,7 @@ import type { CreateGroup } from "../../db/group-commit.ts";
 import type { Outcome } from "../../db/group-commit.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { createSemaphore } from "../../db/semaphore.ts";
-import { runStatement } from "../../db/statement.ts";
+import { runStatement, type Statement } from "../../db/statement.ts";
 import type { Transaction } from "../../db/transaction.ts";
 import {
   hasFailedTooLong,
@@ -88,7 +88,8 @@ export function createOutcomeRecorder(
     await changes.acquire();
     try {
       await em.fork().transactional(async (tx) => {
-        await lockWebhooks(tx, delivery.workspace, [delivery.webhook], "no key update");
+        const lock = lockingWebhooks(delivery.workspace, [delivery.webhook], "no key update");
+        await runStatement(tx, ...lock);
         await recordAttempt(tx, delivery, attempt!, deps);
       });
     } finally {
@@ -130,16 +131,15 @@ const lockSql = (strength: Strength) => `
   ) as locked`;
 
 /**
- * Locks webhooks, before any of their deliveries is locked, as deleting a webhook does, and with the
+ * The statement that locks webhooks, before any of their deliveries is locked, as deleting a webhook does, and with the
  * final strength at once: a different order, or an upgrade later, could deadlock.
  */
-async function lockWebhooks(
-  tx: EntityManager | Transaction,
+function lockingWebhooks(
   workspace: number,
   webhooks: readonly string[],
   strength: Strength,
-): Promise<void> {
-  await runStatement(tx, lockSql(strength), [workspace, JSON.stringify(webhooks)]);
+): Statement {
+  return [lockSql(strength), [workspace, JSON.stringify(webhooks)]];
 }
 
 /**
@@ -179,7 +179,7 @@ function endDeliveries(tx: Transaction, outcomes: readonly DeliveryOutcome[], en
   const owned = byOwner(outcomes, ({ delivery }) => delivery.workspace);
   for (const [workspace, own] of owned) {
     const webhooks = own.map(({ delivery }) => delivery.webhook);
-    tx.settleAtCommit(lockWebhooks(tx, workspace, webhooks, "key share"));
+    void tx.send(...lockingWebhooks(workspace, webhooks, "key share"));
     const rows = own.map((outcome) => toEndRow(outcome, endedAt));
     void tx.send(END, [workspace, JSON.stringify(rows)]);
   }
@@ -260,7 +260,9 @@ async function fail(
   const requestedMs = parseRetryAfter(result.retryAfter, endedAt);
   const waitMs = nextWaitMs(delivery.attempts, requestedMs, random());
   if (waitMs === undefined || webhook.disabledReason) return markEnded(delivery, "failed", endedAt);
-  delivery.nextAttemptAt = new Date(endedAt.getTime() + waitMs);
+  const isSimulated = delivery.attempts <= (delivery.simulatedFailures ?? 0);
+  // What was simulated keeps nobody waiting.
+  delivery.nextAttemptAt = new Date(endedAt.getTime() + (isSimulated ? 0 : waitMs));
 }
 
 function markEnded(delivery: WebhookDelivery, status: "delivered" | "failed", at: Date): void {

@@ -8,6 +8,7 @@ import { refuse } from "../../domain/refusal.ts";
 import { readEventId } from "../events/event-message.ts";
 import { announceWorkspace } from "../events/event-announcer.ts";
 import { Event } from "../events/event.entity.ts";
+import { LATE_SECONDS } from "../events/insert-events.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { loadWebhook, type WebhookDeps, deliveryMessage } from "./webhooks.ts";
@@ -28,7 +29,7 @@ export async function redeliverEvent(
   return withIdempotency(em, WebhookService.method.redeliverEvent, request, call, async (tx) => {
     const webhook = await loadWebhook(tx, workspaceId, request.webhook);
     const event = await findEvent(tx, workspaceId, request.event);
-    const delivery = await createDelivery(tx, webhook, event, now());
+    const delivery = await createDelivery(tx, webhook, event, now(), call);
     await announceWorkspace(tx, workspaceId);
     call.received.span?.setCauseOf(event);
     return { data: deliveryMessage(delivery) };
@@ -44,7 +45,7 @@ async function findEvent(em: EntityManager, workspace: number, id: string): Prom
 
 /**
  * Creates the delivery of an event to a webhook, whatever its types, in the caller's transaction. It
- * is due at once.
+ * is due at once, unless the call simulates otherwise.
  *
  * @throws Refusal WEBHOOK_DISABLED
  */
@@ -53,19 +54,24 @@ export async function createDelivery(
   webhook: Webhook,
   event: Pick<Event, "subject" | "number" | "type">,
   at: Date,
+  { received }: Call,
 ): Promise<WebhookDelivery> {
   if (webhook.disabledReason) {
     throw refuse("WEBHOOK_DISABLED");
   }
-  const delivery = tx.create(WebhookDelivery, {
+  const { duplicated, reordered, failures = null } = received.simulation?.deliveryFaults ?? {};
+  const row = {
     workspace: webhook.workspace,
     webhook,
     subject: event.subject,
     number: event.number,
     type: event.type,
     createdAt: at,
-    nextAttemptAt: at,
-  });
+    nextAttemptAt: reordered ? new Date(at.getTime() + LATE_SECONDS * 1_000) : at,
+    simulatedFailures: failures,
+  };
+  const delivery = tx.create(WebhookDelivery, row);
+  if (duplicated) tx.create(WebhookDelivery, row);
   await tx.flush();
   return delivery;
 }

@@ -1,6 +1,7 @@
 import { lookup as systemLookup } from "node:dns/promises";
 import type { LookupFunction } from "node:net";
-import type { Agent, request } from "undici";
+import type { Agent } from "undici";
+import { loadOnce } from "../../domain/load-once.ts";
 import {
   isWithin,
   literalAddress,
@@ -71,18 +72,7 @@ export function createSender(options: {
 }): Sender {
   const { allowLoopbackHttp, timeoutMs = TIMEOUT_MS } = options;
   const resolve = options.resolve ?? ((name) => systemLookup(name, { all: true }));
-  let client: Promise<Client> | undefined;
-
-  async function openClient(): Promise<Client> {
-    client ??= loadClient(resolve, timeoutMs);
-    try {
-      return await client;
-    } catch (error) {
-      // Its files are away for a moment, such as during an update; the next attempt tries again.
-      client = undefined;
-      throw error;
-    }
-  }
+  const client = loadOnce(() => loadClient(resolve, timeoutMs));
 
   return {
     async send(text, headers, body) {
@@ -93,7 +83,7 @@ export function createSender(options: {
         const reach = reachOf(url, allowLoopbackHttp);
         if (reach === undefined) throw new OutOfReachError();
         assertLiteralWithin(url, reach);
-        const { request, agents } = await openClient();
+        const { request, agents } = await client.get();
         const response = await request(url, {
           method: "POST",
           headers,
@@ -109,20 +99,14 @@ export function createSender(options: {
       }
     },
     async close() {
-      const agents = Object.values((await client)?.agents ?? {});
+      const agents = Object.values((await client.peek())?.agents ?? {});
       await Promise.all(agents.map((agent) => agent.destroy()));
     },
   };
 }
 
-/** What sends requests, to what is within either reach. */
-interface Client {
-  readonly request: typeof request;
-  readonly agents: Readonly<Record<Reach, Agent>>;
-}
-
 /** Not before the first webhook is sent: it is some MiB, which a service without webhooks saves. */
-async function loadClient(resolve: ResolveName, timeoutMs: number): Promise<Client> {
+async function loadClient(resolve: ResolveName, timeoutMs: number) {
   const { Agent, request } = await import("undici");
   const agentWithin = (reach: Reach) => new Agent(agentOptions(reach, resolve, timeoutMs));
   return { request, agents: { public: agentWithin("public"), loopback: agentWithin("loopback") } };

@@ -28,7 +28,7 @@ export async function testWebhook(
     const at = now();
     const data = toJson(WebhookSchema, webhookMessage(webhook)) as JsonObject;
     const event = nextEvent(webhook, webhook.id, { type: "webhook.test", data, at });
-    const delivery = await createDelivery(tx, webhook, event, at);
+    const delivery = await createDelivery(tx, webhook, event, at, call);
     await insertEvents(tx, workspaceId, [event]);
     await announceWorkspace(tx, workspaceId);
     call.received.span?.setCauseOf({ ...event, workspace: workspaceId });

@@ -30,6 +30,8 @@ export const WebhookDelivery = defineEntity({
     status: p.text().$type<DeliveryStatus>().default("pending"),
     /** How many attempts have been made. */
     attempts: p.integer().default(0),
+    /** How many attempts, from the first, fail without being sent, as a test key asked; null for none. */
+    simulatedFailures: p.integer().nullable(),
     nextAttemptAt: p.datetime(3).nullable(),
     createdAt: p.datetime(3),
     /** When it was delivered or failed for good. */

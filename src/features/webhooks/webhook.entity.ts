@@ -40,6 +40,10 @@ export const Webhook = defineEntity({
     createdAt: p.datetime(3),
     updatedAt: p.datetime(3),
   },
+  indexes: [
+    // Of all workspaces, for what operators have to look at.
+    { name: "webhook_failing", properties: ["failingSince"], where: "failing_since is not null" },
+  ],
   checks: [
     {
       name: "webhook_disabled_reason",

@@ -79,9 +79,19 @@ export function webhookMessage(webhook: Webhook): WebhookMessage {
   });
 }
 
-/** A delivery as callers see it. */
-export function deliveryMessage(delivery: WebhookDelivery): WebhookDeliveryMessage {
-  const { nextAttemptAt, endedAt } = delivery;
+/** What came of the last attempt at a delivery. */
+export type LastAttempt = Pick<WebhookAttempt, "status" | "error" | "durationMs">;
+
+/**
+ * A delivery as callers see it.
+ *
+ * @param last undefined before the first attempt
+ */
+export function deliveryMessage(
+  delivery: WebhookDelivery,
+  last?: LastAttempt,
+): WebhookDeliveryMessage {
+  const { nextAttemptAt, endedAt, subject } = delivery;
   return create(WebhookDeliverySchema, {
     id: BigInt(delivery.id),
     webhook: delivery.webhook.id,
@@ -92,6 +102,10 @@ export function deliveryMessage(delivery: WebhookDelivery): WebhookDeliveryMessa
     nextAttemptAt: nextAttemptAt ? timestampFromDate(nextAttemptAt) : undefined,
     createdAt: timestampFromDate(delivery.createdAt),
     endedAt: endedAt ? timestampFromDate(endedAt) : undefined,
+    shipment: delivery.type.startsWith("shipment.") ? subject : undefined,
+    lastStatus: last?.status ?? undefined,
+    lastError: last?.error ?? undefined,
+    lastDurationMs: last?.durationMs,
   });
 }
 

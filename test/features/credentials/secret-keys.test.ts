@@ -25,8 +25,9 @@ test("keys are purged 90 days after their end, however many there are, and no ot
   await add("operator_key", "operator_id", operator, 1, recent);
   await purgeKeys(service.app.em);
   const { rows } = await sql.query(
-    `select (select count(*)::int from api_key) as "apiKeys",
+    `select (select count(*)::int from api_key where workspace_id = $1) as "apiKeys",
        (select count(*)::int from operator_key) as "operatorKeys"`,
+    [id],
   );
   expect(rows).toEqual([{ apiKeys: 3, operatorKeys: 2 }]);
 });

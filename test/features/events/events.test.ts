@@ -78,6 +78,7 @@ test("a booking writes one event, which holds the shipment as answered", async (
         webhook: null,
         actor: null,
         position: 1,
+        test: false,
       },
     ],
     next_page_token: "",
@@ -485,7 +486,7 @@ test("streams read when their feed has grown, and one statement for all of them 
   }
   const nexts = () => Promise.all(streams.map((stream) => stream.next()));
   expect((await nexts()).map(({ value }) => value)).toEqual(Array(30).fill(HEARTBEAT));
-  const reads = () => log.runs.filter((text) => text.includes("from event")).length;
+  const reads = () => log.runs.filter((text) => text.includes(`"createdMs" from event`)).length;
   const looks = () => log.runs.filter((text) => text.includes("from feed")).length;
   const before = looks();
   await eventually("three looks at the feeds", () => looks() >= before + 3);

@@ -69,6 +69,10 @@ test("a delivery shows its attempt: status, answer, and that no further one is d
     next_attempt_at: null,
     created_at: expect.any(String),
     ended_at: expect.any(String),
+    shipment: reference,
+    last_status: 202,
+    last_error: null,
+    last_duration_ms: expect.any(Number),
   });
   expect(await attemptsAt(service, apiKey, delivery)).toEqual([
     {
@@ -221,6 +225,7 @@ test("the answer 410 disables the webhook at once, and writes an event", async (
     webhook: now.body.data,
     actor: null,
     position: 2,
+    test: false,
   });
   const [delivery] = await deliveriesOf(service, apiKey, gone.id);
   expect(delivery).toMatchObject({ status: "failed", attempts: 1 });

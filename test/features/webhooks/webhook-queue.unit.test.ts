@@ -15,13 +15,14 @@ const TARGET: WebhookTarget = {
   secrets: [],
   isDisabled: false,
   isFailing: false,
+  isTest: false,
 };
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 function due(id: number, subject = `SHP-${id}`): DueDelivery {
-  return { ...KEY, id, subject, attempts: 0, event: undefined };
+  return { ...KEY, id, subject, attempts: 0, simulatedFailures: null, event: undefined };
 }
 
 function leased(ms = 60_000): WebhookQueue {

@@ -82,7 +82,7 @@ test("what is sealed by a key that is not there is said, and its deliveries wait
   );
   expect(counted).toMatchObject({
     level: 50,
-    msg: "no key in SECRETS_KEYS opens the secrets of some webhooks",
+    msg: "no key in SECRETS_KEYS opens some of the stored secrets",
     webhooks: 1,
     sealed: 0,
     unopened: 1,
