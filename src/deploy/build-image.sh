@@ -11,7 +11,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 # What the image may add to its base, in bytes.
-limit=30000000
+limit=40000000
 
 base=()
 local_base=

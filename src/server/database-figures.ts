@@ -1,12 +1,14 @@
 import type { Logger } from "pino";
 import type { EntityManager } from "../db/orm.ts";
 import { loadNewestEventMs } from "../features/events/load-feed.ts";
+import { loadMailBacklog, type MailBacklog } from "../features/people/mail-backlog.ts";
 import {
   loadTableRows,
   sampleBacklog,
   type TableRows,
   type WebhookBacklog,
 } from "../features/reports/load-figures.ts";
+import { countOverdueWork, type OverdueWork } from "../features/reports/overdue-payments.ts";
 
 /** What the database is asked for `/metrics`, ahead of time, so that no scrape waits for it. */
 export interface DatabaseFigures {
@@ -19,6 +21,8 @@ export interface DatabaseFigures {
 /** What one look found. */
 export interface Figures {
   readonly backlog: WebhookBacklog;
+  readonly mails: MailBacklog;
+  readonly overdue: OverdueWork;
   /** When the newest event was written, in milliseconds since the epoch; null for none. */
   readonly newestEventMs: number | null;
   readonly tables: readonly TableRows[];
@@ -45,9 +49,11 @@ export function createDatabaseFigures(options: {
   async function look(): Promise<number> {
     const startedMs = performance.now();
     const backlog = await sampleBacklog(em);
+    const mails = await loadMailBacklog(em);
+    const overdue = await countOverdueWork(em, now());
     const newestEventMs = await loadNewestEventMs(em);
     const tables = await loadTableRows(em);
-    latest = { backlog, newestEventMs, tables, readMs: now().getTime() };
+    latest = { backlog, mails, overdue, newestEventMs, tables, readMs: now().getTime() };
     return Math.max(LOOK_MS, (performance.now() - startedMs) * REST_FACTOR);
   }
 

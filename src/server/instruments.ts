@@ -2,6 +2,10 @@ import { Counter, Gauge, Histogram, type Registry } from "@prometheus-io/client"
 import type { ObserveGroups } from "../db/group-queue.ts";
 import { MAX_CONNECTIONS, type PoolObserver } from "../db/orm.ts";
 import { LIMIT_CLASSES, type LimitClass } from "../domain/rate-limit.ts";
+import type { EndedLookUp } from "../features/addresses/geocoder-client.ts";
+import { GEOCODER_OUTCOMES } from "../features/addresses/geocoder-http.ts";
+import { MAIL_OUTCOMES, type MailOutcome } from "../features/people/send-mails.ts";
+import type { EndedCall } from "../features/payments/stripe/stripe-calls.ts";
 import { isSuccess, type SendResult } from "../features/webhooks/send-webhook.ts";
 
 /** What parts of the service call as they work, so that `/metrics` can tell of it. */
@@ -10,6 +14,14 @@ export interface Instruments {
   readonly poolObserver: PoolObserver;
   /** Called with what came of each attempt at a webhook. */
   readonly countAttempt: (result: SendResult) => void;
+  /** Called with what came of each attempt at a mail. */
+  readonly countMailAttempt: (outcome: MailOutcome) => void;
+  /** Called for each mail that is given up. */
+  readonly countFailedMail: () => void;
+  /** Called with each call of a payment provider that has ended. */
+  readonly observeProviderCall: (call: EndedCall) => void;
+  /** Called with each request to the geocoder that has ended. */
+  readonly observeLookUp: (ended: EndedLookUp) => void;
   /** Called for each call that is let through because Redis fails. */
   readonly countFallback: () => void;
   /** Called for each call that is refused for its limit. */
@@ -23,10 +35,25 @@ export type Purged = (typeof PURGED)[number];
 
 /** In seconds; what waits is written within 2, and a connection had within 2. */
 const WAIT_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2];
+/** In seconds; a call of a payment provider takes 10 at most. */
+const PROVIDER_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+/** In seconds; a request to the geocoder takes 1 at most. */
+const GEOCODER_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
 /** Groups have at most 64 to 200 members. */
 const SIZE_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128];
 
-const PURGED = ["stored_responses", "keys", "deliveries", "sign_ins", "usage", "events"] as const;
+const PURGED = [
+  "stored_responses",
+  "keys",
+  "deliveries",
+  "used_quotes",
+  "payment_notices",
+  "sign_ins",
+  "mails",
+  "usage",
+  "test_data",
+  "events",
+] as const;
 
 /** Builds instruments that count into a registry. */
 export function createInstruments(registry: Registry): Instruments {
@@ -71,12 +98,67 @@ export function createInstruments(registry: Registry): Instruments {
       const rejected = result.status === undefined ? "unanswered" : "rejected";
       attempts.inc({ outcome: isSuccess(result) ? "delivered" : rejected });
     },
+    ...createMailCounters(registry),
+    observeLookUp: createObserveLookUp(registry),
+    observeProviderCall: createObserveProviderCall(registry),
     countFallback: () => fallbacks.inc(),
     countRateLimited: (limitClass) => refused.inc({ class: limitClass }),
     countPurge(kind, count) {
       if (count === undefined) failures.inc({ kind });
       else rows.inc({ kind }, count);
     },
+  };
+}
+
+function createObserveProviderCall(registry: Registry): Instruments["observeProviderCall"] {
+  const providerCalls = new Histogram({
+    name: "shipments_provider_call_seconds",
+    help: "Calls of payment providers, by outcome: ok, refused, or unanswered in 10 s.",
+    labelNames: ["outcome"] as const,
+    buckets: PROVIDER_BUCKETS,
+    registers: [registry],
+  });
+  for (const outcome of ["ok", "refused", "unanswered"]) providerCalls.zero({ outcome });
+  return ({ outcome, durationMs }) => providerCalls.observe({ outcome }, durationMs / 1_000);
+}
+
+function createObserveLookUp(registry: Registry): Instruments["observeLookUp"] {
+  const lookUps = new Histogram({
+    name: "shipments_geocoder_request_seconds",
+    help: "Requests to the geocoder: ok, limited (429), failed (of no use), unanswered in 1 s.",
+    labelNames: ["geocoder", "outcome"] as const,
+    buckets: GEOCODER_BUCKETS,
+    registers: [registry],
+  });
+  const zeroed = new Set<string>();
+  return ({ geocoder, outcome, durationMs }) => {
+    if (!zeroed.has(geocoder)) {
+      for (const each of GEOCODER_OUTCOMES) lookUps.zero({ geocoder, outcome: each });
+      zeroed.add(geocoder);
+    }
+    lookUps.observe({ geocoder, outcome }, durationMs / 1_000);
+  };
+}
+
+function createMailCounters(
+  registry: Registry,
+): Pick<Instruments, "countMailAttempt" | "countFailedMail"> {
+  const registers = [registry];
+  const mailAttempts = new Counter({
+    name: "shipments_mail_attempts_total",
+    help: "Attempts at mails: sent, refused (for good), deferred, unreachable (nothing is taken).",
+    labelNames: ["outcome"] as const,
+    registers,
+  });
+  const failedMails = new Counter({
+    name: "shipments_mails_failed_total",
+    help: "Mails given up: refused, or not sent for as long as they were worth it.",
+    registers,
+  });
+  for (const outcome of MAIL_OUTCOMES) mailAttempts.inc({ outcome }, 0);
+  return {
+    countMailAttempt: (outcome) => mailAttempts.inc({ outcome }),
+    countFailedMail: () => failedMails.inc(),
   };
 }
 

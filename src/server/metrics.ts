@@ -103,6 +103,26 @@ function addDatabaseGauges(addGauge: AddGauge, { databaseFigures, now }: MetricS
     },
   );
   addGauge(
+    "shipments_mails_waiting",
+    "Mails that have not been sent, retries that wait included; 10,000 at most.",
+    () => single(databaseFigures.latest()?.mails.waiting ?? Number.NaN),
+  );
+  addGauge("shipments_mails_waiting_age_seconds", "Age of the oldest of them; 0 for none.", () => {
+    const mails = databaseFigures.latest()?.mails;
+    if (mails === undefined) return single(Number.NaN);
+    return single(mails.oldestMs === null ? 0 : secondsSince(mails.oldestMs));
+  });
+  addGauge(
+    "shipments_payments_overdue",
+    "Work on payments not done for ten minutes, by kind; 10,000 of each at most.",
+    () => {
+      const overdue = databaseFigures.latest()?.overdue;
+      const { payments = NaN, notices = NaN, accounts = NaN } = overdue ?? {};
+      return byLabel("kind", { payments, notices, accounts });
+    },
+    ["kind"],
+  );
+  addGauge(
     "shipments_table_rows",
     "About how many rows the tables have that grow; kept_answer holds the stored responses.",
     () => (databaseFigures.latest()?.tables ?? []).map(({ table, rows }) => [{ table }, rows]),
@@ -110,7 +130,7 @@ function addDatabaseGauges(addGauge: AddGauge, { databaseFigures, now }: MetricS
   );
   addGauge(
     "shipments_database_figures_age_seconds",
-    "How long ago the database was asked for backlog, newest event and rows.",
+    "How long ago the database was asked for backlogs, newest event and rows.",
     () => {
       const readMs = databaseFigures.latest()?.readMs;
       return single(readMs === undefined ? Number.NaN : secondsSince(readMs));

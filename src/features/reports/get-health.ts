@@ -1,9 +1,10 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
-import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { timestampFromDate, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import {
   GetHealthResponseSchema,
   type DatabaseHealthSchema,
   type GetHealthResponse,
+  type PaymentHealthSchema,
   type ReplicaSchema,
   type TariffHealthSchema,
 } from "../../../gen/shipments/admin/v1/platform_report_service_pb.js";
@@ -12,18 +13,20 @@ import { isDistributed } from "../../db/distributed.ts";
 import { runStatement } from "../../db/statement.ts";
 import { loadScheduledVersion, loadVersionInForce } from "../tariffs/versions/load-version.ts";
 import { countBacklog, type WebhookBacklog } from "./load-figures.ts";
+import { countOverdueWork, loadOverduePayments } from "./overdue-payments.ts";
 import type { ReportCache } from "./report-cache.ts";
 
 export interface HealthDeps {
   readonly em: EntityManager;
   readonly backlogs: ReportCache<WebhookBacklog>;
+  readonly now: () => Date;
 }
 
 /** The state of each part of the platform. */
 export async function getHealth(
   _request: unknown,
   _call: unknown,
-  { em, backlogs }: HealthDeps,
+  { em, backlogs, now }: HealthDeps,
 ): Promise<GetHealthResponse> {
   const { checkedAtMs, ...database } = await loadDatabase(em);
   const { pending, oldestMs } = await backlogs.get("", () => countBacklog(em));
@@ -38,8 +41,27 @@ export async function getHealth(
         ...(oldestMs === null ? {} : { oldestPendingAt: timestampFromMs(oldestMs) }),
       },
       events: {},
+      payments: await loadPayments(em, now()),
     },
   });
+}
+
+async function loadPayments(
+  em: EntityManager,
+  now: Date,
+): Promise<MessageInitShape<typeof PaymentHealthSchema>> {
+  const { payments, notices, accounts } = await countOverdueWork(em, now);
+  const named = await loadOverduePayments(em, now);
+  return {
+    overduePayments: payments,
+    overdueNotices: notices,
+    overdueAccounts: accounts,
+    payments: named.map(({ workspace, dueAt, ...payment }) => ({
+      ...payment,
+      workspace: BigInt(workspace),
+      dueAt: timestampFromDate(new Date(dueAt)),
+    })),
+  };
 }
 
 const DATABASE = `

@@ -12,9 +12,8 @@ import {
   type Booked,
   type BookedOnDay,
   type QuotesOnDay,
-  parseReportDays,
-  type ReportDays,
 } from "./overview.ts";
+import { parseReportDays, type ReportDays } from "./report-days.ts";
 import type { ReportCache } from "./report-cache.ts";
 import type { BookingRollUps } from "./roll-up-bookings.ts";
 
@@ -41,7 +40,8 @@ const BOOKED_IN_WORKSPACES = `
 
 const QUOTES = `
   select (hour at time zone 'UTC')::date::text as date, sum(calls)::float8 as quotes
-  from usage_hour where hour >= $1 and hour < $2 and limit_class = 'quote'
+  from usage_hour join workspace on workspace.id = usage_hour.workspace_id
+  where hour >= $1 and hour < $2 and limit_class = 'quote' and workspace.twin_of is null
   group by 1`;
 
 interface BookedInWorkspace extends Booked {
@@ -57,7 +57,7 @@ export interface PlatformOverviewDeps {
 }
 
 /**
- * Sums up what all workspaces booked, by day, and names those that booked most. What has changed is
+ * Sums up what all live workspaces booked, by day in UTC, and names those that booked most. What has changed is
  * counted first, as far as that takes three seconds.
  *
  * @throws Refusal FIELD_INVALID for days that are none, or too many
@@ -67,7 +67,7 @@ export async function getPlatformOverview(
   _call: unknown,
   deps: PlatformOverviewDeps,
 ): Promise<GetPlatformOverviewResponse> {
-  const days = parseReportDays(request, deps.now());
+  const days = parseReportDays(request, deps.now(), "UTC");
   const key = `${days.dates[0]} ${days.dates.at(-1)}`;
   return deps.platformOverviews.get(key, () => loadOverview(days, deps));
 }
@@ -82,7 +82,7 @@ async function loadOverview(
   const top = await runStatement<{ workspace: number }>(em, TOP, dates);
   const ids = top.map(({ workspace }) => workspace);
   const ofTop = await runStatement<BookedInWorkspace>(em, BOOKED_IN_WORKSPACES, [...dates, ids]);
-  const quoted = await runStatement<QuotesOnDay>(em, QUOTES, [days.startsAt, days.endsAt]);
+  const quoted = await runStatement<QuotesOnDay>(em, QUOTES, [days.bounds[0], days.bounds.at(-1)]);
   const own = Map.groupBy(ofTop, ({ workspace }) => workspace);
   return create(GetPlatformOverviewResponseSchema, {
     data: overviewMessage(days, booked, quoted, now()),

@@ -1,8 +1,9 @@
 import { isDistributed } from "../../db/distributed.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
+import { IS_LIVE } from "../workspaces/workspace.entity.ts";
 
-/** The webhook deliveries of all workspaces that have not ended. */
+/** The webhook deliveries of all live workspaces that have not ended. */
 export interface WebhookBacklog {
   /** How many, up to a limit. */
   readonly pending: number;
@@ -13,21 +14,28 @@ export interface WebhookBacklog {
 /** Found webhook by webhook, through the index of deliveries by status. */
 const OLDEST = `
   select (extract(epoch from min(oldest.created_at)) * 1000)::float8
-  from webhook cross join lateral (
+  from webhook join workspace on workspace.id = webhook.workspace_id and workspace.twin_of is null
+  cross join lateral (
     select created_at from webhook_delivery
     where workspace_id = webhook.workspace_id and webhook_id = webhook.id
       and status = 'pending'
     order by id limit 1
   ) as oldest`;
 
-const PENDING = "select 1 from webhook_delivery where status = 'pending' limit 1000000";
+const PENDING = `
+  select 1 from webhook_delivery
+  where status = 'pending'
+    and ${IS_LIVE}
+  limit 1000000`;
 
 /**
  * Found as the oldest is, so that deliveries that have ended cost nothing; `offset 0` keeps PostgreSQL
  * from reading the whole table instead. For more of them than this the way through the index is longer.
  */
 const PENDING_BY_WEBHOOK = `
-  select 1 from webhook cross join lateral (
+  select 1
+  from webhook join workspace on workspace.id = webhook.workspace_id and workspace.twin_of is null
+  cross join lateral (
     select 1 from webhook_delivery
     where workspace_id = webhook.workspace_id and webhook_id = webhook.id
       and status = 'pending'

@@ -18,10 +18,11 @@ const LONG_REST_MS = 60_000;
 /** How many events one transaction looks at. */
 const MAX_EVENTS = 20_000;
 
-/** Workspaces with something to count that may be counted within `$1` milliseconds. */
+/** Live workspaces with something to count that may be counted within `$1` milliseconds. */
 const BEHIND = `
   select feed.workspace_id::float8 as id, rolled_up.workspace_id is null as "isNew"
   from feed left join booking_roll_up as rolled_up on rolled_up.workspace_id = feed.workspace_id
+    join workspace on workspace.id = feed.workspace_id and workspace.twin_of is null
   where rolled_up.workspace_id is null
     or (rolled_up.position < feed.position or rolled_up.fill_before is not null)
       and rolled_up.rest_until <= now() + $1::int * interval '1 ms'

@@ -13,6 +13,13 @@ export const UsageHour = defineEntity({
     hour: p.datetime(0).primary(),
     limitClass: p.text().$type<LimitClass>().primary(),
     calls: p.bigint("number"),
+    /**
+     * How many of the calls were in the second, third and fourth quarter of the hour; the rest were in the first. Days
+     * of a time zone such as that of Kathmandu begin within an hour.
+     */
+    secondQuarter: p.bigint("number").default(0),
+    thirdQuarter: p.bigint("number").default(0),
+    fourthQuarter: p.bigint("number").default(0),
   },
   // Of all workspaces, for what the platform did and for what is too old.
   indexes: [{ name: "usage_hour_by_hour", properties: ["hour"] }],

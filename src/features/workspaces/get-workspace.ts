@@ -1,8 +1,8 @@
-import { create } from "@bufbuild/protobuf";
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import {
-  BookingBlocker,
   GetWorkspaceResponseSchema,
   type GetWorkspaceResponse,
+  type WorkspaceSchema,
 } from "../../../gen/shipments/v1/workspace_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import {
@@ -12,37 +12,46 @@ import {
   MAX_REQUEST_BYTES,
 } from "../../domain/limits.ts";
 import type { Call } from "../../pipeline/call.ts";
+import { type BookingDeps, loadBookingBlockers } from "./booking-blockers.ts";
 import { PaymentConnection } from "./payment-connection.entity.ts";
-import { Workspace } from "./workspace.entity.ts";
+import { findLive, Workspace } from "./workspace.entity.ts";
 
-/** What the call works with. */
-interface Deps {
-  readonly em: EntityManager;
-  /** Whether a tariff is in force now. */
-  readonly hasTariffInForce: (em: EntityManager) => Promise<boolean>;
+/** What tells of a workspace. */
+export interface WorkspaceDeps extends BookingDeps {
+  /** Whether the platform has a geocoder. */
+  readonly hasGeocoder: boolean;
 }
 
 /** Gives the workspace of the caller, with its limits and what blocks its bookings. */
 export async function getWorkspace(
   _request: unknown,
-  { caller: { workspaceId, limits } }: Call,
-  { em, hasTariffInForce }: Deps,
+  call: Call,
+  { em, ...deps }: WorkspaceDeps,
 ): Promise<GetWorkspaceResponse> {
-  const reading = em.fork();
-  const { id, name } = await reading.findOneOrFail(Workspace, workspaceId);
-  const connection = await reading.findOne(PaymentConnection, { workspace: workspaceId });
-  const bookingBlockers: BookingBlocker[] = [];
-  if (connection === null) bookingBlockers.push(BookingBlocker.PAYMENT_PROVIDER);
-  if (!(await hasTariffInForce(reading))) bookingBlockers.push(BookingBlocker.TARIFF);
-  return create(GetWorkspaceResponseSchema, {
-    data: {
-      id: BigInt(id),
-      name,
-      paymentProvider: connection?.provider,
-      limits: { ...LIMITS, ...limits },
-      bookingBlockers,
-    },
-  });
+  const data = await loadWorkspace(em.fork(), call, deps);
+  return create(GetWorkspaceResponseSchema, { data });
+}
+
+/** The workspace of a call's caller as it sees itself. */
+export async function loadWorkspace(
+  em: EntityManager,
+  { caller: { workspaceId, limits, test } }: Call,
+  { hasTariffInForce, hasGeocoder }: Omit<WorkspaceDeps, "em">,
+): Promise<MessageInitShape<typeof WorkspaceSchema>> {
+  const workspace = await em.findOneOrFail(Workspace, workspaceId);
+  const { name, timeZone } = await findLive(em, workspace);
+  const connection = await em.findOne(PaymentConnection, { workspace: workspaceId });
+  const bookingBlockers = await loadBookingBlockers(em, workspaceId, hasTariffInForce);
+  return {
+    id: BigInt(workspaceId),
+    name,
+    paymentProvider: connection?.provider,
+    limits: { ...LIMITS, ...limits },
+    bookingBlockers,
+    test,
+    timeZone,
+    addressSearch: hasGeocoder,
+  };
 }
 
 const LIMITS = {

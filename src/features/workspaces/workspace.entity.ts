@@ -1,17 +1,36 @@
 import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
 import type { EntityManager } from "../../db/orm.ts";
+import { refuse } from "../../domain/refusal.ts";
+import { isTimeZone } from "../../domain/time-zone.ts";
 import { runStatement } from "../../db/statement.ts";
 
-/** A team account, which shipments, customers and API keys belong to. */
+/** The time zone of a workspace that has chosen none. */
+const DEFAULT_TIME_ZONE = "UTC";
+
+/** What SQL says of rows of a workspace that is no test twin, of whose trouble nobody needs to hear. */
+export const IS_LIVE =
+  "not exists (select from workspace where id = workspace_id and twin_of is not null)";
+
+/**
+ * A team account, which shipments, customers and API keys belong to; or the test twin of one, which is a
+ * workspace of its own so that nothing of both can meet.
+ */
 export const Workspace = defineEntity({
   name: "Workspace",
   tableName: "workspace",
   properties: {
     id: p.bigint("number").primary().autoincrement(),
+    /** A twin goes by that of its live workspace. */
     name: p.text(),
     createdAt: p.datetime(3),
-    /** Since when its calls are refused; null while they are not. */
+    /** Since when its calls are refused; null while they are not. A twin goes by its live workspace. */
     suspendedAt: p.datetime(3).nullable(),
+    /** The live workspace that it is the test twin of; null for a live one. Workspaces are never deleted. */
+    twinOf: p.bigint("number").nullable().unique("workspace_twin"),
+    /** The IANA name of the time zone whose days its reports are by. A twin goes by that of its live workspace. */
+    timeZone: p.text().default(DEFAULT_TIME_ZONE),
+    /** The account that the platform made for it last at a payment provider, connected or not; null for none. */
+    providerAccount: p.text().nullable(),
   },
   indexes: [{ name: "workspace_by_name", properties: ["name", "id"] }],
   checks: [{ name: "workspace_name_given", expression: "name <> ''" }],
@@ -28,5 +47,33 @@ export async function lockWorkspace(tx: EntityManager, id: number): Promise<Work
   return tx.findOne(Workspace, id);
 }
 
+/** The workspace that a workspace goes by in name, suspension, members and time zone: itself unless it is a twin. */
+export async function findLive(em: EntityManager, workspace: Workspace): Promise<Workspace> {
+  return workspace.twinOf ? em.findOneOrFail(Workspace, workspace.twinOf) : workspace;
+}
+
 /** `no key update`, so that rows that refer to the workspace can be inserted meanwhile. */
 const LOCK_WORKSPACE = "select from workspace where id = $1 for no key update";
+
+const TIME_ZONE = `
+  select coalesce(live.time_zone, workspace.time_zone) as "timeZone"
+  from workspace left join workspace as live on live.id = workspace.twin_of
+  where workspace.id = $1`;
+
+/** The IANA name of the time zone of a workspace, which a twin has from its live workspace. */
+export async function findTimeZone(em: EntityManager, workspace: number): Promise<string> {
+  const [row] = await runStatement<{ timeZone: string }>(em, TIME_ZONE, [workspace]);
+  return row!.timeZone;
+}
+
+/**
+ * The time zone that a request names; the one of who has chosen none for an empty text.
+ *
+ * @throws Refusal FIELD_INVALID
+ */
+export function parseTimeZone(text: string): string {
+  if (text === "") return DEFAULT_TIME_ZONE;
+  if (isTimeZone(text)) return text;
+  const fault = "time_zone must be the IANA name of a time zone, such as Europe/Berlin.";
+  throw refuse("FIELD_INVALID", fault, { subject: "time_zone" });
+}

@@ -48,6 +48,7 @@ test("an operator reads how the parts of the platform are, the same by JSON and 
     tariff: { version_in_force: 1, scheduled_version: null, scheduled_at: null },
     webhooks: { pending_deliveries: 0, oldest_pending_at: null },
     events: { delay_seconds: 0 },
+    payments: { overdue_payments: 0, overdue_notices: 0, overdue_accounts: 0, payments: [] },
   };
   const byJson = await health();
   expect(byJson).toEqual(expected);

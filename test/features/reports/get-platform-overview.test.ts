@@ -68,8 +68,10 @@ test("an operator reads what all workspaces booked, and which ten booked most, b
         cancellations: 2,
         revenue: [yen, dollars(279.18)],
         quotes: 6,
+        quoted_bookings: 3,
         quote_to_booking: 0.5,
       },
+      time_zone: "UTC",
     },
     top_workspaces: [
       {

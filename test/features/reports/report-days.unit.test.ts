@@ -1,12 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { Refusal } from "../../../src/domain/refusal.ts";
-import { parseReportDays } from "../../../src/features/reports/overview.ts";
+import { parseReportDays } from "../../../src/features/reports/report-days.ts";
 
 const NOW = new Date("2028-03-01T23:59:59.999Z");
 
 function boundsOf(requested: { fromDate?: string; toDate?: string }) {
-  const { dates, startsAt, endsAt } = parseReportDays(requested, NOW);
-  return [dates[0], dates.at(-1), dates.length, startsAt.toISOString(), endsAt.toISOString()];
+  const { dates, bounds } = parseReportDays(requested, NOW, "UTC");
+  const [first, last] = [bounds[0]!, bounds.at(-1)!];
+  return [dates[0], dates.at(-1), dates.length, first.toISOString(), last.toISOString()];
 }
 
 test.each([
@@ -18,6 +19,43 @@ test.each([
 ])("a request that gives %s", (_, requested, [first, last, count]) => {
   const after = new Date(Date.parse(`${last}T00:00:00Z`) + 86_400_000).toISOString();
   expect(boundsOf(requested)).toEqual([first, last, count, `${first}T00:00:00.000Z`, after]);
+});
+
+test.each([
+  // Clocks go forward at 2 on the 29th of March, and back at 3 on the 25th of October.
+  ["Europe/Berlin", "2026-03-28", ["03-27T23", "03-28T23", "03-29T22"]],
+  ["Europe/Berlin", "2026-10-24", ["10-23T22", "10-24T22", "10-25T23"]],
+  ["America/New_York", "2026-03-07", ["03-07T05", "03-08T05", "03-09T04"]],
+  ["America/New_York", "2026-10-31", ["10-31T04", "11-01T04", "11-02T05"]],
+])("in %s the days from %s on begin when it is midnight there", (timeZone, fromDate, hours) => {
+  const toDate = Temporal.PlainDate.from(fromDate).add({ days: 1 }).toString();
+  const { bounds } = parseReportDays({ fromDate, toDate }, NOW, timeZone);
+  expect(bounds.map((at) => at.toISOString())).toEqual(
+    hours.map((hour) => expect.stringMatching(new RegExp(`${hour}:00:00.000Z$`))),
+  );
+});
+
+test("a time zone that is off by three quarters of an hour has days of its own", () => {
+  const { dates, bounds } = parseReportDays({ fromDate: "2028-03-01" }, NOW, "Asia/Kathmandu");
+  // It is the next day there at 23:59 in UTC.
+  expect(dates).toEqual(["2028-03-01", "2028-03-02"]);
+  expect(bounds.map((at) => at.toISOString())).toEqual([
+    "2028-02-29T18:15:00.000Z",
+    "2028-03-01T18:15:00.000Z",
+    "2028-03-02T18:15:00.000Z",
+  ]);
+});
+
+test("the day that Samoa left out has no hours", () => {
+  const requested = { fromDate: "2011-12-29", toDate: "2011-12-31" };
+  const { dates, bounds } = parseReportDays(requested, NOW, "Pacific/Apia");
+  expect(dates).toEqual(["2011-12-29", "2011-12-30", "2011-12-31"]);
+  expect(bounds.map((at) => at.toISOString())).toEqual([
+    "2011-12-29T10:00:00.000Z",
+    "2011-12-30T10:00:00.000Z",
+    "2011-12-30T10:00:00.000Z",
+    "2011-12-31T10:00:00.000Z",
+  ]);
 });
 
 describe("days that cannot be reported are refused at their fields", () => {
@@ -45,7 +83,7 @@ describe("days that cannot be reported are refused at their fields", () => {
       [fromDate("from_date must be at most 91 days before to_date.")],
     ],
   ])("%s", (_, requested, violations) => {
-    const refused = () => parseReportDays(requested, NOW);
+    const refused = () => parseReportDays(requested, NOW, "UTC");
     expect(refused).toThrow(Refusal);
     try {
       refused();

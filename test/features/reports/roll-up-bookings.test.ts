@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { pino } from "pino";
 import { expect, test } from "vitest";
-import { BOOKED_DATE, BOOKED_FIGURES } from "../../../src/features/reports/overview.ts";
+import { BOOKED_FIGURES } from "../../../src/features/reports/overview.ts";
 import { createBookingRollUps } from "../../../src/features/reports/roll-up-bookings.ts";
 import { book, takeStep, type Step } from "../../support/bookings.ts";
 import { connectTo, openOrm } from "../../support/database.ts";
@@ -26,6 +26,7 @@ const COUNTED = `
     awaiting_minor::float8 as "awaitingMinor"
   from booking_day order by 1, 2, 3`;
 
+const BOOKED_DATE = "(created_at at time zone 'UTC')::date";
 const OF_SHIPMENTS = `
   select workspace_id::int as workspace, (${BOOKED_DATE})::text as date, currency, ${BOOKED_FIGURES}
   from shipment group by workspace_id, ${BOOKED_DATE}, currency order by 1, 2, 3`;

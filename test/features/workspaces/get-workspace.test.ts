@@ -29,7 +29,9 @@ async function expectBoth(
   payment_provider: string | null,
   booking_blockers: string[],
 ): Promise<void> {
-  const data = { id, name: "Test", payment_provider, limits: LIMITS, booking_blockers };
+  const rest = { test: false, time_zone: "UTC", address_search: false };
+  const own = { id, name: "Test", payment_provider, ...rest };
+  const data = { ...own, limits: LIMITS, booking_blockers };
   const { status, body } = await service.request("/v1/workspace", { apiKey });
   expect({ status, body }).toEqual({ status: 200, body: { data } });
   const response = await service.grpcClient(apiKey, WorkspaceService).getWorkspace({});
@@ -68,6 +70,8 @@ describe("without a tariff", async () => {
   test.each([
     ["a quote", "/v1/shipments/quote", COVERED_ROUTE],
     ["a batch of quotes", "/v1/shipments/quote/batch", { routes: [COVERED_ROUTE] }],
+    ["a quote with an id", "/v1/quotes", COVERED_ROUTE],
+    ["a batch of quotes with ids", "/v1/quotes/batch", { routes: [COVERED_ROUTE] }],
     ["a booking", "/v1/shipments", BOOKING],
   ])("%s is refused as unavailable by JSON", async (_, path, body) => {
     const { apiKey } = workspace;

@@ -1,0 +1,169 @@
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromDate, timestampFromMs } from "@bufbuild/protobuf/wkt";
+import {
+  GetPlatformAttentionResponseSchema,
+  PlatformAttentionKind,
+  type GetPlatformAttentionResponse,
+  type PlatformAttentionSubjectSchema,
+} from "../../../gen/shipments/admin/v1/platform_report_service_pb.js";
+import type { EntityManager } from "../../db/orm.ts";
+import { runStatement } from "../../db/statement.ts";
+import { OperatorKey } from "../operators/operator-key.entity.ts";
+import { Operator } from "../operators/operator.entity.ts";
+import { loadMailBacklog } from "../people/mail-backlog.ts";
+import { loadVersionInForce } from "../tariffs/versions/load-version.ts";
+import { STOPPED } from "../workspaces/payment-connection.entity.ts";
+import { IS_LIVE, Workspace } from "../workspaces/workspace.entity.ts";
+import { attentionTo, ENDING_MS, MAX_COUNTED } from "./get-attention.ts";
+import type { HealthDeps } from "./get-health.ts";
+import { countOverdueWork, loadOverduePayments } from "./overdue-payments.ts";
+
+type Subject = MessageInitShape<typeof PlatformAttentionSubjectSchema>;
+type Listed = Parameters<typeof attentionTo<PlatformAttentionKind, Subject>>[0][number];
+
+/** What operators have to do for all live workspaces and for the platform itself, the worst first. */
+export async function getPlatformAttention(
+  _request: unknown,
+  _call: unknown,
+  { em, now }: Pick<HealthDeps, "em" | "now">,
+): Promise<GetPlatformAttentionResponse> {
+  const reading = em.fork();
+  const data = attentionTo([
+    await loadTariff(reading),
+    await loadPayments(reading, now()),
+    await loadStoppedProviders(reading),
+    await loadMails(reading, now()),
+    await loadFailingWebhooks(reading, now()),
+    await loadEndingKeys(reading, now()),
+  ]);
+  return create(GetPlatformAttentionResponseSchema, {
+    data: await withOwners(reading, data),
+  });
+}
+
+async function loadTariff(em: EntityManager): Promise<Listed> {
+  const isThere = (await loadVersionInForce(em)) !== undefined;
+  return { kind: PlatformAttentionKind.TARIFF, subjects: [], count: isThere ? 0 : 1 };
+}
+
+async function loadPayments(em: EntityManager, now: Date): Promise<Listed> {
+  const { payments, notices, accounts } = await countOverdueWork(em, now);
+  const named = payments === 0 ? [] : await loadOverduePayments(em, now);
+  return {
+    kind: PlatformAttentionKind.PAYMENT_OVERDUE,
+    count: payments + notices + accounts,
+    subjects: named.map(({ workspace, shipment, dueAt }) => ({
+      workspace: BigInt(workspace),
+      id: shipment,
+      at: timestampFromDate(new Date(dueAt)),
+    })),
+  };
+}
+
+const STOPPED_PROVIDERS = `
+  select workspace_id::float8 as workspace from payment_connection
+  where ${STOPPED} and ${IS_LIVE}
+  order by workspace_id limit ${MAX_COUNTED}`;
+
+async function loadStoppedProviders(em: EntityManager): Promise<Listed> {
+  const rows = await runStatement<{ workspace: number }>(em, STOPPED_PROVIDERS);
+  return {
+    kind: PlatformAttentionKind.PAYMENT_PROVIDER,
+    subjects: rows.map(({ workspace }) => ({ workspace: BigInt(workspace) })),
+  };
+}
+
+/** How long a mail may wait, in milliseconds: it is tried again within seconds at first. */
+const MAIL_WAIT_MS = 5 * 60_000;
+
+async function loadMails(em: EntityManager, now: Date): Promise<Listed> {
+  const { waiting, oldestMs } = await loadMailBacklog(em);
+  const isLate = oldestMs !== null && oldestMs <= now.getTime() - MAIL_WAIT_MS;
+  return {
+    kind: PlatformAttentionKind.MAIL_WAITING,
+    count: isLate ? waiting : 0,
+    subjects: isLate ? [{ at: timestampFromMs(oldestMs) }] : [],
+  };
+}
+
+const DAY_MS = 24 * 60 * 60 * 1_000;
+/** A workspace hears of its webhooks at once, and one that was given up long ago is nobody's any more. */
+const FAILING_MS = { least: DAY_MS, most: 14 * DAY_MS };
+
+const FAILING_WEBHOOKS = `
+  select workspace_id::float8 as workspace, id, url, failing_since as "failingSince"
+  from webhook
+  where failing_since >= $1 and failing_since <= $2
+    and disabled_reason is distinct from 'request' and ${IS_LIVE}
+  order by failing_since, workspace_id, id limit ${MAX_COUNTED}`;
+
+interface WebhookRow {
+  readonly workspace: number;
+  readonly id: string;
+  readonly url: string;
+  readonly failingSince: Date | string;
+}
+
+async function loadFailingWebhooks(em: EntityManager, now: Date): Promise<Listed> {
+  const before = (ms: number) => new Date(now.getTime() - ms).toISOString();
+  const between = [before(FAILING_MS.most), before(FAILING_MS.least)];
+  const rows = await runStatement<WebhookRow>(em, FAILING_WEBHOOKS, between);
+  return {
+    kind: PlatformAttentionKind.WEBHOOK_FAILING,
+    subjects: rows.map(({ workspace, id, url, failingSince }) => ({
+      workspace: BigInt(workspace),
+      id,
+      name: url,
+      at: timestampFromDate(new Date(failingSince)),
+    })),
+  };
+}
+
+/** The keys that end soon, the next first. */
+async function loadEndingKeys(em: EntityManager, now: Date): Promise<Listed> {
+  const endsAt = { $gt: now, $lte: new Date(now.getTime() + ENDING_MS) };
+  const found = await em.find(
+    OperatorKey,
+    { endsAt },
+    { orderBy: { endsAt: "asc", id: "asc" }, limit: MAX_COUNTED },
+  );
+  return {
+    kind: PlatformAttentionKind.OPERATOR_KEY_ENDING,
+    subjects: found.map((key) => ({
+      operator: BigInt(key.operator),
+      id: key.id,
+      ...(key.name === null ? {} : { name: key.name }),
+      at: timestampFromDate(key.endsAt!),
+    })),
+  };
+}
+
+/** The same with the names of the workspaces and the operators of all that is named. */
+async function withOwners(
+  em: EntityManager,
+  data: ReturnType<typeof attentionTo<PlatformAttentionKind, Subject>>,
+) {
+  const subjects = data.flatMap((each) => each.subjects);
+  const idsOf = (field: "workspace" | "operator") =>
+    [...new Set(subjects.flatMap((subject) => subject[field] ?? []))].map(Number);
+  const [workspaces, operators] = [idsOf("workspace"), idsOf("operator")];
+  const names = {
+    workspace: namesById(
+      workspaces.length === 0 ? [] : await em.find(Workspace, { id: { $in: workspaces } }),
+    ),
+    operator: namesById(
+      operators.length === 0 ? [] : await em.find(Operator, { id: { $in: operators } }),
+    ),
+  };
+  const withOwner = (subject: Subject): Subject => {
+    const owner =
+      names.workspace.get(Number(subject.workspace)) ??
+      names.operator.get(Number(subject.operator));
+    return owner === undefined ? subject : { ...subject, owner };
+  };
+  return data.map((each) => ({ ...each, subjects: each.subjects.map(withOwner) }));
+}
+
+function namesById(found: readonly { readonly id: number; readonly name: string }[]) {
+  return new Map(found.map(({ id, name }) => [id, name]));
+}
