@@ -57,6 +57,17 @@ const FAULTY: readonly (readonly [variable: string, value: string, sentence: str
     `${"A".repeat(43)}=,${"A".repeat(40)}`,
     "must be keys of 32 bytes in base64, by commas: `openssl rand -base64 32` makes one",
   ],
+  [
+    "STRIPE_SECRET_KEY",
+    "sk_test_1",
+    "must be a live key such as sk_live_...; STRIPE_TEST_SECRET_KEY is for a test key",
+  ],
+  [
+    "STRIPE_TEST_SECRET_KEY",
+    "rk_live_1",
+    "must be a test key such as sk_test_...; STRIPE_SECRET_KEY is for a live key",
+  ],
+  ["STRIPE_TEST_WEBHOOK_SECRET", "secret", "must be a secret such as whsec_..., or two by a comma"],
   ["WEBHOOK_ALLOW_LOOPBACK_HTTP", "perhaps", "must be true or false"],
   [
     "DATABASE_URL",
@@ -70,6 +81,36 @@ const FAULTY: readonly (readonly [variable: string, value: string, sentence: str
     '"10.0.0.0/33" is neither an IP address nor a network such as 10.0.0.0/8',
   ],
   ["OIDC_ASSUME_EMAIL_VERIFIED", "perhaps", "must be true or false"],
+  [
+    "SMTP_URL",
+    "smtp://ada@x.example/path",
+    "must be an address such as smtps://user:password@smtp.example.org:465",
+  ],
+  ["MAIL_FROM", "Shipments", "must be an address such as Shipments <no-reply@example.org>"],
+  [
+    "MAP_TILES_URL",
+    "https://tiles.example.org/{z}/{x}.png",
+    "must be an address such as https://tiles.example.org/{z}/{x}/{y}.png",
+  ],
+  [
+    "MAP_TILES_FILE",
+    "package.json",
+    "must be a readable PMTiles file, of version 3, of PNG, JPEG, WebP or AVIF images",
+  ],
+  ["MAP_TILES_ATTRIBUTION", "©".repeat(201), "must have at most 200 characters"],
+  ["GEOCODER", "google", "must be photon, nominatim or pelias"],
+  [
+    "GEOCODER_URL",
+    "https://x.example/?key=1",
+    "must be an address such as https://photon.example.org, without user, query or fragment",
+  ],
+  ["GEOCODER_KEY", "a\nb", "must be at most 999 visible characters"],
+  [
+    "GEOCODER_KEY_HEADER",
+    "User-Agent",
+    "must be a header that carries a key, such as Authorization",
+  ],
+  ["GEOCODER_ATTRIBUTION", "x".repeat(201), "must be at most 200 characters"],
   ["OIDC_ISSUER", "http://x.example", "must be an address such as https://accounts.example.org"],
 ];
 
@@ -111,6 +152,50 @@ test("a part of what signing in by OIDC needs is refused, with the name of each 
   const sentences = missing.map((name) => `${name}: must be set for signing in by OIDC\n`);
   expect({ code, stderr }).toEqual({ code: 1, stderr: sentences.join("") });
 });
+
+test("a mail server without what mails need besides is refused, with the name of each", async () => {
+  const { code, stderr } = await runCommand(["serve"], { SMTP_URL: "smtp://smtp.example.org:587" });
+  const missing = ["MAIL_FROM", "PUBLIC_URL"];
+  const sentences = missing.map((name) => `${name}: must be set for sending mails by SMTP_URL\n`);
+  expect({ code, stderr }).toEqual({ code: 1, stderr: sentences.join("") });
+});
+
+const TILES = "https://tiles.example.org/{z}/{x}/{y}.png";
+
+test.each([
+  [
+    { MAP_TILES_URL: TILES },
+    "MAP_TILES_ATTRIBUTION: must name whom the map's images are from, as their licence asks",
+  ],
+  [
+    { MAP_TILES_ATTRIBUTION: "© Example" },
+    "MAP_TILES_URL: must be set, or MAP_TILES_FILE, for what MAP_TILES_ATTRIBUTION is about",
+  ],
+])("a part of what images of maps need is refused: %j", async (environment, sentence) => {
+  const { code, stderr } = await runCommand(["serve"], environment);
+  expect({ code, stderr }).toEqual({ code: 1, stderr: `${sentence}\n` });
+});
+
+const GEOCODER_URL = "https://photon.example.org";
+
+test.each([
+  [{ GEOCODER_URL }, "GEOCODER: must be photon, nominatim or pelias for GEOCODER_URL"],
+  [{ GEOCODER: "photon" }, "GEOCODER_URL: must be set to where the geocoder is, for GEOCODER"],
+  [
+    { GEOCODER: "photon", GEOCODER_URL, GEOCODER_KEY: "secret" },
+    "GEOCODER_KEY: must not be set for photon, which takes no key",
+  ],
+  [
+    { GEOCODER: "pelias", GEOCODER_URL, GEOCODER_KEY_HEADER: "X-Key" },
+    "GEOCODER_KEY: must be set for GEOCODER_KEY_HEADER",
+  ],
+])(
+  "a part of what a geocoder needs is refused, with what is missing: %j",
+  async (set, sentence) => {
+    const { code, stderr } = await runCommand(["serve"], set);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: `${sentence}\n` });
+  },
+);
 
 test("an empty environment variable counts as not set", async () => {
   const { stderr } = await runCommand(["tariff", "list"], {

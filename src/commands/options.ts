@@ -67,6 +67,11 @@ export function keyEndingIn<Key extends { readonly last4: string }>(
   throw new CommandRefused(`${owner} has several working keys that end in ${last4}; use its RPC.`);
 }
 
+/** `--test`: of the workspace's test twin. */
+export function testOption(): Option {
+  return option("--test", "of its test twin, whose keys begin with shp_test_");
+}
+
 /** `--provider manual`, or with other flags. */
 export function providerOption(flags = "--provider <provider>"): Option {
   return option(flags, "the payment provider").choices([...PAYMENT_PROVIDERS]);

@@ -7,7 +7,11 @@ import {
   TRACING_VARIABLES,
   type TracingConfig,
 } from "./tracing-config.ts";
+import { MAP_VARIABLES, readMapTiles } from "./map-config.ts";
+import { GEOCODER_VARIABLES, readGeocoder, type GeocoderConfig } from "./geocoder-config.ts";
+import { MAIL_VARIABLES, readMail, type MailConfig } from "./mail-config.ts";
 import { databaseUrlFault } from "../db/database-url.ts";
+import type { MapTiles } from "../domain/map-tiles.ts";
 import { SEALING_KEY_LENGTH } from "../domain/secret-seal.ts";
 
 /** How the process is set up, read once from its environment. */
@@ -30,6 +34,8 @@ export interface Config {
   readonly trustedProxies: readonly string[];
   /** The identity provider at which people may sign in; undefined for none. */
   readonly oidc: OidcConfig | undefined;
+  /** How mails are sent; undefined when they are not. */
+  readonly mail: MailConfig | undefined;
   /** A PostgreSQL of the operator's, perhaps of several hosts; undefined for the embedded one. */
   readonly databaseUrl: string | undefined;
   /** Where the embedded PostgreSQL keeps its files. */
@@ -40,6 +46,10 @@ export interface Config {
   readonly webhookAllowLoopbackHttp: boolean;
   /** What seals secrets in the database, by the first, and opens them; none for not sealing them. */
   readonly secretsKeys: readonly Uint8Array[];
+  /** How payments are taken by Stripe. */
+  readonly stripe: StripeConfig;
+  /** The geocoder that addresses are found by; undefined for none. */
+  readonly geocoder: GeocoderConfig | undefined;
   /** How long events are kept, in days, 1 to 36,500; undefined for ever. */
   readonly eventRetentionDays: number | undefined;
   /** How long the database may be away before the service is not ready, in seconds; 0 for ever. */
@@ -48,6 +58,8 @@ export interface Config {
   readonly shutdownDelaySeconds: number;
   /** Whether the HTTP server serves the dashboard. */
   readonly dashboard: boolean;
+  /** What the dashboard's maps show below zones; undefined for coasts, borders and larger places alone. */
+  readonly mapTiles: MapTiles | undefined;
   readonly logLevel: (typeof LOG_LEVELS)[number];
   /** How the log is written; undefined for text on a terminal and JSON elsewhere. */
   readonly logFormat: (typeof LOG_FORMATS)[number] | undefined;
@@ -62,6 +74,21 @@ export interface OidcConfig {
   readonly clientSecret: string;
   /** Whether an email counts as verified of which the provider does not say whether it is. */
   readonly assumeEmailVerified: boolean;
+}
+
+/** How Stripe is reached, and the platform's accounts there; workspaces may have keys of their own. */
+export interface StripeConfig {
+  /** The origin of its API, such as `https://api.stripe.com`; undefined for that. */
+  readonly apiUrl: string | undefined;
+  /** The platform's account in each of Stripe's modes; undefined for none. */
+  readonly platforms: Readonly<Partial<Record<"live" | "test", StripePlatform | undefined>>>;
+}
+
+/** The platform's account in a mode of Stripe's, under which it makes accounts of workspaces. */
+export interface StripePlatform {
+  readonly secretKey: string;
+  /** What notices are signed with: one, or two while one takes the place of the other. */
+  readonly webhookSecrets: readonly string[];
 }
 
 /** How long the database may be away before the service is not ready, unless configured. */
@@ -94,6 +121,12 @@ const list = z
       .map((part) => part.trim())
       .filter((part) => part !== ""),
   );
+
+/** What notices of a payment provider are signed with. */
+const signingSecrets = list.refine(
+  (secrets) => secrets.length <= 2 && secrets.every((secret) => secret.startsWith("whsec_")),
+  { error: "must be a secret such as whsec_..., or two by a comma" },
+);
 
 const port = wholeNumber(0, 65_535);
 /** Such as the example, without a path. */
@@ -130,6 +163,7 @@ const environment = z.object({
   OIDC_CLIENT_ID: z.string().optional(),
   OIDC_CLIENT_SECRET: z.string().optional(),
   OIDC_ASSUME_EMAIL_VERIFIED: z.stringbool({ error: "must be true or false" }).default(false),
+  ...MAIL_VARIABLES,
   REDIS_URL: z
     .string()
     .regex(/^rediss?:\/\//, "must start with redis:// or rediss://")
@@ -141,10 +175,29 @@ const environment = z.object({
     .refine((keys) => keys.every(({ length }) => length === SEALING_KEY_LENGTH), {
       error: "must be keys of 32 bytes in base64, by commas: `openssl rand -base64 32` makes one",
     }),
+  STRIPE_SECRET_KEY: z
+    .string()
+    .regex(
+      /^[rs]k_live_\w+$/,
+      "must be a live key such as sk_live_...; STRIPE_TEST_SECRET_KEY is for a test key",
+    )
+    .optional(),
+  STRIPE_WEBHOOK_SECRET: signingSecrets,
+  STRIPE_TEST_SECRET_KEY: z
+    .string()
+    .regex(
+      /^[rs]k_test_\w+$/,
+      "must be a test key such as sk_test_...; STRIPE_SECRET_KEY is for a live key",
+    )
+    .optional(),
+  STRIPE_TEST_WEBHOOK_SECRET: signingSecrets,
+  STRIPE_API_URL: originLike("https://api.stripe.com"),
+  ...GEOCODER_VARIABLES,
   EVENT_RETENTION_DAYS: wholeNumber(1, 36_500).optional(),
   MAX_DATABASE_OUTAGE_SECONDS: wholeNumber(0, 86_400).default(DEFAULT_MAX_DATABASE_OUTAGE_SECONDS),
   SHUTDOWN_DELAY_SECONDS: wholeNumber(0, 300).default(0),
   DASHBOARD: oneOf(["on", "off"]).default("on"),
+  ...MAP_VARIABLES,
   LOG_LEVEL: oneOf(LOG_LEVELS).default("info"),
   LOG_FORMAT: oneOf(LOG_FORMATS).optional(),
   ...TRACING_VARIABLES,
@@ -192,15 +245,19 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     publicGrpcUrl: read.PUBLIC_GRPC_URL,
     trustedProxies: read.TRUSTED_PROXIES,
     oidc,
+    mail: readMail(read),
     databaseUrl: DATABASE_URL,
     dataDir: DATA_DIR,
     redisUrl: REDIS_URL,
     webhookAllowLoopbackHttp: WEBHOOK_ALLOW_LOOPBACK_HTTP,
     secretsKeys: read.SECRETS_KEYS,
+    stripe: readStripe(read),
+    geocoder: readGeocoder(read),
     eventRetentionDays: EVENT_RETENTION_DAYS,
     maxDatabaseOutageSeconds: read.MAX_DATABASE_OUTAGE_SECONDS,
     shutdownDelaySeconds: read.SHUTDOWN_DELAY_SECONDS,
     dashboard: read.DASHBOARD === "on",
+    mapTiles: readMapTiles(read),
     logLevel: read.LOG_LEVEL,
     logFormat: read.LOG_FORMAT,
     tracing: readTracing(read),
@@ -235,4 +292,26 @@ function readOidc(data: z.output<typeof environment>): OidcConfig | undefined {
     clientSecret: OIDC_CLIENT_SECRET!,
     assumeEmailVerified: data.OIDC_ASSUME_EMAIL_VERIFIED,
   };
+}
+
+/**
+ * @throws ConfigError when only one of the two is set that the platform's account in a mode needs, and for a secret
+ *   of both modes: it is the secret that says of which mode a notice is
+ */
+function readStripe(data: z.output<typeof environment>): StripeConfig {
+  const platformOf = (infix: "" | "TEST_"): StripePlatform | undefined => {
+    const secretKey = data[`STRIPE_${infix}SECRET_KEY`];
+    const webhookSecrets = data[`STRIPE_${infix}WEBHOOK_SECRET`];
+    if (secretKey !== undefined && webhookSecrets.length > 0) return { secretKey, webhookSecrets };
+    if (secretKey === undefined && webhookSecrets.length === 0) return undefined;
+    const missing = secretKey === undefined ? "SECRET_KEY" : "WEBHOOK_SECRET";
+    throw new ConfigError(`STRIPE_${infix}${missing}: must be set for payments by Stripe`);
+  };
+  const platforms = { live: platformOf(""), test: platformOf("TEST_") };
+  if (platforms.test?.webhookSecrets.some((it) => platforms.live?.webhookSecrets.includes(it))) {
+    throw new ConfigError(
+      "STRIPE_TEST_WEBHOOK_SECRET: must not have a secret of STRIPE_WEBHOOK_SECRET, but that of the endpoint in Stripe's test mode",
+    );
+  }
+  return { apiUrl: data.STRIPE_API_URL, platforms };
 }

@@ -55,12 +55,13 @@ export async function demoBanner(
   return ["", ...servers, "", ...signIn, ...lines, "", ""].join("\n");
 }
 
-function withKeys(http: string, { apiKey, operatorKey }: FirstKeys): string[] {
+function withKeys(http: string, { apiKey, testApiKey, operatorKey }: FirstKeys): string[] {
   return [
-    `  The demo workspace's key, shown this once: ${apiKey}`,
+    `  The demo workspace's key for tests, shown this once: ${testApiKey}`,
+    `  Its key for real bookings, shown this once: ${apiKey}`,
     "  Quote a delivery from Manhattan to Brooklyn:",
     "",
-    quoteCommand(http, apiKey),
+    quoteCommand(http, testApiKey),
     "",
     `  The key of the platform's owner, shown this once: ${operatorKey}`,
     "  List the workspaces:",
@@ -75,7 +76,7 @@ function withoutKeys(
   newKey: { readonly workspace: string; readonly owner: string },
 ): string[] {
   return [
-    "  Keys are shown once, when they are made. This makes a new one; others of the workspace stop",
+    "  Keys are shown once, when they are made. This makes a new one for tests; others for tests stop",
     "  at once, unless you add `--overlap SECONDS`:",
     "",
     newKey.workspace,
@@ -95,12 +96,14 @@ function quoteCommand(http: string, apiKey: string): string {
   return `curl -sS ${http}/v1/shipments/quote -H "Authorization: Bearer ${apiKey}" -H 'Content-Type: application/json' -d '${JSON.stringify(SAMPLE_ROUTE)}'`;
 }
 
-/** The command that makes a key of the first workspace, and the workspace if there is none. */
+/** The command that makes a key for tests of the first workspace, and the workspace if there is none. */
 async function newKeyCommand(em: EntityManager): Promise<string> {
-  const [workspace] = await em.fork().find(Workspace, {}, { orderBy: { id: "asc" }, limit: 1 });
+  const [workspace] = await em
+    .fork()
+    .find(Workspace, { twinOf: null }, { orderBy: { id: "asc" }, limit: 1 });
   return workspace === undefined
     ? "workspace create --name Demo --payment-provider manual"
-    : `key rotate --workspace ${workspace.id}`;
+    : `key rotate --workspace ${workspace.id} --test`;
 }
 
 /** The command that makes a key of the first owner, and the owner if there is none. */

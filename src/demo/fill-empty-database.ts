@@ -24,6 +24,8 @@ import { inviteDemoAdmin, OWNER_EMAIL } from "./demo-sign-in.ts";
 export interface FirstKeys {
   /** Of the demo workspace. */
   readonly apiKey: string;
+  /** Of its test twin. */
+  readonly testApiKey: string;
   /** Of the owner of the platform. */
   readonly operatorKey: string;
 }
@@ -48,9 +50,9 @@ export async function fillEmptyDatabase({
       callOf: (method) => localCall(method, "service", "demo"),
     },
   );
-  const { apiKey, id } = await makeWorkspace(em);
+  const { id, ...keys } = await makeWorkspace(em);
   await inviteDemoAdmin(em, id);
-  return { apiKey, operatorKey: await makeOwner(em) };
+  return { ...keys, operatorKey: await makeOwner(em) };
 }
 
 async function isEmpty(em: EntityManager): Promise<boolean> {
@@ -58,12 +60,12 @@ async function isEmpty(em: EntityManager): Promise<boolean> {
   return tariffs + (await em.count(Workspace)) + (await em.count(Operator)) === 0;
 }
 
-async function makeWorkspace(em: EntityManager): Promise<{ id: number; apiKey: string }> {
+async function makeWorkspace(em: EntityManager) {
   const fields = { name: "Demo", paymentProvider: "manual" };
   const request = create(CreateWorkspaceRequestSchema, fields);
   const call = localCall(WorkspaceAdminService.method.createWorkspace, "service", "demo");
-  const { data, apiKey } = await createWorkspace(request, call, { em });
-  return { id: Number(data!.id), apiKey };
+  const { data, apiKey, testApiKey } = await createWorkspace(request, call, { em });
+  return { id: Number(data!.id), apiKey, testApiKey };
 }
 
 async function makeOwner(em: EntityManager): Promise<string> {

@@ -13,6 +13,8 @@ export const MAX_PAGE_BYTES = 3.5 * 1024 * 1024;
 export const MAX_BATCH_ROUTES = 100;
 /** The most webhooks of one workspace. */
 export const MAX_WEBHOOKS = 20;
+/** The most filters that a person saves in one workspace. */
+export const MAX_SAVED_FILTERS = 50;
 /** The most members of one workspace. */
 export const MAX_MEMBERS = 200;
 /** The most API keys of one workspace that are not to end. */
@@ -21,6 +23,8 @@ export const MAX_API_KEYS = 10;
 export const MAX_WORKING_API_KEYS = 20;
 /** The most notes on one shipment. */
 export const MAX_METADATA_KEYS = 20;
+/** The most simulations that are under way in one test twin. */
+export const MAX_SIMULATIONS = 1_000;
 /** The most tariffs that are being prepared at a time. */
 export const MAX_TARIFF_DRAFTS = 50;
 /** The most bytes of zones of one tariff, as GeoJSON. */

@@ -1,4 +1,10 @@
-import { MAX_MEMBERS, MAX_TARIFF_DRAFTS, MAX_WEBHOOKS } from "./limits.ts";
+import {
+  MAX_MEMBERS,
+  MAX_SAVED_FILTERS,
+  MAX_SIMULATIONS,
+  MAX_TARIFF_DRAFTS,
+  MAX_WEBHOOKS,
+} from "./limits.ts";
 import type { RateLimitState } from "./rate-limit.ts";
 
 /**
@@ -19,6 +25,9 @@ const REASONS = {
     "The workspace is suspended: its calls are refused until the platform resumes it.",
   ROLE_INSUFFICIENT: null,
   SCOPE_INSUFFICIENT: null,
+  LIVE_MODE_ONLY: "This works in live mode alone; test mode goes by what is set there.",
+  TEST_MODE_ONLY: "This works in test mode alone, as with a key that begins with shp_test_.",
+  WORKSPACE_IS_TEST: null,
   CROSS_SITE: "Calls with a session are taken from pages of this site alone.",
   SIGN_IN_REFUSED: null,
   NOT_A_MEMBER: "You are no member of a workspace with this id.",
@@ -30,6 +39,7 @@ const REASONS = {
   SHIPMENT_STATE: null,
   CUSTOMER_NOT_FOUND: "There is no such customer.",
   CUSTOMER_TAKEN: ["customer", "Another customer of the workspace has this name and email."],
+  CUSTOMER_NOT_MERGEABLE: null,
   ETAG_STALE: null,
   EXTERNAL_REFERENCE_TAKEN: null,
   IDEMPOTENCY_KEY_IN_USE: [
@@ -42,11 +52,55 @@ const REASONS = {
   ],
   PAYMENT_MISMATCH: null,
   PRICE_CHANGED: null,
+  QUOTE_UNKNOWN: [
+    "quote_id",
+    "quote_id is no quote of the workspace, or one of days ago; ask for a new quote.",
+  ],
+  QUOTE_USED: null,
+  QUOTE_EXPIRED: null,
+  QUOTE_VOID: null,
+  QUOTE_MISMATCH: null,
   ROUTE_NOT_COVERED: null,
   WEIGHT_NOT_SERVED: null,
+  WINDOW_INVALID: null,
+  OUTSIDE_HOURS: null,
+  CUT_OFF_PASSED: null,
+  TOO_SOON: null,
+  TOO_FAR_AHEAD: null,
   PAYMENT_PROVIDER_NOT_CONNECTED: [
     "payment_provider",
     "The workspace has no payment provider connected; connect one before booking.",
+  ],
+  PAYMENT_PROVIDER_NOT_READY: [
+    "payment_provider",
+    "The payment provider takes no payments for the workspace now; look at its connection.",
+  ],
+  PAYMENT_PROVIDER_NOT_CONFIGURED: null,
+  PAYMENT_PROVIDER_REFUSED: null,
+  PAYMENT_NOT_CONFIRMED: [
+    "payment",
+    "The payment provider does not confirm it; what it says is in the shipment's payment_details.",
+  ],
+  PAYMENT_DISPUTED: [
+    "payment",
+    "The payment is disputed; nothing is refunded before that is decided.",
+  ],
+  CHECKOUT_UNAVAILABLE: [
+    "payment_provider",
+    "The payment provider has no page to pay at; record the payment instead.",
+  ],
+  CHECKOUT_AMOUNT: null,
+  PAYMENTS_OPEN: [
+    "payment_provider",
+    "Payments or refunds of the workspace are open at the payment provider; wait for their end.",
+  ],
+  SIMULATION_LIMIT: [
+    "simulation",
+    `${MAX_SIMULATIONS} simulations are under way in test mode, and no more fit: wait until some end, move the test clock on, or delete the test data.`,
+  ],
+  GEOCODER_NOT_CONFIGURED: [
+    "geocoder",
+    "The platform has no geocoder: an operator of it sets GEOCODER and GEOCODER_URL to have one.",
   ],
   EVENT_NOT_FOUND: "There is no such event.",
   WEBHOOK_NOT_FOUND: "There is no such webhook.",
@@ -63,6 +117,12 @@ const REASONS = {
     "This is the workspace's last admin; make somebody else an admin first.",
   ],
   SESSION_NOT_FOUND: "You have no session with this id.",
+  SAVED_FILTER_NOT_FOUND: "You have saved no filter with this id in the workspace.",
+  SAVED_FILTER_LIMIT: [
+    "saved_filter",
+    `You have saved ${MAX_SAVED_FILTERS} filters in the workspace, and no more fit.`,
+  ],
+  SAVED_FILTER_NAME_TAKEN: ["name", "You have saved another filter under this name."],
   SESSION_BOUND: "This session is for one workspace alone, and others know you by this name too.",
   OPERATOR_NOT_FOUND: "There is no such operator.",
   OPERATOR_EMAIL_TAKEN: ["email", "Another operator has this email."],
@@ -134,14 +194,14 @@ export class Refusal extends Error {
   /** The limit that was reached, when that is the reason. */
   readonly rateLimit: RateLimitState | undefined;
 
-  constructor(violations: readonly [Violation, ...Violation[]], options: RefusalOptions = {}) {
-    super(summarize(violations[0].text, violations.length).toWellFormed(), {
-      cause: options.cause,
-    });
+  /** @param violations at least one */
+  constructor(violations: readonly Violation[], options: RefusalOptions = {}) {
+    const [first] = violations;
+    super(summarize(first!.text, violations.length).toWellFormed(), { cause: options.cause });
     this.name = "Refusal";
     this.violations = violations.slice(0, MAX_VIOLATIONS).map(wellFormed);
     this.violationCount = violations.length;
-    this.reason = violations[0].reason;
+    this.reason = first!.reason;
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.facts = options.facts ?? {};
     this.rateLimit = options.rateLimit;
@@ -165,6 +225,11 @@ export function refuse(
   return new Refusal([subject === undefined ? violation : { ...violation, subject }], options);
 }
 
+/** Refuses a call if there is anything wrong with it. */
+export function refuseAny(violations: readonly Violation[], options?: RefusalOptions): void {
+  if (violations.length > 0) throw new Refusal(violations, options);
+}
+
 /** Whether a reason is always worded alike. */
 export function isFixed(reason: RefusalReason): reason is FixedReason {
   return REASONS[reason] !== null;
@@ -179,8 +244,12 @@ export function fixedViolation(reason: FixedReason): Violation {
 }
 
 /** The refusal of a call that cannot be served now but may be in a moment. */
-export function unavailable(text: string, cause?: unknown): Refusal {
-  return refuse("UNAVAILABLE", text, { retryAfterSeconds: 1, cause });
+export function unavailable(
+  text: string,
+  cause?: unknown,
+  options: Pick<RefusalOptions, "facts" | "retryAfterSeconds"> = {},
+): Refusal {
+  return refuse("UNAVAILABLE", text, { retryAfterSeconds: 1, cause, ...options });
 }
 
 /** Replaces lone surrogates, which UTF-8 cannot encode. */

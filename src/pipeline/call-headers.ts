@@ -28,6 +28,8 @@ export interface CallHeaders {
   readonly host: string | undefined;
   /** Every `Prefer` value, joined by commas. */
   readonly prefer: string | undefined;
+  /** `Simulate`: the faults that a call in test mode asks for; every value, joined by commas. */
+  readonly simulate: string | undefined;
   /** `X-Forwarded-For`: the addresses that proxies were called from, joined by commas. */
   readonly forwardedFor: string | undefined;
   /** `Connect-Timeout-Ms`: how long the caller will wait, in milliseconds. */
@@ -81,6 +83,7 @@ export function readCallHeaders(rawHeaders: readonly string[]): CallHeaders {
     origin: undefined,
     host: undefined,
     prefer: undefined,
+    simulate: undefined,
     forwardedFor: undefined,
     traceparent: undefined,
     tracestate: undefined,
@@ -138,6 +141,8 @@ function pick(picked: Picked & Lists, name: string, value: string): void {
       return void (picked.host ??= value);
     case "prefer":
       return void (picked.prefer = joined(picked.prefer, value));
+    case "simulate":
+      return void (picked.simulate = joined(picked.simulate, value));
     case "traceparent":
       return void (picked.traceparent = picked.traceparent === undefined ? value : "");
     case "tracestate":

@@ -3,7 +3,7 @@ import type { KeyScope, MemberRole, OperatorRole } from "../domain/roles.ts";
 import type { RateLimits, RateLimitState } from "../domain/rate-limit.ts";
 import type { Violation } from "../domain/refusal.ts";
 import type { CallHeaders } from "./call-headers.ts";
-import type { TracedEvent, WorkSpan } from "./tracer.ts";
+import type { RequestSpan, TracedEvent, WorkSpan } from "./tracer.ts";
 
 /**
  * Who may call an RPC: workspaces with an API key, operators of the platform with theirs, and people
@@ -28,6 +28,8 @@ export interface WorkspaceCaller {
   readonly account: number;
   readonly workspaceId: number;
   readonly limits: RateLimits;
+  /** Whether it is the test twin of a live workspace. */
+  readonly test: boolean;
   /** Whether its calls are refused until the platform resumes it. */
   readonly suspended: boolean;
   /** The id of the key that the call carries; undefined for a person. */
@@ -131,10 +133,31 @@ export interface ReceivedCall {
   deadlineMs: number | undefined;
   /** The raw credential; undefined until it is read. */
   credential: string | undefined;
+  /** What came of its `Simulate` header; undefined without one. */
+  simulation: Simulation | undefined;
   /** The call once it is admitted; undefined until then, and when it is refused before. */
   admitted: AnyCall | undefined;
   /** How the call ended, as a gRPC code; 0 is success; undefined until it is answered. */
   code: Code | 0 | undefined;
+}
+
+/** What came of a call's `Simulate` header. */
+export interface Simulation {
+  /** The faults that it meets, or `ignored`: the header `Simulated` of the answer. */
+  readonly said: string;
+  /** Whether the connection is cut when the work is done, instead of answering. */
+  readonly losesAnswer: boolean;
+  /** What the deliveries that the call causes meet; undefined for nothing. */
+  readonly deliveryFaults?: DeliveryFaults | undefined;
+}
+
+/** Faults of the deliveries of webhooks. */
+export interface DeliveryFaults {
+  readonly duplicated: boolean;
+  /** Whether they are late, the last event first. */
+  readonly reordered: boolean;
+  /** How many attempts, from the first, fail without being sent; null for none. */
+  readonly failures: number | null;
 }
 
 /** A call whose caller is known, may make it, and is within its limits. */
@@ -151,6 +174,8 @@ export interface AdmittedCall<C extends Caller> {
   idempotencyKey: string | undefined;
   /** Whether the response is a stored one. */
   replayed: boolean;
+  /** When it counts as made, by the frozen clock of a test twin; undefined for the real time. */
+  testTime: Date | undefined;
 }
 
 /** A call of a workspace. */
@@ -187,6 +212,7 @@ export function receiveCall(
     method: undefined,
     deadlineMs: headers.timeoutMs === undefined ? undefined : startedMs + headers.timeoutMs,
     credential: undefined,
+    simulation: undefined,
     admitted: undefined,
     code: undefined,
   };
@@ -207,6 +233,7 @@ export function admitCall<C extends Caller>(
     itemViolations: NO_VIOLATIONS,
     idempotencyKey: undefined,
     replayed: false,
+    testTime: undefined,
   };
   received.admitted = admitted;
   return admitted;
@@ -237,6 +264,12 @@ export interface CallSpan {
    * @param others the spans of the other calls that it is done for
    */
   beginTransaction(others: readonly CallSpan[]): WorkSpan;
+  /**
+   * Begins a request to another service that is made for this call.
+   *
+   * @param url of which the span tells the host and the port
+   */
+  beginRequest(method: string, url: string): RequestSpan;
   /** Says that the call is why an event is delivered, so that the attempts join its trace. */
   setCauseOf(event: TracedEvent): void;
   /**

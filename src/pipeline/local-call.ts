@@ -1,7 +1,13 @@
 import type { DescMethod } from "@bufbuild/protobuf";
-import { OPERATOR_LIMITS } from "../domain/rate-limit.ts";
+import { DEFAULT_LIMITS, OPERATOR_LIMITS } from "../domain/rate-limit.ts";
 import { readCallHeaders } from "./call-headers.ts";
-import { admitCall, receiveCall, type OperatorCall, type OperatorCaller } from "./call.ts";
+import {
+  admitCall,
+  type Call,
+  receiveCall,
+  type OperatorCall,
+  type OperatorCaller,
+} from "./call.ts";
 
 /**
  * A call of an operator's RPC that comes in by no server: from the command line, or by the service
@@ -24,5 +30,26 @@ export function localCall(
     name,
     role: "owner",
     limits: OPERATOR_LIMITS,
+  });
+}
+
+/**
+ * A call of the service itself in a workspace, which nobody has asked for.
+ *
+ * @param test whether that is a test twin
+ */
+export function localWorkspaceCall(workspaceId: number, test = false): Call {
+  const received = receiveCall(readCallHeaders([]), {});
+  return admitCall(received, "", {
+    audience: "workspace",
+    account: workspaceId,
+    workspaceId,
+    limits: DEFAULT_LIMITS,
+    suspended: false,
+    test,
+    keyId: undefined,
+    keyName: undefined,
+    keyScope: undefined,
+    member: undefined,
   });
 }

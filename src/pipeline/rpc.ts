@@ -18,9 +18,12 @@ import {
   LimitClass as LimitClassOption,
   max_request_bytes,
   minimum_member_role,
+  mode,
+  Mode as ModeOption,
   refusal_reasons,
 } from "../../gen/shipments/v1/options_pb.js";
 import { MAX_REQUEST_BYTES } from "../domain/limits.ts";
+import type { Mode } from "../domain/mode.ts";
 import type { MemberRole, OperatorRole } from "../domain/roles.ts";
 import type { LimitClass } from "../domain/rate-limit.ts";
 import type { RpcResponse } from "./rpc-response.ts";
@@ -68,6 +71,8 @@ interface RpcRules {
   readonly minimumRole: OperatorRole;
   /** Minimum role of a member; ignored for other audiences. */
   readonly minimumMemberRole: MemberRole;
+  /** The only mode in which workspaces may call it; undefined for both. */
+  readonly mode: Mode | undefined;
   readonly limitClass: LimitClass;
   /** The largest request, in bytes. */
   readonly maxRequestBytes: number;
@@ -138,6 +143,7 @@ function rulesOf(method: DescMethod): RpcRules {
     audience,
     minimumRole: minimumRoleOf(method),
     minimumMemberRole: minimumMemberRoleOf(method),
+    mode: hasOption(method, mode) ? MODE[getOption(method, mode)] : undefined,
     limitClass: limitClassOf(method),
     maxRequestBytes: hasOption(method, max_request_bytes)
       ? getOption(method, max_request_bytes)
@@ -156,6 +162,11 @@ function minimumRoleOf(method: DescMethod): OperatorRole {
   const declared = hasOption(method, minimum_role) ? getOption(method, minimum_role) : undefined;
   return ROLE[declared ?? 0] ?? (isReadOnly(method) ? "viewer" : "operator");
 }
+
+const MODE: Partial<Record<ModeOption, Mode>> = {
+  [ModeOption.LIVE]: "live",
+  [ModeOption.TEST]: "test",
+};
 
 const MEMBER_ROLE: Partial<Record<MemberRoleOption, MemberRole>> = {
   [MemberRoleOption.VIEWER]: "viewer",
@@ -187,6 +198,11 @@ function limitClassOf(method: DescMethod): LimitClass {
 
 function isUnary(method: DescMethod): method is DescMethodUnary {
   return method.methodKind === "unary";
+}
+
+/** Whether an RPC answers with a stream. */
+export function isStream(rpc: Rpc | StreamRpc): rpc is StreamRpc {
+  return isStreaming(rpc.method);
 }
 
 function isStreaming(method: DescMethod): method is DescMethodServerStreaming {

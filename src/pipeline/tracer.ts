@@ -23,6 +23,12 @@ export interface TracedAttempt extends TracedEvent {
   readonly url: string;
 }
 
+/** The span of a request to another service. */
+export interface RequestSpan {
+  /** Ends the span. Call once. */
+  end(result: AttemptResult): void;
+}
+
 /** What came of an attempt: a status, or why there was none. */
 export interface AttemptResult {
   readonly status?: number | undefined;
@@ -30,11 +36,9 @@ export interface AttemptResult {
 }
 
 /** The span of an attempt. */
-export interface AttemptSpan {
+export interface AttemptSpan extends RequestSpan {
   /** What the request carries, so that its receiver can go on with the trace. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Ends the span. Call once. */
-  end(result: AttemptResult): void;
 }
 
 /** Begins the span of an attempt, below the call that caused the event if that is known. */

@@ -3,6 +3,12 @@ import type { DatabaseDeps } from "../db/orm.ts";
 import { endSession } from "../features/people/end-session.ts";
 import { getAccount } from "../features/people/get-account.ts";
 import { listSessions } from "../features/people/list-sessions.ts";
+import {
+  deleteSavedFilter,
+  listSavedFilters,
+  renameSavedFilter,
+  saveFilter,
+} from "../features/people/saved-filters.ts";
 import { updateAccount } from "../features/people/update-account.ts";
 import type { PersonCall } from "../pipeline/call.ts";
 import { listRpcs, type Rpc, type ServiceFunctions } from "../pipeline/rpc.ts";
@@ -17,6 +23,10 @@ export function implementAccountServices(deps: DatabaseDeps): readonly Rpc[] {
     updateAccount,
     listSessions,
     endSession,
+    listSavedFilters,
+    saveFilter,
+    renameSavedFilter,
+    deleteSavedFilter,
   };
   return listRpcs(AccountService, functions, deps);
 }

@@ -16,6 +16,7 @@ import { revokeOperator } from "../features/operators/revoke-operator.ts";
 import { rotateOperatorKey } from "../features/operators/rotate-operator-key.ts";
 import { updateOperator } from "../features/operators/update-operator.ts";
 import { getHealth, type HealthDeps } from "../features/reports/get-health.ts";
+import { getPlatformAttention } from "../features/reports/get-platform-attention.ts";
 import {
   getPlatformOverview,
   type PlatformOverviewDeps,
@@ -25,9 +26,11 @@ import { checkTariff } from "../features/tariffs/drafts/check-tariff.ts";
 import { compareTariffVersions } from "../features/tariffs/versions/compare-tariff-versions.ts";
 import { createTariffDraft } from "../features/tariffs/drafts/create-tariff-draft.ts";
 import { deleteTariffDraft } from "../features/tariffs/drafts/delete-tariff-draft.ts";
+import { getTariffDraftSchedules } from "../features/tariffs/drafts/get-tariff-draft-schedules.ts";
 import { getTariffDraftZones } from "../features/tariffs/drafts/get-tariff-draft-zones.ts";
 import { getTariffDraft } from "../features/tariffs/drafts/get-tariff-draft.ts";
 import { getTariffInForce } from "../features/tariffs/versions/get-tariff-in-force.ts";
+import { getTariffVersionSchedules } from "../features/tariffs/versions/get-tariff-version-schedules.ts";
 import { getTariffVersionZones } from "../features/tariffs/versions/get-tariff-version-zones.ts";
 import { getTariffVersion } from "../features/tariffs/versions/get-tariff-version.ts";
 import { createZonesLoader } from "../features/tariffs/versions/zones-document.ts";
@@ -54,6 +57,7 @@ import { rotateWorkspaceApiKeys } from "../features/workspace-admin/rotate-works
 import { suspendWorkspace } from "../features/workspace-admin/suspend-workspace.ts";
 import { updateWorkspaceApiKey } from "../features/workspace-admin/update-workspace-api-key.ts";
 import { updateWorkspaceLimits } from "../features/workspace-admin/update-workspace-limits.ts";
+import { updateWorkspaceTimeZone } from "../features/workspace-admin/update-workspace-time-zone.ts";
 import type { OperatorCall } from "../pipeline/call.ts";
 import { listRpcs, type Rpc, type ServiceFunctions } from "../pipeline/rpc.ts";
 
@@ -68,6 +72,29 @@ export const ADMIN_SERVICES: readonly DescService[] = [
 
 /** What the RPCs of operators work with. */
 export type AdminDeps = DraftDeps & PlatformOverviewDeps & HealthDeps;
+
+/** What performs each RPC of `TariffService`. */
+const TARIFF_FUNCTIONS = {
+  createTariffDraft,
+  listTariffDrafts,
+  getTariffDraft,
+  updateTariffDraft,
+  deleteTariffDraft,
+  uploadTariffZones,
+  getTariffDraftZones,
+  getTariffDraftSchedules,
+  checkTariff,
+  replayTariff,
+  publishTariff,
+  getTariffInForce,
+  listTariffVersions,
+  getTariffVersion,
+  getTariffVersionZones,
+  getTariffVersionSchedules,
+  compareTariffVersions,
+  rollBackTariff,
+  callOffTariff,
+};
 
 /** Pairs every RPC of `ADMIN_SERVICES` with the function that performs it. */
 export function implementAdminServices(given: AdminDeps): readonly Rpc[] {
@@ -100,6 +127,7 @@ export function implementAdminServices(given: AdminDeps): readonly Rpc[] {
       connectPaymentProvider,
       disconnectPaymentProvider,
       updateWorkspaceLimits,
+      updateWorkspaceTimeZone,
       listWorkspaceApiKeys,
       createWorkspaceApiKey,
       updateWorkspaceApiKey,
@@ -107,25 +135,7 @@ export function implementAdminServices(given: AdminDeps): readonly Rpc[] {
       revokeWorkspaceApiKey,
       inviteWorkspaceMember,
     }),
-    ...list(TariffService, {
-      createTariffDraft,
-      listTariffDrafts,
-      getTariffDraft,
-      updateTariffDraft,
-      deleteTariffDraft,
-      uploadTariffZones,
-      getTariffDraftZones,
-      checkTariff,
-      replayTariff,
-      publishTariff,
-      getTariffInForce,
-      listTariffVersions,
-      getTariffVersion,
-      getTariffVersionZones,
-      compareTariffVersions,
-      rollBackTariff,
-      callOffTariff,
-    }),
-    ...list(PlatformReportService, { getPlatformOverview, getHealth }),
+    ...list(TariffService, TARIFF_FUNCTIONS),
+    ...list(PlatformReportService, { getPlatformOverview, getHealth, getPlatformAttention }),
   ];
 }

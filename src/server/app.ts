@@ -3,16 +3,21 @@ import type { Logger } from "pino";
 import type { GetPlatformOverviewResponse } from "../../gen/shipments/admin/v1/platform_report_service_pb.js";
 import { EventSchema } from "../../gen/shipments/v1/event_pb.js";
 import { QuoteShipmentRequestSchema } from "../../gen/shipments/v1/quote_pb.js";
+import { CreateQuoteRequestSchema } from "../../gen/shipments/v1/quote_service_pb.js";
 import type { Overview } from "../../gen/shipments/v1/report_pb.js";
 import type { Config } from "../config/config.ts";
 import { createGroupCommit } from "../db/group-commit.ts";
 import { createOrm, MAX_PROCESS_CONNECTIONS, type EntityManager } from "../db/orm.ts";
 import { createSecretSeal } from "../domain/secret-seal.ts";
-import { eventMessage, type EventContent } from "../features/events/event-message.ts";
+import { eventMessage } from "../features/events/event-message.ts";
+import type { DispatchDeps } from "../features/webhooks/dispatch-deliveries.ts";
 import { createEventAnnouncer } from "../features/events/event-announcer.ts";
 import { createFeedWatch } from "../features/events/feed-watch.ts";
+import { createPaymentProviders } from "../features/payments/payment-providers.ts";
 import { createOperatorKeyCache } from "../features/operators/operator-keys.ts";
+import type { InviteDeps } from "../features/people/members.ts";
 import { createSessionCache } from "../features/people/session-cache.ts";
+import { createQuoteKeys } from "../features/quotes/quote-keys.ts";
 import type { WebhookBacklog } from "../features/reports/load-figures.ts";
 import { createBookingRollUps } from "../features/reports/roll-up-bookings.ts";
 import { createReportCache } from "../features/reports/report-cache.ts";
@@ -20,12 +25,14 @@ import { createUsageCounter } from "../features/reports/usage-counter.ts";
 import { createTariffTasks, type TariffTasks } from "../features/tariffs/tasks/run-tariff-task.ts";
 import { createCoverageDocuments } from "../features/tariffs/coverage/coverage-documents.ts";
 import { createTariffCache } from "../features/tariffs/versions/tariff-cache.ts";
+import { createVersionFees } from "../features/tariffs/versions/version-fees.ts";
 import { createSender, type ResolveName } from "../features/webhooks/send-webhook.ts";
 import { createApiKeyCache } from "../features/api-keys/api-key-cache.ts";
 import { compileEncodeJson } from "../json/encode-json.ts";
 import { createMemoryLimiter, type Limiter } from "../pipeline/bounds/rate-limiter.ts";
 import { createRedisLimiter } from "../pipeline/bounds/redis-limiter.ts";
 import { compileValidateRequest } from "../pipeline/request/validate-request.ts";
+import { createAddresses } from "./addresses.ts";
 import { createBackground } from "./background.ts";
 import { ENTITIES } from "./entities.ts";
 import { createDatabaseFigures } from "./database-figures.ts";
@@ -34,6 +41,8 @@ import { forgetCallersAfter } from "./forget-callers.ts";
 import { createInstruments, type Instruments } from "./instruments.ts";
 import { createLifecycle, type Lifecycle } from "./lifecycle.ts";
 import { addMetrics } from "./metrics.ts";
+import { createMails } from "./mails.ts";
+import { createNotices, createPayments } from "./payments.ts";
 import { createReadiness } from "./readiness.ts";
 import type { Tracing } from "../telemetry/tracing.ts";
 import { createServers } from "./servers.ts";
@@ -69,12 +78,16 @@ export type AppConfig = Pick<Config, "host" | "port" | "grpcPort"> &
       | "publicGrpcUrl"
       | "trustedProxies"
       | "oidc"
+      | "mail"
       | "redisUrl"
       | "webhookAllowLoopbackHttp"
       | "secretsKeys"
+      | "stripe"
+      | "geocoder"
       | "eventRetentionDays"
       | "maxDatabaseOutageSeconds"
       | "dashboard"
+      | "mapTiles"
     >
   > & { readonly databaseUrl: string };
 
@@ -87,6 +100,8 @@ export interface AppOverrides {
   readonly resolve?: ResolveName;
   /** How long a webhook may take to answer, in milliseconds. */
   readonly webhookTimeoutMs?: number;
+  /** How long a request to the geocoder may take, in milliseconds. */
+  readonly geocoderTimeoutMs?: number;
   /** From 0 to 1; spreads retries. */
   readonly random?: () => number;
   /** Undefined while tracing is off. */
@@ -95,7 +110,7 @@ export interface AppOverrides {
 
 /** Wires the service together. Opens nothing yet. */
 export function createApp(config: AppConfig, fullLog: Logger, outside: AppOverrides = {}): App {
-  const { databaseUrl, webhookAllowLoopbackHttp: allowLoopbackHttp = false } = config;
+  const { webhookAllowLoopbackHttp: allowLoopbackHttp = false } = config;
   const { now = () => new Date(), monotonicMs: nowMs, tracing } = outside;
   const contact = createDatabaseContact({ log: fullLog, config, nowMs });
   const { log } = contact;
@@ -105,14 +120,19 @@ export function createApp(config: AppConfig, fullLog: Logger, outside: AppOverri
   const { orm, em, tasks, tariffs, keys, sessions } = stores;
   const deliver = createDelivering(outside, { ...stores, ...instruments, now, allowLoopbackHttp });
   const limiter = createLimiter(config, outside, log, instruments.countFallback);
+  const addresses = createAddresses({ ...instruments, config, outside, limiter, log });
   const tariffVersion = tariffs.currentVersion;
   const readiness = createReadiness(tariffVersion, contact.lostBecause);
   const databaseFigures = createDatabaseFigures({ em, log, now });
+  const mails = createMails({ ...stores, ...instruments, config, outside, log });
+  const payments = createPayments({ ...stores, now, log });
+  const given = { now, log, allowLoopbackHttp, sendsMails: mails !== undefined };
   const servers = createServers({
-    ...implementAll({ ...stores, now, allowLoopbackHttp }),
+    ...implementAll({ ...stores, ...payments, ...given, addresses }),
+    notices: createNotices({ ...stores, limiter, now }),
     keys,
     sessions,
-    signIn: createSignIn({ em, sessions, config, log }),
+    signIn: createSignIn({ em, sessions, config, log, wakeMails: () => mails?.wake() }),
     config,
     readiness,
     limiter,
@@ -126,12 +146,13 @@ export function createApp(config: AppConfig, fullLog: Logger, outside: AppOverri
   const background = createBackground({
     ...stores,
     ...instruments,
-    databaseUrl,
+    ...payments,
+    ...config,
     log,
     contact,
     databaseFigures,
     deliver,
-    eventRetentionDays: config.eventRetentionDays,
+    mails,
     shutdownSignal: readiness.shutdownSignal,
   });
   const lifecycle = createLifecycle({
@@ -140,7 +161,7 @@ export function createApp(config: AppConfig, fullLog: Logger, outside: AppOverri
     readiness,
     background,
     log,
-    disconnect: () => closeAll([limiter, orm, deliver.sender]),
+    disconnect: () => closeAll([limiter, orm, deliver.sender, addresses]),
     closeTracing: async () => tracing?.close(),
   });
   const { closedBecause, leave } = readiness;
@@ -165,13 +186,19 @@ function createDelivering(
   return { createGroup, now, random, sender, eventJson, countAttempt, traceAttempt };
 }
 
-async function closeAll(all: readonly { close(): Promise<void> }[]): Promise<void> {
-  await Promise.all(all.map(async (each) => each.close()));
+async function closeAll(all: readonly ({ close(): Promise<void> } | undefined)[]): Promise<void> {
+  await Promise.all(all.map(async (each) => each?.close()));
 }
 
 /** Every RPC of every service, with its function. */
-function implementAll(given: Omit<ServiceDeps & AdminDeps & Stores, "validateQuote">) {
-  const deps = { ...given, validateQuote: compileValidateRequest(QuoteShipmentRequestSchema) };
+function implementAll(
+  given: Omit<ServiceDeps & AdminDeps & Stores & InviteDeps, "validateQuote" | "validateNewQuote">,
+) {
+  const deps = {
+    ...given,
+    validateQuote: compileValidateRequest(QuoteShipmentRequestSchema),
+    validateNewQuote: compileValidateRequest(CreateQuoteRequestSchema),
+  };
   const { rpcs, streams } = implementServices(deps);
   const all = [...rpcs, ...implementAdminServices(deps), ...implementAccountServices(deps)];
   const { sessions, keys } = deps;
@@ -192,6 +219,7 @@ function createStores(config: AppConfig, log: Logger, instruments: Instruments) 
   const { em } = orm;
   const events = createEventAnnouncer(em, log);
   const tasks = createTariffTasks(databaseUrl);
+  const secretSeal = createSecretSeal(config.secretsKeys ?? []);
   return {
     orm,
     em,
@@ -204,7 +232,17 @@ function createStores(config: AppConfig, log: Logger, instruments: Instruments) 
     sessions: createSessionCache(em),
     createGroup: createGroupCommit(em, observeGroups),
     observeGroups,
-    secretSeal: createSecretSeal(config.secretsKeys ?? []),
+    secretSeal,
+    versionFees: createVersionFees(em),
+    quoteKeys: createQuoteKeys(secretSeal, log),
+    providers: createPaymentProviders({
+      apiUrl: config.stripe?.apiUrl,
+      platforms: config.stripe?.platforms ?? {},
+      onCall(call) {
+        if (call.mode === "live") instruments.observeProviderCall(call);
+        log[call.outcome === "ok" ? "debug" : "warn"](call, "payment provider called");
+      },
+    }),
     usage: createUsageCounter(),
     bookingRollUps: createBookingRollUps(em, log),
     overviews: createReportCache<Overview>(),
@@ -214,9 +252,9 @@ function createStores(config: AppConfig, log: Logger, instruments: Instruments) 
 }
 
 /** How webhooks carry events: in the JSON dialect of `/v1`. */
-function createEventJson(): (event: EventContent) => string {
+function createEventJson(): DispatchDeps["eventJson"] {
   const encode = compileEncodeJson(EventSchema);
-  return (event) => JSON.stringify(encode(eventMessage(event)));
+  return (event, of) => JSON.stringify(encode(eventMessage(event, of)));
 }
 
 /** Counts calls in this process, or in Redis together with all replicas. */

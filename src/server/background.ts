@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import manifest from "../../package.json" with { type: "json" };
 import { followChanges, type ChangeFeed } from "../db/change-feed.ts";
@@ -6,8 +7,11 @@ import type { SecretSeal } from "../domain/secret-seal.ts";
 import type { ApiKeyCache } from "../features/api-keys/api-key-cache.ts";
 import { createKeyUseRecorder } from "../features/credentials/record-key-use.ts";
 import { EVENTS_CHANNEL, type EventAnnouncer } from "../features/events/event-announcer.ts";
+import { PAYMENT_JOBS, type PaymentJobDeps } from "../features/payments/payment-jobs.ts";
 import type { OperatorKeyCache } from "../features/operators/operator-keys.ts";
+import type { Mails } from "../features/people/send-mails.ts";
 import { createReplicaHeartbeat } from "../features/reports/replica.entity.ts";
+import type { QuoteKeys } from "../features/quotes/quote-keys.ts";
 import type { BookingRollUps } from "../features/reports/roll-up-bookings.ts";
 import { writeUsage, type UsageCounter } from "../features/reports/usage-counter.ts";
 import type { TariffCache } from "../features/tariffs/versions/tariff-cache.ts";
@@ -16,26 +20,31 @@ import {
   type Deliveries,
   type DeliverDeps,
 } from "../features/webhooks/deliver-webhooks.ts";
+import { type SimulationDeps, takeDueSteps } from "../features/test-mode/simulations.ts";
+import { createInsertTwins } from "../features/workspace-admin/twins.ts";
 import type { DatabaseContact } from "./database-contact.ts";
 import type { DatabaseFigures } from "./database-figures.ts";
 import type { Instruments } from "./instruments.ts";
-import { createSealSecrets, purgeExpired, repeat } from "./upkeep.ts";
+import { createSealSecrets, purgeExpired, repeat, repeatJob } from "./upkeep.ts";
 
 /** How often a process says that it is there, in milliseconds. */
 const BEAT_MS = 5_000;
 /** How often counts of calls are written, in milliseconds; a process that is killed loses the rest. */
 const WRITE_MS = 10_000;
 
+/** How long payments in flight may take to settle at shutdown, in milliseconds. */
+const GRACE_MS = 3_000;
+
 /** What one process does besides answering calls. */
 export interface Background {
   /**
-   * Follows changes made by other processes, delivers webhooks, records which keys are used, writes
-   * counts of calls, counts bookings by day, says that the process is there, seals secrets, and purges
-   * what has expired.
-   * Resolves once keys and the tariff have been read for the first time.
+   * Follows changes made by other processes, delivers webhooks, settles payments, runs simulations of test
+   * mode, sends mails, records which keys are used, writes counts of calls, counts bookings by day, says that
+   * the process is there, inserts test twins, seals secrets, and purges what has expired. Resolves once keys
+   * and the tariff have been read for the first time.
    */
   start(): Promise<void>;
-  /** Starts no more deliveries, and waits for those in flight; they take 3 seconds at most. */
+  /** Starts no more deliveries, mails and payments, and waits for those in flight, for 3 seconds at most. */
   stopDeliveries(): Promise<void>;
   /** Writes the last counts and the last uses of keys, and stops following changes. */
   close(): Promise<void>;
@@ -47,6 +56,7 @@ export interface BackgroundDeps {
   readonly em: EntityManager;
   readonly log: Logger;
   readonly tariffs: TariffCache;
+  readonly quoteKeys: Pick<QuoteKeys, "refresh">;
   readonly keys: { readonly workspace: ApiKeyCache; readonly operator: OperatorKeyCache };
   readonly events: EventAnnouncer;
   readonly contact: Pick<DatabaseContact, "reached">;
@@ -54,9 +64,13 @@ export interface BackgroundDeps {
   readonly usage: UsageCounter;
   readonly bookingRollUps: Pick<BookingRollUps, "look">;
   readonly secretSeal: SecretSeal;
+  readonly paymentJobs: PaymentJobDeps;
+  readonly simulations: SimulationDeps;
   readonly deliver: Omit<DeliverDeps, "em" | "events" | "secretSeal">;
+  /** Undefined when no mails are sent. */
+  readonly mails: Mails | undefined;
   /** How long events are kept, in days; undefined for ever. */
-  readonly eventRetentionDays: number | undefined;
+  readonly eventRetentionDays?: number | undefined;
   readonly countPurge: Instruments["countPurge"];
   readonly shutdownSignal: AbortSignal;
 }
@@ -67,6 +81,7 @@ export function createBackground(options: BackgroundDeps): Background {
   const reports = createReports(options);
   let feed: ChangeFeed | undefined;
   let deliveries: Deliveries | undefined;
+  let jobs: Promise<unknown> | undefined;
   const keyUse = createKeyUseRecorder({
     em,
     log,
@@ -89,6 +104,7 @@ export function createBackground(options: BackgroundDeps): Background {
           // Not after the tariff, which may take long to load.
           options.contact.reached();
           await keys.operator.refresh(client);
+          await options.quoteKeys.refresh(client);
           await tariffs.refresh(client);
           resolve();
         },
@@ -100,8 +116,12 @@ export function createBackground(options: BackgroundDeps): Background {
     async start() {
       await follow();
       signal.throwIfAborted();
+      options.mails?.start();
       deliveries = deliverWebhooks(log, { ...options, ...options.deliver });
+      jobs = runJobs(options);
       void repeat(signal, () => purgeExpired({ ...options, now: options.deliver.now }));
+      const insertTwins = createInsertTwins(em, log);
+      void repeat(signal, () => insertTwins(signal));
       void repeat(signal, createSealSecrets(em, options.secretSeal, log));
       void repeat(signal, options.databaseFigures.look);
       void repeat(signal, keyUse.record);
@@ -109,13 +129,25 @@ export function createBackground(options: BackgroundDeps): Background {
       reports.start();
     },
     async stopDeliveries() {
-      await deliveries?.close();
+      // What a provider does not answer in time is asked again by whoever comes next.
+      const settled = Promise.race([jobs, sleep(GRACE_MS, undefined, { ref: false })]);
+      await Promise.all([deliveries?.close(), options.mails?.close(), settled]);
     },
     async close() {
       await Promise.all([keyUse.record(), reports.end(), feed?.close()]);
       await events.close();
     },
   };
+}
+
+/** Settles payments and runs simulations until the process shuts down. */
+function runJobs(options: BackgroundDeps): Promise<unknown> {
+  const { log, paymentJobs, simulations, shutdownSignal: signal } = options;
+  const run = repeatJob.bind(undefined, { signal, log });
+  return Promise.all([
+    ...PAYMENT_JOBS.map((job) => run("payments could not be looked at", () => job(paymentJobs))),
+    run("simulations could not be run", () => takeDueSteps(simulations)),
+  ]);
 }
 
 /** Writes down regularly what this process counts, and that it is there. */

@@ -1,5 +1,6 @@
 import { ApiKey } from "../features/api-keys/api-key.entity.ts";
 import { AuditEntry } from "../features/audit/audit-entry.entity.ts";
+import { CustomerAlias } from "../features/customers/customer-alias.entity.ts";
 import { Customer } from "../features/customers/customer.entity.ts";
 import { Event } from "../features/events/event.entity.ts";
 import { Feed } from "../features/events/feed.entity.ts";
@@ -7,11 +8,18 @@ import { OperatorStoredResponse } from "../features/idempotency/operator-stored-
 import { StoredResponse } from "../features/idempotency/stored-response.entity.ts";
 import { OperatorKey } from "../features/operators/operator-key.entity.ts";
 import { Operator } from "../features/operators/operator.entity.ts";
+import { Mail } from "../features/people/mail.entity.ts";
 import { Membership } from "../features/people/membership.entity.ts";
 import { Person } from "../features/people/person.entity.ts";
+import { SavedFilter } from "../features/people/saved-filter.entity.ts";
 import { Session } from "../features/people/session.entity.ts";
 import { SignInLink, SpentAttempt } from "../features/people/sign-in-link.entity.ts";
+import { PaymentNotice } from "../features/payments/payment-notice.entity.ts";
+import { ProviderPayment } from "../features/payments/provider-payment.entity.ts";
 import { Payment } from "../features/payments/payment.entity.ts";
+import { QuoteKey } from "../features/quotes/quote-key.entity.ts";
+import { UsedQuote } from "../features/quotes/used-quote.entity.ts";
+import { Simulation } from "../features/shipments/simulation.entity.ts";
 import { Shipment } from "../features/shipments/shipment.entity.ts";
 import { BookingDay } from "../features/reports/booking-day.entity.ts";
 import { BookingRollUp } from "../features/reports/booking-roll-up.entity.ts";
@@ -24,6 +32,7 @@ import { WebhookDelivery } from "../features/webhooks/webhook-delivery.entity.ts
 import { WebhookLease } from "../features/webhooks/webhook-lease.entity.ts";
 import { Webhook } from "../features/webhooks/webhook.entity.ts";
 import { PaymentConnection } from "../features/workspaces/payment-connection.entity.ts";
+import { TestClock } from "../features/workspaces/test-clock.entity.ts";
 import { WorkspaceLimit } from "../features/workspaces/workspace-limit.entity.ts";
 import { Workspace } from "../features/workspaces/workspace.entity.ts";
 
@@ -32,10 +41,17 @@ export const ENTITIES = [
   Workspace,
   ApiKey,
   PaymentConnection,
+  TestClock,
   Customer,
+  CustomerAlias,
   TariffVersion,
+  QuoteKey,
   Shipment,
+  Simulation,
+  UsedQuote,
   Payment,
+  ProviderPayment,
+  PaymentNotice,
   StoredResponse,
   WorkspaceLimit,
   Feed,
@@ -52,8 +68,10 @@ export const ENTITIES = [
   TariffDraftPiece,
   Person,
   Membership,
+  SavedFilter,
   SignInLink,
   SpentAttempt,
+  Mail,
   Session,
   UsageHour,
   BookingDay,

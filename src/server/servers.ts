@@ -9,6 +9,7 @@ import { Health } from "../../gen/grpc/health/v1/health_pb.js";
 import { createClientAddress } from "../pipeline/client-address.ts";
 import { onBehalfOf } from "../db/connection-shares.ts";
 import { transientDatabaseMessage } from "../db/database-error.ts";
+import type { MapTiles } from "../domain/map-tiles.ts";
 import type { LimitClass } from "../domain/rate-limit.ts";
 import type { KeyLookups, AnyCall, SessionLookup, Tracer } from "../pipeline/call.ts";
 import type { Limiter } from "../pipeline/bounds/rate-limiter.ts";
@@ -25,8 +26,11 @@ import { createDashboardFiles, createDocsFiles } from "../transport/http/static-
 import { createStartPage } from "../transport/http/browser-page.ts";
 import { createHttpServer } from "../transport/http/http-server.ts";
 import { createJsonGateway } from "../transport/http/json-gateway.ts";
+import { createMapTiles, tilesOrigin } from "../transport/http/map-tiles.ts";
 import { createOperationsServer, createProbes } from "../transport/http/probes.ts";
+import { createPaymentNotices, type NoticeOptions } from "../transport/http/payment-notices.ts";
 import { createSignInPages, type SignIn } from "../transport/http/sign-in.ts";
+import type { HttpHandler } from "../transport/http/responses.ts";
 import type { Readiness } from "./readiness.ts";
 import { ACCOUNT_SERVICES } from "./account-service.ts";
 import { ADMIN_SERVICES } from "./admin-services.ts";
@@ -64,8 +68,13 @@ interface ServersOptions {
   readonly keys: KeyLookups;
   readonly sessions: SessionLookup;
   readonly signIn: SignIn;
+  /** Who sends notices, and what keeps them. */
+  readonly notices: NoticeOptions;
   readonly config: Partial<
-    Pick<Config, "publicUrl" | "publicGrpcUrl" | "trustedProxies" | "dashboard" | "operationsPort">
+    Pick<
+      Config,
+      "publicUrl" | "publicGrpcUrl" | "trustedProxies" | "dashboard" | "mapTiles" | "operationsPort"
+    >
   >;
   readonly readiness: Readiness;
   readonly limiter: Limiter;
@@ -116,7 +125,7 @@ export function createServers(options: ServersOptions): Servers {
       isHttps,
       serviceNames: [...SERVED, ...WITHOUT_CREDENTIAL].map(nameOf),
       handleRpc: rpcHandler(false),
-      gateway: createJsonGateway(rpcs, pipeline),
+      gateway: createJsonGateway([...rpcs, ...streams], pipeline),
       handlers: [
         createSignInPages({
           signIn: options.signIn,
@@ -126,10 +135,13 @@ export function createServers(options: ServersOptions): Servers {
           lookUps: pipeline.lookUps,
           toRefusal,
         }),
+        createPaymentNotices({ ...options.notices, closedBecause, toRefusal }),
         probes(isOpen ? registry : undefined),
         createApiDescription(API_DESCRIPTION, config.publicUrl),
         createDocsFiles(DOCS_FOLDER),
-        ...(config.dashboard ? [createDashboardFiles(DASHBOARD_FOLDER)] : []),
+        ...(config.dashboard
+          ? dashboardHandlers(config.mapTiles, { toRefusal, shutdownSignal })
+          : []),
         createStartPage(config.dashboard === true),
       ],
     }),
@@ -138,6 +150,17 @@ export function createServers(options: ServersOptions): Servers {
     inFlight: pipeline.inFlight,
     reservedBytes: pipeline.reservedBytes,
   };
+}
+
+/** The pages, and what their maps show below zones. */
+function dashboardHandlers(
+  tiles: MapTiles | undefined,
+  options: Parameters<typeof createMapTiles>[1],
+): readonly HttpHandler[] {
+  return [
+    createMapTiles(tiles, options),
+    createDashboardFiles(DASHBOARD_FOLDER, tilesOrigin(tiles)),
+  ];
 }
 
 /** A server that knows its port; null as long as it does not listen. */

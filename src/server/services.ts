@@ -1,15 +1,22 @@
 import type { DescService } from "@bufbuild/protobuf";
+import { AddressService } from "../../gen/shipments/v1/address_service_pb.js";
 import { ApiKeyService } from "../../gen/shipments/v1/api_key_service_pb.js";
 import { CoverageService } from "../../gen/shipments/v1/coverage_service_pb.js";
 import { CustomerService } from "../../gen/shipments/v1/customer_service_pb.js";
 import { EventService } from "../../gen/shipments/v1/event_service_pb.js";
 import { MemberService } from "../../gen/shipments/v1/member_service_pb.js";
+import { PaymentConnectionService } from "../../gen/shipments/v1/payment_connection_service_pb.js";
+import { QuoteService } from "../../gen/shipments/v1/quote_service_pb.js";
 import { ReportService } from "../../gen/shipments/v1/report_service_pb.js";
 import { ShipmentService } from "../../gen/shipments/v1/shipment_service_pb.js";
+import { TestService } from "../../gen/shipments/v1/test_service_pb.js";
 import { WebhookService } from "../../gen/shipments/v1/webhook_service_pb.js";
 import { WorkspaceService } from "../../gen/shipments/v1/workspace_service_pb.js";
 import type { ObserveGroups } from "../db/group-queue.ts";
 import type { EntityManager } from "../db/orm.ts";
+import { listRecentAddresses } from "../features/addresses/list-recent-addresses.ts";
+import { reverseGeocode } from "../features/addresses/reverse-geocode.ts";
+import { searchAddresses, type AddressDeps } from "../features/addresses/search-addresses.ts";
 import { createApiKey } from "../features/api-keys/create-api-key.ts";
 import { listApiKeys } from "../features/api-keys/list-api-keys.ts";
 import { revokeApiKey } from "../features/api-keys/revoke-api-key.ts";
@@ -21,23 +28,50 @@ import { updateCustomer } from "../features/customers/update-customer.ts";
 import type { EventAnnouncer } from "../features/events/event-announcer.ts";
 import { listEvents } from "../features/events/list-events.ts";
 import { watchEvents, type WatchDeps } from "../features/events/watch-events.ts";
-import { recordPayment } from "../features/payments/record-payment.ts";
+import { beginPaymentConnection } from "../features/payments/begin-payment-connection.ts";
+import { checkPaymentConnection } from "../features/payments/check-payment-connection.ts";
+import { disconnectPaymentConnection } from "../features/payments/disconnect-payment-connection.ts";
+import { getPaymentConnection } from "../features/payments/get-payment-connection.ts";
+import type { ConnectionDeps } from "../features/payments/payment-connections.ts";
+import { createCheckout, type CheckoutDeps } from "../features/payments/create-checkout.ts";
+import {
+  batchRecordPayments,
+  recordPayment,
+  type RecordDeps,
+} from "../features/payments/record-payment.ts";
 import { recordRefund } from "../features/payments/record-refund.ts";
+import { retryRefund } from "../features/payments/retry-refund.ts";
+import { setPaymentKey } from "../features/payments/set-payment-key.ts";
+import { batchCreateQuotes } from "../features/quotes/batch-create-quotes.ts";
+import { createQuote, type QuoteDeps } from "../features/quotes/create-quote.ts";
+import { getAttention } from "../features/reports/get-attention.ts";
 import { getOverview, type OverviewDeps } from "../features/reports/get-overview.ts";
+import { loadCustomerFigures } from "../features/reports/customer-figures.ts";
 import { getUsage } from "../features/reports/get-usage.ts";
+import { updateWorkspace } from "../features/workspace-admin/update-workspace.ts";
 import type { UsageCounter } from "../features/reports/usage-counter.ts";
-import { advanceShipment } from "../features/shipments/advance-shipment.ts";
+import { advanceShipment, batchAdvanceShipments } from "../features/shipments/advance-shipment.ts";
 import { batchQuoteShipments } from "../features/shipments/batch-quote-shipments.ts";
-import { cancelShipment } from "../features/shipments/cancel-shipment.ts";
-import { createChangeShipment, type ShipmentDeps } from "../features/shipments/change-shipment.ts";
+import { batchCancelShipments, cancelShipment } from "../features/shipments/cancel-shipment.ts";
+import type { ShipmentDeps } from "../features/shipments/change-shipment.ts";
+import { countShipments } from "../features/shipments/count-shipments.ts";
 import { createBookShipment } from "../features/shipments/create-shipment.ts";
+import { exportShipments } from "../features/shipments/export-shipments.ts";
 import { createFindShipment } from "../features/shipments/find-shipment.ts";
 import { getShipment } from "../features/shipments/get-shipment.ts";
 import { listShipmentEvents } from "../features/shipments/list-shipment-events.ts";
+import { listPickupSlots } from "../features/shipments/list-pickup-slots.ts";
 import { listShipments } from "../features/shipments/list-shipments.ts";
+import { mergeCustomers } from "../features/shipments/merge-customers.ts";
 import { quoteShipment } from "../features/shipments/quote-shipment.ts";
+import { searchShipments } from "../features/shipments/search-shipments.ts";
 import { updateShipment } from "../features/shipments/update-shipment.ts";
+import { getTestClock } from "../features/test-mode/get-test-clock.ts";
+import { moveTestClock } from "../features/test-mode/move-test-clock.ts";
+import { releaseTestClock } from "../features/test-mode/release-test-clock.ts";
+import { deleteTestData } from "../features/test-mode/delete-test-data.ts";
 import { loadVersionInForce } from "../features/tariffs/versions/load-version.ts";
+import { findZones } from "../features/tariffs/coverage/find-zones.ts";
 import { getCoverage, type CoverageDeps } from "../features/tariffs/coverage/get-coverage.ts";
 import { createWebhook } from "../features/webhooks/create-webhook.ts";
 import { deleteWebhook } from "../features/webhooks/delete-webhook.ts";
@@ -54,6 +88,9 @@ import { inviteMember } from "../features/people/invite-member.ts";
 import { listMembers } from "../features/people/list-members.ts";
 import { removeMember } from "../features/people/remove-member.ts";
 import { updateMember } from "../features/people/update-member.ts";
+import type { SimulationDeps } from "../features/test-mode/simulations.ts";
+import { takeTestStep } from "../features/test-mode/take-test-step.ts";
+import { byTestClock } from "../features/workspaces/test-clock.ts";
 import { getWorkspace } from "../features/workspaces/get-workspace.ts";
 import type { Call } from "../pipeline/call.ts";
 import {
@@ -67,6 +104,7 @@ import {
 /** The services that callers with a workspace's key can call. */
 export const SERVICES = [
   ShipmentService,
+  QuoteService,
   CustomerService,
   WorkspaceService,
   CoverageService,
@@ -75,18 +113,71 @@ export const SERVICES = [
   MemberService,
   ApiKeyService,
   ReportService,
+  TestService,
+  PaymentConnectionService,
+  AddressService,
 ];
 
+const QUOTES = {
+  createQuote: byTestClock(createQuote),
+  batchCreateQuotes: byTestClock(batchCreateQuotes),
+};
+
+const ADDRESSES = { searchAddresses, reverseGeocode, listRecentAddresses };
+
+const CONNECTIONS = {
+  getPaymentConnection,
+  beginPaymentConnection,
+  setPaymentKey,
+  checkPaymentConnection,
+  disconnectPaymentConnection,
+};
+
 /** What the RPCs work with. */
-export type ServiceDeps = Omit<ShipmentDeps, "findShipment" | "changeShipment"> &
+export type ServiceDeps = Omit<ShipmentDeps, "findShipment"> &
+  QuoteDeps &
   WatchDeps &
   CoverageDeps &
   WebhookDeps &
-  OverviewDeps & {
+  ConnectionDeps &
+  CheckoutDeps &
+  RecordDeps &
+  OverviewDeps &
+  AddressDeps &
+  SimulationDeps & {
     readonly events: Pick<EventAnnouncer, "announce">;
     readonly usage: UsageCounter;
     readonly observeGroups: ObserveGroups;
   };
+
+const WEBHOOK_FUNCTIONS = {
+  createWebhook,
+  listWebhooks,
+  getWebhook,
+  updateWebhook,
+  deleteWebhook,
+  rotateWebhookSecret,
+  testWebhook,
+  redeliverEvent,
+  listWebhookDeliveries,
+  listWebhookAttempts,
+};
+
+const TEST_FUNCTIONS = {
+  deleteTestData,
+  takeTestStep,
+  getTestClock,
+  moveTestClock,
+  releaseTestClock,
+};
+
+const API_KEY_FUNCTIONS = {
+  listApiKeys,
+  createApiKey,
+  updateApiKey,
+  rotateApiKey,
+  revokeApiKey,
+};
 
 /** Pairs every RPC of `SERVICES` with the function that performs it. */
 export function implementServices(given: ServiceDeps): {
@@ -95,55 +186,55 @@ export function implementServices(given: ServiceDeps): {
 } {
   const deps = {
     ...given,
-    findShipment: createFindShipment(given.em, given.observeGroups),
-    changeShipment: createChangeShipment(given.createGroup, given.events.announce),
+    findShipment: createFindShipment(given.em, given.observeGroups, given.versionFees),
+    loadCustomerFigures,
+    hasGeocoder: given.addresses !== undefined,
     hasTariffInForce: async (em: EntityManager) => (await loadVersionInForce(em)) !== undefined,
   };
+  const streams: StreamRpc[] = [];
   const list = <S extends DescService>(
     service: S,
     functions: ServiceFunctions<S, Call, typeof deps>,
-  ) => listRpcs(service, functions, deps);
-  const events = { listShipmentEvents, listEvents, watchEvents };
+  ) => {
+    streams.push(...listStreams(service, functions, deps));
+    return listRpcs(service, functions, deps);
+  };
   return {
     rpcs: [
       ...list(ShipmentService, {
-        quoteShipment,
-        batchQuoteShipments,
+        quoteShipment: byTestClock(quoteShipment),
+        batchQuoteShipments: byTestClock(batchQuoteShipments),
+        listPickupSlots: byTestClock(listPickupSlots),
         createShipment: createBookShipment(deps, deps.events.announce),
         getShipment,
         listShipments,
+        countShipments,
+        exportShipments,
+        searchShipments,
         updateShipment,
         advanceShipment,
         recordPayment,
         recordRefund,
+        createCheckout,
+        retryRefund,
         cancelShipment,
+        batchAdvanceShipments,
+        batchCancelShipments,
+        batchRecordPayments,
       }),
-      ...list(CustomerService, { getCustomer, listCustomers, updateCustomer }),
-      ...list(WorkspaceService, { getWorkspace }),
-      ...list(CoverageService, { getCoverage }),
-      ...list(EventService, events),
-      ...list(WebhookService, {
-        createWebhook,
-        listWebhooks,
-        getWebhook,
-        updateWebhook,
-        deleteWebhook,
-        rotateWebhookSecret,
-        testWebhook,
-        redeliverEvent,
-        listWebhookDeliveries,
-        listWebhookAttempts,
-      }),
+      ...list(QuoteService, QUOTES),
+      ...list(CustomerService, { getCustomer, listCustomers, updateCustomer, mergeCustomers }),
+      ...list(WorkspaceService, { getWorkspace, getAttention, updateWorkspace }),
+      ...list(CoverageService, { getCoverage, findZones }),
+      ...list(EventService, { listShipmentEvents, listEvents, watchEvents }),
+      ...list(WebhookService, WEBHOOK_FUNCTIONS),
       ...list(MemberService, { listMembers, inviteMember, updateMember, removeMember }),
-      ...list(ApiKeyService, {
-        listApiKeys,
-        createApiKey,
-        updateApiKey,
-        rotateApiKey,
-        revokeApiKey,
-      }),
-      ...list(ReportService, { getUsage, getOverview }),
+      ...list(ApiKeyService, API_KEY_FUNCTIONS),
+      ...list(ReportService, { getUsage, getOverview: byTestClock(getOverview) }),
+      ...list(TestService, TEST_FUNCTIONS),
+      ...list(PaymentConnectionService, CONNECTIONS),
+      ...list(AddressService, ADDRESSES),
     ],
-    streams: listStreams<typeof EventService, Call, typeof deps>(EventService, events, deps),
+    streams,
   };
 }

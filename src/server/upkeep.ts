@@ -5,9 +5,15 @@ import type { SecretSeal } from "../domain/secret-seal.ts";
 import { purgeKeys } from "../features/credentials/secret-keys.ts";
 import { purgeEvents } from "../features/events/purge-events.ts";
 import { purgeStoredResponses } from "../features/idempotency/stored-responses.ts";
+import { sealConnections } from "../features/payments/seal-connections.ts";
+import { purgeNotices } from "../features/payments/payment-jobs.ts";
 import { purgeSignIns } from "../features/people/end-sign-ins.ts";
+import { purgeMails } from "../features/people/send-mails.ts";
 import { purgeReports } from "../features/reports/usage-counter.ts";
+import { purgeTestData } from "../features/test-mode/delete-test-data.ts";
 import { purgeDeliveries } from "../features/webhooks/webhook-delivery.entity.ts";
+import { sealQuoteKeys } from "../features/quotes/quote-keys.ts";
+import { purgeUsedQuotes } from "../features/quotes/used-quote.entity.ts";
 import { sealStoredSecrets } from "../features/webhooks/webhook-secrets.ts";
 import type { Instruments, Purged } from "./instruments.ts";
 
@@ -18,19 +24,43 @@ export async function repeat(signal: AbortSignal, work: () => Promise<number>): 
   }
 }
 
+/** How often to look for what is due, in milliseconds. */
+const POLL_MS = 500;
+
+/**
+ * Does what is due again and again until the signal aborts. Never rejects.
+ *
+ * @param job says whether there may be more to do at once
+ * @param failure is logged when the job fails
+ */
+export function repeatJob(
+  { signal, log }: { readonly signal: AbortSignal; readonly log: Pick<Logger, "warn"> },
+  failure: string,
+  job: () => Promise<boolean>,
+): Promise<void> {
+  return repeat(signal, async () => {
+    try {
+      return (await job()) ? 0 : POLL_MS;
+    } catch (error) {
+      log.warn({ err: error }, failure);
+      return POLL_MS;
+    }
+  });
+}
+
 /** How often to purge, in milliseconds. */
 const PURGE_MS = 10 * 60 * 1_000;
 
 /**
- * Deletes what has expired: stored responses, keys, deliveries, sign-ins, counts of calls, events. Gives
- * when to purge again, in milliseconds. Never rejects.
+ * Deletes what has expired: stored responses, keys, deliveries, notices, used quotes, sign-ins, mails,
+ * counts of calls, test data, events. Gives when to purge again, in milliseconds. Never rejects.
  */
 export async function purgeExpired(options: {
   readonly em: EntityManager;
   readonly log: Logger;
   readonly now: () => Date;
   /** How long events are kept, in days; undefined for ever. */
-  readonly eventRetentionDays: number | undefined;
+  readonly eventRetentionDays?: number | undefined;
   readonly countPurge: Instruments["countPurge"];
 }): Promise<number> {
   const { em, log, now, eventRetentionDays: days, countPurge } = options;
@@ -45,8 +75,12 @@ export async function purgeExpired(options: {
   await purge("stored_responses", purgeStoredResponses(em));
   await purge("keys", purgeKeys(em));
   await purge("deliveries", purgeDeliveries(em, now()));
+  await purge("used_quotes", purgeUsedQuotes(em));
+  await purge("payment_notices", purgeNotices(em, now()));
   await purge("sign_ins", purgeSignIns(em));
+  await purge("mails", purgeMails(em));
   await purge("usage", purgeReports(em));
+  await purge("test_data", purgeTestData(em, now()));
   if (days !== undefined) await purge("events", purgeEvents(em, days));
   return PURGE_MS;
 }
@@ -63,9 +97,16 @@ export function createSealSecrets(em: EntityManager, secretSeal: SecretSeal, log
   let isFirst = true;
   return async (): Promise<number> => {
     try {
-      const count = await sealStoredSecrets(em, secretSeal);
+      const ofWebhooks = await sealStoredSecrets(em, secretSeal);
+      const quoteKeys = await sealQuoteKeys(em, secretSeal);
+      const connections = await sealConnections(em, secretSeal);
+      const count = {
+        ...ofWebhooks,
+        sealed: ofWebhooks.sealed + quoteKeys + connections.sealed,
+        unopened: ofWebhooks.unopened + connections.unopened,
+      };
       if (count.unopened > 0) {
-        log.error(count, "no key in SECRETS_KEYS opens the secrets of some webhooks");
+        log.error(count, "no key in SECRETS_KEYS opens some of the stored secrets");
       } else if (keyId === undefined) {
         if (isFirst && count.webhooks > 0) log.warn(count, NOT_SEALED);
       } else if (isFirst || count.sealed > 0) {

@@ -2,27 +2,32 @@ import {
   SpanKind,
   SpanStatusCode,
   type Attributes,
+  type SpanContext,
   type Tracer as OtelTracer,
 } from "@opentelemetry/api";
-import type { TraceAttempt, TracedAttempt } from "../pipeline/tracer.ts";
+import type { AttemptSpan, TraceAttempt, TracedAttempt } from "../pipeline/tracer.ts";
 import { contextBelow, traceHeaders, type TimeOfDay, type EventCauses } from "./trace-context.ts";
 
+/** Starts the span of a request to another service, below another span if there is one. */
+export type StartRequest = (
+  method: string,
+  url: string,
+  parent: SpanContext | undefined,
+  attributes?: Attributes,
+) => AttemptSpan;
+
 /**
- * Builds what traces attempts, by OpenTelemetry's semantic conventions for HTTP client spans, 1.45.
- * The URL is left out but for its host: receivers are known to put secrets in it.
+ * Builds what traces requests, by OpenTelemetry's semantic conventions for HTTP client spans, 1.45. The
+ * URL is left out but for its host: receivers are known to put secrets in it.
  */
-export function createTraceAttempt(
-  otel: OtelTracer,
-  timeOfDay: TimeOfDay,
-  causes: EventCauses,
-): TraceAttempt {
-  return (attempt) => {
+export function createStartRequest(otel: OtelTracer, timeOfDay: TimeOfDay): StartRequest {
+  return (method, url, parent, attributes) => {
     const options = {
       kind: SpanKind.CLIENT,
       startTime: timeOfDay(performance.now()),
-      attributes: attributesOf(attempt),
+      attributes: { "http.request.method": method, ...serverAttributes(url), ...attributes },
     };
-    const span = otel.startSpan("POST", options, contextBelow(causes.get(attempt)));
+    const span = otel.startSpan(method, options, contextBelow(parent));
     return {
       headers: traceHeaders(span),
       end({ status, error }) {
@@ -40,12 +45,14 @@ export function createTraceAttempt(
   };
 }
 
-function attributesOf(attempt: TracedAttempt): Attributes {
-  const { workspace, webhook, eventId, attempts, url } = attempt;
+/** Builds what traces attempts at webhooks. */
+export function createTraceAttempt(startRequest: StartRequest, causes: EventCauses): TraceAttempt {
+  return (attempt) => startRequest("POST", attempt.url, causes.get(attempt), attributesOf(attempt));
+}
+
+function attributesOf({ workspace, webhook, eventId, attempts }: TracedAttempt): Attributes {
   return {
-    "http.request.method": "POST",
     ...(attempts === 0 ? {} : { "http.request.resend_count": attempts }),
-    ...serverAttributes(url),
     "shipments.workspace": workspace,
     "shipments.webhook": webhook,
     "shipments.event": eventId,

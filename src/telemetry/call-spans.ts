@@ -7,7 +7,8 @@ import {
 } from "@opentelemetry/api";
 import type { ClientAddress } from "../pipeline/client-address.ts";
 import type { CallSpan, ReceivedCall, Tracer } from "../pipeline/call.ts";
-import type { TracedEvent, WorkSpan } from "../pipeline/tracer.ts";
+import type { RequestSpan, TracedEvent, WorkSpan } from "../pipeline/tracer.ts";
+import type { StartRequest } from "./attempt-spans.ts";
 import { describeHttpCall, describeRpcCall, type HttpRequest } from "./call-attributes.ts";
 import { contextOf, type EventCauses, type TimeOfDay } from "./trace-context.ts";
 import type { BeginTransaction } from "./transaction-spans.ts";
@@ -17,6 +18,7 @@ export interface CallSpanDeps {
   readonly otel: OtelTracer;
   readonly timeOfDay: TimeOfDay;
   readonly beginTransaction: BeginTransaction;
+  readonly startRequest: StartRequest;
   readonly causes: EventCauses;
   readonly clientAddress: ClientAddress;
 }
@@ -62,6 +64,10 @@ class TracedCall implements CallSpan {
   beginTransaction(others: readonly CallSpan[]): WorkSpan {
     const spans = (others as readonly TracedCall[]).map(({ span }) => span);
     return this.#deps.beginTransaction(this.span, spans);
+  }
+
+  beginRequest(method: string, url: string): RequestSpan {
+    return this.#deps.startRequest(method, url, this.context);
   }
 
   setCauseOf(event: TracedEvent): void {

@@ -22,7 +22,7 @@ import type { Logger } from "pino";
 import { createClientAddress } from "../pipeline/client-address.ts";
 import type { Tracer } from "../pipeline/call.ts";
 import type { TraceAttempt } from "../pipeline/tracer.ts";
-import { createTraceAttempt } from "./attempt-spans.ts";
+import { createStartRequest, createTraceAttempt } from "./attempt-spans.ts";
 import { createCallTracer } from "./call-spans.ts";
 import { createTimeOfDay, createEventCauses } from "./trace-context.ts";
 import { createExporter, createFailureLog, type FailureLog } from "./exporter.ts";
@@ -77,9 +77,11 @@ export function startTracing(options: {
   const causes = createEventCauses();
   const clientAddress = createClientAddress(options.trustedProxies);
   const beginTransaction = createBeginTransaction(otel, timeOfDay, options.databaseUrl);
+  const startRequest = createStartRequest(otel, timeOfDay);
+  const deps = { otel, timeOfDay, causes, beginTransaction, startRequest, clientAddress };
   return {
-    tracer: createCallTracer({ otel, timeOfDay, causes, beginTransaction, clientAddress }),
-    traceAttempt: createTraceAttempt(otel, timeOfDay, causes),
+    tracer: createCallTracer(deps),
+    traceAttempt: createTraceAttempt(startRequest, causes),
     async close() {
       const sent = provider.shutdown().catch((error: unknown) => failures.warn(String(error)));
       await Promise.race([sent, sleep(CLOSE_MS, undefined, { ref: false })]);

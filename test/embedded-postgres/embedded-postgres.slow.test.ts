@@ -333,13 +333,17 @@ async function query(url: string, sql: string): Promise<unknown[]> {
   }
 }
 
+/** Resolves once PostgreSQL has noticed, which is when it ends all other connections. */
 async function crashABackend(url: string): Promise<void> {
-  const client = new pg.Client(url);
-  client.on("error", () => {});
-  await client.connect();
-  const { rows } = await client.query("select pg_backend_pid() as pid");
+  const [crashed, other] = [new pg.Client(url), new pg.Client(url)];
+  for (const client of [crashed, other]) {
+    client.on("error", () => {});
+    await client.connect();
+  }
+  const { rows } = await crashed.query("select pg_backend_pid() as pid");
+  const noticed = new Promise((resolve) => other.once("end", resolve));
   process.kill(rows[0].pid, "SIGKILL");
-  await new Promise((resolve) => client.once("end", resolve));
+  await noticed;
 }
 
 async function untilAnswers(url: string): Promise<void> {

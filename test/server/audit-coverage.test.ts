@@ -2,9 +2,14 @@ import type { DescMethod } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import { describe, expect, test } from "vitest";
 import { ApiKeyService } from "../../gen/shipments/v1/api_key_service_pb.js";
+import { CustomerService } from "../../gen/shipments/v1/customer_service_pb.js";
 import { MemberService } from "../../gen/shipments/v1/member_service_pb.js";
+import { PaymentConnectionService } from "../../gen/shipments/v1/payment_connection_service_pb.js";
+import { WorkspaceService } from "../../gen/shipments/v1/workspace_service_pb.js";
+import { connectTo } from "../support/database.ts";
 import { describedMethods, httpCalls } from "../support/described-services.ts";
-import { startService } from "../support/service.ts";
+import { insertCustomers } from "../support/insert-shipments.ts";
+import { RETURN_URLS, startStripeService } from "../support/stripe-service.ts";
 
 type Fields = Readonly<Record<string, any>>;
 
@@ -49,6 +54,10 @@ const addMember = async (email: string) => {
   const { apiKey } = caller;
   const { body } = await service.request("/v1/members", { apiKey, body: { email } });
   return body.data.person as number;
+};
+const addCustomers = async () => {
+  const first = await insertCustomers(await connectTo(service.databaseUrl), caller.id, 2);
+  return { customer: first, from: first + 1 };
 };
 const inForce = async () => (await admin("/tariff")).data.version as number;
 const draftOf = async (fees?: object) => {
@@ -143,7 +152,13 @@ const CASES: Readonly<Record<string, Case>> = {
     entry: (_, { data }) => ({
       subject: `workspace/${data.id}`,
       workspace: data.id,
-      changes: { name: [null, "Acme"], payment_provider: [null, "manual"], api_key: [null, ID] },
+      changes: {
+        name: [null, "Acme"],
+        payment_provider: [null, "manual"],
+        api_key: [null, ID],
+        test_workspace: [null, expect.stringMatching(/^\d+$/)],
+        test_api_key: [null, ID],
+      },
     }),
   },
   "WorkspaceAdminService/RenameWorkspace": onWorkspace(
@@ -175,6 +190,10 @@ const CASES: Readonly<Record<string, Case>> = {
   "WorkspaceAdminService/UpdateWorkspaceLimits": onWorkspace(
     async () => ({ ...(await addWorkspace()), quote: { rate: 5, burst: 7 } }),
     () => ({ "limits.quote": [expect.any(String), "5 a second, 7 at once"] }),
+  ),
+  "WorkspaceAdminService/UpdateWorkspaceTimeZone": onWorkspace(
+    async () => ({ ...(await addWorkspace()), time_zone: "Asia/Tokyo" }),
+    () => ({ time_zone: ["UTC", "Asia/Tokyo"] }),
   ),
   "WorkspaceAdminService/CreateWorkspaceApiKey": {
     fields: async () => ({ ...(await addWorkspace()), name: "Shop" }),
@@ -268,6 +287,14 @@ const CASES: Readonly<Record<string, Case>> = {
       changes: { ends_at: [null, TIME] },
     }),
   },
+  "CustomerService/MergeCustomers": {
+    fields: addCustomers,
+    entry: ({ customer, from }) => ({
+      subject: `customer/${customer}`,
+      workspace: caller.id,
+      changes: { merged_customer: [null, String(from)], moved_shipments: [null, "0"] },
+    }),
+  },
   "MemberService/InviteMember": {
     fields: () => ({ email: "new@example.org", role: "member" }),
     entry: (_, { data }) => ({
@@ -290,6 +317,68 @@ const CASES: Readonly<Record<string, Case>> = {
       subject: `person/${person}`,
       workspace: caller.id,
       changes: { role: ["viewer", null] },
+    }),
+  },
+  "WorkspaceService/UpdateWorkspace": {
+    fields: () => ({ time_zone: "Europe/Berlin" }),
+    entry: () => ({
+      subject: `workspace/${caller.id}`,
+      workspace: caller.id,
+      changes: { time_zone: ["UTC", "Europe/Berlin"] },
+    }),
+  },
+  "PaymentConnectionService/BeginPaymentConnection": {
+    fields: () => ({ payment_provider: "stripe", ...RETURN_URLS }),
+    entry: (_, { data }) => ({
+      subject: `workspace/${caller.id}`,
+      workspace: caller.id,
+      changes: {
+        payment_provider: ["manual", "stripe"],
+        "payment_provider.account": [null, data.account],
+        "payment_provider.state": ["ready", "onboarding"],
+      },
+    }),
+  },
+  "PaymentConnectionService/CheckPaymentConnection": {
+    fields: async () => {
+      const { data } = (await service.request("/v1/payment_connection", { apiKey: caller.apiKey }))
+        .body;
+      stripe.restrictAccount(data.account);
+      return {};
+    },
+    entry: () => ({
+      subject: `workspace/${caller.id}`,
+      workspace: caller.id,
+      changes: { "payment_provider.state": ["ready", "restricted"] },
+    }),
+  },
+  "PaymentConnectionService/SetPaymentKey": {
+    fields: () => ({
+      payment_provider: "stripe",
+      restricted_key: stripe.addKey(stripe.addAccount()),
+      webhook_secret: "whsec_own",
+    }),
+    entry: (_, { data }) => ({
+      subject: `workspace/${caller.id}`,
+      workspace: caller.id,
+      changes: {
+        "payment_provider.account": [expect.any(String), data.account],
+        "payment_provider.state": ["onboarding", "ready"],
+        "payment_provider.own_key": [null, "true"],
+      },
+    }),
+  },
+  "PaymentConnectionService/DisconnectPaymentConnection": {
+    fields: () => ({}),
+    entry: () => ({
+      subject: `workspace/${caller.id}`,
+      workspace: caller.id,
+      changes: {
+        payment_provider: ["stripe", null],
+        "payment_provider.account": [expect.any(String), null],
+        "payment_provider.state": ["restricted", null],
+        "payment_provider.own_key": ["true", null],
+      },
     }),
   },
   "TariffService/CreateTariffDraft": {
@@ -353,6 +442,7 @@ const CASES: Readonly<Record<string, Case>> = {
         note: [null, "Dearer"],
         replaces: [null, String(replaces)],
         effective_at: [null, data.effective_at],
+        honours_quotes: [null, "true"],
       },
     }),
   },
@@ -369,6 +459,7 @@ const CASES: Readonly<Record<string, Case>> = {
         repeats: [null, String(version)],
         note: [null, "Too dear"],
         replaces: [null, String(replaces)],
+        honours_quotes: [null, "true"],
       },
     }),
   },
@@ -387,20 +478,29 @@ const CASES: Readonly<Record<string, Case>> = {
 };
 
 /** The services by which workspaces change who may act for them. */
-const OWN_SERVICES = [ApiKeyService, MemberService] as const;
+const OWN_SERVICES = [
+  ApiKeyService,
+  MemberService,
+  WorkspaceService,
+  PaymentConnectionService,
+] as const;
 
-const isOwn = ({ parent }: DescMethod) => OWN_SERVICES.some((own) => own === parent);
+const { mergeCustomers } = CustomerService.method;
+
+const isOwn = (method: DescMethod) =>
+  method === mergeCustomers || OWN_SERVICES.some((own) => own === method.parent);
 
 const changesSomething = ({ idempotency }: DescMethod) =>
   idempotency !== MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
 const METHODS = [
   ...(await describedMethods("operator")),
   ...OWN_SERVICES.flatMap(({ methods }) => methods),
+  mergeCustomers,
 ]
   .filter(changesSomething)
   .map((method) => [`${method.parent.name}/${method.name}`, method] as const);
 
-const service = await startService();
+const { service, stripe } = await startStripeService();
 const owner = await service.addOperator("owner");
 const caller = await service.addWorkspace();
 
@@ -457,6 +557,8 @@ describe("the audit log tells who did what to what, and keeps no secret, after",
     });
     const secret: string | undefined = body.operator_key ?? body.api_key;
     if (secret !== undefined) expect(JSON.stringify(entries)).not.toContain(secret.slice(4, -4));
+    const { test_api_key: testKey = secret } = body;
+    if (testKey !== undefined) expect(JSON.stringify(entries)).not.toContain(testKey.slice(9, -4));
   });
 
   test.each(METHODS.filter(([name]) => !/Create|InviteMember|UploadTariffZones/.test(name)))(
@@ -464,11 +566,17 @@ describe("the audit log tells who did what to what, and keeps no secret, after",
     async (_, method) => {
       const names = method.input.fields.map(({ name }) => name);
       const ids = names.filter((name) =>
-        /^(operator|workspace|draft|version|key|person)$/.test(name),
+        /^(operator|workspace|draft|version|key|person|customer|from)$/.test(name),
       );
       const nothing = Object.fromEntries(ids.map((name) => [name, "999999999"]));
       const requestId = `call-${++calls}`;
-      const [http] = httpCalls(method, { ...nothing, replaces: 1, name: "New", role: "viewer" });
+      const [http] = httpCalls(method, {
+        ...nothing,
+        replaces: 1,
+        name: "New",
+        role: "viewer",
+        time_zone: "Nowhere",
+      });
       const { status } = await service.request(http!.path, {
         apiKey: isOwn(method) ? caller.apiKey : owner.key,
         method: http!.method,

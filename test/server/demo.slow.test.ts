@@ -13,7 +13,8 @@ import { eventually } from "../support/eventually.ts";
 import { startServiceProcess, type ServiceProcess } from "../support/service-process.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 
-const KEY = /shp_[0-9A-Za-z]{36}/;
+const KEY = /shp_test_[0-9A-Za-z]{36}/;
+const LIVE_KEY = /shp_[0-9A-Za-z]{36}/;
 const OPERATOR_KEY = /sho_[0-9A-Za-z]{36}/;
 
 /** Starts `serve --demo` and waits for what it prints for people: everything that is no log line. */
@@ -88,7 +89,10 @@ test("the first start of the demo prints both addresses, links to sign in by, a 
   const pasted = spawnSync("sh", ["-c", curl], { encoding: "utf8", timeout: 20_000 });
   expect(JSON.parse(pasted.stdout)).toMatchObject({ covered: true, currency: "USD" });
   const booked = await first.request("/v1/shipments", { apiKey, body: BOOKING });
-  expect(booked.status).toBe(201);
+  expect(booked.body.data).toMatchObject({ test: true });
+  const [liveKey = ""] = LIVE_KEY.exec(first.said) ?? [];
+  const live = await first.request("/v1/shipments", { apiKey: liveKey, body: BOOKING });
+  expect(live.body.data).toMatchObject({ test: false });
   first.process.kill("SIGINT");
   expect(await first.ended).toMatchObject({ code: 0, stderr: "" });
 
@@ -150,6 +154,8 @@ test("the demo's workspace is recorded as made by the service itself", async () 
       { field: "name", before: null, after: "Demo" },
       { field: "payment_provider", before: null, after: "manual" },
       { field: "api_key", before: null, after: expect.stringMatching(/^key_/) },
+      { field: "test_workspace", before: null, after: "2" },
+      { field: "test_api_key", before: null, after: expect.stringMatching(/^key_/) },
     ],
   });
   expect(JSON.stringify(entries)).not.toContain(apiKey.slice(4, -4));
@@ -176,7 +182,7 @@ test("the demo changes nothing in a database that has a workspace", async () => 
   await eventually("the introduction", () =>
     served
       .stdout()
-      .includes(`\nnpm run --silent shipments -- key rotate --workspace ${workspace.id}\n`),
+      .includes(`\nnpm run --silent shipments -- key rotate --workspace ${workspace.id} --test\n`),
   );
   expect(served.stdout()).toContain(
     "\nnpm run --silent shipments -- operator create --name owner --kind machine --role owner\n",

@@ -233,7 +233,9 @@ test("at SIGTERM a gRPC call in flight is answered", async () => {
   await client.query("begin; lock table shipment in exclusive mode");
   const booking = served.grpcClient(apiKey).createShipment(RPC_BOOKING);
   await eventually("the booking to wait", async () => {
-    const { rows } = await client.query("select from pg_locks where not granted");
+    const { rows } = await client.query(
+      "select from pg_locks where not granted and relation = 'shipment'::regclass",
+    );
     return rows.length === 1;
   });
   const signalledAt = signal(served, "SIGTERM");

@@ -63,6 +63,7 @@ test("the sample tariff prices a route from Times Square to Flatbush", () => {
     weightFeeMinor: 125,
     baseFeeMinor: 500,
     subtotalMinor: 1269,
+    windowFeeMinor: 0,
     totalMinor: 1269,
     currency: "USD",
   });

@@ -3,7 +3,10 @@ import { beforeAll, expect, test } from "vitest";
 import { DISTRIBUTED_TABLES } from "../../src/db/distributed.ts";
 import { connectTo, createDatabase } from "../support/database.ts";
 import { describedMethods } from "../support/described-services.ts";
+import { startGeocoder } from "../support/geocoder.ts";
 import { createMethodCalls } from "../support/method-calls.ts";
+import { startStripe } from "../stripe/stand-in.ts";
+import { stripeSettings } from "../support/stripe-service.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { startReplica } from "../support/service.ts";
 import { startStatementLog } from "../support/statement-log.ts";
@@ -18,13 +21,25 @@ const METHODS = [...(await describedMethods("workspace")), ...(await describedMe
 
 const database = await createDatabase();
 const log = await startStatementLog(database.url);
-const service = await startReplica(log.url, { eventRetentionDays: 30 });
+const stripe = await startStripe({ livemode: true });
+const service = await startReplica(log.url, {
+  eventRetentionDays: 30,
+  ...stripeSettings(stripe),
+  ...(await startGeocoder("photon")).settings,
+});
 const sql = await connectTo(database.url);
 const receiver = await startReceiver((response) => response.writeHead(500).end(TEXT));
 const workspace = await service.addWorkspace();
 const { apiKey } = workspace;
 const operator = await service.addOperator();
-const calls = createMethodCalls(service, { workspace, operator, mark: MARK, text: TEXT });
+const calls = createMethodCalls(service, {
+  workspace,
+  paying: await service.addWorkspace(),
+  stripe,
+  operator,
+  mark: MARK,
+  text: TEXT,
+});
 
 const markedStatements = () => log.statements.filter((text) => text.toLowerCase().includes(MARK));
 
@@ -42,7 +57,7 @@ beforeAll(async () => {
   await service.request(`/v1/webhooks/${data.id}/test`, { apiKey, body: {} });
   const delivery = await untilAttempted(service, apiKey, data.id, 1);
   expect(await attemptsAt(service, apiKey, delivery)).toMatchObject([{ status: 500 }]);
-});
+}, 180_000);
 
 test("no text of a caller or of a webhook's receiver stands in a statement", async () => {
   expect(log.statements.length).toBeGreaterThan(50);
@@ -51,6 +66,7 @@ test("no text of a caller or of a webhook's receiver stands in a statement", asy
     "api_key",
     "audit_entry",
     "customer",
+    "customer_alias",
     "event",
     "kept_answer",
     "operator",
@@ -80,6 +96,7 @@ const OF_THE_PLATFORM: readonly (readonly [beginning: string, because: string])[
     "select max(created_at)::text as until from ( select created_at from kept_answer",
     "purged by age",
   ],
+  ["select max(used_at)::text as until from ( select used_at from used_quote", "purged by age"],
   [
     "select max(ended_at)::text as until from ( select ended_at from webhook_delivery",
     "purged by age",
@@ -94,15 +111,40 @@ const OF_THE_PLATFORM: readonly (readonly [beginning: string, because: string])[
     "whose bookings to count",
   ],
   ["select (date_part('epoch', max(changed_at))", "when events were last written, for metrics"],
-  ["select (select count(*) from (select 1 from webhook_delivery", "the backlog, for metrics"],
+  ["select (select count(*) from ( select 1 from webhook_delivery", "the backlog, for GetHealth"],
   [
-    "select (select count(*) from ( select 1 from webhook cross join lateral",
-    "the backlog, for GetHealth",
+    "select (select count(*) from ( select 1 from webhook join workspace",
+    "the backlog, for metrics",
   ],
   [
     "select workspace_id::float8 as workspace, position",
     "one look for the streams of all workspaces",
   ],
+  ["select feed.workspace_id::float8 as id from feed join workspace", "whose test data to purge"],
+  [
+    "select simulation.workspace_id::float8 as workspace, shipment_reference as reference, tries",
+    "steps of simulations that are due anywhere",
+  ],
+  ["select workspace_id::float8 as id from test_clock where moved_at <", "old test clocks"],
+  [
+    "select workspace_id::float8 as workspace, shipment_reference as reference from provider_payment",
+    "payments that are due anywhere",
+  ],
+  [
+    "select workspace_id::float8 as workspace from payment_connection where check_at",
+    "accounts to check",
+  ],
+  ["select workspace_id::float8 as workspace, own_key", "all secrets are sealed"],
+  [
+    "select workspace_id::float8 as workspace, shipment_reference as shipment, failures",
+    "work on payments that is overdue",
+  ],
+  ["select count(*)::float8 as count from (select 1 from p", "work on payments that is overdue"],
+  [
+    "select workspace_id::float8 as workspace from payment_connection where state in",
+    "what operators have to look at",
+  ],
+  ["select workspace_id::float8 as workspace, id, url", "what operators have to look at"],
   ["select date::text as date, currency, sum(bookings)", "the platform's overview"],
   ["select workspace_id::float8 as workspace from booking_day", "the platform's overview"],
   ["select workspace.id::float8 as workspace, workspace.name, currency", "the platform's overview"],

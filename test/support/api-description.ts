@@ -79,7 +79,8 @@ export function createCheckedCalls(): CheckedCalls {
       if (response.content === undefined) expect(answer.text).toBe("");
       else {
         expect(Object.keys(response.content)).toEqual([type]);
-        assertFollows(JSON.parse(answer.text), ...place, "content", type!, "schema");
+        const value = type!.includes("json") ? JSON.parse(answer.text) : answer.text;
+        assertFollows(value, ...place, "content", type!, "schema");
       }
       seen.add(`${operation.operationId} ${status}`);
       return answer;

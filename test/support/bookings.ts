@@ -51,6 +51,18 @@ export const BOOKING_PRICE = {
   currency: "USD",
 } as const;
 
+/** What that is made of. */
+export const BOOKING_BREAKDOWN = [
+  { kind: "distance", quantity: 9.532, unit: "km", rate: 1.2, amount: 11.44 },
+  { kind: "weight", quantity: 2.5, unit: "kg", rate: 0.5, amount: 1.25 },
+] as const;
+/** What a quote or shipment without windows says of them. */
+export const WITHOUT_WINDOWS = {
+  window_fee: 0,
+  pickup_window: null,
+  dropoff_window: null,
+} as const;
+
 /** A payment that `BOOKING` takes. */
 export const PAYMENT = { amount: 12.69, currency: "USD" } as const;
 
@@ -76,6 +88,13 @@ export const BOOKED_SHIPMENT: ShipmentJson = {
     name: BOOKING.customer_name,
     email: BOOKING.customer_email,
     id_number: null,
+    // A shipment does not show these.
+    phone: null,
+    notes: null,
+    default_pickup: null,
+    default_dropoff: null,
+    figures: null,
+    etag: null,
   },
   created_at: ANY_TIME,
   updated_at: ANY_TIME,
@@ -85,6 +104,11 @@ export const BOOKED_SHIPMENT: ShipmentJson = {
   external_reference: null,
   metadata: {},
   etag: "1",
+  test: false,
+  quote_id: null,
+  breakdown: BOOKING_BREAKDOWN,
+  ...WITHOUT_WINDOWS,
+  payment_details: null,
 };
 
 /** Books a shipment by JSON. */

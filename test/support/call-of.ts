@@ -13,6 +13,7 @@ export function callOf(workspaceId: number): Call {
       account: workspaceId,
       workspaceId,
       limits,
+      test: false,
       suspended: false,
       keyId: "key_000000000000000000000000",
       keyName: "a test",

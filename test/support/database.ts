@@ -3,6 +3,7 @@ import pg from "pg";
 import { inject } from "vitest";
 import { createOrm } from "../../src/db/orm.ts";
 import { ENTITIES } from "../../src/server/entities.ts";
+import { dropDatabase, runSql } from "../citus/cluster.ts";
 import { whenOver } from "./when-over.ts";
 
 /** A database of a test's own, which goes when the test or its file is over. */
@@ -35,7 +36,7 @@ export function createUnmigratedDatabase(): Promise<TestDatabase> {
 
 async function create(how: string): Promise<TestDatabase> {
   const { name, url } = await createNamed(how);
-  return { url, drop: whenOver(() => dropDatabase(name)) };
+  return { url, drop: whenOver(() => dropDatabase(inject("adminDatabaseUrls"), name)) };
 }
 
 async function createNamed(how: string): Promise<{ name: string; url: string }> {
@@ -64,27 +65,5 @@ export function openOrm(url: string): ReturnType<typeof createOrm> {
 
 /** On every node that there is: a distributed database has a part on each. */
 async function administer(sql: string): Promise<void> {
-  await Promise.all(inject("adminDatabaseUrls").map((url) => administerAt(url, sql)));
-}
-
-/** The part that the other nodes are led by goes first, so that nobody connects to theirs again. */
-async function dropDatabase(name: string): Promise<void> {
-  const urls = inject("adminDatabaseUrls");
-  for (const url of urls) {
-    await administerAt(url, `drop database ${name} with (force)`).catch((error: unknown) => {
-      // The extension may be at work in it again at once; it goes with the run.
-      const isInUse = error instanceof pg.DatabaseError && error.code === "55006";
-      if (urls.length === 1 || !isInUse) throw error;
-    });
-  }
-}
-
-async function administerAt(adminUrl: string, sql: string): Promise<void> {
-  const admin = new pg.Client(adminUrl);
-  await admin.connect();
-  try {
-    await admin.query(sql);
-  } finally {
-    await admin.end();
-  }
+  await Promise.all(inject("adminDatabaseUrls").map((url) => runSql(url, sql)));
 }

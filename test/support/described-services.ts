@@ -1,5 +1,5 @@
 import { readdirSync } from "node:fs";
-import { getOption, type DescMethod, type DescService } from "@bufbuild/protobuf";
+import { getOption, hasOption, type DescMethod, type DescService } from "@bufbuild/protobuf";
 import { http } from "../../gen/google/api/annotations_pb.js";
 import type { Audience } from "../../src/pipeline/call.ts";
 
@@ -36,8 +36,9 @@ export interface HttpCall {
   readonly body: any;
 }
 
-/** Every way to call a method by JSON with the given fields, as its descriptor says. */
+/** Every way to call a method by JSON with the given fields, as its descriptor says; none where it has no path. */
 export function httpCalls(method: DescMethod, fields: Readonly<Record<string, any>>): HttpCall[] {
+  if (!hasOption(method, http)) return [];
   const rule = getOption(method, http);
   return [rule, ...rule.additionalBindings].flatMap(({ pattern, body }): HttpCall[] => {
     const rest = { ...fields };

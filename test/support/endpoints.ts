@@ -80,7 +80,8 @@ export function answerOf(status: number, headers: Headers, text: string): Answer
   const body = parse(text);
   if (!isError(body)) return { status, headers, text, body, code: undefined };
   const { code, request_id, ...rest } = body;
-  deepEqual(Object.keys(body), ["message", "errors", "code", "request_id"], text);
+  const facts = "metadata" in body ? ["metadata"] : [];
+  deepEqual(Object.keys(body), ["message", "errors", "code", "request_id", ...facts], text);
   equal(request_id, headers.get("x-request-id"), text);
   equal(REFUSAL_STATUS[code].httpStatus, status, text);
   return { status, headers, text, body: rest, code };

@@ -63,6 +63,8 @@ export async function fillTables(sql: pg.Client, own: number, rows: number): Pro
     "sign_in_link (hash, person_id, created_at, ends_at)": `
       ${hash("link")}, 1 + i, now(), ${age} + interval '1 day'`,
     "spent_attempt (hash, ends_at)": `${hash("attempt")}, ${age} + interval '1 day'`,
+    "mail (kind, state, email, created_at, next_attempt_at)": `
+      'sign_in', case i % 10 when 1 then 'waiting' else 'sent' end, 'p' || i || '@example.org', ${age}, ${age}`,
     "audit_entry (created_at, actor, actor_name, operator_id, action, subject, workspace_id, changes)": `
       ${age}, 'operator', 'o', 1 + i % 2, case i % 2 when 0 then 'CreateOperator' else 'UpdateOperator' end, 'operator/' || i % 2, ${whose}, '[]'`,
     "webhook (workspace_id, id, url, types, secrets, disabled_reason, created_at, updated_at)": `

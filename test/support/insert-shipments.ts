@@ -1,4 +1,4 @@
-import type pg from "pg";
+import pg from "pg";
 
 /** Many shipments to write straight into the database, past the service. */
 export interface Bulk {
@@ -10,8 +10,15 @@ export interface Bulk {
   readonly customer: string;
   readonly createdAt?: string;
   readonly externalReference?: string;
+  readonly pickupAddress?: string;
+  readonly dropoffAddress?: string;
   /** Five of them: pickup_lat, pickup_lng, dropoff_lat, dropoff_lng, weight_kg. */
   readonly route?: readonly [string, string, string, string, string];
+  readonly totalMinor?: string;
+  readonly currency?: string;
+  /** As they are stored, of type jsonb. */
+  readonly windows?: string;
+  readonly paymentDetails?: string;
   /** Tells one bulk's references from another's. */
   readonly salt?: string;
 }
@@ -22,22 +29,45 @@ const SAMPLE_ROUTE = ["40.758", "-73.9855", "40.6782", "-73.9442", "2.5"] as con
 export async function insertShipments(client: pg.Client, bulk: Bulk): Promise<string[]> {
   const status = bulk.status ?? "'pending'";
   const [pickupLat, pickupLng, dropoffLat, dropoffLng, weightKg] = bulk.route ?? SAMPLE_ROUTE;
+  const total = bulk.totalMinor;
+  const amounts =
+    total === undefined ? "1144, 125, 500, 1269, 1269" : `${total}, 0, 0, ${total}, ${total}`;
   const { rows } = await client.query<{ reference: string }>(
     `insert into shipment (workspace_id, reference, status, payment_status, customer_id,
        pickup_address, pickup_lat, pickup_lng, dropoff_address, dropoff_lat, dropoff_lng, weight_kg,
        distance_km, distance_fee_minor, weight_fee_minor, base_fee_minor, subtotal_minor, total_minor,
-       currency, tariff_version, created_at, updated_at, cancelled_at, external_reference)
+       currency, tariff_version, created_at, updated_at, cancelled_at, external_reference,
+       windows, payment_details)
      select ${bulk.workspace}, 'SHP-' || upper(substr(md5('${bulk.salt ?? ""}' || i), 1, 12)), ${status},
        ${bulk.paymentStatus ?? "'awaiting_payment'"}, ${bulk.customer},
-       'From', ${pickupLat}, ${pickupLng}, 'To', ${dropoffLat}, ${dropoffLng}, ${weightKg},
-       9.532, 1144, 125, 500, 1269, 1269,
-       'USD', 1, at, at, case when ${status} = 'cancelled' then at end,
-       ${bulk.externalReference ?? "null"}
+       ${bulk.pickupAddress ?? "'From'"}, ${pickupLat}, ${pickupLng}, ${bulk.dropoffAddress ?? "'To'"}, ${dropoffLat}, ${dropoffLng}, ${weightKg},
+       9.532, ${amounts},
+       ${bulk.currency ?? "'USD'"}, 1, at, at, case when ${status} = 'cancelled' then at end,
+       ${bulk.externalReference ?? "null"}, ${bulk.windows ?? "null"}, ${bulk.paymentDetails ?? "null"}
      from generate_series(1, ${bulk.count}) i, lateral (select ${bulk.createdAt ?? "now()"} as at) as booked
      order by i
      returning reference`,
   );
   return rows.map((row) => row.reference);
+}
+
+/** Writes shipments of one customer, every third of them cancelled and the others pending. */
+export async function insertPendingAndCancelled(
+  databaseUrl: string,
+  bulk: Required<Pick<Bulk, "workspace" | "count" | "createdAt">>,
+): Promise<void> {
+  const client = new pg.Client(databaseUrl);
+  await client.connect();
+  try {
+    await insertShipments(client, {
+      ...bulk,
+      customer: String(await insertCustomers(client, bulk.workspace, 1)),
+      status: "case when i % 3 = 0 then 'cancelled' else 'pending' end",
+      paymentStatus: "case when i % 3 = 0 then 'voided' else 'awaiting_payment' end",
+    });
+  } finally {
+    await client.end();
+  }
 }
 
 /** Writes customers with consecutive numbers in their names; gives the id of the first. */

@@ -17,14 +17,20 @@ export interface PlanNode {
 }
 
 /** Explains a query by running it, and returns every node of its plan. */
-export async function planOf(
+export async function planOf(sql: pg.Client, query: SentQuery): Promise<PlanNode[]> {
+  return (await runPlan(sql, query)).plan;
+}
+
+/** The same, with how long the database took for it, planning included, in milliseconds. */
+export async function runPlan(
   sql: pg.Client,
   { sql: text, params }: SentQuery,
-): Promise<PlanNode[]> {
+): Promise<{ readonly plan: PlanNode[]; readonly tookMs: number }> {
   let at = 0;
   const numbered = text.replaceAll("?", () => `$${++at}`);
   const { rows } = await sql.query(`explain (analyze, format json) ${numbered}`, [...params]);
-  return nodesOf(rows[0]["QUERY PLAN"][0].Plan);
+  const [ran] = rows[0]["QUERY PLAN"];
+  return { plan: nodesOf(ran.Plan), tookMs: ran["Planning Time"] + ran["Execution Time"] };
 }
 
 function nodesOf(node: PlanNode): PlanNode[] {

@@ -27,17 +27,25 @@ import { localCall } from "../../src/pipeline/local-call.ts";
 
 const { method } = WorkspaceAdminService;
 
+/** A workspace of a test's own. */
+export interface TestWorkspace {
+  readonly id: number;
+  readonly apiKey: string;
+}
+
 const callOf = (of: (typeof method)[keyof typeof method]) =>
   localCall(of, "command_line", "a test");
 
-/** Makes a workspace as operators do; gives its id and its first key. */
+/** Makes a workspace as operators do; gives its id and its first key, and the same of its test twin. */
 export async function makeWorkspace(
   em: EntityManager,
   fields: { readonly name: string; readonly paymentProvider?: "manual" | undefined },
-): Promise<{ readonly id: number; readonly apiKey: string }> {
+): Promise<TestWorkspace & { readonly twin: TestWorkspace }> {
   const request = createRequest(CreateWorkspaceRequestSchema, fields);
-  const { data, apiKey } = await createWorkspace(request, callOf(method.createWorkspace), { em });
-  return { id: Number(data!.id), apiKey };
+  const call = callOf(method.createWorkspace);
+  const { data, apiKey, testApiKey } = await createWorkspace(request, call, { em });
+  const twin = { id: Number(data!.testWorkspace), apiKey: testApiKey };
+  return { id: Number(data!.id), apiKey, twin };
 }
 
 /** Connects a payment provider to a workspace; undefined disconnects it. */

@@ -9,11 +9,20 @@ import { localCall } from "../../src/pipeline/local-call.ts";
  * @returns the version in force then, with its number of zones and tiers
  * @throws Refusal TARIFF_FAULTY with every fault
  */
-export async function publishDocument(em: EntityManager, document: unknown) {
+export async function publishDocument(
+  em: EntityManager,
+  document: unknown,
+  options: { readonly honoursQuotes?: boolean } = {},
+) {
   const tasks = createTariffTasks(em.config.get("clientUrl")!);
   const { data, published } = await publish(
     { em, tasks, now: () => new Date() },
-    { document, name: "Test", callOf: (method) => localCall(method, "service", "test") },
+    {
+      ...options,
+      document,
+      name: "Test",
+      callOf: (method) => localCall(method, "service", "test"),
+    },
   );
   const { version, zones, fees } = data!;
   return { version, zones, tiers: fees!.tiers.length, published };

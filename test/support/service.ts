@@ -7,17 +7,13 @@ import { Operator } from "../../src/features/operators/operator.entity.ts";
 import { createApp, type App, type AppConfig, type AppOverrides } from "../../src/server/app.ts";
 import { createDatabase, createSharedDatabase } from "./database.ts";
 import { endpointsAt, type Endpoints } from "./endpoints.ts";
-import { makeWorkspace } from "./platform.ts";
+import { makeWorkspace, type TestWorkspace } from "./platform.ts";
 import { publishDocument } from "./publish-document.ts";
 import type { LogLine } from "./service-process.ts";
 import { SAMPLE_TARIFF } from "./tariffs.ts";
 import { whenOver } from "./when-over.ts";
 
-/** A workspace of a test's own. */
-export interface TestWorkspace {
-  readonly id: number;
-  readonly apiKey: string;
-}
+export type { TestWorkspace };
 
 /** An operator of a test's own. */
 export interface TestOperator {
@@ -31,8 +27,10 @@ export interface TestService extends Endpoints {
   readonly databaseUrl: string;
   /** Where operators are served, if they are given a server of their own. */
   readonly operationsUrl: string | undefined;
-  /** Makes a workspace, with the manual payment provider unless told otherwise. */
-  addWorkspace(options?: { paymentProvider?: "manual" | undefined }): Promise<TestWorkspace>;
+  /** Makes a workspace and its test twin, with the manual payment provider unless told otherwise. */
+  addWorkspace(options?: {
+    paymentProvider?: "manual" | undefined;
+  }): Promise<TestWorkspace & { readonly twin: TestWorkspace }>;
   /** Makes an operator; an owner unless told otherwise. */
   addOperator(role?: OperatorRole): Promise<TestOperator>;
 }
@@ -127,7 +125,8 @@ async function listen(app: App) {
   return { endpoints: endpointsAt(httpUrl!, grpcUrl!), operationsUrl };
 }
 
-async function addOperator(em: EntityManager, role: OperatorRole): Promise<TestOperator> {
+/** Adds an operator who is a machine, with a key. */
+export async function addOperator(em: EntityManager, role: OperatorRole): Promise<TestOperator> {
   const tx = em.fork();
   const key = createSecretKey("sho_");
   const operator = { name: `Test ${role}`, kind: "machine", role, createdAt: new Date() } as const;

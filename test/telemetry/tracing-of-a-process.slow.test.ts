@@ -1,6 +1,7 @@
 import { once } from "node:events";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
+import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { createOrm } from "../../src/db/orm.ts";
 import { ENTITIES } from "../../src/server/entities.ts";
@@ -17,6 +18,7 @@ import {
   type ServiceProcess,
 } from "../support/service-process.ts";
 import { SAMPLE_TARIFF } from "../support/tariffs.ts";
+import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 
 const database = await createDatabase();
 const orm = createOrm(database.url, { entities: ENTITIES });
@@ -95,22 +97,37 @@ test("the log line of a call has the id of its trace, and what waits is sent at 
   expect(await otlp.spanOf("taken-trace")).toMatchObject({ traceId: TRACE_ID });
 });
 
-/** Has a process write the address of every module that it loads to standard error. */
+/**
+ * Has a process append the address of every module that it loads to a file: standard error is a pipe, and a
+ * process ends at a write to one that nobody reads for a while.
+ */
 const LIST_MODULES = `data:text/javascript,${encodeURIComponent(`
-  import { writeSync } from "node:fs";
+  import { appendFileSync } from "node:fs";
   import { registerHooks } from "node:module";
   registerHooks({
     load(url, context, next) {
-      writeSync(2, url + "\\n");
+      appendFileSync(process.env.LOADED_MODULES, url + "\\n");
       return next(url, context);
     },
   });
 `)}`;
 
+/** Gives the modules of OpenTelemetry that a service has loaded once `use` is over. */
+async function modulesOf(
+  environment: Environment,
+  use: (service: ServiceProcess) => Promise<unknown> = async () => {},
+): Promise<string[]> {
+  const folder = makeTemporaryFolder("modules");
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const loaded = join(folder, "loaded");
+  const listing = { NODE_OPTIONS: `--import ${LIST_MODULES}`, LOADED_MODULES: loaded };
+  await use(await start({ ...listing, ...environment }));
+  return ofOpenTelemetry(readFileSync(loaded, "utf8"));
+}
+
 /** The modules of OpenTelemetry; its bare interface is loaded by the client of Prometheus. */
-const ofOpenTelemetry = (service: ServiceProcess) =>
-  service
-    .stderr()
+const ofOpenTelemetry = (loaded: string) =>
+  loaded
     .split("\n")
     .flatMap(sourcesOf)
     .filter((url) => /src\/telemetry|@opentelemetry\/(?!api\/)/.test(url));
@@ -125,20 +142,18 @@ function sourcesOf(url: string): string[] {
 }
 
 test("without an endpoint no part of tracing is loaded, and log lines name the caller's trace", async () => {
-  const listing = { NODE_OPTIONS: `--import ${LIST_MODULES}` };
-  const service = await start(listing);
-  await quote(service, "off", { traceparent: PARENT });
-  await quote(service, "off-malformed", { traceparent: "00-1-2-01" });
-  expect(await lineOf(service, "off")).toMatchObject({ traceId: TRACE_ID });
-  expect(await lineOf(service, "off-malformed")).not.toHaveProperty("traceId");
-  await stop(service);
-  expect(ofOpenTelemetry(service)).toEqual([]);
+  const untraced = await modulesOf({}, async (service) => {
+    await quote(service, "off", { traceparent: PARENT });
+    await quote(service, "off-malformed", { traceparent: "00-1-2-01" });
+    expect(await lineOf(service, "off")).toMatchObject({ traceId: TRACE_ID });
+    expect(await lineOf(service, "off-malformed")).not.toHaveProperty("traceId");
+    await stop(service);
+  });
+  expect(untraced).toEqual([]);
 
   const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:1" };
-  const disabled = await start({ ...listing, ...endpoint, OTEL_SDK_DISABLED: "true" });
-  expect(ofOpenTelemetry(disabled)).toEqual([]);
-  const on = await start({ ...listing, ...endpoint });
-  expect(ofOpenTelemetry(on).length).toBeGreaterThan(10);
+  expect(await modulesOf({ ...endpoint, OTEL_SDK_DISABLED: "true" })).toEqual([]);
+  expect((await modulesOf(endpoint)).length).toBeGreaterThan(10);
 });
 
 /** Variables that a service which traces would refuse. */

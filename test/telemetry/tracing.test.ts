@@ -15,6 +15,7 @@ import {
 } from "../support/bookings.ts";
 import { createDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
+import { startGeocoder } from "../support/geocoder.ts";
 import { startOtlpReceiver } from "../support/otlp-receiver.ts";
 import { frame, rawGrpc } from "../support/raw-grpc.ts";
 import { startReceiver } from "../support/receiver.ts";
@@ -35,7 +36,12 @@ const tracing = startTracing({
   version: "1.2.3",
   log: pino({ level: "silent" }),
 });
-const service = await startService({ database, outside: { tracing } });
+const geocoder = await startGeocoder("photon");
+const service = await startService({
+  database,
+  ...geocoder.settings,
+  outside: { tracing, geocoderTimeoutMs: 10_000 },
+});
 workspace = await service.addWorkspace();
 const apiKey = workspace.apiKey;
 
@@ -104,6 +110,26 @@ test("a booking by JSON is a span of its route, with its transaction below", asy
     "telemetry.sdk.name": "opentelemetry",
     "telemetry.sdk.version": expect.any(String),
   });
+});
+
+test("a request to the geocoder is a span below its call, without what was asked", async () => {
+  const headers = { "x-request-id": "geocoding" };
+  await service.request("/v1/addresses?query=karl-marx", { apiKey, headers });
+  const request = {
+    name: "GET",
+    kind: "client",
+    attributes: {
+      "http.request.method": "GET",
+      "http.response.status_code": 200,
+      "server.address": "127.0.0.1",
+      "server.port": portOf(geocoder.url),
+    },
+  };
+  expect(await otlp.treeOf("geocoding", 2)).toMatchObject({ children: [request] });
+  // What is remembered is not asked again.
+  const again = { "x-request-id": "geocoding-again" };
+  await service.request("/v1/addresses?query=karl-marx", { apiKey, headers: again });
+  expect(await otlp.treeOf("geocoding-again", 1)).not.toHaveProperty("children.0");
 });
 
 const SYSTEMS = {

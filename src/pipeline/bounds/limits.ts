@@ -53,6 +53,9 @@ export const LOOK_UPS = { atOnce: 4, maxWaiting: 5_000, maxWaitMs: 2_000 } as co
 /** Calls whose work has begun and not ended. */
 export const IN_FLIGHT = { ofProcess: 1_000, ofAccount: 250, waitingOfAccount: 10_000 } as const;
 
+/** How many calls may be slowed down at once, as `Simulate` asks, in a process. */
+export const SLOWED = { ofAccount: 20, ofProcess: 500 } as const;
+
 /** Open streams; a holder is one person, or all keys of a workspace. */
 export const STREAMS = { ofProcess: 500, ofAccount: 100, ofHolder: 20 } as const;
 

@@ -6,7 +6,7 @@ import type { Rpc, StreamRpc } from "../rpc.ts";
 /**
  * Checks whether a caller may call an RPC.
  *
- * @throws Refusal WORKSPACE_SUSPENDED, ROLE_INSUFFICIENT, SCOPE_INSUFFICIENT
+ * @throws Refusal WORKSPACE_SUSPENDED, SCOPE_INSUFFICIENT, ROLE_INSUFFICIENT, LIVE_MODE_ONLY, TEST_MODE_ONLY
  */
 export function assertMayCall(rpc: Rpc | StreamRpc, caller: Caller): void {
   if (caller.audience === "workspace") {
@@ -17,6 +17,8 @@ export function assertMayCall(rpc: Rpc | StreamRpc, caller: Caller): void {
     if (member !== undefined && !includesRole(MEMBER_ROLES, member.role, needed)) {
       throw roleError(rpc, needed, member.role);
     }
+    if (rpc.mode === "live" && caller.test) throw refuse("LIVE_MODE_ONLY");
+    if (rpc.mode === "test" && !caller.test) throw refuse("TEST_MODE_ONLY");
   } else if (
     caller.audience === "operator" &&
     !includesRole(OPERATOR_ROLES, caller.role, rpc.minimumRole)

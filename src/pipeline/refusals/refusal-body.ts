@@ -1,19 +1,24 @@
 import type { Refusal, RefusalReason } from "../../domain/refusal.ts";
 import { rateLimitHeaders } from "../bounds/rate-limiter.ts";
 
-/** The error body of the JSON API; it always has all four keys. */
+/** The error body of the JSON API; it always has the first four keys. */
 export interface ErrorBody {
   readonly message: string;
   readonly errors: Readonly<Record<string, readonly string[]>>;
   readonly code: RefusalReason;
   readonly request_id: string;
+  /** Facts for programs, the same as in `ErrorInfo`; absent where there are none. */
+  readonly metadata?: Readonly<Record<string, string>>;
 }
 
 /**
  * Says what was refused: the message, each violation's text under the field or subject it is about, the
- * reason, and by which id the log knows the request.
+ * reason, by which id the log knows the request, and the facts that go with the reason.
  */
-export function errorBody({ message, violations, reason }: Refusal, requestId: string): ErrorBody {
+export function errorBody(
+  { message, violations, reason, facts }: Refusal,
+  requestId: string,
+): ErrorBody {
   const errors = new Map<string, string[]>();
   for (const { subject, text } of violations) {
     if (subject === undefined) continue;
@@ -21,7 +26,13 @@ export function errorBody({ message, violations, reason }: Refusal, requestId: s
     if (texts === undefined) errors.set(subject, [text]);
     else texts.push(text);
   }
-  return { message, errors: Object.fromEntries(errors), code: reason, request_id: requestId };
+  const body = {
+    message,
+    errors: Object.fromEntries(errors),
+    code: reason,
+    request_id: requestId,
+  };
+  return Object.keys(facts).length === 0 ? body : { ...body, metadata: facts };
 }
 
 /** The headers that go with a refusal; in gRPC they are trailers. */

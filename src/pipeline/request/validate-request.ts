@@ -8,6 +8,7 @@ import {
 import type { Path } from "@bufbuild/protobuf/reflect";
 import { createValidator, type Violation as RuleViolation } from "@bufbuild/protovalidate";
 import { field as fieldRules, Ignore } from "../../../gen/buf/validate/validate_pb.js";
+import { required_unless } from "../../../gen/shipments/v1/options_pb.js";
 import { mapKey } from "../../domain/clip.ts";
 import { Refusal, type Violation } from "../../domain/refusal.ts";
 import { compileNormalizeRequest } from "./normalize-request.ts";
@@ -36,6 +37,7 @@ export function compileValidateRequest(schema: DescMessage): ValidateRequest {
   const normalize = compileNormalizeRequest(schema);
   const order = new Map(schema.fields.map((field, i) => [field.name, i]));
   const placeOf = (violation: Violation) => order.get(firstName(violation.subject ?? "")) ?? -1;
+  const standsIn = standsInOf(schema);
   const leftToFunction = schema.fields.filter(leavesItems).map((field) => `${field.name}[`);
   const isLeft = ({ subject = "" }: Violation) =>
     leftToFunction.some((prefix) => subject.startsWith(prefix));
@@ -46,13 +48,15 @@ export function compileValidateRequest(schema: DescMessage): ValidateRequest {
     const result = validator.validate(schema, request);
     if (result.kind === "error") throw result.error;
     const ofRules =
-      result.kind === "invalid" ? result.violations.filter((it) => !clears(request, it)) : NONE;
+      result.kind === "invalid"
+        ? result.violations.filter((it) => !clears(request, it) && !standsIn(request, it))
+        : NONE;
     const count = ofRules.length + refused.length + ofText.length + unknown.length;
     if (count === 0) return left;
     const found = [...unknown, ...refused, ...ofText];
     const violations = [...found, ...unlessFound(ofRules.map(describe), found)];
     violations.sort((a, b) => placeOf(a) - placeOf(b));
-    throw new Refusal(violations as [Violation, ...Violation[]]);
+    throw new Refusal(violations);
   };
 }
 
@@ -63,6 +67,23 @@ function clears(request: Message, { field: path, ruleId }: RuleViolation): boole
   const { localName, proto } = step;
   return proto.proto3Optional && (request as Message & Record<string, unknown>)[localName] === "";
 }
+
+/** Builds the question whether a field stands in for the one that a violation says is required. */
+function standsInOf(schema: DescMessage) {
+  const localName = new Map(schema.fields.map((field) => [field.name, field.localName]));
+  const standIns = new Map(
+    schema.fields
+      .filter((field) => hasOption(field, required_unless))
+      .map((field) => [field.name, localName.get(getOption(field, required_unless))!]),
+  );
+  return (request: Message, { field: [step, below], ruleId }: RuleViolation): boolean => {
+    if (step?.kind !== "field" || below !== undefined || ruleId !== "required") return false;
+    const standIn = standIns.get(step.name);
+    return standIn !== undefined && (request as unknown as Fields)[standIn] !== undefined;
+  };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
 
 function leavesItems(field: DescField): boolean {
   if (!hasOption(field, fieldRules)) return false;

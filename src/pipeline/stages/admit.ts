@@ -6,12 +6,13 @@ import { admitCall, type AnyCall, type Audience, type Caller, type ReceivedCall 
 import type { Limiter } from "../bounds/rate-limiter.ts";
 import type { InFlightLimit } from "../bounds/in-flight-limit.ts";
 import type { Rpc, StreamRpc } from "../rpc.ts";
+import { createSimulate } from "./simulate.ts";
 
 /**
  * Finds out who calls and whether they may, and counts the call against their limit, before a byte of
  * the body is read; at once where nothing has to be waited for.
  *
- * @throws Refusal of `Authenticate` and `assertMayCall`, RATE_LIMITED, or UNAVAILABLE while starting,
+ * @throws Refusal of `Authenticate`, `assertMayCall` and `Simulate`, RATE_LIMITED, or UNAVAILABLE while starting,
  * stopping or overloaded; rejects with the database's error when the caller cannot be looked up
  */
 export type Admit = (rpc: Rpc | StreamRpc, call: ReceivedCall) => AnyCall | Promise<AnyCall>;
@@ -27,6 +28,7 @@ export function createAdmit(options: {
   readonly onRateLimited: (limitClass: LimitClass) => void;
 }): Admit {
   const { authenticate, closedBecause, inFlightLimit, limiter, onRateLimited } = options;
+  const simulate = createSimulate();
 
   function count(
     rpc: Rpc | StreamRpc,
@@ -38,13 +40,15 @@ export function createAdmit(options: {
     const { limitClass } = rpc;
     const limit = caller.limits[limitClass];
     const verdict = limiter.take(caller.account, limitClass, limit);
-    const admitted = (counted: Verdict): AnyCall => {
+    const admitted = (counted: Verdict): AnyCall | Promise<AnyCall> => {
       const rateLimit = { limitClass, limit, verdict: counted };
       if (!counted.allowed) {
-        onRateLimited(limitClass);
+        if (caller.audience !== "workspace" || !caller.test) onRateLimited(limitClass);
         throw rateLimitError(rateLimit, caller.audience);
       }
-      return admitCall(call, rpc.name, caller, rateLimit);
+      const admittedCall = admitCall(call, rpc.name, caller, rateLimit);
+      const met = simulate(rpc, call, caller);
+      return met instanceof Promise ? met.then(() => admittedCall) : admittedCall;
     };
     return verdict instanceof Promise ? verdict.then(admitted) : admitted(verdict);
   }

@@ -4,7 +4,7 @@ import { STREAMS } from "../bounds/limits.ts";
 import { assertMayCall } from "../credentials/assert-may-call.ts";
 import type { Authenticate } from "../credentials/authenticate.ts";
 import type { AnyCall, Caller } from "../call.ts";
-import type { OnBehalfOf } from "./execute.ts";
+import type { DecodedRequest, OnBehalfOf } from "./execute.ts";
 import type { StreamRpc } from "../rpc.ts";
 import type { ValidateRequest } from "../request/validate-request.ts";
 
@@ -18,7 +18,7 @@ import type { ValidateRequest } from "../request/validate-request.ts";
  */
 export type ExecuteStream = (
   rpc: StreamRpc,
-  request: Message,
+  decoded: DecodedRequest,
   call: AnyCall,
   signal: AbortSignal,
 ) => AsyncIterable<Message>;
@@ -49,17 +49,24 @@ export function createExecuteStream(options: {
     }
   }
 
-  return async function* (rpc, request, call, signal) {
+  function assertOpen(): void {
+    const closed = closedBecause();
+    if (closed !== undefined) throw unavailable(`The service is ${closed}; go on elsewhere.`);
+  }
+
+  return async function* (rpc, { request, violations = [], unknown }, call, signal) {
     const { caller } = call;
     const ending = new AbortController();
     open.add(caller);
     const rechecking = setInterval(() => void recheck(rpc, call, ending), RECHECK_MS);
     try {
-      validatorOf(rpc)(request, []);
+      validatorOf(rpc)(request, violations, unknown);
       const messages = rpc.run(request, call, AbortSignal.any([signal, ending.signal]));
-      yield* eachOnBehalfOf(caller.account, messages, onBehalfOf);
-      const closed = closedBecause();
-      if (closed !== undefined) throw unavailable(`The service is ${closed}; go on elsewhere.`);
+      for await (const message of eachOnBehalfOf(caller.account, messages, onBehalfOf)) {
+        yield message;
+        assertOpen();
+      }
+      assertOpen();
       ending.signal.throwIfAborted();
     } finally {
       clearInterval(rechecking);

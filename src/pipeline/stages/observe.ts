@@ -91,7 +91,8 @@ export function createObserver(
   function record(call: ReceivedCall, durationMs: number, httpStatus: number): void {
     const code = call.code ?? Code.Canceled;
     const caller = call.admitted?.caller;
-    count(call.method ?? "none", code, durationMs / 1000);
+    const isTest = caller?.audience === "workspace" && caller.test;
+    count(call.method ?? "none", code, isTest ? undefined : durationMs / 1000);
     log.info(
       {
         requestId: call.headers.requestId,
@@ -102,6 +103,7 @@ export function createObserver(
         operator: caller?.audience === "operator" ? caller.name : undefined,
         person: personOf(caller),
         key: keyOf(caller),
+        test: isTest || undefined,
         traceId: traceIdOf(call),
         code: nameOf(code),
         status: httpStatus,
@@ -122,26 +124,33 @@ export function createObserver(
   };
 }
 
-/** Counts calls and their durations by method and code. */
+/** Counts calls and their durations by method and code; those of test mode, apart, have no duration. */
 function createCounters(
   registry: Registry,
-): (method: string, code: Code | 0, seconds: number) => void {
+): (method: string, code: Code | 0, seconds: number | undefined) => void {
   const labelNames = ["method", "code"] as const;
   const requests = new Counter({
     name: "shipments_requests_total",
-    help: "Calls answered, by method and gRPC code.",
+    help: "Calls answered, by method and gRPC code; without those in test mode.",
+    labelNames,
+    registers: [registry],
+  });
+  const testRequests = new Counter({
+    name: "shipments_test_requests_total",
+    help: "Calls in test mode answered, by method and gRPC code.",
     labelNames,
     registers: [registry],
   });
   const durations = new Histogram({
     name: "shipments_request_duration_seconds",
-    help: "Time from a call's first line to its answer, by method and gRPC code.",
+    help: "Time from a call's first line to its answer, by method and gRPC code; without test mode.",
     labelNames,
     buckets: DURATION_BUCKETS,
     registers: [registry],
   });
   return (method, code, seconds) => {
     const labels = { method, code: nameOf(code) };
+    if (seconds === undefined) return testRequests.inc(labels);
     requests.inc(labels);
     durations.observe(labels, seconds);
   };

@@ -76,8 +76,8 @@ function describeViolations(code: Code, named: readonly NamedViolation[]): Detai
 const MAX_REFUSAL_BYTES = 7_000;
 /** How much of these `grpc-message` may take. */
 const MAX_MESSAGE_BYTES = 1_500;
-/** What the details hold besides violations: three type URLs, and an `ErrorInfo` with its few facts. */
-const OTHER_DETAIL_BYTES = 400;
+/** What the details hold besides violations and facts: three type URLs, and the rest of an `ErrorInfo`. */
+const OTHER_DETAIL_BYTES = 300;
 /** What frames the texts of a violation: a tag and a length for it and for each of them. */
 const FRAME_BYTES = 12;
 const ELLIPSIS = "…";
@@ -88,7 +88,8 @@ export function truncateGrpcError(refusal: Refusal): Pick<Refusal, "message" | "
   const message = summarize(truncateMessage(first!.text), refusal.violationCount);
   // The details are in base64, four bytes for three, and have the message too.
   const detailBytes = ((MAX_REFUSAL_BYTES - encodedBytes(message)) * 3) / 4;
-  let leftBytes = detailBytes - Buffer.byteLength(message) - OTHER_DETAIL_BYTES;
+  const otherBytes = OTHER_DETAIL_BYTES + factBytes(refusal.facts);
+  let leftBytes = detailBytes - Buffer.byteLength(message) - otherBytes;
   const violations: Violation[] = [];
   for (const violation of refusal.violations) {
     const { reason, subject = "", text } = violation;
@@ -97,6 +98,13 @@ export function truncateGrpcError(refusal: Refusal): Pick<Refusal, "message" | "
     violations.push(violation);
   }
   return { message, violations };
+}
+
+function factBytes(facts: Refusal["facts"]): number {
+  return Object.entries(facts).reduce(
+    (bytes, [name, value]) => bytes + Buffer.byteLength(name + value) + FRAME_BYTES,
+    0,
+  );
 }
 
 /** A message, cut where it would be too long for `grpc-message`. */

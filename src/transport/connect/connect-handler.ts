@@ -15,8 +15,11 @@ import { DocumentResponse, messageOf } from "../../pipeline/rpc-response.ts";
 import type { AnyCall, ReceivedCall } from "../../pipeline/call.ts";
 import { deadlineError } from "../../pipeline/stages/deadline.ts";
 import type { Pipeline } from "../../pipeline/stages/pipeline.ts";
+import { isAnswerLost } from "../../pipeline/stages/simulate.ts";
 import { rateLimitHeaders } from "../../pipeline/bounds/rate-limiter.ts";
-import type { Rpc, StreamRpc } from "../../pipeline/rpc.ts";
+import { isStream, type Rpc, type StreamRpc } from "../../pipeline/rpc.ts";
+import type { ConnectionCalls } from "../connections/connection-calls.ts";
+import { breakConnection, loseStreamAnswer } from "../connections/lose-answer.ts";
 import { connectError, grpcError, truncateMessage } from "./connect-error.ts";
 import { splitUrl } from "./request-target.ts";
 import { createNodeAdapter } from "./node-adapter.ts";
@@ -36,6 +39,8 @@ type AnyRpc = Rpc | StreamRpc;
 interface Exchange {
   readonly call: ReceivedCall;
   readonly request: NodeRequest;
+  /** The calls of its connection. */
+  readonly calls: ConnectionCalls;
 }
 
 const exchangeKey = createContextKey<Exchange | undefined>(undefined);
@@ -56,7 +61,7 @@ export function createRpcHandler(options: {
 }): RpcHandler {
   const { pipeline } = options;
   const rpcs: readonly AnyRpc[] = [...options.rpcs, ...options.streams];
-  const calls = new WeakMap<NodeRequest, ReceivedCall>();
+  const exchanges = new WeakMap<NodeRequest, Exchange>();
   const router = createConnectRouter({
     grpc: options.grpc,
     ...CONNECT_OPTIONS,
@@ -70,13 +75,13 @@ export function createRpcHandler(options: {
   }
   options.addServices(router);
   const contextValuesOf = (request: NodeRequest) =>
-    createContextValues().set(exchangeKey, { call: calls.get(request)!, request });
+    createContextValues().set(exchangeKey, exchanges.get(request));
   const adapter = createNodeAdapter(router, contextValuesOf);
 
-  return (request, response) => {
+  return (request, response, calls) => {
     const call = pipeline.receive(request.rawHeaders, request.socket);
     [call.path] = splitUrl(request);
-    calls.set(request, call);
+    exchanges.set(request, { call, request, calls });
     response.setHeader("x-request-id", call.headers.requestId);
     // gRPC's answers are kept by nobody.
     if (!options.grpc) response.setHeader("cache-control", "no-store");
@@ -122,17 +127,16 @@ function createGate(rpc: AnyRpc, pipeline: Pipeline) {
       for (const [name, value] of headers) context.responseHeader.set(name, value);
     } catch (error) {
       throw errorOf(pipeline.refuseCall(error, call), context);
+    } finally {
+      if (call.simulation) context.responseHeader.set("simulated", call.simulation.said);
     }
   };
 }
 
-function isStream(rpc: AnyRpc): rpc is StreamRpc {
-  return rpc.method.methodKind === "server_streaming";
-}
-
 function implementUnary(rpc: Rpc, pipeline: Pipeline) {
   return async (request: Message, context: HandlerContext) => {
-    const { call } = exchangeOf(context);
+    const exchange = exchangeOf(context);
+    const { call } = exchange;
     const admitted = admittedOf(call);
     try {
       const response = await pipeline.execute(rpc, { request }, admitted);
@@ -141,9 +145,11 @@ function implementUnary(rpc: Rpc, pipeline: Pipeline) {
         pipeline.reserveResponse(call, response.document.body.length);
       }
       call.code = 0;
+      if (isAnswerLost(admitted)) throw loseAnswer(exchange);
       if (admitted.replayed) context.responseHeader.set("idempotency-replayed", "true");
       return messageOf(response);
     } catch (error) {
+      if (error instanceof LostAnswer) throw error;
       throw errorOf(pipeline.refuseCall(error, call), context);
     }
   };
@@ -156,14 +162,38 @@ function implementStream(rpc: StreamRpc, pipeline: Pipeline) {
     const { call } = exchange;
     clearIdleTimeout(exchange.request);
     try {
-      yield* pipeline.executeStream(rpc, request, admittedOf(call), signal);
+      const messages = pipeline.executeStream(rpc, { request }, admittedOf(call), signal);
+      if (isAnswerLost(admittedOf(call))) await loseFirst(messages, exchange);
+      yield* messages;
       // Connect's timer may go off before the caller's: with OK, the stream would look whole.
       if (isPastDeadline(signal)) throw deadlineError();
       call.code = signal.aborted ? Code.Canceled : 0;
     } catch (error) {
+      if (error instanceof LostAnswer) throw error;
       throw errorOf(pipeline.refuseCall(error, call), context);
     }
   };
+}
+
+/** The answer is lost, and nobody is there to be told so. */
+class LostAnswer extends ConnectError {
+  constructor() {
+    super("the answer is lost, as Simulate asks", Code.Canceled);
+  }
+}
+
+function loseAnswer({ request, calls }: Exchange): LostAnswer {
+  if ("stream" in request) loseStreamAnswer(request.stream, calls);
+  else breakConnection(request.socket);
+  return new LostAnswer();
+}
+
+/** Loses the answer to a call when there is a first message. */
+async function loseFirst(messages: AsyncIterable<Message>, exchange: Exchange): Promise<never> {
+  const iterator = messages[Symbol.asyncIterator]();
+  await iterator.next();
+  await iterator.return?.();
+  throw loseAnswer(exchange);
 }
 
 function admittedOf({ admitted }: ReceivedCall): AnyCall {

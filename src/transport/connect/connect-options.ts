@@ -3,6 +3,7 @@ import {
   compressionGzip,
   type connectNodeAdapter,
 } from "@connectrpc/connect-node";
+import type { ConnectionCalls } from "../connections/connection-calls.ts";
 import { MAX_REQUEST_BYTES } from "../../domain/limits.ts";
 
 /** How messages travel, in bytes, whoever frames them. */
@@ -23,10 +24,17 @@ export const CONNECT_OPTIONS = {
 /** How long a unary call's stream may lie idle, in milliseconds, before it is reset. */
 export const IDLE_STREAM_MS = 30_000;
 
-/** Answers a request that may be an RPC, on either HTTP version. */
-export type RpcHandler = ReturnType<typeof connectNodeAdapter>;
+/** Answers a request of Node's HTTP/1.1 or HTTP/2 server. */
+export type NodeHandler = ReturnType<typeof connectNodeAdapter>;
 
 /** A request of Node's HTTP/1.1 or HTTP/2 server. */
-export type NodeRequest = Parameters<RpcHandler>[0];
+export type NodeRequest = Parameters<NodeHandler>[0];
 /** Its answer. */
-export type NodeResponse = Parameters<RpcHandler>[1];
+export type NodeResponse = Parameters<NodeHandler>[1];
+
+/** Answers a request that may be an RPC, on either HTTP version; `calls` are those of its connection. */
+export type RpcHandler = (
+  request: NodeRequest,
+  response: NodeResponse,
+  calls: ConnectionCalls,
+) => void;

@@ -5,10 +5,10 @@ import {
   universalResponseToNodeResponse,
 } from "@connectrpc/connect-node";
 import { refuse } from "../../domain/refusal.ts";
-import { closeStreamAfterGrace, PIECE_BYTES } from "../connections/write-response.ts";
+import { closeStreamAfterGrace, inPieces } from "../connections/write-response.ts";
 import { isHost, splitUrl } from "./request-target.ts";
 import { withKnownFlags } from "./frames.ts";
-import type { NodeRequest, NodeResponse, RpcHandler } from "./connect-options.ts";
+import type { NodeHandler, NodeRequest, NodeResponse } from "./connect-options.ts";
 import { refuseOutsideRpc, refuseUnknownRpc } from "./refuse-outside-rpc.ts";
 import { dropTimeoutBeyondTimers } from "./deadlines.ts";
 
@@ -23,7 +23,7 @@ import { dropTimeoutBeyondTimers } from "./deadlines.ts";
 export function createNodeAdapter(
   router: ConnectRouter,
   contextValuesOf: (request: NodeRequest) => ContextValues,
-): RpcHandler {
+): NodeHandler {
   const handlers = new Map(router.handlers.map((handler) => [handler.requestPath, handler]));
   return (request, response) => {
     discardAfterAnswer(request, response);
@@ -70,18 +70,6 @@ function readRequest(request: NodeRequest, response: NodeResponse, contextValues
     };
   } catch {
     return undefined;
-  }
-}
-
-/**
- * Cuts what is large into pieces, since Node tells of a write only when it is sent whole: otherwise a
- * caller that reads slowly would pass for one that has stopped.
- */
-async function* inPieces(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
-  for await (const chunk of body) {
-    for (let at = 0; at < chunk.length; at += PIECE_BYTES) {
-      yield chunk.subarray(at, at + PIECE_BYTES);
-    }
   }
 }
 

@@ -3,7 +3,7 @@ import type { ConnectionCalls } from "./connection-calls.ts";
 import type { Http2Stream } from "node:http2";
 
 /** How much of a response is written at a time, in bytes. */
-export const PIECE_BYTES = 64 * 1024;
+const PIECE_BYTES = 64 * 1024;
 
 /**
  * Ends a response with these bytes, piece by piece when they are many, since Node tells of a write only
@@ -20,6 +20,15 @@ export function sendInPieces(
     calls.sent(response, PIECE_BYTES);
     sendInPieces(response, bytes.subarray(PIECE_BYTES), calls);
   });
+}
+
+/** Cuts what is large into pieces, for the same reason. */
+export async function* inPieces(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  for await (const chunk of body) {
+    for (let at = 0; at < chunk.length; at += PIECE_BYTES) {
+      yield chunk.subarray(at, at + PIECE_BYTES);
+    }
+  }
 }
 
 /** How long a caller that was answered early may go on sending over HTTP/2, in milliseconds. */

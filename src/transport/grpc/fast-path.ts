@@ -9,6 +9,8 @@ import type { Pipeline } from "../../pipeline/stages/pipeline.ts";
 import { rateLimitHeaders } from "../../pipeline/bounds/rate-limiter.ts";
 import type { Rpc } from "../../pipeline/rpc.ts";
 import type { UnaryExchange } from "../../pipeline/stages/serve-unary.ts";
+import { isAnswerLost } from "../../pipeline/stages/simulate.ts";
+import { loseStreamAnswer } from "../connections/lose-answer.ts";
 import { closeStreamAfterGrace, sendInPieces } from "../connections/write-response.ts";
 import { grpcError } from "../connect/connect-error.ts";
 import { IDLE_STREAM_MS, CONNECT_OPTIONS } from "../connect/connect-options.ts";
@@ -122,7 +124,8 @@ function exchangeOn(options: ExchangeOptions): UnaryExchange {
       stream.on("end", end);
     },
     isGone: () => answered || stream.aborted,
-    respond(response) {
+    respond(response, admitted) {
+      if (isAnswerLost(admitted)) return loseStreamAnswer(stream, calls);
       const framed = frameOf(codec, response);
       if (framed instanceof Promise) return framed.then((it) => send(it, OK));
       return framed instanceof ConnectError ? sendError(() => framed) : send(framed, OK);
@@ -180,7 +183,10 @@ function encode(codec: UnaryCodec, message: Message): Uint8Array | ConnectError 
 }
 
 /** Names and values in turn, which Node sends faster than an object. */
-function responseHeaders({ headers, admitted }: ReceivedCall, codec: UnaryCodec): string[] {
+function responseHeaders(
+  { headers, admitted, simulation }: ReceivedCall,
+  codec: UnaryCodec,
+): string[] {
   const fields = [
     ":status",
     "200",
@@ -192,6 +198,7 @@ function responseHeaders({ headers, admitted }: ReceivedCall, codec: UnaryCodec)
   if (codec.compression !== null) fields.push("grpc-encoding", codec.compression.name);
   const limits = rateLimitHeaders(admitted?.rateLimit);
   for (const name in limits) fields.push(name, limits[name]!);
+  if (simulation !== undefined) fields.push("simulated", simulation.said);
   if (admitted?.replayed) fields.push("idempotency-replayed", "true");
   return fields;
 }

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { splitUrl } from "../connect/request-target.ts";
+import { loadOnce } from "../../domain/load-once.ts";
 import { refuse } from "../../domain/refusal.ts";
 import type { Document } from "../../pipeline/rpc-response.ts";
 import { encodeDocument, type DocumentForms, type EncodedDocument } from "./document-response.ts";
@@ -23,13 +24,12 @@ const MAX_ADDRESSES = 8;
  * asked for at. The file is read when it is first asked for, and then kept in memory.
  */
 export function createApiDescription(file: string, publicUrl: string | undefined): HttpHandler {
-  let template: Promise<string> | undefined;
+  const template = loadOnce(() => readFile(file, "utf8"));
   const kept = new Map<string, DocumentForms>();
 
   async function reply(request: IncomingMessage): Promise<EncodedDocument> {
     const address = publicUrl ?? ownAddress(request);
-    const description =
-      kept.get(address) ?? describe(await (template ??= readFile(file, "utf8")), address);
+    const description = kept.get(address) ?? describe(await template.get(), address);
     if (kept.size < MAX_ADDRESSES) kept.set(address, description);
     if (kept.has(address)) return encodeDocument(description, request.headers);
     return encodeDocument(description, { ...request.headers, "accept-encoding": "identity" });
@@ -51,7 +51,6 @@ export function createApiDescription(file: string, publicUrl: string | undefined
     if (splitUrl(request)[0] !== PATH) return false;
     return forReading(request, response, requestId, () => {
       send(request, response, requestId).catch(() => {
-        template = undefined;
         const text = "The service cannot read its own description; report this.";
         sendRefusal(response, requestId, refuse("INTERNAL", text));
       });

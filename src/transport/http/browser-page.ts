@@ -61,15 +61,6 @@ ${content}
 `);
 }
 
-/** Text as it stands in HTML, between tags or between double quotes. */
-export function escapeHtml(text: string): string {
-  return text
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;")
-    .replaceAll('"', "&quot;");
-}
-
 /** Builds the page at `/` for browsers: what runs here, and perhaps that its dashboard is not built. */
 export function createStartPage(isUnbuilt: boolean): HttpHandler {
   const name = isUnbuilt ? "unbuilt" : "start";

@@ -1,13 +1,15 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
 import { DocumentResponse, LazyResponse } from "../../pipeline/rpc-response.ts";
-import type { ReceivedCall } from "../../pipeline/call.ts";
+import type { AnyCall, ReceivedCall } from "../../pipeline/call.ts";
 import type { Pipeline } from "../../pipeline/stages/pipeline.ts";
 import { rateLimitHeaders } from "../../pipeline/bounds/rate-limiter.ts";
-import type { Rpc } from "../../pipeline/rpc.ts";
+import { isStream, type Rpc, type StreamRpc } from "../../pipeline/rpc.ts";
 import type { ConnectionCalls } from "../connections/connection-calls.ts";
+import { breakConnection } from "../connections/lose-answer.ts";
 import { sendInPieces } from "../connections/write-response.ts";
 import type { UnaryExchange } from "../../pipeline/stages/serve-unary.ts";
+import { isAnswerLost } from "../../pipeline/stages/simulate.ts";
 import { splitUrl } from "../connect/request-target.ts";
 import { sendPage } from "./browser-page.ts";
 import { prefersPage } from "./negotiation.ts";
@@ -21,6 +23,7 @@ import {
 } from "./json-route.ts";
 import { readBody } from "./read-body.ts";
 import { compileRoutes, readRoutes } from "./routes.ts";
+import { serveFile } from "./send-file.ts";
 import { describeRefusal, headerList, methodNotAllowed, sendJsonText } from "./responses.ts";
 
 /** Answers one request of the JSON API; `calls` are those of its connection. */
@@ -40,7 +43,10 @@ const REPLAYED: HeaderList = ["idempotency-replayed", "true"];
  * Builds the JSON API out of the descriptors: every RPC with a `google.api.http` option is served on
  * its path, in the JSON dialect of `/v1`, through the same pipeline as gRPC.
  */
-export function createJsonGateway(rpcs: readonly Rpc[], pipeline: Pipeline): JsonGateway {
+export function createJsonGateway(
+  rpcs: readonly (Rpc | StreamRpc)[],
+  pipeline: Pipeline,
+): JsonGateway {
   const match = compileRoutes(readRoutes(rpcs).map(compileJsonRoute));
 
   return (request, response, calls) => {
@@ -54,10 +60,12 @@ export function createJsonGateway(rpcs: readonly Rpc[], pipeline: Pipeline): Jso
     call.span?.setHttpRequest(method, path, template);
     if (found.kind === "found") {
       const { route, pathSegments } = found;
-      call.method = route.rpc.name;
+      const { rpc } = route;
+      call.method = rpc.name;
       const parameters = parametersOf(route, pathSegments, query);
       const exchange = exchangeOf({ request, response, call, calls, route, parameters, pipeline });
-      pipeline.serveUnary(route.rpc, call, exchange);
+      if (isStream(rpc)) void serveFile(rpc, exchange, { call, response, pipeline, headersOf });
+      else pipeline.serveUnary(rpc, call, exchange);
     } else if (found.kind === "method-not-allowed") {
       const refusal = pipeline.refuseCall(methodNotAllowed(found.allow), call);
       sendRefusal({ response, call, calls, pipeline }, refusal, ["allow", found.allow]);
@@ -106,9 +114,10 @@ function exchangeOf(
         failed,
       ),
     isGone: () => response.destroyed,
-    respond(rpcResponse, { rateLimit, replayed }) {
-      const headers = headerList(rateLimitHeaders(rateLimit));
-      if (replayed) headers.push(...REPLAYED);
+    respond(rpcResponse, admitted) {
+      if (isAnswerLost(admitted)) return breakConnection(request.socket);
+      const headers = headersOf(admitted);
+      if (admitted.replayed) headers.push(...REPLAYED);
       headers.push(...handling);
       if (rpcResponse instanceof DocumentResponse) {
         return sendDocument(options, rpcResponse, route.successStatus, headers);
@@ -117,8 +126,16 @@ function exchangeOf(
         rpcResponse instanceof LazyResponse ? rpcResponse.json() : route.encodeJson(rpcResponse);
       send(options, route.successStatus, json, headers);
     },
-    refuse: (refusal) => sendRefusal(options, refusal, handling),
+    refuse: (refusal) => sendRefusal(options, refusal, [...simulatedHeader(call), ...handling]),
   };
+}
+
+function headersOf({ rateLimit, received }: AnyCall): string[] {
+  return [...headerList(rateLimitHeaders(rateLimit)), ...simulatedHeader(received)];
+}
+
+function simulatedHeader({ simulation }: ReceivedCall): HeaderList {
+  return simulation === undefined ? NO_HEADERS : ["simulated", simulation.said];
 }
 
 function sendRefusal(

@@ -2,7 +2,8 @@ import { getOption, hasOption, ScalarType, type DescField } from "@bufbuild/prot
 import { http } from "../../../gen/google/api/annotations_pb.js";
 import type { HttpRule } from "../../../gen/google/api/http_pb.js";
 import { success_status } from "../../../gen/shipments/v1/options_pb.js";
-import type { Rpc } from "../../pipeline/rpc.ts";
+import { fileFieldOf } from "../../pipeline/file-field.ts";
+import { isStream, type Rpc, type StreamRpc } from "../../pipeline/rpc.ts";
 
 /**
  * What the body of a request is: JSON with the fields that the path does not bind, or nothing, or,
@@ -12,7 +13,7 @@ export type RouteBody = "json" | "none" | DescField;
 
 /** One way to reach an RPC over HTTP, as its descriptor declares it. */
 export interface Route {
-  readonly rpc: Rpc;
+  readonly rpc: Rpc | StreamRpc;
   /** In capitals. */
   readonly httpMethod: string;
   /** The path as the rule has it, such as `/v1/shipments/{shipment}`. */
@@ -25,12 +26,15 @@ export interface Route {
 /**
  * Reads the routes out of the RPCs' `google.api.http` options.
  *
- * @throws Error for a rule this gateway does not serve: a malformed path, or a body other than "*",
- * a field of bytes, or none.
+ * @throws Error for a rule this gateway does not serve: a malformed path, a body other than "*",
+ * a field of bytes, or none, or a stream that is no file.
  */
-export function readRoutes(rpcs: readonly Rpc[]): Route[] {
+export function readRoutes(rpcs: readonly (Rpc | StreamRpc)[]): Route[] {
   return rpcs.flatMap((rpc) => {
     if (!hasOption(rpc.method, http)) return [];
+    if (isStream(rpc) && fileFieldOf(rpc.method.output) === undefined) {
+      throw new Error(`${rpc.name} has an http rule, and answers with a stream that is no file`);
+    }
     const rule = getOption(rpc.method, http);
     const successStatus = hasOption(rpc.method, success_status)
       ? getOption(rpc.method, success_status)
@@ -43,7 +47,7 @@ export function readRoutes(rpcs: readonly Rpc[]): Route[] {
   });
 }
 
-function readPattern(rpc: Rpc, rule: HttpRule) {
+function readPattern(rpc: Route["rpc"], rule: HttpRule) {
   const { case: kind, value } = rule.pattern;
   if (kind === undefined) throw new Error(`${rpc.name} has an http rule without a path`);
   const segments = parsePathTemplate(value);
@@ -51,7 +55,7 @@ function readPattern(rpc: Rpc, rule: HttpRule) {
   return { httpMethod: kind.toUpperCase(), template: value, segments, body };
 }
 
-function readRouteBody({ name, method }: Rpc, body: string): RouteBody {
+function readRouteBody({ name, method }: Route["rpc"], body: string): RouteBody {
   if (body === "") return "none";
   if (body === "*") return "json";
   const field = method.input.fields.find((it) => it.name === body);

@@ -19,18 +19,23 @@ interface ChosenFile {
 /** Names the files for a path, which has no query, the best first; none when it is for something else. */
 type ChooseFile = (path: string, request: IncomingMessage) => readonly ChosenFile[];
 
-/** The page loads what this server has, and no other site may show it in a frame. */
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "require-trusted-types-for 'script'",
-  "base-uri 'none'",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-].join("; ");
+/**
+ * The page loads what this server has, and images of one other origin where one is given; no other site may
+ * show it in a frame.
+ */
+function policy(imageOrigin: string | undefined): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    `img-src 'self' data:${imageOrigin === undefined ? "" : ` ${imageOrigin}`}`,
+    "connect-src 'self'",
+    "require-trusted-types-for 'script'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ].join("; ");
+}
 
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",
@@ -64,13 +69,13 @@ interface File {
  * asked for and then kept in memory; as long as it has no `index.html`, nothing is served. Of the files
  * that are chosen the first that there is answers.
  */
-function createStaticFiles(folder: string, choose: ChooseFile): HttpHandler {
+function createStaticFiles(folder: string, choose: ChooseFile, imageOrigin?: string): HttpHandler {
   let files: ReadonlyMap<string, File> | undefined;
   return (request, response, requestId) => {
     if (request.method !== "GET" && request.method !== "HEAD") return false;
     const choices = choose(splitUrl(request)[0], request);
     if (choices.length === 0) return false;
-    files ??= readFiles(folder);
+    files ??= readFiles(folder, policy(imageOrigin));
     const chosen = choices.find((it) => files?.has(it.file));
     if (chosen === undefined) return false;
     sendFile(files!.get(chosen.file)!, chosen, { request, response, requestId });
@@ -79,17 +84,17 @@ function createStaticFiles(folder: string, choose: ChooseFile): HttpHandler {
 }
 
 /** The pages, and what they load; nothing else that may lie there. */
-function readFiles(folder: string): ReadonlyMap<string, File> | undefined {
+function readFiles(folder: string, csp: string): ReadonlyMap<string, File> | undefined {
   if (!existsSync(join(folder, "index.html"))) return undefined;
   const pages = readdirSync(folder).filter((name) => extname(name) === ".html");
   const assets = readdirSync(join(folder, ASSETS)).filter((name) =>
     Object.hasOwn(CONTENT_TYPES, extname(name)),
   );
   const paths = [...pages.map((name) => `/${name}`), ...assets.map((name) => `${ASSETS}${name}`)];
-  return new Map(paths.map((path) => [path, readFile(folder, path)]));
+  return new Map(paths.map((path) => [path, readFile(folder, path, csp)]));
 }
 
-function readFile(folder: string, path: string): File {
+function readFile(folder: string, path: string, csp: string): File {
   const content = readFileSync(join(folder, path));
   const forms = new Map([["identity", content]]);
   for (const [coding, extension] of CODINGS) {
@@ -103,7 +108,7 @@ function readFile(folder: string, path: string): File {
     "cache-control": isAsset ? "public, max-age=31536000, immutable" : "no-cache",
     // Weak, as it is the same for every content coding (RFC 9110, section 8.8.3.3).
     etag: `W/${tag}`,
-    "content-security-policy": POLICY,
+    "content-security-policy": csp,
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
     "referrer-policy": "no-referrer",
@@ -154,13 +159,17 @@ const API_PATH = /^\/([a-z]+\/)?v\d+\//;
 /**
  * Serves the dashboard out of the folder it was built into: files below `/assets/`; every other path
  * that a browser asks for as a page is given `index.html`, which then shows the page of that path.
+ *
+ * @param imageOrigin where the pages may load images from besides
  */
-export function createDashboardFiles(folder: string): HttpHandler {
-  return createStaticFiles(folder, (path, request) => {
-    if (path.startsWith(ASSETS)) return [{ file: path }];
-    if (API_PATH.test(path) || !prefersPage(request)) return [];
-    return [{ file: "/index.html", byAccept: true }];
-  });
+export function createDashboardFiles(folder: string, imageOrigin?: string): HttpHandler {
+  return createStaticFiles(folder, chooseDashboardFile, imageOrigin);
+}
+
+function chooseDashboardFile(path: string, request: IncomingMessage): readonly ChosenFile[] {
+  if (path.startsWith(ASSETS)) return [{ file: path }];
+  if (API_PATH.test(path) || !prefersPage(request)) return [];
+  return [{ file: "/index.html", byAccept: true }];
 }
 
 const ROOT = "/docs";

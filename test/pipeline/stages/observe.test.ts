@@ -37,7 +37,8 @@ beforeEach(async () => {
   const made = await makeWorkspace(orm.em, { name: "Acme", paymentProvider: "manual" });
   workspaceId = made.id;
   apiKey = made.apiKey;
-  [{ id: keyId }] = await orm.em.execute("select id from api_key");
+  const ofWorkspace = "select id from api_key where workspace_id = ?";
+  [{ id: keyId }] = await orm.em.execute(ofWorkspace, [workspaceId]);
   await orm.close();
 });
 

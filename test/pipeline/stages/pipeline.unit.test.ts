@@ -26,6 +26,7 @@ function startPipeline(run: Rpc["run"]) {
     audience: "workspace",
     minimumRole: "viewer",
     minimumMemberRole: "viewer",
+    mode: undefined,
     maxRequestBytes: 65_536,
     refusalReasons: new Set(),
     limitClass: "read",

@@ -42,6 +42,8 @@ def make(number, channel, call):
         "metadata": [tuple(pair) for pair in call["metadata"]],
         "timeout": call["timeoutSeconds"],
         "compression": COMPRESSIONS[call["compression"]],
+        # On a busy machine the first attempt to connect may fail; calls wait for the next.
+        "wait_for_ready": True,
     }
     if call["kind"] == "unary":
         calling = method.future(message, **options)

@@ -85,6 +85,15 @@ describe("a page", () => {
   });
 });
 
+test("where maps show images of another origin, its images may be loaded, and nothing else", async () => {
+  const withTiles = createDashboardFiles(folder, "https://tiles.example.org");
+  const other = await listenWith((request, response) => void withTiles(request, response, "1"));
+  const answer = await fetch(`${other}/`, { headers: asPage });
+  expect(answer.headers.get("content-security-policy")).toBe(
+    POLICY.replace("img-src 'self' data:", "img-src 'self' data: https://tiles.example.org"),
+  );
+});
+
 test("HEAD gives the headers alone", async () => {
   const answer = await fetch(`${url}/`, { method: "HEAD", headers: asPage });
   expect(answer.headers.get("content-security-policy")).toBe(POLICY);

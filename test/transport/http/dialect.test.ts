@@ -439,7 +439,7 @@ describe("a JSON answer", () => {
     const { status, text } = await quote(COVERED_ROUTE);
     expect(status).toBe(200);
     expect(text).toBe(
-      '{"covered":true,"message":null,"failure_type":null,"distance_km":9.532,"distance_fee":11.44,"weight_fee":1.25,"base_fee":5,"subtotal":12.69,"total":12.69,"currency":"USD"}',
+      '{"covered":true,"message":null,"failure_type":null,"distance_km":9.532,"distance_fee":11.44,"weight_fee":1.25,"base_fee":5,"subtotal":12.69,"total":12.69,"currency":"USD","window_fee":0,"pickup_window":null,"dropoff_window":null}',
     );
   });
 

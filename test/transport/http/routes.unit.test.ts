@@ -47,6 +47,7 @@ function rpcWith(name: string, rule: Rule | undefined, successStatus?: number): 
     audience: "workspace",
     minimumRole: "operator",
     minimumMemberRole: "member",
+    mode: undefined,
     maxRequestBytes: 65_536,
     refusalReasons: new Set(),
     limitClass: "write",

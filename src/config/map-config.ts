@@ -1,0 +1,89 @@
+import { closeSync, openSync, readSync } from "node:fs";
+import { z } from "zod";
+import type { MapTiles } from "../domain/map-tiles.ts";
+import { ConfigError } from "./tracing-config.ts";
+
+/** The variables of maps. */
+export const MAP_VARIABLES = {
+  MAP_TILES_URL: z
+    .string()
+    .refine(isTilesUrl, {
+      error: "must be an address such as https://tiles.example.org/{z}/{x}/{y}.png",
+    })
+    .optional(),
+  MAP_TILES_FILE: z
+    .string()
+    .refine(holdsImages, {
+      error: "must be a readable PMTiles file, of version 3, of PNG, JPEG, WebP or AVIF images",
+    })
+    .optional(),
+  MAP_TILES_ATTRIBUTION: z
+    .string()
+    .trim()
+    .max(200, { error: "must have at most 200 characters" })
+    .optional(),
+};
+
+/** What decides where the images of maps come from. */
+interface MapVariables {
+  readonly MAP_TILES_URL?: string | undefined;
+  readonly MAP_TILES_FILE?: string | undefined;
+  readonly MAP_TILES_ATTRIBUTION?: string | undefined;
+}
+
+/**
+ * Where the images of maps come from; undefined when there are none.
+ *
+ * @throws ConfigError when two sources are set, or only a part of what one needs
+ */
+export function readMapTiles(read: MapVariables): MapTiles | undefined {
+  const { MAP_TILES_URL: url, MAP_TILES_FILE: file, MAP_TILES_ATTRIBUTION: attribution } = read;
+  if (url !== undefined && file !== undefined) {
+    throw new ConfigError("MAP_TILES_URL and MAP_TILES_FILE are both set: set one of them");
+  }
+  if (url === undefined && file === undefined) {
+    if (attribution === undefined) return undefined;
+    throw new ConfigError(
+      "MAP_TILES_URL: must be set, or MAP_TILES_FILE, for what MAP_TILES_ATTRIBUTION is about",
+    );
+  }
+  if (attribution === undefined) {
+    throw new ConfigError(
+      "MAP_TILES_ATTRIBUTION: must name whom the map's images are from, as their licence asks",
+    );
+  }
+  return url === undefined ? { file: file!, attribution } : { url, attribution };
+}
+
+/** Whether it is an address with each place once, behind a host that can stand in a policy. */
+function isTilesUrl(template: string): boolean {
+  const places = template.match(/\{[^}]*\}/g) ?? [];
+  if (places.toSorted().join() !== "{x},{y},{z}") return false;
+  const [text, other] = ["0", "1"].map((number) => template.replaceAll(/\{[xyz]\}/g, number));
+  if (/[{}\s]/.test(text!) || !URL.canParse(text!) || !URL.canParse(other!)) return false;
+  const { origin, username, password, hash } = new URL(text!);
+  return (
+    /^https?:\/\/[\w.:[\]-]+$/.test(origin) &&
+    new URL(other!).origin === origin &&
+    username + password + hash === ""
+  );
+}
+
+/** The tile types of images in PMTiles, version 3: PNG, JPEG, WebP, AVIF. */
+const IMAGE_TYPES: readonly number[] = [2, 3, 4, 5];
+
+/** Whether the file begins as PMTiles of version 3 do, and says that its tiles are images. */
+function holdsImages(path: string): boolean {
+  const header = Buffer.alloc(127);
+  try {
+    const file = openSync(path, "r");
+    try {
+      if (readSync(file, header) < header.length) return false;
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    return false;
+  }
+  return header.toString("latin1", 0, 8) === "PMTiles\x03" && IMAGE_TYPES.includes(header[99]!);
+}

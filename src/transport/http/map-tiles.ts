@@ -1,0 +1,122 @@
+import { open, type FileHandle } from "node:fs/promises";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { MapTiles } from "../../domain/map-tiles.ts";
+import { unavailable, type Refusal } from "../../domain/refusal.ts";
+import { splitUrl } from "../connect/request-target.ts";
+import { sendJson, sendRefusal, type HttpHandler } from "./responses.ts";
+
+const SETTING = "/map/tiles";
+const ARCHIVE = "/map/tiles.pmtiles";
+
+/** The origin that the images of maps come from; undefined when it is the service's own, or there are none. */
+export function tilesOrigin(tiles: MapTiles | undefined): string | undefined {
+  return tiles && "url" in tiles ? new URL(tiles.url).origin : undefined;
+}
+
+/**
+ * Tells the dashboard where the images of maps come from: `GET /map/tiles` gives `{"tiles": ...}`, with an
+ * `attribution`, and a `url` with `{z}`, `{x}` and `{y}` or the path of an `archive`; null for none. The
+ * archive is a PMTiles file, given out in ranges of bytes; it is opened once, so that all are of one file, and
+ * closed when the service shuts down.
+ */
+export function createMapTiles(
+  tiles: MapTiles | undefined,
+  {
+    toRefusal,
+    shutdownSignal,
+  }: {
+    readonly toRefusal: (error: unknown, requestId: string) => Refusal;
+    readonly shutdownSignal: AbortSignal;
+  },
+): HttpHandler {
+  const setting = { tiles: settingOf(tiles) };
+  let archive: Promise<Archive> | undefined;
+  const close = (opened = archive) => void opened?.then(({ file }) => file.close()).catch(() => {});
+  shutdownSignal.addEventListener("abort", () => close());
+  return (request, response, requestId) => {
+    if (request.method !== "GET" && request.method !== "HEAD") return false;
+    const [path] = splitUrl(request);
+    if (path === SETTING) {
+      sendJson(response, 200, requestId, setting);
+      return true;
+    }
+    if (path !== ARCHIVE || tiles === undefined || !("file" in tiles)) return false;
+    if (shutdownSignal.aborted) {
+      const refusal = unavailable("The service is shutting down; try again in a moment.");
+      sendRefusal(response, requestId, refusal);
+      return true;
+    }
+    const opened = (archive ??= openArchive(tiles.file));
+    opened
+      .then((it) => sendRange(it, { request, response, requestId }))
+      .catch((error: unknown) => {
+        // The next request opens it anew: it may have been replaced.
+        if (archive === opened) archive = undefined;
+        close(opened);
+        sendRefusal(response, requestId, toRefusal(error, requestId));
+      });
+    return true;
+  };
+}
+
+function settingOf(tiles: MapTiles | undefined) {
+  if (tiles === undefined) return null;
+  const { attribution } = tiles;
+  return "url" in tiles ? { url: tiles.url, attribution } : { archive: ARCHIVE, attribution };
+}
+
+/** A file that is open, as long as it can be read. */
+interface Archive {
+  readonly file: FileHandle;
+  readonly size: number;
+  readonly etag: string;
+}
+
+async function openArchive(path: string): Promise<Archive> {
+  const file = await open(path, "r");
+  try {
+    const { size, mtimeMs } = await file.stat();
+    return { file, size, etag: `"${size.toString(36)}-${Math.round(mtimeMs).toString(36)}"` };
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+/** The longest range that is given out at once, in bytes: directories and tiles are shorter. */
+const MAX_RANGE_BYTES = 4 * 1024 * 1024;
+const RANGE = /^bytes=(\d{1,15})-(\d{1,15})$/;
+
+async function sendRange(
+  { file, size, etag }: Archive,
+  target: {
+    readonly request: IncomingMessage;
+    readonly response: ServerResponse;
+    readonly requestId: string;
+  },
+): Promise<void> {
+  const { request, response, requestId } = target;
+  const common = { etag, "accept-ranges": "bytes", "x-request-id": requestId };
+  const [, from = "", to = ""] = RANGE.exec(request.headers.range ?? "") ?? [];
+  const [start, end] = [Number(from), Math.min(Number(to), size - 1)];
+  if (from === "" || end < start || end - start >= MAX_RANGE_BYTES) {
+    // Without a range too: nobody needs all of a file that may be as large as a disk.
+    response.writeHead(416, { ...common, "content-range": `bytes */${size}`, "content-length": 0 });
+    response.end();
+    return;
+  }
+  const body = Buffer.allocUnsafe(end - start + 1);
+  if (request.method !== "HEAD") {
+    const { bytesRead } = await file.read(body, 0, body.length, start);
+    if (bytesRead < body.length) throw new Error("the file of map tiles is shorter than it was");
+  }
+  response.writeHead(206, {
+    ...common,
+    "content-type": "application/octet-stream",
+    "content-range": `bytes ${start}-${end}/${size}`,
+    "content-length": body.length,
+    "cache-control": "public, max-age=86400",
+    "cross-origin-resource-policy": "same-origin",
+  });
+  response.end(body);
+}

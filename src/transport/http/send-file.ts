@@ -1,0 +1,88 @@
+import type { ServerResponse } from "node:http";
+import type { DescField, Message } from "@bufbuild/protobuf";
+import type { AnyCall, ReceivedCall } from "../../pipeline/call.ts";
+import { FILE_TYPES, fileFieldOf } from "../../pipeline/file-field.ts";
+import { assertBefore } from "../../pipeline/stages/deadline.ts";
+import type { DecodedRequest } from "../../pipeline/stages/execute.ts";
+import type { Pipeline } from "../../pipeline/stages/pipeline.ts";
+import type { UnaryExchange } from "../../pipeline/stages/serve-unary.ts";
+import { isAnswerLost } from "../../pipeline/stages/simulate.ts";
+import type { StreamRpc } from "../../pipeline/rpc.ts";
+import { breakConnection } from "../connections/lose-answer.ts";
+import { inPieces } from "../connections/write-response.ts";
+
+/**
+ * Answers a call with the file that a stream carries. It is refused as others are until the first piece;
+ * afterwards what goes wrong breaks the connection, so that nobody takes a part for the whole.
+ */
+export async function serveFile(
+  rpc: StreamRpc,
+  exchange: Pick<UnaryExchange, "read" | "refuse">,
+  target: {
+    readonly call: ReceivedCall;
+    readonly response: ServerResponse;
+    readonly pipeline: Pipeline;
+    readonly headersOf: (call: AnyCall) => readonly string[];
+  },
+): Promise<void> {
+  const { call, response, pipeline, headersOf } = target;
+  const leaving = new AbortController();
+  response.once("close", () => leaving.abort());
+  const field = fileFieldOf(rpc.method.output)!;
+  try {
+    const admitted = await pipeline.admit(rpc, call);
+    const decode = await new Promise<() => DecodedRequest>((resolve, reject) => {
+      exchange.read(resolve, reject);
+    });
+    const messages = pipeline.executeStream(rpc, decode(), admitted, leaving.signal);
+    for await (const piece of inPieces(bytesOf(messages, field))) {
+      if (isAnswerLost(admitted)) return breakConnection(response.req.socket);
+      assertBefore(call.deadlineMs);
+      if (!response.headersSent) {
+        response.writeHead(200, [
+          "content-type",
+          FILE_TYPES[field.name]!,
+          "content-disposition",
+          `attachment; filename="${fileNameOf(rpc, field)}"`,
+          "cache-control",
+          "no-store",
+          "x-request-id",
+          call.headers.requestId,
+          ...headersOf(admitted),
+        ]);
+      }
+      await write(response, piece);
+      if (response.destroyed) return;
+    }
+    call.code = 0;
+    response.end();
+  } catch (error) {
+    const refusal = pipeline.refuseCall(error, call);
+    if (response.headersSent) response.destroy();
+    else exchange.refuse(refusal);
+  }
+}
+
+/** As which browsers save it: `shipments.csv` for `ExportShipments`. */
+function fileNameOf({ method }: StreamRpc, { name }: DescField): string {
+  return `${method.name.replace(/^Export/, "").toLowerCase()}.${name}`;
+}
+
+async function* bytesOf(
+  messages: AsyncIterable<Message>,
+  { localName }: DescField,
+): AsyncIterable<Uint8Array> {
+  for await (const message of messages)
+    yield (message as unknown as Record<string, Uint8Array>)[localName]!;
+}
+
+/** Writes what is sent before the next, unless the caller goes away. */
+function write(response: ServerResponse, bytes: Uint8Array): Promise<void> {
+  return new Promise((resolve) => {
+    response.once("close", resolve);
+    response.write(bytes, () => {
+      response.off("close", resolve);
+      resolve();
+    });
+  });
+}
