@@ -5,3 +5,9 @@ declare module "*.svg" {
 }
 
 declare module "*.css";
+
+declare module "*.json?url" {
+  /** The address of the file, with the hash of its content; it is not part of the program. */
+  const url: string;
+  export default url;
+}

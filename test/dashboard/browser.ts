@@ -26,7 +26,7 @@ export const CHROMIUM = "/usr/bin/chromium";
 export interface TestDashboard {
   readonly service: TestService;
   /** A workspace for whatever does not need one of its own. */
-  readonly workspace: TestWorkspace;
+  readonly workspace: TestWorkspace & { readonly twin: TestWorkspace };
   /** Opens a page in a browser of its own, which has no cookies yet; it is closed with the test file. */
   newPage(options?: BrowserContextOptions): Promise<TestPage>;
 }
@@ -40,17 +40,23 @@ export interface TestPage extends Page {
 /**
  * Describes the dashboard of a real service in a real browser; skipped, and said so, where there is
  * none. At the end no page may have had a fault.
+ *
+ * @param start starts the service, with its dashboard; one of the default settings when not given
  */
-export function describeDashboard(name: string, tests: (dashboard: TestDashboard) => void): void {
+export function describeDashboard(
+  name: string,
+  tests: (dashboard: TestDashboard) => void,
+  start: () => Promise<StartedService> = () => startService({ dashboard: true }),
+): void {
   const hasBrowser = existsSync(CHROMIUM);
   const title = hasBrowser ? name : `${name} (skipped: there is no ${CHROMIUM})`;
   describe.skipIf(!hasBrowser)(title, () => {
     let service: StartedService;
-    let workspace: TestWorkspace;
+    let workspace: TestDashboard["workspace"];
     let browser: Browser;
     const pages: TestPage[] = [];
     beforeAll(async () => {
-      service = await startService({ dashboard: true });
+      service = await start();
       workspace = await service.addWorkspace();
       // A sandbox of its own is refused to root.
       browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
@@ -76,6 +82,9 @@ export function describeDashboard(name: string, tests: (dashboard: TestDashboard
   });
 }
 
+/** The pages that people are sent to; a test's browser shows empty ones. */
+const STRIPE_PAGE = /^https:\/\/(connect|checkout|dashboard)\.stripe\.com\//;
+
 async function openPage(
   browser: Browser,
   service: TestService,
@@ -96,7 +105,12 @@ async function openPage(
     if (message.type() !== "error" || message.text().startsWith("Failed to load resource")) return;
     faults.push(`console: ${message.text()}`);
   });
+  // Stripe's own pages, which links lead to.
+  await context.route(STRIPE_PAGE, (route) =>
+    route.fulfill({ contentType: "text/html", body: "<title>Stripe</title>" }),
+  );
   page.on("request", (request) => {
+    if (request.isNavigationRequest() && STRIPE_PAGE.test(request.url())) return;
     const { origin, protocol } = new URL(request.url());
     if (origin !== service.httpUrl && protocol !== "data:")
       faults.push(`request: ${request.url()}`);
@@ -114,7 +128,7 @@ interface Member {
 export async function signInTo(
   page: Page,
   { service, workspace: shared }: TestDashboard,
-  workspace = shared,
+  workspace: TestWorkspace = shared,
   member: Member = {},
 ): Promise<void> {
   await page.goto(await linkFor(service, workspace, member));
@@ -158,11 +172,18 @@ export async function openAsOperator(
   dashboard: TestDashboard,
   path: string,
   role: OperatorRole = "operator",
+  options?: BrowserContextOptions,
 ): Promise<TestPage> {
-  const page = await dashboard.newPage();
+  const page = await dashboard.newPage(options);
   await signInAsOperator(page, dashboard, role);
   await page.goto(path);
   return page;
+}
+
+/** Opens the menu of workspaces, modes and the account. */
+export async function openPlaceMenu(page: Page): Promise<Locator> {
+  await page.getByRole("button", { name: /^Workspace and account/ }).click();
+  return page.locator("#place-menu");
 }
 
 /** Presses a button of the dialog. */
@@ -191,6 +212,67 @@ export async function signInAsOperator(
   await page.getByRole("heading", { name: "Platform", level: 1 }).waitFor();
   return email;
 }
+
+/** A phone that is held in a hand, for `newPage`. */
+export const PHONE = { viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true };
+
+/** Goes to something by the key Tab alone, forwards or back. */
+export async function tabTo(page: Page, target: Locator): Promise<void> {
+  await target.waitFor();
+  for (let presses = 0; presses < 120; presses++) {
+    const key = await target.evaluate((element) => {
+      const { activeElement, body } = element.ownerDocument;
+      if (element === activeElement) return undefined;
+      const { DOCUMENT_POSITION_PRECEDING } = element;
+      const isBefore =
+        activeElement!.compareDocumentPosition(element) & DOCUMENT_POSITION_PRECEDING;
+      return isBefore && activeElement !== body ? "Shift+Tab" : "Tab";
+    });
+    if (key === undefined) return;
+    await page.keyboard.press(key);
+  }
+  throw new Error(`Tab does not lead to ${target}`);
+}
+
+/** Presses a button, or follows a link, by keys alone. */
+export async function enter(page: Page, target: Locator): Promise<void> {
+  await tabTo(page, target);
+  await page.keyboard.press("Enter");
+}
+
+/** The two ways to do without a pointer: how a browser is for each, and how something is pressed. */
+export const WITHOUT_POINTER = [
+  ["by keys alone", {}, enter],
+  ["by touch", PHONE, (_: Page, target: Locator) => target.tap()],
+] as const;
+
+/** Expects that axe finds nothing on the page as it is, and on a phone that every control takes a finger. */
+export async function expectUsable(page: Page): Promise<void> {
+  await page.emulateMedia({ reducedMotion: "reduce" });
+  await page.evaluate(await axeSource());
+  const isTouched = await page.evaluate<boolean>("matchMedia('(pointer: coarse)').matches");
+  await expect
+    .poll(async () => ({
+      violations: await violationsOn(page),
+      small: isTouched ? await page.evaluate(SMALL) : [],
+    }))
+    .toEqual({ violations: [], small: [] });
+}
+
+/**
+ * Controls lower or narrower than 44 pixels, with what lies around them to be touched. A link in a text is as high
+ * as its line, and a label is of its box.
+ */
+const SMALL = `(() => {
+  const controls = "button, .button, input, select, textarea, summary, label:has(input), nav a, a.up";
+  const isControl = (it) => it.checkVisibility() && !it.matches("label input, .skip, [type=range], .table thead:not(:has(.box)) *");
+  return [...document.querySelectorAll(controls)].filter(isControl).flatMap((it) => {
+    const around = getComputedStyle(it, "::after");
+    const [width, height] = ["width", "height"].map((side) =>
+      Math.max(it.getBoundingClientRect()[side], parseFloat(around[side]) || 0));
+    return Math.min(width, height) < 43.9 ? [it.outerHTML + " " + width + " x " + height] : [];
+  });
+})()`;
 
 /** The rows of a table by what it is called, without those of its head. */
 export function rowsOf(page: Page, table: string): Locator {

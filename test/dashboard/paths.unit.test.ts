@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { paths } from "../../src/dashboard/routes/paths.ts";
+import { movedHref, paths, settingsHref } from "../../src/dashboard/routes/paths.ts";
 
 test("a path is built of its parameters, escaped, and a query of what is given", () => {
   expect(paths.shipment({ workspace: 7n, reference: "a/b ?" })).toBe("/w/7/shipments/a%2Fb%20%3F");
@@ -18,4 +18,14 @@ test.each([
   ["/w//shipments/a", undefined],
 ])("%s has the parameters of a shipment's path: %o", (pathname, parameters) => {
   expect(paths.shipment.match(pathname)).toEqual(parameters);
+});
+
+test("addresses of settings from before lead to their parts of the one page, with their queries", () => {
+  expect(movedHref("/w/7/settings/payments", "?back=done")).toBe(
+    settingsHref("7", "payments", { back: "done" }),
+  );
+  expect(settingsHref(7n, "members")).toBe("/w/7/settings#members");
+  for (const path of ["/w/7/settings", "/w/7/settings/api", "/w/7/settings/other"]) {
+    expect(movedHref(path, "")).toBeUndefined();
+  }
 });

@@ -5,7 +5,7 @@ import { clientFor, noteError } from "./clients.ts";
 import { untilElapsed } from "./connection.ts";
 import { WorkspaceId } from "./session.ts";
 
-/** Least time between two calls of a listener, in milliseconds. */
+/** Least time between two calls of a listener that does not say, in milliseconds. */
 const LEAST_MS = 1_000;
 /** The service says something every 15 seconds at least; a stream silent for longer is broken. */
 const SILENCE_MS = 30_000;
@@ -21,8 +21,13 @@ const RETRY_MS = 10_000;
  *     useLive(query.reload);
  *
  * @param concerns which events matter; all of them when not given
+ * @param leastMs how long it waits, for what costs more to load than a list
  */
-export function useLive(changed: () => void, concerns?: (event: Event) => boolean): void {
+export function useLive(
+  changed: () => void,
+  concerns?: (event: Event) => boolean,
+  leastMs = LEAST_MS,
+): void {
   const workspace = useContext(WorkspaceId);
   const latest = useRef({ changed, concerns });
   latest.current = { changed, concerns };
@@ -34,13 +39,13 @@ export function useLive(changed: () => void, concerns?: (event: Event) => boolea
       timer ??= setTimeout(() => {
         timer = undefined;
         latest.current.changed();
-      }, LEAST_MS);
+      }, leastMs);
     });
     return () => {
       stop();
       clearTimeout(timer);
     };
-  }, [workspace]);
+  }, [workspace, leastMs]);
 }
 
 /** Called with each event, and without one when events may have been missed. */

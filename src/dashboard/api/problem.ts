@@ -48,9 +48,15 @@ export function fieldError(field: string, description: string): ConnectError {
   return new ConnectError(description, Code.InvalidArgument, undefined, [detail]);
 }
 
-/** Whether no answer came from the service at all, or only one that it takes no calls now. */
+/**
+ * Whether no answer came from the service at all, or only one that it takes no calls now; not when the
+ * service waits in vain for somebody else, such as a payment provider.
+ */
 export function isLost(error: ConnectError): boolean {
-  return error.code === Code.Unavailable || error.cause instanceof TypeError;
+  const waitsFor = error.findDetails(ErrorInfoSchema)[0]?.metadata["waits_for"];
+  return (
+    (error.code === Code.Unavailable && waitsFor === undefined) || error.cause instanceof TypeError
+  );
 }
 
 function fieldsOf(error: ConnectError): Record<string, string[]> {

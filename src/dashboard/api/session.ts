@@ -78,16 +78,52 @@ export function hasRole({ role }: AccountWorkspace, least: Role): boolean {
   return role >= RANKS[least];
 }
 
+/** A workspace of the reader's, in one of its modes. */
+export interface EnteredWorkspace extends AccountWorkspace {
+  /** Whether it is the test twin, whose `id` this then is. */
+  readonly isTest: boolean;
+  /** The id of the live workspace: its own, unless it is the twin. */
+  readonly live: bigint;
+}
+
+/** The workspace of an id, which may be that of a test twin; undefined when it is none of the reader's. */
+export function findWorkspace(
+  workspaces: readonly AccountWorkspace[],
+  id: string | null | undefined,
+): EnteredWorkspace | undefined {
+  for (const workspace of workspaces) {
+    const { id: live, testWorkspace } = workspace;
+    if (String(live) === id) return { ...workspace, isTest: false, live };
+    if (testWorkspace !== undefined && String(testWorkspace) === id) {
+      return { ...workspace, id: testWorkspace, isTest: true, live };
+    }
+  }
+  return undefined;
+}
+
 /** The workspace that the page is about, with the reader's role in it. */
-export function useWorkspace(): AccountWorkspace {
+export function useWorkspace(): EnteredWorkspace {
   const id = useContext(WorkspaceId);
-  const workspace = useAccount().workspaces.find((candidate) => String(candidate.id) === id);
+  const workspace = findWorkspace(useAccount().workspaces, id);
   if (workspace === undefined) throw new Error("this page is in no workspace of the reader's");
   return workspace;
+}
+
+/** Whether the page is about a test twin. */
+export function useIsTest(): boolean {
+  const id = useContext(WorkspaceId);
+  return findWorkspace(useContext(SignedIn)?.workspaces ?? [], id)?.isTest ?? false;
 }
 
 /** Whether the reader's role as an operator of the platform is at least this one. */
 export function useOperatorRole(least: OperatorRole): boolean {
   const { operatorRole } = useAccount();
   return operatorRole !== undefined && operatorRole >= least;
+}
+
+/** The IANA name of the workspace's time zone; undefined on pages outside of one, which go by the reader's own. */
+export function useTimeZone(): string | undefined {
+  const id = useContext(WorkspaceId);
+  // A replica of a release before it does not say.
+  return findWorkspace(useContext(SignedIn)?.workspaces ?? [], id)?.timeZone || undefined;
 }

@@ -2,7 +2,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { AccountService } from "../../../gen/shipments/account/v1/account_service_pb.js";
 import { clientFor } from "./clients.ts";
 import { noteConnectionLost } from "./connection.ts";
-import { problemOf, type Problem } from "./problem.ts";
+import { fieldError, problemOf, type Problem } from "./problem.ts";
 import { noteLeft, noteSignedIn } from "./session.ts";
 import { createStore } from "./store.ts";
 
@@ -32,6 +32,15 @@ export async function signIn(token: string): Promise<void> {
 }
 
 /**
+ * Has a link sent to an email, if it is an account's; nothing tells whether it is.
+ *
+ * @throws ConnectError with the service's words when the email is none, or too many were asked for
+ */
+export async function askForLink(email: string): Promise<void> {
+  await postForm("/sign-in/mail", { email });
+}
+
+/**
  * Ends the session of this browser.
  *
  * @throws ConnectError when the service cannot be reached
@@ -51,19 +60,26 @@ async function postForm(path: string, fields: Readonly<Record<string, string>>):
     throw new ConnectError("The service cannot be reached.", Code.Unavailable, {}, [], error);
   }
   if (response.type === "opaqueredirect") return;
-  const { message } = (await response.json()) as { readonly message: string };
+  const { message, errors } = (await response.json()) as Refused;
+  const [field] = Object.keys(errors);
+  if (response.status === 422 && field !== undefined) throw fieldError(field, message);
   throw new ConnectError(message, Code.PermissionDenied);
 }
 
-/** What the service tells its pages about itself. */
-interface Options {
-  readonly oidc: { readonly name: string } | null;
-  readonly grpc: { readonly url: string | null; readonly port: number | null };
+/** What a form is answered with that is refused. */
+interface Refused {
+  readonly message: string;
+  /** By the names of fields. */
+  readonly errors: Readonly<Record<string, readonly string[]>>;
 }
 
-/** The name of the identity provider at which people can sign in; undefined when there is none. */
-export async function identityProvider(signal: AbortSignal): Promise<string | undefined> {
-  return (await loadOptions(signal)).oidc?.name;
+/** What the service tells its pages about itself. */
+export interface Options {
+  /** The identity provider at which people can sign in; null for none. */
+  readonly oidc: { readonly name: string } | null;
+  /** Whether the service sends mails. */
+  readonly mail: boolean;
+  readonly grpc: { readonly url: string | null; readonly port: number | null };
 }
 
 /** The address at which the service speaks gRPC. */
@@ -72,6 +88,7 @@ export async function grpcAddress(signal: AbortSignal): Promise<string> {
   return url ?? `http://${location.hostname}:${port}`;
 }
 
-async function loadOptions(signal: AbortSignal): Promise<Options> {
+/** What the service tells about itself. */
+export async function loadOptions(signal: AbortSignal): Promise<Options> {
   return (await fetch("/sign-in/options", { signal })).json() as Promise<Options>;
 }

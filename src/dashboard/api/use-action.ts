@@ -1,6 +1,10 @@
 import type { CallOptions } from "@connectrpc/connect";
 import { useCallback, useRef, useState } from "preact/hooks";
 import { problemOf, type Problem } from "./problem.ts";
+import { createStore } from "./store.ts";
+
+/** How many actions have succeeded on this page: what they change elsewhere is loaded anew. */
+export const done = createStore(0);
 
 export interface Action<A extends readonly unknown[]> {
   /** Does it; a second call while it is in flight does nothing. Never rejects. */
@@ -34,6 +38,7 @@ export function useAction<A extends readonly unknown[]>(
     setProblem(undefined);
     try {
       await latest.current(...args);
+      done.set(done.get() + 1);
     } catch (error) {
       setProblem(problemOf(error));
     } finally {
@@ -54,8 +59,8 @@ export function useIdempotencyOptions(): CallOptions {
   return options;
 }
 
-/** `crypto.randomUUID` is there over https alone. */
-function randomKey(): string {
+/** A new idempotency key. `crypto.randomUUID` is there over https alone. */
+export function randomKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return `page-${[...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 }

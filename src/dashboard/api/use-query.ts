@@ -24,7 +24,8 @@ export interface Query<T> {
 
 /**
  * Loads something from the service, and again whenever one of the inputs changes, `reload` is called
- * or a lost connection is back. A load that is no longer wanted is aborted.
+ * or a lost connection is back. A load of other inputs is aborted; at `reload`, one that is in flight is
+ * shown first, or what takes longer than the time between two events would never be.
  *
  *     const { data, problem } = useQuery(
  *       (signal) => shipments.getShipment({ shipment: reference }, { signal }),
@@ -41,7 +42,12 @@ export function useQuery<T>(
     isLoading: true,
   });
   const [round, setRound] = useState(0);
-  const reload = useCallback(() => setRound((last) => last + 1), []);
+  const start = useCallback(() => setRound((last) => last + 1), []);
+  const inFlight = useRef<{ isRepeated: boolean }>(undefined);
+  const reload = useCallback(() => {
+    if (inFlight.current) inFlight.current.isRepeated = true;
+    else start();
+  }, [start]);
   const latest = useRef(load);
   latest.current = load;
   // What the data was loaded with: after a failure, data of other inputs would be taken for these.
@@ -50,6 +56,7 @@ export function useQuery<T>(
   useEffect(() => {
     const controller = new AbortController();
     const { signal } = controller;
+    const own = (inFlight.current = { isRepeated: false });
     setState((before) => (before.isLoading ? before : { ...before, isLoading: true }));
     const loadOnce = async () => {
       try {
@@ -62,6 +69,9 @@ export function useQuery<T>(
         const isSame = inputs.every((input, i) => Object.is(input, loadedWith.current[i]));
         const problem = problemOf(error);
         setState(({ data }) => ({ data: isSame ? data : undefined, problem, isLoading: false }));
+      } finally {
+        if (inFlight.current === own) inFlight.current = undefined;
+        if (!signal.aborted && own.isRepeated) start();
       }
     };
     void loadOnce();
@@ -71,9 +81,9 @@ export function useQuery<T>(
   useEffect(
     () =>
       connected.subscribe(() => {
-        if (connected.get()) reload();
+        if (connected.get()) start();
       }),
-    [reload],
+    [start],
   );
   return { ...state, reload };
 }

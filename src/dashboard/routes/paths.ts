@@ -64,19 +64,25 @@ export const paths = {
   home: path("/"),
   signIn: path("/sign-in"),
   account: path("/account"),
+  /** For customers, who come from the page at which they pay. */
+  paid: path("/paid"),
+  notPaid: path("/not-paid"),
   overview: path("/w/:workspace"),
+  attention: path("/w/:workspace/attention"),
   shipments: path("/w/:workspace/shipments"),
   shipment: path("/w/:workspace/shipments/:reference"),
+  receipt: path("/w/:workspace/shipments/:reference/receipt"),
+  labels: path("/w/:workspace/shipments/labels"),
+  manifest: path("/w/:workspace/shipments/manifest"),
   book: path("/w/:workspace/book"),
   customers: path("/w/:workspace/customers"),
   customer: path("/w/:workspace/customers/:customer"),
   apiKeys: path("/w/:workspace/settings/api"),
   webhooks: path("/w/:workspace/settings/webhooks"),
   webhook: path("/w/:workspace/settings/webhooks/:webhook"),
-  members: path("/w/:workspace/settings/members"),
-  payments: path("/w/:workspace/settings/payments"),
-  workspace: path("/w/:workspace/settings/workspace"),
+  settings: path("/w/:workspace/settings"),
   platform: path("/platform"),
+  platformAttention: path("/platform/attention"),
   tariff: path("/platform/tariff"),
   tariffVersion: path("/platform/tariff/versions/:version"),
   tariffComparison: path("/platform/tariff/comparison"),
@@ -89,3 +95,31 @@ export const paths = {
   auditLog: path("/platform/audit"),
   health: path("/platform/health"),
 } as const;
+
+/** A part of the page of settings. */
+export type SettingsPart = "workspace" | "members" | "payments" | "limits";
+
+/** The address of a part of a workspace's settings. */
+export function settingsHref(
+  workspace: string | bigint,
+  part: SettingsPart,
+  query?: Readonly<Record<string, string>>,
+): string {
+  return `${paths.settings({ workspace }, query)}#${part}`;
+}
+
+/** The address that took the place of one of before, which links and Stripe may still lead to. */
+export function movedHref(pathname: string, search: string): string | undefined {
+  const [, settings, part] =
+    /^(\/w\/\d+\/settings)\/(members|payments|workspace)$/.exec(pathname) ?? [];
+  return settings && `${settings}${search}#${part}`;
+}
+
+/** Where the labels of shipments are printed. */
+export function labelsHref(
+  workspace: string,
+  shipments: readonly { readonly reference: string }[],
+): string {
+  const query = shipments.map(({ reference }) => `shipment=${encodeURIComponent(reference)}`);
+  return `${paths.labels({ workspace })}?${query.join("&")}`;
+}

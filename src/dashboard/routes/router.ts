@@ -1,17 +1,25 @@
 import { useMemo } from "preact/hooks";
 import { createStore, useStore } from "../api/store.ts";
-import { withQuery } from "./paths.ts";
+import { movedHref, withQuery } from "./paths.ts";
 
-/** Where the browser is: the path and the query of its address. */
+/** Where the browser is: the path, the query and the hash of its address. */
 export interface Place {
   readonly pathname: string;
   readonly query: URLSearchParams;
+  readonly hash: string;
 }
 
-const address = createStore(location.href);
+const address = createStore(hrefNow());
 
 function noteAddress(): void {
-  address.set(location.href);
+  address.set(hrefNow());
+}
+
+/** The address of the browser, which becomes the new one where the page has moved. */
+function hrefNow(): string {
+  const moved = movedHref(location.pathname, location.search);
+  if (moved !== undefined) history.replaceState(history.state, "", moved);
+  return location.href;
 }
 
 /** How to go to an address. */
@@ -22,8 +30,62 @@ export interface Going {
   readonly state?: unknown;
 }
 
+/** The link that was followed last from a page, by the page's address. */
+const followed = new Map<string, string>();
+let isBack = false;
+
+/** The link by which the page was left to which the reader has come back; undefined when they did not. */
+export function linkLeftBy(): string | undefined {
+  return isBack ? followed.get(location.href) : undefined;
+}
+
+/** Leaves the page; rejects when that cannot be. */
+export type Leave = () => void | Promise<void>;
+
+let askToLeave: ((leave: Leave) => void) | undefined;
+
+/**
+ * Calls `ask` with a function that leaves when a link, signing out, or a step back or forward leads to another page,
+ * and waits for what it decides. A second step back without a click or a key between them is not asked about, nor is
+ * any where the browser has no Navigation API; closing or reloading the tab is asked about by the browser. Returns a
+ * function that ends this.
+ */
+export function guardLeaving(ask: (leave: Leave) => void): () => void {
+  const { navigation } = globalThis as { readonly navigation?: Navigation };
+  const release = () => {
+    askToLeave = undefined;
+    removeEventListener("beforeunload", guardTab);
+    navigation?.removeEventListener("navigate", guardHistory);
+  };
+  const guardHistory = (event: NavigateEvent) => {
+    const { key, url } = event.destination;
+    if (event.navigationType !== "traverse" || !event.cancelable) return;
+    if (new URL(url).pathname === location.pathname) return;
+    event.preventDefault();
+    ask(() => {
+      release();
+      navigation!.traverseTo(key);
+    });
+  };
+  askToLeave = ask;
+  addEventListener("beforeunload", guardTab);
+  navigation?.addEventListener("navigate", guardHistory);
+  return release;
+}
+
+function guardTab(event: BeforeUnloadEvent): void {
+  event.preventDefault();
+}
+
+/** Leaves the page: at once, or once the reader agrees where leaving is guarded. */
+export async function leavePage(leave: Leave): Promise<void> {
+  if (askToLeave === undefined) await leave();
+  else askToLeave(leave);
+}
+
 /** Shows the page of an address of this site. */
 export function navigate(href: string, { replace = false, state = null }: Going = {}): void {
+  isBack = false;
   if (replace) history.replaceState(state, "", href);
   else history.pushState(state, "", href);
   noteAddress();
@@ -35,15 +97,24 @@ export function navigate(href: string, { replace = false, state = null }: Going 
  * the dashboard, such as a document of the API, have `rel="external"`.
  */
 export function followLinks(): void {
-  addEventListener("popstate", noteAddress);
+  addEventListener("popstate", () => {
+    isBack = true;
+    noteAddress();
+  });
   document.addEventListener("click", (event) => {
     if (event.defaultPrevented || event.button !== 0 || isModified(event)) return;
     const link = event.target instanceof Element ? event.target.closest("a") : null;
     if (link === null || link.target !== "" || link.hasAttribute("download")) return;
     if (link.origin !== location.origin || link.relList.contains("external")) return;
-    if (link.hash !== "" && link.pathname === location.pathname) return;
+    if (link.hash !== "" && link.href.split("#")[0] === location.href.split("#")[0]) return;
     event.preventDefault();
-    if (link.href !== location.href) navigate(link.href);
+    const { href } = link;
+    const follow = () => {
+      followed.set(location.href, href);
+      if (href !== location.href) navigate(href);
+    };
+    if (link.pathname === location.pathname) follow();
+    else void leavePage(follow);
   });
 }
 
@@ -55,8 +126,8 @@ function isModified(event: MouseEvent): boolean {
 export function usePlace(): Place {
   const href = useStore(address);
   return useMemo(() => {
-    const { pathname, searchParams: query } = new URL(href);
-    return { pathname, query };
+    const { pathname, searchParams: query, hash } = new URL(href);
+    return { pathname, query, hash };
   }, [href]);
 }
 

@@ -2,7 +2,7 @@
  * How a page is written.
  *
  * 1. Its address goes into `paths.ts`, the page into `pages.ts`, and its place in the navigation, if it
- *    has one, into `layout.tsx`. Every view has an address: what a reader filters, opens or pages to goes into the
+ *    has one, into `navigation.tsx`. Every view has an address: what a reader filters, opens or pages to goes into the
  *    query by `changeQuery` and is read by `usePlace().query`. Links are `<a href={paths.x({...})}>`.
  * 2. The page is a component in the folder of its feature; parameters of the path are its props. It
  *    renders `<Page title="...">`, which holds the heading and what can be done.
@@ -30,11 +30,14 @@ import { account, PERSON_KEY, SignedIn, useAccount, WorkspaceId } from "../api/s
 import { connected } from "../api/connection.ts";
 import { useStore } from "../api/store.ts";
 import { findPage, isPlatformPath } from "./pages.ts";
+import { AfterPaymentPage } from "./after-payment.tsx";
 import { HomePage, NoOperatorPage } from "./home.tsx";
 import { NotFoundPage } from "../ui/page.tsx";
 import { SignInPage } from "./sign-in.tsx";
 import { Layout } from "./layout.tsx";
 import { OpenDialog } from "../ui/dialog.tsx";
+import { keepFocus } from "../ui/keep-focus.ts";
+import { reloadOnce } from "../ui/lazily.tsx";
 import { ProblemNote, Spinner } from "../ui/query-view.tsx";
 import { Toasts } from "../ui/toast.tsx";
 import { paths } from "../routes/paths.ts";
@@ -46,10 +49,13 @@ export function App() {
   const person = useStore(account);
   const { pathname } = usePlace();
   useEffect(followAccount, []);
+  useEffect(keepFocus, []);
   return (
     <>
       <ConnectionNote />
-      {pathname === paths.signIn({}) || person === null ? (
+      {pathname === paths.paid({}) || pathname === paths.notPaid({}) ? (
+        <AfterPaymentPage isPaid={pathname === paths.paid({})} />
+      ) : pathname === paths.signIn({}) || person === null ? (
         <SignInPage />
       ) : person === undefined ? (
         <Arriving />
@@ -132,14 +138,6 @@ function PageAt({ pathname }: { readonly pathname: string }) {
   if (found === undefined) return <NotFoundPage />;
   if (Component === undefined) return <Spinner label="Loading the page" />;
   return <Component {...found.parameters} />;
-}
-
-/** A page that cannot be loaded is of a build that the service no longer has: the new one is loaded. */
-function reloadOnce(): void {
-  const mark = "reloaded-at";
-  if (Date.now() - Number(sessionStorage.getItem(mark) ?? 0) < 30_000) return;
-  sessionStorage.setItem(mark, String(Date.now()));
-  location.reload();
 }
 
 /** Says that the service cannot be reached, as long as that is so. */

@@ -1,4 +1,5 @@
 import type { Account } from "../../../gen/shipments/account/v1/account_service_pb.js";
+import { findWorkspace } from "../api/session.ts";
 import { isPlatformPath } from "./pages.ts";
 
 /** Where the address is kept, for all tabs of the browser: a link opens in one of its own. */
@@ -33,7 +34,7 @@ export function takeReturnAddress({ workspaces, operatorRole }: Account): string
   const workspace = /^\/w\/(\d+)(?=\/|$)/.exec(pathname)?.[1];
   const isTheirs = isPlatformPath(pathname)
     ? operatorRole !== undefined
-    : workspace === undefined || workspaces.some(({ id }) => String(id) === workspace);
+    : workspace === undefined || findWorkspace(workspaces, workspace) !== undefined;
   return isTheirs ? address : undefined;
 }
 

@@ -1,13 +1,14 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { hasKeptForms } from "../api/kept-forms.ts";
 import { sessionEnded } from "../api/session.ts";
-import { identityProvider, signIn } from "../api/sign-in.ts";
+import { askForLink, loadOptions, signIn, type Options } from "../api/sign-in.ts";
 import { useStore } from "../api/store.ts";
 import { useAction } from "../api/use-action.ts";
 import { useQuery } from "../api/use-query.ts";
 import { paths, withQuery } from "../routes/paths.ts";
 import { navigate } from "../routes/router.ts";
 import { Code } from "../ui/copy-button.tsx";
+import { TextField, textOf } from "../ui/fields.tsx";
 import { Form } from "../ui/form.tsx";
 import { useTitle } from "../ui/page.tsx";
 import icon from "./icon.svg";
@@ -63,12 +64,80 @@ function WithLink({ token }: { readonly token: string }) {
 }
 
 function WithoutLink() {
+  const { data: options, isLoading } = useQuery(loadOptions, []);
+  if (options === undefined && isLoading) return null;
   return (
     <>
-      <AtProvider />
+      {options?.mail && <ByMail />}
+      {options?.oidc && <AtProvider {...options.oidc} isFirst={!options.mail} />}
+      {!options?.mail && <ByHand />}
+      <p>
+        The guides tell more: <Guide path="/docs">what this service is</Guide>,{" "}
+        <Guide path="/docs/dashboard#signing-in-by-a-link">how to sign in</Guide>, and{" "}
+        <Guide path="/docs/api">how to call it by a key</Guide>, without signing in.
+      </p>
+    </>
+  );
+}
+
+/** Asks for an email, then says that a link is on its way, whether or not there is an account. */
+function ByMail() {
+  const [sentTo, setSentTo] = useState<string>();
+  const [isAgain, setAgain] = useState(false);
+  const ask = useAction(async (form: FormData) => {
+    const email = textOf(form, "email").trim();
+    await askForLink(email);
+    setSentTo(email);
+    setAgain(false);
+  });
+  if (sentTo !== undefined && !isAgain) {
+    return <CheckMail email={sentTo} again={() => setAgain(true)} />;
+  }
+  return (
+    <Form action={ask} submit="Send me a link" name="Sign in by mail">
+      <TextField
+        name="email"
+        label="Email"
+        type="email"
+        value={sentTo}
+        autoComplete="email"
+        hint="You get a link that signs you in. There is no password."
+      />
+    </Form>
+  );
+}
+
+function CheckMail(props: { readonly email: string; readonly again: () => void }) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus(), []);
+  useTitle("Check your mail");
+  return (
+    <section class="check-mail">
+      <h2 ref={heading} tabIndex={-1}>
+        Check your mail
+      </h2>
+      <p>
+        If <strong>{props.email}</strong> has an account here, a link is on its way. It works once,
+        within 15 minutes. Open it in this browser, in any tab, and you come back to where you were.
+      </p>
+      <p>
+        Nothing there? Look among the junk, and whether the email is right. An admin of your
+        workspace can also hand you a link.
+      </p>
+      <button type="button" class="button" onClick={props.again}>
+        Use another email or ask again
+      </button>
+    </section>
+  );
+}
+
+/** Who hands over a link, where none is sent. */
+function ByHand() {
+  return (
+    <>
       <p>You sign in by a link that works once, for 15 minutes. You get one</p>
       <ul>
-        <li>from an admin of your workspace, on the page Settings → Members;</li>
+        <li>from an admin of your workspace, in its settings;</li>
         <li>
           in the terminal of <code>npm start</code>, for the demo workspace;
         </li>
@@ -76,11 +145,6 @@ function WithoutLink() {
       </ul>
       <Code text={linkCommand()} what="command" />
       <p>Open the link in this browser, in any tab, and you come back to where you were.</p>
-      <p>
-        The guides tell more: <Guide path="/docs">what this service is</Guide>,{" "}
-        <Guide path="/docs/dashboard#signing-in-by-a-link">how to sign in</Guide>, and{" "}
-        <Guide path="/docs/api">how to call it by a key</Guide>, without signing in.
-      </p>
     </>
   );
 }
@@ -105,14 +169,15 @@ function linkCommand(): string {
   return `npm run --silent shipments -- ${command}`;
 }
 
-/** Leads to the identity provider, if there is one. */
-function AtProvider() {
-  const { data: name } = useQuery(identityProvider, []);
-  if (name === undefined) return null;
+/** Leads to the identity provider. */
+function AtProvider({
+  name,
+  isFirst,
+}: NonNullable<Options["oidc"]> & { readonly isFirst: boolean }) {
   const href = withQuery("/sign-in/oidc", { return_to: returnAddress() });
   return (
     <p>
-      <a class="button primary" href={href} rel="external">
+      <a class={isFirst ? "button primary" : "button"} href={href} rel="external">
         Sign in at {name}
       </a>
     </p>

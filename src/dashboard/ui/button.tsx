@@ -3,6 +3,8 @@ import type { Action } from "../api/use-action.ts";
 
 export interface ButtonProps {
   readonly primary?: boolean;
+  /** Whether it leads to what takes something away for good: it stands apart from the others. */
+  readonly destructive?: boolean;
   /** What it is called for those who do not see what is around it. */
   readonly label?: string;
   readonly children: ComponentChildren;
@@ -17,7 +19,7 @@ export function Button(
     readonly onClick: () => void;
   },
 ) {
-  const kind = props.primary ? " primary" : props.quiet ? " quiet" : "";
+  const kind = kindOf(props);
   return (
     <button
       type="button"
@@ -30,6 +32,11 @@ export function Button(
       {props.children}
     </button>
   );
+}
+
+function kindOf(props: ButtonProps & { readonly quiet?: boolean }): string {
+  if (props.destructive) return " destructive";
+  return props.primary ? " primary" : props.quiet ? " quiet" : "";
 }
 
 /** A button that runs an action without asking, with what went wrong before it. */

@@ -1,4 +1,6 @@
-import type { ComponentChildren } from "preact";
+import type { TargetedPointerEvent } from "preact";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { namedPoints, scaleTo } from "./chart-scale.ts";
 import "./charts.css";
 
 export interface Point {
@@ -9,72 +11,279 @@ export interface Point {
   readonly text: string;
 }
 
-/** The size of a bar chart in its own units; it takes the width that it is given. */
-const BARS = { width: 600, height: 140, gap: 2 };
+/** A point of a line, with where it is on the axis. */
+export interface LinePoint extends Point {
+  /** The label as short as it can be, such as a day without its year. */
+  readonly short: string;
+}
 
-/** A bar for each value, from zero; negative values go down. */
-export function BarChart(props: { readonly label: string; readonly points: readonly Point[] }) {
-  const { points, label } = props;
-  const { width, height, gap } = BARS;
-  const most = Math.max(...points.map(({ value }) => value), 0);
-  const least = Math.min(...points.map(({ value }) => value), 0);
-  const scale = height / (most - least || 1);
-  const step = width / Math.max(points.length, 1);
-  const zero = most > least ? most * scale : height;
-  const highest = points.find(({ value }) => value === most && value > 0);
+interface LineChartProps {
+  /** What is charted, such as `Bookings by day`. */
+  readonly label: string;
+  readonly points: readonly LinePoint[];
+  /** As many points of a time before, to compare with: a second, quieter line. */
+  readonly before?: readonly LinePoint[] | undefined;
+  /** What the lines are called where they are two. */
+  readonly names?: readonly [now: string, before: string];
+  /** A value of the axis in words, as short as it can be. */
+  readonly tickText: (value: number) => string;
+  /** Whether values are whole numbers. */
+  readonly isWhole?: boolean;
+  readonly size?: "large" | "small";
+}
+
+/** Heights of the plot and about how many steps its axis has, by size. */
+const SIZES = { large: { height: 220, steps: 4 }, small: { height: 96, steps: 2 } } as const;
+/** The height of a plot where all is zero. */
+const EMPTY_HEIGHT = 24;
+/** Around the plot, in pixels: at the top, at the end, below for names, and for a character of the axis. */
+const ROOM = { top: 8, end: 12, below: 22, character: 6.8 };
+/** How wide a name of a point may be, with a gap, in pixels. */
+const NAME_WIDTH = 76;
+
+/**
+ * Values along an axis as a line over a grid. A pointer, a finger, or the arrow keys read the values, and a
+ * table has them all for screen readers.
+ */
+export function LineChart(props: LineChartProps) {
+  const { label, points, before = [], names } = props;
+  const [frame, width] = useWidth();
+  const [active, setActive] = useState<number | undefined>(undefined);
+  const reader = useRef<HTMLInputElement>(null);
+  const plot = plotOf(props, width);
+  const last = points.length - 1;
+  const read = ({ clientX, currentTarget }: TargetedPointerEvent<SVGSVGElement>) =>
+    setActive(plot.nearest(clientX - currentTarget.getBoundingClientRect().left));
+  const shown = active === undefined ? undefined : points[active];
   return (
-    <Chart label={label} points={points}>
-      <p class="most" aria-hidden="true">
-        {highest && `At most ${highest.text}`}
+    <figure class="chart" ref={frame}>
+      <p class="reading" aria-hidden="true">
+        {shown === undefined ? (
+          names && before.length > 0 && <Legend names={names} />
+        ) : (
+          <Reading now={shown} before={before[active!]} />
+        )}
       </p>
-      <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" aria-hidden="true">
-        {points.map(({ label: name, value, text }, i) => (
-          <g key={name}>
-            <title>{`${name}: ${text}`}</title>
-            <rect class="hit" x={i * step} y={0} width={step} height={height} />
-            <rect
-              class={value < 0 ? "bar negative" : "bar"}
-              x={i * step + gap / 2}
-              y={value < 0 ? zero : zero - value * scale}
-              width={Math.max(step - gap, 1)}
-              height={Math.abs(value) * scale}
-            />
-          </g>
-        ))}
-        <line x1={0} x2={width} y1={zero} y2={zero} />
-      </svg>
-      <p class="axis" aria-hidden="true">
-        <span>{points[0]?.label}</span>
-        <span>{points.at(-1)?.label}</span>
-      </p>
-    </Chart>
+      <div class="plot">
+        <svg
+          width={width}
+          height={plot.floor + ROOM.below}
+          aria-hidden="true"
+          onPointerMove={read}
+          onPointerDown={read}
+          onPointerLeave={({ pointerType }) => {
+            // What a finger has read stays.
+            const isKept = pointerType !== "mouse" || document.activeElement === reader.current;
+            if (!isKept) setActive(undefined);
+          }}
+        >
+          <Grid plot={plot} points={points} />
+          <Lines plot={plot} points={points} before={before} />
+          {shown && (
+            <>
+              <line class="cursor" {...plot.column(active!)} />
+              <Dots plot={plot} at={active!} now={shown} before={before[active!]} />
+            </>
+          )}
+        </svg>
+        {points.length > 0 && (
+          <input
+            ref={reader}
+            type="range"
+            min={0}
+            max={last}
+            value={active ?? last}
+            aria-label={`Values of ${label}`}
+            aria-valuetext={readingText(points[active ?? last]!, before[active ?? last])}
+            onInput={({ currentTarget }) => setActive(Number(currentTarget.value))}
+            onFocus={() => setActive((at) => at ?? last)}
+            onBlur={() => setActive(undefined)}
+          />
+        )}
+      </div>
+      <Values {...{ label, points, before, names }} />
+    </figure>
   );
 }
 
-/** A picture of values with the values themselves as a table for screen readers. */
-function Chart(props: {
-  readonly label: string;
-  readonly points: readonly Point[];
-  readonly children: ComponentChildren;
-}) {
+/** Where things are in a chart of some width, in pixels. */
+type Plot = ReturnType<typeof plotOf>;
+
+function plotOf(props: LineChartProps, width: number) {
+  const { points, before = [], tickText, isWhole = false, size = "large" } = props;
+  const peak = Math.max(0, ...[...points, ...before].map(({ value }) => value));
+  const { most, ticks } = scaleTo(peak, SIZES[size].steps, isWhole);
+  const texts = ticks.map((tick) => tickText(tick));
+  const left = Math.max(...texts.map(({ length }) => length)) * ROOM.character + 8;
+  const plotWidth = Math.max(width - left - ROOM.end, 1);
+  const height = peak === 0 ? EMPTY_HEIGHT : SIZES[size].height;
+  const floor = ROOM.top + height;
+  const last = points.length - 1;
+  const x = (i: number) => left + (last === 0 ? plotWidth / 2 : (i / last) * plotWidth);
+  const y = (value: number) => ROOM.top + height * (1 - value / most);
+  return {
+    x,
+    y,
+    left,
+    floor,
+    ticks: ticks.map((tick, i) => ({ y: y(tick), text: texts[i] })),
+    /** A line over the whole width at a height. */
+    row: (at: number) => ({ x1: left, x2: width - ROOM.end, y1: at, y2: at }),
+    /** A line from the top to the floor at a point. */
+    column: (i: number) => ({ x1: x(i), x2: x(i), y1: ROOM.top, y2: floor }),
+    named: namedPoints(points.length, Math.max(Math.floor(plotWidth / NAME_WIDTH), 1)),
+    /** The number of the point that is nearest to a distance from the left. */
+    nearest: (at: number) =>
+      Math.min(Math.max(Math.round(((at - left) / plotWidth) * last), 0), last),
+  };
+}
+
+/** Lines at round values with what they are, and the names of points. */
+function Grid({ plot, points }: { readonly plot: Plot; readonly points: readonly LinePoint[] }) {
   return (
-    <figure class="chart bars">
-      {props.children}
-      {/* A table itself is never smaller than what it holds, and would make the page longer. */}
-      <div class="visually-hidden">
-        <table>
-          <caption>{props.label}</caption>
-          <tbody>
-            {props.points.map(({ label, text }) => (
-              <tr key={label}>
-                <th scope="row">{label}</th>
-                <td>{text}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-    </figure>
+    <>
+      {plot.ticks.map(({ y, text }, i) => (
+        <g key={i}>
+          <line class={i === 0 ? "floor" : "grid"} {...plot.row(y)} />
+          <text x={plot.left - 8} y={y} dy="0.32em" text-anchor="end">
+            {text}
+          </text>
+        </g>
+      ))}
+      {plot.named.map((i) => (
+        <text key={i} x={plot.x(i)} y={plot.floor + 16} text-anchor={anchorOf(i, points.length)}>
+          {points[i]!.short}
+        </text>
+      ))}
+    </>
+  );
+}
+
+function Lines(props: {
+  readonly plot: Plot;
+  readonly points: readonly Point[];
+  readonly before: readonly Point[];
+}) {
+  const { plot, points, before } = props;
+  const lineOf = (line: readonly Point[]) =>
+    line.map(({ value }, i) => `${plot.x(i)},${plot.y(value)}`).join(" ");
+  const [first, end] = [plot.x(0), plot.x(points.length - 1)];
+  return (
+    <>
+      <polygon points={`${first},${plot.floor} ${lineOf(points)} ${end},${plot.floor}`} />
+      <polyline class="before" points={lineOf(before)} />
+      <polyline points={lineOf(points)} />
+      {/* A line of one point is not seen. */}
+      {points.length === 1 && <Dots plot={plot} at={0} now={points[0]!} before={before[0]} />}
+    </>
+  );
+}
+
+function Dots(props: {
+  readonly plot: Plot;
+  readonly at: number;
+  readonly now: Point;
+  readonly before: Point | undefined;
+}) {
+  const { plot, at, now, before } = props;
+  return (
+    <>
+      {before && <circle class="before" cx={plot.x(at)} cy={plot.y(before.value)} r={4} />}
+      <circle cx={plot.x(at)} cy={plot.y(now.value)} r={4} />
+    </>
+  );
+}
+
+/** Names at the ends stay within the chart. */
+function anchorOf(i: number, count: number): "start" | "middle" | "end" {
+  if (count === 1) return "middle";
+  if (i === 0) return "start";
+  return i === count - 1 ? "end" : "middle";
+}
+
+/** The width of an element in pixels, as it is and becomes; to be given to it as its `ref`. */
+function useWidth() {
+  const element = useRef<HTMLElement>(null);
+  const [width, setWidth] = useState(0);
+  useLayoutEffect(() => {
+    const measure = () => setWidth(element.current?.clientWidth ?? 0);
+    const observer = new ResizeObserver(measure);
+    observer.observe(element.current!);
+    measure();
+    return () => observer.disconnect();
+  }, []);
+  return [element, width] as const;
+}
+
+function Legend({ names }: { readonly names: readonly [string, string] }) {
+  return (
+    <>
+      {names.map((name, i) => (
+        <span key={name} class="name">
+          <svg width={22} height={8}>
+            <line class={i === 0 ? "key" : "key before"} x1={0} x2={22} y1={4} y2={4} />
+          </svg>{" "}
+          {name}
+        </span>
+      ))}
+    </>
+  );
+}
+
+function Reading({ now, before }: { readonly now: Point; readonly before: Point | undefined }) {
+  return (
+    <>
+      <span>
+        {now.label}: <strong>{now.text}</strong>
+      </span>
+      {before && (
+        <span>
+          {before.label}: {before.text}
+        </span>
+      )}
+    </>
+  );
+}
+
+function readingText(now: Point, before: Point | undefined): string {
+  return `${now.label}: ${now.text}${before ? `; ${before.label}: ${before.text}` : ""}`;
+}
+
+/** The values of a chart as a table for screen readers. */
+function Values({
+  label,
+  points,
+  before = [],
+  names,
+}: Pick<LineChartProps, "label" | "points" | "before" | "names">) {
+  return (
+    // A table itself is never smaller than what it holds, and would make the page longer.
+    <div class="visually-hidden">
+      <table>
+        <caption>{label}</caption>
+        {before.length > 0 && (
+          <thead>
+            <tr>
+              <td />
+              {names?.map((name) => (
+                <th key={name} scope="col">
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+        )}
+        <tbody>
+          {points.map(({ label: name, text }, i) => (
+            <tr key={name}>
+              <th scope="row">{name}</th>
+              <td>{text}</td>
+              {before[i] && <td>{before[i].text}</td>}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }
 

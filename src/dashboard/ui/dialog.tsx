@@ -1,5 +1,5 @@
 import type { CallOptions } from "@connectrpc/connect";
-import { Fragment, type ComponentChildren, type VNode } from "preact";
+import { Fragment, type ComponentChildren, type RefObject, type VNode } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { createStore, useStore } from "../api/store.ts";
 import { useAction, useIdempotencyOptions } from "../api/use-action.ts";
@@ -89,18 +89,20 @@ export function Dialog(props: DialogProps) {
 }
 
 /**
- * Shows what is shown once. `what` names it: "key" makes "Copy the key". Nothing but its button closes it:
- * what Escape would take away cannot be had again.
+ * Shows what is shown once. `what` names it: "key" makes "Copy the key". Nothing but its button closes it,
+ * unless it is optional: what Escape would take away cannot be had again.
  */
 export function SecretDialog(props: {
   readonly title: string;
   readonly what: string;
   readonly secret: string;
+  /** Whether it may be left uncopied, so that Escape closes too. */
+  readonly isOptional?: boolean;
   /** What to do with it. */
   readonly children: ComponentChildren;
   readonly close?: () => void;
 }) {
-  const { title, what, secret, close = closeDialog } = props;
+  const { title, what, secret, isOptional = false, close = closeDialog } = props;
   const content = useRef<HTMLDivElement>(null);
   const [isWarned, setWarned] = useState(false);
   const warn = () => {
@@ -108,13 +110,16 @@ export function SecretDialog(props: {
     content.current!.querySelector<HTMLElement>(".actions button")!.focus();
   };
   return (
-    <Frame title={title} close={warn}>
+    <Frame title={title} close={isOptional ? close : warn}>
       <div class="form" ref={content}>
-        <p>
-          <strong>Copy the {what} now: it is not shown again.</strong>
-        </p>
+        {!isOptional && (
+          <p>
+            <strong>Copy the {what} now: it is not shown again.</strong>
+          </p>
+        )}
+        {isOptional && props.children}
         <Code text={secret} what={what} />
-        {props.children}
+        {!isOptional && props.children}
         {isWarned && (
           <p class="problem attention" role="alert">
             This is the only copy of the {what}. “Done” closes it, once you have copied it.
@@ -136,16 +141,8 @@ function Frame(props: {
   readonly close: () => void;
   readonly children: ComponentChildren;
 }) {
-  const dialog = useRef<HTMLDialogElement>(null);
+  const dialog = useModal();
   const id = useId();
-  useEffect(() => {
-    const opener = document.activeElement;
-    dialog.current!.showModal();
-    // The browser gives the focus back only when a dialog is closed, not when it is removed.
-    return () => {
-      if (opener instanceof HTMLElement) opener.focus();
-    };
-  }, []);
   return (
     <dialog
       ref={dialog}
@@ -161,11 +158,23 @@ function Frame(props: {
         props.close();
       }}
       // A browser may close it by other ways, such as a gesture.
-      onClose={(event) => event.currentTarget.showModal()}
+      onClose={({ currentTarget }) => currentTarget.isConnected && currentTarget.showModal()}
     >
       <h2 id={id}>{props.title}</h2>
       {props.children}
       <Toasts />
     </dialog>
   );
+}
+
+/** The dialog that the reference is given to, shown above the page; its opener gets the focus back. */
+export function useModal(): RefObject<HTMLDialogElement | null> {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const shown = dialog.current!;
+    shown.showModal();
+    // The browser gives the focus back only when a dialog is closed, not when it is removed.
+    return () => shown.close();
+  }, []);
+  return dialog;
 }

@@ -101,13 +101,15 @@ function contentOf({ value, onInput }: TypedProps) {
 /** One line of text, or with `numeric` a number, read by `numberOf`. */
 export function TextField(
   props: TypedProps & {
-    readonly type?: "text" | "email" | "date" | "datetime-local";
+    readonly type?: "text" | "email" | "password" | "date" | "time" | "datetime-local";
     readonly numeric?: boolean;
     readonly autoComplete?: string;
     readonly placeholder?: string;
+    /** The id of a list of what it may be. */
+    readonly list?: string;
   },
 ) {
-  const { type = "text", numeric, autoComplete = "off", placeholder } = props;
+  const { type = "text", numeric, autoComplete = "off", placeholder, list } = props;
   return (
     <Field {...props}>
       {(input) => (
@@ -118,6 +120,7 @@ export function TextField(
           inputMode={numeric ? "decimal" : undefined}
           autoComplete={autoComplete}
           placeholder={placeholder}
+          list={list}
           {...contentOf(props)}
         />
       )}
@@ -166,6 +169,39 @@ export function OverlapField(props: {
   return <SelectField name="overlap_seconds" {...props} choices={OVERLAPS} />;
 }
 
+/** Inputs under one label, with what is wrong with them together. */
+export function FieldGroup(
+  props: FieldProps & {
+    /** Checkboxes beside each other, or parts of which the first choose one. */
+    readonly kind: "choices" | "window" | "rows";
+    /** What it holds, where that also changes otherwise than by typing into it. */
+    readonly value?: unknown;
+    readonly children: ComponentChildren;
+  },
+) {
+  const id = useId();
+  const errors = useErrors(props, props.value);
+  // Only of a group of radio buttons can be said that it is wrong.
+  const isRadio = props.kind === "window";
+  return (
+    <fieldset
+      class={`field ${props.kind}`}
+      data-field={props.name}
+      role={isRadio ? "radiogroup" : undefined}
+      aria-invalid={isRadio ? errors.length > 0 : undefined}
+      aria-describedby={`${id}-note`}
+      tabIndex={isRadio ? -1 : undefined}
+    >
+      <legend>{props.label}</legend>
+      {props.children}
+      <div id={`${id}-note`}>
+        {errors.length > 0 && <p class="field-error">{errors.join(" ")}</p>}
+        {props.hint && <p class="hint">{props.hint}</p>}
+      </div>
+    </fieldset>
+  );
+}
+
 /** Any of several, read by `form.getAll(name)`. */
 export function ChoicesField(
   props: FieldProps & {
@@ -174,11 +210,8 @@ export function ChoicesField(
     readonly values: readonly string[];
   },
 ) {
-  const id = useId();
-  const errors = useErrors(props);
   return (
-    <fieldset class="field choices" data-field={props.name} aria-describedby={`${id}-note`}>
-      <legend>{props.label}</legend>
+    <FieldGroup {...props} kind="choices">
       {props.choices.map(([value, label]) => (
         <label key={value}>
           <input
@@ -190,11 +223,7 @@ export function ChoicesField(
           {label}
         </label>
       ))}
-      <div id={`${id}-note`}>
-        {errors.length > 0 && <p class="field-error">{errors.join(" ")}</p>}
-        {props.hint && <p class="hint">{props.hint}</p>}
-      </div>
-    </fieldset>
+    </FieldGroup>
   );
 }
 

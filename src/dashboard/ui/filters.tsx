@@ -1,10 +1,12 @@
 import { timestampFromDate, type Timestamp } from "@bufbuild/protobuf/wkt";
-import type { ComponentChildren } from "preact";
+import type { ComponentChildren, TargetedEvent } from "preact";
 import { useRef, useState } from "preact/hooks";
-import { changeQuery, usePlace } from "../routes/router.ts";
+import { changeQuery, type Going, usePlace } from "../routes/router.ts";
 import { Button } from "./button.tsx";
+import { SPAN } from "./days.ts";
 import { SelectField, TextField, textOf, type Choices } from "./fields.tsx";
 import { recordIdOf } from "./format.ts";
+import { addDays, instantOf } from "./local-time.ts";
 import { FIRST_PAGE } from "./pager.tsx";
 import "./filters.css";
 
@@ -73,30 +75,12 @@ export function Filters({ fields }: { readonly fields: FilterFields }) {
   // On a narrow screen the fields are hidden until they are asked for.
   const [isOpen, setOpen] = useState(false);
   const shown = useShown(given.join("\n"));
-  const ask = (texts: readonly string[]) =>
-    changeQuery({ ...Object.fromEntries(names.map((name, i) => [name, texts[i]])), ...FIRST_PAGE });
-  const apply = (form: HTMLFormElement) => {
-    const data = new FormData(form);
-    const typed = names.map((name) => textOf(data, name));
-    if (typed.every((text, i) => text === given[i])) return;
-    shown.text = typed.join("\n");
-    ask(typed);
-  };
+  const listeners = useTyping(fields, given, shown);
   return (
     <>
       {/* Made anew when the address changes otherwise, such as by "back", to show what it says; not when
           a field changes it, which would take the focus away. */}
-      <form
-        key={shown.round}
-        class="filters"
-        role="search"
-        aria-label="Filters"
-        onChange={(event) => apply(event.currentTarget)}
-        onSubmit={(event) => {
-          event.preventDefault();
-          apply(event.currentTarget);
-        }}
-      >
+      <form key={shown.round} class="filters" role="search" aria-label="Filters" {...listeners}>
         <button
           type="button"
           class="button disclose"
@@ -107,7 +91,7 @@ export function Filters({ fields }: { readonly fields: FilterFields }) {
         </button>
         {Object.entries(fields).map(([name, filter]) => filterField(name, filter, values[name]))}
         {count > 0 && (
-          <Button quiet onClick={() => ask([])}>
+          <Button quiet onClick={() => changeQuery(changesOf(fields, []))}>
             Clear
           </Button>
         )}
@@ -121,6 +105,52 @@ export function Filters({ fields }: { readonly fields: FilterFields }) {
       )}
     </>
   );
+}
+
+/** Puts what is typed into the address: each field when it is left or Enter is pressed, a day once it is one. */
+function useTyping(fields: FilterFields, given: readonly string[], shown: { text: string }) {
+  const names = Object.keys(fields);
+  // The day that is being typed. Each digit makes another, and the year 2026 is the year 2 at first.
+  const day = useRef<{
+    readonly field: EventTarget;
+    readonly isHeld: boolean;
+    readonly isApplied: boolean;
+  }>(undefined);
+  const apply = (form: HTMLFormElement, going?: Going) => {
+    const data = new FormData(form);
+    const typed = names.map((name) => textOf(data, name));
+    if (typed.every((text, i) => text === given[i])) return;
+    shown.text = typed.join("\n");
+    changeQuery(changesOf(fields, typed), going);
+  };
+  return {
+    onChange({ currentTarget, target }: TargetedEvent<HTMLFormElement>) {
+      const field = target as HTMLInputElement;
+      const isDay = fields[field.name]?.of === "day";
+      const isHeld = isDay && field.value !== "" && !DAY.test(field.value);
+      const before = day.current?.field === field ? day.current : undefined;
+      // The way back leads to before it was typed.
+      const replace = before?.isApplied === true;
+      if (!isHeld) apply(currentTarget, { replace });
+      day.current = isDay ? { field, isHeld, isApplied: replace || !isHeld } : undefined;
+    },
+    onFocusOut({ currentTarget }: TargetedEvent<HTMLFormElement>) {
+      if (day.current?.isHeld) apply(currentTarget);
+      day.current = undefined;
+    },
+    onSubmit(event: TargetedEvent<HTMLFormElement>) {
+      event.preventDefault();
+      apply(event.currentTarget);
+    },
+  };
+}
+
+/** What fields that hold these texts change of the address. Days that are typed take the place of a span. */
+function changesOf(fields: FilterFields, texts: readonly string[]) {
+  const typed = Object.entries(fields).map(([name, { of }], i) => ({ name, of, text: texts[i] }));
+  const hasDays = typed.some(({ of, text }) => of === "day" && text);
+  const changes = Object.fromEntries(typed.map(({ name, text }) => [name, text]));
+  return { ...changes, ...(hasDays && { [SPAN]: undefined }), ...FIRST_PAGE };
 }
 
 /** What fields hold; `round` counts how often it was changed by others than who sets `text`. */
@@ -145,20 +175,23 @@ function filterField(name: string, filter: Filter, value: string | undefined): C
 }
 
 /**
- * The bounds of a filter by days of the reader's own time zone, both included, for a request whose
- * bounds are exclusive. Days are as `2026-11-01`; a bound is undefined without one.
+ * The bounds of a filter by days of a time zone, both included, for a request whose bounds are exclusive.
+ * Days are as `2026-11-01`; a bound is undefined without one.
+ *
+ * @param timeZone the reader's own when undefined
  */
 export function boundsOfDays(
   first: string | undefined,
   last: string | undefined,
+  timeZone: string | undefined,
 ): { readonly createdAfter: Timestamp | undefined; readonly createdBefore: Timestamp | undefined } {
   // What was made in the first millisecond of a day belongs to it.
-  return { createdAfter: dayStart(first, 0, -1), createdBefore: dayStart(last, 1, 0) };
-}
-
-/** When a day begins, or one some days later, moved by some milliseconds. */
-function dayStart(day: string | undefined, daysLater: number, ms: number): Timestamp | undefined {
-  const [year, month, date] = (day ?? "").split("-").map(Number);
-  if (!year || !month || !date) return undefined;
-  return timestampFromDate(new Date(new Date(year, month - 1, date + daysLater).getTime() + ms));
+  const startOf = (day: string | undefined, ms: number): Timestamp | undefined => {
+    const start = day === undefined ? undefined : instantOf(day, "00:00", timeZone);
+    return start && timestampFromDate(new Date(start.getTime() + ms));
+  };
+  return {
+    createdAfter: startOf(first, -1),
+    createdBefore: startOf(last && addDays(last, 1), 0),
+  };
 }

@@ -47,6 +47,8 @@ export function Form(props: {
   /** Tells it from other forms of the page; what the button says when not given. */
   readonly name?: string;
   readonly submit: string;
+  /** The form's id, where its button stands outside of it, as in the bar of a page. */
+  readonly id?: string;
   readonly tone?: "primary" | "danger";
   readonly cancel?: (() => void) | undefined;
   /** What the button of `cancel` says; "Cancel" by default. */
@@ -67,6 +69,7 @@ export function Form(props: {
   return (
     <form
       ref={form}
+      id={props.id}
       class="form"
       noValidate
       onInput={(event) => {
@@ -83,22 +86,37 @@ export function Form(props: {
         {props.children}
         <FormProblem />
       </FormContext.Provider>
-      <div class="actions">
-        {props.cancel && (
-          <button type="button" class="button" onClick={props.cancel}>
-            {props.dismiss ?? "Cancel"}
-          </button>
-        )}
-        <button
-          type="submit"
-          class={`button ${props.tone ?? "primary"}`}
-          aria-disabled={action.isRunning}
-          aria-busy={action.isRunning}
-        >
-          {props.submit}
-        </button>
-      </div>
+      {props.id === undefined && (
+        <div class="actions">
+          {props.cancel && (
+            <button type="button" class="button" onClick={props.cancel}>
+              {props.dismiss ?? "Cancel"}
+            </button>
+          )}
+          <SubmitButton {...props} isRunning={action.isRunning} />
+        </div>
+      )}
     </form>
+  );
+}
+
+/** Submits the form around it, or the one of an id. */
+export function SubmitButton(props: {
+  readonly submit: string;
+  readonly isRunning: boolean;
+  readonly form?: string;
+  readonly tone?: "primary" | "danger";
+}) {
+  return (
+    <button
+      type="submit"
+      form={props.form}
+      class={`button ${props.tone ?? "primary"}`}
+      aria-disabled={props.isRunning}
+      aria-busy={props.isRunning}
+    >
+      {props.submit}
+    </button>
   );
 }
 

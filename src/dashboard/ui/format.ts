@@ -28,10 +28,32 @@ export function numberText(value: number, maximumFractionDigits = 3): string {
   return new Intl.NumberFormat(undefined, { maximumFractionDigits }).format(value);
 }
 
-/** A time to the minute, or to the second, in the reader's locale and time zone. */
-export function timeText(date: Date, to: "minute" | "second" = "minute"): string {
+/** A number as short as it can be, in the reader's locale, such as `1.2K`; an amount with its currency where one is given. */
+export function compactText(value: number, currency?: string): string {
+  return new Intl.NumberFormat(undefined, {
+    notation: "compact",
+    ...(currency === undefined ? {} : { style: "currency", currency, minimumFractionDigits: 0 }),
+    maximumFractionDigits: 2,
+  }).format(value);
+}
+
+/** A share, such as `12.5%`. */
+export function shareText(share: number): string {
+  return new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 1 }).format(
+    share,
+  );
+}
+
+/** A time to the minute, or to the second, in the reader's locale and a time zone; in the reader's when none is given. */
+export function timeText(
+  date: Date,
+  to: "minute" | "second" = "minute",
+  timeZone?: string,
+): string {
   const timeStyle = to === "second" ? "medium" : "short";
-  return new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle }).format(date);
+  return new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle, timeZone }).format(
+    date,
+  );
 }
 
 /** Seconds in each unit, the largest first. */
@@ -43,17 +65,22 @@ const UNITS = [
 /** Above this many seconds a date says more than a number of days. */
 const RELATIVE_SECONDS = 7 * 86_400;
 
-/** How long ago, or in how long: `5 minutes ago`; the date when that is more than a week. */
-export function relativeText(date: Date, now: Date): string {
+/** How long ago, or in how long: `5 minutes ago`; the date in a time zone when that is more than a week. */
+export function relativeText(date: Date, now: Date, timeZone?: string): string {
   const seconds = (date.getTime() - now.getTime()) / 1_000;
   const size = Math.abs(seconds);
   if (size > RELATIVE_SECONDS) {
-    return new Intl.DateTimeFormat(undefined, { dateStyle: "medium" }).format(date);
+    return new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeZone }).format(date);
   }
   const format = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
   const unit = UNITS.find(([, length]) => size >= length);
   if (unit === undefined) return format.format(0, "second");
   return format.format(Math.trunc(seconds / unit[1]), unit[0]);
+}
+
+/** Whole seconds as minutes and seconds: `14:09`. */
+export function durationText(seconds: number): string {
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
 }
 
 /** The number of a record as an address or a field has it; undefined when it is none. */

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
+import { useIsTest } from "../api/session.ts";
 import { paths } from "../routes/paths.ts";
 import "./page.css";
 
@@ -10,9 +11,10 @@ export interface Link {
 
 /** Names the page in the browser's tab and history. */
 export function useTitle(title: string): void {
+  const isTest = useIsTest();
   useEffect(() => {
-    document.title = `${title} · Shipments`;
-  }, [title]);
+    document.title = `${isTest ? "Test · " : ""}${title} · Shipments`;
+  }, [title, isTest]);
 }
 
 /** A page: its heading, what can be done on it, and its content. */
@@ -49,11 +51,13 @@ export function Page(props: {
 /** A part of a page under a heading of its own, in a frame. */
 export function Section(props: {
   readonly title: string;
+  /** What a link to it ends with. */
+  readonly id?: string;
   readonly actions?: ComponentChildren;
   readonly children?: ComponentChildren;
 }) {
   return (
-    <section class="panel">
+    <section class="panel" id={props.id} tabIndex={props.id === undefined ? undefined : -1}>
       <header>
         <h2>{props.title}</h2>
         {props.actions && <div class="actions">{props.actions}</div>}
@@ -101,13 +105,28 @@ export function NotFoundPage() {
 /** Views of one thing beside each other, each with an address of its own. */
 export function Tabs(props: {
   readonly label: string;
-  readonly tabs: readonly (Link & { readonly current: boolean })[];
+  readonly tabs: readonly (Link & {
+    readonly current: boolean;
+    /** Beside the label, such as how many there are. */
+    readonly note?: ComponentChildren;
+  })[];
 }) {
+  const nav = useRef<HTMLElement>(null);
+  const marked = props.tabs.find((tab) => tab.current)?.label;
+  // On a narrow screen not all of them fit.
+  useEffect(() => {
+    const link = nav.current?.querySelector<HTMLElement>("[aria-current]");
+    if (!nav.current || !link) return;
+    const left = link.offsetLeft - nav.current.offsetLeft;
+    const hidden = left + link.offsetWidth - nav.current.clientWidth;
+    nav.current.scrollLeft = Math.min(Math.max(nav.current.scrollLeft, hidden), left);
+  }, [marked]);
   return (
-    <nav class="tabs" aria-label={props.label}>
-      {props.tabs.map(({ label, href, current }) => (
-        <a key={href} href={href} aria-current={current ? "page" : undefined}>
+    <nav class="tabs" aria-label={props.label} ref={nav}>
+      {props.tabs.map(({ label, href, current, note }) => (
+        <a key={label} href={href} aria-current={current ? "page" : undefined}>
           {label}
+          {note}
         </a>
       ))}
     </nav>

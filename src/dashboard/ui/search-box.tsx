@@ -1,6 +1,5 @@
-import { useId, useRef } from "preact/hooks";
+import { useId } from "preact/hooks";
 import type { SubmitAction } from "./form.tsx";
-import { useKeys } from "./use-keys.ts";
 import "./filters.css";
 
 /** A field named `search` that finds one thing; the key `/` leads to it. */
@@ -13,8 +12,6 @@ export function SearchBox(props: {
 }) {
   const { action, label } = props;
   const id = useId();
-  const input = useRef<HTMLInputElement>(null);
-  useKeys({ "/": () => input.current?.focus() });
   return (
     <form
       class="search-box"
@@ -26,7 +23,6 @@ export function SearchBox(props: {
       }}
     >
       <input
-        ref={input}
         type="search"
         name="search"
         aria-label={label}

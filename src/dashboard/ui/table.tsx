@@ -10,6 +10,16 @@ export interface Column<T> {
   readonly align?: "end";
   /** Whether a value says by itself what it is; then it stands without its heading on narrow screens. */
   readonly selfEvident?: boolean;
+  /** Whether what does not fit is cut off, in a table whose rows are of one line. */
+  readonly clips?: boolean;
+}
+
+/** Rows that are selected, with a box before each. */
+export interface Selection<T> {
+  readonly has: (row: T) => boolean;
+  readonly change: (rows: readonly T[], isSelected: boolean) => void;
+  /** What a row is called. */
+  readonly nameOf: (row: T) => string;
 }
 
 export interface TableProps<T> {
@@ -19,55 +29,143 @@ export interface TableProps<T> {
   readonly rows: readonly T[];
   readonly keyOf: (row: T) => string;
   readonly href?: (row: T) => string;
+  /** Whether rows are of one line where the screen is wide enough, below a heading that stays. */
+  readonly oneLine?: boolean;
+  readonly selection?: Selection<T> | undefined;
 }
 
 /**
  * Rows under a heading each. Where `href` is given, a row leads there: its first cell is a link that
- * covers the row, and `j`, `k` and the arrow keys go from row to row, Enter opens one. On a narrow
+ * covers the row, and `j`, `k` and the arrow keys go from row to row, Enter opens one. With `selection`,
+ * `x` selects the row that has the focus, and a click with Shift all rows from the one before. On a narrow
  * screen each row becomes a block, with the headings beside the values that need them.
  */
 export function Table<T>(props: TableProps<T>) {
-  const { columns, href } = props;
+  const { columns, href, rows, selection } = props;
   const body = useRef<HTMLTableSectionElement>(null);
   const go = (step: number) => focusRow(body.current, step);
-  useKeys(
-    href ? { j: () => go(1), k: () => go(-1), ArrowDown: () => go(1), ArrowUp: () => go(-1) } : {},
-  );
+  const select = useSelect(rows, selection);
+  const selectFocused = () => {
+    const row = [...(body.current?.rows ?? [])].findIndex((it) =>
+      it.contains(document.activeElement),
+    );
+    if (row !== -1) select(row, false);
+  };
+  useKeys({
+    ...(href && { j: () => go(1), k: () => go(-1), ArrowDown: () => go(1), ArrowUp: () => go(-1) }),
+    ...(selection && { x: selectFocused }),
+  });
   // With `display` changed for narrow screens, browsers forget the roles of a table's elements.
   return (
-    <table class="table" role="table" tabIndex={-1} aria-label={props.label}>
-      <thead role="rowgroup">
-        <tr role="row">
-          {columns.map(({ header, align }) => (
-            <th key={header} role="columnheader" scope="col" class={align}>
-              {header}
-            </th>
-          ))}
-        </tr>
-      </thead>
+    <table
+      class={props.oneLine ? "table one-line" : "table"}
+      role="table"
+      tabIndex={-1}
+      aria-label={props.label}
+    >
+      <TableHead {...props} />
       <tbody role="rowgroup" ref={body}>
-        {props.rows.map((row) => (
-          <tr key={props.keyOf(row)} role="row" class={href && "leads"}>
-            {columns.map(({ header, align, cell, selfEvident }, i) => (
-              <td
-                key={header}
-                role="cell"
-                class={align}
-                data-label={selfEvident ? undefined : header}
-              >
-                {href && i === 0 ? (
-                  <a class="row-link" href={href(row)}>
-                    {cell(row)}
-                  </a>
-                ) : (
-                  cell(row)
-                )}
+        {rows.map((row, place) => (
+          <tr
+            key={props.keyOf(row)}
+            role="row"
+            class={href && "leads"}
+            data-selected={selection?.has(row) || undefined}
+          >
+            {selection && (
+              <td role="cell" class="box">
+                <label>
+                  <input
+                    type="checkbox"
+                    aria-label={`Select ${selection.nameOf(row)}`}
+                    checked={selection.has(row)}
+                    onClick={(event) => select(place, event.shiftKey)}
+                  />
+                </label>
               </td>
+            )}
+            {columns.map((column, i) => (
+              <Cell key={column.header} {...{ column, row }} href={i === 0 && href?.(row)} />
             ))}
           </tr>
         ))}
       </tbody>
     </table>
+  );
+}
+
+function TableHead<T>({ columns, rows, selection, label }: TableProps<T>) {
+  return (
+    <thead role="rowgroup">
+      <tr role="row">
+        {selection && (
+          <th role="columnheader" scope="col" class="box">
+            <AllBox {...{ rows, selection, label }} />
+          </th>
+        )}
+        {columns.map(({ header, align }) => (
+          <th key={header} role="columnheader" scope="col" class={align}>
+            {header}
+          </th>
+        ))}
+      </tr>
+    </thead>
+  );
+}
+
+function Cell<T>(props: {
+  readonly column: Column<T>;
+  readonly row: T;
+  /** Where the row leads, in its first cell. */
+  readonly href: string | false | undefined;
+}) {
+  const { header, align, cell, selfEvident, clips } = props.column;
+  const content = cell(props.row);
+  return (
+    <td role="cell" class={clips ? "clips" : align} data-label={selfEvident ? undefined : header}>
+      {props.href ? (
+        <a class="row-link" href={props.href}>
+          {content}
+        </a>
+      ) : (
+        content
+      )}
+    </td>
+  );
+}
+
+/** Selects the row at a place, or those from the last one that was; or takes them out again. */
+function useSelect<T>(rows: readonly T[], selection: Selection<T> | undefined) {
+  const last = useRef(0);
+  return (place: number, toRange: boolean) => {
+    const isSelected = !selection!.has(rows[place]!);
+    const from = toRange ? Math.min(last.current, place) : place;
+    const to = toRange ? Math.max(last.current, place) : place;
+    last.current = place;
+    selection!.change(rows.slice(from, to + 1), isSelected);
+  };
+}
+
+/** Selects all rows that are shown, or none of them. */
+function AllBox<T>(props: {
+  readonly rows: readonly T[];
+  readonly selection: Selection<T>;
+  readonly label: string;
+}) {
+  const { rows, selection } = props;
+  const count = rows.filter(selection.has).length;
+  const isAll = count === rows.length;
+  return (
+    <label>
+      <input
+        type="checkbox"
+        aria-label={`Select all on this page: ${props.label}`}
+        checked={isAll}
+        indeterminate={count > 0 && !isAll}
+        onClick={() => selection.change(rows, !isAll)}
+      />
+      <span class="box-text">Select all on this page</span>
+    </label>
   );
 }
 

@@ -4,9 +4,9 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 export type Keys = Readonly<Record<string, () => void>>;
 
 /** Elements that use these keys themselves. */
-const OWN_KEYS = "input, textarea, select, [contenteditable], dialog, [data-own-keys]";
+const OWN_KEYS = "input, textarea, select, [contenteditable], [data-own-keys]";
 
-/** Binds single keys while the page is shown, except where something is typed. */
+/** Binds single keys while the page is shown, except where something is typed, and behind a dialog. */
 export function useKeys(keys: Keys): void {
   const latest = useRef(keys);
   latest.current = keys;
@@ -15,6 +15,7 @@ export function useKeys(keys: Keys): void {
     const listener = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
       if (event.target instanceof Element && event.target.closest(OWN_KEYS)) return;
+      if (document.querySelector("dialog[open]") !== null) return;
       if (!Object.hasOwn(latest.current, event.key)) return;
       event.preventDefault();
       latest.current[event.key]!();

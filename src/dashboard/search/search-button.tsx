@@ -1,0 +1,60 @@
+import type { ComponentType } from "preact";
+import { useEffect, useLayoutEffect, useState } from "preact/hooks";
+import { usePlace } from "../routes/router.ts";
+import { reloadOnce } from "../ui/lazily.tsx";
+import { useKeys } from "../ui/use-keys.ts";
+import type { SearchDialogProps } from "./search-dialog.tsx";
+import "./search-button.css";
+
+/** Opens the search from any page of a workspace, as `/` and Ctrl-K do; its code is loaded with the first. */
+export function SearchButton(props: Omit<SearchDialogProps, "close">) {
+  const [Search, setSearch] = useState<ComponentType<SearchDialogProps>>();
+  const [isOpen, setOpen] = useState(false);
+  const { pathname, query, hash } = usePlace();
+  const place = `${pathname}?${query.toString()}${hash}`;
+  const open = () => {
+    setOpen(true);
+    import("./search-dialog.tsx").then(
+      ({ SearchDialog }) => setSearch(() => SearchDialog),
+      reloadOnce,
+    );
+  };
+  useKeys({
+    "/": () => {
+      // A page with a search of its own keeps the key for that.
+      const own = document.querySelector<HTMLElement>("main .search-box input");
+      if (own === null) open();
+      else own.focus();
+    },
+  });
+  useEffect(() => {
+    const listener = (event: KeyboardEvent) => {
+      if (event.key !== "k" || !(event.ctrlKey || event.metaKey) || event.altKey) return;
+      if (document.querySelector("dialog[open]") !== null) return;
+      event.preventDefault();
+      open();
+    };
+    document.addEventListener("keydown", listener);
+    return () => document.removeEventListener("keydown", listener);
+  }, []);
+  // Before the page is painted, so that it does not close a search that is opened as soon as that is seen.
+  useLayoutEffect(() => setOpen(false), [place]);
+  return (
+    <>
+      <button
+        type="button"
+        class="open-search button"
+        aria-keyshortcuts="/ Control+K"
+        onClick={open}
+      >
+        <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
+          <circle cx="7" cy="7" r="4.5" />
+          <path d="m10.5 10.5 4 4" />
+        </svg>
+        <span>Search</span>
+        <kbd aria-hidden="true">/</kbd>
+      </button>
+      {isOpen && Search && <Search {...props} close={() => setOpen(false)} />}
+    </>
+  );
+}

@@ -1,0 +1,198 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
+import {
+  ShipmentService,
+  type SearchShipmentsResponse,
+} from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { useClient } from "../api/clients.ts";
+import { useDebounced, useQuery } from "../api/use-query.ts";
+import { paths } from "../routes/paths.ts";
+import { StateBadge } from "../shipments/shipment-badge.tsx";
+import { useModal } from "../ui/dialog.tsx";
+import { ProblemNote } from "../ui/query-view.tsx";
+import { recentShipments } from "../shipments/recent-shipments.ts";
+import "./search-dialog.css";
+
+/** The most that is searched by. */
+const MAX_LENGTH = 60;
+/** How long somebody has to pause before it is searched, in milliseconds. */
+const PAUSE_MS = 80;
+
+export interface SearchDialogProps {
+  readonly workspace: string;
+  /** The pages of the navigation. */
+  readonly pages: readonly (readonly [label: string, href: string])[];
+  readonly close: () => void;
+}
+
+/** Something to go to. */
+interface Hit {
+  readonly href: string;
+  readonly label: string;
+  readonly note?: string | undefined;
+  readonly shipment?: SearchShipmentsResponse["shipments"][number];
+}
+
+type Groups = readonly (readonly [name: string, hits: readonly Hit[]])[];
+
+/**
+ * Finds shipments, customers and pages by how something about them begins, as one types; before, it shows
+ * what was looked at last. The arrow keys choose, Enter goes there.
+ */
+export function SearchDialog(props: SearchDialogProps) {
+  const [text, setText] = useState("");
+  const { groups, query, isSettled } = useHits(text.trim(), props);
+  const hits = groups.flatMap(([, own]) => own);
+  const [chosen, setChosen] = useState(0);
+  const at = Math.min(chosen, hits.length - 1);
+  const id = useId();
+  const move = (step: number) => setChosen((at + step + hits.length) % Math.max(hits.length, 1));
+  const optionId = (hit: Hit | undefined) => hit && `${id}-${hits.indexOf(hit)}`;
+  const followWhenFound = useFollow(text, optionId(hits[at]), isSettled);
+  useEffect(() => {
+    document.getElementById(`${id}-${at}`)?.scrollIntoView({ block: "nearest" });
+  }, [at]);
+  return (
+    <Modal close={props.close}>
+      <input
+        type="text"
+        role="combobox"
+        aria-label="Search"
+        aria-expanded={hits.length > 0}
+        aria-controls={id}
+        aria-autocomplete="list"
+        aria-activedescendant={optionId(hits[at])}
+        placeholder="Reference, name, email or address"
+        autoComplete="off"
+        spellcheck={false}
+        maxLength={MAX_LENGTH}
+        value={text}
+        onInput={(event) => {
+          setText(event.currentTarget.value);
+          setChosen(0);
+        }}
+        onKeyDown={(event) => {
+          if (event.key === "ArrowDown") move(1);
+          else if (event.key === "ArrowUp") move(-1);
+          else if (event.key === "Enter") followWhenFound();
+          else return;
+          event.preventDefault();
+        }}
+      />
+      {query.problem && <ProblemNote problem={query.problem} retry={query.reload} />}
+      <div role="listbox" id={id} aria-label="Results" hidden={hits.length === 0}>
+        {groups.map(([name, own]) => (
+          <div key={name} role="group" aria-label={name}>
+            <p aria-hidden="true">{name}</p>
+            {own.map((hit) => (
+              <Option key={hit.href} id={optionId(hit)!} hit={hit} isChosen={hit === hits[at]} />
+            ))}
+          </div>
+        ))}
+      </div>
+      <p class="minor" role="status">
+        {isSettled &&
+          text.trim() !== "" &&
+          hits.length === 0 &&
+          `Nothing begins with “${text.trim()}”.`}
+      </p>
+    </Modal>
+  );
+}
+
+function Option(props: { readonly id: string; readonly hit: Hit; readonly isChosen: boolean }) {
+  const { href, label, note, shipment } = props.hit;
+  return (
+    <a role="option" id={props.id} href={href} tabIndex={-1} aria-selected={props.isChosen}>
+      <span>{shipment ? <code>{label}</code> : label}</span>
+      {shipment && <StateBadge {...shipment} />}
+      {note && <span class="about">{note}</span>}
+    </a>
+  );
+}
+
+/** What there is to go to by a text. */
+function useHits(text: string, { workspace, pages }: SearchDialogProps) {
+  const client = useClient(ShipmentService);
+  const asked = useDebounced(text, PAUSE_MS);
+  const query = useQuery(
+    async (signal) => ({
+      text: asked,
+      found: asked === "" ? undefined : await client.searchShipments({ text: asked }, { signal }),
+    }),
+    [client, asked],
+  );
+  const begins = new RegExp(`(^|\\s)${text.replace(/[^\w\s]/g, "\\$&")}`, "i");
+  const found = text === "" ? undefined : query.data?.found;
+  const groups: Groups = [
+    ["Recent", text === "" ? recentHits(workspace) : []],
+    ["Shipments", found?.shipments.map((shipment) => shipmentHit(workspace, shipment)) ?? []],
+    [
+      "Customers",
+      found?.customers.map(({ id, name, email }) => ({
+        href: paths.customer({ workspace, customer: id }),
+        label: name,
+        note: email,
+      })) ?? [],
+    ],
+    [
+      "Pages",
+      pages.filter(([label]) => begins.test(label)).map(([label, href]) => ({ label, href })),
+    ],
+  ];
+  const isSettled = query.data?.text === text && !query.isLoading;
+  return { groups: groups.filter(([, hits]) => hits.length > 0), query, isSettled };
+}
+
+function recentHits(workspace: string): Hit[] {
+  return recentShipments(workspace).map(({ reference, customer }) => ({
+    href: paths.shipment({ workspace, reference }),
+    label: reference,
+    note: customer,
+  }));
+}
+
+function shipmentHit(workspace: string, shipment: NonNullable<Hit["shipment"]>): Hit {
+  const { reference, externalReference, customer, dropoffAddress } = shipment;
+  const parts = [externalReference, customer?.name, dropoffAddress];
+  return {
+    href: paths.shipment({ workspace, reference }),
+    label: reference,
+    note: parts.filter(Boolean).join(" · "),
+    shipment,
+  };
+}
+
+/** Follows an option at Enter; where what was typed is still looked up, once that is found, unless more is typed. */
+function useFollow(text: string, option: string | undefined, isSettled: boolean): () => void {
+  const awaited = useRef<string>(undefined);
+  const follow = () => option !== undefined && document.getElementById(option)?.click();
+  useEffect(() => {
+    if (!isSettled) return;
+    if (awaited.current === text) follow();
+    awaited.current = undefined;
+  }, [text, option, isSettled]);
+  return () => {
+    if (!isSettled) awaited.current = text;
+    else follow();
+  };
+}
+
+function Modal(props: { readonly close: () => void; readonly children: ComponentChildren }) {
+  const dialog = useModal();
+  return (
+    <dialog
+      ref={dialog}
+      class="search-dialog"
+      aria-label="Search"
+      onClose={props.close}
+      onClick={({ target, currentTarget }) => {
+        const option = (target as Element).closest("a");
+        // A click beside it is one on the dialog itself: its content covers it. The page that is shown is there already.
+        if (target === currentTarget || option?.href === location.href) props.close();
+      }}
+    >
+      <div>{props.children}</div>
+    </dialog>
+  );
+}

@@ -1,0 +1,129 @@
+import type { TargetedToggleEvent } from "preact";
+import type { Account } from "../../../gen/shipments/account/v1/account_service_pb.js";
+import type { EnteredWorkspace } from "../api/session.ts";
+import { useAction } from "../api/use-action.ts";
+import { leaveHere } from "../people/leave-here.ts";
+import { paths } from "../routes/paths.ts";
+import icon from "./icon.svg";
+import { otherModeOf } from "./navigation.tsx";
+import "./place-menu.css";
+
+/** The button that says where the reader is, and opens the choice of other places, modes, and of who they are. */
+export function PlaceMenu(props: {
+  readonly account: Account;
+  /** The workspace of the pages; undefined on those of the platform. */
+  readonly entered: EnteredWorkspace | undefined;
+  readonly pathname: string;
+}) {
+  const { account, entered } = props;
+  const place = entered?.name ?? (account.operatorRole === undefined ? account.name : "Platform");
+  return (
+    <>
+      <button type="button" class="place button quiet" popovertarget="place-menu">
+        <img src={icon} alt="" width="20" height="20" />
+        <span class="visually-hidden">Workspace and account: </span>
+        <span class="place-name">{place}</span>
+        {entered?.isTest && <strong class="mode">Test mode</strong>}
+        <svg class="opens" viewBox="0 0 10 16" width="10" height="16" aria-hidden="true">
+          <path d="M2 6 5 3 8 6M2 10l3 3 3-3" />
+        </svg>
+      </button>
+      <div
+        id="place-menu"
+        class="place-menu"
+        popover="auto"
+        onToggle={focusFirst}
+        onKeyDown={goByArrows}
+      >
+        <Places {...props} />
+        <OtherMode {...props} />
+        <Person account={account} workspace={entered && String(entered.id)} />
+      </div>
+    </>
+  );
+}
+
+/** Keys go on from the first choice once the menu is open. */
+function focusFirst(event: TargetedToggleEvent<HTMLElement>): void {
+  if (event.newState === "open") event.currentTarget.querySelector("a")!.focus();
+}
+
+/** The up and down arrows go from choice to choice. */
+function goByArrows(event: KeyboardEvent & { readonly currentTarget: HTMLElement }): void {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (step === undefined) return;
+  event.preventDefault();
+  const choices = [...event.currentTarget.querySelectorAll<HTMLElement>("a, button")];
+  const at = choices.findIndex((choice) => choice === document.activeElement);
+  choices.at((at + step) % choices.length)?.focus();
+}
+
+/** The reader's workspaces, and the platform for operators; nothing where there is only one of them. */
+function Places({ account, entered }: Parameters<typeof PlaceMenu>[0]) {
+  const { workspaces, operatorRole } = account;
+  const isOperator = operatorRole !== undefined;
+  if (workspaces.length + Number(isOperator) < 2) return null;
+  return (
+    <div role="group" aria-label="Workspaces">
+      <ul>
+        {workspaces.map(({ id, name, suspended }) => (
+          <li key={String(id)}>
+            <a
+              href={paths.shipments({ workspace: id })}
+              aria-current={entered?.live === id ? "true" : undefined}
+            >
+              {name}
+              {suspended && <span class="minor"> suspended</span>}
+            </a>
+          </li>
+        ))}
+        {isOperator && (
+          <li>
+            <a href={paths.platform({})} aria-current={entered === undefined ? "true" : undefined}>
+              Platform
+            </a>
+          </li>
+        )}
+      </ul>
+    </div>
+  );
+}
+
+/** Leads to the same page of the other mode. */
+function OtherMode({ entered, pathname }: Parameters<typeof PlaceMenu>[0]) {
+  const href = entered && otherModeOf(entered, pathname);
+  if (href === undefined) return null;
+  return (
+    <div role="group" aria-label="Mode">
+      <a href={href}>{entered!.isTest ? "To live mode" : "To test mode"}</a>
+    </div>
+  );
+}
+
+/** Who has signed in, and what they can do about that. */
+function Person(props: { readonly account: Account; readonly workspace: string | undefined }) {
+  const { account, workspace } = props;
+  const leave = useAction(leaveHere);
+  return (
+    <>
+      <div role="group" aria-label="You">
+        <p>
+          {account.name}
+          <br />
+          <span class="minor">{account.email}</span>
+        </p>
+        <a href={paths.account({}, { workspace })}>Account</a>
+      </div>
+      <div role="group" aria-label="Leave">
+        <button type="button" onClick={() => void leave.run()}>
+          Sign out
+        </button>
+        {leave.problem && (
+          <p class="field-error" role="alert">
+            {leave.problem.message}
+          </p>
+        )}
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,152 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useId, useState } from "preact/hooks";
+import { Field } from "./fields.tsx";
+import "./combobox.css";
+
+/** Something that can be chosen for what is typed. */
+export interface ComboboxOption {
+  /** Tells it from the others. */
+  readonly key: string;
+  readonly label: string;
+  /** What it is, beside the label. */
+  readonly note?: string | undefined;
+}
+
+interface Props<Option extends ComboboxOption> {
+  readonly name: string;
+  readonly label: string;
+  readonly value: string;
+  readonly maxLength: number;
+  readonly onInput: (text: string) => void;
+  readonly options: readonly Option[];
+  readonly choose: (option: Option) => void;
+  /** How it stands with the suggestions; nothing when the list says it. */
+  readonly status?: string;
+  /** Whose data the suggestions are. */
+  readonly credit?: ComponentChildren;
+  /** Called when the list opens and closes. */
+  readonly onToggle: (isOpen: boolean) => void;
+}
+
+/**
+ * A text with suggestions, as the pattern "editable combobox with list autocomplete" of the ARIA Authoring
+ * Practices has it: arrow keys go through the list, Enter chooses, Escape closes it, and what is typed stays
+ * what it is as long as nothing is chosen.
+ */
+export function ComboboxField<Option extends ComboboxOption>(props: Props<Option>) {
+  const { name, label, value, options, maxLength } = props;
+  const id = useId();
+  const list = useList(props);
+  useEffect(() => {
+    document.getElementById(`${id}-${list.at}`)?.scrollIntoView({ block: "nearest" });
+  }, [list.at]);
+  return (
+    <Field name={name} label={label} value={value}>
+      {(input) => (
+        <div class="combobox">
+          <input
+            {...input}
+            type="text"
+            role="combobox"
+            aria-expanded={list.isShown}
+            aria-controls={id}
+            aria-autocomplete="list"
+            aria-activedescendant={list.active && `${id}-${list.at}`}
+            autoComplete="off"
+            spellcheck={false}
+            maxLength={maxLength}
+            value={value}
+            onInput={(event) => {
+              props.onInput(event.currentTarget.value);
+              // What is put back after signing in again is not typed here.
+              list.toggle(document.activeElement === event.currentTarget);
+            }}
+            onClick={() => !list.isOpen && list.toggle(true)}
+            onKeyDown={list.onKeyDown}
+            onBlur={() => list.isOpen && list.toggle(false)}
+          />
+          <Suggestions {...props} id={id} list={list} />
+          <p class="visually-hidden" role="status">
+            {list.isOpen && (props.status || countText(options.length))}
+          </p>
+        </div>
+      )}
+    </Field>
+  );
+}
+
+type List<Option> = ReturnType<typeof useList<Option & ComboboxOption>>;
+
+/** Whether the list is open, and what of it is active. */
+function useList<Option extends ComboboxOption>({ options, choose, onToggle }: Props<Option>) {
+  const [isOpen, setOpen] = useState(false);
+  const [activeKey, setActive] = useState<string>();
+  const isShown = isOpen && options.length > 0;
+  // By its key: what is found meanwhile may move it, and never takes its place.
+  const at = isShown ? options.findIndex((option) => option.key === activeKey) : -1;
+  const active = options[at];
+  const toggle = (open: boolean) => {
+    setOpen(open);
+    setActive(undefined);
+    onToggle(open);
+  };
+  const take = (option: Option) => {
+    choose(option);
+    toggle(false);
+  };
+  const move = (step: number) => {
+    if (!isOpen) return toggle(true);
+    // One step beyond either end is the text itself.
+    const places = options.length + 1;
+    setActive(options[((at + 1 + step + places) % places) - 1]?.key);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const { key, isComposing } = event;
+    if (isComposing || !/^(ArrowDown|ArrowUp|Enter|Escape)$/.test(key)) return;
+    if (key === "Escape" && !isOpen) return;
+    // Enter would send the form, and Escape close a dialog.
+    event.preventDefault();
+    event.stopPropagation();
+    if (key === "ArrowDown") move(1);
+    else if (key === "ArrowUp") move(-1);
+    else if (key === "Enter" && active) take(active);
+    else if (isOpen) toggle(false);
+  };
+  return { isOpen, isShown, at, active, toggle, take, onKeyDown };
+}
+
+function Suggestions<Option extends ComboboxOption>(
+  props: Props<Option> & { readonly id: string; readonly list: List<Option> },
+) {
+  const { id, list, options, status = "", credit } = props;
+  return (
+    // A press on the list leaves the focus where it is.
+    <div
+      class="suggestions"
+      hidden={!list.isOpen || (options.length === 0 && status === "")}
+      onMouseDown={(event) => event.preventDefault()}
+    >
+      <ul role="listbox" id={id} aria-label="Suggestions">
+        {options.map((option, n) => (
+          <li
+            key={option.key}
+            role="option"
+            id={`${id}-${n}`}
+            aria-selected={n === list.at}
+            onClick={() => list.take(option)}
+          >
+            <span>{option.label}</span>
+            {option.note && <span class="minor">{option.note}</span>}
+          </li>
+        ))}
+      </ul>
+      {status !== "" && <p class="minor">{status}</p>}
+      {credit && options.length > 0 && <p class="minor credit">{credit}</p>}
+    </div>
+  );
+}
+
+function countText(count: number): string {
+  if (count === 0) return "";
+  return count === 1 ? "1 suggestion." : `${count} suggestions.`;
+}

@@ -1,0 +1,34 @@
+import { SecretDialog } from "./dialog.tsx";
+
+/** What came of an invitation. */
+export interface Invited {
+  readonly email: string;
+  /** Path and fragment of a link. */
+  readonly signInPath: string;
+  /** Whether a mail with another link is on its way. */
+  readonly mailed: boolean;
+}
+
+/** Hands over the link of somebody who is invited, and says whether they get one by mail too. */
+export function InvitedDialog({
+  email,
+  signInPath,
+  mailed,
+  children,
+}: Invited & { /** How long the link works. */ readonly children: string }) {
+  const link = location.origin + signInPath;
+  return (
+    <SecretDialog title={`A link for ${email}`} what="link" secret={link} isOptional={mailed}>
+      {mailed && (
+        <p>
+          An invitation is on its way to {email}. If you would rather hand them a link yourself,
+          here is one.
+        </p>
+      )}
+      <p>
+        {!mailed && `Send it to ${email} yourself. `}Whoever opens it is signed in as {email}.{" "}
+        {children}
+      </p>
+    </SecretDialog>
+  );
+}

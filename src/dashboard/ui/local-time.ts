@@ -1,0 +1,72 @@
+/** A local time as inputs have it: `08:30`. */
+export function localTime(instant: Date, timeZone: string | undefined): string {
+  return localText(instant, timeZone).slice(11, 16);
+}
+
+/** A local date as inputs have it: `2026-12-01`. */
+export function localDate(instant: Date, timeZone: string | undefined): string {
+  return localText(instant, timeZone).slice(0, 10);
+}
+
+/** Such as `2026-12-01T08:30`. */
+function localText(instant: Date, timeZone: string | undefined): string {
+  return new Date(Number(instant) + offsetMs(instant, timeZone)).toISOString();
+}
+
+/** By how much a time zone is ahead of UTC, in milliseconds. */
+function offsetMs(instant: Date, timeZone: string | undefined): number {
+  const parts = new Intl.DateTimeFormat("en-US", {
+    timeZone,
+    hourCycle: "h23",
+    year: "numeric",
+    month: "numeric",
+    day: "numeric",
+    hour: "numeric",
+    minute: "numeric",
+    second: "numeric",
+  }).formatToParts(instant);
+  const of = (type: string) => Number(parts.find((part) => part.type === type)!.value);
+  const localMs = Date.UTC(
+    of("year"),
+    of("month") - 1,
+    of("day"),
+    of("hour"),
+    of("minute"),
+    of("second"),
+  );
+  return localMs - Math.floor(Number(instant) / 1_000) * 1_000;
+}
+
+const DAY_MS = 86_400_000;
+
+/**
+ * The instant of a local time, as RFC 5545, 3.3.5 has it: of one that comes twice the first, and one that
+ * does not exist with the offset before the gap.
+ *
+ * @param date such as `2026-12-01`
+ * @param time such as `08:30`
+ * @returns undefined when they are no date and time
+ */
+export function instantOf(
+  date: string,
+  time: string,
+  timeZone: string | undefined,
+): Date | undefined {
+  const localMs = Date.parse(`${date}T${time}Z`);
+  if (Number.isNaN(localMs)) return undefined;
+  const before = offsetMs(new Date(localMs - DAY_MS), timeZone);
+  const after = offsetMs(new Date(localMs + DAY_MS), timeZone);
+  const fits = (offset: number) => offsetMs(new Date(localMs - offset), timeZone) === offset;
+  return new Date(localMs - (!fits(before) && fits(after) ? after : before));
+}
+
+/** The day some days after one, or before it. */
+export function addDays(date: string, days: number): string {
+  return new Date(Date.parse(`${date}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10);
+}
+
+/** What the clocks of a time zone are called: `New York time`. */
+export function clockText(timeZone: string): string {
+  if (!timeZone.includes("/")) return timeZone;
+  return `${timeZone.split("/").at(-1)!.replaceAll("_", " ")} time`;
+}

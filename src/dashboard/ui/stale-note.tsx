@@ -1,0 +1,28 @@
+import { useEffect } from "preact/hooks";
+import { Button } from "./button.tsx";
+
+/** Says in a form that somebody else changed what it is about, and leads to what that is now. */
+export function StaleNote(props: {
+  /** What was changed, such as "shipment". */
+  readonly what: string;
+  /** Whether what it is now is known. */
+  readonly isLoaded: boolean;
+  readonly restart: () => void;
+  readonly load: () => void;
+}) {
+  const { what, isLoaded, restart, load } = props;
+  useEffect(() => {
+    if (!isLoaded) load();
+  }, []);
+  return (
+    <div class="problem attention" role="alert">
+      <p>
+        Somebody changed the {what} meanwhile, so these changes cannot be saved. Begin anew from
+        what it is now; what you changed here is lost.
+      </p>
+      <Button disabled={!isLoaded} onClick={restart}>
+        Load what it is now
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,224 @@
+import { expect, test } from "vitest";
+import { book, bookAnd, takeStep } from "../support/bookings.ts";
+import {
+  describeDashboard,
+  enter,
+  expectUsable,
+  openAsMember,
+  rowsOf,
+  tabTo,
+  type TestPage,
+} from "./browser.ts";
+
+describeDashboard("by the keyboard alone", (dashboard) => {
+  const rows = (page: TestPage) => rowsOf(page, "Shipments");
+  const button = (page: TestPage, name: string | RegExp) =>
+    page.getByRole("button", { name, exact: true });
+  const link = (page: TestPage, name: string) => page.getByRole("link", { name });
+  const inDialog = (page: TestPage, name: string) =>
+    page.getByRole("dialog").getByRole("button", { name, exact: true });
+  const focused = (page: TestPage) => page.locator(":focus");
+  const summary = (page: TestPage, name: string) =>
+    page.locator("summary").filter({ hasText: name });
+
+  test("a list is narrowed, sorted, arranged, saved and taken along", async () => {
+    const { service } = dashboard;
+    const own = await service.addWorkspace();
+    const { reference } = await bookAnd(service, own.apiKey, ["pay"]);
+    await book(service, own.apiKey);
+    const page = await openAsMember(dashboard, "/shipments", { workspace: own });
+    await expect.poll(() => rows(page).count()).toBe(2);
+    await enter(page, link(page, "Skip to the page"));
+    await enter(page, link(page, "To pick up"));
+    await expect.poll(() => rows(page).count()).toBe(1);
+    await tabTo(page, page.getByLabel("Payment"));
+    await page.keyboard.press("ArrowDown");
+    await page.getByText("No shipments match").waitFor();
+    await enter(page, button(page, "Clear"));
+    await expect.poll(() => rows(page).count()).toBe(2);
+    // What was pressed is gone, and the keys go on where it was.
+    await expect.poll(() => focused(page).getAttribute("name")).toBe("status");
+    await enter(page, link(page, "Today"));
+    await page.waitForURL("**/shipments?days=today");
+    await enter(page, button(page, "Save this filter"));
+    await page.getByRole("dialog").waitFor();
+    await page.keyboard.type("Of today");
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await expect.poll(() => focused(page).textContent()).toBe("Of today");
+    await tabTo(page, page.getByLabel("Sort"));
+    await page.keyboard.press("ArrowDown");
+    await page.waitForURL("**order_by=created_at");
+    await enter(page, summary(page, "Columns"));
+    await tabTo(page, page.getByLabel("Weight"));
+    await page.keyboard.press("Space");
+    await page.getByRole("columnheader", { name: "Weight" }).waitFor();
+    await page.keyboard.press("Escape");
+    await expect.poll(() => focused(page).textContent()).toBe("Columns");
+    await enter(page, summary(page, "Export"));
+    await enter(page, button(page, "CSV file of this list"));
+    await page.getByRole("dialog").waitFor();
+    await page.keyboard.press("Escape");
+    await expect.poll(() => focused(page).textContent()).toBe("Export");
+    await page.keyboard.press("Enter");
+    await enter(page, button(page, "CSV file of this list"));
+    await tabTo(page, inDialog(page, "Export"));
+    const download = page.waitForEvent("download");
+    await page.keyboard.press("Enter");
+    expect((await download).suggestedFilename()).toBe("shipments.csv");
+    await expectUsable(page);
+    // A row is opened, and the way back leads to it.
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await page.keyboard.press("j");
+    await expect.poll(() => focused(page).textContent()).toBe(reference);
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Timeline" }).waitFor();
+    await page.goBack();
+    await expect.poll(() => focused(page).textContent()).toBe(reference);
+  }, 120_000);
+
+  test("many shipments are cancelled for one reason, and what failed is tried again", async () => {
+    const { service } = dashboard;
+    const own = await service.addWorkspace();
+    const moved = await bookAnd(service, own.apiKey, ["pay"]);
+    await book(service, own.apiKey);
+    const page = await openAsMember(dashboard, "/shipments", { workspace: own });
+    await page.route("**/WatchEvents", (route) => route.abort());
+    await page.reload();
+    await expect.poll(() => rows(page).count()).toBe(2);
+    for (const key of ["j", "x", "j", "x"]) await page.keyboard.press(key);
+    await page.getByText("2 selected").waitFor();
+    await enter(page, button(page, "Cancel (2)"));
+    await tabTo(page, page.getByLabel("Reason for all"));
+    await page.keyboard.press("ArrowDown");
+    await tabTo(page, page.getByLabel("Note"));
+    await page.keyboard.type("Fire");
+    await takeStep(service, own.apiKey, moved["reference"], "advance");
+    await enter(page, inDialog(page, "Cancel"));
+    const failed = page.getByRole("dialog", { name: "1 shipment is not cancelled" });
+    await failed.waitFor();
+    await expectUsable(page);
+    const first = (await failed.elementHandle())!;
+    await enter(page, inDialog(page, "Try again"));
+    await first.waitForElementState("hidden");
+    await failed.waitFor();
+    await page.keyboard.press("Escape");
+    await failed.waitFor({ state: "detached" });
+    await enter(page, button(page, "Clear"));
+    // The list before the bar has the focus then, and its keys work.
+    await page.locator("table:focus").waitFor();
+    await page.keyboard.press("j");
+    await expect.poll(() => focused(page).textContent()).toContain("SHP-");
+  });
+
+  test("when all of a queue is picked up, the keys go on at what it says then", async () => {
+    const { service } = dashboard;
+    const own = await service.addWorkspace();
+    await bookAnd(service, own.apiKey, ["pay"]);
+    const page = await openAsMember(dashboard, "/shipments?status=2", { workspace: own });
+    await expect.poll(() => rows(page).count()).toBe(1);
+    for (const key of ["j", "x"]) await page.keyboard.press(key);
+    await enter(page, button(page, "Mark as picked up (1)"));
+    await enter(page, inDialog(page, "Mark as picked up"));
+    await page.getByText("No shipments match").waitFor();
+    await expect.poll(() => focused(page).textContent()).toBe("Show all shipments");
+  });
+
+  test("when nothing is left on a page that takes the keys, they go on at the page", async () => {
+    const page = await openAsMember(dashboard, "/attention");
+    const shown = page.locator("main");
+    await shown.getByRole("heading", { level: 1 }).waitFor();
+    await shown.evaluate((main) => {
+      const last = main.ownerDocument.createElement("button");
+      for (const child of main.children) child.hidden = true;
+      main.append(last);
+      last.focus();
+      last.remove();
+    });
+    await expect.poll(() => focused(page).getAttribute("id")).toBe("main");
+  });
+
+  test("a shipment is booked for a customer, labelled, paid, picked up, and its receipt shown", async () => {
+    const { service } = dashboard;
+    const own = await service.addWorkspace();
+    await book(service, own.apiKey);
+    const page = await openAsMember(dashboard, "/shipments", { workspace: own });
+    await enter(page, link(page, "Quote and book"));
+    await page.getByRole("heading", { name: "Quote and book" }).waitFor();
+    for (const [label, text] of [
+      ["Pickup address", "1 Times Square"],
+      ["Dropoff address", "95 Prospect Park West"],
+      ["Pickup latitude", "40.758"],
+      ["Pickup longitude", "-73.9855"],
+      ["Dropoff latitude", "40.6782"],
+      ["Dropoff longitude", "-73.9442"],
+      ["Weight in kg", "2.5"],
+    ] as const) {
+      await tabTo(page, page.getByLabel(label));
+      await page.keyboard.type(text);
+    }
+    await tabTo(page, page.getByRole("radio", { name: "New customer" }));
+    await page.keyboard.press("ArrowRight");
+    await tabTo(page, page.getByLabel("Find a customer"));
+    await page.keyboard.type("lovelace");
+    await enter(page, page.getByRole("list", { name: "Customers found" }).getByRole("button"));
+    await expect.poll(() => focused(page).textContent()).toBe("Change");
+    await expectUsable(page);
+    await enter(page, button(page, "Book for $12.69"));
+    await page.getByRole("heading", { name: /^SHP-/ }).waitFor();
+    await enter(page, summary(page, "Print"));
+    await enter(page, link(page, "Label"));
+    await page.getByRole("article", { name: /^Label of/ }).waitFor();
+    await enter(page, link(page, "← SHP-"));
+    await enter(page, button(page, "Record payment"));
+    await enter(page, inDialog(page, "Record the payment"));
+    // The next step stands where this one was.
+    await page.locator("button:focus", { hasText: "Mark as picked up" }).waitFor();
+    await page.keyboard.press("Enter");
+    await enter(page, inDialog(page, "It is picked up"));
+    await page.locator("button:focus", { hasText: "Mark as delivered" }).waitFor();
+    await enter(page, summary(page, "Print"));
+    await enter(page, link(page, "Receipt"));
+    await page.getByText("$12.69 paid.").waitFor();
+    await expectUsable(page);
+  }, 120_000);
+
+  test("the manifest of another day is asked for, with one step back from it", async () => {
+    const { service } = dashboard;
+    const own = await service.addWorkspace();
+    await bookAnd(service, own.apiKey, ["pay"]);
+    const page = await openAsMember(dashboard, "/shipments", { workspace: own });
+    await enter(page, summary(page, "Export"));
+    await enter(page, link(page, "Manifest of a day"));
+    await page.getByText("1 shipment, 2.5 kg").waitFor();
+    await tabTo(page, page.getByLabel("Day of pickup"));
+    await page.keyboard.type("02022027");
+    await page.getByText("Test, Tuesday, February 2, 2027").waitFor();
+    await expectUsable(page);
+    await page.goBack();
+    await page.waitForURL("**/shipments");
+  });
+
+  test("a due refund is recorded, and needs attention no more; the time zone is changed", async () => {
+    const { service } = dashboard;
+    const own = await service.addWorkspace();
+    await bookAnd(service, own.apiKey, ["pay", "cancel"]);
+    const page = await openAsMember(dashboard, "/attention", { workspace: own });
+    const place = page
+      .getByRole("navigation", { name: "Pages" })
+      .getByRole("link", { name: "Needs attention" });
+    await place.getByText("1", { exact: true }).waitFor();
+    await enter(page, link(page, "See the shipment SHP-"));
+    await enter(page, button(page, "Record refund"));
+    await enter(page, inDialog(page, "Record the refund"));
+    await expect.poll(() => place.innerText()).toBe("Needs attention");
+    await enter(page, link(page, "General"));
+    await enter(page, button(page, "Change time zone"));
+    await tabTo(page, page.getByLabel("Time zone", { exact: true }));
+    await page.keyboard.type("Asia/Tokyo");
+    await enter(page, inDialog(page, "Change the time zone"));
+    await page.locator("dl").getByText("Asia/Tokyo").waitFor();
+    await expect.poll(() => focused(page).textContent()).toBe("Change time zone");
+    await expectUsable(page);
+  });
+});

@@ -1,0 +1,125 @@
+import { beforeAll, expect, test } from "vitest";
+import { book, type ShipmentJson } from "../support/bookings.ts";
+import { describeDashboard, expectWellShown, openAsMember, type TestPage } from "./browser.ts";
+
+describeDashboard("the search", (dashboard) => {
+  let ada: ShipmentJson;
+
+  beforeAll(async () => {
+    const { service, workspace } = dashboard;
+    ada = await book(service, workspace.apiKey, { external_reference: "order 7" });
+    await book(service, workspace.apiKey, {
+      customer_name: "Radia Perlman",
+      customer_email: "radia@example.org",
+      dropoff_address: "7 Spanning Tree Lane, Brooklyn",
+    });
+  });
+
+  async function open(path = "") {
+    const page = await openAsMember(dashboard, path);
+    await page.getByRole("button", { name: "Search" }).waitFor();
+    return page;
+  }
+
+  const box = (page: TestPage) => page.getByRole("combobox", { name: "Search" });
+  const options = (page: TestPage) => page.getByRole("listbox").getByRole("option");
+
+  test.each([
+    ["a reference in any case", () => (ada["reference"] as string).toLowerCase()],
+    ["an external reference", () => "Order 7"],
+    ["the beginning of an address", () => "95 prosp"],
+  ])("goes to a shipment by %s, as soon as it is found", async (_, text) => {
+    const page = await open();
+    await page.keyboard.press("/");
+    await box(page).waitFor();
+    await page.keyboard.type(text());
+    await page.keyboard.press("Enter");
+    await page.waitForURL(`**/shipments/${ada["reference"]}`);
+    await expect.poll(() => box(page).count()).toBe(0);
+  });
+
+  test("goes nowhere at an Enter after which more is typed", async () => {
+    const page = await open();
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
+    await page.route("**/SearchShipments", async (route) => {
+      await held;
+      await route.continue().catch(() => undefined);
+    });
+    await page.keyboard.press("/");
+    await box(page).waitFor();
+    const asked = page.waitForRequest("**/SearchShipments");
+    await page.keyboard.type("orde");
+    await page.keyboard.press("Enter");
+    await asked;
+    await page.keyboard.type("r 7");
+    release();
+    await options(page).getByText("order 7").waitFor();
+    expect(await box(page).inputValue()).toBe("order 7");
+    await page.unrouteAll({ behavior: "wait" });
+  });
+
+  test("finds customers and pages, and is gone through by keys", async () => {
+    const page = await open("/settings/webhooks");
+    await page.keyboard.press("Control+k");
+    await box(page).fill("radia");
+    await options(page).getByText("radia@example.org").waitFor();
+    await box(page).fill("7 span");
+    const found = options(page).filter({ hasText: "Radia Perlman · 7 Spanning Tree Lane" });
+    await found.waitFor();
+    expect(await found.getAttribute("aria-selected")).toBe("true");
+    await expectWellShown(page, "search");
+    await box(page).fill("me");
+    await options(page).getByText("Members").waitFor();
+    await page.keyboard.press("Enter");
+    await page.waitForURL("**/settings#members");
+  });
+
+  test("goes to a part of the page that is shown, as often as it is asked to", async () => {
+    const page = await open("/settings?back=done");
+    await page.setViewportSize({ width: 1000, height: 400 });
+    await page.locator("#limits").waitFor();
+    await page.evaluate("window.isSame = true");
+    const focused = () => page.evaluate<string>("document.activeElement.id");
+    for (const [text, part] of [
+      ["Payments", "payments"],
+      ["Members", "members"],
+    ] as const) {
+      await page.keyboard.press("/");
+      await box(page).fill(text);
+      await options(page).getByText(text).waitFor();
+      await page.keyboard.press("Enter");
+      await page.waitForURL(`**/settings#${part}`);
+      await box(page).waitFor({ state: "detached" });
+      await expect.poll(focused).toBe(part);
+      await expect.poll(() => page.evaluate<number>("scrollY")).toBeGreaterThan(0);
+    }
+    await page.keyboard.press("/");
+    await box(page).fill("Members");
+    await options(page).getByText("Members").waitFor();
+    await page.keyboard.press("Enter");
+    await box(page).waitFor({ state: "detached" });
+    expect(await page.evaluate("window.isSame")).toBe(true);
+  });
+
+  test("shows what was looked at last, and says what it found nothing by", async () => {
+    const page = await open(`/shipments/${ada["reference"]}`);
+    await page.getByRole("heading", { name: "Timeline" }).waitFor();
+    const button = page.getByRole("button", { name: "Search" });
+    await button.click();
+    await box(page).waitFor();
+    expect(await options(page).first().innerText()).toContain(ada["reference"]);
+    const second = options(page).nth(1);
+    await page.keyboard.press("ArrowDown");
+    await expect.poll(() => second.getAttribute("aria-selected")).toBe("true");
+    expect(await box(page).getAttribute("aria-activedescendant")).toBe(
+      await second.getAttribute("id"),
+    );
+    await expectWellShown(page, "search-recent");
+    await box(page).fill("nobody has this");
+    await page.getByText("Nothing begins with “nobody has this”.").waitFor();
+    await expectWellShown(page, "search-none");
+    await page.keyboard.press("Escape");
+    await expect.poll(() => box(page).count()).toBe(0);
+    expect(await page.evaluate("document.activeElement.textContent")).toBe("Search/");
+  });
+});

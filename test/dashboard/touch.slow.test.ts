@@ -1,0 +1,148 @@
+import { expect, test } from "vitest";
+import { book, bookAnd, takeStep } from "../support/bookings.ts";
+import type { TestWorkspace } from "../support/service.ts";
+import {
+  describeDashboard,
+  expectUsable,
+  openAsMember,
+  PHONE,
+  rowsOf,
+  type TestPage,
+} from "./browser.ts";
+
+describeDashboard("by touch on a phone", (dashboard) => {
+  const rows = (page: TestPage) => rowsOf(page, "Shipments");
+  const tap = (page: TestPage, name: string | RegExp) =>
+    page.getByRole("button", { name, exact: true }).tap();
+  const tapLink = (page: TestPage, name: string) => page.getByRole("link", { name }).first().tap();
+  const tapInDialog = (page: TestPage, name: string) =>
+    page.getByRole("dialog").getByRole("button", { name, exact: true }).tap();
+  const tapSummary = (page: TestPage, name: string) =>
+    page.locator("summary").filter({ hasText: name }).tap();
+  const open = (path: string, workspace: TestWorkspace) =>
+    openAsMember(dashboard, path, { workspace }, PHONE);
+
+  test("a list is narrowed, sorted, arranged, saved and taken along", async () => {
+    const { service } = dashboard;
+    const own = await service.addWorkspace();
+    await bookAnd(service, own.apiKey, ["pay"]);
+    await book(service, own.apiKey);
+    const page = await open("/shipments", own);
+    await expect.poll(() => rows(page).count()).toBe(2);
+    await tapLink(page, "To pick up");
+    await expect.poll(() => rows(page).count()).toBe(1);
+    await tapLink(page, "Today");
+    await tap(page, "Filters (1)");
+    await page.getByLabel("Payment").selectOption("Paid");
+    await page.waitForURL("**payment_status=2**");
+    await tap(page, "Clear");
+    await expect.poll(() => rows(page).count()).toBe(2);
+    await tap(page, "Save this filter");
+    await page.getByRole("dialog").getByLabel("Name").fill("Of today");
+    await tapInDialog(page, "Save");
+    await page.getByRole("link", { name: "Of today" }).waitFor();
+    await page.getByLabel("Sort").selectOption("Oldest first");
+    await page.waitForURL("**order_by=created_at");
+    await tapSummary(page, "Columns");
+    await page.getByText("Weight", { exact: true }).tap();
+    await rows(page).first().getByText("2.5 kg").waitFor();
+    await expectUsable(page);
+    await tapSummary(page, "Export");
+    await tap(page, "CSV file of this list");
+    const download = page.waitForEvent("download");
+    await tapInDialog(page, "Export");
+    expect((await download).suggestedFilename()).toBe("shipments.csv");
+  }, 120_000);
+
+  test("many shipments are cancelled, what failed is tried again, and labels are shown", async () => {
+    const { service } = dashboard;
+    const own = await service.addWorkspace();
+    const moved = await bookAnd(service, own.apiKey, ["pay"]);
+    await book(service, own.apiKey);
+    const page = await open("/shipments", own);
+    await page.route("**/WatchEvents", (route) => route.abort());
+    await page.reload();
+    await expect.poll(() => rows(page).count()).toBe(2);
+    for (const row of await rows(page).all()) await row.getByRole("checkbox").tap();
+    await page.getByText("2 selected").waitFor();
+    await expectUsable(page);
+    await tap(page, "Cancel (2)");
+    await page.getByLabel("Reason for all").selectOption("The goods are not there");
+    await takeStep(service, own.apiKey, moved["reference"], "advance");
+    await tapInDialog(page, "Cancel");
+    const failed = page.getByRole("dialog", { name: "1 shipment is not cancelled" });
+    await failed.waitFor();
+    await expectUsable(page);
+    await tapInDialog(page, "Close");
+    await tapLink(page, "Print labels");
+    await page.getByRole("article", { name: `Label of ${moved["reference"]}` }).waitFor();
+    await expectUsable(page);
+  });
+
+  test("a customer is found by the search, edited, booked for, and the shipment taken to its receipt", async () => {
+    const { service } = dashboard;
+    const own = await service.addWorkspace();
+    await book(service, own.apiKey);
+    const page = await open("/shipments", own);
+    await tap(page, "Search");
+    await page.getByRole("combobox", { name: "Search" }).fill("lovelace");
+    await page.getByRole("option", { name: "Ada Lovelace ada@example.org" }).tap();
+    await page.getByRole("heading", { name: "Ada Lovelace" }).waitFor();
+    await tap(page, "Edit");
+    await page.getByLabel("Phone").fill("555 0101");
+    await expectUsable(page);
+    await tapInDialog(page, "Save the changes");
+    await page.getByRole("link", { name: "555 0101" }).waitFor();
+    await tapLink(page, "Book for this customer");
+    for (const [label, text] of [
+      ["Pickup address", "1 Times Square"],
+      ["Dropoff address", "95 Prospect Park West"],
+      ["Pickup latitude", "40.758, -73.9855"],
+      ["Dropoff latitude", "40.6782, -73.9442"],
+      ["Weight in kg", "2.5"],
+    ] as const) {
+      await page.getByLabel(label).fill(text);
+    }
+    await page.getByRole("button", { name: "Book for $12.69" }).waitFor();
+    await expectUsable(page);
+    await tap(page, "Book for $12.69");
+    await page.getByRole("heading", { name: /^SHP-/ }).waitFor();
+    await tap(page, "Record payment");
+    await expectUsable(page);
+    await tapInDialog(page, "Record the payment");
+    await page.getByRole("button", { name: "Mark as picked up" }).waitFor();
+    await tapSummary(page, "Print");
+    await tapLink(page, "Receipt");
+    await page.getByText("$12.69 paid.").waitFor();
+    await tap(page, "Navigation");
+    await tapLink(page, "Shipments");
+    await tapSummary(page, "Export");
+    await tapLink(page, "Manifest of a day");
+    await page.getByText("1 shipment, 2.5 kg").waitFor();
+    await page.getByLabel("Day of pickup").fill("2027-02-02");
+    await page.getByText("Test, Tuesday, February 2, 2027").waitFor();
+    await expectUsable(page);
+  }, 120_000);
+
+  test("two customers are merged, and the time zone is changed", async () => {
+    const { service } = dashboard;
+    const own = await service.addWorkspace();
+    const { customer } = await book(service, own.apiKey);
+    const twice = { customer_name: "A. Byron", customer_email: "a.byron@example.org" };
+    await book(service, own.apiKey, twice);
+    const page = await open(`/customers/${customer.id}`, own);
+    await tap(page, "Merge");
+    await page.getByLabel("Find a customer").fill("byron");
+    await tapInDialog(page, "A. Byron a.byron@example.org");
+    await expectUsable(page);
+    await tapInDialog(page, "Merge A. Byron into Ada Lovelace");
+    await expect.poll(() => rows(page).count()).toBe(2);
+    await tap(page, "Navigation");
+    await tapLink(page, "General");
+    await tap(page, "Change time zone");
+    await page.getByLabel("Time zone", { exact: true }).selectOption("Asia/Tokyo");
+    await expectUsable(page);
+    await tapInDialog(page, "Change the time zone");
+    await page.locator("dl").getByText("Asia/Tokyo").waitFor();
+  });
+});
