@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readZoneDocument } from "../../src/dashboard/tariffs/zone-document.ts";
+import { readZoneDocument, withSchedule } from "../../src/dashboard/tariffs/zone-document.ts";
 import { square } from "../support/tariffs.ts";
 
 const NOTHING = { listed: [], zones: { type: "FeatureCollection", features: [] } };
@@ -82,3 +82,24 @@ test.each([
 function polygon(coordinates: unknown): object {
   return { type: "Feature", geometry: { type: "Polygon", coordinates } };
 }
+
+test("a schedule is named by one zone or by all, and taken away, and all else stays", () => {
+  const geometry = { type: "Polygon", coordinates: square(0, 0, 1, 1) };
+  const features = [
+    { type: "Feature", properties: { name: "Kings", schedule: "city" }, geometry },
+    { type: "Feature", properties: null, geometry },
+  ];
+  const text = JSON.stringify({ type: "FeatureCollection", made: "by hand", features });
+  const propertiesOf = (changed: string) =>
+    JSON.parse(changed).features.map(({ properties }: any) => properties);
+  expect(propertiesOf(withSchedule(text, 1, "night"))).toEqual([
+    { name: "Kings", schedule: "city" },
+    { schedule: "night" },
+  ]);
+  expect(propertiesOf(withSchedule(text, undefined, ""))).toEqual([{ name: "Kings" }, {}]);
+  expect(JSON.parse(withSchedule(text, 0, "city"))).toEqual(JSON.parse(text));
+  expect(readZoneDocument(text).listed.map(({ schedule }) => schedule)).toEqual([
+    "city",
+    undefined,
+  ]);
+});

@@ -1,21 +1,12 @@
-import { useEffect, useMemo, useState } from "preact/hooks";
 import { CoverageService } from "../../../gen/shipments/v1/coverage_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { useQuery } from "../api/use-query.ts";
+import { lazily } from "../ui/lazily.tsx";
 import { Spinner } from "../ui/query-view.tsx";
 import type { LatLng, Zones } from "./map-geometry.ts";
-import type { MapProps, ZoneMap } from "./map.tsx";
+import type { PointEnd } from "./map-pins.tsx";
+import type { MapProps } from "./map.tsx";
 import "./map.css";
-
-/** A `ZoneMap`, whose code is loaded when the first one is shown. */
-export function LazyMap(props: MapProps) {
-  const [Component, setComponent] = useState<typeof ZoneMap>();
-  useEffect(() => {
-    void import("./map.tsx").then(({ ZoneMap }) => setComponent(() => ZoneMap));
-  }, []);
-  if (Component === undefined) return <MapRoom />;
-  return <Component {...props} />;
-}
 
 /** Keeps the place of a map that is still loading. */
 function MapRoom() {
@@ -26,6 +17,14 @@ function MapRoom() {
   );
 }
 
+/** A `ZoneMap`, whose code is loaded when the first one is shown. */
+export const LazyMap = lazily<MapProps>(
+  () => import("./map.tsx").then(({ ZoneMap }) => ZoneMap),
+  MapRoom,
+);
+
+const NO_LAYERS: MapProps["layers"] = [];
+
 /** How far outlines on a map may differ from the true ones, in metres. */
 const TOLERANCE_M = 50;
 
@@ -33,13 +32,18 @@ const TOLERANCE_M = 50;
  * The map of where deliveries are served, with the way from pickup to dropoff as far as they are
  * known.
  */
-export function CoverageMap(props: {
-  readonly label: string;
-  readonly pickup?: LatLng | undefined;
-  readonly dropoff?: LatLng | undefined;
-  readonly onPick?: (place: LatLng) => void;
-}) {
-  const { label, pickup, dropoff, onPick } = props;
+export function CoverageMap(
+  props: {
+    readonly label: string;
+    readonly pickup?: LatLng | undefined;
+    readonly dropoff?: LatLng | undefined;
+    /** Called with the place that the reader clicked, or chose by keys. */
+    readonly onPick?: (place: LatLng) => void;
+    /** Called when the reader has moved an end by its pin; without it, the pins stay where they are. */
+    readonly onMove?: (end: PointEnd, place: LatLng) => void;
+  } & Pick<MapProps, "inView" | "onDraw" | "children">,
+) {
+  const { label, pickup, dropoff, onPick, onMove, ...over } = props;
   const coverage = useClient(CoverageService);
   const { data, isLoading } = useQuery(
     async (signal) => {
@@ -48,13 +52,19 @@ export function CoverageMap(props: {
     },
     [coverage],
   );
-  const points = useMemo(
-    () => [
-      ...(pickup ? [{ name: "Pickup", ...pickup }] : []),
-      ...(dropoff ? [{ name: "Dropoff", ...dropoff }] : []),
-    ],
-    [pickup?.lat, pickup?.lng, dropoff?.lat, dropoff?.lng],
-  );
+  const points = [
+    ...(pickup ? [{ end: "pickup" as const, ...pickup }] : []),
+    ...(dropoff ? [{ end: "dropoff" as const, ...dropoff }] : []),
+  ];
   if (data === undefined && isLoading) return <MapRoom />;
-  return <LazyMap label={label} layers={data ?? []} points={points} onPick={onPick} />;
+  return (
+    <LazyMap
+      label={label}
+      layers={data ?? NO_LAYERS}
+      points={points}
+      onPick={onPick}
+      onMove={onMove}
+      {...over}
+    />
+  );
 }

@@ -13,6 +13,11 @@ export interface LatLng {
   readonly lng: number;
 }
 
+/** To about ten centimetres, which no address is more exact than. */
+export function rounded({ lat, lng }: LatLng): LatLng {
+  return { lat: Math.round(lat * 1e6) / 1e6, lng: Math.round(lng * 1e6) / 1e6 };
+}
+
 /** A hemisphere, in steradians: no ring of a zone encloses more. */
 const HEMISPHERE = 2 * Math.PI;
 

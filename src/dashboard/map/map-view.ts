@@ -1,8 +1,16 @@
-import { geoPath, type GeoProjection } from "d3-geo";
+import type { GeoProjection } from "d3-geo";
+import { type Below, drawMap } from "./draw-map.ts";
+import { createCamera, type Size } from "./map-camera.ts";
+import {
+  onCanvas,
+  placeAt,
+  type Spot,
+  type WorldFrame,
+  worldFrame,
+  type WorldPart,
+} from "./map-frame.ts";
 import { fitProjection, type LatLng, rewind, type Zones } from "./map-geometry.ts";
-
-/** What zones are drawn for: those in force, the two sides of a comparison, or one that is marked. */
-export type LayerTone = "zone" | "before" | "after" | "marked";
+import { isIn, type LayerTone, shapesOf, type ZoneShapes } from "./zone-shapes.ts";
 
 /** Zones that are drawn alike. */
 export interface MapLayer {
@@ -12,92 +20,92 @@ export interface MapLayer {
   readonly hidden?: boolean;
 }
 
-/** A point with a name; its first letter stands on the map. */
+/** An end of a route. */
 export interface MapPoint extends LatLng {
-  readonly name: string;
+  readonly end: "pickup" | "dropoff";
 }
 
-/** What is on a map. Points are joined by a line, in their order. */
+/** What is on a map. Points are joined by an arrow, in their order. */
 export interface MapContent {
   readonly layers: readonly MapLayer[];
   readonly points: readonly MapPoint[];
   /** Zones that are marked above all layers. */
   readonly marked?: Zones | undefined;
+  /** What is to be in view besides the points. */
+  readonly inView?: readonly LatLng[] | undefined;
 }
-
-/** A point on the canvas. */
-export type Spot = readonly [x: number, y: number];
 
 export type MapView = ReturnType<typeof createMapView>;
-
-/** A zone as it is drawn at the base scale. */
-interface Shape {
-  readonly name: string | undefined;
-  readonly path: Path2D;
-  readonly tone: LayerTone;
-}
-
-const MIN_ZOOM = 0.2;
-const MAX_ZOOM = 2_000;
-const POINT_RADIUS = 9;
 
 /**
  * A map on a canvas, which can be moved. Coordinates are in CSS pixels from its upper left corner. Shapes
  * are projected once for each fit, and then only moved and scaled, so that panning is quick.
+ *
+ * @param drawn called whenever the map was drawn, perhaps with its places elsewhere
  */
-export function createMapView(canvas: HTMLCanvasElement) {
+export function createMapView(canvas: HTMLCanvasElement, drawn: () => void) {
   const context = canvas.getContext("2d")!;
+  const size = () => ({ width: canvas.clientWidth, height: canvas.clientHeight });
   let content: MapContent = { layers: [], points: [] };
-  let projection: GeoProjection = fitProjection([], [], sizeOf(canvas));
+  let projection = fitProjection([], [], size());
   let isFittedToMarked = false;
-  let shapes: readonly Shape[] = [];
-  let at = UNMOVED;
+  let shapes: ZoneShapes = [];
+  let drawnSize = size();
+  let below: Below = {};
+  const worldSize = () => 2 * Math.PI * projection.scale();
+  const camera = createCamera(size, worldSize, () => drawing.request());
+  const spotOf = ({ lat, lng }: LatLng): Spot => {
+    const [x, y] = projection([lng, lat]) ?? [NaN, NaN];
+    return onCanvas([x, y], camera.at());
+  };
+  const frame = () => worldFrame(projection, camera.at());
   const drawing = onceAFrame(() => {
-    drawAll(context, { canvas, shapes, points: content.points, projection, at });
+    drawnSize = size();
+    const route = content.points.map(spotOf);
+    drawMap(context, { size: drawnSize, shapes, route, frame: frame(), at: camera.at(), ...below });
+    drawn();
   });
-  const baseAt = (x: number, y: number): [number, number] => [(x - at.x) / at.k, (y - at.y) / at.k];
-  const moveTo = (next: Transform) => {
-    at = next;
-    drawing.request();
-  };
-  const refit = () => {
-    const size = sizeOf(canvas);
-    if (size.width === 0 || size.height === 0) return;
-    projection = projectionOf(content, isFittedToMarked, size);
-    shapes = shapesOf(content, projection);
-    moveTo(UNMOVED);
-  };
-  const fit = (toMarked = false) => {
+  const fit = (toMarked = isFittedToMarked) => {
     isFittedToMarked = toMarked;
-    refit();
+    if (canvas.clientWidth === 0 || canvas.clientHeight === 0) return;
+    projection = projectionOf(content, isFittedToMarked, size());
+    shapes = shapesIn(content, projection);
+    camera.reset();
   };
-  const stopLooking = onLookChange(canvas, () => (at === UNMOVED ? refit() : drawing.request()));
+  const stopLooking = onLookChange(canvas, () => {
+    if (camera.isUnmoved()) return fit();
+    // What is in the middle stays there.
+    const { width, height } = size();
+    camera.pan((width - drawnSize.width) / 2, (height - drawnSize.height) / 2);
+  });
 
   return {
+    camera,
     /** Shows other content; with `toFit`, also so that what is marked is in view, or else all of it. */
     show(next: MapContent, toFit: boolean): void {
       const changed = !hasSameZones(next, content);
       content = next;
       if (toFit) return fit(next.marked !== undefined);
-      if (changed) shapes = shapesOf(content, projection);
+      if (changed) shapes = shapesIn(content, projection);
       drawing.request();
     },
-    fit: () => fit(),
-    pan: (dx: number, dy: number) => moveTo({ ...at, x: at.x + dx, y: at.y + dy }),
-    /** Makes everything larger by a factor, around a point; the middle by default. */
-    zoom: (factor: number, [x, y]: Spot = centerOf(canvas)) => moveTo(zoomed(at, factor, x, y)),
-    /** The place at a point; undefined outside of the sphere. */
-    placeAt(x: number, y: number): LatLng | undefined {
-      const place = projection.invert?.(baseAt(x, y));
-      return place ? { lat: place[1], lng: place[0] } : undefined;
+    /** Draws this below the zones, with what is there already. */
+    showBelow(part: Below): void {
+      below = { ...below, ...part };
+      drawing.request();
     },
+    redraw: drawing.request,
+    /** Brings everything into view. */
+    fit: () => fit(false),
+    /** The place at a point; undefined outside of the world. */
+    placeAt: (spot: Spot): LatLng | undefined => placeAt(frame(), spot),
+    /** Where a place is. */
+    spotOf,
+    /** What of the world is in view. */
+    part: () => partOf(frame(), size()),
     /** The name of the uppermost zone at a point. */
-    zoneAt(x: number, y: number): string | undefined {
-      context.setTransform(1, 0, 0, 1, 0, 0);
-      const isAt = ({ path }: Shape) => context.isPointInPath(path, ...baseAt(x, y), "evenodd");
-      return shapes.findLast(isAt)?.name;
-    },
-    center: () => centerOf(canvas),
+    zoneAt: (spot: Spot): string | undefined =>
+      shapes.findLast((shape) => isIn(context, shape, spot, camera.at()))?.name,
     close() {
       stopLooking();
       drawing.cancel();
@@ -105,33 +113,30 @@ export function createMapView(canvas: HTMLCanvasElement) {
   };
 }
 
-/** How base coordinates become those on the canvas: times `k`, plus `x` and `y`. */
-interface Transform {
-  readonly k: number;
-  readonly x: number;
-  readonly y: number;
+function partOf(frame: WorldFrame, { width, height }: Size): WorldPart {
+  const { left, top, size } = frame;
+  const latAt = (y: number) =>
+    placeAt(frame, [0, Math.min(Math.max(y, top), top + size)])?.lat ?? 0;
+  const lngAt = (x: number) => ((x - left) / size) * 360 - 180;
+  return { edges: [lngAt(0), latAt(height), lngAt(width), latAt(0)], worldSize: size };
 }
 
-const UNMOVED: Transform = { k: 1, x: 0, y: 0 };
-
-/** Scaled by a factor, with what is at a point staying there. */
-function zoomed(at: Transform, factor: number, x: number, y: number): Transform {
-  const k = Math.min(Math.max(at.k * factor, MIN_ZOOM), MAX_ZOOM);
-  const ratio = k / at.k;
-  return { k, x: x - (x - at.x) * ratio, y: y - (y - at.y) * ratio };
-}
-
-/** Does something once before the next frame, however often that is requested. */
+/** Does something once before the next frame, however often that is requested, until it is cancelled. */
 function onceAFrame(work: () => void) {
   let frame = 0;
+  let isOver = false;
   return {
     request() {
+      if (isOver) return;
       frame ||= requestAnimationFrame(() => {
         frame = 0;
         work();
       });
     },
-    cancel: () => cancelAnimationFrame(frame),
+    cancel() {
+      isOver = true;
+      cancelAnimationFrame(frame);
+    },
   };
 }
 
@@ -166,93 +171,21 @@ function turned(zones: Zones): Zones {
   return known;
 }
 
-function centerOf({ clientWidth, clientHeight }: HTMLCanvasElement): Spot {
-  return [clientWidth / 2, clientHeight / 2];
-}
-
-function sizeOf({ clientWidth, clientHeight }: HTMLCanvasElement) {
-  return { width: clientWidth, height: clientHeight };
-}
-
 /** Shows what is marked, if that is wanted and there is something, or else everything. */
 function projectionOf(
-  { layers, marked, points }: MapContent,
+  { layers, marked, points, inView = [] }: MapContent,
   toMarked: boolean,
-  size: ReturnType<typeof sizeOf>,
+  size: Size,
 ): GeoProjection {
   if (toMarked && marked !== undefined) return fitProjection([turned(marked)], [], size);
   const zones = layers.map((layer) => turned(layer.zones));
-  return fitProjection(zones, points, size);
+  return fitProjection(zones, [...points, ...inView], size);
 }
 
-function shapesOf({ layers, marked }: MapContent, projection: GeoProjection): Shape[] {
-  const pathOf = geoPath(projection);
+function shapesIn({ layers, marked }: MapContent, projection: GeoProjection): ZoneShapes {
   const shown: readonly MapLayer[] = layers.filter(({ hidden }) => !hidden);
   const all = marked ? [...shown, { zones: marked, tone: "marked" as const }] : shown;
   return all.flatMap(({ zones, tone = "zone" }) =>
-    turned(zones).features.map((zone) => ({
-      name: zone.properties?.name,
-      path: new Path2D(pathOf(zone) ?? ""),
-      tone,
-    })),
+    shapesOf(turned(zones).features, tone, projection),
   );
-}
-
-/** What is needed to draw a map. */
-interface Drawing {
-  readonly canvas: HTMLCanvasElement;
-  readonly shapes: readonly Shape[];
-  readonly points: readonly MapPoint[];
-  readonly projection: GeoProjection;
-  readonly at: Transform;
-}
-
-function drawAll(context: CanvasRenderingContext2D, drawing: Drawing): void {
-  const { canvas, at } = drawing;
-  const { width, height } = sizeOf(canvas);
-  const ratio = devicePixelRatio;
-  canvas.width = Math.round(width * ratio);
-  canvas.height = Math.round(height * ratio);
-  const style = getComputedStyle(canvas);
-  const color = (name: string) => style.getPropertyValue(`--map-${name}`);
-  context.setTransform(ratio * at.k, 0, 0, ratio * at.k, ratio * at.x, ratio * at.y);
-  for (const { path, tone } of drawing.shapes) {
-    context.lineWidth = (tone === "marked" ? 2.5 : 1) / at.k;
-    // Told apart without their colours too.
-    context.setLineDash(tone === "before" ? [5 / at.k, 3 / at.k] : []);
-    context.fillStyle = color(`${tone}-fill`);
-    context.strokeStyle = color(`${tone}-line`);
-    context.fill(path, "evenodd");
-    context.stroke(path);
-  }
-  context.setTransform(ratio, 0, 0, ratio, 0, 0);
-  context.setLineDash([]);
-  drawRoute(context, drawing, color);
-}
-
-function drawRoute(
-  context: CanvasRenderingContext2D,
-  { points, projection, at }: Drawing,
-  color: (name: string) => string,
-): void {
-  const places = points.map(({ lat, lng, name }) => {
-    const [x, y] = projection([lng, lat]) ?? [NaN, NaN];
-    return { x: x * at.k + at.x, y: y * at.k + at.y, letter: name.charAt(0) };
-  });
-  context.strokeStyle = context.fillStyle = color("route");
-  context.lineWidth = 2;
-  context.beginPath();
-  for (const { x, y } of places) context.lineTo(x, y);
-  context.stroke();
-  context.font = `600 11px ${getComputedStyle(context.canvas).fontFamily}`;
-  context.textAlign = "center";
-  context.textBaseline = "middle";
-  for (const { x, y, letter } of places) {
-    context.fillStyle = color("route");
-    context.beginPath();
-    context.arc(x, y, POINT_RADIUS, 0, 2 * Math.PI);
-    context.fill();
-    context.fillStyle = color("letter");
-    context.fillText(letter, x, y + 0.5);
-  }
 }

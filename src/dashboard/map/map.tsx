@@ -1,7 +1,11 @@
+import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { IconButton } from "../ui/button.tsx";
 import { numberText } from "../ui/format.ts";
-import type { LatLng, Zones } from "./map-geometry.ts";
+import { GROUND_CREDITS, loadGround } from "./ground.ts";
+import type { Spot } from "./map-frame.ts";
+import { type LatLng, rounded, type Zones } from "./map-geometry.ts";
+import { END_NAMES, MapPins, placePins, type PointEnd, useMovingPin } from "./map-pins.tsx";
 import {
   createMapView,
   type MapContent,
@@ -9,6 +13,8 @@ import {
   type MapPoint,
   type MapView,
 } from "./map-view.ts";
+import { createTileLayer } from "./tile-layer.ts";
+import { loadTileSource, type TileSource } from "./tile-source.ts";
 import "./map.css";
 
 /** What a map shows, and what happens on it. */
@@ -17,12 +23,20 @@ export interface MapProps {
   readonly label: string;
   /** Zones, the lowest layer first. */
   readonly layers: readonly MapLayer[];
-  /** Points, joined by a line in their order; those that have a place already. */
+  /** The ends of a route, from its pickup on; those that have a place already. */
   readonly points?: readonly MapPoint[];
   /** Zones that are marked above the others, and brought into view when they change. */
   readonly marked?: Zones | undefined;
+  /** What is brought into view besides the points, when it changes. */
+  readonly inView?: readonly LatLng[] | undefined;
+  /** Called whenever the map was drawn, perhaps with its places elsewhere. */
+  readonly onDraw?: ((view: MapView) => void) | undefined;
+  /** What lies above the map. */
+  readonly children?: ComponentChildren;
   /** Called with the place that the reader clicked, or chose with Enter at the cross in the middle. */
   readonly onPick?: ((place: LatLng) => void) | undefined;
+  /** Called when the reader has moved an end of the route. Without it, the ends cannot be moved. */
+  readonly onMove?: ((end: PointEnd, place: LatLng) => void) | undefined;
 }
 
 const NONE: readonly MapPoint[] = [];
@@ -35,24 +49,25 @@ const ZOOM_STEP = 1.5;
  * arrow keys, `+`, `-` and `0`. Load it by `LazyMap`.
  */
 export function ZoneMap(props: MapProps) {
-  const { label, layers, points = NONE, marked, onPick } = props;
+  const { label, layers, points: given = NONE, marked, inView, onPick, onMove } = props;
   const canvas = useRef<HTMLCanvasElement>(null);
-  const view = useMapView(canvas, { layers, points, marked });
+  const moving = useMovingPin();
+  const points = given.map((point) => moving.shownAs(point));
+  const view = useMapView(canvas, { layers, points, marked, inView }, props.onDraw);
+  const credits = useTiles(view);
   const [pointed, setPointed] = useState("");
-  const pick = (x: number, y: number) => {
-    const place = view.current?.placeAt(x, y);
+  const pick = (spot: Spot) => {
+    const place = view.current?.placeAt(spot);
     if (place !== undefined) onPick?.(rounded(place));
   };
-  const pointers = usePointers(view, {
-    pick,
-    pointAt: (x, y) => setPointed(textAt(view.current, x, y)),
-  });
+  const pointAt = (spot: Spot) => setPointed(textAt(view.current, spot));
+  const pointers = usePointers(view, { pick, pointAt });
   const onKeyDown = (event: KeyboardEvent) => {
     const map = view.current;
     if (map === null || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (!movesByKey(event.key, map, () => onPick && pick(...map.center()))) return;
+    if (!movesByKey(event.key, map, () => onPick && pick(map.camera.center()))) return;
     event.preventDefault();
-    setPointed(textAt(map, ...map.center()));
+    pointAt(map.camera.center());
   };
   return (
     <figure class={onPick ? "map picks" : "map"}>
@@ -67,41 +82,85 @@ export function ZoneMap(props: MapProps) {
         {...pointers}
       />
       {onPick && <span class="cross" aria-hidden="true" />}
+      <MapPins {...{ points, view, moving, pointAt, onMove }} />
+      {props.children}
       <div class="map-buttons">
-        <IconButton sign="+" label="Zoom in" onClick={() => view.current?.zoom(ZOOM_STEP)} />
-        <IconButton sign="−" label="Zoom out" onClick={() => view.current?.zoom(1 / ZOOM_STEP)} />
+        <IconButton sign="+" label="Zoom in" onClick={() => view.current?.camera.zoom(ZOOM_STEP)} />
+        <IconButton
+          sign="−"
+          label="Zoom out"
+          onClick={() => view.current?.camera.zoom(1 / ZOOM_STEP)}
+        />
         <IconButton sign="⤢" label="Show all" onClick={() => view.current?.fit()} />
       </div>
+      <small class="credits">{credits}</small>
       <figcaption aria-live="polite">{pointed}</figcaption>
     </figure>
   );
 }
 
-/** A view on the canvas that shows the content, all of it or what is marked when its zones change. */
-function useMapView(canvas: { readonly current: HTMLCanvasElement | null }, content: MapContent) {
+/**
+ * A view on the canvas that shows the content, all of it or what is marked when its zones or what is to be in
+ * view change.
+ */
+function useMapView(
+  canvas: { readonly current: HTMLCanvasElement | null },
+  content: MapContent,
+  onDraw: MapProps["onDraw"],
+) {
   const view = useRef<MapView | null>(null);
   const fitted = useRef<readonly unknown[]>(undefined);
+  const { points } = content;
+  const latest = useRef({ points, onDraw });
+  latest.current = { points, onDraw };
   useEffect(() => {
-    view.current = createMapView(canvas.current!);
-    return () => view.current?.close();
+    // The ground may come when the page has gone on, and the canvas with it.
+    const { parentElement } = canvas.current!;
+    const map = createMapView(canvas.current!, () => {
+      placePins(parentElement!, latest.current.points, map.spotOf);
+      latest.current.onDraw?.(map);
+    });
+    view.current = map;
+    // A map of zones alone is better than none.
+    loadGround().then(
+      (ground) => map.showBelow({ ground }),
+      () => undefined,
+    );
+    return () => map.close();
   }, [canvas]);
-  const zones = [...content.layers.map((layer) => layer.zones), content.marked];
+  const zones = [...content.layers.map((layer) => layer.zones), content.marked, content.inView];
   const shown = content.layers.map(({ hidden }) => hidden).join();
+  const places = points.map(({ end, lat, lng }) => `${end} ${lat} ${lng}`).join();
   useEffect(() => {
     const before = fitted.current;
     const isSame = before?.length === zones.length && zones.every((zone, i) => zone === before[i]);
     fitted.current = zones;
     view.current?.show(content, !isSame);
-  }, [...zones, zones.length, shown, content.points]);
+  }, [...zones, zones.length, shown, places]);
   return view;
+}
+
+/** Has the view show the images that the operator has set, if any; gives whom the ground is from. */
+function useTiles(view: { readonly current: MapView | null }): string {
+  const [credits, setCredits] = useState(GROUND_CREDITS);
+  useEffect(() => {
+    const show = (source: TileSource | undefined) => {
+      const map = view.current;
+      if (source === undefined || map === null) return;
+      map.showBelow({ tiles: createTileLayer(source, map.redraw) });
+      setCredits(source.attribution);
+    };
+    loadTileSource().then(show, () => undefined);
+  }, [view]);
+  return credits;
 }
 
 /** Drags, pinches, clicks and turns of the wheel. */
 function usePointers(
   view: { readonly current: MapView | null },
-  { pick, pointAt }: Record<"pick" | "pointAt", (x: number, y: number) => void>,
+  { pick, pointAt }: Record<"pick" | "pointAt", (spot: Spot) => void>,
 ) {
-  const down = useRef(new Map<number, { x: number; y: number }>());
+  const down = useRef(new Map<number, Spot>());
   const moved = useRef(0);
   const release = (event: PointerEvent) => void down.current.delete(event.pointerId);
   return {
@@ -109,49 +168,60 @@ function usePointers(
       if (event.button !== 0) return;
       (event.currentTarget as Element).setPointerCapture(event.pointerId);
       if (down.current.size === 0) moved.current = 0;
-      down.current.set(event.pointerId, { x: event.offsetX, y: event.offsetY });
+      down.current.set(event.pointerId, spotOf(event));
     },
     onPointerMove(event: PointerEvent) {
-      const { offsetX: x, offsetY: y, pointerId } = event;
+      const { pointerId } = event;
+      const spot = spotOf(event);
       const before = down.current.get(pointerId);
-      if (before === undefined) return pointAt(x, y);
+      if (before === undefined) return pointAt(spot);
       const other = [...down.current].find(([id]) => id !== pointerId)?.[1];
-      if (other === undefined) view.current?.pan(x - before.x, y - before.y);
-      else {
-        const factor = distance({ x, y }, other) / (distance(before, other) || 1);
-        view.current?.zoom(factor, [(x + other.x) / 2, (y + other.y) / 2]);
+      // What two fingers hold follows them: it moves with their middle, and grows as they part.
+      const share = other === undefined ? 1 : 0.5;
+      view.current?.camera.pan((spot[0] - before[0]) * share, (spot[1] - before[1]) * share);
+      if (other !== undefined) {
+        const factor = distance(spot, other) / (distance(before, other) || 1);
+        view.current?.camera.zoom(factor, [(spot[0] + other[0]) / 2, (spot[1] + other[1]) / 2]);
       }
-      moved.current += distance(before, { x, y });
-      down.current.set(pointerId, { x, y });
+      moved.current += distance(before, spot);
+      down.current.set(pointerId, spot);
     },
     onPointerUp(event: PointerEvent) {
-      if (down.current.size === 1 && moved.current < 5) pick(event.offsetX, event.offsetY);
+      if (down.current.size === 1 && moved.current < 5) pick(spotOf(event));
       release(event);
     },
     onPointerCancel: release,
+    onTouchMove(event: TouchEvent) {
+      // One finger that goes up or down scrolls the page; two are for the map.
+      if (event.touches.length > 1 && event.cancelable) event.preventDefault();
+    },
     onWheel(event: WheelEvent) {
       // Otherwise the page is scrolled; pinching on a touchpad comes with Ctrl.
       if (!event.ctrlKey && document.activeElement !== event.currentTarget) return;
       event.preventDefault();
-      view.current?.zoom(Math.exp(-event.deltaY * 0.002), [event.offsetX, event.offsetY]);
+      view.current?.camera.zoom(Math.exp(-event.deltaY * 0.002), spotOf(event));
     },
   };
 }
 
-function distance(a: { x: number; y: number }, b: { x: number; y: number }): number {
-  return Math.hypot(a.x - b.x, a.y - b.y);
+function spotOf({ offsetX, offsetY }: MouseEvent): Spot {
+  return [offsetX, offsetY];
+}
+
+function distance([x, y]: Spot, other: Spot): number {
+  return Math.hypot(x - other[0], y - other[1]);
 }
 
 /** Whether the key did something on the map. */
 function movesByKey(key: string, map: MapView, choose: () => void): boolean {
   const moves: Readonly<Record<string, () => void>> = {
-    ArrowLeft: () => map.pan(PAN_STEP, 0),
-    ArrowRight: () => map.pan(-PAN_STEP, 0),
-    ArrowUp: () => map.pan(0, PAN_STEP),
-    ArrowDown: () => map.pan(0, -PAN_STEP),
-    "+": () => map.zoom(ZOOM_STEP),
-    "=": () => map.zoom(ZOOM_STEP),
-    "-": () => map.zoom(1 / ZOOM_STEP),
+    ArrowLeft: () => map.camera.pan(PAN_STEP, 0),
+    ArrowRight: () => map.camera.pan(-PAN_STEP, 0),
+    ArrowUp: () => map.camera.pan(0, PAN_STEP),
+    ArrowDown: () => map.camera.pan(0, -PAN_STEP),
+    "+": () => map.camera.zoom(ZOOM_STEP),
+    "=": () => map.camera.zoom(ZOOM_STEP),
+    "-": () => map.camera.zoom(1 / ZOOM_STEP),
     "0": () => map.fit(),
     Enter: choose,
   };
@@ -160,17 +230,12 @@ function movesByKey(key: string, map: MapView, choose: () => void): boolean {
   return true;
 }
 
-/** To about ten centimetres, which no address is more exact than. */
-function rounded({ lat, lng }: LatLng): LatLng {
-  return { lat: Math.round(lat * 1e6) / 1e6, lng: Math.round(lng * 1e6) / 1e6 };
-}
-
 /** The zone and the coordinates at a point. */
-function textAt(view: MapView | null, x: number, y: number): string {
-  const place = view?.placeAt(x, y);
+function textAt(view: MapView | null, spot: Spot): string {
+  const place = view?.placeAt(spot);
   if (view === null || place === undefined) return "";
   const { lat, lng } = place;
-  return `${view.zoneAt(x, y) ?? "Outside of every zone"} · ${lat.toFixed(4)}, ${lng.toFixed(4)}`;
+  return `${view.zoneAt(spot) ?? "Outside of every zone"} · ${lat.toFixed(4)}, ${lng.toFixed(4)}`;
 }
 
 /** How many zones are named before they are only counted. */
@@ -186,6 +251,6 @@ function descriptionOf(layers: readonly MapLayer[], points: readonly MapPoint[])
     names.length > NAMED_ZONES
       ? `${numberText(names.length)} zones`
       : `Zones: ${names.map((name) => name ?? "unnamed").join(", ") || "none"}`;
-  const places = points.map(({ name, lat, lng }) => `${name} at ${lat}, ${lng}`);
+  const places = points.map(({ end, lat, lng }) => `${END_NAMES[end]} at ${lat}, ${lng}`);
   return [...places, zones].join(". ");
 }

@@ -1,0 +1,223 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { IconButton } from "../ui/button.tsx";
+import { numberText } from "../ui/format.ts";
+import { type Cluster, createClusters, type Mark } from "./clusters.ts";
+import { CoverageMap } from "./lazy-map.tsx";
+import type { LatLng } from "./map-geometry.ts";
+import type { MapView } from "./map-view.ts";
+import "./cluster-marks.css";
+
+interface ClusterMapProps<T> {
+  /** What it is a map of. */
+  readonly label: string;
+  readonly marks: readonly Mark<T>[];
+  /** What is brought into view when it changes. */
+  readonly inView: readonly LatLng[];
+  /** How marks look: where a route begins, or where it ends. */
+  readonly tone: "pickup" | "dropoff";
+  /** What one of them, or many, are called: `3 shipments`. */
+  readonly nameOf: (cluster: Cluster<T>) => string;
+  /** What a card says of those that have one place; the first of them, if they are many. */
+  readonly card: (members: readonly T[], count: number) => ComponentChildren;
+}
+
+/**
+ * A map of many marks, those near to each other as one with their number. A click or Enter brings nearer what
+ * lies in one, until its marks are told apart; on one mark it opens a card. Of the marks in view one can be
+ * reached by Tab, and the others from there by the arrow keys, the largest first.
+ */
+export function ClusterMap<T>(props: ClusterMapProps<T>) {
+  const { label, marks, inView, tone } = props;
+  const clustersIn = useMemo(() => createClusters(marks), [marks]);
+  const view = useRef<MapView>(undefined);
+  const [shown, setShown] = useState<readonly Cluster<T>[]>([]);
+  const [open, setOpen] = useOpen(shown, [inView, tone]);
+  const list = useRef<HTMLUListElement>(null);
+  const draw = (map: MapView) => {
+    view.current = map;
+    const next = clustersIn(map.part());
+    setShown((before) => (keysOf(before) === keysOf(next) ? before : next));
+    place(list.current, map);
+  };
+  // Marks may change without the map.
+  useLayoutEffect(() => {
+    if (view.current) setShown(clustersIn(view.current.part()));
+  }, [clustersIn]);
+  const focus = useFocusInList(list, shown);
+  useLayoutEffect(() => {
+    if (view.current) place(list.current, view.current);
+  }, [shown]);
+  const choose = (cluster: Cluster<T>) => {
+    const worldSize = cluster.worldSize();
+    if (worldSize === undefined) return setOpen(cluster.key);
+    setOpen(undefined);
+    focus.onNext();
+    if (view.current) bringNear(view.current, cluster, worldSize);
+  };
+  const close = () => {
+    setOpen(undefined);
+    focus.on(open);
+  };
+  return (
+    <CoverageMap label={label} inView={inView} onDraw={draw}>
+      <ul
+        ref={list}
+        class={`marks ${tone}`}
+        aria-label="In view, the most first"
+        onKeyDown={focus.onKeyDown}
+      >
+        {shown.map((cluster, i) => (
+          <MarkButton
+            key={cluster.key}
+            cluster={cluster}
+            name={props.nameOf(cluster)}
+            isReached={focus.isReached(cluster, i)}
+            isOpen={isOnePlace(cluster) ? cluster === open : undefined}
+            choose={() => choose(cluster)}
+          />
+        ))}
+      </ul>
+      {open && (
+        <Card key={open.key} name={props.nameOf(open)} close={close}>
+          {props.card(open.members(), open.count)}
+        </Card>
+      )}
+    </CoverageMap>
+  );
+}
+
+/** Which of the clusters has a card, as it is now: until it goes, or one of the inputs changes. */
+function useOpen<T>(shown: readonly Cluster<T>[], inputs: readonly unknown[]) {
+  const [openKey, setOpenKey] = useState<string>();
+  const open = shown.find((cluster) => cluster.key === openKey && isOnePlace(cluster));
+  useEffect(() => setOpenKey(undefined), inputs);
+  // A card whose mark has gone stays away when that comes back.
+  useEffect(() => {
+    if (open === undefined) setOpenKey(undefined);
+  }, [open]);
+  return [open, setOpenKey] as const;
+}
+
+/** Tells clusters of the same marks from others. */
+function keysOf(clusters: readonly Cluster<unknown>[]): string {
+  return clusters.map(({ key, count }) => `${key} ${count}`).join();
+}
+
+/** Whether a mark opens a card, for it does not fall apart. */
+function isOnePlace({ worldSize }: Cluster<unknown>): boolean {
+  return worldSize() === undefined;
+}
+
+/** Brings a place to the middle, in a world whose sides are so long, in pixels. */
+function bringNear({ camera, spotOf, part }: MapView, to: LatLng, worldSize: number): void {
+  camera.zoom(worldSize / part().worldSize, spotOf(to));
+  const [x, y] = spotOf(to);
+  const [middleX, middleY] = camera.center();
+  camera.pan(middleX - x, middleY - y);
+}
+
+/** Puts the marks where the map has them. */
+function place(list: HTMLUListElement | null, view: MapView): void {
+  for (const item of list?.children ?? []) {
+    const { lat, lng } = (item as HTMLElement).dataset;
+    const [x, y] = view.spotOf({ lat: Number(lat), lng: Number(lng) });
+    (item as HTMLElement).style.translate = `${x}px ${y}px`;
+  }
+}
+
+function MarkButton(props: {
+  readonly cluster: Cluster<unknown>;
+  readonly name: string;
+  readonly isReached: boolean;
+  /** Whether its card is open; undefined if it has none. */
+  readonly isOpen: boolean | undefined;
+  readonly choose: () => void;
+}) {
+  const { key, lat, lng, count } = props.cluster;
+  return (
+    <li data-lat={lat} data-lng={lng}>
+      <button
+        type="button"
+        class={`mark size-${Math.min(String(count).length, 4)}`}
+        data-key={key}
+        data-own-keys
+        tabIndex={props.isReached ? 0 : -1}
+        aria-label={props.name}
+        aria-expanded={props.isOpen}
+        onClick={props.choose}
+      >
+        {count > 1 && numberText(count)}
+      </button>
+    </li>
+  );
+}
+
+/** What a mark stands for, in a corner of the map, with the focus when it opens; Escape closes it. */
+function Card(props: {
+  readonly name: string;
+  readonly close: () => void;
+  readonly children: ComponentChildren;
+}) {
+  const card = useRef<HTMLElement>(null);
+  useEffect(() => card.current?.focus(), []);
+  return (
+    <section
+      ref={card}
+      class="map-card"
+      tabIndex={-1}
+      data-own-keys
+      aria-label={props.name}
+      onKeyDown={(event) => {
+        if (event.key !== "Escape") return;
+        event.stopPropagation();
+        props.close();
+      }}
+    >
+      <IconButton sign="×" label="Close" onClick={props.close} />
+      {props.children}
+    </section>
+  );
+}
+
+const STEPS: Readonly<Record<string, number>> = {
+  ArrowRight: 1,
+  ArrowDown: 1,
+  ArrowLeft: -1,
+  ArrowUp: -1,
+};
+
+/** One of the buttons of a list is reached by Tab, the others by arrow keys, Home and End. */
+function useFocusInList(
+  list: { readonly current: HTMLUListElement | null },
+  shown: readonly Cluster<unknown>[],
+) {
+  const [reached, setReached] = useState<string>();
+  const isWanted = useRef(false);
+  const buttons = () => [...(list.current?.querySelectorAll<HTMLElement>("button") ?? [])];
+  const focusOn = (button: HTMLElement | undefined) => {
+    setReached(button?.dataset["key"]);
+    button?.focus({ preventScroll: true });
+  };
+  useLayoutEffect(() => {
+    if (!isWanted.current) return;
+    isWanted.current = false;
+    focusOn(buttons()[0]);
+  }, [shown]);
+  const isThere = shown.some(({ key }) => key === reached);
+  return {
+    isReached: ({ key }: Cluster<unknown>, i: number) => (isThere ? key === reached : i === 0),
+    /** Gives the focus to what is shown next: what has it now goes. */
+    onNext: () => (isWanted.current = true),
+    on: (cluster: Cluster<unknown> | undefined) =>
+      focusOn(buttons().find(({ dataset }) => dataset["key"] === cluster?.key) ?? buttons()[0]),
+    onKeyDown(event: KeyboardEvent) {
+      const all = buttons();
+      const at = all.indexOf(event.target as HTMLElement);
+      const to = { Home: 0, End: all.length - 1 }[event.key] ?? at + (STEPS[event.key] ?? NaN);
+      if (Number.isNaN(to)) return;
+      event.preventDefault();
+      focusOn(all[(to + all.length) % all.length]);
+    },
+  };
+}

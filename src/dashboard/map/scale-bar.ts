@@ -1,0 +1,16 @@
+import { numberText } from "../ui/format.ts";
+
+/** A length to compare with, and how long it is on the map. */
+export interface ScaleBar {
+  readonly text: string;
+  readonly width: number;
+}
+
+/** The longest round length (1, 2 or 5 times a power of ten) that is within this many pixels. */
+export function scaleBar(metresPerPixel: number, maxWidth: number): ScaleBar {
+  const most = metresPerPixel * maxWidth;
+  const power = 10 ** Math.floor(Math.log10(most));
+  const metres = ([5, 2].find((factor) => factor * power <= most) ?? 1) * power;
+  const text = metres >= 1_000 ? `${numberText(metres / 1_000)} km` : `${numberText(metres)} m`;
+  return { text, width: metres / metresPerPixel };
+}

@@ -1,0 +1,56 @@
+import { expect, test } from "vitest";
+import { createClusters, type Mark } from "../../src/dashboard/map/clusters.ts";
+
+/** Two that are 600 m apart, two at one place, and one by itself; the newest first. */
+const MARKS: readonly Mark<string>[] = [
+  mark("e", 40.758, -73.9855),
+  mark("d", 40.7625, -73.981),
+  mark("c", 40.85, -73.88),
+  mark("b", 40.85, -73.88),
+  mark("a", 40.73, -73.8),
+];
+
+const EDGES = [-75, 40, -73, 41] as const;
+/** How long the sides of the world are where the first two are one mark. */
+const WORLD_SIZE = 512 * 2 ** 10;
+
+function mark(key: string, lat: number, lng: number): Mark<string> {
+  return { lat, lng, key, of: `shipment ${key}` };
+}
+
+/** What is shown: by its key, what is in it. */
+function shown(marks: readonly Mark<string>[], worldSize = WORLD_SIZE) {
+  const clusters = createClusters(marks)({ edges: EDGES, worldSize });
+  return Object.fromEntries(
+    clusters.map(({ key, members }) => [key, members().toSorted().join(", ")]),
+  );
+}
+
+test("what comes first later leaves the others their keys, and takes none", () => {
+  const before = { a: "shipment a", b: "shipment b, shipment c", d: "shipment d, shipment e" };
+  expect(shown(MARKS)).toEqual(before);
+  expect(shown([mark("0", 40.6, -74.2), ...MARKS])).toEqual({ ...before, 0: "shipment 0" });
+  expect(shown([mark("0", 40.73, -73.8), ...MARKS])).toEqual({
+    ...before,
+    a: "shipment 0, shipment a",
+  });
+});
+
+test("a cluster falls apart in the world it asks for, also when rounding made that smaller", () => {
+  const parts = createClusters(MARKS);
+  const inWorld = (worldSize: number) =>
+    parts({ edges: EDGES, worldSize }).map(({ count }) => count);
+  expect(inWorld(WORLD_SIZE)).toEqual([2, 2, 1]);
+  const [apart] = parts({ edges: EDGES, worldSize: WORLD_SIZE })
+    .filter(({ key }) => key === "d")
+    .map((cluster) => cluster.worldSize()!);
+  expect(inWorld(apart!)).toEqual([2, 1, 1, 1]);
+  expect(inWorld(apart! * (1 - 1e-14))).toEqual([2, 1, 1, 1]);
+  expect(inWorld(apart! * 0.999)).toEqual([2, 2, 1]);
+});
+
+test("marks of one place are one, however near, and those by themselves never fall apart", () => {
+  const [pair, ...alone] = createClusters(MARKS)({ edges: EDGES, worldSize: 2 ** 27 });
+  expect(pair!.members().toSorted()).toEqual(["shipment b", "shipment c"]);
+  expect([pair!, ...alone].map(({ worldSize }) => worldSize())).toEqual(Array(4).fill(undefined));
+});

@@ -1,0 +1,284 @@
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { book } from "../support/bookings.ts";
+import { startService } from "../support/service.ts";
+import { plainTile, type Rgb, startTileServer, writePmtiles } from "../support/tiles.ts";
+import { ownFolder } from "../support/when-over.ts";
+import {
+  describeDashboard,
+  expectWellShown,
+  openAsMember,
+  signInTo,
+  type TestPage,
+} from "./browser.ts";
+
+const ROUTE =
+  "pickup_lat=40.758&pickup_lng=-73.9855&dropoff_lat=40.6782&dropoff_lng=-73.9442&weight_kg=2.5";
+
+describeDashboard("the map", (dashboard) => {
+  async function openBooking(context = {}) {
+    const page = await openAsMember(dashboard, `/book?${ROUTE}`, {}, context);
+    await pin(page, "Pickup").waitFor();
+    return page;
+  }
+
+  const pin = (page: TestPage, end: string) =>
+    page.getByRole("application", { name: new RegExp(`^${end} at .+ Arrow keys move it$`) });
+
+  async function middleOf(page: TestPage, end: string) {
+    const { x, y, width, height } = (await pin(page, end).boundingBox())!;
+    return { x: x + width / 2, y: y + height / 2 };
+  }
+
+  const field = async (page: TestPage, name: string) =>
+    Number(await page.getByLabel(name, { exact: true }).inputValue());
+
+  const placeOf = async (page: TestPage, end: string) => ({
+    lat: await field(page, `${end} latitude`),
+    lng: await field(page, `${end} longitude`),
+  });
+
+  test("a pin that is dragged stays where it is left, and the fields, address and price follow", async () => {
+    const page = await openBooking();
+    const total = page.locator("tfoot data");
+    await expect.poll(() => total.getAttribute("value")).toBe("12.69");
+    const from = await middleOf(page, "Pickup");
+    await page.mouse.move(from.x + 3, from.y - 2);
+    await page.mouse.down();
+    await page.mouse.move(from.x + 33, from.y + 38, { steps: 4 });
+    // Nothing is set before it is left there.
+    expect(await placeOf(page, "Pickup")).toEqual({ lat: 40.758, lng: -73.9855 });
+    await page.mouse.up();
+    const place = await placeOf(page, "Pickup");
+    expect(place.lat).toBeLessThan(40.758);
+    expect(place.lng).toBeGreaterThan(-73.9855);
+    const to = await middleOf(page, "Pickup");
+    expect([Math.round(to.x - from.x), Math.round(to.y - from.y)]).toEqual([30, 40]);
+    expect(await placeOf(page, "Dropoff")).toEqual({ lat: 40.6782, lng: -73.9442 });
+    expect(new URL(page.url()).searchParams.get("pickup_lat")).toBe(String(place.lat));
+    await expect.poll(() => total.getAttribute("value")).not.toBe("12.69");
+  });
+
+  test("arrow keys move a pin that has the focus, Escape puts it back", async () => {
+    const page = await openBooking();
+    await pin(page, "Dropoff").focus();
+    for (let i = 0; i < 3; i++) await page.keyboard.press("ArrowRight");
+    const place = await placeOf(page, "Dropoff");
+    expect(place.lng).toBeGreaterThan(-73.9442);
+    expect(place.lat).toBeCloseTo(40.6782, 4);
+    await page
+      .locator("figcaption")
+      .getByText(`Kings · ${place.lat.toFixed(4)}, ${place.lng.toFixed(4)}`)
+      .waitFor();
+    const { y } = await middleOf(page, "Dropoff");
+    await page.keyboard.down("ArrowUp");
+    await expect.poll(async () => (await middleOf(page, "Dropoff")).y).toBeLessThan(y);
+    await page.keyboard.press("Escape");
+    await page.keyboard.up("ArrowUp");
+    expect(await placeOf(page, "Dropoff")).toEqual(place);
+    expect(await pin(page, "Dropoff").getAttribute("aria-label")).toBe(
+      `Dropoff at ${place.lat}, ${place.lng}. Arrow keys move it`,
+    );
+  });
+
+  test("keys reach every control of the map in turn", async () => {
+    const page = await openBooking();
+    await page.getByRole("application", { name: /^Coverage/ }).focus();
+    const labels: unknown[] = [];
+    for (let i = 0; i < 5; i++) {
+      await page.keyboard.press("Tab");
+      labels.push(
+        await page.evaluate(
+          "document.activeElement.ariaLabel ?? document.activeElement.textContent.slice(1)",
+        ),
+      );
+    }
+    expect(labels).toEqual([
+      "Pickup at 40.758, -73.9855. Arrow keys move it",
+      "Dropoff at 40.6782, -73.9442. Arrow keys move it",
+      "Zoom in",
+      "Zoom out",
+      "Show all",
+    ]);
+  });
+
+  test("on a phone one finger scrolls the page, two zoom the map, and a pin follows its finger", async () => {
+    const phone = { viewport: { width: 390, height: 700 }, hasTouch: true, isMobile: true };
+    const page = await openBooking(phone);
+    const devtools = await page.context().newCDPSession(page);
+    const touch = async (...steps: (readonly (readonly [x: number, y: number])[])[]) => {
+      for (const [i, step] of steps.entries()) {
+        const touchPoints = step.map(([x, y], id) => ({ x, y, id }));
+        const type = i === 0 ? "touchStart" : "touchMove";
+        await devtools.send("Input.dispatchTouchEvent", { type, touchPoints });
+      }
+      await devtools.send("Input.dispatchTouchEvent", { type: "touchEnd", touchPoints: [] });
+    };
+    const apart = async () => {
+      const [from, to] = [await middleOf(page, "Pickup"), await middleOf(page, "Dropoff")];
+      return Math.hypot(from.x - to.x, from.y - to.y);
+    };
+    const box = (await page.locator(".map").boundingBox())!;
+    const [x, y] = [box.x + box.width * 0.3, box.y + box.height * 0.6];
+    const before = await apart();
+    await page.evaluate(
+      "void (window.scrolled = new Promise((over) => addEventListener('scrollend', over)))",
+    );
+    await touch([[x, y]], [[x, y - 40]], [[x, y - 80]], [[x, y - 120]]);
+    // It goes on for a while after the finger has left.
+    await page.evaluate("window.scrolled.then(() => undefined)");
+    expect(await page.evaluate("scrollY")).toBeGreaterThan(50);
+    expect(await apart()).toBeCloseTo(before, 0);
+    expect(await placeOf(page, "Pickup")).toEqual({ lat: 40.758, lng: -73.9855 });
+
+    await page.evaluate("scrollTo(0, 0)");
+    const fingers = (half: number) =>
+      [
+        [x + 50 - half, y],
+        [x + 50 + half, y],
+      ] as const;
+    await touch(fingers(20), fingers(30), fingers(40));
+    await expect.poll(apart).toBeGreaterThan(before * 1.5);
+    expect(await page.evaluate("scrollY")).toBe(0);
+    expect(await placeOf(page, "Pickup")).toEqual({ lat: 40.758, lng: -73.9855 });
+
+    await page.getByRole("button", { name: "Show all" }).click();
+    await expect.poll(apart).toBeCloseTo(before, 0);
+    const at = await middleOf(page, "Dropoff");
+    await touch([[at.x, at.y]], [[at.x - 10, at.y - 20]], [[at.x - 20, at.y - 40]]);
+    await expect.poll(async () => (await placeOf(page, "Dropoff")).lat).toBeGreaterThan(40.6782);
+    expect(await page.evaluate("scrollY")).toBe(0);
+  });
+
+  test("where nothing is chosen, pins stay where they are and are no controls", async () => {
+    const { reference } = await book(dashboard.service, dashboard.workspace.apiKey);
+    const page = await openAsMember(dashboard, `/shipments/${reference}`);
+    await page.locator(".map .pin.pickup").waitFor();
+    expect(await page.locator(".map .pin").allTextContents()).toEqual(["P", "D"]);
+    expect(await page.getByRole("application").count()).toBe(1);
+  });
+
+  test("land and water are below the zones, from files that come with the map and not before", async () => {
+    const page = await openAsMember(dashboard, "/customers");
+    const files: { url: string; headers: Record<string, string>; bytes: number }[] = [];
+    page.on("response", async (response) => {
+      if (!response.url().endsWith(".json")) return;
+      const { responseBodySize: bytes } = await response.request().sizes();
+      files.push({ url: response.url(), headers: response.headers(), bytes });
+    });
+    await page.goto(`/w/${dashboard.workspace.id}/shipments`);
+    await page.getByRole("heading", { name: "Shipments" }).waitFor();
+    expect(files).toEqual([]);
+    await page.goto(`/w/${dashboard.workspace.id}/book?${ROUTE}`);
+    await page.getByText("Natural Earth, GeoNames").waitFor();
+    await expect.poll(() => files.length).toBe(2);
+    for (const { headers } of files) {
+      expect(headers).toMatchObject({
+        "content-type": "application/json",
+        "content-encoding": "br",
+        "cache-control": "public, max-age=31536000, immutable",
+      });
+    }
+    // Smaller than the programs that draw such maps.
+    expect(files.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThan(300_000);
+    for (let i = 0; i < 16; i++) await page.getByRole("button", { name: "Zoom out" }).click();
+    await expect.poll(async () => shareOf(page, await colorOf(page, "water"))).toBeGreaterThan(0.1);
+    expect(await shareOf(page, await colorOf(page, "land"))).toBeGreaterThan(0.1);
+    await expectWellShown(page, "map-ground");
+  });
+});
+
+const TILE_COLOR: Rgb = [220, 180, 60];
+const tileServer = await startTileServer(plainTile(TILE_COLOR));
+const otherServer = await startTileServer(plainTile(TILE_COLOR));
+
+describeDashboard(
+  "a map over images of a server",
+  (dashboard) => {
+    test("loads those of that server, tells it the site alone, and none of another", async () => {
+      const page = await openAsMember(dashboard, `/book?${ROUTE}`);
+      await page.getByText("© Tiles of the test").waitFor();
+      await expect.poll(() => shareOf(page, TILE_COLOR)).toBeGreaterThan(0.2);
+      expect(new Set(tileServer.requests.map(({ referer }) => referer))).toEqual(
+        new Set([`${dashboard.service.httpUrl}/`]),
+      );
+      for (const { path } of tileServer.requests) expect(path).toMatch(/^\/\d+\/\d+\/\d+\.png$/);
+      await expectWellShown(page, "map-tiles");
+      // What the browser asks of other hosts, and what the policy kept it from asking.
+      const isBlocked = await page.evaluate(`new Promise((resolve) => {
+        const image = new Image();
+        image.onload = () => resolve(false);
+        image.onerror = () => resolve(true);
+        image.src = "${otherServer.url}/1/0/0.png";
+      })`);
+      expect({ isBlocked, asked: otherServer.requests }).toEqual({ isBlocked: true, asked: [] });
+      const faults = page.faults.splice(0);
+      const unexpected = faults.filter((text) => !text.startsWith(`request: ${tileServer.url}/`));
+      expect(unexpected.join("\n")).toMatch(
+        /^[^\n]*violates the following Content Security Policy/,
+      );
+      expect(unexpected.every((text) => text.includes(otherServer.url))).toBe(true);
+    });
+  },
+  () =>
+    startService({
+      dashboard: true,
+      mapTiles: { url: `${tileServer.url}/{z}/{x}/{y}.png`, attribution: "© Tiles of the test" },
+    }),
+);
+
+const archive = join(ownFolder("map"), "world.pmtiles");
+writePmtiles(archive, plainTile(TILE_COLOR), { maxZoom: 3 });
+
+describeDashboard(
+  "a map over images of a file",
+  (dashboard) => {
+    test("shows those that are nearest in scale, loaded in ranges from the service", async () => {
+      const page = await dashboard.newPage();
+      const ranges: (string | undefined)[] = [];
+      page.on("request", (request) => {
+        if (request.url().endsWith("/map/tiles.pmtiles")) ranges.push(request.headers()["range"]);
+      });
+      await signInTo(page, dashboard);
+      await page.goto(`/w/${dashboard.workspace.id}/book?${ROUTE}`);
+      await page.getByText("© File of the test").waitFor();
+      await expect.poll(() => shareOf(page, TILE_COLOR)).toBeGreaterThan(0.2);
+      expect(ranges[0]).toBe("bytes=0-16383");
+      expect(ranges.every((range) => /^bytes=\d+-\d+$/.test(range ?? ""))).toBe(true);
+    });
+  },
+  () =>
+    startService({
+      dashboard: true,
+      mapTiles: { file: archive, attribution: "© File of the test" },
+    }),
+);
+
+/** A colour by its name in the stylesheet. */
+async function colorOf(page: TestPage, name: string): Promise<Rgb> {
+  return page.evaluate(`(() => {
+    const canvas = document.querySelector(".map canvas");
+    const context = document.createElement("canvas").getContext("2d");
+    context.fillStyle = getComputedStyle(canvas).getPropertyValue("--map-${name}");
+    return /#(..)(..)(..)/.exec(context.fillStyle).slice(1).map((hex) => parseInt(hex, 16));
+  })()`);
+}
+
+/** Which share of the map has a colour; from a picture, since images of another site cannot be read. */
+async function shareOf(page: TestPage, color: Rgb): Promise<number> {
+  const picture = await page.locator(".map canvas").screenshot();
+  return page.evaluate(`(async () => {
+    const image = new Image();
+    image.src = "data:image/png;base64,${picture.toString("base64")}";
+    await image.decode();
+    const canvas = new OffscreenCanvas(image.width, image.height);
+    const context = canvas.getContext("2d");
+    context.drawImage(image, 0, 0);
+    const { data } = context.getImageData(0, 0, image.width, image.height);
+    let count = 0;
+    for (let i = 0; i < data.length; i += 4) {
+      if (${JSON.stringify(color)}.every((value, j) => data[i + j] === value)) count++;
+    }
+    return (count * 4) / data.length;
+  })()`);
+}
