@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { BOOKING, book } from "../support/bookings.ts";
+import { BOOKING, book, COVERED_ROUTE } from "../support/bookings.ts";
 import { publishDocument } from "../support/publish-document.ts";
 import type { TestWorkspace } from "../support/service.ts";
 import { SAMPLE_TARIFF } from "../support/tariffs.ts";
@@ -122,7 +122,7 @@ describeDashboard("quoting and booking", (dashboard) => {
   test("what cannot be served says how far it is outside, and is not booked", async () => {
     const own = await dashboard.service.addWorkspace();
     const page = await open(COVERED.replace("40.758", "41.9"), "member", own);
-    await page.getByText(/pickup point is outside the coverage zones, \d+ m from/).waitFor();
+    await page.getByText(/pickup point is outside the coverage zones, \d+ km from/).waitFor();
     await expectWellShown(page, "book-outside");
     await fillRest(page);
     await submit(page).click();
@@ -188,13 +188,29 @@ describeDashboard("quoting and booking", (dashboard) => {
   });
 
   describe("a price that changes meanwhile", () => {
-    test("is shown, and nothing is booked before it was seen", async () => {
+    const dearer = { ...SAMPLE_TARIFF, base_fee: "20.00" };
+
+    test("does not change the booking by the quote that is shown", async () => {
       const { service } = dashboard;
       const own = await service.addWorkspace();
       const page = await open(COVERED, "member", own);
       await expect.poll(() => total(page).getAttribute("value")).toBe("12.69");
       await fillRest(page);
-      await publishDocument(service.app.em, { ...SAMPLE_TARIFF, base_fee: "20.00" });
+      await publishDocument(service.app.em, dearer);
+      await submit(page).click();
+      await page.waitForURL("**/shipments/SHP-*");
+      const [shipment] = await listed(own);
+      expect(shipment).toMatchObject({ total: 12.69, quote_id: expect.stringMatching(/^quo_/) });
+      await publishDocument(service.app.em, SAMPLE_TARIFF);
+    });
+
+    test("is shown where quotes are not honoured, and nothing is booked before it was seen", async () => {
+      const { service } = dashboard;
+      const own = await service.addWorkspace();
+      const page = await open(COVERED, "member", own);
+      await expect.poll(() => total(page).getAttribute("value")).toBe("12.69");
+      await fillRest(page);
+      await publishDocument(service.app.em, dearer, { honoursQuotes: false });
       await submit(page).click();
       await page.getByText("Nothing is booked yet: the price is $20.00 now.").waitFor();
       expect(await listed(own)).toEqual([]);
@@ -206,11 +222,31 @@ describeDashboard("quoting and booking", (dashboard) => {
     });
   });
 
+  test("how long the price holds is counted down, and it is asked for anew when it no longer does", async () => {
+    const { service } = dashboard;
+    const own = await service.addWorkspace();
+    const page = await open(COVERED, "member", own);
+    await page.clock.install();
+    await page.reload();
+    const left = page.getByRole("timer");
+    await expect.poll(() => left.textContent()).toMatch(/^This price holds for 1[45]:\d\d\.$/);
+    await page.clock.fastForward("10:00");
+    await expect.poll(() => left.textContent()).toMatch(/^This price holds for [45]:\d\d\.$/);
+    await publishDocument(service.app.em, { ...SAMPLE_TARIFF, base_fee: "20.00" });
+    const quote = { apiKey: own.apiKey, body: COVERED_ROUTE };
+    const quoted = async () => (await service.request("/v1/quotes", quote)).body.total;
+    await expect.poll(quoted).toBe(20);
+    await page.clock.fastForward("05:00");
+    await expect.poll(() => total(page).getAttribute("value")).toBe("20");
+    await expect.poll(() => left.textContent()).toMatch(/^This price holds for 1[45]:\d\d\.$/);
+    await publishDocument(service.app.em, SAMPLE_TARIFF);
+  });
+
   test("a workspace that cannot book says what to do, and still gives prices", async () => {
     const own = await dashboard.service.addWorkspace({ paymentProvider: undefined });
     const page = await open(COVERED, "member", own);
     await page.getByText("Nothing can be booked at present.").waitFor();
-    await page.getByText("No payment provider is connected.").waitFor();
+    await page.getByText("No payment provider takes payments for this workspace.").waitFor();
     await total(page).waitFor();
     expect(await submit(page).count()).toBe(0);
     await expectWellShown(page, "book-blocked");
@@ -221,7 +257,7 @@ describeDashboard("quoting and booking", (dashboard) => {
     await total(page).waitFor();
     expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("Quote");
     expect(await submit(page).count()).toBe(0);
-    expect(await page.getByLabel("Pickup address").count()).toBe(0);
+    expect(await page.getByLabel("Pickup address").count()).toBe(1);
     await expectWellShown(page, "quote");
   });
 });

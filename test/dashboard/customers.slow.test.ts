@@ -1,6 +1,13 @@
 import { beforeAll, expect, test } from "vitest";
 import { book } from "../support/bookings.ts";
-import { describeDashboard, expectWellShown, openAsMember, rowsOf } from "./browser.ts";
+import {
+  describeDashboard,
+  enter,
+  expectWellShown,
+  openAsMember,
+  rowsOf,
+  tabTo,
+} from "./browser.ts";
 
 describeDashboard("customers", (dashboard) => {
   beforeAll(async () => {
@@ -29,8 +36,10 @@ describeDashboard("customers", (dashboard) => {
     expect(await cells.allTextContents()).toEqual([
       "Ada Lovelace",
       "ada@example.org",
-      "AB 123",
-      expect.stringMatching(/^\d+$/),
+      "",
+      "2",
+      expect.stringMatching(/ago$|^now$/),
+      "—",
     ]);
     await expectWellShown(page, "customers");
     await page.keyboard.press("n");
@@ -88,5 +97,111 @@ describeDashboard("customers", (dashboard) => {
     await rowsOf(page, "Customers").first().getByRole("link").click();
     await expect.poll(() => rowsOf(page, "Shipments").count()).toBeGreaterThan(1);
     expect(await page.getByRole("link", { name: /^Book/ }).count()).toBe(0);
+    expect(await page.getByRole("button", { name: /^(Edit|Merge)$/ }).count()).toBe(0);
+  });
+
+  /** A workspace with two customers who are one, with a shipment each, of which one is paid. */
+  async function addTwice() {
+    const own = await dashboard.service.addWorkspace();
+    const { service } = dashboard;
+    const first = await book(service, own.apiKey, { customer_name: "Grace Hopper" });
+    const twice = { customer_name: "G. Hopper", customer_email: "grace@example.org" };
+    const second = await book(service, own.apiKey, twice);
+    await service.request(`/v1/shipments/${second["reference"]}/payments`, {
+      apiKey: own.apiKey,
+      body: { amount: second["total"], currency: second["currency"] },
+    });
+    const change = { phone: "+1 212 555 0100", notes: "Rings twice\nHas a dog" };
+    await service.request(`/v1/customers/${second["customer"].id}`, {
+      apiKey: own.apiKey,
+      method: "PATCH",
+      body: change,
+    });
+    return { own, stays: first["customer"].id as number, goes: second["customer"].id as number };
+  }
+
+  test("are edited by the keyboard alone, and what others changed meanwhile is not undone", async () => {
+    const { own, stays } = await addTwice();
+    const { service } = dashboard;
+    const page = await open("member", own);
+    await page.goto(`/w/${own.id}/customers/${stays}`);
+    await enter(page, page.getByRole("button", { name: "Edit" }));
+    const dialog = page.getByRole("dialog", { name: "Edit the customer" });
+    await tabTo(page, dialog.getByLabel("Phone"));
+    await page.keyboard.type("555 0101");
+    await tabTo(page, dialog.getByLabel("Usual pickup"));
+    await page.keyboard.type("1 Main St");
+    await page.keyboard.press("Tab");
+    await page.keyboard.type("40.7");
+    await tabTo(page, dialog.getByLabel("Notes"));
+    await page.keyboard.type("Call first");
+    await page.keyboard.press("Enter");
+    await page.keyboard.type("Then ring");
+    await expectWellShown(page, "customer-edit");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await dialog.getByText("Longitude is required with").waitFor();
+    expect(await dialog.getByLabel("Longitude").first().getAttribute("aria-invalid")).toBe("true");
+    await page.keyboard.type("-73.9");
+    await page.keyboard.press("Enter");
+    await dialog.waitFor({ state: "detached" });
+    await page.getByText("1 Main St (40.7, -73.9)").waitFor();
+    expect(await page.locator(".customer-notes").textContent()).toBe("Call first\nThen ring");
+    expect(await page.getByRole("link", { name: "555 0101" }).getAttribute("href")).toBe(
+      "tel:5550101",
+    );
+    await expectWellShown(page, "customer-facts");
+
+    await page.getByRole("button", { name: "Edit" }).click();
+    await dialog.getByLabel("Name").fill("Grace B. Hopper");
+    await service.request(`/v1/customers/${stays}`, {
+      apiKey: own.apiKey,
+      method: "PATCH",
+      body: { notes: "Theirs" },
+    });
+    await dialog.getByRole("button", { name: "Save the changes" }).click();
+    await dialog.getByText("Somebody changed the customer meanwhile").waitFor();
+    await dialog.getByRole("button", { name: "Load what it is now" }).click();
+    await expect.poll(() => dialog.getByLabel("Notes").inputValue()).toBe("Theirs");
+    for (const field of ["Usual pickup", "Latitude", "Longitude"]) {
+      await dialog.getByLabel(field).first().fill("");
+    }
+    await dialog.getByRole("button", { name: "Save the changes" }).click();
+    await dialog.waitFor({ state: "detached" });
+    await page.getByText("1 Main St").waitFor({ state: "detached" });
+  });
+
+  test("who are one are merged by the keyboard alone, and are found under the old number", async () => {
+    const { own, stays, goes } = await addTwice();
+    const page = await open("member", own);
+    await page.goto(`/w/${own.id}/customers/${stays}`);
+    await enter(page, page.getByRole("button", { name: "Merge" }));
+    const dialog = page.getByRole("dialog", { name: "Merge another customer into Grace Hopper" });
+    await enter(page, dialog.getByRole("button", { name: "Merge", exact: true }));
+    await dialog.getByText("Choose a customer.").waitFor();
+    await page.keyboard.type("hopper");
+    const found = dialog.getByRole("list", { name: "Customers found" });
+    await found.getByRole("button").waitFor();
+    expect(await found.getByRole("button").allTextContents()).toEqual([
+      "G. Hopper grace@example.org",
+    ]);
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await dialog.getByText("+1 212 555 0100").waitFor();
+    await expectWellShown(page, "customer-merge");
+    await enter(page, dialog.getByRole("button", { name: "Merge G. Hopper into Grace Hopper" }));
+    await dialog.waitFor({ state: "detached" });
+    await expect.poll(() => rowsOf(page, "Shipments").count()).toBe(2);
+    expect(await page.locator(".figures .value").allTextContents()).toEqual([
+      "2",
+      expect.anything(),
+      "$12.69",
+    ]);
+    await page.getByText("Rings twice").waitFor();
+    await page.goto(`/w/${own.id}/customers/${goes}`);
+    await page.getByText(`Customer ${goes} was merged into this one.`).waitFor();
+    await page.getByRole("heading", { name: "Grace Hopper" }).waitFor();
+    await expect.poll(() => rowsOf(page, "Shipments").count()).toBe(2);
   });
 });

@@ -1,6 +1,5 @@
 import type { Customer } from "../../../gen/shipments/v1/customer_pb.js";
 import { CustomerService } from "../../../gen/shipments/v1/customer_service_pb.js";
-import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { useLive } from "../api/live.ts";
 import { hasRole, useWorkspace } from "../api/session.ts";
@@ -8,23 +7,35 @@ import { useAction } from "../api/use-action.ts";
 import { useQuery } from "../api/use-query.ts";
 import { paths } from "../routes/paths.ts";
 import { changeQuery, usePlace } from "../routes/router.ts";
-import { ShipmentList } from "../shipments/shipments.tsx";
-import { DescriptionList } from "../ui/description-list.tsx";
-import { DetailPage } from "../ui/detail-page.tsx";
 import { textOf } from "../ui/fields.tsx";
-import { recordIdOf } from "../ui/format.ts";
+import { numberText } from "../ui/format.ts";
 import { ListView } from "../ui/list-view.tsx";
-import { Empty, Page, Section } from "../ui/page.tsx";
+import { Empty, Page } from "../ui/page.tsx";
 import { FIRST_PAGE, usePageToken } from "../ui/pager.tsx";
 import { SearchBox } from "../ui/search-box.tsx";
 import type { Column } from "../ui/table.tsx";
+import { Time } from "../ui/values.tsx";
+import { Spend } from "./spend.tsx";
 
 const COLUMNS: readonly Column<Customer>[] = [
-  { header: "Name", selfEvident: true, cell: ({ name }) => name },
-  { header: "Email", selfEvident: true, cell: ({ email }) => email },
-  { header: "Id number", cell: ({ idNumber }) => idNumber ?? "—" },
-  { header: "Number", align: "end", cell: ({ id }) => String(id) },
+  { header: "Name", selfEvident: true, clips: true, cell: ({ name }) => name },
+  { header: "Email", selfEvident: true, clips: true, cell: ({ email }) => email },
+  { header: "Phone", cell: ({ phone }) => phone },
+  {
+    header: "Shipments",
+    align: "end",
+    cell: ({ figures }) => numberText(Number(figures?.shipments ?? 0)),
+  },
+  { header: "Last booking", cell: ({ figures }) => <Time at={figures?.lastBookedAt} /> },
+  {
+    header: "Spend",
+    align: "end",
+    cell: ({ figures }) => <Spend revenue={figures?.revenue ?? []} />,
+  },
 ];
+
+/** What makes another figure of a customer. */
+const CHANGES_FIGURES = /^shipment\.(created|updated|paid|cancelled)$/;
 
 /** The customers of a workspace, the newest first, or those with an email or of a name. */
 export function CustomersPage({ workspace }: { readonly workspace: string }) {
@@ -34,19 +45,21 @@ export function CustomersPage({ workspace }: { readonly workspace: string }) {
   const name = query.get("name") ?? undefined;
   const pageToken = usePageToken();
   const list = useQuery(
-    (signal) => customers.listCustomers({ email, name, pageToken, pageSize: 50 }, { signal }),
+    (signal) =>
+      customers.listCustomers({ email, name, pageToken, pageSize: 50, figures: true }, { signal }),
     [customers, email, name, pageToken],
   );
   const sought = [
     ...(email === undefined ? [] : [`with the email ${email}`]),
     ...(name === undefined ? [] : [`whose first or last name begins with ${name}`]),
   ].join(" and ");
-  useLive(list.reload, ({ type }) => type === "shipment.created");
+  useLive(list.reload, ({ type }) => CHANGES_FIGURES.test(type));
   return (
     <Page title="Customers" actions={<Search />}>
       <ListView
         query={list}
         label="Customers"
+        oneLine
         columns={COLUMNS}
         keyOf={({ id }) => String(id)}
         href={({ id }) => paths.customer({ workspace, customer: id })}
@@ -104,80 +117,5 @@ function NoCustomers(props: { readonly sought: string; readonly workspace: strin
     >
       A customer is made by the first shipment that is booked for them.
     </Empty>
-  );
-}
-
-interface Props {
-  readonly workspace: string;
-  /** The customer's number. */
-  readonly customer: string;
-}
-
-/** One customer with the shipments that were booked for them, the newest first. */
-export function CustomerPage({ workspace, customer: number }: Props) {
-  const customers = useClient(CustomerService);
-  // No customer has the number 0: an address that names none is answered like one of a stranger.
-  const id = recordIdOf(number) ?? 0n;
-  const query = useQuery(
-    (signal) => customers.getCustomer({ customer: id }, { signal }),
-    [customers, id],
-  );
-  const shipments = useClient(ShipmentService);
-  const pageToken = usePageToken();
-  const list = useQuery(
-    (signal) => shipments.listShipments({ customerId: id, pageToken, pageSize: 25 }, { signal }),
-    [shipments, id, pageToken],
-  );
-  useLive(list.reload, ({ data }) => data?.customer?.id === id);
-  const mayBook = hasRole(useWorkspace(), "member");
-  return (
-    <DetailPage
-      query={query}
-      up={{ label: "Customers", href: paths.customers({ workspace }) }}
-      what="customer"
-      title={({ name }) => name}
-      fallbackTitle={`Customer ${number}`}
-      missing={`No customer of this workspace has the number ${number}.`}
-      actions={() =>
-        mayBook && (
-          <a class="button primary" href={paths.book({ workspace }, { customer: number })}>
-            Book for this customer
-          </a>
-        )
-      }
-    >
-      {(customer) => (
-        <>
-          <Details customer={customer} />
-          <section class="page-part" aria-label="Shipments">
-            <h2>Shipments</h2>
-            <ShipmentList
-              workspace={workspace}
-              query={list}
-              ofOneCustomer
-              empty={
-                <Empty title="No shipments">
-                  No shipment is booked for this customer any more.
-                </Empty>
-              }
-            />
-          </section>
-        </>
-      )}
-    </DetailPage>
-  );
-}
-
-function Details({ customer: { id, email, idNumber } }: { readonly customer: Customer }) {
-  return (
-    <Section title="Details">
-      <DescriptionList
-        items={[
-          ["Email", <a href={`mailto:${email}`}>{email}</a>],
-          ["Id number", idNumber],
-          ["Number", String(id)],
-        ]}
-      />
-    </Section>
   );
 }

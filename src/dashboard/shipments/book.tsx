@@ -19,9 +19,11 @@ import { moneyText, recordIdOf } from "../ui/format.ts";
 import { QueryView, Spinner } from "../ui/query-view.tsx";
 import { MetadataFields, metadataOf } from "./metadata-fields.tsx";
 import { Page, Section } from "../ui/page.tsx";
-import { Quote, type QuoteQuery, useQuote } from "./quote.tsx";
+import { Quote, type QuoteQuery, totalWithoutWindows, useQuote } from "./quote.tsx";
 import { RouteFields } from "./route-fields.tsx";
 import { ROUTE_FIELDS, routeOf, type RouteText } from "./route.ts";
+import { useWindows, WindowFields, type Windows, windowsOf } from "./window-fields.tsx";
+import { isOfWindows } from "./windows.ts";
 import { toast } from "../ui/toast.tsx";
 import { paths } from "../routes/paths.ts";
 import { changeQuery, navigate, usePlace } from "../routes/router.ts";
@@ -71,22 +73,31 @@ function useRoute() {
   return { route, change };
 }
 
+/** Asks when a route is wanted, with what is said of that by its quote. */
+function QuotedTimes(props: { readonly windows: Windows; readonly quote: QuoteQuery }) {
+  const { windows, quote } = props;
+  const total = totalWithoutWindows(quote);
+  return <WindowFields windows={windows} total={total} refused={quote.problem} />;
+}
+
 /** For those who may not book, or cannot now. */
 function QuoteOnly({ hasTariff }: { readonly hasTariff: boolean }) {
   const { route, change } = useRoute();
-  const quote = useQuote(route, hasTariff);
+  const windows = useWindows(route, { isWanted: hasTariff });
+  const quote = useQuote(route, windows, hasTariff);
   return (
     <div class="columns">
       <div>
         <Section title="Route">
           <div class="form">
-            <RouteFields route={route} change={change} withoutAddresses />
+            <RouteFields route={route} change={change} />
+            <QuotedTimes windows={windows} quote={quote} />
           </div>
         </Section>
       </div>
       <div>
         <Section title="Price">
-          <Quote query={quote} />
+          <Quote query={quote} windows={windows} />
         </Section>
       </div>
     </div>
@@ -118,7 +129,8 @@ function BookingForm(props: {
 }) {
   const { workspace, customer } = props;
   const { route, change } = useRoute();
-  const quote = useQuote(route);
+  const windows = useWindows(route);
+  const quote = useQuote(route, windows);
   const [choice, setChoice] = useState<CustomerChoice>(
     customer ? { kind: "existing", customer } : { kind: "new" },
   );
@@ -127,7 +139,8 @@ function BookingForm(props: {
     const chosen = next.kind === "existing" ? next.customer : undefined;
     changeQuery({ customer: chosen && String(chosen.id) }, { replace: true });
   };
-  const book = useBooking({ workspace, route, choice, quote });
+  const customerId = choice.kind === "existing" ? choice.customer?.id : undefined;
+  const book = useBooking({ workspace, route, windows, choice, quote });
   const price = quote.data?.covered
     ? ` for ${moneyText(quote.data.total, quote.data.currency)}`
     : "";
@@ -138,13 +151,14 @@ function BookingForm(props: {
           <div>
             <Section title="Route">
               <div class="form">
-                <RouteFields route={route} change={change} />
+                <RouteFields route={route} change={change} customer={customerId} />
+                <QuotedTimes windows={windows} quote={quote} />
               </div>
             </Section>
           </div>
           <div>
             <Section title="Price">
-              <Quote query={quote} />
+              <Quote query={quote} windows={windows} />
             </Section>
             <Section title="Customer">
               <div class="form">
@@ -157,7 +171,7 @@ function BookingForm(props: {
                   name="external_reference"
                   label="External reference"
                   optional
-                  hint="Your own name for it; each is used once."
+                  hint="Your own number for it, such as that of an order. Each is used once."
                 />
                 <MetadataFields />
               </div>
@@ -173,20 +187,23 @@ function BookingForm(props: {
 function useBooking(props: {
   readonly workspace: string;
   readonly route: RouteText;
+  readonly windows: Windows;
   readonly choice: CustomerChoice;
   readonly quote: QuoteQuery;
 }) {
-  const { workspace, route, choice, quote } = props;
+  const { workspace, route, windows, choice, quote } = props;
   const shipments = useClient(ShipmentService);
   const once = useIdempotencyOptions();
   const book = useAction(async (form: FormData) => {
     const request = {
       ...customerOf(choice, form),
       ...routeOf(route),
+      ...windowsOf(windows),
       pickupAddress: textOf(form, "pickup_address"),
       dropoffAddress: textOf(form, "dropoff_address"),
       externalReference: optionalTextOf(form, "external_reference"),
       metadata: metadataOf(form),
+      quoteId: quote.data?.id,
       // Nothing is booked at a price that nobody has seen: no booking costs 0 unless that is shown.
       expectedTotal: quote.data?.total ?? 0,
       expectedCurrency: quote.data?.currency,
@@ -195,23 +212,40 @@ function useBooking(props: {
     toast("The shipment is booked.");
     navigate(paths.shipment({ workspace, reference: data!.reference }));
   });
-  const { reason } = book.problem ?? {};
+  const { problem: refused } = book;
   useEffect(() => {
-    if (reason === "PRICE_CHANGED") quote.reload();
-  }, [reason]);
-  const problem = useMemo(() => book.problem && bookingProblem(book.problem), [book.problem]);
+    if (refused === undefined) return;
+    if (isOfPrice(refused) || isOfWindows(refused)) quote.reload();
+    if (isOfWindows(refused)) windows.reload();
+  }, [refused]);
+  const problem = useMemo(() => refused && bookingProblem(windows.inWords(refused)), [refused]);
   return { ...book, problem };
+}
+
+/** Why a price does not hold, with what the shipment would cost now. */
+const PRICE_REASONS: readonly string[] = ["PRICE_CHANGED", "QUOTE_EXPIRED", "QUOTE_VOID"];
+/** Why a quote cannot be booked. */
+const QUOTE_REASONS: readonly string[] = ["QUOTE_MISMATCH", "QUOTE_UNKNOWN", "QUOTE_USED"];
+
+/** Whether another quote is to be asked for. */
+function isOfPrice({ reason = "" }: Problem): boolean {
+  return PRICE_REASONS.includes(reason) || QUOTE_REASONS.includes(reason);
 }
 
 /** In words of the page, where the service's are about what the reader did not type. */
 function bookingProblem(problem: Problem): Problem {
+  const { reason = "" } = problem;
   const { total, currency } = problem.facts;
-  if (problem.reason === "PRICE_CHANGED" && total !== undefined && currency !== undefined) {
+  if (PRICE_REASONS.includes(reason) && total !== undefined && currency !== undefined) {
     const price = moneyText(Number(total), currency);
     const message = `Nothing is booked yet: the price is ${price} now. Book again if that is fine.`;
     return { ...problem, message, fields: {} };
   }
-  if (problem.reason === "IDEMPOTENCY_KEY_REUSED") {
+  if (QUOTE_REASONS.includes(reason) && problem.facts.shipment === undefined) {
+    const message = "Nothing is booked yet: look at the price again, and book if it is fine.";
+    return { ...problem, message, fields: {} };
+  }
+  if (reason === "IDEMPOTENCY_KEY_REUSED") {
     const message =
       "An earlier try with this form was booked after all. Find it under Shipments, and open this page anew to book another.";
     return { ...problem, message, fields: {} };

@@ -42,7 +42,7 @@ export function CustomerFields(props: {
             name="customer_email"
             label="Email"
             type="email"
-            hint="When the name and the email are a customer's already, it is booked for them."
+            hint="If a customer has this name and email already, the booking is theirs."
           />
           <TextField name="customer_id_number" label="Id number" optional />
         </>
@@ -78,13 +78,17 @@ export function customerOf(choice: CustomerChoice, form: FormData) {
 const SHOWN = 8;
 
 /** Finds a customer by the name or the email; shows the newest as long as nothing is typed. */
-function ExistingCustomer(props: {
+export function ExistingCustomer(props: {
+  /** The name of the request's field; `customer_id` when not given. */
+  readonly name?: string;
+  /** One that is not to be chosen. */
+  readonly except?: bigint;
   readonly chosen: Customer | undefined;
   readonly choose: (customer: Customer | undefined) => void;
 }) {
-  const { chosen, choose } = props;
+  const { name = "customer_id", except, chosen, choose } = props;
   const [text, setText] = useState("");
-  const found = useCustomers(text);
+  const found = useCustomers(text, except);
   if (chosen !== undefined) {
     return (
       <div class="chosen">
@@ -100,7 +104,7 @@ function ExistingCustomer(props: {
   return (
     <>
       <Field
-        name="customer_id"
+        name={name}
         label="Find a customer"
         hint="By the beginning of the first or last name, or by the whole email."
       >
@@ -134,14 +138,16 @@ function ExistingCustomer(props: {
   );
 }
 
-function useCustomers(text: string): Query<readonly Customer[]> {
+function useCustomers(text: string, except: bigint | undefined): Query<readonly Customer[]> {
   const customers = useClient(CustomerService);
   const sought = useDebounced(text.trim(), 200);
   return useQuery(
     async (signal) => {
       const filter = sought.includes("@") ? { email: sought } : { name: sought };
-      return (await customers.listCustomers({ ...filter, pageSize: SHOWN }, { signal })).data;
+      const pageSize = SHOWN + (except === undefined ? 0 : 1);
+      const { data } = await customers.listCustomers({ ...filter, pageSize }, { signal });
+      return data.filter(({ id }) => id !== except).slice(0, SHOWN);
     },
-    [customers, sought],
+    [customers, sought, except],
   );
 }

@@ -1,8 +1,17 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { TextField } from "../ui/fields.tsx";
+import { AddressService } from "../../../gen/shipments/v1/address_service_pb.js";
+import { WorkspaceService } from "../../../gen/shipments/v1/workspace_service_pb.js";
+import { useClient } from "../api/clients.ts";
+import { useQuery, useRpc } from "../api/use-query.ts";
 import { CoverageMap } from "../map/lazy-map.tsx";
+import type { LatLng } from "../map/map-geometry.ts";
+import { TextField } from "../ui/fields.tsx";
+import { useFormProblem } from "../ui/form.tsx";
+import { AddressField } from "./address-field.tsx";
+import { placeIn } from "./place-text.ts";
 import { type End, fieldsAt, placeOf, type RouteText, typed } from "./route.ts";
+import { useAddressAt } from "./use-addresses.ts";
 import "./shipments.css";
 
 const ENDS: readonly (readonly [End, label: string])[] = [
@@ -10,24 +19,55 @@ const ENDS: readonly (readonly [End, label: string])[] = [
   ["dropoff", "Dropoff"],
 ];
 
+const OTHER: Readonly<Record<End, End>> = { pickup: "dropoff", dropoff: "pickup" };
+
 interface Props {
   readonly route: RouteText;
   readonly change: (changes: Partial<RouteText>) => void;
   /** The addresses at first. */
   readonly addresses?: Readonly<Record<End, string>>;
-  /** For a price alone, which addresses do not matter to. */
-  readonly withoutAddresses?: boolean;
+  /** For whom it is; their recent addresses are suggested. */
+  readonly customer?: bigint | undefined;
+}
+
+/** The address of an end as it stands in its field. */
+interface EndAddress {
+  readonly text: string;
+  /** Whether the reader typed it: then it is never replaced by what is found. */
+  readonly isTyped: boolean;
+  /** Whose data it is, where it was found by its point. */
+  readonly credit?: string;
 }
 
 /**
  * Fields for both ends of a route and the weight, named as in requests, with a map on which the ends
- * can be clicked. The addresses are fields of the form alone.
+ * can be clicked and moved. The addresses are fields of the form alone.
  */
 export function RouteFields(props: Props) {
   const { route, change } = props;
   const [picked, setPicked] = useState<End>("pickup");
+  const hasSearch = useRpc(WorkspaceService.method.getWorkspace, {}).data?.data?.addressSearch;
+  const ends = useEnds(props, hasSearch === true);
+  const recent = useRecent(props.customer);
   return (
     <>
+      {ENDS.map(([end, label]) => (
+        <div key={end} onFocusIn={() => setPicked(end)}>
+          <AddressField
+            name={`${end}_address`}
+            label={`${label} address`}
+            value={ends.addresses[end].text}
+            isTyped={ends.addresses[end].isTyped}
+            credit={ends.addresses[end].credit}
+            place={placeOf(route, end)}
+            near={placeOf(route, OTHER[end])}
+            recent={recent}
+            hasSearch={hasSearch === true}
+            type={(text) => ends.put(end, text, true)}
+            choose={(place, address) => void ends.choose(end, place, address)}
+          />
+        </div>
+      ))}
       <div>
         <Segments
           name="picked"
@@ -41,53 +81,115 @@ export function RouteFields(props: Props) {
           pickup={placeOf(route, "pickup")}
           dropoff={placeOf(route, "dropoff")}
           onPick={(place) => {
-            change(fieldsAt(picked, place));
+            void ends.choose(picked, place);
             setPicked("dropoff");
           }}
+          onMove={(end, place) => void ends.choose(end, place)}
         />
       </div>
       {ENDS.map(([end, label]) => (
-        <EndFields key={end} {...props} end={end} label={label} entered={() => setPicked(end)} />
+        <div key={end} onFocusIn={() => setPicked(end)}>
+          <Coordinates {...{ end, label, route, change }} isOpen={hasSearch === false} />
+        </div>
       ))}
-      <div class="place-fields">
-        <TextField
-          name="weight_kg"
-          label="Weight in kg"
-          numeric
-          value={route.weight_kg}
-          onInput={(text) => change({ weight_kg: text })}
-        />
-      </div>
+      <WeightField route={route} change={change} />
     </>
   );
 }
 
-/** The fields of one end; `entered` is called when the reader gets to them. */
-function EndFields(
-  props: Props & { readonly end: End; readonly label: string; readonly entered: () => void },
-) {
-  const { end, label, route, change, addresses, withoutAddresses } = props;
+function WeightField({ route, change }: Pick<Props, "route" | "change">) {
   return (
-    <div class={withoutAddresses ? "place-fields pair" : "place-fields"} onFocusIn={props.entered}>
-      {!withoutAddresses && (
-        <TextField name={`${end}_address`} label={`${label} address`} value={addresses?.[end]} />
-      )}
+    <div class="place-fields">
       <TextField
-        name={`${end}_lat`}
-        label={`${label} latitude`}
+        name="weight_kg"
+        label="Weight in kg"
         numeric
-        value={route[`${end}_lat`]}
-        onInput={(text) => change(typed(end, "lat", text))}
-      />
-      <TextField
-        name={`${end}_lng`}
-        label={`${label} longitude`}
-        numeric
-        value={route[`${end}_lng`]}
-        onInput={(text) => change(typed(end, "lng", text))}
+        value={route.weight_kg}
+        onInput={(text) => change({ weight_kg: text })}
       />
     </div>
   );
+}
+
+/** The addresses of both ends, and how they follow their points. */
+function useEnds({ change, addresses: first }: Props, hasSearch: boolean) {
+  const [addresses, setAddresses] = useState<Readonly<Record<End, EndAddress>>>({
+    pickup: { text: first?.pickup ?? "", isTyped: first !== undefined },
+    dropoff: { text: first?.dropoff ?? "", isTyped: first !== undefined },
+  });
+  const addressAt = { pickup: useAddressAt(), dropoff: useAddressAt() };
+  const put = (end: End, text: string, isTyped: boolean) =>
+    setAddresses((before) => ({ ...before, [end]: { text, isTyped: isTyped && text !== "" } }));
+  return {
+    addresses,
+    put,
+    /** Sets a point with its address; without one, that is found, unless one was typed. */
+    async choose(end: End, place: LatLng, address?: string) {
+      change(fieldsAt(end, place));
+      const found = await addressAt[end](hasSearch && address === undefined ? place : undefined);
+      if (address !== undefined) return put(end, address, false);
+      if (found === "outdated") return;
+      setAddresses((before) => {
+        const { text, isTyped } = before[end];
+        const isKept = isTyped && placeIn(text) === undefined;
+        if (isKept) return before;
+        // The address of a point before stays, as one that was typed: it may be far from this point.
+        const kept = { ...before[end], isTyped: text !== "" };
+        return { ...before, [end]: found === undefined ? kept : { ...found, isTyped: false } };
+      });
+    },
+  };
+}
+
+/** The coordinates of an end, folded away as long as addresses can be searched. */
+function Coordinates(
+  props: Pick<Props, "route" | "change"> & {
+    readonly end: End;
+    readonly label: string;
+    readonly isOpen: boolean;
+  },
+) {
+  const { end, label, route, change, isOpen } = props;
+  const { fields = {} } = useFormProblem() ?? {};
+  const isRefused = `${end}_lat` in fields || `${end}_lng` in fields;
+  const place = placeOf(route, end);
+  return (
+    <details class="coordinates" open={isOpen || isRefused}>
+      <summary>
+        {label} coordinates
+        <span class="minor">{place ? `${place.lat}, ${place.lng}` : "not set"}</span>
+      </summary>
+      <div class="place-fields pair">
+        {(["lat", "lng"] as const).map((field) => (
+          <TextField
+            key={field}
+            name={`${end}_${field}`}
+            label={`${label} ${field === "lat" ? "latitude" : "longitude"}`}
+            numeric
+            value={route[`${end}_${field}`]}
+            onInput={(text) => change(typed(end, field, text))}
+          />
+        ))}
+      </div>
+      <p class="hint">Both can be pasted into one of them, and so can the address of a map.</p>
+    </details>
+  );
+}
+
+/** How many recent addresses of a customer are suggested. */
+const MAX_RECENT = 5;
+
+/** The addresses that a customer used last. */
+function useRecent(customer: bigint | undefined) {
+  const addresses = useClient(AddressService);
+  const { data } = useQuery(
+    async (signal) =>
+      customer === undefined
+        ? []
+        : (await addresses.listRecentAddresses({ customer, limit: MAX_RECENT }, { signal })).data,
+    [addresses, customer],
+  );
+  return data ?? [];
 }
 
 /** One of a few, chosen beside each other. */

@@ -1,5 +1,6 @@
 import { numberFrom } from "../ui/format.ts";
 import type { LatLng } from "../map/map-geometry.ts";
+import { placeIn } from "./place-text.ts";
 
 /** The fields of a route, by their names in requests. */
 export const ROUTE_FIELDS = [
@@ -40,15 +41,12 @@ export function placeOf(route: RouteText, end: End): LatLng | undefined {
 }
 
 /** The fields of an end that is at this place. */
-export function fieldsAt(end: End, { lat, lng }: Readonly<Record<"lat" | "lng", unknown>>) {
+export function fieldsAt(end: End, { lat, lng }: LatLng) {
   return { [`${end}_lat`]: String(lat), [`${end}_lng`]: String(lng) } as Partial<RouteText>;
 }
 
-/** A latitude and a longitude as maps give them for copying: `40.758, -73.9855`. */
-const BOTH = /^\s*(-?\d+\.\d+)\s*[,;\s]\s*(-?\d+\.\d+)\s*$/;
-
-/** What typing into a field changes: both coordinates when both were pasted into one field. */
+/** What typing into a field changes: both coordinates when a place was pasted into one field. */
 export function typed(end: End, field: "lat" | "lng", text: string): Partial<RouteText> {
-  const [, lat, lng] = BOTH.exec(text) ?? [];
-  return lat === undefined ? { [`${end}_${field}`]: text } : fieldsAt(end, { lat, lng });
+  const place = placeIn(text);
+  return place === undefined ? { [`${end}_${field}`]: text } : fieldsAt(end, place);
 }

@@ -1,7 +1,8 @@
-import type { ComponentType } from "preact";
-import { useState } from "preact/hooks";
+import type { ComponentChildren, ComponentType } from "preact";
+import { useMemo, useState } from "preact/hooks";
 import {
   type CancelReason,
+  DisputeStatus,
   PaymentStatus,
   ShipmentStatus,
   type Shipment,
@@ -20,35 +21,49 @@ import {
   textOf,
 } from "../ui/fields.tsx";
 import { Money } from "../ui/values.tsx";
-import { CANCEL_REASONS, PaymentBadge, ShipmentBadge } from "./shipment-badge.tsx";
+import { PaymentBadge, REASONS, ShipmentBadge } from "./shipment-badge.tsx";
 import { toast } from "../ui/toast.tsx";
-import { EditDialog, type ShipmentDialogProps } from "./shipment-edit.tsx";
+import { EditDialog, routeTextOf, type ShipmentDialogProps } from "./shipment-edit.tsx";
+import { RescheduleDialog } from "./shipment-reschedule.tsx";
+import { useWindows } from "./window-fields.tsx";
 
 /** Something that can be done to a shipment. */
 interface Step {
   readonly name: string;
   readonly dialog: ComponentType<ShipmentDialogProps>;
   readonly primary?: boolean;
+  readonly destructive?: boolean;
 }
 
 const EDIT: Step = { name: "Edit", dialog: EditDialog };
-const CANCEL: Step = { name: "Cancel shipment", dialog: CancelDialog };
+const RESCHEDULE: Step = { name: "Reschedule", dialog: RescheduleDialog };
+const CANCEL: Step = { name: "Cancel shipment", dialog: CancelDialog, destructive: true };
 const PAY: Step = { name: "Record payment", dialog: PaymentDialog, primary: true };
 const PICK_UP: Step = { name: "Mark as picked up", dialog: AdvanceDialog, primary: true };
 const DELIVER: Step = { name: "Mark as delivered", dialog: AdvanceDialog, primary: true };
 const REFUND: Step = { name: "Record refund", dialog: RefundDialog, primary: true };
 const PAY_LATE: Step = { name: "Record late payment", dialog: PaymentDialog };
 
-/** What can be done next, the most usual last. */
-function stepsOf({ status, paymentStatus }: Shipment): readonly Step[] {
+/**
+ * What can be done next, the most usual last and what cannot be taken back first.
+ *
+ * @param hasTimes whether times can be chosen for its route
+ * @param isOnline whether payments and refunds are recorded by themselves
+ */
+function stepsOf(
+  { status, paymentStatus }: Shipment,
+  { hasTimes, isOnline }: { readonly hasTimes: boolean; readonly isOnline: boolean },
+): readonly Step[] {
+  const edits = hasTimes ? [EDIT, RESCHEDULE] : [EDIT];
   switch (status) {
     case ShipmentStatus.PENDING:
-      return [EDIT, CANCEL, PAY];
+      return isOnline ? [CANCEL, ...edits] : [CANCEL, ...edits, PAY];
     case ShipmentStatus.AWAITING_PICKUP:
-      return [EDIT, CANCEL, PICK_UP];
+      return [CANCEL, ...edits, PICK_UP];
     case ShipmentStatus.IN_TRANSIT:
       return [EDIT, DELIVER];
     case ShipmentStatus.CANCELLED:
+      if (isOnline) return [];
       if (paymentStatus === PaymentStatus.REFUND_PENDING) return [REFUND];
       return paymentStatus === PaymentStatus.VOIDED ? [PAY_LATE] : [];
     default:
@@ -59,26 +74,37 @@ function stepsOf({ status, paymentStatus }: Shipment): readonly Step[] {
 /** What the reader may do with a shipment in its state: a button for each, which opens a dialog. */
 export function ShipmentActions(props: {
   readonly shipment: Shipment;
+  /** Whether payments and refunds are recorded by themselves. */
+  readonly isOnline: boolean;
   readonly changed: () => void;
+  /** What else there is to do, before the most usual. */
+  readonly children: ComponentChildren;
 }) {
-  const { shipment, changed } = props;
+  const { shipment, isOnline, changed, children } = props;
   const [open, setOpen] = useState<{ readonly step: Step; readonly from: Shipment }>();
-  if (!hasRole(useWorkspace(), "member")) return null;
+  const mayChange = hasRole(useWorkspace(), "member");
+  const hasTimes = useHasTimes(shipment, mayChange);
+  if (!mayChange) return <>{children}</>;
   const close = () => setOpen(undefined);
   const isMoved =
     open !== undefined &&
     (open.from.status !== shipment.status || open.from.paymentStatus !== shipment.paymentStatus);
+  const steps = stepsOf(shipment, { hasTimes, isOnline });
+  const buttonOf = (step: Step) => (
+    <Button
+      key={step.name}
+      primary={step.primary ?? false}
+      destructive={step.destructive ?? false}
+      onClick={() => setOpen({ step, from: shipment })}
+    >
+      {step.name}
+    </Button>
+  );
   return (
     <>
-      {stepsOf(shipment).map((step) => (
-        <Button
-          key={step.name}
-          primary={step.primary}
-          onClick={() => setOpen({ step, from: shipment })}
-        >
-          {step.name}
-        </Button>
-      ))}
+      {steps.filter(({ destructive }) => destructive).map(buttonOf)}
+      {children}
+      {steps.filter(({ destructive }) => !destructive).map(buttonOf)}
       {isMoved ? (
         <MovedDialog shipment={shipment} close={close} />
       ) : (
@@ -86,6 +112,17 @@ export function ShipmentActions(props: {
       )}
     </>
   );
+}
+
+/** Whether a shipment has a booked time, or one can be chosen for its route before it is picked up. */
+function useHasTimes(shipment: Shipment, mayChange: boolean): boolean {
+  const { status, pickupWindow, dropoffWindow } = shipment;
+  const isBooked = (pickupWindow ?? dropoffWindow) !== undefined;
+  const isBefore = status === ShipmentStatus.PENDING || status === ShipmentStatus.AWAITING_PICKUP;
+  const isWanted = mayChange && isBefore && !isBooked;
+  const route = useMemo(() => routeTextOf(shipment), [shipment.etag]);
+  const { offers } = useWindows(route, { isWanted, isShown: false });
+  return isBooked || (offers.pickup ?? offers.dropoff) !== undefined;
 }
 
 /** Shown when the shipment changed since the dialog opened. */
@@ -153,11 +190,6 @@ function AdvanceDialog({ shipment, close, changed }: ShipmentDialogProps) {
   );
 }
 
-/** Reasons by number, as they are chosen from; none is chosen at first. */
-const REASONS = Object.entries(CANCEL_REASONS).map(
-  ([number, text]) => [number === "0" ? "" : number, text] as const,
-);
-
 function CancelDialog({ shipment, close, changed }: ShipmentDialogProps) {
   const shipments = useClient(ShipmentService);
   return (
@@ -181,10 +213,11 @@ function CancelDialog({ shipment, close, changed }: ShipmentDialogProps) {
     >
       <p>
         A cancelled shipment stays cancelled.{" "}
+        {shipment.paymentDetails?.checkoutUrl !== undefined && "Its pay link ends."}
         {shipment.paymentStatus === PaymentStatus.PAID && (
           <>
-            It is paid: <Money amount={shipment.total} currency={shipment.currency} /> are to be
-            refunded.
+            It is paid: <Money amount={shipment.total} currency={shipment.currency} />{" "}
+            {refundOf(shipment)}
           </>
         )}
       </p>
@@ -192,6 +225,14 @@ function CancelDialog({ shipment, close, changed }: ShipmentDialogProps) {
       <TextAreaField name="note" label="Note" optional />
     </Dialog>
   );
+}
+
+/** What becomes of the money of a paid shipment that is cancelled. */
+function refundOf({ paymentDetails }: Shipment): string {
+  if (paymentDetails === undefined) return "are to be refunded.";
+  return paymentDetails.dispute === DisputeStatus.OPEN
+    ? "go back once the dispute is decided."
+    : "go back to the customer by themselves, less what was refunded already.";
 }
 
 function RefundDialog({ shipment, close, changed }: ShipmentDialogProps) {

@@ -1,7 +1,9 @@
 import {
   CancelReason,
+  DisputeStatus,
   PaymentStatus,
   ShipmentStatus,
+  type Shipment,
 } from "../../../gen/shipments/v1/shipment_pb.js";
 import { Badge, choicesOf, type Label } from "../ui/badge.tsx";
 
@@ -9,7 +11,7 @@ const UNKNOWN: Label = ["Unknown", "neutral"];
 
 const SHIPMENT: Readonly<Record<ShipmentStatus, Label>> = {
   [ShipmentStatus.UNSPECIFIED]: UNKNOWN,
-  [ShipmentStatus.PENDING]: ["Pending", "attention"],
+  [ShipmentStatus.PENDING]: ["Pending", "neutral"],
   [ShipmentStatus.AWAITING_PICKUP]: ["Awaiting pickup", "active"],
   [ShipmentStatus.IN_TRANSIT]: ["In transit", "active"],
   [ShipmentStatus.DELIVERED]: ["Delivered", "good"],
@@ -36,6 +38,11 @@ export const CANCEL_REASONS: Readonly<Record<CancelReason, string>> = {
   [CancelReason.OTHER]: "Another reason",
 };
 
+/** Reasons by number, as they are chosen from; none is chosen at first. */
+export const REASONS = Object.entries(CANCEL_REASONS).map(
+  ([number, text]) => [number === "0" ? "" : number, text] as const,
+);
+
 /** The statuses there are, with their names, for a choice of one. */
 export const SHIPMENT_STATUSES = choicesOf(SHIPMENT);
 export const PAYMENT_STATUSES = choicesOf(PAYMENT);
@@ -46,8 +53,54 @@ export function ShipmentBadge({ status }: { readonly status: ShipmentStatus }) {
   return <Badge tone={tone}>{label}</Badge>;
 }
 
+/** What a payment provider says of a payment besides its status; undefined when that says all. */
+function newsOf({ paymentDetails }: Pick<Shipment, "paymentDetails">): Label | undefined {
+  if (paymentDetails === undefined) return undefined;
+  const { dispute, refundError, processing, error } = paymentDetails;
+  if (dispute === DisputeStatus.OPEN) return ["Disputed", "bad"];
+  if (refundError !== undefined) return ["Refund failed", "bad"];
+  if (processing) return ["Payment processing", "neutral"];
+  return error === undefined ? undefined : ["Payment failed", "attention"];
+}
+
+/** What a payment provider says of a payment besides its status; nothing when that says all. */
+export function PaymentNews(shipment: Pick<Shipment, "paymentDetails">) {
+  const news = newsOf(shipment);
+  return news === undefined ? null : <Badge tone={news[1]}>{news[0]}</Badge>;
+}
+
+/**
+ * Where a shipment is, and what is due about it, in one: the payment is said only where the place on the
+ * way does not imply it. Only what needs somebody's hand has a colour.
+ */
+export function StateBadge(
+  shipment: Pick<Shipment, "status" | "paymentStatus" | "paymentDetails">,
+) {
+  const { status, paymentStatus } = shipment;
+  if (newsOf(shipment) !== undefined) return <PaymentNews {...shipment} />;
+  if (status === ShipmentStatus.PENDING) return <Badge tone="attention">To pay</Badge>;
+  if (status !== ShipmentStatus.CANCELLED || paymentStatus === PaymentStatus.VOIDED) {
+    return <Badge>{SHIPMENT[status]?.[0] ?? UNKNOWN[0]}</Badge>;
+  }
+  const [label, tone] = PAYMENT[paymentStatus] ?? UNKNOWN;
+  return (
+    <Badge tone={tone}>
+      {paymentStatus === PaymentStatus.REFUND_PENDING ? "Refund due" : label}
+    </Badge>
+  );
+}
+
 /** Where the payment of a shipment stands. */
 export function PaymentBadge({ status }: { readonly status: PaymentStatus }) {
   const [label, tone] = PAYMENT[status] ?? UNKNOWN;
   return <Badge tone={tone}>{label}</Badge>;
+}
+
+/** Whether a shipment was paid, whatever became of the money since. */
+export function isPaid({ paymentStatus }: Pick<Shipment, "paymentStatus">): boolean {
+  return (
+    paymentStatus === PaymentStatus.PAID ||
+    paymentStatus === PaymentStatus.REFUND_PENDING ||
+    paymentStatus === PaymentStatus.REFUNDED
+  );
 }

@@ -9,7 +9,7 @@ import { Button } from "../ui/button.tsx";
 import { Section } from "../ui/page.tsx";
 import { type Column, Table } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
-import { DeliveryBadge } from "../webhooks/webhook-badge.tsx";
+import { DeliveryBadge, LastAnswer } from "../webhooks/webhook-badge.tsx";
 import { paths } from "../routes/paths.ts";
 
 /** How many of the newest deliveries of each webhook are searched: those of one call. */
@@ -34,13 +34,15 @@ export function ShipmentDeliveries(props: {
   return (
     <Section
       title="Webhook deliveries"
-      actions={<a href={paths.webhooks({ workspace })}>All webhooks</a>}
+      actions={
+        isOpen ? (
+          <a href={paths.webhooks({ workspace })}>All webhooks</a>
+        ) : (
+          <Button onClick={() => setOpen(true)}>Look for deliveries</Button>
+        )
+      }
     >
-      {isOpen ? (
-        <Found {...props} />
-      ) : (
-        <Button onClick={() => setOpen(true)}>Look for deliveries</Button>
-      )}
+      {isOpen && <Found {...props} />}
     </Section>
   );
 }
@@ -97,6 +99,7 @@ const COLUMNS: readonly Column<Sent>[] = [
     selfEvident: true,
     cell: ({ delivery }) => <DeliveryBadge status={delivery.status} />,
   },
+  { header: "Last answer", cell: ({ delivery }) => <LastAnswer delivery={delivery} /> },
   { header: "To", cell: ({ webhook }) => webhook.url },
-  { header: "Made", align: "end", cell: ({ delivery }) => <Time at={delivery.createdAt} /> },
+  { header: "Sent", align: "end", cell: ({ delivery }) => <Time at={delivery.createdAt} /> },
 ];

@@ -1,17 +1,19 @@
-import { useEffect, useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { ShipmentStatus, type Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { useAction, useIdempotencyOptions } from "../api/use-action.ts";
-import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { Form } from "../ui/form.tsx";
+import { StaleNote } from "../ui/stale-note.tsx";
 import { TextField, textOf } from "../ui/fields.tsx";
 import { MetadataFields, metadataOf } from "./metadata-fields.tsx";
 import { Money } from "../ui/values.tsx";
-import { Quote, useQuote } from "./quote.tsx";
+import { Quote, totalWithoutWindows, useQuote } from "./quote.tsx";
 import { RouteFields } from "./route-fields.tsx";
 import { routeOf, type RouteText } from "./route.ts";
+import { useWindows, windowChanges, WindowFields, type Windows } from "./window-fields.tsx";
+import { bookedWindows } from "./windows.ts";
 import { toast } from "../ui/toast.tsx";
 import "./shipments.css";
 
@@ -40,15 +42,19 @@ function EditForm(
   const { shipment, from, restart, close, changed } = props;
   const shipments = useClient(ShipmentService);
   const once = useIdempotencyOptions();
-  const isPending = from.status === ShipmentStatus.PENDING;
+  // What is paid stays as it is, also while the money is on its way.
+  const isPending =
+    from.status === ShipmentStatus.PENDING && from.paymentDetails?.processing !== true;
   const [route, setRoute] = useState(() => routeTextOf(from));
+  const booked = useMemo(() => bookedWindows(from), [from]);
+  const windows = useWindows(route, { isWanted: isPending, booked });
   const edit = useAction(async (form: FormData) => {
     const request = {
       shipment: from.reference,
       etag: from.etag,
       pickupAddress: textOf(form, "pickup_address"),
       dropoffAddress: textOf(form, "dropoff_address"),
-      ...(isPending ? routeOf(route) : {}),
+      ...(isPending ? { ...routeOf(route), ...windowChanges(windows, booked) } : {}),
       metadata: { ...blanks(from.metadata), ...metadataOf(form) },
     };
     await shipments.updateShipment(request, once);
@@ -58,15 +64,18 @@ function EditForm(
   });
   const isKnown = shipment.etag !== from.etag && !edit.isRunning;
   const isStale = isKnown || edit.problem?.reason === "ETAG_STALE";
+  const problem = useMemo(() => edit.problem && windows.inWords(edit.problem), [edit.problem]);
   return (
     <Dialog title="Edit the shipment" close={close}>
       <Form
         name="Edit the shipment"
-        action={isStale ? { ...edit, problem: undefined } : edit}
+        action={{ ...edit, problem: isStale ? undefined : problem }}
         submit="Save the changes"
         cancel={close}
       >
-        {isStale && <StaleNote isLoaded={isKnown} restart={restart} load={changed} />}
+        {isStale && (
+          <StaleNote what="shipment" isLoaded={isKnown} restart={restart} load={changed} />
+        )}
         {isPending ? (
           <>
             <RouteFields
@@ -74,7 +83,7 @@ function EditForm(
               change={(changes) => setRoute((before) => ({ ...before, ...changes }))}
               addresses={{ pickup: from.pickupAddress, dropoff: from.dropoffAddress }}
             />
-            <NewPrice from={from} route={route} />
+            <NewPrice from={from} route={route} windows={windows} />
           </>
         ) : (
           <>
@@ -88,34 +97,14 @@ function EditForm(
   );
 }
 
-/** Says that somebody else changed the shipment, and leads to what it is now. */
-function StaleNote(props: {
-  /** Whether the shipment as it is now is known. */
-  readonly isLoaded: boolean;
-  readonly restart: () => void;
-  readonly load: () => void;
-}) {
-  const { isLoaded, restart, load } = props;
-  useEffect(() => {
-    if (!isLoaded) load();
-  }, []);
-  return (
-    <div class="problem attention" role="alert">
-      <p>
-        Somebody changed the shipment meanwhile, so these changes cannot be saved. Begin anew from
-        what it is now; what you changed here is lost.
-      </p>
-      <Button disabled={!isLoaded} onClick={restart}>
-        Load what it is now
-      </Button>
-    </div>
-  );
-}
-
 /** What the changed route would cost; nothing as long as it is the shipment's own. */
-function NewPrice(props: { readonly from: Shipment; readonly route: RouteText }) {
-  const { from, route } = props;
-  const quote = useQuote(route);
+function NewPrice(props: {
+  readonly from: Shipment;
+  readonly route: RouteText;
+  readonly windows: Windows;
+}) {
+  const { from, route, windows } = props;
+  const quote = useQuote(route, windows);
   const unchanged = routeTextOf(from);
   const isSame = Object.entries(unchanged).every(
     ([name, text]) => route[name as keyof RouteText] === text,
@@ -127,12 +116,19 @@ function NewPrice(props: { readonly from: Shipment; readonly route: RouteText })
         The price changes with the route and the weight. It was{" "}
         <Money amount={from.total} currency={from.currency} />.
       </p>
-      <Quote query={quote} />
+      <WindowFields
+        windows={windows}
+        booked={bookedWindows(from)}
+        total={totalWithoutWindows(quote)}
+        refused={quote.problem}
+      />
+      <Quote query={quote} windows={windows} />
     </div>
   );
 }
 
-function routeTextOf(shipment: Shipment): RouteText {
+/** The route of a shipment as it is typed. */
+export function routeTextOf(shipment: Shipment): RouteText {
   return {
     pickup_lat: String(shipment.pickupLat),
     pickup_lng: String(shipment.pickupLng),

@@ -1,24 +1,44 @@
+import { useEffect } from "preact/hooks";
 import type { Event } from "../../../gen/shipments/v1/event_pb.js";
-import { EventService } from "../../../gen/shipments/v1/event_service_pb.js";
+import {
+  EventService,
+  type ListShipmentEventsResponse,
+} from "../../../gen/shipments/v1/event_service_pb.js";
+import {
+  PaymentConnectionService,
+  type PaymentConnection,
+} from "../../../gen/shipments/v1/payment_connection_service_pb.js";
 import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import type { AcceptedWindow } from "../../../gen/shipments/v1/window_pb.js";
 import { useClient } from "../api/clients.ts";
 import { useLive } from "../api/live.ts";
-import { useQuery } from "../api/use-query.ts";
+import { useQuery, useRpc, type Query } from "../api/use-query.ts";
 import { CoverageMap } from "../map/lazy-map.tsx";
-import { paths } from "../routes/paths.ts";
+import { noteRecentShipment } from "./recent-shipments.ts";
+import { labelsHref, paths } from "../routes/paths.ts";
 import { CopyButton } from "../ui/copy-button.tsx";
 import { DescriptionList } from "../ui/description-list.tsx";
 import { DetailPage } from "../ui/detail-page.tsx";
 import { numberText } from "../ui/format.ts";
+import { Menu } from "../ui/menu.tsx";
 import { Section } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { Time } from "../ui/values.tsx";
 import { EVENT_TYPES } from "../webhooks/webhook-dialogs.tsx";
 import { PriceTable } from "./quote.tsx";
 import { ShipmentActions } from "./shipment-actions.tsx";
-import { CANCEL_REASONS, PaymentBadge, ShipmentBadge } from "./shipment-badge.tsx";
+import {
+  CANCEL_REASONS,
+  isPaid,
+  PaymentBadge,
+  PaymentNews,
+  ShipmentBadge,
+} from "./shipment-badge.tsx";
+import { clockText } from "../ui/local-time.ts";
+import { windowOf, windowText } from "./windows.ts";
 import { ShipmentDeliveries } from "./shipment-deliveries.tsx";
+import { isPaidOnline, ShipmentPayment } from "./shipment-payment.tsx";
 import "../webhooks/timeline.css";
 
 /** One shipment: its route, price and customer, and what happened to it. */
@@ -34,10 +54,15 @@ export function ShipmentPage(props: { readonly workspace: string; readonly refer
     (signal) => feed.listShipmentEvents({ shipment: reference, pageSize: 100 }, { signal }),
     [feed, reference],
   );
+  const connection = useRpc(PaymentConnectionService.method.getPaymentConnection, {}).data?.data;
   const reload = () => {
     query.reload();
     events.reload();
   };
+  const customer = query.data?.data?.customer?.name;
+  useEffect(() => {
+    if (customer !== undefined) noteRecentShipment(workspace, { reference, customer });
+  }, [workspace, reference, customer]);
   useLive(reload, (event) => event.shipment === reference);
   return (
     <DetailPage
@@ -48,28 +73,60 @@ export function ShipmentPage(props: { readonly workspace: string; readonly refer
       fallbackTitle={reference}
       missing={`No shipment of this workspace has the reference ${reference}.`}
       note={(shipment) => <Note shipment={shipment} />}
-      actions={(shipment) => <ShipmentActions shipment={shipment} changed={reload} />}
-    >
-      {(shipment) => (
-        <div class="columns">
-          <div>
-            <Route shipment={shipment} />
-            <Details shipment={shipment} workspace={workspace} />
-          </div>
-          <div>
-            <Section title="Price">
-              <PriceTable price={shipment} />
-            </Section>
-            <Section title="Timeline">
-              <QueryView query={events}>
-                {({ data }) => <Timeline events={data.toReversed()} />}
-              </QueryView>
-            </Section>
-            <ShipmentDeliveries workspace={workspace} events={events.data?.data ?? []} />
-          </div>
-        </div>
+      actions={(shipment) => (
+        <ShipmentActions
+          shipment={shipment}
+          isOnline={isPaidOnline({ shipment, connection })}
+          changed={reload}
+        >
+          <Menu label="Print">
+            <a class="button quiet" href={labelsHref(workspace, [shipment])}>
+              Label
+            </a>
+            {isPaid(shipment) && (
+              <a class="button quiet" href={paths.receipt({ workspace, reference })}>
+                Receipt
+              </a>
+            )}
+          </Menu>
+        </ShipmentActions>
       )}
+    >
+      {(shipment) => <Shown {...{ shipment, workspace, connection, changed: reload, events }} />}
     </DetailPage>
+  );
+}
+
+function Shown(props: {
+  readonly shipment: Shipment;
+  readonly workspace: string;
+  readonly connection: PaymentConnection | undefined;
+  readonly changed: () => void;
+  readonly events: Query<ListShipmentEventsResponse>;
+}) {
+  const { shipment, workspace, connection, changed, events } = props;
+  return (
+    <>
+      {/* Before the map, which is high: money may need a hand. */}
+      <ShipmentPayment shipment={shipment} connection={connection} changed={changed} />
+      <div class="columns">
+        <div>
+          <Route shipment={shipment} />
+          <Details shipment={shipment} workspace={workspace} />
+        </div>
+        <div>
+          <Section title="Price">
+            <PriceTable price={shipment} />
+          </Section>
+          <Section title="Timeline">
+            <QueryView query={events}>
+              {({ data }) => <Timeline events={data.toReversed()} />}
+            </QueryView>
+          </Section>
+          <ShipmentDeliveries workspace={workspace} events={events.data?.data ?? []} />
+        </div>
+      </div>
+    </>
   );
 }
 
@@ -79,6 +136,7 @@ function Note({ shipment }: { readonly shipment: Shipment }) {
       <CopyButton text={shipment.reference} what="reference" />
       <ShipmentBadge status={shipment.status} />
       <PaymentBadge status={shipment.paymentStatus} />
+      <PaymentNews {...shipment} />
     </>
   );
 }
@@ -86,13 +144,16 @@ function Note({ shipment }: { readonly shipment: Shipment }) {
 function Route({ shipment }: { readonly shipment: Shipment }) {
   const pickup = { lat: shipment.pickupLat, lng: shipment.pickupLng };
   const dropoff = { lat: shipment.dropoffLat, lng: shipment.dropoffLng };
+  const { pickupWindow, dropoffWindow } = shipment;
   return (
     <Section title="Route">
       <CoverageMap label="Route of the shipment" pickup={pickup} dropoff={dropoff} />
       <DescriptionList
         items={[
           ["From", <Place address={shipment.pickupAddress} {...pickup} />],
+          ["Pickup time", pickupWindow && <WindowTime window={pickupWindow} />],
           ["To", <Place address={shipment.dropoffAddress} {...dropoff} />],
+          ["Dropoff time", dropoffWindow && <WindowTime window={dropoffWindow} />],
           ["Distance", `${numberText(shipment.distanceKm)} km`],
           ["Weight", `${numberText(shipment.weightKg)} kg`],
         ]}
@@ -113,9 +174,28 @@ function Place(props: { readonly address: string; readonly lat: number; readonly
   );
 }
 
+/** A booked window by the clock of its place, and by the reader's where that differs. */
+function WindowTime(props: { readonly window: AcceptedWindow }) {
+  const { timeZone } = props.window;
+  const window = windowOf(props.window);
+  const [there, here] = [windowText(window, timeZone), windowText(window)];
+  return (
+    <>
+      {there} {clockText(timeZone)}
+      {here !== there && (
+        <>
+          <br />
+          <span class="minor">{here} your time</span>
+        </>
+      )}
+    </>
+  );
+}
+
 function Details(props: { readonly shipment: Shipment; readonly workspace: string }) {
   const { shipment, workspace } = props;
   const { customer, cancelReason, cancelledAt } = shipment;
+  const notes = Object.entries(shipment.metadata);
   return (
     <Section title="Details">
       <DescriptionList
@@ -136,9 +216,14 @@ function Details(props: { readonly shipment: Shipment; readonly workspace: strin
           ["Cancelled", cancelledAt && <Time at={cancelledAt} exact />],
           ["Reason", cancelReason && CANCEL_REASONS[cancelReason]],
           ["Note", shipment.cancelNote],
-          ...Object.entries(shipment.metadata),
         ]}
       />
+      {notes.length > 0 && (
+        <div class="note">
+          <h3>Notes</h3>
+          <DescriptionList items={notes} />
+        </div>
+      )}
     </Section>
   );
 }

@@ -1,196 +1,189 @@
 import type { ComponentChildren } from "preact";
-import { CustomerService } from "../../../gen/shipments/v1/customer_service_pb.js";
-import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
-import {
-  type ListShipmentsResponse,
-  ShipmentService,
-} from "../../../gen/shipments/v1/shipment_service_pb.js";
-import { useClient } from "../api/clients.ts";
+import { PaymentStatus, ShipmentStatus } from "../../../gen/shipments/v1/shipment_pb.js";
+import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { useLive } from "../api/live.ts";
-import { fieldError } from "../api/problem.ts";
-import { hasRole, useWorkspace } from "../api/session.ts";
-import { useAction } from "../api/use-action.ts";
-import { type Query, useQuery } from "../api/use-query.ts";
+import { hasRole, useTimeZone, useWorkspace } from "../api/session.ts";
+import { useRpc } from "../api/use-query.ts";
 import { paths } from "../routes/paths.ts";
-import { navigate, usePlace } from "../routes/router.ts";
-import { textOf } from "../ui/fields.tsx";
+import { usePlace } from "../routes/router.ts";
+import { daysOf, today } from "../ui/days.ts";
 import { boundsOfDays, Filters, filterValues } from "../ui/filters.tsx";
+import type { Choices } from "../ui/fields.tsx";
 import { recordIdOf } from "../ui/format.ts";
-import { ListView } from "../ui/list-view.tsx";
+import { lazily } from "../ui/lazily.tsx";
+import { LinkChoice } from "../ui/link-choice.tsx";
 import { Empty, Page } from "../ui/page.tsx";
 import { usePageToken } from "../ui/pager.tsx";
-import { SearchBox } from "../ui/search-box.tsx";
-import type { Column } from "../ui/table.tsx";
-import { Money, Time } from "../ui/values.tsx";
-import {
-  PAYMENT_STATUSES,
-  PaymentBadge,
-  SHIPMENT_STATUSES,
-  ShipmentBadge,
-} from "./shipment-badge.tsx";
+import { Spinner } from "../ui/query-view.tsx";
+import { QuickDays } from "../ui/quick-days.tsx";
+import { ListedTotals, Queues } from "./queues.tsx";
+import { filtersText, SavedFilters } from "./saved-filters.tsx";
+import { ExportMenu } from "./export-menu.tsx";
+import { PAYMENT_STATUSES, SHIPMENT_STATUSES } from "./shipment-badge.tsx";
+import { ColumnChooser } from "./shipment-columns.tsx";
+import { SelectableShipmentList, ShipmentList } from "./shipment-list.tsx";
+import { orderOf, Sorting } from "./shipment-sorting.tsx";
 
-const FILTERS = {
+/** The statuses that are a queue each. */
+const QUEUED: ReadonlySet<ShipmentStatus | undefined> = new Set([
+  ShipmentStatus.PENDING,
+  ShipmentStatus.AWAITING_PICKUP,
+  ShipmentStatus.IN_TRANSIT,
+]);
+
+/** What the list is shown as, by its name in the address, and what of the address is of one view alone. */
+const VIEW = "view";
+const VIEWS: Choices = [
+  ["", "List"],
+  ["map", "Map"],
+];
+const OF_VIEWS = ["order_by", "end"];
+
+/** How often the counts are loaded anew at most while things happen, in milliseconds. */
+const COUNTS_MS = 5_000;
+
+const STATES = {
   status: { label: "Status", choices: SHIPMENT_STATUSES },
   payment_status: { label: "Payment", choices: PAYMENT_STATUSES },
+} as const;
+const OTHERS = {
   from: { label: "Booked from", of: "day" },
   to: { label: "Booked until", of: "day" },
   customer: { label: "Customer number", of: "number" },
   external_reference: { label: "External reference" },
 } as const;
+const FILTERS = { ...STATES, ...OTHERS };
 
 /** The shipments of a workspace, the newest first, with filters that are in the address. */
 export function ShipmentsPage({ workspace }: { readonly workspace: string }) {
-  const shipments = useClient(ShipmentService);
   const { query } = usePlace();
-  const pageToken = usePageToken();
-  const list = useQuery(
-    (signal) =>
-      shipments.listShipments({ ...filtersOf(query), pageToken, pageSize: 50 }, { signal }),
-    [shipments, query.toString()],
-  );
-  useLive(list.reload);
-  const book = hasRole(useWorkspace(), "member") && (
+  const timeZone = useTimeZone();
+  const isMap = query.get(VIEW) === "map";
+  const filters = filtersOf(query, timeZone);
+  const isQueue = isOneQueue(filters);
+  const counts = useRpc(ShipmentService.method.countShipments, filters);
+  useLive(counts.reload, undefined, COUNTS_MS);
+  const mayChange = hasRole(useWorkspace(), "member");
+  const book = mayChange && (
     <a class="button primary" href={paths.book({ workspace })}>
       Book a shipment
     </a>
   );
-  const empty =
-    query.size > 0 ? (
-      <Empty
-        title="No shipments match"
-        link={{ label: "Show all shipments", href: paths.shipments({ workspace }) }}
-      >
-        Change the filters, or search by a reference, a name or an email.
-      </Empty>
-    ) : (
-      <Empty title="No shipments yet" action={book}>
-        Shipments that are booked here or through the API appear on this page.
-      </Empty>
-    );
+  const empty = (
+    <NoShipments workspace={workspace} isNarrowed={filtersText(query) !== ""} book={book} />
+  );
   return (
     <Page
       title="Shipments"
       actions={
         <>
-          <Search workspace={workspace} />
+          {!isMap && <ColumnChooser />}
+          <ExportMenu workspace={workspace} filters={filters} />
           {book}
         </>
       }
     >
-      <Filters fields={FILTERS} />
-      <ShipmentList workspace={workspace} query={list} empty={empty} />
+      <Queues workspace={workspace} counts={counts.data?.data} />
+      <Filters fields={filters.failed ? OTHERS : FILTERS} />
+      <QuickDays />
+      <SavedFilters />
+      <div class="list-head">
+        {counts.data?.data?.listed ? <ListedTotals listed={counts.data.data.listed} /> : <p />}
+        <LinkChoice
+          label="View"
+          name={VIEW}
+          choices={VIEWS}
+          current={isMap ? "map" : ""}
+          without={OF_VIEWS}
+        />
+        {!isMap && <Sorting isQueue={isQueue} />}
+      </div>
+      {isMap ? (
+        <LazyMap {...{ workspace, filters, empty }} of={filtersText(query)} />
+      ) : (
+        <Listed {...{ workspace, filters, isQueue, mayChange, empty }} />
+      )}
     </Page>
   );
 }
 
+/** The shipments that the filters leave, page by page. */
+function Listed(props: {
+  readonly workspace: string;
+  readonly filters: ReturnType<typeof filtersOf>;
+  readonly isQueue: boolean;
+  readonly mayChange: boolean;
+  readonly empty: ComponentChildren;
+}) {
+  const { workspace, filters, isQueue, mayChange, empty } = props;
+  const { query } = usePlace();
+  const list = useRpc(ShipmentService.method.listShipments, {
+    ...filters,
+    orderBy: orderOf(query, isQueue),
+    pageToken: usePageToken(),
+    pageSize: 50,
+  });
+  useLive(list.reload);
+  const shown = { workspace, query: list, empty };
+  return mayChange ? (
+    <SelectableShipmentList key={filtersText(query)} {...shown} />
+  ) : (
+    <ShipmentList {...shown} />
+  );
+}
+
+/** The map, whose code is loaded when it is first shown. */
+const LazyMap = lazily(
+  () => import("./shipment-map.tsx").then(({ ShipmentMap }) => ShipmentMap),
+  () => <Spinner label="Loading the map" />,
+);
+
+function NoShipments(props: {
+  readonly workspace: string;
+  readonly isNarrowed: boolean;
+  readonly book: ComponentChildren;
+}) {
+  if (!props.isNarrowed) {
+    return (
+      <Empty title="No shipments yet" action={props.book}>
+        Shipments that are booked here or through the API appear on this page.
+      </Empty>
+    );
+  }
+  const link = {
+    label: "Show all shipments",
+    href: paths.shipments({ workspace: props.workspace }),
+  };
+  return (
+    <Empty title="No shipments match" link={link}>
+      Change the filters, or press / to search by a reference, a name, an email or an address.
+    </Empty>
+  );
+}
+
 /** What the query of the address asks for. */
-function filtersOf(query: URLSearchParams) {
+function filtersOf(query: URLSearchParams, timeZone: string | undefined) {
   const values = filterValues(query, FILTERS);
+  const failed = query.get("failed") === "true";
+  const { from, to } = daysOf(query, values, today(timeZone));
   return {
-    status: Number(values.status) || undefined,
-    paymentStatus: Number(values.payment_status) || undefined,
+    // What failed is of any status.
+    status: failed ? undefined : enumOf<ShipmentStatus>(values.status),
+    paymentStatus: failed ? undefined : enumOf<PaymentStatus>(values.payment_status),
     customerId: recordIdOf(values.customer ?? ""),
     externalReference: values.external_reference,
-    ...boundsOfDays(values.from, values.to),
+    ...boundsOfDays(from, to, timeZone),
+    failed,
   };
 }
 
-/**
- * Finds shipments by what the reader has at hand: a reference, an email, or else an external reference
- * or the name of a customer, whichever there is. Where several customers are of a name, the reader
- * chooses one.
- */
-function Search({ workspace }: { readonly workspace: string }) {
-  const customers = useClient(CustomerService);
-  const shipments = useClient(ShipmentService);
-  const addressOf = async (text: string) => {
-    if (/^SHP-/i.test(text)) return paths.shipment({ workspace, reference: text.toUpperCase() });
-    const isEmail = text.includes("@");
-    const [named, people] = await Promise.all([
-      isEmail ? undefined : shipments.listShipments({ externalReference: text, pageSize: 1 }),
-      customers.listCustomers({ ...(isEmail ? { email: text } : { name: text }), pageSize: 2 }),
-    ]);
-    if (named?.data.length) return paths.shipments({ workspace }, { external_reference: text });
-    const [customer, another] = people.data;
-    if (customer === undefined) throw fieldError("search", `Nothing is found by “${text}”.`);
-    if (another === undefined) {
-      return paths.shipments({ workspace }, { customer: String(customer.id) });
-    }
-    return paths.customers({ workspace }, isEmail ? { email: text } : { name: text });
-  };
-  const search = useAction(async (form: FormData) => {
-    const text = textOf(form, "search");
-    if (text !== "") navigate(await addressOf(text));
-  });
-  return (
-    <SearchBox
-      action={search}
-      label="Find shipments"
-      placeholder="Reference, name or email"
-      hint="A shipment’s reference or external reference; or a customer’s whole email, or the beginning of the first or last name."
-    />
-  );
+function enumOf<E extends number>(value: string | undefined): E | undefined {
+  return value ? (Number(value) as E) : undefined;
 }
 
-const CUSTOMER: Column<Shipment> = {
-  header: "Customer",
-  selfEvident: true,
-  cell: ({ customer }) => customer?.name,
-};
-
-const COLUMNS: readonly Column<Shipment>[] = [
-  {
-    header: "Reference",
-    selfEvident: true,
-    cell: ({ reference }) => <code>{reference}</code>,
-  },
-  {
-    header: "Status",
-    selfEvident: true,
-    cell: ({ status }) => <ShipmentBadge status={status} />,
-  },
-  {
-    header: "Payment",
-    selfEvident: true,
-    cell: ({ paymentStatus }) => <PaymentBadge status={paymentStatus} />,
-  },
-  CUSTOMER,
-  {
-    header: "From → to",
-    selfEvident: true,
-    cell: ({ pickupAddress, dropoffAddress }) => `${pickupAddress} → ${dropoffAddress}`,
-  },
-  {
-    header: "Total",
-    align: "end",
-    selfEvident: true,
-    cell: ({ total, currency }) => <Money amount={total} currency={currency} />,
-  },
-  {
-    header: "Booked",
-    align: "end",
-    selfEvident: true,
-    cell: ({ createdAt }) => <Time at={createdAt} />,
-  },
-];
-
-/** A list of shipments, each leading to its page. */
-export function ShipmentList(props: {
-  readonly workspace: string;
-  readonly query: Query<ListShipmentsResponse>;
-  readonly empty: ComponentChildren;
-  /** Whether they are all of one customer, whom the page names. */
-  readonly ofOneCustomer?: boolean;
-}) {
-  const { workspace, query, empty, ofOneCustomer } = props;
-  return (
-    <ListView
-      query={query}
-      label="Shipments"
-      columns={ofOneCustomer ? COLUMNS.filter((column) => column !== CUSTOMER) : COLUMNS}
-      keyOf={({ reference }) => reference}
-      href={({ reference }) => paths.shipment({ workspace, reference })}
-      empty={empty}
-    />
-  );
+/** Whether these are shipments of which the same is due, and all of those. */
+function isOneQueue({ status, paymentStatus, failed, ...others }: ReturnType<typeof filtersOf>) {
+  if (failed || Object.values(others).some((value) => value !== undefined)) return false;
+  if (paymentStatus === undefined) return QUEUED.has(status);
+  return status === undefined && paymentStatus === PaymentStatus.REFUND_PENDING;
 }

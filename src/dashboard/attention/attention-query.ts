@@ -1,0 +1,64 @@
+import { createContext } from "preact";
+import { useEffect } from "preact/hooks";
+import type { PlatformAttention } from "../../../gen/shipments/admin/v1/platform_report_service_pb.js";
+import type { Attention } from "../../../gen/shipments/v1/workspace_service_pb.js";
+import { clientFor } from "../api/clients.ts";
+import { done } from "../api/use-action.ts";
+import { type Query, useQuery, useRepeat } from "../api/use-query.ts";
+
+/** How often it is asked for while one page stays open, in milliseconds: no event tells of webhooks and keys. */
+const REPEAT_MS = 60_000;
+
+/** Whose attention is asked for: a workspace by its id, or all of the platform. */
+export type AttentionPlace = { readonly workspace: string } | "platform";
+
+/** What needs attention there, the worst first; one of both is empty. */
+export interface AttentionAt {
+  readonly place: string;
+  readonly ofWorkspace: readonly Attention[];
+  readonly ofPlatform: readonly PlatformAttention[];
+}
+
+/** Asked for once by the layout, for the navigation and the page that lists it. */
+export const AttentionQuery = createContext<Query<AttentionAt | undefined> | undefined>(undefined);
+
+/**
+ * What needs attention at a place; nothing without one. Loaded anew with each page that is gone to and after
+ * whatever the reader does. The service's description is loaded late: no page waits for a number in the navigation.
+ */
+export function useAttention(
+  place: AttentionPlace | undefined,
+  pathname: string,
+): Query<AttentionAt | undefined> {
+  const name = typeof place === "object" ? place.workspace : place;
+  const query = useQuery(
+    async (signal) => place && { place: name!, ...EMPTY, ...(await loadAt(place, signal)) },
+    [name, pathname],
+  );
+  useRepeat(query.reload, REPEAT_MS);
+  useEffect(() => done.subscribe(query.reload), [query.reload]);
+  // Of the place before, as long as that of this one is not there.
+  return query.data?.place === name ? query : { ...query, data: undefined };
+}
+
+const EMPTY = { ofWorkspace: [], ofPlatform: [] };
+
+async function loadAt(place: AttentionPlace, signal: AbortSignal): Promise<Partial<AttentionAt>> {
+  if (place === "platform") {
+    const { PlatformReportService } =
+      await import("../../../gen/shipments/admin/v1/platform_report_service_pb.js");
+    const client = clientFor(PlatformReportService, undefined);
+    return { ofPlatform: (await client.getPlatformAttention({}, { signal })).data };
+  }
+  const { WorkspaceService } = await import("../../../gen/shipments/v1/workspace_service_pb.js");
+  const client = clientFor(WorkspaceService, place.workspace);
+  return { ofWorkspace: (await client.getAttention({}, { signal })).data };
+}
+
+/** How many things need attention, as the navigation says it: `99+` for more. */
+export function countText(attention: AttentionAt | undefined): string | undefined {
+  const { ofWorkspace, ofPlatform } = attention ?? EMPTY;
+  const counts = [...ofWorkspace, ...ofPlatform].map((item) => item.count);
+  const count = counts.reduce((sum, each) => sum + each, 0);
+  return count === 0 ? undefined : count > 99 ? "99+" : String(count);
+}

@@ -1,0 +1,164 @@
+import { useState } from "preact/hooks";
+import type { Customer, CustomerAddress } from "../../../gen/shipments/v1/customer_pb.js";
+import { CustomerService } from "../../../gen/shipments/v1/customer_service_pb.js";
+import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { useClient } from "../api/clients.ts";
+import { useLive } from "../api/live.ts";
+import { hasRole, useWorkspace } from "../api/session.ts";
+import { useQuery } from "../api/use-query.ts";
+import { paths } from "../routes/paths.ts";
+import { ShipmentList } from "../shipments/shipment-list.tsx";
+import { Button } from "../ui/button.tsx";
+import { DescriptionList, Figures } from "../ui/description-list.tsx";
+import { DetailPage } from "../ui/detail-page.tsx";
+import { numberText, recordIdOf } from "../ui/format.ts";
+import { Empty, Section } from "../ui/page.tsx";
+import { usePageToken } from "../ui/pager.tsx";
+import { Time } from "../ui/values.tsx";
+import { EditCustomerDialog } from "./customer-edit.tsx";
+import { MergeCustomersDialog } from "./customer-merge.tsx";
+import { Awaited, Spend } from "./spend.tsx";
+import "./customers.css";
+
+interface Props {
+  readonly workspace: string;
+  /** The customer's number, or that of one who was merged into them. */
+  readonly customer: string;
+}
+
+/** One customer: what was booked, what is kept of them, and their shipments, the newest first. */
+export function CustomerPage({ workspace, customer: number }: Props) {
+  const customers = useClient(CustomerService);
+  // No customer has the number 0: an address that names none is answered like one of a stranger.
+  const id = recordIdOf(number) ?? 0n;
+  const query = useQuery(
+    (signal) => customers.getCustomer({ customer: id }, { signal }),
+    [customers, id],
+  );
+  const shipments = useClient(ShipmentService);
+  const pageToken = usePageToken();
+  const list = useQuery(
+    (signal) => shipments.listShipments({ customerId: id, pageToken, pageSize: 25 }, { signal }),
+    [shipments, id, pageToken],
+  );
+  const reload = () => {
+    query.reload();
+    list.reload();
+  };
+  const shownId = query.data?.data?.id ?? id;
+  useLive(reload, ({ data }) => data?.customer?.id === shownId);
+  return (
+    <DetailPage
+      query={query}
+      up={{ label: "Customers", href: paths.customers({ workspace }) }}
+      what="customer"
+      title={({ name }) => name}
+      fallbackTitle={`Customer ${number}`}
+      missing={`No customer of this workspace has the number ${number}.`}
+      actions={(customer) => <Actions {...{ workspace, customer, reload }} />}
+      quiet
+    >
+      {(customer) => (
+        <div class="stack">
+          {customer.id !== id && (
+            <p class="filter-note">Customer {number} was merged into this one.</p>
+          )}
+          <CustomerFigures customer={customer} />
+          <Details customer={customer} />
+          <section class="page-part" aria-label="Shipments">
+            <h2>Shipments</h2>
+            <ShipmentList
+              workspace={workspace}
+              query={list}
+              ofOneCustomer
+              empty={
+                <Empty title="No shipments">
+                  No shipment is booked for this customer any more.
+                </Empty>
+              }
+            />
+          </section>
+        </div>
+      )}
+    </DetailPage>
+  );
+}
+
+function Actions(props: {
+  readonly workspace: string;
+  readonly customer: Customer;
+  readonly reload: () => void;
+}) {
+  const { workspace, customer, reload } = props;
+  const [open, setOpen] = useState<"edit" | "merge">();
+  if (!hasRole(useWorkspace(), "member")) return null;
+  const dialog = { customer, close: () => setOpen(undefined), changed: reload };
+  return (
+    <>
+      <Button onClick={() => setOpen("merge")}>Merge</Button>
+      <Button onClick={() => setOpen("edit")}>Edit</Button>
+      <a class="button primary" href={paths.book({ workspace }, { customer: String(customer.id) })}>
+        Book for this customer
+      </a>
+      {open === "edit" && <EditCustomerDialog {...dialog} />}
+      {open === "merge" && <MergeCustomersDialog {...dialog} />}
+    </>
+  );
+}
+
+function CustomerFigures({ customer: { figures } }: { readonly customer: Customer }) {
+  const { shipments = 0n, lastBookedAt, revenue = [] } = figures ?? {};
+  return (
+    <Figures
+      items={[
+        { term: "Shipments", value: numberText(Number(shipments)) },
+        { term: "Last booking", value: <Time at={lastBookedAt} /> },
+        {
+          term: "Spend",
+          value: <Spend revenue={revenue} />,
+          note: <Awaited revenue={revenue} />,
+        },
+      ]}
+    />
+  );
+}
+
+function Details({ customer }: { readonly customer: Customer }) {
+  const { id, email, idNumber, phone, notes, defaultPickup, defaultDropoff } = customer;
+  return (
+    <Section title="Details">
+      <DescriptionList
+        items={[
+          ["Email", <a href={`mailto:${email}`}>{email}</a>],
+          ["Phone", phone && <PhoneLink phone={phone} />],
+          ["Id number", idNumber],
+          ["Number", String(id)],
+          ["Usual pickup", defaultPickup && <AddressText at={defaultPickup} />],
+          ["Usual dropoff", defaultDropoff && <AddressText at={defaultDropoff} />],
+          ["Notes", notes && <p class="customer-notes">{notes}</p>],
+        ]}
+      />
+    </Section>
+  );
+}
+
+/** A link only where the text is a number and nothing else, since a phone would dial all its digits. */
+function PhoneLink({ phone }: { readonly phone: string }) {
+  const digits = phone.replaceAll(/[\s().-]/g, "");
+  if (!/^\+?\d{3,15}$/.test(digits)) return <>{phone}</>;
+  return <a href={`tel:${digits}`}>{phone}</a>;
+}
+
+function AddressText({ at: { address, lat, lng } }: { readonly at: CustomerAddress }) {
+  return (
+    <>
+      {address}
+      {lat !== undefined && lng !== undefined && (
+        <span class="minor">
+          {" "}
+          ({lat}, {lng})
+        </span>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,38 @@
+import { Fragment } from "preact";
+import type { Revenue } from "../../../gen/shipments/v1/report_pb.js";
+import { Money } from "../ui/values.tsx";
+
+/** What was paid in each currency; nothing stands where nothing was. */
+export function Spend({ revenue }: { readonly revenue: readonly Revenue[] }) {
+  return <Amounts of={revenue.map(({ currency, paid }) => [paid, currency])} orElse="—" />;
+}
+
+/** What is still to be paid, in words; nothing where nothing is. */
+export function Awaited({ revenue }: { readonly revenue: readonly Revenue[] }) {
+  const awaited = revenue.filter(({ awaitingPayment }) => awaitingPayment > 0);
+  if (awaited.length === 0) return null;
+  return (
+    <>
+      <Amounts of={awaited.map(({ currency, awaitingPayment }) => [awaitingPayment, currency])} />{" "}
+      to be paid
+    </>
+  );
+}
+
+function Amounts(props: {
+  readonly of: readonly (readonly [amount: number, currency: string])[];
+  readonly orElse?: string;
+}) {
+  const given = props.of.filter(([amount]) => amount > 0);
+  if (given.length === 0) return <>{props.orElse}</>;
+  return (
+    <>
+      {given.map(([amount, currency], i) => (
+        <Fragment key={currency}>
+          {i > 0 && ", "}
+          <Money amount={amount} currency={currency} />
+        </Fragment>
+      ))}
+    </>
+  );
+}

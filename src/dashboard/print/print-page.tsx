@@ -1,0 +1,28 @@
+import type { ComponentChildren } from "preact";
+import { Button } from "../ui/button.tsx";
+import { Page, type Link } from "../ui/page.tsx";
+import "./print.css";
+
+/** A page that is made to be printed: on paper are its sheets alone. */
+export function PrintPage(props: {
+  readonly title: string;
+  readonly up: Link;
+  /** What is chosen before printing. */
+  readonly children?: ComponentChildren;
+  readonly sheets: ComponentChildren;
+}) {
+  return (
+    <Page
+      title={props.title}
+      up={props.up}
+      actions={
+        <Button primary onClick={() => print()}>
+          Print
+        </Button>
+      }
+    >
+      {props.children}
+      <div class="sheets">{props.sheets}</div>
+    </Page>
+  );
+}

@@ -1,0 +1,92 @@
+import { EventService } from "../../../gen/shipments/v1/event_service_pb.js";
+import { PaymentStatus, type Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
+import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { useClient } from "../api/clients.ts";
+import { useWorkspace } from "../api/session.ts";
+import { useQuery } from "../api/use-query.ts";
+import { paths } from "../routes/paths.ts";
+import { PriceTable } from "../shipments/quote.tsx";
+import { isPaid } from "../shipments/shipment-badge.tsx";
+import { DescriptionList } from "../ui/description-list.tsx";
+import { type Instant, numberText } from "../ui/format.ts";
+import { Empty } from "../ui/page.tsx";
+import { QueryView } from "../ui/query-view.tsx";
+import { Money, Time } from "../ui/values.tsx";
+import { PrintPage } from "./print-page.tsx";
+
+/** What a customer has paid for a shipment, to print or to save as a PDF. */
+export function ReceiptPage(props: { readonly workspace: string; readonly reference: string }) {
+  const { workspace, reference } = props;
+  const shipments = useClient(ShipmentService);
+  const feed = useClient(EventService);
+  const query = useQuery(
+    async (signal) => {
+      const [{ data: shipment }, { data: events }] = await Promise.all([
+        shipments.getShipment({ shipment: reference }, { signal }),
+        feed.listShipmentEvents({ shipment: reference, pageSize: 100 }, { signal }),
+      ]);
+      return { shipment: shipment!, paidAt: events.find(isPayment)?.timestamp };
+    },
+    [shipments, feed, reference],
+  );
+  const up = { label: reference, href: paths.shipment({ workspace, reference }) };
+  return (
+    <PrintPage
+      title="Receipt"
+      up={up}
+      sheets={
+        <QueryView query={query}>
+          {({ shipment, paidAt }) =>
+            isPaid(shipment) ? (
+              <Receipt shipment={shipment} paidAt={paidAt} />
+            ) : (
+              <Empty title="Nothing is paid yet" link={{ ...up, label: "Show the shipment" }}>
+                There is a receipt once the shipment is paid.
+              </Empty>
+            )
+          }
+        </QueryView>
+      }
+    />
+  );
+}
+
+function isPayment({ type }: { readonly type: string }): boolean {
+  return type === "shipment.paid";
+}
+
+function Receipt(props: { readonly shipment: Shipment; readonly paidAt: Instant | undefined }) {
+  const { shipment, paidAt } = props;
+  const { customer, total, currency, paymentDetails, paymentStatus } = shipment;
+  const refunded =
+    paymentStatus === PaymentStatus.REFUNDED ? (paymentDetails?.refundedAmount ?? total) : 0;
+  return (
+    <article class="sheet receipt">
+      <h2>{useWorkspace()?.name}</h2>
+      <DescriptionList
+        items={[
+          ["Receipt for", shipment.reference],
+          ["Your reference", shipment.externalReference],
+          ["Customer", customer && `${customer.name}, ${customer.email}`],
+          ["Booked", <Time at={shipment.createdAt} exact />],
+          ["Paid", paidAt && <Time at={paidAt} exact />],
+          ["From", shipment.pickupAddress],
+          ["To", shipment.dropoffAddress],
+          ["Distance", `${numberText(shipment.distanceKm)} km`],
+          ["Weight", `${numberText(shipment.weightKg)} kg`],
+        ]}
+      />
+      <PriceTable price={shipment} />
+      <p class="receipt-paid">
+        <Money amount={total} currency={currency} /> paid
+        {refunded > 0 && (
+          <>
+            , <Money amount={refunded} currency={currency} /> refunded
+          </>
+        )}
+        {paymentStatus === PaymentStatus.REFUND_PENDING && ", to be refunded"}.
+      </p>
+      {shipment.test && <p class="label-test">Test. No money was taken.</p>}
+    </article>
+  );
+}

@@ -1,0 +1,138 @@
+import { useState } from "preact/hooks";
+import {
+  AddressPrecision,
+  type RecentAddress,
+} from "../../../gen/shipments/v1/address_service_pb.js";
+import type { LatLng } from "../map/map-geometry.ts";
+import { ComboboxField, type ComboboxOption } from "../ui/combobox.tsx";
+import { numberText } from "../ui/format.ts";
+import { placeIn } from "./place-text.ts";
+import { useDistance, useFoundAddresses } from "./use-addresses.ts";
+
+/** The longest address that a shipment takes. */
+const MAX_LENGTH = 500;
+
+/** An address that can be chosen, with its point. */
+interface Suggestion extends ComboboxOption {
+  readonly place: LatLng;
+  /** Undefined for a bare point. */
+  readonly address: string | undefined;
+}
+
+/**
+ * The address of one end of a route. While it is typed it suggests those that the customer used last, and those
+ * that the geocoder finds, if there is one.
+ */
+export function AddressField(props: {
+  readonly name: string;
+  readonly label: string;
+  readonly value: string;
+  /** Whether the reader typed it, rather than having chosen it with its point. */
+  readonly isTyped: boolean;
+  /** Whose data the address is; undefined where it was typed or chosen. */
+  readonly credit: string | undefined;
+  readonly place: LatLng | undefined;
+  /** Where matches are preferred while there is no place. */
+  readonly near: LatLng | undefined;
+  readonly recent: readonly RecentAddress[];
+  /** Whether there is a geocoder. */
+  readonly hasSearch: boolean;
+  readonly type: (text: string) => void;
+  readonly choose: (place: LatLng, address: string | undefined) => void;
+}) {
+  const { value, place, hasSearch, type, choose } = props;
+  const [isOpen, setOpen] = useState(false);
+  const near = place ?? props.near;
+  const found = useFoundAddresses(value, near, hasSearch && isOpen && props.isTyped);
+  const farKm = useDistance(value, place, hasSearch && props.isTyped && !isOpen);
+  const isSettled = !found.isLoading && found.data?.text === value.trim();
+  const options = suggestionsOf(value, props.recent, isOpen ? (found.data?.data ?? []) : []);
+  return (
+    <div>
+      <ComboboxField
+        name={props.name}
+        label={props.label}
+        value={value}
+        maxLength={MAX_LENGTH}
+        onInput={type}
+        options={options}
+        choose={({ place: chosen, address }) => choose(chosen, address)}
+        onToggle={setOpen}
+        status={
+          found.problem
+            ? "Addresses cannot be suggested now. Type the address, and set its place on the map."
+            : isSettled && options.length === 0
+              ? "No address found. It can be booked as it is typed, with a place on the map."
+              : ""
+        }
+        credit={found.data?.attribution && <Credit text={found.data.attribution} />}
+      />
+      {props.credit && (
+        <p class="hint">
+          <Credit text={props.credit} />
+        </p>
+      )}
+      {farKm !== undefined && (
+        <p class="far" role="status">
+          The point on the map is {numberText(Math.round(farKm * 10) / 10)} km from this address.
+          Check which of them is right.
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** Whose data it is, with a link to its license where that is known. */
+function Credit({ text }: { readonly text: string }) {
+  if (!text.includes("OpenStreetMap")) return <>{text}</>;
+  return (
+    <a
+      href="https://www.openstreetmap.org/copyright"
+      target="_blank"
+      rel="noreferrer"
+      tabIndex={-1}
+    >
+      {text}
+    </a>
+  );
+}
+
+const NOTES: Partial<Record<AddressPrecision, string>> = {
+  [AddressPrecision.STREET]: "Street",
+  [AddressPrecision.AREA]: "Area",
+};
+
+function suggestionsOf(
+  value: string,
+  recent: readonly RecentAddress[],
+  found: Readonly<NonNullable<ReturnType<typeof useFoundAddresses>["data"]>["data"]>,
+): readonly Suggestion[] {
+  const point = placeIn(value);
+  if (point !== undefined) {
+    const label = `${point.lat}, ${point.lng}`;
+    return [{ key: "point", label, note: "Point", place: point, address: undefined }];
+  }
+  const words = value.toLowerCase().split(/\s+/);
+  const used = recent.filter(({ address }) =>
+    words.every((word) => address.toLowerCase().includes(word)),
+  );
+  const all = [
+    ...used.map(({ address, lat, lng }) => ({ address, lat, lng, note: "Recent" })),
+    ...found.map(({ label, lat, lng, precision }) => ({
+      address: label,
+      lat,
+      lng,
+      note: NOTES[precision],
+    })),
+  ];
+  const byAddress = new Map(all.toReversed().map((each) => [each.address.toLowerCase(), each]));
+  return all
+    .filter((each) => byAddress.get(each.address.toLowerCase()) === each)
+    .map(({ address, lat, lng, note }) => ({
+      key: address,
+      label: address,
+      note,
+      place: { lat, lng },
+      address,
+    }));
+}

@@ -1,0 +1,138 @@
+import {
+  AccountService,
+  type SavedFilter,
+} from "../../../gen/shipments/account/v1/account_service_pb.js";
+import { useClient } from "../api/clients.ts";
+import { useWorkspace } from "../api/session.ts";
+import { useRpc } from "../api/use-query.ts";
+import { usePlace } from "../routes/router.ts";
+import { Dialog, DialogButton } from "../ui/dialog.tsx";
+import { TextField, textOf } from "../ui/fields.tsx";
+import { PAGE_TOKEN } from "../ui/pager.tsx";
+import { toast } from "../ui/toast.tsx";
+
+/** What of the address says how the list is shown, not what is in it. */
+const NO_FILTERS: ReadonlySet<string> = new Set([PAGE_TOKEN, "view", "end"]);
+
+/** The filters and the order of an address, whatever the page of the list and the order in which they are said. */
+export function filtersText(query: URLSearchParams): string {
+  const given = [...query].filter(([name, value]) => !NO_FILTERS.has(name) && value !== "");
+  return new URLSearchParams(given.toSorted(([one], [other]) => (one < other ? -1 : 1))).toString();
+}
+
+/** The filters that the reader has saved, each a link; what the list shows now can be saved, renamed and deleted. */
+export function SavedFilters() {
+  const { pathname, query } = usePlace();
+  const { live } = useWorkspace();
+  const list = useRpc(AccountService.method.listSavedFilters, { workspace: live });
+  const saved = list.data?.data;
+  const text = filtersText(query);
+  const current = saved?.find((it) => it.query === text);
+  // Until they are loaded nobody knows whether it is one of them.
+  if (saved === undefined || (saved.length === 0 && text === "")) return null;
+  const props = { workspace: live, changed: list.reload };
+  return (
+    <div class="saved-filters">
+      {saved.length > 0 && (
+        <nav class="quick-days" aria-label="Saved filters">
+          <span class="minor">Saved</span>
+          {saved.map((it) => (
+            <a
+              key={String(it.id)}
+              href={it.query === "" ? pathname : `${pathname}?${it.query}`}
+              aria-current={it === current ? "true" : undefined}
+            >
+              {it.name}
+            </a>
+          ))}
+        </nav>
+      )}
+      <div class="row-actions">
+        {current === undefined ? (
+          text !== "" && (
+            <DialogButton dialog={<SaveDialog {...props} query={text} />}>
+              Save this filter
+            </DialogButton>
+          )
+        ) : (
+          <>
+            <DialogButton
+              label={`Rename the filter ${current.name}`}
+              dialog={<RenameDialog {...props} filter={current} />}
+            >
+              Rename
+            </DialogButton>
+            <DialogButton
+              label={`Delete the filter ${current.name}`}
+              dialog={<DeleteDialog {...props} filter={current} />}
+            >
+              Delete
+            </DialogButton>
+          </>
+        )}
+      </div>
+    </div>
+  );
+}
+
+interface ActionProps {
+  readonly workspace: bigint;
+  readonly changed: () => void;
+}
+
+function SaveDialog(props: ActionProps & { readonly query: string }) {
+  const { workspace, query, changed } = props;
+  const client = useClient(AccountService);
+  const save = async (form: FormData) => {
+    const name = textOf(form, "name");
+    await client.saveFilter({ workspace, name, query });
+    toast(`“${name}” is saved.`);
+    changed();
+  };
+  return (
+    <Dialog title="Save this filter" submit="Save" run={save}>
+      <TextField
+        name="name"
+        label="Name"
+        hint="Only you see it. A filter that you have saved under this name is replaced. Days such as “Today” move on with the calendar."
+      />
+    </Dialog>
+  );
+}
+
+function RenameDialog(props: ActionProps & { readonly filter: SavedFilter }) {
+  const { workspace, filter, changed } = props;
+  const client = useClient(AccountService);
+  const rename = async (form: FormData) => {
+    const name = textOf(form, "name");
+    await client.renameSavedFilter({ workspace, savedFilter: filter.id, name });
+    toast(`It is “${name}” now.`);
+    changed();
+  };
+  return (
+    <Dialog title={`Rename “${filter.name}”`} submit="Rename" run={rename}>
+      <TextField name="name" label="Name" value={filter.name} />
+    </Dialog>
+  );
+}
+
+function DeleteDialog(props: ActionProps & { readonly filter: SavedFilter }) {
+  const { workspace, filter, changed } = props;
+  const client = useClient(AccountService);
+  const remove = async () => {
+    await client.deleteSavedFilter({ workspace, savedFilter: filter.id });
+    toast(`“${filter.name}” is deleted.`);
+    changed();
+  };
+  return (
+    <Dialog
+      title={`Delete the filter “${filter.name}”?`}
+      submit="Delete the filter"
+      tone="danger"
+      dismiss="Keep it"
+      run={remove}
+    >
+      <p>The shipments stay as they are.</p>
+    </Dialog>
+  );
+}

@@ -1,0 +1,337 @@
+import type { Client } from "@connectrpc/connect";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { BatchResult } from "../../../gen/shipments/v1/batch_pb.js";
+import {
+  type CancelReason,
+  type Shipment,
+  ShipmentStatus,
+} from "../../../gen/shipments/v1/shipment_pb.js";
+import {
+  PaymentConnectionService,
+  type PaymentConnection,
+} from "../../../gen/shipments/v1/payment_connection_service_pb.js";
+import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { useClient } from "../api/clients.ts";
+import { problemOf } from "../api/problem.ts";
+import { randomKey } from "../api/use-action.ts";
+import { useRpc } from "../api/use-query.ts";
+import { labelsHref } from "../routes/paths.ts";
+import { Button } from "../ui/button.tsx";
+import { Dialog } from "../ui/dialog.tsx";
+import { numberOf, optionalTextOf, SelectField, TextAreaField } from "../ui/fields.tsx";
+import { Progress } from "../ui/query-view.tsx";
+import { toast } from "../ui/toast.tsx";
+import { REASONS } from "./shipment-badge.tsx";
+import { isPaidOnline } from "./shipment-payment.tsx";
+import { countText, totalText } from "./total-text.ts";
+import "./selection.css";
+
+/** How many shipments one call changes: few enough that progress is seen. */
+const PART = 25;
+
+/** Something that can be done to many shipments. */
+interface Act {
+  readonly name: string;
+  /** As in "12 shipments are paid". */
+  readonly participle: string;
+  readonly isFor: (shipment: Shipment, connection: PaymentConnection | undefined) => boolean;
+  readonly note: (shipments: readonly Shipment[]) => string;
+  readonly isDangerous?: boolean;
+  readonly send: (
+    client: Client<typeof ShipmentService>,
+    shipments: readonly Shipment[],
+    form: FormData,
+    headers: HeadersInit,
+  ) => Promise<{ readonly results: readonly BatchResult[] }>;
+}
+
+const ACTS: readonly Act[] = [
+  {
+    name: "Cancel",
+    participle: "cancelled",
+    isDangerous: true,
+    isFor: ({ status }) =>
+      status === ShipmentStatus.PENDING || status === ShipmentStatus.AWAITING_PICKUP,
+    note(shipments) {
+      const paid = shipments.filter(({ status }) => status !== ShipmentStatus.PENDING);
+      const stays = "What is cancelled stays cancelled.";
+      return paid.length === 0 ? stays : `${stays} ${totalText(paid)} are to be refunded.`;
+    },
+    send: (client, shipments, form, headers) =>
+      client.batchCancelShipments(
+        {
+          shipments: referencesOf(shipments),
+          reason: numberOf(form, "reason") as CancelReason | undefined,
+          note: optionalTextOf(form, "note"),
+        },
+        { headers },
+      ),
+  },
+  {
+    name: "Record payments",
+    participle: "paid",
+    isFor: (shipment, connection) =>
+      shipment.status === ShipmentStatus.PENDING && !isPaidOnline({ shipment, connection }),
+    note: (shipments) =>
+      `Each is recorded as paid in full, ${totalText(shipments)} in all. A payment that is recorded stays recorded.`,
+    send: (client, shipments, _, headers) =>
+      client.batchRecordPayments(
+        {
+          payments: shipments.map(({ reference, total, currency }) => ({
+            shipment: reference,
+            amount: total,
+            currency,
+          })),
+        },
+        { headers },
+      ),
+  },
+  advance(
+    "Mark as picked up",
+    "picked up",
+    ShipmentStatus.AWAITING_PICKUP,
+    "The courier has them. They cannot be cancelled any more.",
+  ),
+  advance(
+    "Mark as delivered",
+    "delivered",
+    ShipmentStatus.IN_TRANSIT,
+    "They have arrived. Nothing about them changes any more.",
+  ),
+];
+
+function advance(name: string, participle: string, from: ShipmentStatus, note: string): Act {
+  return {
+    name,
+    participle,
+    isFor: ({ status }) => status === from,
+    note: () => note,
+    send: (client, shipments, _, headers) =>
+      client.batchAdvanceShipments({ shipments: referencesOf(shipments), from }, { headers }),
+  };
+}
+
+function referencesOf(shipments: readonly Shipment[]): string[] {
+  return shipments.map(({ reference }) => reference);
+}
+
+/** What can be done with the shipments that are selected; shown as long as there are any. */
+export function SelectionBar(props: {
+  readonly workspace: string;
+  readonly selected: readonly Shipment[];
+  readonly clear: () => void;
+  /** Called with the references of those that were changed. */
+  readonly changed: (references: readonly string[]) => void;
+}) {
+  const { selected, clear, changed } = props;
+  // What was selected when the dialog opened; what others do meanwhile is refused for those it concerns.
+  const [open, setOpen] = useState<{ readonly act: Act; readonly shipments: Shipment[] }>();
+  const bar = useRef<HTMLDivElement>(null);
+  const isUsed = selected.length > 0 || open !== undefined;
+  useLayoutEffect(() => (isUsed ? () => leaveTo(bar.current!) : undefined), [isUsed]);
+  return (
+    <>
+      <div
+        ref={bar}
+        class="selection"
+        role="region"
+        aria-label="Selection"
+        hidden={selected.length === 0}
+      >
+        <p role="status">
+          {selected.length > 0 && (
+            <>
+              <strong>{selected.length} selected</strong>{" "}
+              <span class="minor">{totalText(selected)}</span>
+            </>
+          )}
+        </p>
+        <div class="actions">
+          <Button quiet onClick={clear}>
+            Clear
+          </Button>
+          <a class="button" href={labelsHref(props.workspace, selected)}>
+            Print labels
+          </a>
+          {selected.length > 0 && (
+            <ActButtons
+              selected={selected}
+              open={(act, shipments) => setOpen({ act, shipments })}
+            />
+          )}
+        </div>
+      </div>
+      {open && (
+        <ActDialog
+          {...open}
+          others={selected.length - open.shipments.length}
+          close={() => setOpen(undefined)}
+          changed={changed}
+        />
+      )}
+    </>
+  );
+}
+
+/** Gives the focus of a bar that is hidden to the list before it, whose keys go on. */
+function leaveTo(bar: HTMLElement): void {
+  const isLost = document.activeElement === document.body || bar.contains(document.activeElement);
+  if (isLost) bar.previousElementSibling?.querySelector("table")?.focus({ preventScroll: true });
+}
+
+/** A button for each act that is possible with some of what is selected. */
+function ActButtons(props: {
+  readonly selected: readonly Shipment[];
+  readonly open: (act: Act, shipments: Shipment[]) => void;
+}) {
+  const { selected, open } = props;
+  const connected = useRpc(PaymentConnectionService.method.getPaymentConnection, {});
+  // Until it is known how payments are made, nobody records one.
+  if (connected.data === undefined && connected.problem === undefined) return null;
+  return ACTS.map((act) => {
+    const shipments = selected.filter((shipment) => act.isFor(shipment, connected.data?.data));
+    if (shipments.length === 0) return null;
+    return (
+      <Button key={act.name} onClick={() => open(act, shipments)}>
+        {act.name} ({shipments.length})
+      </Button>
+    );
+  });
+}
+
+/** Shipments that one call changes, under one idempotency key as often as it is sent. */
+interface Part {
+  readonly shipments: readonly Shipment[];
+  readonly key: string;
+}
+
+/** A shipment that was left as it is, and why. */
+interface Failure {
+  readonly shipment: Shipment;
+  readonly reason: string;
+  /** The call whose answer was lost; undefined when the shipment was refused. */
+  readonly lost?: Part;
+}
+
+function partsOf(shipments: readonly Shipment[]): Part[] {
+  const count = Math.ceil(shipments.length / PART);
+  return Array.from({ length: count }, (_, i) => ({
+    shipments: shipments.slice(i * PART, (i + 1) * PART),
+    key: randomKey(),
+  }));
+}
+
+interface ActDialogProps {
+  readonly act: Act;
+  readonly shipments: readonly Shipment[];
+  readonly changed: (references: readonly string[]) => void;
+}
+
+/** Asks before many shipments are changed, and shows how far it has come. */
+function ActDialog(
+  props: ActDialogProps & {
+    /** How many are selected that this is not for. */
+    readonly others: number;
+    readonly close: () => void;
+  },
+) {
+  const { act, shipments, others, close } = props;
+  const [parts] = useState(() => partsOf(shipments));
+  const { run, done } = useRun(props, parts);
+  return (
+    <Dialog
+      title={`${act.name}: ${countText(shipments.length)}`}
+      submit={act.name}
+      dismiss={act.isDangerous ? "Keep them" : "Back"}
+      tone={act.isDangerous ? "danger" : "primary"}
+      close={close}
+      run={run}
+    >
+      <p>
+        {act.note(shipments)}
+        {others > 0 && ` The other ${others} selected are left as they are.`}
+      </p>
+      {act.isDangerous && (
+        <>
+          <SelectField name="reason" label="Reason for all" optional choices={REASONS} />
+          <TextAreaField name="note" label="Note" optional />
+        </>
+      )}
+      {done !== undefined && <Progress label="Done:" done={done} />}
+    </Dialog>
+  );
+}
+
+/** Says which shipments were left as they are, and why; they can be tried again. */
+function FailedDialog(
+  props: ActDialogProps & { readonly failures: readonly Failure[]; readonly form: FormData },
+) {
+  const { act, failures, form } = props;
+  const [parts] = useState(() => [
+    ...new Set(failures.flatMap(({ lost }) => lost ?? [])),
+    ...partsOf(failures.filter(({ lost }) => !lost).map(({ shipment }) => shipment)),
+  ]);
+  const { run, done } = useRun(props, parts);
+  return (
+    <Dialog
+      title={`${countText(failures.length)} ${isOrAre(failures.length)} not ${act.participle}`}
+      submit="Try again"
+      dismiss="Close"
+      run={() => run(form)}
+    >
+      <ul class="failures">
+        {failures.map(({ shipment: { reference }, reason }) => (
+          <li key={reference}>
+            <code>{reference}</code> <span>{reason}</span>
+          </li>
+        ))}
+      </ul>
+      {done !== undefined && <Progress label="Done:" done={done} />}
+    </Dialog>
+  );
+}
+
+/** Sends parts one after the other, and says what came of it. */
+function useRun({ act, changed }: ActDialogProps, parts: readonly Part[]) {
+  const client = useClient(ShipmentService);
+  const [done, setDone] = useState<number>();
+  const run = async (form: FormData) => {
+    const failures: Failure[] = [];
+    let count = 0;
+    for (const [i, part] of parts.entries()) {
+      setDone(i / parts.length);
+      const failed = await sendPart(act, client, part, form);
+      const names = new Set(failed.map(({ shipment }) => shipment.reference));
+      failures.push(...failed);
+      count += part.shipments.length - failed.length;
+      changed(referencesOf(part.shipments).filter((reference) => !names.has(reference)));
+    }
+    if (count > 0) toast(`${countText(count)} ${isOrAre(count)} ${act.participle}.`);
+    if (failures.length === 0) return undefined;
+    const shipments = failures.map(({ shipment }) => shipment);
+    return <FailedDialog {...{ act, shipments, changed, failures, form }} />;
+  };
+  return { run, done };
+}
+
+async function sendPart(
+  act: Act,
+  client: Client<typeof ShipmentService>,
+  part: Part,
+  form: FormData,
+): Promise<Failure[]> {
+  try {
+    const headers = { "idempotency-key": part.key };
+    const { results } = await act.send(client, part.shipments, form, headers);
+    return results.flatMap(({ error }, i) =>
+      error ? [{ shipment: part.shipments[i]!, reason: error.message }] : [],
+    );
+  } catch (error) {
+    const reason = problemOf(error).message;
+    return part.shipments.map((shipment) => ({ shipment, reason, lost: part }));
+  }
+}
+
+function isOrAre(count: number): string {
+  return count === 1 ? "is" : "are";
+}

@@ -1,0 +1,149 @@
+import type { ComponentChildren } from "preact";
+import { useMemo } from "preact/hooks";
+import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
+import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { useClient } from "../api/clients.ts";
+import { useLive } from "../api/live.ts";
+import { useQuery } from "../api/use-query.ts";
+import { ClusterMap } from "../map/cluster-marks.tsx";
+import { paths } from "../routes/paths.ts";
+import { usePlace } from "../routes/router.ts";
+import { numberText } from "../ui/format.ts";
+import { LinkChoice } from "../ui/link-choice.tsx";
+import { QueryView } from "../ui/query-view.tsx";
+import { loadNewest, type ShipmentFilters } from "./newest-shipments.ts";
+import { StateBadge } from "./shipment-badge.tsx";
+import "./shipment-map.css";
+
+/** How often they are loaded anew at most while things happen, in milliseconds. */
+const LIVE_MS = 30_000;
+
+type End = "pickup" | "dropoff";
+
+interface ShipmentMapProps {
+  readonly workspace: string;
+  readonly filters: ShipmentFilters;
+  /** What the filters are, in the address. */
+  readonly of: string;
+  readonly empty: ComponentChildren;
+}
+
+/** The newest shipments that the filters leave, on a map: where they are picked up, or delivered. */
+export function ShipmentMap({ workspace, filters, of, empty }: ShipmentMapProps) {
+  const { query } = usePlace();
+  const end: End = query.get("end") === "dropoff" ? "dropoff" : "pickup";
+  const client = useClient(ShipmentService);
+  const list = useQuery(
+    async (signal) => ({ of, ...(await loadNewest(client, filters, signal)) }),
+    [client, of],
+  );
+  useLive(list.reload, undefined, LIVE_MS);
+  return (
+    <QueryView query={list} quiet={list.data?.of === of}>
+      {({ of: shownOf, shipments, isWhole }) =>
+        shipments.length === 0 ? (
+          empty
+        ) : (
+          <div class="shipment-map">
+            <div class="list-head">
+              <p class="minor" role="status">
+                {shownText(shipments.length, isWhole)}
+              </p>
+              <LinkChoice
+                label="Which end"
+                name="end"
+                current={end === "pickup" ? "" : end}
+                choices={[
+                  ["", "Pickups"],
+                  ["dropoff", "Dropoffs"],
+                ]}
+              />
+            </div>
+            <Ends {...{ workspace, end, shipments }} of={shownOf} />
+          </div>
+        )
+      }
+    </QueryView>
+  );
+}
+
+function shownText(count: number, isWhole: boolean): string {
+  if (!isWhole) return `Only the newest ${numberText(count)} shipments are on the map.`;
+  return count === 1 ? "The shipment is on the map." : `All ${numberText(count)} are on the map.`;
+}
+
+function Ends(props: {
+  readonly workspace: string;
+  readonly end: End;
+  readonly shipments: readonly Shipment[];
+  /** What the filters were that they were loaded with. */
+  readonly of: string;
+}) {
+  const { workspace, end, shipments, of } = props;
+  const marks = useMemo(
+    () =>
+      shipments.map((shipment) => ({
+        ...pointOf(shipment, end),
+        key: shipment.reference,
+        of: shipment,
+      })),
+    [shipments, end],
+  );
+  // Those that are booked meanwhile do not move the map, nor does the other end.
+  const inView = useMemo(
+    () => shipments.flatMap((it) => [pointOf(it, "pickup"), pointOf(it, "dropoff")]),
+    [of],
+  );
+  return (
+    <ClusterMap
+      label={end === "pickup" ? "Where shipments are picked up" : "Where shipments are delivered"}
+      tone={end}
+      marks={marks}
+      inView={inView}
+      nameOf={({ count, members }) =>
+        count === 1 ? members()[0]!.reference : `${numberText(count)} shipments`
+      }
+      card={(members, count) => (
+        <>
+          <ul>
+            {members.map((shipment) => (
+              <li key={shipment.reference}>
+                <ShipmentCard {...{ workspace, shipment, end }} />
+              </li>
+            ))}
+          </ul>
+          {count > members.length && (
+            <p class="minor">and {numberText(count - members.length)} more at this place</p>
+          )}
+        </>
+      )}
+    />
+  );
+}
+
+function ShipmentCard(props: {
+  readonly workspace: string;
+  readonly shipment: Shipment;
+  readonly end: End;
+}) {
+  const { workspace, shipment, end } = props;
+  const { reference, customer, pickupAddress, dropoffAddress } = shipment;
+  return (
+    <>
+      <p>
+        <a href={paths.shipment({ workspace, reference })}>
+          <code>{reference}</code>
+        </a>{" "}
+        <StateBadge {...shipment} />
+      </p>
+      <p>{customer?.name}</p>
+      <p class="minor">{end === "pickup" ? pickupAddress : dropoffAddress}</p>
+    </>
+  );
+}
+
+function pointOf(shipment: Shipment, end: End) {
+  return end === "pickup"
+    ? { lat: shipment.pickupLat, lng: shipment.pickupLng }
+    : { lat: shipment.dropoffLat, lng: shipment.dropoffLng };
+}

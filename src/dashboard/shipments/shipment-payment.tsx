@@ -1,0 +1,241 @@
+import { useEffect, useRef } from "preact/hooks";
+import {
+  PaymentConnectionState,
+  type PaymentConnection,
+} from "../../../gen/shipments/v1/payment_connection_service_pb.js";
+import {
+  DisputeStatus,
+  PaymentStatus,
+  ShipmentStatus,
+  type PaymentDetails,
+  type Shipment,
+} from "../../../gen/shipments/v1/shipment_pb.js";
+import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { useClient } from "../api/clients.ts";
+import type { Labels } from "../api/problem.ts";
+import { hasRole, useWorkspace } from "../api/session.ts";
+import { useAction } from "../api/use-action.ts";
+import { paths, settingsHref } from "../routes/paths.ts";
+import { ActionButton } from "../ui/button.tsx";
+import { Code } from "../ui/copy-button.tsx";
+import { DescriptionList } from "../ui/description-list.tsx";
+import { dateOf, moneyText } from "../ui/format.ts";
+import { Section } from "../ui/page.tsx";
+import { ProblemNote } from "../ui/query-view.tsx";
+import { toast } from "../ui/toast.tsx";
+import { Money, Time } from "../ui/values.tsx";
+import "./shipments.css";
+
+interface PaymentProps {
+  readonly shipment: Shipment;
+  /** Of the shipment's workspace; undefined until it is known. */
+  readonly connection: PaymentConnection | undefined;
+  /** To be called after a change, to load the shipment anew. */
+  readonly changed: () => void;
+}
+
+/** Whether Stripe takes the payment of a shipment, so that nobody records it by hand. */
+export function isPaidOnline({ shipment, connection }: Omit<PaymentProps, "changed">): boolean {
+  const isStripe = connection?.provider === "stripe" && shipment.total > 0;
+  return isStripe || shipment.paymentDetails !== undefined;
+}
+
+/** How the payment of a shipment stands at Stripe, and what can be done about it; nothing where it is made by hand. */
+export function ShipmentPayment(props: PaymentProps) {
+  const { shipment, connection } = props;
+  const { paymentDetails: details, status, paymentStatus, total, currency } = shipment;
+  const isPending = status === ShipmentStatus.PENDING;
+  if (!isPaidOnline(props) || (details === undefined && !isPending)) return null;
+  const isPaid =
+    paymentStatus !== PaymentStatus.AWAITING_PAYMENT && paymentStatus !== PaymentStatus.VOIDED;
+  const refunded = details?.refundedAmount ?? 0;
+  return (
+    <Section title="Payment">
+      <div class="form">
+        {details && <Dispute dispute={details.dispute} />}
+        {details?.error !== undefined && (
+          <p class="problem attention">
+            <strong>It is not paid.</strong> {details.error}
+          </p>
+        )}
+        {details?.processing && (
+          <p>
+            The customer has paid, and the money is on its way, which can take days. Price and route
+            stay as they are until then.
+          </p>
+        )}
+        {isPending && !details?.processing && <PayLink {...props} />}
+        {paymentStatus === PaymentStatus.REFUND_PENDING && details && (
+          <Refund {...props} details={details} />
+        )}
+        {paymentStatus === PaymentStatus.VOIDED && (
+          <p>
+            It was cancelled before it was paid. Should money arrive all the same, it goes back.
+          </p>
+        )}
+        <DescriptionList
+          items={[
+            ["Paid", isPaid ? <Money amount={total} currency={currency} /> : undefined],
+            [
+              "Refunded",
+              refunded > 0
+                ? `${moneyText(refunded, currency)} of ${moneyText(total, currency)}`
+                : undefined,
+            ],
+            ["At Stripe", details && <AtStripe shipment={shipment} connection={connection} />],
+          ]}
+        />
+      </div>
+    </Section>
+  );
+}
+
+/** Leads to what Stripe has of the shipment, which is named in it. */
+function AtStripe({ shipment: { reference }, connection }: Omit<PaymentProps, "changed">) {
+  const mode = connection?.live === false ? "test/" : "";
+  const query = new URLSearchParams({ query: reference }).toString();
+  return (
+    <a
+      href={`https://dashboard.stripe.com/${mode}search?${query}`}
+      target="_blank"
+      rel="noreferrer"
+    >
+      Find the payment
+    </a>
+  );
+}
+
+function Dispute({ dispute }: { readonly dispute: DisputeStatus | undefined }) {
+  switch (dispute) {
+    case DisputeStatus.OPEN:
+      return (
+        <p class="problem">
+          <strong>The payment is disputed.</strong> The customer has asked their bank for the money
+          back. Answer at Stripe; nothing is refunded here before the bank has decided.
+        </p>
+      );
+    case DisputeStatus.WON:
+      return <p>The payment was disputed, and the dispute won: the money stays.</p>;
+    case DisputeStatus.LOST:
+      return <p>The payment was disputed, and the dispute lost: the bank took the money back.</p>;
+    default:
+      return null;
+  }
+}
+
+/** What the addresses of this site are called in a refusal of them. */
+const ADDRESS_LABELS: Labels = new Map(
+  ["success_url", "cancel_url"].map((name) => [name, "The address of this site"]),
+);
+
+/** The link at which a shipment can be paid, or how to make one. */
+function PayLink({ shipment, connection, changed }: PaymentProps) {
+  const { reference, paymentDetails: details } = shipment;
+  const shipments = useClient(ShipmentService);
+  const workspace = useWorkspace();
+  const isAskedFor = useRef(false);
+  const create = useAction(async () => {
+    isAskedFor.current = true;
+    await shipments.createCheckout({
+      shipment: reference,
+      successUrl: new URL(paths.paid({}), location.origin).href,
+      cancelUrl: new URL(paths.notPaid({}), location.origin).href,
+    });
+    changed();
+  });
+  const url = isOpen(details) ? details?.checkoutUrl : undefined;
+  if (url !== undefined) {
+    return <OpenPayLink {...{ shipment, url }} takesFocus={isAskedFor.current} />;
+  }
+  if (connection?.state !== PaymentConnectionState.READY) {
+    return (
+      <p>
+        There is no pay link, and none can be made:{" "}
+        <a href={settingsHref(workspace.id, "payments")}>see what payments wait for</a>.
+      </p>
+    );
+  }
+  return (
+    <>
+      <p>There is no pay link yet. It is for the customer, and works for almost a day.</p>
+      {create.problem && <ProblemNote problem={create.problem} labels={ADDRESS_LABELS} />}
+      {hasRole(workspace, "member") && (
+        <div class="actions">
+          <ActionButton primary action={{ ...create, problem: undefined }}>
+            Create a pay link
+          </ActionButton>
+        </div>
+      )}
+    </>
+  );
+}
+
+function OpenPayLink(props: {
+  readonly shipment: Shipment;
+  readonly url: string;
+  /** Whether it takes the place of the button that made it. */
+  readonly takesFocus: boolean;
+}) {
+  const { shipment, url, takesFocus } = props;
+  const link = useRef<HTMLAnchorElement>(null);
+  useEffect(() => {
+    if (takesFocus) link.current!.focus();
+  }, []);
+  return (
+    <>
+      <p>
+        {shipment.customer?.name ?? "The customer"} can pay by this link until{" "}
+        <Time at={shipment.paymentDetails?.checkoutExpiresAt} exact />.
+      </p>
+      <div class="pay-link">
+        <Code text={url} what="pay link" />
+      </div>
+      <div class="actions">
+        <a class="button" ref={link} href={url} target="_blank" rel="noreferrer">
+          Open the pay link
+        </a>
+      </div>
+    </>
+  );
+}
+
+function isOpen(details: PaymentDetails | undefined): boolean {
+  const ends = details?.checkoutExpiresAt;
+  return ends !== undefined && dateOf(ends).getTime() > Date.now();
+}
+
+/** A refund that is due: on its way, or failed and to be tried again. */
+function Refund(props: PaymentProps & { readonly details: PaymentDetails }) {
+  const { shipment, details, changed } = props;
+  const shipments = useClient(ShipmentService);
+  const mayRetry = hasRole(useWorkspace(), "member") && details.dispute !== DisputeStatus.OPEN;
+  const retry = useAction(async () => {
+    await shipments.retryRefund({ shipment: shipment.reference });
+    toast("The refund is tried again.");
+    changed();
+  });
+  if (details.refundError === undefined) {
+    if (details.dispute === DisputeStatus.OPEN) return null;
+    const amount = shipment.total - details.refundedAmount;
+    return (
+      <p>
+        <Money amount={Number(amount.toFixed(4))} currency={shipment.currency} /> are on their way
+        back to {shipment.customer?.name ?? "the customer"}, which can take days.
+      </p>
+    );
+  }
+  return (
+    <>
+      <p class="problem">
+        <strong>The money did not go back.</strong> {details.refundError.replaceAll("_", " ")}
+      </p>
+      {mayRetry && (
+        <div class="actions">
+          <ActionButton primary action={retry}>
+            Try the refund again
+          </ActionButton>
+        </div>
+      )}
+    </>
+  );
+}

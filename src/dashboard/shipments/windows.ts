@@ -1,0 +1,169 @@
+import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
+import type { ListPickupSlotsResponse } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import type { AcceptedWindow, PickupSlot } from "../../../gen/shipments/v1/window_pb.js";
+import type { Problem } from "../api/problem.ts";
+import { addDays, instantOf, localDate } from "../ui/local-time.ts";
+import type { End } from "./route.ts";
+
+/** A time window. */
+export interface Window {
+  readonly start: Date;
+  readonly end: Date;
+}
+
+/** What the schedule of an end's zone offers; undefined when the zone has none. */
+export type Offer = ListPickupSlotsResponse & {
+  readonly timeZone: string;
+  /** Whether there may be later days that can be booked. */
+  readonly goesOn: boolean;
+};
+
+/** What is chosen for an end. A time without a window is one that cannot be booked yet. */
+export type WindowChoice =
+  | { readonly kind: "open" }
+  | { readonly kind: "booked" }
+  | { readonly kind: "time"; readonly window: Window | undefined };
+
+export function windowOf(window: Pick<PickupSlot | AcceptedWindow, "start" | "end">): Window {
+  return { start: timestampDate(window.start!), end: timestampDate(window.end!) };
+}
+
+/** As requests have it. */
+export function windowMessage(window: Window | undefined) {
+  return window && { start: timestampFromDate(window.start), end: timestampFromDate(window.end) };
+}
+
+/** The windows of a shipment as they are booked. */
+export function bookedWindows(shipment: Shipment): Readonly<Record<End, Window | undefined>> {
+  const { pickupWindow, dropoffWindow } = shipment;
+  return {
+    pickup: pickupWindow && windowOf(pickupWindow),
+    dropoff: dropoffWindow && windowOf(dropoffWindow),
+  };
+}
+
+export function isSameWindow(one: Window, other: Window): boolean {
+  return Number(one.start) === Number(other.start) && Number(one.end) === Number(other.end);
+}
+
+/** How long the window is at first where windows are free, in milliseconds. */
+const FIRST_LENGTH_MS = 3_600_000;
+
+/** The first window that an offer has; undefined when nothing can be booked. */
+export function firstWindow(slots: readonly PickupSlot[], isFree: boolean): Window | undefined {
+  const slot = slots.find(({ available }) => available);
+  if (slot === undefined) return undefined;
+  const { start, end } = windowOf(slot);
+  if (!isFree) return { start, end };
+  return { start, end: new Date(Math.min(Number(end), Number(start) + FIRST_LENGTH_MS)) };
+}
+
+/** The slots of an offer by their dates in its time zone, such as `2026-12-01`. */
+export function slotsByDate({ data }: Offer): ReadonlyMap<string, readonly PickupSlot[]> {
+  return Map.groupBy(data, ({ localStart }) => localStart.slice(0, 10));
+}
+
+/** A window in a time zone, in the reader's words: `Tue, Dec 1, 8:00 – 9:00 AM`. */
+export function windowText({ start, end }: Window, timeZone?: string): string {
+  const options = { weekday: "short", month: "short", day: "numeric" } as const;
+  return new Intl.DateTimeFormat(undefined, {
+    ...options,
+    hour: "numeric",
+    minute: "2-digit",
+    timeZone,
+  }).formatRange(start, end);
+}
+
+/** The hours of a window alone, `8:00 – 9:00 AM`, or with their dates when those differ. */
+export function hoursText(window: Window, timeZone: string): string {
+  const { start, end } = window;
+  if (localDate(start, timeZone) !== localDate(end, timeZone)) return windowText(window, timeZone);
+  return new Intl.DateTimeFormat(undefined, {
+    hour: "numeric",
+    minute: "2-digit",
+    timeZone,
+  }).formatRange(start, end);
+}
+
+/** An instant in a time zone: `Mon, Nov 30, 6:00 PM`. */
+export function instantText(instant: Date, timeZone: string): string {
+  return new Intl.DateTimeFormat(undefined, {
+    weekday: "short",
+    month: "short",
+    day: "numeric",
+    hour: "numeric",
+    minute: "2-digit",
+    timeZone,
+  }).format(instant);
+}
+
+/** A date as slots have it, in the reader's words: `Tue, Dec 1`. */
+export function dateText(date: string): string {
+  return new Intl.DateTimeFormat(undefined, {
+    weekday: "short",
+    month: "short",
+    day: "numeric",
+    timeZone: "UTC",
+  }).format(new Date(`${date}T00:00:00Z`));
+}
+
+/** The window of local times on a date; an end at or before the start is on the next day. */
+export function windowAt(
+  date: string,
+  { start, end }: { readonly start: string; readonly end: string },
+  timeZone: string,
+): Window | undefined {
+  const endDate = end > start ? date : addDays(date, 1);
+  const [from, to] = [instantOf(date, start, timeZone), instantOf(endDate, end, timeZone)];
+  return from && to && { start: from, end: to };
+}
+
+const WINDOW_REASONS: readonly string[] = [
+  "WINDOW_INVALID",
+  "OUTSIDE_HOURS",
+  "CUT_OFF_PASSED",
+  "TOO_SOON",
+  "TOO_FAR_AHEAD",
+];
+
+/** Whether a refusal is about a window. */
+export function isOfWindows({ reason = "" }: Problem): boolean {
+  return WINDOW_REASONS.includes(reason);
+}
+
+const INSTANT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/;
+const SPAN = new RegExp(`(${INSTANT.source}) to (${INSTANT.source})`, "g");
+const ALONE = new RegExp(INSTANT, "g");
+
+/** A refusal of windows, with its times by the clocks of their zones, and without what programs call. */
+export function problemOfWindows(
+  problem: Problem,
+  timeZones: Readonly<Record<End, string | undefined>>,
+): Problem {
+  const fields = Object.entries(problem.fields).map(([name, texts]) => {
+    const timeZone = name === "dropoff_window" ? timeZones.dropoff : timeZones.pickup;
+    return [name, texts.map((text) => inWords(text, timeZone ?? "UTC"))] as const;
+  });
+  const message = inWords(problem.message, timeZones.pickup ?? timeZones.dropoff ?? "UTC");
+  return { ...problem, message, fields: Object.fromEntries(fields) };
+}
+
+function inWords(text: string, timeZone: string): string {
+  return text
+    .replace(" that GET /v1/pickup_slots lists", "")
+    .replace(SPAN, (_, start: string, end: string) =>
+      windowText({ start: new Date(start), end: new Date(end) }, timeZone),
+    )
+    .replace(ALONE, (instant) => instantText(new Date(instant), timeZone))
+    .replace(/pickup_window/g, "pickup time")
+    .replace(/dropoff_window/g, "dropoff time")
+    .replace(/^./, (first) => first.toUpperCase());
+}
+
+/** The window that a refusal says would do at an end. */
+export function nextAvailable({ facts }: Problem, end: End): Window | undefined {
+  const prefix = end === "pickup" ? "" : "dropoff_";
+  const [start, stop] = [facts[`${prefix}next_available`], facts[`${prefix}next_available_end`]];
+  return start && stop ? { start: new Date(start), end: new Date(stop) } : undefined;
+}

@@ -1,0 +1,160 @@
+import { expect, test } from "vitest";
+import { book } from "../support/bookings.ts";
+import { startGeocoder, type GeocoderStandIn } from "../support/geocoder.ts";
+import { startService } from "../support/service.ts";
+import {
+  describeDashboard,
+  expectWellShown,
+  openAsMember,
+  tabTo,
+  type TestPage,
+} from "./browser.ts";
+
+const HOUSE = "12 West 44th Street, New York, 10036, United States";
+const OTHER = "200 East 10th Street, New York, 10003, United States";
+
+let standIn: GeocoderStandIn;
+
+describeDashboard(
+  "addresses with a geocoder",
+  (dashboard) => {
+    const open = async (query = "") => {
+      const page = await openAsMember(dashboard, `/book${query}`);
+      await page.getByRole("application", { name: /^Coverage/ }).waitFor();
+      return page;
+    };
+    const box = (page: TestPage, end: string) =>
+      page.getByRole("combobox", { name: `${end} address` });
+    const options = (page: TestPage) => page.getByRole("option");
+    const latitude = (page: TestPage, end: string) =>
+      page.locator(`[name=${end}_lat]`).inputValue();
+
+    test("an address is found and chosen by the keyboard alone, and brings its point", async () => {
+      const page = await open();
+      await tabTo(page, box(page, "Pickup"));
+      await page.keyboard.type("12 west", { delay: 20 });
+      await options(page).first().waitFor();
+      expect(await box(page, "Pickup").getAttribute("aria-expanded")).toBe("true");
+      await expectWellShown(page, "address-suggestions");
+      await page.keyboard.press("ArrowDown");
+      const active = await box(page, "Pickup").getAttribute("aria-activedescendant");
+      expect(await page.locator(`[id="${active}"]`).getAttribute("aria-selected")).toBe("true");
+      await page.keyboard.press("Enter");
+      expect(await box(page, "Pickup").inputValue()).toBe(HOUSE);
+      expect(await latitude(page, "pickup")).toBe("40.755");
+      expect(await box(page, "Pickup").getAttribute("aria-expanded")).toBe("false");
+      // Escape closes the list and leaves what was typed; Enter alone sends nothing.
+      await tabTo(page, box(page, "Dropoff"));
+      await page.keyboard.type("200 east", { delay: 20 });
+      await options(page).first().waitFor();
+      await page.keyboard.press("Escape");
+      expect(await options(page).count()).toBe(0);
+      expect(await box(page, "Dropoff").inputValue()).toBe("200 east");
+      await page.keyboard.press("Enter");
+      expect(await page.locator(".field-error").count()).toBe(0);
+      await page.keyboard.press("ArrowDown");
+      await options(page).first().waitFor();
+      await page.keyboard.press("ArrowUp");
+      await page.keyboard.press("Enter");
+      expect(await box(page, "Dropoff").inputValue()).toBe(OTHER);
+      expect(await latitude(page, "dropoff")).toBe("40.73");
+    });
+
+    test("a touch chooses an address", async () => {
+      const page = await openAsMember(dashboard, "/book", {}, { hasTouch: true });
+      await box(page, "Pickup").fill("200 east");
+      await options(page).first().tap();
+      expect(await box(page, "Pickup").inputValue()).toBe(OTHER);
+      expect(await latitude(page, "pickup")).toBe("40.73");
+    });
+
+    test("a click on the map fills the address, but none that was typed, and what is far apart is said", async () => {
+      const page = await open("?dropoff_lat=40.6782&dropoff_lng=-73.9442&weight_kg=2.5");
+      await page.locator(".coordinates summary").first().click();
+      await page.getByLabel("Pickup latitude").fill("40.7551, -73.9811");
+      // What is typed as coordinates moves no text; a pin or a click does.
+      await box(page, "Pickup").fill("200 East 10th Street");
+      await box(page, "Pickup").blur();
+      await page.getByText(/^The point on the map is 2\.8 km from this address\./).waitFor();
+      await expectWellShown(page, "address-far");
+      expect(await latitude(page, "pickup")).toBe("40.7551");
+      await box(page, "Pickup").fill("40.7302, -73.9861");
+      await page.keyboard.press("ArrowDown");
+      await page.keyboard.press("Enter");
+      await expect.poll(() => box(page, "Pickup").inputValue()).toBe(OTHER);
+      expect(await latitude(page, "pickup")).toBe("40.7302");
+    });
+
+    test("a pin that is moved by keys fills the address where it is left", async () => {
+      const page = await open("?pickup_lat=40.7302&pickup_lng=-73.9861");
+      const pin = page.getByRole("application", { name: /^Pickup at/ });
+      await tabTo(page, pin);
+      await page.keyboard.press("ArrowRight");
+      await page.keyboard.press("Tab");
+      await expect.poll(() => box(page, "Pickup").inputValue()).toBe(OTHER);
+      await page.getByRole("link", { name: "© OpenStreetMap contributors" }).waitFor();
+    });
+
+    test("an address that is chosen stays when that of a point before is found late", async () => {
+      const page = await open("?pickup_lat=40.7302&pickup_lng=-73.9861");
+      const { promise: held, resolve: release } = Promise.withResolvers<void>();
+      await page.route("**/ReverseGeocode", async (route) => {
+        await held;
+        // It is not waited for any more.
+        await route.continue().catch(() => undefined);
+      });
+      const asked = page.waitForRequest("**/ReverseGeocode");
+      await page.getByRole("application", { name: /^Pickup at/ }).focus();
+      await page.keyboard.press("ArrowRight");
+      await page.keyboard.press("Tab");
+      const request = await asked;
+      await box(page, "Pickup").fill("12 west");
+      await options(page).first().click();
+      release();
+      expect(await request.response()).toBe(null);
+      expect(await box(page, "Pickup").inputValue()).toBe(HOUSE);
+      expect(await latitude(page, "pickup")).toBe("40.755");
+    });
+
+    test("an address whose point is moved to where none is found is said to be far from it", async () => {
+      const page = await open();
+      await box(page, "Pickup").fill("12 west");
+      await options(page).first().click();
+      await page.route("**/ReverseGeocode", (route) => route.abort());
+      await page.getByRole("application", { name: /^Coverage/ }).focus();
+      await page.keyboard.press("Enter");
+      await page.getByText(/^The point on the map is [\d.]+ km from this address\./).waitFor();
+      expect(await box(page, "Pickup").inputValue()).toBe(HOUSE);
+    });
+
+    test("the addresses that the chosen customer used last come first", async () => {
+      const { apiKey } = dashboard.workspace;
+      const { customer } = await book(dashboard.service, apiKey, {
+        customer_email: "recent@example.org",
+        pickup_address: "12 Weston Yard",
+      });
+      const page = await open(`?customer=${customer.id}`);
+      await box(page, "Pickup").click();
+      await options(page).filter({ hasText: "12 Weston Yard" }).waitFor();
+      await box(page, "Pickup").fill("12 west");
+      await expect
+        .poll(() => options(page).allTextContents())
+        .toEqual(["12 Weston YardRecent", HOUSE]);
+      await options(page).first().click();
+      expect(await latitude(page, "pickup")).toBe("40.758");
+    });
+
+    test("while the geocoder fails, addresses are typed and booked all the same", async () => {
+      standIn.answer = (response) => response.writeHead(500).end();
+      const page = await openAsMember(dashboard, "/book");
+      await box(page, "Pickup").fill("77 nowhere");
+      await page.locator(".suggestions p", { hasText: "cannot be suggested now" }).waitFor();
+      standIn.answer = undefined;
+      page.faults.length = 0;
+    });
+  },
+  async () => {
+    standIn = await startGeocoder("photon");
+    return startService({ dashboard: true, ...standIn.settings });
+  },
+);

@@ -1,0 +1,164 @@
+import { expect, test } from "vitest";
+import { bookAnd, takeStep } from "../support/bookings.ts";
+import type { TestWorkspace } from "../support/service.ts";
+import { addWebhook } from "../support/webhooks.ts";
+import {
+  describeDashboard,
+  enter,
+  expectUsable,
+  expectWellShown,
+  linkFor,
+  openAsMember,
+  openPlaceMenu,
+  PHONE,
+  signInAsOperator,
+  type TestPage,
+} from "./browser.ts";
+
+describeDashboard("what needs attention", (dashboard) => {
+  const place = (page: TestPage) =>
+    page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Needs attention" });
+  const items = (page: TestPage) =>
+    page.getByRole("list", { name: "Needs attention" }).getByRole("listitem");
+
+  /** A workspace in which a bit of everything is to be done. */
+  async function addTroubled(): Promise<TestWorkspace & { readonly reference: string }> {
+    const own = await dashboard.service.addWorkspace();
+    const { id, apiKey } = own;
+    const shipment = await bookAnd(dashboard.service, apiKey, ["pay", "cancel"]);
+    for (const [path, columns] of [
+      ["given-up", "disabled_reason = 'failing', failing_since = now() - interval '6 days'"],
+      ["failing", "failing_since = now() - interval '2 days'"],
+    ] as const) {
+      const url = `https://hooks.example.org/${path}`;
+      const webhook = (await addWebhook(dashboard.service, apiKey, { url })).data.id;
+      const where = "where workspace_id = ? and id = ?";
+      await dashboard.service.app.em.execute(`update webhook set ${columns} ${where}`, [
+        id,
+        webhook,
+      ]);
+    }
+    const body = { name: "Warehouse" };
+    const made = await dashboard.service.request("/v1/api_keys", { apiKey, body });
+    await dashboard.service.request(`/v1/api_keys/${made.body.data.id}/rotate`, {
+      apiKey,
+      body: { overlap_seconds: 172_800 },
+    });
+    return { ...own, reference: shipment["reference"] };
+  }
+
+  test("is counted on every page, listed worst first, and goes away once it is done", async () => {
+    const own = await addTroubled();
+    const page = await openAsMember(dashboard, "/customers", { workspace: own });
+    await place(page).getByText("4", { exact: true }).waitFor();
+    await place(page).click();
+    await page.getByRole("heading", { name: "Needs attention", level: 1 }).waitFor();
+    const sentences = items(page).locator("p:first-child");
+    await expect.poll(() => sentences.count()).toBe(4);
+    expect(
+      (await sentences.allInnerTexts()).map((text) => text.replace(/since .*/, "since …")),
+    ).toEqual([
+      "Nothing is sent to https://hooks.example.org/given-up any more, because it failed for too long.",
+      "No event has arrived at https://hooks.example.org/failing since …",
+      `The refund of ${own.reference} is due since …`,
+      "The key “Warehouse” ends tomorrow.",
+    ]);
+    await expectWellShown(page, "attention");
+    await takeStep(dashboard.service, own.apiKey, own.reference, "refund");
+    await expect.poll(() => items(page).count(), { timeout: 20_000 }).toBe(3);
+    await place(page).getByText("3", { exact: true }).waitFor();
+    await page
+      .getByRole("link", { name: "See the webhook https://hooks.example.org/failing" })
+      .click();
+    await page.waitForURL("**/settings/webhooks/wh_*");
+  });
+
+  test("is nothing in a workspace where all is well, and says what would be there", async () => {
+    const own = await dashboard.service.addWorkspace();
+    const page = await openAsMember(dashboard, "/attention", { workspace: own });
+    await page.getByText("Nothing needs attention").waitFor();
+    expect(await place(page).innerText()).toBe("Needs attention");
+    await expectWellShown(page, "attention-none");
+  });
+
+  test("is what stops bookings, with the way to payments, by keyboard alone", async () => {
+    const own = await dashboard.service.addWorkspace({ paymentProvider: undefined });
+    const page = await openAsMember(dashboard, "/attention", { workspace: own });
+    await page.getByText("No payment provider takes payments for this workspace.").waitFor();
+    await enter(page, page.getByRole("link", { name: "Set up payments" }));
+    await page.waitForURL("**/settings#payments");
+    await page.getByText("Routes can be quoted already.").waitFor();
+  });
+
+  test("is a dot on a phone's navigation, and all of it works by touch", async () => {
+    const own = await addTroubled();
+    const page = await openAsMember(dashboard, "", { workspace: own }, PHONE);
+    const navigation = page.getByRole("button", { name: "Navigation" });
+    await navigation.locator(".dot").waitFor();
+    await navigation.tap();
+    await place(page).tap();
+    await expect.poll(() => items(page).count()).toBe(4);
+    await expectUsable(page);
+    await (await openPlaceMenu(page)).getByRole("link", { name: "To test mode" }).tap();
+    await page.getByText("Nothing needs attention").waitFor();
+    await page.getByRole("banner").getByText("Test mode", { exact: true }).waitFor();
+  });
+
+  test("of all workspaces is on a page of operators, and counted there, by keys alone", async () => {
+    const own = await addTroubled();
+    const { em } = dashboard.service.app;
+    await em.execute("update workspace set name = 'Corner Shop' where id = ?", [own.id]);
+    await em.execute(
+      "update payment_connection set provider = 'stripe', state = 'restricted' where workspace_id = ?",
+      [own.id],
+    );
+    const page = await dashboard.newPage();
+    await signInAsOperator(page, dashboard, "viewer");
+    await place(page).locator(".count").waitFor();
+    await place(page).focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Needs attention", level: 1 }).waitFor();
+    const ofShop = items(page).filter({ hasText: "Corner Shop" });
+    await expect.poll(() => ofShop.count()).toBe(3);
+    const sentences = await ofShop.locator("p:first-child").allInnerTexts();
+    expect(sentences.map((text) => text.replace(/since .*/, "since …"))).toEqual([
+      "The payment provider of Corner Shop takes no payments for it.",
+      "No event of Corner Shop has arrived at https://hooks.example.org/given-up since …",
+      "No event of Corner Shop has arrived at https://hooks.example.org/failing since …",
+    ]);
+    await expectWellShown(page, "attention-platform");
+    await page.getByRole("link", { name: "See the workspace Corner Shop" }).first().focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Corner Shop", level: 1 }).waitFor();
+  });
+
+  test("the one menu goes by keys from place to place, and every place has a picture of its own", async () => {
+    const page = await dashboard.newPage();
+    const email = await signInAsOperator(page, dashboard, "owner");
+    await linkFor(dashboard.service, dashboard.workspace, { email });
+    await page.goto(`/w/${dashboard.workspace.id}/customers`);
+    await page.reload();
+    const focused = () => page.evaluate("document.activeElement.textContent");
+    const button = page.getByRole("button", { name: /^Workspace and account/ });
+    await enter(page, button);
+    await expect.poll(focused).toBe("Test");
+    for (const choice of ["Platform", "To test mode", "Account", "Sign out", "Test"]) {
+      await page.keyboard.press("ArrowDown");
+      expect(await focused()).toBe(choice);
+    }
+    await page.keyboard.press("Escape");
+    expect(await focused()).toContain("Workspace and account");
+    await page.keyboard.press("Enter");
+    await expect.poll(focused).toBe("Test");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Platform", level: 1 }).waitFor();
+    const drawn = await page
+      .getByRole("navigation", { name: "Pages" })
+      .locator("path")
+      .evaluateAll((found) => found.map((path) => path.getAttribute("d")));
+    expect(drawn.length).toBe(9);
+    expect(new Set(drawn).size).toBe(drawn.length);
+    expect(drawn).not.toContain("");
+  });
+});

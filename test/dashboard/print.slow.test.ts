@@ -1,0 +1,125 @@
+import { readFile } from "node:fs/promises";
+import { expect, test } from "vitest";
+import { book, bookAnd, BOOKING } from "../support/bookings.ts";
+import { describeDashboard, expectWellShown, openAsMember, pressInDialog } from "./browser.ts";
+
+describeDashboard("what is taken along", (dashboard) => {
+  test("the list is exported with its filters, as the API exports it", async () => {
+    const { service } = dashboard;
+    const workspace = await service.addWorkspace();
+    const { apiKey } = workspace;
+    await book(service, apiKey);
+    await bookAnd(service, apiKey, ["pay"]);
+    const page = await openAsMember(dashboard, "/shipments?status=2", {
+      workspace,
+      role: "viewer",
+    });
+    await page.getByText("Export", { exact: true }).click();
+    await page.getByRole("button", { name: "CSV file of this list" }).click();
+    const download = page.waitForEvent("download");
+    await pressInDialog(page, "Export");
+    const file = await download;
+    expect(file.suggestedFilename()).toBe("shipments.csv");
+    const path = "/v1/shipments/export?status=awaiting_pickup";
+    const exported = await fetch(`${service.httpUrl}${path}`, {
+      headers: { authorization: `Bearer ${apiKey}` },
+    });
+    expect(await readFile(await file.path())).toEqual(Buffer.from(await exported.arrayBuffer()));
+  });
+
+  test("an export whose dialog is closed ends", async () => {
+    const page = await openAsMember(dashboard, "/shipments");
+    await page.getByText("Export", { exact: true }).click();
+    await page.getByRole("button", { name: "CSV file of this list" }).click();
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
+    await page.route("**/ExportShipments", async (route) => {
+      await held;
+      await route.continue().catch(() => undefined);
+    });
+    const asked = page.waitForRequest("**/ExportShipments");
+    await pressInDialog(page, "Export");
+    const request = await asked;
+    await page.keyboard.press("Escape");
+    expect(await request.response()).toBe(null);
+    release();
+  });
+
+  test("a label has what a courier needs, and a receipt what was paid", async () => {
+    const { service } = dashboard;
+    const workspace = await service.addWorkspace();
+    const shipment = await bookAnd(service, workspace.apiKey, ["pay"], {
+      external_reference: "Order 7",
+    });
+    const { reference } = shipment;
+    const page = await openAsMember(dashboard, `/shipments/${reference}`, {
+      workspace,
+      role: "viewer",
+    });
+    await page.getByText("Print", { exact: true }).click();
+    await page.getByRole("link", { name: "Label" }).click();
+    const label = page.getByRole("article", { name: `Label of ${reference}` });
+    await label.getByRole("img", { name: `QR code of ${reference}` }).waitFor();
+    expect((await label.innerText()).replace(/\n+/g, "\n")).toBe(
+      [
+        "From",
+        BOOKING.pickup_address,
+        "To",
+        BOOKING.dropoff_address,
+        BOOKING.customer_name,
+        "Weight",
+        "2.5 kg",
+        "Your reference",
+        "Order 7",
+        reference,
+      ].join("\n"),
+    );
+    await expectWellShown(page, "label");
+    await page.getByRole("link", { name: `← ${reference}` }).click();
+    await page.getByText("Print", { exact: true }).click();
+    await page.getByRole("link", { name: "Receipt" }).click();
+    await page.getByText("$12.69 paid.").waitFor();
+    await expectWellShown(page, "receipt");
+    // On paper are the sheets alone.
+    await page.emulateMedia({ media: "print" });
+    expect(await page.getByRole("banner").isVisible()).toBe(false);
+    expect(await page.getByRole("button", { name: "Print" }).isVisible()).toBe(false);
+    expect(await page.getByText("$12.69 paid.").isVisible()).toBe(true);
+  });
+
+  test("nothing paid has no receipt", async () => {
+    const { service } = dashboard;
+    const workspace = await service.addWorkspace();
+    const { reference } = await book(service, workspace.apiKey);
+    const page = await openAsMember(dashboard, `/shipments/${reference}/receipt`, { workspace });
+    await page.getByText("There is a receipt once the shipment is paid.").waitFor();
+  });
+
+  test("the manifest has what waits for pickup, with the labels of what is selected", async () => {
+    const { service } = dashboard;
+    const workspace = await service.addWorkspace();
+    const { apiKey } = workspace;
+    const first = await bookAnd(service, apiKey, ["pay"], { pickup_address: "2 Broadway" });
+    const second = await bookAnd(service, apiKey, ["pay"], { pickup_address: "1 Broadway" });
+    await book(service, apiKey);
+    const page = await openAsMember(dashboard, "/shipments?status=2", { workspace });
+    await page.getByText("Export", { exact: true }).click();
+    await page.getByRole("link", { name: "Manifest of a day" }).click();
+    await page.getByText("2 shipments, 5 kg").waitFor();
+    expect(await page.getByRole("table").getByRole("rowheader").allInnerTexts()).toEqual([
+      second["reference"],
+      first["reference"],
+    ]);
+    await expectWellShown(page, "manifest");
+    await page.getByRole("link", { name: "← Shipments" }).click();
+    await page.getByRole("checkbox", { name: `Select ${first["reference"]}` }).check();
+    await page.getByRole("checkbox", { name: `Select ${second["reference"]}` }).check();
+    await page.getByRole("link", { name: "Print labels" }).click();
+    await expect.poll(() => page.getByRole("article").count()).toBe(2);
+    // What is no day is today.
+    await page.goto(`/w/${workspace.id}/shipments/manifest?day=soon`);
+    await page.getByText("2 shipments, 5 kg").waitFor();
+    const many = Array.from({ length: 101 }, (_, i) => `shipment=SHP-${i}`).join("&");
+    await page.goto(`/w/${workspace.id}/shipments/labels?${many}`);
+    await page.getByText("These are the first 100 of 101 that are selected.").waitFor();
+  });
+});

@@ -1,0 +1,225 @@
+import { expect, test } from "vitest";
+import { book, takeStep } from "../support/bookings.ts";
+import { insertPendingAndCancelled } from "../support/insert-shipments.ts";
+import {
+  describeDashboard,
+  expectUsable,
+  expectWellShown,
+  openAsMember,
+  PHONE,
+  rowsOf,
+  type TestPage,
+} from "./browser.ts";
+
+/** Two that are 600 m apart, three at one place, and one by itself. */
+const PICKUPS = [
+  [40.758, -73.9855],
+  [40.7625, -73.981],
+  [40.85, -73.88],
+  [40.85, -73.88],
+  [40.85, -73.88],
+  [40.73, -73.8],
+] as const;
+
+/** Two at each of two places. */
+const PAIRS = [PICKUPS[0], PICKUPS[0], PICKUPS[2], PICKUPS[2]];
+
+describeDashboard("the map of shipments", (dashboard) => {
+  /** A workspace with a shipment from each of the places, and their references. */
+  async function addBooked(pickups: readonly (readonly [number, number])[] = PICKUPS) {
+    const own = await dashboard.service.addWorkspace();
+    const references: string[] = [];
+    for (const [pickup_lat, pickup_lng] of pickups) {
+      const booked = await book(dashboard.service, own.apiKey, { pickup_lat, pickup_lng });
+      references.push(booked["reference"]);
+    }
+    return { own, references };
+  }
+
+  const marks = (page: TestPage) =>
+    page.getByRole("list", { name: "In view, the most first" }).getByRole("button");
+  const names = (page: TestPage): Promise<string[]> =>
+    marks(page).evaluateAll((found) => found.map((it) => it.getAttribute("aria-label")!));
+  const focused = (page: TestPage) =>
+    page.evaluate<string | null>("document.activeElement.getAttribute('aria-label')");
+
+  test("clusters come nearer until they fall apart, and a shipment has a card, by keys alone", async () => {
+    const { own, references } = await addBooked();
+    const page = await openAsMember(dashboard, "/shipments", { workspace: own });
+    await page.getByRole("navigation", { name: "View" }).getByRole("link", { name: "Map" }).focus();
+    await page.keyboard.press("Enter");
+    await expect.poll(() => names(page)).toEqual(["3 shipments", "2 shipments", references[5]]);
+    expect(new URL(page.url()).search).toBe("?view=map");
+    await page.getByText("All 6 are on the map.").waitFor();
+    await expectWellShown(page, "shipment-map");
+    await expect.poll(() => names(page)).toEqual(["3 shipments", "2 shipments", references[5]]);
+
+    await page.getByRole("application", { name: /^Where shipments are picked up/ }).focus();
+    await page.keyboard.press("Tab");
+    expect(await focused(page)).toBe("3 shipments");
+    await page.keyboard.press("ArrowRight");
+    expect(await focused(page)).toBe("2 shipments");
+    await page.keyboard.press("Enter");
+    await expect
+      .poll(async () => (await names(page)).toSorted())
+      .toEqual(references.slice(0, 2).toSorted());
+    await expect.poll(() => focused(page)).toMatch(/^SHP-/);
+    const reached = (await focused(page))!;
+    await page.keyboard.press("Enter");
+    const card = page.getByRole("region", { name: reached });
+    await card.getByText("Ada Lovelace").waitFor();
+    expect(await card.getByRole("listitem").innerText()).toMatch(
+      new RegExp(`^${reached}\\s+To pay\\s+Ada Lovelace\\s+1 Times Square, New York$`),
+    );
+    await expectWellShown(page, "shipment-map-card");
+    await page.keyboard.press("Escape");
+    await card.waitFor({ state: "detached" });
+    expect(await focused(page)).toBe(reached);
+  });
+
+  test("what is booked and changes meanwhile leaves the card and the focus with their shipment", async () => {
+    const { own, references } = await addBooked();
+    const alone = references[5]!;
+    const page = await openAsMember(dashboard, "/shipments?view=map", { workspace: own });
+    await page.clock.install();
+    await page.reload();
+    const mark = page.getByRole("button", { name: alone });
+    await mark.focus();
+    await page.keyboard.press("Enter");
+    const card = page.getByRole("region", { name: alone });
+    await card.getByText("To pay").waitFor();
+    const { reference } = await book(dashboard.service, own.apiKey, { pickup_lat: 40.66 });
+    await takeStep(dashboard.service, own.apiKey, alone, "cancel");
+    // The counts follow sooner than the map.
+    await page.getByText("7 shipments", { exact: true }).waitFor();
+    await page.clock.fastForward("00:30");
+    await expect.poll(() => names(page)).toContain(reference);
+    await card.getByText("Cancelled").waitFor();
+    expect(await card.evaluate((it) => it === it.ownerDocument.activeElement)).toBe(true);
+    expect(await mark.getAttribute("aria-expanded")).toBe("true");
+    await page.keyboard.press("Escape");
+    await card.waitFor({ state: "detached" });
+    expect(await mark.evaluate((it) => it === it.ownerDocument.activeElement)).toBe(true);
+  });
+
+  test("a card takes the focus from another of the same name, and goes with its mark", async () => {
+    const { own, references } = await addBooked(PAIRS);
+    const page = await openAsMember(dashboard, "/shipments?view=map", { workspace: own });
+    await expect.poll(() => names(page)).toEqual(["2 shipments", "2 shipments"]);
+    const card = page.getByRole("region", { name: "2 shipments" });
+    const opened: string[] = [];
+    for (const mark of await marks(page).all()) {
+      await mark.click();
+      await expect.poll(() => mark.getAttribute("aria-expanded")).toBe("true");
+      await expect
+        .poll(() => card.evaluate((it) => it === it.ownerDocument.activeElement))
+        .toBe(true);
+      opened.push(...(await card.getByRole("link").allInnerTexts()));
+    }
+    expect(opened.toSorted()).toEqual(references.toSorted());
+    for (let i = 0; i < 8; i++) await page.getByRole("button", { name: "Zoom out" }).click();
+    await expect.poll(() => names(page)).toEqual(["4 shipments"]);
+    await card.waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Show all" }).click();
+    await expect.poll(() => names(page)).toEqual(["2 shipments", "2 shipments"]);
+    expect(await card.count()).toBe(0);
+  });
+
+  test("the other end is shown in the same part of the world, and other filters while they load", async () => {
+    const { own, references } = await addBooked();
+    const page = await openAsMember(dashboard, "/shipments?view=map", { workspace: own });
+    await expect.poll(() => names(page)).toContain("2 shipments");
+    let loads = 0;
+    page.on("request", (request) => {
+      if (/\/(GetCoverage|ListShipments)$/.test(request.url())) loads++;
+    });
+    await page.getByRole("button", { name: "2 shipments" }).click();
+    const near = references.slice(0, 2).toSorted();
+    await expect.poll(async () => (await names(page)).toSorted()).toEqual(near);
+    await page.getByRole("link", { name: "Dropoffs" }).click();
+    await expect.poll(() => names(page)).toEqual([]);
+    await page.getByRole("link", { name: "Pickups" }).click();
+    await expect.poll(async () => (await names(page)).toSorted()).toEqual(near);
+    expect(loads).toBe(0);
+
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
+    await page.route("**/ListShipments", async (route) => {
+      await held;
+      await route.continue();
+    });
+    await page.getByRole("link", { name: /^In transit/ }).click();
+    const loaded = page.locator(".loaded", { has: page.locator(".shipment-map") });
+    await expect.poll(() => loaded.getAttribute("aria-busy")).toBe("true");
+    release();
+    await page.getByText("No shipments match").waitFor();
+  });
+
+  test("those of one place are on one card, and lead to their pages and back", async () => {
+    const { own, references } = await addBooked();
+    const page = await openAsMember(dashboard, "/shipments?view=map", { workspace: own });
+    await marks(page).filter({ hasText: "3" }).click();
+    const card = page.getByRole("region", { name: "3 shipments" });
+    // No nearer place tells them apart, but perhaps the map came nearer first.
+    await card.waitFor();
+    const links = card.getByRole("link");
+    expect((await links.allInnerTexts()).toSorted()).toEqual(references.slice(2, 5).toSorted());
+    const first = await links.first().innerText();
+    await links.first().click();
+    await page.getByRole("heading", { name: first, level: 1 }).waitFor();
+    await page.goBack();
+    await expect.poll(() => names(page)).toContain("3 shipments");
+  });
+
+  test("shows where shipments are delivered, what the filters leave, and the list again", async () => {
+    const { own, references } = await addBooked();
+    const page = await openAsMember(dashboard, "/shipments?view=map", { workspace: own }, PHONE);
+    const mark = page.getByRole("button", { name: references[5]! });
+    await mark.tap();
+    const card = page.getByRole("region", { name: references[5]! });
+    await card.waitFor();
+    await expectUsable(page);
+    await page.getByRole("button", { name: "Close" }).tap();
+    await card.waitFor({ state: "detached" });
+    await page.getByRole("link", { name: "Dropoffs" }).tap();
+    await expect.poll(() => names(page)).toEqual(["6 shipments"]);
+    expect(new URL(page.url()).search).toBe("?view=map&end=dropoff");
+    await marks(page).tap();
+    await page.getByRole("region", { name: "6 shipments" }).waitFor();
+    await page.getByRole("button", { name: "Close" }).tap();
+    await page
+      .getByRole("navigation", { name: "Queues" })
+      .getByRole("link", { name: /^In transit/ })
+      .tap();
+    await page.getByText("No shipments match").waitFor();
+    await page.getByRole("navigation", { name: "View" }).getByRole("link", { name: "List" }).tap();
+    await expect.poll(() => new URL(page.url()).search).toBe("?status=3");
+  });
+
+  test("is shown also when the service has another build by now, whose page is loaded then", async () => {
+    const { own } = await addBooked();
+    const page = await openAsMember(dashboard, "/shipments", { workspace: own });
+    await expect.poll(() => rowsOf(page, "Shipments").count()).toBe(6);
+    let isReloaded = false;
+    page.on("request", (request) => {
+      if (request.isNavigationRequest()) isReloaded = true;
+    });
+    await page.route("**/assets/shipment-map-*.js", (route) =>
+      isReloaded ? route.continue() : route.fulfill({ status: 404 }),
+    );
+    await page.getByRole("navigation", { name: "View" }).getByRole("link", { name: "Map" }).click();
+    await expect.poll(() => names(page)).toHaveLength(3);
+    expect(isReloaded).toBe(true);
+  });
+
+  test("has the newest thousand of more, and says so", async () => {
+    const own = await dashboard.service.addWorkspace();
+    await insertPendingAndCancelled(dashboard.service.databaseUrl, {
+      workspace: own.id,
+      count: 1_001,
+      createdAt: "timestamptz '2026-01-01 00:00Z' + i * interval '1 minute'",
+    });
+    const page = await openAsMember(dashboard, "/shipments?view=map", { workspace: own });
+    await page.getByText("Only the newest 1,000 shipments are on the map.").waitFor();
+    await expect.poll(() => names(page)).toEqual(["1,000 shipments"]);
+  });
+});

@@ -1,0 +1,197 @@
+import { expect, test } from "vitest";
+import { book } from "../support/bookings.ts";
+import {
+  askCheckout,
+  bookCheckout,
+  getShipment,
+  sessionOf,
+  startStripeService,
+  untilShipment,
+  type ConnectedWorkspace,
+  type StripeService,
+} from "../support/stripe-service.ts";
+import {
+  describeDashboard,
+  expectWellShown,
+  openAsMember,
+  pressInDialog,
+  rowsOf,
+  type TestPage,
+} from "./browser.ts";
+
+let setup: StripeService;
+
+async function start() {
+  setup = await startStripeService({ dashboard: true });
+  // Browsers have no clock but the machine's.
+  setup.clock.ms = Date.now();
+  setup.stripe.notices = "sent";
+  return setup.service;
+}
+
+describeDashboard(
+  "the payment of a shipment at Stripe",
+  (dashboard) => {
+    async function open(workspace: ConnectedWorkspace, reference: string, role = "member") {
+      const page = await openAsMember(dashboard, `/shipments/${reference}`, { workspace, role });
+      await page.getByRole("heading", { name: "Payment", exact: true }).waitFor();
+      return page;
+    }
+
+    const button = (page: TestPage, name: string) =>
+      page.getByRole("button", { name, exact: true });
+    const badges = (page: TestPage) => page.locator(".page-header .badge").allInnerTexts();
+    const actions = (page: TestPage) =>
+      page.locator(".page-header .actions button").allInnerTexts();
+    const fact = (page: TestPage, term: string) =>
+      page.locator(".panel", { hasText: "Payment" }).first().locator("dl > div", { hasText: term });
+
+    /** A paid shipment. */
+    async function pay(workspace: ConnectedWorkspace) {
+      const checkedOut = await bookCheckout(setup, workspace);
+      setup.stripe.pay(checkedOut.session);
+      const { apiKey } = workspace;
+      await untilShipment(setup.service, apiKey, checkedOut.reference, { payment_status: "paid" });
+      return checkedOut;
+    }
+
+    const cancel = ({ apiKey }: ConnectedWorkspace, reference: string) =>
+      setup.service.request(`/v1/shipments/${reference}/cancel`, { apiKey, body: {} });
+
+    test("a member makes a pay link by keyboard, copies it, and sees that it is paid", async () => {
+      const workspace = await setup.connect();
+      const { reference } = await book(setup.service, workspace.apiKey);
+      const page = await open(workspace, reference);
+      expect(await actions(page)).toEqual(["Cancel shipment", "Edit"]);
+      await expectWellShown(page, "payment-no-link");
+      await button(page, "Create a pay link").focus();
+      await page.keyboard.press("Enter");
+      const link = page.getByRole("link", { name: "Open the pay link" });
+      await link.waitFor();
+      await page.locator("a:focus", { hasText: "Open the pay link" }).waitFor();
+      const url = (await getShipment(setup.service, workspace.apiKey, reference))["payment_details"]
+        .checkout_url;
+      expect(await link.getAttribute("href")).toBe(url);
+      await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+      await button(page, "Copy the pay link").click();
+      await page.getByText("Copied the pay link.").waitFor();
+      expect(await page.evaluate("navigator.clipboard.readText()")).toBe(url);
+      await expectWellShown(page, "payment-link");
+
+      setup.stripe.failPayment(sessionOf(setup.stripe, workspace.account, reference));
+      await page.getByText("It is not paid.").waitFor();
+      expect(await badges(page)).toEqual(["Pending", "Awaiting payment", "Payment failed"]);
+      await link.waitFor();
+      await expectWellShown(page, "payment-failed");
+
+      setup.stripe.pay(sessionOf(setup.stripe, workspace.account, reference));
+      await expect.poll(() => badges(page)).toEqual(["Awaiting pickup", "Paid"]);
+      expect(await fact(page, "Paid").innerText()).toBe("Paid\n$12.69");
+      expect(await actions(page)).toEqual(["Cancel shipment", "Edit", "Mark as picked up"]);
+      await expectWellShown(page, "payment-paid");
+    });
+
+    test("a viewer sees the link, and makes none", async () => {
+      const workspace = await setup.connect();
+      const { reference } = await book(setup.service, workspace.apiKey);
+      const page = await open(workspace, reference, "viewer");
+      await page.getByText("There is no pay link yet.").waitFor();
+      expect(await button(page, "Create a pay link").count()).toBe(0);
+      await askCheckout(setup.service, workspace.apiKey, reference);
+      await page.getByRole("link", { name: "Open the pay link" }).waitFor();
+    });
+
+    test("an account that takes no payments leads to what they wait for", async () => {
+      const workspace = await setup.connect();
+      const { reference } = await book(setup.service, workspace.apiKey);
+      setup.stripe.restrictAccount(workspace.account);
+      await setup.service.request("/v1/payment_connection/check", {
+        apiKey: workspace.apiKey,
+        body: {},
+      });
+      const page = await open(workspace, reference);
+      await page.getByRole("link", { name: "see what payments wait for" }).click();
+      await page.getByText("Restricted", { exact: true }).waitFor();
+    });
+
+    test("a payment on its way fixes price and route, and the list says so", async () => {
+      const workspace = await setup.connect();
+      const { reference, session } = await bookCheckout(setup, workspace);
+      const page = await open(workspace, reference);
+      setup.stripe.startProcessing(session);
+      await page.getByText("the money is on its way, which can take days").waitFor();
+      expect(await badges(page)).toEqual(["Pending", "Awaiting payment", "Payment processing"]);
+      await expectWellShown(page, "payment-processing");
+      await button(page, "Edit").click();
+      const dialog = page.getByRole("dialog");
+      await dialog.getByLabel("Pickup address").waitFor();
+      expect(await dialog.getByLabel("Weight").count()).toBe(0);
+      await page.keyboard.press("Escape");
+      await page.goto(`/w/${workspace.id}/shipments`);
+      await rowsOf(page, "Shipments").getByText("Payment processing").waitFor();
+    });
+
+    test("a refund that failed says why, and is tried again", async () => {
+      const workspace = await setup.connect();
+      const { reference } = await pay(workspace);
+      setup.stripe.refundsBecome(workspace.account, "failed");
+      const page = await open(workspace, reference);
+      await button(page, "Cancel shipment").click();
+      await page.getByText("go back to the customer by themselves").waitFor();
+      await pressInDialog(page, "Cancel the shipment");
+      await page.getByText("The money did not go back.").waitFor();
+      expect(await badges(page)).toEqual(["Cancelled", "Refund pending", "Refund failed"]);
+      expect(await actions(page)).toEqual([]);
+      await expectWellShown(page, "payment-refund-failed");
+      await page.goto(`/w/${workspace.id}/shipments?payment_status=3`);
+      await rowsOf(page, "Shipments").getByText("Refund failed").waitFor();
+      await expectWellShown(page, "payment-list");
+
+      await page.goto(`/w/${workspace.id}/shipments/${reference}`);
+      setup.stripe.refundsBecome(workspace.account, "pending");
+      await button(page, "Try the refund again").focus();
+      await page.keyboard.press("Enter");
+      await page.getByText("are on their way back to").waitFor();
+      await expectWellShown(page, "payment-refund-pending");
+      const { refunds } = setup.stripe.books(workspace.account);
+      setup.stripe.settleRefund([...refunds.keys()].at(-1)!);
+      await expect.poll(() => badges(page)).toEqual(["Cancelled", "Refunded"]);
+      expect(await fact(page, "Refunded").innerText()).toBe("Refunded\n$12.69 of $12.69");
+    });
+
+    test("a refund in part by hand is shown", async () => {
+      const workspace = await setup.connect();
+      const { reference, session } = await pay(workspace);
+      const page = await open(workspace, reference);
+      setup.stripe.refundByHand(session, 269);
+      await fact(page, "Refunded").getByText("$2.69 of $12.69").waitFor();
+      await expectWellShown(page, "payment-partly-refunded");
+    });
+
+    test("a dispute is shown and holds up the refund until it is decided", async () => {
+      const workspace = await setup.connect();
+      const { reference, session } = await pay(workspace);
+      const page = await open(workspace, reference);
+      const dispute = setup.stripe.openDispute(session);
+      await page.getByText("The payment is disputed.").waitFor();
+      expect(await badges(page)).toEqual(["Awaiting pickup", "Paid", "Disputed"]);
+      await cancel(workspace, reference);
+      await expect.poll(() => badges(page)).toEqual(["Cancelled", "Refund pending", "Disputed"]);
+      expect(await button(page, "Try the refund again").count()).toBe(0);
+      await expectWellShown(page, "payment-disputed");
+      setup.stripe.closeDispute(dispute, "lost");
+      await page.getByText("the bank took the money back").waitFor();
+      await expect.poll(() => badges(page)).toEqual(["Cancelled", "Refunded"]);
+    });
+
+    test("customers come back to a page that asks nobody to sign in", async () => {
+      const page = await dashboard.newPage();
+      await page.goto("/paid");
+      await page.getByRole("heading", { name: "Thank you" }).waitFor();
+      await expectWellShown(page, "after-payment");
+      await page.goto("/not-paid");
+      await page.getByRole("heading", { name: "Not paid" }).waitFor();
+    });
+  },
+  start,
+);

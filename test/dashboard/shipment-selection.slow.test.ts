@@ -1,0 +1,217 @@
+import { describe, expect, test } from "vitest";
+import { book, bookAnd, takeStep, type ShipmentJson } from "../support/bookings.ts";
+import type { TestWorkspace } from "../support/service.ts";
+import {
+  describeDashboard,
+  expectUsable,
+  expectWellShown,
+  openAsMember,
+  PHONE,
+  pressInDialog,
+  rowsOf,
+  type TestPage,
+} from "./browser.ts";
+
+describeDashboard("many shipments at once", (dashboard) => {
+  const rows = (page: TestPage) => rowsOf(page, "Shipments");
+  const bar = (page: TestPage) => page.getByRole("region", { name: "Selection" });
+  const box = (page: TestPage, { reference }: ShipmentJson) =>
+    page.getByRole("checkbox", { name: `Select ${reference}` });
+  const all = (page: TestPage) =>
+    page.getByRole("checkbox", { name: "Select all on this page: Shipments" });
+
+  async function open(workspace: TestWorkspace, role = "member", path = "/shipments") {
+    const page = await openAsMember(dashboard, path, { workspace, role });
+    await page.getByRole("table", { name: "Shipments" }).waitFor();
+    return page;
+  }
+
+  async function read({ apiKey }: TestWorkspace, { reference }: ShipmentJson) {
+    return (await dashboard.service.request(`/v1/shipments/${reference}`, { apiKey })).body.data;
+  }
+
+  test("are paid, picked up, delivered and cancelled, each where it can be", async () => {
+    const { service } = dashboard;
+    const workspace = await service.addWorkspace();
+    const { apiKey } = workspace;
+    const pending = [await book(service, apiKey), await book(service, apiKey)];
+    const paid = await bookAnd(service, apiKey, ["pay"]);
+    const page = await open(workspace);
+    expect(await bar(page).count()).toBe(0);
+    await all(page).check();
+    await bar(page).getByText("3 selected").waitFor();
+    await bar(page).getByRole("button", { name: "Record payments (2)" }).waitFor();
+    expect(await bar(page).getByText("$38.07").count()).toBe(1);
+    expect(await bar(page).getByRole("button").allTextContents()).toEqual([
+      "Clear",
+      "Cancel (3)",
+      "Record payments (2)",
+      "Mark as picked up (1)",
+    ]);
+    await expectWellShown(page, "selection");
+
+    await bar(page).getByRole("button", { name: "Record payments" }).click();
+    await page
+      .getByText("Each is recorded as paid in full, $25.38 in all. A payment that is recorded")
+      .waitFor();
+    await expectWellShown(page, "selection-pay");
+    await pressInDialog(page, "Record payments");
+    await page.getByText("2 shipments are paid.").waitFor();
+    // What is done is no longer selected.
+    await bar(page).getByText("1 selected").waitFor();
+    expect(await read(workspace, pending[0]!)).toMatchObject({ status: "awaiting_pickup" });
+
+    await all(page).check();
+    await bar(page).getByRole("button", { name: "Mark as picked up (3)" }).click();
+    await pressInDialog(page, "Mark as picked up");
+    await page.getByText("3 shipments are picked up.").waitFor();
+    await expect.poll(() => bar(page).count()).toBe(0);
+
+    await box(page, paid).check();
+    await bar(page).getByRole("button", { name: "Mark as delivered (1)" }).click();
+    await pressInDialog(page, "Mark as delivered");
+    await page.getByText("1 shipment is delivered.").waitFor();
+    expect(await read(workspace, paid)).toMatchObject({ status: "delivered" });
+    await rows(page).filter({ hasText: paid["reference"] }).getByText("Delivered").waitFor();
+  });
+
+  test("that somebody has changed meanwhile say so, and can be tried again", async () => {
+    const { service } = dashboard;
+    const workspace = await service.addWorkspace();
+    const { apiKey } = workspace;
+    const first = await bookAnd(service, apiKey, ["pay"]);
+    const second = await book(service, apiKey);
+    const page = await open(workspace);
+    // What the list shows is of before: it does not hear of what happens.
+    await page.route("**/WatchEvents", (route) => route.abort());
+    await all(page).check();
+    await bar(page).getByRole("button", { name: "Cancel (2)" }).click();
+    await page.getByText("$12.69 are to be refunded.").waitFor();
+    await page.getByLabel("Reason for all").selectOption("The goods are not there");
+    await page.getByLabel("Note").fill("Fire");
+    await takeStep(service, apiKey, first["reference"], "advance");
+    await pressInDialog(page, "Cancel");
+    const failed = page.getByRole("dialog", { name: "1 shipment is not cancelled" });
+    await failed.waitFor();
+    expect(await failed.getByRole("listitem").allInnerTexts()).toEqual([
+      `${first["reference"]}\nThe shipment cannot be cancelled because it is in transit.`,
+    ]);
+    await expectWellShown(page, "selection-failed");
+    expect(await read(workspace, second)).toMatchObject({
+      status: "cancelled",
+      cancel_reason: "goods_unavailable",
+      cancel_note: "Fire",
+    });
+    await pressInDialog(page, "Try again");
+    await failed.getByText("because it is in transit").waitFor();
+    await pressInDialog(page, "Close");
+    await bar(page).getByText("1 selected").waitFor();
+  });
+
+  test("whose answer was lost are changed once when they are tried again", async () => {
+    const { service } = dashboard;
+    const workspace = await service.addWorkspace();
+    const shipment = await bookAnd(service, workspace.apiKey, ["pay"]);
+    const page = await open(workspace);
+    await all(page).check();
+    await bar(page).getByRole("button", { name: "Mark as picked up (1)" }).click();
+    await page.route("**/BatchAdvanceShipments", async (route) => {
+      await route.fetch();
+      await route.abort();
+    });
+    await pressInDialog(page, "Mark as picked up");
+    await page.getByRole("dialog", { name: "1 shipment is not picked up" }).waitFor();
+    await page.unroute("**/BatchAdvanceShipments");
+    await pressInDialog(page, "Try again");
+    await page.getByText("1 shipment is picked up.").waitFor();
+    expect(await read(workspace, shipment)).toMatchObject({ status: "in_transit", etag: "3" });
+  });
+
+  describe("selecting", () => {
+    test("goes by keys and by ranges, and lasts from page to page", async () => {
+      const { service } = dashboard;
+      const workspace = await service.addWorkspace();
+      const booked: ShipmentJson[] = [];
+      for (let i = 0; i < 52; i++) booked.unshift(await book(service, workspace.apiKey));
+      const page = await open(workspace);
+      await page.keyboard.press("j");
+      await page.keyboard.press("x");
+      await bar(page).getByText("1 selected").waitFor();
+      await box(page, booked[4]!).click({ modifiers: ["Shift"] });
+      await bar(page).getByText("5 selected").waitFor();
+      await page.keyboard.press("Escape");
+      await page.getByRole("button", { name: "Next" }).click();
+      await expect.poll(() => rows(page).count()).toBe(2);
+      await all(page).check();
+      await bar(page).getByText("7 selected").waitFor();
+      await bar(page).getByRole("button", { name: "Record payments (7)" }).click();
+      await pressInDialog(page, "Record payments");
+      await page.getByText("7 shipments are paid.").waitFor();
+      // Another list is another selection.
+      await page.goto(`/w/${workspace.id}/shipments`);
+      await all(page).check();
+      await page.getByLabel("Status").selectOption("Awaiting pickup");
+      await expect.poll(() => rows(page).count()).toBe(7);
+      expect(await bar(page).count()).toBe(0);
+    });
+
+    test("takes a whole page at once on a phone too", async () => {
+      const { service } = dashboard;
+      const workspace = await service.addWorkspace();
+      for (let i = 0; i < 3; i++) await book(service, workspace.apiKey);
+      const place = { workspace, role: "member" };
+      const page = await openAsMember(dashboard, "/shipments", place, PHONE);
+      await page.getByText("Select all on this page").tap();
+      await bar(page).getByText("3 selected").waitFor();
+      await expectUsable(page);
+      await page.getByText("Select all on this page").tap();
+      await expect.poll(() => bar(page).count()).toBe(0);
+    });
+
+    test("is not offered to a viewer", async () => {
+      const { service } = dashboard;
+      const workspace = await service.addWorkspace();
+      await book(service, workspace.apiKey);
+      const page = await open(workspace, "viewer");
+      expect(await page.getByRole("checkbox").count()).toBe(0);
+    });
+  });
+
+  test("columns are chosen, and remembered by the browser", async () => {
+    const { service } = dashboard;
+    const workspace = await service.addWorkspace();
+    await book(service, workspace.apiKey, { external_reference: "order 9" });
+    const page = await open(workspace);
+    const heads = () => page.getByRole("columnheader").allInnerTexts();
+    expect(await heads()).toEqual([
+      "",
+      "Reference",
+      "State",
+      "Customer",
+      "From",
+      "To",
+      "Total",
+      "Booked",
+    ]);
+    await page.getByText("Columns", { exact: true }).first().click();
+    await page.getByRole("checkbox", { name: "External ref." }).check();
+    await page.getByRole("checkbox", { name: "Weight" }).check();
+    await page.getByRole("checkbox", { name: "From" }).uncheck();
+    await expectWellShown(page, "columns");
+    const chosen = [
+      "",
+      "Reference",
+      "State",
+      "External ref.",
+      "Customer",
+      "To",
+      "Weight",
+      "Total",
+      "Booked",
+    ];
+    expect(await heads()).toEqual(chosen);
+    await page.reload();
+    await rows(page).getByText("order 9").waitFor();
+    expect(await heads()).toEqual(chosen);
+  });
+});

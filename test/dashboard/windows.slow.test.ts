@@ -1,0 +1,242 @@
+import { expect, test } from "vitest";
+import { book, BOOKING, takeStep, type ShipmentJson } from "../support/bookings.ts";
+import { EVERY_DAY, scheduleOf } from "../support/schedules.ts";
+import { startService } from "../support/service.ts";
+import { square, worldTariff, zonesOf } from "../support/tariffs.ts";
+import { describeDashboard, expectWellShown, openAsMember, type TestPage } from "./browser.ts";
+
+/** A Tuesday, when it is 10:00 in Berlin; what is slow does not move it. */
+const now = Date.parse("2026-12-01T09:00Z");
+
+const BERLIN = { pickup_lat: 52.5, pickup_lng: 13.4 };
+const NEW_YORK = { dropoff_lat: 40.7, dropoff_lng: -74 };
+const ROUTE = { ...BERLIN, ...NEW_YORK, weight_kg: 2 };
+/** Where no schedule applies. */
+const CAPE_TOWN = { pickup_lat: -33.9, pickup_lng: 18.4, dropoff_lat: -33.9, dropoff_lng: 18.5 };
+
+/** In Berlin slots of an hour, the evening dearer, the morning by 18:00 of the day before; free in New York. */
+function tariffOf(): object {
+  const zones = zonesOf(square(0, 40, 30, 60), square(-90, 30, -60, 50), square(0, -40, 30, -30));
+  const { features } = zones as { features: { properties: object }[] };
+  features[0]!.properties = { name: "Berlin", schedule: "berlin" };
+  features[1]!.properties = { name: "New York", schedule: "new york" };
+  return worldTariff({
+    base_fee: "5.00",
+    zones,
+    schedules: [
+      scheduleOf({
+        name: "berlin",
+        hours: [
+          { days: EVERY_DAY, opens: "08:00", closes: "12:00" },
+          { days: EVERY_DAY, opens: "18:00", closes: "20:00", fee: "2.50" },
+        ],
+        slot_minutes: 60,
+        lead_time_minutes: 60,
+        cut_offs: [{ until: "12:00", days_before: 1, at: "18:00" }],
+      }),
+      scheduleOf({
+        name: "new york",
+        time_zone: "America/New_York",
+        hours: [{ days: EVERY_DAY, opens: "08:00", closes: "02:00" }],
+      }),
+    ],
+  });
+}
+
+const EVENING = { start: "2026-12-01T17:00:00.000Z", end: "2026-12-01T18:00:00.000Z" };
+
+describeDashboard(
+  "times of a shipment",
+  (dashboard) => {
+    const open = (path: string, role = "member") =>
+      openAsMember(dashboard, path, { email: `${role}@example.org`, role });
+    const routePath = (route: object) =>
+      `/book?${new URLSearchParams(Object.entries(route).map(([name, value]) => [name, String(value)]))}`;
+    const read = async (reference: string): Promise<ShipmentJson> => {
+      const { apiKey } = dashboard.workspace;
+      return (await dashboard.service.request(`/v1/shipments/${reference}`, { apiKey })).body.data;
+    };
+    const group = (page: TestPage, name: string) => page.getByRole("radiogroup", { name });
+    const total = (page: TestPage) => page.locator("tfoot data").first();
+    const fillRest = async (page: TestPage) => {
+      await page.getByLabel("Pickup address").fill(BOOKING.pickup_address);
+      await page.getByLabel("Dropoff address").fill(BOOKING.dropoff_address);
+      await page.getByLabel("Name", { exact: true }).fill("Grace Hopper");
+      await page.getByLabel("Email").fill("grace@example.org");
+    };
+    const bookAt = (windows: object) =>
+      book(dashboard.service, dashboard.workspace.apiKey, { ...ROUTE, ...windows });
+
+    test("a shipment is booked for a slot by its day, which its price has a line for", async () => {
+      const page = await open(routePath(ROUTE));
+      await expect.poll(() => total(page).getAttribute("value")).toBe("5");
+      const pickup = group(page, "Pickup time");
+      expect(await pickup.getByLabel("As soon as possible").isChecked()).toBe(true);
+      await pickup.getByLabel("At a time").check();
+      expect(await pickup.getByLabel("Day").locator("option").first().textContent()).toBe(
+        "Tue, Dec 1",
+      );
+      expect(await pickup.locator(".slots label").allTextContents()).toEqual([
+        "8:00 – 9:00 AM had to be booked by Mon, Nov 30, 6:00 PM",
+        "9:00 – 10:00 AM had to be booked by Mon, Nov 30, 6:00 PM",
+        "10:00 – 11:00 AM had to be booked by Mon, Nov 30, 6:00 PM",
+        "11:00 AM – 12:00 PM had to be booked by Mon, Nov 30, 6:00 PM",
+        "6:00 – 7:00 PM +$2.50",
+        "7:00 – 8:00 PM +$2.50",
+      ]);
+      await pickup.getByText("Times are Berlin time.").waitFor();
+      await expect.poll(() => total(page).getAttribute("value")).toBe("7.5");
+      const dropoff = group(page, "Dropoff time");
+      await dropoff.getByLabel("At a time").check();
+      await dropoff.getByLabel("Day").selectOption("Wed, Dec 2");
+      await dropoff.getByLabel("From").fill("22:00");
+      await dropoff.getByLabel("Until").fill("01:30");
+      await dropoff.getByText("On the next day.").waitFor();
+      await dropoff.getByText("Open Wed, Dec 2, 8:00 AM – Thu, Dec 3, 2:00 AM").waitFor();
+      await expect.poll(() => page.locator(".quote").textContent()).toContain("Chosen times$2.50");
+      await expectWellShown(page, "book-windows");
+      await fillRest(page);
+      await page.getByRole("button", { name: "Book for $7.50" }).click();
+      await page.waitForURL("**/shipments/SHP-*");
+      const shown = page.locator(".facts");
+      await shown.getByText("Tue, Dec 1, 6:00 – 7:00 PM Berlin time").waitFor();
+      await shown.getByText("Tue, Dec 1, 12:00 – 1:00 PM your time").waitFor();
+      await shown.getByText("10:00 PM – Thu, Dec 3, 1:30 AM New York time").waitFor();
+      await expectWellShown(page, "shipment-windows");
+      expect(await read(page.url().split("/").at(-1)!)).toMatchObject({
+        total: 7.5,
+        window_fee: 2.5,
+        pickup_window: { ...EVENING, time_zone: "Europe/Berlin" },
+        dropoff_window: { start: "2026-12-03T03:00:00.000Z", end: "2026-12-03T06:30:00.000Z" },
+      });
+    });
+
+    test("nothing is asked where no schedule applies", async () => {
+      const page = await open(routePath({ ...CAPE_TOWN, weight_kg: 2 }));
+      await expect.poll(() => total(page).getAttribute("value")).toBe("5");
+      expect(await page.getByRole("radiogroup").count()).toBe(0);
+    });
+
+    test("days are looked at as far ahead as can be booked", async () => {
+      const page = await open(routePath(ROUTE));
+      const pickup = group(page, "Pickup time");
+      await pickup.getByLabel("At a time").check();
+      const days = pickup.getByLabel("Day").locator("option");
+      const later = pickup.getByRole("button", { name: "Look at later days" });
+      expect(await days.last().textContent()).toBe("Mon, Dec 14");
+      await expectWellShown(page, "book-windows-later");
+      await later.click();
+      await expect.poll(() => days.last().textContent()).toBe("Mon, Dec 28");
+      await later.click();
+      await expect.poll(() => days.last().textContent()).toBe("Thu, Dec 31");
+      expect([await days.count(), await later.count()]).toEqual([31, 0]);
+      await pickup.getByLabel("Day").selectOption("Thu, Dec 31");
+      await pickup.getByLabel("8:00 – 9:00 AM").check();
+      await expect.poll(() => total(page).getAttribute("value")).toBe("5");
+    });
+
+    test("slots are listed anew each minute where they are shown alone", async () => {
+      const { reference } = await bookAt({});
+      const listed = async (path: string, isThere: (page: TestPage) => Promise<unknown>) => {
+        const page = await open(path);
+        await page.clock.install();
+        await page.reload();
+        await isThere(page);
+        let count = 0;
+        page.on("request", (request) => {
+          if (request.url().endsWith("/ListPickupSlots")) count++;
+        });
+        await page.clock.runFor(61_000);
+        await page.evaluate(() => fetch("/healthz"));
+        return count;
+      };
+      const quoted = async (page: TestPage) => {
+        await page.clock.runFor(1_000);
+        await expect.poll(() => total(page).getAttribute("value")).toBe("5");
+      };
+      expect(await listed(routePath(ROUTE), quoted)).toBe(2);
+      expect(await listed(routePath({ ...CAPE_TOWN, weight_kg: 2 }), quoted)).toBe(0);
+      const isShown = async (page: TestPage) => {
+        await page.clock.runFor(1_000);
+        await page.getByRole("button", { name: "Reschedule" }).waitFor();
+      };
+      expect(await listed(`/shipments/${reference}`, isShown)).toBe(0);
+    });
+
+    test("times that cannot be had are refused in words, and the next that can is a click away", async () => {
+      const page = await open(routePath(ROUTE));
+      const dropoff = group(page, "Dropoff time");
+      await dropoff.getByLabel("At a time").check();
+      await dropoff.getByLabel("Day").selectOption("Wed, Dec 2");
+      await dropoff.getByLabel("From").fill("04:00");
+      await dropoff.getByLabel("Until").fill("05:00");
+      const refusal = page.locator(".problem.attention");
+      await expect
+        .poll(() => refusal.locator("p").allTextContents())
+        .toEqual([
+          "Dropoff time must be within the hours of its zone, whose time zone is America/New_York; the next that can be booked is Wed, Dec 2, 8:00 – 9:00 AM.",
+        ]);
+      await expectWellShown(page, "book-windows-refused");
+      await refusal.getByRole("button", { name: "Take Wed, Dec 2, 8:00 – 9:00 AM" }).click();
+      await expect.poll(() => total(page).getAttribute("value")).toBe("5");
+      expect(await dropoff.getByLabel("From").inputValue()).toBe("08:00");
+    });
+
+    test("times are chosen by keys alone", async () => {
+      const page = await open(routePath(ROUTE));
+      const pickup = group(page, "Pickup time");
+      await pickup.getByLabel("As soon as possible").focus();
+      await page.keyboard.press("ArrowDown");
+      await page.keyboard.press("Tab");
+      await page.keyboard.press("ArrowDown");
+      expect(await pickup.getByLabel("Day").inputValue()).toBe("2026-12-02");
+      await page.keyboard.press("Tab");
+      await page.keyboard.press("ArrowDown");
+      expect(await pickup.getByLabel("9:00 – 10:00 AM").isChecked()).toBe(true);
+      await expect.poll(() => total(page).getAttribute("value")).toBe("5");
+    });
+
+    test("a shipment is rescheduled until it is picked up, and back to as soon as possible", async () => {
+      const { reference } = await bookAt({ pickup_window: EVENING });
+      const page = await open(`/shipments/${reference}`);
+      await page.getByRole("button", { name: "Reschedule" }).click();
+      const pickup = group(page, "Pickup time");
+      await pickup.getByLabel("As booked: Tue, Dec 1, 6:00 – 7:00 PM").waitFor();
+      await pickup.getByLabel("At a time").check();
+      await pickup.getByLabel("Day").selectOption("Thu, Dec 3");
+      await pickup.getByLabel("10:00 – 11:00 AM").check();
+      await expectWellShown(page, "shipment-reschedule");
+      await page.getByRole("button", { name: "Save the times" }).click();
+      await page.getByText("Thu, Dec 3, 10:00 – 11:00 AM Berlin time").waitFor();
+      expect(await read(reference)).toMatchObject({
+        total: 5,
+        pickup_window: { start: "2026-12-03T09:00:00.000Z", end: "2026-12-03T10:00:00.000Z" },
+      });
+      await page.getByRole("button", { name: "Reschedule" }).click();
+      await pickup.getByLabel("As soon as possible").check();
+      await page.getByRole("button", { name: "Save the times" }).click();
+      await page.getByText("Berlin time").waitFor({ state: "detached" });
+      expect(await read(reference)).toMatchObject({ pickup_window: null });
+    });
+
+    test("a paid shipment is not moved to times that cost more, and it is said why", async () => {
+      const { apiKey } = dashboard.workspace;
+      const booked = await bookAt({});
+      const path = `/v1/shipments/${booked["reference"]}/payments`;
+      await dashboard.service.request(path, { apiKey, body: { amount: 5, currency: "USD" } });
+      const page = await open(`/shipments/${booked["reference"]}`);
+      await page.getByRole("button", { name: "Reschedule" }).click();
+      const pickup = group(page, "Pickup time");
+      await pickup.getByLabel("At a time").check();
+      await pickup.getByLabel("6:00 – 7:00 PM").check();
+      await page.getByRole("button", { name: "Save the times" }).click();
+      await page.getByText("Nothing is changed: the shipment is paid").waitFor();
+      await expectWellShown(page, "shipment-reschedule-refused");
+      expect(await read(booked["reference"])).toMatchObject({ pickup_window: null, total: 5 });
+      await page.getByRole("button", { name: "Cancel", exact: true }).click();
+      await takeStep(dashboard.service, apiKey, booked["reference"], "advance");
+      await expect.poll(() => page.getByRole("button", { name: "Reschedule" }).count()).toBe(0);
+    });
+  },
+  () => startService({ dashboard: true, tariff: tariffOf(), now: () => new Date(now) }),
+);
