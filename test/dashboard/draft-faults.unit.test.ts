@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import {
+  placeOf,
   problemOfDraft,
   problemOfFaults,
   sortFaults,
@@ -11,9 +12,15 @@ const fault = (path: string) =>
 
 test("faults of zones are told from those of fees, with the zone's place", () => {
   const fees = [fault("currency"), fault("tiers[1].max_kg")];
-  const sorted = sortFaults([...fees, fault("zones"), fault("zones[12].geometry")]);
+  const sorted = sortFaults([
+    ...fees,
+    fault("zones"),
+    fault("zones[12].geometry"),
+    fault("schedules[0].time_zone"),
+  ]);
   expect(sorted).toEqual({
     fees,
+    schedules: [fault("schedules[0].time_zone")],
     zones: [
       { path: "zones", text: "must be there", index: undefined },
       { path: "zones[12].geometry", text: "must be there", index: 12 },
@@ -67,4 +74,19 @@ test("a tier begins where the one before it ends, and rows differ by what they s
   const text = { name: "", currency: "", base_fee: "", rate_per_km: "", tiers: [first] };
   expect(isSameText(text, { ...text, tiers: [{ ...first, key: -1 }] })).toBe(true);
   expect(isSameText(text, { ...text, tiers: [next] })).toBe(false);
+});
+
+test("a fault is said to be where the page shows it, without names of fields", () => {
+  const places = {
+    base_fee: "Minimum charge",
+    tiers: "Weight tiers",
+    "tiers[0].max_kg": "Weight tier 1, limit",
+    "zones[12].geometry": "Zone 13",
+    "schedules[1].hours[2].opens": "Schedule 2, weekly hours",
+    default_schedule: "Default schedule",
+    document: "Tariff",
+  };
+  expect(Object.fromEntries(Object.keys(places).map((path) => [path, placeOf(path)]))).toEqual(
+    places,
+  );
 });

@@ -2,7 +2,15 @@ import { beforeAll, expect, test } from "vitest";
 import { BOOKING } from "../support/bookings.ts";
 import { draftsOf, type Drafts } from "../support/tariff-drafts.ts";
 import { SAMPLE_TARIFF, square, worldTariff, zonesOf } from "../support/tariffs.ts";
-import { describeDashboard, expectWellShown, openAsOperator, type TestPage } from "./browser.ts";
+import {
+  describeDashboard,
+  expectUsable,
+  expectWellShown,
+  openAsOperator,
+  pressInDialog,
+  type TestPage,
+  WITHOUT_POINTER,
+} from "./browser.ts";
 
 /** What the sample's zones are called. */
 const COUNTIES = ["Bronx", "Kings", "New York", "Queens", "Richmond"];
@@ -34,6 +42,16 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     return (await drafts.call("GET", `tariff_drafts/${id}`)).body.data;
   };
 
+  /** What the browser itself asks, which is agreed to. */
+  const noteAsked = (page: TestPage) => {
+    const asked: string[] = [];
+    page.on("dialog", (dialog) => {
+      asked.push(dialog.type());
+      void dialog.accept();
+    });
+    return asked;
+  };
+
   test("begins empty or as a copy, is edited, imported, checked, replayed, published and rolled back", async () => {
     const page = await openAsOperator(dashboard, "/platform/drafts");
     await page.getByText("No drafts").waitFor();
@@ -49,7 +67,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     await page.getByRole("application", { name: /Zones: Bronx/ }).waitFor();
 
     // The order of tiers is wrong, one amount is no amount, and one zone crosses itself.
-    await page.getByLabel("Least charge").fill("a lot");
+    await page.getByLabel("Minimum charge").fill("a lot");
     await page.getByLabel("Per kilometre").fill("2,40");
     await page.getByRole("button", { name: "Add a tier" }).click();
     expect(await tier(page, 4).getByLabel("Over, kg").inputValue()).toBe("50");
@@ -72,18 +90,20 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     await upload(page, zonesOf(square(-75, 40, -73, 42), bowtie));
     await page.getByRole("button", { name: "Check the draft" }).click();
     await page.getByText("3 faults: 2 in fees and tiers, 1 in zones.").waitFor();
+    await page.getByRole("button", { name: "Show the first" }).click();
+    await page.locator("input:focus[value='a lot'], input:focus[name=base_fee]").waitFor();
     const described = (label: string) =>
       page.getByLabel(label, { exact: true }).first().getAttribute("aria-describedby");
-    const leastError = page.locator(`[id="${await described("Least charge")}"]`);
+    const leastError = page.locator(`[id="${await described("Minimum charge")}"]`);
     expect(await leastError.textContent()).toBe(
-      'Must be a decimal of 0 or more in quotes, such as "5.00"; it is "a lot".',
+      'Must be a decimal of 0 or more, such as "5.00"; it is "a lot".',
     );
     expect(await tier(page, 3).locator(".field-error").allTextContents()).toEqual([
       "Must be at least 50, where the tier before it ends; it is 5; put the tiers in ascending order and without overlap.",
     ]);
     const faults = page.getByRole("list", { name: "Faults of the zones" });
     expect(await faults.getByRole("listitem").allTextContents()).toEqual([
-      expect.stringMatching(/^zones\[1\]\.geometry Zone 2 /),
+      expect.stringMatching(/^Zone 2: The outer ring crosses itself/),
     ]);
     await faults.getByRole("button", { name: "Show on the map" }).click();
     expect(new URL(page.url()).search).toBe("?check=on&zone=1");
@@ -91,9 +111,9 @@ describeDashboard("drafts of the tariff", (dashboard) => {
 
     // Put right.
     await page.getByRole("button", { name: "Move tier 3 up" }).click();
-    await page.getByLabel("Least charge").fill("6.00");
+    await page.getByLabel("Minimum charge").fill("6.00");
     await page.getByRole("button", { name: "Save the draft" }).click();
-    await page.getByText("1 fault: 0 in fees and tiers, 1 in zones.").waitFor();
+    await page.getByText("1 fault: 1 in zones.").waitFor();
     await upload(page, zonesOf(square(-75, 40, -73, 42)), "put-right.geojson");
     await page.getByText("No faults, 4 tiers and 1 zone. It can be published.").waitFor();
     const { base_fee, rate_per_km, tiers } = (await draftIn(page)).fees;
@@ -127,15 +147,23 @@ describeDashboard("drafts of the tariff", (dashboard) => {
       note: "Fuel is dearer.",
       author: "Grace Hopper",
       zones: 1,
+      honours_quotes: true,
     });
 
     await page.getByRole("table", { name: "Versions" }).getByRole("link", { name: "1" }).click();
     await page.getByRole("button", { name: "Roll back to this…" }).click();
     await page.getByLabel("Note").fill("Too dear.");
+    await page.getByLabel("Honour earlier quotes").uncheck();
     await expectWellShown(page, "tariff-roll-back");
     await page.getByRole("button", { name: "Roll back now" }).click();
     await page.getByText("Version 3 is in force.").waitFor();
-    expect(await inForce()).toMatchObject({ version: 3, repeats: 1, note: "Too dear.", zones: 5 });
+    expect(await inForce()).toMatchObject({
+      version: 3,
+      repeats: 1,
+      note: "Too dear.",
+      zones: 5,
+      honours_quotes: false,
+    });
   }, 120_000);
 
   test("publishing in the place of a version that is not in force any more says so, and can go on", async () => {
@@ -156,20 +184,122 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     expect((await inForce()).fees.base_fee).toBe("7.00");
   });
 
+  test.each(WITHOUT_POINTER)(
+    "is saved, checked, replayed and found in the audit log, %s",
+    async (_, options, press) => {
+      const draft = await drafts.begin(SAMPLE_TARIFF, "Pressed");
+      const path = `/platform/drafts/${draft.id}`;
+      const page = await openAsOperator(dashboard, path, "operator", options);
+      const button = (name: string) => page.getByRole("button", { name, exact: true });
+      await press(page, page.getByLabel("Minimum charge"));
+      await page.keyboard.press("ControlOrMeta+A");
+      await page.keyboard.type("9.00");
+      await press(page, button("Save the draft"));
+      // It leaves the bar, and what is next in it takes its place.
+      await page.locator("button:focus", { hasText: "Publish…" }).waitFor();
+      expect((await draftIn(page)).fees.base_fee).toBe("9.00");
+      await press(page, button("Check the draft"));
+      await page.getByText("No faults, 3 tiers and 5 zones. It can be published.").waitFor();
+      await press(page, button("Replay"));
+      await page.getByText("Served by both").waitFor();
+      await expectUsable(page);
+      await press(page, button("Publish…"));
+      await press(page, page.getByRole("dialog").getByRole("button", { name: "Cancel" }));
+      const navigation = button("Navigation");
+      if (await navigation.isVisible()) await press(page, navigation);
+      await press(page, page.getByRole("link", { name: "Audit log" }));
+      const entry = page.getByRole("table", { name: "Changes" }).locator("tbody tr").first();
+      await press(page, entry.locator("summary"));
+      await entry.getByText("9.00").first().waitFor();
+      await expectUsable(page);
+    },
+  );
+
   test("what somebody else saved meanwhile is never overwritten unawares", async () => {
     const draft = await drafts.begin(worldTariff(), "Shared");
     const page = await openAsOperator(dashboard, `/platform/drafts/${draft.id}`);
-    await page.getByLabel("Least charge").fill("1.00");
+    await page.getByLabel("Minimum charge").fill("1.00");
     await drafts.call("PATCH", `tariff_drafts/${draft.id}`, { name: "Theirs" });
     await page.getByRole("button", { name: "Save the draft" }).click();
     await page.getByText("Somebody else has changed these fees meanwhile.").waitFor();
     expect((await draftIn(page)).fees.base_fee).toBe("0");
     await page.getByRole("button", { name: "Show theirs, and drop mine" }).click();
     expect(await page.getByLabel("Name").inputValue()).toBe("Theirs");
-    await page.getByLabel("Least charge").fill("2.00");
+    await page.getByLabel("Minimum charge").fill("2.00");
     await page.getByRole("button", { name: "Save the draft" }).click();
     await page.getByText("The draft is saved.").waitFor();
     expect(await draftIn(page)).toMatchObject({ name: "Theirs", fees: { base_fee: "2.00" } });
+  });
+
+  test("is left only after asking while something is not saved", async () => {
+    const draft = await drafts.begin(SAMPLE_TARIFF, "Half done");
+    const page = await openAsOperator(dashboard, `/platform/drafts/${draft.id}`);
+    const charge = page.getByLabel("Minimum charge");
+    const link = page.getByRole("link", { name: "Health" });
+    const health = page.getByRole("heading", { name: "Health", level: 1 });
+    const asked = noteAsked(page);
+    const change = async () => {
+      await charge.click();
+      await page.keyboard.type("1");
+      await page.getByText("There are changes that are not saved.").waitFor();
+    };
+    // What is not changed is left at once, and has a page after it in the history.
+    await charge.waitFor();
+    await link.click();
+    await health.waitFor();
+    await page.goBack();
+    await change();
+    const typed = await charge.inputValue();
+    const goForward = () => page.evaluate("history.forward()");
+    const signOut = async () => {
+      await page.getByRole("button", { name: "Workspace and account" }).click();
+      await page.getByRole("button", { name: "Sign out" }).click();
+    };
+    for (const leave of [() => link.click(), goForward, signOut]) {
+      await leave();
+      await page.getByRole("dialog", { name: "Leave without saving?" }).waitFor();
+      await pressInDialog(page, "Stay");
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+      expect(await charge.inputValue()).toBe(typed);
+    }
+    await page.reload();
+    expect(asked).toEqual(["beforeunload"]);
+    await expect.poll(() => charge.inputValue()).not.toBe(typed);
+    await change();
+    await goForward();
+    await page.getByRole("dialog", { name: "Leave without saving?" }).waitFor();
+    await expectWellShown(page, "draft-leave");
+    await pressInDialog(page, "Leave without saving");
+    await health.waitFor();
+    await page.goBack();
+    await change();
+    await link.click();
+    await pressInDialog(page, "Leave without saving");
+    await health.waitFor();
+    await page.reload();
+    expect(asked).toEqual(["beforeunload"]);
+  });
+
+  test("holds nobody back whose changes are saved, or whose session has ended", async () => {
+    const draft = await drafts.begin(SAMPLE_TARIFF, "Done");
+    const page = await openAsOperator(dashboard, `/platform/drafts/${draft.id}`);
+    const charge = page.getByLabel("Minimum charge");
+    const asked = noteAsked(page);
+    await charge.click();
+    await page.keyboard.type("1");
+    await page.getByRole("button", { name: "Save the draft" }).click();
+    await page.getByText("Saved. A check finds all that is wrong.").waitFor();
+    await page.getByRole("link", { name: "Drafts" }).first().click();
+    await page.getByRole("link", { name: "Done", exact: true }).click();
+    await charge.click();
+    await page.keyboard.type("2");
+    await page.getByText("There are changes that are not saved.").waitFor();
+    await page.context().clearCookies();
+    // Unless the page has found out by itself before.
+    await page.evaluate("document.querySelector('.page-bar button')?.click()");
+    await page.getByText("Your session has ended.").waitFor();
+    await page.reload();
+    expect(asked).toEqual([]);
   });
 
   test("a refusal of a tier is shown in its row", async () => {
@@ -231,7 +361,8 @@ describeDashboard("drafts of the tariff", (dashboard) => {
       await page.getByRole("button", { name, exact: true }).waitFor();
     }
     await page.getByRole("list", { name: "Faults of fees and tiers" }).waitFor();
-    const allowed = /^(Check again|Replay|Try again|Zoom in|Zoom out|Show all|Skip.*)$/;
+    const allowed =
+      /^(Check again|Show the first|Replay|Try again|Zoom in|Zoom out|Show all|Skip.*)$/;
     const main = page.getByRole("main");
     const buttons = await main.getByRole("button").allTextContents();
     const others = buttons

@@ -123,11 +123,11 @@ describeDashboard("the tariff", (dashboard) => {
     const day = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10);
     await page.getByRole("button", { name: "Publish…" }).click();
     await page.getByLabel("When").selectOption("At a time");
-    await page.getByRole("button", { name: "Schedule" }).click();
+    await page.getByRole("button", { name: "Schedule", exact: true }).click();
     await page.locator(".field-error").getByText("Choose a time to come.").waitFor();
     await page.getByLabel("Takes effect").fill(`${day}T03:04`);
     await page.getByLabel("Note").fill("New year.");
-    await page.getByRole("button", { name: "Schedule" }).click();
+    await page.getByRole("button", { name: "Schedule", exact: true }).click();
     const scheduled = current + 1;
     await page.getByRole("heading", { name: `Scheduled: version ${scheduled}` }).waitFor();
     expect(await versionOf(scheduled)).toMatchObject({

@@ -8,13 +8,14 @@ export interface DraftFault extends Pick<TariffFault, "path" | "text"> {
   readonly index?: number | undefined;
 }
 
-/** The faults of a draft by where they are shown: with the zones, or with the fees and tiers. */
-export type SortedFaults = Readonly<Record<"zones" | "fees", readonly DraftFault[]>>;
+/** The faults of a draft by where they are shown: with the zones, the schedules, or the fees and tiers. */
+export type SortedFaults = Readonly<Record<"zones" | "schedules" | "fees", readonly DraftFault[]>>;
 
 /** Sorts faults by their paths, such as `zones[3].geometry`. */
 export function sortFaults(faults: readonly TariffFault[]): SortedFaults {
   return {
-    fees: faults.filter((fault) => !isOfZones(fault)),
+    fees: faults.filter((fault) => !isOfZones(fault) && !isOfSchedules(fault)),
+    schedules: faults.filter(isOfSchedules),
     zones: faults.filter(isOfZones).map(({ path, text }) => {
       const index = /^zones\[(\d+)\]/.exec(path)?.[1];
       return { path, text, index: index === undefined ? undefined : Number(index) };
@@ -26,12 +27,16 @@ function isOfZones({ path }: DraftFault): boolean {
   return /^zones\b/.test(path);
 }
 
-/** Faults of fees as a form shows refusals: each at the field that has its path as name. */
-export function problemOfFaults(fees: SortedFaults["fees"]): Problem | undefined {
-  if (fees.length === 0) return undefined;
-  const fields = Object.groupBy(fees, ({ path }) => path);
+function isOfSchedules({ path }: DraftFault): boolean {
+  return /^(schedules|default_schedule)\b/.test(path);
+}
+
+/** Faults as a form shows refusals: each at the field that has its path as name. */
+export function problemOfFaults(faults: readonly DraftFault[]): Problem | undefined {
+  if (faults.length === 0) return undefined;
+  const fields = Object.groupBy(faults, ({ path }) => path);
   return {
-    message: "Fees or tiers have faults.",
+    message: "The draft has faults.",
     fields: Object.fromEntries(
       Object.entries(fields).map(([path, all]) => [path, all!.map(({ text }) => sentence(text))]),
     ),
@@ -39,6 +44,18 @@ export function problemOfFaults(fees: SortedFaults["fees"]): Problem | undefined
     facts: {},
     code: Code.FailedPrecondition,
   };
+}
+
+/** A refusal of a request for schedules, with the names of its fields as those of the form are. */
+export function problemOfSchedules(problem: Problem): Problem {
+  const fields = Object.entries(problem.fields).map(([name, texts]) => {
+    return [withoutList(name), texts.map(withoutList)] as const;
+  });
+  return { ...problem, fields: Object.fromEntries(fields) };
+}
+
+function withoutList(text: string): string {
+  return text.replace(/^schedules\.(?=schedules|default)/, "");
 }
 
 /** A refusal of a draft's request, with the names of its fields as those of the form are. */
@@ -53,7 +70,39 @@ function withoutFees(text: string): string {
   return text.replace(/^fees\./, "");
 }
 
-/** A fault's text on its own: `must be ...` becomes `Must be ....` */
+/** A fault's text on its own: `must be ...` becomes `Must be ....` Quotes are what files need, not forms. */
 export function sentence(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+  const plain = text.replace(" in quotes, such as", ", such as");
+  return `${plain.charAt(0).toUpperCase()}${plain.slice(1)}.`;
+}
+
+const PARTS: Readonly<Record<string, string>> = {
+  currency: "Currency",
+  base_fee: "Minimum charge",
+  rate_per_km: "Charge per kilometre",
+  tiers: "Weight tier",
+  schedules: "Schedule",
+  default_schedule: "Default schedule",
+  zones: "Zone",
+  min_kg: "start",
+  max_kg: "limit",
+  flat_fee: "flat fee",
+  rate_per_kg: "charge per kg",
+  time_zone: "time zone",
+  hours: "weekly hours",
+  exceptions: "dates that differ",
+  slot_minutes: "length of times",
+  lead_time_minutes: "lead time",
+  horizon_days: "days ahead",
+  cut_offs: "cut-offs",
+};
+
+/** Where a fault is, in the words of the page: `tiers[0].max_kg` is `Weight tier 1, limit`. */
+export function placeOf(path: string): string {
+  const [, list = path, index, field] = /^(\w+)(?:\[(\d+)\](?:\.(\w+))?)?/.exec(path) ?? [];
+  const what = PARTS[list] ?? "Tariff";
+  if (index === undefined)
+    return ["tiers", "schedules", "zones"].includes(list) ? `${what}s` : what;
+  const part = field && PARTS[field];
+  return `${what} ${Number(index) + 1}${part ? `, ${part}` : ""}`;
 }

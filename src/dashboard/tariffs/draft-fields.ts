@@ -69,7 +69,7 @@ export function feesOfText(text: DraftText) {
  * With a point where a comma was typed; anything else stays for the service to judge. So does `1,500`,
  * except where numbers are written with a comma: elsewhere it means a thousand times as much.
  */
-function decimalOf(text: string): string {
+export function decimalOf(text: string): string {
   const trimmed = text.trim();
   if (/,\d{3}$/.test(trimmed) && DECIMAL_MARK !== ",") return trimmed;
   return trimmed.replace(/^([^.,]*),([^.,]*)$/, "$1.$2");

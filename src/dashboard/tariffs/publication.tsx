@@ -11,7 +11,14 @@ import { paths } from "../routes/paths.ts";
 import { changeQuery, navigate } from "../routes/router.ts";
 import { Button } from "../ui/button.tsx";
 import { Dialog, DialogButton, openDialog } from "../ui/dialog.tsx";
-import { optionalTextOf, SelectField, TextAreaField, TextField, textOf } from "../ui/fields.tsx";
+import {
+  CheckField,
+  optionalTextOf,
+  SelectField,
+  TextAreaField,
+  TextField,
+  textOf,
+} from "../ui/fields.tsx";
 import { useFormProblem } from "../ui/form.tsx";
 import { timeText } from "../ui/format.ts";
 import { toast } from "../ui/toast.tsx";
@@ -40,7 +47,11 @@ export function CallOff(props: { readonly version: TariffVersion; readonly done:
       </p>
     </Dialog>
   );
-  return <DialogButton dialog={dialog}>Call off…</DialogButton>;
+  return (
+    <DialogButton destructive dialog={dialog}>
+      Call off…
+    </DialogButton>
+  );
 }
 
 interface RollBackProps {
@@ -65,7 +76,8 @@ function RollBackDialog({ version, inForce, replaced }: RollBackProps) {
       submit="Roll back now"
       tone="danger"
       run={async (form) => {
-        const request = { version, replaces, note: optionalTextOf(form, "note") };
+        const note = optionalTextOf(form, "note");
+        const request = { version, replaces, note, honoursQuotes: honoursQuotes(form) };
         const { data, published } = await tariffs.rollBackTariff(request).catch(noteReplaced);
         toast(publishedText(data!.version, published));
         navigate(paths.tariff({}));
@@ -75,6 +87,7 @@ function RollBackDialog({ version, inForce, replaced }: RollBackProps) {
         Version {version} is published again as the next version, in the place of version {replaces}
         . It takes effect at once.
       </p>
+      <HonourField />
       <NoteField />
       <ReplacedNote version={version} />
     </Dialog>
@@ -149,6 +162,7 @@ function PublishDialog({ draft, inForce, replaced }: PublishProps) {
           hint="In your time zone, within a year. Nothing else can be published before then."
         />
       )}
+      <HonourField />
       <NoteField />
       <ReplacedNote />
     </Dialog>
@@ -168,6 +182,7 @@ function usePublish(draft: TariffDraft, replaces: number) {
       replaces,
       note: optionalTextOf(form, "note"),
       effectiveAt: at && timestampFromDate(at),
+      honoursQuotes: honoursQuotes(form),
     };
     try {
       const { data, published } = await tariffs.publishTariff(request, {
@@ -198,6 +213,21 @@ function timeIn(form: FormData): Date | undefined {
   const date = new Date(textOf(form, "effective_at"));
   if (date.getTime() > Date.now()) return date;
   throw fieldError("effective_at", "Choose a time to come.");
+}
+
+function HonourField() {
+  return (
+    <CheckField
+      name="honours_quotes"
+      label="Honour earlier quotes"
+      checked
+      hint="They keep their price, for up to an hour. Otherwise bookings by them are refused."
+    />
+  );
+}
+
+function honoursQuotes(form: FormData): boolean {
+  return form.has("honours_quotes");
 }
 
 function NoteField() {

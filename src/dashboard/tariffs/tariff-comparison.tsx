@@ -1,5 +1,6 @@
 import type {
   FeeDifference,
+  ScheduleDifference,
   ZoneDifferences,
 } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
@@ -10,6 +11,7 @@ import { Filters } from "../ui/filters.tsx";
 import { numberText } from "../ui/format.ts";
 import { QueryView } from "../ui/query-view.tsx";
 import { type Column, Table } from "../ui/table.tsx";
+import { type DifferenceText, differenceText } from "./schedule-words.ts";
 import { TariffMap, versionZonesPath, zonesText } from "./tariff-zones.tsx";
 import { paths } from "../routes/paths.ts";
 import { usePlace } from "../routes/router.ts";
@@ -52,10 +54,10 @@ function Comparison({ from, to }: { readonly from: number; readonly to: number }
   );
   return (
     <QueryView query={query}>
-      {({ fees, zones }) => (
+      {({ fees, schedules, zones }) => (
         <div class="columns">
           <div>
-            <Section title="Zones over each other">
+            <Section title="Overlapping zones">
               <TariffMap
                 label={`Zones of versions ${from} and ${to}`}
                 below={{ name: `Version ${from}`, tone: "before", path: versionZonesPath(from) }}
@@ -76,6 +78,11 @@ function Comparison({ from, to }: { readonly from: number; readonly to: number }
                 />
               )}
             </Section>
+            {schedules.length > 0 && (
+              <Section title="Schedules that differ">
+                <Schedules from={from} to={to} differences={schedules} />
+              </Section>
+            )}
             {zones && <Zones zones={zones} />}
           </div>
         </div>
@@ -88,6 +95,45 @@ const COLUMNS: readonly Column<FeeDifference>[] = [
   { header: "Fee", selfEvident: true, cell: ({ path }) => <code>{path}</code> },
   { header: "Before", cell: ({ before }) => before ?? "—" },
   { header: "After", cell: ({ after }) => after ?? "—" },
+];
+
+/** Where schedules differ, in words. */
+function Schedules(props: {
+  readonly from: number;
+  readonly to: number;
+  readonly differences: readonly ScheduleDifference[];
+}) {
+  const { from, to, differences } = props;
+  const tariffs = useClient(TariffService);
+  const query = useQuery(
+    (signal) =>
+      Promise.all(
+        [from, to].map(
+          async (version) =>
+            (await tariffs.getTariffVersionSchedules({ version }, { signal })).data!,
+        ),
+      ),
+    [tariffs, from, to],
+  );
+  return (
+    <QueryView query={query}>
+      {([before, after]) => (
+        <Table
+          label="Schedules that differ"
+          columns={SCHEDULE_COLUMNS}
+          rows={differences.map(({ path }) => ({ path, ...differenceText(path, before!, after!) }))}
+          keyOf={({ path }) => path}
+        />
+      )}
+    </QueryView>
+  );
+}
+
+const SCHEDULE_COLUMNS: readonly Column<DifferenceText & { readonly path: string }>[] = [
+  { header: "Schedule", cell: ({ schedule }) => schedule },
+  { header: "What", selfEvident: true, cell: ({ part }) => part },
+  { header: "Before", cell: ({ before }) => before },
+  { header: "After", cell: ({ after }) => after },
 ];
 
 function Zones({ zones }: { readonly zones: ZoneDifferences }) {

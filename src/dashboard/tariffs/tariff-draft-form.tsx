@@ -16,6 +16,10 @@ import { Form, useKeptRows } from "../ui/form.tsx";
 import { TextField } from "../ui/fields.tsx";
 import { problemOfDraft, problemOfFaults, type SortedFaults } from "./draft-faults.ts";
 import { toast } from "../ui/toast.tsx";
+import { type NoteUnsaved, useNoteUnsaved } from "./unsaved.tsx";
+
+const FEES_FORM = "fees-form";
+const SAVE = "Save the draft";
 
 /** The name, fees and tiers of a draft, to be changed, with the faults at their fields. */
 export function DraftForm(props: {
@@ -23,6 +27,7 @@ export function DraftForm(props: {
   readonly faults: SortedFaults["fees"];
   /** Called when the draft was changed, or was found changed by somebody else. */
   readonly changed: () => void;
+  readonly noteUnsaved: NoteUnsaved;
 }) {
   const { faults, changed } = props;
   const { base, text, setText, adopt, isForeign } = useDraftText(props.draft);
@@ -46,25 +51,23 @@ export function DraftForm(props: {
     value: text[name],
     onInput: (value: string) => setText({ ...text, [name]: value }),
   });
+  const shown = { id: FEES_FORM, submit: SAVE, isRunning: save.isRunning };
+  useNoteUnsaved(props.noteUnsaved, shown, !isSameText(text, textOfDraft(base)));
   return (
-    <Form action={{ ...save, problem }} submit="Save the draft">
+    <Form action={{ ...save, problem }} id={FEES_FORM} submit={SAVE}>
       <TextField {...field("name")} label="Name" />
       <div class="field-row">
         <TextField {...field("currency")} label="Currency" placeholder="USD" />
-        <TextField {...field("base_fee")} label="Least charge" numeric placeholder="5.00" />
+        <TextField {...field("base_fee")} label="Minimum charge" numeric placeholder="5.00" />
         <TextField {...field("rate_per_km")} label="Per kilometre" numeric placeholder="1.20" />
       </div>
       <Tiers tiers={text.tiers} change={(tiers) => setText({ ...text, tiers })} />
       {isForeign && (
         <ForeignNote
+          what="these fees"
           take={() => adopt(props.draft, "with its text")}
           keep={() => adopt(props.draft, "without its text")}
         />
-      )}
-      {!isSameText(text, textOfDraft(base)) && (
-        <p class="minor" role="status">
-          There are changes that are not saved.
-        </p>
       )}
     </Form>
   );
@@ -91,10 +94,15 @@ function useDraftText(draft: TariffDraft) {
 }
 
 /** Somebody else has changed the draft since the reader began to. */
-function ForeignNote(props: { readonly take: () => void; readonly keep: () => void }) {
+export function ForeignNote(props: {
+  /** What was changed, such as `these fees`. */
+  readonly what: string;
+  readonly take: () => void;
+  readonly keep: () => void;
+}) {
   return (
     <div class="problem" role="alert">
-      <p>Somebody else has changed these fees meanwhile.</p>
+      <p>Somebody else has changed {props.what} meanwhile.</p>
       <div class="actions">
         <Button onClick={props.take}>Show theirs, and drop mine</Button>
         <Button onClick={props.keep}>Go on with mine</Button>

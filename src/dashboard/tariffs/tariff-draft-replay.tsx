@@ -5,6 +5,7 @@ import {
   type PriceChangeBucket,
   type TariffReplay,
 } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
+import { QuoteFailureType } from "../../../gen/shipments/v1/quote_pb.js";
 import { useClient } from "../api/clients.ts";
 import { useAccount } from "../api/session.ts";
 import { useAction } from "../api/use-action.ts";
@@ -74,13 +75,14 @@ export function DraftReplay({ draft }: { readonly draft: TariffDraft }) {
 }
 
 function Replay({ replay, inForce }: { readonly replay: TariffReplay; readonly inForce: number }) {
-  const { currencyInForce, currencyOfDraft, largest, refused } = replay;
+  const { currencyInForce, currencyOfDraft, largest } = replay;
   if (replay.routes === 0) {
     return <Empty title="There are no shipments yet">A replay prices those there are.</Empty>;
   }
   const isComparable = currencyInForce === currencyOfDraft;
   return (
     <>
+      <Refused replay={replay} />
       <div class="columns halves">
         <div>
           <Sums replay={replay} inForce={inForce} />
@@ -103,10 +105,52 @@ function Replay({ replay, inForce }: { readonly replay: TariffReplay; readonly i
       {largest.length > 0 && (
         <Changes title="Largest changes" changes={largest} currency={currencyOfDraft} />
       )}
-      {refused.length > 0 && (
-        <Changes title="No longer served" changes={refused} currency={currencyInForce} />
-      )}
     </>
+  );
+}
+
+/** What kinds of reasons there are for not being served, the hardest to mend first. */
+const REASONS: readonly (readonly [type: QuoteFailureType, reason: string])[] = [
+  [QuoteFailureType.COVERAGE, "outside the zones"],
+  [QuoteFailureType.WEIGHT, "no tier takes the weight"],
+  [QuoteFailureType.WINDOW, "the window cannot be booked"],
+];
+
+/** The worst that a draft does: what is served now and would not be, by the reason. */
+function Refused({
+  replay: { newlyRefused, refused, currencyInForce },
+}: {
+  readonly replay: TariffReplay;
+}) {
+  if (newlyRefused === 0) return null;
+  const one = newlyRefused === 1;
+  return (
+    <div class="problem refused" role="alert">
+      <p>
+        <strong>
+          {numberText(newlyRefused)} {one ? "shipment" : "shipments"} would no longer be served.
+        </strong>
+        {newlyRefused > refused.length && refused.length > 0 && (
+          <> The newest {numberText(refused.length)} are below.</>
+        )}
+      </p>
+      {REASONS.map(([type, reason]) => {
+        const changes = refused.filter(({ failureType }) => failureType === type);
+        if (changes.length === 0) return null;
+        return (
+          <details key={type}>
+            <summary>
+              {numberText(changes.length)}: {reason}
+            </summary>
+            <Changes
+              title={`No longer served: ${reason}`}
+              changes={changes}
+              currency={currencyInForce}
+            />
+          </details>
+        );
+      })}
+    </div>
   );
 }
 
@@ -120,8 +164,8 @@ function Sums({ replay, inForce }: { readonly replay: TariffReplay; readonly inF
       items={[
         ["Shipments", numberText(replay.routes)],
         ["Served by both", numberText(replay.servedByBoth)],
-        ["Newly covered", numberText(replay.newlyCovered)],
-        ["Newly refused", numberText(replay.newlyRefused)],
+        ["Served by the draft alone", numberText(replay.newlyCovered)],
+        ["No longer served", numberText(replay.newlyRefused)],
         [`By version ${inForce}`, money(before)],
         ["By the draft", money(after)],
         [

@@ -1,14 +1,13 @@
 import { useState } from "preact/hooks";
 import type { TariffDraft } from "../../../gen/shipments/admin/v1/tariff_pb.js";
 import { fieldError } from "../api/problem.ts";
-import { putPiece } from "../api/documents.ts";
 import { useAction } from "../api/use-action.ts";
 import { Empty, Section } from "../ui/page.tsx";
 import { Button } from "../ui/button.tsx";
 import { Form } from "../ui/form.tsx";
 import { bytesText } from "../ui/format.ts";
 import { Progress } from "../ui/query-view.tsx";
-import { sentence, type DraftFault } from "./draft-faults.ts";
+import { placeOf, sentence, type DraftFault } from "./draft-faults.ts";
 import {
   Download,
   markZone,
@@ -18,7 +17,9 @@ import {
   versionZonesPath,
 } from "./tariff-zones.tsx";
 import { toast } from "../ui/toast.tsx";
+import { uploadZones } from "./upload-zones.ts";
 import type { ListedZone } from "./zone-document.ts";
+import { ZoneSchedules } from "./zone-schedules.tsx";
 
 /** Zones of more bytes are shown when they are asked for: they take a while, and memory. */
 const SHOWN_BYTES = 8_000_000;
@@ -72,6 +73,7 @@ export function DraftZones(props: {
                 </p>
               )}
               <FaultList {...faultList} listed={document.listed} />
+              {document.isReadable && <ZoneSchedules {...props} path={path} document={document} />}
             </>
           )}
         </TariffMap>
@@ -141,12 +143,12 @@ export function FaultList(props: {
   const marked = useMarkedIndex();
   if (faults.length === 0) return null;
   return (
-    <ul class="problem faults" aria-label={props.label}>
+    <ul class="problem faults" tabIndex={-1} aria-label={props.label}>
       {faults.map(({ path, text, index }) => {
         const zone = index === undefined ? undefined : listed[index];
         return (
           <li key={path + text}>
-            <code>{path}</code> {zone && <strong>{zone.name}</strong>} {sentence(text)}{" "}
+            <strong>{zone?.name ?? placeOf(path)}:</strong> {sentence(text)}{" "}
             {zone?.zone && (
               <button
                 type="button"
@@ -162,33 +164,4 @@ export function FaultList(props: {
       })}
     </ul>
   );
-}
-
-/** How many bytes go in one piece: enough that few calls are made, little enough to show progress. */
-const PIECE_BYTES = 1024 * 1024;
-
-/**
- * Puts a file in the place of a draft's zones, in pieces that follow each other. What was there is gone
- * from the first piece on.
- *
- * @param etag the draft's; refused when it is not any more
- * @param progress told the share that is done, from 0 to 1
- * @throws ConnectError with the service's words; what came before stays
- */
-async function uploadZones(
-  draft: { readonly id: bigint; readonly etag: string },
-  file: Blob,
-  progress: (done: number) => void,
-): Promise<void> {
-  let { etag } = draft;
-  let offset = 0;
-  do {
-    progress(file.size === 0 ? 0 : offset / file.size);
-    const piece = file.slice(offset, offset + PIECE_BYTES);
-    const query = new URLSearchParams({ offset: String(offset), etag });
-    const path = `/admin/v1/tariff_drafts/${draft.id}/zones?${query.toString()}`;
-    const response = await putPiece(path, "application/geo+json", piece);
-    etag = (response as { readonly data: { readonly etag: string } }).data.etag;
-    offset += piece.size;
-  } while (offset < file.size);
 }

@@ -12,6 +12,7 @@ import { Button } from "../ui/button.tsx";
 import { DetailPage } from "../ui/detail-page.tsx";
 import { Dialog, DialogButton } from "../ui/dialog.tsx";
 import { Section } from "../ui/page.tsx";
+import { SubmitButton } from "../ui/form.tsx";
 import { recordIdOf } from "../ui/format.ts";
 import { ProblemNote, Spinner } from "../ui/query-view.tsx";
 import { type SortedFaults, sortFaults } from "./draft-faults.ts";
@@ -22,8 +23,10 @@ import { paths } from "../routes/paths.ts";
 import { changeQuery, navigate, usePlace } from "../routes/router.ts";
 import { DraftForm } from "./tariff-draft-form.tsx";
 import { PublishDraft } from "./publication.tsx";
+import { DraftSchedules } from "./tariff-draft-schedules.tsx";
 import { DraftReplay } from "./tariff-draft-replay.tsx";
 import { DraftZones, FaultList } from "./tariff-draft-zones.tsx";
+import { useUnsaved } from "./unsaved.tsx";
 import "./tariffs.css";
 
 /** How long a check may take, in milliseconds: zones can have 64 MB. */
@@ -48,31 +51,25 @@ export function TariffDraftPage(props: { readonly draft: string }) {
       fallbackTitle="Draft"
       missing="It has been published or deleted. Versions stand on the tariff’s page."
       unlinked
-      actions={(found) =>
-        mayChange && (
-          <>
-            <DeleteDraft draft={found} />
-            <PublishDraft draft={found} inForce={inForce} />
-          </>
-        )
-      }
+      actions={(found) => mayChange && <DeleteDraft draft={found} />}
     >
       {(found) => (
-        <Draft draft={found} inForce={inForce.data} mayChange={mayChange} reload={query.reload} />
+        <Draft draft={found} inForce={inForce} mayChange={mayChange} reload={query.reload} />
       )}
     </DetailPage>
   );
 }
 
-const NO_FAULTS: SortedFaults = { fees: [], zones: [] };
+const NO_FAULTS: SortedFaults = { fees: [], schedules: [], zones: [] };
 
 function Draft(props: {
   readonly draft: TariffDraft;
-  readonly inForce: TariffVersion | null | undefined;
+  readonly inForce: Query<TariffVersion | null>;
   readonly mayChange: boolean;
   readonly reload: () => void;
 }) {
   const { draft, inForce, mayChange, reload } = props;
+  const [unsaved, noteUnsaved] = useUnsaved();
   const check = useCheck(draft);
   const faults = useMemo(
     () => (check.data === undefined ? NO_FAULTS : sortFaults(check.data.faults)),
@@ -80,24 +77,26 @@ function Draft(props: {
   );
   return (
     <>
-      <Check query={check} faults={faults} />
       <div class="columns halves">
         <div>
-          <Section title="Fees and tiers">
-            {mayChange ? (
-              <DraftForm draft={draft} faults={faults.fees} changed={reload} />
-            ) : (
-              <>
-                {draft.fees && <FeesView fees={draft.fees} />}
-                <FaultList label="Faults of fees and tiers" faults={faults.fees} />
-              </>
-            )}
-          </Section>
+          <Fees
+            draft={draft}
+            faults={faults.fees}
+            {...{ mayChange, noteUnsaved }}
+            changed={reload}
+          />
+          <DraftSchedules
+            draft={draft}
+            faults={faults.schedules}
+            mayChange={mayChange}
+            changed={reload}
+            noteUnsaved={noteUnsaved}
+          />
         </div>
         <div>
           <DraftZones
             draft={draft}
-            inForce={inForce?.version}
+            inForce={inForce.data?.version}
             faults={faults.zones}
             mayChange={mayChange}
             changed={reload}
@@ -105,7 +104,33 @@ function Draft(props: {
         </div>
       </div>
       <DraftReplay draft={draft} />
+      <div class="page-bar">
+        <CheckNote query={check} faults={faults} isUnsaved={unsaved.length > 0} />
+        <div class="actions">
+          <CheckButton query={check} />
+          {unsaved.map((form) => (
+            <SubmitButton key={form.id} {...form} form={form.id} />
+          ))}
+          {mayChange && unsaved.length === 0 && <PublishDraft draft={draft} inForce={inForce} />}
+        </div>
+      </div>
     </>
+  );
+}
+
+function Fees(props: Parameters<typeof DraftForm>[0] & { readonly mayChange: boolean }) {
+  const { mayChange, ...form } = props;
+  return (
+    <Section title="Fees and tiers">
+      {mayChange ? (
+        <DraftForm {...form} />
+      ) : (
+        <>
+          {form.draft.fees && <FeesView fees={form.draft.fees} />}
+          <FaultList label="Faults of fees and tiers" faults={form.faults} />
+        </>
+      )}
+    </Section>
   );
 }
 
@@ -122,42 +147,71 @@ function useCheck(draft: TariffDraft): Query<CheckTariffResponse | undefined> {
   );
 }
 
-function Check(props: {
-  readonly query: Query<CheckTariffResponse | undefined>;
-  readonly faults: SortedFaults;
-}) {
-  const { data, problem, isLoading, reload } = props.query;
+function CheckButton({ query }: { readonly query: Query<CheckTariffResponse | undefined> }) {
   const isRequested = usePlace().query.get("check") !== null;
   return (
-    <div class="check">
-      <Button
-        busy={isRequested && isLoading}
-        onClick={() => (isRequested ? reload() : changeQuery({ check: "on" }, { replace: true }))}
-      >
-        {isRequested ? "Check again" : "Check the draft"}
-      </Button>
-      <div role="status">
-        {problem ? (
-          <ProblemNote problem={problem} />
-        ) : isRequested && isLoading ? (
-          <Spinner label="Checking" />
-        ) : data === undefined ? (
-          <p class="minor">A check finds everything that is wrong, and shows it at its place.</p>
-        ) : (
-          <p class={data.faults.length > 0 ? "field-error" : undefined}>
-            {checkedText(data, props.faults)}
-          </p>
-        )}
-      </div>
+    <Button
+      busy={isRequested && query.isLoading}
+      onClick={() =>
+        isRequested ? query.reload() : changeQuery({ check: "on" }, { replace: true })
+      }
+    >
+      {isRequested ? "Check again" : "Check the draft"}
+    </Button>
+  );
+}
+
+/** How the draft stands: whether it is saved, and what its check came to. */
+function CheckNote(props: {
+  readonly query: Query<CheckTariffResponse | undefined>;
+  readonly faults: SortedFaults;
+  readonly isUnsaved: boolean;
+}) {
+  const { data, problem, isLoading } = props.query;
+  const isRequested = usePlace().query.get("check") !== null;
+  return (
+    <div role="status">
+      {props.isUnsaved && <p class="unsaved">There are changes that are not saved.</p>}
+      {problem ? (
+        <ProblemNote problem={problem} />
+      ) : isRequested && isLoading ? (
+        <Spinner label="Checking" />
+      ) : data === undefined ? (
+        !props.isUnsaved && <p class="minor">Saved. A check finds all that is wrong.</p>
+      ) : (
+        <p class={data.faults.length > 0 ? "field-error" : undefined}>
+          {checkedText(data, props.faults)}{" "}
+          {data.faults.length > 0 && (
+            <Button quiet onClick={showFirstFault}>
+              Show the first
+            </Button>
+          )}
+        </p>
+      )}
     </div>
   );
 }
 
+/** Leads to the first field that is wrong, or to the first list of faults. */
+function showFirstFault(): void {
+  const faulty = 'main :is([aria-invalid="true"], .faults)';
+  document.querySelector<HTMLElement>(faulty)?.focus();
+}
+
 /** What a check came to, in words. */
-function checkedText(checked: CheckTariffResponse, { fees, zones }: SortedFaults): string {
+function checkedText(checked: CheckTariffResponse, sorted: SortedFaults): string {
+  const { fees, schedules, zones } = sorted;
   const { faults } = checked;
   if (faults.length > 0) {
-    return `${counted(faults.length, "fault")}: ${fees.length} in fees and tiers, ${zones.length} in zones.`;
+    const parts = [
+      [fees, "fees and tiers"],
+      [schedules, "schedules"],
+      [zones, "zones"],
+    ] as const;
+    const counts = parts.flatMap(([of, where]) =>
+      of.length > 0 ? `${of.length} in ${where}` : [],
+    );
+    return `${counted(faults.length, "fault")}: ${counts.join(", ")}.`;
   }
   const size = `${counted(checked.tiers, "tier")} and ${zonesText(checked.zones)}`;
   return checked.sameAsInForce
@@ -185,5 +239,9 @@ function DeleteDraft({ draft }: { readonly draft: TariffDraft }) {
       <p>Its fees and zones are gone for good.</p>
     </Dialog>
   );
-  return <DialogButton dialog={dialog}>Delete…</DialogButton>;
+  return (
+    <DialogButton destructive dialog={dialog}>
+      Delete…
+    </DialogButton>
+  );
 }

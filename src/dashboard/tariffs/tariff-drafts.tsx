@@ -19,7 +19,7 @@ const COLUMNS: readonly Column<TariffDraft>[] = [
   { header: "Name", selfEvident: true, cell: ({ name }) => name },
   {
     header: "Begun from",
-    cell: ({ fromVersion }) => (fromVersion ? `version ${fromVersion}` : "nothing"),
+    cell: ({ fromVersion }) => (fromVersion ? `version ${fromVersion}` : "scratch"),
   },
   { header: "By", cell: ({ author }) => author },
   { header: "Tiers", align: "end", cell: ({ fees }) => fees?.tiers.length ?? 0 },
@@ -48,7 +48,7 @@ export function TariffDraftsPage() {
         href={({ id }) => paths.tariffDraft({ draft: id })}
         empty={
           <Empty title="No drafts">
-            A tariff is prepared as a draft: copy a version or begin with nothing, change fees and
+            A tariff is prepared as a draft: copy a version or begin from scratch, change fees and
             zones, check it, replay it, and publish it.
           </Empty>
         }
@@ -79,7 +79,7 @@ function NewDraft({ from }: { readonly from: string | undefined }) {
         name="from_version"
         label="Fees and zones"
         value={from}
-        choices={[["", "None: begin empty"], ...choices]}
+        choices={[["", "Empty, to be filled"], ...choices]}
       />
     </Dialog>
   );

@@ -14,7 +14,9 @@ import { Badge, type Label } from "../ui/badge.tsx";
 import { DescriptionList } from "../ui/description-list.tsx";
 import { numberText } from "../ui/format.ts";
 import { Section } from "../ui/page.tsx";
+import { QueryView } from "../ui/query-view.tsx";
 import { Time } from "../ui/values.tsx";
+import { SchedulesView } from "./schedule-view.tsx";
 import { Download, TariffMap, versionZonesPath, zonesText } from "./tariff-zones.tsx";
 import "./tariffs.css";
 
@@ -88,13 +90,30 @@ export function TariffView({ version }: { readonly version: TariffVersion }) {
             <FeesView fees={fees} />
           </Section>
         )}
+        <VersionSchedules version={number} />
       </div>
     </div>
   );
 }
 
+/** The schedules of a version; nothing where it has none. */
+function VersionSchedules({ version }: { readonly version: number }) {
+  const tariffs = useClient(TariffService);
+  const query = useQuery(
+    (signal) => tariffs.getTariffVersionSchedules({ version }, { signal }),
+    [tariffs, version],
+  );
+  const { data, problem } = query;
+  if (!problem && !data?.data?.schedules.length) return null;
+  return (
+    <Section title="Schedules">
+      <QueryView query={query}>{(loaded) => <SchedulesView schedules={loaded.data!} />}</QueryView>
+    </Section>
+  );
+}
+
 function VersionFacts({ version }: { readonly version: TariffVersion }) {
-  const { calledOffAt, replaces, repeats } = version;
+  const { calledOffAt, replaces, repeats, honoursQuotes } = version;
   const isCalledOff = version.state === TariffVersionState.CALLED_OFF;
   return (
     <DescriptionList
@@ -107,6 +126,7 @@ function VersionFacts({ version }: { readonly version: TariffVersion }) {
         ["Zones", zonesText(version.zones)],
         ["Replaces", replaces && <VersionLink version={replaces} />],
         ["Repeats", repeats && <VersionLink version={repeats} />],
+        ["Quotes of before", honoursQuotes ? undefined : "not honoured"],
         ["Called off", calledOffAt && <Time at={calledOffAt} exact />],
       ]}
     />
@@ -149,7 +169,7 @@ export function FeesView({ fees }: { readonly fees: TariffFees }) {
       <DescriptionList
         items={[
           ["Currency", currency || "—"],
-          ["Least charge", fee(fees.baseFee)],
+          ["Minimum charge", fee(fees.baseFee)],
           ["Per kilometre", fee(fees.ratePerKm)],
         ]}
       />

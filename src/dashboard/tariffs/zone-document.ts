@@ -5,6 +5,8 @@ export interface ListedZone {
   /** Its place in the document, from 0. */
   readonly index: number;
   readonly name: string;
+  /** The name of its schedule; undefined when it names none. */
+  readonly schedule: string | undefined;
   /** As it can be drawn; undefined when its outline cannot be. */
   readonly zone: Zone | undefined;
 }
@@ -46,8 +48,12 @@ function featuresOf(text: string): readonly unknown[] | undefined {
 function listedZone(feature: unknown, index: number): ListedZone {
   const { properties, geometry } = (feature ?? {}) as Record<string, Record<string, unknown>>;
   const name = typeof properties?.name === "string" ? properties.name : `Zone ${index + 1}`;
-  if (!isDrawable(geometry)) return { index, name, zone: undefined };
-  return { index, name, zone: { type: "Feature", properties: { name }, geometry } };
+  const schedule =
+    typeof properties?.schedule === "string" && properties.schedule !== ""
+      ? properties.schedule
+      : undefined;
+  if (!isDrawable(geometry)) return { index, name, schedule, zone: undefined };
+  return { index, name, schedule, zone: { type: "Feature", properties: { name }, geometry } };
 }
 
 function isDrawable(geometry: Record<string, unknown> | undefined): geometry is never {
@@ -66,4 +72,21 @@ function isPosition(position: unknown): boolean {
 
 function isListOf(value: unknown, isItem: (item: unknown) => boolean): boolean {
   return Array.isArray(value) && value.length > 0 && value.every((item) => isItem(item));
+}
+
+/**
+ * The text of a document in which one zone, or all of them, name a schedule; an empty name takes it away.
+ *
+ * @param index the zone's place; undefined for all
+ * @throws SyntaxError for a text that is no JSON
+ */
+export function withSchedule(text: string, index: number | undefined, schedule: string): string {
+  const document = JSON.parse(text) as { readonly features: readonly object[] };
+  const features = document.features.map((feature, i) => {
+    if (index !== undefined && index !== i) return feature;
+    const { properties } = feature as { readonly properties?: Record<string, unknown> | null };
+    const { schedule: _, ...others } = properties ?? {};
+    return { ...feature, properties: schedule === "" ? others : { ...others, schedule } };
+  });
+  return JSON.stringify({ ...document, features });
 }

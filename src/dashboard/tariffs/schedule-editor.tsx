@@ -1,0 +1,437 @@
+import { useState } from "preact/hooks";
+import { Button, IconButton } from "../ui/button.tsx";
+import { FieldGroup, SelectField, TextField } from "../ui/fields.tsx";
+import { useFormProblem } from "../ui/form.tsx";
+import {
+  copyOfHours,
+  type CutOffText,
+  type ExceptionText,
+  type HoursText,
+  newCutOff,
+  newException,
+  newHours,
+  type ScheduleText,
+} from "./schedule-fields.ts";
+import { dateText, DAYS, daysText, exceptionText, isOvernight } from "./schedule-words.ts";
+
+/** The most dates of a schedule that differ. */
+const MOST_EXCEPTIONS = 400;
+/** The most hours of one date. */
+const MOST_HOURS = 10;
+/** The most cut-offs of a schedule. */
+const MOST_CUT_OFFS = 20;
+
+/** The id of the list of time zones, which the fields of all schedules share. */
+const TIME_ZONES = "time-zones";
+
+/** What the fields of time zones find while one types. */
+export function TimeZones() {
+  return (
+    <datalist id={TIME_ZONES}>
+      {["UTC", ...Intl.supportedValuesOf("timeZone")].map((name) => (
+        <option key={name} value={name} />
+      ))}
+    </datalist>
+  );
+}
+
+interface Props {
+  readonly schedule: ScheduleText;
+  readonly change: (schedule: ScheduleText) => void;
+}
+
+/** The fields of one schedule. */
+export function ScheduleFields({ schedule, change }: Props) {
+  const { path } = schedule;
+  const field = (name: "name" | "time_zone" | "lead_time_minutes" | "horizon_days") => ({
+    name: `${path}.${name}`,
+    value: schedule[name],
+    onInput: (value: string) => change({ ...schedule, [name]: value }),
+  });
+  return (
+    <div class="form">
+      <div class="field-row">
+        <TextField {...field("name")} label="Name" hint="Zones name it so." />
+        <TextField
+          {...field("time_zone")}
+          label="Time zone"
+          list={TIME_ZONES}
+          placeholder="Europe/Berlin"
+          hint="Type a city to find it."
+        />
+      </div>
+      <Week schedule={schedule} change={change} />
+      <Exceptions schedule={schedule} change={change} />
+      <Slots schedule={schedule} change={change} />
+      <div class="field-row">
+        <TextField
+          {...field("lead_time_minutes")}
+          label="Lead time, minutes"
+          numeric
+          hint="How long before its start a time has to be booked."
+        />
+        <TextField
+          {...field("horizon_days")}
+          label="Days ahead"
+          numeric
+          optional
+          hint="The last day that can be booked; 30 unless given."
+        />
+      </div>
+      <CutOffs schedule={schedule} change={change} />
+      <div class="field check">
+        <input
+          id={`${path}-asap`}
+          type="checkbox"
+          name={`${path}.as_soon_as_possible`}
+          checked={schedule.as_soon_as_possible}
+          onChange={({ currentTarget }) =>
+            change({ ...schedule, as_soon_as_possible: currentTarget.checked })
+          }
+        />
+        <label for={`${path}-asap`}>Offer pickups as soon as possible</label>
+        <p class="hint">Otherwise a time has to be chosen.</p>
+      </div>
+    </div>
+  );
+}
+
+function Week({ schedule, change }: Props) {
+  const { week } = schedule;
+  const changeDay = (day: number, hours: readonly HoursText[]) =>
+    change({ ...schedule, week: week.with(day, hours) });
+  return (
+    <FieldGroup
+      name={`${schedule.path}.hours`}
+      label="Weekly hours"
+      kind="rows"
+      value={week}
+      hint="Hours that close at or before they open last into the next day. An extra charge is added to the price of a time in them."
+    >
+      {DAYS.map(([, name], day) => (
+        <div class="day" key={name} role="group" aria-label={name}>
+          <span class="day-name">{name}</span>
+          <div class="day-hours">
+            <HoursRows hours={week[day]!} of={name} change={(hours) => changeDay(day, hours)} />
+            <div class="row-buttons">
+              {week[day]!.length === 0 && <span class="minor">Closed</span>}
+              <Button
+                quiet
+                label={`Add hours on ${name}`}
+                onClick={() => changeDay(day, [...week[day]!, newHours(week[day]!.at(-1))])}
+              >
+                Add hours
+              </Button>
+              {day > 0 && week[day]!.length === 0 && week[day - 1]!.length > 0 && (
+                <Button
+                  quiet
+                  label={`${name} as on ${DAYS[day - 1]![1]}`}
+                  onClick={() => changeDay(day, copyOfHours(week[day - 1]!))}
+                >
+                  As on {DAYS[day - 1]![1]}
+                </Button>
+              )}
+            </div>
+          </div>
+        </div>
+      ))}
+    </FieldGroup>
+  );
+}
+
+function HoursRows(props: {
+  readonly hours: readonly HoursText[];
+  /** What they are the hours of. */
+  readonly of: string;
+  readonly change: (hours: readonly HoursText[]) => void;
+}) {
+  const { hours, of, change } = props;
+  return (
+    <>
+      {hours.map((row, i) => {
+        const field = (name: "opens" | "closes" | "fee") => ({
+          name: `${row.path}.${name}`,
+          value: row[name],
+          onInput: (value: string) => change(hours.with(i, { ...row, [name]: value })),
+        });
+        return (
+          <div class="hours" key={row.key} role="group" aria-label={`Hours ${i + 1}`}>
+            <TextField {...field("opens")} label="Opens" type="time" />
+            <TextField
+              {...field("closes")}
+              label="Closes"
+              type="time"
+              hint={isOvernight(row) && "the next day"}
+            />
+            <TextField {...field("fee")} label="Extra charge" numeric placeholder="0.00" />
+            <IconButton
+              quiet
+              titled
+              sign="×"
+              label={`Remove hours ${i + 1} of ${of}`}
+              onClick={() => change(hours.toSpliced(i, 1))}
+            />
+          </div>
+        );
+      })}
+    </>
+  );
+}
+
+/** Dates with hours of their own, by their years, in their order; each is edited where it stands. */
+function Exceptions({ schedule, change }: Props) {
+  const { exceptions, path } = schedule;
+  const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
+  const faulty = Object.keys(useFormProblem()?.fields ?? {});
+  const today = new Date().toISOString().slice(0, 10);
+  const past = exceptions.filter(({ date }) => date !== "" && date < today);
+  const replace = (next: readonly ExceptionText[]) => change({ ...schedule, exceptions: next });
+  const ordered = exceptions.toSorted((a, b) => (a.date || "~").localeCompare(b.date || "~"));
+  const years = Map.groupBy(ordered, ({ date }) => date.slice(0, 4) || "No date yet");
+  const add = () => {
+    const added = newException();
+    setOpen(new Set([...open, added.key]));
+    replace([...exceptions, added]);
+  };
+  const isOpen = (row: ExceptionText) =>
+    open.has(row.key) || faulty.some((name) => name.startsWith(`${row.path}.`));
+  return (
+    <FieldGroup
+      name={`${path}.exceptions`}
+      label="Dates that differ"
+      kind="rows"
+      value={exceptions}
+      hint={`Holidays and days with other hours, up to ${MOST_EXCEPTIONS}.`}
+    >
+      {[...years].map(([year, rows]) => (
+        <details
+          class="year"
+          key={year}
+          open={rows.length <= 12 || rows.some((row) => isOpen(row)) || years.size === 1}
+        >
+          <summary>
+            {year} ({rows.length})
+          </summary>
+          <ul class="dates">
+            {rows.map((row) => (
+              <Exception
+                key={row.key}
+                exception={row}
+                isOpen={isOpen(row)}
+                open={() => setOpen(new Set([...open, row.key]))}
+                change={(next) =>
+                  replace(exceptions.map((other) => (other.key === row.key ? next : other)))
+                }
+                remove={() => replace(exceptions.filter(({ key }) => key !== row.key))}
+              />
+            ))}
+          </ul>
+        </details>
+      ))}
+      <div class="row-buttons">
+        {exceptions.length < MOST_EXCEPTIONS && <Button onClick={add}>Add a date</Button>}
+        {past.length > 0 && (
+          <Button quiet onClick={() => replace(exceptions.filter((row) => !past.includes(row)))}>
+            Remove {past.length === 1 ? "the past date" : `${past.length} past dates`}
+          </Button>
+        )}
+      </div>
+    </FieldGroup>
+  );
+}
+
+interface ExceptionProps {
+  readonly exception: ExceptionText;
+  readonly change: (exception: ExceptionText) => void;
+  readonly remove: () => void;
+}
+
+/** A date in words, or with its fields once it is opened. */
+function Exception(
+  props: ExceptionProps & { readonly isOpen: boolean; readonly open: () => void },
+) {
+  const { exception, isOpen, open } = props;
+  if (isOpen) {
+    return (
+      <li>
+        <ExceptionFields {...props} />
+      </li>
+    );
+  }
+  const date = dateText(exception.date);
+  return (
+    <li>
+      <span>{date}</span> <span>{exceptionText(exception)}</span>
+      <Button quiet label={`Edit ${date}`} onClick={open}>
+        Edit
+      </Button>
+    </li>
+  );
+}
+
+function ExceptionFields(props: ExceptionProps) {
+  const { exception, change, remove } = props;
+  const { path, hours } = exception;
+  const name = exception.date === "" ? "the new date" : dateText(exception.date);
+  return (
+    <div class="exception" role="group" aria-label={name}>
+      <div class="field-row">
+        <TextField
+          name={`${path}.date`}
+          label="Date"
+          type="date"
+          value={exception.date}
+          onInput={(date) => change({ ...exception, date })}
+        />
+        <TextField
+          name={`${path}.note`}
+          label="Note"
+          optional
+          placeholder="Christmas Day"
+          value={exception.note}
+          onInput={(note) => change({ ...exception, note })}
+        />
+      </div>
+      <FieldGroup name={`${path}.hours`} label="Hours" kind="rows" value={hours}>
+        <HoursRows
+          hours={hours}
+          of={name}
+          change={(next) => change({ ...exception, hours: next })}
+        />
+        <div class="row-buttons">
+          {hours.length === 0 && <span class="minor">Closed</span>}
+          {hours.length < MOST_HOURS && (
+            <Button
+              quiet
+              label={`${hours.length === 0 ? "Open at some hours" : "Add hours"} on ${name}`}
+              onClick={() => change({ ...exception, hours: [...hours, newHours(hours.at(-1))] })}
+            >
+              {hours.length === 0 ? "Open at some hours" : "Add hours"}
+            </Button>
+          )}
+          <Button quiet destructive label={`Remove the date, ${name}`} onClick={remove}>
+            Remove the date
+          </Button>
+        </div>
+      </FieldGroup>
+    </div>
+  );
+}
+
+/** Slots of a length, or any time within the hours. */
+function Slots({ schedule, change }: Props) {
+  const { path, slot_minutes } = schedule;
+  const [isFree, setFree] = useState(slot_minutes === "");
+  const choose = (free: boolean) => {
+    setFree(free);
+    change({ ...schedule, slot_minutes: free ? "" : "60" });
+  };
+  return (
+    <div class="field-row">
+      <SelectField
+        name={`${path}.times`}
+        label="Times that can be chosen"
+        value={isFree ? "free" : "slots"}
+        choices={[
+          ["slots", "Slots of one length"],
+          ["free", "Any time within the hours"],
+        ]}
+        onInput={(value) => choose(value === "free")}
+      />
+      {!isFree && (
+        <TextField
+          name={`${path}.slot_minutes`}
+          label="Slot length, minutes"
+          numeric
+          value={slot_minutes}
+          onInput={(value) => change({ ...schedule, slot_minutes: value })}
+        />
+      )}
+    </div>
+  );
+}
+
+function CutOffs({ schedule, change }: Props) {
+  const { cut_offs, path } = schedule;
+  const replace = (next: readonly CutOffText[]) => change({ ...schedule, cut_offs: next });
+  return (
+    <FieldGroup
+      name={`${path}.cut_offs`}
+      label="Cut-offs"
+      kind="rows"
+      value={cut_offs}
+      hint="Until when times have to be booked. Where several apply, the earliest counts."
+    >
+      {cut_offs.map((row, i) => (
+        <CutOff
+          key={row.key}
+          number={i + 1}
+          cutOff={row}
+          change={(next) => replace(cut_offs.with(i, next))}
+          remove={() => replace(cut_offs.toSpliced(i, 1))}
+        />
+      ))}
+      <div class="row-buttons">
+        {cut_offs.length < MOST_CUT_OFFS && (
+          <Button onClick={() => replace([...cut_offs, newCutOff()])}>Add a cut-off</Button>
+        )}
+      </div>
+    </FieldGroup>
+  );
+}
+
+function CutOff(props: {
+  readonly number: number;
+  readonly cutOff: CutOffText;
+  readonly change: (cutOff: CutOffText) => void;
+  readonly remove: () => void;
+}) {
+  const { number, cutOff, change, remove } = props;
+  const { path, days } = cutOff;
+  const field = (name: "from" | "until" | "days_before" | "at") => ({
+    name: `${path}.${name}`,
+    value: cutOff[name],
+    onInput: (value: string) => change({ ...cutOff, [name]: value }),
+  });
+  return (
+    <div class="exception" role="group" aria-label={`Cut-off ${number}`}>
+      <FieldGroup
+        name={`${path}.days`}
+        label="For times on"
+        kind="choices"
+        value={days}
+        hint={days.length === 0 ? "Every day" : daysText(days)}
+      >
+        {DAYS.map(([day, name]) => (
+          <label key={day}>
+            <input
+              type="checkbox"
+              name={`${path}.days`}
+              checked={days.includes(day)}
+              onChange={({ currentTarget }) =>
+                change({
+                  ...cutOff,
+                  days: currentTarget.checked
+                    ? [...days, day]
+                    : days.filter((other) => other !== day),
+                })
+              }
+            />
+            {name}
+          </label>
+        ))}
+      </FieldGroup>
+      <div class="field-row">
+        <TextField {...field("from")} label="That start from" type="time" optional />
+        <TextField {...field("until")} label="And before" type="time" optional />
+        <TextField {...field("days_before")} label="Book days before" numeric />
+        <TextField {...field("at")} label="By" type="time" />
+      </div>
+      <div class="row-buttons">
+        <Button quiet destructive label={`Remove the cut-off ${number}`} onClick={remove}>
+          Remove the cut-off
+        </Button>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,199 @@
+import type { TariffSchedule, TariffSchedules } from "../../../gen/shipments/admin/v1/tariff_pb.js";
+import { fieldError } from "../api/problem.ts";
+import { decimalOf } from "./draft-fields.ts";
+import { DAYS } from "./schedule-words.ts";
+
+/** A row as it is typed. */
+interface Row {
+  /** Tells rows apart. */
+  readonly key: number;
+  /** What leads to it in the stored draft, which faults name, such as `schedules[0].hours[2]`; rows that are not stored have one of their own. */
+  readonly path: string;
+}
+
+export interface HoursText extends Row {
+  readonly opens: string;
+  readonly closes: string;
+  readonly fee: string;
+}
+
+export interface ExceptionText extends Row {
+  readonly date: string;
+  /** None when it is closed. */
+  readonly hours: readonly HoursText[];
+  readonly note: string;
+}
+
+export interface CutOffText extends Row {
+  readonly days: readonly string[];
+  readonly from: string;
+  readonly until: string;
+  readonly days_before: string;
+  readonly at: string;
+}
+
+/** A schedule as it is typed. */
+export interface ScheduleText extends Row {
+  readonly name: string;
+  readonly time_zone: string;
+  /** The hours of each day of the week, Monday first. */
+  readonly week: readonly (readonly HoursText[])[];
+  readonly exceptions: readonly ExceptionText[];
+  readonly lead_time_minutes: string;
+  readonly horizon_days: string;
+  /** Blank where windows are free. */
+  readonly slot_minutes: string;
+  readonly cut_offs: readonly CutOffText[];
+  readonly as_soon_as_possible: boolean;
+}
+
+/** The schedules of a draft as they are typed. */
+export interface SchedulesText {
+  readonly schedules: readonly ScheduleText[];
+  readonly default_schedule: string;
+}
+
+let lastKey = 0;
+
+/** A row that is not stored yet. */
+function newRow(): Row {
+  const key = ++lastKey;
+  return { key, path: `new-${key}` };
+}
+
+function storedRow(path: string): Row {
+  return { key: ++lastKey, path };
+}
+
+export function newHours(after?: HoursText): HoursText {
+  return { ...newRow(), opens: after?.closes ?? "08:00", closes: after ? "" : "18:00", fee: "" };
+}
+
+/** The same hours on another day. */
+export function copyOfHours(hours: readonly HoursText[]): readonly HoursText[] {
+  return hours.map((row) => ({ ...row, ...newRow() }));
+}
+
+export function newException(): ExceptionText {
+  return { ...newRow(), date: "", hours: [], note: "" };
+}
+
+export function newCutOff(): CutOffText {
+  return { ...newRow(), days: [], from: "", until: "", days_before: "1", at: "17:00" };
+}
+
+/** A schedule to begin with: weekdays in the reader's time zone. */
+export function newSchedule(name: string): ScheduleText {
+  return {
+    ...newRow(),
+    name,
+    time_zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+    week: DAYS.map((_, day) => (day < 5 ? [newHours()] : [])),
+    exceptions: [],
+    lead_time_minutes: "60",
+    horizon_days: "30",
+    slot_minutes: "60",
+    cut_offs: [],
+    as_soon_as_possible: true,
+  };
+}
+
+/** What a draft has, to be changed. */
+export function textOfSchedules({ schedules, defaultSchedule }: TariffSchedules): SchedulesText {
+  return {
+    schedules: schedules.map((schedule, i) => textOfSchedule(schedule, `schedules[${i}]`)),
+    default_schedule: defaultSchedule,
+  };
+}
+
+function textOfSchedule(schedule: TariffSchedule, path: string): ScheduleText {
+  return {
+    ...storedRow(path),
+    name: schedule.name,
+    time_zone: schedule.timeZone,
+    week: DAYS.map(([day]) =>
+      schedule.hours.flatMap(({ days, opens, closes, fee }, i) =>
+        days.includes(day) ? [{ ...storedRow(`${path}.hours[${i}]`), opens, closes, fee }] : [],
+      ),
+    ),
+    exceptions: schedule.exceptions.map(({ date, hours, note }, i) => {
+      const own = `${path}.exceptions[${i}]`;
+      const rows = hours.map(({ opens, closes, fee }, at) => {
+        return { ...storedRow(`${own}.hours[${at}]`), opens, closes, fee };
+      });
+      return { ...storedRow(own), date, note, hours: rows };
+    }),
+    lead_time_minutes: String(schedule.leadTimeMinutes ?? 0),
+    horizon_days: String(schedule.horizonDays ?? ""),
+    slot_minutes: String(schedule.slotMinutes ?? ""),
+    cut_offs: schedule.cutOffs.map(({ days, from, until, daysBefore, at }, i) => {
+      const days_before = String(daysBefore ?? 0);
+      return { ...storedRow(`${path}.cut_offs[${i}]`), days, from, until, days_before, at };
+    }),
+    as_soon_as_possible: schedule.asSoonAsPossible ?? true,
+  };
+}
+
+/** Whether two say the same. */
+export function isSameSchedules(one: SchedulesText, other: SchedulesText): boolean {
+  const textOf = (text: SchedulesText) =>
+    JSON.stringify(text, (name, value: unknown) =>
+      name === "key" || name === "path" ? undefined : value,
+    );
+  return textOf(one) === textOf(other);
+}
+
+/**
+ * What is typed, as a request takes it. Hours that days share are one entry.
+ *
+ * @throws ConnectError about a field that holds no whole number
+ */
+export function schedulesOfText({ schedules, default_schedule }: SchedulesText) {
+  return {
+    defaultSchedule: default_schedule,
+    schedules: schedules.map((schedule) => ({
+      name: schedule.name.trim(),
+      timeZone: schedule.time_zone.trim(),
+      hours: weeklyHours(schedule.week),
+      exceptions: schedule.exceptions
+        .map(({ date, hours, note }) => ({ date, note: note.trim(), hours: hours.map(hoursOf) }))
+        .toSorted((a, b) => (a.date < b.date ? -1 : 1)),
+      leadTimeMinutes: wholeOf(schedule, "lead_time_minutes"),
+      horizonDays: wholeOf(schedule, "horizon_days"),
+      slotMinutes: wholeOf(schedule, "slot_minutes"),
+      cutOffs: schedule.cut_offs.map((cutOff) => ({
+        days: [...cutOff.days],
+        from: cutOff.from,
+        until: cutOff.until,
+        daysBefore: wholeOf(cutOff, "days_before"),
+        at: cutOff.at,
+      })),
+      asSoonAsPossible: schedule.as_soon_as_possible,
+    })),
+  };
+}
+
+function hoursOf({ opens, closes, fee }: HoursText) {
+  return { opens, closes, fee: decimalOf(fee) };
+}
+
+function weeklyHours(week: ScheduleText["week"]) {
+  const all = week.flatMap((rows, day) =>
+    rows.map((row) => ({ day: DAYS[day]![0], hours: hoursOf(row) })),
+  );
+  return [...Map.groupBy(all, ({ hours }) => JSON.stringify(hours)).values()].map((same) => ({
+    ...same[0]!.hours,
+    days: same.map(({ day }) => day),
+  }));
+}
+
+/** Undefined for nothing. */
+function wholeOf<Name extends string>(
+  row: Row & Readonly<Record<Name, string>>,
+  name: Name,
+): number | undefined {
+  const text = row[name].trim();
+  if (text === "") return undefined;
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw fieldError(`${row.path}.${name}`, `Must be a whole number; it is “${text}”.`);
+}

@@ -1,0 +1,214 @@
+import type {
+  CutOff,
+  DateHours,
+  TariffSchedule,
+  WeeklyHours,
+} from "../../../gen/shipments/admin/v1/tariff_pb.js";
+import { numberText } from "../ui/format.ts";
+
+/** The days of the week, as tariffs name them and as people do. */
+export const DAYS = [
+  ["mon", "Monday"],
+  ["tue", "Tuesday"],
+  ["wed", "Wednesday"],
+  ["thu", "Thursday"],
+  ["fri", "Friday"],
+  ["sat", "Saturday"],
+  ["sun", "Sunday"],
+] as const;
+
+/** Whether hours last into the next day. */
+export function isOvernight({ opens, closes }: Pick<DateHours, "opens" | "closes">): boolean {
+  return opens !== "" && closes !== "" && closes <= opens;
+}
+
+/** Hours of one day: `18:00 to 01:00 the next day, 2.50 extra`. */
+export function hoursText(hours: Pick<DateHours, "opens" | "closes" | "fee">): string {
+  const { opens, closes, fee } = hours;
+  const extra = fee === "" || Number(fee) === 0 ? "" : `, ${fee} extra`;
+  return `${opens || "?"} to ${closes || "?"}${isOvernight(hours) ? " the next day" : ""}${extra}`;
+}
+
+/** Days of the week in their order, with three and more in a row as a span: `Mon to Fri, Sun`. */
+export function daysText(days: readonly string[]): string {
+  const chosen = DAYS.map(([day]) => days.includes(day));
+  const texts: string[] = [];
+  for (let i = 0; i < DAYS.length; i++) {
+    if (!chosen[i]) continue;
+    let last = i;
+    while (chosen[last + 1]) last++;
+    if (last - i >= 2) {
+      texts.push(`${shortDay(i)} to ${shortDay(last)}`);
+      i = last;
+    } else {
+      texts.push(shortDay(i));
+    }
+  }
+  return texts.join(", ");
+}
+
+function shortDay(index: number): string {
+  return DAYS[index]![1].slice(0, 3);
+}
+
+/** The hours of a week, days with the same hours together: `Mon to Fri 08:00 to 18:00`. */
+export function weekTexts(hours: readonly WeeklyHours[]): readonly string[] {
+  const byDay = DAYS.map(([day, name]) => ({
+    day,
+    name,
+    text: hours
+      .filter(({ days }) => days.includes(day))
+      .toSorted((a, b) => (a.opens < b.opens ? -1 : 1))
+      .map(hoursText)
+      .join(" and "),
+  }));
+  const open = byDay.filter(({ text }) => text !== "");
+  return [...Map.groupBy(open, ({ text }) => text)].map(
+    ([text, days]) => `${daysText(days.map(({ day }) => day))} ${text}`,
+  );
+}
+
+/** What is otherwise on a date: `Closed (Christmas Day)`. */
+export function exceptionText(exception: {
+  readonly hours: readonly Pick<DateHours, "opens" | "closes" | "fee">[];
+  readonly note: string;
+}): string {
+  const { hours, note } = exception;
+  const text = hours.length === 0 ? "Closed" : hours.map(hoursText).join(" and ");
+  return note === "" ? text : `${text} (${note})`;
+}
+
+/** A date of a tariff in the reader's words: `Fri, Dec 25, 2026`; as it is when there is no such date. */
+export function dateText(date: string): string {
+  const instant = new Date(`${date}T00:00:00Z`);
+  if (Number.isNaN(Number(instant))) return date || "No date";
+  return new Intl.DateTimeFormat(undefined, {
+    weekday: "short",
+    month: "short",
+    day: "numeric",
+    year: "numeric",
+    timeZone: "UTC",
+  }).format(instant);
+}
+
+/** A cut-off: `Mon before 12:00: by 17:00, 3 days before`. */
+export function cutOffText({ days, from, until, daysBefore, at }: CutOff): string {
+  const onDays = days.length === 0 ? "Every day" : daysText(days);
+  const between =
+    from && until
+      ? ` from ${from} to ${until}`
+      : from
+        ? ` from ${from}`
+        : until
+          ? ` before ${until}`
+          : "";
+  return `${onDays}${between}: by ${at || "?"}, ${daysBeforeText(daysBefore ?? 0)}`;
+}
+
+function daysBeforeText(days: number): string {
+  return days === 0 ? "the same day" : days === 1 ? "the day before" : `${days} days before`;
+}
+
+/** A number of minutes: `1 hour 30 minutes`. */
+export function minutesText(minutes: number): string {
+  const [hours, rest] = [Math.floor(minutes / 60), minutes % 60];
+  return [counted(hours, "hour"), counted(rest, "minute")].join(" ").trim() || "none";
+}
+
+function counted(count: number, what: string): string {
+  return count === 0 ? "" : `${numberText(count)} ${what}${count === 1 ? "" : "s"}`;
+}
+
+/** A schedule at a glance. */
+export function scheduleText({ timeZone, hours }: TariffSchedule): string {
+  const week = weekTexts(hours).join("; ");
+  return `${timeZone || "no time zone"}, ${week || "always closed"}`;
+}
+
+/** The parts of a schedule that differ as wholes, by their names in tariffs: what each is called, and its words. */
+const PARTS: Readonly<Record<string, readonly [string, (of: TariffSchedule) => string]>> = {
+  name: ["Name", ({ name }) => name],
+  time_zone: ["Time zone", ({ timeZone }) => timeZone],
+  hours: ["Weekly hours", ({ hours }) => weekTexts(hours).join("; ") || "Always closed"],
+  lead_time_minutes: ["Lead time", ({ leadTimeMinutes }) => minutesText(leadTimeMinutes ?? 0)],
+  horizon_days: ["Booked ahead", ({ horizonDays }) => `up to ${horizonDays ?? 30} days`],
+  slot_minutes: ["Slots", ({ slotMinutes }) => slotsText(slotMinutes)],
+  cut_offs: ["Cut-offs", ({ cutOffs }) => cutOffs.map(cutOffText).join("; ") || "No cut-offs"],
+  as_soon_as_possible: [
+    "As soon as possible",
+    ({ asSoonAsPossible }) => (asSoonAsPossible === false ? "Not offered" : "Offered"),
+  ],
+};
+
+/** What the parts of a schedule are called, with their words. */
+export function partsOf(schedule: TariffSchedule): readonly (readonly [string, string])[] {
+  return Object.entries(PARTS)
+    .filter(([name]) => name !== "name")
+    .map(([, [label, textOf]]) => [label, textOf(schedule)]);
+}
+
+function slotsText(minutes: number | undefined): string {
+  return minutes === undefined ? "Any time within the hours" : minutesText(minutes);
+}
+
+/** A difference of two versions' schedules in words. */
+export interface DifferenceText {
+  readonly schedule: string;
+  readonly part: string;
+  readonly before: string;
+  readonly after: string;
+}
+
+/** The schedules of a version. */
+interface Schedules {
+  readonly schedules: readonly TariffSchedule[];
+  readonly defaultSchedule: string;
+}
+
+/**
+ * What differs at a path, such as `schedules[city].hours`, in words; the path itself when it is of a part
+ * that these pages do not know.
+ */
+export function differenceText(path: string, before: Schedules, after: Schedules): DifferenceText {
+  if (path === "default_schedule") {
+    const textOf = ({ defaultSchedule }: Schedules) => defaultSchedule || "No schedule";
+    return {
+      schedule: "—",
+      part: "Default schedule",
+      before: textOf(before),
+      after: textOf(after),
+    };
+  }
+  const names = [...before.schedules, ...after.schedules].map(({ name }) => name);
+  // A name may have brackets itself.
+  const name = names
+    .filter((known) => path.startsWith(`schedules[${known}]`))
+    .toSorted((a, b) => b.length - a.length)[0];
+  const [one, other] = [before, after].map(({ schedules }) =>
+    schedules.find((schedule) => schedule.name === name),
+  );
+  const part = path.slice(`schedules[${name}]`.length);
+  return {
+    schedule: name ?? path,
+    part: labelOf(part),
+    before: partText(one, part),
+    after: partText(other, part),
+  };
+}
+
+const EXCEPTION = /^\.exceptions\[(.*)\]$/;
+
+function labelOf(part: string): string {
+  if (part === "") return "The whole schedule";
+  const date = EXCEPTION.exec(part)?.[1];
+  return date === undefined ? (PARTS[part.slice(1)]?.[0] ?? part.slice(1)) : dateText(date);
+}
+
+function partText(schedule: TariffSchedule | undefined, part: string): string {
+  if (schedule === undefined) return "—";
+  if (part === "") return scheduleText(schedule);
+  const date = EXCEPTION.exec(part)?.[1];
+  if (date === undefined) return PARTS[part.slice(1)]?.[1](schedule) ?? "—";
+  const exception = schedule.exceptions.find((other) => other.date === date);
+  return exception === undefined ? "As in other weeks" : exceptionText(exception);
+}

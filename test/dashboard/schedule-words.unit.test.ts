@@ -1,0 +1,107 @@
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { expect, test } from "vitest";
+import { TariffSchedulesSchema } from "../../gen/shipments/admin/v1/tariff_pb.js";
+import {
+  isSameSchedules,
+  newSchedule,
+  schedulesOfText,
+  textOfSchedules,
+} from "../../src/dashboard/tariffs/schedule-fields.ts";
+import {
+  cutOffText,
+  differenceText,
+  weekTexts,
+} from "../../src/dashboard/tariffs/schedule-words.ts";
+
+const WEEKDAYS = ["mon", "tue", "wed", "thu", "fri"];
+
+const schedules = (changes: object = {}): MessageInitShape<typeof TariffSchedulesSchema> => ({
+  defaultSchedule: "city",
+  schedules: [
+    {
+      name: "city",
+      timeZone: "Europe/Berlin",
+      hours: [
+        { days: WEEKDAYS, opens: "08:00", closes: "18:00", fee: "" },
+        { days: ["fri", "sat"], opens: "18:00", closes: "01:00", fee: "2.50" },
+      ],
+      exceptions: [{ date: "2026-12-25", hours: [], note: "Christmas Day" }],
+      leadTimeMinutes: 90,
+      horizonDays: 30,
+      slotMinutes: 60,
+      cutOffs: [{ days: ["mon"], from: "", until: "12:00", daysBefore: 3, at: "17:00" }],
+      asSoonAsPossible: true,
+      ...changes,
+    },
+  ],
+});
+const messageOf = (changes: object = {}) => create(TariffSchedulesSchema, schedules(changes));
+
+test("what is loaded is saved as it was, with hours that days share as one entry", () => {
+  const text = textOfSchedules(messageOf());
+  expect(schedulesOfText(text)).toEqual(schedules());
+  expect(text.schedules[0]!.week[4]!.map(({ path }) => path)).toEqual([
+    "schedules[0].hours[0]",
+    "schedules[0].hours[1]",
+  ]);
+});
+
+test("a row says what it says, wherever it is stored", () => {
+  const text = textOfSchedules(messageOf());
+  expect(isSameSchedules(text, textOfSchedules(messageOf()))).toBe(true);
+  expect(isSameSchedules(text, textOfSchedules(messageOf({ slotMinutes: 30 })))).toBe(false);
+});
+
+test("what is no whole number is refused at its field before anything is sent", () => {
+  const schedule = { ...newSchedule("day"), horizon_days: "a month" };
+  const text = { schedules: [schedule], default_schedule: "" };
+  expect(() => schedulesOfText(text)).toThrow("Must be a whole number; it is “a month”.");
+});
+
+test("hours and cut-offs are told in words, days in a row together", () => {
+  const [schedule] = messageOf().schedules;
+  expect(weekTexts(schedule!.hours)).toEqual([
+    "Mon to Thu 08:00 to 18:00",
+    "Fri 08:00 to 18:00 and 18:00 to 01:00 the next day, 2.50 extra",
+    "Sat 18:00 to 01:00 the next day, 2.50 extra",
+  ]);
+  expect(schedule!.cutOffs.map(cutOffText)).toEqual(["Mon before 12:00: by 17:00, 3 days before"]);
+});
+
+test("differences are told in words, of dates, parts, whole schedules and the default", () => {
+  const [before, after] = [messageOf(), messageOf({ exceptions: [], slotMinutes: undefined })];
+  after.defaultSchedule = "";
+  const none = create(TariffSchedulesSchema);
+  expect(
+    [
+      "default_schedule",
+      "schedules[city].slot_minutes",
+      "schedules[city].exceptions[2026-12-25]",
+    ].map((path) => differenceText(path, before, after)),
+  ).toEqual([
+    {
+      schedule: "—",
+      part: "Default schedule",
+      before: "city",
+      after: "No schedule",
+    },
+    {
+      schedule: "city",
+      part: "Slots",
+      before: "1 hour",
+      after: "Any time within the hours",
+    },
+    {
+      schedule: "city",
+      part: "Fri, Dec 25, 2026",
+      before: "Closed (Christmas Day)",
+      after: "As in other weeks",
+    },
+  ]);
+  expect(differenceText("schedules[city]", before, none)).toEqual({
+    schedule: "city",
+    part: "The whole schedule",
+    before: expect.stringMatching(/^Europe\/Berlin, Mon to Thu 08:00/),
+    after: "—",
+  });
+});

@@ -1,0 +1,221 @@
+import { beforeAll, expect, test } from "vitest";
+import { EVERY_DAY, scheduleOf } from "../support/schedules.ts";
+import { draftsOf, type Drafts } from "../support/tariff-drafts.ts";
+import { worldTariff } from "../support/tariffs.ts";
+import { describeDashboard, expectWellShown, openAsOperator, type TestPage } from "./browser.ts";
+
+interface Opened {
+  readonly query?: string;
+  readonly default_schedule?: string;
+}
+
+describeDashboard("schedules of the tariff", (dashboard) => {
+  let drafts: Drafts;
+
+  beforeAll(async () => {
+    const { key } = await dashboard.service.addOperator("operator");
+    drafts = draftsOf(dashboard.service, key);
+  });
+
+  const begin = async (schedules: readonly object[], name: string, default_schedule = "") => {
+    const { id } = await drafts.begin(worldTariff(), name);
+    const body = { schedules: { schedules, default_schedule } };
+    return (await drafts.call("PATCH", `tariff_drafts/${id}`, body)).body.data;
+  };
+  const open = async (schedules: readonly object[], name: string, more: Opened = {}) => {
+    const { query = "", default_schedule } = more;
+    const draft = await begin(schedules, name, default_schedule);
+    const page = await openAsOperator(dashboard, `/platform/drafts/${draft.id}${query}`);
+    await page.getByRole("button", { name: "Add a schedule" }).waitFor();
+    const read = async () =>
+      (await drafts.call("GET", `tariff_drafts/${draft.id}/schedules`)).body.data;
+    return { page, draft, read };
+  };
+  const group = (page: TestPage, name: string) => page.getByRole("group", { name, exact: true });
+  const save = async (page: TestPage) => {
+    await page.getByRole("button", { name: "Save the schedules" }).click();
+    await page.getByText("The schedules are saved.").waitFor();
+  };
+
+  test("a schedule is added, with its week, dates, slots and cut-offs, and checked", async () => {
+    const { page, read } = await open([], "Spring");
+    await page.getByText("None: times cannot be chosen.").waitFor();
+    await page.getByRole("button", { name: "Add a schedule" }).click();
+    await page.getByLabel("Time zone").fill("Europe/Berlin");
+    const friday = group(page, "Friday");
+    await page.getByRole("button", { name: "Add hours on Friday" }).click();
+    await friday.getByLabel("Closes").last().fill("01:00");
+    await friday.getByText("the next day").waitFor();
+    await friday.getByLabel("Extra charge").last().fill("2,50");
+    await page.getByRole("button", { name: "Saturday as on Friday" }).click();
+    await page.getByRole("button", { name: "Remove hours 1 of Saturday" }).click();
+    await page.getByRole("button", { name: "Add a date" }).click();
+    await page.getByLabel("Date", { exact: true }).fill("2030-12-25");
+    await page.getByLabel("Note", { exact: false }).fill("Christmas Day");
+    await page.getByLabel("Slot length, minutes").fill("30");
+    await page.getByLabel("Lead time, minutes").fill("45");
+    await page.getByRole("button", { name: "Add a cut-off" }).click();
+    const cutOff = group(page, "Cut-off 1");
+    await cutOff.getByLabel("Monday").check();
+    await cutOff.getByLabel("And before").fill("12:00");
+    await cutOff.getByLabel("Book days before").fill("3");
+    await page.getByLabel("Offer pickups as soon as possible").uncheck();
+    await expectWellShown(page, "schedule-editor");
+    await save(page);
+    expect(await read()).toEqual({
+      default_schedule: "weekdays",
+      schedules: [
+        {
+          name: "weekdays",
+          time_zone: "Europe/Berlin",
+          hours: [
+            { days: ["mon", "tue", "wed", "thu", "fri"], opens: "08:00", closes: "18:00", fee: "" },
+            { days: ["fri", "sat"], opens: "18:00", closes: "01:00", fee: "2.50" },
+          ],
+          exceptions: [{ date: "2030-12-25", hours: [], note: "Christmas Day" }],
+          lead_time_minutes: 45,
+          horizon_days: 30,
+          slot_minutes: 30,
+          cut_offs: [{ days: ["mon"], from: "", until: "12:00", days_before: 3, at: "17:00" }],
+          as_soon_as_possible: false,
+        },
+      ],
+    });
+    await page.getByRole("button", { name: "Check the draft" }).click();
+    await page.getByText("No faults, 1 tier and 1 zone. It can be published.").waitFor();
+  });
+
+  test("what is wrong is said at its field, in a schedule that opens for it", async () => {
+    const night = scheduleOf({
+      name: "night",
+      time_zone: "Mars/Olympus",
+      hours: [
+        { days: EVERY_DAY, opens: "18:00", closes: "02:00" },
+        { days: ["tue"], opens: "01:00", closes: "03:00" },
+      ],
+      exceptions: [{ date: "2026-02-30" }],
+      slot_minutes: 5,
+      cut_offs: [{ from: "12:00", until: "11:00", at: "17:00" }],
+    });
+    const { page } = await open([scheduleOf(), night], "Faulty", {
+      query: "?check=on",
+      default_schedule: "gone",
+    });
+    await page.getByText("6 in schedules").waitFor();
+    const errors = page
+      .locator("form", { has: page.getByText("Named schedules") })
+      .locator(".field-error");
+    await expect
+      .poll(() => errors.allTextContents())
+      .toEqual([
+        expect.stringContaining("Mars/Olympus"),
+        expect.stringContaining("Must not overlap; on tue"),
+        expect.stringContaining("Must be a date"),
+        expect.stringContaining("10 to 1440"),
+        expect.stringContaining("Must be later than from"),
+        expect.stringContaining("Must be the name of one of the schedules"),
+      ]);
+    expect(await page.getByLabel("Time zone").getAttribute("aria-invalid")).toBe("true");
+    await expectWellShown(page, "schedule-faults");
+  });
+
+  test("many dates are readable by their years, and one is edited where it stands", async () => {
+    const exceptions = Array.from({ length: 400 }, (_, i) => ({
+      date: new Date(Date.UTC(2030, 0, 1 + i * 2)).toISOString().slice(0, 10),
+      note: i === 0 ? "New Year" : "",
+    }));
+    const { page, read } = await open([scheduleOf({ exceptions })], "Holidays");
+    expect(await page.getByRole("button", { name: "Add a date" }).count()).toBe(0);
+    await page.getByText("2030 (183)").click();
+    await page.getByText("Closed (New Year)").waitFor();
+    await expectWellShown(page, "schedule-dates");
+    await page.getByRole("button", { name: "Edit Tue, Jan 1, 2030" }).click();
+    await page.getByRole("button", { name: "Open at some hours on Tue, Jan 1, 2030" }).click();
+    await save(page);
+    const [first, ...others] = (await read()).schedules[0].exceptions;
+    expect(first).toEqual({
+      date: "2030-01-01",
+      note: "New Year",
+      hours: [{ opens: "08:00", closes: "18:00", fee: "" }],
+    });
+    expect(others).toHaveLength(399);
+  });
+
+  test("a schedule is edited by keys alone", async () => {
+    const { page, read } = await open([scheduleOf()], "Keys");
+    await page.getByLabel("Time zone").focus();
+    await page.keyboard.press("ControlOrMeta+A");
+    await page.keyboard.type("Asia/Tokyo");
+    await page.getByRole("button", { name: "Remove hours 1 of Sunday" }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByLabel("Offer pickups as soon as possible").focus();
+    await page.keyboard.press("Space");
+    await page.getByRole("button", { name: "Save the schedules" }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByText("The schedules are saved.").waitFor();
+    expect((await read()).schedules).toMatchObject([
+      {
+        time_zone: "Asia/Tokyo",
+        hours: [{ days: EVERY_DAY.slice(0, 6), opens: "08:00", closes: "18:00" }],
+        as_soon_as_possible: false,
+      },
+    ]);
+  });
+
+  test("what somebody else saved meanwhile is never overwritten unawares", async () => {
+    const { page, draft, read } = await open([scheduleOf()], "Shared");
+    await page.getByLabel("Lead time, minutes").fill("5");
+    const theirs = { schedules: [scheduleOf({ name: "theirs" })] };
+    await drafts.call("PATCH", `tariff_drafts/${draft.id}`, { schedules: theirs });
+    await page.getByRole("button", { name: "Save the schedules" }).click();
+    await page.getByText("Somebody else has changed these schedules meanwhile.").waitFor();
+    expect((await read()).schedules[0].name).toBe("theirs");
+    await page.getByRole("button", { name: "Go on with mine" }).click();
+    await save(page);
+    expect((await read()).schedules[0]).toMatchObject({ name: "day", lead_time_minutes: 5 });
+  });
+
+  test("a zone is given its schedule, and it is told which zones name which", async () => {
+    const { page, draft } = await open([scheduleOf(), scheduleOf({ name: "night" })], "Zones", {
+      default_schedule: "day",
+    });
+    await page.getByText("day, as no other is named").waitFor();
+    await page.getByLabel("Its schedule").selectOption("night");
+    await page.getByLabel("Zone", { exact: true }).selectOption("Zone 1");
+    await page.getByRole("button", { name: "Set the schedule" }).click();
+    await page.getByText("The zones are saved.").waitFor();
+    await page.getByText("day, as no other is named").waitFor({ state: "detached" });
+    await expectWellShown(page, "schedule-zones");
+    const zones = await drafts.call("GET", `tariff_drafts/${draft.id}/zones`);
+    expect(zones.body.features).toMatchObject([
+      { properties: { name: "Zone 1", schedule: "night" } },
+    ]);
+  });
+
+  test("versions show their schedules, and how they differ, in words", async () => {
+    const before = await begin([scheduleOf()], "Before");
+    const inForce = (await drafts.call("GET", "tariff")).body.data.version;
+    await drafts.publish(before.id, inForce);
+    const changed = scheduleOf({
+      slot_minutes: 60,
+      exceptions: [{ date: "2030-12-25", note: "Christmas Day" }],
+    });
+    const after = await begin([changed], "After", "day");
+    await drafts.publish(after.id, inForce + 1);
+    const page = await openAsOperator(
+      dashboard,
+      `/platform/tariff/comparison?from_version=${inForce + 1}&to_version=${inForce + 2}`,
+    );
+    const table = page.getByRole("table", { name: "Schedules that differ" });
+    await table.waitFor();
+    expect(await table.locator("tbody tr").allTextContents()).toEqual([
+      "daySlotsAny time within the hours1 hour",
+      "dayWed, Dec 25, 2030As in other weeksClosed (Christmas Day)",
+      "—Default scheduleNo scheduleday",
+    ]);
+    await expectWellShown(page, "schedule-comparison");
+    await page.goto(`/platform/tariff/versions/${inForce + 2}`);
+    await page.getByText("Mon to Sun 08:00 to 18:00").waitFor();
+    await expectWellShown(page, "schedule-version");
+  });
+});
