@@ -1,5 +1,12 @@
 import { expect, test } from "vitest";
-import { describeDashboard, expectWellShown, rowsOf, signInTo, type TestPage } from "./browser.ts";
+import {
+  describeDashboard,
+  expectWellShown,
+  openPlaceMenu,
+  rowsOf,
+  signInTo,
+  type TestPage,
+} from "./browser.ts";
 
 /** What the browser says of itself. */
 const FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0";
@@ -8,8 +15,7 @@ describeDashboard("the account", (dashboard) => {
   async function open(email: string, userAgent?: string): Promise<TestPage> {
     const page = await dashboard.newPage(userAgent === undefined ? {} : { userAgent });
     await signInTo(page, dashboard, undefined, { email });
-    await page.getByRole("button", { name: "Ada Lovelace" }).click();
-    await page.getByRole("link", { name: "Account" }).click();
+    await (await openPlaceMenu(page)).getByRole("link", { name: "Account" }).click();
     await page.getByRole("heading", { name: "Account", level: 1 }).waitFor();
     return page;
   }
@@ -25,7 +31,7 @@ describeDashboard("the account", (dashboard) => {
     await expectWellShown(page, "account-refused");
     await page.getByLabel("Name").fill("Augusta King");
     await page.keyboard.press("Enter");
-    await page.getByRole("button", { name: "Augusta King" }).waitFor();
+    await (await openPlaceMenu(page)).getByText("Augusta King").waitFor();
     await page.reload();
     expect(await page.getByLabel("Name").inputValue()).toBe("Augusta King");
   });

@@ -81,7 +81,7 @@ describeDashboard("Settings → API", (dashboard) => {
     const page = await open("admin", own);
     await page.getByRole("button", { name: "Create a key" }).click();
     await page.getByLabel("Name").fill("Reports");
-    await page.getByLabel("It may").selectOption("Read and quote only");
+    await page.getByLabel("Allowed calls").selectOption("Read and quote only");
     await page.keyboard.press("Enter");
     await page.getByRole("dialog", { name: "The new key" }).waitFor();
     const apiKey = await takeSecret(page);
@@ -92,7 +92,7 @@ describeDashboard("Settings → API", (dashboard) => {
     await page.getByRole("button", { name: "Edit: Reports" }).click();
     await expectWellShown(page, "api-edit");
     await page.getByLabel("Name").fill("Web shop");
-    await page.getByLabel("It may").selectOption("Everything");
+    await page.getByLabel("Allowed calls").selectOption("Everything");
     await page.getByRole("button", { name: "Save" }).click();
     await rows(page).filter({ hasText: "Web shop" }).waitFor();
     expect(await page.getByText("Read-only").count()).toBe(0);

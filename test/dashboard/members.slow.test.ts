@@ -3,6 +3,7 @@ import {
   describeDashboard,
   expectWellShown,
   openAsMember,
+  openPlaceMenu,
   pressInDialog,
   rowsOf,
   type TestPage,
@@ -14,7 +15,7 @@ describeDashboard("Settings → Members", (dashboard) => {
     role: string,
     workspace = dashboard.workspace,
   ): Promise<TestPage> {
-    const page = await openAsMember(dashboard, "/settings/members", { workspace, email, role });
+    const page = await openAsMember(dashboard, "/settings", { workspace, email, role });
     await rows(page).filter({ hasText: email }).waitFor();
     return page;
   }
@@ -44,8 +45,9 @@ describeDashboard("Settings → Members", (dashboard) => {
     const other = await dashboard.newPage();
     await other.goto(link);
     await other.getByRole("button", { name: "Sign in" }).click();
-    await other.getByRole("button", { name: "Grace Hopper" }).waitFor();
-    await other.goto(`/w/${dashboard.workspace.id}/settings/members`);
+    await (await openPlaceMenu(other)).getByText("Grace Hopper").waitFor();
+    await other.keyboard.press("Escape");
+    await other.goto(`/w/${dashboard.workspace.id}/settings#members`);
     await rows(other).filter({ hasText: "Grace Hopper" }).getByText("You").waitFor();
     const buttons = ["Invite somebody", "New link", "Change role", "Remove"];
     for (const name of buttons) expect(await other.getByRole("button", { name }).count()).toBe(0);

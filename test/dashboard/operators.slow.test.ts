@@ -81,12 +81,20 @@ describeDashboard("the platform's operators", (dashboard) => {
     const made = await dashboard.service.request("/admin/v1/workspaces", { apiKey: second, body });
     expect(made.status).toBe(201);
     await page.getByRole("link", { name: "Show all in the audit log" }).click();
-    await page.getByText("name: nothing → became Made by the robot").waitFor();
+    await page
+      .getByRole("row")
+      .filter({ hasText: "created the workspace" })
+      .locator("summary")
+      .click();
+    await page.getByText("Name: “Made by the robot”").waitFor();
     expect(new URL(page.url()).search).toBe(`?operator=${created.body.data.id}`);
     await page.goBack();
     await page.getByRole("link", { name: "Show what was changed" }).click();
-    await page.getByRole("cell", { name: "CreateOperator", exact: true }).waitFor();
-    await page.getByRole("cell", { name: "RotateOperatorKey" }).first().waitFor();
+    await page.getByRole("cell", { name: / added the operator “/ }).waitFor();
+    await page
+      .getByRole("cell", { name: / replaced a key of / })
+      .first()
+      .waitFor();
     await page.goBack();
 
     await page.getByRole("button", { name: "Revoke", exact: true }).click();

@@ -50,11 +50,12 @@ describeDashboard("what the platform reports", (dashboard) => {
       const [renamed] = await rows(page).all();
       expect(await renamed!.getByRole("cell").allTextContents()).toEqual([
         expect.stringMatching(/^[A-Z][a-z]{2} \d+, \d{4}, \d+:\d\d/),
-        "Test owner operator",
-        "RenameWorkspace",
-        `workspace/${id}`,
-        "name: Before → became After",
+        "Test owner (operator) renamed the workspace “Before”DetailsName: “Before” before, now “After”",
       ]);
+      const difference = renamed!.getByText("“Before” before, now “After”");
+      expect(await difference.isVisible()).toBe(false);
+      await renamed!.getByText("Details").click();
+      await difference.waitFor();
       expect(await renamed!.locator("time").getAttribute("title")).toMatch(
         /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/,
       );
@@ -66,7 +67,7 @@ describeDashboard("what the platform reports", (dashboard) => {
       await page.getByLabel("Operator").selectOption({ index: 2 });
       await page.getByText("No changes match").waitFor();
       await page.getByRole("link", { name: "Show all changes" }).click();
-      await page.getByLabel("Subject").fill(`workspace/${id}`);
+      await page.getByLabel("What was changed").fill(`workspace/${id}`);
       await page.keyboard.press("Enter");
       await expect.poll(() => rows(page).count()).toBe(2);
       await page.getByLabel("Made until").fill("2026-01-01");
@@ -81,10 +82,37 @@ describeDashboard("what the platform reports", (dashboard) => {
       await rows(page).getByRole("link", { name: "Test owner" }).click();
       await page.waitForURL(`**/platform/operators/${owner.id}`);
       await page.goBack();
-      await rows(page)
-        .getByRole("link", { name: `workspace/${id}` })
-        .click();
+      await rows(page).getByRole("link", { name: "the workspace “Linked”" }).click();
       await page.getByRole("heading", { name: "Linked", level: 1 }).waitFor();
+    });
+
+    test("has quick dates, whose days are the reader's, also by keys", async () => {
+      const midnight = "date_trunc('day', now() at time zone 'America/New_York')";
+      await sql.query(
+        `insert into audit_entry (created_at, actor, actor_name, action, subject, changes)
+         select at at time zone 'America/New_York', 'command_line', name, 'PublishTariff', 'tariff_version/4711', '[]'
+         from (values (${midnight}, 'early'), (${midnight} - interval '1 second', 'late')) as made (at, name)`,
+      );
+      const page = await open("/platform/audit?subject=tariff_version/4711");
+      await expect.poll(() => rows(page).count()).toBe(2);
+      const days = page.getByRole("navigation", { name: "Days" });
+      const choose = async (day: string) => {
+        await days.getByRole("link", { name: day, exact: true }).focus();
+        await page.keyboard.press("Enter");
+      };
+      await choose("Today");
+      await expect.poll(() => rows(page).allInnerTexts()).toEqual([expect.stringMatching("early")]);
+      expect(new URL(page.url()).search).toBe("?subject=tariff_version%2F4711&days=today");
+      await choose("Yesterday");
+      await expect.poll(() => rows(page).allInnerTexts()).toEqual([expect.stringMatching("late")]);
+      await choose("Last 7 days");
+      await expect.poll(() => rows(page).count()).toBe(2);
+      await page.getByLabel("Made until").fill("2026-01-01");
+      await page.keyboard.press("Enter");
+      await page.getByText("No changes match").waitFor();
+      expect(await days.locator("[aria-current]").count()).toBe(0);
+      await choose("Any day");
+      await expect.poll(() => rows(page).count()).toBe(2);
     });
 
     test("is paged", async () => {
@@ -108,6 +136,7 @@ describeDashboard("what the platform reports", (dashboard) => {
       await page.getByText("1 of 1 up").waitFor();
       await page.getByText("Version 1 in force").waitFor();
       await page.getByText("Nothing waits").waitFor();
+      await page.getByText("Nothing is overdue").waitFor();
       await page.getByText("PostgreSQL").waitFor();
       await expectWellShown(page, "health");
       await sql.query(
@@ -135,6 +164,26 @@ describeDashboard("what the platform reports", (dashboard) => {
       await expectWellShown(page, "health-offline");
       await page.context().setOffline(false);
       await page.getByText("Answers").waitFor();
+    });
+
+    test("says which work on payments is overdue", async () => {
+      const { id, apiKey } = await dashboard.service.addWorkspace();
+      const { reference } = await book(dashboard.service, apiKey);
+      await sql.query(
+        `insert into provider_payment (workspace_id, shipment_reference, provider, account, version, state,
+           amount_minor, currency, success_url, cancel_url, expires_at, due_at, failures)
+         values ($1, $2, 'stripe', 'acct_1', 1, 'open', 1269, 'USD', '', '', now(), now() + interval '1 hour', 9)`,
+        [id, reference],
+      );
+      const page = await open("/platform/health");
+      await page.getByText("1 payment or refund", { exact: true }).waitFor();
+      const table = page.getByRole("table", { name: "Payments that are overdue" });
+      const cells = await table.locator("tbody td").allTextContents();
+      expect(cells.slice(0, 3)).toEqual([reference, String(id), "9"]);
+      await expectWellShown(page, "health-overdue");
+      await table.getByRole("link").click();
+      await page.waitForURL(`**/platform/workspaces/${id}`);
+      await sql.query("delete from provider_payment");
     });
 
     test("says what waits: a tariff, deliveries", async () => {
@@ -179,15 +228,18 @@ describeDashboard("what the platform reports", (dashboard) => {
       const revenue = page.locator(".figures > div").filter({ hasText: "Revenue" });
       expect(await revenue.innerText()).toBe("Revenue, USD\n$38.07\nand $12.69 awaited");
       const bookings = page.getByRole("table", { name: "Bookings by day" });
-      expect(await bookings.locator("td").allTextContents()).toEqual([
-        "0",
-        "3",
-        "2",
-        "0",
-        "0",
-        "0",
-        "0",
-      ]);
+      await expect
+        .poll(() => bookings.locator("tbody tr").allTextContents())
+        .toEqual([
+          "Mar 1, 202600",
+          "Mar 2, 202630",
+          "Mar 3, 202620",
+          "Mar 4, 202600",
+          "Mar 5, 202600",
+          "Mar 6, 202600",
+          "Mar 7, 202600",
+        ]);
+      await page.getByText("All workspaces, by day in UTC").waitFor();
       await expectWellShown(page, "platform-overview");
       await table.getByRole("link", { name: "Busy" }).click();
       await page.getByRole("heading", { name: "Busy", level: 1 }).waitFor();

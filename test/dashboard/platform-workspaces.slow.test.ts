@@ -53,7 +53,7 @@ describeDashboard("the platform's workspaces", (dashboard) => {
     expect((await quote(key)).status).toBe(200);
     await pressInDialog(page, "Done");
     await page.getByRole("heading", { name: "Acme Couriers", level: 1 }).waitFor();
-    await page.getByText("CreateWorkspace").waitFor();
+    await page.getByText("created the workspace").waitFor();
     expect(await page.content()).not.toContain(key);
     await expectWellShown(page, "platform-workspace");
   });
@@ -77,7 +77,7 @@ describeDashboard("the platform's workspaces", (dashboard) => {
       "Quick Parcels 1",
       "Suspended",
       String(id),
-      "manual",
+      "Manual",
       expect.any(String),
     ]);
     await expectWellShown(page, "platform-workspaces");
@@ -112,11 +112,11 @@ describeDashboard("the platform's workspaces", (dashboard) => {
       await dialog(page).getByText("are refused within a second").waitFor();
       await expectWellShown(page, "platform-workspace-suspend");
       await pressInDialog(page, "Suspend the workspace");
-      await page.getByText("SuspendWorkspace").waitFor();
+      await page.getByText("Suspended workspace").waitFor();
       await expect.poll(async () => (await quote(apiKey)).status).toBe(403);
       await page.getByRole("button", { name: "Resume" }).click();
       await pressInDialog(page, "Resume the workspace");
-      await page.getByText("ResumeWorkspace").waitFor();
+      await page.getByText("Resumed workspace").waitFor();
       await expect.poll(async () => (await quote(apiKey)).status).toBe(200);
     });
 
@@ -130,8 +130,9 @@ describeDashboard("the platform's workspaces", (dashboard) => {
       await dialog(page).getByLabel("Name").fill("New name");
       await pressInDialog(page, "Rename");
       await page.getByRole("heading", { name: "New name", level: 1 }).waitFor();
-      const change = page.getByRole("row").filter({ hasText: "RenameWorkspace" });
-      await change.getByText("name: Old name → became New name").waitFor();
+      const change = page.getByRole("row").filter({ hasText: "renamed the workspace" });
+      await change.getByText("Details").click();
+      await change.getByText("Name: “Old name” before, now “New name”").waitFor();
       expect((await admin(`/workspaces/${id}`)).body.data.name).toBe("New name");
     });
 
@@ -238,7 +239,7 @@ describeDashboard("the platform's workspaces", (dashboard) => {
         .count(),
     ).toBe(0);
     await page.goto(`/platform/workspaces/${id}`);
-    await page.getByText("CreateWorkspace").waitFor();
+    await page.getByText("created the workspace").waitFor();
     await page.getByRole("table", { name: "API keys" }).waitFor();
     const buttons = page.getByRole("main").getByRole("button");
     expect(await buttons.allTextContents()).toEqual(["Copy the id"]);

@@ -4,10 +4,12 @@ import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { addWebhook } from "../support/webhooks.ts";
 import {
   describeDashboard,
+  expectUsable,
   expectWellShown,
   openAsMember,
   rowsOf,
   type TestPage,
+  WITHOUT_POINTER,
 } from "./browser.ts";
 
 describeDashboard("Settings → Webhooks", (dashboard) => {
@@ -121,6 +123,54 @@ describeDashboard("Settings → Webhooks", (dashboard) => {
     await page.goto(`/w/${dashboard.workspace.id}/settings/webhooks`);
     await page.getByRole("link", { name: receiver.url }).click();
     await page.getByRole("heading", { name: new URL(receiver.url).host }).waitFor();
+  });
+
+  test.each(WITHOUT_POINTER)(
+    "what failed is looked at and sent again, %s",
+    async (_, options, press) => {
+      const { service } = dashboard;
+      const own = await service.addWorkspace();
+      const { data } = await addWebhook(service, own.apiKey, { url: receiver.url });
+      takes = false;
+      await service.request("/v1/shipments", { apiKey: own.apiKey, body: BOOKING });
+      const path = `/settings/webhooks/${data.id}`;
+      const page = await openAsMember(dashboard, path, { workspace: own }, options);
+      const link = rows(page).getByRole("link", { name: "shipment.created" });
+      await press(page, link);
+      const dialog = page.getByRole("dialog", { name: /^Attempts at delivery/ });
+      await dialog.getByText("Answered 500").first().waitFor();
+      await expectUsable(page);
+      await press(page, dialog.getByRole("button", { name: "Close" }));
+      await dialog.waitFor({ state: "detached" });
+      await expect.poll(() => page.locator(":focus").textContent()).toBe("shipment.created");
+      takes = true;
+      await press(page, page.getByRole("button", { name: "Send again: shipment.created" }).first());
+      await rows(page).getByText("Delivered").first().waitFor();
+      await expectUsable(page);
+    },
+  );
+
+  test("deliveries are shown however long they take, and not asked for anew meanwhile", async () => {
+    const own = await dashboard.service.addWorkspace();
+    const { data } = await addWebhook(dashboard.service, own.apiKey, { url: receiver.url });
+    const page = await openAsMember(dashboard, "/settings/webhooks", { workspace: own });
+    let asked = 0;
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
+    await page.route("**/ListWebhookDeliveries", async (route) => {
+      asked++;
+      await held;
+      await route.continue();
+    });
+    await page.clock.install();
+    await page.goto(`/w/${own.id}/settings/webhooks/${data.id}`);
+    await expect.poll(() => asked).toBe(1);
+    // It is loaded anew every two seconds otherwise.
+    await page.clock.runFor(10_000);
+    expect(asked).toBe(1);
+    release();
+    await page.getByText("Nothing was sent yet").waitFor();
+    await expect.poll(() => asked).toBeGreaterThan(1);
+    await page.unrouteAll({ behavior: "wait" });
   });
 
   test("deliveries are paged", async () => {

@@ -1,18 +1,55 @@
-import pg from "pg";
 import { beforeAll, describe, expect, test } from "vitest";
-import { insertCustomers, insertShipments } from "../support/insert-shipments.ts";
-import type { TestWorkspace } from "../support/service.ts";
+import { insertPendingAndCancelled } from "../support/insert-shipments.ts";
 import { BOOKING } from "../support/bookings.ts";
-import { describeDashboard, expectWellShown, openAsMember, rowsOf } from "./browser.ts";
+import type { TestWorkspace } from "../support/service.ts";
+import { connectTo } from "../support/database.ts";
+import { insertBooked, PAID } from "../support/insert-booked.ts";
+import {
+  describeDashboard,
+  expectWellShown,
+  openAsMember,
+  openPlaceMenu,
+  pressInDialog,
+  rowsOf,
+} from "./browser.ts";
 
 /** How many shipments were booked on the days before today, one each six hours. */
 const MANY = 60;
 
 describeDashboard("a workspace", (dashboard) => {
-  beforeAll(() => addMany(dashboard.service.databaseUrl, dashboard.workspace));
+  beforeAll(() =>
+    insertPendingAndCancelled(dashboard.service.databaseUrl, {
+      workspace: dashboard.workspace.id,
+      count: MANY,
+      createdAt: "date_trunc('day', now(), 'UTC') - i * interval '6 hours'",
+    }),
+  );
 
-  const open = (path: string, workspace = dashboard.workspace, role = "admin") =>
+  const open = (path: string, workspace: TestWorkspace = dashboard.workspace, role = "admin") =>
     openAsMember(dashboard, path, { workspace, email: `${role}@example.org`, role });
+
+  test("is switched to its test mode and back, which every page there shows", async () => {
+    const page = await open("/settings/webhooks");
+    const { twin } = dashboard.workspace;
+    await (await openPlaceMenu(page)).getByRole("link", { name: "To test mode" }).click();
+    await page.waitForURL(`**/w/${twin.id}/settings/webhooks`);
+    const header = page.getByRole("banner").first();
+    const links = page.getByRole("navigation", { name: "Pages" }).getByRole("link");
+    for (const label of await links.allInnerTexts()) {
+      if (label === "Docs") continue;
+      await links.filter({ hasText: label }).first().click();
+      await header.getByText("Test mode", { exact: true }).waitFor();
+      await expect.poll(() => page.title()).toMatch(/^Test · /);
+      expect(await page.getByRole("alert").count(), label).toBe(0);
+    }
+    await dashboard.service.request("/v1/shipments", { apiKey: twin.apiKey, body: BOOKING });
+    await links.filter({ hasText: "Shipments" }).click();
+    await expect.poll(() => rowsOf(page, "Shipments").count()).toBe(1);
+    await expectWellShown(page, "test-mode");
+    await (await openPlaceMenu(page)).getByRole("link", { name: "To live mode" }).click();
+    await page.waitForURL(`**/w/${dashboard.workspace.id}/shipments`);
+    await header.getByText("Test mode", { exact: true }).waitFor({ state: "detached" });
+  });
 
   describe("the overview", () => {
     test("sums up the bookings of the days in the address", async () => {
@@ -37,6 +74,65 @@ describeDashboard("a workspace", (dashboard) => {
       await expect.poll(() => chart.getByRole("rowheader").count()).toBe(7);
     });
 
+    test("is by the days of the workspace's time zone, beside the days before, read by keys and by a pointer", async () => {
+      const own = await dashboard.service.addWorkspace();
+      const sql = await connectTo(dashboard.service.databaseUrl);
+      const { apiKey } = own;
+      const call = { apiKey, method: "PATCH", body: { time_zone: "Asia/Kathmandu" } };
+      expect((await dashboard.service.request("/v1/workspace", call)).status).toBe(200);
+      // A quarter past six in the evening in UTC is midnight there.
+      await insertBooked(sql, own.id, "2026-03-01T18:14:59Z", { count: 2 });
+      await insertBooked(sql, own.id, "2026-03-01T18:15:00Z", { count: 3, quoted: true });
+      await insertBooked(sql, own.id, "2026-03-03T12:00:00Z", { count: 4, ...PAID });
+      await insertBooked(sql, own.id, "2026-02-27T12:00:00Z", { count: 6 });
+      const page = await open("?from=2026-03-01&to=2026-03-03", own);
+      const values = page.getByRole("table", { name: "Bookings by day" }).locator("tbody tr");
+      await expect
+        .poll(() => values.allTextContents())
+        .toEqual(["Mar 1, 202620", "Mar 2, 202636", "Mar 3, 202640"]);
+      const lead = page.locator("section", {
+        has: page.getByRole("heading", { name: "Bookings", exact: true }),
+      });
+      await lead.getByText("Up 50%").waitFor();
+      await lead.locator(".reading").getByText("Before: Feb 26 – 28, 2026").waitFor();
+      await page.getByText("compare with Feb 26 – 28, 2026. Days are those of Kathmandu").waitFor();
+      await expectWellShown(page, "overview-compared");
+
+      const reader = lead.getByRole("slider", { name: "Values of Bookings by day" });
+      await reader.focus();
+      await lead.locator(".reading").getByText("Mar 3, 2026: 4").waitFor();
+      await page.keyboard.press("ArrowLeft");
+      const second = "Mar 2, 2026: 3; Feb 27, 2026: 6";
+      await expect.poll(() => reader.getAttribute("aria-valuetext")).toBe(second);
+      expect(await lead.locator(".reading").innerText()).toMatch(
+        /^Mar 2, 2026: 3\s*Feb 27, 2026: 6$/,
+      );
+      await page.keyboard.press("Home");
+      await lead.locator(".reading").getByText("Mar 1, 2026: 2").waitFor();
+      await expectWellShown(page, "overview-read");
+      await reader.blur();
+      await lead.locator(".reading").getByText("These days").waitFor();
+
+      const box = (await lead.locator(".plot svg").boundingBox())!;
+      await page.mouse.move(box.x + box.width - 20, box.y + 40);
+      await lead.locator(".reading").getByText("Mar 3, 2026: 4").waitFor();
+      await page.mouse.move(0, 0);
+      await lead.locator(".reading").getByText("These days").waitFor();
+    });
+
+    test("of one day, of nothing, and of today alone is well shown", async () => {
+      const page = await open("?from=2026-01-01&to=2026-01-01");
+      const lead = page.locator(".chart").first();
+      await expect.poll(() => lead.locator("circle").count()).toBe(2);
+      await page.getByText("None, as before").first().waitFor();
+      await expectWellShown(page, "overview-one-day");
+      // A day that is not over is not compared.
+      const today = new Date().toISOString().slice(0, 10);
+      await page.goto(`/w/${dashboard.workspace.id}?from=${today}&to=${today}`);
+      await page.getByText("without today, which is not over").waitFor();
+      await expect.poll(() => page.getByText(/^(Up|Down|None)/).count()).toBe(0);
+    });
+
     test("says what is wrong with days that cannot be", async () => {
       const page = await open("?from=2026-02-01&to=2026-01-01");
       const alert = page.getByRole("alert").getByText("First day must not be after “Last day”.");
@@ -57,59 +153,70 @@ describeDashboard("a workspace", (dashboard) => {
     test("says what stands in the way of booking, and what to do", async () => {
       const own = await dashboard.service.addWorkspace({ paymentProvider: undefined });
       const page = await open("", own);
-      await page.getByText("No payment provider is connected.").waitFor();
+      await page.getByText("No payment provider takes payments for this workspace.").waitFor();
       await expectWellShown(page, "overview-blocked");
-      await page.getByRole("link", { name: "Payments", exact: true }).click();
-      await page.getByText("Not connected").waitFor();
+      await page.getByRole("link", { name: "Set up payments" }).click();
+      await page.getByText("Not connected", { exact: true }).waitFor();
       await expectWellShown(page, "payments-none");
     });
   });
 
   test("Settings → Payments says who is paid, and leads to what waits for money", async () => {
-    const page = await open("/settings/payments", undefined, "viewer");
-    await page.getByText("manual").waitFor();
+    const page = await open("/settings", undefined, "viewer");
+    await page.getByText("Manual", { exact: true }).waitFor();
     await expectWellShown(page, "payments");
-    await page.getByRole("link", { name: "Shipments that wait for their payment" }).click();
+    await page.getByRole("link", { name: "shipments that wait for their payment" }).click();
     await page.waitForURL("**/shipments?payment_status=1");
     await expect.poll(() => rowsOf(page, "Shipments").count()).toBe(40);
     await page.goBack();
-    await page.getByRole("link", { name: "Shipments that wait for their refund" }).click();
+    await page.getByRole("link", { name: "those that wait for their refund" }).click();
     await page.getByText("No shipments match").waitFor();
   });
 
   test("Settings → Workspace says its name, id and limits", async () => {
-    const page = await open("/settings/workspace", undefined, "viewer");
+    const page = await open("/settings", undefined, "viewer");
     await page.getByText("10,000 a second, 20,000 at once").waitFor();
     const facts = await page.locator("dl").first().innerText();
     expect(facts.split("\n").map((text) => text.trim())).toEqual(
-      expect.arrayContaining(["Test", String(dashboard.workspace.id), "manual", "Possible"]),
+      expect.arrayContaining(["Test", String(dashboard.workspace.id), "Possible"]),
     );
     await expectWellShown(page, "workspace");
   });
 
+  test("admins choose the time zone, by which times are shown then", async () => {
+    const own = await dashboard.service.addWorkspace();
+    const booked = await dashboard.service.request("/v1/shipments", {
+      apiKey: own.apiKey,
+      body: BOOKING,
+    });
+    const sql = await connectTo(dashboard.service.databaseUrl);
+    await sql.query("update shipment set created_at = $1 where workspace_id = $2", [
+      "2026-03-01T18:15:00Z",
+      own.id,
+    ]);
+    const page = await open("/settings", own);
+    await page.getByRole("button", { name: "Change time zone" }).click();
+    await page.getByLabel("Time zone", { exact: true }).selectOption("Asia/Katmandu");
+    await expectWellShown(page, "time-zone-dialog");
+    await pressInDialog(page, "Change the time zone");
+    await page.locator("dl").getByText("Asia/Katmandu").waitFor();
+    await page.goto(`/w/${own.id}/shipments/${booked.body.data.reference}`);
+    await page.getByText("Mar 2, 2026, 12:00 AM").first().waitFor();
+    // The filter by days goes by it too.
+    await page.goto(`/w/${own.id}/shipments?from=2026-03-02&to=2026-03-02`);
+    await expect.poll(() => rowsOf(page, "Shipments").count()).toBe(1);
+    await page.goto(`/w/${own.id}/shipments?from=2026-03-01&to=2026-03-01`);
+    await page.getByText("No shipments match").waitFor();
+    const viewer = await open("/settings", own, "viewer");
+    await viewer.locator("dl").getByText("Asia/Katmandu").waitFor();
+    expect(await viewer.getByRole("button", { name: "Change time zone" }).count()).toBe(0);
+  });
+
   test("the navigation marks the page that is shown, and no other", async () => {
-    const page = await open("/settings/workspace");
+    const page = await open("/settings");
     const here = page.getByRole("navigation", { name: "Pages" }).locator("[aria-current=page]");
-    await expect.poll(() => here.allTextContents()).toEqual(["Workspace"]);
+    await expect.poll(() => here.allTextContents()).toEqual(["General"]);
     await page.getByRole("link", { name: "Overview" }).click();
     await expect.poll(() => here.allTextContents()).toEqual(["Overview"]);
   });
 });
-
-async function addMany(databaseUrl: string, { id }: TestWorkspace): Promise<void> {
-  const client = new pg.Client(databaseUrl);
-  await client.connect();
-  try {
-    const customer = String(await insertCustomers(client, id, 1));
-    await insertShipments(client, {
-      workspace: id,
-      count: MANY,
-      customer,
-      status: "case when i % 3 = 0 then 'cancelled' else 'pending' end",
-      paymentStatus: "case when i % 3 = 0 then 'voided' else 'awaiting_payment' end",
-      createdAt: "date_trunc('day', now(), 'UTC') - i * interval '6 hours'",
-    });
-  } finally {
-    await client.end();
-  }
-}

@@ -1,45 +1,23 @@
-import type { DescService } from "@bufbuild/protobuf";
-import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import { AuditService } from "../../../gen/shipments/admin/v1/audit_service_pb.js";
 import { OperatorService } from "../../../gen/shipments/admin/v1/operator_service_pb.js";
-import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
-import { WorkspaceAdminService } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
-import { ApiKeyService } from "../../../gen/shipments/v1/api_key_service_pb.js";
-import { MemberService } from "../../../gen/shipments/v1/member_service_pb.js";
 import { useRpc } from "../api/use-query.ts";
 import { paths } from "../routes/paths.ts";
 import { usePlace } from "../routes/router.ts";
+import { daysOf, today } from "../ui/days.ts";
 import { boundsOfDays, Filters, filterValues } from "../ui/filters.tsx";
 import { recordIdOf } from "../ui/format.ts";
 import { ListView } from "../ui/list-view.tsx";
 import { Empty, Page } from "../ui/page.tsx";
 import { usePageToken } from "../ui/pager.tsx";
+import { QuickDays } from "../ui/quick-days.tsx";
 import { AUDIT_COLUMNS } from "./audit-table.tsx";
-
-const SERVICES: readonly DescService[] = [
-  ApiKeyService,
-  MemberService,
-  OperatorService,
-  TariffService,
-  WorkspaceAdminService,
-];
-
-/** What a change can be called, by name. */
-const ACTIONS = [
-  ...new Set(
-    SERVICES.flatMap(({ methods }) =>
-      methods
-        .filter(({ idempotency }) => idempotency !== MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS)
-        .map(({ name }) => name),
-    ),
-  ),
-].toSorted();
+import { ACTIONS } from "./audit-words.ts";
 
 const FILTERS = {
   operator: { label: "Operator", of: "number" },
   workspace: { label: "Workspace number", of: "number" },
-  action: { label: "Action", choices: ACTIONS.map((name) => [name, name] as const) },
-  subject: { label: "Subject", placeholder: "workspace/12" },
+  action: { label: "Action", choices: ACTIONS },
+  subject: { label: "What was changed", placeholder: "workspace/12" },
   from: { label: "Made from", of: "day" },
   to: { label: "Made until", of: "day" },
 } as const;
@@ -56,6 +34,7 @@ export function AuditLogPage() {
   return (
     <Page title="Audit log">
       <AuditFilters />
+      <QuickDays />
       <ListView
         query={list}
         label="Changes"
@@ -68,13 +47,15 @@ export function AuditLogPage() {
 }
 
 function filtersOf(query: URLSearchParams) {
-  const { operator, workspace, action, subject, from, to } = filterValues(query, FILTERS);
+  const values = filterValues(query, FILTERS);
+  const { operator, workspace, action, subject } = values;
+  const { from, to } = daysOf(query, values, today());
   return {
     operator: recordIdOf(operator ?? ""),
     workspace: recordIdOf(workspace ?? ""),
     action,
     subject,
-    ...boundsOfDays(from, to),
+    ...boundsOfDays(from, to, undefined),
   };
 }
 
@@ -100,7 +81,7 @@ function NoEntries({ filtered }: { readonly filtered: boolean }) {
   }
   return (
     <Empty title="No changes match" link={{ label: "Show all changes", href: paths.auditLog({}) }}>
-      Change the filters. A subject is given as a whole, such as workspace/12.
+      Change the filters. What was changed is given as a kind and a number, such as workspace/12.
     </Empty>
   );
 }

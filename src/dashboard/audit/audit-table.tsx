@@ -11,6 +11,7 @@ import { Section } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { Table, type Column } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
+import { actWords, type ChangedField, fieldWords, subjectWords } from "./audit-words.ts";
 
 /** Kinds of actors, where the name alone does not say it. */
 const KINDS: Readonly<Record<AuditActorKind, string | undefined>> = {
@@ -22,73 +23,98 @@ const KINDS: Readonly<Record<AuditActorKind, string | undefined>> = {
   [AuditActorKind.PERSON]: "member",
 };
 
-/** Columns of administrative changes, each property before and after. */
+/** Columns of administrative changes: when, and a sentence that says who did what. */
 export const AUDIT_COLUMNS: readonly Column<AuditEntry>[] = [
   {
     header: "When",
     selfEvident: true,
     cell: ({ createdAt }) => <Time at={createdAt} exact="second" />,
   },
-  { header: "Who", selfEvident: true, cell: (entry) => <Actor entry={entry} /> },
-  {
-    header: "Action",
-    selfEvident: true,
-    cell: ({ action }) => <strong class="unbroken">{action}</strong>,
-  },
-  { header: "Subject", selfEvident: true, cell: (entry) => <Subject entry={entry} /> },
-  { header: "Changes", selfEvident: true, cell: ({ changes }) => <Changes changes={changes} /> },
+  { header: "Change", selfEvident: true, cell: (entry) => <Sentence entry={entry} /> },
 ];
 
+/** `Ann changed the name of the key “Shop” of workspace 12`, with the difference folded below. */
+function Sentence({ entry }: { readonly entry: AuditEntry }) {
+  const { action, changes } = entry;
+  const [before, after] = actWords(action, changes);
+  return (
+    <>
+      <p>
+        <Actor entry={entry} /> {before}
+        {after !== undefined && <Subject entry={entry} />}
+        {after}
+      </p>
+      {changes.length > 0 && <Difference changes={changes} />}
+    </>
+  );
+}
+
 function Actor({ entry: { actor, requestId } }: { readonly entry: AuditEntry }) {
-  if (actor === undefined) return <>—</>;
+  if (actor === undefined) return <>Somebody</>;
   const { kind, name, operator } = actor;
   return (
     <span title={requestId && `Request ${requestId}`}>
-      {operator === undefined ? name : <a href={paths.operator({ operator })}>{name}</a>}{" "}
-      <span class="minor">{KINDS[kind]}</span>
+      {operator === undefined ? name : <a href={paths.operator({ operator })}>{name}</a>}
+      {KINDS[kind] !== undefined && <span class="minor"> ({KINDS[kind]})</span>}
     </span>
   );
 }
 
 /** What was changed, as a link where there is a page of it, and the workspace that it belongs to. */
-function Subject({ entry: { subject, workspace } }: { readonly entry: AuditEntry }) {
+function Subject({ entry: { subject, workspace, changes } }: { readonly entry: AuditEntry }) {
   const [kind, id = ""] = subject.split("/");
+  const words = subjectWords(subject, changes);
   if (kind === "workspace") {
-    return <a href={paths.platformWorkspace({ workspace: id })}>{subject}</a>;
+    return <a href={paths.platformWorkspace({ workspace: id })}>{words}</a>;
   }
-  if (kind === "operator") return <a href={paths.operator({ operator: id })}>{subject}</a>;
+  if (kind === "operator") return <a href={paths.operator({ operator: id })}>{words}</a>;
   return (
     <>
-      {subject}
+      {words}
       {workspace !== undefined && (
         <>
           {" of "}
-          <a href={paths.platformWorkspace({ workspace })}>workspace/{String(workspace)}</a>
+          <a href={paths.platformWorkspace({ workspace })}>workspace {String(workspace)}</a>
         </>
       )}
     </>
   );
 }
 
-function Changes({ changes }: { readonly changes: readonly AuditChange[] }) {
-  if (changes.length === 0) return <span class="minor">None recorded</span>;
+/** What each property was and became. */
+function Difference({ changes }: { readonly changes: readonly AuditChange[] }) {
   return (
-    <ul class="changes">
-      {changes.map(({ field, before, after }) => (
-        <li key={field}>
-          <span class="minor">{field}:</span> <Value text={before} />
-          <span aria-hidden="true"> → </span>
-          <span class="visually-hidden">became </span>
-          <Value text={after} />
-        </li>
-      ))}
-    </ul>
+    <details class="difference">
+      <summary>Details</summary>
+      <ul class="changes">
+        {changes.map((change) => (
+          <li key={change.field}>
+            <ChangeSentence {...change} />
+          </li>
+        ))}
+      </ul>
+    </details>
   );
 }
 
-function Value({ text }: { readonly text: string | undefined }) {
-  if (text === undefined) return <span class="minor">nothing</span>;
-  return <span>{text === "" ? "“”" : text}</span>;
+function ChangeSentence({ field, before, after }: ChangedField) {
+  const name = <span class="minor">{fieldWords(field)}:</span>;
+  if (before === undefined) {
+    return (
+      <>
+        {name} {quoted(after)}
+      </>
+    );
+  }
+  return (
+    <>
+      {name} {quoted(before)} before, {after === undefined ? "now gone" : `now ${quoted(after)}`}
+    </>
+  );
+}
+
+function quoted(text: string | undefined): string {
+  return text === undefined || text === "" ? "empty" : `“${text}”`;
 }
 
 export function useRecentChanges(
@@ -110,7 +136,7 @@ export function RecentChanges(props: {
       <QueryView query={query}>
         {({ data }) =>
           data.length === 0 ? (
-            <p class="minor">None yet.</p>
+            <p class="minor">Nothing was changed yet.</p>
           ) : (
             <Table
               label={title}

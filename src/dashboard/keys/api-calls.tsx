@@ -1,3 +1,4 @@
+import { useIsTest } from "../api/session.ts";
 import { grpcAddress } from "../api/sign-in.ts";
 import { useQuery } from "../api/use-query.ts";
 import { Code } from "../ui/copy-button.tsx";
@@ -18,7 +19,10 @@ export function ApiCalls() {
           Put a key into a variable, and ask what a delivery would cost. The key says for which
           workspace.
         </p>
-        <Code text={curlCommand(location.origin)} what="command" />
+        <Code
+          text={curlCommand(location.origin, useIsTest() ? "shp_test_..." : "shp_...")}
+          what="command"
+        />
         <p>
           The same by gRPC, with the definitions from the service itself. Connect and gRPC-Web are
           spoken at <code>{location.origin}</code>.
@@ -31,8 +35,8 @@ export function ApiCalls() {
   );
 }
 
-function curlCommand(origin: string): string {
-  return `export SHIPMENTS_KEY=shp_...
+function curlCommand(origin: string, key: string): string {
+  return `export SHIPMENTS_KEY=${key}
 curl -sS ${origin}/v1/shipments/quote \\
   -H "Authorization: Bearer $SHIPMENTS_KEY" \\
   -H 'Content-Type: application/json' \\

@@ -14,6 +14,7 @@ import {
   apiKeyOf,
   createDialog,
   KeyTable,
+  KeyText,
   keyTitle,
   LastUse,
   type KeyOwner,
@@ -70,7 +71,7 @@ function useKeyOwner(changed: () => void): KeyOwner<ApiKey> {
       title: `Rotate ${keyTitle(key)}`,
       text: (
         <>
-          A new key of the same name and scope takes the place of <code>shp_…{key.last4}</code>.
+          A new key of the same name and scope takes the place of <KeyText last4={key.last4} />.
         </>
       ),
       label: "The old key ends",
@@ -82,7 +83,7 @@ function useKeyOwner(changed: () => void): KeyOwner<ApiKey> {
     revoke: (key) => client.revokeApiKey({ key }),
     revokeText: (key) => (
       <>
-        <code>shp_…{key.last4}</code> are refused at once. <LastUse apiKey={key} />
+        <KeyText last4={key.last4} /> are refused at once. <LastUse apiKey={key} />
       </>
     ),
     secretText: (

@@ -1,8 +1,10 @@
 import { ReportService } from "../../../gen/shipments/v1/report_service_pb.js";
 import type { Usage, UsageHour } from "../../../gen/shipments/v1/report_service_pb.js";
+import { useTimeZone } from "../api/session.ts";
 import { useRpc } from "../api/use-query.ts";
-import { BarChart, type Point } from "../ui/charts.tsx";
-import { dateOf, numberText } from "../ui/format.ts";
+import { LineChart, type LinePoint } from "../ui/charts.tsx";
+import { compactText, dateOf, numberText } from "../ui/format.ts";
+import { localTime } from "../ui/local-time.ts";
 import { Section } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 
@@ -25,6 +27,7 @@ export function ApiUsage() {
 
 function Shown({ usage }: { readonly usage: Usage }) {
   const { hours } = usage;
+  const timeZone = useTimeZone();
   return (
     <div class="form">
       <table class="sum" aria-label="Limits and use">
@@ -60,7 +63,13 @@ function Shown({ usage }: { readonly usage: Usage }) {
         </tbody>
       </table>
       <h3>Calls by hour</h3>
-      <BarChart label="Calls by hour" points={hours.map(pointOf)} />
+      <LineChart
+        label="Calls by hour"
+        points={hours.map((hour) => pointOf(hour, timeZone))}
+        tickText={compactText}
+        isWhole
+        size="small"
+      />
       <p class="hint">
         Limits hold for the whole workspace: a second’s calls, and how many may come at once after a
         rest. Calls refused for a limit are not counted. People on these pages count too.
@@ -69,17 +78,21 @@ function Shown({ usage }: { readonly usage: Usage }) {
   );
 }
 
-function pointOf({ startsAt, quote, read, write }: UsageHour): Point {
+function pointOf(usage: UsageHour, timeZone: string | undefined): LinePoint {
+  const { startsAt, quote, read, write } = usage;
   const value = Number(quote + read + write);
-  const label = startsAt === undefined ? "" : hourText(dateOf(startsAt));
-  return { label, value, text: numberText(value) };
+  const date = dateOf(startsAt!);
+  const hour = localTime(date, timeZone);
+  return { label: hourText(date, timeZone), short: hour, value, text: numberText(value) };
 }
 
-/** Such as `Nov 21, 7 PM`, in the reader's locale and time zone. */
-function hourText(date: Date): string {
+/** Such as `Nov 21, 7 PM`, in the reader's locale and the workspace's time zone; with minutes where its hours are off. */
+function hourText(date: Date, timeZone: string | undefined): string {
   return new Intl.DateTimeFormat(undefined, {
     month: "short",
     day: "numeric",
     hour: "numeric",
+    ...(localTime(date, timeZone).endsWith(":00") ? {} : { minute: "numeric" }),
+    timeZone,
   }).format(date);
 }

@@ -1,3 +1,4 @@
+import { useIsTest } from "../api/session.ts";
 import type { CallOptions } from "@connectrpc/connect";
 import type { ComponentChildren, VNode } from "preact";
 import { ApiKeyScope, type ApiKey } from "../../../gen/shipments/v1/api_key_pb.js";
@@ -66,7 +67,11 @@ function actionsColumn<K extends Key>(owner: KeyOwner<K>): Column<K> {
     align: "end",
     cell: (key) => {
       const button = (act: string, dialog: VNode) => (
-        <DialogButton label={owner.labelOf(act, keyTitle(key))} dialog={dialog}>
+        <DialogButton
+          destructive={act === "Revoke"}
+          label={owner.labelOf(act, keyTitle(key))}
+          dialog={dialog}
+        >
           {act}
         </DialogButton>
       );
@@ -174,9 +179,18 @@ export const API_KEY_COLUMNS: readonly Column<ApiKey>[] = [
       </>
     ),
   },
-  { header: "Key", selfEvident: true, cell: ({ last4 }) => <code>shp_…{last4}</code> },
+  { header: "Key", selfEvident: true, cell: ({ last4 }) => <KeyText last4={last4} /> },
   ...KEY_USE_COLUMNS,
 ];
+
+/** A key by its beginning and its end, all of it that is known. */
+export function KeyText({ last4 }: Pick<Key, "last4">) {
+  return (
+    <code>
+      {useIsTest() ? "shp_test_" : "shp_"}…{last4}
+    </code>
+  );
+}
 
 /** What a key is called in a sentence. */
 export function keyTitle({ name, last4 }: Pick<Key, "name" | "last4">): string {
@@ -204,7 +218,7 @@ export function apiKeyFields(apiKey?: ApiKey): VNode {
   return (
     <>
       <TextField name="name" label="Name" value={apiKey?.name} hint={hint} />
-      <SelectField name="scope" label="It may" value={apiKey?.scope} choices={SCOPES} />
+      <SelectField name="scope" label="Allowed calls" value={apiKey?.scope} choices={SCOPES} />
     </>
   );
 }

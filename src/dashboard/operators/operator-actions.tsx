@@ -27,7 +27,11 @@ export function OperatorActions(props: ActionProps) {
   if (operator.revokedAt !== undefined || !(isOwner || isOwn)) return null;
   return (
     <>
-      {isOwner && <DialogButton dialog={<RevokeDialog {...props} />}>Revoke</DialogButton>}
+      {isOwner && (
+        <DialogButton destructive dialog={<RevokeDialog {...props} />}>
+          Revoke
+        </DialogButton>
+      )}
       {isOwner && <DialogButton dialog={<RotateDialog {...props} />}>Rotate the key</DialogButton>}
       {operator.kind === OperatorKind.PERSON && (
         <DialogButton dialog={<LinkDialog {...props} />}>Sign-in link</DialogButton>

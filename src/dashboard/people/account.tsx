@@ -4,11 +4,8 @@ import {
 } from "../../../gen/shipments/account/v1/account_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { account, useAccount } from "../api/session.ts";
-import { signOut } from "../api/sign-in.ts";
 import { useAction } from "../api/use-action.ts";
 import { useRpc } from "../api/use-query.ts";
-import { paths } from "../routes/paths.ts";
-import { navigate } from "../routes/router.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
 import { DescriptionList } from "../ui/description-list.tsx";
@@ -21,6 +18,7 @@ import type { Column } from "../ui/table.tsx";
 import { toast } from "../ui/toast.tsx";
 import { Time } from "../ui/values.tsx";
 import { browserText } from "./browser-text.ts";
+import { leaveHere } from "./leave-here.ts";
 
 /** The person who has signed in, and the browsers in which they have. */
 export function AccountPage() {
@@ -43,11 +41,6 @@ export function AccountPage() {
       </div>
     </Page>
   );
-}
-
-async function leaveHere(): Promise<void> {
-  await signOut();
-  navigate(paths.signIn({}));
 }
 
 function Person() {

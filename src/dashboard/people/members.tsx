@@ -10,13 +10,14 @@ import { paths } from "../routes/paths.ts";
 import { navigate } from "../routes/router.ts";
 import { Badge } from "../ui/badge.tsx";
 import { ActionButton } from "../ui/button.tsx";
-import { Dialog, DialogButton, openDialog, SecretDialog } from "../ui/dialog.tsx";
+import { Dialog, DialogButton, openDialog } from "../ui/dialog.tsx";
 import { optionalTextOf, SelectField, TextField, textOf } from "../ui/fields.tsx";
 import { ListView } from "../ui/list-view.tsx";
-import { Page } from "../ui/page.tsx";
+import { Section } from "../ui/page.tsx";
 import type { Column } from "../ui/table.tsx";
 import { toast } from "../ui/toast.tsx";
 import { Time } from "../ui/values.tsx";
+import { InvitedDialog, type Invited } from "../ui/invited-dialog.tsx";
 
 const ROLES: Readonly<Record<MemberRole, string>> = {
   [MemberRole.UNSPECIFIED]: "Unknown",
@@ -32,18 +33,16 @@ const ROLE_CHOICES = [
 ] as const;
 
 /** The people of a workspace. */
-export function MembersPage() {
+export function MembersSection() {
   const isAdmin = hasRole(useWorkspace(), "admin");
   const me = useAccount().id;
   const list = useRpc(MemberService.method.listMembers, {});
   const invite = (
-    <DialogButton primary dialog={<InviteDialog changed={list.reload} />}>
-      Invite somebody
-    </DialogButton>
+    <DialogButton dialog={<InviteDialog changed={list.reload} />}>Invite somebody</DialogButton>
   );
   const columns = columnsFor(me);
   return (
-    <Page title="Members" actions={isAdmin && invite}>
+    <Section id="members" title="Members" actions={isAdmin && invite}>
       <ListView
         query={list}
         label="Members"
@@ -52,7 +51,7 @@ export function MembersPage() {
         empty={null}
       />
       {!isAdmin && <p class="note minor">Admins invite people and change their roles.</p>}
-    </Page>
+    </Section>
   );
 }
 
@@ -62,11 +61,11 @@ function columnsFor(me: bigint): readonly Column<Member>[] {
       header: "Person",
       selfEvident: true,
       cell: ({ person, name, email }) => (
-        <>
+        <div>
           <strong>{name}</strong> {person === me && <Badge>You</Badge>}
           <br />
           <span class="minor">{email}</span>
-        </>
+        </div>
       ),
     },
     { header: "Role", cell: ({ role }) => ROLES[role] },
@@ -96,8 +95,7 @@ function MemberActions(props: MemberProps) {
   const { email } = props.member;
   const members = useClient(MemberService);
   const renew = useAction(async () => {
-    const { signInPath } = await members.inviteMember({ email });
-    openDialog(linkDialog(email, signInPath));
+    openDialog(linkDialog(email, await members.inviteMember({ email })));
   });
   return (
     <span class="row-actions">
@@ -107,21 +105,18 @@ function MemberActions(props: MemberProps) {
       <DialogButton label={`Change role: ${email}`} dialog={<ChangeDialog {...props} />}>
         Change role
       </DialogButton>
-      <DialogButton label={`Remove: ${email}`} dialog={<RemoveDialog {...props} />}>
+      <DialogButton destructive label={`Remove: ${email}`} dialog={<RemoveDialog {...props} />}>
         Remove
       </DialogButton>
     </span>
   );
 }
 
-function linkDialog(email: string, signInPath: string): VNode {
+function linkDialog(email: string, invitation: Omit<Invited, "email">): VNode {
   return (
-    <SecretDialog title={`A link for ${email}`} what="link" secret={location.origin + signInPath}>
-      <p>
-        Send it to {email} yourself: whoever opens it is signed in as them. It works once, within 15
-        minutes; after that, make a new one here.
-      </p>
-    </SecretDialog>
+    <InvitedDialog email={email} {...invitation}>
+      It works once, within 15 minutes; after that, make a new one here.
+    </InvitedDialog>
   );
 }
 
@@ -130,9 +125,9 @@ function InviteDialog({ changed }: { readonly changed: () => void }) {
   const invite = async (form: FormData) => {
     const email = textOf(form, "email");
     const name = optionalTextOf(form, "name");
-    const { signInPath } = await members.inviteMember({ email, name, role: roleOf(form) });
+    const invitation = await members.inviteMember({ email, name, role: roleOf(form) });
     changed();
-    return linkDialog(email, signInPath);
+    return linkDialog(email, invitation);
   };
   return (
     <Dialog title="Invite somebody" submit="Make a sign-in link" run={invite}>

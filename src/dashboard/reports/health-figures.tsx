@@ -1,6 +1,7 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { ComponentChildren } from "preact";
 import type {
+  PaymentHealth,
   PlatformHealth,
   Replica,
   TariffHealth,
@@ -18,6 +19,7 @@ import { Time } from "../ui/values.tsx";
 const LATE_DELIVERY_MS = 3_600_000;
 /** What the service counts to. */
 const MOST_DELIVERIES = 1_000_000n;
+const MOST_PAYMENTS = 10_000;
 
 /**
  * How each part of the platform is, in words, with a colour that says the same.
@@ -25,7 +27,7 @@ const MOST_DELIVERIES = 1_000_000n;
  * @param isCurrent false when the service has failed to say it anew
  */
 export function healthFigures(health: PlatformHealth, isCurrent: boolean): readonly Figure[] {
-  const { replicas, database, tariff, webhooks } = health;
+  const { replicas, database, tariff, webhooks, payments } = health;
   const now = health.checkedAt ? timestampMs(health.checkedAt) : Date.now();
   return [
     replicaFigure(replicas),
@@ -36,6 +38,7 @@ export function healthFigures(health: PlatformHealth, isCurrent: boolean): reado
     },
     ...(tariff ? [tariffFigure(tariff)] : []),
     ...(webhooks ? [webhookFigure(webhooks, now)] : []),
+    ...(payments ? [paymentFigure(payments)] : []),
   ];
 }
 
@@ -60,11 +63,11 @@ function tariffFigure(tariff: TariffHealth): Figure {
     term: "Tariff",
     value:
       versionInForce === undefined
-        ? state("bad", "None: no quotes")
+        ? state("bad", "No tariff: nothing can be quoted")
         : state("good", `Version ${versionInForce} in force`),
     note:
       scheduledVersion === undefined ? (
-        "None scheduled"
+        "No other is scheduled"
       ) : (
         <>
           Version {scheduledVersion} from <Time at={scheduledAt} exact />
@@ -94,4 +97,26 @@ function webhookFigure(webhooks: WebhookHealth, now: number): Figure {
       "Every delivery is made"
     ),
   };
+}
+
+function paymentFigure(payments: PaymentHealth): Figure {
+  const { overduePayments, overdueNotices, overdueAccounts } = payments;
+  const overdue = [
+    countText(overduePayments, "payment or refund", "payments or refunds"),
+    countText(overdueNotices, "notice", "notices"),
+    countText(overdueAccounts, "account", "accounts"),
+  ].filter((text) => text !== undefined);
+  return {
+    term: "Payments",
+    value:
+      overdue.length === 0 ? state("good", "Nothing is overdue") : state("attention", "Overdue"),
+    note: overdue.length === 0 ? "Providers answer" : overdue.join(", "),
+  };
+}
+
+/** How many there are, in words; undefined for none. */
+function countText(count: number, one: string, several: string): string | undefined {
+  if (count === 0) return undefined;
+  const more = count >= MOST_PAYMENTS ? "more than " : "";
+  return `${more}${numberText(count)} ${count === 1 ? one : several}`;
 }

@@ -1,13 +1,16 @@
 import type { Overview, OverviewDay, Revenue } from "../../../gen/shipments/v1/report_pb.js";
-import { BarChart } from "../ui/charts.tsx";
+import { LineChart, type LinePoint } from "../ui/charts.tsx";
 import { Figures, type Figure } from "../ui/description-list.tsx";
-import { moneyText, numberText } from "../ui/format.ts";
+import { compactText, moneyText, numberText, shareText } from "../ui/format.ts";
+import { clockText } from "../ui/local-time.ts";
 import { Section } from "../ui/page.tsx";
 import { Money } from "../ui/values.tsx";
+import { differenceText, type Comparison } from "./difference.ts";
 
 export function OverviewFigures({ overview }: { readonly overview: Overview }) {
   if (overview.totals === undefined) return null;
-  const { bookings, cancellations, revenue, quotes, quoteToBooking } = overview.totals;
+  const { bookings, cancellations, revenue, quotes, quotedBookings, quoteToBooking } =
+    overview.totals;
   return (
     <Figures
       items={[
@@ -17,12 +20,12 @@ export function OverviewFigures({ overview }: { readonly overview: Overview }) {
         {
           term: "Cancelled",
           value: numberText(Number(cancellations)),
-          note: bookings > 0n && `${share(Number(cancellations) / Number(bookings))} of them`,
+          note: bookings > 0n && `${shareText(Number(cancellations) / Number(bookings))} of them`,
         },
         {
           term: "Quote to booking",
-          value: quoteToBooking === undefined ? "—" : share(quoteToBooking),
-          note: quotesText(quotes, quoteToBooking),
+          value: quoteToBooking === undefined ? "—" : shareText(quoteToBooking),
+          note: quotesText(quotes, quotedBookings),
         },
       ]}
     />
@@ -42,79 +45,126 @@ function revenueFigure({ currency, paid, awaitingPayment }: Revenue): Figure {
 }
 
 /** What the share of quotes that were booked is a share of, or why there is none. */
-function quotesText(quotes: bigint | undefined, rate: number | undefined): string {
+function quotesText(quotes: bigint | undefined, quotedBookings: bigint): string {
   if (quotes === undefined) return "Not known for all days";
-  if (quotes === 0n) return "No quotes";
-  return `${numberText(Number(quotes))} quotes${rate === undefined ? ", more bookings" : ""}`;
+  if (quotes === 0n && quotedBookings === 0n) return "No quotes";
+  const booked =
+    quotedBookings === 1n ? "1 booking" : `${numberText(Number(quotedBookings))} bookings`;
+  return `${booked} with a quote, ${numberText(Number(quotes))} ${quotes === 1n ? "quote" : "quotes"}`;
 }
 
-function share(part: number): string {
-  return new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 1 }).format(
-    part,
-  );
-}
-
-/** An overview by day, one chart for each of its values. */
-export function OverviewCharts({ overview }: { readonly overview: Overview }) {
-  const { days } = overview;
+/** An overview by day beside the days before: a large chart of the bookings, and small ones of the other values. */
+export function OverviewCharts(comparison: Comparison) {
+  const { overview, before } = comparison;
+  const days = [...overview.days, ...(before?.days ?? [])];
   const currencies = new Set(days.flatMap(({ revenue }) => revenue.map((sum) => sum.currency)));
   return (
-    <div class="charts">
-      <DayChart title="Bookings" days={days} valueOf={({ bookings }) => Number(bookings)} />
-      {[...currencies].toSorted().map((currency) => (
-        <RevenueChart key={currency} days={days} currency={currency} />
-      ))}
+    <>
       <DayChart
-        title="Cancelled"
-        days={days}
-        valueOf={({ cancellations }) => Number(cancellations)}
+        {...comparison}
+        title="Bookings"
+        size="large"
+        valueOf={({ bookings }) => Number(bookings)}
       />
-      <DayChart
-        title="Quotes"
-        days={days}
-        valueOf={({ quotes }) => Number(quotes ?? 0)}
-        textOf={({ quotes }) => (quotes === undefined ? "not known" : numberText(Number(quotes)))}
-      />
-    </div>
+      <div class="charts">
+        {[...currencies].toSorted().map((currency) => (
+          <DayChart
+            key={currency}
+            {...comparison}
+            title={`Revenue, ${currency}`}
+            valueOf={({ revenue }) => revenue.find((sum) => sum.currency === currency)?.paid ?? 0}
+            currency={currency}
+          />
+        ))}
+        <DayChart
+          {...comparison}
+          title="Cancelled"
+          valueOf={({ cancellations }) => Number(cancellations)}
+        />
+        <DayChart
+          {...comparison}
+          title="Quotes"
+          valueOf={({ quotes }) => (quotes === undefined ? undefined : Number(quotes))}
+        />
+      </div>
+      <Meaning {...comparison} />
+    </>
   );
 }
 
-function RevenueChart(props: { readonly days: readonly OverviewDay[]; readonly currency: string }) {
-  const { days, currency } = props;
-  const paidOn = ({ revenue }: OverviewDay) =>
-    revenue.find((sum) => sum.currency === currency)?.paid ?? 0;
+function DayChart(
+  props: Comparison & {
+    readonly title: string;
+    readonly size?: "large";
+    /** Undefined where it is not known. */
+    readonly valueOf: (day: OverviewDay) => number | undefined;
+    /** Of amounts. */
+    readonly currency?: string;
+  },
+) {
+  const { overview, before, title, valueOf, currency, size = "small" } = props;
+  const textOf = (value: number) =>
+    currency === undefined ? numberText(value) : moneyText(value, currency);
+  const pointsOf = (days: readonly OverviewDay[]): LinePoint[] =>
+    days.map((day) => {
+      const value = valueOf(day);
+      return {
+        label: dateText(day.date, "long"),
+        short: dateText(day.date, "short"),
+        value: value ?? 0,
+        text: value === undefined ? "not known" : textOf(value),
+      };
+    });
   return (
-    <DayChart
-      title={`Revenue, ${currency}`}
-      days={days}
-      valueOf={paidOn}
-      textOf={(day) => moneyText(paidOn(day), currency)}
-    />
-  );
-}
-
-function DayChart(props: {
-  readonly title: string;
-  readonly days: readonly OverviewDay[];
-  readonly valueOf: (day: OverviewDay) => number;
-  readonly textOf?: (day: OverviewDay) => string;
-}) {
-  const { title, days, valueOf, textOf = (day) => numberText(valueOf(day)) } = props;
-  const points = days.map((day) => ({
-    label: dateText(day.date),
-    value: valueOf(day),
-    text: textOf(day),
-  }));
-  return (
-    <Section title={title}>
-      <BarChart label={`${title} by day`} points={points} />
+    <Section title={title} actions={<Difference {...props} />}>
+      <LineChart
+        label={`${title} by day`}
+        points={pointsOf(overview.days)}
+        before={before && pointsOf(before.days)}
+        names={["These days", before ? `Before: ${spanText(before)}` : ""]}
+        tickText={(value) => compactText(value, currency)}
+        isWhole={currency === undefined}
+        size={size}
+      />
     </Section>
   );
 }
 
-/** A day of the report, which is one in UTC, in the reader's locale. */
-function dateText(date: string): string {
-  return new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeZone: "UTC" }).format(
+function Difference(props: Comparison & Pick<Parameters<typeof DayChart>[0], "valueOf">) {
+  const text = differenceText(props, props.valueOf);
+  return text === undefined ? null : <span class="minor">{text}</span>;
+}
+
+/** What the figures say, in a sentence each. */
+function Meaning({ overview, before, today }: Comparison) {
+  const isOver = overview.toDate < today;
+  return (
+    <p class="hint">
+      {before && `“Up” and “down” compare with ${spanText(before)}`}
+      {before && (isOver ? ". " : ", without today, which is not over. ")}
+      Days are those of {clockText(overview.timeZone || "UTC")}, and a shipment counts on the day on
+      which it was booked. Revenue is the totals of shipments that are paid and not refunded. “Quote
+      to booking” is the bookings that named a quote or its price, for each quote.{" "}
+      <a href="/docs/dashboard#what-the-figures-say" rel="external">
+        What the figures say
+      </a>
+    </p>
+  );
+}
+
+const DATES = { long: { dateStyle: "medium" }, short: { month: "short", day: "numeric" } } as const;
+
+/** A day of the report in the reader's locale: with its year, or as short as it can be. */
+function dateText(date: string, length: keyof typeof DATES): string {
+  return new Intl.DateTimeFormat(undefined, { ...DATES[length], timeZone: "UTC" }).format(
     new Date(`${date}T00:00Z`),
+  );
+}
+
+/** The days of an overview, such as `Oct 24 – Nov 22, 2026`. */
+function spanText({ fromDate, toDate }: Overview): string {
+  return new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeZone: "UTC" }).formatRange(
+    new Date(`${fromDate}T00:00Z`),
+    new Date(`${toDate}T00:00Z`),
   );
 }

@@ -7,11 +7,13 @@ import { useLive } from "../api/live.ts";
 import { hasRole, useWorkspace } from "../api/session.ts";
 import { useQuery, useRepeat, useRpc } from "../api/use-query.ts";
 import { paths } from "../routes/paths.ts";
-import { DAY_LABELS, DayRange, useDayRange } from "../ui/day-range.tsx";
+import { DAY_LABELS, DayRange, rangeBefore, useDayRange } from "../ui/day-range.tsx";
 import { Page, Section } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { BookingBlockers } from "../workspaces/booking-blockers.tsx";
+import type { Comparison } from "./difference.ts";
 import { OverviewCharts, OverviewFigures } from "./overview-charts.tsx";
+import { useToday } from "./use-today.ts";
 
 /**
  * How often the figures are loaded anew, in milliseconds: no event tells of quotes, and an answer may
@@ -21,8 +23,19 @@ const REPEAT_MS = 10_000;
 
 /** What a workspace booked, by day, and what stands in the way of booking more. */
 export function OverviewPage({ workspace }: { readonly workspace: string }) {
-  const range = useDayRange();
+  const today = useToday();
+  return today === undefined ? (
+    <Page title="Overview" />
+  ) : (
+    <OverviewAt workspace={workspace} today={today} />
+  );
+}
+
+function OverviewAt(props: { readonly workspace: string; readonly today: string }) {
+  const { workspace, today } = props;
+  const range = useDayRange(today);
   const overview = useRpc(ReportService.method.getOverview, range);
+  const before = useRpc(ReportService.method.getOverview, rangeBefore(range));
   const about = useRpc(WorkspaceService.method.getWorkspace, {});
   const isNew = useIsNew(overview.data?.data);
   useLive(overview.reload);
@@ -38,7 +51,12 @@ export function OverviewPage({ workspace }: { readonly workspace: string }) {
           <>
             <DayRange />
             <QueryView query={overview} labels={DAY_LABELS} quiet>
-              {({ data }) => data && isNew === false && <Shown overview={data} />}
+              {({ data }) =>
+                data &&
+                isNew === false && (
+                  <Shown overview={data} before={before.data?.data} today={today} />
+                )
+              }
             </QueryView>
           </>
         )}
@@ -47,11 +65,11 @@ export function OverviewPage({ workspace }: { readonly workspace: string }) {
   );
 }
 
-function Shown({ overview }: { readonly overview: Overview }) {
+function Shown(comparison: Comparison) {
   return (
     <div class="stack">
-      <OverviewFigures overview={overview} />
-      <OverviewCharts overview={overview} />
+      <OverviewFigures overview={comparison.overview} />
+      <OverviewCharts {...comparison} />
     </div>
   );
 }

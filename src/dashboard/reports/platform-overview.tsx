@@ -4,8 +4,9 @@ import {
 } from "../../../gen/shipments/admin/v1/platform_report_service_pb.js";
 import { useRpc } from "../api/use-query.ts";
 import { paths } from "../routes/paths.ts";
-import { DAY_LABELS, DayRange, useDayRange } from "../ui/day-range.tsx";
+import { DAY_LABELS, DayRange, rangeBefore, useDayRange } from "../ui/day-range.tsx";
 import { numberText } from "../ui/format.ts";
+import { today } from "../ui/days.ts";
 import { Empty, Page, Section } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { Table, type Column } from "../ui/table.tsx";
@@ -14,10 +15,12 @@ import { OverviewCharts, OverviewFigures } from "./overview-charts.tsx";
 
 /** What all workspaces booked on the days that the address names; the last 30 when it names none. */
 export function PlatformOverviewPage() {
-  const range = useDayRange();
+  const now = today("UTC");
+  const range = useDayRange(now);
   const overview = useRpc(PlatformReportService.method.getPlatformOverview, range);
+  const before = useRpc(PlatformReportService.method.getPlatformOverview, rangeBefore(range));
   return (
-    <Page title="Platform" note={<span class="minor">All workspaces</span>}>
+    <Page title="Platform" note={<span class="minor">All workspaces, by day in UTC</span>}>
       <DayRange />
       <QueryView query={overview} labels={DAY_LABELS}>
         {({ data, topWorkspaces }) =>
@@ -25,7 +28,7 @@ export function PlatformOverviewPage() {
             <div class="stack">
               <OverviewFigures overview={data} />
               <Busiest workspaces={topWorkspaces} />
-              <OverviewCharts overview={data} />
+              <OverviewCharts overview={data} before={before.data?.data} today={now} />
             </div>
           )
         }

@@ -2,8 +2,10 @@ import {
   WebhookDeliveryStatus,
   WebhookDisabledReason,
   type Webhook,
+  type WebhookDelivery,
 } from "../../../gen/shipments/v1/webhook_pb.js";
 import { Badge, choicesOf, type Label } from "../ui/badge.tsx";
+import { numberText } from "../ui/format.ts";
 import { Time } from "../ui/values.tsx";
 
 const DISABLED: Readonly<Record<WebhookDisabledReason, string>> = {
@@ -37,6 +39,17 @@ const DELIVERY: Readonly<Record<WebhookDeliveryStatus, Label>> = {
 
 /** The states of deliveries, for a choice of one. */
 export const DELIVERY_STATUSES = choicesOf(DELIVERY);
+
+/** What the last attempt came to, and how long it took: `204 in 35 ms`. */
+export function LastAnswer({ delivery }: { readonly delivery: WebhookDelivery }) {
+  const { lastStatus, lastError, lastDurationMs } = delivery;
+  if (lastDurationMs === undefined) return <>—</>;
+  return (
+    <>
+      {lastStatus ?? lastError} <span class="minor">in {numberText(lastDurationMs)} ms</span>
+    </>
+  );
+}
 
 /** How the sending of one event stands. */
 export function DeliveryBadge({ status }: { readonly status: WebhookDeliveryStatus }) {

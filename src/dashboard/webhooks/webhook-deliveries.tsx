@@ -8,7 +8,7 @@ import { useClient } from "../api/clients.ts";
 import { hasRole, useWorkspace } from "../api/session.ts";
 import { useAction } from "../api/use-action.ts";
 import { useQuery, useRepeat } from "../api/use-query.ts";
-import { withQuery } from "../routes/paths.ts";
+import { paths, withQuery } from "../routes/paths.ts";
 import { changeQuery, usePlace } from "../routes/router.ts";
 import { ActionButton } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
@@ -21,7 +21,7 @@ import { QueryView } from "../ui/query-view.tsx";
 import type { Column } from "../ui/table.tsx";
 import { toast } from "../ui/toast.tsx";
 import { Time } from "../ui/values.tsx";
-import { DELIVERY_STATUSES, DeliveryBadge } from "./webhook-badge.tsx";
+import { DELIVERY_STATUSES, DeliveryBadge, LastAnswer } from "./webhook-badge.tsx";
 import "./timeline.css";
 
 /** How often the deliveries are loaded anew, in milliseconds: no event tells of an attempt. */
@@ -45,8 +45,10 @@ export function WebhookDeliveries({ webhook }: { readonly webhook: Webhook }) {
     [webhooks, id, status, pageToken],
   );
   useRepeat(list.reload, REPEAT_MS);
-  const canSend = hasRole(useWorkspace(), "member") && webhook.enabled;
-  const columns = canSend ? [...COLUMNS, againColumn(list.reload)] : COLUMNS;
+  const workspace = useWorkspace();
+  const canSend = hasRole(workspace, "member") && webhook.enabled;
+  const shown = columnsIn(workspace.id);
+  const columns = canSend ? [...shown, againColumn(list.reload)] : shown;
   const open = query.get(OPEN);
   return (
     <Section title="Deliveries">
@@ -82,17 +84,43 @@ export function WebhookDeliveries({ webhook }: { readonly webhook: Webhook }) {
   );
 }
 
-const COLUMNS: readonly Column<WebhookDelivery>[] = [
-  { header: "Event", selfEvident: true, cell: ({ type }) => <code>{type}</code> },
-  { header: "Status", selfEvident: true, cell: ({ status }) => <DeliveryBadge status={status} /> },
-  { header: "Attempts", align: "end", cell: ({ attempts }) => numberText(attempts) },
-  {
-    header: "Next attempt",
-    align: "end",
-    cell: ({ nextAttemptAt }) => <Time at={nextAttemptAt} />,
-  },
-  { header: "Made", align: "end", cell: ({ createdAt }) => <Time at={createdAt} /> },
-];
+function columnsIn(workspace: bigint): readonly Column<WebhookDelivery>[] {
+  return [
+    { header: "Event", selfEvident: true, cell: ({ type }) => <code>{type}</code> },
+    {
+      header: "Shipment",
+      cell: ({ shipment: reference }) =>
+        reference === undefined ? (
+          "—"
+        ) : (
+          <a class="above" href={paths.shipment({ workspace, reference })}>
+            <code>{reference}</code>
+          </a>
+        ),
+    },
+    {
+      header: "Status",
+      selfEvident: true,
+      cell: ({ status }) => <DeliveryBadge status={status} />,
+    },
+    { header: "Last answer", cell: (delivery) => <LastAnswer delivery={delivery} /> },
+    {
+      header: "Attempts",
+      align: "end",
+      cell: ({ attempts, nextAttemptAt }) => (
+        <>
+          {numberText(attempts)}
+          {nextAttemptAt && (
+            <span class="minor">
+              , next <Time at={nextAttemptAt} />
+            </span>
+          )}
+        </>
+      ),
+    },
+    { header: "Sent", align: "end", cell: ({ createdAt }) => <Time at={createdAt} /> },
+  ];
+}
 
 function againColumn(sent: () => void): Column<WebhookDelivery> {
   return {
@@ -136,7 +164,8 @@ function AttemptsDialog(props: {
     <Dialog
       title={`Attempts at delivery ${id}`}
       submit="Close"
-      close={() => changeQuery({ [OPEN]: undefined })}
+      // The way back does not open it again.
+      close={() => changeQuery({ [OPEN]: undefined }, { replace: true })}
     >
       {delivery && (
         <p>

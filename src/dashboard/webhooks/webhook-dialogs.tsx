@@ -11,12 +11,19 @@ import { toast } from "../ui/toast.tsx";
 export const EVENT_TYPES = [
   ["shipment.created", "Booked"],
   ["shipment.updated", "Changed"],
+  ["shipment.checkout_opened", "Pay link created"],
+  ["shipment.payment_processing", "Payment on its way"],
+  ["shipment.payment_failed", "Payment failed"],
   ["shipment.paid", "Paid"],
   ["shipment.awaiting_pickup", "Ready for pickup"],
   ["shipment.in_transit", "Picked up"],
   ["shipment.delivered", "Delivered"],
   ["shipment.cancelled", "Cancelled"],
   ["shipment.refunded", "Refunded"],
+  ["shipment.partly_refunded", "Refunded in part"],
+  ["shipment.refund_failed", "Refund failed"],
+  ["shipment.dispute_opened", "Payment disputed"],
+  ["shipment.dispute_closed", "Dispute decided"],
   ["webhook.disabled", "A webhook was disabled"],
   ["webhook.test", "A test"],
 ] as const;
@@ -32,14 +39,14 @@ function WebhookFields({ webhook }: { readonly webhook?: Webhook }) {
         label="URL"
         value={webhook?.url}
         placeholder="https://example.org/shipments"
-        hint="Reached from the internet by https."
+        hint="An https address that can be reached from the internet."
       />
       <ChoicesField
         name="types"
         label="Events"
         choices={EVENT_TYPES}
         values={webhook?.types ?? []}
-        hint="None chosen stands for all, those that are added later too."
+        hint="Choose none to be sent every event, of kinds that are added later too."
       />
     </>
   );

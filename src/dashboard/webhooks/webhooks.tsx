@@ -22,13 +22,17 @@ import {
   CreateWebhook,
   DeleteWebhook,
   EditWebhook,
+  EVENT_TYPES,
   RotateSecret,
   SwitchWebhook,
 } from "./webhook-dialogs.tsx";
 
+const LABELS: ReadonlyMap<string, string> = new Map(EVENT_TYPES);
+
 /** The types of events that a webhook is sent. */
 function typesText({ types }: Webhook): string {
-  return types.includes(ALL_TYPES) ? "All events" : types.join(", ");
+  if (types.includes(ALL_TYPES)) return "All events";
+  return types.map((type) => LABELS.get(type) ?? type).join(", ");
 }
 
 const COLUMNS: readonly Column<Webhook>[] = [
@@ -122,7 +126,9 @@ function Actions(props: {
     <>
       {hasRole(workspace, "admin") && (
         <>
-          <DialogButton dialog={<DeleteWebhook {...props} />}>Delete</DialogButton>
+          <DialogButton destructive dialog={<DeleteWebhook {...props} />}>
+            Delete
+          </DialogButton>
           <DialogButton dialog={<RotateSecret {...props} />}>Rotate secret</DialogButton>
           <DialogButton dialog={<SwitchWebhook {...props} />}>
             {webhook.enabled ? "Disable" : "Enable"}

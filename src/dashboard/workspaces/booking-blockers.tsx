@@ -1,10 +1,13 @@
 import { BookingBlocker } from "../../../gen/shipments/v1/workspace_service_pb.js";
+import { useWorkspace } from "../api/session.ts";
+import { settingsHref } from "../routes/paths.ts";
 
-const TEXTS: Readonly<Record<BookingBlocker, readonly [what: string, next: string]>> = {
+/** What stands in the way of bookings, and what to do about it. */
+export const BLOCKED: Readonly<Record<BookingBlocker, readonly [what: string, next: string]>> = {
   [BookingBlocker.UNSPECIFIED]: ["Nothing can be booked.", "Ask the operators of the platform."],
   [BookingBlocker.PAYMENT_PROVIDER]: [
-    "No payment provider is connected.",
-    "Ask the operators of the platform to connect one to this workspace; quotes work meanwhile.",
+    "No payment provider takes payments for this workspace.",
+    "Routes can be quoted meanwhile.",
   ],
   [BookingBlocker.TARIFF]: [
     "No tariff is in force.",
@@ -14,6 +17,7 @@ const TEXTS: Readonly<Record<BookingBlocker, readonly [what: string, next: strin
 
 /** What stands in the way of every booking, and what to do about it; nothing when nothing does. */
 export function BookingBlockers({ blockers }: { readonly blockers: readonly BookingBlocker[] }) {
+  const { id } = useWorkspace();
   if (blockers.length === 0) return null;
   return (
     <div class="problem attention">
@@ -22,10 +26,16 @@ export function BookingBlockers({ blockers }: { readonly blockers: readonly Book
       </p>
       <ul>
         {blockers.map((blocker) => {
-          const [what, next] = TEXTS[blocker];
+          const [what, next] = BLOCKED[blocker];
           return (
             <li key={blocker}>
               {what} {next}
+              {blocker === BookingBlocker.PAYMENT_PROVIDER && (
+                <>
+                  {" "}
+                  <a href={settingsHref(id, "payments")}>Set up payments</a>
+                </>
+              )}
             </li>
           );
         })}

@@ -1,57 +1,96 @@
 import { PaymentStatus } from "../../../gen/shipments/v1/shipment_pb.js";
-import { WorkspaceService } from "../../../gen/shipments/v1/workspace_service_pb.js";
-import { useRpc } from "../api/use-query.ts";
+import {
+  PaymentConnectionService,
+  type PaymentConnection,
+} from "../../../gen/shipments/v1/payment_connection_service_pb.js";
+import { hasRole, useWorkspace } from "../api/session.ts";
+import { useRepeat, useRpc } from "../api/use-query.ts";
 import { paths } from "../routes/paths.ts";
-import { Badge } from "../ui/badge.tsx";
-import { Page, Section } from "../ui/page.tsx";
+import { Section } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
-import { BookingBlockers } from "./booking-blockers.tsx";
+import { providerName } from "./payment-provider-names.ts";
+import { BackFromStripe, CheckButton, StripeActions } from "./stripe-actions.tsx";
+import { ConnectionBadge, StripeConnection } from "./stripe-connection.tsx";
 
-export function PaymentsPage({ workspace }: { readonly workspace: string }) {
-  const query = useRpc(WorkspaceService.method.getWorkspace, {});
-  const provider = query.data?.data?.paymentProvider;
+/** How often the connection is loaded anew, in milliseconds: no event tells of it. */
+const REPEAT_MS = 30_000;
+
+/** Through whom a workspace is paid, what is missing for that, and what waits for money. */
+export function PaymentsSection({ workspace }: { readonly workspace: string }) {
+  const query = useRpc(PaymentConnectionService.method.getPaymentConnection, {});
+  useRepeat(query.reload, REPEAT_MS);
+  const mayCheck = hasRole(useWorkspace(), "admin") && query.data?.data?.provider === "stripe";
   return (
-    <Page title="Payments">
-      <QueryView query={query}>
-        {({ data }) =>
-          data && (
-            <div class="stack">
-              <BookingBlockers blockers={data.bookingBlockers} />
-              <div class="columns">
-                <Provider provider={provider} />
-                <Waiting workspace={workspace} />
-              </div>
-            </div>
-          )
-        }
+    <Section
+      id="payments"
+      title="Payments"
+      actions={mayCheck && <CheckButton changed={query.reload} />}
+    >
+      <QueryView query={query} quiet>
+        {({ data }) => data && <Provider connection={data} changed={query.reload} />}
       </QueryView>
-    </Page>
+      <Waiting workspace={workspace} />
+    </Section>
   );
 }
 
-function Provider({ provider }: { readonly provider: string | undefined }) {
-  const isConnected = provider !== undefined;
+function Provider(props: { readonly connection: PaymentConnection; readonly changed: () => void }) {
+  const { provider, state } = props.connection;
+  const workspace = useWorkspace();
+  const mayConnect = hasRole(workspace, "admin");
+  const isStripe = provider === "stripe";
   return (
-    <Section title="Provider">
-      <div class="form">
+    <div class="form">
+      {mayConnect && isStripe && <BackFromStripe {...props} />}
+      <p>
+        <strong>
+          {provider === undefined ? "No payment provider" : providerName(provider)}
+          {isStripe && workspace.isTest && ", test mode"}
+        </strong>{" "}
+        <ConnectionBadge state={state} />
+      </p>
+      {isStripe ? <StripeConnection {...props} /> : <WithoutStripe provider={provider} />}
+      {mayConnect ? (
+        <StripeActions {...props} />
+      ) : (
+        <p class="hint">Admins of the workspace connect and disconnect Stripe.</p>
+      )}
+    </div>
+  );
+}
+
+function WithoutStripe({ provider }: { readonly provider: string | undefined }) {
+  if (provider === "test") {
+    return (
+      <>
         <p>
-          <strong>{provider ?? "None"}</strong>{" "}
-          <Badge tone={isConnected ? "good" : "bad"}>
-            {isConnected ? "Connected" : "Not connected"}
-          </Badge>
+          No money moves in test mode. Record that a shipment was paid on its page, or through the
+          API.
         </p>
-        {provider === "manual" && (
-          <p>
-            Money is taken outside of this service. When a shipment has been paid, say so on its
-            page or by <code>RecordPayment</code>: then it waits for its pickup. When one that was
-            paid is cancelled, give the money back and say so there too, or by{" "}
-            <code>RecordRefund</code>.
-          </p>
-        )}
-        {!isConnected && <p>Without a provider, routes are quoted, and nothing can be booked.</p>}
-        <p class="hint">The operators of the platform connect and disconnect providers.</p>
-      </div>
-    </Section>
+        <p>
+          With Stripe’s test mode, shipments are paid at a link, as they are in live mode, with
+          Stripe’s test cards.
+        </p>
+      </>
+    );
+  }
+  return (
+    <>
+      {provider === undefined ? (
+        <p>Routes can be quoted already. Booking them needs a provider.</p>
+      ) : (
+        <p>
+          Money is taken outside of this service. When a shipment has been paid, record that on its
+          page, or through the API: then it waits for its pickup. When one that was paid is
+          cancelled, give the money back and record that too.
+        </p>
+      )}
+      <p>
+        With Stripe, customers pay by card at a link, what was paid is recorded by itself, and what
+        is cancelled is refunded.
+      </p>
+      <p class="hint">The operators of the platform connect and disconnect manual payments.</p>
+    </>
   );
 }
 
@@ -59,15 +98,10 @@ function Waiting({ workspace }: { readonly workspace: string }) {
   const link = (status: PaymentStatus) =>
     paths.shipments({ workspace }, { payment_status: String(status) });
   return (
-    <Section title="What waits for money">
-      <ul class="links">
-        <li>
-          <a href={link(PaymentStatus.AWAITING_PAYMENT)}>Shipments that wait for their payment</a>
-        </li>
-        <li>
-          <a href={link(PaymentStatus.REFUND_PENDING)}>Shipments that wait for their refund</a>
-        </li>
-      </ul>
-    </Section>
+    <p class="note">
+      Lists of{" "}
+      <a href={link(PaymentStatus.AWAITING_PAYMENT)}>shipments that wait for their payment</a> and
+      of <a href={link(PaymentStatus.REFUND_PENDING)}>those that wait for their refund</a>.
+    </p>
   );
 }

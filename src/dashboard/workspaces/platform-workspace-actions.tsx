@@ -9,23 +9,34 @@ import {
 import { MemberRole } from "../../../gen/shipments/v1/member_pb.js";
 import { useClient } from "../api/clients.ts";
 import { useOperatorRole } from "../api/session.ts";
-import { Dialog, DialogButton, SecretDialog } from "../ui/dialog.tsx";
+import { InvitedDialog } from "../ui/invited-dialog.tsx";
+import { Dialog, DialogButton } from "../ui/dialog.tsx";
 import { numberOf, optionalTextOf, SelectField, TextField, textOf } from "../ui/fields.tsx";
 import { toast } from "../ui/toast.tsx";
+import { TimeZoneDialog } from "./time-zone-dialog.tsx";
 
 export interface ActionProps {
   readonly workspace: AdminWorkspace;
   readonly changed: () => void;
 }
 
+/** Whether the reader may change what test twins follow: of one it is changed on its live workspace. */
+function useMayChangeLive({ workspace }: ActionProps): boolean {
+  return useOperatorRole(OperatorRole.OPERATOR) && workspace.liveWorkspace === undefined;
+}
+
 /** What an operator can do with a workspace as a whole; nothing for who only sees. */
 export function WorkspaceActions(props: ActionProps) {
-  if (!useOperatorRole(OperatorRole.OPERATOR)) return null;
+  if (!useMayChangeLive(props)) return null;
   return (
     <>
-      <DialogButton dialog={<SuspendDialog {...props} />}>
+      <DialogButton
+        destructive={props.workspace.suspendedAt === undefined}
+        dialog={<SuspendDialog {...props} />}
+      >
         {props.workspace.suspendedAt === undefined ? "Suspend" : "Resume"}
       </DialogButton>
+      <TimeZoneButton {...props} />
       <DialogButton dialog={<RenameDialog {...props} />}>Rename</DialogButton>
       <DialogButton primary dialog={<InviteDialog {...props} />}>
         Invite a member
@@ -40,10 +51,23 @@ export function LimitsButton(props: ActionProps) {
 }
 
 export function PaymentsButton(props: ActionProps) {
-  if (!useOperatorRole(OperatorRole.OPERATOR)) return null;
+  if (!useMayChangeLive(props)) return null;
   return (
     <DialogButton dialog={<PaymentsDialog {...props} />}>
       {props.workspace.paymentProvider === undefined ? "Connect payments" : "Disconnect payments"}
+    </DialogButton>
+  );
+}
+
+function TimeZoneButton({ workspace: { id, name, timeZone }, changed }: ActionProps) {
+  const workspaces = useClient(WorkspaceAdminService);
+  const change = async (chosen: string) => {
+    await workspaces.updateWorkspaceTimeZone({ workspace: id, timeZone: chosen });
+    changed();
+  };
+  return (
+    <DialogButton dialog={<TimeZoneDialog {...{ name, timeZone, change }} />}>
+      Change time zone
     </DialogButton>
   );
 }
@@ -107,19 +131,15 @@ function InviteDialog({ workspace: { id, name }, changed }: ActionProps) {
       name: optionalTextOf(form, "name"),
       role: numberOf(form, "role"),
     };
-    const { data, signInPath } = await workspaces.inviteWorkspaceMember(
+    const { data, signInPath, mailed } = await workspaces.inviteWorkspaceMember(
       request,
       idempotencyOptions,
     );
     changed();
-    const { email } = data!;
     return (
-      <SecretDialog title={`A link for ${email}`} what="link" secret={location.origin + signInPath}>
-        <p>
-          Send it to {email} yourself: whoever opens it is signed in as them. It works once, within
-          15 minutes; after that, invite them again.
-        </p>
-      </SecretDialog>
+      <InvitedDialog email={data!.email} signInPath={signInPath} mailed={mailed}>
+        It works once, within 15 minutes; after that, invite them again.
+      </InvitedDialog>
     );
   };
   return (
@@ -185,8 +205,8 @@ function LimitsDialog({ workspace: { id, name: title, limits }, changed }: Actio
   return (
     <Dialog title={`Limits of ${title}`} submit="Change the limits" run={update}>
       <p>
-        Calls above a limit are answered with 429. So many at once are taken after a rest: twice as
-        many as in a second when that is left empty.
+        Calls above a limit are refused, to be made again a moment later. After a quiet time more
+        can come at once: twice a second’s number where that is left empty.
       </p>
       {CALL_CLASSES.map(([name, label]) => (
         <div key={name} class="field-row">

@@ -8,6 +8,7 @@ import { DetailPage } from "../ui/detail-page.tsx";
 import { numberText, recordIdOf } from "../ui/format.ts";
 import { Section } from "../ui/page.tsx";
 import { Time } from "../ui/values.tsx";
+import { providerName } from "./payment-provider-names.ts";
 import {
   CALL_CLASSES,
   LimitsButton,
@@ -57,18 +58,32 @@ export function PlatformWorkspacePage(props: { readonly workspace: string }) {
 
 function About(props: ActionProps) {
   const { id, createdAt, suspendedAt, paymentProvider } = props.workspace;
+  const { testWorkspace, liveWorkspace } = props.workspace;
   return (
-    <Section title="About it" actions={<PaymentsButton {...props} />}>
+    <Section title="Details" actions={<PaymentsButton {...props} />}>
       <DescriptionList
         items={[
           ["Id", <Id id={id} />],
           ["Created", <Time at={createdAt} exact />],
           ["Suspended", suspendedAt && <Time at={suspendedAt} exact />],
-          ["Payments", paymentProvider ?? "Not connected: nothing can be booked"],
+          [
+            "Payments",
+            paymentProvider === undefined
+              ? "Not connected: nothing can be booked"
+              : providerName(paymentProvider),
+          ],
+          ["Time zone", props.workspace.timeZone.replaceAll("_", " ")],
+          ["Test twin", testWorkspace && <OtherMode id={testWorkspace} />],
+          ["Test twin of", liveWorkspace && <OtherMode id={liveWorkspace} />],
         ]}
       />
     </Section>
   );
+}
+
+/** Leads to a workspace's test twin, or from there to the workspace. */
+function OtherMode({ id }: { readonly id: bigint }) {
+  return <a href={paths.platformWorkspace({ workspace: id })}>Workspace {String(id)}</a>;
 }
 
 function Limits(props: ActionProps) {

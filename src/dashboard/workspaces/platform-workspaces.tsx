@@ -18,6 +18,7 @@ import { Empty, Page } from "../ui/page.tsx";
 import { usePageToken } from "../ui/pager.tsx";
 import type { Column } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
+import { providerName } from "./payment-provider-names.ts";
 
 const COLUMNS: readonly Column<AdminWorkspace>[] = [
   { header: "Name", selfEvident: true, cell: ({ name }) => <strong>{name}</strong> },
@@ -27,7 +28,11 @@ const COLUMNS: readonly Column<AdminWorkspace>[] = [
     cell: (workspace) => <WorkspaceBadge workspace={workspace} />,
   },
   { header: "Id", cell: ({ id }) => String(id) },
-  { header: "Payments", cell: ({ paymentProvider }) => paymentProvider ?? "Not connected" },
+  {
+    header: "Payments",
+    cell: ({ paymentProvider }) =>
+      paymentProvider === undefined ? "Not connected" : providerName(paymentProvider),
+  },
   { header: "Created", align: "end", cell: ({ createdAt }) => <Time at={createdAt} /> },
 ];
 

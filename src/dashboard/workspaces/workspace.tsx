@@ -4,49 +4,38 @@ import type {
   Workspace,
 } from "../../../gen/shipments/v1/workspace_service_pb.js";
 import { WorkspaceService } from "../../../gen/shipments/v1/workspace_service_pb.js";
-import { useRpc } from "../api/use-query.ts";
+import { useClient } from "../api/clients.ts";
+import { hasRole, useWorkspace } from "../api/session.ts";
+import { loadAccount } from "../api/sign-in.ts";
 import { paths } from "../routes/paths.ts";
 import { Id } from "../ui/copy-button.tsx";
+import { DialogButton } from "../ui/dialog.tsx";
 import { DescriptionList } from "../ui/description-list.tsx";
 import { numberText } from "../ui/format.ts";
-import { Page, Section } from "../ui/page.tsx";
-import { QueryView } from "../ui/query-view.tsx";
-import { BookingBlockers } from "./booking-blockers.tsx";
+import { Section } from "../ui/page.tsx";
+import { TimeZoneDialog } from "./time-zone-dialog.tsx";
 
-export function WorkspacePage() {
-  const query = useRpc(WorkspaceService.method.getWorkspace, {});
+/** What a workspace is called and how it stands. */
+export function WorkspaceSection(props: {
+  readonly workspace: Workspace;
+  readonly changed: () => void;
+}) {
+  const { id, name, bookingBlockers, timeZone } = props.workspace;
   return (
-    <Page title="Workspace">
-      <QueryView query={query}>
-        {({ data }) =>
-          data && (
-            <div class="stack">
-              <BookingBlockers blockers={data.bookingBlockers} />
-              <div class="columns">
-                <About workspace={data} />
-                {data.limits && <LimitsSection limits={data.limits} />}
-              </div>
-            </div>
-          )
-        }
-      </QueryView>
-    </Page>
-  );
-}
-
-function About({ workspace }: { readonly workspace: Workspace }) {
-  const { id, name, paymentProvider, bookingBlockers } = workspace;
-  return (
-    <Section title="About it">
+    <Section id="workspace" title="Workspace" actions={<TimeZoneButton {...props} />}>
       <DescriptionList
         items={[
           ["Name", name],
           ["Id", <Id id={id} />],
+          ["Time zone", timeZone.replaceAll("_", " ")],
           [
-            "Payments",
-            <a href={paths.payments({ workspace: id })}>{paymentProvider ?? "Not connected"}</a>,
+            "Booking",
+            bookingBlockers.length === 0 ? (
+              "Possible"
+            ) : (
+              <a href={paths.attention({ workspace: id })}>Not possible now</a>
+            ),
           ],
-          ["Booking", bookingBlockers.length === 0 ? "Possible" : "Not possible now"],
         ]}
       />
       <p class="hint note">The operators of the platform change the name and the limits.</p>
@@ -54,10 +43,29 @@ function About({ workspace }: { readonly workspace: Workspace }) {
   );
 }
 
-function LimitsSection({ limits }: { readonly limits: Limits }) {
+/** For admins, in live mode, which test mode follows. */
+function TimeZoneButton(props: { readonly workspace: Workspace; readonly changed: () => void }) {
+  const { name, timeZone, test } = props.workspace;
+  const workspaces = useClient(WorkspaceService);
+  if (test || !hasRole(useWorkspace(), "admin")) return null;
+  const change = async (chosen: string) => {
+    await workspaces.updateWorkspace({ timeZone: chosen });
+    // All pages go by that of the account.
+    await loadAccount();
+    props.changed();
+  };
+  return (
+    <DialogButton dialog={<TimeZoneDialog {...{ name, timeZone, change }} />}>
+      Change time zone
+    </DialogButton>
+  );
+}
+
+/** How much of everything a workspace may. */
+export function LimitsSection({ limits }: { readonly limits: Limits }) {
   const { requestBytes, pageSize, batchRoutes, metadataKeys, quote, read, write } = limits;
   return (
-    <Section title="Limits">
+    <Section id="limits" title="Limits">
       <DescriptionList
         items={[
           ["Quotes", rateText(quote)],

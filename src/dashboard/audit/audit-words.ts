@@ -1,0 +1,139 @@
+/**
+ * What can have been done, by the service's name for it: as a choice, and as the rest of a sentence that
+ * begins with who did it. `{it}` stands for what was changed, `{fields}` for its properties.
+ */
+const ACTS: Readonly<Record<string, readonly [choice: string, sentence: string]>> = {
+  CreateOperator: ["Operator added", "added {it}"],
+  UpdateOperator: ["Operator changed", "changed {fields} of {it}"],
+  RevokeOperator: ["Operator revoked", "revoked {it}"],
+  CreateOperatorKey: ["Operator’s key created", "created a key for {it}"],
+  RotateOperatorKey: ["Operator’s key replaced", "replaced a key of {it}"],
+  RevokeOperatorKey: ["Operator’s key revoked", "revoked a key of {it}"],
+  CreateOperatorSignInLink: ["Operator’s sign-in link made", "made a sign-in link for {it}"],
+  CreateWorkspace: ["Workspace created", "created {it}"],
+  RenameWorkspace: ["Workspace renamed", "renamed {it}"],
+  UpdateWorkspace: ["Workspace changed", "changed {fields} of {it}"],
+  UpdateWorkspaceTimeZone: ["Time zone changed by an operator", "changed {fields} of {it}"],
+  SuspendWorkspace: ["Workspace suspended", "suspended {it}"],
+  ResumeWorkspace: ["Workspace resumed", "resumed {it}"],
+  UpdateWorkspaceLimits: ["Limits changed", "changed the limits of {it}"],
+  ConnectPaymentProvider: [
+    "Payment provider connected by an operator",
+    "connected a payment provider to {it}",
+  ],
+  DisconnectPaymentProvider: [
+    "Payment provider disconnected by an operator",
+    "disconnected the payment provider of {it}",
+  ],
+  BeginPaymentConnection: ["Stripe account connected", "connected a Stripe account to {it}"],
+  SetPaymentKey: ["Stripe key set", "set the Stripe key of {it}"],
+  CheckPaymentConnection: [
+    "Stripe account checked",
+    "checked the Stripe account of {it}, which had changed",
+  ],
+  DisconnectPaymentConnection: [
+    "Payment provider disconnected",
+    "disconnected the payment provider of {it}",
+  ],
+  CreateWorkspaceApiKey: ["API key created by an operator", "created {it}"],
+  UpdateWorkspaceApiKey: ["API key changed by an operator", "changed {fields} of {it}"],
+  RotateWorkspaceApiKeys: ["API keys replaced by an operator", "replaced all keys of {it}"],
+  RevokeWorkspaceApiKey: ["API key revoked by an operator", "revoked {it}"],
+  CreateApiKey: ["API key created", "created {it}"],
+  UpdateApiKey: ["API key changed", "changed {fields} of {it}"],
+  RotateApiKey: ["API key replaced", "replaced {it}"],
+  RevokeApiKey: ["API key revoked", "revoked {it}"],
+  InviteWorkspaceMember: ["Member invited by an operator", "invited {it}"],
+  InviteMember: ["Member invited", "invited {it}"],
+  UpdateMember: ["Member’s role changed", "changed {fields} of {it}"],
+  RemoveMember: ["Member removed", "removed {it}"],
+  MergeCustomers: ["Customers merged", "merged another customer into {it}"],
+  CreateTariffDraft: ["Draft created", "created {it}"],
+  UpdateTariffDraft: ["Draft changed", "changed {fields} of {it}"],
+  DeleteTariffDraft: ["Draft deleted", "deleted {it}"],
+  UploadTariffZones: ["Zones imported", "imported zones into {it}"],
+  PublishTariff: ["Tariff published", "published {it}"],
+  RollBackTariff: ["Tariff rolled back", "rolled the tariff back, which made {it}"],
+  CallOffTariff: ["Tariff called off", "called off {it}"],
+  SignIn: ["Signed in by somebody else’s link", "signed in by a link that somebody else had made"],
+};
+
+/** All that can have been done, with the choice for each, in the order of the alphabet. */
+export const ACTIONS: readonly (readonly [action: string, choice: string])[] = Object.entries(ACTS)
+  .map(([action, [choice]]) => [action, choice] as const)
+  .toSorted(([, a], [, b]) => a.localeCompare(b));
+
+/** A property before and after a change. */
+export interface ChangedField {
+  readonly field: string;
+  readonly before?: string | undefined;
+  readonly after?: string | undefined;
+}
+
+/**
+ * What was done, without who did it, in the parts before and after what was changed: `renamed ` and an
+ * empty one. What a later service can do goes by its own name.
+ */
+export function actWords(
+  action: string,
+  changes: readonly ChangedField[],
+): readonly [before: string, after: string | undefined] {
+  const [, sentence] = ACTS[action] ?? [action, `did ${action} to {it}`];
+  const [before = "", after] = sentence.replace("{fields}", fieldsWords(changes)).split("{it}");
+  return [before, after];
+}
+
+/** `the name and the role`; `something` where that is not known, `much` for more than three. */
+function fieldsWords(changes: readonly ChangedField[]): string {
+  if (changes.length === 0) return "something";
+  if (changes.length > 3) return "much";
+  const words = changes.map(({ field }) => `the ${lowerCase(fieldWords(field))}`);
+  return words.length === 1 ? words[0]! : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
+}
+
+/** What each kind of thing is called. */
+const KINDS: Readonly<Record<string, string>> = {
+  workspace: "workspace",
+  api_key: "key",
+  person: "member",
+  operator: "operator",
+  tariff_draft: "draft",
+  tariff_version: "version",
+};
+
+/**
+ * `workspace/12` is "workspace 12"; where the change tells its name, as that of a new key, "the key “Shop”".
+ *
+ * @param subject a kind, a slash and an id
+ */
+export function subjectWords(subject: string, changes: readonly ChangedField[] = []): string {
+  const [kind = "", id = ""] = subject.split("/");
+  const words = KINDS[kind] ?? kind.replaceAll("_", " ");
+  const named = changes.find(({ field }) => field === "name");
+  const name = named?.before ?? named?.after;
+  if (name) return `the ${words} “${name}”`;
+  const last4 = changes.find(({ field }) => field === "last4")?.after;
+  if (last4 !== undefined) return `a key that ends in ${last4}`;
+  if (kind === "tariff_version") return `version ${id} of the tariff`;
+  return kind === "api_key" ? `the key ${id}` : `${words} ${id}`.trim();
+}
+
+/** Properties whose names alone do not say what they are. */
+const FIELDS: Readonly<Record<string, string>> = {
+  ends_at: "End",
+  last4: "Last four characters",
+  suspended_at: "Suspended since",
+  revoked_at: "Revoked since",
+  zones_hash: "Zones",
+};
+
+/** `max_weight` is "Max weight". */
+export function fieldWords(name: string): string {
+  if (FIELDS[name] !== undefined) return FIELDS[name];
+  const words = name.replaceAll(/[_./]/g, " ");
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`.replace(/^Api\b/, "API");
+}
+
+function lowerCase(words: string): string {
+  return /^API\b/.test(words) ? words : `${words.charAt(0).toLowerCase()}${words.slice(1)}`;
+}

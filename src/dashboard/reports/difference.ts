@@ -1,0 +1,38 @@
+import type { Overview, OverviewDay } from "../../../gen/shipments/v1/report_pb.js";
+import { shareText } from "../ui/format.ts";
+
+/** Days, and as many before them, of which only those that are over are compared. */
+export interface Comparison {
+  readonly overview: Overview;
+  /** Undefined as long as it is not known. */
+  readonly before: Overview | undefined;
+  /** The day that it is, such as `2026-12-01`. */
+  readonly today: string;
+}
+
+/**
+ * By how much the sum of days differs from that of the days before, in words: `Up 12.5%`. A day that is not over is
+ * left out, with the one that it would be compared with. Undefined when no day is over, or a value is not known.
+ */
+export function differenceText(
+  { overview, before, today }: Comparison,
+  valueOf: (day: OverviewDay) => number | undefined,
+): string | undefined {
+  const count = overview.days.filter(({ date }) => date < today).length;
+  const sumOf = (days: readonly OverviewDay[]) =>
+    days
+      .slice(0, count)
+      .map(valueOf)
+      .reduce<number | undefined>(
+        (sum, value) => (sum === undefined || value === undefined ? undefined : sum + value),
+        0,
+      );
+  const [now, then] = [sumOf(overview.days), sumOf(before?.days ?? [])];
+  if (count === 0 || before === undefined || now === undefined || then === undefined) {
+    return undefined;
+  }
+  if (now === then) return now === 0 ? "None, as before" : "As before";
+  if (then === 0) return "None in the days before";
+  const share = shareText(Math.abs(now - then) / then);
+  return `${now > then ? "Up" : "Down"} ${share}`;
+}

@@ -1,0 +1,13 @@
+import type { SettingsPart } from "../routes/paths.ts";
+
+/** The parts of the page of settings; members are managed in live mode alone. */
+export function settingsParts(
+  isTest: boolean,
+): readonly { readonly id: SettingsPart; readonly label: string }[] {
+  return [
+    { id: "workspace", label: "Workspace" },
+    ...(isTest ? [] : [{ id: "members", label: "Members" } as const]),
+    { id: "payments", label: "Payments" },
+    { id: "limits", label: "Limits" },
+  ];
+}

@@ -1,0 +1,274 @@
+import { useEffect } from "preact/hooks";
+import {
+  PaymentConnectionService,
+  PaymentConnectionState,
+  type PaymentConnection,
+} from "../../../gen/shipments/v1/payment_connection_service_pb.js";
+import { useClient } from "../api/clients.ts";
+import { fieldError, type Labels } from "../api/problem.ts";
+import { useWorkspace } from "../api/session.ts";
+import { useAction } from "../api/use-action.ts";
+import { settingsHref } from "../routes/paths.ts";
+import { navigate, usePlace } from "../routes/router.ts";
+import { ActionButton } from "../ui/button.tsx";
+import { Code } from "../ui/copy-button.tsx";
+import { Dialog, DialogButton } from "../ui/dialog.tsx";
+import { TextField, textOf } from "../ui/fields.tsx";
+import { ProblemNote, Spinner } from "../ui/query-view.tsx";
+import { toast } from "../ui/toast.tsx";
+import { CONNECTION_STATES } from "./stripe-connection.tsx";
+
+const { READY, REVOKED } = PaymentConnectionState;
+
+interface ConnectionProps {
+  readonly connection: PaymentConnection;
+  /** To be called after a change, to load the connection anew. */
+  readonly changed: () => void;
+}
+
+/** What connecting is called in test mode, so that nobody takes it for connecting their live account. */
+const CONNECT_TEST = "Connect Stripe’s test mode";
+
+/** What admins can do about a connection, or to make one; the most usual last. */
+export function StripeActions(props: ConnectionProps) {
+  const { provider, state, ownKey } = props.connection;
+  const { isTest } = useWorkspace();
+  const isStripe = provider === "stripe";
+  const continues = isStripe && !ownKey && state !== READY;
+  return (
+    <div class="actions">
+      {isStripe && (
+        <DialogButton destructive dialog={<DisconnectDialog {...props} />}>
+          Disconnect
+        </DialogButton>
+      )}
+      {(!isStripe || ownKey) && (
+        <DialogButton primary={ownKey && state === REVOKED} dialog={<KeyDialog {...props} />}>
+          {isStripe ? "Replace the key" : "Use a key of your own"}
+        </DialogButton>
+      )}
+      {!isStripe && (
+        <DialogButton primary dialog={<ConnectDialog {...props} />}>
+          {isTest ? CONNECT_TEST : "Connect Stripe"}
+        </DialogButton>
+      )}
+      {continues && <ContinueButton isRevoked={state === REVOKED} />}
+    </div>
+  );
+}
+
+/** What the addresses of this site are called in a refusal of them. */
+const ADDRESS_LABELS: Labels = new Map(
+  ["return_url", "refresh_url"].map((name) => [name, "The address of this site"]),
+);
+
+/** How the reader has come back from Stripe, as the address says. */
+const BACK = "back";
+
+/** Sends the reader to where Stripe asks about the account. */
+function useGoToStripe(): () => Promise<void> {
+  const connections = useClient(PaymentConnectionService);
+  const { id } = useWorkspace();
+  const address = (back: string) =>
+    new URL(settingsHref(id, "payments", { [BACK]: back }), location.origin).href;
+  return async () => {
+    const { onboardingUrl } = await connections.beginPaymentConnection({
+      paymentProvider: "stripe",
+      returnUrl: address("done"),
+      refreshUrl: address("ended"),
+    });
+    location.assign(onboardingUrl);
+  };
+}
+
+function ContinueButton({ isRevoked }: { readonly isRevoked: boolean }) {
+  const action = useAction(useGoToStripe());
+  return (
+    <>
+      <ActionButton primary action={{ ...action, problem: undefined }}>
+        {isRevoked ? "Connect again" : "Continue at Stripe"}
+      </ActionButton>
+      {action.problem && <ProblemNote problem={action.problem} labels={ADDRESS_LABELS} />}
+    </>
+  );
+}
+
+function ConnectDialog({ connection: { provider }, changed }: ConnectionProps) {
+  const { isTest } = useWorkspace();
+  const goToStripe = useGoToStripe();
+  const connect = async () => {
+    await goToStripe();
+    changed();
+  };
+  if (isTest) {
+    return (
+      <Dialog title={CONNECT_TEST} submit="Continue at Stripe" run={connect}>
+        <p>
+          Stripe asks what it asks in live mode, and takes made-up answers; then it leads back here.
+          No real money moves.
+        </p>
+        <p>
+          <strong>Nothing can be booked in test mode before Stripe is done.</strong> What is booked
+          stays as it is.
+        </p>
+      </Dialog>
+    );
+  }
+  return (
+    <Dialog title="Connect Stripe" submit="Continue at Stripe" run={connect}>
+      <p>
+        Stripe asks about your business and where to pay out, which takes some minutes; then it
+        leads back here. The money is yours from the start: customers pay your own account at
+        Stripe.
+      </p>
+      {provider !== undefined && (
+        <p>
+          <strong>Stripe takes the place of manual payments at once.</strong> Nothing can be booked
+          before it takes payments. What is booked stays as it is.
+        </p>
+      )}
+    </Dialog>
+  );
+}
+
+/** Asks for a key of the workspace's own account, which is never shown again, and never kept by the browser. */
+function KeyDialog({ connection: { provider, ownKey }, changed }: ConnectionProps) {
+  const connections = useClient(PaymentConnectionService);
+  const { id, isTest } = useWorkspace();
+  const mode = isTest ? "test" : "live";
+  const save = async (form: FormData) => {
+    const restrictedKey = beginning(form, "restricted_key", ["rk", "sk"], `_${mode}_`);
+    const webhookSecret = beginning(form, "webhook_secret", ["whsec"], "_");
+    await connections.setPaymentKey({ paymentProvider: "stripe", restrictedKey, webhookSecret });
+    toast(ownKey ? "The key is replaced." : "Stripe is connected.");
+    changed();
+  };
+  return (
+    <Dialog
+      title={ownKey ? "Replace the key" : "Use a key of your own"}
+      submit={ownKey ? "Replace the key" : isTest ? CONNECT_TEST : "Connect Stripe"}
+      run={save}
+    >
+      {provider === "manual" && (
+        <p>
+          <strong>Stripe takes the place of manual payments at once.</strong> What is booked stays
+          as it is.
+        </p>
+      )}
+      <ol class="steps">
+        <li>
+          At Stripe, {isTest && <strong>in its test mode,</strong>} under Developers, make a
+          restricted key. It may write checkout sessions, charges and refunds, and read payment
+          intents, disputes and the account.
+        </li>
+        <li>
+          Add a webhook endpoint there for the events of checkout sessions, payment intents,
+          charges, refunds and the account:
+          <Code text={`${location.origin}/webhooks/stripe/${id}`} what="endpoint’s address" />
+        </li>
+        <li>Enter the key and the endpoint’s secret here. Neither is ever shown again.</li>
+      </ol>
+      <TextField
+        name="restricted_key"
+        label="Restricted key"
+        type="password"
+        hint={`Begins with rk_${mode}_.`}
+      />
+      <TextField
+        name="webhook_secret"
+        label="Signing secret"
+        type="password"
+        hint="Begins with whsec_. Two with a comma between them both count, while one takes the other’s place."
+      />
+    </Dialog>
+  );
+}
+
+/** @throws ConnectError at the field, unless what was typed begins so, or is empty, which the service refuses */
+function beginning(
+  form: FormData,
+  name: string,
+  kinds: readonly [string, ...string[]],
+  rest: string,
+): string {
+  const text = textOf(form, name);
+  if (text === "" || kinds.some((kind) => text.startsWith(kind + rest))) return text;
+  throw fieldError(name, `${name} must begin with ${kinds[0]}${rest}.`);
+}
+
+function DisconnectDialog({ changed }: ConnectionProps) {
+  const connections = useClient(PaymentConnectionService);
+  const { isTest } = useWorkspace();
+  const disconnect = async () => {
+    await connections.disconnectPaymentConnection({});
+    toast("Stripe is disconnected.");
+    changed();
+  };
+  return (
+    <Dialog
+      title="Disconnect Stripe"
+      submit="Disconnect Stripe"
+      dismiss="Keep it"
+      tone="danger"
+      run={disconnect}
+    >
+      {isTest ? (
+        <p>
+          No money moves then, and what is recorded as paid is believed. Shipments that are booked
+          stay as they are, and so does your account at Stripe.
+        </p>
+      ) : (
+        <p>
+          Nothing can be booked until a provider is connected again. Shipments that are booked stay
+          as they are, and so does your account at Stripe, with its money.
+        </p>
+      )}
+      <p>This cannot be done while payments or refunds are open.</p>
+    </Dialog>
+  );
+}
+
+/** Has the account read at Stripe anew. */
+function useCheck(changed: () => void) {
+  const connections = useClient(PaymentConnectionService);
+  return async () => {
+    const { data } = await connections.checkPaymentConnection({});
+    changed();
+    return data!.state;
+  };
+}
+
+export function CheckButton({ changed }: Pick<ConnectionProps, "changed">) {
+  const check = useCheck(changed);
+  const action = useAction(async () => {
+    const state = await check();
+    toast(`Checked at Stripe: ${CONNECTION_STATES[state][0].toLowerCase()}.`);
+  });
+  return <ActionButton action={action}>Check now</ActionButton>;
+}
+
+/** Tells whoever comes back from Stripe how it stands: the account is read anew, as coming back proves nothing. */
+export function BackFromStripe({ connection, changed }: ConnectionProps) {
+  const back = usePlace().query.get(BACK);
+  const { id, isTest } = useWorkspace();
+  const check = useCheck(changed);
+  const action = useAction(async () => {
+    if ((await check()) !== READY) return;
+    toast(`Stripe takes ${isTest ? "test payments" : "payments"} for this workspace from now on.`);
+    navigate(settingsHref(id, "payments"), { replace: true });
+  });
+  useEffect(() => {
+    if (back === "done") void action.run();
+  }, [back]);
+  if (action.isRunning) return <Spinner label="Asking Stripe" />;
+  if (action.problem)
+    return <ProblemNote problem={action.problem} retry={() => void action.run()} />;
+  if (back === null || connection.state === READY) return null;
+  return (
+    <p class="problem attention" role="status">
+      {back === "done"
+        ? "You are back from Stripe, which does not take payments yet."
+        : "That link to Stripe has ended, or was used already. Continue with a new one."}
+    </p>
+  );
+}

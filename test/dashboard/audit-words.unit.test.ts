@@ -1,0 +1,60 @@
+import { expect, test } from "vitest";
+import {
+  ACTIONS,
+  actWords,
+  fieldWords,
+  subjectWords,
+} from "../../src/dashboard/audit/audit-words.ts";
+import { AUDIT_ACTIONS } from "../../src/features/audit/record-change.ts";
+
+const NAME = { field: "name", before: "Shop", after: "Store" };
+const SCOPE = { field: "scope", before: "full", after: "read_only" };
+const change = (field: string) => ({ field, after: "1" });
+
+test("whatever can be in the audit log has a choice and a sentence, and nothing else has", () => {
+  expect(ACTIONS.map(([action]) => action).toSorted()).toEqual([...AUDIT_ACTIONS].toSorted());
+  for (const [action] of ACTIONS) expect(actWords(action, []).join("")).not.toContain(action);
+});
+
+test.each([
+  ["RenameWorkspace", [NAME], ["renamed ", ""]],
+  ["UpdateApiKey", [NAME, SCOPE], ["changed the name and the scope of ", ""]],
+  ["UpdateTariffDraft", ["a", "b", "c", "d"].map(change), ["changed much of ", ""]],
+  [
+    "UpdateOperator",
+    ["role", "name", "email"].map(change),
+    ["changed the role, the name and the email of ", ""],
+  ],
+  ["UpdateMember", [], ["changed something of ", ""]],
+  ["CheckPaymentConnection", [], ["checked the Stripe account of ", ", which had changed"]],
+  [
+    "SignIn",
+    [change("link_made_by")],
+    ["signed in by a link that somebody else had made", undefined],
+  ],
+  ["FoldWorkspace", [], ["did FoldWorkspace to ", ""]],
+] as const)("%s of %j is said as %j", (action, changes, words) => {
+  expect(actWords(action, changes)).toEqual(words);
+});
+
+test.each([
+  ["workspace/12", [], "workspace 12"],
+  ["workspace/12", [NAME], "the workspace “Shop”"],
+  ["api_key/key_1", [], "the key key_1"],
+  ["api_key/key_1", [change("last4")], "a key that ends in 1"],
+  ["api_key/key_1", [{ field: "name", after: "Till" }], "the key “Till”"],
+  ["tariff_version/7", [], "version 7 of the tariff"],
+  ["tariff_draft/3", [], "draft 3"],
+  ["person/5", [], "member 5"],
+  ["fleet_car/5", [], "fleet car 5"],
+] as const)("%s with %j is said as %j", (subject, changes, words) => {
+  expect(subjectWords(subject, changes)).toBe(words);
+});
+
+test("properties are said in words", () => {
+  expect(["max_weight_kg", "ends_at", "api_key/key_1.ends_at"].map(fieldWords)).toEqual([
+    "Max weight kg",
+    "End",
+    "API key key 1 ends at",
+  ]);
+});

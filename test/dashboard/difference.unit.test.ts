@@ -1,0 +1,39 @@
+import { create } from "@bufbuild/protobuf";
+import { expect, test } from "vitest";
+import { OverviewSchema } from "../../gen/shipments/v1/report_pb.js";
+import { differenceText } from "../../src/dashboard/reports/difference.ts";
+
+/** An overview of the days from a date in March 2026 on, with so many bookings on each; of null nothing is known. */
+const overviewOf = (first: number, bookings: readonly (number | null)[]) =>
+  create(OverviewSchema, {
+    days: bookings.map((count, i) => ({
+      date: `2026-03-${String(first + i).padStart(2, "0")}`,
+      ...(count === null ? {} : { quotes: BigInt(count) }),
+    })),
+  });
+
+test.each([
+  ["more", [6, 6], [4, 4], "Up 50%"],
+  ["fewer", [1, 2], [3, 3], "Down 50%"],
+  ["as many", [1, 2], [2, 1], "As before"],
+  ["none before", [1, 2], [0, 0], "None in the days before"],
+  ["none at all", [0, 0], [0, 0], "None, as before"],
+  ["what is not known", [1, 2], [1, null], undefined],
+])("the difference of days with %s", (_, now, then, text) => {
+  const comparison = {
+    overview: overviewOf(11, now),
+    before: overviewOf(9, then),
+    today: "2026-03-13",
+  };
+  const quotesOf = ({ quotes }: { quotes?: bigint }) =>
+    quotes === undefined ? undefined : Number(quotes);
+  expect(differenceText(comparison, quotesOf)).toBe(text);
+  expect(differenceText({ ...comparison, before: undefined }, quotesOf)).toBe(undefined);
+});
+
+test("a day that is not over is left out, with the one that it would be compared with", () => {
+  const [overview, before] = [overviewOf(11, [3, 1]), overviewOf(9, [2, 100])];
+  const quotesOf = ({ quotes }: { quotes?: bigint }) => Number(quotes);
+  expect(differenceText({ overview, before, today: "2026-03-12" }, quotesOf)).toBe("Up 50%");
+  expect(differenceText({ overview, before, today: "2026-03-11" }, quotesOf)).toBe(undefined);
+});

@@ -1,0 +1,27 @@
+import { expect, test } from "vitest";
+import { missingWords } from "../../src/dashboard/workspaces/missing-words.ts";
+
+test("what Stripe still has to know is said in words, each once, and what is new as it is called", () => {
+  expect(
+    missingWords([
+      "external_account",
+      "individual.dob.day",
+      "individual.dob.month",
+      "individual.verification.document",
+      "business_profile.url",
+      "business_profile.mcc",
+      "person_8UayFKIMRJklog.first_name",
+      "tos_acceptance.date",
+      "moon.surface_area",
+    ]),
+  ).toEqual([
+    "A bank account to pay out to",
+    "Particulars of the person who does business",
+    "An identity document",
+    "The business’s website",
+    "What the business sells",
+    "Particulars of people who own or direct the business",
+    "Your agreement to Stripe’s terms",
+    "Moon surface area",
+  ]);
+});

@@ -1,0 +1,268 @@
+import { describe, expect, test } from "vitest";
+import { book } from "../support/bookings.ts";
+import {
+  bookCheckout,
+  connectStripe,
+  startStripeModes,
+  untilShipment,
+  type StripeModes,
+} from "../support/stripe-service.ts";
+import {
+  describeDashboard,
+  expectWellShown,
+  openAsMember,
+  pressInDialog,
+  type TestPage,
+} from "./browser.ts";
+
+let setup: StripeModes;
+
+async function start() {
+  setup = await startStripeModes({ dashboard: true });
+  // Browsers have no clock but the machine's.
+  setup.clock.ms = Date.now();
+  return setup.service;
+}
+
+describeDashboard(
+  "the connection to Stripe",
+  (dashboard) => {
+    const PATH = "/settings";
+    const unconnected = () => dashboard.service.addWorkspace({ paymentProvider: undefined });
+    const button = (page: TestPage, name: string) =>
+      page.getByRole("button", { name, exact: true });
+    const says = (page: TestPage, text: string) => page.getByText(text, { exact: true }).waitFor();
+    const isShown = (page: TestPage, state: string) =>
+      page.locator(".badge").getByText(state, { exact: true }).waitFor();
+    const read = async (apiKey: string) =>
+      (await dashboard.service.request("/v1/payment_connection", { apiKey })).body.data;
+
+    /** The account that the page's workspace was led to Stripe with. */
+    async function accountAtStripe(page: TestPage): Promise<string> {
+      await page.waitForURL("https://connect.stripe.com/**");
+      return new URL(page.url()).pathname.split("/")[3]!;
+    }
+
+    test("an admin connects Stripe, comes back too early, goes on, and takes payments", async () => {
+      const workspace = await unconnected();
+      const page = await openAsMember(dashboard, PATH, { workspace });
+      await isShown(page, "Not connected");
+      await expectWellShown(page, "payments-none");
+      await button(page, "Connect Stripe").focus();
+      await page.keyboard.press("Enter");
+      await expectWellShown(page, "payments-connect");
+      await page.keyboard.press("Tab");
+      await page.keyboard.press("Enter");
+      const account = await accountAtStripe(page);
+
+      await page.goto(`/w/${workspace.id}${PATH}?back=ended`);
+      await page.getByText("That link to Stripe has ended").waitFor();
+      await page.goto(`/w/${workspace.id}${PATH}?back=done`);
+      await page.getByText("which does not take payments yet").waitFor();
+      await isShown(page, "Not finished");
+      await says(page, "A bank account to pay out to");
+      await expectWellShown(page, "payments-onboarding");
+      await button(page, "Continue at Stripe").focus();
+      await page.keyboard.press("Enter");
+      expect(await accountAtStripe(page)).toBe(account);
+
+      setup.stripe.completeOnboarding(account);
+      await page.goto(`/w/${workspace.id}${PATH}?back=done`);
+      await isShown(page, "Connected");
+      await page.getByText("Stripe takes payments for this workspace from now on.").waitFor();
+      await page.waitForURL(`**${PATH}#payments`);
+      expect(await read(workspace.apiKey)).toMatchObject({ provider: "stripe", state: "ready" });
+      await expectWellShown(page, "payments-ready");
+    });
+
+    test("a restricted account, and one whose access ended, say what to do", async () => {
+      const workspace = await setup.connect();
+      const page = await openAsMember(dashboard, PATH, { workspace });
+      await isShown(page, "Connected");
+      setup.stripe.restrictAccount(workspace.account);
+      await button(page, "Check now").click();
+      await isShown(page, "Restricted");
+      await page.getByText("Nothing can be booked before it knows what is missing.").waitFor();
+      await expectWellShown(page, "payments-restricted");
+      setup.stripe.deauthorise(workspace.account);
+      await button(page, "Check now").click();
+      await isShown(page, "Access ended");
+      await expectWellShown(page, "payments-revoked");
+      await button(page, "Connect again").click();
+      expect(await accountAtStripe(page)).not.toBe(workspace.account);
+    });
+
+    test("while Stripe is away, coming back says so and can be tried again", async () => {
+      const workspace = await setup.connect();
+      setup.stripe.fault("GET /v1/account", "failed");
+      const page = await openAsMember(dashboard, `${PATH}?back=done`, { workspace });
+      await page.getByRole("alert").getByText("does not answer").waitFor();
+      await expectWellShown(page, "payments-away");
+      await button(page, "Try again").click();
+      await page.getByText("Stripe takes payments for this workspace from now on.").waitFor();
+    });
+
+    test("a key of the workspace's own connects its account, is replaced, and shown nowhere", async () => {
+      const workspace = await unconnected();
+      const page = await openAsMember(dashboard, PATH, { workspace });
+      await button(page, "Use a key of your own").click();
+      const dialog = page.getByRole("dialog");
+      await dialog.getByText(`/webhooks/stripe/${workspace.id}`).waitFor();
+      await dialog.getByLabel("Restricted key").fill("nothing");
+      await pressInDialog(page, "Connect Stripe");
+      await dialog.getByText("Restricted key must begin with rk_live_.").waitFor();
+      await expectWellShown(page, "payments-key");
+
+      const { stripe } = setup;
+      const account = stripe.addAccount();
+      const first = stripe.addKey(account);
+      await dialog.getByLabel("Restricted key").fill(first);
+      await dialog.getByLabel("Signing secret").fill("whsec_own");
+      await page.keyboard.press("Enter");
+      await isShown(page, "Connected");
+      await says(page, "By a key of the workspace’s own");
+      expect(await read(workspace.apiKey)).toMatchObject({
+        account,
+        own_key: true,
+        state: "ready",
+      });
+
+      stripe.revokeKey(first);
+      await button(page, "Check now").click();
+      await page.getByText("Stripe does not accept the key any more.").waitFor();
+      await expectWellShown(page, "payments-key-ended");
+      await button(page, "Replace the key").click();
+      expect(await dialog.getByLabel("Restricted key").inputValue()).toBe("");
+      expect(await dialog.getByLabel("Signing secret").inputValue()).toBe("");
+      await dialog.getByLabel("Restricted key").fill("rk_live_of_nobody");
+      await dialog.getByLabel("Signing secret").fill("whsec_own");
+      await pressInDialog(page, "Replace the key");
+      await dialog.getByRole("alert").getByText("The payment provider refuses").waitFor();
+      await dialog.getByLabel("Restricted key").fill(stripe.addKey(account));
+      await pressInDialog(page, "Replace the key");
+      await isShown(page, "Connected");
+    });
+
+    test("nobody is asked to record payments of selected shipments by hand, which Stripe takes", async () => {
+      const workspace = await setup.connect();
+      const { reference } = await book(setup.service, workspace.apiKey);
+      const page = await openAsMember(dashboard, "/shipments", { workspace, role: "member" });
+      await page.getByRole("checkbox", { name: `Select ${reference}` }).check();
+      const bar = page.getByRole("region", { name: "Selection" });
+      await bar.getByRole("button", { name: "Cancel (1)" }).waitFor();
+      expect(await bar.getByRole("button").allTextContents()).toEqual(["Clear", "Cancel (1)"]);
+    });
+
+    test("Stripe is disconnected once nothing is open", async () => {
+      const workspace = await setup.connect();
+      const { reference, session } = await bookCheckout(setup, workspace);
+      const page = await openAsMember(dashboard, PATH, { workspace });
+      await button(page, "Disconnect").click();
+      await pressInDialog(page, "Disconnect Stripe");
+      const refusal = page.getByRole("dialog").getByRole("alert");
+      await refusal.getByText("Payments or refunds of the workspace are open").waitFor();
+      await expectWellShown(page, "payments-open");
+      setup.stripe.pay(session);
+      await setup.stripe.deliverNotices();
+      const { apiKey } = workspace;
+      await untilShipment(setup.service, apiKey, reference, { payment_status: "paid" });
+      // The payment is settled some moments after the shipment is paid; until then it is refused again.
+      const dialog = page.getByRole("dialog");
+      await expect
+        .poll(async () => {
+          if ((await dialog.count()) > 0) await page.keyboard.press("Enter");
+          return (await read(apiKey)).state;
+        })
+        .toBe("none");
+      await isShown(page, "Not connected");
+    });
+
+    test("Stripe takes the place of manual payments, which the dialog says first", async () => {
+      const workspace = await dashboard.service.addWorkspace();
+      const page = await openAsMember(dashboard, PATH, { workspace });
+      await says(page, "Manual");
+      await expectWellShown(page, "payments-manual");
+      await button(page, "Connect Stripe").click();
+      await page.getByText("Stripe takes the place of manual payments at once.").waitFor();
+      await pressInDialog(page, "Cancel");
+      expect(await read(workspace.apiKey)).toMatchObject({ provider: "manual" });
+      await connectStripe(dashboard.service, setup.stripe, workspace.apiKey);
+      await page.reload();
+      await says(page, "Stripe");
+    });
+
+    describe("who is no admin", () => {
+      test("sees how it stands, and changes nothing", async () => {
+        const workspace = await setup.connect();
+        const page = await openAsMember(dashboard, PATH, { workspace, role: "member" });
+        await isShown(page, "Connected");
+        await says(page, "Admins of the workspace connect and disconnect Stripe.");
+        expect(await page.locator("main").getByRole("button").allInnerTexts()).toEqual([
+          "Copy the id",
+          "Copy the id",
+        ]);
+        await expectWellShown(page, "payments-member");
+      });
+    });
+
+    test("the test twin is connected to what moves no money", async () => {
+      const { twin } = dashboard.workspace;
+      const page = await openAsMember(dashboard, "", { role: "member" });
+      await page.goto(`/w/${twin.id}${PATH}`);
+      await page.getByText("No money moves in test mode.").waitFor();
+      await says(page, "Admins of the workspace connect and disconnect Stripe.");
+      expect(await page.locator("main").getByRole("button").allInnerTexts()).toEqual([
+        "Copy the id",
+      ]);
+      await expectWellShown(page, "payments-test");
+    });
+
+    test("an admin connects the test twin to Stripe's test mode, and disconnects it", async () => {
+      const workspace = await unconnected();
+      const { twin } = workspace;
+      const page = await openAsMember(dashboard, "", { workspace });
+      await page.goto(`/w/${twin.id}${PATH}`);
+      await page.getByText("No money moves in test mode.").waitFor();
+      await expectWellShown(page, "payments-test-admin");
+      await button(page, "Connect Stripe’s test mode").click();
+      await page.getByText("Nothing can be booked in test mode before Stripe is done.").waitFor();
+      await expectWellShown(page, "payments-test-connect");
+      await pressInDialog(page, "Continue at Stripe");
+      const account = await accountAtStripe(page);
+      setup.stripeTest.completeOnboarding(account);
+      await page.goto(`/w/${twin.id}${PATH}?back=done`);
+      await isShown(page, "Connected");
+      await says(page, "Stripe, test mode");
+      await says(page, "Test: no real money moves");
+      await expectWellShown(page, "payments-test-ready");
+      expect(await read(twin.apiKey)).toMatchObject({ account, live: false, state: "ready" });
+      expect(await read(workspace.apiKey)).toMatchObject({ state: "none" });
+      await button(page, "Disconnect").click();
+      await page.getByText("what is recorded as paid is believed").waitFor();
+      await pressInDialog(page, "Disconnect Stripe");
+      await page.getByText("No money moves in test mode.").waitFor();
+      expect(await read(twin.apiKey)).toMatchObject({ provider: "test", state: "ready" });
+    });
+
+    test("the test twin takes a test key of its own, and no live one", async () => {
+      const workspace = await unconnected();
+      const { twin } = workspace;
+      const page = await openAsMember(dashboard, "", { workspace });
+      await page.goto(`/w/${twin.id}${PATH}`);
+      await button(page, "Use a key of your own").click();
+      const dialog = page.getByRole("dialog");
+      await dialog.getByText(`/webhooks/stripe/${twin.id}`).waitFor();
+      await dialog.getByLabel("Restricted key").fill("rk_live_1");
+      await dialog.getByLabel("Signing secret").fill("whsec_own");
+      await pressInDialog(page, "Connect Stripe’s test mode");
+      await dialog.getByText("Restricted key must begin with rk_test_.").waitFor();
+      await expectWellShown(page, "payments-test-key");
+      const account = setup.stripeTest.addAccount();
+      await dialog.getByLabel("Restricted key").fill(setup.stripeTest.addKey(account));
+      await pressInDialog(page, "Connect Stripe’s test mode");
+      await says(page, "By a key of the workspace’s own");
+      expect(await read(twin.apiKey)).toMatchObject({ account, live: false, own_key: true });
+    });
+  },
+  start,
+);
