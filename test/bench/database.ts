@@ -86,6 +86,12 @@ async function prepare(
   const keys = accounts.map(({ workspace, apiKey }) => `(${workspace}, '${hashKey(apiKey)}')`);
   await query(
     url,
+    // Without its test twin, so that the others have the numbers of their accounts.
+    ...["payment_connection", "feed", "api_key"].map(
+      (table) => `delete from ${table} where workspace_id > 1`,
+    ),
+    "delete from workspace where id > 1",
+    "select setval(pg_get_serial_sequence('workspace', 'id'), 1)",
     // As the first, of which the command line has made all rows.
     `insert into workspace (name, created_at)
      select name, created_at from workspace, generate_series(2, ${WORKSPACES})`,

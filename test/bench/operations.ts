@@ -1,4 +1,5 @@
 import { fromJson, toBinary, type DescMethodUnary, type JsonObject } from "@bufbuild/protobuf";
+import { QuoteService } from "../../gen/shipments/v1/quote_service_pb.js";
 import { ShipmentService } from "../../gen/shipments/v1/shipment_service_pb.js";
 import type { Account } from "./database.ts";
 import type { Load } from "./load/load.ts";
@@ -61,6 +62,14 @@ const { quoteShipment, getShipment, listShipments } = ShipmentService.method;
 
 export const quoteJson: Operation = { name: "quote", call: ["POST", `${ALL}/quote`, ROUTE] };
 export const quoteGrpc: Operation = { name: "quote", call: [quoteShipment, ROUTE] };
+export const heldQuoteJson: Operation = {
+  name: "quote with an id",
+  call: ["POST", "/v1/quotes", ROUTE],
+};
+export const heldQuoteGrpc: Operation = {
+  name: "quote with an id",
+  call: [QuoteService.method.createQuote, ROUTE],
+};
 export const create: Operation = { name: "create", call: ["POST", ALL, BOOKING], from: PENDING };
 export const get: Operation = { name: "get", call: ["GET", ONE] };
 export const getGrpc: Operation = {

@@ -20,7 +20,7 @@ export interface Side {
 }
 
 /** Enough for a round in which each request takes another one. */
-const SHIPMENTS = Math.min(1_000_000, 10_000 + 4_000 * SETTINGS.seconds);
+const SHIPMENTS = Math.min(1_000_000, 10_000 + 12_000 * SETTINGS.seconds);
 
 /** The product, in as many processes as asked for, of this version or of the one in another clone. */
 export function ours(

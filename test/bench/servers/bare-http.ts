@@ -14,6 +14,9 @@ const ANSWER = JSON.stringify({
   subtotal: 12.69,
   total: 12.69,
   currency: "USD",
+  pickup_window: null,
+  dropoff_window: null,
+  window_fee: 0,
 });
 const HEADERS = { "content-type": "application/json", "content-length": ANSWER.length };
 

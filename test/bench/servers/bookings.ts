@@ -5,6 +5,7 @@
  */
 import { randomInt } from "node:crypto";
 import pg from "pg";
+import { breakDown } from "../../../src/domain/pricing/breakdown.ts";
 import { createPricing, quote, roundKm } from "../../../src/domain/pricing/pricing.ts";
 import { parseTariff } from "../../../src/domain/pricing/tariff.ts";
 import { SQL } from "./booking-sql.ts";
@@ -197,6 +198,11 @@ function eventData(row: Row): object {
   return {
     ...messageFields(row),
     metadata: Object.keys(row.metadata).length === 0 ? undefined : row.metadata,
+    breakdown: breakdownOf(row).map(({ kind, unit, ...line }) => ({
+      ...line,
+      kind: `QUOTE_LINE_KIND_${kind.toUpperCase()}`,
+      unit: `QUOTE_LINE_UNIT_${unit.toUpperCase()}`,
+    })),
     status: `SHIPMENT_STATUS_${row.status.toUpperCase()}`,
     paymentStatus: `PAYMENT_STATUS_${row.payment_status.toUpperCase()}`,
     customer: { id: String(customer_id), name, email, idNumber: id_number ?? undefined },
@@ -227,6 +233,19 @@ export function messageFields(row: Row) {
     metadata: row.metadata,
     etag: String(row.version),
   };
+}
+
+/** The lines of a shipment's price. */
+export function breakdownOf(row: Row) {
+  const price = {
+    distanceKm: row.distance_km,
+    distanceFeeMinor: row.distance_fee_minor,
+    weightFeeMinor: row.weight_fee_minor,
+    baseFeeMinor: row.base_fee_minor,
+    subtotalMinor: row.subtotal_minor,
+  };
+  const lines = breakDown(pricing.fees, row.weight_kg, price, []) ?? [];
+  return lines.map(({ amountMinor, ...line }) => ({ ...line, amount: toDollars(amountMinor) }));
 }
 
 /** An amount in major units of US dollars, which are all that the bench's tariff knows. */

@@ -23,9 +23,11 @@ const booking = {
   ...route,
 };
 const price = {
-  ...all(amount, "distance_km distance_fee weight_fee base_fee subtotal total"),
+  ...all(amount, "distance_km distance_fee weight_fee base_fee window_fee subtotal total"),
   currency: text,
 };
+/** The bench asks for none. */
+const noWindows = all({ type: "null" }, "pickup_window dropoff_window");
 const data = object({
   ...all(text, "reference status payment_status pickup_address dropoff_address etag"),
   ...all(amount, "pickup_lat pickup_lng dropoff_lat dropoff_lng weight_kg"),
@@ -34,11 +36,19 @@ const data = object({
     id: { type: "integer" },
     ...all(text, "name email"),
     id_number: nullableText,
+    ...all({ type: "null" }, "phone notes default_pickup default_dropoff figures etag"),
   }),
   ...all(time, "created_at updated_at"),
   cancelled_at: nullableTime,
   metadata: notes,
-  ...all(nullableText, "created_by cancel_reason cancel_note external_reference"),
+  ...all(nullableText, "created_by cancel_reason cancel_note external_reference quote_id"),
+  test: { type: "boolean" },
+  ...noWindows,
+  payment_details: { type: "null" },
+  breakdown: {
+    type: "array",
+    items: object({ ...all(text, "kind unit"), ...all(amount, "quantity rate amount") }),
+  },
 });
 const payment = object({
   ...all(text, "provider currency"),
@@ -46,7 +56,11 @@ const payment = object({
   paid_at: time,
   refunded_at: nullableTime,
 });
-const quoted = { covered: { type: "boolean" }, message: nullableText, failure_type: nullableText };
+const quoted = {
+  covered: { type: "boolean" },
+  ...all(nullableText, "message failure_type"),
+  ...noWindows,
+};
 
 function all(schema: object, names: string): Record<string, object> {
   return Object.fromEntries(names.split(" ").map((name) => [name, schema]));

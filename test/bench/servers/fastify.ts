@@ -1,13 +1,15 @@
 /** The peer that speaks JSON: Fastify with ajv and response schemas. */
 import type { AddressInfo } from "node:net";
 import fastify from "fastify";
-import { advance, book, cancel, get, list, pay, priceOf, toDollars, update } from "./bookings.ts";
-import { Refused, type Row } from "./bookings.ts";
+import { advance, book, breakdownOf, cancel, get, list, pay, update } from "./bookings.ts";
+import { priceOf, Refused, type Row, toDollars } from "./bookings.ts";
 import * as schemas from "./fastify-schemas.ts";
 import { announce, workspaceOf } from "./peer.ts";
 
 type Request = { Params: { shipment: string }; Body: Row };
 const ONE = "/v1/shipments/:shipment";
+
+const WITHOUT_WINDOWS = { window_fee: 0, pickup_window: null, dropoff_window: null };
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -28,7 +30,13 @@ app.setErrorHandler(async (error, _request, reply) =>
 );
 
 app.post<Request>("/v1/shipments/quote", { schema: schemas.quote }, async ({ body }) => {
-  const price = { covered: true, message: null, failure_type: null, ...priceOf(body) };
+  const price = {
+    covered: true,
+    message: null,
+    failure_type: null,
+    ...WITHOUT_WINDOWS,
+    ...priceOf(body),
+  };
   return withFees(price);
 });
 app.post<Request>("/v1/shipments", { schema: schemas.create }, async ({ workspace, body }, reply) =>
@@ -63,10 +71,27 @@ app.post<Request>(
   },
 );
 
+/** What a shipment does not show of its customer. */
+const UNSHOWN = {
+  phone: null,
+  notes: null,
+  default_pickup: null,
+  default_dropoff: null,
+  figures: null,
+  etag: null,
+};
+
 /** As callers see it; what the schema does not name is left out. */
 function shipmentOf(row: Row): Row {
   const { customer_id: id, name, email, id_number, version } = row;
-  return { ...withFees(row), customer: { id, name, email, id_number }, etag: String(version) };
+  return {
+    ...withFees(row),
+    customer: { id, name, email, id_number, ...UNSHOWN },
+    etag: String(version),
+    test: false,
+    ...WITHOUT_WINDOWS,
+    breakdown: breakdownOf(row),
+  };
 }
 
 function withFees(row: Row): Row {

@@ -8,10 +8,12 @@ import type {
 } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { Server, ServerCredentials, status, type handleUnaryCall } from "@grpc/grpc-js";
+import { QuoteLineKind, QuoteLineUnit } from "../../../gen/shipments/v1/quote_pb.js";
 import { PaymentStatus, ShipmentStatus } from "../../../gen/shipments/v1/shipment_pb.js";
 import type { ShipmentSchema } from "../../../gen/shipments/v1/shipment_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import { get, list, messageFields, priceOf, Refused, toDollars, type Row } from "./bookings.ts";
+import { breakdownOf, get, list, messageFields, priceOf } from "./bookings.ts";
+import { Refused, toDollars, type Row } from "./bookings.ts";
 import { announce, workspaceOf } from "./peer.ts";
 
 const server = new Server();
@@ -61,6 +63,11 @@ function shipmentOf(row: Row): MessageInitShape<typeof ShipmentSchema> {
     status: ShipmentStatus[row.status.toUpperCase() as keyof typeof ShipmentStatus],
     paymentStatus: PaymentStatus[row.payment_status.toUpperCase() as keyof typeof PaymentStatus],
     customer: { id: BigInt(customer_id), name, email, idNumber: id_number ?? undefined },
+    breakdown: breakdownOf(row).map(({ kind, unit, ...line }) => ({
+      ...line,
+      kind: QuoteLineKind[kind.toUpperCase() as keyof typeof QuoteLineKind],
+      unit: QuoteLineUnit[unit.toUpperCase() as keyof typeof QuoteLineUnit],
+    })),
     createdAt: timestampFromDate(row.created_at),
     updatedAt: timestampFromDate(row.updated_at),
     cancelledAt: cancelled_at === null ? undefined : timestampFromDate(cancelled_at),
