@@ -117,7 +117,7 @@ describeDashboard("The documents", (dashboard) => {
     expect(await page.getByRole("search").count()).toBe(0);
     expect(await page.getByRole("button", { name: "Copy" }).count()).toBe(0);
     await page.getByRole("link", { name: "Next" }).click();
-    await page.getByRole("heading", { name: "Errors", level: 1 }).waitFor();
+    await page.getByRole("heading", { name: "Test mode", level: 1 }).waitFor();
     await page.goto("/docs/api");
     await page.getByText("POST /v1/shipments/quote", { exact: true }).waitFor();
   });

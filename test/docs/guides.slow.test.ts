@@ -32,7 +32,8 @@ const REPOSITORY = join(import.meta.dirname, "../..");
 
 /** What stands for a thing of its kind; the last one that was printed takes its place. */
 const PLACEHOLDERS: Readonly<Record<string, RegExp>> = {
-  "shp_...": /shp_\w{20,}/g,
+  "shp_...": /shp_(?!test_)\w{20,}/g,
+  "shp_test_...": /shp_test_\w{20,}/g,
   "sho_...": /sho_\w{20,}/g,
   XXXX: /(?<=\.\.\.)\w{4}(?= until)/g,
   "key_...": /key_[0-9a-f]{24}/g,

@@ -63,18 +63,36 @@ function withOpenTags(isShown: IsShown, openTags: ReadonlySet<string>) {
   };
 }
 
+/** What swagger-ui shows examples and answers with. */
+interface PlainText {
+  readonly className?: string;
+  readonly children?: unknown;
+}
+
 /**
  * Descriptions are shown without HTML as text, which the policy of the page forbids; an operation's
- * path, which stands in a button, is no link; and what has no name, or not the one it shows, is named for
- * readers of a screen.
+ * path, which stands in a button, is no link; examples, which scroll when they are long, are reached by
+ * the keyboard; and what has no name, or not the one it shows, is named for readers of a screen.
  */
 function wrappedComponents(createElement: CreateElement): object {
   const Markdown = ({ source }: { readonly source?: string }) =>
     source ? descriptionElement(source, createElement) : null;
   const DeepLink = ({ text }: { readonly text: unknown }) => createElement("span", null, text);
+  const PlainTextViewer = ({ className = "", children }: PlainText) =>
+    createElement(
+      "pre",
+      {
+        className: `microlight ${className}`.trim(),
+        tabIndex: 0,
+        role: "group",
+        "aria-label": "Code",
+      },
+      children,
+    );
   return {
     Markdown: () => Markdown,
     DeepLink: () => DeepLink,
+    PlainTextViewer: () => PlainTextViewer,
     Button: (Button: Component) => (properties: object) =>
       createElement(Button, { ...properties, "aria-label": undefined }),
     TextArea: (TextArea: Component) => (properties: object) =>
