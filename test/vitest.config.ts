@@ -1,14 +1,10 @@
 import { defineConfig } from "vitest/config";
-import { ClosingLine } from "./support/closing-line.ts";
 
 /** A file's name says which project it belongs to. */
 const UNIT = "test/**/*.unit.test.ts";
 const SLOW = "test/**/*.slow.test.ts";
 /** What `npm run test:citus` alone runs. */
 const CITUS = "test/**/*.citus.test.ts";
-
-/** How often a test that waits for others is tried again when it fails; what needs nobody is never. */
-export const retry = Number(process.env["TEST_RETRIES"] ?? 0);
 
 export default defineConfig({
   test: {
@@ -19,7 +15,6 @@ export default defineConfig({
       {
         test: {
           name: "service",
-          retry,
           include: ["test/**/*.test.ts"],
           exclude: [UNIT, SLOW, CITUS],
           globalSetup: "test/support/global-setup.ts",
@@ -27,7 +22,7 @@ export default defineConfig({
       },
       // Browsers, images, other releases, guides as shell: whatever takes long by nature.
       {
-        test: { name: "slow", retry, include: [SLOW], globalSetup: "test/support/global-setup.ts" },
+        test: { name: "slow", include: [SLOW], globalSetup: "test/support/global-setup.ts" },
       },
     ],
     // A worker loads modules once for all of its files.
@@ -37,6 +32,5 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 10_000 } },
-    reporters: ["default", new ClosingLine()],
   },
 });

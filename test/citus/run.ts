@@ -2,7 +2,7 @@
  * `npm run test:citus`: the service's tests on a distributed database, on a Citus cluster that it starts.
  * Where there is no PostgreSQL with Citus it says so, and no test fails.
  */
-import { spawnSync } from "node:child_process";
+import { runTests } from "../run.ts";
 import { findPrograms, startCluster, type Cluster } from "./cluster.ts";
 
 async function tryToStart(): Promise<Cluster | string> {
@@ -19,13 +19,9 @@ const cluster = await tryToStart();
 if (typeof cluster === "string") {
   process.stdout.write(`Nothing was tested on Citus: ${cluster}.\n\n0 passed, 0 failed\n`);
 } else {
-  const vitest = ["vitest", "run", "--config", "test/citus/vitest.config.ts"];
   try {
-    const { status } = spawnSync("npx", [...vitest, ...process.argv.slice(2)], {
-      stdio: "inherit",
-      env: { ...process.env, TEST_DATABASE_URL: cluster.nodes.join(" ") },
-    });
-    process.exitCode = status ?? 1;
+    process.env["TEST_DATABASE_URL"] = cluster.nodes.join(" ");
+    await runTests("test/citus/vitest.config.ts", process.argv.slice(2));
   } finally {
     await cluster.stop();
   }

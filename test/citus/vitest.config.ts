@@ -1,5 +1,5 @@
 import { defineConfig } from "vitest/config";
-import base, { retry } from "../vitest.config.ts";
+import base from "../vitest.config.ts";
 import { LEFT_OUT_FILES } from "./left-out.ts";
 
 /** The service's tests, and those of a distributed database's own, on the nodes of TEST_DATABASE_URL. */
@@ -12,7 +12,6 @@ export default defineConfig({
       {
         test: {
           name: "citus",
-          retry,
           include: ["test/**/*.test.ts"],
           exclude: ["test/**/*.unit.test.ts", "test/**/*.slow.test.ts", ...LEFT_OUT_FILES],
           setupFiles: "test/citus/leave-out.ts",
