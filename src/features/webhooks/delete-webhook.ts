@@ -4,12 +4,14 @@ import {
   type DeleteWebhookResponse,
 } from "../../../gen/shipments/v1/webhook_service_pb.js";
 import type { DatabaseDeps } from "../../db/orm.ts";
+import { deleteInBatches, runStatement } from "../../db/statement.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { loadWebhook } from "./webhooks.ts";
 
 /**
- * Deletes a webhook with its deliveries and their attempts.
+ * Deletes a webhook with its deliveries and their attempts. Where these are many, the webhook is disabled first and
+ * they are deleted in batches, as bookings would wait for one transaction with all of them.
  *
  * @throws Refusal WEBHOOK_NOT_FOUND
  */
@@ -19,9 +21,41 @@ export async function deleteWebhook(
   { em }: DatabaseDeps,
 ): Promise<DeleteWebhookResponse> {
   const { workspaceId } = call.caller;
-  return withIdempotency(em, WebhookService.method.deleteWebhook, request, call, async (tx) => {
-    tx.remove(await loadWebhook(tx, workspaceId, request.webhook, "lock"));
-    await tx.flush();
-    return {};
-  });
+  const key = [workspaceId, request.webhook];
+  const { deleteWebhook: method } = WebhookService.method;
+  for (;;) {
+    try {
+      return await withIdempotency(em, method, request, call, async (tx) => {
+        const webhook = await loadWebhook(tx, workspaceId, request.webhook, "lock");
+        const deliveries = await runStatement(tx, SOME_DELIVERIES, [...key, MAX_DELIVERIES + 1]);
+        if (deliveries.length > MAX_DELIVERIES) throw new ManyDeliveries();
+        tx.remove(webhook);
+        await tx.flush();
+        return {};
+      });
+    } catch (error) {
+      if (!(error instanceof ManyDeliveries)) throw error;
+      await runStatement(em, DISABLE, key);
+      await deleteInBatches(em, DELETE_DELIVERIES, key);
+    }
+  }
 }
+
+/** How many deliveries are deleted with their webhook. */
+const MAX_DELIVERIES = 1_000;
+
+/** Ends a transaction in which there turned out to be more. */
+class ManyDeliveries extends Error {}
+
+const SOME_DELIVERIES = `
+  select from webhook_delivery where workspace_id = $1 and webhook_id = $2 limit $3`;
+
+/** From then on bookings make no deliveries for it. */
+const DISABLE = `
+  update webhook set disabled_reason = 'request'
+  where workspace_id = $1 and id = $2 and disabled_reason is null`;
+
+const DELETE_DELIVERIES = `
+  delete from webhook_delivery where workspace_id = $1 and id in (
+    select id from webhook_delivery where workspace_id = $1 and webhook_id = $2 order by id limit $3)
+  returning 1`;

@@ -27,7 +27,7 @@ export async function redeliverEvent(
 ): Promise<RedeliverEventResponse> {
   const { workspaceId } = call.caller;
   return withIdempotency(em, WebhookService.method.redeliverEvent, request, call, async (tx) => {
-    const webhook = await loadWebhook(tx, workspaceId, request.webhook);
+    const webhook = await loadWebhook(tx, workspaceId, request.webhook, "lock");
     const event = await findEvent(tx, workspaceId, request.event);
     const delivery = await createDelivery(tx, webhook, event, now(), call);
     await announceWorkspace(tx, workspaceId);

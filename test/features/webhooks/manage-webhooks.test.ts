@@ -2,6 +2,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { expect, test } from "vitest";
 import { WebhookService } from "../../../gen/shipments/v1/webhook_service_pb.js";
 import { book } from "../../support/bookings.ts";
+import { connectTo } from "../../support/database.ts";
 import { errorBody } from "../../support/endpoints.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startReceiver } from "../../support/receiver.ts";
@@ -116,6 +117,55 @@ test("a deleted webhook is gone with its deliveries", async () => {
     [id, id],
   );
   expect(left).toEqual([]);
+});
+
+test("a webhook with many deliveries is disabled, and they are deleted in batches, before it is", async () => {
+  const { apiKey, id } = await service.addWorkspace();
+  const { data } = await addWebhook(service, apiKey, { url: URL_A });
+  const sql = await connectTo(service.databaseUrl);
+  const { rows } = await sql.query(
+    `insert into webhook_delivery
+       (workspace_id, webhook_id, subject, number, type, status, created_at, ended_at)
+     select $1, $2, 's', i, 'shipment.created', 'failed', now(), now() from generate_series(1, 1500) i
+     returning id`,
+    [id, data.id],
+  );
+  const last = rows
+    .map((row) => Number(row.id))
+    .toSorted((a, b) => a - b)
+    .at(-1);
+  const count = async () =>
+    (await sql.query("select count(*)::int from webhook_delivery where workspace_id = $1", [id]))
+      .rows[0].count;
+  const holder = await connectTo(service.databaseUrl);
+  await holder.query("begin");
+  const hold = "select from webhook_delivery where workspace_id = $1 and id = $2 for update";
+  await holder.query(hold, [id, last]);
+  const path = `/v1/webhooks/${data.id}`;
+  const deleting = service.request(path, { apiKey, method: "DELETE" });
+  await eventually("the first batch to be gone", async () => (await count()) === 500);
+  const { body } = await service.request(path, { apiKey });
+  await holder.query("commit");
+  expect(body.data.disabled_reason).toBe("request");
+  expect((await deleting).status).toBe(200);
+  expect(await count()).toBe(0);
+  expect((await service.request(path, { apiKey })).status).toBe(404);
+});
+
+test("an event that is redelivered while the webhook is deleted is refused or gone with it", async () => {
+  const { apiKey } = await service.addWorkspace();
+  const { reference } = await book(service, apiKey);
+  const body = { event: `evt_${reference}_1` };
+  for (let i = 0; i < 10; i++) {
+    const { data } = await addWebhook(service, apiKey, { url: URL_A });
+    const path = `/v1/webhooks/${data.id}`;
+    const [deleted, redelivered] = await Promise.all([
+      service.request(path, { apiKey, method: "DELETE" }),
+      service.request(`${path}/deliveries`, { apiKey, body }),
+    ]);
+    expect(deleted.status).toBe(200);
+    expect([201, 404], redelivered.text).toContain(redelivered.status);
+  }
 });
 
 test("a workspace has at most 20 webhooks, however many are added concurrently", async () => {
