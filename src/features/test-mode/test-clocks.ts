@@ -35,16 +35,6 @@ export function releaseClock(
   });
 }
 
-const DELETE = "delete from test_clock where workspace_id = $1";
-
-/** Forgets that the clock of a test twin was ever moved, whose data is deleted. */
-export function deleteClock(em: EntityManager, twin: number): Promise<void> {
-  return inPipeline(em, async (tx) => {
-    void tx.send(DELETE, [twin]);
-    resumeSimulations(tx, twin);
-  });
-}
-
 const RESUME = `
   update simulation set next_try_at = greatest(due_at, leased_until)
   where workspace_id = $1 and next_try_at is null`;

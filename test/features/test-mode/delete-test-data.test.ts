@@ -112,6 +112,25 @@ test("test data is not deleted with a live key, by any protocol", async () => {
   expect(listed.data).toHaveLength(1);
 });
 
+test("events of test mode that are dated ahead keep no older ones", async () => {
+  const { twin } = await service.addWorkspace();
+  await book(service, twin.apiKey);
+  await book(service, twin.apiKey);
+  await sql.query("begin");
+  // As if the first 501 had been dated by a clock that was moved on.
+  await sql.query("set local session_replication_role = replica");
+  await sql.query(
+    `insert into event select (json_populate_record(event, json_build_object(
+       'number', number + i, 'position', -i, 'created_at', now() + interval '1 year'))).*
+     from event cross join generate_series(1, 501) i where workspace_id = $1 and position = 1`,
+    [twin.id],
+  );
+  await sql.query("commit");
+  const at = new Date(Date.now() + 31 * 24 * 60 * 60 * 1_000);
+  await purgeTestData(service.app.em, at);
+  expect(await rowsOf(twin)).toMatchObject({ event: 501, shipment: 0 });
+});
+
 test("bookings of one customer go on while test data is deleted again and again", async () => {
   const { twin } = await service.addWorkspace();
   const shipments = service.grpcClient(twin.apiKey, ShipmentService);

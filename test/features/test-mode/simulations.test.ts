@@ -1,7 +1,7 @@
+import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { purgeTestData } from "../../../src/features/test-mode/delete-test-data.ts";
-import { deleteClock } from "../../../src/features/test-mode/test-clocks.ts";
 import { SCENARIOS, type Scenario } from "../../../src/domain/shipment/simulation.ts";
 import { BOOKING, book, PAYMENT, RPC_BOOKING, takeStep } from "../../support/bookings.ts";
 import { connectTo } from "../../support/database.ts";
@@ -285,11 +285,15 @@ test("of 1,020 simulations that are asked for at two replicas at once, 1,000 are
   const { twin } = await service.addWorkspace();
   const { apiKey } = twin;
   const other = await startReplica(service.databaseUrl, { now });
-  const ask = (from: Pick<typeof service, "request">, step_seconds = 86_400) =>
-    from.request("/v1/shipments", {
-      apiKey,
-      body: { ...BOOKING, ...simulated("stuck", step_seconds) },
-    });
+  const ask = async (from: Pick<typeof service, "request">) => {
+    const body = { ...BOOKING, ...simulated("stuck", 86_400) };
+    const request = { apiKey, body, headers: { "idempotency-key": randomUUID() } };
+    for (;;) {
+      const answer = await from.request("/v1/shipments", request);
+      // So many at once may wait too long on a busy machine.
+      if (answer.status !== 503) return answer;
+    }
+  };
   const answers = [];
   for (let i = 0; i < 17; i++) {
     const asked = Array.from({ length: 60 }, (_, j) => ask(j % 2 === 0 ? service : other));
@@ -362,17 +366,14 @@ test("simulations of frozen clocks are not looked at, however many are overdue, 
   }
 });
 
-test("simulations that are parked as their clock is deleted, or released because nobody moved it, go on", async () => {
-  for (const end of ["delete", "release"]) {
-    const { twin } = await service.addWorkspace();
-    await move(twin.apiKey);
-    await book(service, twin.apiKey, simulated("deliver", 86_400));
-    await sql.query("update simulation set next_try_at = null where workspace_id = $1", [twin.id]);
-    if (end === "delete") await deleteClock(service.app.em, twin.id);
-    else await purgeTestData(service.app.em, new Date(real + 30.1 * 86_400_000));
-    const due = new Date(real + 86_400_000);
-    expect(await simulationsOf(twin), end).toMatchObject([{ next_try_at: due }]);
-  }
+test("simulations that are parked as their clock is released because nobody moved it go on", async () => {
+  const { twin } = await service.addWorkspace();
+  await move(twin.apiKey);
+  await book(service, twin.apiKey, simulated("deliver", 86_400));
+  await sql.query("update simulation set next_try_at = null where workspace_id = $1", [twin.id]);
+  await purgeTestData(service.app.em, new Date(real + 30.1 * 86_400_000));
+  const due = new Date(real + 86_400_000);
+  expect(await simulationsOf(twin)).toMatchObject([{ next_try_at: due }]);
 });
 
 test("a step that fails is tried ever more rarely, while others go on, and is given up after 8 tries", async () => {

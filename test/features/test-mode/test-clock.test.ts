@@ -64,6 +64,16 @@ test("of calls that move a clock at the same time, the furthest counts", async (
   expect((await clockOf(twin)).body).toEqual(frozen("2026-12-09T09:00:00.000Z"));
 });
 
+test("a clock that is frozen where it is may have been moved on meanwhile", async () => {
+  const { twin } = await service.addWorkspace();
+  const answers = await Promise.all(
+    [undefined, "2026-12-03T09:00:00Z", undefined, "2026-12-05T09:00:00Z", undefined].map((time) =>
+      move(twin, time),
+    ),
+  );
+  expect([0, 2, 4].map((i) => answers[i]!.status)).toEqual([200, 200, 200]);
+});
+
 test("there is no clock with a live key, by any protocol", async () => {
   const { apiKey } = await service.addWorkspace();
   const text = "This works in test mode alone, as with a key that begins with shp_test_.";
