@@ -86,7 +86,7 @@ describeDashboard("many shipments at once", (dashboard) => {
     await page.route("**/WatchEvents", (route) => route.abort());
     await all(page).check();
     await bar(page).getByRole("button", { name: "Cancel (2)" }).click();
-    await page.getByText("$12.69 are to be refunded.").waitFor();
+    await page.getByText("$12.69 will be refunded.").waitFor();
     await page.getByLabel("Reason for all").selectOption("The goods are not there");
     await page.getByLabel("Note").fill("Fire");
     await takeStep(service, apiKey, first["reference"], "advance");
@@ -127,7 +127,49 @@ describeDashboard("many shipments at once", (dashboard) => {
     expect(await read(workspace, shipment)).toMatchObject({ status: "in_transit", etag: "3" });
   });
 
+  test("are left as they are from the moment that the dialog is closed", async () => {
+    const { service } = dashboard;
+    const workspace = await service.addWorkspace();
+    for (let i = 0; i < 26; i++) await book(service, workspace.apiKey);
+    const page = await open(workspace);
+    await all(page).check();
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
+    let calls = 0;
+    await page.route("**/BatchCancelShipments", async (route) => {
+      calls++;
+      await held;
+      await route.continue();
+    });
+    await bar(page).getByRole("button", { name: "Cancel (26)" }).click();
+    const asked = page.waitForRequest("**/BatchCancelShipments");
+    await pressInDialog(page, "Cancel");
+    await asked;
+    await pressInDialog(page, "Keep them");
+    release();
+    await page.getByText("25 of 26 shipments are cancelled.").waitFor();
+    await bar(page).getByText("1 selected").waitFor();
+    expect(calls).toBe(1);
+  });
+
   describe("selecting", () => {
+    test("a range begins at the row that was selected, wherever it is by now", async () => {
+      const { service } = dashboard;
+      const workspace = await service.addWorkspace();
+      const booked: ShipmentJson[] = [];
+      for (let i = 0; i < 51; i++) booked.unshift(await book(service, workspace.apiKey));
+      const page = await open(workspace);
+      await box(page, booked[2]!).click();
+      const newest = await book(service, workspace.apiKey);
+      await box(page, newest).waitFor();
+      await box(page, booked[4]!).click({ modifiers: ["Shift"] });
+      await bar(page).getByText("3 selected").waitFor();
+      // On another page there is nothing that a range could begin at.
+      await page.getByRole("button", { name: "Next" }).click();
+      await expect.poll(() => rows(page).count()).toBe(2);
+      await box(page, booked[50]!).click({ modifiers: ["Shift"] });
+      await bar(page).getByText("4 selected").waitFor();
+    });
+
     test("goes by keys and by ranges, and lasts from page to page", async () => {
       const { service } = dashboard;
       const workspace = await service.addWorkspace();

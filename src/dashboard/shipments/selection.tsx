@@ -55,7 +55,7 @@ const ACTS: readonly Act[] = [
     note(shipments) {
       const paid = shipments.filter(({ status }) => status !== ShipmentStatus.PENDING);
       const stays = "What is cancelled stays cancelled.";
-      return paid.length === 0 ? stays : `${stays} ${totalText(paid)} are to be refunded.`;
+      return paid.length === 0 ? stays : `${stays} ${totalText(paid)} will be refunded.`;
     },
     send: (client, shipments, form, headers) =>
       client.batchCancelShipments(
@@ -291,20 +291,28 @@ function FailedDialog(
   );
 }
 
-/** Sends parts one after the other, and says what came of it. */
+/** Sends parts one after the other until the dialog is closed, and says what came of it. */
 function useRun({ act, changed }: ActDialogProps, parts: readonly Part[]) {
   const client = useClient(ShipmentService);
   const [done, setDone] = useState<number>();
+  const isClosed = useRef(false);
+  useLayoutEffect(() => () => void (isClosed.current = true), []);
   const run = async (form: FormData) => {
     const failures: Failure[] = [];
     let count = 0;
     for (const [i, part] of parts.entries()) {
+      if (isClosed.current) break;
       setDone(i / parts.length);
       const failed = await sendPart(act, client, part, form);
       const names = new Set(failed.map(({ shipment }) => shipment.reference));
       failures.push(...failed);
       count += part.shipments.length - failed.length;
       changed(referencesOf(part.shipments).filter((reference) => !names.has(reference)));
+    }
+    if (isClosed.current) {
+      const all = parts.reduce((sum, { shipments }) => sum + shipments.length, 0);
+      toast(`${count} of ${countText(all)} ${isOrAre(count)} ${act.participle}.`);
+      return undefined;
     }
     if (count > 0) toast(`${countText(count)} ${isOrAre(count)} ${act.participle}.`);
     if (failures.length === 0) return undefined;

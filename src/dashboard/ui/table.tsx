@@ -44,7 +44,7 @@ export function Table<T>(props: TableProps<T>) {
   const { columns, href, rows, selection } = props;
   const body = useRef<HTMLTableSectionElement>(null);
   const go = (step: number) => focusRow(body.current, step);
-  const select = useSelect(rows, selection);
+  const select = useSelect(props);
   const selectFocused = () => {
     const row = [...(body.current?.rows ?? [])].findIndex((it) =>
       it.contains(document.activeElement),
@@ -134,15 +134,17 @@ function Cell<T>(props: {
   );
 }
 
-/** Selects the row at a place, or those from the last one that was; or takes them out again. */
-function useSelect<T>(rows: readonly T[], selection: Selection<T> | undefined) {
-  const last = useRef(0);
+/** Selects the row at a place, or those from the last one that was, if it is shown; or takes them out again. */
+function useSelect<T>({ rows, keyOf, selection }: TableProps<T>) {
+  const last = useRef<string>(undefined);
   return (place: number, toRange: boolean) => {
-    const isSelected = !selection!.has(rows[place]!);
-    const from = toRange ? Math.min(last.current, place) : place;
-    const to = toRange ? Math.max(last.current, place) : place;
-    last.current = place;
-    selection!.change(rows.slice(from, to + 1), isSelected);
+    const row = rows[place]!;
+    const isSelected = !selection!.has(row);
+    // Rows may have come before it since.
+    const before = toRange ? rows.findIndex((it) => keyOf(it) === last.current) : -1;
+    const start = before === -1 ? place : before;
+    last.current = keyOf(row);
+    selection!.change(rows.slice(Math.min(start, place), Math.max(start, place) + 1), isSelected);
   };
 }
 
