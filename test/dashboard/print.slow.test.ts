@@ -39,6 +39,8 @@ describeDashboard("what is taken along", (dashboard) => {
     const asked = page.waitForRequest("**/ExportShipments");
     await pressInDialog(page, "Export");
     const request = await asked;
+    // It has as long as data comes.
+    expect(await request.headerValue("connect-timeout-ms")).toBe(null);
     await page.keyboard.press("Escape");
     expect(await request.response()).toBe(null);
     release();

@@ -43,7 +43,9 @@ function ExportDialog(props: ExportProps) {
     const pieces: Uint8Array<ArrayBuffer>[] = [];
     let size = 0;
     setBytes(size);
-    for await (const { csv } of client.exportShipments(props.filters, controller)) {
+    // It takes as long as data comes.
+    const options = { signal: controller.signal, timeoutMs: 0 };
+    for await (const { csv } of client.exportShipments(props.filters, options)) {
       pieces.push(csv as Uint8Array<ArrayBuffer>);
       setBytes((size += csv.length));
     }
