@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { book, BOOKING, takeStep, type ShipmentJson } from "../support/bookings.ts";
 import { EVERY_DAY, scheduleOf } from "../support/schedules.ts";
 import { startService } from "../support/service.ts";
+import { publishDocument } from "../support/publish-document.ts";
 import { square, worldTariff, zonesOf } from "../support/tariffs.ts";
 import { describeDashboard, expectWellShown, openAsMember, type TestPage } from "./browser.ts";
 
@@ -236,6 +237,33 @@ describeDashboard(
       await page.getByRole("button", { name: "Cancel", exact: true }).click();
       await takeStep(dashboard.service, apiKey, booked["reference"], "advance");
       await expect.poll(() => page.getByRole("button", { name: "Reschedule" }).count()).toBe(0);
+    });
+
+    test("a note is changed without a time that a schedule has come to want since", async () => {
+      const { service, workspace } = dashboard;
+      const { reference } = await book(service, workspace.apiKey, { ...CAPE_TOWN, weight_kg: 2 });
+      const schedule = scheduleOf({ name: "cape town", as_soon_as_possible: false });
+      const zones = zonesOf(square(0, -40, 30, -30));
+      const [zone] = (zones as { features: { properties: object }[] }).features;
+      zone!.properties = { name: "Cape Town", schedule: "cape town" };
+      await publishDocument(
+        service.app.em,
+        worldTariff({ base_fee: "7.00", zones, schedules: [schedule] }),
+      );
+      const page = await open(`/shipments/${reference}`);
+      const offered = page.waitForResponse("**/ListPickupSlots");
+      await page.getByRole("button", { name: "Edit" }).click();
+      await (await offered).finished();
+      await page.getByRole("button", { name: "Add a note" }).click();
+      await page.getByLabel("Name of note 1").fill("gate");
+      await page.getByLabel("Text of note 1").fill("B");
+      await page.getByRole("button", { name: "Save the changes" }).click();
+      await page.getByText("The changes are saved.").waitFor();
+      expect(await read(reference)).toMatchObject({
+        metadata: { gate: "B" },
+        pickup_window: null,
+        total: 5,
+      });
     });
   },
   () => startService({ dashboard: true, tariff: tariffOf(), now: () => new Date(now) }),

@@ -11,7 +11,7 @@ import { MetadataFields, metadataOf } from "./metadata-fields.tsx";
 import { Money } from "../ui/values.tsx";
 import { Quote, totalWithoutWindows, useQuote } from "./quote.tsx";
 import { RouteFields } from "./route-fields.tsx";
-import { routeOf, type RouteText } from "./route.ts";
+import { ROUTE_FIELDS, routeOf, type RouteText } from "./route.ts";
 import { useWindows, windowChanges, WindowFields, type Windows } from "./window-fields.tsx";
 import { bookedWindows } from "./windows.ts";
 import { toast } from "../ui/toast.tsx";
@@ -48,13 +48,15 @@ function EditForm(
   const [route, setRoute] = useState(() => routeTextOf(from));
   const booked = useMemo(() => bookedWindows(from), [from]);
   const windows = useWindows(route, { isWanted: isPending, booked });
+  const isMoved = !isRouteOf(from, route);
   const edit = useAction(async (form: FormData) => {
     const request = {
       shipment: from.reference,
       etag: from.etag,
       pickupAddress: textOf(form, "pickup_address"),
       dropoffAddress: textOf(form, "dropoff_address"),
-      ...(isPending ? { ...routeOf(route), ...windowChanges(windows, booked) } : {}),
+      // Times that nobody was shown stay as they are.
+      ...(isMoved ? { ...routeOf(route), ...windowChanges(windows, booked) } : {}),
       metadata: { ...blanks(from.metadata), ...metadataOf(form) },
     };
     await shipments.updateShipment(request, once);
@@ -83,7 +85,7 @@ function EditForm(
               change={(changes) => setRoute((before) => ({ ...before, ...changes }))}
               addresses={{ pickup: from.pickupAddress, dropoff: from.dropoffAddress }}
             />
-            <NewPrice from={from} route={route} windows={windows} />
+            {isMoved && <NewPrice from={from} route={route} windows={windows} />}
           </>
         ) : (
           <>
@@ -97,7 +99,7 @@ function EditForm(
   );
 }
 
-/** What the changed route would cost; nothing as long as it is the shipment's own. */
+/** What the changed route would cost. */
 function NewPrice(props: {
   readonly from: Shipment;
   readonly route: RouteText;
@@ -105,11 +107,6 @@ function NewPrice(props: {
 }) {
   const { from, route, windows } = props;
   const quote = useQuote(route, windows);
-  const unchanged = routeTextOf(from);
-  const isSame = Object.entries(unchanged).every(
-    ([name, text]) => route[name as keyof RouteText] === text,
-  );
-  if (isSame) return null;
   return (
     <div class="new-price">
       <p>
@@ -125,6 +122,11 @@ function NewPrice(props: {
       <Quote query={quote} windows={windows} />
     </div>
   );
+}
+
+function isRouteOf(shipment: Shipment, route: RouteText): boolean {
+  const booked = routeTextOf(shipment);
+  return ROUTE_FIELDS.every((name) => route[name] === booked[name]);
 }
 
 /** The route of a shipment as it is typed. */
