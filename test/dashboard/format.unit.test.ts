@@ -1,11 +1,17 @@
 import { expect, test } from "vitest";
-import { moneyText } from "../../src/dashboard/ui/format.ts";
+import { degreesFrom, numberFrom } from "../../src/dashboard/ui/format.ts";
 
 test.each([
-  [12.5, "USD", "12.50"],
-  [1234, "JPY", "1,234"],
-  [1.234, "KWD", "1.234"],
-  [1234.567, "IQD", "1,234.567"],
-])("%d %s is shown with all that it has", (amount, currency, digits) => {
-  expect(moneyText(amount, currency)).toContain(digits);
+  ["2.5", 2.5],
+  [" 2,5 ", 2.5],
+  ["1,500", NaN],
+  ["1,500.5", NaN],
+  ["two", NaN],
+  ["", undefined],
+])("%j is read as the number %j where numbers have a point", (text, number) => {
+  expect(numberFrom(text)).toBe(number);
+});
+
+test("degrees have no thousands", () => {
+  expect(degreesFrom("52,520")).toBe(52.52);
 });

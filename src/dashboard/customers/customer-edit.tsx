@@ -4,8 +4,9 @@ import { CustomerService } from "../../../gen/shipments/v1/customer_service_pb.j
 import { useClient } from "../api/clients.ts";
 import { useAction, useIdempotencyOptions } from "../api/use-action.ts";
 import { Dialog } from "../ui/dialog.tsx";
-import { numberOf, TextAreaField, TextField, textOf } from "../ui/fields.tsx";
+import { TextAreaField, TextField, textOf } from "../ui/fields.tsx";
 import { Form } from "../ui/form.tsx";
+import { degreesFrom } from "../ui/format.ts";
 import { StaleNote } from "../ui/stale-note.tsx";
 import { toast } from "../ui/toast.tsx";
 
@@ -128,8 +129,8 @@ function addressesOf(form: FormData) {
     name,
     property,
     address: textOf(form, `${name}.address`),
-    lat: numberOf(form, `${name}.lat`),
-    lng: numberOf(form, `${name}.lng`),
+    lat: degreesFrom(textOf(form, `${name}.lat`)),
+    lng: degreesFrom(textOf(form, `${name}.lng`)),
   }));
   const isEmpty = ({ address, lat, lng }: (typeof typed)[number]) =>
     address === "" && lat === undefined && lng === undefined;

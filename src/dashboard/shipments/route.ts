@@ -1,4 +1,4 @@
-import { numberFrom } from "../ui/format.ts";
+import { degreesFrom, numberFrom } from "../ui/format.ts";
 import type { LatLng } from "../map/map-geometry.ts";
 import { placeIn } from "./place-text.ts";
 
@@ -20,10 +20,10 @@ export type End = "pickup" | "dropoff";
 /** A route as requests have it; what is not a number is NaN, what is not typed is undefined. */
 export function routeOf(route: RouteText) {
   return {
-    pickupLat: numberFrom(route.pickup_lat),
-    pickupLng: numberFrom(route.pickup_lng),
-    dropoffLat: numberFrom(route.dropoff_lat),
-    dropoffLng: numberFrom(route.dropoff_lng),
+    pickupLat: degreesFrom(route.pickup_lat),
+    pickupLng: degreesFrom(route.pickup_lng),
+    dropoffLat: degreesFrom(route.dropoff_lat),
+    dropoffLng: degreesFrom(route.dropoff_lng),
     weightKg: numberFrom(route.weight_kg),
   };
 }
@@ -35,8 +35,8 @@ export function isComplete(route: RouteText): boolean {
 
 /** Where an end of the route is; undefined as long as that is no place on the sphere. */
 export function placeOf(route: RouteText, end: End): LatLng | undefined {
-  const lat = numberFrom(route[`${end}_lat`]) ?? NaN;
-  const lng = numberFrom(route[`${end}_lng`]) ?? NaN;
+  const lat = degreesFrom(route[`${end}_lat`]) ?? NaN;
+  const lng = degreesFrom(route[`${end}_lng`]) ?? NaN;
   return Math.abs(lat) <= 90 && Math.abs(lng) <= 180 ? { lat, lng } : undefined;
 }
 

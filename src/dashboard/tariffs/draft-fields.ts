@@ -1,4 +1,5 @@
 import type { TariffDraft } from "../../../gen/shipments/admin/v1/tariff_pb.js";
+import { decimalOf, numberFrom } from "../ui/format.ts";
 
 /** A tier as it is typed; the key tells rows apart. */
 export interface TierText {
@@ -57,31 +58,10 @@ export function feesOfText(text: DraftText) {
     baseFee: decimalOf(text.base_fee),
     ratePerKm: decimalOf(text.rate_per_km),
     tiers: text.tiers.map((tier) => ({
-      minKg: weightOf(tier.min_kg),
-      maxKg: weightOf(tier.max_kg),
+      minKg: numberFrom(tier.min_kg),
+      maxKg: numberFrom(tier.max_kg),
       flatFee: decimalOf(tier.flat_fee),
       ratePerKg: decimalOf(tier.rate_per_kg),
     })),
   };
-}
-
-/**
- * With a point where a comma was typed; anything else stays for the service to judge. So does `1,500`,
- * except where numbers are written with a comma: elsewhere it means a thousand times as much.
- */
-export function decimalOf(text: string): string {
-  const trimmed = text.trim();
-  if (/,\d{3}$/.test(trimmed) && DECIMAL_MARK !== ",") return trimmed;
-  return trimmed.replace(/^([^.,]*),([^.,]*)$/, "$1.$2");
-}
-
-/** What stands before the decimals in the reader's locale. */
-const DECIMAL_MARK = new Intl.NumberFormat()
-  .formatToParts(0.5)
-  .find(({ type }) => type === "decimal")?.value;
-
-/** Undefined for nothing, NaN for no number. */
-function weightOf(text: string): number | undefined {
-  const decimal = decimalOf(text);
-  return decimal === "" ? undefined : Number(decimal);
 }

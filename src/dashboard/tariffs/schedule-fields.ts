@@ -1,6 +1,6 @@
 import type { TariffSchedule, TariffSchedules } from "../../../gen/shipments/admin/v1/tariff_pb.js";
 import { fieldError } from "../api/problem.ts";
-import { decimalOf } from "./draft-fields.ts";
+import { decimalOf } from "../ui/format.ts";
 import { DAYS } from "./schedule-words.ts";
 
 /** A row as it is typed. */

@@ -88,10 +88,38 @@ export function recordIdOf(text: string): bigint | undefined {
   return /^\d{1,18}$/.test(text) ? BigInt(text) : undefined;
 }
 
-/** The number that a text says, with a point or a comma; NaN for no number, undefined for nothing. */
-export function numberFrom(text: string): number | undefined {
+/** What stands before the decimals in the reader's locale. */
+const DECIMAL_MARK = new Intl.NumberFormat()
+  .formatToParts(0.5)
+  .find(({ type }) => type === "decimal")?.value;
+
+/**
+ * With a point where a comma was typed; anything else stays for the service to judge. So does `1,500`,
+ * except where numbers are written with a comma: elsewhere it means a thousand times as much.
+ */
+export function decimalOf(text: string): string {
   const trimmed = text.trim();
-  return trimmed === "" ? undefined : Number(trimmed.replace(/^([^.,]*),([^.,]*)$/, "$1.$2"));
+  return /,\d{3}$/.test(trimmed) && DECIMAL_MARK !== "," ? trimmed : withPoint(trimmed);
+}
+
+function withPoint(text: string): string {
+  return text.replace(/^([^.,]*),([^.,]*)$/, "$1.$2");
+}
+
+/** The number that a text says, read as `decimalOf` does; NaN for no number, undefined for nothing. */
+export function numberFrom(text: string): number | undefined {
+  const decimal = decimalOf(text);
+  return decimal === "" ? undefined : Number(decimal);
+}
+
+/** As `numberFrom`, for degrees, of which there are no thousands. */
+export function degreesFrom(text: string): number | undefined {
+  return numberFrom(withPoint(text));
+}
+
+/** Why something failed, by a provider's sentence or its name of a reason, such as `expired_or_canceled_card`. */
+export function reasonText(reason: string): string {
+  return /^[a-z_]+$/.test(reason) ? `Reason: ${reason.replaceAll("_", " ")}.` : reason;
 }
 
 const BYTE_UNITS = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"] as const;
