@@ -231,6 +231,31 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     expect(await draftIn(page)).toMatchObject({ name: "Theirs", fees: { base_fee: "2.00" } });
   });
 
+  test("keeps what is typed while it is being saved, and the focus", async () => {
+    const draft = await drafts.begin(SAMPLE_TARIFF, "Busy");
+    const page = await openAsOperator(dashboard, `/platform/drafts/${draft.id}`);
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
+    await page.route("**/UpdateTariffDraft", async (route) => {
+      await held;
+      await route.continue();
+    });
+    await page.getByLabel("Minimum charge").fill("9.00");
+    const tier = page.getByLabel("Flat fee").first();
+    const asked = page.waitForRequest("**/UpdateTariffDraft");
+    await tier.press("Enter");
+    await asked;
+    await tier.fill("8.75");
+    release();
+    await page.getByText("The draft is saved.").waitFor();
+    await page.getByText("There are changes that are not saved.").waitFor();
+    expect(await tier.inputValue()).toBe("8.75");
+    expect(await tier.evaluate("(it) => it === document.activeElement")).toBe(true);
+    expect((await draftIn(page)).fees.base_fee).toBe("9.00");
+    await tier.press("Enter");
+    await page.getByText("Saved. A check finds all that is wrong.").waitFor();
+    expect((await draftIn(page)).fees.tiers[0].flat_fee).toBe("8.75");
+  });
+
   test("is left only after asking while something is not saved", async () => {
     const draft = await drafts.begin(SAMPLE_TARIFF, "Half done");
     const page = await openAsOperator(dashboard, `/platform/drafts/${draft.id}`);

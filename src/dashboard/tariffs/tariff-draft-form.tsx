@@ -30,13 +30,13 @@ export function DraftForm(props: {
   readonly noteUnsaved: NoteUnsaved;
 }) {
   const { faults, changed } = props;
-  const { base, text, setText, adopt, isForeign } = useDraftText(props.draft);
+  const { base, text, setText, adopt, noteSaved, isForeign } = useDraftText(props.draft);
   const tariffs = useClient(TariffService);
   const save = useAction(async () => {
     const { id, etag } = base;
     const request = { draft: id, etag, name: text.name.trim(), fees: feesOfText(text) };
     try {
-      adopt((await tariffs.updateTariffDraft(request)).data!, "with its text");
+      noteSaved((await tariffs.updateTariffDraft(request)).data!, text);
       toast("The draft is saved.");
     } finally {
       changed();
@@ -84,13 +84,19 @@ function useDraftText(draft: TariffDraft) {
     setBase(next);
     if (how === "with its text") setText(textOfDraft(next));
   };
+  /** What was typed since it was sent stays, and so do rows that are as they were sent. */
+  const noteSaved = (saved: TariffDraft, sent: DraftText) => {
+    setBase(saved);
+    const savedText = textOfDraft(saved);
+    if (!isSameText(sent, savedText)) setText((typed) => (typed === sent ? savedText : typed));
+  };
   const isEdited = !isSameText(text, textOfDraft(base));
   const isOther = draft.etag !== base.etag && !isSameText(textOfDraft(draft), textOfDraft(base));
   useEffect(() => {
     if (draft.etag === base.etag || (isEdited && isOther)) return;
     adopt(draft, isEdited ? "without its text" : "with its text");
   }, [draft]);
-  return { base, text, setText, adopt, isForeign: isEdited && isOther };
+  return { base, text, setText, adopt, noteSaved, isForeign: isEdited && isOther };
 }
 
 /** Somebody else has changed the draft since the reader began to. */

@@ -71,13 +71,15 @@ function SchedulesForm(
 ) {
   const { draft, faults, changed } = props;
   const tariffs = useClient(TariffService);
-  const { base, text, setText, adopt, isForeign, isEdited } = useSchedulesText(props.loaded);
+  const { base, text, setText, adopt, noteSaved, isForeign, isEdited } = useSchedulesText(
+    props.loaded,
+  );
   const save = useAction(async () => {
     const { id } = draft;
     const request = { draft: id, etag: base.etag, schedules: schedulesOfText(text) };
     try {
       await tariffs.updateTariffDraft(request);
-      adopt(await tariffs.getTariffDraftSchedules({ draft: id }), "with its text");
+      noteSaved(await tariffs.getTariffDraftSchedules({ draft: id }), text);
       toast("The schedules are saved.");
     } finally {
       changed();
@@ -118,6 +120,12 @@ function useSchedulesText(loaded: GetTariffDraftSchedulesResponse) {
     setBase(next);
     if (how === "with its text") setText(textOfSchedules(next.data!));
   };
+  /** What was typed since it was sent stays, and so does what is as it was sent. */
+  const noteSaved = (saved: GetTariffDraftSchedulesResponse, sent: SchedulesText) => {
+    setBase(saved);
+    const savedText = textOfSchedules(saved.data!);
+    if (!isSameSchedules(sent, savedText)) setText((typed) => (typed === sent ? savedText : typed));
+  };
   const before = useMemo(() => textOfSchedules(base.data!), [base]);
   const isEdited = !isSameSchedules(text, before);
   const isOther =
@@ -126,7 +134,7 @@ function useSchedulesText(loaded: GetTariffDraftSchedulesResponse) {
     if (loaded.etag === base.etag || (isEdited && isOther)) return;
     adopt(loaded, isOther ? "with its text" : "without its text");
   }, [loaded]);
-  return { base, text, setText, adopt, isEdited, isForeign: isEdited && isOther };
+  return { base, text, setText, adopt, noteSaved, isEdited, isForeign: isEdited && isOther };
 }
 
 /** The most schedules that a tariff has. */
