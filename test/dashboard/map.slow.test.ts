@@ -81,6 +81,25 @@ describeDashboard("the map", (dashboard) => {
     );
   });
 
+  test("Escape on a pin that is being moved leaves the dialog open that the map is in", async () => {
+    const { service, workspace } = dashboard;
+    const { reference } = await book(service, workspace.apiKey);
+    const page = await openAsMember(dashboard, `/shipments/${reference}`);
+    await page.getByRole("button", { name: "Edit" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Pickup address").fill("Elsewhere");
+    const dropoff = dialog.getByRole("application", { name: /^Dropoff at/ });
+    const before = await dropoff.getAttribute("aria-label");
+    await dropoff.focus();
+    await page.keyboard.down("ArrowUp");
+    await page.keyboard.press("Escape");
+    await page.keyboard.up("ArrowUp");
+    expect(await dialog.getByLabel("Pickup address").inputValue()).toBe("Elsewhere");
+    expect(await dropoff.getAttribute("aria-label")).toBe(before);
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+  });
+
   test("keys reach every control of the map in turn", async () => {
     const page = await openBooking();
     await page.getByRole("application", { name: /^Coverage/ }).focus();

@@ -94,9 +94,12 @@ function MovablePin(props: PinsProps & { readonly point: MapPoint }) {
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const direction = DIRECTIONS[event.key];
-    if (direction === undefined && event.key !== "Escape") return;
+    const isPutBack = event.key === "Escape" && putBack();
+    if (direction === undefined && !isPutBack) return;
     event.preventDefault();
-    if (direction === undefined) return putBack();
+    // A dialog around the map stays open.
+    event.stopPropagation();
+    if (direction === undefined) return;
     const [x, y] = spot();
     const step = event.shiftKey ? 1 : STEP;
     drag([x + direction[0] * step, y + direction[1] * step]);
@@ -155,6 +158,11 @@ function pinMoves({
       moving.move(undefined);
       view.current!.camera.reveal(view.current!.spotOf(moved));
     },
-    putBack: () => moving.move(undefined),
+    /** Whether it had been moved. */
+    putBack(): boolean {
+      const isMoved = moving.current()?.end === point.end;
+      if (isMoved) moving.move(undefined);
+      return isMoved;
+    },
   };
 }
