@@ -89,7 +89,7 @@ function Manifest(props: {
   const { day, shipments, isWhole } = props;
   const name = useWorkspace()?.name;
   const isTest = useIsTest();
-  if (shipments.length === 0) {
+  if (shipments.length === 0 && isWhole) {
     return (
       <Empty title="Nothing is to be picked up on this day">
         A manifest has what is paid and waits for the courier.
@@ -108,7 +108,8 @@ function Manifest(props: {
       </p>
       {!isWhole && (
         <p class="problem attention">
-          More than {numberText(MOST_LOADED)} shipments wait. These are of the ones booked last.
+          More than {numberText(MOST_LOADED)} shipments wait. Only those booked last were looked
+          through, so some may be missing.
         </p>
       )}
       <table>

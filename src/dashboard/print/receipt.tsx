@@ -58,8 +58,9 @@ function isPayment({ type }: { readonly type: string }): boolean {
 function Receipt(props: { readonly shipment: Shipment; readonly paidAt: Instant | undefined }) {
   const { shipment, paidAt } = props;
   const { customer, total, currency, paymentDetails, paymentStatus } = shipment;
-  const refunded =
-    paymentStatus === PaymentStatus.REFUNDED ? (paymentDetails?.refundedAmount ?? total) : 0;
+  const isRefunded = paymentStatus === PaymentStatus.REFUNDED;
+  // A part may have been refunded while it is paid.
+  const refunded = paymentDetails?.refundedAmount ?? (isRefunded ? total : 0);
   return (
     <article class="sheet receipt">
       <h2>{useWorkspace()?.name}</h2>
@@ -84,7 +85,9 @@ function Receipt(props: { readonly shipment: Shipment; readonly paidAt: Instant 
             , <Money amount={refunded} currency={currency} /> refunded
           </>
         )}
-        {paymentStatus === PaymentStatus.REFUND_PENDING && ", to be refunded"}.
+        {paymentStatus === PaymentStatus.REFUND_PENDING &&
+          (refunded > 0 ? ", the rest to be refunded" : ", to be refunded")}
+        .
       </p>
       {shipment.test && <p class="label-test">Test. No money was taken.</p>}
     </article>
