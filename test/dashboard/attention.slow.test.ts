@@ -60,7 +60,7 @@ describeDashboard("what needs attention", (dashboard) => {
     ).toEqual([
       "Nothing is sent to https://hooks.example.org/given-up any more, because it failed for too long.",
       "No event has arrived at https://hooks.example.org/failing since …",
-      `The refund of ${own.reference} is due since …`,
+      `The refund of ${own.reference} has been due since …`,
       "The key “Warehouse” ends tomorrow.",
     ]);
     await expectWellShown(page, "attention");

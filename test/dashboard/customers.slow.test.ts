@@ -162,7 +162,7 @@ describeDashboard("customers", (dashboard) => {
     });
     await dialog.getByRole("button", { name: "Save the changes" }).click();
     await dialog.getByText("Somebody changed the customer meanwhile").waitFor();
-    await dialog.getByRole("button", { name: "Load what it is now" }).click();
+    await dialog.getByRole("button", { name: "Reload" }).click();
     await expect.poll(() => dialog.getByLabel("Notes").inputValue()).toBe("Theirs");
     for (const field of ["Usual pickup", "Latitude", "Longitude"]) {
       await dialog.getByLabel(field).first().fill("");

@@ -197,7 +197,7 @@ describeDashboard("the platform's operators", (dashboard) => {
     const page = await dashboard.newPage();
     await signInTo(page, dashboard);
     await page.goto("/platform/operators");
-    await page.getByText("You are no operator of the platform").waitFor();
+    await page.getByText("You are not an operator of the platform").waitFor();
     await expectWellShown(page, "no-operator");
     expect(await page.getByRole("link", { name: "Audit log" }).count()).toBe(0);
   });

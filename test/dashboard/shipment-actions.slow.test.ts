@@ -64,7 +64,7 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
     const shipment = await bookAnd(dashboard.service, dashboard.workspace.apiKey, ["pay"]);
     const page = await open(shipment);
     await button(page, "Cancel shipment").click();
-    await dialog(page).getByText("$12.69 are to be refunded").waitFor();
+    await dialog(page).getByText("$12.69 will be refunded").waitFor();
     await dialog(page).getByLabel("Reason").selectOption("The customer asked for it");
     await dialog(page).getByLabel("Note").fill("By telephone");
     await expectWellShown(page, "shipment-cancel");
@@ -150,7 +150,7 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
       await dialog(page).getByText("Somebody changed the shipment meanwhile").waitFor();
       expect(await read(shipment)).toMatchObject({ dropoff_address: shipment["dropoff_address"] });
       await expectWellShown(page, "shipment-stale");
-      await button(page, "Load what it is now").click();
+      await button(page, "Reload").click();
       await expect
         .poll(() => dialog(page).getByLabel("Pickup address").inputValue())
         .toBe("Somebody else's");

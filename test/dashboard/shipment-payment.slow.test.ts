@@ -137,7 +137,7 @@ describeDashboard(
       setup.stripe.refundsBecome(workspace.account, "failed");
       const page = await open(workspace, reference);
       await button(page, "Cancel shipment").click();
-      await page.getByText("go back to the customer by themselves").waitFor();
+      await page.getByText("will go back to the customer by itself").waitFor();
       await pressInDialog(page, "Cancel the shipment");
       await page.getByText("The money did not go back.").waitFor();
       expect(await badges(page)).toEqual(["Cancelled", "Refund pending", "Refund failed"]);
@@ -151,7 +151,7 @@ describeDashboard(
       setup.stripe.refundsBecome(workspace.account, "pending");
       await button(page, "Try the refund again").focus();
       await page.keyboard.press("Enter");
-      await page.getByText("are on their way back to").waitFor();
+      await page.getByText("is on its way back to").waitFor();
       await expectWellShown(page, "payment-refund-pending");
       const { refunds } = setup.stripe.books(workspace.account);
       setup.stripe.settleRefund([...refunds.keys()].at(-1)!);
@@ -166,6 +166,8 @@ describeDashboard(
       setup.stripe.refundByHand(session, 269);
       await fact(page, "Refunded").getByText("$2.69 of $12.69").waitFor();
       await expectWellShown(page, "payment-partly-refunded");
+      await page.goto(`/w/${workspace.id}/shipments/${reference}/receipt`);
+      await page.getByText("$12.69 paid, $2.69 refunded.").waitFor();
     });
 
     test("a dispute is shown and holds up the refund until it is decided", async () => {

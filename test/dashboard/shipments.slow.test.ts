@@ -430,10 +430,10 @@ describeDashboard("shipments", (dashboard) => {
     await expect.poll(() => rows(page).count()).toBe(50);
     await page.context().setOffline(true);
     await page.getByLabel("Status").selectOption("Cancelled");
-    await page.getByText("This page goes on by itself").waitFor();
+    await page.getByText("This page reconnects by itself").waitFor();
     await expectWellShown(page, "shipments-offline");
     await page.context().setOffline(false);
     await expect.poll(() => rows(page).count()).toBe(40);
-    expect(await page.getByText("This page goes on by itself").count()).toBe(0);
+    expect(await page.getByText("This page reconnects by itself").count()).toBe(0);
   });
 });

@@ -14,6 +14,7 @@ import { hasRole, useWorkspace } from "../api/session.ts";
 import { useAction } from "../api/use-action.ts";
 import { paths, settingsHref } from "../routes/paths.ts";
 import { ActionButton } from "../ui/button.tsx";
+import { reasonText } from "../ui/format.ts";
 import type { Link } from "../ui/page.tsx";
 import { toast } from "../ui/toast.tsx";
 import { Time } from "../ui/values.tsx";
@@ -115,7 +116,7 @@ const SHOWN: Readonly<Partial<Record<AttentionKind, (props: Subject) => JSX.Elem
           have their money.
         </>
       }
-      besides={reason?.replaceAll("_", " ")}
+      besides={reason && reasonText(reason)}
     >
       <RetryRefund shipment={id} />
     </AttentionItem>
@@ -135,7 +136,7 @@ const SHOWN: Readonly<Partial<Record<AttentionKind, (props: Subject) => JSX.Elem
     <AttentionItem
       bad
       says={`Nothing is sent to ${subject.name} any more, because it failed for too long.`}
-      besides="Mend what receives there, then enable it. What it missed can be sent again."
+      besides="Fix the receiving end, then enable it. What it missed can be sent again."
     >
       <WebhookLink {...{ workspace, subject }} />
     </AttentionItem>
@@ -157,10 +158,11 @@ const SHOWN: Readonly<Partial<Record<AttentionKind, (props: Subject) => JSX.Elem
     <AttentionItem
       says={
         <>
-          The refund of <ShipmentLink {...{ workspace, id }} /> is due since <Time at={at} exact />.
+          The refund of <ShipmentLink {...{ workspace, id }} /> has been due since{" "}
+          <Time at={at} exact />.
         </>
       }
-      besides="It was cancelled after it was paid. Give the customer the money back, then record that."
+      besides="The shipment was cancelled after it was paid. Give the customer the money back, then record that."
     >
       <a
         class="button"

@@ -50,7 +50,7 @@ function Content(props: { readonly health: PlatformHealth; readonly isCurrent: b
       <Figures items={healthFigures(health, isCurrent)} />
       <Section title="Replicas">
         {health.replicas.length === 0 ? (
-          <p class="minor">None has said yet that it is there.</p>
+          <p class="minor">No replica has reported yet.</p>
         ) : (
           <Table
             label="Replicas"

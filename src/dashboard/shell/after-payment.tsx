@@ -13,7 +13,7 @@ export function AfterPaymentPage({ isPaid }: { readonly isPaid: boolean }) {
       </h1>
       <p>
         {isPaid
-          ? "Whoever sent you the link hears of your payment by themselves. You can close this page."
+          ? "Whoever sent you the link has been told. You can close this page."
           : "Nothing was paid. You can pay by the same link as long as it works, or ask whoever sent it for another."}
       </p>
     </main>

@@ -145,8 +145,7 @@ function ConnectionNote() {
   const isConnected = useStore(connected);
   return (
     <div role="status" class="connection-note" hidden={isConnected}>
-      {!isConnected &&
-        "The service cannot be reached. This page goes on by itself when it is back."}
+      {!isConnected && "The service cannot be reached. This page reconnects by itself."}
     </div>
   );
 }

@@ -31,7 +31,7 @@ export function NoOperatorPage() {
   const { email } = useAccount();
   return (
     <Page title="Operators only">
-      <Empty title="You are no operator of the platform" link={TO_START}>
+      <Empty title="You are not an operator of the platform" link={TO_START}>
         Ask an owner to make {email} one. Somebody who is one already signs in by a link for
         operators: a link into a workspace opens that workspace alone.
       </Empty>

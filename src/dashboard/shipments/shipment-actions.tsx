@@ -229,10 +229,10 @@ function CancelDialog({ shipment, close, changed }: ShipmentDialogProps) {
 
 /** What becomes of the money of a paid shipment that is cancelled. */
 function refundOf({ paymentDetails }: Shipment): string {
-  if (paymentDetails === undefined) return "are to be refunded.";
+  if (paymentDetails === undefined) return "will be refunded.";
   return paymentDetails.dispute === DisputeStatus.OPEN
-    ? "go back once the dispute is decided."
-    : "go back to the customer by themselves, less what was refunded already.";
+    ? "will go back once the dispute is decided."
+    : "will go back to the customer by itself, less what was refunded already.";
 }
 
 function RefundDialog({ shipment, close, changed }: ShipmentDialogProps) {

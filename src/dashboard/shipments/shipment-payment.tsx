@@ -19,7 +19,7 @@ import { paths, settingsHref } from "../routes/paths.ts";
 import { ActionButton } from "../ui/button.tsx";
 import { Code } from "../ui/copy-button.tsx";
 import { DescriptionList } from "../ui/description-list.tsx";
-import { dateOf, moneyText } from "../ui/format.ts";
+import { dateOf, moneyText, reasonText } from "../ui/format.ts";
 import { Section } from "../ui/page.tsx";
 import { ProblemNote } from "../ui/query-view.tsx";
 import { toast } from "../ui/toast.tsx";
@@ -219,15 +219,15 @@ function Refund(props: PaymentProps & { readonly details: PaymentDetails }) {
     const amount = shipment.total - details.refundedAmount;
     return (
       <p>
-        <Money amount={Number(amount.toFixed(4))} currency={shipment.currency} /> are on their way
-        back to {shipment.customer?.name ?? "the customer"}, which can take days.
+        <Money amount={Number(amount.toFixed(4))} currency={shipment.currency} /> is on its way back
+        to {shipment.customer?.name ?? "the customer"}, which can take days.
       </p>
     );
   }
   return (
     <>
       <p class="problem">
-        <strong>The money did not go back.</strong> {details.refundError.replaceAll("_", " ")}
+        <strong>The money did not go back.</strong> {reasonText(details.refundError)}
       </p>
       {mayRetry && (
         <div class="actions">

@@ -17,11 +17,11 @@ export function StaleNote(props: {
   return (
     <div class="problem attention" role="alert">
       <p>
-        Somebody changed the {what} meanwhile, so these changes cannot be saved. Begin anew from
-        what it is now; what you changed here is lost.
+        Somebody else changed the {what}, so this cannot be saved. Reload it to go on; what you
+        changed here will be lost.
       </p>
       <Button disabled={!isLoaded} onClick={restart}>
-        Load what it is now
+        Reload
       </Button>
     </div>
   );
