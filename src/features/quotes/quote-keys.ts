@@ -34,6 +34,8 @@ const KNOWN_AFTER_SECONDS = 60;
  * it has read, and quotes hold for an hour.
  */
 const KEPT_HOURS = 72;
+/** How old a key can be that still opens quotes, in hours: it is deleted when the next one is created. */
+export const OPENS_HOURS = KEPT_HOURS + SEALS_HOURS;
 
 const SELECT = `
   select id, secret,

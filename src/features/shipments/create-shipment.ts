@@ -109,7 +109,7 @@ async function bookEach(
     const bookedAt = bookedAtOf(own[0]!);
     const { customers, changed } = linkCustomers(own.map(bookedCustomer), bookedAt);
     const booked = own.map((it, i) => bookShipment(it, customers[i]!, bookedAt));
-    insertShipments(tx, workspace, booked, changed);
+    insertShipments(tx, workspace, booked, changed, realTime);
     insertSimulations(
       tx,
       workspace,

@@ -71,17 +71,20 @@ export function updateShipments(
 /**
  * Sends new shipments of a workspace, their quotes as used, and what is new about their customers, to be
  * written: by statements, because MikroORM's unit of work takes longer than all the rest of a booking.
+ *
+ * @param usedAt the real time, as keys of quotes go by it; a test clock may stand days behind
  */
 export function insertShipments(
   tx: Transaction,
   workspace: number,
   booked: readonly ChangedShipment[],
   customers: LinkedCustomers["changed"],
+  usedAt: Date,
 ): void {
   for (const statement of customerStatements(workspace, customers)) void tx.send(...statement);
   void tx.send(...insertion(workspace, booked.map(toColumns)));
-  const used = booked.flatMap(({ row: { quoteId, reference, createdAt } }) =>
-    quoteId === null ? [] : [{ quoteId, reference, usedAt: createdAt }],
+  const used = booked.flatMap(({ row: { quoteId, reference } }) =>
+    quoteId === null ? [] : [{ quoteId, reference, usedAt }],
   );
   if (used.length > 0) void tx.send(...usage(workspace, used));
 }

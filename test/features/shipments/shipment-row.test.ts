@@ -153,7 +153,13 @@ test("a shipment that is written, and changed, is read as the same row, entity, 
       const { email } = customer;
       const created = { createdAt: row.createdAt, emailLower: email, isNew: true };
       await inPipeline(em, async (tx) =>
-        insertShipments(tx, workspace, [{ row, events: [] }], [{ ...customer, ...created }]),
+        insertShipments(
+          tx,
+          workspace,
+          [{ row, events: [] }],
+          [{ ...customer, ...created }],
+          new Date(),
+        ),
       );
       await expectStored(row);
       const after = { ...row, ...changed };

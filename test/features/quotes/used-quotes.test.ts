@@ -1,0 +1,59 @@
+import { expect, test } from "vitest";
+import { purgeUsedQuotes } from "../../../src/features/quotes/used-quote.entity.ts";
+import { BOOKING, COVERED_ROUTE } from "../../support/bookings.ts";
+import { connectTo } from "../../support/database.ts";
+import { startService } from "../../support/service.ts";
+
+const DAY_MS = 86_400_000;
+
+let aheadMs = 0;
+const service = await startService({ now: () => new Date(Date.now() + aheadMs) });
+const sql = await connectTo(service.databaseUrl);
+
+async function quote(apiKey: string): Promise<string> {
+  return (await service.request("/v1/quotes", { apiKey, body: COVERED_ROUTE })).body.id;
+}
+
+const book = (apiKey: string, quote_id: string) =>
+  service.request("/v1/shipments", { apiKey, body: { ...BOOKING, quote_id } });
+
+/** A test twin whose clock has stood for five days. */
+async function withOldClock() {
+  const { twin } = await service.addWorkspace();
+  aheadMs = -5 * DAY_MS;
+  const frozen = await service.request("/v1/test/clock", { apiKey: twin.apiKey, body: {} });
+  aheadMs = 0;
+  expect(frozen.status).toBe(200);
+  return twin;
+}
+
+test("a quote by a test clock that stands is booked once, however long it stands", async () => {
+  const { apiKey } = await withOldClock();
+  const id = await quote(apiKey);
+  expect((await book(apiKey, id)).status).toBe(201);
+  expect(await purgeUsedQuotes(service.app.em)).toBe(0);
+  expect((await book(apiKey, id)).code).toBe("QUOTE_USED");
+});
+
+test("that a quote was booked is known for as long as its key opens it, and then forgotten", async () => {
+  const { apiKey } = await service.addWorkspace();
+  const id = await quote(apiKey);
+  expect((await book(apiKey, id)).status).toBe(201);
+  const age = (hours: number) =>
+    sql.query("update used_quote set used_at = now() - make_interval(hours => $1)", [hours]);
+  // The oldest key is deleted after 72 hours, with the next one, which is due every 12.
+  await age(84);
+  expect(await purgeUsedQuotes(service.app.em)).toBe(0);
+  expect((await book(apiKey, id)).code).toBe("QUOTE_USED");
+  await age(97);
+  expect(await purgeUsedQuotes(service.app.em)).toBeGreaterThan(0);
+});
+
+test("deleting test data deletes what a clock that stands has used, too", async () => {
+  const { apiKey, id } = await withOldClock();
+  expect((await book(apiKey, await quote(apiKey))).status).toBe(201);
+  await service.request("/v1/test/data", { apiKey, method: "DELETE" });
+  const { rows } = await sql.query("select 1 from used_quote where workspace_id = $1", [id]);
+  const { body } = await service.request("/v1/shipments", { apiKey });
+  expect([body.data, rows.length]).toEqual([[], 0]);
+});
