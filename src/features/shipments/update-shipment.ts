@@ -10,8 +10,9 @@ import { readRecordId } from "../../db/columns.ts";
 import type { Transaction } from "../../db/transaction.ts";
 import { toMajor } from "../../domain/pricing/money.ts";
 import { quote, routeOf, withWindowFee, type CoveredQuote } from "../../domain/pricing/pricing.ts";
-import { decideRoute } from "../../domain/pricing/windows.ts";
+import { decideRoute, type WindowsOfRoute } from "../../domain/pricing/windows.ts";
 import { type Refusal, refuse, refuseAny } from "../../domain/refusal.ts";
+import type { WindowsDecision } from "../../domain/schedule/decide-windows.ts";
 import { hasEnded } from "../../domain/shipment/shipment-state.ts";
 import { mergedWithId } from "../customers/customer-alias.entity.ts";
 import { type CustomerRow, customerJson } from "../customers/customer.entity.ts";
@@ -159,8 +160,8 @@ async function changedRoute(
   const quoted = quote(pricing, route);
   const isPending = row.status === "pending";
   if (isPending) refuseAny(coverageViolations(quoted));
-  // A fee that was kept would be in the other currency.
-  const kept = row.currency === pricing.fees.currency ? asked.kept : {};
+  // Priced anew in another currency, nothing can keep its fee.
+  const kept = isPending && row.currency !== pricing.fees.currency ? {} : asked.kept;
   const decision = decideRoute(pricing, route, { ...asked, kept }, at.getTime());
   const { violations, facts, feeMinor } = decision;
   refuseAny(violations, { facts });
@@ -170,7 +171,7 @@ async function changedRoute(
     const by = { tariff: version, fees: pricing.fees };
     return { ...fields, ...priceColumns(priced), windows, ...by };
   }
-  assertPaidFor(row, feeMinor, pricing.fees.currency);
+  assertPaidFor(row, decision, { kept, currency: pricing.fees.currency });
   return { windows };
 }
 
@@ -212,15 +213,27 @@ function askedWindows(
   };
 }
 
-/** @throws Refusal PRICE_CHANGED when windows cost more than those that were paid for */
-function assertPaidFor(row: ShipmentRow, feeMinor: number, currency: string): void {
-  if (feeMinor === 0 || (currency === row.currency && feeMinor <= row.windowFeeMinor)) return;
-  const fee = `${toMajor(feeMinor, currency)} ${currency}`;
+const ENDS = ["pickup", "dropoff"] as const;
+
+/**
+ * @param currency of the windows that are not kept; what is kept was paid in the shipment's
+ * @throws Refusal PRICE_CHANGED when windows cost more than those that were paid for
+ */
+function assertPaidFor(
+  row: ShipmentRow,
+  { windows, feeMinor }: Pick<WindowsDecision, "windows" | "feeMinor">,
+  { kept = {}, currency }: Pick<WindowsOfRoute, "kept"> & { readonly currency: string },
+): void {
+  const newFees = ENDS.map((end) => (end in kept ? 0 : (windows[end]?.feeMinor ?? 0)));
+  const newFeeMinor = newFees.reduce((sum, fee) => sum + fee, 0);
+  const isSame = currency === row.currency;
+  if (newFeeMinor === 0 || (isSame && feeMinor <= row.windowFeeMinor)) return;
+  const fee = `${toMajor(isSame ? feeMinor : newFeeMinor, currency)} ${currency}`;
   const paid = `${toMajor(row.windowFeeMinor, row.currency)} ${row.currency}`;
   const total = toMajor(row.totalMinor - row.windowFeeMinor + feeMinor, currency);
   throw refuse("PRICE_CHANGED", `The windows cost ${fee}, and ${paid} was paid for windows.`, {
-    subject: "pickup_window",
-    facts: currency === row.currency ? { total: String(total), currency } : {},
+    subject: `${ENDS[newFees.findIndex((each) => each > 0)]!}_window`,
+    facts: isSame ? { total: String(total), currency } : {},
   });
 }
 

@@ -1,10 +1,12 @@
-import { describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import {
   ListPickupSlotsResponseSchema,
   ShipmentService,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { compileEncodeJson } from "../../../src/json/encode-json.ts";
 import { ANY_TIME, book, BOOKED_SHIPMENT, BOOKING, takeStep } from "../../support/bookings.ts";
+import { eventually } from "../../support/eventually.ts";
+import { publishDocument } from "../../support/publish-document.ts";
 import { PROTOCOLS, rpcClient } from "../../support/rpc-client.ts";
 import { rpcError } from "../../support/rpc-error.ts";
 import { EVERY_DAY, scheduleOf } from "../../support/schedules.ts";
@@ -21,7 +23,7 @@ const CAPE_TOWN = { pickup_lat: -33.9, pickup_lng: 18.4 };
 const ROUTE = { ...BERLIN, ...NEW_YORK, weight_kg: 2 };
 
 /** In Berlin slots of an hour, the evening dearer, the morning by 18:00 of the day before; free in New York. */
-function tariffOf(changes: object = {}) {
+function tariffOf(changes: object = {}, document: object = {}) {
   const zones = zonesOf(square(0, 40, 30, 60), square(-90, 30, -60, 50), square(0, -40, 30, -30));
   const { features } = zones as { features: { properties: object }[] };
   features[0]!.properties = { name: "Berlin", schedule: "berlin" };
@@ -42,8 +44,16 @@ function tariffOf(changes: object = {}) {
         cut_offs: [{ until: "12:00", days_before: 1, at: "18:00" }],
         ...changes,
       }),
-      scheduleOf({ name: "new york", time_zone: "America/New_York" }),
+      scheduleOf({
+        name: "new york",
+        time_zone: "America/New_York",
+        hours: [
+          { days: EVERY_DAY, opens: "08:00", closes: "12:00", fee: "1.00" },
+          { days: EVERY_DAY, opens: "12:00", closes: "18:00" },
+        ],
+      }),
     ],
+    ...document,
   });
 }
 
@@ -467,6 +477,65 @@ describe("an update of windows", () => {
     expect(late).toMatchObject({
       code: "SHIPMENT_STATE",
       body: { message: "The shipment's windows cannot be changed because it is in transit." },
+    });
+  });
+});
+
+describe("an update of a paid shipment, after a tariff in another currency", () => {
+  const before = now;
+  afterEach(() => {
+    now = before;
+  });
+
+  /** Its pickup is in the next evening, and by now past its cut-off. */
+  async function paidAndCutOff() {
+    const cutOffs = [{ from: "18:00", days_before: 1, at: "12:00" }];
+    const changing = await startService({
+      tariff: tariffOf({ cut_offs: cutOffs }),
+      now: () => new Date(now),
+    });
+    const workspace = await changing.addWorkspace();
+    const pickup_window = window("02T17:00", "02T18:00");
+    const { reference } = await book(changing, workspace.apiKey, { ...ROUTE, pickup_window });
+    const path = `/v1/shipments/${reference}`;
+    await changing.request(`${path}/payments`, {
+      apiKey: workspace.apiKey,
+      body: { amount: 7.5, currency: "USD" },
+    });
+    await publishDocument(changing.app.em, tariffOf({ cut_offs: cutOffs }, { currency: "EUR" }));
+    await eventually("prices in euros", async () => {
+      const quoted = await changing.request("/v1/shipments/quote", {
+        apiKey: workspace.apiKey,
+        body: ROUTE,
+      });
+      return quoted.body.currency === "EUR";
+    });
+    now = Date.parse("2026-12-01T12:00Z");
+    const patch = (body: object) =>
+      changing.request(path, { apiKey: workspace.apiKey, method: "PATCH", body });
+    return { pickup_window, patch };
+  }
+
+  test("keeps the window that stays, and refuses only what costs more itself", async () => {
+    const { pickup_window, patch } = await paidAndCutOff();
+    const free = await patch({ dropoff_window: window("03T18:00", "03T20:00") });
+    expect(free.body.data).toMatchObject({
+      total: 7.5,
+      window_fee: 2.5,
+      currency: "USD",
+      pickup_window,
+      dropoff_window: window("03T18:00", "03T20:00"),
+    });
+    // 10:00 in New York costs a euro.
+    const dearer = await patch({ dropoff_window: window("03T15:00", "03T16:00") });
+    expect({ status: dearer.status, code: dearer.code, errors: dearer.body.errors }).toEqual({
+      status: 422,
+      code: "PRICE_CHANGED",
+      errors: { dropoff_window: ["The windows cost 1 EUR, and 2.5 USD was paid for windows."] },
+    });
+    const moved = await patch({ pickup_window: window("03T17:00", "03T18:00") });
+    expect(moved.body.errors).toEqual({
+      pickup_window: ["The windows cost 2.5 EUR, and 2.5 USD was paid for windows."],
     });
   });
 });
