@@ -391,6 +391,8 @@ describe("GET /v1/pickup_slots", () => {
   test.each([
     ["a date that there is not", { from_date: "2026-02-30" }, "FIELD_INVALID", "from_date"],
     ["a date of another form", { from_date: "tomorrow" }, "FIELD_INVALID", "from_date"],
+    ["a date before all hours", { from_date: "0000-01-01" }, "FIELD_INVALID", "from_date"],
+    ["a date at the end of time", { from_date: "9999-12-31" }, "FIELD_INVALID", "from_date"],
     ["too many days", { days: 15 }, "FIELD_INVALID", "days"],
     ["a route that is not covered", { pickup_lng: 100 }, "ROUTE_NOT_COVERED", "coverage"],
     ["a weight that is not served", { weight_kg: 2_000 }, "WEIGHT_NOT_SERVED", "weight_kg"],
