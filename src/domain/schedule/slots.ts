@@ -56,10 +56,19 @@ function withoutRepeats(slots: readonly Slot[]): Slot[] {
 function slotsOf(calendar: Calendar, day: Day, nowMs: number): readonly Slot[] {
   const { slotMinutes, timeZone } = calendar.schedule;
   if (slotMinutes !== undefined) return day.slots;
-  return day.openings.map((opening) => {
-    const earliest = earliestIn(calendar, opening, MIN_WINDOW_MINUTES * MINUTE_MS, nowMs);
-    return slotOf(earliest === undefined ? opening : { ...opening, startMs: earliest }, timeZone);
+  return day.openings.filter(hasRoom).map((opening) => {
+    const startMs = earliestIn(calendar, opening, MIN_WINDOW_MS, nowMs);
+    if (startMs === undefined) return slotOf(opening, timeZone);
+    // A window that starts in the last minutes ends in hours that touch: the whole is listed, as too late.
+    const rest = { ...opening, startMs };
+    return slotOf(hasRoom(rest) ? rest : opening, timeZone);
   });
+}
+
+const MIN_WINDOW_MS = MIN_WINDOW_MINUTES * MINUTE_MS;
+
+function hasRoom({ startMs, endMs }: Span): boolean {
+  return endMs - startMs >= MIN_WINDOW_MS;
 }
 
 /**
@@ -79,7 +88,7 @@ function firstFrom(
 ): Span | undefined {
   const { horizonDays, slotMinutes } = calendar.schedule;
   const lastDay = calendar.dayOf(nowMs).number + horizonDays;
-  const lengthMs = Math.max(MIN_WINDOW_MINUTES * MINUTE_MS, window.endMs - window.startMs);
+  const lengthMs = Math.max(MIN_WINDOW_MS, window.endMs - window.startMs);
   const findOn = (number: number): Span | undefined => {
     const { slots, openings } = calendar.day(number);
     return slotMinutes === undefined

@@ -82,6 +82,46 @@ describe("where hours of an exception last into those of the next date", () => {
   });
 });
 
+describe("free hours that touch, by a minute before the first of them end", () => {
+  const listedAt = (time: string, hours: readonly (readonly [string, string])[], changes = {}) => {
+    const nowMs = Date.parse(`2026-12-01T${time}Z`);
+    const calendar = calendarOf({
+      time_zone: "UTC",
+      hours: hours.map(([opens, closes], i) => ({ days: EVERY_DAY, opens, closes, fee: `${i}` })),
+      ...changes,
+    });
+    const dates = { fromDay: dayNumberOf("2026-12-01"), days: 1 };
+    return listSlots(calendar, dates, nowMs).map(({ slot, decision }) => [
+      `${slot.start.slice(11, 16)}/${slot.end.slice(11, 16)}`,
+      ...decision.faults.map(({ reason }) => reason),
+    ]);
+  };
+  const TOUCHING = [
+    ["08:00", "12:00"],
+    ["12:00", "18:00"],
+  ] as const;
+
+  test("are listed from that minute while ten are left, then as a whole that is too late", () => {
+    expect(listedAt("11:50", TOUCHING)).toEqual([["11:50/12:00"], ["12:00/18:00"]]);
+    expect(listedAt("11:51", TOUCHING)).toEqual([["08:00/12:00", "TOO_SOON"], ["12:00/18:00"]]);
+    expect(listedAt("11:55", TOUCHING)).toEqual([["08:00/12:00", "TOO_SOON"], ["12:00/18:00"]]);
+    const cutOff = { cut_offs: [{ until: "11:55", at: "06:00" }] };
+    expect(listedAt("07:00", TOUCHING, cutOff)).toEqual([
+      ["08:00/12:00", "CUT_OFF_PASSED"],
+      ["12:00/18:00"],
+    ]);
+  });
+
+  test("are not listed when they are too short for a window", () => {
+    const short = [
+      ["08:00", "08:09"],
+      ["08:09", "12:00"],
+      ["13:00", "13:10"],
+    ] as const;
+    expect(listedAt("07:00", short)).toEqual([["08:09/12:00"], ["13:00/13:10"]]);
+  });
+});
+
 test("a window has to be booked as long before its start as the lead time says", () => {
   const lead = { lead_time_minutes: 120 };
   expect(reasonsOf(lead, "2026-12-01T10:59/11:59")).toEqual(["TOO_SOON"]);
