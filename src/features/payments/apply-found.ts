@@ -11,6 +11,7 @@ export interface KnownPayment {
   readonly workspace: number;
   /** What the checkout asks for, in minor units. */
   readonly amountMinor: number;
+  readonly currency: string;
   /** The attempt at a refund that counts now. */
   readonly refundAttempt: number;
   /** Why the provider refused to make it; null when it did not. */
@@ -70,6 +71,14 @@ function withDetails(
   return { ...after, paymentDetails: details, updatedAt: at };
 }
 
+/** Whether a checkout asks for, or took, what the shipment costs now: a tariff may change the currency, and no figure. */
+export function asksForTotal(
+  { amountMinor, currency }: Pick<KnownPayment, "amountMinor" | "currency">,
+  row: ShipmentRow,
+): boolean {
+  return amountMinor === row.totalMinor && currency === row.currency;
+}
+
 /** Whether nobody is known to have paid. */
 export function isUnpaid({ paymentStatus }: ShipmentRow): boolean {
   return paymentStatus === "awaiting_payment" || paymentStatus === "voided";
@@ -110,7 +119,7 @@ function disagreementOf(
   if (reference !== `${workspace} ${row.reference}`) {
     return "The payment provider took money at the checkout, but names another shipment.";
   }
-  if (amountMinor === row.totalMinor && currency === row.currency) return null;
+  if (asksForTotal({ amountMinor, currency }, row)) return null;
   const paid = `${toMajor(amountMinor, currency)} ${currency}`;
   return `The payment provider took ${paid}, which is not the shipment's total.`;
 }
@@ -125,7 +134,7 @@ function detailsOf(
   const { page } = found;
   return {
     checkout:
-      isAwaited && page !== null && row.totalMinor === known.amountMinor
+      isAwaited && page !== null && asksForTotal(known, row)
         ? { url: page.url, expiresAtMs: page.expiresAt.getTime() }
         : null,
     processing: found.status === "processing",

@@ -6,7 +6,7 @@ import { runStatement } from "../../db/statement.ts";
 import type { SecretSeal } from "../../domain/secret-seal.ts";
 import type { ShipmentKey } from "../shipments/find-shipment.ts";
 import type { ShipmentRow } from "../shipments/shipment-row.ts";
-import { applyClosedAccount, applyFound, refundingOf } from "./apply-found.ts";
+import { applyClosedAccount, applyFound, asksForTotal, refundingOf } from "./apply-found.ts";
 import { type Applied, type ApplyDeps, applyToShipment } from "./apply-to-shipment.ts";
 import { openWantedPage, refusedPage } from "./open-wanted-page.ts";
 import { accessOf, type StoredAccess } from "./payment-connections.ts";
@@ -222,11 +222,11 @@ async function loadAccess(
 function nextStep(
   { row, refundAttempt }: Applied,
   found: FoundPayment,
-  { amountMinor }: LeasedPayment,
+  leased: LeasedPayment,
   end: boolean,
 ): "end" | "refund" | undefined {
   if (found.page !== null) {
-    const isWanted = row.paymentStatus === "awaiting_payment" && row.totalMinor === amountMinor;
+    const isWanted = row.paymentStatus === "awaiting_payment" && asksForTotal(leased, row);
     return isWanted && !end ? undefined : "end";
   }
   if (row.paymentStatus !== "refund_pending" || found.status !== "paid") return undefined;

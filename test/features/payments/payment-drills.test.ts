@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { book, takeStep } from "../../support/bookings.ts";
 import { eventually } from "../../support/eventually.ts";
+import { publishDocument } from "../../support/publish-document.ts";
 import { startReplica } from "../../support/service.ts";
 import {
   askCheckout,
@@ -8,9 +9,11 @@ import {
   eventTypes,
   getShipment,
   PLATFORM_SECRET,
+  sessionOf,
   startStripeService,
   untilShipment,
 } from "../../support/stripe-service.ts";
+import { SAMPLE_TARIFF } from "../../support/tariffs.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -49,6 +52,25 @@ test("a page that was opened though the answer was lost is the one that is given
   const sessions = [...stripe.books(account).sessions.values()];
   const own = sessions.filter((session) => session.client_reference_id === reference);
   expect(own.map(({ url }) => url)).toEqual([again.body.checkout_url]);
+});
+
+test("a page that was opened meanwhile for the same figure in another currency is ended", async () => {
+  const { reference } = await book(service, apiKey);
+  stripe.fault("POST /v1/checkout/sessions", "cut");
+  expect((await askCheckout(service, apiKey, reference)).status).toBe(503);
+  await publishDocument(service.app.em, { ...SAMPLE_TARIFF, currency: "EUR" });
+  const path = `/v1/shipments/${reference}`;
+  const body = { weight_kg: 2.501 };
+  const changed = await service.request(path, { apiKey, method: "PATCH", body });
+  await publishDocument(service.app.em, SAMPLE_TARIFF);
+  expect(changed.body.data).toMatchObject({ total: 12.69, currency: "EUR" });
+  clock.ms += MINUTE_MS;
+  const session = sessionOf(stripe, account, reference);
+  await eventually(
+    "the page to be ended",
+    () => stripe.books(account).session(session).status === "expired",
+  );
+  expect(await eventTypes(service, apiKey, reference)).not.toContain("checkout_opened");
 });
 
 test("a refund that was made though the answer was lost is seen, and made once", async () => {
