@@ -145,14 +145,21 @@ function detailsOf(
   };
 }
 
-/** Why the attempt that counts failed; null when it did not, or another refund is on its way. */
+/**
+ * Why what is left did not go back; null when nothing failed, or another refund is on its way. A refund
+ * by hand may be taken back after the attempt that counts has sent the rest: that leads to no other
+ * attempt by itself, so that somebody has to be told.
+ */
 function refundErrorOf(
   found: FoundPayment,
   { refundAttempt, refundRefusal }: KnownPayment,
 ): string | null {
   if (refundingOf(found) > 0) return null;
-  const failed = found.refunds.filter(
-    ({ status, attempt }) => status === "failed" && attempt === refundAttempt,
+  const { refunds } = found;
+  const failed = refunds.filter(({ status }) => status === "failed");
+  const last = failed.find(({ attempt }) => attempt === refundAttempt);
+  const isMade = refunds.some(
+    ({ status, attempt }) => status === "succeeded" && (attempt ?? 0) >= refundAttempt,
   );
-  return refundRefusal ?? failed[0]?.error ?? null;
+  return refundRefusal ?? (isMade ? failed[0] : last)?.error ?? null;
 }

@@ -355,6 +355,27 @@ describe("a refund", () => {
     expect(refundsOf(session).map(({ amount }) => amount)).toEqual([269, 1000]);
   });
 
+  test("in part by hand that Stripe takes back later makes its money due again", async () => {
+    const { reference, session } = await paid();
+    const byHand = stripe.refundByHand(session, 269);
+    await takeStep(service, apiKey, reference, "cancel");
+    await until(reference, { payment_status: "refunded" });
+    stripe.settleRefund(byHand, "failed");
+    await deliver();
+    const { payment_details } = await until(reference, {
+      payment_status: "refund_pending",
+      payment_details: { refunded_amount: 10 },
+    });
+    expect(payment_details.refund_error).toMatch(/^The refund failed: /);
+    expect((await retry(reference)).body.data.payment_details.refund_error).toBeNull();
+    await until(reference, { payment_status: "refunded", payment_details: { refund_error: null } });
+    expect(refundsOf(session).map(({ amount, status }) => [amount, status])).toEqual([
+      [269, "failed"],
+      [1000, "succeeded"],
+      [269, "succeeded"],
+    ]);
+  });
+
   test("waits while the payment is disputed, and is made once that is won", async () => {
     const { reference, session } = await paid();
     const dispute = stripe.openDispute(session);
