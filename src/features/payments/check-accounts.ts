@@ -15,6 +15,8 @@ import { keepNotices } from "./receive-notice.ts";
 /** How often to check an account that takes payments, and one that does not, in milliseconds. */
 const READY_MS = 60 * 60_000;
 const NOT_READY_MS = 5 * 60_000;
+/** How soon to look at payments that an account refused though it is ready, in milliseconds. */
+const LEFT_MS = 60_000;
 /** How many accounts a process checks at once. */
 const MAX_AT_ONCE = 8;
 /** How long a process that checks an account has for that before others do, in milliseconds. */
@@ -107,8 +109,10 @@ async function checkAccount(deps: CheckAccountsDeps, workspace: number): Promise
     const read = [account, state, JSON.stringify(missing), startedAt.toISOString()];
     await runStatement(em, WRITE, [workspace, ...read]);
     if (state !== connection.state) log.info({ workspace, state }, "payment account changed");
-    if (connection.state === "revoked" && state !== "revoked") {
-      await wakeLeftPayments(em, { workspace, account, checkedAt: startedAt });
+    if (state !== "revoked") {
+      // An account that was ready all along may refuse them again: they are not hurried.
+      const waitMs = connection.state === "revoked" ? 0 : LEFT_MS;
+      await wakeLeftPayments(em, { workspace, account }, new Date(startedAt.getTime() + waitMs));
     }
     next = nextCheck(state, startedAt);
     if (state !== "revoked" && !(await listMissed(deps, connection, online, access))) next = now();

@@ -89,7 +89,9 @@ export async function changeConnection(
     await tx.nativeUpdate(PaymentConnection, { workspace }, columns);
   }
   if (before?.account !== row?.account) await assertNoneOpen(tx, before);
-  if (row?.account && row.state !== "revoked") await wakeLeftPayments(tx, { ...row, workspace });
+  if (row?.account && row.state !== "revoked") {
+    await wakeLeftPayments(tx, { ...row, workspace }, row.checkedAt!);
+  }
   const changes = changesBetween(recordedBefore, recordedOf(row));
   if (changes.length > 0) {
     recordChange(tx, call, {

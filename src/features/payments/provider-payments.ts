@@ -199,12 +199,16 @@ const WAKE_LEFT = `
   update provider_payment set due_at = $3, wakes = wakes + 1, failures = 0
   where workspace_id = $1 and account = $2 and due_at is null and failures > 0`;
 
-/** Has the payments looked at that were left while their account was closed to us, once it was read again. */
+/**
+ * Has the payments looked at that were left while their account was closed to us, once it was read again.
+ * It may have been closed for a moment only, of which the state that is stored says nothing.
+ */
 export async function wakeLeftPayments(
   em: EntityManager,
-  { workspace, account, checkedAt }: Pick<PaymentConnection, "workspace" | "account" | "checkedAt">,
+  { workspace, account }: Pick<PaymentConnection, "workspace" | "account">,
+  dueAt: Date,
 ): Promise<void> {
-  await runStatement(em, WAKE_LEFT, [workspace, account, checkedAt!.toISOString()]);
+  await runStatement(em, WAKE_LEFT, [workspace, account, dueAt.toISOString()]);
 }
 
 const RETRY = `

@@ -203,6 +203,30 @@ test("what was left is looked at again once its account is open to the service a
   ]);
 });
 
+test("what was left is looked at again though the account was closed for a moment only", async () => {
+  const workspace = await setup.connect();
+  const { apiKey, id, account } = workspace;
+  const { reference, session } = await bookCheckout(setup, workspace);
+  stripe.deauthorise(account);
+  stripe.dropNotices();
+  expect((await takeStep(service, apiKey, reference, "pay")).status).toBe(422);
+  await untilLeft(id);
+  stripe.books(account).authorised = true;
+  stripe.pay(session);
+  stripe.dropNotices();
+  expect(await stateOf(apiKey)).toBe("ready");
+  clock.ms += HOUR_MS;
+  // Not at once: the account that reads as ready may refuse again.
+  const dueAt = await eventually("the payment to be due", async () => {
+    const select = "select due_at from provider_payment where workspace_id = $1";
+    return (await sql.query(select, [id])).rows[0].due_at ?? undefined;
+  });
+  expect(dueAt.getTime()).toBe(clock.ms + 60_000);
+  clock.ms += 60_000;
+  await untilShipment(service, apiKey, reference, { payment_status: "paid" });
+  await untilLeft(id);
+});
+
 test("why a page was not opened stays told, once", async () => {
   const { apiKey, account } = await setup.connect();
   const { reference } = (await service.request("/v1/shipments", { apiKey, body: BOOKING })).body
