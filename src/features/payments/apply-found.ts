@@ -44,7 +44,8 @@ export function applyFound(
 
 /**
  * A shipment once the account that was to be paid is closed to us, so that nobody learns what becomes of
- * its payment there; the row itself when it tells that already.
+ * its payment there; the row itself when it tells that already. Money that is on its way may still arrive,
+ * so that no other page may be opened, and the price stays.
  *
  * @param reason why it is closed
  */
@@ -53,7 +54,6 @@ export function applyClosedAccount(row: ShipmentRow, reason: string, at: Date): 
   const told = {
     ...details,
     checkout: null,
-    processing: false,
     error: isUnpaid(row) ? reason : details.error,
     refundError: row.paymentStatus === "refund_pending" ? reason : null,
   };

@@ -40,7 +40,7 @@ import { bookedWindows, storedWindows } from "./shipment-windows.ts";
 export function updateShipment(
   request: UpdateShipmentRequestValid,
   call: Call,
-  { changeShipment, tariffs, payments }: ShipmentDeps,
+  { changeShipment, tariffs, payments, now }: ShipmentDeps,
 ): Promise<UpdateShipmentResponse> {
   const { workspaceId } = call.caller;
   const change = (asked?: ProviderFirst) =>
@@ -48,7 +48,7 @@ export function updateShipment(
       method: ShipmentService.method.updateShipment,
       request,
       call,
-      load: (tx) => loadFacts(tx, workspaceId, request),
+      load: (tx) => loadFacts(tx, workspaceId, request, now()),
       async change(row, facts, at) {
         assertEtag(row, request.etag, asked?.version);
         if (hasEnded(row.status)) throw stateError("The shipment", row);
@@ -58,7 +58,7 @@ export function updateShipment(
           customer: changedCustomer(row, request, facts),
         };
         if (!differs(row, changes)) return { row };
-        assertPriceFree(row, changes);
+        assertPriceFree(row, changes, { ...facts, isAsked: asked !== undefined });
         return { row: { ...row, ...changes, updatedAt: at } };
       },
       respond: (row) =>
@@ -74,20 +74,26 @@ interface UpdateFacts {
   readonly tariffVersion: number | null;
   /** The customer that the request names; null when there is none. */
   readonly customer: CustomerRow | null;
+  /** Whether a page to pay at was opened that is not known to have ended. */
+  readonly hasOpenPage: boolean;
 }
 
 const LOAD_FACTS = `
   select ${VERSION_IN_FORCE} as "tariffVersion",
     coalesce(
       (select ${customerJson("customer")} from customer where workspace_id = $1 and id = $2),
-      (${mergedWithId("$2")})) as customer`;
+      (${mergedWithId("$2")})) as customer,
+    coalesce(
+      (select state = 'open' and expires_at > $4::timestamptz from provider_payment
+       where workspace_id = $1 and shipment_reference = $3), false) as "hasOpenPage"`;
 
 async function loadFacts(
   tx: Transaction,
   workspace: number,
-  { customerId }: UpdateShipmentRequestValid,
+  { customerId, shipment }: UpdateShipmentRequestValid,
+  now: Date,
 ): Promise<UpdateFacts> {
-  const values = [workspace, readRecordId(customerId) ?? null];
+  const values = [workspace, readRecordId(customerId) ?? null, shipment, now.toISOString()];
   const [facts] = await tx.send<UpdateFacts>(LOAD_FACTS, values);
   return facts!;
 }
@@ -114,14 +120,21 @@ function stateError(what: string, { status }: ShipmentRow): Refusal {
 
 /**
  * @throws ProviderFirst while a checkout asks for another price, which has to be ended first; Refusal
- * SHIPMENT_STATE while what was paid is processing
+ * SHIPMENT_STATE while what was paid is processing, or a page may be paid whose account is closed to us
  */
-function assertPriceFree(row: ShipmentRow, changes: Partial<ShipmentRow>): void {
+function assertPriceFree(
+  row: ShipmentRow,
+  changes: Partial<ShipmentRow>,
+  { hasOpenPage, isAsked }: Pick<UpdateFacts, "hasOpenPage"> & { readonly isAsked: boolean },
+): void {
   const { totalMinor = row.totalMinor, currency = row.currency } = changes;
-  const isSame = totalMinor === row.totalMinor && currency === row.currency;
-  if (isSame || row.paymentDetails === null) return;
-  if (row.paymentDetails.processing) throw processingError("The shipment's price");
-  if (row.paymentDetails.checkout !== null) throw new ProviderFirst(row);
+  if (totalMinor === row.totalMinor && currency === row.currency) return;
+  const what = "The shipment's price";
+  if (row.paymentDetails?.processing) throw processingError(what);
+  const isShown = (row.paymentDetails?.checkout ?? null) !== null;
+  if (!isShown && !hasOpenPage) return;
+  if (isShown || !isAsked) throw new ProviderFirst(row);
+  throw paymentError(what, "it may be paid at a page of an account that is not connected any more");
 }
 
 function changedTexts(row: ShipmentRow, request: UpdateShipmentRequestValid) {
@@ -182,7 +195,11 @@ function assertPending(row: ShipmentRow): void {
 }
 
 function processingError(what: string): Refusal {
-  const text = `${what} cannot be changed because its payment is processing.`;
+  return paymentError(what, "its payment is processing");
+}
+
+function paymentError(what: string, reason: string): Refusal {
+  const text = `${what} cannot be changed because ${reason}.`;
   return refuse("SHIPMENT_STATE", text, { subject: "shipment" });
 }
 

@@ -123,6 +123,82 @@ test("a page of an account that was taken away is not replaced by another accoun
   await untilShipment(service, apiKey, reference, { payment_status: "paid" });
 });
 
+test("the price stays while a page may be paid whose account was taken away, and another replaced it", async () => {
+  const { apiKey, id, reference } = await revoked();
+  await connectStripe(service, stripe, apiKey);
+  clock.ms += HOUR_MS;
+  await untilLeft(id);
+  const reprice = () =>
+    service.request(`/v1/shipments/${reference}`, {
+      apiKey,
+      method: "PATCH",
+      body: { weight_kg: 5 },
+    });
+  const refused = await reprice();
+  expect({ status: refused.status, message: refused.body.message }).toEqual({
+    status: 422,
+    message:
+      "The shipment's price cannot be changed because it may be paid at a page of an account that is not connected any more.",
+  });
+  clock.ms += 24 * HOUR_MS;
+  expect((await reprice()).status).toBe(200);
+});
+
+/** A workspace whose account was taken away while money was on its way. */
+async function revokedWhileProcessing() {
+  const workspace = await setup.connect();
+  const { apiKey, account, id } = workspace;
+  const booked = await bookCheckout(setup, workspace);
+  stripe.startProcessing(booked.session);
+  await stripe.deliverNotices();
+  await untilShipment(service, apiKey, booked.reference, { payment_details: { processing: true } });
+  stripe.deauthorise(account);
+  await stripe.deliverNotices();
+  await eventually("the account to be revoked", async () => (await stateOf(apiKey)) === "revoked");
+  clock.ms += HOUR_MS;
+  await untilLeft(id);
+  return { ...workspace, ...booked };
+}
+
+test("money on its way to an account that was taken away keeps price and page, until it is recorded by hand", async () => {
+  const { apiKey, reference } = await revokedWhileProcessing();
+  const account = await connectStripe(service, stripe, apiKey);
+  const { payment_details } = await getShipment(service, apiKey, reference);
+  expect(payment_details).toMatchObject({ processing: true, checkout_url: null });
+  expect(payment_details.error).toMatch(/does not have access to account/);
+  expect((await askCheckout(service, apiKey, reference)).body.message).toBe(
+    "The shipment cannot be paid because its payment is processing.",
+  );
+  const path = `/v1/shipments/${reference}`;
+  const repriced = await service.request(path, { apiKey, method: "PATCH", body: { weight_kg: 5 } });
+  expect(repriced.body.message).toBe(
+    "The shipment's route and weight cannot be changed because its payment is processing.",
+  );
+  expect(stripe.payments(account)).toEqual([]);
+  expect((await takeStep(service, apiKey, reference, "pay")).body.data).toMatchObject({
+    payment_status: "paid",
+    payment_details: { processing: false, error: null },
+  });
+});
+
+test("money that was on its way to an account that was taken away pays once the account is back", async () => {
+  const { apiKey, account, session, reference } = await revokedWhileProcessing();
+  stripe.settleProcessing(session, "succeeded");
+  stripe.books(account).authorised = true;
+  stripe.dropNotices();
+  await service.request(`${PATH}/check`, { apiKey, body: {} });
+  await untilShipment(service, apiKey, reference, {
+    payment_status: "paid",
+    payment_details: { processing: false, error: null },
+  });
+});
+
+test("a shipment whose money was on its way to an account that was taken away can be cancelled", async () => {
+  const { apiKey, reference } = await revokedWhileProcessing();
+  const cancelled = await takeStep(service, apiKey, reference, "cancel");
+  expect(cancelled.body.data).toMatchObject({ status: "cancelled", payment_status: "voided" });
+});
+
 test("once an account is disconnected, the caller's word is taken for payments of its shipments", async () => {
   const { apiKey, id, unpaid } = await disconnected();
   const recorded = await service.request(`/v1/shipments/${unpaid}/payments`, {
