@@ -10,6 +10,8 @@ export interface PaymentDetails {
   readonly checkout: { readonly url: string; readonly expiresAtMs: number } | null;
   /** Whether the customer has paid, and the money is on its way. */
   readonly processing: boolean;
+  /** Whether money was taken that does not count, and has not gone back; absent while there is none. */
+  readonly uncounted?: true;
   /** Why it was not paid, in the provider's words; null when nothing went wrong. */
   readonly error: string | null;
   /** Why the refund that is due was not made; null when nothing went wrong. */

@@ -138,6 +138,8 @@ function detailsOf(
         ? { url: page.url, expiresAtMs: page.expiresAt.getTime() }
         : null,
     processing: found.status === "processing",
+    // Else another page would be paid too, and this money be forgotten.
+    ...(disagreement !== null && !isGone(found) && { uncounted: true }),
     error: disagreement ?? (isAwaited ? found.error : null),
     refundError: row.paymentStatus === "refund_pending" ? refundErrorOf(found, known) : null,
     refundedMinor: refundedOf(found),

@@ -94,12 +94,15 @@ function openCheckoutOf({ paymentDetails }: ShipmentRow, at: Date) {
   return checkout !== undefined && checkout.expiresAtMs > at.getTime() ? checkout : undefined;
 }
 
-/** @throws Refusal SHIPMENT_STATE unless the shipment waits for a payment that has not begun */
+/** @throws Refusal SHIPMENT_STATE unless the shipment waits for a payment, and no money was taken or is on its way */
 function assertPayable({ status, paymentDetails }: ShipmentRow): void {
   if (status !== "pending") {
     throw stateError(`it is ${status.replace("_", " ")}`);
   }
   if (paymentDetails?.processing) throw stateError("its payment is processing");
+  if (paymentDetails?.uncounted) {
+    throw stateError("it was paid by money that does not count; refund it at the payment provider");
+  }
 }
 
 function stateError(reason: string): Refusal {

@@ -27,8 +27,8 @@ export const IS_AT_CONNECTED = `
 
 /** A shipment whose payment or refund the caller tells of, so that no checkout of it has to be told of. */
 export function byCallersWord(row: ShipmentRow): ShipmentRow {
-  const { paymentDetails: details } = row;
-  if (details === null) return row;
+  if (row.paymentDetails === null) return row;
+  const { uncounted: _, ...details } = row.paymentDetails;
   const told = { checkout: null, processing: false, error: null, refundError: null };
   return { ...row, paymentDetails: { ...details, ...told } };
 }

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { NO_PAYMENT_DETAILS } from "../../../src/domain/shipment/payment-details.ts";
 import { ANY_TIME, BOOKING, PAYMENT, takeStep } from "../../support/bookings.ts";
 import { connectTo } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -191,6 +192,24 @@ test("money that was on its way to an account that was taken away pays once the 
     payment_status: "paid",
     payment_details: { processing: false, error: null },
   });
+});
+
+test("money that does not count is recorded by hand once its account is disconnected", async () => {
+  const workspace = await setup.connect();
+  const { apiKey, account, id } = workspace;
+  const { reference, session } = await bookCheckout(setup, workspace);
+  stripe.books(account).session(session).metadata!["shipment"] = "SHP-OTHER";
+  stripe.pay(session);
+  await stripe.deliverNotices();
+  await untilShipment(service, apiKey, reference, { payment_details: { checkout_url: null } });
+  await untilLeft(id);
+  expect((await disconnect(apiKey)).status).toBe(200);
+  await takeStep(service, apiKey, reference, "pay");
+  const { rows } = await sql.query(
+    "select payment_details as details from shipment where workspace_id = $1",
+    [id],
+  );
+  expect(rows[0].details).toEqual(NO_PAYMENT_DETAILS);
 });
 
 test("a shipment whose money was on its way to an account that was taken away can be cancelled", async () => {

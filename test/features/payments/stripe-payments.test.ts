@@ -242,6 +242,34 @@ describe("a payment", () => {
     expect((await shipment(reference))["payment_details"].error).not.toBeNull();
   });
 
+  test("that does not count is told, and keeps another page from being paid until it is refunded", async () => {
+    const { reference, session } = await bookCheckout(setup, workspace);
+    stripe.books(account).session(session).metadata!["shipment"] = "SHP-OTHER";
+    stripe.pay(session);
+    await deliver();
+    const error = "The payment provider took money at the checkout, but names another shipment.";
+    const payment_details = { ...NO_DETAILS, error };
+    const told = await until(reference, { payment_details: { error } });
+    expect(told).toMatchObject({ payment_status: "awaiting_payment", payment_details });
+    stripe.refundByHand(session, 269);
+    await deliver();
+    await until(reference, { payment_details: { error, refunded_amount: 2.69 } });
+    const refused = await askCheckout(service, apiKey, reference);
+    expect({ status: refused.status, message: refused.body.message }).toEqual({
+      status: 422,
+      message:
+        "The shipment cannot be paid because it was paid by money that does not count; refund it at the payment provider.",
+    });
+    expect(await shipment(reference)).toMatchObject({ payment_details: { error } });
+    stripe.refundByHand(session);
+    await deliver();
+    await until(reference, { payment_details: { error, refunded_amount: 12.69 } });
+    expect((await askCheckout(service, apiKey, reference)).status).toBe(200);
+    stripe.pay(sessionOf(stripe, account, reference));
+    await deliver();
+    await until(reference, { payment_status: "paid", payment_details: NO_DETAILS });
+  });
+
   test("that comes after the cancellation is refunded", async () => {
     const { reference, session } = await bookCheckout(setup, workspace);
     stripe.pay(session);
