@@ -161,7 +161,7 @@ describeDashboard("customers", (dashboard) => {
       body: { notes: "Theirs" },
     });
     await dialog.getByRole("button", { name: "Save the changes" }).click();
-    await dialog.getByText("Somebody changed the customer meanwhile").waitFor();
+    await dialog.getByText("Somebody else changed the customer").waitFor();
     await dialog.getByRole("button", { name: "Reload" }).click();
     await expect.poll(() => dialog.getByLabel("Notes").inputValue()).toBe("Theirs");
     for (const field of ["Usual pickup", "Latitude", "Longitude"]) {

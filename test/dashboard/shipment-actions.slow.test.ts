@@ -147,7 +147,7 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
         body: { pickup_address: "Somebody else's" },
       });
       await button(page, "Save the changes").click();
-      await dialog(page).getByText("Somebody changed the shipment meanwhile").waitFor();
+      await dialog(page).getByText("Somebody else changed the shipment").waitFor();
       expect(await read(shipment)).toMatchObject({ dropoff_address: shipment["dropoff_address"] });
       await expectWellShown(page, "shipment-stale");
       await button(page, "Reload").click();

@@ -82,8 +82,8 @@ const TAKE = `
     (extract(epoch from created_at) * 1000)::float8 as "createdMs",
     (extract(epoch from now() - created_at) * 1000)::float8 as "ageMs"`;
 
-/** Unless the lease has ended and another process has taken it. */
-const STILL_OURS = "where id = $1 and attempts = $2 and state = 'waiting'";
+/** Unless the lease has ended and another process has taken it, which counts an attempt. */
+const STILL_OURS = "where id = $1 and attempts = $2";
 const END = `update mail set state = $3 ${STILL_OURS}`;
 const PUT_OFF = `update mail set next_attempt_at = now() + $3::int * interval '1 ms' ${STILL_OURS}`;
 const FORGET = `delete from mail ${STILL_OURS}`;
