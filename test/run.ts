@@ -10,6 +10,9 @@ const UNIT = "unit";
 /** How many files are tried again at most: where more have failed, it was no accident. */
 const MAX_TRIED_AGAIN = 10;
 
+/** How long the process may last once all is told, in milliseconds, should anything keep it. */
+const LAST_MS = 30_000;
+
 /**
  * Runs tests, tells how many passed and failed, and sets the exit code.
  *
@@ -17,7 +20,7 @@ const MAX_TRIED_AGAIN = 10;
  * does nothing else. What passes only then is named, with what went wrong at first, as it is to be mended.
  *
  * @param config the path of Vitest's configuration
- * @param args the filters and options of `vitest run`
+ * @param args names of files, and options of `vitest run`
  */
 export async function runTests(config: string, args: readonly string[]): Promise<void> {
   const { filter, options } = parseCLI(["vitest", "run", "--config", config, ...args]);
@@ -37,30 +40,45 @@ export async function runTests(config: string, args: readonly string[]): Promise
     for (const module of second.getTestModules()) results.set(module.moduleId, module);
     for (const module of failed) if (results.get(module.moduleId)!.ok()) tellFlaky(module);
   }
-  const count = { passed: 0, failed: errors };
-  for (const module of results.values()) {
-    count.failed += module.errors().length;
-    for (const test of module.children.allTests()) {
-      const { state } = test.result();
-      if (state === "passed" || state === "failed") count[state]++;
-    }
-  }
-  if (count.failed > 0) process.exitCode = 1;
-  process.stdout.write(`\n${count.passed} passed, ${count.failed} failed\n`);
+  const modules = [...results.values()];
+  const tests = modules.flatMap((module) => [...module.children.allTests("passed")]);
+  const failures = modules.flatMap(failuresOf).length + errors;
+  // Vitest tells what fails before or after all tests, such as a set-up, by the exit code alone.
+  const isGreen = failures === 0 && !process.exitCode;
+  process.exitCode = isGreen ? 0 : 1;
+  process.stdout.write(`\n${tests.length} passed, ${isGreen ? 0 : Math.max(failures, 1)} failed\n`);
+  setTimeout(() => process.exit(), LAST_MS).unref();
 }
 
-/** Names the tests of a file that failed the first time, and says why. */
+/** Something of a file that failed: a test, or what is done before or after tests. */
+interface Failure {
+  readonly name: string;
+  readonly errors: readonly { readonly stack?: string; readonly message: string }[];
+}
+
+/** What failed in a file; nothing where it is fine. */
+function failuresOf(module: TestModule): Failure[] {
+  const name = module.relativeModuleId;
+  const around = [...module.children.allSuites()].map((suite) => ({
+    name: `${name} > ${suite.fullName}`,
+    errors: suite.errors(),
+  }));
+  const tests = [...module.children.allTests("failed")].map((test) => ({
+    name: `${name} > ${test.fullName}`,
+    errors: test.result().errors ?? [],
+  }));
+  const hooks = [{ name, errors: module.errors() }, ...around].filter(
+    ({ errors }) => errors.length > 0,
+  );
+  const failures = [...hooks, ...tests];
+  return failures.length > 0 || module.ok() ? failures : [{ name, errors: [] }];
+}
+
+/** Names what failed in a file the first time, and says why. */
 function tellFlaky(module: TestModule): void {
-  const tell = (
-    name: string,
-    errors: readonly { readonly stack?: string; readonly message: string }[],
-  ) =>
-    process.stdout.write(
-      `\nFlaky: ${name}\n${errors.map(({ stack, message }) => stack ?? message).join("\n")}\n`,
-    );
-  if (module.errors().length > 0) tell(module.relativeModuleId, module.errors());
-  for (const test of module.children.allTests("failed")) {
-    tell(`${module.relativeModuleId} > ${test.fullName}`, test.result().errors ?? []);
+  for (const { name, errors } of failuresOf(module)) {
+    const stacks = errors.map(({ stack, message }) => stack ?? message);
+    process.stdout.write(`\nFlaky: ${name}\n${stacks.join("\n")}\n`);
   }
 }
 

@@ -14,7 +14,6 @@ import { hasRole, useWorkspace } from "../api/session.ts";
 import { useAction } from "../api/use-action.ts";
 import { paths, settingsHref } from "../routes/paths.ts";
 import { ActionButton } from "../ui/button.tsx";
-import { reasonText } from "../ui/format.ts";
 import type { Link } from "../ui/page.tsx";
 import { toast } from "../ui/toast.tsx";
 import { Time } from "../ui/values.tsx";
@@ -116,7 +115,7 @@ const SHOWN: Readonly<Partial<Record<AttentionKind, (props: Subject) => JSX.Elem
           have their money.
         </>
       }
-      besides={reason && reasonText(reason)}
+      besides={reason?.replaceAll("_", " ")}
     >
       <RetryRefund shipment={id} />
     </AttentionItem>

@@ -58,9 +58,9 @@ function isPayment({ type }: { readonly type: string }): boolean {
 function Receipt(props: { readonly shipment: Shipment; readonly paidAt: Instant | undefined }) {
   const { shipment, paidAt } = props;
   const { customer, total, currency, paymentDetails, paymentStatus } = shipment;
-  const isRefunded = paymentStatus === PaymentStatus.REFUNDED;
-  // A part may have been refunded while it is paid.
-  const refunded = paymentDetails?.refundedAmount ?? (isRefunded ? total : 0);
+  // Of what is not refunded a part may be all the same.
+  const refunded =
+    paymentStatus === PaymentStatus.REFUNDED ? total : (paymentDetails?.refundedAmount ?? 0);
   return (
     <article class="sheet receipt">
       <h2>{useWorkspace()?.name}</h2>

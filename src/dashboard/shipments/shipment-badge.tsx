@@ -59,8 +59,8 @@ function newsOf({ paymentDetails }: Pick<Shipment, "paymentDetails">): Label | u
   const { dispute, refundError, processing, error } = paymentDetails;
   if (dispute === DisputeStatus.OPEN) return ["Disputed", "bad"];
   if (refundError !== undefined) return ["Refund failed", "bad"];
-  if (processing) return ["Payment processing", "neutral"];
-  return error === undefined ? undefined : ["Payment failed", "attention"];
+  if (error !== undefined) return ["Payment failed", "attention"];
+  return processing ? ["Payment processing", "neutral"] : undefined;
 }
 
 /** What a payment provider says of a payment besides its status; nothing when that says all. */

@@ -19,7 +19,7 @@ import { paths, settingsHref } from "../routes/paths.ts";
 import { ActionButton } from "../ui/button.tsx";
 import { Code } from "../ui/copy-button.tsx";
 import { DescriptionList } from "../ui/description-list.tsx";
-import { dateOf, moneyText, reasonText } from "../ui/format.ts";
+import { dateOf, moneyText } from "../ui/format.ts";
 import { Section } from "../ui/page.tsx";
 import { ProblemNote } from "../ui/query-view.tsx";
 import { toast } from "../ui/toast.tsx";
@@ -58,7 +58,7 @@ export function ShipmentPayment(props: PaymentProps) {
             <strong>It is not paid.</strong> {details.error}
           </p>
         )}
-        {details?.processing && (
+        {details?.processing && details.error === undefined && (
           <p>
             The customer has paid, and the money is on its way, which can take days. Price and route
             stay as they are until then.
@@ -227,7 +227,7 @@ function Refund(props: PaymentProps & { readonly details: PaymentDetails }) {
   return (
     <>
       <p class="problem">
-        <strong>The money did not go back.</strong> {reasonText(details.refundError)}
+        <strong>The money did not go back.</strong> {details.refundError.replaceAll("_", " ")}
       </p>
       {mayRetry && (
         <div class="actions">

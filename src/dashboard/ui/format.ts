@@ -117,11 +117,6 @@ export function degreesFrom(text: string): number | undefined {
   return numberFrom(withPoint(text));
 }
 
-/** Why something failed, by a provider's sentence or its name of a reason, such as `expired_or_canceled_card`. */
-export function reasonText(reason: string): string {
-  return /^[a-z_]+$/.test(reason) ? `Reason: ${reason.replaceAll("_", " ")}.` : reason;
-}
-
 const BYTE_UNITS = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"] as const;
 
 /** A number of bytes, in steps of 1,000: `12 kB`, `3.4 MB`. */

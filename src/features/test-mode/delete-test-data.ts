@@ -41,15 +41,19 @@ const DELETIONS = [
    where workspace_id = $1 and id in (
      select id from webhook_delivery where workspace_id = $1 and created_at < $2 limit ${BATCH})
    returning 1`,
-  // Those that a clock dated ahead may stand before older ones.
   `with oldest as (
-     select subject, number from event where workspace_id = $1 and created_at < $2
+     select subject, number, created_at from event where workspace_id = $1
      order by event.position limit ${BATCH}
    )
    delete from event using oldest
-   where event.workspace_id = $1 and event.subject = oldest.subject and event.number = oldest.number
+   where event.workspace_id = $1 and event.subject = oldest.subject
+     and event.number = oldest.number and oldest.created_at < $2
    returning 1`,
-  `with paid as (
+  // Their events may stand behind others that a clock dated ahead.
+  `with told as (
+     delete from event
+     where workspace_id = $1 and subject in (${OLD_SHIPMENTS}) and created_at < $2
+   ), paid as (
      delete from payment
      where workspace_id = $1 and shipment_reference in (${OLD_SHIPMENTS})
    ), at_provider as (

@@ -3,11 +3,10 @@ import {
   type DeleteWebhookRequestValid,
   type DeleteWebhookResponse,
 } from "../../../gen/shipments/v1/webhook_service_pb.js";
-import type { DatabaseDeps } from "../../db/orm.ts";
 import { deleteInBatches, runStatement } from "../../db/statement.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { loadWebhook } from "./webhooks.ts";
+import { loadWebhook, type WebhookDeps } from "./webhooks.ts";
 
 /**
  * Deletes a webhook with its deliveries and their attempts. Where these are many, the webhook is disabled first and
@@ -18,7 +17,7 @@ import { loadWebhook } from "./webhooks.ts";
 export async function deleteWebhook(
   request: DeleteWebhookRequestValid,
   call: Call,
-  { em }: DatabaseDeps,
+  { em, now }: WebhookDeps,
 ): Promise<DeleteWebhookResponse> {
   const { workspaceId } = call.caller;
   const key = [workspaceId, request.webhook];
@@ -35,7 +34,7 @@ export async function deleteWebhook(
       });
     } catch (error) {
       if (!(error instanceof ManyDeliveries)) throw error;
-      await runStatement(em, DISABLE, key);
+      await runStatement(em, DISABLE, [...key, now().toISOString()]);
       await deleteInBatches(em, DELETE_DELIVERIES, key);
     }
   }
@@ -52,7 +51,7 @@ const SOME_DELIVERIES = `
 
 /** From then on bookings make no deliveries for it. */
 const DISABLE = `
-  update webhook set disabled_reason = 'request'
+  update webhook set disabled_reason = 'request', updated_at = $3
   where workspace_id = $1 and id = $2 and disabled_reason is null`;
 
 const DELETE_DELIVERIES = `
