@@ -125,7 +125,11 @@ describe.each([
   test("no statement reads much more than it answers, though tables were not analyzed", async () => {
     const plans = await plansOfEverything(mode, kept);
     for (const { statement } of plans) seen.add(statement);
-    expect(plans.filter(readsTooMuch).map(described)).toEqual([]);
+    const found = plans.filter(readsTooMuch);
+    // Of indexes that seem to cost the same one is taken by chance: it is not the same in every database.
+    const again = found.length === 0 ? [] : await plansOfEverything(mode, kept);
+    const stays = new Set(again.filter(readsTooMuch).map(({ statement }) => statement));
+    expect(found.filter(({ statement }) => stays.has(statement)).map(described)).toEqual([]);
     // Releases before 18 take one of them by chance, such as the whole table.
     expect(plans.filter(hasNoOtherWay).map(described)).toEqual([]);
   }, 300_000);
