@@ -111,7 +111,7 @@ export async function deleteOldest(
 }
 
 /**
- * Deletes rows of a platform's table in batches. Replicas that delete the same at the same time share the work where the
+ * Deletes rows in batches, each in a transaction of its own. Replicas that delete the same at the same time share the work where the
  * statement skips rows that are locked.
  *
  * @param sql returns a row for each that it deletes; its last parameter is how many those are at most

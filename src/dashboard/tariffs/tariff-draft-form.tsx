@@ -1,4 +1,4 @@
-import { useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo } from "preact/hooks";
 import type { TariffDraft } from "../../../gen/shipments/admin/v1/tariff_pb.js";
 import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { useClient } from "../api/clients.ts";
@@ -14,6 +14,7 @@ import {
 import { Button, IconButton } from "../ui/button.tsx";
 import { Form, useKeptRows } from "../ui/form.tsx";
 import { TextField } from "../ui/fields.tsx";
+import { ForeignNote, useDraftText } from "./draft-text.tsx";
 import { problemOfDraft, problemOfFaults, type SortedFaults } from "./draft-faults.ts";
 import { toast } from "../ui/toast.tsx";
 import { type NoteUnsaved, useNoteUnsaved } from "./unsaved.tsx";
@@ -30,7 +31,10 @@ export function DraftForm(props: {
   readonly noteUnsaved: NoteUnsaved;
 }) {
   const { faults, changed } = props;
-  const { base, text, setText, adopt, noteSaved, isForeign } = useDraftText(props.draft);
+  const { base, text, setText, isEdited, isForeign, take, keep, noteSaved } = useDraftText(
+    props.draft,
+    TYPING,
+  );
   const tariffs = useClient(TariffService);
   const save = useAction(async () => {
     const { id, etag } = base;
@@ -52,7 +56,7 @@ export function DraftForm(props: {
     onInput: (value: string) => setText({ ...text, [name]: value }),
   });
   const shown = { id: FEES_FORM, submit: SAVE, isRunning: save.isRunning };
-  useNoteUnsaved(props.noteUnsaved, shown, !isSameText(text, textOfDraft(base)));
+  useNoteUnsaved(props.noteUnsaved, shown, isEdited);
   return (
     <Form action={{ ...save, problem }} id={FEES_FORM} submit={SAVE}>
       <TextField {...field("name")} label="Name" />
@@ -62,60 +66,12 @@ export function DraftForm(props: {
         <TextField {...field("rate_per_km")} label="Per kilometre" numeric placeholder="1.20" />
       </div>
       <Tiers tiers={text.tiers} change={(tiers) => setText({ ...text, tiers })} />
-      {isForeign && (
-        <ForeignNote
-          what="these fees"
-          take={() => adopt(props.draft, "with its text")}
-          keep={() => adopt(props.draft, "without its text")}
-        />
-      )}
+      {isForeign && <ForeignNote what="these fees" take={take} keep={keep} />}
     </Form>
   );
 }
 
-/**
- * What is typed into the form of a draft, and the draft that it began with. A draft that is loaded
- * later takes their place, unless both somebody else and the reader changed what it says.
- */
-function useDraftText(draft: TariffDraft) {
-  const [base, setBase] = useState(draft);
-  const [text, setText] = useState(() => textOfDraft(draft));
-  const adopt = (next: TariffDraft, how: "with its text" | "without its text") => {
-    setBase(next);
-    if (how === "with its text") setText(textOfDraft(next));
-  };
-  /** What was typed since it was sent stays, and so do rows that are as they were sent. */
-  const noteSaved = (saved: TariffDraft, sent: DraftText) => {
-    setBase(saved);
-    const savedText = textOfDraft(saved);
-    if (!isSameText(sent, savedText)) setText((typed) => (typed === sent ? savedText : typed));
-  };
-  const isEdited = !isSameText(text, textOfDraft(base));
-  const isOther = draft.etag !== base.etag && !isSameText(textOfDraft(draft), textOfDraft(base));
-  useEffect(() => {
-    if (draft.etag === base.etag || (isEdited && isOther)) return;
-    adopt(draft, isEdited ? "without its text" : "with its text");
-  }, [draft]);
-  return { base, text, setText, adopt, noteSaved, isForeign: isEdited && isOther };
-}
-
-/** Somebody else has changed the draft since the reader began to. */
-export function ForeignNote(props: {
-  /** What was changed, such as `these fees`. */
-  readonly what: string;
-  readonly take: () => void;
-  readonly keep: () => void;
-}) {
-  return (
-    <div class="problem" role="alert">
-      <p>Somebody else has changed {props.what} meanwhile.</p>
-      <div class="actions">
-        <Button onClick={props.take}>Show theirs, and drop mine</Button>
-        <Button onClick={props.keep}>Go on with mine</Button>
-      </div>
-    </div>
-  );
-}
+const TYPING = { textOf: textOfDraft, isSame: isSameText };
 
 /** The most tiers that a draft has. */
 const MOST = 1_000;

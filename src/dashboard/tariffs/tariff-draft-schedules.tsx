@@ -1,4 +1,4 @@
-import { useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 import type { TariffDraft } from "../../../gen/shipments/admin/v1/tariff_pb.js";
 import {
   type GetTariffDraftSchedulesResponse,
@@ -14,6 +14,7 @@ import { Section } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { toast } from "../ui/toast.tsx";
 import { problemOfFaults, problemOfSchedules, type SortedFaults } from "./draft-faults.ts";
+import { ForeignNote, useDraftText } from "./draft-text.tsx";
 import { ScheduleFields, TimeZones } from "./schedule-editor.tsx";
 import {
   isSameSchedules,
@@ -24,7 +25,6 @@ import {
   textOfSchedules,
 } from "./schedule-fields.ts";
 import { SchedulesView } from "./schedule-view.tsx";
-import { ForeignNote } from "./tariff-draft-form.tsx";
 import { FaultList } from "./tariff-draft-zones.tsx";
 import { type NoteUnsaved, useNoteUnsaved } from "./unsaved.tsx";
 
@@ -71,8 +71,9 @@ function SchedulesForm(
 ) {
   const { draft, faults, changed } = props;
   const tariffs = useClient(TariffService);
-  const { base, text, setText, adopt, noteSaved, isForeign, isEdited } = useSchedulesText(
+  const { base, text, setText, isEdited, isForeign, take, keep, noteSaved } = useDraftText(
     props.loaded,
+    TYPING,
   );
   const save = useAction(async () => {
     const { id } = draft;
@@ -95,47 +96,15 @@ function SchedulesForm(
     <Form action={{ ...save, problem }} id={SCHEDULES_FORM} submit={SAVE}>
       <TimeZones />
       <Schedules text={text} change={setText} />
-      {isForeign && (
-        <ForeignNote
-          what="these schedules"
-          take={() => adopt(props.loaded, "with its text")}
-          keep={() => adopt(props.loaded, "without its text")}
-        />
-      )}
+      {isForeign && <ForeignNote what="these schedules" take={take} keep={keep} />}
     </Form>
   );
 }
 
-/**
- * What is typed, and what it began with. Schedules that are loaded later take their place, unless both
- * somebody else and the reader changed them.
- */
-function useSchedulesText(loaded: GetTariffDraftSchedulesResponse) {
-  const [base, setBase] = useState(loaded);
-  const [text, setText] = useState(() => textOfSchedules(loaded.data!));
-  const adopt = (
-    next: GetTariffDraftSchedulesResponse,
-    how: "with its text" | "without its text",
-  ) => {
-    setBase(next);
-    if (how === "with its text") setText(textOfSchedules(next.data!));
-  };
-  /** What was typed since it was sent stays, and so does what is as it was sent. */
-  const noteSaved = (saved: GetTariffDraftSchedulesResponse, sent: SchedulesText) => {
-    setBase(saved);
-    const savedText = textOfSchedules(saved.data!);
-    if (!isSameSchedules(sent, savedText)) setText((typed) => (typed === sent ? savedText : typed));
-  };
-  const before = useMemo(() => textOfSchedules(base.data!), [base]);
-  const isEdited = !isSameSchedules(text, before);
-  const isOther =
-    loaded.etag !== base.etag && !isSameSchedules(textOfSchedules(loaded.data!), before);
-  useEffect(() => {
-    if (loaded.etag === base.etag || (isEdited && isOther)) return;
-    adopt(loaded, isOther ? "with its text" : "without its text");
-  }, [loaded]);
-  return { base, text, setText, adopt, noteSaved, isEdited, isForeign: isEdited && isOther };
-}
+const TYPING = {
+  textOf: ({ data }: GetTariffDraftSchedulesResponse) => textOfSchedules(data!),
+  isSame: isSameSchedules,
+};
 
 /** The most schedules that a tariff has. */
 const MOST = 100;
