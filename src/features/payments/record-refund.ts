@@ -14,10 +14,12 @@ import type { Call } from "../../pipeline/call.ts";
 import type { Transaction } from "../../db/transaction.ts";
 import { paymentMessage, type RecordDeps } from "./record-payment.ts";
 import {
+  assertUndisputed,
   byCallersWord,
   IS_AT_CONNECTED,
   paidAtMsOf,
   type NewPayment,
+  refundInTestMode,
   setRefunded,
   type StoredPayment,
 } from "./stored-payment.ts";
@@ -47,12 +49,13 @@ export async function recordRefund(
         const after = applyTrigger(row, "refund", at);
         const { provider, isAtConnected } = payment!;
         if (providers[provider].online !== undefined && isAtConnected === true) {
-          if (row.paymentDetails?.dispute === "open") throw refuse("PAYMENT_DISPUTED");
+          assertUndisputed(row);
           throw new ProviderFirst(row);
         }
         const paidAt = new Date(payment!.paidAtMs);
-        const refundedAt = at < paidAt ? paidAt : at;
-        return { row: byCallersWord(after), made: { ...payment!, paidAt, refundedAt } };
+        const made = { ...payment!, paidAt, refundedAt: at < paidAt ? paidAt : at };
+        if (call.caller.test) return { row: refundInTestMode(row, at), made };
+        return { row: byCallersWord(after), made };
       },
       write: (tx, { refundedAt }) => setRefunded(tx, workspace, shipment, refundedAt),
       respond: (row, refunded) =>

@@ -10,6 +10,7 @@ import type { Call } from "../../pipeline/call.ts";
 import type { ShipmentDeps } from "../shipments/change-shipment.ts";
 import { shipmentMessage } from "../shipments/shipment-message.ts";
 import { retryRefundOf } from "./provider-payments.ts";
+import { assertUndisputed } from "./stored-payment.ts";
 
 /**
  * Has the payment provider try a refund again that has failed; it is made soon after.
@@ -31,7 +32,7 @@ export function retryRefund(
       if (paymentStatus !== "refund_pending" || paymentDetails === null) {
         throw stateError(`its payment is ${paymentStatus.replace("_", " ")}`);
       }
-      if (paymentDetails.dispute === "open") throw refuse("PAYMENT_DISPUTED");
+      assertUndisputed(row);
       if (paymentDetails.refundError === null) throw stateError("its refund is on its way");
       const retried = { ...paymentDetails, refundError: null };
       return { row: { ...row, paymentDetails: retried, updatedAt: at } };

@@ -1,5 +1,8 @@
 import { columnsOf, insertionOf } from "../../db/columns.ts";
 import type { Transaction } from "../../db/transaction.ts";
+import { refuse } from "../../domain/refusal.ts";
+import { NO_PAYMENT_DETAILS } from "../../domain/shipment/payment-details.ts";
+import { applyTrigger } from "../shipments/change-shipment.ts";
 import type { ShipmentKey } from "../shipments/find-shipment.ts";
 import type { ShipmentRow } from "../shipments/shipment-row.ts";
 import { isUnpaid } from "./apply-found.ts";
@@ -31,6 +34,25 @@ export function byCallersWord(row: ShipmentRow): ShipmentRow {
   const { uncounted: _, ...details } = row.paymentDetails;
   const told = { checkout: null, processing: false, error: null, refundError: null };
   return { ...row, paymentDetails: { ...details, ...told } };
+}
+
+/** @throws Refusal PAYMENT_DISPUTED while a dispute of the payment is open */
+export function assertUndisputed({ paymentDetails }: Pick<ShipmentRow, "paymentDetails">): void {
+  if (paymentDetails?.dispute === "open") throw refuse("PAYMENT_DISPUTED");
+}
+
+/**
+ * A shipment that is refunded in test mode, where the caller's word is taken for the provider's: all of the payment
+ * goes back, unless a dispute has taken it already.
+ *
+ * @throws Refusal SHIPMENT_STATE when no refund is due, PAYMENT_DISPUTED
+ */
+export function refundInTestMode(row: ShipmentRow, at: Date): ShipmentRow {
+  const refunded = applyTrigger(row, "refund", at);
+  assertUndisputed(row);
+  const details = row.paymentDetails ?? NO_PAYMENT_DETAILS;
+  const refundedMinor = details.dispute === "lost" ? details.refundedMinor : row.totalMinor;
+  return byCallersWord({ ...refunded, paymentDetails: { ...details, refundedMinor } });
 }
 
 /**

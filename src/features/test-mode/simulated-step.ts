@@ -5,9 +5,11 @@ import type { Transaction } from "../../db/transaction.ts";
 import { TEST } from "../payments/manual.ts";
 import { wakePayment } from "../payments/provider-payments.ts";
 import {
+  assertUndisputed,
   byCallersWord,
   IS_AT_CONNECTED,
   type PaymentChange,
+  refundInTestMode,
   writePayment,
 } from "../payments/stored-payment.ts";
 import { applyTrigger } from "../shipments/change-shipment.ts";
@@ -33,7 +35,7 @@ const OF_SHIPMENT: ReadonlySet<SimulatedStep> = new Set(["pick_up", "deliver", "
  * provider's word alone counts, in test mode too.
  *
  * @param isAtProvider whether it has a checkout at the account that is connected
- * @throws Refusal SHIPMENT_STATE when its state does not allow the step
+ * @throws Refusal SHIPMENT_STATE when its state does not allow the step, PAYMENT_DISPUTED
  */
 export function applyStep(
   before: ShipmentRow,
@@ -70,9 +72,10 @@ const APPLY: Readonly<Record<SimulatedStep, (row: ShipmentRow, at: Date) => Ship
     cancelReason: "other",
     cancelNote: "Cancelled by the simulator.",
   }),
-  refund: (row, at) => byCallersWord(applyTrigger(row, "refund", at)),
+  refund: refundInTestMode,
   fail_refund(row, at) {
     if (row.paymentStatus !== "refund_pending") throw paymentError("have a refund fail", row);
+    assertUndisputed(row);
     if (row.paymentDetails?.refundError) {
       throw stateError("have a refund fail", "it has failed already");
     }

@@ -114,7 +114,11 @@ const END = "delete from simulation where workspace_id = $1 and shipment_referen
 const END_UNLESS_TAKEN = `${END} and taken = $3`;
 
 /** Why a step cannot be taken, now or later. */
-const ENDING: ReadonlySet<string> = new Set(["SHIPMENT_STATE", "SHIPMENT_NOT_FOUND"]);
+const ENDING: ReadonlySet<string> = new Set([
+  "SHIPMENT_STATE",
+  "SHIPMENT_NOT_FOUND",
+  "PAYMENT_DISPUTED",
+]);
 
 /**
  * Takes the next step of a simulation, in one transaction with what it does to the shipment, so that it is taken
@@ -167,7 +171,7 @@ interface Leased {
  * Does to a shipment what the next step of its simulation does, and has that go on; unless somebody else has
  * taken that step.
  *
- * @throws Refusal SHIPMENT_STATE, SHIPMENT_NOT_FOUND, and what goes wrong
+ * @throws Refusal as in `ENDING`, and what goes wrong
  */
 async function changeByStep(
   { now, changeShipment, callInTwin }: SimulationDeps,

@@ -32,7 +32,7 @@ const stepOf = inverseOf(STEP);
 /**
  * Takes one step with a shipment of a test twin. A simulation that it has goes on, as far as that is then possible.
  *
- * @throws Refusal SHIPMENT_NOT_FOUND, SHIPMENT_STATE
+ * @throws Refusal SHIPMENT_NOT_FOUND, SHIPMENT_STATE, PAYMENT_DISPUTED
  */
 export function takeTestStep(
   request: TakeTestStepRequestValid,

@@ -244,6 +244,62 @@ test("a booking without a simulation is driven by hand, and a step that does not
   expect(await step("deliver")).toBe("delivered");
 });
 
+test("nothing is refunded while a dispute is open, and refunded_amount is what went back afterwards", async () => {
+  const { twin } = await service.addWorkspace();
+  const { apiKey } = twin;
+  const take = async (reference: string, path: string, body: object) => {
+    const answer = await service.request(path.replace("*", reference), { apiKey, body });
+    return answer.status === 200 ? answer.body.data : [answer.status, answer.body];
+  };
+  const step = (reference: string, named: string) =>
+    take(reference, "/v1/test/shipments/*/steps", { step: named });
+  const record = (reference: string) => take(reference, "/v1/shipments/*/refunds", {});
+  const refunded = (refunded_amount: number, dispute: string | null) => ({
+    payment_status: "refunded",
+    payment_details: { refunded_amount, refund_error: null, dispute },
+  });
+  const disputed = [
+    422,
+    errorBody("The payment is disputed; nothing is refunded before that is decided.", "payment"),
+  ];
+  for (const refund of [(reference: string) => step(reference, "refund"), record]) {
+    const { reference: plain } = await book(service, apiKey);
+    for (const named of ["pay", "cancel", "fail_refund"]) await step(plain, named);
+    expect(await refund(plain)).toMatchObject(refunded(12.69, null));
+
+    for (const [closing, amount] of [
+      ["win_dispute", 12.69],
+      ["lose_dispute", 0],
+    ] as const) {
+      const { reference } = await book(service, apiKey);
+      for (const named of ["pay", "open_dispute", "cancel"]) await step(reference, named);
+      expect(await refund(reference)).toEqual(disputed);
+      expect(await step(reference, "fail_refund")).toEqual(disputed);
+      const closed = await step(reference, closing);
+      const after = closed.payment_status === "refunded" ? closed : await refund(reference);
+      expect(after).toMatchObject(refunded(amount, closing === "win_dispute" ? "won" : "lost"));
+    }
+    const { reference: lost } = await book(service, apiKey);
+    for (const named of ["pay", "open_dispute", "lose_dispute", "cancel"]) await step(lost, named);
+    expect(await refund(lost)).toMatchObject(refunded(0, "lost"));
+  }
+});
+
+test("a simulation whose next step is a refund ends at a dispute that is open", async () => {
+  const { twin } = await service.addWorkspace();
+  const { apiKey } = twin;
+  await move(apiKey);
+  const { reference } = await book(service, apiKey, simulated("no_courier"));
+  await move(apiKey, "2026-12-01T09:02:00Z");
+  const path = `/v1/test/shipments/${reference}/steps`;
+  await service.request(path, { apiKey, body: { step: "open_dispute" } });
+  expect((await move(apiKey, "2026-12-01T09:03:00Z")).body.complete).toBe(true);
+  expect((await historyOf(apiKey, reference!)).at(-1)).toBe(
+    "09:02:00 shipment.dispute_opened cancelled refund_pending",
+  );
+  expect(await simulationsOf(twin)).toEqual([]);
+});
+
 test("an idempotency key has a step by hand taken once", async () => {
   const { twin } = await service.addWorkspace();
   const { apiKey } = twin;
