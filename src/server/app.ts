@@ -28,6 +28,7 @@ import { createTariffCache } from "../features/tariffs/versions/tariff-cache.ts"
 import { createVersionFees } from "../features/tariffs/versions/version-fees.ts";
 import { createSender, type ResolveName } from "../features/webhooks/send-webhook.ts";
 import { createApiKeyCache } from "../features/api-keys/api-key-cache.ts";
+import { createTestTimes } from "../features/workspaces/test-clock.ts";
 import { compileEncodeJson } from "../json/encode-json.ts";
 import { createMemoryLimiter, type Limiter } from "../pipeline/bounds/rate-limiter.ts";
 import { createRedisLimiter } from "../pipeline/bounds/redis-limiter.ts";
@@ -244,6 +245,7 @@ function createStores(config: AppConfig, log: Logger, instruments: Instruments) 
       },
     }),
     usage: createUsageCounter(),
+    testTimes: createTestTimes(),
     bookingRollUps: createBookingRollUps(em, log),
     overviews: createReportCache<Overview>(),
     platformOverviews: createReportCache<GetPlatformOverviewResponse>(),

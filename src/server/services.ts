@@ -90,7 +90,7 @@ import { removeMember } from "../features/people/remove-member.ts";
 import { updateMember } from "../features/people/update-member.ts";
 import type { SimulationDeps } from "../features/test-mode/simulations.ts";
 import { takeTestStep } from "../features/test-mode/take-test-step.ts";
-import { byTestClock } from "../features/workspaces/test-clock.ts";
+import { byTestClock, type TestTimes } from "../features/workspaces/test-clock.ts";
 import { getWorkspace } from "../features/workspaces/get-workspace.ts";
 import type { Call } from "../pipeline/call.ts";
 import {
@@ -148,6 +148,7 @@ export type ServiceDeps = Omit<ShipmentDeps, "findShipment"> &
     readonly events: Pick<EventAnnouncer, "announce">;
     readonly usage: UsageCounter;
     readonly observeGroups: ObserveGroups;
+    readonly testTimes: TestTimes;
   };
 
 const WEBHOOK_FUNCTIONS = {

@@ -148,6 +148,28 @@ test("while the database is down, quotes with cached keys, probes, metrics and r
   await proxy.comeBack();
 });
 
+test("while the database is down, quotes of test mode go by the clock that the process knew last, else by the real time", async () => {
+  const quotedAt = async (key: string) => {
+    const answer = await service.request("/v1/quotes", { apiKey: key, body: COVERED_ROUTE });
+    return answer.status === 201 ? Date.parse(answer.body.created_at) : answer.status;
+  };
+  const clock = (key: string, body?: object) =>
+    service.request("/v1/test/clock", { apiKey: key, ...(body ? { body } : { method: "DELETE" }) });
+  const [moved, released, seen, unseen] = await Promise.all(
+    Array.from({ length: 4 }, async () => (await service.addWorkspace()).twin.apiKey),
+  );
+  const time = new Date(Date.now() + 86_400_000);
+  for (const key of [moved!, released!, seen!]) await clock(key, { time });
+  await clock(released!);
+  expect(await quotedAt(seen!)).toBe(time.getTime());
+  await service.request("/v1/workspace", { apiKey: unseen! });
+  await proxy.goDown();
+  for (const key of [moved!, seen!]) expect(await quotedAt(key)).toBe(time.getTime());
+  for (const key of [released!, unseen!]) expect(await quotedAt(key)).toBeLessThan(time.getTime());
+  expect((await quote(seen!)).status).toBe(200);
+  await proxy.comeBack();
+});
+
 test("a replica that has been cut off from its database for 30 s is not ready until it is reached; one without such a bound is", async () => {
   let nowMs = 0;
   const outside = { monotonicMs: () => nowMs };

@@ -8,7 +8,7 @@ import type { EntityManager } from "../../db/orm.ts";
 import { deleteInBatches, runStatement } from "../../db/statement.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { findTestTime } from "../workspaces/test-clock.ts";
-import { releaseClock } from "./test-clocks.ts";
+import { releaseClock, type TestClockDeps } from "./test-clocks.ts";
 import { indexPredicate } from "../shipments/shipment.entity.ts";
 
 /** How long one call deletes before it answers, in milliseconds. */
@@ -118,7 +118,7 @@ async function deleteSome(
 export async function deleteTestData(
   _request: unknown,
   { caller: { workspaceId } }: Call,
-  { em, now }: { readonly em: EntityManager; readonly now: () => Date },
+  { em, now, testTimes }: TestClockDeps,
 ): Promise<DeleteTestDataResponse> {
   const endMs = performance.now() + MAX_MS;
   const isOver = () => performance.now() >= endMs;
@@ -129,6 +129,7 @@ export async function deleteTestData(
     await deleteNotices(em, workspaceId, now());
     // What a booking in flight still dates ahead is deleted by the next call.
     await releaseClock({ em, now }, workspaceId);
+    testTimes.set(workspaceId, undefined);
   }
   return create(DeleteTestDataResponseSchema, { complete });
 }

@@ -11,8 +11,8 @@ import { testClockMessage, type TestClockDeps } from "./test-clocks.ts";
 export async function getTestClock(
   _request: unknown,
   { caller: { workspaceId } }: Call,
-  { em, now }: TestClockDeps,
+  deps: TestClockDeps,
 ): Promise<GetTestClockResponse> {
-  const data = testClockMessage(await findTestTime(em, workspaceId), now);
+  const data = testClockMessage(deps, workspaceId, await findTestTime(deps.em, workspaceId));
   return create(GetTestClockResponseSchema, { data });
 }

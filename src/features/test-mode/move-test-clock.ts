@@ -38,7 +38,8 @@ export async function moveTestClock(
   const { reached, complete } = await takeStepsUntil(deps, workspaceId, { start, target });
   const time = complete ? await freeze(em, workspaceId, target, realTime) : reached;
   if (request.time !== undefined && time > target) throw backwardsError(time);
-  return create(MoveTestClockResponseSchema, { data: testClockMessage(time, now), complete });
+  const data = testClockMessage(deps, workspaceId, time);
+  return create(MoveTestClockResponseSchema, { data, complete });
 }
 
 /**

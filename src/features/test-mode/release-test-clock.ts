@@ -13,5 +13,7 @@ export async function releaseTestClock(
   deps: TestClockDeps,
 ): Promise<ReleaseTestClockResponse> {
   await releaseClock(deps, workspaceId);
-  return create(ReleaseTestClockResponseSchema, { data: testClockMessage(null, deps.now) });
+  return create(ReleaseTestClockResponseSchema, {
+    data: testClockMessage(deps, workspaceId, undefined),
+  });
 }

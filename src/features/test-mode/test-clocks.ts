@@ -1,16 +1,23 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { EntityManager } from "../../db/orm.ts";
 import { inPipeline, type Transaction } from "../../db/transaction.ts";
+import type { TestTimes } from "../workspaces/test-clock.ts";
 
 /** What the functions of test clocks work with. */
 export interface TestClockDeps {
   readonly em: EntityManager;
   /** The real time. */
   readonly now: () => Date;
+  readonly testTimes: TestTimes;
 }
 
-/** A clock as callers see it. */
-export function testClockMessage(frozenAt: Date | null | undefined, now: () => Date) {
+/** A clock as callers see it, and as this process knows it from now on. */
+export function testClockMessage(
+  { now, testTimes }: TestClockDeps,
+  twin: number,
+  frozenAt: Date | undefined,
+) {
+  testTimes.set(twin, frozenAt);
   return { time: timestampFromDate(frozenAt ?? now()), frozen: Boolean(frozenAt) };
 }
 
@@ -25,7 +32,7 @@ const RELEASE = `
  * @param unmovedSince leaves it alone when somebody has moved it since
  */
 export function releaseClock(
-  { em, now }: TestClockDeps,
+  { em, now }: Pick<TestClockDeps, "em" | "now">,
   twin: number,
   unmovedSince?: Date,
 ): Promise<void> {

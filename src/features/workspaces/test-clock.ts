@@ -1,3 +1,5 @@
+import { LRUCache } from "lru-cache";
+import { isTransientDatabaseError } from "../../db/database-error.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import type { Transaction } from "../../db/transaction.ts";
@@ -33,18 +35,44 @@ function isOfTwin(call: AnyCall): call is Call {
   return call.caller.audience === "workspace" && call.caller.test;
 }
 
+/** How many frozen clocks a process knows of. */
+const MAX_KNOWN = 10_000;
+
+/** The clocks of test twins that are frozen, as this process last knew them. */
+export type TestTimes = Pick<LRUCache<number, Date>, "get" | "set">;
+
+/** Builds what remembers clocks; it knows of none. */
+export function createTestTimes(): TestTimes {
+  return new LRUCache<number, Date>({ max: MAX_KNOWN });
+}
+
+/** The time of a test twin's clock; while the database is away, as it was when this process last knew it. */
+async function findOrRecallTestTime(
+  { em, testTimes }: { readonly em: EntityManager; readonly testTimes: TestTimes },
+  twin: number,
+): Promise<Date | undefined> {
+  try {
+    const time = await findTestTime(em, twin);
+    testTimes.set(twin, time);
+    return time;
+  } catch (error) {
+    if (!isTransientDatabaseError(error)) throw error;
+    return testTimes.get(twin);
+  }
+}
+
 /** Has calls of test twins to a function that only reads go by the clock of the twin. */
 export function byTestClock<Request, Deps, Result>(
   perform: (request: Request, call: Call, deps: Deps) => Result | Promise<Result>,
 ): (
   request: Request,
   call: Call,
-  deps: Deps & { readonly em: EntityManager },
+  deps: Deps & { readonly em: EntityManager; readonly testTimes: TestTimes },
 ) => Result | Promise<Result> {
   return (request, call, deps) => {
     if (!call.caller.test) return perform(request, call, deps);
     return (async () => {
-      call.testTime = await findTestTime(deps.em, call.caller.workspaceId);
+      call.testTime = await findOrRecallTestTime(deps, call.caller.workspaceId);
       return await perform(request, call, deps);
     })();
   };
