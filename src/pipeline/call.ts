@@ -139,13 +139,17 @@ export interface ReceivedCall {
   admitted: AnyCall | undefined;
   /** How the call ended, as a gRPC code; 0 is success; undefined until it is answered. */
   code: Code | 0 | undefined;
+  /** Whether the answer has gone out, or the caller has gone. */
+  hasEnded: boolean;
+  /** Called at that moment; undefined for nothing. */
+  onEnd: (() => void) | undefined;
 }
 
 /** What came of a call's `Simulate` header. */
 export interface Simulation {
   /** The faults that it meets, or `ignored`: the header `Simulated` of the answer. */
   readonly said: string;
-  /** Whether the connection is cut when the work is done, instead of answering. */
+  /** Whether the connection, or on HTTP/2 the stream, is cut when the work is done, instead of answering. */
   readonly losesAnswer: boolean;
   /** What the deliveries that the call causes meet; undefined for nothing. */
   readonly deliveryFaults?: DeliveryFaults | undefined;
@@ -215,6 +219,8 @@ export function receiveCall(
     simulation: undefined,
     admitted: undefined,
     code: undefined,
+    hasEnded: false,
+    onEnd: undefined,
   };
 }
 

@@ -146,6 +146,8 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     reserveResponse: answers.reserve,
     respond: tickBatcher.respond,
     finish(call, httpStatus) {
+      call.hasEnded = true;
+      call.onEnd?.();
       requests.release(call);
       answers.release(call);
       observer.end(call, httpStatus);

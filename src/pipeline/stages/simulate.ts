@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { refuse, unavailable, type Refusal } from "../../domain/refusal.ts";
 import { SLOWED } from "../bounds/limits.ts";
 import { MAX_ATTEMPTS } from "../../domain/webhook/webhook-schedule.ts";
@@ -37,7 +36,7 @@ export function createSimulate(): Simulate {
 
   async function slowDown(faults: Faults, call: ReceivedCall, caller: Caller): Promise<void> {
     const leftMs = (call.deadlineMs ?? Infinity) - performance.now();
-    await slowed.wait(caller.account, Math.min(faults.slowMs, Math.max(0, leftMs)));
+    await slowed.wait(call, caller.account, Math.min(faults.slowMs, Math.max(0, leftMs)));
     // Not by the clock: a timer may go off a moment early, and the call would be answered.
     if (leftMs <= faults.slowMs) throw deadlineError();
     if (faults.refusal !== undefined) throw faults.refusal();
@@ -134,8 +133,13 @@ function createSlowedCalls() {
   const ofAccounts = new Map<number | string, number>();
   let all = 0;
   return {
-    /** @throws Refusal UNAVAILABLE when too many are held up already */
-    async wait(account: number | string, ms: number): Promise<void> {
+    /**
+     * Waits, or until the caller has gone.
+     *
+     * @throws Refusal UNAVAILABLE when too many are held up already
+     */
+    async wait(call: ReceivedCall, account: number | string, ms: number): Promise<void> {
+      if (call.hasEnded) return;
       const own = ofAccounts.get(account) ?? 0;
       if (own >= SLOWED.ofAccount || all >= SLOWED.ofProcess) {
         throw unavailable(
@@ -145,7 +149,13 @@ function createSlowedCalls() {
       ofAccounts.set(account, own + 1);
       all++;
       try {
-        await sleep(ms);
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, ms);
+          call.onEnd = () => {
+            clearTimeout(timer);
+            resolve();
+          };
+        });
       } finally {
         all--;
         const left = ofAccounts.get(account)! - 1;

@@ -18,7 +18,6 @@ import type { Pipeline } from "../../pipeline/stages/pipeline.ts";
 import { isAnswerLost } from "../../pipeline/stages/simulate.ts";
 import { rateLimitHeaders } from "../../pipeline/bounds/rate-limiter.ts";
 import { isStream, type Rpc, type StreamRpc } from "../../pipeline/rpc.ts";
-import type { ConnectionCalls } from "../connections/connection-calls.ts";
 import { breakConnection, loseStreamAnswer } from "../connections/lose-answer.ts";
 import { connectError, grpcError, truncateMessage } from "./connect-error.ts";
 import { splitUrl } from "./request-target.ts";
@@ -39,8 +38,6 @@ type AnyRpc = Rpc | StreamRpc;
 interface Exchange {
   readonly call: ReceivedCall;
   readonly request: NodeRequest;
-  /** The calls of its connection. */
-  readonly calls: ConnectionCalls;
 }
 
 const exchangeKey = createContextKey<Exchange | undefined>(undefined);
@@ -78,10 +75,10 @@ export function createRpcHandler(options: {
     createContextValues().set(exchangeKey, exchanges.get(request));
   const adapter = createNodeAdapter(router, contextValuesOf);
 
-  return (request, response, calls) => {
+  return (request, response) => {
     const call = pipeline.receive(request.rawHeaders, request.socket);
     [call.path] = splitUrl(request);
-    exchanges.set(request, { call, request, calls });
+    exchanges.set(request, { call, request });
     response.setHeader("x-request-id", call.headers.requestId);
     // gRPC's answers are kept by nobody.
     if (!options.grpc) response.setHeader("cache-control", "no-store");
@@ -182,8 +179,8 @@ class LostAnswer extends ConnectError {
   }
 }
 
-function loseAnswer({ request, calls }: Exchange): LostAnswer {
-  if ("stream" in request) loseStreamAnswer(request.stream, calls);
+function loseAnswer({ request }: Exchange): LostAnswer {
+  if ("stream" in request) loseStreamAnswer(request.stream);
   else breakConnection(request.socket);
   return new LostAnswer();
 }

@@ -3,7 +3,6 @@ import {
   compressionGzip,
   type connectNodeAdapter,
 } from "@connectrpc/connect-node";
-import type { ConnectionCalls } from "../connections/connection-calls.ts";
 import { MAX_REQUEST_BYTES } from "../../domain/limits.ts";
 
 /** How messages travel, in bytes, whoever frames them. */
@@ -32,9 +31,5 @@ export type NodeRequest = Parameters<NodeHandler>[0];
 /** Its answer. */
 export type NodeResponse = Parameters<NodeHandler>[1];
 
-/** Answers a request that may be an RPC, on either HTTP version; `calls` are those of its connection. */
-export type RpcHandler = (
-  request: NodeRequest,
-  response: NodeResponse,
-  calls: ConnectionCalls,
-) => void;
+/** Answers a request that may be an RPC, on either HTTP version. */
+export type RpcHandler = (request: NodeRequest, response: NodeResponse) => void;

@@ -125,7 +125,7 @@ function exchangeOn(options: ExchangeOptions): UnaryExchange {
     },
     isGone: () => answered || stream.aborted,
     respond(response, admitted) {
-      if (isAnswerLost(admitted)) return loseStreamAnswer(stream, calls);
+      if (isAnswerLost(admitted)) return loseStreamAnswer(stream);
       const framed = frameOf(codec, response);
       if (framed instanceof Promise) return framed.then((it) => send(it, OK));
       return framed instanceof ConnectError ? sendError(() => framed) : send(framed, OK);

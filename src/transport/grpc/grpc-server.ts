@@ -47,15 +47,11 @@ export function createGrpcServer(
   const server: Http2Server = createServer(LIMITS);
   // Never listens: it is there to make Node's request and response objects of a stream, which the
   // server itself would make of every stream.
-  const compatibility = createServer((request, response) =>
-    handle(request, response, callsOf.get(request.stream)!),
-  );
-  const callsOf = new WeakMap<ServerHttp2Stream, ConnectionCalls>();
+  const compatibility = createServer(handle);
   const serve: ServeStream = (stream, headers, flags, rawHeaders, calls) => {
     if (takeStream(stream, headers, rawHeaders, calls)) return;
     // Some of these last as long as they like.
     calls.exempt(stream);
-    callsOf.set(stream, calls);
     compatibility.emit("stream", stream, headers, flags, rawHeaders);
   };
   const sessions = new Map<Socket, ServerHttp2Session>();

@@ -23,9 +23,7 @@ export function createHttpServer(
     if (isLeaving()) response.setHeader("connection", "close");
     const url = request.url ?? "";
     if (url.startsWith("/v1/")) return gateway(request, response, calls);
-    if (rpcPrefixes.some((prefix) => url.startsWith(prefix))) {
-      return handleRpc(request, response, calls);
-    }
+    if (rpcPrefixes.some((prefix) => url.startsWith(prefix))) return handleRpc(request, response);
     const { requestId } = readCallHeaders(request.rawHeaders);
     if (handlers.some((handle) => handle(request, response, requestId))) return;
     gateway(request, response, calls);

@@ -1,14 +1,17 @@
 import { randomUUID } from "node:crypto";
+import { connect, constants } from "node:http2";
 import { create, toBinary, type DescService } from "@bufbuild/protobuf";
 import { Client, credentials, Metadata, status } from "@grpc/grpc-js";
 import { Code, ConnectError, type CallOptions } from "@connectrpc/connect";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { EventService } from "../../../gen/shipments/v1/event_service_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { TestService } from "../../../gen/shipments/v1/test_service_pb.js";
 import { WorkspaceService } from "../../../gen/shipments/v1/workspace_service_pb.js";
 import { BOOKING, book, RPC_BOOKING } from "../../support/bookings.ts";
 import { errorBody, type RequestOptions } from "../../support/endpoints.ts";
+import { eventually } from "../../support/eventually.ts";
+import { frame } from "../../support/raw-grpc.ts";
 import { PROTOCOLS, rpcClient } from "../../support/rpc-client.ts";
 import { startService } from "../../support/service.ts";
 import { take } from "../../support/take.ts";
@@ -16,6 +19,8 @@ import { take } from "../../support/take.ts";
 const service = await startService();
 const { apiKey: liveKey, twin } = await service.addWorkspace();
 const { apiKey } = twin;
+
+const DAY_MS = 86_400_000;
 
 type Name = keyof typeof PROTOCOLS;
 const NAMES = Object.keys(PROTOCOLS) as Name[];
@@ -59,8 +64,8 @@ async function count(workspace: number): Promise<number> {
   return row!.rows;
 }
 
-/** What clients make of a connection that broke: those of Connect tell a reset as an abort. */
-const BROKEN = "Aborted";
+/** What clients make of a lost answer: of a stream that was reset, and of a connection that broke. */
+const lostBy = (protocol: Name) => (protocol.endsWith("gRPC server") ? "Internal" : "Aborted");
 
 const REFUSALS = [
   ["unavailable", 503, "Unavailable", "The service is unavailable, as Simulate asks; try again."],
@@ -174,7 +179,8 @@ describe.each(RPCS)("$method", (rpc) => {
 
   test("loses its answer", async () => {
     expect(await byJson("lose_answer")).toBeUndefined();
-    expect(await byAll("lose_answer")).toEqual(ofAll({ code: BROKEN, simulated: null }));
+    const lost = NAMES.map((name) => ({ code: lostBy(name), simulated: null }));
+    expect(await byAll("lose_answer")).toEqual(lost);
   });
 
   test("meets the faults of calls that write if it is one", async () => {
@@ -205,7 +211,7 @@ test.each(NAMES)("a stream meets faults, and of a live key none, by %s", async (
     expect(await watch(simulated)).toEqual({ code, simulated });
   }
   expect(await watch("slow=20")).toEqual({ code: "ok", simulated: "slow=20" });
-  expect(await watch("lose_answer")).toMatchObject({ code: BROKEN });
+  expect(await watch("lose_answer")).toMatchObject({ code: lostBy(protocol) });
   expect(await watch("in_flight")).toEqual({ code: "InvalidArgument", simulated: null });
   await book(service, liveKey);
   expect(await watch("unavailable", liveKey)).toEqual({ code: "ok", simulated: "ignored" });
@@ -235,6 +241,55 @@ test("slow holds a call up, and with a fault besides it, that comes later", asyn
   const late = await service.request("/v1/shipments", { apiKey, headers: deadline });
   expect(late.status).toBe(504);
 });
+
+test.each(["JSON", ...NAMES])(
+  "of a workspace 20 calls are slowed down at once, and one whose caller has gone makes room, by %s",
+  async (by) => {
+    const { twin: own } = await service.addWorkspace();
+    const leaving = new AbortController();
+    const { setTimeout: start } = globalThis;
+    const timers = vi.spyOn(globalThis, "setTimeout");
+    // So that only leaving ends them.
+    const never = (run: (...given: unknown[]) => void, ms?: number, ...given: unknown[]) =>
+      start(run, ms === 9_999 ? DAY_MS : ms, ...given);
+    timers.mockImplementation(never as typeof setTimeout);
+    onTestFinished(() => timers.mockRestore());
+    /** Books; gives whether that was done, refused, or broken off. */
+    const tryBooking = (simulate: string, { signal } = new AbortController()) => {
+      const headers = { simulate };
+      if (by === "JSON") {
+        const answer = fetch(`${service.httpUrl}/v1/shipments`, {
+          method: "POST",
+          headers: {
+            ...headers,
+            authorization: `Bearer ${own.apiKey}`,
+            "content-type": "application/json",
+          },
+          body: JSON.stringify(BOOKING),
+          signal,
+        });
+        return answer.then(
+          ({ status }) => (status === 503 ? "refused" : status),
+          () => "gone",
+        );
+      }
+      const client = rpcClient(ShipmentService, PROTOCOLS[by as Name], service, own.apiKey);
+      const answer = client.createShipment(RPC_BOOKING, { headers, signal });
+      return answer.then(
+        () => 201,
+        ({ code }) => (code === Code.Unavailable ? "refused" : "gone"),
+      );
+    };
+    const slow = Array.from({ length: 20 }, () => tryBooking("slow=9999", leaving));
+    const isRefused = async () => (await tryBooking("slow=1")) === "refused";
+    await eventually("all places to be taken", isRefused);
+    leaving.abort();
+    const before = await count(own.id);
+    await eventually("a place", async () => (await tryBooking("slow=1")) === 201);
+    expect(await Promise.all(slow)).toEqual(slow.map(() => "gone"));
+    expect(await count(own.id)).toBe(before + 1);
+  },
+);
 
 const ODD = [
   "",
@@ -315,24 +370,18 @@ test("a live call meets no fault, and is told so; nor does an operator's", async
   expect(plain.get("simulated")).toBeNull();
 });
 
-test("lose_answer books and breaks the connection, by every protocol", async () => {
+test("lose_answer books and breaks the connection or resets the stream, by every protocol", async () => {
   const before = await count(twin.id);
   expect(await bookByJson("lose_answer")).toBeUndefined();
   expect(await count(twin.id)).toBe(before + 1);
   for (const [i, protocol] of NAMES.entries()) {
-    const told = { code: BROKEN, simulated: null };
+    const told = { code: lostBy(protocol), simulated: null };
     expect(await bookBy(protocol, "lose_answer"), protocol).toEqual(told);
     expect(await count(twin.id), protocol).toBe(before + 2 + i);
   }
-  for (const protocol of Object.values(PROTOCOLS)) {
-    const events = rpcClient(EventService, protocol, service, apiKey);
-    const watching = events.watchEvents({}, { headers: { simulate: "lose_answer" } });
-    const error = await take(1, watching).catch(ConnectError.from);
-    expect(error).toMatchObject({ code: Code[BROKEN] });
-  }
 });
 
-test("grpc-js finds the service unavailable when the answer is lost, books once by repeating the call", async () => {
+test("grpc-js tells a lost answer as INTERNAL, and books once by repeating the call", async () => {
   const { typeName, method } = ShipmentService;
   const client = new Client(service.grpcUrl.slice("http://".length), credentials.createInsecure());
   const metadata = new Metadata();
@@ -353,23 +402,46 @@ test("grpc-js finds the service unavailable when the answer is lost, books once 
       ),
     );
     codes.push(code);
-  } while (codes.at(-1) === status.UNAVAILABLE);
+  } while (codes.at(-1) === status.INTERNAL);
   client.close();
-  expect(codes).toEqual([status.UNAVAILABLE, "ok"]);
+  expect(codes).toEqual([status.INTERNAL, "ok"]);
   expect(await count(twin.id)).toBe(before + 1);
 });
 
-test("an answer that is lost on a connection with other calls makes the service unavailable to that call alone", async () => {
-  for (const name of NAMES) {
-    const client = rpcClient(ShipmentService, PROTOCOLS[name], service, apiKey);
-    const slow = client.listShipments({}, { headers: { simulate: "slow=1000" } });
-    const before = await count(twin.id);
-    const lost = client.createShipment(RPC_BOOKING, { headers: { simulate: "lose_answer" } });
-    const code = name.endsWith("gRPC server") ? Code.Unavailable : Code[BROKEN];
-    await expect(lost, name).rejects.toMatchObject({ code });
-    expect(await count(twin.id), name).toBe(before + 1);
-    expect((await slow).data.length).toBeGreaterThan(0);
-  }
+test("an answer that is lost on an HTTP/2 connection touches no other call there, before or after", async () => {
+  const { method } = ShipmentService;
+  const session = connect(service.grpcUrl);
+  onTestFinished(() => session.destroy());
+  /** Lists shipments, or books one; gives the code that the stream ended with, and whether it was answered. */
+  const call = (name: "listShipments" | "createShipment", simulate: string) =>
+    new Promise<readonly [resetBy: number, answered: boolean]>((resolve) => {
+      const stream = session.request({
+        ":method": "POST",
+        ":path": `/${ShipmentService.typeName}/${method[name].name}`,
+        "content-type": "application/grpc",
+        te: "trailers",
+        authorization: `Bearer ${apiKey}`,
+        simulate,
+      });
+      let answered = false;
+      stream.on("response", () => (answered = true));
+      stream.on("error", () => undefined);
+      stream.on("close", () => resolve([stream.rstCode!, answered]));
+      const { input } = method[name];
+      const fields = name === "createShipment" ? RPC_BOOKING : {};
+      stream.end(frame(toBinary(input, create(input, fields))));
+      stream.resume();
+    });
+  const OK = [constants.NGHTTP2_NO_ERROR, true];
+  const slow = call("listShipments", "slow=1000");
+  const before = await count(twin.id);
+  const lost = [constants.NGHTTP2_INTERNAL_ERROR, false];
+  expect(await call("createShipment", "lose_answer")).toEqual(lost);
+  expect(await count(twin.id)).toBe(before + 1);
+  expect(await slow).toEqual(OK);
+  // Alone on the connection too, which goes on.
+  expect(await call("createShipment", "lose_answer")).toEqual(lost);
+  expect(await call("listShipments", "slow=1")).toEqual(OK);
 });
 
 test("1,000 bookings whose first answers are lost are each made once by a client that repeats them", async () => {
