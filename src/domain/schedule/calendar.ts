@@ -39,7 +39,7 @@ export interface Day extends Span {
 /** A schedule whose dates are worked out when they are first asked for. */
 export interface Calendar {
   readonly schedule: Schedule;
-  /** The date by its number, from 1900 to 9999 at least. */
+  /** The date by its number, from 1970 to 9999 at least. */
   day(number: number): Day;
   /** The date on which an instant is. */
   dayOf(instantMs: number): Day;

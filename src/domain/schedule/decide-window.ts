@@ -28,7 +28,9 @@ export interface WindowDecision {
 /** Decides whether a window can be booked now: for slots, quotes, bookings and updates alike. */
 export function decideWindow(calendar: Calendar, window: Span, nowMs: number): WindowDecision {
   const shape = shapeFault(window);
-  if (shape !== undefined) return { faults: [shape], cutOffAtMs: undefined, feeMinor: 0 };
+  // Calendars do not go back beyond 1970.
+  const fatal = shape ?? (window.startMs < 0 ? tooSoon(calendar) : undefined);
+  if (fatal !== undefined) return { faults: [fatal], cutOffAtMs: undefined, feeMinor: 0 };
   const day = calendar.dayOf(window.startMs);
   const place = placeOf(calendar, window, day);
   const cutOffAtMs = cutOffOf(day, window.startMs);
@@ -105,6 +107,11 @@ export function cutOffOf({ cutOffs }: Day, startMs: number): number | undefined 
   return earliest;
 }
 
+function tooSoon({ schedule: { leadTimeMinutes } }: Calendar): WindowFault {
+  const least = leadTimeMinutes === 0 ? "now" : `${leadTimeMinutes} minutes from now`;
+  return { reason: "TOO_SOON", text: `must not start before ${least}` };
+}
+
 function timeFaults(
   calendar: Calendar,
   { startMs }: Span,
@@ -116,10 +123,7 @@ function timeFaults(
     const text = `had to be booked by ${new Date(cutOffAtMs).toISOString()}`;
     faults.push({ reason: "CUT_OFF_PASSED", text });
   }
-  if (startMs < nowMs + leadTimeMinutes * MINUTE_MS) {
-    const least = leadTimeMinutes === 0 ? "now" : `${leadTimeMinutes} minutes from now`;
-    faults.push({ reason: "TOO_SOON", text: `must not start before ${least}` });
-  }
+  if (startMs < nowMs + leadTimeMinutes * MINUTE_MS) faults.push(tooSoon(calendar));
   if (day.number > calendar.dayOf(nowMs).number + horizonDays) {
     const text = `must start at most ${horizonDays} days from today`;
     faults.push({ reason: "TOO_FAR_AHEAD", text });

@@ -45,7 +45,11 @@ describe("a free window", () => {
     ["now", "2026-12-01T09:00/09:30", []],
     ["on the last day", "2026-12-29T10:00/11:00", []],
     ["after the last day", "2027-01-05T10:00/11:00", ["TOO_FAR_AHEAD"]],
-    ["of the last century", "1926-12-01T10:00/11:00", ["OUTSIDE_HOURS", "TOO_SOON"]],
+    ["of the last century", "1976-12-01T10:00/11:00", ["OUTSIDE_HOURS", "TOO_SOON"]],
+    ["of before 1970, whatever the hours", "1969-12-31T23:00/23:30", ["TOO_SOON"]],
+    ["of before 1900", "1899-12-01T10:00/11:00", ["TOO_SOON"]],
+    ["of the first day", "0001-01-01T00:00/10:00", ["TOO_SOON"]],
+    ["of nine minutes before 1970", "1926-12-01T10:00/10:09", ["WINDOW_INVALID"]],
     ["at the end of time", "9999-12-31T22:00/23:00", ["TOO_FAR_AHEAD"]],
   ])("%s: %s", (_, text, reasons) => {
     expect(reasonsOf(NIGHTS, text)).toEqual(reasons);

@@ -280,6 +280,11 @@ describe("windows that cannot be booked", () => {
       const { status } = await post("/v1/shipments/quote", { ...ROUTE, pickup_window });
       expect(status).toBe(422);
     }
+    for (const date of ["0001-01-01", "1899-12-31", "1969-12-31"]) {
+      const pickup_window = { start: `${date}T10:00:00Z`, end: `${date}T11:00:00Z` };
+      const { code } = await post("/v1/shipments/quote", { ...ROUTE, pickup_window });
+      expect(code, date).toBe("TOO_SOON");
+    }
   });
 });
 

@@ -1,4 +1,4 @@
-import { timestampFromMs, type Timestamp } from "@bufbuild/protobuf/wkt";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { AcceptedWindow, TimeWindow } from "../../../../gen/shipments/v1/window_pb.js";
 import { toInstantMs } from "../../../domain/instant.ts";
 import type { Span } from "../../../domain/schedule/calendar.ts";
@@ -23,10 +23,6 @@ export function windowsOf(request: {
 }
 
 function spanOf(window: TimeWindow | undefined): Span | undefined {
-  return window && { startMs: instantMs(window.start!), endMs: instantMs(window.end!) };
-}
-
-/** What is before 1970 is as much too soon as 1970 is, and calendars go back so far. */
-function instantMs(timestamp: Timestamp): number {
-  return Math.max(0, toInstantMs(timestamp, Math.floor)!);
+  const [startMs, endMs] = [window?.start, window?.end].map((it) => toInstantMs(it, Math.floor));
+  return window && { startMs: startMs!, endMs: endMs! };
 }
