@@ -118,11 +118,15 @@ function checkTimestamp(localName: string, name: string): NormalizeField {
     const time = fields[localName] as Timestamp | undefined;
     if (time === undefined) return;
     const { seconds, nanos } = time;
-    if (seconds >= FIRST_SECOND && seconds <= LAST_SECOND && nanos >= 0 && nanos < 1e9) return;
+    const isInYears = seconds >= FIRST_SECOND && seconds <= LAST_SECOND;
+    if (isInYears && nanos >= 0 && nanos < 1e9) return;
+    const text = isInYears
+      ? `must have nanos from 0 to 999,999,999; they are ${nanos}`
+      : "must be a time from year 0001 to 9999";
     violations.push({
       reason: "FIELD_INVALID",
       subject: path + name,
-      text: `${path}${name} must be a time from year 0001 to 9999.`,
+      text: `${path}${name} ${text}.`,
     });
   };
 }

@@ -242,9 +242,12 @@ describe("a list of shipments refuses", async () => {
     { seconds: 2n ** 62n, nanos: 0 },
     { seconds: 0n, nanos: -1 },
     { seconds: 0n, nanos: 1_000_000_000 },
-  ])("a time outside of years 1 to 9999 by gRPC, as the error of that field: %o", async (time) => {
+  ])("a time that is none by gRPC, as the error of that field: %o", async (time) => {
     const grpc = service.grpcClient(apiKey);
-    const text = "created_before must be a time from year 0001 to 9999.";
+    const text =
+      time.nanos === 0
+        ? "created_before must be a time from year 0001 to 9999."
+        : `created_before must have nanos from 0 to 999,999,999; they are ${time.nanos}.`;
     expect(await rpcError(grpc.listShipments({ createdBefore: time }))).toEqual(
       rpcRefusal("InvalidArgument", "FIELD_INVALID", text, "created_before"),
     );
