@@ -7,6 +7,11 @@ export function clip(text: string, characters: number): string {
   return first.length === text.length ? text : `${first}…`;
 }
 
+/** Whether a text has at most so many characters, as code points. */
+export function hasAtMost(text: string, characters: number): boolean {
+  return text.length <= characters || clip(text, characters) === text;
+}
+
 /** How much of a key or an unknown name a path shows, in characters; those that are accepted are shorter. */
 const SHOWN_CHARACTERS = 100;
 

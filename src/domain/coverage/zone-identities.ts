@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { hasAtMost } from "../clip.ts";
 import { isObject, quoted, type TariffFaults } from "../faults.ts";
 
 /** What a zone is called by: each id and each name belongs to one zone of its tariff. */
@@ -49,7 +50,7 @@ function nameOf(feature: unknown, index: number, faults: TariffFaults): string {
   const fallback = `zone ${index + 1}`;
   const properties = isObject(feature) ? feature.properties : undefined;
   const name = isObject(properties) ? (properties.name ?? "") : "";
-  if (typeof name === "string" && name.length <= MAX_NAME_CHARACTERS)
+  if (typeof name === "string" && hasAtMost(name, MAX_NAME_CHARACTERS))
     return name.trim() || fallback;
   faults.add(
     `zones[${index}].properties.name`,
@@ -87,7 +88,7 @@ function ownIdOf(
 function idOf(feature: unknown, index: number, faults: TariffFaults): string | undefined {
   const id = isObject(feature) ? (feature.id ?? "") : "";
   if (id === "") return undefined;
-  if (typeof id === "string" && id.length <= MAX_ID_CHARACTERS) return id;
+  if (typeof id === "string" && hasAtMost(id, MAX_ID_CHARACTERS)) return id;
   if (Number.isFinite(id)) return String(id as number);
   faults.add(
     `zones[${index}].id`,

@@ -1,3 +1,4 @@
+import { hasAtMost } from "../clip.ts";
 import { isObject, quoted, type TariffFaults } from "../faults.ts";
 import { isTimeZone } from "../time-zone.ts";
 import {
@@ -145,7 +146,7 @@ const MAX_NAME_CHARACTERS = 100;
 
 function parseName(value: unknown, path: string, faults: TariffFaults): string {
   const isName =
-    typeof value === "string" && value.trim() !== "" && value.length <= MAX_NAME_CHARACTERS;
+    typeof value === "string" && value.trim() !== "" && hasAtMost(value, MAX_NAME_CHARACTERS);
   if (isName) return value;
   faults.add(
     path,
@@ -269,7 +270,7 @@ function parseHoursOfDate(value: unknown, path: string, reader: Reader): Hours[]
 
 /** Says why a date differs, for people. */
 function parseNote(value: unknown, path: string, faults: TariffFaults): void {
-  if (isLeftOut(value) || (typeof value === "string" && value.length <= 200)) return;
+  if (isLeftOut(value) || (typeof value === "string" && hasAtMost(value, 200))) return;
   faults.add(path, `must be text of at most 200 characters; it is ${quoted(value)}`);
 }
 

@@ -104,6 +104,17 @@ test("a zone has the schedule that it names, else the default one, else none", (
 });
 
 describe("a fault names the field, what it is and what it must be", () => {
+  test("names and notes count characters, and not the bytes that these take", () => {
+    const named = (length: number) => scheduleOf({ name: "🚚".repeat(length) });
+    const noted = (length: number) =>
+      scheduleOf({ exceptions: [{ date: "2026-12-25", note: "🚚".repeat(length) }] });
+    expect(faultsOf({ schedules: [named(100)] })).toBeUndefined();
+    expect(faultsOf({ schedules: [named(101)] })).toEqual([
+      `schedules[0].name must be text of 1 to 100 characters; it is "${"🚚".repeat(40)}…"`,
+    ]);
+    expect(faultsOf({ schedules: [noted(200)] })).toBeUndefined();
+    expect(faultsOf({ schedules: [noted(201)] })).toHaveLength(1);
+  });
   test.each<[string, object, string]>([
     ["no list", { schedules: {} }, "schedules must be a list of at most 100; it is an object"],
     ["no object", { schedules: ["day"] }, 'schedules[0] must be an object; it is "day"'],
