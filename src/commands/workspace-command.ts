@@ -4,6 +4,7 @@ import {
   type AdminWorkspace,
 } from "../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import { ApiKeyScope, type ApiKey } from "../../gen/shipments/v1/api_key_pb.js";
+import { hasAtMost } from "../domain/clip.ts";
 import { MAX_PAGE_SIZE } from "../domain/limits.ts";
 import { createWorkspace } from "../features/workspace-admin/create-workspace.ts";
 import { listWorkspaces } from "../features/workspace-admin/list-workspaces.ts";
@@ -161,8 +162,9 @@ function nameOption(): Option {
 
 function parseName(text: string): string {
   const name = text.trim();
-  if (name !== "" && name.length <= MAX_NAME_LENGTH) return name;
-  throw new InvalidArgumentError(`It must have 1 to ${MAX_NAME_LENGTH} characters.`);
+  const isName = name !== "" && hasAtMost(name, MAX_NAME_LENGTH) && !/[\n\r]/.test(name);
+  if (isName) return name;
+  throw new InvalidArgumentError(`It must be one line of 1 to ${MAX_NAME_LENGTH} characters.`);
 }
 
 function asJson({ id, name, paymentProvider }: AdminWorkspace, keys: readonly ApiKey[]) {

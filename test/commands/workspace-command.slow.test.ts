@@ -177,12 +177,16 @@ test("key revoke ends the working key with the given last characters, in the giv
   expect(await runCommand(revoke(workspace.id), environment)).toEqual(nothing(workspace.id));
 });
 
-test("workspace rename gives another name, and refuses a blank one as wrong usage", async () => {
+test("workspace rename gives another name, and refuses one that is blank or has lines as wrong usage", async () => {
   const { workspace } = await json("workspace", "create", "--name", "Before");
   const rename = ["workspace", "rename", "--workspace", String(workspace.id), "--name"];
   expect(await json(...rename, " After ")).toEqual({ workspace: { ...workspace, name: "After" } });
   expect(await list()).toMatchObject([{ name: "After" }]);
-  expect(await runCommand([...rename, " "], environment)).toMatchObject({ code: 2, stdout: "" });
+  for (const name of [" ", "Two\nlines", "𝄞".repeat(201)]) {
+    expect(await runCommand([...rename, name], environment)).toMatchObject({ code: 2, stdout: "" });
+  }
+  const clefs = "𝄞".repeat(200);
+  expect(await json(...rename, clefs)).toMatchObject({ workspace: { name: clefs } });
 });
 
 test("workspace suspend and resume print since when the workspace is suspended", async () => {

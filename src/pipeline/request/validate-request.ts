@@ -105,6 +105,8 @@ function describe(violation: RuleViolation): Violation {
 function wordsFor(violation: RuleViolation): string {
   if (violation.ruleId === "required") return "is required";
   if (violation.ruleId === "string.min_len") return "must not be blank";
+  // No other pattern is declared.
+  if (violation.ruleId === "string.pattern") return "must be one line";
   return allowedValues(violation) ?? violation.message;
 }
 

@@ -314,6 +314,8 @@ test("requests that break a rule of a field are refused by its name", async () =
     ["POST", "", {}, "name"],
     ["POST", "", { name: "x".repeat(201) }, "name"],
     ["POST", "", { name: "X", payment_provider: "cash" }, "payment_provider"],
+    ["POST", "", { name: "Two\nlines" }, "name"],
+    ["PATCH", `/${id}`, { name: "Two\rlines" }, "name"],
     ["PATCH", `/${id}`, { name: " " }, "name"],
     ["PUT", `/${id}/payment_provider`, {}, "payment_provider"],
     ["POST", "", { name: "X", time_zone: "Mars/Olympus" }, "time_zone"],

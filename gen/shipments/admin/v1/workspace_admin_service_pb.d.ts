@@ -231,7 +231,7 @@ export declare const WorkspaceRateLimitsSchema: GenMessage<WorkspaceRateLimits, 
  */
 export declare type CreateWorkspaceRequest = Message<"shipments.admin.v1.CreateWorkspaceRequest"> & {
   /**
-   * 1 to 200 characters.
+   * One line of 1 to 200 characters.
    *
    * @generated from field: string name = 1;
    */
@@ -257,7 +257,7 @@ export declare type CreateWorkspaceRequest = Message<"shipments.admin.v1.CreateW
  */
 export declare type CreateWorkspaceRequestValid = Message<"shipments.admin.v1.CreateWorkspaceRequest"> & {
   /**
-   * 1 to 200 characters.
+   * One line of 1 to 200 characters.
    *
    * @generated from field: string name = 1;
    */
@@ -487,7 +487,7 @@ export declare type RenameWorkspaceRequest = Message<"shipments.admin.v1.RenameW
   workspace?: bigint | undefined;
 
   /**
-   * 1 to 200 characters.
+   * One line of 1 to 200 characters.
    *
    * @generated from field: string name = 2;
    */
@@ -506,7 +506,7 @@ export declare type RenameWorkspaceRequestValid = Message<"shipments.admin.v1.Re
   workspace: bigint;
 
   /**
-   * 1 to 200 characters.
+   * One line of 1 to 200 characters.
    *
    * @generated from field: string name = 2;
    */
