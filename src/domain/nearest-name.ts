@@ -1,0 +1,88 @@
+/** Longer names are not compared, in characters. */
+const MAX_CHARACTERS = 200;
+
+/**
+ * Which of `names` somebody who wrote `name` most likely meant: one that differs by case and separators
+ * alone, or else by one typing error, or two from eight characters on. Undefined where none is so near, or
+ * several are equally near.
+ */
+export function nearestName(name: string, names: Iterable<string>): string | undefined {
+  if (name.length > MAX_CHARACTERS) return undefined;
+  const wanted = plain(name);
+  let nearest: string[] = [];
+  let fewest = wanted.length < 4 ? 0 : wanted.length < 8 ? 1 : 2;
+  for (const candidate of new Set(names)) {
+    const errors = typingErrors(wanted, plain(candidate), fewest);
+    if (errors < fewest) nearest = [];
+    if (errors <= fewest) nearest.push(candidate);
+    fewest = Math.min(fewest, errors);
+  }
+  return nearest.length === 1 ? nearest[0] : undefined;
+}
+
+/**
+ * As `nearestName`, or else the only one that has the words of the other and more: `weight` for `weight_kg`,
+ * `pickupLongitude` for `pickup_lng`.
+ */
+export function nearestByWords(name: string, names: readonly string[]): string | undefined {
+  const nearest = nearestName(name, names);
+  if (nearest !== undefined || name.length > MAX_CHARACTERS) return nearest;
+  const wanted = wordsOf(name);
+  const alike = names.filter((it) => it.length <= MAX_CHARACTERS && haveWords(wanted, wordsOf(it)));
+  return alike.length === 1 ? alike[0] : undefined;
+}
+
+function plain(name: string): string {
+  return name.toLowerCase().replace(/[_.\s-]/g, "");
+}
+
+/**
+ * How many characters are too many, missing, wrong, or exchanged with the next (the optimal string alignment
+ * distance): exact up to `most`, else any larger number.
+ */
+function typingErrors(a: string, b: string, most: number): number {
+  if (Math.abs(a.length - b.length) > most) return Infinity;
+  let before: number[] = [];
+  let above = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const wrong = a[i - 1] === b[j - 1] ? 0 : 1;
+      let errors = Math.min(above[j]! + 1, row[j - 1]! + 1, above[j - 1]! + wrong);
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
+        errors = Math.min(errors, before[j - 2]! + 1);
+      }
+      row.push(errors);
+    }
+    before = above;
+    above = row;
+  }
+  return above[b.length]!;
+}
+
+/** The words of `snake_case`, `kebab-case` and `camelCase`, in small letters. */
+function wordsOf(name: string): string[] {
+  return name
+    .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
+    .toLowerCase()
+    .split(/[_.\s-]+/)
+    .filter((word) => word !== "");
+}
+
+/** Whether one has all words of the other in their order, some of them abbreviated. */
+function haveWords(a: readonly string[], b: readonly string[]): boolean {
+  const [fewer, more] = a.length <= b.length ? [a, b] : [b, a];
+  if (fewer.length === 0) return false;
+  let found = 0;
+  for (const word of more) if (isSameWord(word, fewer[found])) found++;
+  return found === fewer.length;
+}
+
+/** Whether one is the other or an abbreviation of it: `lng` of `longitude`. */
+function isSameWord(a: string, b = ""): boolean {
+  const [short, long] = a.length <= b.length ? [a, b] : [b, a];
+  if (short.length < 2 || short[0] !== long[0]) return short !== "" && short === long;
+  let at = 0;
+  for (const character of long) if (character === short[at]) at++;
+  return at === short.length;
+}
