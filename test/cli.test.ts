@@ -1,6 +1,10 @@
 import { expect, test } from "vitest";
 import manifest from "../package.json" with { type: "json" };
 import { runCommand } from "./support/command.ts";
+import { createDatabase } from "./support/database.ts";
+import { startServiceProcess } from "./support/service-process.ts";
+
+const database = await createDatabase();
 
 /** A database URL where nothing listens. */
 const NO_DATABASE = { DATABASE_URL: "postgres://user:hidden@127.0.0.1:1/none" };
@@ -114,11 +118,22 @@ const FAULTY: readonly (readonly [variable: string, value: string, sentence: str
   ["OIDC_ISSUER", "http://x.example", "must be an address such as https://accounts.example.org"],
 ];
 
-test("all invalid environment variables are named together, each with what it must be", async () => {
+/** Those whose value is not shown, and one whose sentence quotes a part of it. */
+const NOT_SHOWN = /SECRET|DATABASE_URL|SMTP_URL|_KEY$|TRUSTED_PROXIES/;
+
+test("all invalid environment variables are named together, each with what it must be, and what it is unless that is a secret", async () => {
+  const shown: Readonly<Record<string, string>> = {
+    MAP_TILES_ATTRIBUTION: `${"©".repeat(40)}…`,
+    GEOCODER_URL: "https://x.example/?...",
+    GEOCODER_ATTRIBUTION: `${"x".repeat(40)}…`,
+  };
   const faulty = Object.fromEntries(FAULTY.map(([variable, value]) => [variable, value]));
   const { code, stdout, stderr } = await runCommand(["serve"], faulty);
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-  const sentences = FAULTY.map(([variable, , sentence]) => `${variable}: ${sentence}`);
+  const sentences = FAULTY.map(([variable, value, sentence]) => {
+    const said = NOT_SHOWN.test(variable) ? "" : `; it is "${shown[variable] ?? value}"`;
+    return `${variable}: ${sentence}${said}`;
+  });
   expect(stderr.trimEnd().split("\n").toSorted()).toEqual(sentences.toSorted());
 });
 
@@ -196,6 +211,35 @@ test.each([
     expect({ code, stderr }).toEqual({ code: 1, stderr: `${sentence}\n` });
   },
 );
+
+test.each([
+  ["OTEL_EXPORTER_OTLP_ENDPOINT", "grpc://ada:hidden@x.example/", '"...@x.example/"'],
+  ["PUBLIC_URL", "https://ada:hid/den@x.example/?key=hidden", '"...@x.example/?..."'],
+  ["PUBLIC_URL", "x.example\n", '"x.example\\n"'],
+])("of a wrong %s no user and no query is shown: %j", async (variable, value, shown) => {
+  const { code, stderr } = await runCommand(["serve"], { [variable]: value });
+  expect(code).toBe(1);
+  expect(stderr).toMatch(new RegExp(`^${variable}: must be .*; it is `));
+  expect(stderr.trimEnd().endsWith(`; it is ${shown}`), stderr).toBe(true);
+});
+
+test("a variable that is nearly one of the service's is warned of by its name, and by that of the other", async () => {
+  const misspelt = {
+    DATABSE_URL: "postgres://ada:hidden@x.example/db",
+    log_level: "debug",
+    POST: "80",
+    PATH_OF_DATA: "x",
+  };
+  const warnings = [
+    "DATABSE_URL has no effect; the service reads DATABASE_URL",
+    "log_level has no effect; the service reads LOG_LEVEL",
+  ];
+  const { stderr } = await runCommand(["tariff", "list"], { ...NO_DATABASE, ...misspelt });
+  expect(stderr.split("\n").slice(0, -2)).toEqual(warnings);
+  const served = await startServiceProcess({ DATABASE_URL: database.url, ...misspelt });
+  const said = served.log().map(({ msg }) => msg as string);
+  expect(said.filter((msg) => msg.includes("no effect"))).toEqual(warnings);
+});
 
 test("an empty environment variable counts as not set", async () => {
   const { stderr } = await runCommand(["tariff", "list"], {

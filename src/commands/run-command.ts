@@ -32,6 +32,7 @@ export async function runCommand(
   waitMs = 0,
 ): Promise<void> {
   const config = readConfig(process.env);
+  for (const warning of config.warnings) process.stderr.write(`${warning}\n`);
   const lease = config.databaseUrl === undefined ? await acquireForRun(config.dataDir) : undefined;
   const databaseUrl = config.databaseUrl ?? lease!.url;
   const orm = createOrm(databaseUrl, { entities: ENTITIES });

@@ -43,6 +43,7 @@ async function serve(config: Config, demo: boolean): Promise<void> {
   // Before anything is made, such as the data folder of the embedded database.
   await assertPortsFree(config);
   const { log, flush } = await createLog(config);
+  for (const warning of config.warnings) log.warn(warning);
   if (!isOnTerminal()) {
     process.on("SIGHUP", () => log.info("SIGHUP is ignored: there is nothing to read anew"));
   }

@@ -4,6 +4,7 @@ import {
   ConfigError,
   parseVariables,
   readTracing,
+  SECRET,
   TRACING_VARIABLES,
   type TracingConfig,
 } from "./tracing-config.ts";
@@ -12,6 +13,7 @@ import { GEOCODER_VARIABLES, readGeocoder, type GeocoderConfig } from "./geocode
 import { MAIL_VARIABLES, readMail, type MailConfig } from "./mail-config.ts";
 import { databaseUrlFault } from "../db/database-url.ts";
 import type { MapTiles } from "../domain/map-tiles.ts";
+import { nearestName } from "../domain/nearest-name.ts";
 import { SEALING_KEY_LENGTH } from "../domain/secret-seal.ts";
 
 /** How the process is set up, read once from its environment. */
@@ -65,6 +67,8 @@ export interface Config {
   readonly logFormat: (typeof LOG_FORMATS)[number] | undefined;
   /** How calls are traced; undefined when they are not. */
   readonly tracing: TracingConfig | undefined;
+  /** What is set and has no effect, though its name is nearly that of a variable: a sentence for each. */
+  readonly warnings: readonly string[];
 }
 
 /** An identity provider, and as what this service is registered there. */
@@ -149,7 +153,8 @@ const environment = z.object({
       const message = databaseUrlFault(text);
       if (message !== undefined) addIssue({ code: "custom", message });
     })
-    .optional(),
+    .optional()
+    .meta(SECRET),
   PUBLIC_URL: originLike("https://book.example.org"),
   PUBLIC_GRPC_URL: originLike("https://grpc.example.org"),
   TRUSTED_PROXIES: list.superRefine((trusted, { addIssue }) => {
@@ -161,36 +166,40 @@ const environment = z.object({
     .refine(isIssuer, { error: "must be an address such as https://accounts.example.org" })
     .optional(),
   OIDC_CLIENT_ID: z.string().optional(),
-  OIDC_CLIENT_SECRET: z.string().optional(),
+  OIDC_CLIENT_SECRET: z.string().optional().meta(SECRET),
   OIDC_ASSUME_EMAIL_VERIFIED: z.stringbool({ error: "must be true or false" }).default(false),
   ...MAIL_VARIABLES,
   REDIS_URL: z
     .string()
     .regex(/^rediss?:\/\//, "must start with redis:// or rediss://")
-    .optional(),
+    .optional()
+    .meta(SECRET),
   DATA_DIR: z.string().default(".data"),
   WEBHOOK_ALLOW_LOOPBACK_HTTP: z.stringbool({ error: "must be true or false" }).default(false),
   SECRETS_KEYS: list
     .transform((keys) => keys.map((text) => Buffer.from(text, "base64")))
     .refine((keys) => keys.every(({ length }) => length === SEALING_KEY_LENGTH), {
       error: "must be keys of 32 bytes in base64, by commas: `openssl rand -base64 32` makes one",
-    }),
+    })
+    .meta(SECRET),
   STRIPE_SECRET_KEY: z
     .string()
     .regex(
       /^[rs]k_live_\w+$/,
       "must be a live key such as sk_live_...; STRIPE_TEST_SECRET_KEY is for a test key",
     )
-    .optional(),
-  STRIPE_WEBHOOK_SECRET: signingSecrets,
+    .optional()
+    .meta(SECRET),
+  STRIPE_WEBHOOK_SECRET: signingSecrets.meta(SECRET),
   STRIPE_TEST_SECRET_KEY: z
     .string()
     .regex(
       /^[rs]k_test_\w+$/,
       "must be a test key such as sk_test_...; STRIPE_SECRET_KEY is for a live key",
     )
-    .optional(),
-  STRIPE_TEST_WEBHOOK_SECRET: signingSecrets,
+    .optional()
+    .meta(SECRET),
+  STRIPE_TEST_WEBHOOK_SECRET: signingSecrets.meta(SECRET),
   STRIPE_API_URL: originLike("https://api.stripe.com"),
   ...GEOCODER_VARIABLES,
   EVENT_RETENTION_DAYS: wholeNumber(1, 36_500).optional(),
@@ -261,6 +270,15 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     logLevel: read.LOG_LEVEL,
     logFormat: read.LOG_FORMAT,
     tracing: readTracing(read),
+    warnings: findMisspelt(Object.keys(given)),
+  });
+}
+
+function findMisspelt(given: readonly string[]): string[] {
+  const names = Object.keys(environment.shape);
+  return given.flatMap((name) => {
+    const meant = names.includes(name) ? undefined : nearestName(name, names);
+    return meant === undefined ? [] : `${name} has no effect; the service reads ${meant}`;
   });
 }
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ConfigError } from "./tracing-config.ts";
+import { ConfigError, SECRET } from "./tracing-config.ts";
 
 const KINDS = ["photon", "nominatim", "pelias"] as const;
 
@@ -28,7 +28,8 @@ export const GEOCODER_VARIABLES = {
   GEOCODER_KEY: z
     .string()
     .regex(/^[\x21-\x7e][\x20-\x7e]{0,998}$/, "must be at most 999 visible characters")
-    .optional(),
+    .optional()
+    .meta(SECRET),
   GEOCODER_KEY_HEADER: z
     .string()
     .regex(/^[A-Za-z0-9-]{1,100}$/, "must be the name of a header such as Authorization")

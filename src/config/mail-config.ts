@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ConfigError } from "./tracing-config.ts";
+import { ConfigError, SECRET } from "./tracing-config.ts";
 
 /** How mails are sent. */
 export interface MailConfig {
@@ -19,7 +19,8 @@ export const MAIL_VARIABLES = {
     .refine(isSmtpUrl, {
       error: "must be an address such as smtps://user:password@smtp.example.org:465",
     })
-    .optional(),
+    .optional()
+    .meta(SECRET),
   MAIL_FROM: z
     .string()
     .trim()

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { quoted } from "../domain/faults.ts";
 
 const SAMPLERS = [
   "always_on",
@@ -110,14 +111,31 @@ function isRatio(given: string): boolean {
 /** What is wrong with the environment, said variable by variable. */
 export class ConfigError extends Error {}
 
+/** What the schema of a variable says of it where its value is not to be shown. */
+export const SECRET = { secret: true };
+
 /**
  * Reads variables by their schema.
  *
- * @throws ConfigError that names every variable at fault, one a line
+ * @throws ConfigError that names every variable at fault with its value, one a line
  */
-export function parseVariables<T extends z.ZodType>(schema: T, given: unknown): z.output<T> {
+export function parseVariables<T extends z.ZodRawShape>(
+  schema: z.ZodObject<T>,
+  given: Readonly<Record<string, string | undefined>>,
+): z.output<z.ZodObject<T>> {
   const read = schema.safeParse(given);
   if (read.success) return read.data;
-  const faults = read.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
+  const faults = read.error.issues.map(({ path, message }) => {
+    const name = String(path[0]);
+    const variable = schema.shape[name] as unknown as z.ZodType;
+    // Other sentences quote what is wrong themselves.
+    const isShown = message.startsWith("must") && !z.globalRegistry.get(variable)?.["secret"];
+    return `${name}: ${message}${isShown ? `; it is ${shown(given[name]!)}` : ""}`;
+  });
   throw new ConfigError(faults.join("\n"));
+}
+
+/** A value, without a user and password or a query, where it may be an address with a key. */
+function shown(value: string): string {
+  return quoted(value.replace(/^.*:.*@/s, "...@").replace(/\?.*$/s, "?..."));
 }
