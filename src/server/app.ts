@@ -37,7 +37,8 @@ import { createAddresses } from "./addresses.ts";
 import { createBackground } from "./background.ts";
 import { ENTITIES } from "./entities.ts";
 import { createDatabaseFigures } from "./database-figures.ts";
-import { createDatabaseContact } from "./database-contact.ts";
+import { createDatabaseClock } from "./database-clock.ts";
+import { createDatabaseContact, type DatabaseContact } from "./database-contact.ts";
 import { forgetCallersAfter } from "./forget-callers.ts";
 import { createInstruments, type Instruments } from "./instruments.ts";
 import { createLifecycle, type Lifecycle } from "./lifecycle.ts";
@@ -95,6 +96,8 @@ export type AppConfig = Pick<Config, "host" | "port" | "grpcPort"> &
 /** How the app reaches the world outside, where it is not as usual: tests replace parts of it. */
 export interface AppOverrides {
   readonly now?: () => Date;
+  /** What is compared with the database's clock, in milliseconds since the epoch. */
+  readonly clockMs?: () => number;
   /** A clock that never goes back, in milliseconds. */
   readonly monotonicMs?: () => number;
   /** Resolves the host name of a webhook. */
@@ -123,8 +126,8 @@ export function createApp(config: AppConfig, fullLog: Logger, outside: AppOverri
   const limiter = createLimiter(config, outside, log, instruments.countFallback);
   const addresses = createAddresses({ ...instruments, config, outside, limiter, log });
   const tariffVersion = tariffs.currentVersion;
-  const readiness = createReadiness(tariffVersion, contact.lostBecause);
-  const databaseFigures = createDatabaseFigures({ em, log, now });
+  const watched = watchDatabase(em, contact, { ...outside, now });
+  const readiness = createReadiness(tariffVersion, watched.degradedBecause);
   const mails = createMails({ ...stores, ...instruments, config, outside, log });
   const payments = createPayments({ ...stores, now, log });
   const given = { now, log, allowLoopbackHttp, sendsMails: mails !== undefined };
@@ -143,15 +146,14 @@ export function createApp(config: AppConfig, fullLog: Logger, outside: AppOverri
     log,
     registry,
   });
-  addMetrics(registry, { readiness, contact, tariffs, databaseFigures, servers, now });
+  addMetrics(registry, { ...watched, readiness, tariffs, servers, now });
   const background = createBackground({
     ...stores,
     ...instruments,
     ...payments,
     ...config,
+    ...watched,
     log,
-    contact,
-    databaseFigures,
     deliver,
     mails,
     shutdownSignal: readiness.shutdownSignal,
@@ -169,6 +171,19 @@ export function createApp(config: AppConfig, fullLog: Logger, outside: AppOverri
   const hasTariff = () => tariffVersion() !== undefined;
   const maxDatabaseConnections = MAX_PROCESS_CONNECTIONS;
   return { ...lifecycle, em, tasks, closedBecause, leave, hasTariff, maxDatabaseConnections };
+}
+
+/** What watches over the database, and says why the service can do only a part of its work. */
+function watchDatabase(
+  em: EntityManager,
+  contact: DatabaseContact,
+  { now, clockMs }: Pick<AppOverrides, "clockMs"> & { readonly now: () => Date },
+) {
+  const { log } = contact;
+  const databaseClock = createDatabaseClock(log, clockMs);
+  const databaseFigures = createDatabaseFigures({ em, log, now });
+  const degradedBecause = () => contact.lostBecause() ?? databaseClock.wrongBecause();
+  return { contact, databaseClock, databaseFigures, degradedBecause };
 }
 
 /** What sends webhooks. */

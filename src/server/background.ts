@@ -22,6 +22,7 @@ import {
 } from "../features/webhooks/deliver-webhooks.ts";
 import { type SimulationDeps, takeDueSteps } from "../features/test-mode/simulations.ts";
 import { createInsertTwins } from "../features/workspace-admin/twins.ts";
+import type { DatabaseClock } from "./database-clock.ts";
 import type { DatabaseContact } from "./database-contact.ts";
 import type { DatabaseFigures } from "./database-figures.ts";
 import type { Instruments } from "./instruments.ts";
@@ -60,6 +61,7 @@ export interface BackgroundDeps {
   readonly keys: { readonly workspace: ApiKeyCache; readonly operator: OperatorKeyCache };
   readonly events: EventAnnouncer;
   readonly contact: Pick<DatabaseContact, "reached">;
+  readonly databaseClock: Pick<DatabaseClock, "look">;
   readonly databaseFigures: DatabaseFigures;
   readonly usage: UsageCounter;
   readonly bookingRollUps: Pick<BookingRollUps, "look">;
@@ -103,6 +105,7 @@ export function createBackground(options: BackgroundDeps): Background {
           await keys.workspace.refresh(client);
           // Not after the tariff, which may take long to load.
           options.contact.reached();
+          await options.databaseClock.look(client);
           await keys.operator.refresh(client);
           await options.quoteKeys.refresh(client);
           await tariffs.refresh(client);

@@ -2,6 +2,7 @@ import { collectDefaultMetrics, Gauge, type Registry } from "@prometheus-io/clie
 import manifest from "../../package.json" with { type: "json" };
 import { MEMORY } from "../pipeline/bounds/limits.ts";
 import type { TariffCache } from "../features/tariffs/versions/tariff-cache.ts";
+import type { DatabaseClock } from "./database-clock.ts";
 import type { DatabaseContact } from "./database-contact.ts";
 import type { DatabaseFigures } from "./database-figures.ts";
 import type { Readiness } from "./readiness.ts";
@@ -11,6 +12,7 @@ import type { Servers } from "./servers.ts";
 export interface MetricSources {
   readonly readiness: Pick<Readiness, "unreadyBecause">;
   readonly contact: Pick<DatabaseContact, "ageSeconds">;
+  readonly databaseClock: Pick<DatabaseClock, "aheadSeconds">;
   readonly tariffs: Pick<TariffCache, "currentVersion" | "lagSeconds">;
   readonly databaseFigures: Pick<DatabaseFigures, "latest">;
   readonly servers: Servers;
@@ -49,7 +51,10 @@ export function addMetrics(registry: Registry, sources: MetricSources): void {
   );
 }
 
-function addStateGauges(addGauge: AddGauge, { readiness, contact, tariffs }: MetricSources): void {
+function addStateGauges(
+  addGauge: AddGauge,
+  { readiness, contact, databaseClock, tariffs }: MetricSources,
+): void {
   const { version } = manifest;
   addGauge(
     "shipments_build_info",
@@ -64,6 +69,11 @@ function addStateGauges(addGauge: AddGauge, { readiness, contact, tariffs }: Met
     "shipments_database_contact_age_seconds",
     "How long ago the database last answered; at most about 1 while it is reached.",
     () => single(contact.ageSeconds()),
+  );
+  addGauge(
+    "shipments_database_clock_ahead_seconds",
+    "By how much the clock of the process is ahead of the database's; not ready from 30 on.",
+    () => single(databaseClock.aheadSeconds()),
   );
   addGauge(
     "shipments_tariff_version",

@@ -1,0 +1,53 @@
+import type { ClientBase } from "pg";
+import type { Logger } from "pino";
+
+/** Compares the clock of this process with the database's: quotes, keys and leases expire by both. */
+export interface DatabaseClock {
+  /** Asks the database what time it is. */
+  look(client: Pick<ClientBase, "query">): Promise<void>;
+  /** By how much this process is ahead, in seconds, as it was found last; 0 before the first look. */
+  aheadSeconds(): number;
+  /** Why the service is not ready: its clock differs by too much; else undefined. */
+  wrongBecause(): string | undefined;
+}
+
+/** A larger difference is said, in milliseconds. */
+const SAID_MS = 2_000;
+/** From this on, the service is not ready. */
+const UNREADY_MS = 30_000;
+/** An answer that takes longer tells too little. */
+const MAX_ROUND_TRIP_MS = 1_000;
+
+const NOW = "select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms";
+
+/**
+ * Builds what compares the clocks.
+ *
+ * @param clockMs the time of day, in milliseconds since the epoch
+ * @param nowMs a clock that never goes back
+ */
+export function createDatabaseClock(
+  log: Pick<Logger, "warn" | "info">,
+  clockMs: () => number = Date.now,
+  nowMs: () => number = () => performance.now(),
+): DatabaseClock {
+  let aheadMs = 0;
+  const aheadSeconds = () => Math.round(aheadMs) / 1_000;
+  const differs = () => Math.abs(aheadMs) > SAID_MS;
+  return {
+    async look(client) {
+      const sentMs = nowMs();
+      const { rows } = await client.query<{ ms: number }>(NOW);
+      const roundTripMs = nowMs() - sentMs;
+      if (roundTripMs > MAX_ROUND_TRIP_MS) return;
+      const differed = differs();
+      aheadMs = clockMs() - roundTripMs / 2 - rows[0]!.ms;
+      if (differs() === differed) return;
+      const seconds = aheadSeconds();
+      if (differed) log.info({ seconds }, "the clock agrees with the database's again");
+      else log.warn({ seconds }, "the clock differs from the database's: keep both by NTP");
+    },
+    aheadSeconds,
+    wrongBecause: () => (Math.abs(aheadMs) >= UNREADY_MS ? "off its database's clock" : undefined),
+  };
+}

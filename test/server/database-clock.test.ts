@@ -1,0 +1,80 @@
+import { expect, test } from "vitest";
+import { createDatabaseClock } from "../../src/server/database-clock.ts";
+import { eventually } from "../support/eventually.ts";
+import { startReplica, startService } from "../support/service.ts";
+import type { LogLine } from "../support/service-process.ts";
+
+/** A clock, with what it has said, compared with a database whose time never passes. */
+function compared() {
+  const time = { ms: 0, aheadMs: 0, roundTripMs: 0 };
+  const said: unknown[] = [];
+  const say = (fields: unknown, msg: unknown) => void said.push([msg, fields]);
+  const clock = createDatabaseClock(
+    { info: say, warn: say } as never,
+    () => 1_000_000 + time.aheadMs + time.roundTripMs / 2,
+    () => time.ms,
+  );
+  const client = {
+    async query() {
+      time.ms += time.roundTripMs;
+      return { rows: [{ ms: 1_000_000 }] };
+    },
+  };
+  const look = async (aheadMs: number, roundTripMs = 100) => {
+    Object.assign(time, { aheadMs, roundTripMs });
+    await clock.look(client as never);
+    return [clock.aheadSeconds(), clock.wrongBecause()];
+  };
+  return { look, said };
+}
+
+const WRONG = "off its database's clock";
+const DIFFERS = "the clock differs from the database's: keep both by NTP";
+
+test("a difference of more than 2 s is said once, as is its end, and from 30 s on the service is not ready", async () => {
+  const { look, said } = compared();
+  expect(await look(2_000)).toEqual([2, undefined]);
+  expect(said).toEqual([]);
+  expect(await look(2_001)).toEqual([2.001, undefined]);
+  expect(await look(29_999)).toEqual([29.999, undefined]);
+  expect(await look(30_000)).toEqual([30, WRONG]);
+  expect(await look(-30_000)).toEqual([-30, WRONG]);
+  expect(await look(-2_000)).toEqual([-2, undefined]);
+  expect(await look(-2_001)).toEqual([-2.001, undefined]);
+  expect(said).toEqual([
+    [DIFFERS, { seconds: 2.001 }],
+    ["the clock agrees with the database's again", { seconds: -2 }],
+    [DIFFERS, { seconds: -2.001 }],
+  ]);
+});
+
+test("an answer that took more than a second says nothing", async () => {
+  const { look, said } = compared();
+  expect(await look(40_000, 1_001)).toEqual([0, undefined]);
+  expect(await look(40_000, 1_000)).toEqual([40, WRONG]);
+  expect(await look(0, 1_001)).toEqual([40, WRONG]);
+  expect(said).toEqual([[DIFFERS, { seconds: 40 }]]);
+});
+
+test("a replica whose clock is wrong is not ready, and says so in its log and metrics, until it is set right", async () => {
+  const service = await startService();
+  const lines: LogLine[] = [];
+  let aheadMs = -3_600_000;
+  const clockMs = () => Date.now() + aheadMs;
+  const logged = (line: LogLine) => lines.push(line);
+  const replica = await startReplica(service.databaseUrl, { outside: { clockMs }, logged });
+  const told = async () => {
+    const { status, body } = await replica.request("/readyz");
+    const { text } = await replica.request("/metrics");
+    const [, seconds] = /^shipments_database_clock_ahead_seconds (.+)$/m.exec(text)!;
+    return [status, body.status, Math.round(Number(seconds) / 10) * 10];
+  };
+  const wrong = async () => (await told())[0] === 503;
+  await eventually("the replica to be unready", wrong);
+  expect(await told()).toEqual([503, WRONG, -3_600]);
+  expect(lines.filter(({ msg }) => msg === DIFFERS)).toHaveLength(1);
+  aheadMs = 0;
+  await eventually("the replica to be ready", async () => !(await wrong()));
+  expect((await told()).slice(0, 2)).toEqual([200, "ready"]);
+  await replica.close();
+});
