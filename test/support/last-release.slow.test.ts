@@ -1,12 +1,16 @@
 import { execFileSync } from "node:child_process";
-import { rmSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { resolve } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { BEFORE_ANY_RELEASE, hasCode, nameOfLastRelease } from "./last-release.ts";
+import { FIRST_RELEASE, hasCode, nameOfLastRelease } from "./last-release.ts";
 import { makeTemporaryFolder } from "./temporary-folder.ts";
 
-test.runIf(hasCode(BEFORE_ANY_RELEASE))(
-  "the last release is the highest version before this commit whose code can run beside it",
+test("the guide to upgrading names the commit of the first release", () => {
+  expect(readFileSync("src/docs/deployment.md", "utf8")).toContain(`\`${FIRST_RELEASE}\``);
+});
+
+test.runIf(hasCode(FIRST_RELEASE))(
+  "the last release is the highest version before this commit, from the first one on",
   () => {
     const folder = makeTemporaryFolder("tags");
     onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -14,10 +18,10 @@ test.runIf(hasCode(BEFORE_ANY_RELEASE))(
     execFileSync("git", ["clone", ...options, resolve("."), folder]);
     const tag = (name: string, commit: string) =>
       execFileSync("git", ["tag", name, commit], { cwd: folder });
-    expect(nameOfLastRelease(folder)).toBe(BEFORE_ANY_RELEASE);
-    tag("v0.1.0", `${BEFORE_ANY_RELEASE}^`);
-    expect(nameOfLastRelease(folder)).toBe(BEFORE_ANY_RELEASE);
-    tag("v0.9.0", BEFORE_ANY_RELEASE);
+    expect(nameOfLastRelease(folder)).toBe(FIRST_RELEASE);
+    tag("v0.0.9", `${FIRST_RELEASE}^`);
+    expect(nameOfLastRelease(folder)).toBe(FIRST_RELEASE);
+    tag("v0.9.0", FIRST_RELEASE);
     tag("v0.10.0-rc.1", "HEAD^");
     tag("v0.10.0", "HEAD^");
     tag("v0.11.0", "HEAD");

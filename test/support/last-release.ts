@@ -5,11 +5,10 @@ import { startProcess, type Environment, type Running } from "./command.ts";
 import { makeTemporaryFolder } from "./temporary-folder.ts";
 
 /**
- * What counts as the last release while there is no tag of one: the oldest commit that runs beside
- * this version, since those before it sent webhooks by jobs, whose tables a migration has dropped. The
- * tag of a release that contains it, such as `v1.2.3`, takes its place without a change here.
+ * 0.1.0, which has no tag: the last release until there is a tag of a later one, such as `v1.2.3`, which
+ * takes its place without a change here.
  */
-export const BEFORE_ANY_RELEASE = "42120386e35a93e319a83f8f2cb34f6e24ade6f3";
+export const FIRST_RELEASE = "b60da1c595c744ee36e5296e3de606e06585dcf5";
 
 /** The last release's code, in a folder of its own. */
 export interface Release {
@@ -21,19 +20,18 @@ export interface Release {
 }
 
 /**
- * The tag of the last release before the commit that is checked out and of those that can run beside
- * it, or the commit that counts as one.
+ * The tag of the last release before the commit that is checked out, or the commit of the first one.
  */
 export function nameOfLastRelease(repository = "."): string {
   // v1.0.0-rc.1 comes before v1.0.0.
   const order = ["-c", "versionsort.suffix=-", "tag", "--sort=-version:refname"];
-  const between = ["--merged", "HEAD^", "--contains", BEFORE_ANY_RELEASE];
+  const between = ["--merged", "HEAD^", "--contains", FIRST_RELEASE];
   const { stdout } = spawnSync("git", [...order, ...between, "--list", "v[0-9]*"], {
     cwd: repository,
     encoding: "utf8",
   });
   const [last = ""] = stdout.split("\n");
-  return last === "" ? BEFORE_ANY_RELEASE : last;
+  return last === "" ? FIRST_RELEASE : last;
 }
 
 /** Whether the repository holds that version: a clone of depth 1, and an archive, do not. */
