@@ -9,7 +9,7 @@ import type { Lease } from "../embedded-postgres/embedded-postgres.ts";
 import { superviseEmbeddedPostgres } from "../embedded-postgres/supervisor.ts";
 import type { App } from "../server/app.ts";
 import type { ListeningAddresses } from "../server/lifecycle.ts";
-import { createLog, type Log } from "../server/log.ts";
+import { createLog, INSTANCE, type Log } from "../server/log.ts";
 import manifest from "../../package.json" with { type: "json" };
 import type { Tracing } from "../telemetry/tracing.ts";
 import { assertPortsFree } from "../server/ports.ts";
@@ -114,8 +114,8 @@ async function startTracing(
 ): Promise<Tracing | undefined> {
   if (tracing === undefined) return undefined;
   const telemetry = await import("../telemetry/tracing.ts");
-  const { version } = manifest;
-  return telemetry.startTracing({ ...tracing, databaseUrl, trustedProxies, version, log });
+  const replica = { version: manifest.version, instance: INSTANCE };
+  return telemetry.startTracing({ ...tracing, ...replica, databaseUrl, trustedProxies, log });
 }
 
 /** Waits for the first tariff, if there is none; false when the service shuts down instead. */

@@ -79,7 +79,7 @@ function explain(error: unknown, databaseUrl: string) {
   const cut = message === "Connection terminated unexpectedly";
   const mayPass = code !== "ENOTFOUND" && (timedOut || isTransientDatabaseError(error));
   const behaviour = timedOut ? "does not answer" : "closes the connection at once";
-  const reason = timedOut || cut ? `${placeOf(databaseUrl)} ${behaviour}` : sayOf(error);
+  const reason = timedOut || cut ? `${placeOf(databaseUrl)} ${behaviour}` : describeError(error);
   const right = rightOn(reason);
   return { reason: right ? `${reason}, which takes ${right}` : reason, wayOut, mayPass };
 }
@@ -103,9 +103,9 @@ export function assertVersion(version: number, databaseUrl: string): void {
   );
 }
 
-/** Node gathers the errors of a host with several addresses, and says nothing itself. */
-function sayOf(error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map(sayOf).join(", ");
+/** An error in a few words: Node gathers those of a host with several addresses, and says nothing itself. */
+export function describeError(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(describeError).join(", ");
   const { code, message, address, port, hostname } = firstOf(error);
   if (code === "ECONNREFUSED") return `nothing listens at ${address}:${port}`;
   if (code === "ENOTFOUND") return `there is no host ${hostname}`;

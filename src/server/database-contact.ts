@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import { DEFAULT_MAX_DATABASE_OUTAGE_SECONDS, type Config } from "../config/config.ts";
-import { isTransientDatabaseError } from "../db/database-error.ts";
+import { describeError } from "../db/connection-fault.ts";
+import { isContention, isTransientDatabaseError } from "../db/database-error.ts";
 
 /** Knows whether this process reaches its database, and says when it does not. */
 export interface DatabaseContact {
@@ -12,7 +13,8 @@ export interface DatabaseContact {
   lostBecause(): string | undefined;
   /**
    * The log, in which warnings of a database that is away become one line, "database unavailable": at
-   * once, then every ten seconds with how many were left out, since each call would have its own.
+   * once, then every ten seconds with how many were left out, since each call would have its own. The
+   * first has the error in full, the others its words alone.
    */
   readonly log: Logger;
 }
@@ -36,12 +38,18 @@ export function createDatabaseContact(options: {
   let reachedMs = nowMs();
   let saidMs = -Infinity;
   let notLogged = 0;
+  /** Whether anything has failed since the database last answered. */
+  let isAway = false;
 
   function warn(fields: { readonly err?: unknown }, during: string): void {
-    if (!isTransientDatabaseError(fields.err)) return options.log.warn(fields, during);
+    const { err, ...others } = fields;
+    if (!isTransientDatabaseError(err)) return options.log.warn(fields, during);
+    // A database that is busy answers.
+    isAway ||= !isContention(err);
     if (nowMs() - saidMs < SAY_MS) return void notLogged++;
+    const told = saidMs >= reachedMs ? { ...others, reason: describeError(err) } : fields;
     saidMs = nowMs();
-    options.log.warn({ ...fields, during, notLogged }, "database unavailable");
+    options.log.warn({ ...told, during, notLogged }, "database unavailable");
     notLogged = 0;
   }
 
@@ -50,10 +58,13 @@ export function createDatabaseContact(options: {
     reached() {
       const seconds = ageSeconds();
       reachedMs = nowMs();
-      if (seconds < MIN_SECONDS) return;
-      options.log.info({ seconds, notLogged }, "database reached");
-      saidMs = -Infinity;
-      notLogged = 0;
+      // Without a failure it was this process that asked late, such as while it loads a large tariff.
+      if (isAway && seconds >= MIN_SECONDS) {
+        options.log.info({ seconds, notLogged }, "database reached");
+        saidMs = -Infinity;
+        notLogged = 0;
+      }
+      isAway = false;
     },
     ageSeconds,
     lostBecause: () =>

@@ -1,7 +1,14 @@
+import { hostname } from "node:os";
 import { styleText } from "node:util";
 import { destination, pino, type DestinationStream, type Logger } from "pino";
 import type { Config } from "../config/config.ts";
 import { cutKeys } from "../domain/secret-key.ts";
+import manifest from "../../package.json" with { type: "json" };
+
+/** Which process this is, among replicas of several machines or of one. */
+export const INSTANCE = `${hostname()}-${process.pid}`;
+/** What every line carries, since logs of many programs are read in one place. */
+const BASE = { service: "shipments", version: manifest.version, instance: INSTANCE };
 
 /** A log on standard output, and what writes all that it holds back. */
 export interface Log {
@@ -18,7 +25,8 @@ export async function createLog(config: Pick<Config, "logLevel" | "logFormat">):
   const { stream, flush } = format === "text" ? await textOutput() : jsonOutput();
   // A caller may have put a key where none belongs, such as in a request id.
   const hooks = { streamWrite: cutKeys };
-  return { log: pino({ level: config.logLevel, base: undefined, hooks }, stream), flush };
+  const formatters = { level: (level: string) => ({ level }) };
+  return { log: pino({ level: config.logLevel, base: BASE, formatters, hooks }, stream), flush };
 }
 
 interface Output {
@@ -40,7 +48,7 @@ async function textOutput(): Promise<Output> {
     colorize: styleText("red", "x", { stream: process.stdout }) !== "x",
     translateTime: "SYS:HH:MM:ss.l",
     singleLine: true,
-    ignore: CALL_FIELDS.join(),
+    ignore: [...CALL_FIELDS, ...Object.keys(BASE)].join(),
     messageFormat: (line, messageKey) => describe(line as CallLine, String(line[messageKey])),
   });
   // A terminal that was closed takes no more lines, which must not keep the service from ending well.

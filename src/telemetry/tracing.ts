@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { diag, DiagLogLevel } from "@opentelemetry/api";
 import {
@@ -62,6 +61,8 @@ export function startTracing(options: {
   /** Addresses and networks of the proxies that say where calls come from. */
   readonly trustedProxies: readonly string[];
   readonly version: string;
+  /** Which process this is. */
+  readonly instance: string;
   readonly log: Logger;
 }): Tracing {
   const failures = createFailureLog(options.log);
@@ -69,7 +70,7 @@ export function startTracing(options: {
   const exporter = createExporter(options.url, failures);
   const provider = new TracerProvider({
     sampler: createSampler(options.sampler, options.ratio),
-    resource: describeService(options.version),
+    resource: describeService(options),
     spanProcessors: [new BatchSpanProcessor({ exporter, ...QUEUE })],
   });
   const otel = provider.getTracer("shipments", options.version);
@@ -98,12 +99,12 @@ function reportBy({ warn }: FailureLog): void {
 function ignore(): void {}
 
 /** The service as every trace names it; what the environment says of it comes first. */
-function describeService(version: string): Resource {
+function describeService({ version, instance }: { version: string; instance: string }): Resource {
   const detectors = [resourceAttributesEnvDetector, serviceNameEnvDetector];
   const service = resourceFromAttributes({
     "service.name": "shipments",
     "service.version": version,
-    "service.instance.id": randomUUID(),
+    "service.instance.id": instance,
   });
   return defaultResource().merge(service).merge(detectResources({ detectors }));
 }

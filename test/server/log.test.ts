@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
+import { OF_PROCESS } from "../support/service-process.ts";
 
 const KEY = "shp_0123456789abcdefghijklmnopqrstuvwxyz";
 const TIME = /^\[\d\d:\d\d:\d\d\.\d{3}\] /gm;
@@ -32,9 +33,16 @@ WARN: database unavailable, request r3
 test("a log that goes to no terminal is JSON, one line for each entry", () => {
   const lines = logged({}).trimEnd().split("\n");
   expect(lines.map((line) => JSON.parse(line))).toEqual([
-    { level: 30, time: expect.any(Number), http: "http://127.0.0.1:8080", msg: "listening" },
     {
-      level: 30,
+      ...OF_PROCESS,
+      level: "info",
+      time: expect.any(Number),
+      http: "http://127.0.0.1:8080",
+      msg: "listening",
+    },
+    {
+      ...OF_PROCESS,
+      level: "info",
       time: expect.any(Number),
       requestId: "r1",
       method: "m",
@@ -47,7 +55,8 @@ test("a log that goes to no terminal is JSON, one line for each entry", () => {
       msg: "call",
     },
     {
-      level: 30,
+      ...OF_PROCESS,
+      level: "info",
       time: expect.any(Number),
       requestId: "shp_...wxyz",
       path: "/v2",
@@ -56,7 +65,13 @@ test("a log that goes to no terminal is JSON, one line for each entry", () => {
       durationMs: 0.04,
       msg: "call",
     },
-    { level: 40, time: expect.any(Number), requestId: "r3", msg: "database unavailable" },
+    {
+      ...OF_PROCESS,
+      level: "warn",
+      time: expect.any(Number),
+      requestId: "r3",
+      msg: "database unavailable",
+    },
   ]);
 });
 
@@ -100,6 +115,6 @@ test.runIf(process.platform === "linux" && spawnSync("script", ["--version"]).st
         },
       ).stdout;
     expect(onTerminal({})).toMatch(/^\[[\d:.]+\] INFO: listening\r\n$/);
-    expect(onTerminal({ LOG_FORMAT: "json" })).toMatch(/^\{"level":30,.+\}\r\n$/);
+    expect(onTerminal({ LOG_FORMAT: "json" })).toMatch(/^\{"level":"info",.+\}\r\n$/);
   },
 );

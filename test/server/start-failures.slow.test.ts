@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { runCommand, startCommand, type Environment } from "../support/command.ts";
 import { createDatabase, connectTo } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
-import { startServiceProcess } from "../support/service-process.ts";
+import { OF_PROCESS, startServiceProcess } from "../support/service-process.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 
 const database = await createDatabase();
@@ -155,7 +155,7 @@ test.each([
     DATABASE_URL: `postgres://nobody@127.0.0.1:${port}/none`,
   });
   const line = await eventually("the log to say so", () =>
-    served.log().find(({ level }) => level === 40),
+    served.log().find(({ level }) => level === "warn"),
   );
   expect(line.msg).toMatch(
     new RegExp(
@@ -172,10 +172,11 @@ test("a database that is away is waited for, which is said in one line without a
     DATABASE_URL: "postgres://nobody@127.0.0.1:1/none",
   });
   const line = await eventually("the log to say so", () =>
-    served.log().find(({ level }) => level === 40),
+    served.log().find(({ level }) => level === "warn"),
   );
   expect(line).toEqual({
-    level: 40,
+    ...OF_PROCESS,
+    level: "warn",
     time: expect.any(Number),
     msg: "waiting for the database: nothing listens at 127.0.0.1:1; start PostgreSQL there, or correct DATABASE_URL",
   });

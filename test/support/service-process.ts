@@ -1,3 +1,5 @@
+import { expect } from "vitest";
+import manifest from "../../package.json" with { type: "json" };
 import { startCommand, type Environment, type Running } from "./command.ts";
 import { endpointsAt, type Endpoints } from "./endpoints.ts";
 import { eventually } from "./eventually.ts";
@@ -7,6 +9,13 @@ const LISTEN_TIMEOUT_MS = 50_000;
 
 /** A line of the log; whatever else is on standard output is not one. */
 export type LogLine = Readonly<Record<string, unknown>>;
+
+/** What each line of a process's log says of it. */
+export const OF_PROCESS = {
+  service: "shipments",
+  version: manifest.version,
+  instance: expect.stringMatching(/^.+-\d+$/),
+};
 
 /** A service that listens in a process of its own, as an operator starts it. */
 export interface ServiceProcess extends Running, Endpoints {

@@ -200,7 +200,7 @@ test.for(DEAF)(
     expect(await stop(service)).toMatchObject({ code: 0, stderr: "" });
     expect(warnings(service)).toEqual([
       expect.objectContaining({
-        level: 40,
+        level: "warn",
         notLogged: 0,
         msg: expect.stringMatching(/^tracing: \d+ spans were dropped: /),
       }),

@@ -34,6 +34,7 @@ const tracing = startTracing({
   databaseUrl: database.url,
   trustedProxies: ["127.0.0.1"],
   version: "1.2.3",
+  instance: "host-7",
   log: pino({ level: "silent" }),
 });
 const geocoder = await startGeocoder("photon");
@@ -105,7 +106,7 @@ test("a booking by JSON is a span of its route, with its transaction below", asy
   expect(span.resource).toEqual({
     "service.name": "shipments",
     "service.version": "1.2.3",
-    "service.instance.id": expect.any(String),
+    "service.instance.id": "host-7",
     "telemetry.sdk.language": "nodejs",
     "telemetry.sdk.name": "opentelemetry",
     "telemetry.sdk.version": expect.any(String),

@@ -192,7 +192,9 @@ function book(served: ServiceProcess, apiKey: string, key?: string) {
 
 /** Calls that went wrong for a reason of the service's own, by its log. */
 function failures(served: ServiceProcess) {
-  return served.log().filter(({ level, status }) => Number(level) >= 50 || status === 500);
+  // 0.1.0 logs levels by number.
+  const failed = new Set<unknown>(["error", "fatal", 50, 60]);
+  return served.log().filter(({ level, status }) => failed.has(level) || status === 500);
 }
 
 /** The events of a stream, without its heartbeats. */

@@ -81,7 +81,7 @@ test("what is sealed by a key that is not there is said, and its deliveries wait
     without.log().find(({ unopened }) => unopened !== undefined),
   );
   expect(counted).toMatchObject({
-    level: 50,
+    level: "error",
     msg: "no key in SECRETS_KEYS opens some of the stored secrets",
     webhooks: 1,
     sealed: 0,
@@ -92,7 +92,7 @@ test("what is sealed by a key that is not there is said, and its deliveries wait
     without.log().find(({ webhook }) => webhook === data.id),
   );
   expect(waiting).toMatchObject({
-    level: 50,
+    level: "error",
     msg: "deliveries wait: no key in SECRETS_KEYS opens the secret of a webhook",
     workspace: id,
   });
@@ -124,7 +124,7 @@ test("a start without a key says that secrets are not sealed, once there are any
   await addWebhook(service, apiKey, { url: receiver.url });
   expect(await start()).toMatchObject([
     {
-      level: 40,
+      level: "warn",
       msg: "secrets of webhooks are stored as they are: SECRETS_KEYS would seal them",
       webhooks: 1,
     },
