@@ -1,7 +1,11 @@
-import { expect, test } from "vitest";
+import { spawnSync } from "node:child_process";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
 import { migrate } from "../../src/db/migrate.ts";
 import { connectTo } from "../support/database.ts";
 import { createRestrictedDatabase } from "../support/restricted-database.ts";
+import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 
 const database = await createRestrictedDatabase();
 
@@ -10,6 +14,14 @@ async function asOwner(sql: string): Promise<void> {
   const owner = await connectTo(database.ownerUrl);
   await owner.query(sql.replaceAll("USER", database.user));
   await owner.end();
+}
+
+/** Reads as the owner of the tables. */
+async function rowsOf(sql: string): Promise<unknown[]> {
+  const owner = await connectTo(database.ownerUrl);
+  const { rows } = await owner.query(sql);
+  await owner.end();
+  return rows;
 }
 
 /** Why the service would not start; undefined when it would. */
@@ -48,8 +60,9 @@ test("tables of somebody else in the schema are no concern", async () => {
   await asOwner("grant create on schema public to USER");
   const other = await connectTo(database.url);
   await other.query("create table other (id int); revoke all on table other from current_user");
-  await other.end();
   expect(await faultOf(database.url)).toBe(undefined);
+  await other.query("drop table other");
+  await other.end();
   await asOwner("revoke create on schema public from USER");
 });
 
@@ -76,5 +89,38 @@ test.each([
     const fault = await faultOf(database.url);
     await asOwner(mend);
     expect(fault).toBe(`cannot use the database: ${said.replaceAll("USER", database.user)}`);
+  },
+);
+
+/** Whether there is a pg_dump here that is no older than the server. */
+async function canDump(): Promise<boolean> {
+  const { stdout } = spawnSync("pg_dump", ["--version"], { encoding: "utf8" });
+  const [server] = await rowsOf(
+    "select current_setting('server_version_num')::int / 10000 as major",
+  );
+  return Number(/\d+/.exec(stdout ?? "")?.[0] ?? 0) >= (server as { major: number }).major;
+}
+
+test.runIf(await canDump())(
+  "a dump by the owner, restored as the guide says, has every right again; the service's user cannot take one",
+  async () => {
+    const folder = makeTemporaryFolder("dump");
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, "dump");
+    const run = (program: string, ...args: string[]) =>
+      spawnSync(program, args, { encoding: "utf8" }).stderr;
+    expect(run("pg_dump", "-Fc", "-f", file, database.url)).toContain("permission denied");
+    expect(run("pg_dump", "-Fc", "-f", file, database.ownerUrl)).toBe("");
+    const rights = () =>
+      rowsOf(`
+        select 'database' as of, unnest(datacl)::text as granted from pg_database where datname = current_database()
+        union select relname, unnest(relacl)::text from pg_class where relnamespace = 'public'::regnamespace
+        union select defaclobjtype::text, unnest(defaclacl)::text from pg_default_acl
+        order by 1, 2`);
+    const before = await rights();
+    await database.makeAnew();
+    expect(run("pg_restore", "--jobs", "4", "-d", database.ownerUrl, file)).toBe("");
+    expect(await rights()).toEqual(before);
+    expect(await faultOf(database.url)).toBe(undefined);
   },
 );

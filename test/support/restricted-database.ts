@@ -10,21 +10,31 @@ export interface RestrictedDatabase extends TestDatabase {
   /** The same as the owner of the tables. */
   readonly ownerUrl: string;
   readonly user: string;
+  /** Drops it and makes it again, as the guide does before a dump is restored. */
+  makeAnew(): Promise<void>;
 }
 
-/** The statements of the guide, in order: on the server, before the first migration, after it. */
+/**
+ * The statements of the guide, in order: on the server, before the first migration, after it, and before a
+ * dump is restored.
+ */
 function readStatements(): string[] {
   const guide = readFileSync("src/docs/production.md", "utf8");
-  const [section = ""] = /^## Roles\n.*?^## /ms.exec(guide) ?? [];
-  return [...section.matchAll(/^```sql[^\n]*\n(.*?)^```$/gms)].map(([, sql]) => sql!);
+  return [...guide.matchAll(/^ *```sql[^\n]*\n(.*?)^ *```$/gms)].map(([, sql]) => sql!);
 }
 
 /** Follows the guide, under names that no other test has. */
 export async function createRestrictedDatabase(): Promise<RestrictedDatabase> {
   const name = `shipments_${randomBytes(6).toString("hex")}`;
-  const [make, prepare, restrict] = readStatements().map((it) => it.replaceAll("shipments", name));
+  const [make, prepare, restrict, remake] = readStatements().map((it) =>
+    it.replaceAll("shipments", name),
+  );
   const admin = await connectTo(inject("adminDatabaseUrls")[0]!);
-  for (const statement of make!.trim().split("\n")) await admin.query(statement);
+  // Databases are made outside of transactions, which several statements in one would be.
+  const run = async (sql: string) => {
+    for (const statement of sql.trim().split("\n")) await admin.query(statement);
+  };
+  await run(make!);
   const urlOf = (user: string, password: string) => {
     const url = new URL(inject("adminDatabaseUrls")[0]!);
     Object.assign(url, { username: user, password, pathname: name });
@@ -40,6 +50,7 @@ export async function createRestrictedDatabase(): Promise<RestrictedDatabase> {
     url: urlOf(name, "another one"),
     ownerUrl,
     user: name,
+    makeAnew: () => run(`drop database ${name} with (force)\n${remake!}`),
     drop: whenOver(async () => {
       await admin.query(`drop database ${name} with (force)`);
       await admin.query(`drop role ${name}, ${name}_owner`);
