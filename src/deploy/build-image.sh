@@ -10,6 +10,9 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
+# Buildah's own default needs a runtime (crun, runc), and rights that a container lacks.
+export BUILDAH_ISOLATION="${BUILDAH_ISOLATION:-chroot}"
+
 # What the image may add to its base, in bytes.
 limit=40000000
 

@@ -77,7 +77,7 @@ function storageIn(folder: string): NodeJS.ProcessEnv {
   const file = join(folder, "storage.conf");
   const places = `graphroot = "${folder}/graph"\nrunroot = "${folder}/run"`;
   writeFileSync(file, `[storage]\ndriver = "vfs"\n${places}\n`);
-  const common = { ...process.env, CONTAINERS_STORAGE_CONF: file, BUILDAH_ISOLATION: "chroot" };
+  const common = { ...process.env, CONTAINERS_STORAGE_CONF: file };
   const overlay = { ...common, STORAGE_DRIVER: "overlay" };
   const works = spawnSync("buildah", ["info"], { env: overlay }).status === 0;
   return works ? overlay : { ...common, STORAGE_DRIVER: "vfs" };
