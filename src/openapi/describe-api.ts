@@ -51,7 +51,7 @@ export function describeApi(registry: FileRegistry, version: string): Json {
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: "/", description: "The server that this document comes from." }],
-    tags: services.map(tagOf),
+    tags: services.toSorted((a, b) => placeOf(a) - placeOf(b)).map(tagOf),
     paths: sorted(paths),
     webhooks,
     components: {
@@ -62,6 +62,12 @@ export function describeApi(registry: FileRegistry, version: string): Json {
       securitySchemes: SECURITY_SCHEMES,
     },
   };
+}
+
+/** What workspaces call comes first, and shipments before all. */
+function placeOf({ typeName }: DescService): number {
+  if (typeName === "shipments.v1.ShipmentService") return 0;
+  return typeName.startsWith("shipments.v1.") ? 1 : 2;
 }
 
 function tagOf(service: DescService): Json {

@@ -109,6 +109,18 @@ test("the search finds nothing that there is not", async () => {
   expect(await brokenLinks(places, "/docs")).toEqual([]);
 });
 
+test("alerts lead to sections of the guides", async () => {
+  const alerts = readFileSync("src/deploy/monitoring/alerts.yaml", "utf8");
+  const places = valuesOf(alerts, /runbook_url: https:\/\/book\.example\.org(\S+#\S+)$/gm);
+  expect(places.length).toBe(alerts.match(/- alert: /g)!.length);
+  expect(await brokenLinks(places, "/docs")).toEqual([]);
+});
+
+test("the reference begins with shipments, without scripts too", async () => {
+  const { html } = await get("/docs/api");
+  expect(/<div class="operations">\s*<h2>(.*?)<\/h2>/.exec(html)?.[1]).toBe("ShipmentService");
+});
+
 test("browsers are told on a page that there is no such document, and programs in JSON", async () => {
   const browser = await service.request("/docs/nothing", AS_PAGE);
   expect(browser.status).toBe(404);

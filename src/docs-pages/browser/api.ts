@@ -42,15 +42,14 @@ function followTheme(): void {
   apply();
 }
 
-/** Tags of what workspaces call come first and are open, those of operators and people are closed. */
+/** Tags of what workspaces call are open, those of operators and people are closed. */
 function showApi(api: ApiDocument): void {
-  const tags = tagsOfWorkspaces(api);
-  const places = [...tags, ...api.tags.map(({ name }) => name).filter((it) => !tags.has(it))];
+  const places = api.tags.map(({ name }) => name);
   const ui = SwaggerUIBundle({
     spec: withBearersOnly(api),
     dom_id: "#swagger-ui",
     layout: LAYOUT,
-    plugins: [createReferencePlugin(tags)],
+    plugins: [createReferencePlugin(tagsOfWorkspaces(api))],
     deepLinking: true,
     docExpansion: "none",
     tagsSorter: (a: string, b: string) => places.indexOf(a) - places.indexOf(b),
@@ -71,7 +70,7 @@ function showApi(api: ApiDocument): void {
 function tagsOfWorkspaces({ paths }: ApiDocument): Set<string> {
   const workspaces = Object.entries(paths).filter(([path]) => path.startsWith("/v1/"));
   const tags = workspaces.flatMap(([, methods]) => Object.values(methods).flatMap((it) => it.tags));
-  return new Set(["ShipmentService", ...tags]);
+  return new Set(tags);
 }
 
 /**
