@@ -176,7 +176,10 @@ const FLOORS: readonly Floor[] = [
   {
     because: "What documents do in browsers knows nothing of how they are built.",
     bans: NODE,
-    rooms: { "docs-pages/browser": "docs-pages/search-options.ts dashboard/ui/copy-text.ts" },
+    rooms: {
+      "docs-pages/browser":
+        "docs-pages/search-options.ts dashboard/api/person-key.ts dashboard/ui/copy-text.ts",
+    },
   },
   {
     because: "Documents are made of files of the repository, without the service's code.",

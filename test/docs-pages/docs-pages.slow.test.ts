@@ -131,6 +131,49 @@ describeDashboard("The documents", (dashboard) => {
     await page.getByRole("navigation", { name: "Pages", exact: true }).waitFor();
   });
 
+  test("a reader who has signed in puts a test key of theirs into the examples, which the page forgets", async () => {
+    const { service } = dashboard;
+    const workspace = await service.addWorkspace();
+    const page = await dashboard.newPage();
+    const keys = async () => {
+      const { body } = await service.request("/v1/api_keys", { apiKey: workspace.twin.apiKey });
+      return body.data.map(({ name }: { name: string }) => name);
+    };
+    const offer = page.getByRole("button", { name: "Put in a test key of mine" });
+    const takeKey = async () => {
+      await page.goto("/docs");
+      const before = await keys();
+      const example = page.locator(".code", { hasText: "export SHIPMENTS_KEY=" });
+      await example.getByText("shp_test_...").waitFor();
+      await offer.waitFor();
+      await expectWellShown(page, "docs-own-key");
+      expect(await keys()).toEqual(before);
+      await offer.click();
+      await page.getByText("is in the examples of this page").waitFor();
+      const [key] = /shp_test_\w{36}$/m.exec(await example.locator("code").innerText())!;
+      return key!;
+    };
+    await page.goto("/docs");
+    await page.getByRole("button", { name: "Copy" }).first().waitFor({ state: "attached" });
+    expect(await offer.count()).toBe(0);
+
+    await signInTo(page, dashboard, workspace);
+    const first = await takeKey();
+    const quote = async (apiKey: string) => {
+      const body = REQUEST_EXAMPLES["shipments.v1.QuoteShipmentRequest"];
+      const { status } = await service.request("/v1/shipments/quote", { apiKey, body });
+      return status;
+    };
+    expect(await quote(first)).toBe(200);
+    const all = await keys();
+    const second = await takeKey();
+    expect(await keys()).toEqual(all);
+    expect(await quote(second)).toBe(200);
+    await expect.poll(() => quote(first)).toBe(401);
+    const { person } = (await page.evaluate("({ ...localStorage })")) as Record<string, string>;
+    expect(await page.evaluate("({ ...localStorage, ...sessionStorage })")).toEqual({ person });
+  });
+
   test(
     "a quote is tried out from its example with one's own key, which nothing keeps",
     { timeout: 120_000 },

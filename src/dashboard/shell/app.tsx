@@ -26,7 +26,8 @@
  */
 import { useEffect, useState } from "preact/hooks";
 import { accountProblem, loadAccount } from "../api/sign-in.ts";
-import { account, PERSON_KEY, SignedIn, useAccount, WorkspaceId } from "../api/session.ts";
+import { PERSON_KEY } from "../api/person-key.ts";
+import { account, SignedIn, useAccount, WorkspaceId } from "../api/session.ts";
 import { connected } from "../api/connection.ts";
 import { useStore } from "../api/store.ts";
 import { findPage, isPlatformPath } from "./pages.ts";

@@ -1,10 +1,13 @@
 import "./style.css";
 import { addCopyButtons } from "./copy-buttons.ts";
+import { offerOwnKey } from "./own-key.ts";
 import { startSearch } from "./search.ts";
 
 addCopyButtons();
 skipNarrow();
 startSearch();
+// Without it the examples are as they were.
+void offerOwnKey().catch(() => undefined);
 
 /**
  * Takes what does not have to be scrolled sideways, as its width is now, out of the order of the Tab

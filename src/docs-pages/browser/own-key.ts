@@ -1,0 +1,118 @@
+import { PERSON_KEY } from "../../dashboard/api/person-key.ts";
+
+/** What stands in examples for the reader's key of test mode. */
+const PLACEHOLDER = "shp_test_...";
+/** How long a key's name may be. */
+const MAX_NAME = 100;
+
+interface Account {
+  readonly email: string;
+  readonly workspaces: readonly Workspace[];
+}
+
+interface Workspace {
+  readonly name: string;
+  readonly role: string;
+  readonly suspended: boolean;
+  readonly test_workspace: number | null;
+}
+
+/**
+ * Offers readers who may make keys, and have signed in, to put a test key into the examples. Only hashes of
+ * keys are stored, so that none can be shown again: one is made, or theirs of before is rotated, once they
+ * say so. The page forgets it when it is left.
+ */
+export async function offerOwnKey(): Promise<void> {
+  const places = findPlaces();
+  if (places.length === 0 || localStorage.getItem(PERSON_KEY) === null) return;
+  const { data } = await call<{ data: Account }>("/account/v1/account");
+  const workspaces = data.workspaces.filter(
+    (it) => it.role === "admin" && !it.suspended && it.test_workspace !== null,
+  );
+  if (workspaces.length === 0) return;
+  places[0]!.parentElement!.closest(".code")!.after(offer(workspaces, data.email, places));
+}
+
+/** The texts of examples that a key is missing from. */
+function findPlaces(): Text[] {
+  const places: Text[] = [];
+  for (const example of document.querySelectorAll(".code code")) {
+    const texts = document.createTreeWalker(example, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) {
+      const text = texts.currentNode as Text;
+      if (text.data.includes(PLACEHOLDER)) places.push(text);
+    }
+  }
+  return places;
+}
+
+function offer(workspaces: readonly Workspace[], email: string, places: readonly Text[]) {
+  const name = `Guides, for ${email}`.slice(0, MAX_NAME);
+  const form = document.createElement("form");
+  form.className = "own-key";
+  const choice = document.createElement("select");
+  choice.ariaLabel = "Workspace";
+  choice.append(...workspaces.map((it) => new Option(it.name, String(it.test_workspace))));
+  const button = document.createElement("button");
+  button.className = "button";
+  button.textContent = "Put in a test key of mine";
+  const status = document.createElement("p");
+  status.role = "status";
+  status.textContent = `Keys cannot be shown again. This creates the key “${name}” of test mode, or rotates it: then the one of before stops working. It is shown until you leave this page.`;
+  form.append(status, choice, button);
+
+  async function putIn(): Promise<void> {
+    button.disabled = true;
+    try {
+      const key = await takeKey(choice.value, name);
+      for (const place of places) place.data = place.data.replaceAll(PLACEHOLDER, key);
+      choice.remove();
+      button.remove();
+      status.textContent = `Your key “${name}” is in the examples of this page.`;
+    } catch (error) {
+      button.disabled = false;
+      status.textContent = error instanceof Error ? error.message : String(error);
+    }
+  }
+
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    void putIn();
+  });
+  return form;
+}
+
+/** The secret of the key with this name, which is made or rotated. */
+async function takeKey(workspace: string, name: string): Promise<string> {
+  const { data } = await call<{ data: Key[] }>("/v1/api_keys", { workspace });
+  const before = data.find((it) => it.name === name && it.ends_at === null);
+  const made = await call<{ api_key: string }>(
+    before === undefined ? "/v1/api_keys" : `/v1/api_keys/${before.id}/rotate`,
+    { workspace, body: before === undefined ? { name } : {} },
+  );
+  return made.api_key;
+}
+
+interface Key {
+  readonly id: string;
+  readonly name: string | null;
+  readonly ends_at: string | null;
+}
+
+/**
+ * Calls with the session of the reader.
+ *
+ * @throws Error that says what the service does, when it refuses the call
+ */
+async function call<T>(
+  path: string,
+  { workspace, body }: { workspace?: string; body?: object } = {},
+): Promise<T> {
+  const headers = new Headers(workspace === undefined ? {} : { "x-workspace": workspace });
+  if (body !== undefined) headers.set("content-type", "application/json");
+  const post = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
+  const response = await fetch(path, { headers, ...post });
+  const answer = (await response.json()) as T & { readonly message?: string };
+  if (!response.ok) throw new Error(answer.message);
+  return answer;
+}
