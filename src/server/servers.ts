@@ -138,11 +138,11 @@ export function createServers(options: ServersOptions): Servers {
         createPaymentNotices({ ...options.notices, closedBecause, toRefusal }),
         probes(isOpen ? registry : undefined),
         createApiDescription(API_DESCRIPTION, config.publicUrl),
-        createDocsFiles(DOCS_FOLDER),
+        createDocsFiles(DOCS_FOLDER, config),
         ...(config.dashboard
           ? dashboardHandlers(config.mapTiles, { toRefusal, shutdownSignal })
           : []),
-        createStartPage(config.dashboard === true),
+        createStartPage({ isUnbuilt: config.dashboard === true, publicUrl: config.publicUrl }),
       ],
     }),
     grpc,

@@ -2,6 +2,7 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { protoArchive } from "../../src/docs-pages/build/proto-archive.ts";
 import { makeProtoRepository } from "../support/proto-repository.ts";
 import { runProgram } from "../support/run-program.ts";
 
@@ -36,6 +37,27 @@ test("the definitions build from a Git URL, of a branch or a tag", async () => {
     const input = `${url}#${ref},subdir=proto`;
     const ended = await runProgram(buf, ["build", input], { cwd: folder });
     expect(ended).toEqual({ code: 0, stdout: "", stderr: "" });
+  }
+});
+
+test("the definitions build from the archive that a service has, and tar unpacks them as they are", async () => {
+  const folder = makeFolder();
+  const file = join(folder, "protos.tar.gz");
+  writeFileSync(file, protoArchive("."));
+  const buf = join(process.cwd(), "node_modules/.bin/buf");
+  const done = { code: 0, stdout: "", stderr: "" };
+  expect(await runProgram(buf, ["build", file], { cwd: folder })).toEqual(done);
+  expect(await runProgram("tar", ["-xf", file], { cwd: folder })).toEqual(done);
+  rmSync(file);
+  const names = (of: string) => readdirSync(of, { recursive: true, encoding: "utf8" }).toSorted();
+  expect(names(folder)).toEqual([
+    "LICENSE",
+    "buf.yaml",
+    "proto",
+    ...names("proto").map((it) => `proto/${it}`),
+  ]);
+  for (const name of names("proto").filter((it) => it.endsWith(".proto"))) {
+    expect(readFileSync(join(folder, "proto", name))).toEqual(readFileSync(join("proto", name)));
   }
 });
 

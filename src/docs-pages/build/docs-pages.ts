@@ -7,6 +7,7 @@ import { guideHtml } from "./guide-html.ts";
 import { readGuides, type Guides } from "./guides.ts";
 import { pageHtml, type Assets, type Link, type Navigation } from "./page-html.ts";
 import { API_PAGE, ROOT } from "./places.ts";
+import { protoArchive } from "./proto-archive.ts";
 import type { Guide, Picture } from "./render-guide.ts";
 import { searchIndex } from "./search-index.ts";
 
@@ -15,7 +16,16 @@ type Bundle = Rolldown.OutputBundle;
 /** Puts a file among those that pages load, and gives its address. */
 type AddAsset = (name: string, source: string | Buffer) => string;
 
-/** Makes every page, the search index and what they need beside what Vite builds for browsers. */
+/** For crawlers: the documents are of use to them, what is behind a key or a session is not. */
+const ROBOTS = `User-agent: *
+Allow: /docs
+Disallow: /
+`;
+
+/**
+ * Makes every page, the search index and what they need beside what Vite builds for browsers, and the files
+ * that the server has at the top.
+ */
 export function docsPages(repository: string): Plugin {
   return {
     name: "docs-pages",
@@ -29,21 +39,29 @@ export function docsPages(repository: string): Plugin {
   };
 }
 
-function makePages(repository: string, bundle: Bundle, add: AddAsset): Map<string, string> {
+function makePages(
+  repository: string,
+  bundle: Bundle,
+  add: AddAsset,
+): Map<string, string | Buffer> {
   const api = JSON.parse(
     readFileSync(join(repository, "gen/openapi/openapi.json"), "utf8"),
   ) as ApiDocument;
   const read = readGuides(repository, (file) => addPicture(repository, file, add));
   const navigation = navigationOf(read);
+  const icon = readFileSync(join(repository, "src/dashboard/shell/icon.svg"));
   const assets = {
-    icon: add("icon.svg", readFileSync(join(repository, "src/dashboard/shell/icon.svg"))),
+    icon: add("icon.svg", icon),
     searchIndex: add("search.json", searchIndex(read.guides, api)),
     ...builtFor("guide", bundle),
   };
-  return new Map([
+  return new Map<string, string | Buffer>([
     ...guidePages(read, navigation, assets),
     ["api.html", apiPage(api, navigation, { assets, bundle, add })],
     ["404.html", pageHtml(NOT_FOUND, navigation, assets)],
+    ["favicon.svg", icon],
+    ["protos.tgz", protoArchive(repository)],
+    ["robots.txt", ROBOTS],
   ]);
 }
 

@@ -10,6 +10,11 @@ export function splitUrl({
   return mark === -1 ? [url, ""] : [url.slice(0, mark), url.slice(mark + 1)];
 }
 
+/** The origin that a request came to; its host has been checked. Empty for HTTP/1.0, which may go without one. */
+export function ownAddress({ headers: { host } }: IncomingMessage): string {
+  return host === undefined ? "" : `http://${host.toLowerCase()}`;
+}
+
 /** A host, and perhaps a port (RFC 9110, section 7.2; RFC 3986, section 3.2.2). */
 const HOST = /^(?:[\w.~!$&'()*+,;=%-]+|\[[\da-f:.]+\])(?::\d{0,5})?$/i;
 

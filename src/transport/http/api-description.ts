@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { splitUrl } from "../connect/request-target.ts";
+import { ownAddress, splitUrl } from "../connect/request-target.ts";
 import { loadOnce } from "../../domain/load-once.ts";
 import { refuse } from "../../domain/refusal.ts";
 import type { Document } from "../../pipeline/rpc-response.ts";
@@ -28,7 +28,7 @@ export function createApiDescription(file: string, publicUrl: string | undefined
   const kept = new Map<string, DocumentForms>();
 
   async function reply(request: IncomingMessage): Promise<EncodedDocument> {
-    const address = publicUrl ?? ownAddress(request);
+    const address = publicUrl ?? (ownAddress(request) || "/");
     const description = kept.get(address) ?? describe(await template.get(), address);
     if (kept.size < MAX_ADDRESSES) kept.set(address, description);
     if (kept.has(address)) return encodeDocument(description, request.headers);
@@ -56,11 +56,6 @@ export function createApiDescription(file: string, publicUrl: string | undefined
       });
     });
   };
-}
-
-/** The address that a request came to; its host has been checked. HTTP/1.0 may go without one. */
-function ownAddress({ headers: { host } }: IncomingMessage): string {
-  return host === undefined ? "/" : `http://${host.toLowerCase()}`;
 }
 
 function describe(template: string, address: string): DocumentForms {

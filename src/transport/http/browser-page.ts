@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import type { ServerResponse } from "node:http";
-import { prefersPage } from "./negotiation.ts";
-import type { HttpHandler } from "./responses.ts";
+import { ownAddress, splitUrl } from "../connect/request-target.ts";
+import { isReading, prefersPage } from "./negotiation.ts";
+import { sendJsonText, type HttpHandler } from "./responses.ts";
 
 const STYLE =
   ":root{color-scheme:light dark}body{font:1rem/1.5 system-ui,sans-serif;max-width:40rem;margin:3rem auto;padding:0 1rem}";
@@ -10,12 +11,23 @@ const CONTENT = `<p>This is a service for programs. It quotes, books and cancels
 <ul>
 <li>The JSON API is below <code>/v1</code>, for example <code>POST /v1/shipments/quote</code>. Its
 calls need an API key.</li>
-<li>The gRPC server listens on a port of its own, and describes itself by reflection.</li>
+<li>The gRPC server listens on a port of its own, and describes itself by reflection. The
+<a href="/protos.tar.gz">proto files</a> are an archive that <code>buf generate</code> takes.</li>
 <li><a href="/healthz">/healthz</a> and <a href="/readyz">/readyz</a> are for operators.</li>
 </ul>
 <p>The <a href="/docs">guides</a> begin with a first booking, and the
-<a href="/docs/api">reference of the JSON API</a> has every field. The proto files are in the
-service's repository, in <code>proto/shipments/v1</code>.</p>`;
+<a href="/docs/api">reference of the JSON API</a> has every field.</p>`;
+
+/** What there is for programs, by what it is. */
+const LINKS = {
+  guides: "/docs",
+  reference: "/docs/api",
+  openapi: "/openapi.json",
+  protos: "/protos.tar.gz",
+  changelog: "/docs/changelog",
+  health: "/healthz",
+  readiness: "/readyz",
+} as const;
 
 /** Nothing is loaded but this style, and no other site may show the page in a frame. */
 const POLICY = [
@@ -61,12 +73,24 @@ ${content}
 `);
 }
 
-/** Builds the page at `/` for browsers: what runs here, and perhaps that its dashboard is not built. */
-export function createStartPage(isUnbuilt: boolean): HttpHandler {
-  const name = isUnbuilt ? "unbuilt" : "start";
+/**
+ * Builds what is at `/`: for browsers a page that says what runs here, and perhaps that its dashboard is not
+ * built; for programs the same as a list of links.
+ */
+export function createStartPage(options: {
+  readonly isUnbuilt: boolean;
+  readonly publicUrl: string | undefined;
+}): HttpHandler {
+  const name = options.isUnbuilt ? "unbuilt" : "start";
   return (request, response, requestId) => {
-    if (request.url !== "/" || !prefersPage(request)) return false;
-    sendPage(response, name, requestId);
+    if (splitUrl(request)[0] !== "/" || !isReading(request)) return false;
+    if (prefersPage(request)) sendPage(response, name, requestId);
+    else {
+      const address = options.publicUrl ?? ownAddress(request);
+      const links = Object.entries(LINKS).map(([what, path]) => [what, `${address}${path}`]);
+      const text = `${JSON.stringify(Object.fromEntries(links), null, 2)}\n`;
+      sendJsonText(response, 200, requestId, text, ["vary", "Accept"]);
+    }
     return true;
   };
 }

@@ -5,10 +5,15 @@ import type { IncomingMessage } from "node:http";
  * JSON by its Accept header (RFC 9110, section 12.5.1). Ranges with an asterisk count for neither,
  * as programs send them.
  */
-export function prefersPage({ method, headers }: IncomingMessage): boolean {
-  if (method !== "GET" && method !== "HEAD") return false;
-  const accept = headers.accept ?? "";
+export function prefersPage(request: IncomingMessage): boolean {
+  if (!isReading(request)) return false;
+  const accept = request.headers.accept ?? "";
   return weightOf("text/html", accept) > weightOf("application/json", accept);
+}
+
+/** Whether a request only reads. */
+export function isReading({ method }: IncomingMessage): boolean {
+  return method === "GET" || method === "HEAD";
 }
 
 /** The weight of a media type or coding in an Accept header, from 0 to 1; 0 when it is not named. */

@@ -1,4 +1,5 @@
 import type { ServerResponse, IncomingMessage } from "node:http";
+import { isReading } from "./negotiation.ts";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
 import { errorBody, refusalHeaders } from "../../pipeline/refusals/refusal-body.ts";
 import { REFUSAL_STATUS } from "../../pipeline/refusals/refusal-status.ts";
@@ -79,13 +80,13 @@ export function headerList(headers: Readonly<Record<string, string>>): string[] 
 
 /** Calls `read` for GET and HEAD, and refuses other methods. */
 export function forReading(
-  { method }: IncomingMessage,
+  request: IncomingMessage,
   response: ServerResponse,
   requestId: string,
   read: () => void,
 ): true {
   const allow = "GET, HEAD";
-  if (method === "GET" || method === "HEAD") read();
+  if (isReading(request)) read();
   else sendRefusal(response, requestId, methodNotAllowed(allow), ["allow", allow]);
   return true;
 }

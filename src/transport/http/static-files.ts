@@ -2,8 +2,10 @@ import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { extname, join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { escapeHtml } from "../../domain/escape-html.ts";
 import { splitUrl } from "../connect/request-target.ts";
-import { matchesTag, prefersPage, weightOf } from "./negotiation.ts";
+import { isReading, matchesTag, prefersPage, weightOf } from "./negotiation.ts";
 import type { HttpHandler } from "./responses.ts";
 
 /** The file that answers a request. */
@@ -44,6 +46,8 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   ".svg": "image/svg+xml",
   ".png": "image/png",
   ".json": "application/json",
+  ".txt": "text/plain; charset=utf-8",
+  ".tgz": "application/gzip",
 };
 
 /** What a file is compressed by beside it, the best first: content coding and file extension. */
@@ -51,6 +55,9 @@ const CODINGS = [
   ["br", ".br"],
   ["gzip", ".gz"],
 ] as const;
+
+/** Changes a page before it is kept; the same buffer where there is nothing to change. */
+type AdaptPage = (page: Buffer) => Buffer;
 
 /** Where a build puts the files whose names hold a hash of their content. */
 const ASSETS = "/assets/";
@@ -69,13 +76,17 @@ interface File {
  * asked for and then kept in memory; as long as it has no `index.html`, nothing is served. Of the files
  * that are chosen the first that there is answers.
  */
-function createStaticFiles(folder: string, choose: ChooseFile, imageOrigin?: string): HttpHandler {
+function createStaticFiles(
+  folder: string,
+  choose: ChooseFile,
+  { imageOrigin, adapt = (page) => page }: { imageOrigin?: string | undefined; adapt?: AdaptPage },
+): HttpHandler {
   let files: ReadonlyMap<string, File> | undefined;
   return (request, response, requestId) => {
-    if (request.method !== "GET" && request.method !== "HEAD") return false;
+    if (!isReading(request)) return false;
     const choices = choose(splitUrl(request)[0], request);
     if (choices.length === 0) return false;
-    files ??= readFiles(folder, policy(imageOrigin));
+    files ??= readFiles(folder, policy(imageOrigin), adapt);
     const chosen = choices.find((it) => files?.has(it.file));
     if (chosen === undefined) return false;
     sendFile(files!.get(chosen.file)!, chosen, { request, response, requestId });
@@ -84,20 +95,26 @@ function createStaticFiles(folder: string, choose: ChooseFile, imageOrigin?: str
 }
 
 /** The pages, and what they load; nothing else that may lie there. */
-function readFiles(folder: string, csp: string): ReadonlyMap<string, File> | undefined {
+function readFiles(
+  folder: string,
+  csp: string,
+  adapt: AdaptPage,
+): ReadonlyMap<string, File> | undefined {
   if (!existsSync(join(folder, "index.html"))) return undefined;
-  const pages = readdirSync(folder).filter((name) => extname(name) === ".html");
-  const assets = readdirSync(join(folder, ASSETS)).filter((name) =>
-    Object.hasOwn(CONTENT_TYPES, extname(name)),
+  const paths = ["/", ASSETS].flatMap((parent) =>
+    readdirSync(join(folder, parent))
+      .filter((name) => Object.hasOwn(CONTENT_TYPES, extname(name)))
+      .map((name) => `${parent}${name}`),
   );
-  const paths = [...pages.map((name) => `/${name}`), ...assets.map((name) => `${ASSETS}${name}`)];
-  return new Map(paths.map((path) => [path, readFile(folder, path, csp)]));
+  return new Map(paths.map((path) => [path, readFile(folder, path, csp, adapt)]));
 }
 
-function readFile(folder: string, path: string, csp: string): File {
-  const content = readFileSync(join(folder, path));
+function readFile(folder: string, path: string, csp: string, adapt: AdaptPage): File {
+  const built = readFileSync(join(folder, path));
+  const content = path.endsWith(".html") ? adapt(built) : built;
   const forms = new Map([["identity", content]]);
-  for (const [coding, extension] of CODINGS) {
+  if (content !== built) forms.set("gzip", gzipSync(content));
+  for (const [coding, extension] of content === built ? CODINGS : []) {
     const compressed = join(folder, `${path}${extension}`);
     if (existsSync(compressed)) forms.set(coding, readFileSync(compressed));
   }
@@ -163,7 +180,7 @@ const API_PATH = /^\/([a-z]+\/)?v\d+\//;
  * @param imageOrigin where the pages may load images from besides
  */
 export function createDashboardFiles(folder: string, imageOrigin?: string): HttpHandler {
-  return createStaticFiles(folder, chooseDashboardFile, imageOrigin);
+  return createStaticFiles(folder, chooseDashboardFile, { imageOrigin });
 }
 
 function chooseDashboardFile(path: string, request: IncomingMessage): readonly ChosenFile[] {
@@ -176,17 +193,52 @@ const ROOT = "/docs";
 const PAGE = /^\/[a-z][a-z0-9-]*$/;
 const NOT_FOUND: ChosenFile = { file: "/404.html", status: 404, byAccept: true };
 
+/** What is asked for at the top of a server, by the files that the documents are built with. */
+const TOP_FILES: Readonly<Record<string, string>> = {
+  "/favicon.ico": "/favicon.svg",
+  "/protos.tar.gz": "/protos.tgz",
+  "/robots.txt": "/robots.txt",
+};
+
 /**
  * Serves the documents out of the folder they were built into: `/docs` is `index.html` and
  * `/docs/clients` is `clients.html`, for programs as well as for browsers. At a path below `/docs`
- * that is no document, browsers get `404.html` with that status.
+ * that is no document, browsers get `404.html` with that status. Examples call the addresses that are
+ * given, in place of those of a service that was just installed.
  */
-export function createDocsFiles(folder: string): HttpHandler {
-  return createStaticFiles(folder, (path, request) => {
-    if (path !== ROOT && !path.startsWith(`${ROOT}/`)) return [];
-    const document = documentAt(path.slice(ROOT.length).replace(/\/$/, ""));
-    return [...document, ...(prefersPage(request) ? [NOT_FOUND] : [])];
+export function createDocsFiles(folder: string, addresses: PublicAddresses = {}): HttpHandler {
+  return createStaticFiles(folder, chooseDocument, {
+    adapt: (page) => withAddresses(page, addresses),
   });
+}
+
+function chooseDocument(path: string, request: IncomingMessage): readonly ChosenFile[] {
+  if (Object.hasOwn(TOP_FILES, path)) return [{ file: TOP_FILES[path]! }];
+  if (path !== ROOT && !path.startsWith(`${ROOT}/`)) return [];
+  const document = documentAt(path.slice(ROOT.length).replace(/\/$/, ""));
+  return [...document, ...(prefersPage(request) ? [NOT_FOUND] : [])];
+}
+
+/** Where callers reach the service; undefined where nobody has said. */
+interface PublicAddresses {
+  readonly publicUrl?: string | undefined;
+  readonly publicGrpcUrl?: string | undefined;
+}
+
+/** What the prose says stays: it is about a service on the reader's machine. */
+function withAddresses(page: Buffer, { publicUrl, publicGrpcUrl }: PublicAddresses): Buffer {
+  const places = [
+    ["http://127.0.0.1:8080", publicUrl],
+    ["http://127.0.0.1:9090", publicGrpcUrl],
+  ] as const;
+  const text = page.toString("utf8");
+  const adapted = text.replaceAll(/<pre [^]*?<\/pre>/g, (example) =>
+    places.reduce(
+      (it, [local, own]) => (own === undefined ? it : it.replaceAll(local, () => escapeHtml(own))),
+      example,
+    ),
+  );
+  return adapted === text ? page : Buffer.from(adapted);
 }
 
 function documentAt(path: string): readonly ChosenFile[] {

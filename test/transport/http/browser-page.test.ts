@@ -9,6 +9,17 @@ const service = await startUnprepared();
 const get = (path: string, accept: string, method = "GET") =>
   service.request(path, { method, headers: { accept } });
 
+/** What a program gets at `/`. */
+const linksOf = (address: string) => ({
+  guides: `${address}/docs`,
+  reference: `${address}/docs/api`,
+  openapi: `${address}/openapi.json`,
+  protos: `${address}/protos.tar.gz`,
+  changelog: `${address}/docs/changelog`,
+  health: `${address}/healthz`,
+  readiness: `${address}/readyz`,
+});
+
 test.each([
   ["/", 200, "Shipment booking"],
   ["/nowhere", 404, "There is nothing at this path"],
@@ -26,7 +37,7 @@ test.each([
     "x-request-id": expect.stringMatching(/.+/),
   });
   expect(answer.text).toContain(`<h1>${title}</h1>`);
-  for (const said of ["/v1", "gRPC", "/docs", "/docs/api", "proto/shipments/v1"]) {
+  for (const said of ["/v1", "gRPC", "/docs", "/docs/api", "/protos.tar.gz"]) {
     expect(answer.text).toContain(said);
   }
 });
@@ -38,15 +49,19 @@ test.each([
   "application/json, text/html",
   "text/html;q=0.5, application/json",
   "text/html;q=0",
-])("a program that accepts %o gets the JSON error", async (accept) => {
-  for (const path of ["/", "/nowhere"]) {
-    const { status, body } = await get(path, accept);
+])(
+  "a program that accepts %o gets a list of links at /, and elsewhere the JSON error",
+  async (accept) => {
+    const links = await get("/?from=curl", accept);
+    expect(links).toMatchObject({ status: 200, body: linksOf(service.httpUrl) });
+    expect(links.headers.get("vary")).toBe("Accept");
+    const { status, body } = await get("/nowhere", accept);
     expect({ status, body }).toEqual({
       status: 404,
       body: { message: "There is nothing at this path.", errors: {} },
     });
-  }
-});
+  },
+);
 
 test("a browser that posts gets the JSON error, and one that asks for HEAD no body", async () => {
   expect(await get("/", BROWSER, "POST")).toMatchObject({ status: 404, body: { errors: {} } });
@@ -59,7 +74,11 @@ test("a path is not repeated on the page", async () => {
 });
 
 describe("with the dashboard", async () => {
-  const withDashboard = await startService({ dashboard: true });
+  const withDashboard = await startService({
+    dashboard: true,
+    publicUrl: "https://book.example.org",
+    publicGrpcUrl: "https://grpc.example.org",
+  });
 
   test("a browser gets it at any address but those of the API and of probes", async () => {
     const kindOf = async (path: string) => {
@@ -73,10 +92,42 @@ describe("with the dashboard", async () => {
     expect(await kindOf("/v1/nowhere")).toEqual([404, "There is nothing at this path"]);
   });
 
-  test("a program gets the JSON error as before", async () => {
-    expect(await withDashboard.request("/")).toMatchObject({
-      status: 404,
-      body: { message: "There is nothing at this path.", errors: {} },
-    });
+  test("without scripts it leads to the documents, which need none", async () => {
+    const { text } = await withDashboard.request("/", { headers: { accept: BROWSER } });
+    const [, without = ""] = /<noscript>(.*)<\/noscript>/s.exec(text) ?? [];
+    expect(without).toContain('href="/docs"');
+    expect(without).toContain('href="/docs/api"');
+  });
+
+  test("a program gets links that lead somewhere, at the public address", async () => {
+    const { body } = await withDashboard.request("/");
+    expect(body).toEqual(linksOf("https://book.example.org"));
+    for (const link of Object.values<string>(body)) {
+      const { status } = await withDashboard.request(new URL(link).pathname);
+      expect({ link, status }).toEqual({ link, status: 200 });
+    }
+  });
+
+  test.each([
+    ["/favicon.ico", "image/svg+xml", /^<svg /],
+    ["/robots.txt", "text/plain; charset=utf-8", /^User-agent: \*\nAllow: \/docs\nDisallow: \/\n$/],
+  ])("%s is %s", async (path, type, text) => {
+    const answer = await withDashboard.request(path);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("content-type")).toBe(type);
+    expect(answer.text).toMatch(text);
+  });
+
+  test("examples of the guides call the public address, whichever coding is accepted", async () => {
+    for (const coding of ["identity", "gzip", "br"]) {
+      const { text } = await withDashboard.request("/docs", {
+        headers: { "accept-encoding": coding },
+      });
+      const [, ...examples] = text.split("<pre ").map((it) => it.split("</pre>")[0]!);
+      const example = examples.find((it) => it.includes("/v1/shipments/quote"));
+      expect(example).toContain("curl -sS https://book.example.org/v1/shipments/quote");
+      expect(examples.join("")).not.toContain("http://127.0.0.1:8080");
+      expect(examples.join("")).toContain("https://grpc.example.org/shipments.v1.ShipmentService");
+    }
   });
 });
