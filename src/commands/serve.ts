@@ -8,7 +8,6 @@ import { readConfig, type Config } from "../config/config.ts";
 import type { Lease } from "../embedded-postgres/embedded-postgres.ts";
 import { superviseEmbeddedPostgres } from "../embedded-postgres/supervisor.ts";
 import type { App } from "../server/app.ts";
-import type { ListeningAddresses } from "../server/lifecycle.ts";
 import { createLog, INSTANCE, type Log } from "../server/log.ts";
 import manifest from "../../package.json" with { type: "json" };
 import type { Tracing } from "../telemetry/tracing.ts";
@@ -18,6 +17,8 @@ import { assertPortsFree } from "../server/ports.ts";
 const IS_BUILT = !import.meta.url.endsWith(".ts");
 /** How long the whole end may take after SIGTERM, in milliseconds. */
 export const END_MS = 9_500;
+/** How long idle connections stay open at SIGTERM, for calls that proxies may be sending, in milliseconds. */
+const IDLE_MS = 1_000;
 /** How often to look whether there is a tariff, in milliseconds. */
 const POLL_MS = 10;
 /** How long there may be no tariff before that is said, in milliseconds. */
@@ -32,8 +33,8 @@ export function serveCommand(): Command {
 }
 
 /**
- * Runs the service until SIGTERM, SIGINT or the end of its terminal: leases the database, opens the
- * ports, migrates, serves, drains. With `demo`, first fills an empty database, and prints how to make a first call.
+ * Runs the service until SIGTERM, SIGINT or the end of its terminal: leases the database,
+ * migrates, opens the ports, serves, drains. With `demo`, first fills an empty database, and prints how to make a first call.
  *
  * @throws when the database cannot be had or migrated, or a port is taken
  */
@@ -50,7 +51,7 @@ async function serve(config: Config, demo: boolean): Promise<void> {
   try {
     // The database starts while the code is loaded that needs it.
     const [database] = await Promise.all([
-      openDatabase(config, log, shutdown),
+      openDatabase(config, { log, flush }, shutdown),
       import("../server/app.ts"),
     ]);
     if (database === undefined) return;
@@ -75,27 +76,34 @@ async function serveOn(
   const { createApp } = await import("../server/app.ts");
   const tracing = await startTracing(config, databaseUrl, log);
   const app = createApp({ ...config, databaseUrl }, log, { tracing });
+  let idleMs = 0;
   try {
-    const addresses = addressesOf(await app.listen());
+    const operations = await app.listenForOperators();
     const { maxDatabaseConnections } = app;
-    log.info({ ...addresses, maxDatabaseConnections, built: IS_BUILT }, "starting");
+    const starting = { maxDatabaseConnections, built: IS_BUILT };
+    log.info({ ...(operations && { operations: httpUrl(operations) }), ...starting }, "starting");
     const serving = async () => {
       await app.prepare();
+      const { http, grpc } = await app.listen();
+      const addresses = { http: httpUrl(http), grpc: authority(grpc) };
+      log.info(addresses, "listening");
       const banner = demo
         ? await (await import("../demo/demo.ts")).demoBanner(app, config, addresses)
         : "";
       if (!(await untilServing(app, log))) return;
       letYoungGenerationGrow();
-      log.info(addresses, "listening");
       flush();
       process.stdout.write(banner);
     };
     const signal = await Promise.race([shutdown, serving().then(() => shutdown)]);
-    if (signal === "SIGTERM") await leave(app, config, log);
+    if (signal === "SIGTERM") {
+      idleMs = IDLE_MS;
+      await leave(app, config, log);
+    }
     log.info("shutting down");
   } finally {
-    endInTime();
-    await app.close();
+    endInTime({ log, flush });
+    await app.close(idleMs);
   }
 }
 
@@ -140,7 +148,7 @@ type Database = Pick<Lease, "url" | "release">;
  */
 async function openDatabase(
   { databaseUrl, dataDir }: Config,
-  log: Logger,
+  { log, flush }: Log,
   shutdown: Promise<EndSignal>,
 ): Promise<Database | undefined> {
   if (databaseUrl !== undefined) return { url: databaseUrl, release: async () => undefined };
@@ -148,7 +156,7 @@ async function openDatabase(
   const acquiring = superviseEmbeddedPostgres(dataDir, log);
   const acquired = await Promise.race([acquiring, shutdown]);
   if (typeof acquired !== "string") return acquired;
-  endInTime();
+  endInTime({ log, flush });
   log.info("shutting down");
   await acquiring.then(
     (lease) => lease.release(),
@@ -158,8 +166,13 @@ async function openDatabase(
 }
 
 /** From now on the process ends in time, whatever it still waits for. */
-function endInTime(): void {
-  setTimeout(() => process.exit(1), END_MS).unref();
+function endInTime({ log, flush }: Log): void {
+  const exit = () => {
+    log.error(`work was cut: it had not ended after ${END_MS / 1_000} s`);
+    flush();
+    process.exit(1);
+  };
+  setTimeout(exit, END_MS).unref();
 }
 
 /** What ends the process. */
@@ -182,13 +195,8 @@ function isOnTerminal(): boolean {
   return [stdin, stdout, stderr].some(({ isTTY }) => isTTY);
 }
 
-/** Where the servers listen, as the log tells it. */
-function addressesOf({ http, grpc, operations }: ListeningAddresses) {
-  return {
-    http: `http://${authority(http)}`,
-    grpc: authority(grpc),
-    ...(operations && { operations: `http://${authority(operations)}` }),
-  };
+function httpUrl(address: AddressInfo): string {
+  return `http://${authority(address)}`;
 }
 
 /** An address as others can dial it: a wildcard is reachable on the loopback address. */

@@ -55,12 +55,9 @@ import { implementServices, type ServiceDeps } from "./services.ts";
 
 /** The service as a whole: both servers on one database. */
 export interface App extends Lifecycle {
-  /** Why calls are refused now; undefined while they are served. */
+  /** Why the public ports are closed, or soon will be; undefined while they are open. */
   closedBecause(): string | undefined;
-  /**
-   * Is not ready from now on, and goes on serving while load balancers learn of it. Gives whether there
-   * is anything to serve; there is not before `prepare` has resolved.
-   */
+  /** Is not ready from now on, and goes on serving while load balancers learn of it. Gives whether it was open. */
   leave(): boolean;
   /** Whether a tariff is in force. */
   hasTariff(): boolean;

@@ -1,5 +1,5 @@
 import type { AddressInfo } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as immediate, setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { migrateWhenReachable } from "../db/migrate.ts";
 import type { TransportServer } from "../transport/connections/transport-server.ts";
@@ -9,35 +9,40 @@ import type { Readiness } from "./readiness.ts";
 
 /** How a process that serves begins and ends. */
 export interface Lifecycle {
-  /**
-   * Opens every port, that of operators first; calls are refused as unavailable until `prepare` has
-   * resolved.
-   */
-  listen(): Promise<ListeningAddresses>;
+  /** Opens the port of operators, if they have one: it answers probes from the start to the end. */
+  listenForOperators(): Promise<AddressInfo | undefined>;
   /**
    * Migrates the database, waiting for it while it is away, and starts the background work. Resolves
    * when that is done; rejects when the database cannot be migrated or the service closes meanwhile.
    */
   prepare(): Promise<void>;
   /**
-   * Drains: readiness turns 503, calls in flight finish, every port closes, that of operators last.
-   * Takes about 9 seconds at most, and at least half a second, so that a probe can see it.
+   * Opens the public ports: to be called once prepared, since a proxy passes on whatever is answered.
+   * Rejects when the service closes meanwhile.
    */
-  close(): Promise<void>;
+  listen(): Promise<ListeningAddresses>;
+  /**
+   * Drains: readiness turns 503; then the public ports close, callers on open connections are told to
+   * connect elsewhere and answered meanwhile, and calls in flight finish. The port of operators closes
+   * last. Takes about 9 seconds at most, and at least half a second, so that a probe can see it.
+   *
+   * @param idleMs how long idle connections stay open at most, for calls that proxies may be sending
+   */
+  close(idleMs?: number): Promise<void>;
 }
 
-/** Where the servers listen. */
+/** Where the public servers listen. */
 export interface ListeningAddresses {
   readonly http: AddressInfo;
   readonly grpc: AddressInfo;
-  /** Undefined when operators have no server of their own. */
-  readonly operations: AddressInfo | undefined;
 }
 
-/** How long calls in flight may take to finish after `close`, in milliseconds. */
-const DRAIN_MS = 7_000;
+/** How long calls in flight may take to finish once the ports have closed, in milliseconds. */
+export const DRAIN_MS = 7_000;
 /** How long the ports stay open for probes to see that the service is closing, in milliseconds. */
 const LINGER_MS = 500;
+/** How long callers without a call in flight may take to hang up, in milliseconds. */
+const HANG_UP_MS = 500;
 /** How long webhook deliveries may take to finish after `close`, in milliseconds. */
 const DELIVERIES_MS = 4_000;
 /** How long the answers to operators may take to be read at the end, in milliseconds. */
@@ -57,8 +62,6 @@ export function createLifecycle(options: {
   readonly operations: TransportServer;
   readonly readiness: Readiness;
   readonly background: Background;
-  /** How many calls are in flight. */
-  readonly inFlight: () => number;
   /** Closes every connection, to the database and elsewhere. */
   readonly disconnect: () => Promise<unknown>;
   /** Sends the spans that wait, for half a second at most. */
@@ -67,25 +70,37 @@ export function createLifecycle(options: {
 }): Lifecycle {
   const { host, http, grpc, operations, operationsPort, readiness, background, log } = options;
   const { shutdownSignal } = readiness;
+  const openCalls = () => http.openCalls() + grpc.openCalls();
+  const openConnections = () => http.openConnections() + grpc.openConnections();
 
-  async function untilCallsEnd(): Promise<void> {
-    const deadlineMs = performance.now() + DRAIN_MS;
-    await sleep(LINGER_MS);
-    while (options.inFlight() > 0 && performance.now() < deadlineMs) await sleep(20);
+  async function untilCallsEnd(idleMs: number): Promise<void> {
+    const startedMs = performance.now();
+    for (;;) {
+      // Now what has arrived has been read: closing here loses least.
+      await immediate();
+      const tookMs = performance.now() - startedMs;
+      const mayCome = tookMs < idleMs && openConnections() > 0;
+      if (tookMs >= DRAIN_MS || (openCalls() === 0 && !mayCome)) return;
+      await sleep(20);
+    }
+  }
+
+  async function closeConnections(): Promise<void> {
+    const calls = openCalls();
+    if (calls > 0) {
+      log.warn({ calls }, `calls were cut: they had not ended after ${DRAIN_MS / 1_000} s`);
+      readiness.end();
+    }
+    const graceMs = calls > 0 ? 0 : HANG_UP_MS;
+    await Promise.all([http.close(graceMs), grpc.close(graceMs)]);
+    readiness.end();
   }
 
   return {
-    async listen() {
-      const forOperators =
-        operationsPort === undefined
-          ? undefined
-          : await listenAs("OPERATIONS_PORT", host, operationsPort, operations.listen);
-      return {
-        operations: forOperators,
-        http: await listenAs("PORT", host, options.port, http.listen),
-        grpc: await listenAs("GRPC_PORT", host, options.grpcPort, grpc.listen),
-      };
-    },
+    listenForOperators: async () =>
+      operationsPort === undefined
+        ? undefined
+        : listenAs("OPERATIONS_PORT", host, operationsPort, operations.listen),
     async prepare() {
       const applied = await migrateWhenReachable(options.databaseUrl, {
         onWaiting: (reason) => log.warn(`waiting for the database: ${reason}`),
@@ -94,14 +109,30 @@ export function createLifecycle(options: {
       if (applied.length > 0) log.info({ applied }, "migrated");
       shutdownSignal.throwIfAborted();
       await background.start();
-      readiness.open();
     },
-    async close() {
+    async listen() {
+      shutdownSignal.throwIfAborted();
+      const addresses = {
+        http: await listenAs("PORT", host, options.port, http.listen),
+        grpc: await listenAs("GRPC_PORT", host, options.grpcPort, grpc.listen),
+      };
+      if (shutdownSignal.aborted) await Promise.all([http.close(0), grpc.close(0)]);
+      shutdownSignal.throwIfAborted();
+      readiness.open();
+      return addresses;
+    },
+    async close(idleMs = 0) {
+      if (readiness.leave()) await sleep(LINGER_MS);
       const startedMs = performance.now();
+      // Connections that the system has made and this process not accepted are reset when a port closes:
+      // right after a poll there are none, or few.
+      await immediate();
+      http.drain();
+      grpc.drain();
       readiness.shutDown();
       const delivered = background.stopDeliveries();
-      await untilCallsEnd();
-      await Promise.all([http.close(LINGER_MS), grpc.close(LINGER_MS)]);
+      await untilCallsEnd(idleMs);
+      await closeConnections();
       const leftMs = Math.max(DISCONNECT_MS, startedMs + DELIVERIES_MS - performance.now());
       await Promise.race([
         delivered.then(() => background.close()).then(options.disconnect),

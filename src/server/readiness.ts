@@ -13,39 +13,39 @@ export function createReadiness(
   degradedBecause: () => string | undefined,
 ) {
   const shutdown = new AbortController();
+  const end = new AbortController();
   let phase: "starting" | "open" | "shutting down" = "starting";
-  let isLeaving = false;
-  /** Why calls are refused now, such as "starting"; undefined while they are served. */
+  /** Why the service is not open, such as "starting"; undefined while it is. */
   const closedBecause = () => (phase === "open" ? undefined : phase);
-  const leavingBecause = () => (isLeaving ? "shutting down" : undefined);
   const tariffMissing = () =>
     tariffVersion() === undefined ? "waiting for its first tariff" : undefined;
   return {
     closedBecause,
     /**
-     * Why the service should get no calls now: they are refused, or many of them, or what it answers is
-     * late. Undefined when it is well.
+     * Why the service should get no calls now: they cannot reach it, or many are refused, or what it
+     * answers is late. Undefined when it is well.
      */
-    unreadyBecause: () =>
-      closedBecause() ?? leavingBecause() ?? tariffMissing() ?? degradedBecause(),
-    /** Whether it shuts down, or soon will, so that callers should connect to others. */
-    isLeaving: () => isLeaving,
-    /** Takes calls from now on. */
+    unreadyBecause: () => closedBecause() ?? tariffMissing() ?? degradedBecause(),
+    /** The public ports are open. */
     open(): void {
       phase = "open";
     },
-    /** Is not ready from now on, if it takes calls, and goes on taking them. Gives whether it does. */
+    /** Is not ready from now on, and goes on serving. Gives whether it was open. */
     leave(): boolean {
-      isLeaving = true;
-      return phase === "open";
+      const wasOpen = phase === "open";
+      phase = "shutting down";
+      return wasOpen;
     },
-    /** Takes no more calls. Final. */
+    /** Takes no new connections from now on. Final. */
     shutDown(): void {
-      isLeaving = true;
       phase = "shutting down";
       shutdown.abort();
     },
-    /** Aborts when the service shuts down. */
+    /** Whatever is still served is cut from now on. */
+    end: () => end.abort(),
+    /** Aborts when the service shuts down: what has no end of its own ends. */
     shutdownSignal: shutdown.signal,
+    /** Aborts when its connections have been closed, or are cut. */
+    endSignal: end.signal,
   };
 }

@@ -56,8 +56,6 @@ export interface Servers {
   readonly grpc: TransportServer;
   /** Serves operators alone; to be left closed when the configuration gives it no port. */
   readonly operations: TransportServer;
-  /** How many calls are in flight. */
-  readonly inFlight: () => number;
   readonly reservedBytes: Pipeline["reservedBytes"];
 }
 
@@ -94,14 +92,15 @@ interface ServersOptions {
  */
 export function createServers(options: ServersOptions): Servers {
   const { rpcs, streams, registry, config } = options;
-  const { closedBecause, unreadyBecause, isLeaving, shutdownSignal } = options.readiness;
+  const { unreadyBecause, shutdownSignal, endSignal } = options.readiness;
   const clientAddress = createClientAddress(config.trustedProxies ?? []);
   const isHttps = config.publicUrl?.startsWith("https:") ?? false;
   const pipeline = createPipeline({
     ...options,
     clientAddress,
     isHttps,
-    closedBecause,
+    shutdownSignal,
+    endSignal,
     transientMessage: transientDatabaseMessage,
     onBehalfOf,
   });
@@ -115,13 +114,11 @@ export function createServers(options: ServersOptions): Servers {
       streams,
       pipeline,
       grpc,
-      addServices: withoutCredential(unreadyBecause, isOpen ? SERVED : SERVICES),
-      shutdownSignal,
+      addServices: withoutCredential(options.readiness, isOpen ? SERVED : SERVICES),
     });
   const grpc = withPort(createGrpcServer(rpcHandler(true), createGrpcFastPath(rpcs, pipeline)));
   return {
     http: createHttpServer({
-      isLeaving,
       isHttps,
       serviceNames: [...SERVED, ...WITHOUT_CREDENTIAL].map(nameOf),
       handleRpc: rpcHandler(false),
@@ -135,19 +132,18 @@ export function createServers(options: ServersOptions): Servers {
           lookUps: pipeline.lookUps,
           toRefusal,
         }),
-        createPaymentNotices({ ...options.notices, closedBecause, toRefusal }),
+        createPaymentNotices({ ...options.notices, toRefusal }),
         probes(isOpen ? registry : undefined),
         createApiDescription(API_DESCRIPTION, config.publicUrl),
         createDocsFiles(DOCS_FOLDER, config),
         ...(config.dashboard
-          ? dashboardHandlers(config.mapTiles, { toRefusal, shutdownSignal })
+          ? dashboardHandlers(config.mapTiles, { toRefusal, endSignal })
           : []),
         createStartPage({ isUnbuilt: config.dashboard === true, publicUrl: config.publicUrl }),
       ],
     }),
     grpc,
     operations: createOperationsServer(probes(registry)),
-    inFlight: pipeline.inFlight,
     reservedBytes: pipeline.reservedBytes,
   };
 }
@@ -175,12 +171,12 @@ function withPort(server: TransportServer): TransportServer & { port(): number |
 
 /** Serves health, and reflection of these services. */
 function withoutCredential(
-  unreadyBecause: () => string | undefined,
+  { unreadyBecause, shutdownSignal }: Readiness,
   reflected: readonly DescService[],
 ): (router: ConnectRouter) => void {
   return (router) => {
-    addHealth(router, SERVED.map(nameOf), () => unreadyBecause() === undefined);
-    addReflection(router, [...reflected, ...WITHOUT_CREDENTIAL]);
+    addHealth(router, SERVED.map(nameOf), () => unreadyBecause() === undefined, shutdownSignal);
+    addReflection(router, [...reflected, ...WITHOUT_CREDENTIAL], shutdownSignal);
   };
 }
 

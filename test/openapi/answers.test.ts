@@ -330,7 +330,10 @@ test("refusals are as the OpenAPI document says", async () => {
   await call("shipments", { body: { ...BOOKING, pickup_lat: 0 } });
   await call("shipments", { body: BOOKING, headers: { "connect-timeout-ms": "0" } });
   await admin("tariff_comparison?from_version=1&to_version=99");
-  await checked.call(unprepared, "/v1/shipments/quote", { body: COVERED_ROUTE });
+  await checked.call(unprepared, "/v1/shipments/quote", {
+    apiKey: workspace.apiKey,
+    body: COVERED_ROUTE,
+  });
   await unprepared.app.close();
 
   expect([...checked.seen].filter((it) => !seenBefore.has(it)).toSorted()).toEqual([

@@ -20,7 +20,12 @@ import { callsInFlight } from "../support/metrics.ts";
 import { startOtlpReceiver } from "../support/otlp-receiver.ts";
 import { revokeKey, rotateKeys } from "../support/platform.ts";
 import { PROTOCOLS } from "../support/rpc-client.ts";
-import { startServiceProcess, type LogLine } from "../support/service-process.ts";
+import {
+  startServiceProcess,
+  startStarting,
+  untilListening,
+  type LogLine,
+} from "../support/service-process.ts";
 import { startReplica, startService, type TestService } from "../support/service.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
 
@@ -289,20 +294,15 @@ test("connections that the network dropped silently delay no caller for long, an
   await expectWorking();
 });
 
+/** A line that warns: of nothing else than the database there. */
+const isWaiting = ({ level }: LogLine) => level === 40;
+
 test("a service that starts before its database becomes ready once the database is up", async () => {
   await proxy.goDown();
-  const served = await startServiceProcess({ DATABASE_URL: proxy.url });
-  expect((await served.request("/healthz")).status).toBe(200);
-  const { status, headers, body } = await served.request("/readyz");
-  expect({ status, retryAfter: headers.get("retry-after"), body }).toEqual({
-    status: 503,
-    retryAfter: "1",
-    body: { status: "starting" },
-  });
-  const early = await served.request("/v1/shipments/quote", { apiKey, body: COVERED_ROUTE });
-  expect(early.status).toBe(503);
+  const starting = startStarting({ DATABASE_URL: proxy.url });
+  await eventually("it to wait for the database", () => starting.log().some(isWaiting));
   await proxy.comeBack();
-  await served.untilReady();
+  await (await untilListening(starting)).untilReady();
 });
 
 test("a service ends in time although its database hangs with a call in flight", async () => {
@@ -360,7 +360,8 @@ test("a transaction that never ends does not keep a service from closing", async
 test("a service that waits for its database ends at SIGTERM", async () => {
   await proxy.goDown();
   const environment = { DATABASE_URL: proxy.url, SHUTDOWN_DELAY_SECONDS: "300" };
-  const served = await startServiceProcess(environment);
+  const served = startStarting(environment);
+  await eventually("it to wait for the database", () => served.log().some(isWaiting));
   served.process.kill("SIGTERM");
   expect(await served.ended).toMatchObject({ code: 0, stderr: "" });
   await proxy.comeBack();

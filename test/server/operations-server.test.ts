@@ -2,12 +2,13 @@ import { createClient } from "@connectrpc/connect";
 import { expect, test } from "vitest";
 import { ServerReflection } from "../../gen/grpc/reflection/v1/reflection_pb.js";
 import { SERVICES } from "../../src/server/services.ts";
-import { endpointsAt, type Endpoints, errorBody } from "../support/endpoints.ts";
+import { endpointsAt, errorBody } from "../support/endpoints.ts";
 import { eventually } from "../support/eventually.ts";
+import { freePort } from "../support/free-port.ts";
 import { parsePrometheus } from "../support/metrics.ts";
-import { rawHttp } from "../support/raw-http.ts";
+import { untilRefused, rawHttp } from "../support/raw-http.ts";
 import { PROTOCOLS } from "../support/rpc-client.ts";
-import { startServiceProcess } from "../support/service-process.ts";
+import { type LogLine, startStarting } from "../support/service-process.ts";
 import { startService } from "../support/service.ts";
 
 const service = await startService({ operationsPort: 0 });
@@ -87,26 +88,26 @@ test.each(["gRPC on the gRPC server", "Connect on the HTTP server"] as const)(
   },
 );
 
-test("operators' server answers before the database can be had, and until the end", async () => {
-  const served = await startServiceProcess({
+test("before the database can be had operators' server answers, and the public ports are closed", async () => {
+  const [port, grpcPort] = [await freePort(), await freePort()];
+  const starting = startStarting({
     HOST: "127.0.0.1",
+    PORT: `${port}`,
+    GRPC_PORT: `${grpcPort}`,
     OPERATIONS_PORT: "0",
     DATABASE_URL: "postgres://nobody@127.0.0.1:1/none",
   });
-  const started = served.log().find(({ msg }) => msg === "starting");
-  expect(started?.operations).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
-  const { request } = endpointsAt(started!.operations as string, served.grpcUrl);
+  const waiting = ({ msg }: LogLine) => `${msg as string}`.startsWith("waiting for the database");
+  await eventually("it to wait for the database", () => starting.log().some(waiting));
+  const { operations } = starting.log().find(({ msg }) => msg === "starting")!;
+  expect(operations).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+  const { request } = endpointsAt(operations as string, "");
   const ready = await request("/readyz");
   expect([ready.status, ready.body]).toEqual([503, { status: "starting" }]);
+  expect((await request("/healthz")).status).toBe(200);
   expect((await request("/metrics")).status).toBe(200);
+  for (const closed of [port, grpcPort]) await untilRefused(`http://127.0.0.1:${closed}`);
 
-  served.process.kill("SIGTERM");
-  const isClosed = ({ request: ask }: Pick<Endpoints, "request">) =>
-    ask("/healthz").then(
-      () => false,
-      () => true,
-    );
-  await eventually("operators' server to close", () => isClosed({ request }));
-  expect(await isClosed(served)).toBe(true);
-  expect(await served.ended).toMatchObject({ code: 0, stderr: "" });
+  starting.process.kill("SIGTERM");
+  expect(await starting.ended).toMatchObject({ code: 0, stderr: "" });
 });

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { runCommand, startCommand, type Environment } from "../support/command.ts";
 import { createDatabase, connectTo } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
-import { OF_PROCESS, startServiceProcess } from "../support/service-process.ts";
+import { OF_PROCESS, startStarting } from "../support/service-process.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 
 const database = await createDatabase();
@@ -150,10 +150,7 @@ test.each([
   ["that ends every connection", (socket: Socket) => void socket.end()],
 ])("a database %s is waited for, and named by its address", async (_, answer) => {
   const port = await listenSomewhere(createServer(answer));
-  const served = await startServiceProcess({
-    ...FREE_PORTS,
-    DATABASE_URL: `postgres://nobody@127.0.0.1:${port}/none`,
-  });
+  const served = startStarting({ DATABASE_URL: `postgres://nobody@127.0.0.1:${port}/none` });
   const line = await eventually("the log to say so", () =>
     served.log().find(({ level }) => level === "warn"),
   );
@@ -167,10 +164,7 @@ test.each([
 });
 
 test("a database that is away is waited for, which is said in one line without a stack", async () => {
-  const served = await startServiceProcess({
-    ...FREE_PORTS,
-    DATABASE_URL: "postgres://nobody@127.0.0.1:1/none",
-  });
+  const served = startStarting({ DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" });
   const line = await eventually("the log to say so", () =>
     served.log().find(({ level }) => level === "warn"),
   );

@@ -72,7 +72,8 @@ export async function startOwnService(options: {
     clientAddress: () => "",
     isHttps: false,
     countUsage: () => undefined,
-    closedBecause: () => undefined,
+    shutdownSignal: new AbortController().signal,
+    endSignal: new AbortController().signal,
     transientMessage: () => undefined,
     onBehalfOf: (_, work) => work(),
     onRateLimited: () => undefined,
@@ -87,7 +88,6 @@ export async function startOwnService(options: {
       pipeline,
       grpc,
       addServices: () => undefined,
-      shutdownSignal: new AbortController().signal,
     });
   const limits = { sweepMs: 20, ...options.limits };
   const httpServer = createHttpServer({

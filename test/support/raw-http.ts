@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import { connect, type AddressInfo, type Socket } from "node:net";
 import { answerOf, type Answer } from "./endpoints.ts";
+import { eventually } from "./eventually.ts";
 import { whenOver } from "./when-over.ts";
 
 /** Answers requests by a function until the test or its file is over; gives the server's URL. */
@@ -19,6 +20,22 @@ export async function listenWith(answer: RequestListener): Promise<string> {
 export function openSocket(httpUrl: string): Socket {
   const { hostname, port } = new URL(httpUrl);
   return connect(Number(port), hostname).on("error", () => undefined);
+}
+
+/** Waits until nothing listens any more where a service did, or is to listen. */
+export async function untilRefused(url: string): Promise<void> {
+  await eventually(`${url} to refuse connections`, async () => {
+    const socket = openSocket(url);
+    const outcome = new Promise<boolean>((resolve) => {
+      socket.once("connect", () => resolve(false));
+      socket.once("error", (error: NodeJS.ErrnoException) => {
+        resolve(error.code === "ECONNREFUSED");
+      });
+    });
+    const isRefused = await outcome;
+    socket.destroy();
+    return isRefused;
+  });
 }
 
 /** Sends these bytes, keeps the connection open, and reads one whole answer with a length. */

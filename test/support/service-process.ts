@@ -17,12 +17,16 @@ export const OF_PROCESS = {
   instance: expect.stringMatching(/^.+-\d+$/),
 };
 
-/** A service that listens in a process of its own, as an operator starts it. */
-export interface ServiceProcess extends Running, Endpoints {
-  /** Waits until calls are served. */
-  untilReady(): Promise<void>;
+/** A service that starts in a process of its own, as an operator starts it. */
+export interface Logging extends Running {
   /** The log so far, line by line. */
   log(): LogLine[];
+}
+
+/** One that listens. */
+export interface ServiceProcess extends Logging, Endpoints {
+  /** Waits until calls are served. */
+  untilReady(): Promise<void>;
 }
 
 /**
@@ -33,7 +37,13 @@ export function startServiceProcess(
   environment: Environment,
   args: readonly string[] = [],
 ): Promise<ServiceProcess> {
-  return untilListening(startCommand(["serve", ...args], { ...FREE_PORTS, ...environment }));
+  return untilListening(startStarting(environment, args));
+}
+
+/** The same, without waiting: a service that cannot reach its database never listens. */
+export function startStarting(environment: Environment, args: readonly string[] = []): Logging {
+  const running = startCommand(["serve", ...args], { ...FREE_PORTS, ...environment });
+  return { ...running, log: () => logLines(running.stdout()) };
 }
 
 /** Makes a process listen at ports that nobody has. */
@@ -45,7 +55,8 @@ export async function untilListening(running: Running): Promise<ServiceProcess> 
   const findListening = () => {
     const { exitCode, signalCode } = running.process;
     if (exitCode !== null || signalCode !== null) throw new Error(`it ended: ${running.stderr()}`);
-    return log().find(({ msg }) => msg === "starting");
+    // The last release told its addresses when it began to start.
+    return log().find((line) => line.http !== undefined);
   };
   const { http, grpc } = await eventually(
     "the service to listen",

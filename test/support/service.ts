@@ -97,9 +97,11 @@ async function launch(databaseUrl: string, options: ServiceOptions): Promise<Lau
     pino({ level: logged === undefined ? "error" : "info" }, { write }),
     { ...outside, ...(now === undefined ? {} : { now }) },
   );
-  const { endpoints, operationsUrl } = await listen(app);
+  const operations = await app.listenForOperators();
+  const operationsUrl = operations && `http://127.0.0.1:${operations.port}`;
   await publishDocument(app.em, tariff);
   await app.prepare();
+  const endpoints = await listen(app);
   const service = {
     ...endpoints,
     app,
@@ -118,11 +120,10 @@ async function launch(databaseUrl: string, options: ServiceOptions): Promise<Lau
 
 const ANY_PORTS = { host: "127.0.0.1", port: 0, grpcPort: 0 };
 
-async function listen(app: App) {
-  const { http, grpc, operations } = await app.listen();
+async function listen(app: App): Promise<Endpoints> {
+  const { http, grpc } = await app.listen();
   const [httpUrl, grpcUrl] = [http, grpc].map(({ port }) => `http://127.0.0.1:${port}`);
-  const operationsUrl = operations && `http://127.0.0.1:${operations.port}`;
-  return { endpoints: endpointsAt(httpUrl!, grpcUrl!), operationsUrl };
+  return endpointsAt(httpUrl!, grpcUrl!);
 }
 
 /** Adds an operator who is a machine, with a key. */
@@ -142,12 +143,12 @@ export async function addOperator(em: EntityManager, role: OperatorRole): Promis
   return { id, key };
 }
 
-/** A service that listens and has not been prepared, so that it takes no calls yet. */
+/** A service that listens and has not been prepared, so that it knows no tariff yet. */
 export interface UnpreparedService extends Endpoints {
   readonly app: App;
 }
 
-/** Starts a service that takes no calls before its `app.prepare()`, until the test or its file is over. */
+/** Starts a service without a tariff before its `app.prepare()`, until the test or its file is over. */
 export async function startUnprepared(
   databaseUrl = "postgres://nobody@127.0.0.1:1/none",
   publicUrl?: string,
@@ -155,5 +156,5 @@ export async function startUnprepared(
   const config = { ...ANY_PORTS, databaseUrl, publicUrl };
   const app = createApp(config, pino({ level: "silent" }));
   whenOver(() => app.close());
-  return { ...(await listen(app)).endpoints, app };
+  return { ...(await listen(app)), app };
 }

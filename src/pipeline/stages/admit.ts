@@ -1,5 +1,5 @@
 import type { LimitClass, RateLimitState, Verdict } from "../../domain/rate-limit.ts";
-import { refuse, unavailable, type Refusal } from "../../domain/refusal.ts";
+import { refuse, type Refusal } from "../../domain/refusal.ts";
 import { assertMayCall } from "../credentials/assert-may-call.ts";
 import type { Authenticate } from "../credentials/authenticate.ts";
 import { admitCall, type AnyCall, type Audience, type Caller, type ReceivedCall } from "../call.ts";
@@ -12,22 +12,19 @@ import { createSimulate } from "./simulate.ts";
  * Finds out who calls and whether they may, and counts the call against their limit, before a byte of
  * the body is read; at once where nothing has to be waited for.
  *
- * @throws Refusal of `Authenticate`, `assertMayCall` and `Simulate`, RATE_LIMITED, or UNAVAILABLE while starting,
- * stopping or overloaded; rejects with the database's error when the caller cannot be looked up
+ * @throws Refusal of `Authenticate`, `assertMayCall` and `Simulate`, RATE_LIMITED, or UNAVAILABLE while overloaded; rejects with the database's error when the caller cannot be looked up
  */
 export type Admit = (rpc: Rpc | StreamRpc, call: ReceivedCall) => AnyCall | Promise<AnyCall>;
 
 /** Builds the step that admits calls. */
 export function createAdmit(options: {
   readonly authenticate: Authenticate;
-  /** Why calls cannot be taken now ("starting"); undefined when they can. */
-  readonly closedBecause: () => string | undefined;
   readonly inFlightLimit: Pick<InFlightLimit, "assertCapacity">;
   readonly limiter: Limiter;
   /** Called for each call that is refused for its limit. */
   readonly onRateLimited: (limitClass: LimitClass) => void;
 }): Admit {
-  const { authenticate, closedBecause, inFlightLimit, limiter, onRateLimited } = options;
+  const { authenticate, inFlightLimit, limiter, onRateLimited } = options;
   const simulate = createSimulate();
 
   function count(
@@ -54,8 +51,6 @@ export function createAdmit(options: {
   }
 
   return (rpc, call) => {
-    const closed = closedBecause();
-    if (closed !== undefined) throw unavailable(`The service is ${closed}; try again in a moment.`);
     const caller = authenticate(rpc.audience, call);
     if (caller instanceof Promise) return caller.then((found) => count(rpc, call, found));
     return count(rpc, call, caller);

@@ -4,13 +4,14 @@ import { STREAMS } from "../bounds/limits.ts";
 import { assertMayCall } from "../credentials/assert-may-call.ts";
 import type { Authenticate } from "../credentials/authenticate.ts";
 import type { AnyCall, Caller } from "../call.ts";
+import { fileFieldOf } from "../file-field.ts";
 import type { DecodedRequest, OnBehalfOf } from "./execute.ts";
 import type { StreamRpc } from "../rpc.ts";
 import type { ValidateRequest } from "../request/validate-request.ts";
 
 /**
  * Validates a request and runs an RPC that answers with a stream. The stream ends when `signal`
- * aborts, or when its caller may no longer call.
+ * aborts, when its caller may no longer call, and, unless it is a file, when the service shuts down.
  *
  * @throws Refusal of `Authenticate` and `assertMayCall`, FIELD_INVALID, RATE_LIMITED when the account or
  * the person has too many streams, UNAVAILABLE when the process has or the service shuts down, and
@@ -30,11 +31,10 @@ const RECHECK_MS = 400;
 export function createExecuteStream(options: {
   readonly validatorOf: (rpc: StreamRpc) => ValidateRequest;
   readonly authenticate: Authenticate;
-  /** Why calls cannot be taken now ("shutting down"); undefined when they can. */
-  readonly closedBecause: () => string | undefined;
+  readonly shutdownSignal: AbortSignal;
   readonly onBehalfOf: OnBehalfOf;
 }): ExecuteStream {
-  const { validatorOf, authenticate, closedBecause, onBehalfOf } = options;
+  const { validatorOf, authenticate, shutdownSignal, onBehalfOf } = options;
   const open = createStreamCounts();
 
   /**
@@ -49,19 +49,20 @@ export function createExecuteStream(options: {
     }
   }
 
-  function assertOpen(): void {
-    const closed = closedBecause();
-    if (closed !== undefined) throw unavailable(`The service is ${closed}; go on elsewhere.`);
-  }
-
   return async function* (rpc, { request, violations = [], unknown }, call, signal) {
     const { caller } = call;
     const ending = new AbortController();
+    const isFile = fileFieldOf(rpc.method.output) !== undefined;
+    const assertOpen = () => {
+      if (isFile || !shutdownSignal.aborted) return;
+      throw unavailable("The service is shutting down; go on elsewhere.");
+    };
+    const signals = [signal, ending.signal, ...(isFile ? [] : [shutdownSignal])];
     open.add(caller);
     const rechecking = setInterval(() => void recheck(rpc, call, ending), RECHECK_MS);
     try {
       validatorOf(rpc)(request, violations, unknown);
-      const messages = rpc.run(request, call, AbortSignal.any([signal, ending.signal]));
+      const messages = rpc.run(request, call, AbortSignal.any(signals));
       for await (const message of eachOnBehalfOf(caller.account, messages, onBehalfOf)) {
         yield message;
         assertOpen();

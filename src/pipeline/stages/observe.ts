@@ -15,8 +15,6 @@ export interface Observer {
    * @param httpStatus 0 when there was no answer
    */
   end(call: ReceivedCall, httpStatus: number): void;
-  /** How many calls have begun and not ended. */
-  inFlight(): number;
 }
 
 /** In seconds: a quote takes well under a millisecond, a booking a few. */
@@ -70,11 +68,14 @@ function nameOf(code: Code | 0): string {
 }
 
 /** Builds an observer that counts into `registry` and logs to `log`. */
-export function createObserver(
-  log: Logger,
-  registry: Registry,
-  tickBatcher: TickBatcher,
-): Observer {
+export function createObserver(options: {
+  readonly log: Logger;
+  readonly registry: Registry;
+  readonly tickBatcher: TickBatcher;
+  /** Aborts when calls in flight are cut. */
+  readonly endSignal: AbortSignal;
+}): Observer {
+  const { log, registry, tickBatcher, endSignal } = options;
   const count = createCounters(registry);
   let inFlight = 0;
   registry.registerMetric(
@@ -88,7 +89,11 @@ export function createObserver(
     }),
   );
 
-  function record(call: ReceivedCall, durationMs: number, httpStatus: number): void {
+  function record(
+    call: ReceivedCall,
+    durationMs: number,
+    { httpStatus, isCut }: { httpStatus: number; isCut: boolean },
+  ): void {
     const code = call.code ?? Code.Canceled;
     const caller = call.admitted?.caller;
     const isTest = caller?.audience === "workspace" && caller.test;
@@ -107,6 +112,7 @@ export function createObserver(
         traceId: traceIdOf(call),
         code: nameOf(code),
         status: httpStatus,
+        cut: isCut || undefined,
         durationMs: Math.round(durationMs * 1000) / 1000,
       },
       "call",
@@ -118,9 +124,10 @@ export function createObserver(
     end(call, httpStatus) {
       const durationMs = performance.now() - call.startedMs;
       inFlight--;
-      tickBatcher.record(() => record(call, durationMs, httpStatus));
+      const isCut = endSignal.aborted;
+      if (isCut) call.code = Code.Unavailable;
+      tickBatcher.record(() => record(call, durationMs, { httpStatus, isCut }));
     },
-    inFlight: () => inFlight,
   };
 }
 

@@ -73,8 +73,6 @@ export interface Pipeline {
    * @param httpStatus 0 when there was no answer
    */
   finish(call: ReceivedCall, httpStatus: number): void;
-  /** How many calls have begun and not ended. */
-  inFlight(): number;
   /** How much memory large requests and large answers have taken, in bytes. */
   reservedBytes(): Readonly<Record<LargeKind, number>>;
 }
@@ -91,8 +89,10 @@ interface PipelineOptions {
   readonly clientAddress: ClientAddress;
   /** Whether browsers reach the service over https. */
   readonly isHttps: boolean;
-  /** Why calls cannot be taken now ("starting"); undefined when they can. */
-  readonly closedBecause: () => string | undefined;
+  /** Aborts when the service shuts down. */
+  readonly shutdownSignal: AbortSignal;
+  /** Aborts when calls in flight are cut. */
+  readonly endSignal: AbortSignal;
   /** What to tell a caller of an error that passes by itself; undefined for any other error. */
   readonly transientMessage: (error: unknown) => string | undefined;
   readonly onBehalfOf: OnBehalfOf;
@@ -111,7 +111,7 @@ interface PipelineOptions {
 export function createPipeline(options: PipelineOptions): Pipeline {
   const { tracer, countUsage, log } = options;
   const tickBatcher = createTickBatcher();
-  const observer = createObserver(log, options.registry, tickBatcher);
+  const observer = createObserver({ ...options, tickBatcher });
   const methods = [...options.rpcs, ...options.streams];
   const validatorOf = compileValidators(methods);
   const inFlightLimit = createInFlightLimit();
@@ -154,7 +154,6 @@ export function createPipeline(options: PipelineOptions): Pipeline {
       if (call.span !== undefined) endSpan(call, call.span, httpStatus, tickBatcher);
       if (call.admitted !== undefined) countUsage(call.admitted);
     },
-    inFlight: observer.inFlight,
     reservedBytes: () => ({
       requests: requests.reservedBytes(),
       answers: answers.reservedBytes(),

@@ -54,7 +54,6 @@ export function createRpcHandler(options: {
   readonly pipeline: Pipeline;
   readonly addServices: (router: ConnectRouter) => void;
   readonly grpc: boolean;
-  readonly shutdownSignal: AbortSignal;
 }): RpcHandler {
   const { pipeline } = options;
   const rpcs: readonly AnyRpc[] = [...options.rpcs, ...options.streams];
@@ -62,7 +61,6 @@ export function createRpcHandler(options: {
   const router = createConnectRouter({
     grpc: options.grpc,
     ...CONNECT_OPTIONS,
-    shutdownSignal: options.shutdownSignal,
     requestGate: beginCall,
   });
   for (const rpc of rpcs) {

@@ -23,6 +23,7 @@ export function addHealth(
   router: ConnectRouter,
   serviceNames: readonly string[],
   isReady: () => boolean,
+  shutdownSignal: AbortSignal,
 ): void {
   const names = new Set(["", ...serviceNames]);
   const statusOf = (name: string) => {
@@ -40,7 +41,8 @@ export function addHealth(
       }
       return { status };
     },
-    async *watch({ service }, { signal }) {
+    async *watch({ service }, context) {
+      const signal = AbortSignal.any([context.signal, shutdownSignal]);
       let told: Status | undefined;
       for (;;) {
         const status = statusOf(service);

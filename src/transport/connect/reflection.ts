@@ -28,7 +28,11 @@ const MAX_ANSWERS = 200;
  * files. Needs no credential: the definitions are public. A stream is sent no file twice but the one
  * it asks for, as by the reflection of grpc-go.
  */
-export function addReflection(router: ConnectRouter, services: readonly DescService[]): void {
+export function addReflection(
+  router: ConnectRouter,
+  services: readonly DescService[],
+  shutdownSignal: AbortSignal,
+): void {
   const index = indexFiles([...services.map((it) => it.file), file_google_rpc_error_details]);
   const names = services.map((it) => it.typeName);
   async function* serverReflectionInfo<R extends Request>(
@@ -37,7 +41,8 @@ export function addReflection(router: ConnectRouter, services: readonly DescServ
   ) {
     let answers = 0;
     const sent = new Set<DescFile>();
-    for await (const request of untilAborted(requests, signal)) {
+    const ending = AbortSignal.any([signal, shutdownSignal]);
+    for await (const request of untilAborted(requests, ending)) {
       if (++answers > MAX_ANSWERS) {
         const text = "This stream has asked for much; go on in another.";
         throw connectError(refuse("RATE_LIMITED", text, { retryAfterSeconds: 1 }));

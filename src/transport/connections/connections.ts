@@ -15,6 +15,8 @@ export interface Connections {
   callsOf(socket: Socket): ConnectionCalls | undefined;
   /** How many are open. */
   count(): number;
+  /** How many calls they have open. */
+  openCalls(): number;
   /** Begins to look for connections that are silent and responses that are not read. */
   start(): void;
   stop(): void;
@@ -92,6 +94,7 @@ export function createConnections(
     },
     callsOf: (socket) => all.get(socket)?.calls,
     count: () => all.size,
+    openCalls: () => all.values().reduce((sum, { calls }) => sum + calls.open().size, 0),
     start: () => void (sweeping = setInterval(sweep, limits.sweepMs).unref()),
     stop: () => clearInterval(sweeping),
   };

@@ -4,11 +4,12 @@ import type { AddressInfo, Server } from "node:net";
 export interface TransportServer {
   /** Starts to listen; a port of 0 is any free one. */
   listen(host: string, port: number): Promise<AddressInfo>;
-  /**
-   * Takes no new connections, tells callers to go elsewhere, waits for calls in flight, and cuts what
-   * is left after `graceMs`.
-   */
+  /** Takes no new connections, and tells callers to go elsewhere; what they still send is served. */
+  drain(): void;
+  /** Drains, closes idle connections, waits for calls in flight, and cuts what is left after `graceMs`. */
   close(graceMs: number): Promise<void>;
+  /** How many calls have come and not been answered, on all connections. */
+  openCalls(): number;
   /** How many connections are open. */
   openConnections(): number;
 }

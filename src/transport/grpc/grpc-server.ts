@@ -6,7 +6,7 @@ import {
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from "node:http2";
-import type { Socket } from "node:net";
+import { Server as NetServer, type Socket } from "node:net";
 import { listen, type TransportServer } from "../connections/transport-server.ts";
 import { IDLE_STREAM_MS, type RpcHandler } from "../connect/connect-options.ts";
 import type { ConnectionCalls } from "../connections/connection-calls.ts";
@@ -34,6 +34,11 @@ const LIMITS = {
 } as const;
 /** How long a connection that is told to go away may take, in milliseconds. */
 const GO_AWAY_MS = 1_000;
+/**
+ * A GOAWAY frame by which a caller is to open no more streams here, and that leaves none out which it has
+ * opened already (RFC 9113, section 6.8). After the one that Node sends, such streams are not answered.
+ */
+const GO_ELSEWHERE = Buffer.from("0000080700000000007fffffff00000000", "hex");
 
 /**
  * Opens an HTTP/2 server; it does not listen yet. Each stream is offered to `takeStream`, and what
@@ -86,6 +91,12 @@ export function createGrpcServer(
       connections.start();
       return address;
     },
+    drain() {
+      // Node's own `close` of an HTTP/2 server closes sessions, too.
+      NetServer.prototype.close.call(server);
+      // Node writes whole frames, so that another one fits between any two.
+      for (const socket of sessions.keys()) socket.write(GO_ELSEWHERE);
+    },
     close: (graceMs) =>
       new Promise((resolve) => {
         // Sockets, since a session that closes waits without end for its caller to hang up.
@@ -99,6 +110,7 @@ export function createGrpcServer(
         });
         for (const session of sessions.values()) session.close();
       }),
+    openCalls: connections.openCalls,
     openConnections: connections.count,
   };
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { createServer, STATUS_CODES, ServerResponse, type IncomingMessage } from "node:http";
-import type { Socket } from "node:net";
+import { Server as NetServer, type Socket } from "node:net";
 import { readCallHeaders } from "../../pipeline/call-headers.ts";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
 import { errorBody } from "../../pipeline/refusals/refusal-body.ts";
@@ -49,11 +49,9 @@ export function createBoundedServer(
   serve: Serve,
   { limits, isHttps = false }: BoundedServerOptions = {},
 ): TransportServer {
-  let closing = false;
+  let isDraining = false;
 
   const handle: Serve = (request, response, calls) => {
-    // Tells kept-alive connections to go elsewhere once this process drains.
-    if (closing) response.setHeader("connection", "close");
     const error = hostError(request);
     if (error !== undefined) {
       const refusal = refuse("REQUEST_MALFORMED", error);
@@ -82,7 +80,8 @@ export function createBoundedServer(
     }
   }
 
-  const server = createServer({ ...LIMITS, ServerResponse: createResponseClass(isHttps) }, take);
+  const Response = createResponseClass(isHttps, () => isDraining);
+  const server = createServer({ ...LIMITS, ServerResponse: Response }, take);
   server.maxHeadersCount = MAX_HEADERS;
   server.on("connection", connections.add);
   server.on("clientError", refuseBrokenRequest);
@@ -95,17 +94,22 @@ export function createBoundedServer(
       connections.start();
       return address;
     },
+    drain() {
+      isDraining = true;
+      // Node's own `close` of an HTTP server closes idle connections, too, on which a call may be coming.
+      NetServer.prototype.close.call(server);
+    },
     close: (graceMs) =>
       new Promise((resolve) => {
-        closing = true;
+        isDraining = true;
         const cut = setTimeout(() => server.closeAllConnections(), graceMs);
         server.close(() => {
           clearTimeout(cut);
           connections.stop();
           resolve();
         });
-        server.closeIdleConnections();
       }),
+    openCalls: connections.openCalls,
     openConnections: connections.count,
   };
 }
@@ -165,6 +169,9 @@ const NOSNIFF = ["x-content-type-options", "nosniff"];
 /** For a year, browsers that were here by https come by nothing else (RFC 6797). */
 const HSTS = ["strict-transport-security", "max-age=31536000"];
 
+/** Tells a caller to send its next request on another connection, which reaches another process. */
+const GO_ELSEWHERE = ["connection", "close"];
+
 type WriteHead = (status: number, headers?: readonly string[]) => ServerResponse;
 
 /**
@@ -173,11 +180,16 @@ type WriteHead = (status: number, headers?: readonly string[]) => ServerResponse
  *
  * @param isHttps whether browsers reach the server over https
  */
-export function createResponseClass(isHttps: boolean): typeof ServerResponse {
-  const always = isHttps ? [...NOSNIFF, ...HSTS] : NOSNIFF;
+export function createResponseClass(
+  isHttps: boolean,
+  isDraining: () => boolean,
+): typeof ServerResponse {
+  const usual = isHttps ? [...NOSNIFF, ...HSTS] : NOSNIFF;
+  const last = [...usual, ...GO_ELSEWHERE];
   return class Response<R extends IncomingMessage> extends ServerResponse<R> {
     override writeHead(status: number, ...rest: unknown[]): this {
       const given = rest.at(-1);
+      const always = isDraining() ? last : usual;
       // Beside headers in a list, those that were set one by one would cost a quote some microseconds.
       if (Array.isArray(given)) {
         (super.writeHead as WriteHead)(status, [...(given as string[]), ...always]);

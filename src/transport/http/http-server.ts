@@ -13,14 +13,11 @@ export function createHttpServer(
     /** What answers requests that are not for the API: the first that is for it. */
     readonly handlers: readonly HttpHandler[];
     readonly gateway: JsonGateway;
-    /** Whether callers should connect to another process from now on. */
-    readonly isLeaving?: () => boolean;
   },
 ): TransportServer {
-  const { handleRpc, handlers, gateway, isLeaving = () => false } = options;
+  const { handleRpc, handlers, gateway } = options;
   const rpcPrefixes = options.serviceNames.map((name) => `/${name}/`);
   return createBoundedServer((request, response, calls) => {
-    if (isLeaving()) response.setHeader("connection", "close");
     const url = request.url ?? "";
     if (url.startsWith("/v1/")) return gateway(request, response, calls);
     if (rpcPrefixes.some((prefix) => url.startsWith(prefix))) return handleRpc(request, response);

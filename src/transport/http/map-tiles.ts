@@ -17,22 +17,22 @@ export function tilesOrigin(tiles: MapTiles | undefined): string | undefined {
  * Tells the dashboard where the images of maps come from: `GET /map/tiles` gives `{"tiles": ...}`, with an
  * `attribution`, and a `url` with `{z}`, `{x}` and `{y}` or the path of an `archive`; null for none. The
  * archive is a PMTiles file, given out in ranges of bytes; it is opened once, so that all are of one file, and
- * closed when the service shuts down.
+ * closed when the service has ended.
  */
 export function createMapTiles(
   tiles: MapTiles | undefined,
   {
     toRefusal,
-    shutdownSignal,
+    endSignal,
   }: {
     readonly toRefusal: (error: unknown, requestId: string) => Refusal;
-    readonly shutdownSignal: AbortSignal;
+    readonly endSignal: AbortSignal;
   },
 ): HttpHandler {
   const setting = { tiles: settingOf(tiles) };
   let archive: Promise<Archive> | undefined;
   const close = (opened = archive) => void opened?.then(({ file }) => file.close()).catch(() => {});
-  shutdownSignal.addEventListener("abort", () => close());
+  endSignal.addEventListener("abort", () => close());
   return (request, response, requestId) => {
     if (request.method !== "GET" && request.method !== "HEAD") return false;
     const [path] = splitUrl(request);
@@ -41,7 +41,7 @@ export function createMapTiles(
       return true;
     }
     if (path !== ARCHIVE || tiles === undefined || !("file" in tiles)) return false;
-    if (shutdownSignal.aborted) {
+    if (endSignal.aborted) {
       const refusal = unavailable("The service is shutting down; try again in a moment.");
       sendRefusal(response, requestId, refusal);
       return true;

@@ -38,11 +38,10 @@ const PATH = /^\/webhooks\/([a-z]+)(?:\/([1-9]\d{0,15}))?$/;
  */
 export function createPaymentNotices(
   options: NoticeOptions & {
-    readonly closedBecause: () => string | undefined;
     readonly toRefusal: (error: unknown, requestId: string) => Refusal;
   },
 ): HttpHandler {
-  const { signatureHeaders, receive, closedBecause, toRefusal } = options;
+  const { signatureHeaders, receive, toRefusal } = options;
   const boundComing = createComingBound();
   let atOnce = 0;
 
@@ -69,8 +68,6 @@ export function createPaymentNotices(
     const fail = (error: unknown) => sendRefusal(response, requestId, toRefusal(error, requestId));
     const of = workspace === undefined ? undefined : Number(workspace);
     try {
-      const closed = closedBecause();
-      if (closed !== undefined) throw unavailable(closed);
       const signature = request.headers[signatureHeaders[provider]!];
       if (typeof signature !== "string") {
         throw refuse("REQUEST_MALFORMED", "The notice is not signed by the payment provider.");

@@ -182,7 +182,6 @@ test("a key with a typo is refused without a query", async () => {
       lookUps: createLookUps(),
       isHttps: false,
     }),
-    closedBecause: () => undefined,
     inFlightLimit: { assertCapacity: () => undefined },
     onRateLimited: () => undefined,
     limiter: createMemoryLimiter(() => 0),

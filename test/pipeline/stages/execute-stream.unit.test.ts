@@ -1,5 +1,7 @@
 import { once } from "node:events";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { EventService } from "../../../gen/shipments/v1/event_service_pb.js";
+import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { refuse, unavailable, type Refusal } from "../../../src/domain/refusal.ts";
 import type { Caller } from "../../../src/pipeline/call.ts";
 import type { StreamRpc } from "../../../src/pipeline/rpc.ts";
@@ -27,16 +29,43 @@ test.for([
   expect(await reading).toEqual(outcome === "ended" ? refusal : "left");
 });
 
+test.for([
+  [
+    "a watch",
+    EventService.method.watchEvents,
+    unavailable("The service is shutting down; go on elsewhere."),
+  ],
+  ["a file", ShipmentService.method.exportShipments, "left"],
+] as const)("at a shutdown %s ends as it should", async ([, method, outcome]) => {
+  const shutdown = new AbortController();
+  const leaving = new AbortController();
+  const passing = unavailable("Too many look-ups.");
+  const reading = read(passing, leaving.signal, { method, shutdownSignal: shutdown.signal });
+  shutdown.abort();
+  // Before the caller leaves, if it has not.
+  await new Promise(setImmediate);
+  leaving.abort();
+  expect(await reading).toEqual(outcome);
+});
+
 /** Opens a stream whose caller is refused from then on; gives how it ended. */
-async function read(refusal: Refusal, signal: AbortSignal): Promise<unknown> {
+async function read(
+  refusal: Refusal,
+  signal: AbortSignal,
+  {
+    method = EventService.method.watchEvents,
+    shutdownSignal = new AbortController().signal,
+  }: { readonly method?: StreamRpc["method"]; readonly shutdownSignal?: AbortSignal } = {},
+): Promise<unknown> {
   const execute = createExecuteStream({
     validatorOf: () => () => [],
     authenticate: () => Promise.reject<Caller>(refusal),
-    closedBecause: () => undefined,
+    shutdownSignal,
     onBehalfOf: (_, work) => work(),
   });
   const rpc = {
     audience: "workspace",
+    method,
     async *run(_request: unknown, _call: unknown, ending: AbortSignal) {
       yield {};
       await once(ending, "abort");

@@ -256,27 +256,14 @@ describe("422: invalid fields", () => {
   });
 });
 
-describe("503 with Retry-After, before the service is prepared", async () => {
+test("without a tariff the process is alive but not ready, which has a Retry-After", async () => {
   const unprepared = await startUnprepared();
-
-  test.each([QUOTE, "/v1/shipments", "/v1/shipments/x/cancel"])("%s", async (path) => {
-    const answer = await unprepared.request(path, { apiKey: createSecretKey("shp_"), body: {} });
-    expectError(answer, 503, {
-      message: "The service is starting; try again in a moment.",
-      errors: {},
-    });
-    expect(answer.headers.get("retry-after")).toBe("1");
-  });
-
-  test("unknown paths are still 404 and wrong methods 405", async () => {
-    expect((await unprepared.request("/v1/nothing", { body: {} })).status).toBe(404);
-    expect((await unprepared.request(QUOTE, { method: "GET" })).status).toBe(405);
-  });
-
-  test("the process is alive but not ready", async () => {
-    expect((await unprepared.request("/healthz")).status).toBe(200);
-    const ready = await unprepared.request("/readyz");
-    expect([ready.status, ready.headers.get("retry-after")]).toEqual([503, "1"]);
+  expect((await unprepared.request("/healthz")).status).toBe(200);
+  const { status, headers, body } = await unprepared.request("/readyz");
+  expect({ status, retryAfter: headers.get("retry-after"), body }).toEqual({
+    status: 503,
+    retryAfter: "1",
+    body: { status: "waiting for its first tariff" },
   });
 });
 

@@ -15,10 +15,10 @@ function serve(
   toRefusal: Parameters<typeof createMapTiles>[1]["toRefusal"] = (error) => {
     throw error;
   },
-  shutdown = new AbortController(),
+  ending = new AbortController(),
 ): Promise<string> {
-  const handle = createMapTiles(tiles, { toRefusal, shutdownSignal: shutdown.signal });
-  whenOver(() => shutdown.abort());
+  const handle = createMapTiles(tiles, { toRefusal, endSignal: ending.signal });
+  whenOver(() => ending.abort());
   return listenWith((request, response) => {
     if (!handle(request, response, "request-1")) response.writeHead(404).end();
   });
@@ -114,14 +114,14 @@ test("a file that cannot be read is opened anew by the next request, and what wa
   await expect.poll(() => timesOpen(file)).toBeLessThanOrEqual(1);
 });
 
-test("a file is closed at the shutdown, and not opened again", async () => {
+test("a file is closed at the end, and not opened again", async () => {
   const file = join(folder, "left");
   writeFileSync(file, "0123456789");
-  const shutdown = new AbortController();
-  const url = await serve({ file, attribution: "" }, undefined, shutdown);
+  const ending = new AbortController();
+  const url = await serve({ file, attribution: "" }, undefined, ending);
   const range = () => get(url, "/map/tiles.pmtiles", { range: "bytes=5-9" });
   expect(await range()).toMatchObject({ status: 206, text: "56789" });
-  shutdown.abort();
+  ending.abort();
   const { status, text } = await range();
   expect({ status, body: JSON.parse(text) }).toEqual({
     status: 503,
