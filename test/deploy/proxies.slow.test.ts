@@ -11,12 +11,17 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { EventService } from "../../gen/shipments/v1/event_service_pb.js";
 import { ShipmentService } from "../../gen/shipments/v1/shipment_service_pb.js";
 import { readGuides } from "../docs/guide-blocks.ts";
-import { BOOKING, COVERED_ROUTE } from "../support/bookings.ts";
+import { BOOKING, COVERED_ROUTE, RPC_BOOKING, RPC_ROUTE } from "../support/bookings.ts";
+import type { Environment } from "../support/command.ts";
 import { eventually } from "../support/eventually.ts";
 import { freePort } from "../support/free-port.ts";
 import { startReplica, startService, startUnprepared } from "../support/service.ts";
 import type { StartedService, TestService } from "../support/service.ts";
-import type { LogLine } from "../support/service-process.ts";
+import {
+  startServiceProcess,
+  type LogLine,
+  type ServiceProcess,
+} from "../support/service-process.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 
 const HTTP_NAME = "book.example.org";
@@ -26,12 +31,16 @@ const CALLER = "127.0.0.2";
 
 const { blocks } = readGuides().find(({ name }) => name === "proxies.md")!;
 const blockWith = (text: string) => blocks.find((block) => block.text.includes(text))!.text;
+const { before: textOfHaproxy } = blocks.find(({ text }) =>
+  text.includes("backend http_replicas"),
+)!;
 
 /** A proxy as the guide configures it, and how it is run in the foreground, with its files in a folder. */
 const PROXIES = [
   {
     name: "nginx",
     grpcName: GRPC_NAME,
+    shutdownDelaySeconds: 0,
     // Beside what the guide says, since the usual folders belong to another account.
     config: (folder: string) =>
       blockWith("upstream http_replicas")
@@ -45,6 +54,7 @@ const PROXIES = [
   {
     name: "haproxy",
     grpcName: HTTP_NAME,
+    shutdownDelaySeconds: Number(/`SHUTDOWN_DELAY_SECONDS=(\d+)`/.exec(textOfHaproxy)![1]),
     config: (folder: string) =>
       blockWith("backend http_replicas")
         .replace("/etc/haproxy/tls", folder)
@@ -164,6 +174,76 @@ async function startProxy(
   return { origin: urlOf(HTTP_NAME), send, grpc, connect };
 }
 
+/** How long a test that restarts replicas may take, in milliseconds. */
+const RESTARTS_MS = 180_000;
+/** How many calls each client makes at least between two steps of a test. */
+const CALLS_OF_STEP = 20;
+
+/**
+ * Starts twelve clients, each of which calls again and again by a way of its own: bookings with and without
+ * keys, quotes, coverage and lists, by JSON, Connect and gRPC.
+ */
+function startLoad(
+  apiKey: string,
+  send: Awaited<ReturnType<typeof startProxy>>["send"],
+  grpc: Transport,
+) {
+  const failed: string[] = [];
+  const booked: string[] = [];
+  const counts: number[] = [];
+  let ending = false;
+  let keys = 0;
+  const key = () => `load-${++keys}`;
+  const json = async (path: string, body?: object, headers: object = {}) => {
+    const { status, text } = await send(path, { apiKey, headers, ...(body && { body }) });
+    if (status !== 200 && status !== 201) throw new Error(`${path}: ${status} ${text}`);
+    return JSON.parse(text);
+  };
+  const book = async (headers: object = {}) => {
+    booked.push((await json("/v1/shipments", BOOKING, headers)).data.reference);
+  };
+  const shipments = createClient(ShipmentService, grpc);
+  const headers = { authorization: `Bearer ${apiKey}` };
+  const bookByGrpc = async (more: object = {}) => {
+    const { data } = await shipments.createShipment(RPC_BOOKING, {
+      headers: { ...headers, ...more },
+    });
+    booked.push(data!.reference);
+  };
+  const zones = { lat: COVERED_ROUTE.pickup_lat, lng: COVERED_ROUTE.pickup_lng };
+  const ways: (() => Promise<unknown>)[] = [
+    () => book(),
+    () => book(),
+    () => book({ "idempotency-key": key() }),
+    () => json("/v1/shipments/quote", COVERED_ROUTE),
+    () => json("/v1/quotes", COVERED_ROUTE),
+    () => json("/v1/coverage/zones", { points: [zones] }),
+    () => json("/v1/shipments?page_size=5"),
+    () => json("/shipments.v1.ShipmentService/ListShipments", { pageSize: 5 }),
+    () => bookByGrpc(),
+    () => bookByGrpc({ "idempotency-key": key() }),
+    () => shipments.quoteShipment(RPC_ROUTE, { headers }),
+    () => shipments.listShipments({ pageSize: 5 }, { headers }),
+  ];
+  const clients = ways.map(async (call, i) => {
+    for (counts[i] = 0; !ending; counts[i]!++) {
+      await call().catch((error: unknown) => failed.push(`client ${i}: ${String(error)}`));
+    }
+  });
+  return {
+    /** Waits until every client has made some more calls. */
+    async more(): Promise<void> {
+      const wanted = counts.map((count) => count + CALLS_OF_STEP);
+      await eventually("more calls", () => wanted.every((count, i) => counts[i]! >= count));
+    },
+    async end() {
+      ending = true;
+      await Promise.all(clients);
+      return { calls: counts.reduce((sum, count) => sum + count, 0), failed, booked };
+    },
+  };
+}
+
 describe.each(PROXIES)("$name", (proxy) => {
   describe.skipIf(!isHere(proxy.name) || !isHere("openssl"))("as the guide configures it", () => {
     const logs: LogLine[][] = [[], []];
@@ -230,8 +310,8 @@ describe.each(PROXIES)("$name", (proxy) => {
     });
 
     test("sends what may be sent twice to the replica that serves, and nothing else twice", async () => {
-      const refusing = await startUnprepared(service.databaseUrl);
-      onTestFinished(() => refusing.app.close());
+      // Cut off from the database.
+      const refusing = await startUnprepared();
       const { send } = await startProxy(proxy, [service, refusing]);
       const book = async (headers: object) =>
         (await send("/v1/shipments", { apiKey, body: BOOKING, headers })).status;
@@ -254,7 +334,52 @@ describe.each(PROXIES)("$name", (proxy) => {
       expect((await stored()).length - before).toBe(acknowledged);
     });
 
-    const stored = () => service.app.em.execute("select from shipment");
+    const stored = () => service.app.em.execute("select reference from shipment");
+
+    test(
+      "restarts of both replicas are seen by no caller, and lose nothing that was acknowledged",
+      async () => {
+        const environments = [];
+        for (let i = 0; i < 2; i++) {
+          environments.push({
+            DATABASE_URL: service.databaseUrl,
+            HOST: "127.0.0.1",
+            PORT: `${await freePort()}`,
+            GRPC_PORT: `${await freePort()}`,
+            TRUSTED_PROXIES: "127.0.0.1",
+            SHUTDOWN_DELAY_SECONDS: `${proxy.shutdownDelaySeconds}`,
+          });
+        }
+        const started: ServiceProcess[] = [];
+        const start = async (environment: Environment) => {
+          const replica = await startServiceProcess(environment);
+          started.push(replica);
+          await replica.untilReady();
+          return replica;
+        };
+        const replicas = await Promise.all(environments.map(start));
+        const { send, grpc } = await startProxy(proxy, replicas);
+        const before = await stored();
+        const load = startLoad(apiKey, send, grpc);
+        await load.more();
+        for (const [i, environment] of environments.entries()) {
+          replicas[i]!.process.kill("SIGTERM");
+          expect(await replicas[i]!.ended).toMatchObject({ code: 0, stderr: "" });
+          await load.more();
+          replicas[i] = await start(environment);
+          await load.more();
+        }
+        const { calls, failed, booked } = await load.end();
+        const warnings = started.flatMap((it) => it.log().filter(({ level }) => level !== 30));
+        expect({ failed, warnings }).toEqual({ failed: [], warnings: [] });
+        expect(calls).toBeGreaterThan(booked.length);
+        // Nothing is lost, and nothing was booked twice.
+        const known = new Set(before.map(({ reference }) => reference));
+        const references = (await stored()).map(({ reference }) => reference as string);
+        expect(references.filter((it) => !known.has(it)).toSorted()).toEqual(booked.toSorted());
+      },
+      RESTARTS_MS,
+    );
 
     test.runIf(proxy.name === "haproxy")(
       "leaves a replica that ends before that refuses calls, and gives quotes when none is ready",
