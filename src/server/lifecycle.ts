@@ -50,8 +50,8 @@ const OPERATIONS_MS = 200;
 /** How long disconnecting from a database that may not answer takes at most, in milliseconds. */
 const DISCONNECT_MS = 1_000;
 
-/** Builds the lifecycle of a service from its parts. */
-export function createLifecycle(options: {
+/** What the lifecycle of a service is made of. */
+interface LifecycleOptions {
   readonly host: string;
   readonly port: number;
   readonly grpcPort: number;
@@ -67,34 +67,12 @@ export function createLifecycle(options: {
   /** Sends the spans that wait, for half a second at most. */
   readonly closeTracing: () => Promise<void>;
   readonly log: Logger;
-}): Lifecycle {
+}
+
+/** Builds the lifecycle of a service from its parts. */
+export function createLifecycle(options: LifecycleOptions): Lifecycle {
   const { host, http, grpc, operations, operationsPort, readiness, background, log } = options;
   const { shutdownSignal } = readiness;
-  const openCalls = () => http.openCalls() + grpc.openCalls();
-  const openConnections = () => http.openConnections() + grpc.openConnections();
-
-  async function untilCallsEnd(idleMs: number): Promise<void> {
-    const startedMs = performance.now();
-    for (;;) {
-      // Now what has arrived has been read: closing here loses least.
-      await immediate();
-      const tookMs = performance.now() - startedMs;
-      const mayCome = tookMs < idleMs && openConnections() > 0;
-      if (tookMs >= DRAIN_MS || (openCalls() === 0 && !mayCome)) return;
-      await sleep(20);
-    }
-  }
-
-  async function closeConnections(): Promise<void> {
-    const calls = openCalls();
-    if (calls > 0) {
-      log.warn({ calls }, `calls were cut: they had not ended after ${DRAIN_MS / 1_000} s`);
-      readiness.end();
-    }
-    const graceMs = calls > 0 ? 0 : HANG_UP_MS;
-    await Promise.all([http.close(graceMs), grpc.close(graceMs)]);
-    readiness.end();
-  }
 
   return {
     listenForOperators: async () =>
@@ -124,15 +102,9 @@ export function createLifecycle(options: {
     async close(idleMs = 0) {
       if (readiness.leave()) await sleep(LINGER_MS);
       const startedMs = performance.now();
-      // Connections that the system has made and this process not accepted are reset when a port closes:
-      // right after a poll there are none, or few.
-      await immediate();
-      http.drain();
-      grpc.drain();
       readiness.shutDown();
       const delivered = background.stopDeliveries();
-      await untilCallsEnd(idleMs);
-      await closeConnections();
+      await drain(options, idleMs);
       const leftMs = Math.max(DISCONNECT_MS, startedMs + DELIVERIES_MS - performance.now());
       await Promise.race([
         delivered.then(() => background.close()).then(options.disconnect),
@@ -142,4 +114,35 @@ export function createLifecycle(options: {
       await Promise.all([operations.close(OPERATIONS_MS), options.closeTracing()]);
     },
   };
+}
+
+/**
+ * Closes the public servers: their ports, then, when calls have ended or have taken too long, their
+ * connections. What arrives while a port or a connection closes is lost. So both are closed right after the
+ * event loop has polled, when all that had arrived by then has been accepted or read.
+ */
+async function drain(
+  { http, grpc, readiness, log }: Pick<LifecycleOptions, "http" | "grpc" | "readiness" | "log">,
+  idleMs: number,
+): Promise<void> {
+  const openCalls = () => http.openCalls() + grpc.openCalls();
+  const openConnections = () => http.openConnections() + grpc.openConnections();
+  await immediate();
+  http.drain();
+  grpc.drain();
+  const startedMs = performance.now();
+  const tookMs = () => performance.now() - startedMs;
+  const mayCome = () => tookMs() < idleMs && openConnections() > 0;
+  while (tookMs() < DRAIN_MS && (openCalls() > 0 || mayCome())) {
+    await sleep(20);
+    await immediate();
+  }
+  const calls = openCalls();
+  if (calls > 0) {
+    log.warn({ calls }, `calls were cut: they had not ended after ${DRAIN_MS / 1_000} s`);
+    readiness.end();
+  }
+  const graceMs = calls > 0 ? 0 : HANG_UP_MS;
+  await Promise.all([http.close(graceMs), grpc.close(graceMs)]);
+  readiness.end();
 }

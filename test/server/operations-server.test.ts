@@ -97,7 +97,7 @@ test("before the database can be had operators' server answers, and the public p
     OPERATIONS_PORT: "0",
     DATABASE_URL: "postgres://nobody@127.0.0.1:1/none",
   });
-  const waiting = ({ msg }: LogLine) => `${msg as string}`.startsWith("waiting for the database");
+  const waiting = ({ msg }: LogLine) => String(msg).startsWith("waiting for the database");
   await eventually("it to wait for the database", () => starting.log().some(waiting));
   const { operations } = starting.log().find(({ msg }) => msg === "starting")!;
   expect(operations).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);

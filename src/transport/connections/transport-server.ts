@@ -1,4 +1,4 @@
-import type { AddressInfo, Server } from "node:net";
+import { Server, type AddressInfo } from "node:net";
 
 /** A server of the service, on one port. */
 export interface TransportServer {
@@ -25,6 +25,25 @@ export function listen(server: Server, host: string, port: number): Promise<Addr
     server.listen(port, host, () => {
       server.off("error", reject);
       resolve(server.address() as AddressInfo);
+    });
+  });
+}
+
+/**
+ * Takes no new connections. Node's own `close` of a server that speaks HTTP does more: it closes idle
+ * connections, on which a call may be coming.
+ */
+export function stopListening(server: Server): void {
+  Server.prototype.close.call(server);
+}
+
+/** Closes a server with its idle connections, and calls `cut` when others are still open after `graceMs`. */
+export function closeServer(server: Server, graceMs: number, cut: () => void): Promise<void> {
+  return new Promise((resolve) => {
+    const cutting = setTimeout(cut, graceMs);
+    server.close(() => {
+      clearTimeout(cutting);
+      resolve();
     });
   });
 }

@@ -6,8 +6,13 @@ import {
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from "node:http2";
-import { Server as NetServer, type Socket } from "node:net";
-import { listen, type TransportServer } from "../connections/transport-server.ts";
+import type { Socket } from "node:net";
+import {
+  closeServer,
+  listen,
+  stopListening,
+  type TransportServer,
+} from "../connections/transport-server.ts";
 import { IDLE_STREAM_MS, type RpcHandler } from "../connect/connect-options.ts";
 import type { ConnectionCalls } from "../connections/connection-calls.ts";
 import { CONNECTIONS, STREAM_RESETS, type ConnectionLimits } from "../../pipeline/bounds/limits.ts";
@@ -92,24 +97,17 @@ export function createGrpcServer(
       return address;
     },
     drain() {
-      // Node's own `close` of an HTTP/2 server closes sessions, too.
-      NetServer.prototype.close.call(server);
+      stopListening(server);
       // Node writes whole frames, so that another one fits between any two.
       for (const socket of sessions.keys()) socket.write(GO_ELSEWHERE);
     },
-    close: (graceMs) =>
-      new Promise((resolve) => {
+    async close(graceMs) {
+      await closeServer(server, graceMs, () => {
         // Sockets, since a session that closes waits without end for its caller to hang up.
-        const cut = setTimeout(() => {
-          for (const socket of sessions.keys()) socket.destroy();
-        }, graceMs);
-        server.close(() => {
-          clearTimeout(cut);
-          connections.stop();
-          resolve();
-        });
-        for (const session of sessions.values()) session.close();
-      }),
+        for (const socket of sessions.keys()) socket.destroy();
+      });
+      connections.stop();
+    },
     openCalls: connections.openCalls,
     openConnections: connections.count,
   };

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { createServer, STATUS_CODES, ServerResponse, type IncomingMessage } from "node:http";
-import { Server as NetServer, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { readCallHeaders } from "../../pipeline/call-headers.ts";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
 import { errorBody } from "../../pipeline/refusals/refusal-body.ts";
@@ -8,7 +8,12 @@ import { REFUSAL_STATUS } from "../../pipeline/refusals/refusal-status.ts";
 import type { ConnectionCalls } from "../connections/connection-calls.ts";
 import { CONNECTIONS, type ConnectionLimits } from "../../pipeline/bounds/limits.ts";
 import { createConnections, type Connections } from "../connections/connections.ts";
-import { listen, type TransportServer } from "../connections/transport-server.ts";
+import {
+  closeServer,
+  listen,
+  stopListening,
+  type TransportServer,
+} from "../connections/transport-server.ts";
 import { hostError } from "../connect/request-target.ts";
 import { sendRefusal } from "./responses.ts";
 
@@ -96,19 +101,13 @@ export function createBoundedServer(
     },
     drain() {
       isDraining = true;
-      // Node's own `close` of an HTTP server closes idle connections, too, on which a call may be coming.
-      NetServer.prototype.close.call(server);
+      stopListening(server);
     },
-    close: (graceMs) =>
-      new Promise((resolve) => {
-        isDraining = true;
-        const cut = setTimeout(() => server.closeAllConnections(), graceMs);
-        server.close(() => {
-          clearTimeout(cut);
-          connections.stop();
-          resolve();
-        });
-      }),
+    async close(graceMs) {
+      isDraining = true;
+      await closeServer(server, graceMs, () => server.closeAllConnections());
+      connections.stop();
+    },
     openCalls: connections.openCalls,
     openConnections: connections.count,
   };

@@ -208,3 +208,18 @@ test("a flood of resets ends its connection", async () => {
   };
   await Promise.all([closed, flood()]);
 });
+
+test("a server that drains takes no connection, and serves streams that callers were about to open", async () => {
+  const port = await start({});
+  const session = await openSession(port);
+  const told = once(session, "goaway");
+  server!.drain();
+  // Before the caller has read that it is to go elsewhere.
+  expect(await call(session)).toBe("0");
+  const [code, lastStream] = await told;
+  expect([code, lastStream]).toEqual([constants.NGHTTP2_NO_ERROR, 2 ** 31 - 1]);
+  const [error] = await once(openTcp(port), "error");
+  expect(error).toMatchObject({ code: "ECONNREFUSED" });
+  // The caller hangs up by itself.
+  await eventually("no connection", () => server!.openConnections() === 0);
+});
