@@ -159,7 +159,7 @@ const EXAMPLES: {
     "version",
     "Version 3 is in force; only one that is scheduled can be called off.",
   ),
-  UNAVAILABLE: says("The service is starting; try again in a moment."),
+  UNAVAILABLE: says("The service cannot reach its database; try again in a moment."),
 };
 
 /** Any operator may make a link, but only owners make one for somebody else. */

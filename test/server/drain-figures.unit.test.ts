@@ -1,0 +1,21 @@
+import { expect, test } from "vitest";
+import { readFileSync } from "node:fs";
+import { END_MS } from "../../src/commands/serve.ts";
+import { DRAIN_MS } from "../../src/server/lifecycle.ts";
+
+test.each(["deployment.md", "proxies.md"])(
+  "%s says how long calls in flight have at the end",
+  (guide) => {
+    const text = readFileSync(`src/docs/${guide}`, "utf8").replaceAll(/\s+/g, " ");
+    const seconds = [...text.matchAll(/calls in flight have up to (\S+) s to finish/gi)];
+    expect(seconds.map(([, figure]) => figure)).toEqual([`${DRAIN_MS / 1_000}`]);
+  },
+);
+
+test("deployment.md says when a replica has ended", () => {
+  const text = readFileSync("src/docs/deployment.md", "utf8");
+  expect([...text.matchAll(/(\d+\.\d) s/g)].map(([, figure]) => Number(figure))).toEqual([
+    END_MS / 1_000,
+    END_MS / 1_000,
+  ]);
+});
