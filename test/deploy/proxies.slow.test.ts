@@ -4,6 +4,7 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { Agent as HttpsAgent } from "node:https";
 import type { LookupFunction } from "node:net";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { createClient, type Transport } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
 import { Agent, request } from "undici";
@@ -175,9 +176,11 @@ async function startProxy(
 }
 
 /** How long a test that restarts replicas may take, in milliseconds. */
-const RESTARTS_MS = 180_000;
+const RESTARTS_MS = 300_000;
 /** How many calls each client makes at least between two steps of a test. */
 const CALLS_OF_STEP = 20;
+/** How long a client waits between two calls, in milliseconds. */
+const PAUSE_MS = 10;
 
 /**
  * Starts twelve clients, each of which calls again and again by a way of its own: bookings with and without
@@ -228,6 +231,8 @@ function startLoad(
   const clients = ways.map(async (call, i) => {
     for (counts[i] = 0; !ending; counts[i]!++) {
       await call().catch((error: unknown) => failed.push(`client ${i}: ${String(error)}`));
+      // So that connections are idle for moments, and the machine has time for what restarts.
+      await sleep(PAUSE_MS);
     }
   });
   return {
