@@ -182,7 +182,7 @@ describeDashboard(
       expect(await button(page, "Try the refund again").count()).toBe(0);
       await expectWellShown(page, "payment-disputed");
       setup.stripe.closeDispute(dispute, "lost");
-      await page.getByText("the bank took the money back").waitFor();
+      await page.getByText("the bank took back what was disputed").waitFor();
       await expect.poll(() => badges(page)).toEqual(["Cancelled", "Refunded"]);
     });
 

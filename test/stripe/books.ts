@@ -189,13 +189,19 @@ export class Books {
 
   createRefund(params: Stripe.RefundCreateParams): Stripe.Refund {
     const charge = this.#chargeToRefund(params);
-    const left = charge.amount - charge.amount_refunded;
-    if (left === 0) {
+    const disputes = this.#disputesOf(charge);
+    const lost = disputes.reduce(
+      (sum, { status, amount }) => sum + (status === "lost" ? amount : 0),
+      0,
+    );
+    const left = Math.max(0, charge.amount - charge.amount_refunded - lost);
+    if (left === 0 && lost === 0) {
       throw invalidRequest(`Charge ${charge.id} has already been refunded.`, {
         code: "charge_already_refunded",
       });
     }
-    if (charge.disputed && !this.#disputeOf(charge)?.is_charge_refundable) {
+    // What a dispute that was lost left can be refunded; while one is open, nothing can.
+    if (left === 0 || disputes.some((it) => isOpen(it) && !it.is_charge_refundable)) {
       throw invalidRequest(`Charge ${charge.id} has been charged back; cannot issue a refund.`, {
         code: "charge_disputed",
       });
@@ -247,10 +253,11 @@ export class Books {
   }
 
   /** A card's holder disputes a charge; an inquiry withdraws no funds and lets it be refunded. */
-  openDispute(chargeId: string, inquiry: boolean): Stripe.Dispute {
+  openDispute(chargeId: string, amount: number | undefined, inquiry: boolean): Stripe.Dispute {
     const charge = this.charge(chargeId);
-    if (!charge.paid || charge.disputed) throw new Error(`${chargeId} cannot be disputed`);
-    const dispute = newDispute(this.stamp, charge, inquiry);
+    const isDisputed = this.#disputesOf(charge).some(isOpen);
+    if (!charge.paid || isDisputed) throw new Error(`${chargeId} cannot be disputed`);
+    const dispute = newDispute(this.stamp, charge, amount ?? charge.amount, inquiry);
     this.disputes.set(dispute.id, dispute);
     charge.disputed = true;
     this.#emit("charge.dispute.created", dispute);
@@ -260,7 +267,7 @@ export class Books {
 
   closeDispute(id: string, outcome: "won" | "lost"): Stripe.Dispute {
     const dispute = this.dispute(id);
-    if (!/needs_response|under_review/.test(dispute.status)) throw new Error(`${id} is closed`);
+    if (!isOpen(dispute)) throw new Error(`${id} is closed`);
     const inquiry = dispute.status.startsWith("warning");
     dispute.status = inquiry ? "warning_closed" : outcome;
     dispute.is_charge_refundable = inquiry || outcome === "won";
@@ -408,8 +415,8 @@ export class Books {
     return this.charge(idOf(latest_charge) ?? "");
   }
 
-  #disputeOf(charge: Stripe.Charge): Stripe.Dispute | undefined {
-    return [...this.disputes.values()].find((dispute) => idOf(dispute.charge) === charge.id);
+  #disputesOf(charge: Stripe.Charge): Stripe.Dispute[] {
+    return [...this.disputes.values()].filter((dispute) => idOf(dispute.charge) === charge.id);
   }
 
   #addRefunded(charge: Stripe.Charge, amount: number): void {
@@ -457,6 +464,11 @@ function totalOf(items: readonly Stripe.Checkout.SessionCreateParams.LineItem[])
     throw invalidRequest("All line items must use the same currency.", { param: "line_items" });
   }
   return { currency, amount: prices.reduce((sum, { amount }) => sum + amount, 0) };
+}
+
+/** Whether a dispute is not decided. */
+function isOpen({ status }: Stripe.Dispute): boolean {
+  return /needs_response|under_review/.test(status);
 }
 
 function fail(error: Error): never {

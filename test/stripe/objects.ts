@@ -320,12 +320,13 @@ export function newRefund(
 export function newDispute(
   { created, livemode }: Stamp,
   charge: Stripe.Charge,
+  amount: number,
   inquiry: boolean,
 ): Stripe.Dispute {
   return {
     id: newId("du"),
     object: "dispute",
-    amount: charge.amount,
+    amount,
     balance_transactions: [],
     charge: charge.id,
     created,

@@ -195,11 +195,15 @@ export class StripeStandIn {
   /**
    * A card's holder disputes a session's payment; gives the dispute's id.
    *
+   * @param amount all of the payment unless given
    * @param inquiry whether the bank only asks as yet, so that it may be refunded
    */
-  openDispute(session: string, { inquiry = false }: { readonly inquiry?: boolean } = {}): string {
+  openDispute(
+    session: string,
+    { amount, inquiry = false }: { readonly amount?: number; readonly inquiry?: boolean } = {},
+  ): string {
     const books = this.#booksOf(session);
-    return books.openDispute(chargeOf(books, session), inquiry).id;
+    return books.openDispute(chargeOf(books, session), amount, inquiry).id;
   }
 
   closeDispute(dispute: string, outcome: "won" | "lost"): void {

@@ -564,6 +564,14 @@ export declare type PaymentDetails = Message<"shipments.v1.PaymentDetails"> & {
    * @generated from field: optional shipments.v1.DisputeStatus dispute = 7;
    */
   dispute?: DisputeStatus | undefined;
+
+  /**
+   * How much a bank took back by disputes that were lost, in the same currency. What was refunded, this and what is left
+   * add up to what was paid.
+   *
+   * @generated from field: double disputed_amount = 8;
+   */
+  disputedAmount: number;
 };
 
 export declare type PaymentDetailsValid = PaymentDetails;
@@ -735,7 +743,7 @@ export enum DisputeStatus {
   UNSPECIFIED = 0,
 
   /**
-   * Not decided; nothing is refunded meanwhile.
+   * Not decided; nothing is refunded meanwhile, nor what is not disputed.
    *
    * @generated from enum value: DISPUTE_STATUS_OPEN = 1;
    */
@@ -749,7 +757,7 @@ export enum DisputeStatus {
   WON = 2,
 
   /**
-   * The money went back.
+   * The money that was disputed went back, `disputed_amount`.
    *
    * @generated from enum value: DISPUTE_STATUS_LOST = 3;
    */

@@ -58,9 +58,12 @@ function isPayment({ type }: { readonly type: string }): boolean {
 function Receipt(props: { readonly shipment: Shipment; readonly paidAt: Instant | undefined }) {
   const { shipment, paidAt } = props;
   const { customer, total, currency, paymentDetails, paymentStatus } = shipment;
-  // Of what is not refunded a part may be all the same.
+  const { refundedAmount = 0, disputedAmount = 0 } = paymentDetails ?? {};
+  // Of what is not refunded a part may be all the same; what was recorded by hand is no provider's.
   const refunded =
-    paymentStatus === PaymentStatus.REFUNDED ? total : (paymentDetails?.refundedAmount ?? 0);
+    paymentStatus === PaymentStatus.REFUNDED
+      ? Number((total - disputedAmount).toFixed(4))
+      : refundedAmount;
   return (
     <article class="sheet receipt">
       <h2>{useWorkspace()?.name}</h2>
@@ -85,8 +88,13 @@ function Receipt(props: { readonly shipment: Shipment; readonly paidAt: Instant 
             , <Money amount={refunded} currency={currency} /> refunded
           </>
         )}
+        {disputedAmount > 0 && (
+          <>
+            , <Money amount={disputedAmount} currency={currency} /> taken back by the bank
+          </>
+        )}
         {paymentStatus === PaymentStatus.REFUND_PENDING &&
-          (refunded > 0 ? ", the rest to be refunded" : ", to be refunded")}
+          (refunded + disputedAmount > 0 ? ", the rest to be refunded" : ", to be refunded")}
         .
       </p>
       {shipment.test && <p class="label-test">Test. No money was taken.</p>}

@@ -48,7 +48,8 @@ export function ShipmentPayment(props: PaymentProps) {
   if (!isPaidOnline(props) || (details === undefined && !isPending)) return null;
   const isPaid =
     paymentStatus !== PaymentStatus.AWAITING_PAYMENT && paymentStatus !== PaymentStatus.VOIDED;
-  const refunded = details?.refundedAmount ?? 0;
+  const partOf = (amount = 0) =>
+    amount > 0 ? `${moneyText(amount, currency)} of ${moneyText(total, currency)}` : undefined;
   return (
     <Section title="Payment">
       <div class="form">
@@ -76,12 +77,8 @@ export function ShipmentPayment(props: PaymentProps) {
         <DescriptionList
           items={[
             ["Paid", isPaid ? <Money amount={total} currency={currency} /> : undefined],
-            [
-              "Refunded",
-              refunded > 0
-                ? `${moneyText(refunded, currency)} of ${moneyText(total, currency)}`
-                : undefined,
-            ],
+            ["Refunded", partOf(details?.refundedAmount)],
+            ["Taken back by the bank", partOf(details?.disputedAmount)],
             ["At Stripe", details && <AtStripe shipment={shipment} connection={connection} />],
           ]}
         />
@@ -117,7 +114,9 @@ function Dispute({ dispute }: { readonly dispute: DisputeStatus | undefined }) {
     case DisputeStatus.WON:
       return <p>The payment was disputed, and the dispute won: the money stays.</p>;
     case DisputeStatus.LOST:
-      return <p>The payment was disputed, and the dispute lost: the bank took the money back.</p>;
+      return (
+        <p>The payment was disputed, and the dispute lost: the bank took back what was disputed.</p>
+      );
     default:
       return null;
   }
@@ -216,7 +215,7 @@ function Refund(props: PaymentProps & { readonly details: PaymentDetails }) {
   });
   if (details.refundError === undefined) {
     if (details.dispute === DisputeStatus.OPEN) return null;
-    const amount = shipment.total - details.refundedAmount;
+    const amount = shipment.total - details.refundedAmount - details.disputedAmount;
     return (
       <p>
         <Money amount={Number(amount.toFixed(4))} currency={shipment.currency} /> is on its way back

@@ -18,6 +18,8 @@ export interface PaymentDetails {
   readonly refundError: string | null;
   /** How much went back, in minor units. */
   readonly refundedMinor: number;
+  /** How much else went back by disputes that were lost, in minor units; absent while none was. */
+  readonly disputedMinor?: number;
   /** Null while it was never disputed. */
   readonly dispute: DisputeStatus | null;
 }

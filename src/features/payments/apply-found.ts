@@ -86,13 +86,26 @@ export function isUnpaid({ paymentStatus }: ShipmentRow): boolean {
 
 /** Whether all of the money went back. */
 function isGone(found: FoundPayment): boolean {
-  return found.dispute === "lost" || refundedOf(found) >= found.amountMinor;
+  return leftOf(found) === 0;
 }
 
 /** Whether the provider has said so before; a refund that was recorded by hand is none of its own. */
 function wasGone({ paymentDetails, totalMinor }: ShipmentRow): boolean {
-  const { dispute, refundedMinor } = paymentDetails ?? NO_PAYMENT_DETAILS;
-  return dispute === "lost" || refundedMinor >= totalMinor;
+  const { refundedMinor, disputedMinor } = paymentDetails ?? NO_PAYMENT_DETAILS;
+  return refundedMinor + (disputedMinor ?? 0) >= totalMinor;
+}
+
+/** How much has not gone back, in minor units. */
+export function leftOf(found: FoundPayment): number {
+  return found.amountMinor - refundedOf(found) - disputedOf(found);
+}
+
+/**
+ * How much went back by disputes, in minor units. One may be of all although a part was refunded: the bank
+ * then takes the rest alone (https://support.stripe.com/questions/dispute-for-full-charge-amount-after-a-partial-refund-was-issued).
+ */
+function disputedOf(found: FoundPayment): number {
+  return Math.min(found.lostMinor, found.amountMinor - refundedOf(found));
 }
 
 /** How much went back, in minor units. */
@@ -143,14 +156,15 @@ function detailsOf(
     error: disagreement ?? (isAwaited ? found.error : null),
     refundError: row.paymentStatus === "refund_pending" ? refundErrorOf(found, known) : null,
     refundedMinor: refundedOf(found),
+    ...(found.lostMinor > 0 && { disputedMinor: disputedOf(found) }),
     dispute: found.dispute,
   };
 }
 
 /**
  * Why what is left did not go back; null when nothing failed, or another refund is on its way. A refund
- * by hand may be taken back after the attempt that counts has sent the rest: that leads to no other
- * attempt by itself, so that somebody has to be told.
+ * by hand may be taken back, or a dispute be won after all, when the attempt that counts has sent the rest:
+ * that leads to no other attempt by itself, so that somebody has to be told.
  */
 function refundErrorOf(
   found: FoundPayment,
@@ -163,5 +177,7 @@ function refundErrorOf(
   const isMade = refunds.some(
     ({ status, attempt }) => status === "succeeded" && (attempt ?? 0) >= refundAttempt,
   );
-  return refundRefusal ?? (isMade ? failed[0] : last)?.error ?? null;
+  return refundRefusal ?? (isMade ? failed[0] : last)?.error ?? (isMade ? PART_LEFT : null);
 }
+
+const PART_LEFT = "A part is left to refund.";

@@ -45,5 +45,6 @@ export function refusedPage({ message }: ProviderRefused, currency: string): Fou
     currency,
     refunds: [],
     dispute: null,
+    lostMinor: 0,
   };
 }

@@ -102,6 +102,8 @@ export interface FoundPayment {
   readonly currency: string;
   readonly refunds: readonly FoundRefund[];
   readonly dispute: DisputeStatus | null;
+  /** How much the disputes that were lost are of. */
+  readonly lostMinor: number;
 }
 
 /** A refund at a provider, by us or by hand. */

@@ -1,5 +1,5 @@
 import type { EntityManager } from "../../db/orm.ts";
-import { refundedOf, refundingOf } from "./apply-found.ts";
+import { leftOf, refundingOf } from "./apply-found.ts";
 import { type FoundPayment, ProviderRefused } from "./payment-provider.ts";
 import { countRefundAttempt, type LeasedPayment, notePayment } from "./provider-payments.ts";
 import type { LookAtPayment } from "./settle-payments.ts";
@@ -18,7 +18,7 @@ export async function refundAtProvider(
 ): Promise<LeasedPayment> {
   const { workspace, shipment } = leased;
   const { currency } = found;
-  const amountMinor = found.amountMinor - refundedOf(found) - refundingOf(found);
+  const amountMinor = leftOf(found) - refundingOf(found);
   const key = `${workspace}-${shipment}-${attempt}-refund`;
   try {
     const wanted = { payment: found.payment!, amountMinor, currency, attempt };

@@ -111,6 +111,7 @@ const COLUMNS: Readonly<Record<string, (shipment: Json) => Cell>> = {
   created_by: (it) => it.created_by,
   updated_at: (it) => it.updated_at,
   metadata: (it) => JSON.stringify(it.metadata),
+  disputed_amount: (it) => it.payment_details?.disputed_amount,
 };
 
 const CELLS = Object.values(COLUMNS);

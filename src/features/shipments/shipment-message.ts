@@ -128,6 +128,7 @@ function detailsMessage(
     error: details.error ?? undefined,
     refundError: details.refundError ?? undefined,
     refundedAmount: toMajor(details.refundedMinor, currency),
+    disputedAmount: toMajor(details.disputedMinor ?? 0, currency),
     dispute: dispute === null ? undefined : DISPUTE_STATUS[dispute],
   });
 }
@@ -202,6 +203,7 @@ function detailsJson({ checkout, ...details }: PaymentDetails, currency: string)
     refund_error: details.refundError,
     refunded_amount: toMajor(details.refundedMinor, currency),
     dispute: details.dispute,
+    disputed_amount: toMajor(details.disputedMinor ?? 0, currency),
   };
 }
 

@@ -89,7 +89,9 @@ const APPLY: Readonly<Record<SimulatedStep, (row: ShipmentRow, at: Date) => Ship
   },
   win_dispute: (row, at) => withDetails(disputed(row), { dispute: "won" }, at),
   lose_dispute(row, at) {
-    const lost = withDetails(disputed(row), { dispute: "lost" }, at);
+    const { refundedMinor } = disputed(row).paymentDetails!;
+    const disputedMinor = row.totalMinor - refundedMinor;
+    const lost = withDetails(row, { dispute: "lost", disputedMinor }, at);
     // The money has gone back then.
     return row.paymentStatus === "refund_pending" ? applyTrigger(lost, "refund", at) : lost;
   },

@@ -14,9 +14,9 @@ import { idOf, type RefundStatus } from "../../stripe/objects.ts";
 /** Something that a caller, a customer, an account's owner, a bank or the network does. */
 type Act =
   | { readonly act: "checkout" | "pay" | "decline" | "process" | "cancel" | "expire" }
-  | { readonly act: "dispute" | "retry" | "record" | "work" | "drop" }
+  | { readonly act: "retry" | "record" | "work" | "drop" }
   | { readonly act: "settle" | "settleRefunds" | "closeDispute"; readonly well: boolean }
-  | { readonly act: "refundByHand"; readonly percent: number }
+  | { readonly act: "refundByHand" | "dispute"; readonly percent: number }
   | { readonly act: "refundsBecome"; readonly status: RefundStatus }
   | { readonly act: "reprice"; readonly weightKg: number }
   | { readonly act: "deliver"; readonly times: number; readonly reversed: boolean }
@@ -25,7 +25,7 @@ type Act =
 
 const plain = fc.constantFrom(
   ...(["checkout", "pay", "decline", "process", "cancel", "expire"] as const),
-  ...(["dispute", "retry", "record", "work", "drop"] as const),
+  ...(["retry", "record", "work", "drop"] as const),
 );
 
 const act: fc.Arbitrary<Act> = fc.oneof(
@@ -37,7 +37,13 @@ const act: fc.Arbitrary<Act> = fc.oneof(
       well: fc.boolean(),
     }),
   },
-  fc.record({ act: fc.constant("refundByHand"), percent: fc.integer({ min: 1, max: 100 }) }),
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      act: fc.constantFrom("refundByHand", "dispute"),
+      percent: fc.oneof(fc.integer({ min: 1, max: 100 }), fc.constant(100)),
+    }),
+  },
   fc.record({
     act: fc.constant("refundsBecome"),
     status: fc.constantFrom("pending", "requires_action", "succeeded", "failed", "canceled"),
@@ -75,6 +81,7 @@ const beginnings: readonly (readonly Act[])[] = [
   [{ act: "process" }],
   [{ act: "pay" }, { act: "record" }, { act: "cancel" }],
   [{ act: "cancel" }, { act: "pay" }],
+  [{ act: "pay" }, { act: "dispute", percent: 30 }, { act: "closeDispute", well: false }],
 ];
 
 /** Histories of one shipment. */
@@ -91,11 +98,12 @@ interface Rest {
   readonly paymentStatus: string;
   readonly totalMinor: number;
   readonly refundedMinor: number;
+  readonly disputedMinor: number;
   readonly charges: number;
   readonly chargedMinor: number;
-  /** What went back at Stripe by refunds, and with what went by a dispute. */
   readonly refundedAtStripeMinor: number;
-  readonly goneMinor: number;
+  /** What disputes that were lost are of. */
+  readonly lostAtStripeMinor: number;
   /** Refunds that the service asked for, and that have not failed. */
   readonly ownRefunds: number;
 }
@@ -151,11 +159,15 @@ function createHistoryRunner(
         if (isWaiting(status)) stripe.settleRefund(id, well ? "succeeded" : "failed");
       }
     };
+    const isOpen = ({ status }: { readonly status: string }) => status === "needs_response";
+    const isDisputed = () => disputes().some(isOpen);
     const closeDisputes = (won: boolean) => {
-      for (const { id, status } of disputes()) {
-        if (status === "needs_response") stripe.closeDispute(id, won ? "won" : "lost");
+      for (const { id } of disputes().filter(isOpen)) {
+        stripe.closeDispute(id, won ? "won" : "lost");
       }
     };
+    const lostMinor = () =>
+      disputes().reduce((sum, { status, amount }) => sum + (status === "lost" ? amount : 0), 0);
 
     /** Does what can be done now, and passes over what cannot. */
     async function live(step: Act): Promise<void> {
@@ -199,9 +211,9 @@ function createHistoryRunner(
           });
           return;
         case "refundByHand": {
-          if (charge === undefined || charge.disputed || charge.refunded) return;
-          const left = charge.amount - charge.amount_refunded;
-          stripe.refundByHand(paid()!.id, Math.max(1, Math.floor((left * step.percent) / 100)));
+          const left = charge ? charge.amount - charge.amount_refunded - lostMinor() : 0;
+          if (left <= 0 || isDisputed()) return;
+          stripe.refundByHand(paid()!.id, partOf(left, step.percent));
           return;
         }
         case "refundsBecome":
@@ -211,7 +223,8 @@ function createHistoryRunner(
           settleRefunds(step.well);
           return;
         case "dispute":
-          if (charge !== undefined && !charge.disputed) stripe.openDispute(paid()!.id);
+          if (charge === undefined || isDisputed()) return;
+          stripe.openDispute(paid()!.id, { amount: partOf(charge.amount, step.percent) });
           return;
         case "closeDispute":
           closeDisputes(step.well);
@@ -262,17 +275,17 @@ function createHistoryRunner(
     const lines = stripe.payments(account).filter((line) => line.reference === reference);
     const sum = (pick: (line: (typeof lines)[number]) => number) =>
       lines.reduce((total, line) => total + pick(line), 0);
-    const isLost = disputes().some(({ status }) => status === "lost");
     const minor = (amount: number) => Math.round(amount * 100);
     return {
       status: shipment["status"],
       paymentStatus: shipment["payment_status"],
       totalMinor: minor(shipment["total"]),
       refundedMinor: minor(shipment["payment_details"]?.refunded_amount ?? 0),
+      disputedMinor: minor(shipment["payment_details"]?.disputed_amount ?? 0),
       charges: sum(({ charges }) => charges),
       chargedMinor: sum(({ charged }) => charged),
       refundedAtStripeMinor: sum(({ refunded }) => refunded),
-      goneMinor: isLost ? sum(({ charged }) => charged) : sum(({ refunded }) => refunded),
+      lostAtStripeMinor: lostMinor(),
       ownRefunds: refunds().filter(
         ({ metadata, status }) => metadata?.["attempt"] && status === "succeeded",
       ).length,
@@ -280,18 +293,25 @@ function createHistoryRunner(
   };
 }
 
+/** A percentage of an amount, at least one minor unit. */
+function partOf(amountMinor: number, percent: number): number {
+  return Math.max(1, Math.floor((amountMinor * percent) / 100));
+}
+
 /** Money at Stripe and here agree, and nothing was charged or refunded twice. */
 function assertAgrees(rest: Rest): void {
-  const { status, paymentStatus, totalMinor, charges, chargedMinor, goneMinor, ownRefunds } = rest;
+  const { status, paymentStatus, totalMinor, charges, chargedMinor, ownRefunds } = rest;
+  const { refundedMinor, disputedMinor } = rest;
   const said = JSON.stringify(rest);
   expect(charges, said).toBeLessThanOrEqual(1);
   expect(ownRefunds, said).toBeLessThanOrEqual(1);
-  expect(goneMinor, said).toBeLessThanOrEqual(chargedMinor);
-  expect(rest.refundedMinor, said).toBe(rest.refundedAtStripeMinor);
+  expect(refundedMinor, said).toBe(rest.refundedAtStripeMinor);
+  const unrefundedMinor = chargedMinor - refundedMinor;
+  expect(disputedMinor, said).toBe(Math.min(rest.lostAtStripeMinor, unrefundedMinor));
   const isUnpaid = paymentStatus === "awaiting_payment" || paymentStatus === "voided";
   expect(chargedMinor, said).toBe(isUnpaid ? 0 : totalMinor);
   if (status === "cancelled") {
     expect(["voided", "refunded"], said).toContain(paymentStatus);
-    expect(goneMinor, said).toBe(chargedMinor);
+    expect(disputedMinor, said).toBe(unrefundedMinor);
   } else expect(["awaiting_payment", "paid"], said).toContain(paymentStatus);
 }

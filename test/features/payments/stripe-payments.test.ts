@@ -22,6 +22,7 @@ const NO_DETAILS = {
   error: null,
   refund_error: null,
   refunded_amount: 0,
+  disputed_amount: 0,
   dispute: null,
 };
 
@@ -440,8 +441,59 @@ describe("a refund", () => {
     await deliver();
     await until(reference, { payment_details: { dispute: "lost" } });
     await takeStep(service, apiKey, reference, "cancel");
-    await until(reference, { payment_status: "refunded" });
+    const { payment_details } = await until(reference, { payment_status: "refunded" });
+    expect(payment_details).toEqual({ ...NO_DETAILS, dispute: "lost", disputed_amount: 12.69 });
     expect(refundsOf(session)).toEqual([]);
+  });
+
+  test("is of what a dispute of a part has left, once that is lost", async () => {
+    const { reference, session } = await paid();
+    const dispute = stripe.openDispute(session, { amount: 300 });
+    await takeStep(service, apiKey, reference, "cancel");
+    await deliver();
+    await until(reference, { payment_details: { dispute: "open" } });
+    expect(refundsOf(session)).toEqual([]);
+    stripe.closeDispute(dispute, "lost");
+    await deliver();
+    const { payment_details } = await until(reference, { payment_status: "refunded" });
+    expect(payment_details).toEqual({
+      ...NO_DETAILS,
+      refunded_amount: 9.69,
+      dispute: "lost",
+      disputed_amount: 3,
+    });
+    expect(refundsOf(session).map(({ amount }) => amount)).toEqual([969]);
+  });
+
+  test("leaves nothing owed when a dispute of all is lost after a part was refunded", async () => {
+    const { reference, session } = await paid();
+    stripe.refundByHand(session, 269);
+    stripe.closeDispute(stripe.openDispute(session), "lost");
+    await deliver();
+    const details = { refunded_amount: 2.69, dispute: "lost", disputed_amount: 10 };
+    await until(reference, { payment_details: details });
+    await takeStep(service, apiKey, reference, "cancel");
+    await until(reference, { payment_status: "refunded", payment_details: details });
+  });
+
+  test("is due again of what the bank gives back of a dispute that was lost", async () => {
+    const { reference, session } = await paid();
+    const dispute = stripe.openDispute(session, { amount: 300 });
+    stripe.closeDispute(dispute, "lost");
+    await takeStep(service, apiKey, reference, "cancel");
+    await until(reference, { payment_status: "refunded" });
+    stripe.books(account).dispute(dispute).status = "won";
+    await deliver();
+    await until(reference, {
+      payment_status: "refund_pending",
+      payment_details: { refund_error: "A part is left to refund.", disputed_amount: 0 },
+    });
+    await retry(reference);
+    await until(reference, {
+      payment_status: "refunded",
+      payment_details: { refund_error: null, refunded_amount: 12.69 },
+    });
+    expect(refundsOf(session).map(({ amount }) => amount)).toEqual([969, 300]);
   });
 });
 

@@ -22,7 +22,7 @@ const COLUMNS = [
   "pickup_address,pickup_lat,pickup_lng,pickup_window_start,pickup_window_end",
   "dropoff_address,dropoff_lat,dropoff_lng,dropoff_window_start,dropoff_window_end",
   "weight_kg,distance_km,distance_fee,weight_fee,window_fee,subtotal,base_fee,total,currency",
-  "refunded_amount,cancelled_at,cancel_reason,cancel_note,created_by,updated_at,metadata",
+  "refunded_amount,cancelled_at,cancel_reason,cancel_note,created_by,updated_at,metadata,disputed_amount",
 ].join();
 
 /** The line of a shipment, by what the API says of it; of formulas, what spreadsheets are to be told. */
@@ -39,6 +39,7 @@ function lineOf(shipment: ShipmentJson): Record<string, string> {
     dropoff_window_start: dropoff_window?.start,
     dropoff_window_end: dropoff_window?.end,
     refunded_amount: payment_details?.refunded_amount,
+    disputed_amount: payment_details?.disputed_amount,
     metadata: JSON.stringify(metadata),
   };
   return Object.fromEntries(

@@ -73,6 +73,7 @@ const row: fc.Arbitrary<ShipmentRow> = fc.record({
       error: maybe(text),
       refundError: maybe(text),
       refundedMinor: minor,
+      disputedMinor: minor,
       dispute: maybe(fc.constantFrom(...DISPUTE_STATUSES)),
     }),
   ),

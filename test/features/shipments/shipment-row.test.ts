@@ -81,6 +81,7 @@ const changing = fc
         error: maybe(text),
         refundError: maybe(text),
         refundedMinor: minor,
+        disputedMinor: minor,
         dispute: maybe(fc.constantFrom(...DISPUTE_STATUSES)),
       }),
     ),

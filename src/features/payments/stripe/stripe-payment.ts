@@ -30,7 +30,7 @@ export function foundPayment(found: StripePayment): FoundPayment {
     amountMinor: fromStripeAmount(intent?.amount_received ?? 0, currency),
     currency,
     refunds: found.refunds.map((refund) => foundRefund(refund, currency)),
-    dispute: disputeOf(found.disputes),
+    ...disputed(found.disputes, currency),
   };
 }
 
@@ -83,8 +83,18 @@ const DISPUTE_STATUS: Readonly<Record<string, DisputeStatus>> = {
   warning_closed: "won",
 };
 
-/** How the one that was opened last stands. */
-function disputeOf(disputes: readonly Stripe.Dispute[]): DisputeStatus | null {
-  const last = disputes.toSorted((a, b) => b.created - a.created)[0];
-  return last === undefined ? null : (DISPUTE_STATUS[last.status] ?? "open");
+/** The statuses of several disputes, of which the first that one of them has is that of the payment. */
+const FOREMOST: readonly DisputeStatus[] = ["open", "lost", "won"];
+
+function disputed(
+  disputes: readonly Stripe.Dispute[],
+  currency: string,
+): Pick<FoundPayment, "dispute" | "lostMinor"> {
+  const statusOfDispute = ({ status }: Stripe.Dispute) => DISPUTE_STATUS[status] ?? "open";
+  const statuses = disputes.map(statusOfDispute);
+  const lost = disputes.filter((dispute) => statusOfDispute(dispute) === "lost");
+  return {
+    dispute: FOREMOST.find((status) => statuses.includes(status)) ?? null,
+    lostMinor: lost.reduce((sum, { amount }) => sum + fromStripeAmount(amount, currency), 0),
+  };
 }
