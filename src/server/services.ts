@@ -28,6 +28,7 @@ import { updateCustomer } from "../features/customers/update-customer.ts";
 import type { EventAnnouncer } from "../features/events/event-announcer.ts";
 import { listEvents } from "../features/events/list-events.ts";
 import { watchEvents, type WatchDeps } from "../features/events/watch-events.ts";
+import { acceptUncountedPayment } from "../features/payments/accept-uncounted-payment.ts";
 import { beginPaymentConnection } from "../features/payments/begin-payment-connection.ts";
 import { checkPaymentConnection } from "../features/payments/check-payment-connection.ts";
 import { disconnectPaymentConnection } from "../features/payments/disconnect-payment-connection.ts";
@@ -218,6 +219,7 @@ export function implementServices(given: ServiceDeps): {
         recordRefund,
         createCheckout,
         retryRefund,
+        acceptUncountedPayment,
         cancelShipment,
         batchAdvanceShipments,
         batchCancelShipments,

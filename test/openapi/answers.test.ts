@@ -159,6 +159,18 @@ test("the answers on payments at a provider are as the OpenAPI document says", a
     return data.payment_details.refund_error !== null;
   });
   await call(`shipments/${reference}/refunds/retry`, { ...by, body: {} });
+  const uncounted = (await call("shipments", { ...by, body: BOOKING })).data.reference;
+  await call(`shipments/${uncounted}/checkout`, { ...by, body: PAGE_URLS });
+  const session = sessionOf(stripe, account, uncounted);
+  stripe.books(account).session(session).amount_total = 900;
+  stripe.pay(session);
+  await stripe.deliverNotices();
+  await eventually("the money not to count", async () => {
+    const { data } = await call(`shipments/${uncounted}`, by);
+    return data.payment_details.uncounted;
+  });
+  await call("attention", by);
+  await call(`shipments/${uncounted}/payments/accept`, { ...by, body: {} });
   const other = await service.addWorkspace({ paymentProvider: undefined });
   const byOther = { apiKey: other.apiKey };
   await call("payment_connection", byOther);

@@ -168,6 +168,7 @@ export async function walkTenancy(
       plain: ["success_url", "cancel_url", "expires_in_minutes"],
     },
     "ShipmentService/RetryRefund": { names: naming("shipment") },
+    "ShipmentService/AcceptUncountedPayment": { names: naming("shipment") },
     "PaymentConnectionService/GetPaymentConnection": {},
     "PaymentConnectionService/BeginPaymentConnection": {
       plain: ["payment_provider", "return_url", "refresh_url"],

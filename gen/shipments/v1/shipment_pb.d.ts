@@ -572,6 +572,14 @@ export declare type PaymentDetails = Message<"shipments.v1.PaymentDetails"> & {
    * @generated from field: double disputed_amount = 8;
    */
   disputedAmount: number;
+
+  /**
+   * Whether money was taken that does not pay the shipment, or may have been at an account that is closed to the service:
+   * until it is refunded at the provider, or accepted by AcceptUncountedPayment.
+   *
+   * @generated from field: bool uncounted = 9;
+   */
+  uncounted: boolean;
 };
 
 export declare type PaymentDetailsValid = PaymentDetails;

@@ -679,8 +679,8 @@ export declare type ListShipmentsRequest = Message<"shipments.v1.ListShipmentsRe
 
   /**
    * Only shipments that need somebody's hand, as their `payment_details` tell: one that is to be paid and whose payment
-   * failed, one whose refund is due and failed, and one whose payment is disputed. Without `status` and
-   * `payment_status`.
+   * failed, one whose refund is due and failed, one whose payment is disputed, and one with money that does not count.
+   * Without `status` and `payment_status`.
    *
    * @generated from field: bool failed = 10;
    */
@@ -1651,6 +1651,62 @@ export declare type RetryRefundResponseValid = Message<"shipments.v1.RetryRefund
 export declare const RetryRefundResponseSchema: GenMessage<RetryRefundResponse, {validType: RetryRefundResponseValid}>;
 
 /**
+ * @generated from message shipments.v1.AcceptUncountedPaymentRequest
+ */
+export declare type AcceptUncountedPaymentRequest = Message<"shipments.v1.AcceptUncountedPaymentRequest"> & {
+  /**
+   * The shipment's reference.
+   *
+   * @generated from field: string shipment = 1;
+   */
+  shipment: string;
+};
+
+/**
+ * @generated from message shipments.v1.AcceptUncountedPaymentRequest
+ */
+export declare type AcceptUncountedPaymentRequestValid = Message<"shipments.v1.AcceptUncountedPaymentRequest"> & {
+  /**
+   * The shipment's reference.
+   *
+   * @generated from field: string shipment = 1;
+   */
+  shipment: string;
+};
+
+/**
+ * Describes the message shipments.v1.AcceptUncountedPaymentRequest.
+ * Use `create(AcceptUncountedPaymentRequestSchema)` to create a new message.
+ */
+export declare const AcceptUncountedPaymentRequestSchema: GenMessage<AcceptUncountedPaymentRequest, {validType: AcceptUncountedPaymentRequestValid}>;
+
+/**
+ * @generated from message shipments.v1.AcceptUncountedPaymentResponse
+ */
+export declare type AcceptUncountedPaymentResponse = Message<"shipments.v1.AcceptUncountedPaymentResponse"> & {
+  /**
+   * @generated from field: shipments.v1.Shipment data = 1;
+   */
+  data?: Shipment | undefined;
+};
+
+/**
+ * @generated from message shipments.v1.AcceptUncountedPaymentResponse
+ */
+export declare type AcceptUncountedPaymentResponseValid = Message<"shipments.v1.AcceptUncountedPaymentResponse"> & {
+  /**
+   * @generated from field: shipments.v1.Shipment data = 1;
+   */
+  data?: ShipmentValid | undefined;
+};
+
+/**
+ * Describes the message shipments.v1.AcceptUncountedPaymentResponse.
+ * Use `create(AcceptUncountedPaymentResponseSchema)` to create a new message.
+ */
+export declare const AcceptUncountedPaymentResponseSchema: GenMessage<AcceptUncountedPaymentResponse, {validType: AcceptUncountedPaymentResponseValid}>;
+
+/**
  * @generated from message shipments.v1.CancelShipmentRequest
  */
 export declare type CancelShipmentRequest = Message<"shipments.v1.CancelShipmentRequest"> & {
@@ -1904,6 +1960,17 @@ export declare const ShipmentService: GenService<{
     methodKind: "unary";
     input: typeof RetryRefundRequestSchema;
     output: typeof RetryRefundResponseSchema;
+  },
+  /**
+   * Accepts money that does not count, or may have been taken at an account that is closed to the service, as it is:
+   * nothing is to be done about it any more, and the shipment's statuses stay.
+   *
+   * @generated from rpc shipments.v1.ShipmentService.AcceptUncountedPayment
+   */
+  acceptUncountedPayment: {
+    methodKind: "unary";
+    input: typeof AcceptUncountedPaymentRequestSchema;
+    output: typeof AcceptUncountedPaymentResponseSchema;
   },
   /**
    * Cancels a shipment that is pending or awaiting pickup; refused with SHIPMENT_STATE afterwards.

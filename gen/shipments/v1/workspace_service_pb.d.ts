@@ -331,7 +331,7 @@ export declare type AttentionSubject = Message<"shipments.v1.AttentionSubject"> 
   at?: Timestamp | undefined;
 
   /**
-   * Why the refund was not made, in the provider's words; unset for what is no failed refund.
+   * Why the refund was not made, or the money does not count; unset for other kinds, and where it is not known.
    *
    * @generated from field: optional string reason = 4;
    */
@@ -555,6 +555,13 @@ export enum AttentionKind {
    * @generated from enum value: ATTENTION_KIND_REFUND_FAILED = 3;
    */
   REFUND_FAILED = 3,
+
+  /**
+   * Money was taken, or may have been, that does not pay a shipment: refund it at the payment provider, or accept it.
+   *
+   * @generated from enum value: ATTENTION_KIND_PAYMENT_UNCOUNTED = 9;
+   */
+  PAYMENT_UNCOUNTED = 9,
 
   /**
    * Somebody asked their bank for the money back, and it is not decided yet.

@@ -66,6 +66,7 @@ function allOf(kind: AttentionKind, workspace: string): Link | undefined {
           { payment_status: String(PaymentStatus.REFUND_PENDING) },
         ),
       };
+    case AttentionKind.PAYMENT_UNCOUNTED:
     case AttentionKind.DISPUTE_OPEN:
       return { label: "All shipments", href: paths.shipments({ workspace }) };
     case AttentionKind.WEBHOOK_DISABLED:
@@ -119,6 +120,18 @@ const SHOWN: Readonly<Partial<Record<AttentionKind, (props: Subject) => JSX.Elem
     >
       <RetryRefund shipment={id} />
     </AttentionItem>
+  ),
+  [AttentionKind.PAYMENT_UNCOUNTED]: ({ workspace, subject: { id, reason } }) => (
+    <AttentionItem
+      bad
+      says={
+        <>
+          Money was taken for <ShipmentLink {...{ workspace, id }} /> that does not count, or may
+          have been.
+        </>
+      }
+      besides={`${reason ?? ""} Refund it at Stripe, or accept it on the page of the shipment.`}
+    />
   ),
   [AttentionKind.DISPUTE_OPEN]: ({ workspace, subject: { id } }) => (
     <AttentionItem

@@ -56,9 +56,10 @@ export function ShipmentBadge({ status }: { readonly status: ShipmentStatus }) {
 /** What a payment provider says of a payment besides its status; undefined when that says all. */
 function newsOf({ paymentDetails }: Pick<Shipment, "paymentDetails">): Label | undefined {
   if (paymentDetails === undefined) return undefined;
-  const { dispute, refundError, processing, error } = paymentDetails;
+  const { dispute, refundError, uncounted, processing, error } = paymentDetails;
   if (dispute === DisputeStatus.OPEN) return ["Disputed", "bad"];
   if (refundError !== undefined) return ["Refund failed", "bad"];
+  if (uncounted) return ["Money not counted", "bad"];
   if (error !== undefined) return ["Payment failed", "attention"];
   return processing ? ["Payment processing", "neutral"] : undefined;
 }

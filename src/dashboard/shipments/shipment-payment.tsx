@@ -65,6 +65,7 @@ export function ShipmentPayment(props: PaymentProps) {
             stay as they are until then.
           </p>
         )}
+        {details?.uncounted && <Uncounted {...props} />}
         {isPending && !details?.processing && <PayLink {...props} />}
         {paymentStatus === PaymentStatus.REFUND_PENDING && details && (
           <Refund {...props} details={details} />
@@ -120,6 +121,30 @@ function Dispute({ dispute }: { readonly dispute: DisputeStatus | undefined }) {
     default:
       return null;
   }
+}
+
+/** Money that does not count, to be refunded at Stripe or accepted. */
+function Uncounted({ shipment: { reference }, changed }: PaymentProps) {
+  const shipments = useClient(ShipmentService);
+  const mayAccept = hasRole(useWorkspace(), "member");
+  const accept = useAction(async () => {
+    await shipments.acceptUncountedPayment({ shipment: reference });
+    toast("The money is accepted.");
+    changed();
+  });
+  return (
+    <>
+      <p class="problem">
+        <strong>Money was taken that does not count, or may have been.</strong> Look at Stripe:
+        refund it there, or accept it as it is.
+      </p>
+      {mayAccept && (
+        <div class="actions">
+          <ActionButton action={accept}>Accept the money</ActionButton>
+        </div>
+      )}
+    </>
+  );
 }
 
 /** What the addresses of this site are called in a refusal of them. */

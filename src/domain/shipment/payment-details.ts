@@ -10,8 +10,15 @@ export interface PaymentDetails {
   readonly checkout: { readonly url: string; readonly expiresAtMs: number } | null;
   /** Whether the customer has paid, and the money is on its way. */
   readonly processing: boolean;
-  /** Whether money was taken that does not count, and has not gone back; absent while there is none. */
-  readonly uncounted?: true;
+  /** The version of the checkout that took money which does not count and has not gone back; absent while none has. */
+  readonly uncounted?: number;
+  /**
+   * The version of the checkout that may have been paid unseen, since its account was closed to us before its
+   * end; absent while none may.
+   */
+  readonly unseen?: number;
+  /** The version of the checkout whose money, as of these two, somebody has accepted; absent while nobody has. */
+  readonly accepted?: number;
   /** Why it was not paid, in the provider's words; null when nothing went wrong. */
   readonly error: string | null;
   /** Why the refund that is due was not made; null when nothing went wrong. */

@@ -9,6 +9,8 @@ import type { FoundPayment } from "./payment-provider.ts";
 /** What is known of the payment besides what the provider says. */
 export interface KnownPayment {
   readonly workspace: number;
+  /** Of the checkout. */
+  readonly version: number;
   /** What the checkout asks for, in minor units. */
   readonly amountMinor: number;
   readonly currency: string;
@@ -39,7 +41,11 @@ export function applyFound(
       next = applyTrigger(next, "reverse_refund", at);
     }
   }
-  return withDetails(row, next, detailsOf(next, found, known, disagreement), at);
+  const details = {
+    ...detailsOf(next, found, known),
+    ...uncountedOf(row, found, known, disagreement),
+  };
+  return withDetails(row, next, details, at);
 }
 
 /**
@@ -47,14 +53,21 @@ export function applyFound(
  * its payment there; the row itself when it tells that already. Money that is on its way may still arrive,
  * so that no other page may be opened, and the price stays.
  *
- * @param reason why it is closed
+ * @param closed the checkout, whether its page may still be paid, and why the account is closed
  */
-export function applyClosedAccount(row: ShipmentRow, reason: string, at: Date): ShipmentRow {
+export function applyClosedAccount(
+  row: ShipmentRow,
+  closed: Pick<KnownPayment, "version"> & { readonly isOpen: boolean; readonly reason: string },
+  at: Date,
+): ShipmentRow {
+  const { version, isOpen, reason } = closed;
   const details = row.paymentDetails ?? NO_PAYMENT_DETAILS;
+  const isWatched = isUnpaid(row) && details.accepted !== version;
   const told = {
     ...details,
     checkout: null,
-    error: isUnpaid(row) ? reason : details.error,
+    error: isWatched && details.uncounted === undefined ? reason : details.error,
+    ...(isWatched && (isOpen || details.processing) && { unseen: version }),
     refundError: row.paymentStatus === "refund_pending" ? reason : null,
   };
   return withDetails(row, row, told, at);
@@ -137,12 +150,21 @@ function disagreementOf(
   return `The payment provider took ${paid}, which is not the shipment's total.`;
 }
 
-function detailsOf(
-  row: ShipmentRow,
+/** Money that does not count stays told until it has gone back or was accepted; what was unseen, until it is seen. */
+function uncountedOf(
+  { paymentDetails }: ShipmentRow,
   found: FoundPayment,
-  known: KnownPayment,
+  { version }: KnownPayment,
   disagreement: string | null,
-): PaymentDetails {
+): Partial<PaymentDetails> {
+  const { unseen, accepted } = paymentDetails ?? NO_PAYMENT_DETAILS;
+  const earlier = unseen !== undefined && unseen !== version ? { unseen } : {};
+  if (disagreement === null) return earlier;
+  if (accepted === version) return { ...earlier, accepted };
+  return { ...earlier, error: disagreement, ...(!isGone(found) && { uncounted: version }) };
+}
+
+function detailsOf(row: ShipmentRow, found: FoundPayment, known: KnownPayment): PaymentDetails {
   const isAwaited = row.paymentStatus === "awaiting_payment";
   const { page } = found;
   return {
@@ -151,9 +173,7 @@ function detailsOf(
         ? { url: page.url, expiresAtMs: page.expiresAt.getTime() }
         : null,
     processing: found.status === "processing",
-    // Else another page would be paid too, and this money be forgotten.
-    ...(disagreement !== null && !isGone(found) && { uncounted: true }),
-    error: disagreement ?? (isAwaited ? found.error : null),
+    error: isAwaited ? found.error : null,
     refundError: row.paymentStatus === "refund_pending" ? refundErrorOf(found, known) : null,
     refundedMinor: refundedOf(found),
     ...(found.lostMinor > 0 && { disputedMinor: disputedOf(found) }),

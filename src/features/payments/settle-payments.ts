@@ -151,7 +151,8 @@ async function look(
   const leave = async (reason: string): Promise<Looked> => {
     await applyToShipment(deps, leased, worker, {
       test,
-      apply: (row, _, at) => applyClosedAccount(row, reason, at),
+      apply: (row, { version }, at) =>
+        applyClosedAccount(row, { version, isOpen: leased.state === "open", reason }, at),
     });
     return { dueAt: null, isLeft: true };
   };

@@ -1,8 +1,11 @@
 import { columnsOf, insertionOf } from "../../db/columns.ts";
 import type { Transaction } from "../../db/transaction.ts";
+<<<<<<< HEAD
 import { refuse } from "../../domain/refusal.ts";
-import { NO_PAYMENT_DETAILS } from "../../domain/shipment/payment-details.ts";
+import { NO_PAYMENT_DETAILS, type PaymentDetails } from "../../domain/shipment/payment-details.ts";
 import { applyTrigger } from "../shipments/change-shipment.ts";
+=======
+>>>>>>> c00c323a (payments: keep money that does not count until it is seen to)
 import type { ShipmentKey } from "../shipments/find-shipment.ts";
 import type { ShipmentRow } from "../shipments/shipment-row.ts";
 import { isUnpaid } from "./apply-found.ts";
@@ -31,11 +34,12 @@ export const IS_AT_CONNECTED = `
 /** A shipment whose payment or refund the caller tells of, so that no checkout of it has to be told of. */
 export function byCallersWord(row: ShipmentRow): ShipmentRow {
   if (row.paymentDetails === null) return row;
-  const { uncounted: _, ...details } = row.paymentDetails;
+  const { accepted: _, ...details } = withoutUncounted(row.paymentDetails);
   const told = { checkout: null, processing: false, error: null, refundError: null };
   return { ...row, paymentDetails: { ...details, ...told } };
 }
 
+<<<<<<< HEAD
 /** @throws Refusal PAYMENT_DISPUTED while a dispute of the payment is open */
 export function assertUndisputed({ paymentDetails }: Pick<ShipmentRow, "paymentDetails">): void {
   if (paymentDetails?.dispute === "open") throw refuse("PAYMENT_DISPUTED");
@@ -53,6 +57,12 @@ export function refundInTestMode(row: ShipmentRow, at: Date): ShipmentRow {
   const details = row.paymentDetails ?? NO_PAYMENT_DETAILS;
   const refundedMinor = details.dispute === "lost" ? details.refundedMinor : row.totalMinor;
   return byCallersWord({ ...refunded, paymentDetails: { ...details, refundedMinor } });
+=======
+/** What a provider says of a payment, without money that does not count, or may have been paid unseen. */
+export function withoutUncounted(details: PaymentDetails): PaymentDetails {
+  const { uncounted: _, unseen: __, ...others } = details;
+  return others;
+>>>>>>> c00c323a (payments: keep money that does not count until it is seen to)
 }
 
 /**

@@ -14,6 +14,7 @@ import type { Call } from "../../pipeline/call.ts";
 import { loadWorkingKeys } from "../api-keys/api-keys.ts";
 import { indexPredicate } from "../shipments/shipment.entity.ts";
 import { type BookingDeps, loadBookingBlockers } from "../workspaces/booking-blockers.ts";
+import { UNCOUNTED } from "../workspaces/open-payments.ts";
 
 /** How many of a kind are counted, and how many of them are named. */
 export const MAX_COUNTED = 100;
@@ -48,11 +49,12 @@ export async function getAttention(
   { caller: { workspaceId } }: Call,
   { em, hasTariffInForce, now }: BookingDeps & { readonly now: () => Date },
 ): Promise<GetAttentionResponse> {
-  const [blockers, { failed, disputed, due, disabled, failing }, ending] = await Promise.all([
-    loadBookingBlockers(em.fork(), workspaceId, hasTariffInForce),
-    loadTrouble(em, workspaceId),
-    loadEndingKeys(em.fork(), workspaceId, now()),
-  ]);
+  const [blockers, { failed, uncounted, disputed, due, disabled, failing }, ending] =
+    await Promise.all([
+      loadBookingBlockers(em.fork(), workspaceId, hasTariffInForce),
+      loadTrouble(em, workspaceId),
+      loadEndingKeys(em.fork(), workspaceId, now()),
+    ]);
   const data = attentionTo<AttentionKind, Subject>([
     ...BLOCKERS.map(([blocker, kind]) => ({
       kind,
@@ -60,6 +62,7 @@ export async function getAttention(
       count: Number(blockers.includes(blocker)),
     })),
     { kind: AttentionKind.REFUND_FAILED, subjects: failed },
+    { kind: AttentionKind.PAYMENT_UNCOUNTED, subjects: uncounted },
     { kind: AttentionKind.DISPUTE_OPEN, subjects: disputed },
     { kind: AttentionKind.WEBHOOK_DISABLED, subjects: disabled },
     { kind: AttentionKind.WEBHOOK_FAILING, subjects: failing },
@@ -75,6 +78,10 @@ const BLOCKERS = [
   [BookingBlocker.PAYMENT_PROVIDER, AttentionKind.PAYMENT_PROVIDER],
 ] as const;
 
+/** What failed besides money that does not count, which is listed by itself. */
+const FAILED_BESIDES = `
+  (payment_details ->> 'dispute' = 'open' or payment_details ->> 'refundError' is not null)`;
+
 /**
  * The oldest of each payment status that failed or is disputed, but for customers who did not pay: those may be many,
  * and are not for the workspace.
@@ -87,17 +94,27 @@ const PAYMENT_TROUBLE = `
       (paymentStatus) => `(
         select * from shipment
         where workspace_id = $1 and payment_status = '${paymentStatus}'
-          and ${indexPredicate("shipment_failed")}
+          and ${indexPredicate("shipment_failed")} and ${FAILED_BESIDES}
         order by created_at, reference limit ${2 * MAX_COUNTED})`,
     )
     .join(" union all ")}) as failed
   order by created_at, reference`;
+
+/** The oldest with money that does not count, and why. */
+const UNCOUNTED_PAYMENTS = `
+  select reference, cancelled_at as "cancelledAt", payment_details ->> 'error' as error
+  from shipment where workspace_id = $1 and ${UNCOUNTED}
+  order by created_at, reference limit ${MAX_COUNTED}`;
 
 interface TroubleRow {
   readonly reference: string;
   readonly cancelledAt: Date | string | null;
   readonly refundError: string | null;
   readonly disputed: boolean;
+}
+
+interface UncountedRow extends Pick<TroubleRow, "reference" | "cancelledAt"> {
+  readonly error: string | null;
 }
 
 /**
@@ -137,9 +154,10 @@ interface WebhookRow {
 
 /** What is wrong with payments and webhooks. Of a shipment whose refund failed and is disputed the dispute decides. */
 async function loadTrouble(em: EntityManager, workspace: number) {
-  const [shipments, due, webhooks] = await inBatches(em, (send) =>
+  const [shipments, uncounted, due, webhooks] = await inBatches(em, (send) =>
     Promise.all([
       send<TroubleRow>(PAYMENT_TROUBLE, [workspace]),
+      send<UncountedRow>(UNCOUNTED_PAYMENTS, [workspace]),
       send<TroubleRow>(DUE_REFUNDS, [workspace]),
       send<WebhookRow>(FAILING_WEBHOOKS, [workspace]),
     ]),
@@ -147,10 +165,8 @@ async function loadTrouble(em: EntityManager, workspace: number) {
   return {
     failed: shipments
       .filter(({ disputed }) => !disputed)
-      .map((row) => ({
-        ...shipmentSubject(row),
-        ...(row.refundError === null ? {} : { reason: row.refundError }),
-      })),
+      .map((row) => ({ ...shipmentSubject(row), ...reasonOf(row.refundError) })),
+    uncounted: uncounted.map((row) => ({ ...shipmentSubject(row), ...reasonOf(row.error) })),
     disputed: shipments.filter(({ disputed }) => disputed).map(shipmentSubject),
     due: due.map(shipmentSubject),
     disabled: webhooks.filter(({ disabled }) => disabled).map(webhookSubject),
@@ -163,6 +179,10 @@ function shipmentSubject({
   cancelledAt,
 }: Pick<TroubleRow, "reference" | "cancelledAt">): Subject {
   return { id: reference, ...atOf(cancelledAt) };
+}
+
+function reasonOf(reason: string | null): Pick<Subject, "reason"> {
+  return reason === null ? {} : { reason };
 }
 
 function webhookSubject({ id, url, failingSince }: WebhookRow): Subject {

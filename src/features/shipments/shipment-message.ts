@@ -129,8 +129,14 @@ function detailsMessage(
     refundError: details.refundError ?? undefined,
     refundedAmount: toMajor(details.refundedMinor, currency),
     disputedAmount: toMajor(details.disputedMinor ?? 0, currency),
+    uncounted: hasUncounted(details),
     dispute: dispute === null ? undefined : DISPUTE_STATUS[dispute],
   });
+}
+
+/** Whether money was taken, or may have been, that does not count. */
+function hasUncounted({ uncounted, unseen }: Pick<PaymentDetails, "uncounted" | "unseen">) {
+  return (uncounted ?? unseen) !== undefined;
 }
 
 /** What a shipment does not show of its customer. */
@@ -204,6 +210,7 @@ function detailsJson({ checkout, ...details }: PaymentDetails, currency: string)
     refunded_amount: toMajor(details.refundedMinor, currency),
     dispute: details.dispute,
     disputed_amount: toMajor(details.disputedMinor ?? 0, currency),
+    uncounted: hasUncounted(details),
   };
 }
 

@@ -10,6 +10,7 @@ import type { PaymentDetails } from "../../domain/shipment/payment-details.ts";
 import { Customer } from "../customers/customer.entity.ts";
 import { TariffVersion } from "../tariffs/versions/tariff.entity.ts";
 import type { StoredWindows } from "./shipment-windows.ts";
+import { UNCOUNTED } from "../workspaces/open-payments.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 
 /**
@@ -38,7 +39,8 @@ const DUE = `status <> 'delivered' and payment_status not in ('voided', 'refunde
 export const FAILED = `(${[
   "payment_details ->> 'dispute' = 'open'",
   "payment_status = 'refund_pending' and payment_details ->> 'refundError' is not null",
-  "payment_status = 'awaiting_payment' and payment_details ->> 'error' is not null and payment_details ->> 'processing' = 'false'",
+  "payment_status = 'awaiting_payment' and payment_details ->> 'error' is not null",
+  UNCOUNTED,
 ].join(" or ")})`;
 
 /** What the rows of an index have in common, where that is not all of them. */
@@ -201,6 +203,11 @@ export const Shipment = defineEntity({
     listIndex("shipment_failed", "workspace", "paymentStatus", "createdAt", "reference"),
     // The customer's key begins with the workspace.
     listIndex("shipment_failed_of_customer", "customer", "createdAt", "reference"),
+    {
+      name: "shipment_uncounted",
+      properties: ["workspace", "createdAt", "reference"],
+      where: UNCOUNTED,
+    },
     dueIndex("shipment_due_by_total", "total_minor"),
     dueIndex("shipment_due_by_pickup", PICKUP_KEY),
     searchIndex(

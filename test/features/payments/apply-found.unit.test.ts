@@ -8,6 +8,7 @@ import type { ShipmentRow } from "../../../src/features/shipments/shipment-row.t
 const PAID_MINOR = 1_000;
 const KNOWN = {
   workspace: 7,
+  version: 1,
   amountMinor: PAID_MINOR,
   currency: "USD",
   refundAttempt: 1,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { NO_PAYMENT_DETAILS } from "../../../src/domain/shipment/payment-details.ts";
-import { ANY_TIME, BOOKING, PAYMENT, takeStep } from "../../support/bookings.ts";
+import { ANY_TIME, BOOKING, PAYMENT, type ShipmentJson, takeStep } from "../../support/bookings.ts";
 import { connectTo } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
 import {
@@ -27,6 +27,13 @@ const PATH = "/v1/payment_connection";
 const BEGIN = { payment_provider: "stripe", ...RETURN_URLS };
 const disconnect = (apiKey: string) => service.request(PATH, { apiKey, method: "DELETE" });
 const stateOf = async (apiKey: string) => (await service.request(PATH, { apiKey })).body.data.state;
+
+const accept = (apiKey: string, reference: string) =>
+  service.request(`/v1/shipments/${reference}/payments/accept`, { apiKey, body: {} });
+const failedOf = async (apiKey: string): Promise<string[]> =>
+  (await service.request("/v1/shipments?failed=true", { apiKey })).body.data.map(
+    (shipment: ShipmentJson) => shipment["reference"],
+  );
 
 /** Whether the payments of a workspace are left alone. */
 const untilLeft = (workspace: number) =>
@@ -109,6 +116,7 @@ test("a page of an account that was taken away is not replaced by another accoun
   const account = await connectStripe(service, stripe, apiKey);
   clock.ms += HOUR_MS;
   await untilLeft(id);
+  expect(await failedOf(apiKey)).toEqual([reference]);
   const refused = await askCheckout(service, apiKey, reference);
   const text =
     "The shipment cannot be paid because it may be paid at a page of an account that is not connected any more.";
@@ -121,7 +129,41 @@ test("a page of an account that was taken away is not replaced by another accoun
   expect(opened.status, opened.text).toBe(200);
   stripe.pay(sessionOf(stripe, account, reference));
   await stripe.deliverNotices();
-  await untilShipment(service, apiKey, reference, { payment_status: "paid" });
+  await untilShipment(service, apiKey, reference, {
+    payment_status: "paid",
+    payment_details: { error: null, uncounted: true },
+  });
+  // The page of the other account may have been paid too.
+  expect(await failedOf(apiKey)).toEqual([reference]);
+  expect((await accept(apiKey, reference)).body.data).toMatchObject({
+    payment_status: "paid",
+    payment_details: { uncounted: false },
+  });
+  expect(await failedOf(apiKey)).toEqual([]);
+});
+
+test("a shipment that is cancelled stays among what failed while a page of it may have been paid unseen", async () => {
+  const { apiKey, account, id, reference, session } = await revoked();
+  clock.ms += HOUR_MS;
+  await untilLeft(id);
+  await takeStep(service, apiKey, reference, "cancel");
+  clock.ms += 24 * HOUR_MS;
+  await untilLeft(id);
+  expect(await failedOf(apiKey)).toEqual([reference]);
+  expect((await accept(apiKey, reference)).body.data).toMatchObject({
+    payment_status: "voided",
+    payment_details: { error: null, uncounted: false },
+  });
+  expect(await failedOf(apiKey)).toEqual([]);
+  // Once the account is open again, what is seen there counts all the same.
+  stripe.books(account).session(session).status = "open";
+  stripe.books(account).session(session).expires_at += 30 * 24 * 60 * 60;
+  stripe.pay(session);
+  stripe.books(account).authorised = true;
+  stripe.dropNotices();
+  await service.request(`${PATH}/check`, { apiKey, body: {} });
+  await untilShipment(service, apiKey, reference, { payment_status: "refunded" });
+  expect(await failedOf(apiKey)).toEqual([]);
 });
 
 test("the price stays while a page may be paid whose account was taken away, and another replaced it", async () => {
@@ -165,7 +207,8 @@ test("money on its way to an account that was taken away keeps price and page, u
   const { apiKey, reference } = await revokedWhileProcessing();
   const account = await connectStripe(service, stripe, apiKey);
   const { payment_details } = await getShipment(service, apiKey, reference);
-  expect(payment_details).toMatchObject({ processing: true, checkout_url: null });
+  expect(payment_details).toMatchObject({ processing: true, checkout_url: null, uncounted: true });
+  expect(await failedOf(apiKey)).toEqual([reference]);
   expect(payment_details.error).toMatch(/does not have access to account/);
   expect((await askCheckout(service, apiKey, reference)).body.message).toBe(
     "The shipment cannot be paid because its payment is processing.",
@@ -178,7 +221,7 @@ test("money on its way to an account that was taken away keeps price and page, u
   expect(stripe.payments(account)).toEqual([]);
   expect((await takeStep(service, apiKey, reference, "pay")).body.data).toMatchObject({
     payment_status: "paid",
-    payment_details: { processing: false, error: null },
+    payment_details: { processing: false, error: null, uncounted: false },
   });
 });
 
@@ -190,19 +233,100 @@ test("money that was on its way to an account that was taken away pays once the 
   await service.request(`${PATH}/check`, { apiKey, body: {} });
   await untilShipment(service, apiKey, reference, {
     payment_status: "paid",
-    payment_details: { processing: false, error: null },
+    payment_details: { processing: false, error: null, uncounted: false },
   });
 });
 
-test("money that does not count is recorded by hand once its account is disconnected", async () => {
+/** A workspace one of whose pages took 9.00 for 12.69. */
+async function uncounted() {
   const workspace = await setup.connect();
   const { apiKey, account, id } = workspace;
-  const { reference, session } = await bookCheckout(setup, workspace);
-  stripe.books(account).session(session).metadata!["shipment"] = "SHP-OTHER";
-  stripe.pay(session);
+  const booked = await bookCheckout(setup, workspace);
+  stripe.books(account).session(booked.session).amount_total = 900;
+  stripe.pay(booked.session);
   await stripe.deliverNotices();
-  await untilShipment(service, apiKey, reference, { payment_details: { checkout_url: null } });
+  await untilShipment(service, apiKey, booked.reference, { payment_details: { uncounted: true } });
   await untilLeft(id);
+  return { ...workspace, ...booked };
+}
+
+const TOOK = "The payment provider took 9 USD, which is not the shipment's total.";
+
+test.each([
+  ["refunded", (session: string, _: string, __: string) => void stripe.refundByHand(session)],
+  [
+    "accepted",
+    async (_: string, apiKey: string, reference: string) => {
+      expect((await accept(apiKey, reference)).status).toBe(200);
+    },
+  ],
+])(
+  "money that does not count keeps its shipment among what failed, and its account connected, until it is %s",
+  async (_, end) => {
+    const { apiKey, id, reference, session } = await uncounted();
+    await takeStep(service, apiKey, reference, "cancel");
+    const { payment_details } = await untilShipment(service, apiKey, reference, {
+      payment_status: "voided",
+    });
+    expect(payment_details).toMatchObject({ error: TOOK, uncounted: true });
+    await untilLeft(id);
+    expect(await failedOf(apiKey)).toEqual([reference]);
+    const subject = { id: reference, name: null, at: ANY_TIME, reason: TOOK };
+    expect((await service.request("/v1/attention", { apiKey })).body.data).toEqual([
+      { kind: "payment_uncounted", count: 1, subjects: [subject] },
+    ]);
+    const text =
+      "Money was taken that does not count; refund it at the payment provider, or accept it, first.";
+    const refused = await disconnect(apiKey);
+    expect({ status: refused.status, body: refused.body }).toEqual({
+      status: 422,
+      body: { message: text, errors: { payment_provider: [text] } },
+    });
+    await end(session, apiKey, reference);
+    await stripe.deliverNotices();
+    await untilShipment(service, apiKey, reference, { payment_details: { uncounted: false } });
+    await untilLeft(id);
+    expect(await failedOf(apiKey)).toEqual([]);
+    expect((await disconnect(apiKey)).status).toBe(200);
+  },
+);
+
+test("money that was accepted stays so when it is looked at again, and another page can be paid", async () => {
+  const { apiKey, id, account, reference, session } = await uncounted();
+  expect((await accept(apiKey, reference)).body.data).toMatchObject({
+    payment_status: "awaiting_payment",
+    payment_details: { error: null, uncounted: false },
+  });
+  stripe.refundByHand(session, 100);
+  await stripe.deliverNotices();
+  await untilShipment(service, apiKey, reference, { payment_details: { refunded_amount: 1 } });
+  await untilLeft(id);
+  expect(await failedOf(apiKey)).toEqual([]);
+  expect((await askCheckout(service, apiKey, reference)).status).toBe(200);
+  const next = sessionOf(stripe, account, reference);
+  stripe.books(account).session(next).amount_total = 900;
+  stripe.pay(next);
+  await stripe.deliverNotices();
+  await untilShipment(service, apiKey, reference, {
+    payment_details: { error: TOOK, uncounted: true },
+  });
+});
+
+test("a shipment without money that does not count has none to accept", async () => {
+  const { apiKey, paid } = await disconnected();
+  const text = "The shipment has no money that does not count.";
+  const refused = await accept(apiKey, paid);
+  expect({ status: refused.status, body: refused.body }).toEqual({
+    status: 422,
+    body: { message: text, errors: { shipment: [text] } },
+  });
+});
+
+test("money that does not count is recorded by hand once its account was taken away", async () => {
+  const { apiKey, id, account, reference } = await uncounted();
+  stripe.deauthorise(account);
+  await stripe.deliverNotices();
+  await eventually("the account to be revoked", async () => (await stateOf(apiKey)) === "revoked");
   expect((await disconnect(apiKey)).status).toBe(200);
   await takeStep(service, apiKey, reference, "pay");
   const { rows } = await sql.query(

@@ -23,6 +23,7 @@ const NO_DETAILS = {
   refund_error: null,
   refunded_amount: 0,
   disputed_amount: 0,
+  uncounted: false,
   dispute: null,
 };
 
@@ -249,7 +250,7 @@ describe("a payment", () => {
     stripe.pay(session);
     await deliver();
     const error = "The payment provider took money at the checkout, but names another shipment.";
-    const payment_details = { ...NO_DETAILS, error };
+    const payment_details = { ...NO_DETAILS, error, uncounted: true };
     const told = await until(reference, { payment_details: { error } });
     expect(told).toMatchObject({ payment_status: "awaiting_payment", payment_details });
     stripe.refundByHand(session, 269);

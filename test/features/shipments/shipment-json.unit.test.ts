@@ -74,6 +74,7 @@ const row: fc.Arbitrary<ShipmentRow> = fc.record({
       refundError: maybe(text),
       refundedMinor: minor,
       disputedMinor: minor,
+      uncounted: count,
       dispute: maybe(fc.constantFrom(...DISPUTE_STATUSES)),
     }),
   ),

@@ -82,6 +82,7 @@ const changing = fc
         refundError: maybe(text),
         refundedMinor: minor,
         disputedMinor: minor,
+        uncounted: fc.nat(),
         dispute: maybe(fc.constantFrom(...DISPUTE_STATUSES)),
       }),
     ),

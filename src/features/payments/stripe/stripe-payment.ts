@@ -86,13 +86,16 @@ const DISPUTE_STATUS: Readonly<Record<string, DisputeStatus>> = {
 /** The statuses of several disputes, of which the first that one of them has is that of the payment. */
 const FOREMOST: readonly DisputeStatus[] = ["open", "lost", "won"];
 
+function disputeStatusOf({ status }: Stripe.Dispute): DisputeStatus {
+  return DISPUTE_STATUS[status] ?? "open";
+}
+
 function disputed(
   disputes: readonly Stripe.Dispute[],
   currency: string,
 ): Pick<FoundPayment, "dispute" | "lostMinor"> {
-  const statusOfDispute = ({ status }: Stripe.Dispute) => DISPUTE_STATUS[status] ?? "open";
-  const statuses = disputes.map(statusOfDispute);
-  const lost = disputes.filter((dispute) => statusOfDispute(dispute) === "lost");
+  const statuses = disputes.map(disputeStatusOf);
+  const lost = disputes.filter((dispute) => disputeStatusOf(dispute) === "lost");
   return {
     dispute: FOREMOST.find((status) => statuses.includes(status)) ?? null,
     lostMinor: lost.reduce((sum, { amount }) => sum + fromStripeAmount(amount, currency), 0),

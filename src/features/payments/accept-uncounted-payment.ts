@@ -1,0 +1,43 @@
+import { create } from "@bufbuild/protobuf";
+import {
+  AcceptUncountedPaymentResponseSchema,
+  ShipmentService,
+  type AcceptUncountedPaymentRequestValid,
+  type AcceptUncountedPaymentResponse,
+} from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { refuse } from "../../domain/refusal.ts";
+import type { Call } from "../../pipeline/call.ts";
+import type { ShipmentDeps } from "../shipments/change-shipment.ts";
+import { shipmentMessage } from "../shipments/shipment-message.ts";
+import { withoutUncounted } from "./stored-payment.ts";
+
+/**
+ * Accepts money that does not count as it is, also where it is not known whether any was taken: nothing is to
+ * be done about it any more. The shipment is as much paid as before.
+ *
+ * @throws Refusal SHIPMENT_NOT_FOUND, SHIPMENT_STATE (there is none)
+ */
+export function acceptUncountedPayment(
+  request: AcceptUncountedPaymentRequestValid,
+  call: Call,
+  { changeShipment }: Pick<ShipmentDeps, "changeShipment">,
+): Promise<AcceptUncountedPaymentResponse> {
+  return changeShipment({
+    method: ShipmentService.method.acceptUncountedPayment,
+    request,
+    call,
+    change(row, _facts, at) {
+      const { paymentDetails } = row;
+      const accepted = paymentDetails?.uncounted ?? paymentDetails?.unseen;
+      if (paymentDetails === null || accepted === undefined) {
+        const text = "The shipment has no money that does not count.";
+        throw refuse("SHIPMENT_STATE", text, { subject: "shipment" });
+      }
+      const told = { processing: false, error: null, accepted };
+      const details = { ...withoutUncounted(paymentDetails), ...told };
+      return { row: { ...row, paymentDetails: details, updatedAt: at } };
+    },
+    respond: (row) =>
+      create(AcceptUncountedPaymentResponseSchema, { data: shipmentMessage(row, call.caller) }),
+  });
+}
