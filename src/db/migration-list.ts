@@ -144,4 +144,7 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Constructor<Migra
   "20261123190251-uncounted-payments": async () =>
     (await import("./migrations/20261123190251-uncounted-payments.ts"))
       .Migration20261123190251_uncounted_payments,
+  "20261123191634-manual-replaced": async () =>
+    (await import("./migrations/20261123191634-manual-replaced.ts"))
+      .Migration20261123191634_manual_replaced,
 };

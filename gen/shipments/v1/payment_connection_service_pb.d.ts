@@ -465,8 +465,9 @@ export declare const PaymentConnectionService: GenService<{
     output: typeof CheckPaymentConnectionResponseSchema;
   },
   /**
-   * Disconnects the provider: nothing can be booked until one is connected. A test twin has the provider `test` again.
-   * Refused while payments or refunds are open.
+   * Disconnects the account: nothing can be booked until a provider is connected, unless the account took the place of
+   * `manual`, which is connected again. A test twin has the provider `test` again. Refused while payments or refunds are
+   * open or money does not count, and for `manual`, which operators alone disconnect.
    *
    * @generated from rpc shipments.v1.PaymentConnectionService.DisconnectPaymentConnection
    */

@@ -219,8 +219,9 @@ function DisconnectDialog({ changed }: ConnectionProps) {
         </p>
       ) : (
         <p>
-          Nothing can be booked until a provider is connected again. Shipments that are booked stay
-          as they are, and so does your account at Stripe, with its money.
+          Manual payments are connected again if they were before; else nothing can be booked until
+          a provider is connected. Shipments that are booked stay as they are, and so does your
+          account at Stripe, with its money.
         </p>
       )}
       <p>This cannot be done while payments or refunds are open.</p>

@@ -2,6 +2,7 @@ import type { EntityManager } from "../../db/orm.ts";
 import type { Call } from "../../pipeline/call.ts";
 import type { PaymentConnection } from "../workspaces/payment-connection.entity.ts";
 import { nextCheck } from "./check-accounts.ts";
+import { MANUAL } from "./manual.ts";
 import { changeConnection, modeOf } from "./payment-connections.ts";
 import type { AccountAtProvider } from "./payment-provider.ts";
 
@@ -21,8 +22,13 @@ export async function connectAccount(
   const connection = await changeConnection(tx, call, async (before) => {
     const isSame = before?.account === read.account;
     const { connectedAt, heardUntil } = isSame ? before : { connectedAt: now, heardUntil: null };
-    const live = modeOf(call) === "live";
-    return { ...columns, live, connectedAt, heardUntil, ...accountColumns(read, now) };
+    const kept = {
+      live: modeOf(call) === "live",
+      replacedManual: before?.provider === MANUAL.name || before?.replacedManual === true,
+      connectedAt,
+      heardUntil,
+    };
+    return { ...columns, ...kept, ...accountColumns(read, now) };
   });
   return connection!;
 }

@@ -3,31 +3,31 @@ import {
   type DisconnectPaymentConnectionRequest,
   type DisconnectPaymentConnectionResponse,
 } from "../../../gen/shipments/v1/payment_connection_service_pb.js";
+import { refuse } from "../../domain/refusal.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import type { PaymentConnection } from "../workspaces/payment-connection.entity.ts";
-import { TEST } from "./manual.ts";
+import { MANUAL, TEST } from "./manual.ts";
 import { changeConnection, type ConnectionDeps } from "./payment-connections.ts";
 
-/** A test twin is always connected: without an account, to what moves no money. */
-const NO_ACCOUNT: Omit<PaymentConnection, "workspace" | "connectedAt"> = {
-  provider: TEST.name,
+const NO_ACCOUNT: Omit<PaymentConnection, "workspace" | "provider" | "connectedAt"> = {
   state: "ready",
   account: null,
   live: null,
   ownKey: null,
   noticeSecrets: null,
   missing: [],
+  replacedManual: false,
   checkedAt: null,
   checkAt: null,
   heardUntil: null,
 };
 
 /**
- * Disconnects the payment provider of the workspace, if it has one; a test twin has the provider `test` again.
- * The account stays at the provider.
+ * Disconnects the account of the workspace, if it has one; it stays at the provider. The workspace has `manual`
+ * again where that was connected before, and a test twin `test`, since it always has one.
  *
- * @throws Refusal PAYMENTS_OPEN
+ * @throws Refusal PAYMENTS_OPEN, ROLE_INSUFFICIENT for `manual`
  */
 export async function disconnectPaymentConnection(
   request: DisconnectPaymentConnectionRequest,
@@ -37,8 +37,16 @@ export async function disconnectPaymentConnection(
   const method = PaymentConnectionService.method.disconnectPaymentConnection;
   return withIdempotency(em, method, request, call, async (tx) => {
     await changeConnection(tx, call, async (before) => {
-      if (!call.caller.test) return null;
-      return before?.account ? { ...NO_ACCOUNT, connectedAt: now() } : before;
+      if (before?.provider === MANUAL.name) {
+        throw refuse(
+          "ROLE_INSUFFICIENT",
+          "Only operators of the platform disconnect manual payments.",
+        );
+      }
+      if (!before?.account) return before;
+      const { name: provider } = call.caller.test ? TEST : MANUAL;
+      if (provider === MANUAL.name && !before.replacedManual) return null;
+      return { ...NO_ACCOUNT, provider, connectedAt: now() };
     });
     return {};
   });

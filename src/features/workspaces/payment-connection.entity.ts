@@ -35,6 +35,8 @@ export const PaymentConnection = defineEntity({
     noticeSecrets: p.text().nullable(),
     /** What the provider still has to know, in its own names. */
     missing: p.json().$type<readonly string[]>().defaultRaw("'[]'"),
+    /** Whether the account took the place of `manual`, which is connected again once the account is not. */
+    replacedManual: p.boolean().default(false),
     /** When the account was last read; null where there is none. */
     checkedAt: p.datetime(3).nullable(),
     /** When to read it next, or until when it is leased for that; null where there is none. */

@@ -8,6 +8,7 @@ import { eventually } from "../../support/eventually.ts";
 import { startReplica } from "../../support/service.ts";
 import {
   bookCheckout,
+  connectStripe,
   getShipment,
   RETURN_URLS,
   startStripeService,
@@ -269,6 +270,28 @@ test("a provider is not disconnected or replaced while payments are open", async
   );
   expect(await get(apiKey)).toEqual(NONE);
   expect(await getShipment(service, apiKey, reference)).toMatchObject({ payment_status: "paid" });
+});
+
+test("operators alone end manual payments, which come back once the account in their place is disconnected", async () => {
+  const { apiKey, id } = await service.addWorkspace();
+  const text = "Only operators of the platform disconnect manual payments.";
+  const refused = await disconnect(apiKey);
+  expect({ status: refused.status, body: refused.body }).toEqual({
+    status: 403,
+    body: { message: text, errors: {} },
+  });
+  const manual = await get(apiKey);
+  expect(manual).toMatchObject({ provider: "manual", state: "ready" });
+  await connectStripe(service, stripe, apiKey);
+  // Another account takes the place of the first.
+  expect((await setKey(apiKey, stripe.addKey(stripe.addAccount()))).status).toBe(200);
+  expect((await disconnect(apiKey)).status).toBe(200);
+  expect(await get(apiKey)).toEqual({ ...manual, connected_at: ANY_TIME });
+  const operator = await service.addOperator();
+  const path = `/admin/v1/workspaces/${id}/payment_provider`;
+  await service.request(path, { apiKey: operator.key, method: "DELETE" });
+  expect(await get(apiKey)).toEqual(NONE);
+  expect((await disconnect(apiKey)).status).toBe(200);
 });
 
 test("connecting anew gives the account that was made first as it is now, and another once that is lost", async () => {
