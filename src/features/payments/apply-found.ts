@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { toMajor } from "../../domain/pricing/money.ts";
+import { minorDigitsOf, toMajor } from "../../domain/pricing/money.ts";
 import { NO_PAYMENT_DETAILS, type PaymentDetails } from "../../domain/shipment/payment-details.ts";
 import { transition } from "../../domain/shipment/shipment-state.ts";
 import { applyTrigger } from "../shipments/change-shipment.ts";
@@ -146,6 +146,9 @@ function disagreementOf(
     return "The payment provider took money at the checkout, but names another shipment.";
   }
   if (asksForTotal({ amountMinor, currency }, row)) return null;
+  if (minorDigitsOf(currency) === undefined) {
+    return `The payment provider took money in ${currency}, a currency that is not known here.`;
+  }
   const paid = `${toMajor(amountMinor, currency)} ${currency}`;
   return `The payment provider took ${paid}, which is not the shipment's total.`;
 }
@@ -167,6 +170,8 @@ function uncountedOf(
 function detailsOf(row: ShipmentRow, found: FoundPayment, known: KnownPayment): PaymentDetails {
   const isAwaited = row.paymentStatus === "awaiting_payment";
   const { page } = found;
+  // Amounts are told in the shipment's currency.
+  const isComparable = found.currency === row.currency;
   return {
     checkout:
       isAwaited && page !== null && asksForTotal(known, row)
@@ -175,8 +180,8 @@ function detailsOf(row: ShipmentRow, found: FoundPayment, known: KnownPayment): 
     processing: found.status === "processing",
     error: isAwaited ? found.error : null,
     refundError: row.paymentStatus === "refund_pending" ? refundErrorOf(found, known) : null,
-    refundedMinor: refundedOf(found),
-    ...(found.lostMinor > 0 && { disputedMinor: disputedOf(found) }),
+    refundedMinor: isComparable ? refundedOf(found) : 0,
+    ...(isComparable && found.lostMinor > 0 && { disputedMinor: disputedOf(found) }),
     dispute: found.dispute,
   };
 }

@@ -272,6 +272,25 @@ describe("a payment", () => {
     await until(reference, { payment_status: "paid", payment_details: NO_DETAILS });
   });
 
+  test("in a currency that is not known here does not count, and is settled by that", async () => {
+    const { reference, session } = await bookCheckout(setup, workspace);
+    Object.assign(stripe.books(account).session(session), { currency: "xdr", amount_total: 900 });
+    stripe.pay(session);
+    const recorded = await takeStep(service, apiKey, reference, "pay");
+    expect({ status: recorded.status, message: recorded.body.message }).toEqual({
+      status: 422,
+      message: NOT_CONFIRMED,
+    });
+    const error = "The payment provider took money in XDR, a currency that is not known here.";
+    const { payment_details } = await shipment(reference);
+    expect(payment_details).toEqual({ ...NO_DETAILS, error, uncounted: true });
+    stripe.refundByHand(session);
+    await deliver();
+    await until(reference, {
+      payment_details: { error, uncounted: false, refunded_amount: 0 },
+    });
+  });
+
   test("that comes after the cancellation is refunded", async () => {
     const { reference, session } = await bookCheckout(setup, workspace);
     stripe.pay(session);

@@ -22,10 +22,10 @@ const LEAST: ReadonlyMap<string, number> = new Map(
 /** In Stripe's units: eight digits. */
 const MOST = 99_999_999;
 
-/** How many of Stripe's units a minor unit is: 1, or a power of ten up or down. */
+/** How many of Stripe's units a minor unit is: 1, as of a currency that is not known here, or a power of ten up or down. */
 function unitsOf(currency: string): number {
   const digits = THREE_DECIMALS.has(currency) ? 3 : ZERO_DECIMALS.has(currency) ? 0 : 2;
-  return 10 ** (digits - minorDigitsOf(currency)!);
+  return 10 ** (digits - (minorDigitsOf(currency) ?? digits));
 }
 
 /** An amount that has no fault, as Stripe counts it. */
