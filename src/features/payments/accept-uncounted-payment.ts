@@ -11,6 +11,9 @@ import type { ShipmentDeps } from "../shipments/change-shipment.ts";
 import { shipmentMessage } from "../shipments/shipment-message.ts";
 import { withoutUncounted } from "./stored-payment.ts";
 
+const SELECT_VERSION = `
+  select version from provider_payment where workspace_id = $1 and shipment_reference = $2`;
+
 /**
  * Accepts money that does not count as it is, also where it is not known whether any was taken: nothing is to
  * be done about it any more. The shipment is as much paid as before.
@@ -22,20 +25,24 @@ export function acceptUncountedPayment(
   call: Call,
   { changeShipment }: Pick<ShipmentDeps, "changeShipment">,
 ): Promise<AcceptUncountedPaymentResponse> {
+  const { workspaceId } = call.caller;
   return changeShipment({
     method: ShipmentService.method.acceptUncountedPayment,
     request,
     call,
-    change(row, _facts, at) {
+    load: async (tx) =>
+      (await tx.send<{ version: number }>(SELECT_VERSION, [workspaceId, request.shipment]))[0],
+    change(row, checkout, at) {
       const { paymentDetails } = row;
       const accepted = paymentDetails?.uncounted ?? paymentDetails?.unseen;
       if (paymentDetails === null || accepted === undefined) {
         const text = "The shipment has no money that does not count.";
         throw refuse("SHIPMENT_STATE", text, { subject: "shipment" });
       }
-      const told = { processing: false, error: null, accepted };
-      const details = { ...withoutUncounted(paymentDetails), ...told };
-      return { row: { ...row, paymentDetails: details, updatedAt: at } };
+      const details = { ...withoutUncounted(paymentDetails), accepted };
+      // What is told of a later checkout stays.
+      const told = accepted === checkout?.version ? { processing: false, error: null } : {};
+      return { row: { ...row, paymentDetails: { ...details, ...told }, updatedAt: at } };
     },
     respond: (row) =>
       create(AcceptUncountedPaymentResponseSchema, { data: shipmentMessage(row, call.caller) }),
