@@ -1,11 +1,8 @@
 import { columnsOf, insertionOf } from "../../db/columns.ts";
 import type { Transaction } from "../../db/transaction.ts";
-<<<<<<< HEAD
 import { refuse } from "../../domain/refusal.ts";
 import { NO_PAYMENT_DETAILS, type PaymentDetails } from "../../domain/shipment/payment-details.ts";
 import { applyTrigger } from "../shipments/change-shipment.ts";
-=======
->>>>>>> c00c323a (payments: keep money that does not count until it is seen to)
 import type { ShipmentKey } from "../shipments/find-shipment.ts";
 import type { ShipmentRow } from "../shipments/shipment-row.ts";
 import { isUnpaid } from "./apply-found.ts";
@@ -39,7 +36,6 @@ export function byCallersWord(row: ShipmentRow): ShipmentRow {
   return { ...row, paymentDetails: { ...details, ...told } };
 }
 
-<<<<<<< HEAD
 /** @throws Refusal PAYMENT_DISPUTED while a dispute of the payment is open */
 export function assertUndisputed({ paymentDetails }: Pick<ShipmentRow, "paymentDetails">): void {
   if (paymentDetails?.dispute === "open") throw refuse("PAYMENT_DISPUTED");
@@ -47,7 +43,7 @@ export function assertUndisputed({ paymentDetails }: Pick<ShipmentRow, "paymentD
 
 /**
  * A shipment that is refunded in test mode, where the caller's word is taken for the provider's: all of the payment
- * goes back, unless a dispute has taken it already.
+ * goes back that no dispute has taken.
  *
  * @throws Refusal SHIPMENT_STATE when no refund is due, PAYMENT_DISPUTED
  */
@@ -55,14 +51,12 @@ export function refundInTestMode(row: ShipmentRow, at: Date): ShipmentRow {
   const refunded = applyTrigger(row, "refund", at);
   assertUndisputed(row);
   const details = row.paymentDetails ?? NO_PAYMENT_DETAILS;
-  const refundedMinor = details.dispute === "lost" ? details.refundedMinor : row.totalMinor;
+  const refundedMinor = row.totalMinor - (details.disputedMinor ?? 0);
   return byCallersWord({ ...refunded, paymentDetails: { ...details, refundedMinor } });
-=======
 /** What a provider says of a payment, without money that does not count, or may have been paid unseen. */
 export function withoutUncounted(details: PaymentDetails): PaymentDetails {
   const { uncounted: _, unseen: __, ...others } = details;
   return others;
->>>>>>> c00c323a (payments: keep money that does not count until it is seen to)
 }
 
 /**
