@@ -3,11 +3,21 @@
  * - `unreached`: the connection breaks before Stripe has done anything;
  * - `lost`: Stripe has done it, and the connection breaks instead of the answer;
  * - `cut`: the same, amid the answer, so that the package's client does not repeat the request;
+ * - `garbled`: Stripe has done it, and `{}` comes instead of the answer, as by something in between;
+ * - `dripping`: the same, of which a byte comes now and then, without end;
  * - `rateLimited`: 429, nothing is done;
  * - `failed`: 500, nothing is done, and a key gives the same again for a day;
  * - `held`: it waits, begun but not done, until it is released.
  */
-export type Fault = "unreached" | "lost" | "cut" | "rateLimited" | "failed" | "held";
+export type Fault =
+  | "unreached"
+  | "lost"
+  | "cut"
+  | "garbled"
+  | "dripping"
+  | "rateLimited"
+  | "failed"
+  | "held";
 
 /** A fault that requests are still to meet. */
 export interface PendingFault {

@@ -113,17 +113,22 @@ export class StripeServer {
       request.socket.destroy();
       return;
     }
-    const body = JSON.stringify(answer.body, null, 2);
+    const body = planned?.fault === "garbled" ? "{}" : JSON.stringify(answer.body, null, 2);
     const isReplayed = answer.requestId !== received.id;
     response.writeHead(answer.status, {
       "content-type": "application/json",
-      "content-length": Buffer.byteLength(body),
+      ...(planned?.fault === "dripping" ? {} : { "content-length": Buffer.byteLength(body) }),
       "request-id": received.id,
       ...(isReplayed
         ? { "idempotent-replayed": "true", "original-request": answer.requestId }
         : {}),
       ...echoed(request, "stripe-version", "stripe-account", "idempotency-key"),
     });
+    if (planned?.fault === "dripping") {
+      const dripping = setInterval(() => response.write(" "), DRIP_MS);
+      response.once("close", () => clearInterval(dripping));
+      return;
+    }
     if (planned?.fault === "cut") {
       response.write(body.slice(0, 10), () => request.socket.destroy());
       return;
@@ -226,6 +231,9 @@ export class StripeServer {
     });
   }
 }
+
+/** How often a byte of an answer comes that never ends, in milliseconds. */
+const DRIP_MS = 10;
 
 const RATE_LIMITED = invalidRequest(
   "Request rate limit exceeded. You can learn more about rate limits here " +

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import type Stripe from "stripe";
 import { loadOnce } from "../../../domain/load-once.ts";
 import type { Mode } from "../../../domain/mode.ts";
@@ -8,7 +9,7 @@ import {
   ProviderUnanswered,
 } from "../payment-provider.ts";
 
-/** How long one call may take, in milliseconds. */
+/** How long one call may take with all of its requests, in milliseconds. */
 const TIMEOUT_MS = 10_000;
 /** For how many own keys of workspaces a client is kept. */
 const MAX_CLIENTS = 100;
@@ -21,6 +22,8 @@ export interface StripeCallOptions {
   readonly platforms: Readonly<Partial<Record<Mode, StripePlatform | undefined>>>;
   /** Told of each call that has ended. */
   readonly onCall: (call: EndedCall) => void;
+  /** How long one call may take, in milliseconds; 10 s unless given. */
+  readonly timeoutMs?: number | undefined;
 }
 
 /** The platform's account in a mode. */
@@ -47,7 +50,12 @@ export interface EndedCall {
 export type StripeCall = ReturnType<typeof createStripeCalls>["call"];
 
 /** Builds what calls Stripe. Its package is loaded with the first call: it takes 0.1 s and 40 MB. */
-export function createStripeCalls({ apiUrl, platforms, onCall }: StripeCallOptions) {
+export function createStripeCalls({
+  apiUrl,
+  platforms,
+  onCall,
+  timeoutMs = TIMEOUT_MS,
+}: StripeCallOptions) {
   const library = loadOnce(() => import("stripe"));
   const clients = new Map<string, Stripe>();
 
@@ -56,7 +64,12 @@ export function createStripeCalls({ apiUrl, platforms, onCall }: StripeCallOptio
     const key = ownKey ?? platforms[mode]?.secretKey;
     if (key === undefined) throw new ProviderRefused("The platform has no account.", "other");
     const { default: StripeLibrary } = await library.get();
-    const client = clients.get(key) ?? new StripeLibrary(key, optionsOf(apiUrl));
+    const client =
+      clients.get(key) ??
+      new StripeLibrary(key, {
+        ...optionsOf(apiUrl),
+        httpClient: StripeLibrary.createFetchHttpClient(fetchInTime),
+      });
     // The last that was used is the last to go.
     clients.delete(key);
     clients.set(key, client);
@@ -87,7 +100,7 @@ export function createStripeCalls({ apiUrl, platforms, onCall }: StripeCallOptio
           error: error?.code ?? error?.type,
         });
       try {
-        const result = await work(stripe);
+        const result = await timeLimit.run(AbortSignal.timeout(timeoutMs), () => work(stripe));
         ended("ok");
         return result;
       } catch (error) {
@@ -100,12 +113,21 @@ export function createStripeCalls({ apiUrl, platforms, onCall }: StripeCallOptio
   };
 }
 
+/** Ends the requests of the call that is running. */
+const timeLimit = new AsyncLocalStorage<AbortSignal>();
+
+/** The package's own limit is of each request, so that a call of several would have several. */
+const fetchInTime: typeof fetch = (input, init) =>
+  fetch(input, { ...init, signal: timeLimit.getStore()! }).catch((error: unknown) => {
+    // By its code the package repeats a request whose connection the server had closed.
+    throw (error as Error).cause ?? error;
+  });
+
 function optionsOf(apiUrl: string | undefined): Stripe.StripeConfig {
   const url = apiUrl === undefined ? undefined : new URL(apiUrl);
   return {
     // Calls are repeated by jobs, under the same idempotency key.
     maxNetworkRetries: 0,
-    timeout: TIMEOUT_MS,
     telemetry: false,
     ...(url && {
       protocol: url.protocol === "http:" ? "http" : "https",
