@@ -43,15 +43,39 @@ async function bookPaid() {
   return booked;
 }
 
-test("a page that was opened though the answer was lost is the one that is given, and the only one", async () => {
-  const { reference } = await book(service, apiKey);
-  stripe.fault("POST /v1/checkout/sessions", "cut");
-  expect((await askCheckout(service, apiKey, reference)).status).toBe(503);
-  const again = await askCheckout(service, apiKey, reference);
-  expect(again.status, again.text).toBe(200);
-  const sessions = [...stripe.books(account).sessions.values()];
-  const own = sessions.filter((session) => session.client_reference_id === reference);
-  expect(own.map(({ url }) => url)).toEqual([again.body.checkout_url]);
+test.for([
+  ["lost", "cut"],
+  ["no session", "garbled"],
+] as const)(
+  "a page that was opened though the answer was %s is given, and the only one",
+  async ([, fault]) => {
+    const { reference } = await book(service, apiKey);
+    stripe.fault("POST /v1/checkout/sessions", fault);
+    expect((await askCheckout(service, apiKey, reference)).status).toBe(503);
+    const again = await askCheckout(service, apiKey, reference);
+    expect(again.status, again.text).toBe(200);
+    const sessions = [...stripe.books(account).sessions.values()];
+    const own = sessions.filter((session) => session.client_reference_id === reference);
+    expect(own.map(({ url }) => url)).toEqual([again.body.checkout_url]);
+  },
+);
+
+test("an answer of 200 that is no session says nothing of an open page, and lets no other be opened", async () => {
+  const { reference, session } = await bookCheckout(setup, workspace);
+  const { url } = stripe.books(account).session(session);
+  const looking = stripe.fault(`GET /v1/checkout/sessions/${session}`, "garbled");
+  clock.ms += 4 * MINUTE_MS;
+  await looking.met;
+  expect((await askCheckout(service, apiKey, reference)).body.checkout_url).toBe(url);
+  stripe.pay(session);
+  await takeStep(service, apiKey, reference, "pay");
+  expect(await eventTypes(service, apiKey, reference)).toEqual([
+    "created",
+    "checkout_opened",
+    "paid",
+    "awaiting_pickup",
+  ]);
+  expect(moneyOf(reference)).toEqual([{ charges: 1, charged: 1269, refunds: 0, refunded: 0 }]);
 });
 
 test("a page that was opened meanwhile for the same figure in another currency is ended", async () => {

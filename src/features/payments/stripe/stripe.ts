@@ -61,6 +61,7 @@ export function createStripe(options: StripeOptions): PaymentProvider {
           return_url: returnUrl,
           refresh_url: refreshUrl,
         });
+        assertIs("account_link", link);
         return { url: link.url, expiresAt: new Date(link.expires_at * 1_000) };
       }),
     readAccount: (access) =>
@@ -74,7 +75,8 @@ export function createStripe(options: StripeOptions): PaymentProvider {
         const [gte, lte] = [from, to].map((time) => Math.floor(time.getTime() / 1_000));
         const page = after === undefined ? {} : { starting_after: after };
         const span = { created: { gte: gte!, lte: lte! }, types: TOLD_AFTERWARDS, limit: 100 };
-        const { data, has_more } = await events.list({ ...span, ...page }, contextOf(access));
+        const listed = await events.list({ ...span, ...page }, contextOf(access));
+        const { data, has_more } = assertIs("list", listed);
         const notices = data.map(noticeOf).filter((notice) => notice !== undefined);
         return { notices, next: has_more ? data.at(-1)?.id : undefined };
       }),
@@ -97,8 +99,8 @@ function paymentCalls(
     openCheckout: (access, checkout, idempotencyKey) =>
       call("open_checkout", access, async ({ checkout: { sessions } }) => {
         const options = { idempotencyKey, ...contextOf(access) };
-        const { id } = await sessions.create(sessionParams(checkout), options);
-        return { checkout: id };
+        const session = await sessions.create(sessionParams(checkout), options);
+        return { checkout: assertIs("checkout.session", session).id };
       }),
     async endCheckout(access, checkout) {
       const end = call("end_checkout", access, ({ checkout: { sessions } }) =>
@@ -160,20 +162,34 @@ async function readPayment(
   checkout: string,
   options: Stripe.RequestOptions,
 ): Promise<StripePayment> {
-  const session = await stripe.checkout.sessions.retrieve(checkout, {}, options);
+  const session = assertIs(
+    "checkout.session",
+    await stripe.checkout.sessions.retrieve(checkout, {}, options),
+  );
   const id =
     typeof session.payment_intent === "string"
       ? session.payment_intent
       : session.payment_intent?.id;
   if (id === undefined) return { session, intent: null, refunds: [], disputes: [] };
-  const intent = await stripe.paymentIntents.retrieve(id, {}, options);
+  const intent = assertIs("payment_intent", await stripe.paymentIntents.retrieve(id, {}, options));
   if (intent.status !== "succeeded") return { session, intent, refunds: [], disputes: [] };
   const of = { payment_intent: id, limit: 100 };
   const [refunds, disputes] = await Promise.all([
     stripe.refunds.list(of, options).autoPagingToArray({ limit: MAX_REFUNDS }),
     stripe.disputes.list(of, options),
   ]);
-  return { session, intent, refunds, disputes: disputes.data };
+  return { session, intent, refunds, disputes: assertIs("list", disputes).data };
+}
+
+/**
+ * Gives what was answered, if it is such an object.
+ *
+ * @throws Error for anything else with a status of 200, as something between Stripe and us may answer: that
+ * says nothing of a payment, and is asked again
+ */
+function assertIs<T extends { readonly object: string }>(object: T["object"], answer: T): T {
+  if (answer.object === object) return answer;
+  throw new Error(`Stripe answered with no ${object}`);
 }
 
 /**
@@ -233,7 +249,7 @@ function revokedAccount(error: unknown, { account }: ModeAccess): AccountAtProvi
 }
 
 function accountOf(account: Stripe.Account): AccountAtProvider {
-  const { requirements } = account;
+  const { requirements } = assertIs("account", account);
   const missing = [...(requirements?.past_due ?? []), ...(requirements?.currently_due ?? [])];
   return {
     account: account.id,

@@ -7,6 +7,14 @@ import { startStripe } from "../../../stripe/stand-in.ts";
 const stripe = await startStripe({ livemode: true });
 const account = stripe.addAccount();
 const access = { mode: "live", account, ownKey: undefined } as const;
+const CHECKOUT = {
+  workspace: 7,
+  shipment: "SHP-4T8ZK2M0QWXE",
+  amountMinor: 1_269,
+  currency: "USD",
+  successUrl: "https://shop.example.org/paid",
+  cancelUrl: "https://shop.example.org/cart",
+};
 
 function connect(timeoutMs?: number) {
   const calls: EndedCall[] = [];
@@ -24,4 +32,31 @@ test("a call whose answer drips without end is ended by its own limit", async ()
   stripe.fault("GET /v1/accounts", "dripping");
   await expect(online.readAccount(access)).rejects.toThrow(ProviderUnanswered);
   expect(calls).toMatchObject([{ operation: "read_account", outcome: "unanswered" }]);
+});
+
+test("an answer of 200 that is none of Stripe's objects is no answer", async () => {
+  const { online } = connect();
+  const wanted = { ...CHECKOUT, expiresAt: new Date(Date.now() + 60 * 60_000) };
+  const open = () => online.openCheckout(access, wanted, "key");
+  stripe.fault("POST /v1/checkout/sessions", "garbled");
+  await expect(open()).rejects.toThrow(ProviderUnanswered);
+  const { checkout } = await open();
+  expect(stripe.books(account).sessions.size).toBe(1);
+  stripe.pay(checkout);
+  const find = () => online.findPayment(access, checkout);
+  for (const line of ["checkout/sessions", "payment_intents", "disputes"]) {
+    stripe.fault(`GET /v1/${line}`, "garbled");
+    await expect(find(), line).rejects.toThrow(ProviderUnanswered);
+  }
+  await expect(find()).resolves.toMatchObject({ status: "paid", amountMinor: 1_269 });
+  const urls = { returnUrl: wanted.successUrl, refreshUrl: wanted.cancelUrl };
+  const span = { from: new Date(), to: new Date() };
+  for (const [line, ask] of [
+    ["GET /v1/accounts", () => online.readAccount(access)],
+    ["POST /v1/account_links", () => online.createOnboardingLink(access, urls)],
+    ["GET /v1/events", () => online.listNotices(access, span)],
+  ] as const) {
+    stripe.fault(line, "garbled");
+    await expect(ask(), line).rejects.toThrow(ProviderUnanswered);
+  }
 });
