@@ -141,6 +141,9 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Constructor<Migra
   "20261123060129-attention-of-platform": async () =>
     (await import("./migrations/20261123060129-attention-of-platform.ts"))
       .Migration20261123060129_attention_of_platform,
+  "20261123185603-installations": async () =>
+    (await import("./migrations/20261123185603-installations.ts"))
+      .Migration20261123185603_installations,
   "20261123190251-uncounted-payments": async () =>
     (await import("./migrations/20261123190251-uncounted-payments.ts"))
       .Migration20261123190251_uncounted_payments,

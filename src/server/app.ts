@@ -8,6 +8,7 @@ import type { Overview } from "../../gen/shipments/v1/report_pb.js";
 import type { Config } from "../config/config.ts";
 import { createGroupCommit } from "../db/group-commit.ts";
 import { createOrm, MAX_PROCESS_CONNECTIONS, type EntityManager } from "../db/orm.ts";
+import { loadOnce } from "../domain/load-once.ts";
 import { createSecretSeal } from "../domain/secret-seal.ts";
 import { eventMessage } from "../features/events/event-message.ts";
 import type { DispatchDeps } from "../features/webhooks/dispatch-deliveries.ts";
@@ -26,6 +27,7 @@ import { createTariffTasks, type TariffTasks } from "../features/tariffs/tasks/r
 import { createCoverageDocuments } from "../features/tariffs/coverage/coverage-documents.ts";
 import { createTariffCache } from "../features/tariffs/versions/tariff-cache.ts";
 import { createVersionFees } from "../features/tariffs/versions/version-fees.ts";
+import { findInstallation } from "../features/workspaces/installation.entity.ts";
 import { createSender, type ResolveName } from "../features/webhooks/send-webhook.ts";
 import { createApiKeyCache } from "../features/api-keys/api-key-cache.ts";
 import { createTestTimes } from "../features/workspaces/test-clock.ts";
@@ -251,6 +253,7 @@ function createStores(config: AppConfig, log: Logger, instruments: Instruments) 
     providers: createPaymentProviders({
       apiUrl: config.stripe?.apiUrl,
       platforms: config.stripe?.platforms ?? {},
+      installation: loadOnce(() => findInstallation(em)).get,
       onCall(call) {
         if (call.mode === "live") instruments.observeProviderCall(call);
         log[call.outcome === "ok" ? "debug" : "warn"](call, "payment provider called");

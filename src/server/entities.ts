@@ -31,6 +31,7 @@ import { WebhookAttempt } from "../features/webhooks/webhook-attempt.entity.ts";
 import { WebhookDelivery } from "../features/webhooks/webhook-delivery.entity.ts";
 import { WebhookLease } from "../features/webhooks/webhook-lease.entity.ts";
 import { Webhook } from "../features/webhooks/webhook.entity.ts";
+import { Installation } from "../features/workspaces/installation.entity.ts";
 import { PaymentConnection } from "../features/workspaces/payment-connection.entity.ts";
 import { TestClock } from "../features/workspaces/test-clock.entity.ts";
 import { WorkspaceLimit } from "../features/workspaces/workspace-limit.entity.ts";
@@ -38,6 +39,7 @@ import { Workspace } from "../features/workspaces/workspace.entity.ts";
 
 /** Every table of the service, for the ORM. */
 export const ENTITIES = [
+  Installation,
   Workspace,
   ApiKey,
   PaymentConnection,

@@ -378,6 +378,7 @@ const GOOD_ROWS: Readonly<Record<string, Row>> = {
     awaiting_minor: 1_269,
   },
   used_quote: { workspace_id: 1, quote_id: "quo_a", reference: "SHP-0123456789AB", used_at: NOW },
+  installation: { id: "an-installation" },
   quote_key: { id: 1, secret: "c2VjcmV0", created_at: NOW },
   booking_roll_up: { workspace_id: 1, position: 1, fill_before: null, rest_until: NOW },
   simulation: {
@@ -589,6 +590,7 @@ const BAD_ROWS: readonly (readonly [constraint: string, table: string, change: R
   ["session_hash_form", "session", { hash: "short", id: 2 }],
   ["booking_day_pkey", "booking_day", {}],
   ["booking_day_workspace_id_foreign", "booking_day", { workspace_id: 2 }],
+  ["installation_pkey", "installation", {}],
   ["quote_key_pkey", "quote_key", {}],
   ["used_quote_pkey", "used_quote", { reference: "SHP-0123456789AC" }],
   ["used_quote_workspace_id_foreign", "used_quote", { workspace_id: 2 }],

@@ -4,6 +4,8 @@ import {
   type BeginPaymentConnectionRequestValid,
   type BeginPaymentConnectionResponse,
 } from "../../../gen/shipments/v1/payment_connection_service_pb.js";
+import type { EntityManager } from "../../db/orm.ts";
+import { runStatement } from "../../db/statement.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import type { PaymentConnection } from "../workspaces/payment-connection.entity.ts";
@@ -18,7 +20,11 @@ import {
   returnAddress,
 } from "./payment-connections.ts";
 import type { Mode } from "../../domain/mode.ts";
-import type { AccountAtProvider, OnlinePayments } from "./payment-provider.ts";
+import {
+  type AccountAtProvider,
+  type OnlinePayments,
+  ProviderRefused,
+} from "./payment-provider.ts";
 import { onlineProvider } from "./payment-providers.ts";
 
 /**
@@ -42,9 +48,9 @@ export async function beginPaymentConnection(
     refreshUrl: returnAddress(request.refreshUrl, "refresh_url"),
   };
   const { workspaceId } = call.caller;
-  const { providerAccount } = await em.fork().findOneOrFail(Workspace, workspaceId);
+  const workspace = await em.fork().findOneOrFail(Workspace, workspaceId);
   const { account, link } = await askProvider(async () => {
-    const found = await readOrCreate(online, mode, workspaceId, providerAccount ?? undefined);
+    const found = await readOrCreate(em, online, mode, workspace);
     const access = { mode, account: found.account, ownKey: undefined };
     return { account: found, link: await online.createOnboardingLink(access, urls) };
   });
@@ -66,14 +72,29 @@ export async function beginPaymentConnection(
  * else a new one.
  */
 async function readOrCreate(
+  em: EntityManager,
   online: OnlinePayments,
   mode: Mode,
-  workspace: number,
-  made: string | undefined,
+  { id, providerAccount: made, accountAttempt }: Workspace,
 ): Promise<AccountAtProvider> {
-  if (made !== undefined) {
+  if (made) {
     const found = await online.readAccount({ mode, account: made, ownKey: undefined });
     if (found.state !== "revoked") return found;
   }
-  return online.createAccount(mode, workspace, made);
+  const tryAs = async (attempt: number): Promise<AccountAtProvider> => {
+    try {
+      return await online.createAccount(mode, id, `${id}-${made ?? "first"}-${attempt}-connect`);
+    } catch (error) {
+      if (!(error instanceof ProviderRefused)) throw error;
+      await runStatement(em, COUNT_ATTEMPT, [id, attempt]);
+      if (error.kind !== "failed" || attempt > accountAttempt) throw error;
+      return tryAs(attempt + 1);
+    }
+  };
+  return tryAs(accountAttempt);
 }
+
+/** The provider gives what has failed again under its key, for a day; what may have been done keeps its key. */
+const COUNT_ATTEMPT = `
+  update workspace set account_attempt = account_attempt + 1
+  where id = $1 and account_attempt = $2`;

@@ -28,15 +28,10 @@ export interface OnlinePayments {
   /** The header that signs its notices, in lower case. */
   readonly signatureHeader: string;
   /**
-   * Makes an account for a workspace; when repeated within a day, gives the same one.
-   *
-   * @param replaced the account that was made for it before; undefined when none was
+   * Makes an account for a workspace; when repeated with the same key, gives the same one. Keys hold within
+   * this installation, here and below: its id is added to each, and to what is kept there with the object.
    */
-  createAccount(
-    mode: Mode,
-    workspace: number,
-    replaced: string | undefined,
-  ): Promise<AccountAtProvider>;
+  createAccount(mode: Mode, workspace: number, idempotencyKey: string): Promise<AccountAtProvider>;
   /** A page at which somebody tells the provider what it has to know about an account. */
   createOnboardingLink(access: AccountAccess, urls: OnboardingUrls): Promise<OnboardingLink>;
   /** Reads an account anew; without its id, the one that the key is of. */

@@ -31,6 +31,8 @@ export const Workspace = defineEntity({
     timeZone: p.text().default(DEFAULT_TIME_ZONE),
     /** The account that the platform made for it last at a payment provider, connected or not; null for none. */
     providerAccount: p.text().nullable(),
+    /** Counts the attempts at making the next one from 1. */
+    accountAttempt: p.integer().default(1),
   },
   indexes: [{ name: "workspace_by_name", properties: ["name", "id"] }],
   checks: [{ name: "workspace_name_given", expression: "name <> ''" }],

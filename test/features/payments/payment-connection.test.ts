@@ -5,13 +5,14 @@ import { PaymentConnectionService } from "../../../gen/shipments/v1/payment_conn
 import { ANY_TIME, BOOKING } from "../../support/bookings.ts";
 import { connectTo } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
-import { startReplica } from "../../support/service.ts";
+import { startReplica, startService } from "../../support/service.ts";
 import {
   bookCheckout,
   connectStripe,
   getShipment,
   RETURN_URLS,
   startStripeService,
+  stripeSettings,
   untilShipment,
 } from "../../support/stripe-service.ts";
 
@@ -106,6 +107,67 @@ test("a repeated begin makes one account, and its answer is the same under an id
   expect(first.status, first.text).toBe(200);
   expect((await ask()).text).toBe(first.text);
   expect((await begin(apiKey)).body.data.account).toBe(first.body.data.account);
+});
+
+/** The keys under which accounts were asked for, from a moment on. */
+function keysOfAccounts() {
+  const { length } = stripe.taken;
+  return () =>
+    stripe.taken
+      .slice(length)
+      .filter(({ line }) => line === "POST /v1/accounts")
+      .map(({ idempotencyKey }) => idempotencyKey);
+}
+
+test("an account that Stripe has failed to make is asked for under another key", async () => {
+  const { apiKey } = await service.addWorkspace({ paymentProvider: undefined });
+  const keys = keysOfAccounts();
+  stripe.fault("POST /v1/accounts", "failed");
+  expect((await begin(apiKey)).status).toBe(503);
+  const made = await begin(apiKey);
+  expect(made.status, made.text).toBe(200);
+  const [first, again, next] = keys();
+  expect(again).toBe(first);
+  expect(next).not.toBe(first);
+  stripe.deauthorise(made.body.data.account);
+  expect((await begin(apiKey)).status).toBe(200);
+});
+
+test("an account of which it is not known whether it was made is asked for under the same key", async () => {
+  const { apiKey } = await service.addWorkspace({ paymentProvider: undefined });
+  const keys = keysOfAccounts();
+  stripe.fault("POST /v1/accounts", "cut");
+  expect((await begin(apiKey)).status).toBe(503);
+  const made = await begin(apiKey);
+  expect(made.status, made.text).toBe(200);
+  const [first, again] = keys();
+  expect(keys()).toEqual([first, first]);
+  expect(again).toBe(first);
+});
+
+test("installations that share the platform's account have accounts of their own", async () => {
+  const one = await startStripeService();
+  const other = await startService(stripeSettings(one.stripe));
+  const [ownSql, otherSql] = await Promise.all(
+    [one.service, other].map(({ databaseUrl }) => connectTo(databaseUrl)),
+  );
+  // Databases of tests are copies of one.
+  await otherSql!.query("update installation set id = 'other'");
+  const { rows } = await ownSql!.query("select id from installation");
+  const made = [];
+  for (const { addWorkspace, request } of [one.service, other]) {
+    const { id, apiKey } = await addWorkspace({ paymentProvider: undefined });
+    const begun = await request(PATH, { apiKey, body: BEGIN });
+    const { account } = begun.body.data;
+    made.push({ id, account, metadata: one.stripe.books(account).account.metadata });
+  }
+  const [own, others] = made;
+  expect(others!.id).toBe(own!.id);
+  expect(others!.account).not.toBe(own!.account);
+  expect(made.map(({ metadata }) => metadata)).toEqual([
+    { installation: rows[0].id, workspace: String(own!.id) },
+    { installation: "other", workspace: String(own!.id) },
+  ]);
 });
 
 test("notices tell that an account is restricted, works again, and was taken away", async () => {

@@ -6,6 +6,7 @@ import { createSecretSeal } from "../../../src/domain/secret-seal.ts";
 import { PAYMENT_JOBS } from "../../../src/features/payments/payment-jobs.ts";
 import { createPaymentProviders } from "../../../src/features/payments/payment-providers.ts";
 import { createVersionFees } from "../../../src/features/tariffs/versions/version-fees.ts";
+import { findInstallation } from "../../../src/features/workspaces/installation.entity.ts";
 import { createPayments } from "../../../src/server/payments.ts";
 import { PLATFORM_SECRET, type StripeService } from "../../support/stripe-service.ts";
 
@@ -28,6 +29,7 @@ export function createPaymentWorker({ service, stripe, clock }: StripeService) {
     providers: createPaymentProviders({
       apiUrl: stripe.url,
       platforms: { live: { secretKey: stripe.secretKey, webhookSecrets: [PLATFORM_SECRET] } },
+      installation: () => findInstallation(em),
       onCall: () => undefined,
     }),
     secretSeal: createSecretSeal([]),

@@ -20,6 +20,8 @@ export interface StripeCallOptions {
   readonly apiUrl: string | undefined;
   /** The platform's account in each mode; undefined for none. */
   readonly platforms: Readonly<Partial<Record<Mode, StripePlatform | undefined>>>;
+  /** The id of this installation: others may use the same account. */
+  readonly installation: () => Promise<string>;
   /** Told of each call that has ended. */
   readonly onCall: (call: EndedCall) => void;
   /** How long one call may take, in milliseconds; 10 s unless given. */
@@ -53,6 +55,7 @@ export type StripeCall = ReturnType<typeof createStripeCalls>["call"];
 export function createStripeCalls({
   apiUrl,
   platforms,
+  installation,
   onCall,
   timeoutMs = TIMEOUT_MS,
 }: StripeCallOptions) {
@@ -81,14 +84,15 @@ export function createStripeCalls({
     /**
      * Calls Stripe.
      *
+     * @param work is given the id of this installation too
      * @throws ProviderUnanswered, ProviderRefused
      */
     async call<T>(
       operation: string,
       access: ModeAccess,
-      work: (stripe: Stripe) => Promise<T>,
+      work: (stripe: Stripe, installation: string) => Promise<T>,
     ): Promise<T> {
-      const stripe = await clientFor(access);
+      const [stripe, id] = [await clientFor(access), await installation()];
       const startedMs = performance.now();
       const ended = (outcome: EndedCall["outcome"], error?: StripeFault) =>
         onCall({
@@ -100,7 +104,7 @@ export function createStripeCalls({
           error: error?.code ?? error?.type,
         });
       try {
-        const result = await timeLimit.run(AbortSignal.timeout(timeoutMs), () => work(stripe));
+        const result = await timeLimit.run(AbortSignal.timeout(timeoutMs), () => work(stripe, id));
         ended("ok");
         return result;
       } catch (error) {

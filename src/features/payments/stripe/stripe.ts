@@ -37,8 +37,8 @@ export function createStripe(options: StripeOptions): PaymentProvider {
     platformFault: (mode) => (options.platforms[mode] ? undefined : NO_PLATFORM[mode]),
     keyFault: stripeKeyFault,
     signatureHeader: "stripe-signature",
-    createAccount: (mode, workspace, replaced = "first") =>
-      call("create_account", { mode }, async (stripe) => {
+    createAccount: (mode, workspace, idempotencyKey) =>
+      call("create_account", { mode }, async (stripe, installation) => {
         const account = await stripe.accounts.create(
           {
             controller: {
@@ -47,9 +47,9 @@ export function createStripe(options: StripeOptions): PaymentProvider {
               requirement_collection: "stripe",
               stripe_dashboard: { type: "full" },
             },
-            metadata: { workspace: String(workspace) },
+            metadata: { installation, workspace: String(workspace) },
           },
-          { idempotencyKey: `${workspace}-${replaced}-connect` },
+          { idempotencyKey: `${installation}-${idempotencyKey}` },
         );
         return accountOf(account);
       }),
@@ -97,9 +97,12 @@ function paymentCalls(
 ): Pick<OnlinePayments, "openCheckout" | "endCheckout" | "findPayment" | "refund"> {
   return {
     openCheckout: (access, checkout, idempotencyKey) =>
-      call("open_checkout", access, async ({ checkout: { sessions } }) => {
-        const options = { idempotencyKey, ...contextOf(access) };
-        const session = await sessions.create(sessionParams(checkout), options);
+      call("open_checkout", access, async ({ checkout: { sessions } }, installation) => {
+        const options = {
+          idempotencyKey: `${installation}-${idempotencyKey}`,
+          ...contextOf(access),
+        };
+        const session = await sessions.create(sessionParams(checkout, installation), options);
         return { checkout: assertIs("checkout.session", session).id };
       }),
     async endCheckout(access, checkout) {
@@ -116,10 +119,13 @@ function paymentCalls(
         foundPayment(await readPayment(stripe, checkout, contextOf(access))),
       ),
     refund: (access, { payment, amountMinor, currency, attempt }, idempotencyKey) =>
-      call("refund", access, async ({ refunds }) => {
+      call("refund", access, async ({ refunds }, installation) => {
         const amount = toStripeAmount(amountMinor, currency);
-        const metadata = { attempt: String(attempt) };
-        const options = { idempotencyKey, ...contextOf(access) };
+        const metadata = { installation, attempt: String(attempt) };
+        const options = {
+          idempotencyKey: `${installation}-${idempotencyKey}`,
+          ...contextOf(access),
+        };
         await refunds.create({ payment_intent: payment, amount, metadata }, options);
       }),
   };
@@ -130,9 +136,12 @@ function contextOf({ account, ownKey }: AccountAccess): Stripe.RequestOptions {
   return ownKey === undefined ? { stripeContext: account } : {};
 }
 
-function sessionParams(checkout: NewCheckout): Stripe.Checkout.SessionCreateParams {
+function sessionParams(
+  checkout: NewCheckout,
+  installation: string,
+): Stripe.Checkout.SessionCreateParams {
   const { workspace, shipment, amountMinor, currency } = checkout;
-  const metadata = { workspace: String(workspace), shipment };
+  const metadata = { installation, workspace: String(workspace), shipment };
   return {
     mode: "payment",
     client_reference_id: shipment,

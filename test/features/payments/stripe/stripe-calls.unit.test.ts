@@ -21,6 +21,7 @@ function connect(timeoutMs?: number) {
   const { online } = createStripe({
     apiUrl: stripe.url,
     platforms: { live: { secretKey: stripe.secretKey, webhookSecrets: [] } },
+    installation: async () => "an-installation",
     onCall: (call) => calls.push(call),
     timeoutMs,
   });

@@ -1,0 +1,16 @@
+import { defineEntity, p } from "@mikro-orm/core";
+import type { EntityManager } from "../../db/orm.ts";
+import { runStatement } from "../../db/statement.ts";
+
+/** This database among those that share an account at a provider. Its only row is made with the table. */
+export const Installation = defineEntity({
+  name: "Installation",
+  tableName: "installation",
+  properties: { id: p.text().primary() },
+});
+
+/** The id of the installation, which never changes. */
+export async function findInstallation(em: EntityManager): Promise<string> {
+  const [row] = await runStatement<{ id: string }>(em, "select id from installation");
+  return row!.id;
+}
