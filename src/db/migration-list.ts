@@ -144,6 +144,9 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Constructor<Migra
   "20261123185603-installations": async () =>
     (await import("./migrations/20261123185603-installations.ts"))
       .Migration20261123185603_installations,
+  "20261123190146-told-payments": async () =>
+    (await import("./migrations/20261123190146-told-payments.ts"))
+      .Migration20261123190146_told_payments,
   "20261123190251-uncounted-payments": async () =>
     (await import("./migrations/20261123190251-uncounted-payments.ts"))
       .Migration20261123190251_uncounted_payments,

@@ -7,7 +7,7 @@ import type { SecretSeal } from "../domain/secret-seal.ts";
 import type { ApiKeyCache } from "../features/api-keys/api-key-cache.ts";
 import { createKeyUseRecorder } from "../features/credentials/record-key-use.ts";
 import { EVENTS_CHANNEL, type EventAnnouncer } from "../features/events/event-announcer.ts";
-import { PAYMENT_JOBS, type PaymentJobDeps } from "../features/payments/payment-jobs.ts";
+import { createPaymentJobs, type PaymentJobDeps } from "../features/payments/payment-jobs.ts";
 import type { OperatorKeyCache } from "../features/operators/operator-keys.ts";
 import type { Mails } from "../features/people/send-mails.ts";
 import { createReplicaHeartbeat } from "../features/reports/replica.entity.ts";
@@ -148,7 +148,10 @@ function runJobs(options: BackgroundDeps): Promise<unknown> {
   const { log, paymentJobs, simulations, shutdownSignal: signal } = options;
   const run = repeatJob.bind(undefined, { signal, log });
   return Promise.all([
-    ...PAYMENT_JOBS.map((job) => run("payments could not be looked at", () => job(paymentJobs))),
+    ...createPaymentJobs(paymentJobs).map(async ({ begin, idle }) => {
+      await run("payments could not be looked at", begin);
+      await idle();
+    }),
     run("simulations could not be run", () => takeDueSteps(simulations)),
   ]);
 }

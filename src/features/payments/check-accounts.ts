@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import type { LeasedQueue, WorkItem } from "../../db/leased-queue.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import type { SecretSeal } from "../../domain/secret-seal.ts";
@@ -18,7 +19,7 @@ const NOT_READY_MS = 5 * 60_000;
 /** How soon to look at payments that an account refused though it is ready, in milliseconds. */
 const LEFT_MS = 60_000;
 /** How many accounts a process checks at once. */
-const MAX_AT_ONCE = 8;
+const AT_ONCE = 8;
 /** How long a process that checks an account has for that before others do, in milliseconds. */
 const CLAIM_MS = 2 * 60_000;
 /** How far back a provider lists what it has told, in milliseconds. */
@@ -47,19 +48,20 @@ export function nextCheck(state: ConnectionState, now: Date): Date {
 /** Of all workspaces. */
 const FIND_DUE = `
   select workspace_id::float8 as workspace from payment_connection
-  where check_at <= $1 order by check_at limit ${MAX_AT_ONCE}`;
+  where check_at <= $1 order by check_at limit $2`;
 
 /**
- * Checks the accounts that are due: reads each anew, and lists what its provider has told, should notices
- * have been lost. Never rejects for the provider's sake.
- *
- * @returns says whether there may be more to do at once
+ * The accounts that are due to be checked: each is read anew, and what its provider has told is listed,
+ * should notices have been lost.
  */
-export async function checkDueAccounts(deps: CheckAccountsDeps): Promise<boolean> {
+export function accountsToCheck(deps: CheckAccountsDeps): LeasedQueue<WorkItem> {
   const { em, now } = deps;
-  const due = await runStatement<{ workspace: number }>(em, FIND_DUE, [now().toISOString()]);
-  await Promise.all(due.map(({ workspace }) => checkAccount(deps, workspace)));
-  return due.length === MAX_AT_ONCE;
+  return {
+    atOnce: AT_ONCE,
+    ofWorkspace: 1,
+    find: (limit) => runStatement<WorkItem>(em, FIND_DUE, [now().toISOString(), limit]),
+    work: ({ workspace }) => checkAccount(deps, workspace),
+  };
 }
 
 const WAKE = `
@@ -94,6 +96,7 @@ const WRITE = `
 const RELEASE = `
   update payment_connection set check_at = $3 where workspace_id = $1 and check_at = $2`;
 
+/** Never rejects for the provider's sake. */
 async function checkAccount(deps: CheckAccountsDeps, workspace: number): Promise<void> {
   const { em, log, now, providers, secretSeal } = deps;
   const startedAt = now();

@@ -163,14 +163,15 @@ const LOCK_CHECKOUT = `
 /** The next checkout, in the place of one that can be paid no more. */
 const WANT = `
   insert into provider_payment (workspace_id, shipment_reference, provider, account, version,
-    state, amount_minor, currency, success_url, cancel_url, expires_at, due_at)
-  values ($1, $2, $3, $4, 1, 'wanted', $5, $6, $7, $8, $9, $10)
+    state, amount_minor, currency, success_url, cancel_url, expires_at, due_at,
+    told)
+  values ($1, $2, $3, $4, 1, 'wanted', $5, $6, $7, $8, $9, $10, true)
   on conflict (workspace_id, shipment_reference) do update set
     provider = excluded.provider, account = excluded.account, version = provider_payment.version + 1,
     state = excluded.state, amount_minor = excluded.amount_minor, currency = excluded.currency,
     success_url = excluded.success_url, cancel_url = excluded.cancel_url,
     expires_at = excluded.expires_at, checkout = null, payment = null, due_at = excluded.due_at,
-    wakes = provider_payment.wakes + 1, failures = 0`;
+    told = true, wakes = provider_payment.wakes + 1, failures = 0`;
 
 /**
  * Writes down that a checkout is wanted, so that it is opened even when this process ends now. One that is

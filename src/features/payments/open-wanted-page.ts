@@ -36,6 +36,7 @@ export async function openWantedPage(
 /** A page that the provider refused to open, as if it had been read there. */
 export function refusedPage({ message }: ProviderRefused, currency: string): FoundPayment {
   return {
+    openedAt: null,
     page: null,
     status: "failed",
     error: message,

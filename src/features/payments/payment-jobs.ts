@@ -1,8 +1,9 @@
+import { createWorkers, type Workers } from "../../db/leased-queue.ts";
 import { deleteInBatches, runStatement } from "../../db/statement.ts";
 import type { Row } from "../../db/columns.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { Refusal } from "../../domain/refusal.ts";
-import { checkDueAccounts, wakeAccount } from "./check-accounts.ts";
+import { accountsToCheck, wakeAccount } from "./check-accounts.ts";
 import type { PaymentNotice } from "./payment-notice.entity.ts";
 import { ProviderRefused, ProviderUnanswered } from "./payment-provider.ts";
 import { findDuePayments, wakeNamed } from "./provider-payments.ts";
@@ -14,8 +15,9 @@ export interface PaymentJobDeps extends SettleDeps {
   readonly settlePayment: SettlePayment;
 }
 
-/** How many payments a process looks at at once, and how many notices one look takes. */
-const MAX_AT_ONCE = 8;
+/** How many payments a process looks at at once of each kind, told or not, and of one workspace. */
+const AT_ONCE = { atOnce: 16, ofWorkspace: 8 };
+/** How many notices are handed on at once. */
 const MAX_NOTICES = 100;
 /** When to look again at a notice of something unknown, in milliseconds; then it is nobody's. */
 const UNKNOWN_RETRIES_MS = [5_000, 60_000, 10 * 60_000, 60 * 60_000];
@@ -24,23 +26,31 @@ const CLAIM_MS = 2 * 60_000;
 /** How long notices are kept, in milliseconds: as long as a provider may send them again. */
 const KEEP_MS = 30 * 24 * 60 * 60_000;
 
-/**
- * The work that payments at providers need, of which none waits for the other. Each does what is due, once,
- * and says whether there may be more to do at once.
- */
-export const PAYMENT_JOBS: readonly ((deps: PaymentJobDeps) => Promise<boolean>)[] = [
-  settleDuePayments,
-  checkDueAccounts,
-];
+/** Builds the work that payments at providers need, of which none waits for the other. */
+export function createPaymentJobs(deps: PaymentJobDeps): readonly Workers[] {
+  const { em, log, now } = deps;
+  const failed = (error: unknown) => log.warn({ err: error }, "work on payments failed");
+  const payments = (isTold: boolean) =>
+    createWorkers(
+      {
+        ...AT_ONCE,
+        find: (limit, except) => findDuePayments(em, isTold, now(), limit, except),
+        work: (key) => settle(deps, key),
+      },
+      failed,
+    );
+  return [
+    { begin: () => handOnNotices(deps), idle: async () => undefined },
+    payments(true),
+    payments(false),
+    createWorkers(accountsToCheck(deps), failed),
+  ];
+}
 
-/** Hands on notices, and looks at payments that are due. */
-async function settleDuePayments(deps: PaymentJobDeps): Promise<boolean> {
-  const { em, now } = deps;
-  const notices = await claimNotices(em, now());
+async function handOnNotices(deps: PaymentJobDeps): Promise<boolean> {
+  const notices = await claimNotices(deps.em, deps.now());
   for (const notice of notices) await handOn(deps, notice);
-  const due = await findDuePayments(em, now(), MAX_AT_ONCE);
-  await Promise.all(due.map((key) => settle(deps, key)));
-  return notices.length === MAX_NOTICES || due.length === MAX_AT_ONCE;
+  return notices.length === MAX_NOTICES;
 }
 
 /** What a look may end in; a Refusal where a key cannot be opened. */

@@ -83,6 +83,8 @@ export interface OpenedCheckout {
 
 /** What a provider says of a payment. */
 export interface FoundPayment {
+  /** When the page was opened; null when it never was. */
+  readonly openedAt: Date | null;
   /** The page to pay at; null when it cannot be paid there any more. */
   readonly page: { readonly url: string; readonly expiresAt: Date } | null;
   /** `unpaid` while nobody has paid; `failed` when it can be paid no more. */

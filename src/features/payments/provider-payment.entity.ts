@@ -42,6 +42,8 @@ export const ProviderPayment = defineEntity({
     refundRefusal: p.text().nullable(),
     /** When to look there next; null when nothing is open, or the account is closed to us. */
     dueAt: p.datetime(3).nullable(),
+    /** Whether it is due because something was told, or somebody waits for it: then it overtakes the others. */
+    told: p.boolean().default(false),
     /** How many looks in a row have failed; of one that is due no more, when its account was closed to us. */
     failures: p.integer().default(0),
     /** Counts the reasons to look at once, so that one that comes during a look is not lost. */
@@ -52,6 +54,7 @@ export const ProviderPayment = defineEntity({
   },
   indexes: [
     { name: "provider_payment_due", properties: ["dueAt"], where: "due_at is not null" },
+    { name: "provider_payment_told", properties: ["dueAt"], where: "told" },
     {
       name: "provider_payment_open",
       properties: ["workspace", "dueAt"],

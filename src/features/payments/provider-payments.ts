@@ -137,7 +137,8 @@ export async function countRefundAttempt(
 
 const RELEASE = `
   update provider_payment set worker = null, leased_until = null, failures = $4,
-    due_at = case when wakes = $5 then $6::timestamptz else $7::timestamptz end
+    due_at = case when wakes = $5 then $6::timestamptz else $7::timestamptz end,
+    told = told and wakes <> $5
   where workspace_id = $1 and shipment_reference = $2 and worker = $3`;
 
 /**
@@ -167,7 +168,7 @@ export async function releasePayment(
 }
 
 const WAKE = `
-  update provider_payment set due_at = $3, wakes = wakes + 1, failures = 0
+  update provider_payment set due_at = $3, told = true, wakes = wakes + 1, failures = 0
   where workspace_id = $1 and shipment_reference = $2`;
 
 /** Has a payment looked at, if there is one, once the transaction is committed. */
@@ -180,7 +181,7 @@ export function wakePayment(
 }
 
 const WAKE_BY_PAYMENT = `
-  update provider_payment set due_at = $4, wakes = wakes + 1
+  update provider_payment set due_at = $4, told = true, wakes = wakes + 1
   where workspace_id = $1 and (shipment_reference = $2 or payment = $3)
   returning 1`;
 
@@ -212,7 +213,7 @@ export async function wakeLeftPayments(
 }
 
 const RETRY = `
-  update provider_payment set due_at = $3, wakes = wakes + 1, failures = 0,
+  update provider_payment set due_at = $3, told = true, wakes = wakes + 1, failures = 0,
     refund_attempt = refund_attempt + 1, refund_refusal = null
   where workspace_id = $1 and shipment_reference = $2`;
 
@@ -225,16 +226,26 @@ export function retryRefundOf(
   void tx.send(RETRY, [workspace, reference, now.toISOString()]);
 }
 
-const FIND_DUE = `
+const findDue = (condition: string) => `
   select workspace_id::float8 as workspace, shipment_reference as reference from provider_payment
-  where due_at <= $1 and (leased_until is null or leased_until <= $1)
+  where ${condition}due_at <= $1 and (leased_until is null or leased_until <= $1)
+    and workspace_id <> all($3::bigint[])
   order by due_at limit $2::int`;
+const FIND_DUE = findDue("");
+const FIND_TOLD = findDue("told and ");
 
-/** Payments of any workspaces that are due and that nobody has leased, the oldest first. */
+/**
+ * Payments of any workspaces that are due and that nobody has leased, the oldest first.
+ *
+ * @param isTold whether to find only those of which something was told, or which somebody waits for
+ */
 export function findDuePayments(
   em: EntityManager,
+  isTold: boolean,
   now: Date,
   limit: number,
+  exceptWorkspaces: readonly number[],
 ): Promise<ShipmentKey[]> {
-  return runStatement<ShipmentKey>(em, FIND_DUE, [now.toISOString(), limit]);
+  const values = [now.toISOString(), limit, exceptWorkspaces];
+  return runStatement<ShipmentKey>(em, isTold ? FIND_TOLD : FIND_DUE, values);
 }

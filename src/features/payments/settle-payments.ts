@@ -69,7 +69,9 @@ export interface LookAtPayment {
 const MAX_ROUNDS = 5;
 /** How soon to look again at what is open, in milliseconds, should no notice come. */
 const OPEN_MS = 3 * 60_000;
-/** How soon to look again at what waits for somebody, in milliseconds. */
+/** How soon to look again at a page, as a part of its age: of those that are paid, most are within minutes. */
+const OF_AGE = 1 / 4;
+/** How soon to look again at what waits for somebody, or is open for long, in milliseconds. */
 const WAITING_MS = 60 * 60_000;
 /** How soon to look again after the first failure in a row, and at most, in milliseconds. */
 const RETRY_MS = 5_000;
@@ -241,10 +243,18 @@ function nextStep(
 function nextLook(row: ShipmentRow, found: FoundPayment, now: Date): Date | null {
   const { paymentStatus, paymentDetails } = row;
   const inMs = (ms: number) => new Date(now.getTime() + ms);
-  if (found.page !== null || found.status === "processing") return inMs(OPEN_MS);
+  if (found.page !== null || found.status === "processing") return inMs(untilNextLook(found, now));
   const isRefundOpen = paymentStatus === "refund_pending" && found.status === "paid";
   if (isRefundOpen && paymentDetails?.refundError === null && found.dispute !== "open") {
     return inMs(OPEN_MS);
   }
   return isRefundOpen || found.dispute === "open" ? inMs(WAITING_MS) : null;
+}
+
+/** How soon to look again at a page that is open, or was paid by money that is on its way; when the page ends at the latest. */
+function untilNextLook({ page, openedAt }: FoundPayment, now: Date): number {
+  const ageMs = now.getTime() - (openedAt ?? now).getTime();
+  const ms = Math.min(Math.max(OPEN_MS, ageMs * OF_AGE), WAITING_MS);
+  const leftMs = page === null ? ms : page.expiresAt.getTime() - now.getTime();
+  return leftMs > 0 ? Math.min(ms, leftMs) : OPEN_MS;
 }

@@ -3,7 +3,7 @@ import { pino } from "pino";
 import { createGroupCommit } from "../../../src/db/group-commit.ts";
 import { runStatement } from "../../../src/db/statement.ts";
 import { createSecretSeal } from "../../../src/domain/secret-seal.ts";
-import { PAYMENT_JOBS } from "../../../src/features/payments/payment-jobs.ts";
+import { createPaymentJobs } from "../../../src/features/payments/payment-jobs.ts";
 import { createPaymentProviders } from "../../../src/features/payments/payment-providers.ts";
 import { createVersionFees } from "../../../src/features/tariffs/versions/version-fees.ts";
 import { findInstallation } from "../../../src/features/workspaces/installation.entity.ts";
@@ -36,9 +36,13 @@ export function createPaymentWorker({ service, stripe, clock }: StripeService) {
     now,
     log: pino({ level: "silent" }),
   });
+  const jobs = createPaymentJobs(paymentJobs);
   return async () => {
     for (let looks = 0; looks < MAX_LOOKS; looks++) {
-      for (const job of PAYMENT_JOBS) await job(paymentJobs);
+      for (const { begin, idle } of jobs) {
+        await begin();
+        await idle();
+      }
       if ((await runStatement(em, LEFT, [now().toISOString()])).length === 0) return;
       await sleep(POLL_MS);
     }

@@ -90,7 +90,10 @@ describe("a twin is connected", () => {
     const begun = await ask(twin.apiKey, PATH, BEGIN);
     const { account } = begun.body.data;
     expect(begun.body.data).toMatchObject({ provider: "stripe", state: "onboarding", live: false });
-    expect(stripeTest.books(account).account.metadata).toEqual({ workspace: String(twin.id) });
+    expect(stripeTest.books(account).account.metadata).toEqual({
+      installation: expect.any(String),
+      workspace: String(twin.id),
+    });
     expect(() => stripe.books(account)).toThrow("there is no account");
     // As in live mode: bookings wait until it may charge.
     expect((await ask(twin.apiKey, "/v1/shipments", BOOKING)).code).toBe(

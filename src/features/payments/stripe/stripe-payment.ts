@@ -19,6 +19,7 @@ export function foundPayment(found: StripePayment): FoundPayment {
   const { workspace, shipment } = session.metadata ?? {};
   const status = statusOf(session, intent);
   return {
+    openedAt: new Date(session.created * 1_000),
     page:
       session.status === "open" && session.url !== null
         ? { url: session.url, expiresAt: new Date(session.expires_at * 1_000) }

@@ -1,0 +1,62 @@
+import { expect, test } from "vitest";
+import { createWorkers, type WorkItem } from "../../src/db/leased-queue.ts";
+
+/** Workers, three at once and two of a workspace, on pieces that end when the test says so. */
+function startWorkers(due: WorkItem[]) {
+  const begun = new Map<string, { end: () => void; fail: (error: Error) => void }>();
+  const failures: unknown[] = [];
+  const workers = createWorkers(
+    {
+      atOnce: 3,
+      ofWorkspace: 2,
+      find: async (limit, except) =>
+        due.filter(({ workspace }) => !except.includes(workspace)).slice(0, limit),
+      work(item) {
+        due.splice(due.indexOf(item), 1);
+        const { promise, resolve, reject } = Promise.withResolvers<void>();
+        begun.set(item.reference!, { end: resolve, fail: reject });
+        return promise;
+      },
+    },
+    (error) => failures.push(error),
+  );
+  return { workers, begun, failures, names: () => [...begun.keys()] };
+}
+
+const piecesOf = (workspace: number, ...references: string[]): WorkItem[] =>
+  references.map((reference) => ({ workspace, reference }));
+
+test("the next piece is begun as soon as one has ended, whatever hangs", async () => {
+  const due = [...piecesOf(1, "hangs"), ...piecesOf(2, "a", "b"), ...piecesOf(3, "c", "d")];
+  const { workers, begun, names } = startWorkers(due);
+  expect(await workers.begin()).toBe(true);
+  expect(names()).toEqual(["hangs", "a", "b"]);
+  const next = workers.begin();
+  begun.get("b")!.end();
+  expect(await next).toBe(true);
+  expect(names()).toEqual(["hangs", "a", "b", "c"]);
+  begun.get("c")!.end();
+  await workers.begin();
+  expect(names()).toEqual(["hangs", "a", "b", "c", "d"]);
+});
+
+test("a workspace whose pieces all hang leaves room for others", async () => {
+  const due = [...piecesOf(1, "a", "b", "c", "d"), ...piecesOf(2, "e")];
+  const { workers, names } = startWorkers(due);
+  expect(await workers.begin()).toBe(true);
+  expect(await workers.begin()).toBe(true);
+  expect(names()).toEqual(["a", "b", "e"]);
+});
+
+test("what fails is told, and makes room", async () => {
+  const due = piecesOf(1, "a", "b", "c");
+  const { workers, begun, failures, names } = startWorkers(due);
+  await workers.begin();
+  const error = new Error("it failed");
+  begun.get("a")!.fail(error);
+  begun.get("b")!.end();
+  await workers.idle();
+  expect(failures).toEqual([error]);
+  expect(await workers.begin()).toBe(false);
+  expect(names()).toEqual(["a", "b", "c"]);
+});

@@ -1,0 +1,66 @@
+import { expect, test } from "vitest";
+import { connectTo } from "../../support/database.ts";
+import {
+  bookCheckout,
+  eventTypes,
+  startStripeService,
+  untilShipment,
+} from "../../support/stripe-service.ts";
+import { createPaymentWorker } from "./payment-worker.ts";
+
+const MINUTE_MS = 60_000;
+/** How many routine looks of one workspace a process has in hand, and of all workspaces. */
+const [OF_WORKSPACE, AT_ONCE] = [8, 16];
+
+test("a payment that is told of is seen while all routine looks hang", async () => {
+  const setup = await startStripeService();
+  const { service, stripe, clock } = setup;
+  const workspaces = [];
+  const routine = [];
+  for (let count = 0; count < AT_ONCE / OF_WORKSPACE; count++) {
+    const workspace = await setup.connect();
+    workspaces.push(workspace);
+    for (let i = 0; i < OF_WORKSPACE; i++) routine.push(await bookCheckout(setup, workspace));
+  }
+  const told = await bookCheckout(setup, workspaces[0]!);
+  stripe.pay(told.session);
+  const looks = routine.map(({ session }) =>
+    stripe.fault(`GET /v1/checkout/sessions/${session}`, "held"),
+  );
+  clock.ms += 4 * MINUTE_MS;
+  await Promise.all(looks.map(({ met }) => met));
+  expect(new Set(await stripe.deliverNotices())).toEqual(new Set([200]));
+  await untilShipment(service, workspaces[0]!.apiKey, told.reference, { payment_status: "paid" });
+  for (const look of looks) look.release();
+});
+
+test("looks at a page become rarer as it grows older, and end with it", async () => {
+  const setup = await startStripeService();
+  const { service, stripe, clock } = setup;
+  const work = createPaymentWorker(setup);
+  const workspace = await setup.connect();
+  const sql = await connectTo(service.databaseUrl);
+  const openedMs = clock.ms;
+  const { reference } = await bookCheckout(setup, workspace);
+  const looksAfterMinutes: number[] = [];
+  for (;;) {
+    const { rows } = await sql.query(
+      "select due_at from provider_payment where due_at is not null",
+    );
+    if (rows.length === 0) break;
+    clock.ms = rows[0].due_at.getTime();
+    looksAfterMinutes.push((clock.ms - openedMs) / MINUTE_MS);
+    stripe.settleDue();
+    await work();
+  }
+  expect(looksAfterMinutes.slice(0, 5)).toEqual([3, 6, 9, 12, 15]);
+  const waits = looksAfterMinutes.map((minutes, i) => minutes - (looksAfterMinutes[i - 1] ?? 0));
+  expect(Math.max(...waits)).toBe(60);
+  expect(looksAfterMinutes.at(-1)).toBe(1_430);
+  expect(looksAfterMinutes.length).toBeLessThan(1_430 / 3 / 10);
+  expect(await eventTypes(service, workspace.apiKey, reference)).toEqual([
+    "created",
+    "checkout_opened",
+    "payment_failed",
+  ]);
+});
