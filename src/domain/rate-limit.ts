@@ -29,6 +29,16 @@ export const OPERATOR_LIMITS: RateLimits = {
   write: { rate: 100, burst: 200 },
 };
 
+/**
+ * What every workspace may do with payment providers, which it reaches by the platform's key: have its
+ * account looked at, have payments looked at by its calls, and sign notices by secrets of its own.
+ */
+export const PROVIDER_LIMITS = {
+  account: { rate: 1, burst: 20 },
+  payments: { rate: 20, burst: 200 },
+  notices: { rate: 10, burst: 600 },
+} as const;
+
 /** How long an empty bucket takes to fill, in whole seconds, at least 1. */
 export function windowSeconds({ rate, burst }: RateLimit): number {
   return Math.ceil(burst / rate);

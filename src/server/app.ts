@@ -128,11 +128,11 @@ export function createApp(config: AppConfig, fullLog: Logger, outside: AppOverri
   const watched = watchDatabase(em, contact, { ...outside, now });
   const readiness = createReadiness(tariffVersion, watched.degradedBecause);
   const mails = createMails({ ...stores, ...instruments, config, outside, log });
-  const payments = createPayments({ ...stores, now, log });
+  const payments = createPayments({ ...stores, limiter, now, log });
   const given = { now, log, allowLoopbackHttp, sendsMails: mails !== undefined };
   const servers = createServers({
     ...implementAll({ ...stores, ...payments, ...given, addresses }),
-    notices: createNotices({ ...stores, limiter, now }),
+    notices: createNotices({ ...stores, ...payments, now }),
     keys,
     sessions,
     signIn: createSignIn({ em, sessions, config, log, wakeMails: () => mails?.wake() }),

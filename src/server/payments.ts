@@ -6,13 +6,18 @@ import type { EventAnnouncer } from "../features/events/event-announcer.ts";
 import type { PaymentJobDeps } from "../features/payments/payment-jobs.ts";
 import type { PaymentProviders } from "../features/payments/payment-providers.ts";
 import { wakePayment } from "../features/payments/provider-payments.ts";
+import { assertFew, type TakeCall } from "../features/payments/assert-few.ts";
 import {
   type NoticeDeps,
   receiveNotice,
   signatureHeaders,
 } from "../features/payments/receive-notice.ts";
 import { settleForCall } from "../features/payments/settle-for-call.ts";
-import { createSettlePayment, type SettlePayment } from "../features/payments/settle-payments.ts";
+import {
+  createSettlePayment,
+  type SettleOptions,
+  type SettlePayment,
+} from "../features/payments/settle-payments.ts";
 import type { AskAboutPayment } from "../features/payments/stored-payment.ts";
 import type { PaymentsOfShipments } from "../features/shipments/ask-provider-first.ts";
 import { createChangeBatch, type ChangeBatch } from "../features/shipments/change-batch.ts";
@@ -20,6 +25,7 @@ import {
   type ChangeShipment,
   createChangeShipment,
 } from "../features/shipments/change-shipment.ts";
+import type { ShipmentKey } from "../features/shipments/find-shipment.ts";
 import type { VersionFees } from "../features/tariffs/versions/version-fees.ts";
 import type { SimulationDeps } from "../features/test-mode/simulations.ts";
 import type { Limiter } from "../pipeline/bounds/rate-limiter.ts";
@@ -33,6 +39,7 @@ export interface Payments {
   readonly settlePayment: SettlePayment;
   readonly payments: PaymentsOfShipments;
   readonly askAboutPayment: AskAboutPayment;
+  readonly takeCall: TakeCall;
   /** What the jobs of payments work with. */
   readonly paymentJobs: PaymentJobDeps;
   readonly callInTwin: SimulationDeps["callInTwin"];
@@ -41,13 +48,7 @@ export interface Payments {
 }
 
 /** Who sends notices of payments, and what keeps them. */
-export function createNotices(
-  given: Omit<NoticeDeps, "takeNotice"> & { readonly limiter: Limiter },
-): NoticeOptions {
-  const deps: NoticeDeps = {
-    ...given,
-    takeNotice: (workspace, limit) => given.limiter.take(`notices of ${workspace}`, "write", limit),
-  };
+export function createNotices(deps: NoticeDeps): NoticeOptions {
   return {
     signatureHeaders: signatureHeaders(deps.providers),
     receive: (notice) => receiveNotice(deps, notice),
@@ -66,6 +67,7 @@ export function createPayments(deps: {
   readonly secretSeal: SecretSeal;
   readonly now: () => Date;
   readonly log: Logger;
+  readonly limiter: Pick<Limiter, "take">;
 }): Payments {
   const { announce } = deps.events;
   const changeShipment = createChangeShipment(deps, announce);
@@ -75,15 +77,21 @@ export function createPayments(deps: {
     callIn: localWorkspaceCall,
   };
   const settlePayment = createSettlePayment(settleDeps);
+  const takeCall: TakeCall = (name, limit) => deps.limiter.take(name, "write", limit);
+  const settleForCaller = async (key: ShipmentKey, options?: Pick<SettleOptions, "end">) => {
+    await assertFew(takeCall, "payments", key.workspace);
+    await settleForCall(settlePayment, key, options);
+  };
   return {
     changeShipment,
     changeBatch: createChangeBatch(deps, announce),
     settlePayment,
     payments: {
       wake: (tx, key) => wakePayment(tx, key, deps.now()),
-      endCheckout: (key) => settleForCall(settlePayment, key, { end: true }),
+      endCheckout: (key) => settleForCaller(key, { end: true }),
     },
-    askAboutPayment: (key) => settleForCall(settlePayment, key),
+    askAboutPayment: settleForCaller,
+    takeCall,
     paymentJobs: { ...settleDeps, settlePayment },
     callInTwin,
     simulations: { ...deps, changeShipment, callInTwin },

@@ -106,6 +106,7 @@ export function createServers(options: ServersOptions): Servers {
   });
   const isOpen = config.operationsPort === undefined;
   const { toRefusal } = pipeline;
+  const callers = { clientAddress, toRefusal };
   const probes = (shown: Registry | undefined) =>
     createProbes({ unreadyBecause, registry: shown, toRefusal });
   const rpcHandler = (grpc: boolean) =>
@@ -128,11 +129,10 @@ export function createServers(options: ServersOptions): Servers {
           signIn: options.signIn,
           isHttps,
           grpcAddress: () => ({ url: config.publicGrpcUrl ?? null, port: grpc.port() }),
-          clientAddress,
           lookUps: pipeline.lookUps,
-          toRefusal,
+          ...callers,
         }),
-        createPaymentNotices({ ...options.notices, toRefusal }),
+        createPaymentNotices({ ...options.notices, ...callers }),
         probes(isOpen ? registry : undefined),
         createApiDescription(API_DESCRIPTION, config.publicUrl),
         createDocsFiles(DOCS_FOLDER, config),

@@ -12,7 +12,7 @@ import type { PaymentConnection } from "../workspaces/payment-connection.entity.
 import { Workspace } from "../workspaces/workspace.entity.ts";
 import { connectAccount } from "./connect-account.ts";
 import {
-  askProvider,
+  askAboutAccount,
   assertPlatform,
   type ConnectionDeps,
   connectionMessage,
@@ -37,7 +37,7 @@ import { onlineProvider } from "./payment-providers.ts";
 export async function beginPaymentConnection(
   request: BeginPaymentConnectionRequestValid,
   call: Call,
-  { em, providers, now }: ConnectionDeps,
+  { em, providers, now, takeCall }: ConnectionDeps,
 ): Promise<BeginPaymentConnectionResponse> {
   const mode = modeOf(call);
   const provider = request.paymentProvider as PaymentConnection["provider"];
@@ -49,7 +49,7 @@ export async function beginPaymentConnection(
   };
   const { workspaceId } = call.caller;
   const workspace = await em.fork().findOneOrFail(Workspace, workspaceId);
-  const { account, link } = await askProvider(async () => {
+  const { account, link } = await askAboutAccount({ takeCall }, call, async () => {
     const found = await readOrCreate(em, online, mode, workspace);
     const access = { mode, account: found.account, ownKey: undefined };
     return { account: found, link: await online.createOnboardingLink(access, urls) };

@@ -9,7 +9,7 @@ import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import { accountColumns } from "./connect-account.ts";
 import {
   accessOf,
-  askProvider,
+  askAboutAccount,
   changeConnection,
   type ConnectionDeps,
   connectionMessage,
@@ -25,13 +25,14 @@ import {
 export async function checkPaymentConnection(
   request: CheckPaymentConnectionRequest,
   call: Call,
-  { em, providers, secretSeal, now }: ConnectionDeps,
+  { em, providers, secretSeal, now, takeCall }: ConnectionDeps,
 ): Promise<CheckPaymentConnectionResponse> {
   const connection = await findConnection(em.fork(), call.caller.workspaceId);
   if (connection === null) throw refuse("PAYMENT_PROVIDER_NOT_CONNECTED");
   const { online } = providers[connection.provider];
   const access = online && accessOf(connection, secretSeal);
-  const account = online && (await askProvider(() => online.readAccount(access!)));
+  const account =
+    online && (await askAboutAccount({ takeCall }, call, () => online.readAccount(access!)));
   const method = PaymentConnectionService.method.checkPaymentConnection;
   return withIdempotency(em, method, request, call, async (tx) => {
     const data = await changeConnection(tx, call, async (before) => {

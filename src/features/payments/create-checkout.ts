@@ -23,6 +23,7 @@ import type {
   ConnectionState,
   PaymentProviderName,
 } from "../workspaces/payment-connection.entity.ts";
+import { assertFew, type TakeCall } from "./assert-few.ts";
 import { returnAddress } from "./payment-connections.ts";
 import { ProviderRefused } from "./payment-provider.ts";
 import type { PaymentProviders } from "./payment-providers.ts";
@@ -35,6 +36,7 @@ export type CheckoutDeps = Pick<ShipmentDeps, "changeShipment" | "versionFees" |
   readonly em: EntityManager;
   readonly providers: PaymentProviders;
   readonly settlePayment: SettlePayment;
+  readonly takeCall: TakeCall;
 };
 
 /** For how long a checkout can be paid unless the caller says: almost a day, which is the longest. */
@@ -79,6 +81,7 @@ export function createCheckout(
       },
     });
   return changeAfterAsking(giveOpen, async () => {
+    await assertFew(deps.takeCall, "payments", key.workspace);
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const expiresAt = new Date(now().getTime() + expiresInMinutes * 60_000);
       const isNew = await wantCheckout(deps, key, { successUrl, cancelUrl, expiresAt });

@@ -17,6 +17,7 @@ import {
 } from "../workspaces/payment-connection.entity.ts";
 import { assertNoneOpen } from "../workspaces/open-payments.ts";
 import { lockWorkspace } from "../workspaces/workspace.entity.ts";
+import { assertFew, type TakeCall } from "./assert-few.ts";
 import { type AccountAccess, ProviderRefused, ProviderUnanswered } from "./payment-provider.ts";
 import type { PaymentProviders } from "./payment-providers.ts";
 import { wakeLeftPayments } from "./provider-payments.ts";
@@ -27,6 +28,7 @@ export interface ConnectionDeps {
   readonly providers: PaymentProviders;
   readonly secretSeal: SecretSeal;
   readonly now: () => Date;
+  readonly takeCall: TakeCall;
 }
 
 const STATE: Readonly<Record<ConnectionState, PaymentConnectionState>> = {
@@ -168,6 +170,20 @@ export async function askProvider<T>(ask: () => Promise<T>): Promise<T> {
     if (error instanceof ProviderUnanswered) throw providerUnanswered(error);
     throw error;
   }
+}
+
+/**
+ * Calls a provider about the account of a caller's workspace.
+ *
+ * @throws Refusal RATE_LIMITED, PAYMENT_PROVIDER_REFUSED, UNAVAILABLE
+ */
+export async function askAboutAccount<T>(
+  { takeCall }: Pick<ConnectionDeps, "takeCall">,
+  { caller }: Call,
+  ask: () => Promise<T>,
+): Promise<T> {
+  await assertFew(takeCall, "account", caller.workspaceId);
+  return askProvider(ask);
 }
 
 /** The refusal of a call that the provider refused. */

@@ -1,5 +1,4 @@
 import type { EntityManager } from "../../db/orm.ts";
-import type { RateLimit, Verdict } from "../../domain/rate-limit.ts";
 import { runStatement } from "../../db/statement.ts";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
 import type { SecretSeal } from "../../domain/secret-seal.ts";
@@ -7,6 +6,7 @@ import type {
   PaymentConnection,
   PaymentProviderName,
 } from "../workspaces/payment-connection.entity.ts";
+import { assertFew, type TakeCall } from "./assert-few.ts";
 import { sealedPlace } from "./payment-connections.ts";
 import { ProviderRefused, type Notice, type NoticeOwner } from "./payment-provider.ts";
 import type { PaymentProviders } from "./payment-providers.ts";
@@ -25,12 +25,8 @@ export interface NoticeDeps {
   readonly now: () => Date;
   readonly providers: PaymentProviders;
   readonly secretSeal: SecretSeal;
-  /** Takes a notice out of what a workspace has left. */
-  readonly takeNotice: (workspace: number, limit: RateLimit) => Verdict | Promise<Verdict>;
+  readonly takeCall: TakeCall;
 }
-
-/** How many notices a workspace with secrets of its own may sign: Stripe sends far fewer. */
-const OF_WORKSPACE: RateLimit = { rate: 10, burst: 600 };
 
 /** A notice as it came in. */
 export interface ReceivedNotice {
@@ -38,7 +34,8 @@ export interface ReceivedNotice {
   readonly provider: string;
   /** The workspace that the address names; undefined for the platform's address. */
   readonly workspace: number | undefined;
-  readonly body: Buffer;
+  /** Reads the body, which takes as long as its sender likes. */
+  readonly readBody: () => Promise<Buffer>;
   readonly signature: string;
 }
 
@@ -50,7 +47,7 @@ export interface ReceivedNotice {
  */
 export async function receiveNotice(deps: NoticeDeps, received: ReceivedNotice): Promise<void> {
   const { em, now, providers } = deps;
-  const { workspace, body, signature } = received;
+  const { workspace, readBody, signature } = received;
   const provider = received.provider as PaymentProviderName;
   const { online } = providers[provider];
   const owner =
@@ -58,6 +55,7 @@ export async function receiveNotice(deps: NoticeDeps, received: ReceivedNotice):
       ? { own: undefined, account: null }
       : await loadOwner(deps, provider, workspace);
   if (online === undefined || owner === undefined) throw unsigned();
+  const body = await readBody();
   const receivedAt = now();
   const notice = await online
     .readNotice({ body, signature, receivedAt }, owner)
@@ -65,7 +63,7 @@ export async function receiveNotice(deps: NoticeDeps, received: ReceivedNotice):
       throw error instanceof ProviderRefused ? unsigned() : error;
     });
   if (notice === undefined) return;
-  if (workspace !== undefined) await assertFew(deps, workspace);
+  if (workspace !== undefined) await assertFew(deps.takeCall, "notices", workspace);
   const account = notice.account ?? owner.account!;
   await keepNotices(em, { provider, account, notices: [notice], at: receivedAt });
 }
@@ -97,14 +95,6 @@ export async function keepNotices(
   );
   const values = [provider, account, at.toISOString(), ...columns];
   return (await runStatement(em, INSERT, values)).length;
-}
-
-/** @throws Refusal RATE_LIMITED when a workspace has signed too many */
-async function assertFew({ takeNotice }: NoticeDeps, workspace: number): Promise<void> {
-  const { allowed, resetSeconds } = await takeNotice(workspace, OF_WORKSPACE);
-  if (allowed) return;
-  const text = "Too many notices come for the workspace; try again in a moment.";
-  throw refuse("RATE_LIMITED", text, { retryAfterSeconds: resetSeconds });
 }
 
 function unsigned(): Refusal {

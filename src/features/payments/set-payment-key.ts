@@ -9,7 +9,7 @@ import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import type { PaymentConnection } from "../workspaces/payment-connection.entity.ts";
 import { connectAccount } from "./connect-account.ts";
 import {
-  askProvider,
+  askAboutAccount,
   type ConnectionDeps,
   connectionMessage,
   modeOf,
@@ -28,7 +28,7 @@ import { onlineProvider } from "./payment-providers.ts";
 export async function setPaymentKey(
   request: SetPaymentKeyRequestValid,
   call: Call,
-  { em, providers, secretSeal, now }: ConnectionDeps,
+  { em, providers, secretSeal, now, takeCall }: ConnectionDeps,
 ): Promise<SetPaymentKeyResponse> {
   const mode = modeOf(call);
   const provider = request.paymentProvider as PaymentConnection["provider"];
@@ -41,7 +41,9 @@ export async function setPaymentKey(
   if (secretSeal.keyId === undefined) {
     throw notConfigured("The platform keeps no keys of accounts, since SECRETS_KEYS is not set.");
   }
-  const account = await askProvider(() => online.readAccount({ mode, ownKey }));
+  const account = await askAboutAccount({ takeCall }, call, () =>
+    online.readAccount({ mode, ownKey }),
+  );
   const { workspaceId: workspace } = call.caller;
   const method = PaymentConnectionService.method.setPaymentKey;
   return withIdempotency(em, method, request, call, async (tx) => {

@@ -1,5 +1,5 @@
 import { MAX_REQUEST_BYTES } from "../../domain/limits.ts";
-import { DEFAULT_LIMITS, type RateLimit } from "../../domain/rate-limit.ts";
+import { DEFAULT_LIMITS, PROVIDER_LIMITS, type RateLimit } from "../../domain/rate-limit.ts";
 
 /*
  * What bounds the work that callers can give a process, so that none can keep out the others: the
@@ -47,6 +47,8 @@ export const STREAM_RESETS: RateLimit = { rate: 500, burst: 5_000 };
 export const UNKNOWN_KEYS: RateLimit = { rate: 100, burst: 1_000 };
 /** How often an address may fail to sign in, by links and a provider together. */
 export const SIGN_IN_ATTEMPTS: RateLimit = { rate: 1, burst: 20 };
+/** How many notices of payment providers from an address may be under way or have turned out to be unsigned. */
+export const UNSIGNED_NOTICES: RateLimit = { rate: 10, burst: 200 };
 /** Look-ups of credentials that are not known to be good, so that most connections are for calls. */
 export const LOOK_UPS = { atOnce: 4, maxWaiting: 5_000, maxWaitMs: 2_000 } as const;
 
@@ -139,6 +141,12 @@ export const CALL_LIMITS: readonly Limit[] = [
     where: "transport/http/sign-in.ts",
   },
   {
+    what: "unsigned notices of an address",
+    bound: thenRate(UNSIGNED_NOTICES),
+    beyond: "`RATE_LIMITED`, before reading",
+    where: "transport/http/payment-notices.ts",
+  },
+  {
     what: "unknown credentials looked up",
     bound: String(LOOK_UPS.atOnce),
     beyond: `${n(LOOK_UPS.maxWaiting)} wait, for ${seconds(LOOK_UPS.maxWaitMs)} each`,
@@ -161,6 +169,18 @@ export const CALL_LIMITS: readonly Limit[] = [
     bound: thenRate(DEFAULT_LIMITS.write),
     beyond: "`RATE_LIMITED`; `limits set`",
     where: "pipeline/bounds/rate-limiter.ts",
+  },
+  {
+    what: "of these, on its account at Stripe",
+    bound: thenRate(PROVIDER_LIMITS.account),
+    beyond: "`RATE_LIMITED`",
+    where: "features/payments/assert-few.ts",
+  },
+  {
+    what: "of these, that look at a payment there",
+    bound: thenRate(PROVIDER_LIMITS.payments),
+    beyond: "`RATE_LIMITED`",
+    where: "features/payments/assert-few.ts",
   },
   {
     what: "a request, unless its method says more",

@@ -1,6 +1,9 @@
 import type { IncomingMessage } from "node:http";
-import { refuse, unavailable, type Refusal } from "../../domain/refusal.ts";
-import { readCallHeaders } from "../../pipeline/call-headers.ts";
+import { Refusal, refuse, unavailable } from "../../domain/refusal.ts";
+import { UNSIGNED_NOTICES } from "../../pipeline/bounds/limits.ts";
+import { readCallHeaders, type CallHeaders } from "../../pipeline/call-headers.ts";
+import { addressBlock, type ClientAddress } from "../../pipeline/client-address.ts";
+import { createFailedAttempts } from "../../pipeline/credentials/failed-attempts.ts";
 import { splitUrl } from "../connect/request-target.ts";
 import { readBody } from "./read-body.ts";
 import { methodNotAllowed, sendJson, sendRefusal, type HttpHandler } from "./responses.ts";
@@ -11,7 +14,8 @@ export interface HttpNotice {
   readonly provider: string;
   /** The workspace that the path names; undefined when it names none. */
   readonly workspace: number | undefined;
-  readonly body: Buffer;
+  /** Reads the body: last, since that takes as long as its sender likes. */
+  readonly readBody: () => Promise<Buffer>;
   readonly signature: string;
 }
 
@@ -25,8 +29,6 @@ export interface NoticeOptions {
 
 /** The largest notice, in bytes. */
 const MAX_BYTES = 1024 * 1024;
-/** How many are checked and written at once. */
-const MAX_AT_ONCE = 32;
 /** How much of notices is kept that have not come in whole, in bytes: nobody has to have a key to send one. */
 const MAX_COMING_BYTES = 32 * MAX_BYTES;
 const PATH = /^\/webhooks\/([a-z]+)(?:\/([1-9]\d{0,15}))?$/;
@@ -34,27 +36,35 @@ const PATH = /^\/webhooks\/([a-z]+)(?:\/([1-9]\d{0,15}))?$/;
 /**
  * Builds the answer to notices of payment providers: `POST /webhooks/{provider}` for the platform's, and
  * `/webhooks/{provider}/{workspace}` for those of a workspace with a key of its own. Taken ones get 200,
- * with nothing to read.
+ * with nothing to read. Those that turn out to be unsigned count against their address, so that they keep
+ * none out that comes from another.
  */
 export function createPaymentNotices(
   options: NoticeOptions & {
+    readonly clientAddress: ClientAddress;
     readonly toRefusal: (error: unknown, requestId: string) => Refusal;
   },
 ): HttpHandler {
-  const { signatureHeaders, receive, toRefusal } = options;
-  const boundComing = createComingBound();
-  let atOnce = 0;
+  const { signatureHeaders, receive, clientAddress, toRefusal } = options;
+  const readBounded = createBoundedReader();
+  const attempts = createFailedAttempts(
+    () => performance.now(),
+    UNSIGNED_NOTICES,
+    "Too many notices from this address are not signed by the payment provider",
+  );
 
-  async function take(notice: HttpNotice): Promise<void> {
-    if (atOnce >= MAX_AT_ONCE) {
-      throw unavailable("Too many notices come at once; try again in a moment.");
-    }
-    atOnce += 1;
-    try {
-      await receive(notice);
-    } finally {
-      atOnce -= 1;
-    }
+  async function take(address: string, notice: HttpNotice): Promise<void> {
+    const outcome = await attempts.make(address, async () => {
+      try {
+        await receive(notice);
+        return "taken";
+      } catch (error) {
+        // A workspace's own limit says nothing of the address, from which those of others come too.
+        if (error instanceof Refusal && error.reason === "RATE_LIMITED") return error;
+        throw error;
+      }
+    });
+    if (outcome instanceof Refusal) throw outcome;
   }
 
   return (request, response, requestId) => {
@@ -66,21 +76,20 @@ export function createPaymentNotices(
       return true;
     }
     const fail = (error: unknown) => sendRefusal(response, requestId, toRefusal(error, requestId));
-    const of = workspace === undefined ? undefined : Number(workspace);
     try {
       const signature = request.headers[signatureHeaders[provider]!];
       if (typeof signature !== "string") {
         throw refuse("REQUEST_MALFORMED", "The notice is not signed by the payment provider.");
       }
-      const takeBody = (body: Buffer) =>
-        void take({ provider, workspace: of, body, signature }).then(
-          () => sendJson(response, 200, requestId, {}),
-          fail,
-        );
-      boundComing(request);
       const headers = readCallHeaders(request.rawHeaders);
-      const bounds = { maxBytes: MAX_BYTES, reserve: () => undefined };
-      readBody(request, headers, bounds, takeBody, fail);
+      const address = clientAddress(request.socket.remoteAddress, headers.forwardedFor);
+      const notice = {
+        provider,
+        workspace: workspace === undefined ? undefined : Number(workspace),
+        readBody: () => readBounded(request, headers, addressBlock(address)),
+        signature,
+      };
+      take(address, notice).then(() => sendJson(response, 200, requestId, {}), fail);
     } catch (error) {
       fail(error);
     }
@@ -89,28 +98,46 @@ export function createPaymentNotices(
 }
 
 /**
- * Builds what bounds the bodies that are coming in, all together. Those that have taken longest are given
- * up first: whoever sends slowly keeps nobody else out.
+ * Builds what reads bodies, and bounds those that are coming in, all together. Of the address from which most has come,
+ * the one that has taken longest is given up first: who sends much, or slowly, keeps nobody else out.
  */
-function createComingBound(): (request: IncomingMessage) => void {
-  const bytesOf = new Map<IncomingMessage, number>();
-  let bytes = 0;
-  return (request) => {
+function createBoundedReader() {
+  const coming = new Map<IncomingMessage, { readonly address: string; bytes: number }>();
+  let total = 0;
+
+  function heaviest(): string {
+    const bytesOf = new Map<string, number>();
+    for (const { address, bytes } of coming.values()) {
+      bytesOf.set(address, (bytesOf.get(address) ?? 0) + bytes);
+    }
+    return [...bytesOf].reduce((one, other) => (other[1] > one[1] ? other : one))[0];
+  }
+
+  function bound(request: IncomingMessage, address: string): void {
+    const own = { address, bytes: 0 };
     const done = () => {
-      bytes -= bytesOf.get(request) ?? 0;
-      bytesOf.delete(request);
+      if (coming.delete(request)) total -= own.bytes;
     };
-    bytesOf.set(request, 0);
+    coming.set(request, own);
     request.once("end", done).once("close", done);
     request.on("data", (chunk: Buffer) => {
-      if (!bytesOf.has(request)) return;
-      bytes += chunk.length;
-      bytesOf.set(request, bytesOf.get(request)! + chunk.length);
-      if (bytes > MAX_COMING_BYTES) oldest(bytesOf).destroy();
+      if (!coming.has(request)) return;
+      own.bytes += chunk.length;
+      total += chunk.length;
+      if (total <= MAX_COMING_BYTES) return;
+      const from = heaviest();
+      [...coming].find(([, each]) => each.address === from)![0].destroy();
     });
-  };
-}
+  }
 
-function oldest(coming: ReadonlyMap<IncomingMessage, number>): IncomingMessage {
-  return coming.keys().next().value!;
+  /** @throws Refusal BODY_TOO_LARGE, or REQUEST_MALFORMED when its sender goes: else it would stay under way for ever */
+  return (request: IncomingMessage, headers: CallHeaders, address: string): Promise<Buffer> =>
+    new Promise((resolve, reject) => {
+      const gone = () => reject(refuse("REQUEST_MALFORMED", "The notice was not sent whole."));
+      if (request.closed) return gone();
+      request.once("close", gone);
+      bound(request, address);
+      const bounds = { maxBytes: MAX_BYTES, reserve: () => undefined };
+      readBody(request, headers, bounds, resolve, reject);
+    });
 }

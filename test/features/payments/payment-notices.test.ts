@@ -11,7 +11,7 @@ import {
   untilShipment,
 } from "../../support/stripe-service.ts";
 
-const setup = await startStripeService();
+const setup = await startStripeService({ trustedProxies: ["127.0.0.1"] });
 const { service, stripe, clock } = setup;
 const workspace = await setup.connect();
 const sql = await connectTo(service.databaseUrl);
@@ -33,13 +33,13 @@ const noticeOf = (fields: object = {}) => ({
 
 async function send(
   payload: string,
-  { secret = PLATFORM_SECRET, agoSeconds = 0, path = PATH, signature = "" } = {},
+  { secret = PLATFORM_SECRET, agoSeconds = 0, path = PATH, signature = "", headers = {} } = {},
 ) {
   const timestamp = Math.floor(clock.ms / 1_000) - agoSeconds;
   const signed = Stripe.webhooks.generateTestHeaderString({ payload, secret, timestamp });
   const response = await fetch(`${service.httpUrl}${path}`, {
     method: "POST",
-    headers: { "stripe-signature": signature || signed },
+    headers: { "stripe-signature": signature || signed, ...headers },
     body: payload,
   });
   return { status: response.status, body: await response.json() };
@@ -184,16 +184,37 @@ describe("of a workspace that signs by a secret of its own", () => {
 });
 
 /** Sends the beginning of a notice to which nothing more comes. */
-async function begin(bytes: number): Promise<Socket> {
+async function begin(bytes: number, path = PATH): Promise<Socket> {
   const { hostname, port } = new URL(service.httpUrl);
   const socket = connect(Number(port), hostname);
   onTestFinished(() => void socket.destroy());
   socket.on("error", () => undefined);
   await once(socket, "connect");
-  const head = `POST ${PATH} HTTP/1.1\r\nHost: ${hostname}\r\nStripe-Signature: t=1,v1=x\r\nContent-Length: 1048576\r\n\r\n`;
+  const head = `POST ${path} HTTP/1.1\r\nHost: ${hostname}\r\nStripe-Signature: t=1,v1=x\r\nContent-Length: 1048576\r\n\r\n`;
   await new Promise<void>((resolve) => socket.write(head + "x".repeat(bytes), () => resolve()));
   return socket;
 }
+
+test("notices that are not signed keep none out that comes from another address", async () => {
+  const from = (address: string, bad: boolean) =>
+    send(JSON.stringify(noticeOf()), {
+      ...(bad && { secret: "whsec_other" }),
+      headers: { "x-forwarded-for": address },
+    });
+  const flood = Array.from({ length: 300 }, () => from("203.0.113.7", true));
+  const real = Array.from({ length: 40 }, () => from("198.51.100.1", false));
+  expect(await Promise.all(real)).toEqual(real.map(() => ({ status: 200, body: {} })));
+  const statuses = (await Promise.all(flood)).map(({ status }) => status);
+  expect(statuses.filter((status) => status === 400).length).toBeGreaterThanOrEqual(200);
+  expect(statuses.filter((status) => status === 429).length).toBeGreaterThan(0);
+  expect(new Set(statuses)).toEqual(new Set([400, 429]));
+});
+
+test("the body of a notice is not awaited where none can be signed", async () => {
+  const socket = await begin(0, `${PATH}/999999999`);
+  const [answer] = (await once(socket, "data")) as [Buffer];
+  expect(answer.toString()).toMatch(/^HTTP\/1.1 400 /);
+});
 
 test("whoever sends headers and no body keeps no notice out", async () => {
   await Promise.all(Array.from({ length: 64 }, () => begin(0)));

@@ -7,6 +7,7 @@ import { createPaymentJobs } from "../../../src/features/payments/payment-jobs.t
 import { createPaymentProviders } from "../../../src/features/payments/payment-providers.ts";
 import { createVersionFees } from "../../../src/features/tariffs/versions/version-fees.ts";
 import { findInstallation } from "../../../src/features/workspaces/installation.entity.ts";
+import { createMemoryLimiter } from "../../../src/pipeline/bounds/rate-limiter.ts";
 import { createPayments } from "../../../src/server/payments.ts";
 import { PLATFORM_SECRET, type StripeService } from "../../support/stripe-service.ts";
 
@@ -35,6 +36,7 @@ export function createPaymentWorker({ service, stripe, clock }: StripeService) {
     secretSeal: createSecretSeal([]),
     now,
     log: pino({ level: "silent" }),
+    limiter: createMemoryLimiter(() => performance.now()),
   });
   const jobs = createPaymentJobs(paymentJobs);
   return async () => {

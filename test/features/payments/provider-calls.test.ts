@@ -1,0 +1,52 @@
+import { expect, test } from "vitest";
+import { PROVIDER_LIMITS } from "../../../src/domain/rate-limit.ts";
+import { book } from "../../support/bookings.ts";
+import { askCheckout, startStripeService } from "../../support/stripe-service.ts";
+
+// What is used up stays so: no time passes for the limiter.
+const setup = await startStripeService({ outside: { monotonicMs: () => 0 } });
+const { service, stripe } = setup;
+
+const refusal = (what: string) => ({
+  status: 429,
+  body: { message: `The workspace has had ${what} too often; try again in a moment.`, errors: {} },
+});
+
+test("calls about the account of a workspace go to Stripe up to a limit of its own", async () => {
+  const [{ apiKey }, other] = [await setup.connect(), await setup.connect()];
+  const check = (key: string) =>
+    service.request("/v1/payment_connection/check", { apiKey: key, body: {} });
+  const { length } = stripe.taken;
+  const answers = await Promise.all(Array.from({ length: 60 }, () => check(apiKey)));
+  const refused = answers.filter(({ status }) => status !== 200);
+  // To connect it took one call to begin and one to check.
+  const left = PROVIDER_LIMITS.account.burst - 2;
+  expect(refused.map(({ status, body }) => ({ status, body }))).toEqual(
+    Array.from({ length: 60 - left }, () => refusal("its payment account looked at")),
+  );
+  const reads = stripe.taken.slice(length).filter(({ line }) => line.startsWith("GET /v1/acc"));
+  expect(reads).toHaveLength(left);
+  expect((await check(other.apiKey)).status).toBe(200);
+});
+
+test("calls about payments of a workspace go to Stripe up to a limit of its own", async () => {
+  const { apiKey } = await setup.connect();
+  const { burst } = PROVIDER_LIMITS.payments;
+  await stripe.goAway();
+  const askForOne = async () => {
+    const { reference } = await book(service, apiKey);
+    for (let i = 0; i < burst / 20; i++) {
+      expect((await askCheckout(service, apiKey, reference)).status).toBe(503);
+    }
+    return reference;
+  };
+  const references = await Promise.all(Array.from({ length: 20 }, askForOne));
+  await stripe.comeBack();
+  const { status, body } = await askCheckout(service, apiKey, references[0]!);
+  expect({ status, body }).toEqual(refusal("payments looked at"));
+  const paid = await service.request(`/v1/shipments/${references[0]}/payments`, {
+    apiKey,
+    body: { amount: 12.69, currency: "USD" },
+  });
+  expect({ status: paid.status, body: paid.body }).toEqual(refusal("payments looked at"));
+});
