@@ -1,5 +1,5 @@
 import { MAX_REQUEST_BYTES } from "../../domain/limits.ts";
-import { DEFAULT_LIMITS, PROVIDER_LIMITS, type RateLimit } from "../../domain/rate-limit.ts";
+import { DEFAULT_LIMITS, type RateLimit } from "../../domain/rate-limit.ts";
 
 /*
  * What bounds the work that callers can give a process, so that none can keep out the others: the
@@ -141,12 +141,6 @@ export const CALL_LIMITS: readonly Limit[] = [
     where: "transport/http/sign-in.ts",
   },
   {
-    what: "unsigned notices of an address",
-    bound: thenRate(UNSIGNED_NOTICES),
-    beyond: "`RATE_LIMITED`, before reading",
-    where: "transport/http/payment-notices.ts",
-  },
-  {
     what: "unknown credentials looked up",
     bound: String(LOOK_UPS.atOnce),
     beyond: `${n(LOOK_UPS.maxWaiting)} wait, for ${seconds(LOOK_UPS.maxWaitMs)} each`,
@@ -169,18 +163,6 @@ export const CALL_LIMITS: readonly Limit[] = [
     bound: thenRate(DEFAULT_LIMITS.write),
     beyond: "`RATE_LIMITED`; `limits set`",
     where: "pipeline/bounds/rate-limiter.ts",
-  },
-  {
-    what: "of these, on its account at Stripe",
-    bound: thenRate(PROVIDER_LIMITS.account),
-    beyond: "`RATE_LIMITED`",
-    where: "features/payments/assert-few.ts",
-  },
-  {
-    what: "of these, that look at a payment there",
-    bound: thenRate(PROVIDER_LIMITS.payments),
-    beyond: "`RATE_LIMITED`",
-    where: "features/payments/assert-few.ts",
   },
   {
     what: "a request, unless its method says more",
