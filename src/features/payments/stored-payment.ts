@@ -53,6 +53,8 @@ export function refundInTestMode(row: ShipmentRow, at: Date): ShipmentRow {
   const details = row.paymentDetails ?? NO_PAYMENT_DETAILS;
   const refundedMinor = row.totalMinor - (details.disputedMinor ?? 0);
   return byCallersWord({ ...refunded, paymentDetails: { ...details, refundedMinor } });
+}
+
 /** What a provider says of a payment, without money that does not count, or may have been paid unseen. */
 export function withoutUncounted(details: PaymentDetails): PaymentDetails {
   const { uncounted: _, unseen: __, ...others } = details;

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { Refusal, refuse, unavailable } from "../../domain/refusal.ts";
+import { Refusal, refuse } from "../../domain/refusal.ts";
 import { UNSIGNED_NOTICES } from "../../pipeline/bounds/limits.ts";
 import { readCallHeaders, type CallHeaders } from "../../pipeline/call-headers.ts";
 import { addressBlock, type ClientAddress } from "../../pipeline/client-address.ts";

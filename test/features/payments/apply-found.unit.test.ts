@@ -73,6 +73,7 @@ function createPayment() {
     },
     find: (): FoundPayment => ({
       page: null,
+      openedAt: null,
       status: "paid",
       error: null,
       reference: "7 SHP-1",
