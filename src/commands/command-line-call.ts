@@ -40,7 +40,7 @@ export function createRequest<D extends DescMessage>(
   fields: MessageInitShape<D>,
 ): MessageValidType<D> {
   const request = create(schema, fields);
-  compileValidateRequest(schema)(request, []);
+  compileValidateRequest(schema)(request);
   return request as MessageValidType<D>;
 }
 

@@ -261,5 +261,7 @@ function wellFormed(violation: Violation): Violation {
 
 /** The message of a refusal: the text of its first violation, and how many more there are. */
 export function summarize(firstText: string, violations: number): string {
-  return violations === 1 ? firstText : `${firstText} (and ${violations - 1} more errors)`;
+  const more = violations - 1;
+  if (more === 0) return firstText;
+  return `${firstText} (and ${more} more error${more === 1 ? "" : "s"})`;
 }

@@ -174,6 +174,8 @@ export interface AdmittedCall<C extends Caller> {
   readonly rateLimit: RateLimitState | undefined;
   /** Violations in list items that the RPC's function reports itself, item by item. */
   itemViolations: readonly Violation[];
+  /** The paths of fields in the request that there are not. */
+  unknownFields: readonly string[];
   /** The key under which the caller may repeat the call; only for calls that write. */
   idempotencyKey: string | undefined;
   /** Whether the response is a stored one. */
@@ -197,7 +199,7 @@ export type RepeatableCall = AdmittedCall<WorkspaceCaller | OperatorCaller>;
 /** A call of any audience. */
 export type AnyCall = AdmittedCall<Caller>;
 
-const NO_VIOLATIONS: readonly Violation[] = [];
+const NONE: readonly never[] = [];
 
 /** The record of a call that has just begun. */
 export function receiveCall(
@@ -236,7 +238,8 @@ export function admitCall<C extends Caller>(
     method,
     caller,
     rateLimit,
-    itemViolations: NO_VIOLATIONS,
+    itemViolations: NONE,
+    unknownFields: NONE,
     idempotencyKey: undefined,
     replayed: false,
     testTime: undefined,

@@ -16,7 +16,7 @@ export function batchCreateQuotes(
   call: Call,
   deps: QuoteDeps,
 ): BatchCreateQuotesResponse {
-  const results = quoteEach(routes, call.itemViolations, {
+  const results = quoteEach(routes, call, {
     validate: deps.validateNewQuote,
     quote: (route) => madeQuoteMessage(makeQuote(route as CreateQuoteRequestValid, call, deps)),
   });

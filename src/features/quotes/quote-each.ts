@@ -1,25 +1,26 @@
 import { create, type Message } from "@bufbuild/protobuf";
 import { BatchQuoteErrorSchema, type BatchQuoteError } from "../../../gen/shipments/v1/quote_pb.js";
 import { Refusal, type Violation } from "../../domain/refusal.ts";
+import type { Call } from "../../pipeline/call.ts";
+import type { Decoding } from "../../pipeline/request/validate-request.ts";
 
 /**
  * Validates a route of a batch by the rules of its descriptor.
  *
- * @param violations the errors of decoding it, which are reported along with those of validating it
+ * @param decoding what was found when it was decoded, which is reported along with what is found now
  *
  * @throws Refusal FIELD_INVALID
  */
-export type ValidateRoute<R extends Message> = (route: R, violations: readonly Violation[]) => void;
+export type ValidateRoute<R extends Message> = (route: R, decoding: Decoding) => void;
 
 /**
  * Prices the routes of a batch independently.
  *
- * @param itemViolations the errors of decoding all of them
  * @returns for each its quote, or what is wrong with it
  */
 export function quoteEach<R extends Message, Q>(
   routes: readonly R[],
-  itemViolations: readonly Violation[],
+  { itemViolations, unknownFields }: Pick<Call, "itemViolations" | "unknownFields">,
   { validate, quote }: { readonly validate: ValidateRoute<R>; readonly quote: (route: R) => Q },
 ): { readonly quote?: Q; readonly error?: BatchQuoteError }[] {
   return routes.map((route, i) => {
@@ -28,7 +29,7 @@ export function quoteEach<R extends Message, Q>(
     const unreadable = violations.find(({ subject }) => subject === "");
     if (unreadable !== undefined) return { error: errorMessage(new Refusal([unreadable])) };
     try {
-      validate(route, violations);
+      validate(route, { violations, unknownFields: fieldsOf(i, unknownFields) });
       return { quote: quote(route) };
     } catch (error) {
       // What no route is to blame for refuses the call.
@@ -43,6 +44,12 @@ export function quoteEach<R extends Message, Q>(
 function errorMessage({ message, violations, facts }: Refusal): BatchQuoteError {
   const errors = violations.map(({ subject, text }) => ({ field: subject ?? "", text }));
   return create(BatchQuoteErrorSchema, { message, errors, metadata: { ...facts } });
+}
+
+/** The unknown fields of one route, with their paths in a call for that route alone. */
+function fieldsOf(i: number, paths: readonly string[]): string[] {
+  const start = `routes[${i}].`;
+  return paths.filter((it) => it.startsWith(start)).map((it) => it.slice(start.length));
 }
 
 /** The decoding errors of one route, with the field paths of a call for that route alone. */

@@ -16,7 +16,7 @@ export function batchQuoteShipments(
   call: Call,
   { tariffs, validateQuote, now }: ShipmentDeps,
 ): BatchQuoteShipmentsResponse {
-  const results = quoteEach(routes, call.itemViolations, {
+  const results = quoteEach(routes, call, {
     validate: validateQuote,
     quote: (route) => quoteShipment(route as QuoteShipmentRequestValid, call, { tariffs, now }),
   });

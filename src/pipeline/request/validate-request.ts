@@ -10,23 +10,29 @@ import { createValidator, type Violation as RuleViolation } from "@bufbuild/prot
 import { field as fieldRules, Ignore } from "../../../gen/buf/validate/validate_pb.js";
 import { required_unless } from "../../../gen/shipments/v1/options_pb.js";
 import { mapKey } from "../../domain/clip.ts";
+import { nearestByWords } from "../../domain/nearest-name.ts";
 import { Refusal, type Violation } from "../../domain/refusal.ts";
 import { compileNormalizeRequest } from "./normalize-request.ts";
 
+/** What was found before there was a message. */
+export interface Decoding {
+  /** Fields that could not be read, as of the wrong JSON type. */
+  readonly violations?: readonly Violation[] | undefined;
+  /** Parameters and fields that there are not, for which all of the request is refused. */
+  readonly unknown?: readonly Violation[] | undefined;
+  /** The paths of fields that there are not, refused or ignored. */
+  readonly unknownFields?: readonly string[] | undefined;
+}
+
 /**
  * Normalizes a request in place and checks it against the rules of its descriptor. All violations are
- * reported together, in the order of the fields; a field of the wrong type is not also called missing.
+ * reported together, in the order of the fields; a field of the wrong type is not also called missing, and
+ * one that is missing is told with the unknown field that may be meant.
  *
- * @param decoding what was found wrong before there was a message (a field of the wrong JSON type)
- * @param unknown what is no field, for which all of the request is refused
- * @returns those of `decoding` that are in list items which the RPC's function reports by itself
+ * @returns the violations of decoding that are in list items which the RPC's function reports by itself
  * @throws Refusal FIELD_INVALID
  */
-export type ValidateRequest = (
-  request: Message,
-  decoding: readonly Violation[],
-  unknown?: readonly Violation[],
-) => readonly Violation[];
+export type ValidateRequest = (request: Message, decoding?: Decoding) => readonly Violation[];
 
 const NONE: readonly never[] = [];
 
@@ -41,7 +47,7 @@ export function compileValidateRequest(schema: DescMessage): ValidateRequest {
   const leftToFunction = schema.fields.filter(leavesItems).map((field) => `${field.name}[`);
   const isLeft = ({ subject = "" }: Violation) =>
     leftToFunction.some((prefix) => subject.startsWith(prefix));
-  return (request, decoding, unknown = NONE) => {
+  return (request, { violations: decoding = NONE, unknown = NONE, unknownFields = NONE } = {}) => {
     const left = decoding.filter(isLeft);
     const refused = left.length === 0 ? decoding : decoding.filter((it) => !isLeft(it));
     const ofText = normalize(request);
@@ -54,7 +60,8 @@ export function compileValidateRequest(schema: DescMessage): ValidateRequest {
     const count = ofRules.length + refused.length + ofText.length + unknown.length;
     if (count === 0) return left;
     const found = [...unknown, ...refused, ...ofText];
-    const violations = [...found, ...unlessFound(ofRules.map(describe), found)];
+    const described = ofRules.map((it) => describe(it, unknownFields));
+    const violations = [...found, ...unlessFound(described, found)];
     violations.sort((a, b) => placeOf(a) - placeOf(b));
     throw new Refusal(violations);
   };
@@ -96,18 +103,34 @@ function unlessFound(violations: readonly Violation[], found: readonly Violation
   return violations.filter(({ subject }) => !subjects.has(subject));
 }
 
-function describe(violation: RuleViolation): Violation {
+function describe(violation: RuleViolation, unknownFields: readonly string[]): Violation {
   const path = pathText(violation.field);
-  return { reason: "FIELD_INVALID", subject: path, text: `${path} ${wordsFor(violation)}.` };
+  const text = `${path} ${wordsFor(violation, path, unknownFields)}.`;
+  return { reason: "FIELD_INVALID", subject: path, text };
 }
 
 /** What is wrong with a field, as it follows its name. Blank text is the only one that is too short. */
-function wordsFor(violation: RuleViolation): string {
-  if (violation.ruleId === "required") return "is required";
+function wordsFor(
+  violation: RuleViolation,
+  path: string,
+  unknownFields: readonly string[],
+): string {
+  if (violation.ruleId === "required") return `is required${misspelt(path, unknownFields)}`;
   if (violation.ruleId === "string.min_len") return "must not be blank";
   // No other pattern is declared.
   if (violation.ruleId === "string.pattern") return "must be one line";
   return allowedValues(violation) ?? violation.message;
+}
+
+/** Names the unknown field beside a missing one that may be meant; empty where none is like it. */
+function misspelt(path: string, unknownFields: readonly string[]): string {
+  const parent = path.slice(0, path.lastIndexOf(".") + 1);
+  const beside = unknownFields.filter((it) => it.startsWith(parent));
+  const name = nearestByWords(
+    path.slice(parent.length),
+    beside.map((it) => it.slice(parent.length)),
+  );
+  return name === undefined ? "" : `; the request has ${JSON.stringify(name)}, which is no field`;
 }
 
 /** What an enum's field may be; undefined for a violation of another rule. */

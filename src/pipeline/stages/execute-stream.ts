@@ -49,7 +49,7 @@ export function createExecuteStream(options: {
     }
   }
 
-  return async function* (rpc, { request, violations = [], unknown }, call, signal) {
+  return async function* (rpc, decoded, call, signal) {
     const { caller } = call;
     const ending = new AbortController();
     const isFile = fileFieldOf(rpc.method.output) !== undefined;
@@ -61,8 +61,8 @@ export function createExecuteStream(options: {
     open.add(caller);
     const rechecking = setInterval(() => void recheck(rpc, call, ending), RECHECK_MS);
     try {
-      validatorOf(rpc)(request, violations, unknown);
-      const messages = rpc.run(request, call, AbortSignal.any(signals));
+      validatorOf(rpc)(decoded.request, decoded);
+      const messages = rpc.run(decoded.request, call, AbortSignal.any(signals));
       for await (const message of eachOnBehalfOf(caller.account, messages, onBehalfOf)) {
         yield message;
         assertOpen();

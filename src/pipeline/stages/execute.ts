@@ -1,20 +1,15 @@
 import type { Message } from "@bufbuild/protobuf";
-import type { Violation } from "../../domain/refusal.ts";
 import type { InFlightLimit } from "../bounds/in-flight-limit.ts";
 import { readIdempotencyKey } from "../call-headers.ts";
 import type { AnyCall } from "../call.ts";
-import type { ValidateRequest } from "../request/validate-request.ts";
+import type { Decoding, ValidateRequest } from "../request/validate-request.ts";
 import type { RpcResponse } from "../rpc-response.ts";
 import type { Rpc } from "../rpc.ts";
 import { assertBefore, waitUntil } from "./deadline.ts";
 
-/** A request, and what was wrong with it before it was a message. */
-export interface DecodedRequest {
+/** A request, and what was found before it was a message. */
+export interface DecodedRequest extends Decoding {
   readonly request: Message;
-  /** Fields that could not be read. */
-  readonly violations?: readonly Violation[];
-  /** Fields that there are not, for which the call is refused. */
-  readonly unknown?: readonly Violation[];
 }
 
 /**
@@ -31,7 +26,7 @@ export type Execute = (
 /** Begins work whose connections to the database count as an account's. */
 export type OnBehalfOf = <T>(account: number | string, work: () => T) => T;
 
-const NO_VIOLATIONS: readonly Violation[] = [];
+const NO_FIELDS: readonly string[] = [];
 
 /** Builds the step that executes calls. */
 export function createExecute(options: {
@@ -40,10 +35,12 @@ export function createExecute(options: {
   readonly onBehalfOf: OnBehalfOf;
 }): Execute {
   const { validatorOf, inFlightLimit, onBehalfOf } = options;
-  return (rpc, { request, violations = NO_VIOLATIONS, unknown }, call) => {
+  return (rpc, decoded, call) => {
+    const { request } = decoded;
     const { account } = call.caller;
     const { headers, deadlineMs } = call.received;
-    call.itemViolations = validatorOf(rpc)(request, violations, unknown);
+    call.itemViolations = validatorOf(rpc)(request, decoded);
+    call.unknownFields = decoded.unknownFields ?? NO_FIELDS;
     assertBefore(deadlineMs);
     if (!rpc.readOnly) call.idempotencyKey = readIdempotencyKey(headers.idempotencyKeys);
     const begin = () => {

@@ -77,10 +77,11 @@ export function decodeRequest(
   if (path.length > 0) Object.assign(json, route.decodePath(path, unknown));
   if (typeof route.body === "string") {
     const decoded = route.decodeJson(json);
+    const { request, violations, unknown: unknownFields } = decoded;
     const isStrict = prefersStrict(headers.prefer);
-    if (isStrict) unknown.push(...decoded.unknown.map(unknownFieldViolation));
-    const handling = handlingHeaders(decoded.unknown, isStrict);
-    return { request: decoded.request, violations: decoded.violations, unknown, handling };
+    if (isStrict) unknown.push(...unknownFields.map(unknownFieldViolation));
+    const handling = handlingHeaders(unknownFields, isStrict);
+    return { request, violations, unknown, unknownFields, handling };
   }
   assertNotEncoded(headers);
   const { request, violations } = route.decodeJson(json);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { summarize } from "../../../src/domain/refusal.ts";
 import { RecordPaymentResponseSchema } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import {
   ANY_TIME,
@@ -78,8 +79,8 @@ describe("a payment must have the shipment's amount and currency", () => {
     const booked = await book(service, apiKey);
     const answer = await pay(booked["reference"], body);
     expect(answer.status).toBe(422);
-    const [first, ...more] = Object.values(errors).flat();
-    const message = more.length === 0 ? first : `${first} (and ${more.length} more errors)`;
+    const texts = Object.values(errors).flat();
+    const message = summarize(texts[0]!, texts.length);
     expect(answer.body).toEqual({ message, errors });
     const read = await service.request(`/v1/shipments/${booked["reference"]}`, { apiKey });
     expect(read.body).toEqual({ data: booked });
@@ -91,7 +92,7 @@ test("a payment without an amount and a currency of the right form is refused", 
   expect(await pay(reference, {})).toMatchObject({
     status: 422,
     body: {
-      message: "amount is required. (and 1 more errors)",
+      message: "amount is required. (and 1 more error)",
       errors: { amount: ["amount is required."], currency: ["currency is required."] },
     },
   });

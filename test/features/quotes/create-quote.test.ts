@@ -132,7 +132,7 @@ test("each result of a batch is at its route's place, whatever the other routes 
       {
         quote: null,
         error: {
-          message: "weight_kg must be a number. (and 1 more errors)",
+          message: "weight_kg must be a number. (and 1 more error)",
           errors: [
             { field: "weight_kg", text: "weight_kg must be a number." },
             { field: "valid_for_seconds", text: expect.stringContaining("60") },

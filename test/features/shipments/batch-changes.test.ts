@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { summarize } from "../../../src/domain/refusal.ts";
 import {
   BatchAdvanceShipmentsResponseSchema,
   BatchCancelShipmentsResponseSchema,
@@ -31,8 +32,8 @@ function done(shipment: string, status: string, payment_status: string, etag: st
 }
 
 function refused(shipment: string, code: string, ...errors: { field: string; text: string }[]) {
-  const more = errors.length > 1 ? ` (and ${errors.length - 1} more errors)` : "";
-  const message = errors.length === 0 ? "There is no such shipment." : `${errors[0]!.text}${more}`;
+  const [first] = errors;
+  const message = first ? summarize(first.text, errors.length) : "There is no such shipment.";
   return {
     shipment,
     status: null,

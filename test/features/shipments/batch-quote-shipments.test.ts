@@ -76,7 +76,7 @@ test("each result of a batch quote is at its route's place, whatever the other r
       {
         quote: null,
         error: {
-          message: "pickup_lat must be a number. (and 1 more errors)",
+          message: "pickup_lat must be a number. (and 1 more error)",
           errors: [
             { field: "pickup_lat", text: "pickup_lat must be a number." },
             { field: "weight_kg", text: expect.stringMatching(/^weight_kg .+\.$/) },

@@ -213,7 +213,7 @@ describe("a reason for a cancel", async () => {
     const { status, body } = await cancelFor(booked, { reason: "bored", note: "x".repeat(501) });
     expect(status).toBe(422);
     expect(body).toEqual({
-      message: `reason must be one of ${reasons}. (and 1 more errors)`,
+      message: `reason must be one of ${reasons}. (and 1 more error)`,
       errors: { reason: [`reason must be one of ${reasons}.`], note: [expect.any(String)] },
     });
     for (const reason of ["unspecified", "CANCEL_REASON_OTHER", 6, true]) {

@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
+import { summarize } from "../../../src/domain/refusal.ts";
 import {
   CreateShipmentRequestSchema,
   CreateShipmentResponseSchema,
@@ -206,10 +207,9 @@ describe("a refused booking names every reason, and stores nothing", () => {
     });
     const { status, body } = await book(workspace.apiKey, changes);
     const texts = Object.values(errors);
-    const more = texts.length === 1 ? "" : ` (and ${texts.length - 1} more errors)`;
     expect(status).toBe(422);
     expect(body).toStrictEqual({
-      message: texts[0] + more,
+      message: summarize(texts[0]!, texts.length),
       errors: Object.fromEntries(Object.entries(errors).map(([key, text]) => [key, [text]])),
     });
     expect(await rows("select 1 from shipment where workspace_id = ?", workspace)).toEqual([]);

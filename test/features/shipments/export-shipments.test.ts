@@ -175,7 +175,7 @@ test("what cannot be exported is refused as JSON, and by gRPC", async () => {
   expect([answer.status, answer.body]).toEqual([
     422,
     {
-      message: `${color} (and 1 more errors)`,
+      message: `${color} (and 1 more error)`,
       errors: {
         color: [color],
         status: [

@@ -94,7 +94,7 @@ test("each version that there is not is named by its field", async () => {
   expect(await refused("from_version=0&to_version=-1")).toEqual({
     status: 404,
     body: {
-      message: "There is no tariff version 0. (and 1 more errors)",
+      message: "There is no tariff version 0. (and 1 more error)",
       errors: {
         from_version: ["There is no tariff version 0."],
         to_version: ["There is no tariff version -1."],

@@ -386,7 +386,7 @@ describe("a replay of routes", () => {
       status: 422,
       body: {
         message:
-          "routes[1].pickup_lat must be greater than or equal to -90 and less than or equal to 90. (and 1 more errors)",
+          "routes[1].pickup_lat must be greater than or equal to -90 and less than or equal to 90. (and 1 more error)",
         errors: {
           "routes[1].pickup_lat": [
             "routes[1].pickup_lat must be greater than or equal to -90 and less than or equal to 90.",

@@ -53,7 +53,7 @@ describe.each(Object.entries(PROTOCOLS))("%s", (protocol, transportTo) => {
     });
     expect(await rpcError(refused)).toEqual({
       code: "InvalidArgument",
-      message: "pickup_lat is required. (and 1 more errors)",
+      message: "pickup_lat is required. (and 1 more error)",
       details: {
         ErrorInfo: { reason: "FIELD_INVALID", domain: "shipments.v1" },
         BadRequest: {

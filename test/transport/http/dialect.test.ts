@@ -291,9 +291,39 @@ describe("what a request has that there is not", () => {
     ]);
   });
 
-  test("in the body is named where the request is refused, too", async () => {
-    const { status, headers } = await quote({ ...COVERED_ROUTE, weight_kg: null, weight: 1 });
-    expect([status, headers.get("ignored-fields")]).toEqual([422, "weight"]);
+  test.each([
+    ["weight_kg", "weight"],
+    ["weight_kg", "weightKg"],
+    ["weight_kg", "wieght_kg"],
+    ["pickup_lat", "pickupLatitude"],
+  ])("in the body that may be a missing one is named: %s is not %s", async (name, written) => {
+    const { [name]: value, ...others } = COVERED_ROUTE as Record<string, unknown>;
+    const body = { ...others, [written]: value, note: "n" };
+    const text = `${name} is required; the request has "${written}", which is no field.`;
+    const refused = await quote(body);
+    expect([refused.status, refused.headers.get("ignored-fields")]).toEqual([
+      422,
+      `${written}, note`,
+    ]);
+    expect(refused.body).toEqual(errorBody(text, name));
+    const routes = [COVERED_ROUTE, body];
+    const batch = await service.request("/v1/shipments/quote/batch", { apiKey, body: { routes } });
+    expect([batch.status, batch.body.results[1].error.message]).toEqual([200, text]);
+  });
+
+  test("in the body is named where another is refused, and not taken for it", async () => {
+    const body = { ...COVERED_ROUTE, weight_kg: null, hint: 1, dropoff_lat: 91 };
+    const { status, headers, body: refused } = await quote(body);
+    expect([status, headers.get("ignored-fields")]).toEqual([422, "hint"]);
+    expect(refused).toEqual({
+      message:
+        "dropoff_lat must be greater than or equal to -90 and less than or equal to 90. (and 1 more error)",
+      errors: each({
+        dropoff_lat:
+          "dropoff_lat must be greater than or equal to -90 and less than or equal to 90.",
+        weight_kg: "weight_kg is required.",
+      }),
+    });
   });
 
   test("is named in few visible characters, whatever it is", async () => {
@@ -336,7 +366,7 @@ describe("what a request has that there is not", () => {
     expect(missing.body.errors).toEqual(
       each({
         weight_kgs: "weight_kgs is no field of this request.",
-        weight_kg: "weight_kg is required.",
+        weight_kg: 'weight_kg is required; the request has "weight_kgs", which is no field.',
       }),
     );
     const routes = [COVERED_ROUTE, TYPED];

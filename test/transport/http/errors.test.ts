@@ -245,7 +245,7 @@ describe("422: invalid fields", () => {
     const body = { ...COVERED_ROUTE, dropoff_lat: -90.1, weight_kg: null };
     expectError(await service.request(QUOTE, { apiKey, body }), 422, {
       message:
-        "dropoff_lat must be greater than or equal to -90 and less than or equal to 90. (and 1 more errors)",
+        "dropoff_lat must be greater than or equal to -90 and less than or equal to 90. (and 1 more error)",
       errors: {
         dropoff_lat: [
           "dropoff_lat must be greater than or equal to -90 and less than or equal to 90.",
