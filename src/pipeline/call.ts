@@ -164,6 +164,16 @@ export interface DeliveryFaults {
   readonly failures: number | null;
 }
 
+/** What was found before there was a message of a request. */
+export interface Decoding {
+  /** Fields that could not be read, as of the wrong JSON type. */
+  readonly violations?: readonly Violation[] | undefined;
+  /** Parameters and fields that there are not, for which all of the request is refused. */
+  readonly unknown?: readonly Violation[] | undefined;
+  /** The paths of fields that there are not, refused or ignored. */
+  readonly unknownFields?: readonly string[] | undefined;
+}
+
 /** A call whose caller is known, may make it, and is within its limits. */
 export interface AdmittedCall<C extends Caller> {
   readonly received: ReceivedCall;

@@ -1,8 +1,7 @@
 import { create, type Message } from "@bufbuild/protobuf";
 import { BatchQuoteErrorSchema, type BatchQuoteError } from "../../../gen/shipments/v1/quote_pb.js";
 import { Refusal, type Violation } from "../../domain/refusal.ts";
-import type { Call } from "../../pipeline/call.ts";
-import type { Decoding } from "../../pipeline/request/validate-request.ts";
+import type { Call, Decoding } from "../../pipeline/call.ts";
 
 /**
  * Validates a route of a batch by the rules of its descriptor.

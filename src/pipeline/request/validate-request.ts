@@ -12,17 +12,8 @@ import { required_unless } from "../../../gen/shipments/v1/options_pb.js";
 import { mapKey } from "../../domain/clip.ts";
 import { nearestByWords } from "../../domain/nearest-name.ts";
 import { Refusal, type Violation } from "../../domain/refusal.ts";
+import type { Decoding } from "../call.ts";
 import { compileNormalizeRequest } from "./normalize-request.ts";
-
-/** What was found before there was a message. */
-export interface Decoding {
-  /** Fields that could not be read, as of the wrong JSON type. */
-  readonly violations?: readonly Violation[] | undefined;
-  /** Parameters and fields that there are not, for which all of the request is refused. */
-  readonly unknown?: readonly Violation[] | undefined;
-  /** The paths of fields that there are not, refused or ignored. */
-  readonly unknownFields?: readonly string[] | undefined;
-}
 
 /**
  * Normalizes a request in place and checks it against the rules of its descriptor. All violations are

@@ -1,8 +1,8 @@
 import type { Message } from "@bufbuild/protobuf";
 import type { InFlightLimit } from "../bounds/in-flight-limit.ts";
 import { readIdempotencyKey } from "../call-headers.ts";
-import type { AnyCall } from "../call.ts";
-import type { Decoding, ValidateRequest } from "../request/validate-request.ts";
+import type { AnyCall, Decoding } from "../call.ts";
+import type { ValidateRequest } from "../request/validate-request.ts";
 import type { RpcResponse } from "../rpc-response.ts";
 import type { Rpc } from "../rpc.ts";
 import { assertBefore, waitUntil } from "./deadline.ts";
