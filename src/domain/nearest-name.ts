@@ -45,15 +45,16 @@ function typingErrors(a: string, b: string, most: number): number {
   let before: number[] = [];
   let above = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i++) {
-    const row = [i];
-    for (let j = 1; j <= b.length; j++) {
+    const row = Array.from({ length: b.length + 1 }, (_, j) => (j === 0 ? i : Infinity));
+    // Farther from the diagonal there are more errors than count.
+    for (let j = Math.max(1, i - most); j <= Math.min(b.length, i + most); j++) {
       const wrong = a[i - 1] === b[j - 1] ? 0 : 1;
-      let errors = Math.min(above[j]! + 1, row[j - 1]! + 1, above[j - 1]! + wrong);
+      row[j] = Math.min(above[j]! + 1, row[j - 1]! + 1, above[j - 1]! + wrong);
       if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
-        errors = Math.min(errors, before[j - 2]! + 1);
+        row[j] = Math.min(row[j]!, before[j - 2]! + 1);
       }
-      row.push(errors);
     }
+    if (Math.min(...row) > most) return Infinity;
     before = above;
     above = row;
   }

@@ -4,6 +4,7 @@ import {
   universalRequestFromNodeRequest,
   universalResponseToNodeResponse,
 } from "@connectrpc/connect-node";
+import { nearestName } from "../../domain/nearest-name.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { closeStreamAfterGrace, inPieces } from "../connections/write-response.ts";
 import { isHost, splitUrl } from "./request-target.ts";
@@ -27,8 +28,11 @@ export function createNodeAdapter(
   const handlers = new Map(router.handlers.map((handler) => [handler.requestPath, handler]));
   return (request, response) => {
     discardAfterAnswer(request, response);
-    const handler = handlers.get(splitUrl(request)[0]);
-    if (handler === undefined) return refuseUnknownRpc(request, response);
+    const [path] = splitUrl(request);
+    const handler = handlers.get(path);
+    if (handler === undefined) {
+      return refuseUnknownRpc(request, response, nearestName(path, handlers.keys()));
+    }
     // Rejects when the caller goes away in the middle: there is nobody left to tell.
     serve(handler, request, response, contextValuesOf(request)).catch(() => request.destroy());
   };

@@ -5,6 +5,12 @@ import { REFUSAL_STATUS } from "../../pipeline/refusals/refusal-status.ts";
 import { grpcError } from "./connect-error.ts";
 import type { NodeRequest, NodeResponse } from "./connect-options.ts";
 
+/** The refusal of a path that leads nowhere, with the one that may be meant. */
+export function noSuchPath(text: string, nearest: string | undefined): Refusal {
+  const hint = nearest === undefined ? "." : `; did you mean ${nearest}?`;
+  return refuse("NO_SUCH_METHOD", text + hint);
+}
+
 /**
  * Refuses a request that leads into no RPC, so that no protocol of an RPC speaks for it: in gRPC's
  * form to a gRPC caller, else as JSON with the same body as the JSON gateway's.
@@ -48,7 +54,15 @@ function answerGrpc(response: NodeResponse, contentType: string, refusal: Refusa
   }
 }
 
-/** Refuses a request for an RPC that there is not. */
-export function refuseUnknownRpc(request: NodeRequest, response: NodeResponse): void {
-  refuseOutsideRpc(request, response, refuse("NO_SUCH_METHOD", "There is no such RPC."));
+/**
+ * Refuses a request for an RPC that there is not.
+ *
+ * @param nearest the path of the one that may be meant
+ */
+export function refuseUnknownRpc(
+  request: NodeRequest,
+  response: NodeResponse,
+  nearest: string | undefined,
+): void {
+  refuseOutsideRpc(request, response, noSuchPath("There is no such RPC", nearest));
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { refuse, type Refusal } from "../../domain/refusal.ts";
+import type { Refusal } from "../../domain/refusal.ts";
 import { DocumentResponse, LazyResponse } from "../../pipeline/rpc-response.ts";
 import type { AnyCall, ReceivedCall } from "../../pipeline/call.ts";
 import type { Pipeline } from "../../pipeline/stages/pipeline.ts";
@@ -10,6 +10,7 @@ import { breakConnection } from "../connections/lose-answer.ts";
 import { sendInPieces } from "../connections/write-response.ts";
 import type { UnaryExchange } from "../../pipeline/stages/serve-unary.ts";
 import { isAnswerLost } from "../../pipeline/stages/simulate.ts";
+import { noSuchPath } from "../connect/refuse-outside-rpc.ts";
 import { splitUrl } from "../connect/request-target.ts";
 import { sendPage } from "./browser-page.ts";
 import { prefersPage } from "./negotiation.ts";
@@ -21,6 +22,7 @@ import {
   type JsonRoute,
   type Parameters,
 } from "./json-route.ts";
+import { createNearestPath } from "./nearest-path.ts";
 import { readBody } from "./read-body.ts";
 import { compileRoutes, readRoutes } from "./routes.ts";
 import { serveFile } from "./send-file.ts";
@@ -47,7 +49,9 @@ export function createJsonGateway(
   rpcs: readonly (Rpc | StreamRpc)[],
   pipeline: Pipeline,
 ): JsonGateway {
-  const match = compileRoutes(readRoutes(rpcs).map(compileJsonRoute));
+  const routes = readRoutes(rpcs).map(compileJsonRoute);
+  const match = compileRoutes(routes);
+  const nearestPath = createNearestPath(routes);
 
   return (request, response, calls) => {
     const call = pipeline.receive(request.rawHeaders, request.socket);
@@ -70,8 +74,10 @@ export function createJsonGateway(
       const refusal = pipeline.refuseCall(methodNotAllowed(found.allow), call);
       sendRefusal({ response, call, calls, pipeline }, refusal, ["allow", found.allow]);
     } else {
-      const error = refuse("NO_SUCH_METHOD", "There is nothing at this path.");
-      const refusal = pipeline.refuseCall(error, call);
+      const refusal = pipeline.refuseCall(
+        noSuchPath("There is nothing at this path", nearestPath(path)),
+        call,
+      );
       if (!prefersPage(request)) sendRefusal({ response, call, calls, pipeline }, refusal);
       else pipeline.respond(() => sendPage(response, "nothing", call.headers.requestId));
     }

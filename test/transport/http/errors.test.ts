@@ -101,18 +101,37 @@ test.each([
   "/",
   "/v1",
   "/v1/",
-  "/v1/shipment",
-  "/v1/shipments/",
   "/v1/shipments//cancel",
-  "/v1/shipments/quote/",
-  "/v2/shipments",
-  "/V1/shipments",
+  "/api/shipments",
+  "/v1/ship",
+  "/v1/rotate-secret",
+  `/v1/shipment/${"x".repeat(2_000)}`,
   "/favicon.ico",
   "/v1/../healthz/x",
   "/shipments.v1.ShipmentService",
 ])("404: nothing is at %s", async (path) => {
   const answer = await service.request(path, { apiKey, body: {} });
   expectError(answer, 404, { message: "There is nothing at this path.", errors: {} });
+});
+
+test.each([
+  ["/v1/shipments/", "/v1/shipments"],
+  ["//v1/shipments", "/v1/shipments"],
+  ["/v1/shipments/quote/?a=b", "/v1/shipments/quote"],
+  ["/V1/Shipments/SHP-1/cancel", "/v1/shipments/SHP-1/cancel"],
+  ["/v1/shipment", "/v1/shipments"],
+  ["/v1/shipment/SHP%2D1", "/v1/shipments/SHP%2D1"],
+  ["/shipments", "/v1/shipments"],
+  ["/shipments/SHP-1/cancel/", "/v1/shipments/SHP-1/cancel"],
+  ["/admin/workspaces/7", "/admin/v1/workspaces/7"],
+  ["/v1/api-keys", "/v1/api_keys"],
+  ["/v2/shipments", "/v1/shipments"],
+])("404: %s may be meant for %s, whoever asks", async (path, meant) => {
+  const message = `There is nothing at this path; did you mean ${meant}?`;
+  for (const key of [apiKey, undefined]) {
+    const answer = await service.request(path, { apiKey: key, body: {} });
+    expectError(answer, 404, { message, errors: {} });
+  }
 });
 
 describe("405: the path exists, the method does not", () => {
