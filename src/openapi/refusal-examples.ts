@@ -68,7 +68,7 @@ const EXAMPLES: {
     "from",
     "The customer to merge has more than 10,000 shipments; merge it the other way round.",
   ),
-  BODY_UNREADABLE: about("body", "The body is not valid JSON."),
+  BODY_UNREADABLE: about("body", 'The body is not valid JSON: unexpected "}" at line 1, column 9.'),
   SHIPMENT_STATE: about(
     "shipment",
     "The shipment cannot be cancelled because it is already cancelled.",

@@ -14,7 +14,8 @@ export function createNearestPath(routes: readonly Route[]): (path: string) => s
       templates.filter(({ length }) => length === given.length).map((it) => fill(it, given)),
     );
   return (path) => {
-    const given = path.replace(/^\/+|\/+$/g, "").split("/");
+    const parts = path.split("/");
+    const given = parts.slice(parts.findIndex(Boolean), parts.findLastIndex(Boolean) + 1);
     if (given.includes("")) return undefined;
     return nearest(given) ?? nearest(["v1", ...given]) ?? nearest(given.toSpliced(1, 0, "v1"));
   };

@@ -2,6 +2,7 @@ import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
 import type { CallHeaders } from "../../pipeline/call-headers.ts";
+import { describeJsonFault } from "./json-fault.ts";
 import { bodyTooLarge } from "../connect/unreadable-request.ts";
 
 const JSON_TYPE = /^application\/([^;\s]+\+)?json\s*(;|$)/i;
@@ -90,7 +91,8 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw unreadable("The body is not valid JSON.");
+    if (text.trim() === "") throw unreadable("The body is empty; send a JSON object.");
+    throw unreadable(`The body is not valid JSON: ${describeJsonFault(text)}.`);
   }
 }
 

@@ -45,18 +45,19 @@ function expectError(answer: Answer, status: number, body: object, code = CODES[
 }
 
 describe("400: a body that is not a JSON object", () => {
-  const notJson = about("body", "The body is not valid JSON.");
+  const notJson = (fault: string) => about("body", `The body is not valid JSON: ${fault}.`);
+  const empty = about("body", "The body is empty; send a JSON object.");
   const notObject = about("body", "The body must be a JSON object.");
   const notUtf8 = about("body", "The body is not UTF-8.");
   test.each<[what: string, body: string | Uint8Array, answer: object]>([
-    ["nothing", "", notJson],
-    ["blank", "  ", notJson],
-    ["half an object", '{"pickup_lat": 1', notJson],
-    ["single quotes", "{'pickup_lat': 1}", notJson],
-    ["NaN", '{"pickup_lat": NaN}', notJson],
-    ["two objects", "{}{}", notJson],
-    ["a byte order mark", "\ufeff{}", notJson],
-    ["a comment", "{} // x", notJson],
+    ["nothing", "", empty],
+    ["blank", " \n ", empty],
+    ["half an object", '{"pickup_lat": 1', notJson("it ends too early, at line 1, column 17")],
+    ["single quotes", "{\n'pickup_lat': 1}", notJson(`unexpected "'" at line 2, column 1`)],
+    ["NaN", '{"pickup_lat": NaN}', notJson('unexpected "N" at line 1, column 16')],
+    ["two objects", "{}{}", notJson('unexpected "{" at line 1, column 3')],
+    ["a byte order mark", "\ufeff{}", notJson("unexpected U+FEFF at line 1, column 1")],
+    ["a comment", "{} // x", notJson('unexpected "/" at line 1, column 4')],
     ["null", "null", notObject],
     ["a list", "[{}]", notObject],
     ["a string", '"{}"', notObject],

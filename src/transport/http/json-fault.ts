@@ -1,0 +1,71 @@
+const SPACE = /[\t\n\r ]*/y;
+/** A string without its closing quote, as far as it is well formed. */
+// eslint-disable-next-line no-control-regex -- the grammar excludes control characters
+const STRING = /"[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\u0000-\u001f]*)*/y;
+const OTHER = /(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)?/y;
+
+/** What may begin a value; `x` stands for numbers, true, false and null. */
+const VALUE = '{["x';
+
+/**
+ * Says where a text that is not JSON stops being it, and what is there. `JSON.parse` gives the position of
+ * some errors only.
+ */
+export function describeJsonFault(text: string): string {
+  const index = jsonFaultIndex(text);
+  const lines = text.slice(0, index).split("\n");
+  const where = `line ${lines.length}, column ${lines.at(-1)!.length + 1}`;
+  const found = text.codePointAt(index);
+  if (found === undefined) return `it ends too early, at ${where}`;
+  // Beyond ASCII, what looks like nothing or like another would not help.
+  const shown = found < 0x7f ? JSON.stringify(text[index]) : `U+${hex(found)}`;
+  return `unexpected ${shown} at ${where}`;
+}
+
+function hex(codePoint: number): string {
+  return codePoint.toString(16).toUpperCase().padStart(4, "0");
+}
+
+/** The index of the first character that no JSON text (RFC 8259) has there. */
+function jsonFaultIndex(text: string): number {
+  const open: ("}" | "]")[] = [];
+  let expected = VALUE;
+  for (let at = 0; ;) {
+    at = endOf(SPACE, text, at);
+    const kind = kindOf(text.charAt(at));
+    if (kind === "" || !expected.includes(kind)) return at;
+    const isName = expected.startsWith('"');
+    if (kind === "x") {
+      const end = endOf(OTHER, text, at);
+      if (end === at) return at;
+      at = end;
+    } else if (kind === '"') {
+      at = endOf(STRING, text, at);
+      if (text[at] !== '"') return at;
+      at++;
+    } else at++;
+    if (kind === "{") {
+      open.push("}");
+      expected = '"}';
+    } else if (kind === "[") {
+      open.push("]");
+      expected = `${VALUE}]`;
+    } else if (kind === ":") expected = VALUE;
+    else if (kind === ",") expected = open.at(-1) === "}" ? '"' : VALUE;
+    else if (isName && kind === '"') expected = ":";
+    else {
+      if (kind === "}" || kind === "]") open.pop();
+      expected = open.length === 0 ? "" : `,${open.at(-1)}`;
+    }
+  }
+}
+
+function kindOf(character: string): string {
+  return '{}[]:,"'.includes(character) ? character : "x";
+}
+
+function endOf(token: RegExp, text: string, at: number): number {
+  token.lastIndex = at;
+  token.exec(text);
+  return token.lastIndex;
+}
