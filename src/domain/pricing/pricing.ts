@@ -258,20 +258,42 @@ function coverageFailure(
   const pickupCovered = coverage.covers(pickup);
   const dropoffCovered = coverage.covers(dropoff);
   if (pickupCovered && dropoffCovered) return undefined;
-  if (pickupCovered) return outsideFailure("dropoff point is", coverage, [dropoff]);
-  if (dropoffCovered) return outsideFailure("pickup point is", coverage, [pickup]);
-  return outsideFailure("pickup and dropoff points are", coverage, [pickup, dropoff]);
+  const outside: End[] = [];
+  if (!pickupCovered) outside.push(["pickup", pickup]);
+  if (!dropoffCovered) outside.push(["dropoff", dropoff]);
+  const points = outside.length === 1 ? "point is" : "points are";
+  const away = awayText(outside.map(([, point]) => coverage.metresToNearestZone(point)));
+  const exchanged = exchangedText(outside.filter(([, point]) => looksExchanged(coverage, point)));
+  return {
+    failure: "coverage",
+    message: `The ${namesOf(outside)} ${points} outside the coverage zones${away}${exchanged}.`,
+  };
 }
 
-function outsideFailure(ends: string, coverage: Coverage, points: readonly Point[]): QuoteFailure {
-  const away = awayText(points.map((point) => coverage.metresToNearestZone(point)));
-  return { failure: "coverage", message: `The ${ends} outside the coverage zones${away}.` };
+type End = readonly [name: "pickup" | "dropoff", point: Point];
+
+function namesOf(ends: readonly End[]): string {
+  return ends.map(([name]) => name).join(" and ");
 }
 
 /** How far away the nearest zone is; nothing where there are no zones. */
 function awayText(metres: readonly (number | undefined)[]): string {
   if (metres.includes(undefined)) return "";
-  return `, ${metres.map((distance) => `${distance} m`).join(" and ")} from the nearest one`;
+  return `, ${metres.map((it) => distanceText(it!)).join(" and ")} from the nearest one`;
+}
+
+function distanceText(metres: number): string {
+  return metres <= 10_000 ? `${metres} m` : `${Math.round(metres / 1000)} km`;
+}
+
+/** Whether a point would be covered with its latitude and longitude the other way round. */
+function looksExchanged(coverage: Coverage, { lat, lng }: Point): boolean {
+  return Math.abs(lng) <= 90 && coverage.covers({ lat: lng, lng: lat });
+}
+
+function exchangedText(ends: readonly End[]): string {
+  if (ends.length === 0) return "";
+  return `; latitude and longitude of the ${namesOf(ends)} look exchanged`;
 }
 
 function weightFailure({ servedWeights }: Pricing, weightKg: number): QuoteFailure {

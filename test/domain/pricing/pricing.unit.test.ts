@@ -119,16 +119,16 @@ describe("an uncovered route", () => {
   const SERVED = "weights above 0 kg and up to 30 kg are served";
   const PICKUP = {
     failure: "coverage",
-    message: "The pickup point is outside the coverage zones, 5763659 m from the nearest one.",
+    message: "The pickup point is outside the coverage zones, 5764 km from the nearest one.",
   };
   const DROPOFF = {
     failure: "coverage",
-    message: "The dropoff point is outside the coverage zones, 5763659 m from the nearest one.",
+    message: "The dropoff point is outside the coverage zones, 5764 km from the nearest one.",
   };
   const BOTH = {
     failure: "coverage",
     message:
-      "The pickup and dropoff points are outside the coverage zones, 111196 m and 5763659 m from the nearest one.",
+      "The pickup and dropoff points are outside the coverage zones, 111 km and 5764 km from the nearest one.",
   };
   const HEAVY = { failure: "weight", message: `No pricing tier covers 60 kg; ${SERVED}.` };
 
@@ -144,6 +144,36 @@ describe("an uncovered route", () => {
       failures,
       baseFeeMinor: 500,
       currency: "USD",
+    });
+  });
+
+  test.each([
+    ["just outside", { lat: 0, lng: 10.0899 }, WEST, "pickup point is", "9997 m", ""],
+    ["10 km away", { lat: 0, lng: 10.09 }, WEST, "pickup point is", "10 km", ""],
+    ["exchanged", WEST, { lat: 5, lng: -5 }, "dropoff point is", "554 km", "dropoff"],
+    [
+      "both exchanged",
+      { lat: 5, lng: -5 },
+      { lat: 0, lng: -1 },
+      "pickup and dropoff points are",
+      "554 km and 111 km",
+      "pickup and dropoff",
+    ],
+    [
+      "one of both exchanged",
+      AWAY,
+      { lat: 5, lng: -5 },
+      "pickup and dropoff points are",
+      "5764 km and 554 km",
+      "dropoff",
+    ],
+    ["no latitude", { lat: 5, lng: 170 }, WEST, "pickup point is", "17242 km", ""],
+  ])("says how far away it is: %s", (_, pickup, dropoff, ends, away, exchanged) => {
+    const hint = exchanged && `; latitude and longitude of the ${exchanged} look exchanged`;
+    const message = `The ${ends} outside the coverage zones, ${away} from the nearest one${hint}.`;
+    expect(quoteWith({}, 1, pickup, dropoff)).toMatchObject({
+      covered: false,
+      failures: [{ failure: "coverage", message }],
     });
   });
 

@@ -50,7 +50,7 @@ const NOT_COVERED = {
   ...QUOTED,
   id: null,
   covered: false,
-  message: "The dropoff point is outside the coverage zones, 23458 m from the nearest one.",
+  message: "The dropoff point is outside the coverage zones, 23 km from the nearest one.",
   failure_type: "coverage",
   distance_km: 0,
   distance_fee: 0,

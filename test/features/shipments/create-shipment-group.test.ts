@@ -83,8 +83,7 @@ test("a booking grouped with those of other workspaces ends as it would alone, a
     shared.map((_, i) => String(i)),
   );
 
-  const outside =
-    "The dropoff point is outside the coverage zones, 8642660 m from the nearest one.";
+  const outside = "The dropoff point is outside the coverage zones, 8643 km from the nearest one.";
   const changed = "expected_total is 1 USD, but the booking would cost 12.69 USD.";
   const missing = "The workspace has no payment provider connected; connect one before booking.";
   const taker = nameMade[0]!.body.data.reference;

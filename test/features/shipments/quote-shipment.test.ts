@@ -58,22 +58,22 @@ describe("a quote with a point outside every zone is not covered, and the messag
     [
       "the pickup",
       away("pickup"),
-      "The pickup point is outside the coverage zones, 23458 m from the nearest one.",
+      "The pickup point is outside the coverage zones, 23 km from the nearest one.",
     ],
     [
       "the dropoff",
       away("dropoff"),
-      "The dropoff point is outside the coverage zones, 23458 m from the nearest one.",
+      "The dropoff point is outside the coverage zones, 23 km from the nearest one.",
     ],
     [
       "both",
       { ...away("pickup"), ...away("dropoff") },
-      "The pickup and dropoff points are outside the coverage zones, 23458 m and 23458 m from the nearest one.",
+      "The pickup and dropoff points are outside the coverage zones, 23 km and 23 km from the nearest one.",
     ],
     [
       "the dropoff, and the weight is too much as well",
       { ...away("dropoff"), weight_kg: 1_000 },
-      "The dropoff point is outside the coverage zones, 23458 m from the nearest one.",
+      "The dropoff point is outside the coverage zones, 23 km from the nearest one.",
     ],
   ])("%s", async (_, changes, message) => {
     expect(await quote(changes)).toStrictEqual({

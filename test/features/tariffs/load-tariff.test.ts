@@ -47,7 +47,7 @@ test("a large tariff is not parsed in the thread that answers calls, and prices 
   expect(await quote({ ...COVERED_ROUTE, dropoff_lat: 0, dropoff_lng: 2 })).toMatchObject({
     covered: false,
     message: expect.stringMatching(
-      /^The dropoff point is outside .*, 11\d{4} m from the nearest one/,
+      /^The dropoff point is outside .*, 11\d km from the nearest one/,
     ),
   });
 });

@@ -297,7 +297,7 @@ describe("a replay of shipments", () => {
   });
 
   const OUTSIDE =
-    "The pickup and dropoff points are outside the coverage zones, 55590 m and 55590 m from the nearest one.";
+    "The pickup and dropoff points are outside the coverage zones, 56 km and 56 km from the nearest one.";
 
   test("compares with the version whose time has come, not with one that is scheduled or called off", async () => {
     await addShipments(1, SCATTERED);
