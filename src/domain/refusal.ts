@@ -25,7 +25,8 @@ const REASONS = {
     "The workspace is suspended: its calls are refused until the platform resumes it.",
   ROLE_INSUFFICIENT: null,
   SCOPE_INSUFFICIENT: null,
-  LIVE_MODE_ONLY: "This works in live mode alone; test mode goes by what is set there.",
+  LIVE_MODE_ONLY:
+    "This works in live mode alone; use a live key, which begins with shp_ but not with shp_test_.",
   TEST_MODE_ONLY: "This works in test mode alone, as with a key that begins with shp_test_.",
   WORKSPACE_IS_TEST: null,
   CROSS_SITE: "Calls with a session are taken from pages of this site alone.",

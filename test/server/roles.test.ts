@@ -85,6 +85,13 @@ async function answersTo(method: DescMethod, apiKey: string) {
   };
 }
 
+async function expectUnauthenticated(method: DescMethod, apiKey: string, message: string) {
+  const { json, grpc } = await answersTo(method, apiKey);
+  const refused = json.map(() => ({ status: 401, body: errorBody(message) }));
+  expect(json.map(({ status, body }) => ({ status, body }))).toEqual(refused);
+  expect(grpc).toEqual(rpcRefusal("Unauthenticated", "CREDENTIAL_REFUSED", message));
+}
+
 describe("an admin method is refused to every role below the one that it needs", () => {
   const cases = ADMIN.flatMap((method) => {
     const needed = neededRole(method);
@@ -108,12 +115,13 @@ describe("an admin method is refused to every role below the one that it needs",
   });
 });
 
-describe("an admin method takes a workspace's key for an unknown one", () => {
+describe("an admin method refuses a workspace's key, known or not, and says whose it is", () => {
+  const message =
+    "The credential is a workspace's key, and this call takes an operator's. Send the operator's key as Authorization: Bearer sho_... or X-Api-Key: sho_....";
   test.each(named(ADMIN))("%s", async (_, method) => {
-    const { json, grpc } = await answersTo(method, workspaceKey);
-    expect({ json, grpc }).toEqual(await answersTo(method, createSecretKey("sho_")));
-    expect(json.map(({ status }) => status)).toEqual(json.map(() => 401));
-    expect(grpc.code).toBe("Unauthenticated");
+    for (const key of [workspaceKey, createSecretKey("shp_")]) {
+      await expectUnauthenticated(method, key, message);
+    }
   });
 });
 
@@ -149,12 +157,13 @@ describe("a workspace's key that is read-only", () => {
   );
 });
 
-describe("a workspace's method takes an operator's key for an unknown one", () => {
+describe("a workspace's method refuses an operator's key, known or not, and says whose it is", () => {
+  const message =
+    "The credential is an operator's key, and this call takes a workspace's. Send the workspace's API key as Authorization: Bearer shp_... or X-Api-Key: shp_....";
   test.each(named(OF_WORKSPACES))("%s", async (_, method) => {
-    const { json, grpc } = await answersTo(method, keyOf.owner);
-    expect({ json, grpc }).toEqual(await answersTo(method, createSecretKey("shp_")));
-    expect(json.map(({ status }) => status)).toEqual(json.map(() => 401));
-    expect(grpc.code).toBe("Unauthenticated");
+    for (const key of [keyOf.owner, createSecretKey("sho_")]) {
+      await expectUnauthenticated(method, key, message);
+    }
   });
 });
 

@@ -21,6 +21,13 @@ const SEND: Readonly<Record<Audience, string>> = {
   person: "Sign in on the dashboard.",
 };
 
+/** How the keys begin that are for another audience's calls, and what is wrong with them. */
+const MIXED_UP: Readonly<Record<Audience, readonly [prefix: string, wrong: string] | undefined>> = {
+  workspace: ["sho_", "is an operator's key, and this call takes a workspace's"],
+  operator: ["shp_", "is a workspace's key, and this call takes an operator's"],
+  person: undefined,
+};
+
 /** Whether a request carries a secret key, good or bad. */
 export function carriesKey({ authorization, apiKeys }: CallHeaders): boolean {
   return authorization.length > 0 || apiKeys.length > 0;
@@ -50,11 +57,13 @@ export function readKey(headers: CallHeaders, audience: Audience): string {
 }
 
 /**
- * Checks the form and the checksum of a key, so that a typo is refused without a query.
+ * Checks for whom a key is, its form and its checksum, so that a mix-up and a typo are refused without a query.
  *
  * @throws Refusal CREDENTIAL_REFUSED
  */
 export function assertKeyForm(key: string, audience: Audience): void {
+  const [prefix, wrong] = MIXED_UP[audience] ?? [];
+  if (wrong !== undefined && key.startsWith(prefix!)) throw credentialError(wrong, audience);
   if (!isWellFormedKey(key)) throw credentialError("is not an API key of this service", audience);
 }
 

@@ -151,7 +151,8 @@ test("members act in test mode in their role, and strangers and those who have l
 
 test("members are managed in live mode alone", async () => {
   const { twin } = await service.addWorkspace();
-  const text = "This works in live mode alone; test mode goes by what is set there.";
+  const text =
+    "This works in live mode alone; use a live key, which begins with shp_ but not with shp_test_.";
   const { status, body } = await service.request("/v1/members", { apiKey: twin.apiKey });
   expect({ status, body }).toEqual({ status: 403, body: errorBody(text) });
   expect(await rpcError(service.grpcClient(twin.apiKey, MemberService).listMembers({}))).toEqual(

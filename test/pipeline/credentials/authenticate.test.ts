@@ -63,12 +63,14 @@ const MISSING = "is missing";
 const NOT_BEARER = "is not of the form `Bearer shp_...`";
 const DIFFERENT = "names two different keys";
 const NO_KEY = "is not an API key of this service";
+const OPERATORS = "is an operator's key, and this call takes a workspace's";
 const UNKNOWN = "is not known, was revoked or has expired";
 
 const REFUSED: Record<string, [wrong: string, credentials: Credentials]> = {
   "no credential": [MISSING, () => []],
   "an unknown key": [UNKNOWN, ({ unknown }) => [["x-api-key", unknown]]],
   "a typo": [NO_KEY, ({ typo }) => [["x-api-key", typo]]],
+  "an operator's key": [OPERATORS, () => [["x-api-key", createSecretKey("sho_")]]],
   "a key without its prefix": [NO_KEY, ({ good }) => [["x-api-key", good.slice(4)]]],
   "a key with another prefix": [NO_KEY, ({ good }) => [["x-api-key", `shq${good.slice(3)}`]]],
   "a key and more": [NO_KEY, ({ good }) => [["x-api-key", `${good}A`]]],
