@@ -29,7 +29,16 @@ export function serveCommand(): Command {
   return new Command("serve")
     .description("run the service until SIGTERM or SIGINT")
     .option("--demo", "first fill an empty database with a sample tariff and a workspace", false)
-    .action(({ demo }: { demo: boolean }) => serve(readConfig(process.env), demo));
+    .action(({ demo }: { demo: boolean }) => {
+      const environment = demo ? demoEnvironment(process.env) : process.env;
+      return serve(readConfig(environment), demo);
+    });
+}
+
+/** The environment of the demo, where webhooks may go to this machine by http unless that is set. */
+export function demoEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const allowed = environment["WEBHOOK_ALLOW_LOOPBACK_HTTP"] || "true";
+  return { ...environment, WEBHOOK_ALLOW_LOOPBACK_HTTP: allowed };
 }
 
 /**

@@ -90,6 +90,8 @@ test("the first start of the demo prints both addresses, links to sign in by, a 
   expect(JSON.parse(pasted.stdout)).toMatchObject({ covered: true, currency: "USD" });
   const booked = await first.request("/v1/shipments", { apiKey, body: BOOKING });
   expect(booked.body.data).toMatchObject({ test: true });
+  const webhook = { url: "http://127.0.0.1:3000/" };
+  expect((await first.request("/v1/webhooks", { apiKey, body: webhook })).status).toBe(201);
   const [liveKey = ""] = LIVE_KEY.exec(first.said) ?? [];
   const live = await first.request("/v1/shipments", { apiKey: liveKey, body: BOOKING });
   expect(live.body.data).toMatchObject({ test: false });

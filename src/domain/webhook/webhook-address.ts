@@ -37,6 +37,9 @@ export function literalAddress({ hostname }: URL): string | undefined {
   return ipaddr.isValid(host) ? host : undefined;
 }
 
+const NOT_BY_HTTP =
+  "must begin with https://; http:// leads to this machine alone, with WEBHOOK_ALLOW_LOOPBACK_HTTP=true";
+
 /** As of the field, so that what is answered can be sent again. */
 const MAX_LENGTH = 2_000;
 
@@ -52,7 +55,8 @@ export function webhookUrlFault(text: string, allowLoopbackHttp: boolean): strin
   const url = URL.parse(text);
   if (url === null) return "must be a URL";
   const reach = reachOf(url, allowLoopbackHttp);
-  if (reach === undefined) return "must begin with https://";
+  if (reach === undefined)
+    return url.protocol === "http:" ? NOT_BY_HTTP : "must begin with https://";
   if (url.username !== "" || url.password !== "") return "must not hold a user name or password";
   if (url.hash !== "") return "must not have a fragment";
   if (url.href.length > MAX_LENGTH) {
@@ -62,7 +66,7 @@ export function webhookUrlFault(text: string, allowLoopbackHttp: boolean): strin
   const isLocalName = /(^|\.)localhost\.?$/.test(url.hostname);
   if (reach === "loopback") {
     const isLoopback = literal === undefined ? isLocalName : isWithin(reach, literal);
-    return isLoopback ? undefined : "must begin with https://";
+    return isLoopback ? undefined : NOT_BY_HTTP;
   }
   if (isLocalName || (literal !== undefined && !isWithin(reach, literal))) {
     return "must lead to a public address";

@@ -47,6 +47,8 @@ test.for(["8.8.8.8", "168.63.129.17", "93.184.215.14", "2606:4700::1111", "::fff
 const PUBLIC = "must lead to a public address";
 const CONTROLS = "must not hold control characters";
 const HTTPS = "must begin with https://";
+const NOT_BY_HTTP =
+  "must begin with https://; http:// leads to this machine alone, with WEBHOOK_ALLOW_LOOPBACK_HTTP=true";
 
 test.for([
   ["https://example.org/hook", undefined],
@@ -60,8 +62,8 @@ test.for([
   ["https://2130706433/", PUBLIC],
   ["https://localhost/", PUBLIC],
   ["https://a.localhost./", PUBLIC],
-  ["http://example.org/", HTTPS],
-  ["http://127.0.0.1/", HTTPS],
+  ["http://example.org/", NOT_BY_HTTP],
+  ["http://127.0.0.1/", NOT_BY_HTTP],
   ["ftp://example.org/", HTTPS],
   ["javascript:alert(1)", HTTPS],
   ["https://user:secret@example.org/", "must not hold a user name or password"],
@@ -87,10 +89,10 @@ test("a URL has as many characters as the field may, with its special ones encod
 test("when http is allowed, it may go to this machine and no further", () => {
   expect(webhookUrlFault("http://a.localhost./", true)).toBeUndefined();
   expect(webhookUrlFault("http://[::1]:3000/", true)).toBeUndefined();
-  expect(webhookUrlFault("http://example.com/", true)).toBe(HTTPS);
-  expect(webhookUrlFault("http://localhost.example.com/", true)).toBe(HTTPS);
+  expect(webhookUrlFault("http://example.com/", true)).toBe(NOT_BY_HTTP);
+  expect(webhookUrlFault("http://localhost.example.com/", true)).toBe(NOT_BY_HTTP);
   expect(webhookUrlFault("http://127.0.0.1:3000/", true)).toBeUndefined();
   expect(webhookUrlFault("http://localhost:3000/", true)).toBeUndefined();
-  expect(webhookUrlFault("http://8.8.8.8/", true)).toBe(HTTPS);
+  expect(webhookUrlFault("http://8.8.8.8/", true)).toBe(NOT_BY_HTTP);
   expect(webhookUrlFault("https://127.0.0.1/", true)).toBe(PUBLIC);
 });
