@@ -5,7 +5,6 @@ import {
   MAX_TARIFF_DRAFTS,
   MAX_WEBHOOKS,
 } from "./limits.ts";
-import type { RateLimitState } from "./rate-limit.ts";
 
 /**
  * Why a call can be refused: a closed set, stable for programs. These are the `reason`s of
@@ -172,7 +171,6 @@ export interface Violation {
 export interface RefusalOptions {
   readonly retryAfterSeconds?: number;
   readonly facts?: Readonly<Record<string, string>>;
-  readonly rateLimit?: RateLimitState;
   readonly cause?: unknown;
 }
 
@@ -192,8 +190,6 @@ export class Refusal extends Error {
   readonly retryAfterSeconds: number | undefined;
   /** Facts for programs that go with the reason, such as the new price. */
   readonly facts: Readonly<Record<string, string>>;
-  /** The limit that was reached, when that is the reason. */
-  readonly rateLimit: RateLimitState | undefined;
 
   /** @param violations at least one */
   constructor(violations: readonly Violation[], options: RefusalOptions = {}) {
@@ -205,7 +201,6 @@ export class Refusal extends Error {
     this.reason = first!.reason;
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.facts = options.facts ?? {};
-    this.rateLimit = options.rateLimit;
   }
 }
 

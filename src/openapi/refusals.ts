@@ -7,12 +7,16 @@ import type { Json, Options } from "./options.ts";
 import { refusalExample } from "./refusal-examples.ts";
 import { refusedCall, type RefusedCall, type Sent } from "./refused-call.ts";
 
-/** The headers that go with some statuses of refusals, besides the request's id. */
+/** The headers that go with refusals of calls that were counted. */
+const COUNTED = ["RateLimit-Policy", "RateLimit"];
+
+/** The headers that go with a status, besides the request's id; of most, those of calls that were counted. */
 const REFUSAL_HEADERS: Readonly<Record<number, readonly string[]>> = {
   401: ["WWW-Authenticate"],
-  409: ["Retry-After"],
-  429: ["RateLimit-Policy", "RateLimit", "Retry-After"],
-  503: ["Retry-After"],
+  403: [],
+  409: [...COUNTED, "Retry-After"],
+  429: [...COUNTED, "Retry-After"],
+  503: [...COUNTED, "Retry-After"],
 };
 
 const EXAMPLE_REQUEST_ID = "3f0c1f5e-7a44-4f0b-9b8e-2d6f6c1f0a53";
@@ -86,7 +90,7 @@ function canBeMet(reason: RefusalReason, call: RefusedCall): boolean {
 function describe(status: number, reasons: readonly RefusalReason[], examples: Json): Json {
   return {
     description: `Refused: ${reasons.map((reason) => `\`${reason}\``).join(", ")}.`,
-    headers: headers("X-Request-Id", ...(REFUSAL_HEADERS[status] ?? [])),
+    headers: headers("X-Request-Id", ...(REFUSAL_HEADERS[status] ?? COUNTED)),
     content: {
       "application/json": { schema: { $ref: "#/components/schemas/Refusal" }, examples },
     },

@@ -133,6 +133,8 @@ export interface ReceivedCall {
   deadlineMs: number | undefined;
   /** The raw credential; undefined until it is read. */
   credential: string | undefined;
+  /** What the caller has left for calls like this one; undefined until it is counted. */
+  rateLimit: RateLimitState | undefined;
   /** What came of its `Simulate` header; undefined without one. */
   simulation: Simulation | undefined;
   /** The call once it is admitted; undefined until then, and when it is refused before. */
@@ -180,8 +182,6 @@ export interface AdmittedCall<C extends Caller> {
   /** `shipments.v1.ShipmentService/QuoteShipment` */
   readonly method: string;
   readonly caller: C;
-  /** What the caller has left for calls like this one; undefined where calls are not counted. */
-  readonly rateLimit: RateLimitState | undefined;
   /** Violations in list items that the RPC's function reports itself, item by item. */
   itemViolations: readonly Violation[];
   /** The paths of fields in the request that there are not. */
@@ -228,6 +228,7 @@ export function receiveCall(
     method: undefined,
     deadlineMs: headers.timeoutMs === undefined ? undefined : startedMs + headers.timeoutMs,
     credential: undefined,
+    rateLimit: undefined,
     simulation: undefined,
     admitted: undefined,
     code: undefined,
@@ -241,13 +242,11 @@ export function admitCall<C extends Caller>(
   received: ReceivedCall,
   method: string,
   caller: C,
-  rateLimit?: RateLimitState,
 ): AdmittedCall<C> {
   const admitted = {
     received,
     method,
     caller,
-    rateLimit,
     itemViolations: NONE,
     unknownFields: NONE,
     idempotencyKey: undefined,

@@ -5,25 +5,22 @@ import { admitCall, receiveCall, type Call } from "../../src/pipeline/call.ts";
 /** A call of a workspace, as the pipeline makes it, for functions that a test calls directly. */
 export function callOf(workspaceId: number): Call {
   const limits = DEFAULT_LIMITS;
-  return admitCall(
-    receiveCall(readCallHeaders([]), {}),
-    "shipments.v1.ShipmentService/CreateShipment",
-    {
-      audience: "workspace",
-      account: workspaceId,
-      workspaceId,
-      limits,
-      test: false,
-      suspended: false,
-      keyId: "key_000000000000000000000000",
-      keyName: "a test",
-      keyScope: "full",
-      member: undefined,
-    },
-    {
-      limitClass: "write",
-      limit: limits.write,
-      verdict: { allowed: true, remaining: 1, resetSeconds: 1 },
-    },
-  );
+  const received = receiveCall(readCallHeaders([]), {});
+  received.rateLimit = {
+    limitClass: "write",
+    limit: limits.write,
+    verdict: { allowed: true, remaining: 1, resetSeconds: 1 },
+  };
+  return admitCall(received, "shipments.v1.ShipmentService/CreateShipment", {
+    audience: "workspace",
+    account: workspaceId,
+    workspaceId,
+    limits,
+    test: false,
+    suspended: false,
+    keyId: "key_000000000000000000000000",
+    keyName: "a test",
+    keyScope: "full",
+    member: undefined,
+  });
 }

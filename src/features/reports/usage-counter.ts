@@ -41,7 +41,7 @@ export function createUsageCounter(maxWorkspaces = MAX_WORKSPACES) {
   return {
     unwritten,
     /** Counts a call that has ended, if it was a workspace's. */
-    count({ caller, rateLimit }: AnyCall): void {
+    count({ caller, received: { rateLimit } }: AnyCall): void {
       if (rateLimit === undefined || caller.audience !== "workspace") return;
       const counts = byWorkspace.get(caller.workspaceId);
       if (counts === undefined) countFirst(caller.workspaceId, rateLimit.limitClass);

@@ -1,5 +1,4 @@
 import type { Refusal, RefusalReason } from "../../domain/refusal.ts";
-import { rateLimitHeaders } from "../bounds/rate-limiter.ts";
 
 /** The error body of the JSON API; it always has the first four keys. */
 export interface ErrorBody {
@@ -36,13 +35,8 @@ export function errorBody(
 }
 
 /** The headers that go with a refusal; in gRPC they are trailers. */
-export function refusalHeaders({
-  reason,
-  retryAfterSeconds,
-  rateLimit,
-}: Refusal): Record<string, string> {
+export function refusalHeaders({ reason, retryAfterSeconds }: Refusal): Record<string, string> {
   return {
-    ...rateLimitHeaders(rateLimit),
     ...(reason === "CREDENTIAL_REFUSED" ? { "www-authenticate": "Bearer" } : {}),
     ...(retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) }),
   };

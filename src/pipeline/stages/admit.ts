@@ -38,12 +38,12 @@ export function createAdmit(options: {
     const limit = caller.limits[limitClass];
     const verdict = limiter.take(caller.account, limitClass, limit);
     const admitted = (counted: Verdict): AnyCall | Promise<AnyCall> => {
-      const rateLimit = { limitClass, limit, verdict: counted };
+      call.rateLimit = { limitClass, limit, verdict: counted };
       if (!counted.allowed) {
         if (caller.audience !== "workspace" || !caller.test) onRateLimited(limitClass);
-        throw rateLimitError(rateLimit, caller.audience);
+        throw rateLimitError(call.rateLimit, caller.audience);
       }
-      const admittedCall = admitCall(call, rpc.name, caller, rateLimit);
+      const admittedCall = admitCall(call, rpc.name, caller);
       const met = simulate(rpc, call, caller);
       return met instanceof Promise ? met.then(() => admittedCall) : admittedCall;
     };
@@ -64,12 +64,11 @@ const NAMES: Readonly<Record<Audience, string>> = {
   person: "account",
 };
 
-function rateLimitError(rateLimit: RateLimitState, audience: Audience): Refusal {
-  const { limitClass, verdict } = rateLimit;
+function rateLimitError({ limitClass, verdict }: RateLimitState, audience: Audience): Refusal {
   const { resetSeconds: retryAfterSeconds } = verdict;
   return refuse(
     "RATE_LIMITED",
     `The ${NAMES[audience]} has used up its ${limitClass} calls; try again in ${retryAfterSeconds} s.`,
-    { retryAfterSeconds, rateLimit },
+    { retryAfterSeconds },
   );
 }

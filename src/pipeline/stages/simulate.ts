@@ -1,3 +1,4 @@
+import type { Verdict } from "../../domain/rate-limit.ts";
 import { refuse, unavailable, type Refusal } from "../../domain/refusal.ts";
 import { SLOWED } from "../bounds/limits.ts";
 import { MAX_ATTEMPTS } from "../../domain/webhook/webhook-schedule.ts";
@@ -19,11 +20,13 @@ export type Simulate = (
   caller: Caller,
 ) => void | Promise<void>;
 
+type MakeRefusal = (call: ReceivedCall) => Refusal;
+
 /** What a `Simulate` header asks for. */
 interface Faults {
   /** What is asked for, as the answer says it. */
   readonly said: string;
-  readonly refusal: (() => Refusal) | undefined;
+  readonly refusal: MakeRefusal | undefined;
   /** By how much the call is slowed down, in milliseconds. */
   readonly slowMs: number;
   readonly losesAnswer: boolean;
@@ -39,7 +42,7 @@ export function createSimulate(): Simulate {
     await slowed.wait(call, caller.account, Math.min(faults.slowMs, Math.max(0, leftMs)));
     // Not by the clock: a timer may go off a moment early, and the call would be answered.
     if (leftMs <= faults.slowMs) throw deadlineError();
-    if (faults.refusal !== undefined) throw faults.refusal();
+    if (faults.refusal !== undefined) throw faults.refusal(call);
   }
 
   return (rpc, call, caller) => {
@@ -53,7 +56,7 @@ export function createSimulate(): Simulate {
     const { said, losesAnswer, deliveryFaults } = faults;
     call.simulation = { said, losesAnswer, deliveryFaults };
     if (faults.slowMs > 0) return slowDown(faults, call, caller);
-    if (faults.refusal !== undefined) throw faults.refusal();
+    if (faults.refusal !== undefined) throw faults.refusal(call);
   };
 }
 
@@ -62,13 +65,18 @@ export function isAnswerLost({ received, replayed }: AnyCall): boolean {
   return received.simulation?.losesAnswer === true && !replayed;
 }
 
+/** What is left where a limit is simulated, so that the headers of the answer agree with it. */
+const USED_UP: Verdict = { allowed: false, remaining: 0, resetSeconds: 1 };
+
 /** The refusals that can be asked for. */
-const REFUSALS: Readonly<Record<string, () => Refusal>> = {
+const REFUSALS: Readonly<Record<string, MakeRefusal>> = {
   unavailable: () => unavailable("The service is unavailable, as Simulate asks; try again."),
-  rate_limited: () =>
-    refuse("RATE_LIMITED", "The workspace has used up its calls, as Simulate asks.", {
-      retryAfterSeconds: 1,
-    }),
+  rate_limited: (call) => {
+    call.rateLimit = { ...call.rateLimit!, verdict: USED_UP };
+    return refuse("RATE_LIMITED", "The workspace has used up its calls, as Simulate asks.", {
+      retryAfterSeconds: USED_UP.resetSeconds,
+    });
+  },
   in_flight: () => refuse("IDEMPOTENCY_KEY_IN_USE", { retryAfterSeconds: 1 }),
 };
 

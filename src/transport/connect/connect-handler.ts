@@ -115,14 +115,14 @@ function createGate(rpc: AnyRpc, pipeline: Pipeline) {
     const timeoutMs = context.timeoutMs();
     call.deadlineMs = timeoutMs === undefined ? undefined : performance.now() + timeoutMs;
     try {
-      const { rateLimit } = await pipeline.admit(rpc, call);
+      await pipeline.admit(rpc, call);
       // Its length is known only when it has been read and decompressed.
       pipeline.reserveRequest(call, rpc.maxRequestBytes);
-      const headers = Object.entries(rateLimitHeaders(rateLimit));
-      for (const [name, value] of headers) context.responseHeader.set(name, value);
     } catch (error) {
       throw errorOf(pipeline.refuseCall(error, call), context);
     } finally {
+      const limits = Object.entries(rateLimitHeaders(call.rateLimit));
+      for (const [name, value] of limits) context.responseHeader.set(name, value);
       if (call.simulation) context.responseHeader.set("simulated", call.simulation.said);
     }
   };

@@ -184,7 +184,7 @@ function encode(codec: UnaryCodec, message: Message): Uint8Array | ConnectError 
 
 /** Names and values in turn, which Node sends faster than an object. */
 function responseHeaders(
-  { headers, admitted, simulation }: ReceivedCall,
+  { headers, admitted, rateLimit, simulation }: ReceivedCall,
   codec: UnaryCodec,
 ): string[] {
   const fields = [
@@ -196,7 +196,7 @@ function responseHeaders(
     "application/grpc+proto",
   ];
   if (codec.compression !== null) fields.push("grpc-encoding", codec.compression.name);
-  const limits = rateLimitHeaders(admitted?.rateLimit);
+  const limits = rateLimitHeaders(rateLimit);
   for (const name in limits) fields.push(name, limits[name]!);
   if (simulation !== undefined) fields.push("simulated", simulation.said);
   if (admitted?.replayed) fields.push("idempotency-replayed", "true");

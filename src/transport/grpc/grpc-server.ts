@@ -6,7 +6,8 @@ import {
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from "node:http2";
-import type { Socket } from "node:net";
+import { createServer as createTcpServer, type Socket } from "node:net";
+import { refuse } from "../../domain/refusal.ts";
 import {
   closeServer,
   listen,
@@ -16,6 +17,7 @@ import {
 import { IDLE_STREAM_MS, type RpcHandler } from "../connect/connect-options.ts";
 import type { ConnectionCalls } from "../connections/connection-calls.ts";
 import { CONNECTIONS, STREAM_RESETS, type ConnectionLimits } from "../../pipeline/bounds/limits.ts";
+import { refuseSocket } from "../connect/refuse-socket.ts";
 import { createConnections } from "../connections/connections.ts";
 import type { TakeStream } from "./fast-path.ts";
 
@@ -37,6 +39,12 @@ const LIMITS = {
     enablePush: false,
   },
 } as const;
+/** How a request by HTTP/1.1 begins; HTTP/2 begins with `PRI`. */
+const HTTP1 = /^(?!PRI )[A-Z]{3,7} [/*h]/;
+const NOT_HTTP2 = refuse(
+  "REQUEST_MALFORMED",
+  "This port speaks gRPC, by HTTP/2; the JSON API and the dashboard are at the port PORT.",
+);
 /** How long a connection that is told to go away may take, in milliseconds. */
 const GO_AWAY_MS = 1_000;
 /**
@@ -64,7 +72,8 @@ export function createGrpcServer(
     calls.exempt(stream);
     compatibility.emit("stream", stream, headers, flags, rawHeaders);
   };
-  const sessions = new Map<Socket, ServerHttp2Session>();
+  /** Of each open connection; undefined before its first byte. */
+  const sessions = new Map<Socket, ServerHttp2Session | undefined>();
   const connections = createConnections(
     { ...CONNECTIONS, ...limits },
     {
@@ -81,31 +90,53 @@ export function createGrpcServer(
     session.on("error", () => session.destroy());
   });
   server.on("connection", (socket: Socket) => {
-    const calls = connections.add(socket);
-    if (newest === undefined) return;
+    const calls = connections.callsOf(socket);
+    if (newest === undefined || calls === undefined) return;
     sessions.set(socket, newest);
-    socket.once("close", () => sessions.delete(socket));
     serveStreams(newest, calls, serve);
     newest = undefined;
   });
   server.on("sessionError", () => undefined);
+  // A session greets at once, after which HTTP/1.1 could not be answered: the caller begins.
+  const listener = createTcpServer((socket) => {
+    connections.add(socket);
+    sessions.set(socket, undefined);
+    socket.once("close", () => sessions.delete(socket));
+    socket.on("error", () => socket.destroy());
+    socket.once("readable", () => {
+      const head = socket.read() as Buffer | null;
+      if (head === null) return;
+      if (HTTP1.test(head.toString("latin1", 0, 16))) {
+        // What is left unread would reset the connection, and with it the refusal.
+        socket.resume();
+        return refuseSocket(socket, NOT_HTTP2);
+      }
+      socket.unshift(head);
+      server.emit("connection", socket);
+    });
+  });
 
   return {
     async listen(host, port) {
-      const address = await listen(server, host, port);
+      const address = await listen(listener, host, port);
       connections.start();
       return address;
     },
     drain() {
-      stopListening(server);
+      stopListening(listener);
       // Node writes whole frames, so that another one fits between any two.
-      for (const socket of sessions.keys()) socket.write(GO_ELSEWHERE);
+      for (const [socket, session] of sessions) if (session) socket.write(GO_ELSEWHERE);
     },
     async close(graceMs) {
-      await closeServer(server, graceMs, () => {
+      const closed = closeServer(listener, graceMs, () => {
         // Sockets, since a session that closes waits without end for its caller to hang up.
         for (const socket of sessions.keys()) socket.destroy();
       });
+      for (const [socket, session] of sessions) {
+        if (session === undefined) socket.destroy();
+        else session.close();
+      }
+      await closed;
       connections.stop();
     },
     openCalls: connections.openCalls,
@@ -148,7 +179,8 @@ function serveStreams(
 
 /** Closes a connection without a call: at once if it never spoke HTTP/2, else after saying so. */
 function closeSilent(socket: Socket, session: ServerHttp2Session | undefined): void {
-  if (session === undefined || session.closed) return;
+  if (session === undefined) return void socket.destroy();
+  if (session.closed) return;
   session.close();
   setTimeout(() => socket.destroy(), GO_AWAY_MS).unref();
 }

@@ -1,10 +1,7 @@
-import { randomUUID } from "node:crypto";
-import { createServer, STATUS_CODES, ServerResponse, type IncomingMessage } from "node:http";
+import { createServer, ServerResponse, type IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { readCallHeaders } from "../../pipeline/call-headers.ts";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
-import { errorBody } from "../../pipeline/refusals/refusal-body.ts";
-import { REFUSAL_STATUS } from "../../pipeline/refusals/refusal-status.ts";
 import type { ConnectionCalls } from "../connections/connection-calls.ts";
 import { CONNECTIONS, type ConnectionLimits } from "../../pipeline/bounds/limits.ts";
 import { createConnections, type Connections } from "../connections/connections.ts";
@@ -15,6 +12,8 @@ import {
   type TransportServer,
 } from "../connections/transport-server.ts";
 import { hostError } from "../connect/request-target.ts";
+import { refuseSocket } from "../connect/refuse-socket.ts";
+import { refuseHttp2 } from "./refuse-http2.ts";
 import { sendRefusal } from "./responses.ts";
 
 /** Answers a request; its target is a path, whatever form it was sent in. */
@@ -35,8 +34,6 @@ const LIMITS = {
   requireHostHeader: false,
 } as const;
 const MAX_HEADERS = 100;
-/** How long a caller may take to read that its request is broken, in milliseconds. */
-const BROKEN_CONNECTION_MS = 1_000;
 
 /** How a server differs from others. */
 export interface BoundedServerOptions {
@@ -146,20 +143,14 @@ const NOT_HTTP = refuse("REQUEST_MALFORMED", "The request is not valid HTTP.");
 
 /** Refuses, in the usual form, what is not HTTP enough to become a request. */
 function refuseBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
+  // What still comes of a request that was refused is no reason to cut the refusal short.
+  if (socket.writableEnded && error.code !== "ECONNRESET") return;
   if (!socket.writable || error.code === "ECONNRESET") {
     socket.destroy();
     return;
   }
-  const refusal = BROKEN_REQUESTS[error.code ?? ""] ?? NOT_HTTP;
-  const { httpStatus } = REFUSAL_STATUS[refusal.reason];
-  const requestId = randomUUID();
-  const body = JSON.stringify(errorBody(refusal, requestId));
-  socket.end(
-    `HTTP/1.1 ${httpStatus} ${STATUS_CODES[httpStatus]}\r\nContent-Type: application/json\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\nX-Request-Id: ${requestId}\r\n` +
-      `Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n${body}`,
-  );
-  setTimeout(() => socket.destroy(), BROKEN_CONNECTION_MS).unref();
+  if (error.code === "HPE_PAUSED_H2_UPGRADE") return refuseHttp2(socket);
+  refuseSocket(socket, BROKEN_REQUESTS[error.code ?? ""] ?? NOT_HTTP);
 }
 
 /** Browsers take the type of a response as it is told them, and run nothing that only looks like a script. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Refusal } from "../../domain/refusal.ts";
 import { DocumentResponse, LazyResponse } from "../../pipeline/rpc-response.ts";
-import type { AnyCall, ReceivedCall } from "../../pipeline/call.ts";
+import type { ReceivedCall } from "../../pipeline/call.ts";
 import type { Pipeline } from "../../pipeline/stages/pipeline.ts";
 import { rateLimitHeaders } from "../../pipeline/bounds/rate-limiter.ts";
 import { isStream, type Rpc, type StreamRpc } from "../../pipeline/rpc.ts";
@@ -122,7 +122,7 @@ function exchangeOf(
     isGone: () => response.destroyed,
     respond(rpcResponse, admitted) {
       if (isAnswerLost(admitted)) return breakConnection(request.socket);
-      const headers = headersOf(admitted);
+      const headers = headersOf(call);
       if (admitted.replayed) headers.push(...REPLAYED);
       headers.push(...handling);
       if (rpcResponse instanceof DocumentResponse) {
@@ -132,16 +132,15 @@ function exchangeOf(
         rpcResponse instanceof LazyResponse ? rpcResponse.json() : route.encodeJson(rpcResponse);
       send(options, route.successStatus, json, headers);
     },
-    refuse: (refusal) => sendRefusal(options, refusal, [...simulatedHeader(call), ...handling]),
+    refuse: (refusal) => sendRefusal(options, refusal, [...headersOf(call), ...handling]),
   };
 }
 
-function headersOf({ rateLimit, received }: AnyCall): string[] {
-  return [...headerList(rateLimitHeaders(rateLimit)), ...simulatedHeader(received)];
-}
-
-function simulatedHeader({ simulation }: ReceivedCall): HeaderList {
-  return simulation === undefined ? NO_HEADERS : ["simulated", simulation.said];
+/** What goes with every answer to a call that was counted. */
+function headersOf({ rateLimit, simulation }: ReceivedCall): string[] {
+  const headers = headerList(rateLimitHeaders(rateLimit));
+  if (simulation !== undefined) headers.push("simulated", simulation.said);
+  return headers;
 }
 
 function sendRefusal(

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { DescField, Message } from "@bufbuild/protobuf";
-import type { AnyCall, ReceivedCall } from "../../pipeline/call.ts";
+import type { ReceivedCall } from "../../pipeline/call.ts";
 import { FILE_TYPES, fileFieldOf } from "../../pipeline/file-field.ts";
 import { assertBefore } from "../../pipeline/stages/deadline.ts";
 import type { DecodedRequest } from "../../pipeline/stages/execute.ts";
@@ -22,7 +22,7 @@ export async function serveFile(
     readonly call: ReceivedCall;
     readonly response: ServerResponse;
     readonly pipeline: Pipeline;
-    readonly headersOf: (call: AnyCall) => readonly string[];
+    readonly headersOf: (call: ReceivedCall) => readonly string[];
   },
 ): Promise<void> {
   const { call, response, pipeline, headersOf } = target;
@@ -48,7 +48,7 @@ export async function serveFile(
           "no-store",
           "x-request-id",
           call.headers.requestId,
-          ...headersOf(admitted),
+          ...headersOf(call),
         ]);
       }
       await write(response, piece);

@@ -8,7 +8,8 @@ import { callOf } from "../../support/call-of.ts";
 
 function callIn(workspace: number, limitClass: LimitClass): AnyCall {
   const call = callOf(workspace);
-  return { ...call, rateLimit: { ...call.rateLimit!, limitClass } };
+  call.received.rateLimit = { ...call.received.rateLimit!, limitClass };
+  return call;
 }
 
 test("calls are counted by workspace and class, and listed in that order", () => {
@@ -28,7 +29,9 @@ test("calls are counted by workspace and class, and listed in that order", () =>
 test("calls that nobody is known to have made, or that were not within a limit, are not counted", () => {
   const counter = createUsageCounter();
   counter.count(localCall(OperatorService.method.createOperator, "service", "demo"));
-  counter.count({ ...callOf(1), rateLimit: undefined });
+  const uncounted = callOf(1);
+  uncounted.received.rateLimit = undefined;
+  counter.count(uncounted);
   expect(counter.unwritten()).toEqual([]);
 });
 

@@ -1,9 +1,13 @@
+import { Code, ConnectError } from "@connectrpc/connect";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { COVERED_ROUTE } from "../../support/bookings.ts";
 import { createDatabase } from "../../support/database.ts";
+import type { RequestOptions } from "../../support/endpoints.ts";
 import { eventually } from "../../support/eventually.ts";
 import { setLimit } from "../../support/platform.ts";
 import { hasRedis, startRedis } from "../../support/redis.ts";
+import { PROTOCOLS, rpcClient } from "../../support/rpc-client.ts";
 import { rpcError } from "../../support/rpc-error.ts";
 import { startReplica, startService, type TestService } from "../../support/service.ts";
 
@@ -43,6 +47,66 @@ test("every answer says how many calls are left, and a refused call when to retr
   expect(headers.get("retry-after")).toBe("1");
   expect(headers.get("ratelimit-policy")).toBe('"read";q=5;w=5');
   expect(headers.get("ratelimit")).toBe('"read";r=0;t=1');
+});
+
+const QUOTE = "/v1/shipments/quote";
+const REFUSED: Record<string, [status: number, path: string, options: RequestOptions]> = {
+  "a body that is not JSON": [400, QUOTE, { body: "{" }],
+  "a shipment that there is not": [404, "/v1/shipments/SHP-000000000000", {}],
+  "a body that is too large": [413, QUOTE, { body: " ".repeat(65_537) }],
+  "another content type": [415, QUOTE, { body: "a=b", headers: { "content-type": "text/plain" } }],
+  "fields that are missing": [422, QUOTE, { body: {} }],
+  "a parameter that there is not": [422, "/v1/shipments?limit=1", {}],
+  "a simulated outage": [503, QUOTE, { body: {}, headers: { simulate: "unavailable" } }],
+  "a file with a filter that is wrong": [422, "/v1/shipments/export?status=nope", {}],
+};
+
+const { apiKey: testKey } = (await service.addWorkspace()).twin;
+
+describe("a refusal of a call that was counted says how many calls are left", () => {
+  const policy = (headers: Headers) => [headers.get("ratelimit-policy"), headers.get("ratelimit")];
+
+  test.each(Object.entries(REFUSED))("%s", async (_, [expected, path, options]) => {
+    const { status, headers } = await service.request(path, { ...options, apiKey: testKey });
+    expect([status, ...policy(headers)]).toEqual([
+      expected,
+      expect.stringMatching(/^"(quote|read)";q=\d+;w=2$/),
+      expect.stringMatching(/^"(quote|read)";r=\d+;t=\d+$/),
+    ]);
+  });
+
+  test("a limit that is simulated, with none left", async () => {
+    const headers = { simulate: "rate_limited" };
+    const answer = await service.request(QUOTE, { apiKey: testKey, body: COVERED_ROUTE, headers });
+    expect([answer.status, ...policy(answer.headers)]).toEqual([
+      429,
+      '"quote";q=20000;w=2',
+      '"quote";r=0;t=1',
+    ]);
+  });
+
+  test("but not one of a call without a key", async () => {
+    const { status, headers } = await service.request(QUOTE, { body: COVERED_ROUTE });
+    expect([status, ...policy(headers)]).toEqual([401, null, null]);
+  });
+
+  test.each(Object.keys(PROTOCOLS) as (keyof typeof PROTOCOLS)[])("by %s", async (protocol) => {
+    const client = rpcClient(ShipmentService, PROTOCOLS[protocol], service, testKey);
+    const call = (headers: Record<string, string>) =>
+      client.getShipment({ shipment: "SHP-000000000000" }, { headers }).catch(ConnectError.from);
+    const missing = (await call({})) as ConnectError;
+    expect([missing.code, ...policy(missing.metadata)]).toEqual([
+      Code.NotFound,
+      '"read";q=10000;w=2',
+      expect.stringMatching(/^"read";r=\d+;t=\d+$/),
+    ]);
+    const limited = (await call({ simulate: "rate_limited" })) as ConnectError;
+    expect([limited.code, ...policy(limited.metadata)]).toEqual([
+      Code.ResourceExhausted,
+      '"read";q=10000;w=2',
+      '"read";r=0;t=1',
+    ]);
+  });
 });
 
 test("calls by gRPC and by JSON count against one limit, with the same headers", async () => {

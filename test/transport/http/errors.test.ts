@@ -1,12 +1,13 @@
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { connect, constants } from "node:http2";
 import { Code } from "@connectrpc/connect";
 import { describe, expect, test } from "vitest";
 import type { RefusalReason } from "../../../src/domain/refusal.ts";
 import { createSecretKey } from "../../../src/domain/secret-key.ts";
 import { REFUSAL_STATUS } from "../../../src/pipeline/refusals/refusal-status.ts";
-import { BOOKING, COVERED_ROUTE } from "../../support/bookings.ts";
-import { answerOf, type Answer, type RequestOptions } from "../../support/endpoints.ts";
+import { BOOKING, COVERED_ROUTE, RPC_ROUTE } from "../../support/bookings.ts";
+import { answerOf, errorBody, type Answer, type RequestOptions } from "../../support/endpoints.ts";
 import { eventually } from "../../support/eventually.ts";
 import { callsInFlight } from "../../support/metrics.ts";
 import { openSocket, rawHttp, readAnswer } from "../../support/raw-http.ts";
@@ -373,7 +374,6 @@ describe("a request that is not HTTP is answered in the usual form, and the serv
   test.each<[what: string, request: string, status: number, body: object]>([
     ["bytes", "\u0000\u0001\u0002\r\n\r\n", 400, invalid],
     ["no such method", `BREW ${QUOTE} HTTP/1.1\r\nHost: x\r\n\r\n`, 400, invalid],
-    ["HTTP/2 on the HTTP server", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400, invalid],
     ["an unknown version", `GET ${QUOTE} HTTP/9.9\r\nHost: x\r\n\r\n`, 400, invalid],
     ["a broken header", `GET ${QUOTE} HTTP/1.1\r\nHost x\r\n\r\n`, 400, invalid],
     ["two hosts", `GET ${QUOTE} HTTP/1.1\r\nHost: x\r\nHost: x\r\n\r\n`, 400, twoHosts],
@@ -420,6 +420,34 @@ describe("a request that is not HTTP is answered in the usual form, and the serv
     socket.write("zz\r\n");
     expectError(await readAnswer(socket), 400, invalid, "REQUEST_MALFORMED");
   });
+});
+
+test("HTTP/2 on the HTTP server is told where gRPC is", async () => {
+  for (let i = 0; i < 20; i++) {
+    const session = connect(service.httpUrl);
+    session.on("error", () => undefined);
+    session.request({ ":path": QUOTE }).on("error", () => undefined);
+    const [code, , reason] = await once(session, "goaway");
+    expect([code, String(reason)]).toEqual([
+      constants.NGHTTP2_HTTP_1_1_REQUIRED,
+      "This port speaks HTTP/1.1; gRPC, by HTTP/2, is at the port GRPC_PORT.",
+    ]);
+    session.destroy();
+  }
+  expect((await service.request(QUOTE, { apiKey, body: COVERED_ROUTE })).status).toBe(200);
+});
+
+test.each(["", "x".repeat(200_000)])("HTTP/1.1 on the gRPC server is told where JSON is", async (rest) => {
+  const text =
+    "This port speaks gRPC, by HTTP/2; the JSON API and the dashboard are at the port PORT.";
+  const answer = await rawHttp(
+    service.grpcUrl,
+    `POST ${QUOTE} HTTP/1.1\r\nHost: x\r\nContent-Length: ${rest.length}\r\n\r\n${rest}`,
+  );
+  const { status, body, headers } = answer;
+  expect([status, body, headers.get("connection")]).toEqual([400, errorBody(text), "close"]);
+  const client = service.grpcClient(apiKey);
+  expect((await client.quoteShipment(RPC_ROUTE)).covered).toBe(true);
 });
 
 test("a caller that leaves in the middle of its body leaves no call in flight", async () => {
