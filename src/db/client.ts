@@ -19,8 +19,8 @@ const ALL_COLUMNS = /"\.\*/;
 /** Names of prepared statements by their text; the same on every connection. */
 const names = new Map<string, string>();
 
-/** How a transaction begins, and the answer to it. */
-const BEGIN = "begin";
+/** How transactions begin, one that only reads as Kysely has it, and the answer to it. */
+const BEGIN = new Set<unknown>(["begin", "start transaction read only"]);
 const BEGUN = { command: "BEGIN", rowCount: null, rows: [] };
 /** How long a slow statement may take, in milliseconds. */
 export const SLOW_TIMEOUT_MS = 60_000;
@@ -68,7 +68,7 @@ export class DatabaseClient extends pg.Client {
     this.query = ((...args: unknown[]) => {
       this.#holdWrites();
       if (performance.now() >= this.#plansEndMs) this.#discardPlans(query);
-      const isBegin = args[0] === BEGIN;
+      const isBegin = BEGIN.has(args[0]);
       const answer = query(...prepared(args));
       if (!(answer instanceof Promise)) return answer;
       answer.catch((error: unknown) => {
@@ -90,7 +90,7 @@ export class DatabaseClient extends pg.Client {
   sendTogether(statements: readonly Statement[]): readonly Promise<unknown[]>[] {
     const types = { getTypeParser: this.getTypeParser.bind(this) };
     const batch = new StatementBatch(statements, nameOfBatched, this.#described, types, (error) => {
-      const isBegin = statements[0]![0] === BEGIN && batch.failedFirst;
+      const isBegin = BEGIN.has(statements[0]![0]) && batch.failedFirst;
       if (error && (isBegin || makesUseless(error))) this.discard();
     });
     (this.query as (batch: Submittable) => unknown)(batch);

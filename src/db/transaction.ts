@@ -1,3 +1,4 @@
+import type { Transaction as TransactionContext } from "@mikro-orm/core";
 import pg from "pg";
 import {
   isContention,
@@ -117,6 +118,19 @@ export async function inBatches<T>(
   } finally {
     release(client);
   }
+}
+
+/** Does work that reads in a `read only` transaction, at whose end MikroORM flushes nothing. */
+export function readOnly<T>(
+  em: EntityManager,
+  work: (tx: EntityManager) => Promise<T>,
+): Promise<T> {
+  const tx = em.fork();
+  const run = (context: TransactionContext) => {
+    tx.setTransactionContext(context);
+    return work(tx);
+  };
+  return tx.getConnection().transactional(run, { readOnly: true });
 }
 
 function throwRolledBack(error: unknown): never {

@@ -6,6 +6,7 @@ import {
 } from "../../../gen/shipments/v1/webhook_service_pb.js";
 import type { DatabaseDeps, EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
+import { readOnly } from "../../db/transaction.ts";
 import { endPage, readPage } from "../../pipeline/page.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { type LastAttempt, loadWebhook, deliveryMessage, deliveryStatusOf } from "./webhooks.ts";
@@ -26,7 +27,7 @@ export async function listWebhookDeliveries(
   const webhook = await loadWebhook(reading, caller.workspaceId, request.webhook);
   const filters = { webhook: webhook.id, status: deliveryStatusOf(request.status) };
   const page = readPage(request, filters, readId);
-  const found = await reading.transactional(async (tx) => {
+  const found = await readOnly(em, async (tx) => {
     await runStatement(tx, IN_ORDER_OF_INDEX);
     const where = {
       webhook,

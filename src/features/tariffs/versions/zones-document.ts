@@ -2,6 +2,7 @@ import type { Message } from "@bufbuild/protobuf";
 import type { EntityManager } from "../../../db/orm.ts";
 import { createSemaphore } from "../../../db/semaphore.ts";
 import { runSlowStatement } from "../../../db/statement.ts";
+import { readOnly } from "../../../db/transaction.ts";
 import { DocumentResponse } from "../../../pipeline/rpc-response.ts";
 
 /** The media type of zones (RFC 7946, section 12). */
@@ -26,7 +27,7 @@ export function createZonesLoader(em: EntityManager): LoadZones {
   return async <Row>(sql: string, named: number) => {
     await turn.acquire();
     try {
-      return await em.fork().transactional((tx) => runSlowStatement<Row>(tx, sql, [named]));
+      return await readOnly(em, (tx) => runSlowStatement<Row>(tx, sql, [named]));
     } finally {
       turn.release();
     }

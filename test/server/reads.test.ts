@@ -1,0 +1,121 @@
+import type { DescMethod } from "@bufbuild/protobuf";
+import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
+import { expect, test } from "vitest";
+import { startStripe } from "../stripe/stand-in.ts";
+import { book } from "../support/bookings.ts";
+import { signIn } from "../support/browser.ts";
+import { connectTo, createDatabase } from "../support/database.ts";
+import { describedMethods, httpCalls } from "../support/described-services.ts";
+import type { Answer } from "../support/endpoints.ts";
+import { startGeocoder } from "../support/geocoder.ts";
+import { createMethodCalls } from "../support/method-calls.ts";
+import { alterDatabase, announcePlans, plansIn, rowsAt, type PlanNode } from "../support/plans.ts";
+import { startReceiver } from "../support/receiver.ts";
+import { startReplica } from "../support/service.ts";
+import { startStatementLog } from "../support/statement-log.ts";
+import { stripeSettings } from "../support/stripe-service.ts";
+import { addWebhook, untilAttempted } from "../support/webhooks.ts";
+
+const database = await createDatabase();
+const admin = await connectTo(database.url);
+await announcePlans(admin);
+// Foreign keys lock what they refer to by statements of their own.
+await alterDatabase(admin, "auto_explain.log_nested_statements = off");
+const log = await startStatementLog(database.url);
+const stripe = await startStripe({ livemode: true });
+const service = await startReplica(log.url, {
+  eventRetentionDays: 30,
+  ...stripeSettings(stripe),
+  ...(await startGeocoder("photon")).settings,
+});
+const workspace = await service.addWorkspace();
+const calls = createMethodCalls(service, {
+  workspace,
+  paying: await service.addWorkspace(),
+  stripe,
+  operator: await service.addOperator(),
+  mark: "first",
+  text: "plain text",
+});
+const person = await signIn(service, workspace.apiKey, { email: "p@example.org", role: "member" });
+
+/** Has no webhooks; what is booked here is new to what counts bookings. */
+const quiet = await service.addWorkspace();
+const POLLING = { timeout: 20_000 };
+
+/** A webhook with two deliveries, so that there is a second page of them. */
+const { data: webhook } = await addWebhook(service, workspace.apiKey, await startReceiver());
+const sent = { apiKey: workspace.apiKey, body: {} };
+for (const _ of [1, 2]) await service.request(`/v1/webhooks/${webhook.id}/test`, sent);
+const delivery = await untilAttempted(service, workspace.apiKey, webhook.id, 1);
+
+const isRead = ({ idempotency }: DescMethod) =>
+  idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
+const READS = (
+  await Promise.all((["workspace", "operator", "person"] as const).map(describedMethods))
+).flatMap((methods) => methods.filter(isRead));
+
+/** The fields of a call that finds something. */
+async function fieldsOf(method: DescMethod): Promise<Record<string, unknown>> {
+  if (method.name === "ListSavedFilters") return { workspace: workspace.id };
+  if (isOfPerson(method)) return {};
+  const fields = await calls.validFields(method);
+  if ("webhook" in fields) fields["webhook"] = webhook.id;
+  if ("delivery" in fields) fields["delivery"] = delivery.id;
+  return fields;
+}
+
+async function call(method: DescMethod, fields: Record<string, unknown>): Promise<Answer[]> {
+  if (!isOfPerson(method)) return calls.call(method, fields);
+  return Promise.all(httpCalls(method, fields).map(({ path }) => person.request(path)));
+}
+
+const isOfPerson = ({ parent }: DescMethod) => parent.typeName.startsWith("shipments.account.");
+
+/** Calls a method, and where it has pages asks for a second one; all must succeed. */
+async function read(method: DescMethod, fields: Record<string, unknown>): Promise<void> {
+  const isPaged = method.input.fields.some(({ name }) => name === "page_token");
+  const given = isPaged ? { ...fields, page_size: 1 } : fields;
+  const answers = await call(method, given);
+  const page_token = answers[0]?.body.next_page_token;
+  if (page_token) answers.push(...(await call(method, { ...given, page_token })));
+  for (const { status, text } of answers) expect(status, text).toBeLessThan(300);
+}
+
+/** The statements with which PostgreSQL wrote rows, or locked them to be written, by its own account. */
+async function writtenDuring(work: () => Promise<unknown>): Promise<string[]> {
+  const before = log.notices.length;
+  await work();
+  return plansIn(log.notices.slice(before))
+    .filter(({ nodes }) => nodes.some(writes))
+    .map(({ statement }) => statement);
+}
+
+/** Whether a node of a plan wrote or locked a row. */
+function writes(node: PlanNode): boolean {
+  if (node["Node Type"] === "LockRows") return rowsAt(node) > 0;
+  return node["Node Type"] === "ModifyTable" && (node.Plans ?? []).some((it) => rowsAt(it) > 0);
+}
+
+test.each(READS.map((method) => [`${method.parent.typeName}/${method.name}`, method] as const))(
+  "%s writes nothing",
+  async (_, method) => {
+    const fields = await fieldsOf(method);
+    // What the service writes beside its calls comes now and then; what a call writes, with each.
+    await expect
+      .poll(async () => {
+        await book(service, quiet.apiKey);
+        return writtenDuring(() => read(method, fields));
+      }, POLLING)
+      .toEqual([]);
+  },
+);
+
+test("what a call writes is seen", async () => {
+  const path = `/v1/webhooks/${webhook.id}`;
+  const { apiKey } = workspace;
+  const written = await writtenDuring(() => service.request(path, { apiKey, method: "DELETE" }));
+  expect(written).toEqual(
+    expect.arrayContaining([expect.stringMatching(/^delete from "webhook"/)]),
+  );
+});
