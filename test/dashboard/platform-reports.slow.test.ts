@@ -1,6 +1,7 @@
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { book } from "../support/bookings.ts";
+import { countBookings } from "../support/count-bookings.ts";
 import { CANCELLED, insertBooked, insertQuotes, PAID } from "../support/insert-booked.ts";
 import { startReceiver } from "../support/receiver.ts";
 import type { TestOperator } from "../support/service.ts";
@@ -213,6 +214,7 @@ describeDashboard("what the platform reports", (dashboard) => {
       await insertBooked(sql, busy, "2026-03-03T12:00:00Z", { count: 1, ...CANCELLED });
       await insertBooked(sql, calm, "2026-03-03T12:00:00Z", { count: 1 });
       await insertQuotes(sql, busy, "2026-03-03T12:00:00Z", 10);
+      await countBookings(sql, dashboard.service.app.em);
       const page = await open("/platform?from=2026-03-01&to=2026-03-07");
       const table = page.getByRole("table", { name: "Busiest workspaces" });
       await table.waitFor();

@@ -15,7 +15,6 @@ import {
 } from "./overview.ts";
 import { parseReportDays, type ReportDays } from "./report-days.ts";
 import type { ReportCache } from "./report-cache.ts";
-import type { BookingRollUps } from "./roll-up-bookings.ts";
 
 const SUMS = `
   sum(bookings)::float8 as bookings, sum(cancellations)::float8 as cancellations,
@@ -52,13 +51,12 @@ interface BookedInWorkspace extends Booked {
 export interface PlatformOverviewDeps {
   readonly em: EntityManager;
   readonly now: () => Date;
-  readonly bookingRollUps: Pick<BookingRollUps, "catchUp">;
   readonly platformOverviews: ReportCache<GetPlatformOverviewResponse>;
 }
 
 /**
- * Sums up what all live workspaces booked, by day in UTC, and names those that booked most. What has changed is
- * counted first, as far as that takes three seconds.
+ * Sums up what all live workspaces booked, by day in UTC, as far as it is counted, and names those that booked
+ * most.
  *
  * @throws Refusal FIELD_INVALID for days that are none, or too many
  */
@@ -74,9 +72,8 @@ export async function getPlatformOverview(
 
 async function loadOverview(
   days: ReportDays,
-  { em, now, bookingRollUps }: PlatformOverviewDeps,
+  { em, now }: PlatformOverviewDeps,
 ): Promise<GetPlatformOverviewResponse> {
-  await bookingRollUps.catchUp();
   const dates = [days.dates[0], days.dates.at(-1)];
   const booked = await runStatement<BookedOnDay>(em, BOOKED, dates);
   const top = await runStatement<{ workspace: number }>(em, TOP, dates);

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { EntityManager } from "../../db/orm.ts";
 import { runSlowStatement, runStatement } from "../../db/statement.ts";
@@ -9,23 +8,19 @@ import { BOOKED_FIGURES } from "./overview.ts";
 const LOOK_MS = 10_000;
 /** How many times as long as it took is waited at least, after a look and with each workspace. */
 const REST_FACTOR = 20;
-/** For how long a report waits for what is behind to be counted, in milliseconds. */
-const CATCH_UP_MS = 3_000;
 /** For how long one transaction fills days in, in milliseconds. */
 const FILL_MS = 500;
-/** A report leaves to the background what rests for longer than this, in milliseconds, as it takes long. */
-const LONG_REST_MS = 60_000;
 /** How many events one transaction looks at. */
 const MAX_EVENTS = 20_000;
 
-/** Live workspaces with something to count that may be counted within `$1` milliseconds. */
+/** Live workspaces with something to count that do not rest. */
 const BEHIND = `
   select feed.workspace_id::float8 as id, rolled_up.workspace_id is null as "isNew"
   from feed left join booking_roll_up as rolled_up on rolled_up.workspace_id = feed.workspace_id
     join workspace on workspace.id = feed.workspace_id and workspace.twin_of is null
   where rolled_up.workspace_id is null
     or (rolled_up.position < feed.position or rolled_up.fill_before is not null)
-      and rolled_up.rest_until <= now() + $1::int * interval '1 ms'
+      and rolled_up.rest_until <= now()
   order by feed.workspace_id`;
 
 const START = `
@@ -35,8 +30,7 @@ const START = `
 
 const LOCK = `
   select position::float8 as position, fill_before::text as "fillBefore"
-  from booking_roll_up where workspace_id = $1 for update`;
-const LOCK_IF_FREE = `${LOCK} skip locked`;
+  from booking_roll_up where workspace_id = $1 for update skip locked`;
 
 /** Where a part of the feed ends, how many events are in it, and on which days was booked what they changed. */
 const CHANGED = `
@@ -83,15 +77,14 @@ const COUNTED = `
  * changed. Whoever counts a workspace has locked it, and commits the days with how far they are counted.
  */
 export function createBookingRollUps(em: EntityManager, log: Pick<Logger, "warn">) {
-  /** Counts what may be counted within some milliseconds, until it is over. */
-  async function rollUp(withinMs: number, lock: string, isOver: () => boolean): Promise<void> {
-    const behind = await runStatement<Behind>(em, BEHIND, [withinMs]);
+  async function rollUp(signal: AbortSignal): Promise<void> {
+    const behind = await runStatement<Behind>(em, BEHIND);
     let failed = 0;
     for (const { id, isNew } of behind) {
-      if (isOver()) return;
+      if (signal.aborted) return;
       try {
         if (isNew) await runStatement(em, START, [id]);
-        while ((await rollUpPart(em, id, lock)) && !isOver()) continue;
+        while ((await rollUpPart(em, id)) && !signal.aborted) continue;
       } catch (error) {
         if (failed++ === 0) log.warn({ err: error, workspace: id }, "bookings were not counted");
       }
@@ -106,19 +99,8 @@ export function createBookingRollUps(em: EntityManager, log: Pick<Logger, "warn"
     async look(signal: AbortSignal): Promise<number> {
       const startedMs = performance.now();
       // While the database is away, which is logged elsewhere, nothing changes.
-      await rollUp(0, LOCK_IF_FREE, () => signal.aborted).catch(() => undefined);
+      await rollUp(signal).catch(() => undefined);
       return Math.max(LOOK_MS, (performance.now() - startedMs) * REST_FACTOR);
-    },
-    /**
-     * Counts what has changed by now, but for workspaces that take long, for three seconds at most. Others
-     * who count the same are waited for.
-     *
-     * @throws the database's error
-     */
-    async catchUp(): Promise<void> {
-      const untilMs = performance.now() + CATCH_UP_MS;
-      const caughtUp = rollUp(LONG_REST_MS, LOCK, () => performance.now() >= untilMs);
-      await Promise.race([caughtUp, sleep(CATCH_UP_MS, undefined, { ref: false })]);
     },
   };
 }
@@ -138,9 +120,9 @@ interface Behind {
  *
  * @returns whether there may be more
  */
-function rollUpPart(em: EntityManager, workspace: number, lock: string): Promise<boolean> {
+function rollUpPart(em: EntityManager, workspace: number): Promise<boolean> {
   return em.fork().transactional(async (tx) => {
-    const [rolledUp] = await runStatement<RolledUp>(tx, lock, [workspace]);
+    const [rolledUp] = await runStatement<RolledUp>(tx, LOCK, [workspace]);
     if (rolledUp === undefined) return false;
     const { position, fillBefore } = rolledUp;
     if (fillBefore !== null && !(await fillDays(tx, workspace, fillBefore))) return true;

@@ -3,6 +3,7 @@ import {
   GetPlatformOverviewResponseSchema,
   PlatformReportService,
 } from "../../../gen/shipments/admin/v1/platform_report_service_pb.js";
+import { countBookings } from "../../support/count-bookings.ts";
 import { connectTo } from "../../support/database.ts";
 import { inDialect } from "../../support/dialect.ts";
 import { errorBody } from "../../support/endpoints.ts";
@@ -86,6 +87,7 @@ test("an operator reads what all workspaces booked, and which ten booked most, b
     ],
   };
   const path = "/admin/v1/overview?from_date=2031-05-02&to_date=2031-05-03";
+  await countBookings(sql, service.app.em);
   const { status, body } = await service.request(path, { apiKey: key });
   expect({ status, body }).toEqual({ status: 200, body: expected });
   const byGrpc = await service

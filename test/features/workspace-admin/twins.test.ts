@@ -197,10 +197,11 @@ test("the platform's overview leaves test mode out", async () => {
     await book(own, it);
   }
   const totals = await eventually(
-    "the calls are counted",
+    "the calls and bookings to be counted",
     async () => {
       const { body } = await own.request("/admin/v1/overview", { apiKey: key });
-      return body.data.totals.quotes > 0 && body;
+      const { bookings, quotes } = body.data.totals;
+      return bookings > 0 && quotes > 0 && body;
     },
     30_000,
   );

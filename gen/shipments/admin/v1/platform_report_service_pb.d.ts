@@ -941,9 +941,8 @@ export declare const PlatformAttentionKindSchema: GenEnum<PlatformAttentionKind>
  */
 export declare const PlatformReportService: GenService<{
   /**
-   * Sums up what all workspaces booked, by day in UTC, whatever their time zones. What has changed is counted first, for up to three seconds; what is
-   * not counted by then may be missing for some tens of seconds. Where that takes long, an answer may be up to 30
-   * seconds old.
+   * Sums up what all workspaces booked, by day in UTC, whatever their time zones. The replicas count that ahead: what
+   * changed in the last 20 seconds may be missing, or in the last minutes where there is much to count.
    *
    * @generated from rpc shipments.admin.v1.PlatformReportService.GetPlatformOverview
    */

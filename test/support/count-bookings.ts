@@ -1,0 +1,26 @@
+import type pg from "pg";
+import { pino } from "pino";
+import type { EntityManager } from "../../src/db/orm.ts";
+import { createBookingRollUps } from "../../src/features/reports/roll-up-bookings.ts";
+import { eventually } from "./eventually.ts";
+
+const BEHIND = `
+  select from feed left join booking_roll_up as counted using (workspace_id)
+    join workspace on workspace.id = feed.workspace_id and workspace.twin_of is null
+  where counted is null or counted.position < feed.position or counted.fill_before is not null`;
+
+const NO_SIGNAL = new AbortController().signal;
+
+/** Lets the background count each workspace at once. */
+export const endRests = (sql: pg.Client) =>
+  sql.query("update booking_roll_up set rest_until = '-infinity'");
+
+/** Has bookings counted by day, as the background does, until nothing is behind. */
+export async function countBookings(sql: pg.Client, em: EntityManager): Promise<void> {
+  const rollUps = createBookingRollUps(em, pino({ level: "silent" }));
+  await eventually("all bookings to be counted", async () => {
+    await endRests(sql);
+    await rollUps.look(NO_SIGNAL);
+    return (await sql.query(BEHIND)).rowCount === 0;
+  });
+}
