@@ -33,8 +33,8 @@ const MAX_DEPTH = 8;
 
 /** A write waited too long for a transaction, and was not made. */
 export class OverloadedError extends Error {
-  constructor() {
-    super("the database has more to write than it can");
+  constructor(options?: ErrorOptions) {
+    super("the database has more to write than it can", options);
   }
 }
 
@@ -97,8 +97,12 @@ function causesOf(error: unknown): Error[] {
  */
 export function transientDatabaseMessage(error: unknown): string | undefined {
   if (!isTransientDatabaseError(error)) return undefined;
-  return causesOf(error).some((cause) => sqlStateOf(cause) === "53100")
-    ? "The service's database has no space left on its disk; try again later."
+  const causes = causesOf(error);
+  if (causes.some((cause) => sqlStateOf(cause) === "53100")) {
+    return "The service's database has no space left on its disk; try again later.";
+  }
+  return causes.some((cause) => isContention(cause) || isCollision(cause))
+    ? "The service is busy with other calls; try again in a moment."
     : "The service cannot reach its database; try again in a moment.";
 }
 
@@ -108,6 +112,11 @@ export function transientDatabaseMessage(error: unknown): string | undefined {
  */
 export function isContention(error: unknown): boolean {
   return /^(55P03|40P01|40001)$/.test(sqlStateOf(error));
+}
+
+/** Whether another transaction wrote the same key, or deleted what is referred to. */
+export function isCollision(error: unknown): boolean {
+  return isUniqueViolation(error) || isForeignKeyViolation(error);
 }
 
 /** Whether a row with the same key is there already, or was written at the same time. */

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import {
   createGroupQueue,
   isLate,
@@ -12,9 +13,10 @@ import { traceTransaction, type TransactionParent } from "./trace-transaction.ts
 
 /** How many transactions are in flight at most; the other connections are for reading. */
 const MAX_TRANSACTIONS = MAX_CONNECTIONS - 4;
-/** How often a group, and then a member alone, is tried that collides with another transaction. */
+/** How often a group is tried that collides with other transactions, before each member is alone. */
 const MAX_GROUP_TRIES = 2;
-const MAX_MEMBER_TRIES = 3;
+/** How long a member that collides waits at most until it is tried again, in milliseconds. */
+const MAX_PAUSE_MS = 100;
 
 /**
  * How long a group of several waits for a lock, in milliseconds. It is then rolled back and its
@@ -59,7 +61,8 @@ export interface GroupOptions<Member, Result> {
  *
  * Members fail independently, though they share a transaction. One that `work` refuses is left out.
  * When the database refuses the transaction, or a lock times out, nothing of it was
- * written, and its members are written one by one. When the database is away, or a commit fails, all
+ * written, and its members are written one by one; one that collides with other transactions is tried again until it
+ * is written, refused or late. When the database is away, or a commit fails, all
  * are rejected: whether that commit took place is unknown, and repeating it could write twice.
  *
  * @returns takes a member, and resolves with its result once that is committed. Rejects with
@@ -126,7 +129,9 @@ function createGroupWriter<Member, Result>(
       try {
         return settle([waiting], await write([waiting]));
       } catch (error) {
-        if (!collides(error) || tries === MAX_MEMBER_TRIES) return waiting.reject(causeOf(error));
+        if (!collides(error)) return waiting.reject(causeOf(error));
+        if (isLate(waiting)) return rejectLate(waiting, causeOf(error));
+        await sleep(Math.min(2 ** tries, MAX_PAUSE_MS));
       }
     }
   }

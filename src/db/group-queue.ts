@@ -32,9 +32,12 @@ export function isLate(
   return expiresAtMs <= nowMs;
 }
 
-/** Rejects a member that has waited too long. */
-export function rejectLate({ reject }: Pick<Waiting<unknown, unknown>, "reject">): void {
-  reject(new OverloadedError());
+/** Rejects a member that has waited too long, with what it waited for, if that is known. */
+export function rejectLate(
+  { reject }: Pick<Waiting<unknown, unknown>, "reject">,
+  cause?: unknown,
+): void {
+  reject(new OverloadedError({ cause }));
 }
 
 /** Called for each group that is taken: its size, and how long its first member waited. */
@@ -143,7 +146,7 @@ function createQueue<Member, Result>({
   function sweep(): void {
     const late = new Set(waiting.filter((one) => isLate(one)));
     waiting = waiting.filter((one) => !late.has(one));
-    late.forEach(rejectLate);
+    for (const one of late) rejectLate(one);
     sweeping = waiting.length === 0 ? undefined : setTimeout(sweep, SWEEP_MS);
   }
 

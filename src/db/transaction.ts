@@ -1,11 +1,6 @@
 import type { Transaction as TransactionContext } from "@mikro-orm/core";
 import pg from "pg";
-import {
-  isContention,
-  isForeignKeyViolation,
-  isTransientDatabaseError,
-  isUniqueViolation,
-} from "./database-error.ts";
+import { isCollision, isContention, isTransientDatabaseError } from "./database-error.ts";
 import type { DatabaseClient } from "./client.ts";
 import { isDistributed } from "./distributed.ts";
 import type { EntityManager } from "./orm.ts";
@@ -31,12 +26,9 @@ export class RolledBackError extends Error {
     super("the transaction was rolled back", { cause });
   }
 
-  /**
-   * Whether another transaction wrote the same key, or deleted what is referred to; it is committed by
-   * now and will be seen.
-   */
+  /** Whether it collided with another transaction, which is committed by now and will be seen. */
   get isCollision(): boolean {
-    return isUniqueViolation(this.cause) || isForeignKeyViolation(this.cause);
+    return isCollision(this.cause);
   }
 
   /** Whether parts of it may succeed: not when the database is away, overloaded or silent. */

@@ -87,11 +87,16 @@ test.each(["select from nowhere", "select 1 / 0", "selec"])(
   },
 );
 
-test("a disk that is full is told as such, and any other transient error as a database away", () => {
+test("a disk that is full is told as such, calls in each other's way as busy, and any other transient error as a database away", () => {
   const full = Object.assign(new Error("could not extend file"), { code: "53100" });
   expect(transientDatabaseMessage(new Error("the commit failed", { cause: full }))).toBe(
     "The service's database has no space left on its disk; try again later.",
   );
+  for (const code of ["40P01", "40001", "55P03"]) {
+    expect(transientDatabaseMessage(Object.assign(new Error("in the way"), { code }))).toBe(
+      "The service is busy with other calls; try again in a moment.",
+    );
+  }
   const away = Object.assign(new Error("refused"), { code: "ECONNREFUSED" });
   expect(transientDatabaseMessage(away)).toBe(
     "The service cannot reach its database; try again in a moment.",

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "vitest";
-import { isTransientDatabaseError } from "../../src/db/database-error.ts";
+import { isTransientDatabaseError, transientDatabaseMessage } from "../../src/db/database-error.ts";
 import { createGroupCommit } from "../../src/db/group-commit.ts";
 import type { ObserveGroups } from "../../src/db/group-queue.ts";
 import { createOrm, MAX_CONNECTIONS } from "../../src/db/orm.ts";
@@ -132,4 +132,40 @@ test("each group that is taken is observed with its name, its size and its first
     ["places", 2, expect.any(Number)],
   ]);
   expect(groups.every(([, , waitedMs]) => waitedMs >= 0)).toBe(true);
+});
+
+/** A group whose members collide with others, each as often as its number says. */
+function createColliding(deadlineMs: () => number) {
+  const tries = new Map<number, number>();
+  const take = createGroup({
+    name: "seats",
+    maxMembers: 2,
+    workspaceOf: () => 1,
+    serializeBy: () => undefined,
+    deadlineMs,
+    async work(tx, numbers: readonly number[]) {
+      for (const number of numbers) {
+        const tried = (tries.get(number) ?? 0) + 1;
+        tries.set(number, tried);
+        const sql = "do $$ begin raise foreign_key_violation; end $$";
+        if (tried <= number) await tx.send(sql, []);
+      }
+      return numbers.map((result) => ({ result }));
+    },
+  });
+  return take;
+}
+
+test("a member that collides with others is tried alone until it is written", async () => {
+  const take = createColliding(() => Infinity);
+  expect(await Promise.all([0, 7, 1].map((number) => take(number)))).toEqual([0, 7, 1]);
+});
+
+test("a member that collides until its caller leaves is refused as one that may be repeated", async () => {
+  const take = createColliding(() => performance.now() + 50);
+  const error = await take(Infinity).catch((error: unknown) => error);
+  expect(transientDatabaseMessage(error)).toBe(
+    "The service is busy with other calls; try again in a moment.",
+  );
+  expect(error).toMatchObject({ cause: { code: "23503" } });
 });

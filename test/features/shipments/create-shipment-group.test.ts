@@ -6,6 +6,7 @@ import type { Answer } from "../../support/endpoints.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startService, type TestWorkspace } from "../../support/service.ts";
 import { startTcpProxy } from "../../support/tcp-proxy.ts";
+import { addWebhook } from "../../support/webhooks.ts";
 
 const database = await createDatabase();
 /** Concurrent bookings are written in one transaction; these tests check that each still stands alone. */
@@ -158,6 +159,21 @@ test("a booking that the database refuses fails alone, and the rest of its group
   }
   expect([await count("shipment", one), await count("customer", one)]).toEqual([19, 19]);
   expect([await count("shipment", other), await count("customer", other)]).toEqual([20, 20]);
+});
+
+test("a booking between whose look and write one webhook after the other is deleted is made once", async () => {
+  const workspace = await service.addWorkspace();
+  await addWebhook(service, workspace.apiKey, { url: "https://example.com/hook" });
+  // Numbers of a sequence are not given back: the first six tries find the webhook gone.
+  await sql.query(`
+    create sequence deletion;
+    create function collide() returns trigger language plpgsql as
+      $$ begin if nextval('deletion') <= 6 then raise foreign_key_violation; end if; return new; end $$;
+    create trigger collide before insert on webhook_delivery for each row execute function collide()`);
+  const answer = await book(workspace);
+  await sql.query("drop trigger collide on webhook_delivery");
+  await expectKept(workspace, answer);
+  expect(await count("shipment", workspace)).toBe(1);
 });
 
 test("a booking that waits for its customer's row does not delay the rest of its group", async () => {
