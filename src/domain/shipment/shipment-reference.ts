@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 /** Crockford's base32: no I, L, O or U, so that nothing is misread aloud or on paper. */
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const LENGTH = 12;
+const PREFIX = "SHP-";
 
 /**
  * A new shipment reference: `SHP-` and 12 random Crockford base32 characters (60 bits), which
@@ -11,7 +12,7 @@ const LENGTH = 12;
 export function createReference(): string {
   // 256 is a multiple of 32, so five bits of a random byte are unbiased.
   const characters = Array.from(randomBytes(LENGTH), (byte) => ALPHABET[byte & 31]);
-  return `SHP-${characters.join("")}`;
+  return PREFIX + characters.join("");
 }
 
 /** Whether a value is of the form of a reference. */
@@ -19,8 +20,14 @@ export function isReference(value: unknown): value is string {
   return typeof value === "string" && /^SHP-[0-9A-HJKMNP-TV-Z]{12}$/.test(value);
 }
 
+/** Whether all references begin with a text, in whatever case. */
+export function beginsEveryReference(text: string): boolean {
+  return PREFIX.startsWith(text.toUpperCase());
+}
+
 /**
- * The first and the last reference that can begin with a text, in whatever case; undefined when none can.
+ * The first and the last reference that can begin with a text, in whatever case; undefined when none can,
+ * or all do.
  * As all references are equally long, they lie between these two in the order of every collation.
  */
 export function referenceRange(
@@ -28,6 +35,6 @@ export function referenceRange(
 ): { readonly first: string; readonly last: string } | undefined {
   const begins = text.toUpperCase();
   if (!/^SHP-[0-9A-HJKMNP-TV-Z]{1,12}$/.test(begins)) return undefined;
-  const length = "SHP-".length + LENGTH;
+  const length = PREFIX.length + LENGTH;
   return { first: begins.padEnd(length, "0"), last: begins.padEnd(length, "Z") };
 }

@@ -5,14 +5,14 @@ import {
   SearchShipmentsResponseSchema,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { beginsWith } from "../../db/begins-with.ts";
-import { referenceRange } from "../../domain/shipment/shipment-reference.ts";
+import { beginsEveryReference, referenceRange } from "../../domain/shipment/shipment-reference.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { customerMessage } from "../customers/customer.entity.ts";
 import { searchCustomers } from "../customers/search-customers.ts";
 import type { ShipmentDeps } from "./change-shipment.ts";
 import { shipmentMessage } from "./shipment-message.ts";
 import { selectShipments, SHIPMENT_COLUMN, type ShipmentRow } from "./shipment-row.ts";
-import { SEARCH_KEYS } from "./shipment.entity.ts";
+import { indexPredicate, SEARCH_KEYS } from "./shipment.entity.ts";
 
 const DEFAULT_LIMIT = 8;
 
@@ -42,7 +42,7 @@ function findShipments(
 ): Promise<ShipmentRow[]> {
   // Without a range no reference is between the bounds.
   const { first, last } = referenceRange(text) ?? { first: "", last: "" };
-  const values = [workspace, text, limit, first, last];
+  const values = [workspace, text, limit, first, last, beginsEveryReference(text)];
   return selectShipments(deps, SEARCH, values);
 }
 
@@ -58,4 +58,7 @@ const SEARCH = `select ${SHIPMENT_COLUMN} from (
   union all ${branch(2, SEARCH_KEYS.externalReference, "and external_reference is not null")}
   union all ${branch(3, SEARCH_KEYS.dropoffAddress, "and dropoff_address <> ''")}
   union all ${branch(4, SEARCH_KEYS.pickupAddress, "and pickup_address <> ''")}
+  union all (select 5 as kind, shipment.* from shipment
+    where workspace_id = $1 and ${indexPredicate("shipment_by_age")} and $6
+    order by created_at desc, reference desc limit $3)
   ) as s order by kind, created_at desc`;

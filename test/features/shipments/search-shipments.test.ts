@@ -21,9 +21,9 @@ const grace = await book(service, apiKey, {
 const other = await service.addWorkspace();
 await book(service, other.apiKey, { external_reference: "Order 4711" });
 
-async function search(text: string, more = "") {
+async function search(text: string, more = "", key = apiKey) {
   const query = new URLSearchParams({ text });
-  const { status, body } = await service.request(`/v1/search?${query}${more}`, { apiKey });
+  const { status, body } = await service.request(`/v1/search?${query}${more}`, { apiKey: key });
   expect(status, JSON.stringify(body)).toBe(200);
   return body;
 }
@@ -47,6 +47,21 @@ test.each([
   expect(found.shipments.map(({ reference }: typeof ada) => reference)).toEqual(shipments);
   expect(found.customers.map(({ name }: typeof ada) => name)).toEqual(customers);
 });
+
+test.each(["s", "Sh", "SHP", "shp-"])(
+  "%s begins every reference: what else begins with it comes first, then the newest",
+  async (text) => {
+    const { apiKey: own } = await service.addWorkspace();
+    const addresses = ["SHP-Street 1", "Pier 90", "95 Prospect"];
+    const booked = [];
+    for (const pickup_address of addresses)
+      booked.push(await book(service, own, { pickup_address }));
+    const [named, second, newest] = booked;
+    const { shipments } = await search(text, "&limit=2", own);
+    expect(shipments).toEqual([named, newest]);
+    expect((await search(text, "", own)).shipments).toEqual([named, newest, second]);
+  },
+);
 
 test("a search by gRPC gives whole shipments and customers, as one by JSON", async () => {
   expect(await search("95 p")).toEqual({ shipments: [grace, ada], customers: [] });
