@@ -16,8 +16,13 @@ import { selectShipments, SHIPMENT_COLUMN } from "./shipment-row.ts";
 
 /** How many shipments one export has at most. */
 const MOST = 1_000_000;
-/** How many are read and sent at a time. */
-const BATCH = 100;
+/** How many are read and sent at a time: 10 at first, then as many as make about a piece, 100 at most. */
+const FIRST_BATCH = 10;
+const MAX_BATCH = 100;
+/** About how large a piece is, which waits in memory until its reader takes it. */
+const PIECE_BYTES = 64 * 1024;
+/** How large a piece is at most; a message in JSON is larger by a third. */
+const MAX_PIECE_BYTES = 1024 * 1024;
 
 /**
  * Sends the shipments that a list with these filters has, newest first, as a file of comma-separated values
@@ -43,24 +48,41 @@ export async function* exportShipments(
   if (found?.exceeds) throw tooMany();
   yield fileOf(HEADER);
 
-  const [atTime, atReference] = [1, 2].map((more) => `$${values.length + more}`);
+  const [atTime, atReference, limit] = [1, 2, 3].map((more) => `$${values.length + more}`);
   const older = `(s.created_at, s.reference) < (${atTime}, ${atReference})`;
   const left = parts.map((part) => `${part} and ${older}`);
-  const sql = selectListed(SHIPMENT_COLUMN, left, `limit ${BATCH}`);
-  let last = ["infinity", ""];
-  while (!signal.aborted) {
-    const rows = await selectShipments(deps, sql, [...values, ...last]);
-    if (rows.length > 0) {
-      yield fileOf(linesOf(rows.map((row) => cellsOf(shipmentJson(row, caller)))));
-    }
-    if (rows.length < BATCH) return;
-    const { createdAt, reference } = rows.at(-1)!;
-    last = [createdAt.toISOString(), reference];
+  const sql = selectListed(SHIPMENT_COLUMN, left, `limit ${limit}`);
+  /** Apart, so that rows are not kept while their lines wait for a reader. */
+  const readBatch = async (last: readonly string[], size: number) => {
+    const rows = await selectShipments(deps, sql, [...values, ...last, size]);
+    const end = rows.length < size ? undefined : rows.at(-1)!;
+    return {
+      pieces: piecesOf(rows.map((row) => cellsOf(shipmentJson(row, caller)))),
+      last: end && [end.createdAt.toISOString(), end.reference],
+    };
+  };
+  let last: readonly string[] | undefined = ["infinity", ""];
+  let size = FIRST_BATCH;
+  while (last !== undefined && !signal.aborted) {
+    const batch = await readBatch(last, size);
+    for (const piece of batch.pieces) yield fileOf(piece);
+    const bytes = batch.pieces.reduce((sum, piece) => sum + piece.length, 1);
+    size = Math.min(MAX_BATCH, Math.max(1, Math.floor((size * PIECE_BYTES) / bytes)));
+    last = batch.last;
   }
 }
 
-function fileOf(lines: string): ExportShipmentsResponse {
-  return create(ExportShipmentsResponseSchema, { csv: Buffer.from(lines) });
+function fileOf(lines: Buffer): ExportShipmentsResponse {
+  return create(ExportShipmentsResponseSchema, { csv: lines });
+}
+
+/** Lines of a file in pieces, which end with a line: only one that is very long is larger than `MAX_PIECE_BYTES`. */
+function piecesOf(cells: Cell[][]): Buffer[] {
+  const lines = Buffer.from(stringify(cells, FORMAT));
+  if (lines.length === 0) return [];
+  if (lines.length <= MAX_PIECE_BYTES || cells.length === 1) return [lines];
+  const half = cells.length / 2;
+  return [...piecesOf(cells.slice(0, half)), ...piecesOf(cells.slice(half))];
 }
 
 function tooMany(): Refusal {
@@ -134,7 +156,6 @@ function withoutFormulas(cell: Cell): Cell {
 
 /** With a delimiter that is given, line breaks in cells would not be quoted by themselves. */
 const FORMAT: Options = { record_delimiter: "windows", quote_record_delimiter: true };
-const linesOf = (cells: Cell[][]) => stringify(cells, FORMAT);
 
 /** Spreadsheets know UTF-8 by the byte order mark. */
-const HEADER = stringify([Object.keys(COLUMNS)], { ...FORMAT, bom: true });
+const HEADER = Buffer.from(stringify([Object.keys(COLUMNS)], { ...FORMAT, bom: true }));

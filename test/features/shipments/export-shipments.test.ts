@@ -168,6 +168,27 @@ test.each(["gRPC on the gRPC server", "Connect on the HTTP server"] as const)(
   },
 );
 
+test("the largest shipments behind small ones are exported in pieces that every client takes", async () => {
+  const own = await service.addWorkspace();
+  const who = await insertCustomers(sql, own.id, 1);
+  const bulk = { workspace: own.id, customer: String(who), count: 100 };
+  const createdAt = (year: number) => `timestamptz '${year}-01-01' + i * interval '1 minute'`;
+  await insertShipments(sql, { ...bulk, createdAt: createdAt(2025), salt: "large" });
+  const value = "\u0001".repeat(500);
+  const metadata = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [i, value]));
+  await sql.query("update shipment set metadata = $2 where workspace_id = $1", [own.id, metadata]);
+  await insertShipments(sql, { ...bulk, createdAt: createdAt(2026), salt: "small" });
+  const pieces: Buffer[] = [];
+  for await (const { csv } of service.grpcClient(own.apiKey).exportShipments({}))
+    pieces.push(Buffer.from(csv));
+  expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThanOrEqual(1024 * 1024);
+  const rows: ShipmentJson[] = parse(Buffer.concat(pieces), { columns: true, bom: true });
+  expect(rows.map((row) => JSON.parse(row["metadata"] as string))).toEqual([
+    ...Array(100).fill({}),
+    ...Array(100).fill(metadata),
+  ]);
+});
+
 test("what cannot be exported is refused as JSON, and by gRPC", async () => {
   const answer = await service.request(`${PATH}?status=nowhere&color=red`, { apiKey });
   const color =
