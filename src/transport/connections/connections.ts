@@ -1,7 +1,11 @@
 import type { Socket } from "node:net";
 import type { ConnectionLimits } from "../../pipeline/bounds/limits.ts";
 import { createConnectionCalls, type ConnectionCalls } from "./connection-calls.ts";
-import { createUnreadResponses, type PendingResponse } from "./unread-responses.ts";
+import {
+  createStalledSockets,
+  createUnreadResponses,
+  type PendingResponse,
+} from "./unread-responses.ts";
 
 /** The open connections of one server. */
 export interface Connections {
@@ -17,7 +21,7 @@ export interface Connections {
   count(): number;
   /** How many calls they have open. */
   openCalls(): number;
-  /** Begins to look for connections that are silent and responses that are not read. */
+  /** Begins to look for connections that are silent or stall and responses that are not read. */
   start(): void;
   stop(): void;
 }
@@ -28,18 +32,22 @@ export interface ConnectionActions {
   readonly closeSilent: (socket: Socket) => void;
   /** Drops a response that is not read. */
   readonly cutResponse: (response: PendingResponse) => void;
-  /** Looks at a connection, now and then. */
-  readonly look?: (socket: Socket) => void;
+  /** Whether responses wait for those before them, and so may stall though their reader reads. */
+  readonly inOrder?: boolean;
 }
 
 /** Builds the record of a server's connections. */
 export function createConnections(
   limits: ConnectionLimits,
-  { closeSilent, cutResponse, look }: ConnectionActions,
+  { closeSilent, cutResponse, inOrder = false }: ConnectionActions,
 ): Connections {
   const all = new Map<Socket, Connection>();
   const byAddress = new Map<string, Map<Socket, Connection>>();
-  const cutUnread = createUnreadResponses(limits, cutResponse);
+  const cutUnread = createUnreadResponses(
+    { ...limits, stallMs: inOrder ? Infinity : limits.stallMs },
+    cutResponse,
+  );
+  const lookAt = createStalledSockets(limits.stallMs, (socket: Socket) => socket.destroy());
   const ofServer = { waiting: 0, heldBytes: 0 };
   let sweeping: NodeJS.Timeout | undefined;
 
@@ -64,7 +72,7 @@ export function createConnections(
     const nowMs = performance.now();
     for (const [socket, { calls, sinceMs }] of all) {
       if (!calls.hasCome() && nowMs - sinceMs >= limits.silentMs) closeSilent(socket);
-      look?.(socket);
+      lookAt(socket, nowMs);
     }
     cutUnread(openResponses(all.values()), nowMs);
   }

@@ -56,3 +56,27 @@ export function createUnreadResponses(
 function bySince(one: Unread, other: Unread): number {
   return one.sinceMs - other.sinceMs;
 }
+
+/** A socket with Node's own handle, which is not public and alone knows what the kernel has taken of a write. */
+interface WritingSocket {
+  readonly _handle?: { readonly bytesWritten: number; readonly writeQueueSize: number } | null;
+}
+
+/**
+ * Finds sockets of which nothing was taken for `stallMs` while something waits. Node's timeout of a socket would last
+ * twice as long: it takes what a write had left over for a sign of life. Give it each socket again and again.
+ */
+export function createStalledSockets<S extends object>(
+  stallMs: number,
+  cut: (socket: S) => void,
+): (socket: S, nowMs: number) => void {
+  const stalls = new WeakMap<S, { readonly taken: number; readonly sinceMs: number }>();
+  return (socket, nowMs) => {
+    const { bytesWritten = 0, writeQueueSize = 0 } = (socket as WritingSocket)._handle ?? {};
+    if (writeQueueSize === 0) return void stalls.delete(socket);
+    const taken = bytesWritten - writeQueueSize;
+    const known = stalls.get(socket);
+    if (known?.taken !== taken) stalls.set(socket, { taken, sinceMs: nowMs });
+    else if (nowMs - known.sinceMs >= stallMs) cut(socket);
+  };
+}

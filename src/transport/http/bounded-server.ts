@@ -4,7 +4,7 @@ import { readCallHeaders } from "../../pipeline/call-headers.ts";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
 import type { ConnectionCalls } from "../connections/connection-calls.ts";
 import { CONNECTIONS, type ConnectionLimits } from "../../pipeline/bounds/limits.ts";
-import { createConnections, type Connections } from "../connections/connections.ts";
+import { createConnections } from "../connections/connections.ts";
 import {
   closeServer,
   listen,
@@ -66,11 +66,16 @@ export function createBoundedServer(
     serve(request, response, calls);
   };
 
-  const connections = createHttpConnections({
-    ...CONNECTIONS,
-    maxServed: CONNECTIONS.maxServedOfHttp1,
-    ...limits,
-  });
+  const connections = createConnections(
+    { ...CONNECTIONS, maxServed: CONNECTIONS.maxServedOfHttp1, ...limits },
+    {
+      // Node itself answers those that bring no request.
+      closeSilent: () => undefined,
+      // Not the response, which has no socket before it is its turn in a pipeline.
+      cutResponse: (response) => (response as ServerResponse).req.socket.destroy(),
+      inOrder: true,
+    },
+  );
 
   function take(request: IncomingMessage, response: ServerResponse): void {
     const calls = connections.callsOf(request.socket);
@@ -108,24 +113,6 @@ export function createBoundedServer(
     openCalls: connections.openCalls,
     openConnections: connections.count,
   };
-}
-
-/** Node itself answers those that bring no request, and knows how much a socket has taken. */
-function createHttpConnections(limits: ConnectionLimits): Connections {
-  const { stallMs } = limits;
-  return createConnections(
-    { ...limits, stallMs: Infinity },
-    {
-      closeSilent: () => undefined,
-      // Not the response, which has no socket before it is its turn in a pipeline.
-      cutResponse: (response) => (response as ServerResponse).req.socket.destroy(),
-      look(socket) {
-        if (socket.writableLength === 0) {
-          if (socket.timeout === stallMs) socket.setTimeout(0);
-        } else if (socket.timeout !== stallMs) socket.setTimeout(stallMs);
-      },
-    },
-  );
 }
 
 /** A target as a proxy is sent it, `http://host/path`, means its path (RFC 9112, section 3.2.2). */

@@ -7,6 +7,7 @@ import type { ConnectionLimits } from "../../../src/pipeline/bounds/limits.ts";
 import type { TransportServer } from "../../../src/transport/connections/transport-server.ts";
 import { createGrpcServer } from "../../../src/transport/grpc/grpc-server.ts";
 import { eventually } from "../../support/eventually.ts";
+import { startTcpProxy } from "../../support/tcp-proxy.ts";
 
 let server: TransportServer | undefined;
 const opened: { destroy(): unknown }[] = [];
@@ -131,6 +132,18 @@ test("an answer of which nothing is taken is reset, and others go on", async () 
     new Set([`reset ${constants.NGHTTP2_CANCEL}`]),
   );
   await others;
+});
+
+test("a connection of which nothing is taken is closed, however much its streams may be sent", async () => {
+  const port = await start({ stallMs: 300 }, (stream) => answerAtOnce(stream, 50_000_000));
+  const proxy = await startTcpProxy(`postgres://127.0.0.1:${port}`);
+  const session = await openSession(Number(new URL(proxy.url).port), 2 ** 30);
+  session.setLocalWindowSize(2 ** 30);
+  const stream = session.request({ ":method": "POST", ":path": "/x" }).end();
+  stream.on("error", () => undefined);
+  await once(stream, "response");
+  proxy.hang();
+  await eventually("the end of the connection", () => server!.openConnections() === 0);
 });
 
 test("what waits for readers is bounded in all: those who wait longest are reset", async () => {
