@@ -35,13 +35,17 @@ export function arbitraryOf(schema: any): fc.Arbitrary<any> {
 
 function arbitraryText(schema: any): fc.Arbitrary<string> {
   if (schema.enum !== undefined) return fc.constantFrom(...schema.enum);
-  if (schema.pattern !== undefined) return fc.stringMatching(new RegExp(schema.pattern));
   if (schema.format === "email") return fc.emailAddress().map((it) => it.slice(-schema.maxLength));
   if (schema.format === "date-time") {
     const bounds = { min: new Date("0001-01-01T00:00:00Z"), max: new Date("9999-12-31T00:00:00Z") };
     return fc.date({ ...bounds, noInvalidDate: true }).map((it) => it.toISOString());
   }
-  const { minLength = 0, maxLength = 50 } = schema;
+  const { minLength = 0, maxLength = 50, pattern } = schema;
+  if (pattern !== undefined) {
+    const fits = ({ length }: string) =>
+      length >= minLength && length <= (schema.maxLength ?? length);
+    return fc.stringMatching(new RegExp(pattern)).filter(fits);
+  }
   return fc.string({ unit: "grapheme-ascii", minLength, maxLength: Math.min(maxLength, 50) });
 }
 
