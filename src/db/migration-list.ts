@@ -153,4 +153,7 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Constructor<Migra
   "20261123191634-manual-replaced": async () =>
     (await import("./migrations/20261123191634-manual-replaced.ts"))
       .Migration20261123191634_manual_replaced,
+  "20261123193631-hours-of-booking-days": async () =>
+    (await import("./migrations/20261123193631-hours-of-booking-days.ts"))
+      .Migration20261123193631_hours_of_booking_days,
 };

@@ -376,6 +376,7 @@ const GOOD_ROWS: Readonly<Record<string, Row>> = {
     quoted: 0,
     paid_minor: 0,
     awaiting_minor: 1_269,
+    hours: JSON.stringify([[12, 1, 0, 0, 0, 1_269]]),
   },
   used_quote: { workspace_id: 1, quote_id: "quo_a", reference: "SHP-0123456789AB", used_at: NOW },
   installation: { id: "an-installation" },

@@ -1,9 +1,19 @@
 import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 
+/** The figures of one hour, 0 to 23, of a day, in the order of `BookingDay`; amounts are in minor units. */
+type BookedHour = readonly [
+  hour: number,
+  bookings: number,
+  cancellations: number,
+  quoted: number,
+  paidMinor: number,
+  awaitingMinor: number,
+];
+
 /**
  * What a workspace booked on a day, in one currency, as far as `BookingRollUp` says: from it come
- * reports on all workspaces. Days without bookings have no row.
+ * reports. Days without bookings have no row.
  */
 export const BookingDay = defineEntity({
   name: "BookingDay",
@@ -21,6 +31,8 @@ export const BookingDay = defineEntity({
     /** The totals of those that are paid, and of those that await their payment, in minor units. */
     paidMinor: p.bigint("number"),
     awaitingMinor: p.bigint("number"),
+    /** The same by hour, for the days of other time zones; hours without bookings are left out. */
+    hours: p.json().$type<readonly BookedHour[]>(),
   },
   // Of all workspaces.
   indexes: [{ name: "booking_day_by_date", properties: ["date"] }],

@@ -12,19 +12,77 @@ import { timeOf } from "../workspaces/test-clock.ts";
 import { findTimeZone } from "../workspaces/workspace.entity.ts";
 import { indexPredicate } from "../shipments/shipment.entity.ts";
 import { BOOKED_FIGURES, overviewMessage, type Booked } from "./overview.ts";
+import { MAX_EVENTS } from "./roll-up-bookings.ts";
 import { parseReportDays, type ReportDays } from "./report-days.ts";
 import type { ReportCache } from "./report-cache.ts";
 
+/** Whether no bound of a day is within the hour that begins then. */
+const inOneDay = (hour: string) =>
+  `width_bucket(${hour}, $2::timestamptz[]) = width_bucket(${hour} + interval '59 min 59.999999 s', $2::timestamptz[])`;
+
 /**
- * The day is the number of the last bound that is not after the booking, from 1. The bounds come with the
+ * Takes days in UTC from `BookingDay` by their hours, and counts shipments on those that have changed since, or were
+ * never counted, and in hours that belong to two days. All of it is of one moment, since it is one statement.
+ *
+ * A day of the report is the number of the last bound that is not after the booking, from 1. The bounds come with the
  * statement, so that PostgreSQL need not know the time zones that Node knows, nor have the same rules of them.
  */
 const BOOKED = `
-  select width_bucket(created_at, $2::timestamptz[]) as day, currency, ${BOOKED_FIGURES}
-  from shipment
-  where workspace_id = $1 and created_at >= $3 and created_at < $4
-    and ${indexPredicate("shipment_by_age")}
-  group by 1, currency`;
+  with counted as materialized (
+    select rolled_up.position, coalesce(fill_before, '-infinity') as since,
+      feed.position - rolled_up.position as behind
+    from booking_roll_up as rolled_up join feed on feed.workspace_id = $1
+    where rolled_up.workspace_id = $1
+  ), later as materialized (
+    select subject from counted join event on event.workspace_id = $1
+      and event.position > counted.position and counted.behind <= ${MAX_EVENTS}
+  ), changed as materialized (
+    select distinct (booked.created_at at time zone 'UTC')::date as date
+    from later cross join lateral (
+      select created_at from shipment where workspace_id = $1 and reference = later.subject limit 1
+    ) as booked
+  ), asked as materialized (
+    select day at time zone 'UTC' as starts_at, day::date as date,
+      exists (select from counted
+              where behind = (select count(*) from later) and since <= day at time zone 'UTC')
+        and not exists (select from changed where changed.date = day::date)
+        as is_counted
+    from generate_series(date_trunc('day', $3::timestamptz at time zone 'UTC'),
+      $4::timestamptz at time zone 'UTC', interval '1 day') as day
+  ), own as materialized (
+    -- By pairs, which no index of days alone serves.
+    select date, currency, hours from booking_day
+    where workspace_id = $1
+      and (workspace_id, date) >= ($1, ($3::timestamptz at time zone 'UTC')::date)
+      and (workspace_id, date) <= ($1, ($4::timestamptz at time zone 'UTC')::date)
+  ), part as materialized (
+    select starts_at, starts_at + interval '1 day' as ends_at from asked where not is_counted
+    union
+    select hour, hour + interval '1 hour'
+    from unnest($2::timestamptz[]) as bound
+      cross join lateral (select date_trunc('hour', bound, 'UTC') as hour) as cut
+      join asked on asked.date = (hour at time zone 'UTC')::date
+    where is_counted and hour <> bound
+  ), booked as (
+    select figures.* from part cross join lateral (
+      select width_bucket(created_at, $2::timestamptz[]) as day, currency, ${BOOKED_FIGURES}
+      from shipment
+      where workspace_id = $1 and created_at >= part.starts_at and created_at < part.ends_at
+        and created_at >= $3 and created_at < $4 and ${indexPredicate("shipment_by_age")}
+      group by 1, currency
+    ) as figures
+    union all
+    select width_bucket(hour.starts_at, $2::timestamptz[]), currency, ${[1, 2, 3, 4, 5].map((at) => `(hours.hour ->> ${at})::float8`).join(", ")}
+    from asked
+      join own on own.date = asked.date
+      cross join lateral jsonb_array_elements(own.hours) as hours (hour)
+      cross join lateral (
+        select asked.starts_at + (hours.hour ->> 0)::int * interval '1 hour' as starts_at
+      ) as hour
+    where is_counted and ${inOneDay("hour.starts_at")}
+  )
+  select day, currency, ${["bookings", "cancellations", "quoted", '"paidMinor"', '"awaitingMinor"'].map((name) => `sum(${name}) as ${name}`).join(", ")}
+  from booked group by day, currency`;
 
 /** No time zone of this century is off by less than a quarter of an hour; the first and last hour may be parts. */
 const QUOTES = `

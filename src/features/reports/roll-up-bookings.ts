@@ -10,8 +10,8 @@ const LOOK_MS = 10_000;
 const REST_FACTOR = 20;
 /** For how long one transaction fills days in, in milliseconds. */
 const FILL_MS = 500;
-/** How many events one transaction looks at. */
-const MAX_EVENTS = 20_000;
+/** How many events one transaction looks at, and a report beside what is counted. */
+export const MAX_EVENTS = 20_000;
 
 /** Live workspaces with something to count that do not rest. */
 const BEHIND = `
@@ -60,9 +60,16 @@ const FORGET_DAY = "delete from booking_day where workspace_id = $1 and date = $
 
 const COUNT_DAY = `
   insert into booking_day (workspace_id, date, currency,
-    bookings, cancellations, quoted, paid_minor, awaiting_minor)
-  select workspace_id, $2::date, currency, ${BOOKED_FIGURES} ${OF_SHIPMENTS}
-    and created_at >= $3::timestamptz and created_at < $4::timestamptz
+    bookings, cancellations, quoted, paid_minor, awaiting_minor, hours)
+  select workspace_id, $2::date, currency, sum(bookings), sum(cancellations), sum(quoted),
+    sum("paidMinor"), sum("awaitingMinor"), jsonb_agg(jsonb_build_array(
+      hour, bookings, cancellations, quoted, "paidMinor", "awaitingMinor") order by hour)
+  from (
+    select workspace_id, currency, date_part('hour', created_at at time zone 'UTC') as hour,
+      ${BOOKED_FIGURES} ${OF_SHIPMENTS}
+      and created_at >= $3::timestamptz and created_at < $4::timestamptz
+    group by workspace_id, currency, hour
+  ) as by_hour
   group by workspace_id, currency`;
 
 const FILLED = "update booking_roll_up set fill_before = $2::timestamptz where workspace_id = $1";

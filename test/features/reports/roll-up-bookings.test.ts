@@ -8,7 +8,7 @@ import { connectTo, openOrm } from "../../support/database.ts";
 import { countBookings, endRests } from "../../support/count-bookings.ts";
 import { eventually } from "../../support/eventually.ts";
 import { CANCELLED, insertBooked, PAID } from "../../support/insert-booked.ts";
-import { startService } from "../../support/service.ts";
+import { startService, type TestWorkspace } from "../../support/service.ts";
 
 const FIRST_DAY_MS = Date.parse("2031-05-02T12:00:00Z");
 const DAY_MS = 24 * 60 * 60 * 1_000;
@@ -28,6 +28,14 @@ const COUNTED = `
     awaiting_minor::float8 as "awaitingMinor"
   from booking_day order by 1, 2, 3`;
 
+/** Days whose hours do not add up to them. */
+const OF_OTHER_HOURS = `
+  select workspace_id, date, hours from booking_day
+  where array[bookings, cancellations, quoted, paid_minor, awaiting_minor]::float8[] <> (
+    select array[sum((h ->> 1)::float8), sum((h ->> 2)::float8), sum((h ->> 3)::float8),
+      sum((h ->> 4)::float8), sum((h ->> 5)::float8)]
+    from jsonb_array_elements(hours) as h)`;
+
 const BOOKED_DATE = "(created_at at time zone 'UTC')::date";
 const OF_SHIPMENTS = `
   select workspace_id::int as workspace, (${BOOKED_DATE})::text as date, currency, ${BOOKED_FIGURES}
@@ -36,6 +44,7 @@ const OF_SHIPMENTS = `
 /** What is counted by day, which is equal to what is counted from all shipments. */
 async function expectCounted(): Promise<readonly { readonly bookings: number }[]> {
   const { rows: counted } = await sql.query(COUNTED);
+  expect((await sql.query(OF_OTHER_HOURS)).rows).toEqual([]);
   const { rows: expected } = await sql.query(OF_SHIPMENTS);
   expect(counted).toEqual(expected);
   return counted;
@@ -48,10 +57,44 @@ const endCounting = () =>
      where datname = current_database() and query like '%booking_%' and pid <> pg_backend_pid()`,
   );
 
+/** Zones whose days begin with an hour in UTC and within one. */
+const ZONES = ["UTC", "America/New_York", "Asia/Kathmandu"] as const;
+
+/** Expects the overview of a workspace to be what its shipments say, however much of it is counted. */
+async function expectOverview({ id, apiKey }: TestWorkspace, timeZone: string): Promise<void> {
+  const patch = { apiKey, method: "PATCH", body: { time_zone: timeZone } };
+  expect((await service.request("/v1/workspace", patch)).status).toBe(200);
+  const path = "/v1/overview?from_date=2031-05-01&to_date=2031-05-08";
+  const { body } = await service.request(path, { apiKey });
+  const { rows } = await sql.query(
+    `select (created_at at time zone $2)::date::text as date, count(*)::int as bookings,
+       (count(*) filter (where status = 'cancelled'))::int as cancellations
+     from shipment where workspace_id = $1 group by 1 order by 1`,
+    [id, timeZone],
+  );
+  const booked = body.data.days.filter(({ bookings }: { bookings: number }) => bookings > 0);
+  expect(
+    booked.map(({ date, bookings, cancellations }: (typeof rows)[0]) => ({
+      date,
+      bookings,
+      cancellations,
+    })),
+  ).toEqual(rows);
+  const { rows: sums } = await sql.query(
+    `select coalesce(sum(total_minor) filter (where payment_status = 'paid'), 0)::float8 / 100 as paid,
+       (count(*) filter (where quoted))::int as quoted
+     from shipment where workspace_id = $1`,
+    [id],
+  );
+  const { revenue, quoted_bookings: quoted } = body.data.totals;
+  expect({ paid: revenue[0]?.paid ?? 0, quoted }).toEqual(sums[0]);
+}
+
 type Act =
   | { readonly what: "book"; readonly quoted: boolean }
   | { readonly what: Step | "update"; readonly which: number }
-  | { readonly what: "count" | "die"; readonly replica: 0 | 1 };
+  | { readonly what: "count" | "die"; readonly replica: 0 | 1 }
+  | { readonly what: "read"; readonly timeZone: (typeof ZONES)[number] };
 
 const which = fc.nat(20);
 const replica = fc.constantFrom(0 as const, 1 as const);
@@ -65,8 +108,17 @@ const ACTS: fc.Arbitrary<Act> = fc.oneof(
     }),
   },
   { weight: 2, arbitrary: fc.record({ what: fc.constantFrom("count", "die"), replica }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      what: fc.constant("read" as const),
+      timeZone: fc.constantFrom(...ZONES),
+    }),
+  },
 );
-const HISTORY = fc.array(fc.tuple(fc.nat(2), fc.nat(3), ACTS), { minLength: 20, maxLength: 40 });
+/** Every fifth hour and 10 minutes, so that days of all zones begin between two of them. */
+const STEP_MS = (5 * 60 + 10) * 60_000;
+const HISTORY = fc.array(fc.tuple(fc.nat(2), fc.nat(20), ACTS), { minLength: 20, maxLength: 40 });
 
 test("after any history the days of each workspace are those of its shipments, whichever replica counts, or dies counting", async () => {
   const workspaces = await Promise.all([1, 2, 3].map(() => service.addWorkspace()));
@@ -79,6 +131,8 @@ test("after any history the days of each workspace are those of its shipments, w
       await endRests(sql);
       counting.push(replicas[what.replica].look(signal));
       if (what.what === "die") await endCounting();
+    } else if ("timeZone" in what) {
+      await expectOverview(workspaces[at]!, what.timeZone);
     } else if ("quoted" in what) {
       const quote = what.quoted ? { expected_total: 12.69, expected_currency: "USD" } : {};
       booked[at]!.push((await book(service, apiKey, quote))["reference"]);
@@ -96,19 +150,36 @@ test("after any history the days of each workspace are those of its shipments, w
 
   await fc.assert(
     fc.asyncProperty(HISTORY, async (history) => {
-      for (const [at, day, what] of history) {
-        clockMs = FIRST_DAY_MS + day * DAY_MS;
+      for (const [at, steps, what] of history) {
+        clockMs = FIRST_DAY_MS + steps * STEP_MS;
         await act(at, what);
       }
       await Promise.all(counting.splice(0));
       await countAll();
       await expectCounted();
+      for (const each of workspaces) await expectOverview(each, "Asia/Kathmandu");
     }),
     { numRuns: 8, endOnFailure: true },
   );
   const counted = await expectCounted();
   const bookings = counted.reduce((sum, each) => sum + each.bookings, 0);
   expect(bookings).toBe(booked.flat().length);
+});
+
+test("what is counted is not counted again by an overview, until it changes", async () => {
+  const workspace = await service.addWorkspace();
+  clockMs = FIRST_DAY_MS;
+  const { reference } = await book(service, workspace.apiKey);
+  await countAll();
+  await sql.query("update booking_day set hours = '[[3, 9, 0, 0, 0, 0]]' where workspace_id = $1", [
+    workspace.id,
+  ]);
+  const path = "/v1/overview?from_date=2031-05-02&to_date=2031-05-02";
+  const bookings = async () =>
+    (await service.request(path, workspace)).body.data.totals.bookings as number;
+  expect(await bookings()).toBe(9);
+  await takeStep(service, workspace.apiKey, reference, "pay");
+  expect(await bookings()).toBe(1);
 });
 
 test("shipments from before there were days to count are filled in", async () => {
