@@ -23,13 +23,15 @@ export interface FollowOptions {
   readonly databaseUrl: string;
   /**
    * Called with a connection of the feed's own: at once, on every notification of
-   * `CHANGES_CHANNEL`, and every half second besides, in case a notification was lost.
+   * `CHANGES_CHANNEL`, and every `pollMs` besides, in case a notification was lost.
    */
   readonly look: (client: pg.Client) => Promise<void>;
   /** Called after every connect, since changes may have passed unseen. */
   readonly reconnected: () => void;
   /** Other channels to listen on, and what is called with the payload of each notification. */
   readonly others?: Readonly<Record<string, (payload: string) => void>>;
+  /** In milliseconds; half a second, unless a test says otherwise. */
+  readonly pollMs?: number;
   readonly log: Logger;
 }
 
@@ -67,7 +69,7 @@ async function followUntil(closed: AbortSignal, options: FollowOptions): Promise
 }
 
 async function followOneConnection(closed: AbortSignal, options: FollowOptions): Promise<void> {
-  const { databaseUrl, look, reconnected, others = {} } = options;
+  const { databaseUrl, look, reconnected, others = {}, pollMs = POLL_MS } = options;
   const client = createClient(databaseUrl, {
     connectionTimeoutMillis: QUERY_TIMEOUT_MS,
     query_timeout: QUERY_TIMEOUT_MS,
@@ -98,7 +100,7 @@ async function followOneConnection(closed: AbortSignal, options: FollowOptions):
       wake = new AbortController();
       await look(client);
       if (broken === undefined && !closed.aborted) {
-        await sleep(POLL_MS, undefined, { signal: wake.signal }).catch(() => undefined);
+        await sleep(pollMs, undefined, { signal: wake.signal }).catch(() => undefined);
       }
       if (broken !== undefined) throw broken;
     }

@@ -4,8 +4,8 @@ import { OverloadedError } from "./database-error.ts";
 /** Whose calls a connection is for; undefined for nobody in particular. */
 type Account = number | string;
 
-/** How long a call waits for a connection of its account's, in milliseconds. */
-const MAX_WAIT_MS = 2_000;
+/** How long a call waits for its turn at the database, in milliseconds, unless a test says otherwise. */
+export const MAX_WAIT_MS = 2_000;
 
 const accounts = new AsyncLocalStorage<Account | undefined>();
 
@@ -29,8 +29,8 @@ interface Share {
 
 const NOTHING = () => undefined;
 
-/** Builds the shares of a pool, each of so many connections. */
-export function createConnectionShares(most: number) {
+/** Builds the shares of a pool, each of so many connections, for which a call waits `maxWaitMs`. */
+export function createConnectionShares(most: number, maxWaitMs = MAX_WAIT_MS) {
   const shares = new Map<Account, Share>();
   let waiting = 0;
 
@@ -54,7 +54,7 @@ export function createConnectionShares(most: number) {
     const timer = setTimeout(() => {
       share.waiting.delete(resolve);
       reject(new OverloadedError());
-    }, MAX_WAIT_MS);
+    }, maxWaitMs);
     share.waiting.add(resolve);
     waiting++;
     try {
@@ -69,8 +69,8 @@ export function createConnectionShares(most: number) {
   return {
     /**
      * Takes a connection of the share of whoever this is on behalf of, and gives what returns it; at
-     * once where it is not waited for. Rejects with OverloadedError when the share is in use for 2
-     * seconds.
+     * once where it is not waited for. Rejects with OverloadedError when the share is in use for as long
+     * as a call waits.
      */
     take(): (() => void) | Promise<() => void> {
       const account = accounts.getStore();

@@ -66,7 +66,7 @@ export interface GroupOptions<Member, Result> {
  * are rejected: whether that commit took place is unknown, and repeating it could write twice.
  *
  * @returns takes a member, and resolves with its result once that is committed. Rejects with
- * OverloadedError when it is not written by its deadline or within 2 seconds, and then never is
+ * OverloadedError when it is not written by its deadline or waits too long, and then never is
  */
 export type CreateGroup = <Member, Result>(
   options: GroupOptions<Member, Result>,
@@ -76,13 +76,18 @@ export type CreateGroup = <Member, Result>(
  * Builds the group commits of one ORM, which share its connections. Where the database is distributed by
  * workspace, each group is of one workspace, so that one node has all of its transaction.
  */
-export function createGroupCommit(em: EntityManager, observeGroups: ObserveGroups): CreateGroup {
+export function createGroupCommit(
+  em: EntityManager,
+  observeGroups: ObserveGroups,
+  maxWaitMs?: number,
+): CreateGroup {
   const transactions = createSemaphore(MAX_TRANSACTIONS);
   return <Member, Result>(options: GroupOptions<Member, Result>) => {
     const add = createGroupQueue<Member, Result>({
       ...options,
       em,
       observe: observeGroups(options.name),
+      maxWaitMs,
       all: transactions,
       send: createGroupWriter(em, transactions, options),
     });

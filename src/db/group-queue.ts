@@ -1,11 +1,9 @@
 import { isDistributed } from "./distributed.ts";
-import { onBehalfOfAll } from "./connection-shares.ts";
+import { MAX_WAIT_MS, onBehalfOfAll } from "./connection-shares.ts";
 import { OverloadedError } from "./database-error.ts";
 import type { EntityManager } from "./orm.ts";
 import { createSemaphore, type Semaphore } from "./semaphore.ts";
 
-/** How long a member waits to be written at most, in milliseconds. */
-const MAX_WAIT_MS = 2_000;
 /** How often members that have waited too long are rejected, in milliseconds. */
 const SWEEP_MS = 250;
 /** How many groups of a lane are in flight at a time; more were slower, since each gathers fewer members. */
@@ -56,6 +54,8 @@ export interface QueueOptions<Member, Result> {
   /** Members with the same key are never in flight at the same time. */
   readonly serializeBy: (member: Member) => string | undefined;
   readonly observe: ObserveGroup;
+  /** How long a member waits to be written at most, in milliseconds. */
+  readonly maxWaitMs?: number | undefined;
   /** A permit of it is held for each group that is in flight, slow ones included. */
   readonly all: Semaphore;
   /** Sends a group and settles its members; must not reject. */
@@ -68,7 +68,7 @@ export interface QueueOptions<Member, Result> {
  *
  * @returns adds a member, whose caller stops waiting at `deadlineMs` on the clock of
  * `performance.now()`. Resolves with its result; rejects with OverloadedError when it is not sent by
- * then, or within 2 seconds
+ * then, or within `maxWaitMs`
  */
 export function createGroupQueue<Member, Result>(
   options: QueueOptions<Member, Result>,
@@ -125,6 +125,7 @@ function createQueue<Member, Result>({
   maxMembers,
   serializeBy,
   observe,
+  maxWaitMs = MAX_WAIT_MS,
 }: QueueOptions<Member, Result>) {
   const keysInFlight = new Set<string>();
   let waiting: Waiting<Member, Result>[] = [];
@@ -154,7 +155,7 @@ function createQueue<Member, Result>({
     hasMembers: () => waiting.length > 0,
     add(member: Member, deadlineMs: number): Promise<Result> {
       const sinceMs = performance.now();
-      const expiresAtMs = Math.min(deadlineMs, sinceMs + MAX_WAIT_MS);
+      const expiresAtMs = Math.min(deadlineMs, sinceMs + maxWaitMs);
       const { promise, resolve, reject } = Promise.withResolvers<Result>();
       waiting.push({ member, sinceMs, expiresAtMs, resolve, reject });
       sweeping ??= setTimeout(sweep, SWEEP_MS);

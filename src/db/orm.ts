@@ -9,7 +9,7 @@ import type { Logger } from "pino";
 import { parseDatabaseUrl } from "./database-url.ts";
 import { ParameterizedDriver } from "./parameterized-driver.ts";
 import { setMigrationTimeouts, setPlannerSettings } from "./connection-settings.ts";
-import { createConnectionShares, type ConnectionShares } from "./connection-shares.ts";
+import { createConnectionShares, MAX_WAIT_MS, type ConnectionShares } from "./connection-shares.ts";
 import { guardConnections } from "./guard-connections.ts";
 import { clientClass } from "./primary-client.ts";
 
@@ -18,7 +18,7 @@ const TIMEOUTS = {
   statement_timeout: 5_000,
   lock_timeout: 3_000,
   idle_in_transaction_session_timeout: 10_000,
-  connectionTimeoutMillis: 2_000,
+  connectionTimeoutMillis: MAX_WAIT_MS,
   query_timeout: 8_000,
 } as const;
 /** How many connections the pool of one process holds at most. */
@@ -60,6 +60,8 @@ export interface OrmOptions {
    * a table, calls wait behind it. Default false.
    */
   readonly unlimited?: boolean;
+  /** How long anything of the database is waited for, in milliseconds, where a test says so. */
+  readonly maxWaitMs?: number | undefined;
   /** What finds, applies or writes migrations; without it there is no `orm.migrator`. */
   readonly migrator?: Pick<Options, "extensions" | "migrations">;
 }
@@ -76,7 +78,7 @@ export type { EntityManager };
 
 function ormOptions(
   databaseUrl: string,
-  { entities, log, poolObserver, unlimited = false, migrator }: OrmOptions,
+  { entities, log, poolObserver, unlimited = false, maxWaitMs, migrator }: OrmOptions,
 ): Options {
   const [firstUrl] = parseDatabaseUrl(databaseUrl).urls;
   return {
@@ -89,7 +91,7 @@ function ormOptions(
     driverOptions: {
       ...(unlimited
         ? { onConnect: (it: PoolClient) => setMigrationTimeouts(it, TIMEOUTS.lock_timeout) }
-        : { ...TIMEOUTS, onConnect: setPlannerSettings }),
+        : { ...timeoutsWith(maxWaitMs), onConnect: setPlannerSettings }),
       // MikroORM reads no parameters of the address, such as sslmode; pg does.
       connectionString: firstUrl,
       keepAlive: true,
@@ -99,7 +101,7 @@ function ormOptions(
       application_name: "shipments",
       Client: clientClass(databaseUrl),
       onPoolCreated(pool: Pool) {
-        const shares = createConnectionShares(MAX_CONNECTIONS_OF_ACCOUNT);
+        const shares = createConnectionShares(MAX_CONNECTIONS_OF_ACCOUNT, maxWaitMs);
         poolObserver?.created(pool, shares);
         guardConnections(pool, shares, (ms) => poolObserver?.waited(ms));
       },
@@ -113,4 +115,9 @@ function ormOptions(
     colors: false,
     logger: (message: string) => log?.debug(message),
   };
+}
+
+function timeoutsWith(maxWaitMs?: number) {
+  if (maxWaitMs === undefined) return TIMEOUTS;
+  return Object.fromEntries(Object.keys(TIMEOUTS).map((name) => [name, maxWaitMs]));
 }

@@ -101,6 +101,8 @@ export interface AppOverrides {
   readonly monotonicMs?: () => number;
   /** Resolves the host name of a webhook. */
   readonly resolve?: ResolveName;
+  /** How long the database, and Redis, are waited for, in milliseconds. */
+  readonly maxWaitMs?: number;
   /** How long a webhook may take to answer, in milliseconds. */
   readonly webhookTimeoutMs?: number;
   /** How long a request to the geocoder may take, in milliseconds. */
@@ -114,12 +116,12 @@ export interface AppOverrides {
 /** Wires the service together. Opens nothing yet. */
 export function createApp(config: AppConfig, fullLog: Logger, outside: AppOverrides = {}): App {
   const { webhookAllowLoopbackHttp: allowLoopbackHttp = false } = config;
-  const { now = () => new Date(), monotonicMs: nowMs, tracing } = outside;
+  const { now = () => new Date(), monotonicMs: nowMs, maxWaitMs, tracing } = outside;
   const contact = createDatabaseContact({ log: fullLog, config, nowMs });
   const { log } = contact;
   const registry = new Registry();
   const instruments = createInstruments(registry);
-  const stores = createStores(config, log, instruments);
+  const stores = createStores(config, outside, log, instruments);
   const { orm, em, tasks, tariffs, keys, sessions } = stores;
   const deliver = createDelivering(outside, { ...stores, ...instruments, now, allowLoopbackHttp });
   const limiter = createLimiter(config, outside, log, instruments.countFallback);
@@ -139,6 +141,7 @@ export function createApp(config: AppConfig, fullLog: Logger, outside: AppOverri
     config,
     readiness,
     limiter,
+    maxWaitMs,
     countUsage: stores.usage.count,
     onRateLimited: instruments.countRateLimited,
     tracer: tracing?.tracer,
@@ -227,10 +230,15 @@ function implementAll(
 type Stores = ReturnType<typeof createStores>;
 
 /** What reads and writes the database, or keeps a part of it in memory. */
-function createStores(config: AppConfig, log: Logger, instruments: Instruments) {
+function createStores(
+  config: AppConfig,
+  { maxWaitMs }: AppOverrides,
+  log: Logger,
+  instruments: Instruments,
+) {
   const { databaseUrl } = config;
   const { observeGroups, poolObserver } = instruments;
-  const orm = createOrm(databaseUrl, { entities: ENTITIES, log, poolObserver });
+  const orm = createOrm(databaseUrl, { entities: ENTITIES, log, poolObserver, maxWaitMs });
   const { em } = orm;
   const events = createEventAnnouncer(em, log);
   const tasks = createTariffTasks(databaseUrl);
@@ -245,7 +253,7 @@ function createStores(config: AppConfig, log: Logger, instruments: Instruments) 
     coverage: createCoverageDocuments(tasks),
     keys: { workspace: createApiKeyCache(em), operator: createOperatorKeyCache(em) },
     sessions: createSessionCache(em),
-    createGroup: createGroupCommit(em, observeGroups),
+    createGroup: createGroupCommit(em, observeGroups, maxWaitMs),
     observeGroups,
     secretSeal,
     versionFees: createVersionFees(em),
@@ -277,11 +285,11 @@ function createEventJson(): DispatchDeps["eventJson"] {
 /** Counts calls in this process, or in Redis together with all replicas. */
 function createLimiter(
   { redisUrl }: AppConfig,
-  { monotonicMs = () => performance.now() }: AppOverrides,
+  { monotonicMs = () => performance.now(), maxWaitMs }: AppOverrides,
   log: Logger,
   onFallback: () => void,
 ): Limiter {
   return redisUrl === undefined
     ? createMemoryLimiter(monotonicMs)
-    : createRedisLimiter(redisUrl, log, onFallback);
+    : createRedisLimiter(redisUrl, log, onFallback, maxWaitMs);
 }

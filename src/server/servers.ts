@@ -76,6 +76,8 @@ interface ServersOptions {
   >;
   readonly readiness: Readiness;
   readonly limiter: Limiter;
+  /** How long a call waits to be looked up, in milliseconds, where a test says so. */
+  readonly maxWaitMs: number | undefined;
   /** Counts what workspaces use; called once for each call that has ended. */
   readonly countUsage: (call: AnyCall) => void;
   /** Called for each call that is refused for its limit. */

@@ -28,10 +28,10 @@ export interface LookUps {
 /** How many credentials are remembered to be good; the one used longest ago is forgotten first. */
 const MAX_GOOD = 10_000;
 
-/** Builds the look-ups of one process. */
-export function createLookUps(): LookUps {
+/** Builds the look-ups of one process; one that has its turn to wait for waits `maxWaitMs` at most. */
+export function createLookUps(maxWaitMs?: number): LookUps {
   const good = new LRUCache<string, true>({ max: MAX_GOOD });
-  const inTurn = createTurns(LOOK_UPS.atOnce);
+  const inTurn = createTurns(LOOK_UPS.atOnce, maxWaitMs);
   return {
     async find(credential, { attempts, address, find }) {
       const wasGood = good.has(credential);
@@ -54,7 +54,7 @@ export type Turns = <T>(work: () => Promise<T>) => Promise<T>;
  *
  * @throws Refusal UNAVAILABLE when too much waits, or has waited too long
  */
-export function createTurns(atOnce: number): Turns {
+export function createTurns(atOnce: number, maxWaitMs: number = LOOK_UPS.maxWaitMs): Turns {
   const waiting = new Set<() => void>();
   let running = 0;
 
@@ -65,7 +65,7 @@ export function createTurns(atOnce: number): Turns {
     const timer = setTimeout(() => {
       waiting.delete(begin);
       reject(tooManyError());
-    }, LOOK_UPS.maxWaitMs);
+    }, maxWaitMs);
     const begin = () => {
       clearTimeout(timer);
       resolve();

@@ -97,6 +97,8 @@ interface PipelineOptions {
   readonly transientMessage: (error: unknown) => string | undefined;
   readonly onBehalfOf: OnBehalfOf;
   readonly limiter: Limiter;
+  /** How long a call waits to be looked up, in milliseconds, where a test says so. */
+  readonly maxWaitMs?: number | undefined;
   /** Called for each call that is refused for its limit. */
   readonly onRateLimited: (limitClass: LimitClass) => void;
   /** Undefined while tracing is off. */
@@ -115,7 +117,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   const methods = [...options.rpcs, ...options.streams];
   const validatorOf = compileValidators(methods);
   const inFlightLimit = createInFlightLimit();
-  const lookUps = createLookUps();
+  const lookUps = createLookUps(options.maxWaitMs);
   const authenticate = createAuthenticate({ ...options, lookUps });
   const admit = createAdmit({ ...options, authenticate, inFlightLimit });
   const execute = createExecute({ ...options, validatorOf, inFlightLimit });
