@@ -14,7 +14,8 @@ const MAX_TRIED_AGAIN = 10;
 const LAST_MS = 30_000;
 
 /**
- * Runs tests, tells how many passed and failed, and sets the exit code.
+ * Runs tests, tells how many passed and failed, and sets the exit code. Where MISSING_TOOLS names what
+ * some tests need and this machine has not, it tells that too, and how many tests were skipped.
  *
  * With TEST_ATTEMPTS=2 files that failed run once more after all others: anew, one at a time, on a machine that
  * does nothing else. What passes only then is named, with what went wrong at first, as it is to be mended.
@@ -46,6 +47,9 @@ export async function runTests(config: string, args: readonly string[]): Promise
   // Vitest tells what fails before or after all tests, such as a set-up, by the exit code alone.
   const isGreen = failures === 0 && !process.exitCode;
   process.exitCode = isGreen ? 0 : 1;
+  const skipped = modules.flatMap((module) => [...module.children.allTests("skipped")]);
+  const missing = process.env["MISSING_TOOLS"];
+  if (missing) process.stdout.write(`\nMissing: ${missing}. ${skipped.length} tests skipped.\n`);
   process.stdout.write(`\n${tests.length} passed, ${isGreen ? 0 : Math.max(failures, 1)} failed\n`);
   setTimeout(() => process.exit(), LAST_MS).unref();
 }

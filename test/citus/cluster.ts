@@ -40,8 +40,8 @@ const SHARED = "/usr/share/postgresql";
 export function findPrograms(): string | undefined {
   const named = process.env.CITUS_POSTGRES_BIN;
   if (named) return named;
-  if (!existsSync(PROGRAMS)) return undefined;
-  const version = readdirSync(PROGRAMS)
+  if (!existsSync(SHARED)) return undefined;
+  const version = readdirSync(SHARED)
     .toSorted((a, b) => Number(b) - Number(a))
     .find((it) => existsSync(join(SHARED, it, "extension/citus.control")));
   return version && join(PROGRAMS, version, "bin");
