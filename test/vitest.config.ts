@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { PAGE_MS, TEST_MS } from "./support/limits.ts";
 
 /** A file's name says which project it belongs to. */
 const UNIT = "test/**/*.unit.test.ts";
@@ -29,8 +30,9 @@ export default defineConfig({
     isolate: false,
     // Tests spend much of their time waiting, so that more workers than cores pay.
     maxWorkers: 3,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    expect: { poll: { timeout: 10_000 } },
+    testTimeout: TEST_MS,
+    hookTimeout: TEST_MS,
+    teardownTimeout: TEST_MS,
+    expect: { poll: { timeout: PAGE_MS } },
   },
 });

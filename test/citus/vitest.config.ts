@@ -6,8 +6,6 @@ import { LEFT_OUT_FILES } from "./left-out.ts";
 export default defineConfig({
   test: {
     ...base.test,
-    // Most of what a test does takes longer there.
-    testTimeout: 180_000,
     projects: [
       {
         test: {

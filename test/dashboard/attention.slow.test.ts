@@ -65,7 +65,7 @@ describeDashboard("what needs attention", (dashboard) => {
     ]);
     await expectWellShown(page, "attention");
     await takeStep(dashboard.service, own.apiKey, own.reference, "refund");
-    await expect.poll(() => items(page).count(), { timeout: 20_000 }).toBe(3);
+    await expect.poll(() => items(page).count()).toBe(3);
     await place(page).getByText("3", { exact: true }).waitFor();
     await page
       .getByRole("link", { name: "See the webhook https://hooks.example.org/failing" })

@@ -12,6 +12,7 @@ import {
 } from "playwright-core";
 import { afterAll, beforeAll, describe, expect } from "vitest";
 import type { OperatorRole } from "../../src/domain/roles.ts";
+import { PAGE_MS } from "../support/limits.ts";
 import {
   startService,
   type StartedService,
@@ -97,7 +98,7 @@ async function openPage(
     ...options,
   });
   const page = await context.newPage();
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(PAGE_MS);
   const faults: string[] = [];
   page.on("pageerror", (error) => faults.push(`error: ${error.message}`));
   page.on("console", (message) => {

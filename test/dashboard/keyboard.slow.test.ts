@@ -75,7 +75,7 @@ describeDashboard("by the keyboard alone", (dashboard) => {
     await page.getByRole("heading", { name: "Timeline" }).waitFor();
     await page.goBack();
     await expect.poll(() => focused(page).textContent()).toBe(reference);
-  }, 120_000);
+  });
 
   test("many shipments are cancelled for one reason, and what failed is tried again", async () => {
     const { service } = dashboard;
@@ -181,7 +181,7 @@ describeDashboard("by the keyboard alone", (dashboard) => {
     await enter(page, link(page, "Receipt"));
     await page.getByText("$12.69 paid.").waitFor();
     await expectUsable(page);
-  }, 120_000);
+  });
 
   test("the manifest of another day is asked for, with one step back from it", async () => {
     const { service } = dashboard;

@@ -213,7 +213,7 @@ describeDashboard("shipments", (dashboard) => {
       const path = `/v1/shipments/${failed}/cancel`;
       await dashboard.service.request(path, { apiKey, body: {} });
       await page.getByText("No shipments match").waitFor();
-      await expect.poll(() => queue("Failed").textContent(), { timeout: 10_000 }).toBe("Failed0");
+      await expect.poll(() => queue("Failed").textContent()).toBe("Failed0");
     });
 
     test("is saved under a name, opened by it, renamed and deleted, by keys alone", async () => {

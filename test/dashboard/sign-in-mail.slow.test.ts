@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { freePort } from "../support/free-port.ts";
 import { linkIn, startMailServer } from "../support/mail-server.ts";
+import { PAGE_MS } from "../support/limits.ts";
 import { startService } from "../support/service.ts";
 import {
   CHROMIUM,
@@ -38,7 +39,7 @@ test.skipIf(!existsSync(CHROMIUM))(
         server.mails.find(({ to: [at], headers }) => at === to && headers.subject === subject),
       );
     const page = await (await browser.newContext({ baseURL: publicUrl })).newPage();
-    page.setDefaultTimeout(10_000);
+    page.setDefaultTimeout(PAGE_MS);
 
     // By the keyboard alone.
     await page.goto(`/w/${id}/shipments?status=1`);

@@ -3,6 +3,7 @@ import { chromium } from "playwright-core";
 import { expect, onTestFinished, test } from "vitest";
 import { freePort } from "../support/free-port.ts";
 import { startIdentityProvider } from "../support/identity-provider.ts";
+import { PAGE_MS } from "../support/limits.ts";
 import { startService } from "../support/service.ts";
 import { CHROMIUM, expectWellShown } from "./browser.ts";
 
@@ -24,7 +25,7 @@ test.skipIf(!existsSync(CHROMIUM))(
     const { id, apiKey } = await service.addWorkspace();
     await service.request("/v1/members", { apiKey, body: { email: "ada@example.org" } });
     const page = await (await browser.newContext({ baseURL: publicUrl })).newPage();
-    page.setDefaultTimeout(10_000);
+    page.setDefaultTimeout(PAGE_MS);
 
     const signInAs = async (login: string) => {
       await page.goto(`/w/${id}/shipments?status=1`);

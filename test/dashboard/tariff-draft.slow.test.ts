@@ -164,7 +164,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
       zones: 5,
       honours_quotes: false,
     });
-  }, 120_000);
+  });
 
   test("publishing in the place of a version that is not in force any more says so, and can go on", async () => {
     const { version } = await inForce();

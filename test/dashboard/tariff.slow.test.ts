@@ -160,7 +160,7 @@ describeDashboard("the tariff", (dashboard) => {
       base_fee: "77.00",
     });
     const map = page.getByRole("application", { name: `Zones of version ${version}` });
-    await map.waitFor({ timeout: 40_000 });
+    await map.waitFor();
     await rows(page).first().getByText(String(version)).first().waitFor();
   });
 

@@ -52,7 +52,7 @@ describeDashboard("by touch on a phone", (dashboard) => {
     const download = page.waitForEvent("download");
     await tapInDialog(page, "Export");
     expect((await download).suggestedFilename()).toBe("shipments.csv");
-  }, 120_000);
+  });
 
   test("many shipments are cancelled, what failed is tried again, and labels are shown", async () => {
     const { service } = dashboard;
@@ -122,7 +122,7 @@ describeDashboard("by touch on a phone", (dashboard) => {
     await page.getByLabel("Day of pickup").fill("2027-02-02");
     await page.getByText("Test, Tuesday, February 2, 2027").waitFor();
     await expectUsable(page);
-  }, 120_000);
+  });
 
   test("two customers are merged, and the time zone is changed", async () => {
     const { service } = dashboard;

@@ -147,7 +147,7 @@ describeDashboard("a workspace", (dashboard) => {
       await expectWellShown(page, "overview-new");
       const { apiKey } = own;
       await dashboard.service.request("/v1/shipments", { apiKey, body: BOOKING });
-      await page.getByText("Get a key.").waitFor({ state: "hidden", timeout: 50_000 });
+      await page.getByText("Get a key.").waitFor({ state: "hidden" });
     });
 
     test("says what stands in the way of booking, and what to do", async () => {

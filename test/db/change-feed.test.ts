@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { CHANGES_CHANNEL, followChanges, type ChangeFeed } from "../../src/db/change-feed.ts";
 import { createDatabase, type TestDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
+import { TEST_MS } from "../support/limits.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
 
 let database: TestDatabase;
@@ -20,12 +21,16 @@ afterEach(async () => {
 });
 
 /** Follows changes, counting. */
-function follow(look: (client: pg.Client) => Promise<unknown> = async () => undefined) {
+function follow(
+  look: (client: pg.Client) => Promise<unknown> = async () => undefined,
+  options: { readonly pollMs?: number } = {},
+) {
   const count = { looks: 0, connections: 0 };
   feed = followChanges({
     databaseUrl: proxy.url,
     log: pino({ level: "silent" }),
     reconnected: () => count.connections++,
+    ...options,
     async look(client) {
       await look(client);
       count.looks++;
@@ -35,21 +40,14 @@ function follow(look: (client: pg.Client) => Promise<unknown> = async () => unde
 }
 
 test("the change feed handles a notification at once, without waiting for the next poll", async () => {
-  const count = follow();
+  const count = follow(undefined, { pollMs: TEST_MS });
   await eventually("the first look", () => count.looks > 0);
   const notifying = new pg.Client(database.url);
   await notifying.connect();
-  // By polls alone, twice a second, this would take ten seconds.
-  await eventually(
-    "twenty looks",
-    async () => {
-      const { looks } = count;
-      await notifying.query(`notify ${CHANGES_CHANNEL}`);
-      await eventually("the next look", () => count.looks > looks);
-      return count.looks >= 20;
-    },
-    5_000,
-  );
+  for (let looks = 1; looks < 20; looks++) {
+    await notifying.query(`notify ${CHANGES_CHANNEL}`);
+    await eventually("the next look", () => count.looks > looks);
+  }
   await notifying.end();
 });
 

@@ -32,7 +32,7 @@ test("calls of one workspace that wait in the database leave connections for oth
 
   await holder.query("rollback");
   await holder.end();
-  for (const { status } of await Promise.all(waiting)) expect([200, 503]).toContain(status);
+  expect(new Set((await Promise.all(waiting)).map(({ status }) => status))).toEqual(new Set([200]));
   const again = await service.request(`/v1/webhooks/${data.id}`, { apiKey: busy.apiKey });
   expect(again.status).toBe(200);
 });

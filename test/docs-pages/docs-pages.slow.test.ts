@@ -31,8 +31,6 @@ describeDashboard("The documents", (dashboard) => {
       permissions: ["clipboard-read", "clipboard-write"],
       reducedMotion: "reduce",
     });
-    // swagger-ui takes its time on a busy machine.
-    page.setDefaultTimeout(45_000);
     await page.goto(path);
     return page;
   }
@@ -174,46 +172,42 @@ describeDashboard("The documents", (dashboard) => {
     expect(await page.evaluate("({ ...localStorage, ...sessionStorage })")).toEqual({ person });
   });
 
-  test(
-    "a quote is tried out from its example with one's own key, which nothing keeps",
-    { timeout: 120_000 },
-    async () => {
-      const { apiKey } = await dashboard.service.addWorkspace();
-      const page = await open("/docs/api#/ShipmentService/quoteShipment");
-      const operation = page.locator("#operations-ShipmentService-quoteShipment");
-      await operation.getByRole("button", { name: "Try it out" }).waitFor();
-      const top = () => operation.evaluate((it) => Math.round(it.getBoundingClientRect().top));
-      await expect.poll(top).toBe(64);
-      await page.getByRole("button", { name: "Authorize" }).first().click();
-      const dialog = page.locator(".modal-ux");
-      await dialog.getByText("workspaceBearer").waitFor();
-      await expectWellShown(page, "docs-api-authorize");
-      await page.keyboard.insertText(apiKey);
-      await page.keyboard.press("Enter");
-      await dialog.getByRole("button", { name: "Logout" }).waitFor();
-      await dialog.locator(".btn-done").last().click();
+  test("a quote is tried out from its example with one's own key, which nothing keeps", async () => {
+    const { apiKey } = await dashboard.service.addWorkspace();
+    const page = await open("/docs/api#/ShipmentService/quoteShipment");
+    const operation = page.locator("#operations-ShipmentService-quoteShipment");
+    await operation.getByRole("button", { name: "Try it out" }).waitFor();
+    const top = () => operation.evaluate((it) => Math.round(it.getBoundingClientRect().top));
+    await expect.poll(top).toBe(64);
+    await page.getByRole("button", { name: "Authorize" }).first().click();
+    const dialog = page.locator(".modal-ux");
+    await dialog.getByText("workspaceBearer").waitFor();
+    await expectWellShown(page, "docs-api-authorize");
+    await page.keyboard.insertText(apiKey);
+    await page.keyboard.press("Enter");
+    await dialog.getByRole("button", { name: "Logout" }).waitFor();
+    await dialog.locator(".btn-done").last().click();
 
-      await operation.getByRole("button", { name: "Try it out" }).click();
-      const requestBody = operation.getByLabel("Request body");
-      const example = REQUEST_EXAMPLES["shipments.v1.QuoteShipmentRequest"] as object;
-      await expect.poll(async () => JSON.parse(await requestBody.inputValue())).toEqual(example);
-      const body = { ...example, weight_kg: 10 };
-      await requestBody.fill(JSON.stringify(body));
-      await operation.getByRole("button", { name: "Execute" }).click();
-      const answer = operation.locator(".live-responses-table");
-      await answer.locator(".response-col_status").getByText("200").waitFor();
-      const { text } = await dashboard.service.request("/v1/shipments/quote", { apiKey, body });
-      const shown = await answer.locator(".response-col_description pre").first().innerText();
-      expect(JSON.parse(shown)).toEqual(JSON.parse(text));
-      await expectWellShown(page, "docs-api-tried");
+    await operation.getByRole("button", { name: "Try it out" }).click();
+    const requestBody = operation.getByLabel("Request body");
+    const example = REQUEST_EXAMPLES["shipments.v1.QuoteShipmentRequest"] as object;
+    await expect.poll(async () => JSON.parse(await requestBody.inputValue())).toEqual(example);
+    const body = { ...example, weight_kg: 10 };
+    await requestBody.fill(JSON.stringify(body));
+    await operation.getByRole("button", { name: "Execute" }).click();
+    const answer = operation.locator(".live-responses-table");
+    await answer.locator(".response-col_status").getByText("200").waitFor();
+    const { text } = await dashboard.service.request("/v1/shipments/quote", { apiKey, body });
+    const shown = await answer.locator(".response-col_description pre").first().innerText();
+    expect(JSON.parse(shown)).toEqual(JSON.parse(text));
+    await expectWellShown(page, "docs-api-tried");
 
-      expect(await page.evaluate("localStorage.length + sessionStorage.length")).toBe(0);
-      await page.reload();
-      await page.getByRole("button", { name: "Authorize" }).first().click();
-      await dialog.getByText("workspaceBearer").waitFor();
-      expect(await dialog.getByRole("button", { name: "Logout" }).count()).toBe(0);
-    },
-  );
+    expect(await page.evaluate("localStorage.length + sessionStorage.length")).toBe(0);
+    await page.reload();
+    await page.getByRole("button", { name: "Authorize" }).first().click();
+    await dialog.getByText("workspaceBearer").waitFor();
+    expect(await dialog.getByRole("button", { name: "Logout" }).count()).toBe(0);
+  });
 
   test("the reference shows what workspaces call first, with operators' calls closed below", async () => {
     const page = await open("/docs/api");

@@ -12,7 +12,7 @@ import { makeProtoRepository } from "../support/proto-repository.ts";
 import { runProgram } from "../support/run-program.ts";
 import { SAMPLE_TARIFF } from "../support/tariffs.ts";
 import { readGuides, type Guide, type GuideBlock } from "./guide-blocks.ts";
-import { BLOCK_TIMEOUT_MS, startShellSession, type ShellSession } from "./shell-session.ts";
+import { startShellSession, type ShellSession } from "./shell-session.ts";
 
 /*
  * Every block of README.md and the guides is run, in the order of the page. A block of `sh` has to
@@ -227,8 +227,7 @@ describe.each(readGuides().filter(hasExamples))(
       const { language, note, line } = block;
       const { needs } = notesOf(block);
       const isRun = !/^norun: ./.test(note) && (needs === undefined || TOOLS[needs]!());
-      const timeout = BLOCK_TIMEOUT_MS + 10_000;
-      test.runIf(isRun)(`line ${line}, ${[language, note].join(" ")}`, { timeout }, async () => {
+      test.runIf(isRun)(`line ${line}, ${[language, note].join(" ")}`, async () => {
         expect(LANGUAGES).toContain(language);
         expect(note).toMatch(/^((background|prints|needs)=\S+ ?)*$/);
         await enterFolder(block.before);

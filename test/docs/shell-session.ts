@@ -17,9 +17,6 @@ export interface ShellSession {
   close(): Promise<void>;
 }
 
-/** How long a block may take, in milliseconds, until it has printed what is waited for. */
-export const BLOCK_TIMEOUT_MS = 170_000;
-
 /** What is printed when a block has succeeded, and when one that is to go on has ended. */
 const DONE = "-- the block is done --";
 const ENDED = "-- the block has ended --";
@@ -37,16 +34,12 @@ export function startShellSession(environment: NodeJS.ProcessEnv): ShellSession 
   const hasEnded = () => bash.exitCode !== null || bash.signalCode !== null;
 
   async function untilPrinted(wanted: string, from: number): Promise<void> {
-    await eventually(
-      JSON.stringify(wanted),
-      () => {
-        const since = printed.slice(from);
-        if (since.includes(wanted)) return true;
-        if (hasEnded() || since.includes(ENDED)) throw new Error(`it failed: ${since}`);
-        return false;
-      },
-      BLOCK_TIMEOUT_MS,
-    );
+    await eventually(JSON.stringify(wanted), () => {
+      const since = printed.slice(from);
+      if (since.includes(wanted)) return true;
+      if (hasEnded() || since.includes(ENDED)) throw new Error(`it failed: ${since}`);
+      return false;
+    });
   }
 
   return {

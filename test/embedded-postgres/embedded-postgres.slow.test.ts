@@ -367,7 +367,7 @@ async function stopWhatRuns(dataDir: string): Promise<void> {
   const file = join(dataDir, "postgres/postmaster.pid");
   if (!existsSync(file)) return;
   process.kill(postmasterOf(dataDir), "SIGINT");
-  await expect.poll(() => existsSync(file), { timeout: 15_000 }).toBe(false);
+  await expect.poll(() => existsSync(file)).toBe(false);
 }
 
 /** Whether a process lives; one that only waits to be reaped does not. */

@@ -27,8 +27,8 @@ test("a replica that has been busy holds two or three connections once it is idl
 
   // On a busy machine work in the background meets often, and then keeps a third one for a while.
   const hasShrunk = async () => idle.asymmetricMatch(await connections());
-  await eventually("the pool to shrink", hasShrunk, 110_000);
-}, 120_000);
+  await eventually("the pool to shrink", hasShrunk);
+});
 
 test("the log says at the start how many connections a replica holds at most", async () => {
   const database = await createDatabase();

@@ -58,7 +58,7 @@ test("the first start of the demo prints both addresses, links to sign in by, a 
   expect(noMore).toEqual([]);
   expect(first.stdout().trimEnd().endsWith(ownersCurl)).toBe(true);
   const [operatorKey = ""] = OPERATOR_KEY.exec(first.said) ?? [];
-  const listed = spawnSync("sh", ["-c", ownersCurl], { encoding: "utf8", timeout: 20_000 });
+  const listed = spawnSync("sh", ["-c", ownersCurl], { encoding: "utf8" });
   expect(JSON.parse(listed.stdout)).toMatchObject({ data: [{ name: "Demo" }] });
   const self = await first.request("/admin/v1/self", { apiKey: operatorKey });
   expect(self.body.data).toMatchObject({ name: "owner", kind: "person", role: "owner" });
@@ -86,7 +86,7 @@ test("the first start of the demo prints both addresses, links to sign in by, a 
       request_id: null,
     }),
   );
-  const pasted = spawnSync("sh", ["-c", curl], { encoding: "utf8", timeout: 20_000 });
+  const pasted = spawnSync("sh", ["-c", curl], { encoding: "utf8" });
   expect(JSON.parse(pasted.stdout)).toMatchObject({ covered: true, currency: "USD" });
   const booked = await first.request("/v1/shipments", { apiKey, body: BOOKING });
   expect(booked.body.data).toMatchObject({ test: true });
@@ -109,7 +109,7 @@ test("the first start of the demo prints both addresses, links to sign in by, a 
   const [pasteLine = "", curlLine = ""] = /^export .*\ncurl .*$/m.exec(second.said)![0].split("\n");
   const shell = `${pasteLine}${newKey}\n${curlLine}`;
   await eventually("the new key to work", () => {
-    const { stdout } = spawnSync("sh", ["-c", shell], { encoding: "utf8", timeout: 20_000 });
+    const { stdout } = spawnSync("sh", ["-c", shell], { encoding: "utf8" });
     return JSON.parse(stdout).covered === true;
   });
   const [newOperatorKey = ""] =

@@ -132,7 +132,7 @@ describe.each([
     expect(found.filter(({ statement }) => stays.has(statement)).map(described)).toEqual([]);
     // Releases before 18 take one of them by chance, such as the whole table.
     expect(plans.filter(hasNoOtherWay).map(described)).toEqual([]);
-  }, 300_000);
+  });
 });
 
 /** How statements begin that a distributed database alone is asked, which has other plans. */

@@ -5,9 +5,6 @@ import { expect, onTestFinished } from "vitest";
 
 const REPOSITORY = join(import.meta.dirname, "../..");
 
-/** How long a command may take, in milliseconds, before it is killed. */
-const COMMAND_TIMEOUT_MS = 120_000;
-
 /** Where Node keeps compiled code from run to run: starting takes half as long. */
 const COMPILE_CACHE = join(REPOSITORY, "node_modules/.cache/node-compile");
 
@@ -47,8 +44,6 @@ export function startProcess(
     cwd,
     env: { PATH: process.env.PATH, ...environment },
     stdio: ["ignore", "pipe", "pipe"],
-    timeout: COMMAND_TIMEOUT_MS,
-    killSignal: "SIGKILL",
   });
   let stdout = "";
   let stderr = "";

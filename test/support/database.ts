@@ -4,6 +4,7 @@ import { inject } from "vitest";
 import { createOrm } from "../../src/db/orm.ts";
 import { ENTITIES } from "../../src/server/entities.ts";
 import { dropDatabase, runSql } from "../citus/cluster.ts";
+import { TEST_MS } from "./limits.ts";
 import { whenOver } from "./when-over.ts";
 
 /** A database of a test's own, which goes when the test or its file is over. */
@@ -58,7 +59,7 @@ export async function connectTo(url: string): Promise<pg.Client> {
 
 /** The ORM with every entity on a database, until the test or its file is over. */
 export function openOrm(url: string): ReturnType<typeof createOrm> {
-  const orm = createOrm(url, { entities: ENTITIES });
+  const orm = createOrm(url, { entities: ENTITIES, maxWaitMs: TEST_MS });
   whenOver(() => orm.close());
   return orm;
 }

@@ -1,27 +1,31 @@
+import { cpus } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
+import { IDLE_MS } from "./limits.ts";
 
 const POLL_MS = 10;
-
-/** How long a test waits for anything, in milliseconds, unless it gives another time. */
-const TIMEOUT_MS = 30_000;
 
 /**
  * Calls `look` every few milliseconds until it returns something other than undefined or false,
  * and returns that.
  *
  * @param wanted what is waited for, for the error's message
- * @throws Error when `timeoutMs` passes first, and whatever `look` throws
+ * @throws Error when the machine has had nothing to do for half a minute, and whatever `look` throws
  */
 export async function eventually<T>(
   wanted: string,
   look: () => T | undefined | false | Promise<T | undefined | false>,
-  timeoutMs = TIMEOUT_MS,
 ): Promise<T> {
-  const deadlineMs = Date.now() + timeoutMs;
+  const startedMs = idleMs();
   for (;;) {
     const found = await look();
     if (found !== undefined && found !== false) return found;
-    if (Date.now() >= deadlineMs) throw new Error(`gave up waiting for ${wanted}`);
+    if (idleMs() - startedMs >= IDLE_MS) throw new Error(`gave up waiting for ${wanted}`);
     await sleep(POLL_MS);
   }
+}
+
+/** How long a processor has had nothing to do, on average, since the machine started, in milliseconds. */
+function idleMs(): number {
+  const all = cpus();
+  return all.reduce((sum, { times }) => sum + times.idle, 0) / all.length;
 }

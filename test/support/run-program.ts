@@ -1,9 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Ended } from "./command.ts";
-
-/** How long a program may take, in milliseconds, before it is killed. */
-const PROGRAM_TIMEOUT_MS = 55_000;
+import { whenOver } from "./when-over.ts";
 
 /** Runs a program to its end, while services in this process go on answering. */
 export async function runProgram(
@@ -14,9 +12,8 @@ export async function runProgram(
   const child = spawn(command, args, {
     ...options,
     stdio: ["ignore", "pipe", "pipe"],
-    timeout: PROGRAM_TIMEOUT_MS,
-    killSignal: "SIGKILL",
   });
+  whenOver(() => child.kill("SIGKILL"));
   let stdout = "";
   let stderr = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));

@@ -4,9 +4,6 @@ import { startCommand, type Environment, type Running } from "./command.ts";
 import { endpointsAt, type Endpoints } from "./endpoints.ts";
 import { eventually } from "./eventually.ts";
 
-/** How long a service may take to listen, in milliseconds, while others start too. */
-const LISTEN_TIMEOUT_MS = 50_000;
-
 /** A line of the log; whatever else is on standard output is not one. */
 export type LogLine = Readonly<Record<string, unknown>>;
 
@@ -58,11 +55,7 @@ export async function untilListening(running: Running): Promise<ServiceProcess> 
     // The last release told its addresses when it began to start.
     return log().find((line) => line.http !== undefined);
   };
-  const { http, grpc } = await eventually(
-    "the service to listen",
-    findListening,
-    LISTEN_TIMEOUT_MS,
-  );
+  const { http, grpc } = await eventually("the service to listen", findListening);
   const endpoints = endpointsAt(http as string, `http://${grpc as string}`);
   return {
     ...running,

@@ -7,6 +7,7 @@ import { Operator } from "../../src/features/operators/operator.entity.ts";
 import { createApp, type App, type AppConfig, type AppOverrides } from "../../src/server/app.ts";
 import { createDatabase, createSharedDatabase } from "./database.ts";
 import { endpointsAt, type Endpoints } from "./endpoints.ts";
+import { TEST_MS } from "./limits.ts";
 import { makeWorkspace, type TestWorkspace } from "./platform.ts";
 import { publishDocument } from "./publish-document.ts";
 import type { LogLine } from "./service-process.ts";
@@ -95,7 +96,7 @@ async function launch(databaseUrl: string, options: ServiceOptions): Promise<Lau
   const app = createApp(
     { ...ANY_PORTS, webhookAllowLoopbackHttp: true, ...settings, databaseUrl },
     pino({ level: logged === undefined ? "error" : "info" }, { write }),
-    { ...outside, ...(now === undefined ? {} : { now }) },
+    { maxWaitMs: TEST_MS, ...outside, ...(now === undefined ? {} : { now }) },
   );
   const operations = await app.listenForOperators();
   const operationsUrl = operations && `http://127.0.0.1:${operations.port}`;

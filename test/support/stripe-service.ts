@@ -201,19 +201,15 @@ export function untilShipment(
   fields: { payment_status?: string; payment_details?: object },
 ): Promise<ShipmentJson> {
   let last: ShipmentJson;
-  return eventually(
-    `${reference} to be ${JSON.stringify(fields)}`,
-    async () => {
-      last = await getShipment(service, apiKey, reference);
-      const { payment_status = last["payment_status"], payment_details = {} } = fields;
-      const details = Object.entries(payment_details);
-      const agrees =
-        last["payment_status"] === payment_status &&
-        details.every(([name, value]) => last["payment_details"]?.[name] === value);
-      return agrees ? last : undefined;
-    },
-    10_000,
-  ).catch((error: Error) => {
+  return eventually(`${reference} to be ${JSON.stringify(fields)}`, async () => {
+    last = await getShipment(service, apiKey, reference);
+    const { payment_status = last["payment_status"], payment_details = {} } = fields;
+    const details = Object.entries(payment_details);
+    const agrees =
+      last["payment_status"] === payment_status &&
+      details.every(([name, value]) => last["payment_details"]?.[name] === value);
+    return agrees ? last : undefined;
+  }).catch((error: Error) => {
     throw new Error(`${error.message}; it is ${JSON.stringify(last)}`);
   });
 }

@@ -30,8 +30,6 @@ import { take } from "../support/take.ts";
 import { SAMPLE_TARIFF } from "../support/tariffs.ts";
 
 const LAST_RELEASE = nameOfLastRelease();
-/** How long a test may take, in milliseconds: it starts several processes. */
-const TIMEOUT_MS = 180_000;
 /** How long bookings go on before, between and after the steps of an upgrade, in milliseconds. */
 const A_WHILE_MS = 300;
 
@@ -39,7 +37,7 @@ const title = hasCode(LAST_RELEASE)
   ? `beside ${LAST_RELEASE}, the last release`
   : `beside ${LAST_RELEASE}, the last release (skipped: this clone does not hold its code)`;
 
-describe.runIf(hasCode(LAST_RELEASE))(title, { timeout: TIMEOUT_MS }, () => {
+describe.runIf(hasCode(LAST_RELEASE))(title, () => {
   let release: Release;
 
   beforeAll(() => {

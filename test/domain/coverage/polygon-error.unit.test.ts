@@ -173,7 +173,7 @@ test("polygonFault finds a crossing by the last digit of a double", () => {
   expect(polygonError([notched(0.1 - 2 ** -56)])).toMatch("crosses itself");
 });
 
-test("polygonFault checks a ring of 100,000 positions with 1,000 holes within seconds", () => {
+test("polygonFault looks at few edges for each of a ring of 100,000 positions with 1,000 holes", () => {
   const count = 100_000;
   const outer = Array.from({ length: count }, (_, i) => {
     const angle = (i / count) * 2 * Math.PI;
@@ -183,9 +183,8 @@ test("polygonFault checks a ring of 100,000 positions with 1,000 holes within se
   const holes = Array.from({ length: 1000 }, (_, i) =>
     ring(`${i % 20},${i / 100} ${(i % 20) + 0.5},${i / 100} ${i % 20},${i / 100 + 0.05}`),
   );
-  const startedAt = performance.now();
-  expect(polygonError([[...outer, outer[0]!], ...holes])).toBeUndefined();
-  expect(performance.now() - startedAt).toBeLessThan(10_000);
+  const visits = { left: 20 * count };
+  expect(polygonError([[...outer, outer[0]!], ...holes], visits)).toBeUndefined();
 });
 
 describe("polygonFault of long parallel diagonals", () => {

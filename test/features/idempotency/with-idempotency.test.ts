@@ -215,4 +215,4 @@ test("200 bookings interrupted by a kill and then repeated with their idempotenc
     if (before !== undefined) expect(before).toBe(references[i]);
   }
   expect(await count()).toBe(200);
-}, 180_000);
+});

@@ -345,7 +345,7 @@ describe("a refund", () => {
     const { reference, session } = await paid();
     stripe.refundsBecome(account, "pending");
     await takeStep(service, apiKey, reference, "cancel");
-    await expect.poll(() => refundsOf(session).length, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => refundsOf(session).length).toBe(1);
     stripe.refundsBecome(account, "succeeded");
     expect((await retry(reference)).body.message).toBe(
       "The refund cannot be tried again because its refund is on its way.",
@@ -362,9 +362,7 @@ describe("a refund", () => {
     await takeStep(service, apiKey, reference, "cancel");
     const { payment_details } = await until(reference, { payment_status: "refund_pending" });
     await expect
-      .poll(async () => (await shipment(reference))["payment_details"].refund_error, {
-        timeout: 10_000,
-      })
+      .poll(async () => (await shipment(reference))["payment_details"].refund_error)
       .toMatch(/^The refund failed: /);
     expect(payment_details.refunded_amount).toBe(0);
     expect(await events(reference)).toContain("refund_failed");

@@ -3,6 +3,7 @@ import { postForm } from "../../support/browser.ts";
 import { connectTo } from "../../support/database.ts";
 import { startIdentityProvider } from "../../support/identity-provider.ts";
 import { startReplica, startService, type TestService } from "../../support/service.ts";
+import { stopClock } from "../../support/stop-clock.ts";
 import { createVisitor, type VisitedPage, type Visitor } from "../../support/visitor.ts";
 
 const PUBLIC_URL = "https://book.example.org";
@@ -367,6 +368,7 @@ describe("a service", () => {
   );
 
   test("has an address wait that often fails to sign in, by links and by OIDC together", async () => {
+    stopClock();
     const own = await startService({ publicUrl: PUBLIC_URL, oidc: provider.config });
     const statuses: number[] = [];
     for (let i = 0; i < 12; i++) {

@@ -196,14 +196,15 @@ test("bookings whose commit was not acknowledged are not repeated", async () => 
   const [one, other] = [await service.addWorkspace(), await service.addWorkspace()];
   await sql.query(`
     create function linger() returns trigger language plpgsql as
-      $$ begin perform pg_sleep(1); return null; end $$;
+      $$ begin perform pg_advisory_xact_lock_shared(1); return null; end $$;
     create constraint trigger linger after insert on event
       deferrable initially deferred for each row when (new.subject <> '')
       execute function linger()`);
+  await sql.query("select pg_advisory_lock(1)");
   const inCommit = async () =>
     (
       await sql.query(
-        "select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'",
+        "select from pg_stat_activity where datname = current_database() and wait_event = 'advisory'",
       )
     ).rowCount!;
   const alone = book(one, { customer_name: "Customer 0" });
@@ -212,6 +213,7 @@ test("bookings whose commit was not acknowledged are not repeated", async () => 
   await eventually("another commit", async () => (await inCommit()) === 2);
   proxy.cut();
   const answers = [await alone, ...(await crowd)];
+  await sql.query("select pg_advisory_unlock(1)");
   await eventually("the commits to end", async () => (await inCommit()) === 0);
   await sql.query("drop trigger linger on event");
 

@@ -245,7 +245,7 @@ describe("a replay of shipments", () => {
       }),
       { numRuns: 12 },
     );
-  }, 120_000);
+  });
 
   test("takes the last 1,000 unless told otherwise, and none when told so", async () => {
     await addShipments(1_001, SCATTERED);

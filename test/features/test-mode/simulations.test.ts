@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { purgeTestData } from "../../../src/features/test-mode/delete-test-data.ts";
@@ -341,14 +340,9 @@ test("of 1,020 simulations that are asked for at two replicas at once, 1,000 are
   const { twin } = await service.addWorkspace();
   const { apiKey } = twin;
   const other = await startReplica(service.databaseUrl, { now });
-  const ask = async (from: Pick<typeof service, "request">) => {
+  const ask = (from: Pick<typeof service, "request">) => {
     const body = { ...BOOKING, ...simulated("stuck", 86_400) };
-    const request = { apiKey, body, headers: { "idempotency-key": randomUUID() } };
-    for (;;) {
-      const answer = await from.request("/v1/shipments", request);
-      // So many at once may wait too long on a busy machine.
-      if (answer.status !== 503) return answer;
-    }
+    return from.request("/v1/shipments", { apiKey, body });
   };
   const answers = [];
   for (let i = 0; i < 17; i++) {

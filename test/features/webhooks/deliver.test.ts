@@ -1,12 +1,14 @@
 import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Webhook } from "standardwebhooks";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { book } from "../../support/bookings.ts";
 import { errorBody } from "../../support/endpoints.ts";
+import { everLonger } from "../../support/ever-longer.ts";
 import { eventually } from "../../support/eventually.ts";
+import { TEST_MS } from "../../support/limits.ts";
 import { startReceiver } from "../../support/receiver.ts";
-import { startService } from "../../support/service.ts";
+import { startService, type TestService } from "../../support/service.ts";
 import {
   addReceiver,
   addWebhook,
@@ -16,22 +18,31 @@ import {
   untilAttempted,
 } from "../../support/webhooks.ts";
 
-const clock = { skewMs: 0 };
-const service = await startService({
-  now: () => new Date(Date.now() + clock.skewMs),
-  outside: { webhookTimeoutMs: 700, random: () => 0.5 },
-});
+/** Stands still while it has a time. */
+const clock: { ms?: number | undefined; skewMs: number } = { skewMs: 0 };
+const start = (webhookTimeoutMs: number) =>
+  startService({
+    now: () => new Date((clock.ms ?? Date.now()) + clock.skewMs),
+    outside: { webhookTimeoutMs, random: () => 0.5 },
+  });
+const service = await start(TEST_MS);
 
-const untilSettled = (apiKey: string, webhook: string) =>
+const untilSettled = (apiKey: string, webhook: string, at: TestService = service) =>
   eventually("the end of the deliveries", async () => {
-    const deliveries = await deliveriesOf(service, apiKey, webhook);
+    const deliveries = await deliveriesOf(at, apiKey, webhook);
     return deliveries.length > 0 && deliveries.every((it) => it.status !== "pending");
   });
 
 const answer500 = (response: ServerResponse) => response.writeHead(500).end();
 
+/** How long a delivery waits for its next attempt, while the clock stands still. */
 const waitMs = (delivery: any, attempt: any) =>
-  Date.parse(delivery.next_attempt_at) - Date.parse(attempt.started_at) - attempt.duration_ms;
+  Date.parse(delivery.next_attempt_at) - Date.parse(attempt.started_at);
+
+function stopClock(): void {
+  clock.ms = Date.now();
+  onTestFinished(() => void (clock.ms = undefined));
+}
 
 test("a webhook's message is the event as in the feed, and the reference library accepts its signature", async () => {
   const { receiver, apiKey, secret } = await addReceiver(service);
@@ -146,41 +157,51 @@ const FAILURES = {
     (response: any) => response.socket.resetAndDestroy(),
     { status: null, error: "The connection was reset.", answer: null },
   ],
-  "hangs without an answer": [
-    () => {},
-    { status: null, error: "There was no answer in time.", answer: null },
-  ],
 } as const;
 
 test.for(Object.entries(FAILURES))(
   "a receiver that %s is tried again after five seconds and a little, under the same id",
-  async ([, [answering, outcome]]) => {
-    const { receiver, apiKey, webhook } = await addReceiver(service, (response, count) =>
-      count === 1 ? answering(response) : response.writeHead(200).end(),
-    );
-    await book(service, apiKey);
-    const failed = await untilAttempted(service, apiKey, webhook.id, 1);
-    expect(failed).toMatchObject({ status: "pending", attempts: 1, ended_at: null });
-    const [attempt] = await attemptsAt(service, apiKey, failed);
-    expect(attempt).toMatchObject({ number: 1, ...outcome });
-    // Five seconds and half of the jitter, and the time that recording the attempt took.
-    expect(Math.floor(waitMs(failed, attempt) / 1_000)).toBe(5);
-    const failing = await service.request(`/v1/webhooks/${webhook.id}`, { apiKey });
-    expect(failing.body.data.failing_since).toBe(attempt.started_at);
-
-    await hurry(service);
-    await untilSettled(apiKey, webhook.id);
-    const [delivered] = await deliveriesOf(service, apiKey, webhook.id);
-    expect(delivered).toMatchObject({ status: "delivered", attempts: 2 });
-    expect(receiver.received.map(({ path }) => path)).toEqual(["/hook", "/hook"]);
-    const ids = receiver.received.map(({ headers }) => headers["webhook-id"]);
-    expect(new Set(ids)).toEqual(new Set([delivered.event]));
-    const healthy = await service.request(`/v1/webhooks/${webhook.id}`, { apiKey });
-    expect(healthy.body.data.failing_since).toBeNull();
-  },
+  ([, [answering, outcome]]) => expectTriedAgain(service, answering, outcome),
 );
 
+test("a receiver that hangs without an answer is tried again likewise", () =>
+  everLonger(700, async (webhookTimeoutMs) => {
+    const outcome = { status: null, error: "There was no answer in time.", answer: null };
+    await expectTriedAgain(await start(webhookTimeoutMs), () => {}, outcome);
+  }));
+
+async function expectTriedAgain(
+  at: TestService,
+  answering: (response: ServerResponse) => unknown,
+  outcome: object,
+): Promise<void> {
+  stopClock();
+  const { receiver, apiKey, webhook } = await addReceiver(at, (response, count) =>
+    count === 1 ? answering(response) : response.writeHead(200).end(),
+  );
+  await book(at, apiKey);
+  const failed = await untilAttempted(at, apiKey, webhook.id, 1);
+  expect(failed).toMatchObject({ status: "pending", attempts: 1, ended_at: null });
+  const [attempt] = await attemptsAt(at, apiKey, failed);
+  expect(attempt).toMatchObject({ number: 1, ...outcome });
+  // Five seconds and half of the jitter.
+  expect(Math.floor(waitMs(failed, attempt) / 1_000)).toBe(5);
+  const failing = await at.request(`/v1/webhooks/${webhook.id}`, { apiKey });
+  expect(failing.body.data.failing_since).toBe(attempt.started_at);
+
+  await hurry(at);
+  await untilSettled(apiKey, webhook.id, at);
+  const [delivered] = await deliveriesOf(at, apiKey, webhook.id);
+  expect(delivered).toMatchObject({ status: "delivered", attempts: 2 });
+  expect(receiver.received.map(({ path }) => path)).toEqual(["/hook", "/hook"]);
+  const ids = receiver.received.map(({ headers }) => headers["webhook-id"]);
+  expect(new Set(ids)).toEqual(new Set([delivered.event]));
+  const healthy = await at.request(`/v1/webhooks/${webhook.id}`, { apiKey });
+  expect(healthy.body.data.failing_since).toBeNull();
+}
+
 test("a receiver that answers with Retry-After gets no attempt before that time", async () => {
+  stopClock();
   const { receiver, apiKey, webhook } = await addReceiver(service, (response) =>
     response.writeHead(503, { "retry-after": "7200" }).end(),
   );

@@ -21,13 +21,13 @@ const FIVE = { rate: 1, burst: 5 };
 test("a workspace can make as many calls as its limit allows, and not one more", async () => {
   const { id, apiKey } = await service.addWorkspace();
   await setLimit(service.app.em, id, "read", { rate: 1, burst: 1_000 });
-  const answers = await Promise.all(
-    Array.from({ length: 1_100 }, () => read(service, apiKey).then(({ status }) => status)),
-  );
-  const answered = answers.filter((status) => status === 200).length;
-  expect(answered).toBeGreaterThanOrEqual(1_000);
-  expect(answered).toBeLessThan(1_060);
-  expect(answers.filter((status) => status === 429).length).toBe(1_100 - answered);
+  const statuses: number[] = [];
+  for (let i = 0; i < 11; i++) {
+    const answers = Array.from({ length: 100 }, () => read(service, apiKey));
+    statuses.push(...(await Promise.all(answers)).map(({ status }) => status));
+  }
+  const counts = Map.groupBy(statuses, (status) => status);
+  expect([counts.get(200)?.length, counts.get(429)?.length]).toEqual([1_000, 100]);
 });
 
 test("every answer says how many calls are left, and a refused call when to retry", async () => {
@@ -179,10 +179,11 @@ describe.skipIf(!hasRedis)("with Redis", () => {
       });
     }
 
-    // At once, since the bucket refills by a call a second.
-    const answers = Array.from({ length: 30 }, (_, i) => read(replicas[i % 2]!, apiKey));
-    const statuses = (await Promise.all(answers)).map(({ status }) => status);
-    expect(statuses.filter((status) => status === 200).length).toBe(20);
+    // By the clock of Redis, the bucket refills by a call a second.
+    const answers = Array.from({ length: 60 }, (_, i) => read(replicas[i % 2]!, apiKey));
+    const allowed = (await Promise.all(answers)).filter(({ status }) => status === 200).length;
+    expect(allowed).toBeGreaterThanOrEqual(20);
+    expect(allowed).toBeLessThan(40);
 
     await redis.stop();
     expect((await read(replicas[0], apiKey)).status).toBe(200);

@@ -2,19 +2,18 @@ import { once } from "node:events";
 import { connect, constants, type ClientHttp2Session, type ServerHttp2Stream } from "node:http2";
 import { connect as connectTcp, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { ConnectionLimits } from "../../../src/pipeline/bounds/limits.ts";
 import type { TransportServer } from "../../../src/transport/connections/transport-server.ts";
 import { createGrpcServer } from "../../../src/transport/grpc/grpc-server.ts";
+import { everLonger } from "../../support/ever-longer.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startTcpProxy } from "../../support/tcp-proxy.ts";
+import { whenOver } from "../../support/when-over.ts";
 
-let server: TransportServer | undefined;
 const opened: { destroy(): unknown }[] = [];
-afterEach(async () => {
-  for (const connection of opened.splice(0)) connection.destroy();
-  await server?.close(0);
-});
+/** The one that was started last. */
+let server: TransportServer;
 
 /** Starts a server that answers every stream by `answer`, and gives its port. */
 async function start(
@@ -27,8 +26,13 @@ async function start(
     answer(stream);
     return true;
   };
-  server = createGrpcServer(() => undefined, takeStream, { sweepMs: 20, ...limits });
-  return (await server.listen("127.0.0.1", 0)).port;
+  const started = createGrpcServer(() => undefined, takeStream, { sweepMs: 20, ...limits });
+  server = started;
+  whenOver(async () => {
+    for (const connection of opened.splice(0)) connection.destroy();
+    await started.close(0);
+  });
+  return (await started.listen("127.0.0.1", 0)).port;
 }
 
 function answerAtOnce(stream: ServerHttp2Stream, bytes = 10): void {
@@ -44,11 +48,16 @@ function openTcp(port: number, localAddress = "127.0.0.1"): Socket {
   return socket;
 }
 
-async function openSession(port: number, initialWindowSize = 65_535): Promise<ClientHttp2Session> {
+function connectTo(port: number, initialWindowSize = 65_535): ClientHttp2Session {
   const session = connect(`http://127.0.0.1:${port}`, { settings: { initialWindowSize } });
   session.on("error", () => undefined);
   opened.push(session);
-  await once(session, "remoteSettings");
+  return session;
+}
+
+async function openSession(port: number, initialWindowSize?: number): Promise<ClientHttp2Session> {
+  const session = connectTo(port, initialWindowSize);
+  await Promise.race([once(session, "remoteSettings"), once(session, "close")]);
   return session;
 }
 
@@ -65,14 +74,15 @@ function call(session: ClientHttp2Session): Promise<string> {
   });
 }
 
-test("a connection that brings no call in time is closed, whether or not it speaks HTTP/2", async () => {
-  const port = await start({ silentMs: 100 });
-  const speaking = await openSession(port);
-  expect(await call(speaking)).toBe("0");
-  const greeted = await openSession(port);
-  await Promise.all([once(openTcp(port), "close"), once(greeted, "close")]);
-  expect(await call(speaking)).toBe("0");
-});
+test("a connection that brings no call in time is closed, whether or not it speaks HTTP/2", () =>
+  everLonger(100, async (silentMs) => {
+    const port = await start({ silentMs });
+    const speaking = await openSession(port);
+    expect(await call(speaking)).toBe("0");
+    const greeted = connectTo(port);
+    await Promise.all([once(openTcp(port), "close"), once(greeted, "close")]);
+    expect(await call(speaking)).toBe("0");
+  }));
 
 test("a newcomer takes the place of the connection that has been silent longest", async () => {
   const port = await start({ maxConnections: 4 });
@@ -117,22 +127,22 @@ test("an address has its own bound, which leaves room for others", async () => {
   expect(sockets.map(({ destroyed }) => destroyed)).toEqual([true, false, false, false]);
 });
 
-test("an answer of which nothing is taken is reset, and others go on", async () => {
-  const port = await start({ stallMs: 600 }, (stream) => answerAtOnce(stream, 100_000));
-  const stalled = await openSession(port, 0);
-  const answers = Array.from({ length: 20 }, () => call(stalled));
-  const reading = await openSession(port);
-  const others = (async () => {
+test("an answer of which nothing is taken is reset, and others go on", () =>
+  everLonger(600, async (stallMs) => {
+    const port = await start({ stallMs }, (stream) => answerAtOnce(stream, 100_000));
+    const stalled = await openSession(port, 0);
+    const answers = Array.from({ length: 20 }, () => call(stalled));
+    const reading = await openSession(port);
+    const others: string[] = [];
     for (let i = 0; i < 20; i++) {
-      expect(await call(reading)).toBe("0");
+      others.push(await call(reading));
       await sleep(20);
     }
-  })();
-  expect(new Set(await Promise.all(answers))).toEqual(
-    new Set([`reset ${constants.NGHTTP2_CANCEL}`]),
-  );
-  await others;
-});
+    expect(new Set(await Promise.all(answers))).toEqual(
+      new Set([`reset ${constants.NGHTTP2_CANCEL}`]),
+    );
+    expect(new Set(others)).toEqual(new Set(["0"]));
+  }));
 
 test("a connection of which nothing is taken is closed, however much its streams may be sent", async () => {
   const port = await start({ stallMs: 300 }, (stream) => answerAtOnce(stream, 50_000_000));
@@ -143,7 +153,7 @@ test("a connection of which nothing is taken is closed, however much its streams
   stream.on("error", () => undefined);
   await once(stream, "response");
   proxy.hang();
-  await eventually("the end of the connection", () => server!.openConnections() === 0);
+  await eventually("the end of the connection", () => server.openConnections() === 0);
 });
 
 test("what waits for readers is bounded in all: those who wait longest are reset", async () => {
@@ -226,7 +236,7 @@ test("a server that drains takes no connection, and serves streams that callers 
   const port = await start({});
   const session = await openSession(port);
   const told = once(session, "goaway");
-  server!.drain();
+  server.drain();
   // Before the caller has read that it is to go elsewhere.
   expect(await call(session)).toBe("0");
   const [code, lastStream] = await told;
@@ -234,5 +244,5 @@ test("a server that drains takes no connection, and serves streams that callers 
   const [error] = await once(openTcp(port), "error");
   expect(error).toMatchObject({ code: "ECONNREFUSED" });
   // The caller hangs up by itself.
-  await eventually("no connection", () => server!.openConnections() === 0);
+  await eventually("no connection", () => server.openConnections() === 0);
 });

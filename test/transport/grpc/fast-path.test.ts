@@ -414,4 +414,4 @@ test("an empty body is refused at once, although its caller has to be looked up 
     statuses.push(answer.trailers["grpc-status"] ?? answer.headers["grpc-status"]);
   }
   expect(statuses).toEqual(["12", "12", "12", "12"]);
-}, 20_000);
+});

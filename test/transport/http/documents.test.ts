@@ -3,11 +3,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { gunzipSync } from "node:zlib";
 import { afterEach, describe, expect, test } from "vitest";
 import { DocumentResponse } from "../../../src/pipeline/rpc-response.ts";
+import { everLonger } from "../../support/ever-longer.ts";
 import { eventually } from "../../support/eventually.ts";
 import {
   OWN_KEY,
   startOwnService,
   type MakeParcel,
+  type OwnService,
   type Parcel,
 } from "../../support/own-service.ts";
 import { openSocket, rawHttp } from "../../support/raw-http.ts";
@@ -194,75 +196,55 @@ describe.each(Object.entries(PROTOCOLS))("a document by %s", (_, protocol) => {
 });
 
 describe("a caller that stops in the middle of a large document", async () => {
-  const strict = await startOwnService({ rule: RULE, run, limits: { stallMs: 300 } });
   const sockets: ReturnType<typeof openSocket>[] = [];
   afterEach(() => sockets.splice(0).forEach((socket) => socket.destroy()));
 
-  function ask(from = strict) {
+  function ask(from: OwnService) {
     const socket = openSocket(from.httpUrl);
     sockets.push(socket);
     socket.write(`GET /v1/parcels/3 HTTP/1.1\r\nHost: here\r\nX-Api-Key: ${OWN_KEY}\r\n\r\n`);
     return socket;
   }
 
-  /** Reads with pauses; says whether all came, and after how long at most the next piece did. */
-  async function readSlowly() {
-    const slow = ask();
-    let read = 0;
-    let lastMs = performance.now();
-    let longestMs = 0;
-    const notePause = () => {
-      const nowMs = performance.now();
-      longestMs = Math.max(longestMs, nowMs - lastMs);
-      lastMs = nowMs;
-    };
-    slow.on("data", (piece: Buffer) => {
-      notePause();
-      read += piece.length;
-      slow.pause();
-      setTimeout(() => slow.resume(), 1);
-    });
-    const isWhole = () => read > LARGE.length;
-    await eventually("the whole document, or a cut", () => isWhole() || slow.destroyed);
-    if (!isWhole()) notePause();
-    return { isWhole: isWhole(), longestMs };
-  }
+  test("is cut off, and one that reads slowly is not", () =>
+    everLonger(300, async (stallMs) => {
+      const strict = await startOwnService({ rule: RULE, run, limits: { stallMs } });
+      const stalled = ask(strict);
+      await once(stalled, "readable");
+      const slow = ask(strict);
+      let read = 0;
+      slow.on("data", (piece: Buffer) => {
+        read += piece.length;
+        slow.pause();
+        setTimeout(() => slow.resume(), 1);
+      });
+      await eventually("the document, or a cut", () => read > LARGE.length || slow.destroyed);
+      expect(read).toBeGreaterThan(LARGE.length);
+      await sleep(stallMs);
+      stalled.resume();
+      let taken = 0;
+      stalled.on("data", (piece: Buffer) => (taken += piece.length));
+      await once(stalled, "close");
+      expect(taken).toBeLessThan(LARGE.length);
+    }));
 
-  test("is cut off, and one that reads slowly is not", async () => {
-    const stalled = ask();
-    await once(stalled, "readable");
-    let slow = await readSlowly();
-    // One that a busy machine made stop was rightly cut off.
-    for (let tries = 1; !slow.isWhole && slow.longestMs > 150 && tries < 10; tries++) {
-      slow = await readSlowly();
-    }
-    expect(slow.isWhole).toBe(true);
-    await sleep(300);
-    stalled.resume();
-    let taken = 0;
-    stalled.on("data", (piece: Buffer) => (taken += piece.length));
-    await once(stalled, "close");
-    expect(taken).toBeLessThan(LARGE.length);
-  });
-
-  test("is cut off sooner when too much waits for all, those that waited longest first", async () => {
-    const pressed = await startOwnService({
-      rule: RULE,
-      run,
-      limits: { maxBytes: 3 * LARGE.length },
-    });
-    const unread = Array.from({ length: 8 }, () => ({ socket: ask(pressed), taken: 0 }));
-    await Promise.all(unread.map(({ socket }) => once(socket, "readable")));
-    // What takes nothing for a second may be cut.
-    await sleep(1_500);
-    for (const one of unread) one.socket.on("data", (piece: Buffer) => (one.taken += piece.length));
-    await eventually("the end of each", () =>
-      unread.every(({ socket, taken }) => socket.destroyed || taken > LARGE.length),
-    );
-    const whole = unread.filter(({ taken }) => taken > LARGE.length).length;
-    expect(whole).toBeGreaterThan(0);
-    expect(whole).toBeLessThan(5);
-  });
+  test("is cut off sooner when too much waits for all, those that waited longest first", () =>
+    everLonger(1_500, async (waitMs) => {
+      const limits = { maxBytes: 3 * LARGE.length };
+      const pressed = await startOwnService({ rule: RULE, run, limits });
+      const unread = Array.from({ length: 8 }, () => ({ socket: ask(pressed), taken: 0 }));
+      await Promise.all(unread.map(({ socket }) => once(socket, "readable")));
+      // What takes nothing for a second may be cut.
+      await sleep(waitMs);
+      for (const one of unread)
+        one.socket.on("data", (piece: Buffer) => (one.taken += piece.length));
+      await eventually("the end of each", () =>
+        unread.every(({ socket, taken }) => socket.destroyed || taken > LARGE.length),
+      );
+      const whole = unread.filter(({ taken }) => taken > LARGE.length).length;
+      expect(whole).toBeGreaterThan(0);
+      expect(whole).toBeLessThan(5);
+    }));
 
   test("holds memory of its own only by Connect, where further ones are then refused", async () => {
     const connect = `POST /own.Parcels/Send HTTP/1.1\r\nHost: here\r\nX-Api-Key: ${OWN_KEY}\r\n`;
