@@ -7,7 +7,11 @@ import { CreateQuoteRequestSchema } from "../../gen/shipments/v1/quote_service_p
 import type { Overview } from "../../gen/shipments/v1/report_pb.js";
 import type { Config } from "../config/config.ts";
 import { createGroupCommit } from "../db/group-commit.ts";
-import { createOrm, MAX_PROCESS_CONNECTIONS, type EntityManager } from "../db/orm.ts";
+import {
+  createOrm,
+  MAX_PROCESS_CONNECTIONS as maxDatabaseConnections,
+  type EntityManager,
+} from "../db/orm.ts";
 import { loadOnce } from "../domain/load-once.ts";
 import { createSecretSeal } from "../domain/secret-seal.ts";
 import { eventMessage } from "../features/events/event-message.ts";
@@ -171,7 +175,6 @@ export function createApp(config: AppConfig, fullLog: Logger, outside: AppOverri
   });
   const { closedBecause, leave } = readiness;
   const hasTariff = () => tariffVersion() !== undefined;
-  const maxDatabaseConnections = MAX_PROCESS_CONNECTIONS;
   return { ...lifecycle, em, tasks, closedBecause, leave, hasTariff, maxDatabaseConnections };
 }
 
