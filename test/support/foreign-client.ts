@@ -2,6 +2,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { findTrailerError } from "@connectrpc/connect/protocol-grpc";
+import { TEST_MS } from "./limits.ts";
 import { rpcError, type RpcError } from "./rpc-error.ts";
 
 /** Debian installs `python3-grpcio` for this interpreter, whatever comes first on the path. */
@@ -79,7 +80,7 @@ function written(call: ForeignCall) {
     path: call.path,
     message: Buffer.from(call.message).toString("base64"),
     metadata: Object.entries(call.metadata ?? {}),
-    timeoutSeconds: call.timeoutSeconds ?? 20,
+    timeoutSeconds: call.timeoutSeconds ?? TEST_MS / 1_000,
     compression: call.compression ?? null,
     alone: call.alone ?? false,
   };

@@ -46,12 +46,12 @@ test("an operator lists a workspace's working keys without their secrets, and ad
       api_key: expect.stringMatching(/^shp_[0-9A-Za-z]{36}$/),
     },
   });
-  expect(await statusWith(body.api_key)).toBe(200);
   const listed = await ask(id, "");
   expect(listed.body).toEqual({
     data: [expect.objectContaining({ last4: apiKey.slice(-4), current: false }), body.data],
     next_page_token: "",
   });
+  expect(await statusWith(body.api_key)).toBe(200);
   expect(await recordedOn(id)).toEqual([
     [
       "Test operator",
