@@ -1,17 +1,13 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import type { MikroORM } from "@mikro-orm/postgresql";
-import { createOrm } from "../../src/db/orm.ts";
 import { runForEach, runStatement } from "../../src/db/statement.ts";
-import { createDatabase } from "../support/database.ts";
+import { createDatabase, openOrm } from "../support/database.ts";
 
 const DIVIDE = "select 6 / $1::int as quotient";
 
 let orm: MikroORM;
 beforeEach(async () => {
-  orm = createOrm((await createDatabase()).url, { entities: [] });
-});
-afterEach(async () => {
-  await orm.close();
+  orm = openOrm((await createDatabase()).url);
 });
 
 test("each run gives its rows, and one that fails fails alone", async () => {

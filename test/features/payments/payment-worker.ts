@@ -9,6 +9,7 @@ import { createVersionFees } from "../../../src/features/tariffs/versions/versio
 import { findInstallation } from "../../../src/features/workspaces/installation.entity.ts";
 import { createMemoryLimiter } from "../../../src/pipeline/bounds/rate-limiter.ts";
 import { createPayments } from "../../../src/server/payments.ts";
+import { TEST_MS } from "../../support/limits.ts";
 import { PLATFORM_SECRET, type StripeService } from "../../support/stripe-service.ts";
 
 /** How often to look whether all is done, in milliseconds, and how often at most. */
@@ -24,7 +25,7 @@ export function createPaymentWorker({ service, stripe, clock }: StripeService) {
   const now = () => new Date(clock.ms);
   const { paymentJobs } = createPayments({
     em,
-    createGroup: createGroupCommit(em, () => () => undefined),
+    createGroup: createGroupCommit(em, () => () => undefined, TEST_MS),
     versionFees: createVersionFees(em),
     events: { announce: () => undefined },
     providers: createPaymentProviders({

@@ -15,6 +15,7 @@ import { createTariffCache } from "../../../src/features/tariffs/versions/tariff
 import { createBookShipment } from "../../../src/features/shipments/create-shipment.ts";
 import { BOOKING, RPC_BOOKING, BOOKED_SHIPMENT } from "../../support/bookings.ts";
 import { callOf } from "../../support/call-of.ts";
+import { TEST_MS } from "../../support/limits.ts";
 import { rpcError } from "../../support/rpc-error.ts";
 import { sharedService, startService, type TestWorkspace } from "../../support/service.ts";
 import { worldTariff } from "../../support/tariffs.ts";
@@ -273,7 +274,7 @@ test("a booking is priced with the tariff in force, although this replica caches
   const { id: workspaceId } = await addWorkspace();
   const tasks = createTariffTasks(databaseUrl);
   const tariffs = createTariffCache({ em: app.em, tasks, log: { warn: () => undefined } });
-  const createGroup = createGroupCommit(app.em, () => () => undefined);
+  const createGroup = createGroupCommit(app.em, () => () => undefined, TEST_MS);
   const versionFees = createVersionFees(app.em);
   const quoteKeys = { byId: () => undefined };
   const deps = { createGroup, tariffs, versionFees, quoteKeys, now: () => new Date() };

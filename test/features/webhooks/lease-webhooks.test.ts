@@ -1,23 +1,17 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import type { MikroORM } from "@mikro-orm/postgresql";
-import { createOrm } from "../../../src/db/orm.ts";
 import { createWebhookLeases } from "../../../src/features/webhooks/lease-webhooks.ts";
-import { createDatabase, type TestDatabase } from "../../support/database.ts";
+import { createDatabase, openOrm } from "../../support/database.ts";
 
 const QUOTA = { healthy: 10, failing: 10 };
 
-let database: TestDatabase;
 let orm: MikroORM;
 beforeEach(async () => {
-  database = await createDatabase();
-  orm = createOrm(database.url, { entities: [] });
+  orm = openOrm((await createDatabase()).url);
   await orm.em.execute(
     "insert into workspace (id, name, created_at) values (1, 'A', now()), (2, 'B', now())",
   );
-});
-afterEach(async () => {
-  await orm.close();
 });
 
 const leasesOf = (worker: string) => createWebhookLeases(orm.em.fork(), worker);

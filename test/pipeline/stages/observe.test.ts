@@ -2,13 +2,11 @@ import { once } from "node:events";
 import { connect as connectHttp2 } from "node:http2";
 import { isDeepStrictEqual } from "node:util";
 import { beforeEach, expect, test } from "vitest";
-import { createOrm } from "../../../src/db/orm.ts";
-import { ENTITIES } from "../../../src/server/entities.ts";
 import { publishDocument } from "../../support/publish-document.ts";
 import { BOOKING, COVERED_ROUTE } from "../../support/bookings.ts";
 import { createSecretKey } from "../../../src/domain/secret-key.ts";
 import type { Environment } from "../../support/command.ts";
-import { createDatabase, type TestDatabase } from "../../support/database.ts";
+import { createDatabase, openOrm, type TestDatabase } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
 import { parsePrometheus, type Metric } from "../../support/metrics.ts";
 import { makeWorkspace } from "../../support/platform.ts";
@@ -33,14 +31,13 @@ let keyId: string;
 
 beforeEach(async () => {
   database = await createDatabase();
-  const orm = createOrm(database.url, { entities: ENTITIES });
+  const orm = openOrm(database.url);
   await publishDocument(orm.em, SAMPLE_TARIFF);
   const made = await makeWorkspace(orm.em, { name: "Acme", paymentProvider: "manual" });
   workspaceId = made.id;
   apiKey = made.apiKey;
   const ofWorkspace = "select id from api_key where workspace_id = ?";
   [{ id: keyId }] = await orm.em.execute(ofWorkspace, [workspaceId]);
-  await orm.close();
 });
 
 async function startReady(environment: Environment = {}): Promise<ServiceProcess> {
