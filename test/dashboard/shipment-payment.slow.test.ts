@@ -186,6 +186,20 @@ describeDashboard(
       await expect.poll(() => badges(page)).toEqual(["Cancelled", "Refunded"]);
     });
 
+    test("money that does not count is shown until it is accepted", async () => {
+      const workspace = await setup.connect();
+      const { reference, session } = await bookCheckout(setup, workspace);
+      setup.stripe.books(workspace.account).session(session).amount_total = 900;
+      setup.stripe.pay(session);
+      const details = { payment_details: { uncounted: true } };
+      await untilShipment(setup.service, workspace.apiKey, reference, details);
+      const page = await open(workspace, reference);
+      await page.getByText("Money was taken that does not count").waitFor();
+      expect(await badges(page)).toEqual(["Pending", "Awaiting payment", "Money not counted"]);
+      await button(page, "Accept the money").click();
+      await expect.poll(() => badges(page)).toEqual(["Pending", "Awaiting payment"]);
+    });
+
     test("customers come back to a page that asks nobody to sign in", async () => {
       const page = await dashboard.newPage();
       await page.goto("/paid");
