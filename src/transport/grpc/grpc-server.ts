@@ -63,15 +63,7 @@ export function createGrpcServer(
   limits: Partial<ConnectionLimits> = {},
 ): TransportServer {
   const server: Http2Server = createServer(LIMITS);
-  // Never listens: it is there to make Node's request and response objects of a stream, which the
-  // server itself would make of every stream.
-  const compatibility = createServer(handle);
-  const serve: ServeStream = (stream, headers, flags, rawHeaders, calls) => {
-    if (takeStream(stream, headers, rawHeaders, calls)) return;
-    // Some of these last as long as they like.
-    calls.exempt(stream);
-    compatibility.emit("stream", stream, headers, flags, rawHeaders);
-  };
+  const serve = createServeStream(handle, takeStream);
   /** Of each open connection; undefined before its first byte. */
   const sessions = new Map<Socket, ServerHttp2Session | undefined>();
   const connections = createConnections(
@@ -82,38 +74,26 @@ export function createGrpcServer(
     },
   );
 
-  // Node makes the session of a connection before it tells of the connection.
   let newest: ServerHttp2Session | undefined;
   server.on("session", (session) => {
     newest = session;
     // A broken connection ends by itself; without a listener it would end the process.
     session.on("error", () => session.destroy());
   });
-  server.on("connection", (socket: Socket) => {
-    const calls = connections.callsOf(socket);
-    if (newest === undefined || calls === undefined) return;
+  server.on("sessionError", () => undefined);
+  const beginSession = (socket: Socket, calls: ConnectionCalls) => {
+    // Node makes the session at once.
+    server.emit("connection", socket);
+    if (newest === undefined) return;
     sessions.set(socket, newest);
     serveStreams(newest, calls, serve);
     newest = undefined;
-  });
-  server.on("sessionError", () => undefined);
-  // A session greets at once, after which HTTP/1.1 could not be answered: the caller begins.
+  };
   const listener = createTcpServer((socket) => {
-    connections.add(socket);
+    const calls = connections.add(socket);
     sessions.set(socket, undefined);
     socket.once("close", () => sessions.delete(socket));
-    socket.on("error", () => socket.destroy());
-    socket.once("readable", () => {
-      const head = socket.read() as Buffer | null;
-      if (head === null) return;
-      if (HTTP1.test(head.toString("latin1", 0, 16))) {
-        // What is left unread would reset the connection, and with it the refusal.
-        socket.resume();
-        return refuseSocket(socket, NOT_HTTP2);
-      }
-      socket.unshift(head);
-      server.emit("connection", socket);
-    });
+    refuseHttp1(socket, () => beginSession(socket, calls));
   });
 
   return {
@@ -144,6 +124,25 @@ export function createGrpcServer(
   };
 }
 
+/**
+ * Looks at the first bytes of a connection: refuses HTTP/1.1, and leaves all else to `begin`. A session greets
+ * at once, after which HTTP/1.1 could not be answered any more.
+ */
+function refuseHttp1(socket: Socket, begin: () => void): void {
+  socket.on("error", () => socket.destroy());
+  socket.once("readable", () => {
+    const head = socket.read() as Buffer | null;
+    if (head === null) return;
+    if (!HTTP1.test(head.toString("latin1", 0, 16))) {
+      socket.unshift(head);
+      return begin();
+    }
+    // What is left unread would reset the connection, and with it the refusal.
+    socket.resume();
+    refuseSocket(socket, NOT_HTTP2);
+  });
+}
+
 /** Serves a stream that a session brought, as Node tells of it. */
 type ServeStream = (
   stream: ServerHttp2Stream,
@@ -152,6 +151,19 @@ type ServeStream = (
   rawHeaders: readonly string[],
   calls: ConnectionCalls,
 ) => void;
+
+/** Builds what offers a stream to `takeStream`, and else hands it to `handle`. */
+function createServeStream(handle: RpcHandler, takeStream: TakeStream): ServeStream {
+  // Never listens: it is there to make Node's request and response objects of a stream, which the
+  // server itself would make of every stream.
+  const compatibility = createServer(handle);
+  return (stream, headers, flags, rawHeaders, calls) => {
+    if (takeStream(stream, headers, rawHeaders, calls)) return;
+    // Some of these last as long as they like.
+    calls.exempt(stream);
+    compatibility.emit("stream", stream, headers, flags, rawHeaders);
+  };
+}
 
 function serveStreams(
   session: ServerHttp2Session,
@@ -166,11 +178,11 @@ function serveStreams(
     if (calls.begin(stream)) return serve(stream, headers, flags, rawHeaders, calls);
     // Without a listener a stream that breaks while it waits would end the process.
     stream.on("error", () => undefined);
-    const refuse = () => stream.close(constants.NGHTTP2_REFUSED_STREAM);
-    stream.setTimeout(IDLE_STREAM_MS, refuse);
+    const refuseStream = () => stream.close(constants.NGHTTP2_REFUSED_STREAM);
+    stream.setTimeout(IDLE_STREAM_MS, refuseStream);
     const waits = calls.wait(stream, () => {
       // A call that has begun must not be refused as one that has not: clients would repeat it.
-      stream.setTimeout(0, refuse);
+      stream.setTimeout(0, refuseStream);
       serve(stream, headers, flags, rawHeaders, calls);
     });
     if (!waits) stream.close(constants.NGHTTP2_REFUSED_STREAM);

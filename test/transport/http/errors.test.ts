@@ -437,18 +437,21 @@ test("HTTP/2 on the HTTP server is told where gRPC is", async () => {
   expect((await service.request(QUOTE, { apiKey, body: COVERED_ROUTE })).status).toBe(200);
 });
 
-test.each(["", "x".repeat(200_000)])("HTTP/1.1 on the gRPC server is told where JSON is", async (rest) => {
-  const text =
-    "This port speaks gRPC, by HTTP/2; the JSON API and the dashboard are at the port PORT.";
-  const answer = await rawHttp(
-    service.grpcUrl,
-    `POST ${QUOTE} HTTP/1.1\r\nHost: x\r\nContent-Length: ${rest.length}\r\n\r\n${rest}`,
-  );
-  const { status, body, headers } = answer;
-  expect([status, body, headers.get("connection")]).toEqual([400, errorBody(text), "close"]);
-  const client = service.grpcClient(apiKey);
-  expect((await client.quoteShipment(RPC_ROUTE)).covered).toBe(true);
-});
+test.each(["", "x".repeat(200_000)])(
+  "HTTP/1.1 on the gRPC server is told where JSON is",
+  async (rest) => {
+    const text =
+      "This port speaks gRPC, by HTTP/2; the JSON API and the dashboard are at the port PORT.";
+    const answer = await rawHttp(
+      service.grpcUrl,
+      `POST ${QUOTE} HTTP/1.1\r\nHost: x\r\nContent-Length: ${rest.length}\r\n\r\n${rest}`,
+    );
+    const { status, body, headers } = answer;
+    expect([status, body, headers.get("connection")]).toEqual([400, errorBody(text), "close"]);
+    const client = service.grpcClient(apiKey);
+    expect((await client.quoteShipment(RPC_ROUTE)).covered).toBe(true);
+  },
+);
 
 test("a caller that leaves in the middle of its body leaves no call in flight", async () => {
   for (const text of ["", "{", '{"pickup_lat": 1']) {
