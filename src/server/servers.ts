@@ -138,9 +138,7 @@ export function createServers(options: ServersOptions): Servers {
         probes(isOpen ? registry : undefined),
         createApiDescription(API_DESCRIPTION, config.publicUrl),
         createDocsFiles(DOCS_FOLDER, config),
-        ...(config.dashboard
-          ? dashboardHandlers(config.mapTiles, { toRefusal, endSignal })
-          : []),
+        ...(config.dashboard ? dashboardHandlers(config.mapTiles, { toRefusal, endSignal }) : []),
         createStartPage({ isUnbuilt: config.dashboard === true, publicUrl: config.publicUrl }),
       ],
     }),
