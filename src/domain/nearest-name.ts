@@ -1,5 +1,5 @@
 /** Longer names are not compared, in characters. */
-const MAX_CHARACTERS = 200;
+export const MAX_CHARACTERS = 200;
 
 /**
  * Which of `names` somebody who wrote `name` most likely meant: one that differs by case and separators
@@ -38,27 +38,30 @@ function plain(name: string): string {
 
 /**
  * How many characters are too many, missing, wrong, or exchanged with the next (the optimal string alignment
- * distance): exact up to `most`, else any larger number.
+ * distance): exact up to `most`, else any larger number. Takes time in proportion to the length.
  */
 function typingErrors(a: string, b: string, most: number): number {
   if (Math.abs(a.length - b.length) > most) return Infinity;
-  let before: number[] = [];
-  let above = Array.from({ length: b.length + 1 }, (_, j) => j);
+  const rows = [0, 1, 2].map(() => new Array<number>(b.length + 2).fill(Infinity));
+  for (let j = 0; j <= most; j++) rows[0]![j] = j;
   for (let i = 1; i <= a.length; i++) {
-    const row = Array.from({ length: b.length + 1 }, (_, j) => (j === 0 ? i : Infinity));
+    const [before, above, row] = [rows[(i + 1) % 3]!, rows[(i + 2) % 3]!, rows[i % 3]!];
     // Farther from the diagonal there are more errors than count.
-    for (let j = Math.max(1, i - most); j <= Math.min(b.length, i + most); j++) {
+    const first = Math.max(1, i - most);
+    row[first - 1] = first === 1 ? i : Infinity;
+    let fewest = row[first - 1]!;
+    for (let j = first; j <= Math.min(b.length, i + most); j++) {
       const wrong = a[i - 1] === b[j - 1] ? 0 : 1;
-      row[j] = Math.min(above[j]! + 1, row[j - 1]! + 1, above[j - 1]! + wrong);
+      let errors = Math.min(above[j]! + 1, row[j - 1]! + 1, above[j - 1]! + wrong);
       if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
-        row[j] = Math.min(row[j]!, before[j - 2]! + 1);
+        errors = Math.min(errors, before[j - 2]! + 1);
       }
+      row[j] = errors;
+      fewest = Math.min(fewest, errors);
     }
-    if (Math.min(...row) > most) return Infinity;
-    before = above;
-    above = row;
+    if (fewest > most) return Infinity;
   }
-  return above[b.length]!;
+  return rows[a.length % 3]![b.length]!;
 }
 
 /** The words of `snake_case`, `kebab-case` and `camelCase`, in small letters. */

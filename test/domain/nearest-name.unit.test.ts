@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { nearestByWords, nearestName } from "../../src/domain/nearest-name.ts";
 
@@ -35,6 +36,36 @@ test("of several that are equally near none is taken", () => {
   expect(nearestName("PROT", ["PORT", "PORT"])).toBe("PORT");
   expect(nearestName("pickup-lat", ["pickup_lat", "pickup_lng"])).toBe("pickup_lat");
 });
+
+test("typing errors are counted as by the whole table of the algorithm", () => {
+  const name = fc.string({ unit: fc.constantFrom("a", "b"), maxLength: 12 });
+  fc.assert(
+    fc.property(name, name, (written, meant) => {
+      const most = written.length < 4 ? 0 : written.length < 8 ? 1 : 2;
+      const isNear = typingErrors(written, meant) <= most;
+      expect(nearestName(written, [meant])).toBe(isNear ? meant : undefined);
+    }),
+    { numRuns: 5_000 },
+  );
+});
+
+/** The optimal string alignment distance, by its definition. */
+function typingErrors(a: string, b: string): number {
+  const [i, j] = [a.length, b.length];
+  const table = Array.from({ length: i + 1 }, (_, x) =>
+    Array.from({ length: j + 1 }, (_, y) => (x === 0 || y === 0 ? x + y : 0)),
+  );
+  for (let x = 1; x <= i; x++) {
+    for (let y = 1; y <= j; y++) {
+      const wrong = a[x - 1] === b[y - 1] ? 0 : 1;
+      const errors = [table[x - 1]![y]! + 1, table[x]![y - 1]! + 1, table[x - 1]![y - 1]! + wrong];
+      const isExchange = x > 1 && y > 1 && a[x - 1] === b[y - 2] && a[x - 2] === b[y - 1];
+      if (isExchange) errors.push(table[x - 2]![y - 2]! + 1);
+      table[x]![y] = Math.min(...errors);
+    }
+  }
+  return table[i]![j]!;
+}
 
 test.each([
   ["weight_kg", "weight"],

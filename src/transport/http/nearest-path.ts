@@ -1,4 +1,4 @@
-import { nearestName } from "../../domain/nearest-name.ts";
+import { MAX_CHARACTERS, nearestName } from "../../domain/nearest-name.ts";
 import type { Route } from "./routes.ts";
 
 /**
@@ -14,6 +14,7 @@ export function createNearestPath(routes: readonly Route[]): (path: string) => s
       templates.filter(({ length }) => length === given.length).map((it) => fill(it, given)),
     );
   return (path) => {
+    if (path.length > MAX_CHARACTERS) return undefined;
     const parts = path.split("/");
     const given = parts.slice(parts.findIndex(Boolean), parts.findLastIndex(Boolean) + 1);
     if (given.includes("")) return undefined;
