@@ -55,16 +55,6 @@ export const LEFT_OUT: readonly LeftOut[] = [
     test: "bookings whose commit was not acknowledged are not repeated",
     because: "it slows commits down by a trigger, which shards do not have",
   },
-  {
-    file: "test/pipeline/bounds/limiter.test.ts",
-    test: "a workspace can make as many calls as its limit allows, and not one more",
-    because: "a thousand reads at once take longer there than each may wait",
-  },
-  {
-    file: "test/server/trusted-proxies.test.ts",
-    test: "behind a trusted proxy, only the address that sends many unknown keys has to wait",
-    because: "unknown keys, one after the other, come more slowly there than the limit refills",
-  },
 ];
 
 /** The files of which nothing runs. */
