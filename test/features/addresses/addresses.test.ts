@@ -1,3 +1,4 @@
+import manifest from "../../../package.json" with { type: "json" };
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { describe, expect, test } from "vitest";
 import {
@@ -97,8 +98,8 @@ describe("with a geocoder", () => {
       lat: "40.71",
       lon: "-74.01",
     });
-    expect(standIn.asked.at(-1)!.headers["user-agent"]).toMatch(
-      /^shipment-booking\/[\d.]+ \(\+https:\/\/book\.example\.org\)$/,
+    expect(standIn.asked.at(-1)!.headers["user-agent"]).toBe(
+      `shipment-booking/${manifest.version} (+https://book.example.org)`,
     );
   });
 
