@@ -804,7 +804,7 @@ export declare const ExportShipmentsRequestSchema: GenMessage<ExportShipmentsReq
  */
 export declare type ExportShipmentsResponse = Message<"shipments.v1.ExportShipmentsResponse"> & {
   /**
-   * The file (RFC 4180), piece by piece: UTF-8 with a byte order mark. The first line names the columns, more of which
+   * The file (RFC 4180), in pieces of 1 MiB at most: UTF-8 with a byte order mark. The first line names the columns, more of which
    * may be added at the end. An apostrophe stands before what a spreadsheet would take for a formula: at the beginning
    * of text, and behind semicolons, tabs and line breaks in it.
    *

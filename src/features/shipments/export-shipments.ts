@@ -1,15 +1,16 @@
 import { create } from "@bufbuild/protobuf";
-import { stringify, type Options } from "csv-stringify/sync";
 import {
   ExportShipmentsResponseSchema,
   type ExportShipmentsRequestValid,
   type ExportShipmentsResponse,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { createSemaphore } from "../../db/semaphore.ts";
 import { runStatement } from "../../db/statement.ts";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
 import { statesWith } from "../../domain/shipment/shipment-state.ts";
 import type { Call } from "../../pipeline/call.ts";
 import type { ShipmentDeps } from "./change-shipment.ts";
+import { holdHeapGrowth } from "./heap-growth.ts";
 import { listParts, readShipmentFilters, selectListed } from "./shipment-filters.ts";
 import { shipmentJson } from "./shipment-message.ts";
 import { selectShipments, SHIPMENT_COLUMN } from "./shipment-row.ts";
@@ -19,6 +20,8 @@ const MOST = 1_000_000;
 /** How many are read and sent at a time: 10 at first, then as many as make about a piece, 100 at most. */
 const FIRST_BATCH = 10;
 const MAX_BATCH = 100;
+/** How many batches this process reads at a time, for all exports: the others wait in memory for a reader only. */
+const turn = createSemaphore(2);
 /** About how large a piece is, which waits in memory until its reader takes it. */
 const PIECE_BYTES = 64 * 1024;
 /** How large a piece is at most; a message in JSON is larger by a third. */
@@ -54,21 +57,31 @@ export async function* exportShipments(
   const sql = selectListed(SHIPMENT_COLUMN, left, `limit ${limit}`);
   /** Apart, so that rows are not kept while their lines wait for a reader. */
   const readBatch = async (last: readonly string[], size: number) => {
-    const rows = await selectShipments(deps, sql, [...values, ...last, size]);
-    const end = rows.length < size ? undefined : rows.at(-1)!;
-    return {
-      pieces: piecesOf(rows.map((row) => cellsOf(shipmentJson(row, caller)))),
-      last: end && [end.createdAt.toISOString(), end.reference],
-    };
+    await turn.acquire();
+    try {
+      const rows = await selectShipments(deps, sql, [...values, ...last, size]);
+      const end = rows.length < size ? undefined : rows.at(-1)!;
+      return {
+        pieces: piecesOf(rows.map((row) => lineOf(shipmentJson(row, caller)))),
+        last: end && [end.createdAt.toISOString(), end.reference],
+      };
+    } finally {
+      turn.release();
+    }
   };
   let last: readonly string[] | undefined = ["infinity", ""];
   let size = FIRST_BATCH;
-  while (last !== undefined && !signal.aborted) {
-    const batch = await readBatch(last, size);
-    for (const piece of batch.pieces) yield fileOf(piece);
-    const bytes = batch.pieces.reduce((sum, piece) => sum + piece.length, 1);
-    size = Math.min(MAX_BATCH, Math.max(1, Math.floor((size * PIECE_BYTES) / bytes)));
-    last = batch.last;
+  const release = holdHeapGrowth();
+  try {
+    while (last !== undefined && !signal.aborted) {
+      const batch = await readBatch(last, size);
+      for (const piece of batch.pieces) yield fileOf(piece);
+      const bytes = batch.pieces.reduce((sum, piece) => sum + piece.length, 1);
+      size = Math.min(MAX_BATCH, Math.max(1, Math.floor((size * PIECE_BYTES) / bytes)));
+      last = batch.last;
+    }
+  } finally {
+    release();
   }
 }
 
@@ -76,13 +89,13 @@ function fileOf(lines: Buffer): ExportShipmentsResponse {
   return create(ExportShipmentsResponseSchema, { csv: lines });
 }
 
-/** Lines of a file in pieces, which end with a line: only one that is very long is larger than `MAX_PIECE_BYTES`. */
-function piecesOf(cells: Cell[][]): Buffer[] {
-  const lines = Buffer.from(stringify(cells, FORMAT));
-  if (lines.length === 0) return [];
-  if (lines.length <= MAX_PIECE_BYTES || cells.length === 1) return [lines];
-  const half = cells.length / 2;
-  return [...piecesOf(cells.slice(0, half)), ...piecesOf(cells.slice(half))];
+/** Lines of a file in pieces. No line is longer than `MAX_PIECE_BYTES`. */
+function piecesOf(lines: readonly string[]): Buffer[] {
+  const piece = Buffer.from(lines.join(""));
+  if (piece.length === 0) return [];
+  if (piece.length <= MAX_PIECE_BYTES || lines.length === 1) return [piece];
+  const half = lines.length / 2;
+  return [...piecesOf(lines.slice(0, half)), ...piecesOf(lines.slice(half))];
 }
 
 function tooMany(): Refusal {
@@ -138,24 +151,23 @@ const COLUMNS: Readonly<Record<string, (shipment: Json) => Cell>> = {
 
 const CELLS = Object.values(COLUMNS);
 
-function cellsOf(shipment: Json): Cell[] {
-  return CELLS.map((cellOf) => withoutFormulas(cellOf(shipment)));
+function lineOf(shipment: Json): string {
+  return `${CELLS.map((cellOf) => cellText(cellOf(shipment))).join()}\r\n`;
+}
+
+/** A cell as RFC 4180 has it, without what a spreadsheet would run. */
+function cellText(cell: Cell): string {
+  if (typeof cell !== "string") return cell === undefined || cell === null ? "" : String(cell);
+  const text = cell.replace(FORMULA, "$1'");
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 /**
- * Where a spreadsheet would begin to read a formula: at the beginning of a cell, also where it takes cells to be
- * separated by semicolons or tabs, as it does in many languages, and so knows no quotes around line breaks. Quotes
- * before the sign may then be taken for those around a cell.
+ * An apostrophe is put where a spreadsheet would begin to read a formula: at the beginning of a cell, also where it
+ * takes cells to be separated by semicolons or tabs, as it does in many languages, and so knows no quotes around line
+ * breaks. Quotes before the sign may then be taken for those around a cell.
  */
 const FORMULA = /(^|[;\t\r\n])(?="*[=+\-@＝＋－＠])/g;
 
-/** Puts an apostrophe before what a spreadsheet would run as a formula. */
-function withoutFormulas(cell: Cell): Cell {
-  return typeof cell === "string" ? cell.replace(FORMULA, "$1'") : cell;
-}
-
-/** With a delimiter that is given, line breaks in cells would not be quoted by themselves. */
-const FORMAT: Options = { record_delimiter: "windows", quote_record_delimiter: true };
-
 /** Spreadsheets know UTF-8 by the byte order mark. */
-const HEADER = Buffer.from(stringify([Object.keys(COLUMNS)], { ...FORMAT, bom: true }));
+const HEADER = Buffer.from(`\uFEFF${Object.keys(COLUMNS).join()}\r\n`);

@@ -32,21 +32,18 @@ export interface ConnectionActions {
   readonly closeSilent: (socket: Socket) => void;
   /** Drops a response that is not read. */
   readonly cutResponse: (response: PendingResponse) => void;
-  /** Whether responses wait for those before them, and so may stall though their reader reads. */
-  readonly inOrder?: boolean;
+  /** How long a response may stall whose connection does not; as that unless given. */
+  readonly responseStallMs?: number;
 }
 
 /** Builds the record of a server's connections. */
 export function createConnections(
   limits: ConnectionLimits,
-  { closeSilent, cutResponse, inOrder = false }: ConnectionActions,
+  { closeSilent, cutResponse, responseStallMs: stallMs = limits.stallMs }: ConnectionActions,
 ): Connections {
   const all = new Map<Socket, Connection>();
   const byAddress = new Map<string, Map<Socket, Connection>>();
-  const cutUnread = createUnreadResponses(
-    { ...limits, stallMs: inOrder ? Infinity : limits.stallMs },
-    cutResponse,
-  );
+  const cutUnread = createUnreadResponses({ ...limits, stallMs }, cutResponse);
   const lookAt = createStalledSockets(limits.stallMs, (socket: Socket) => socket.destroy());
   const ofServer = { waiting: 0, heldBytes: 0 };
   let sweeping: NodeJS.Timeout | undefined;

@@ -72,7 +72,8 @@ export function createStalledSockets<S extends object>(
 ): (socket: S, nowMs: number) => void {
   const stalls = new WeakMap<S, { readonly taken: number; readonly sinceMs: number }>();
   return (socket, nowMs) => {
-    const { bytesWritten = 0, writeQueueSize = 0 } = (socket as WritingSocket)._handle ?? {};
+    const { _handle: handle } = socket as WritingSocket;
+    const { bytesWritten = 0, writeQueueSize = 0 } = handle ?? {};
     if (writeQueueSize === 0) return void stalls.delete(socket);
     const taken = bytesWritten - writeQueueSize;
     const known = stalls.get(socket);

@@ -73,7 +73,8 @@ export function createBoundedServer(
       closeSilent: () => undefined,
       // Not the response, which has no socket before it is its turn in a pipeline.
       cutResponse: (response) => (response as ServerResponse).req.socket.destroy(),
-      inOrder: true,
+      // In a pipeline it waits for those before it.
+      responseStallMs: Infinity,
     },
   );
 

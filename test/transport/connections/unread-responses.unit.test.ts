@@ -2,11 +2,12 @@ import { expect, test } from "vitest";
 import { createStalledSockets } from "../../../src/transport/connections/unread-responses.ts";
 
 test("a socket stalls when nothing of what waits was taken for as long as it may wait, however much is added", () => {
-  const socket = { _handle: { bytesWritten: 0, writeQueueSize: 0 } };
+  const handle = { bytesWritten: 0, writeQueueSize: 0 };
+  const socket = { _handle: handle };
   const cut: unknown[] = [];
   const lookAt = createStalledSockets(30_000, (stalled) => cut.push(stalled));
   const look = (nowMs: number, bytesWritten: number, writeQueueSize: number) => {
-    Object.assign(socket._handle, { bytesWritten, writeQueueSize });
+    Object.assign(handle, { bytesWritten, writeQueueSize });
     lookAt(socket, nowMs);
     return cut.length;
   };
