@@ -11,7 +11,7 @@ import { PROTOCOLS, rpcClient } from "../../support/rpc-client.ts";
 import { rpcError, rpcRefusal } from "../../support/rpc-error.ts";
 import { startReplica, startService, type TestWorkspace } from "../../support/service.ts";
 import { take } from "../../support/take.ts";
-import { addWebhook, hurry, untilAttempted } from "../../support/webhooks.ts";
+import { addWebhook, hurry } from "../../support/webhooks.ts";
 import { withoutHeartbeats } from "../../support/without-heartbeats.ts";
 
 const MESSAGE = "The workspace is suspended: its calls are refused until the platform resumes it.";
@@ -136,17 +136,21 @@ test("a suspended workspace loses nothing", async () => {
 });
 
 test("webhooks are still sent what happened before the suspension", async () => {
-  const receiver = await startReceiver((response, count) =>
-    response.writeHead(count === 1 ? 500 : 204).end(),
-  );
-  const { data: webhook } = await addWebhook(service, workspace.apiKey, { url: receiver.url });
+  const suspended = Promise.withResolvers<void>();
+  const receiver = await startReceiver(async (response, count) => {
+    await suspended.promise;
+    response.writeHead(count === 1 ? 500 : 204).end();
+  });
+  await addWebhook(service, workspace.apiKey, { url: receiver.url });
   const { reference } = await book(service, workspace.apiKey);
-  await untilAttempted(service, workspace.apiKey, webhook.id, 1);
+  await eventually("the first attempt", () => receiver.received.length === 1);
   await set("suspend");
   await untilAll(403);
-  expect(receiver.received).toHaveLength(1);
-  await hurry(service);
-  await eventually("the message that failed before", () => receiver.received.length === 2);
+  suspended.resolve();
+  await eventually("the message that failed before", async () => {
+    await hurry(service);
+    return receiver.received.length === 2;
+  });
   expect(receiver.received[1]!.headers["webhook-id"]).toBe(`evt_${reference}_1`);
 });
 
