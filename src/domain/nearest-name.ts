@@ -42,7 +42,7 @@ function plain(name: string): string {
  */
 function typingErrors(a: string, b: string, most: number): number {
   if (Math.abs(a.length - b.length) > most) return Infinity;
-  const rows = [0, 1, 2].map(() => new Array<number>(b.length + 2).fill(Infinity));
+  const rows = [0, 1, 2].map(() => Array.from({ length: b.length + 2 }, () => Infinity));
   for (let j = 0; j <= most; j++) rows[0]![j] = j;
   for (let i = 1; i <= a.length; i++) {
     const [before, above, row] = [rows[(i + 1) % 3]!, rows[(i + 2) % 3]!, rows[i % 3]!];

@@ -77,11 +77,8 @@ export function createConnections(
   return {
     add(socket) {
       const address = socket.remoteAddress ?? "";
-      const connection = {
-        address,
-        calls: createConnectionCalls(limits, ofServer, { remoteAddress: address }),
-        sinceMs: performance.now(),
-      };
+      const calls = createConnectionCalls(limits, ofServer, { remoteAddress: address });
+      const connection = { address, calls, sinceMs: performance.now() };
       const ofAddress = byAddress.getOrInsertComputed(address, () => new Map());
       const hasRoom =
         (ofAddress.size < limits.maxConnectionsOfAddress || makeRoom(ofAddress)) &&
@@ -95,7 +92,7 @@ export function createConnections(
         if (ofAddress.size === 0) byAddress.delete(address);
         socket.destroy();
       }
-      return connection.calls;
+      return calls;
     },
     callsOf: (socket) => all.get(socket)?.calls,
     count: () => all.size,
