@@ -70,7 +70,7 @@ async function serve(config: Config, demo: boolean): Promise<void> {
       await database.release();
     }
   } finally {
-    flush();
+    await flush();
   }
 }
 
@@ -101,7 +101,7 @@ async function serveOn(
         : "";
       if (!(await untilServing(app, log))) return;
       letYoungGenerationGrow();
-      flush();
+      await flush();
       process.stdout.write(banner);
     };
     const signal = await Promise.race([shutdown, serving().then(() => shutdown)]);
@@ -178,8 +178,7 @@ async function openDatabase(
 function endInTime({ log, flush }: Log): void {
   const exit = () => {
     log.error(`work was cut: it had not ended after ${END_MS / 1_000} s`);
-    flush();
-    process.exit(1);
+    void flush().finally(() => process.exit(1));
   };
   setTimeout(exit, END_MS).unref();
 }

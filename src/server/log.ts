@@ -1,4 +1,5 @@
 import { hostname } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
 import { styleText } from "node:util";
 import { destination, pino, type DestinationStream, type Logger } from "pino";
 import type { Config } from "../config/config.ts";
@@ -13,8 +14,12 @@ const BASE = { service: "shipments", version: manifest.version, instance: INSTAN
 /** A log on standard output, and what writes all that it holds back. */
 export interface Log {
   readonly log: Logger;
-  readonly flush: () => void;
+  /** To be awaited before the process exits, which loses what is being written. */
+  readonly flush: () => Promise<void>;
 }
+
+/** How long writing may take whose reader is slow, in milliseconds. */
+const FLUSH_MS = 100;
 
 /**
  * Opens the log on standard output: lines for people on a terminal, else JSON, unless the
@@ -29,15 +34,19 @@ export async function createLog(config: Pick<Config, "logLevel" | "logFormat">):
   return { log: pino({ level: config.logLevel, base: BASE, formatters, hooks }, stream), flush };
 }
 
-interface Output {
+interface Output extends Pick<Log, "flush"> {
   readonly stream: DestinationStream;
-  readonly flush: () => void;
 }
 
 /** Written in batches, so that a line for each call costs next to nothing. */
 function jsonOutput(): Output {
   const stream = destination({ dest: 1, sync: false, minLength: 4_096, periodicFlush: 100 });
-  return { stream, flush: () => stream.flushSync() };
+  const flush = async () => {
+    const written = new Promise((resolve) => stream.flush(resolve));
+    await Promise.race([written, sleep(FLUSH_MS, undefined, { ref: false })]);
+    stream.flushSync();
+  };
+  return { stream, flush };
 }
 
 /** Loaded only here: a service in production writes JSON. */
@@ -55,7 +64,7 @@ async function textOutput(): Promise<Output> {
   process.stdout.on("error", () => undefined);
   const stream = { write: (line: string) => void process.stdout.write(format(line)) };
   // A terminal is written to at once.
-  return { stream, flush: () => undefined };
+  return { stream, flush: async () => undefined };
 }
 
 /** The fields of a call's line that its message tells. */

@@ -14,7 +14,7 @@ function logged(environment: Record<string, string>, logFormat?: string): string
     log.info({ requestId: "r1", method: "m", address: "192.0.2.1", workspace: 7, key: "key_1", code: "ok", status: 201, durationMs: 5.25 }, "call");
     log.info({ requestId: "${KEY}", path: "/v2", code: "unimplemented", status: 404, durationMs: 0.04 }, "call");
     log.warn({ requestId: "r3" }, "database unavailable");
-    flush();
+    await flush();
   `;
   const { stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", program], {
     env: { PATH: process.env.PATH, ...environment },
@@ -80,7 +80,7 @@ test("an operator's key in a log is cut like a workspace's", () => {
     const { createLog } = await import("./src/server/log.ts");
     const { log, flush } = await createLog({ logLevel: "info" });
     log.info({ requestId: "${KEY.replace("shp_", "sho_")}" }, "call");
-    flush();
+    await flush();
   `;
   const { stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", program], {
     env: { PATH: process.env.PATH },
