@@ -24,7 +24,9 @@ export const GEOCODER_VARIABLES = {
         "must be an address such as https://photon.example.org, without user, query or fragment",
     })
     .transform((text) => new URL(text).href.replace(/\/+$/, ""))
-    .optional(),
+    .optional()
+    // Its path may hold a key.
+    .meta(SECRET),
   GEOCODER_KEY: z
     .string()
     .regex(/^[\x21-\x7e][\x20-\x7e]{0,998}$/, "must be at most 999 visible characters")

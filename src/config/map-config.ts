@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { z } from "zod";
 import type { MapTiles } from "../domain/map-tiles.ts";
-import { ConfigError } from "./tracing-config.ts";
+import { ConfigError, SECRET } from "./tracing-config.ts";
 
 /** The variables of maps. */
 export const MAP_VARIABLES = {
@@ -10,7 +10,9 @@ export const MAP_VARIABLES = {
     .refine(isTilesUrl, {
       error: "must be an address such as https://tiles.example.org/{z}/{x}/{y}.png",
     })
-    .optional(),
+    .optional()
+    // Its path may hold a key.
+    .meta(SECRET),
   MAP_TILES_FILE: z
     .string()
     .refine(holdsImages, {

@@ -1,3 +1,8 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** How long is waited for a workspace that has its share before others are looked for again, in milliseconds. */
+const REST_MS = 500;
+
 /** A piece of work of a workspace. */
 export interface WorkItem {
   readonly workspace: number;
@@ -52,11 +57,16 @@ export function createWorkers<Item extends WorkItem>(
   return {
     async begin() {
       if (inHand.size >= atOnce) await Promise.race(ended());
-      const room = atOnce - inHand.size;
       const workspaces = new Set([...inHand.values()].map(({ workspace }) => workspace));
-      const found = await find(room, [...workspaces].filter(hasShare));
-      const begun = found.filter(beginOne);
-      return begun.length > 0 && found.length === room;
+      const excepted = [...workspaces].filter(hasShare);
+      const found = await find(atOnce, excepted);
+      const begun = found.filter((item) => inHand.size < atOnce && beginOne(item));
+      const isMoreFound = found.length > begun.length || found.length === atOnce;
+      if (begun.length > 0) return isMoreFound || excepted.length > 0;
+      if (excepted.length === 0) return false;
+      // What is due of these begins as soon as a piece of theirs has ended.
+      await Promise.race([...ended(), sleep(REST_MS, undefined, { ref: false })]);
+      return true;
     },
     async idle() {
       await Promise.all(ended());

@@ -156,4 +156,7 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Constructor<Migra
   "20261123193631-hours-of-booking-days": async () =>
     (await import("./migrations/20261123193631-hours-of-booking-days.ts"))
       .Migration20261123193631_hours_of_booking_days,
+  "20261123205500-partly-disputed": async () =>
+    (await import("./migrations/20261123205500-partly-disputed.ts"))
+      .Migration20261123205500_partly_disputed,
 };

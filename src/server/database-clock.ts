@@ -33,16 +33,18 @@ export function createDatabaseClock(
 ): DatabaseClock {
   let aheadMs = 0;
   const aheadSeconds = () => Math.round(aheadMs) / 1_000;
-  const differs = () => Math.abs(aheadMs) > SAID_MS;
+  let differs = false;
   return {
     async look(client) {
       const sentMs = nowMs();
       const { rows } = await client.query<{ ms: number }>(NOW);
       const roundTripMs = nowMs() - sentMs;
       if (roundTripMs > MAX_ROUND_TRIP_MS) return;
-      const differed = differs();
+      const differed = differs;
       aheadMs = clockMs() - roundTripMs / 2 - rows[0]!.ms;
-      if (differs() === differed) return;
+      // A clock near the bound would be told of at each look.
+      differs = Math.abs(aheadMs) > (differed ? SAID_MS / 2 : SAID_MS);
+      if (differs === differed) return;
       const seconds = aheadSeconds();
       if (differed) log.info({ seconds }, "the clock agrees with the database's again");
       else log.warn({ seconds }, "the clock differs from the database's: keep both by NTP");

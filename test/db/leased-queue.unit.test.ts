@@ -48,6 +48,38 @@ test("a workspace whose pieces all hang leaves room for others", async () => {
   expect(names()).toEqual(["a", "b", "e"]);
 });
 
+test("the next piece of a workspace that has its share is begun as soon as one has ended", async () => {
+  const due = piecesOf(1, "a", "b", "c");
+  const { workers, begun, names } = startWorkers(due);
+  await workers.begin();
+  const next = workers.begin();
+  begun.get("a")!.end();
+  expect(await next).toBe(true);
+  await workers.begin();
+  expect(names()).toEqual(["a", "b", "c"]);
+});
+
+test("what is found again while it is in hand takes no room of what is due after it", async () => {
+  const due = [...piecesOf(1, "a"), ...piecesOf(2, "b"), ...piecesOf(3, "c"), ...piecesOf(4, "d")];
+  const names: (string | undefined)[] = [];
+  const workers = createWorkers(
+    {
+      atOnce: 3,
+      ofWorkspace: 2,
+      find: async (limit) => due.slice(0, limit),
+      async work({ reference }) {
+        names.push(reference);
+        if (reference !== "c") return new Promise(() => undefined);
+        due.splice(2, 1);
+      },
+    },
+    () => undefined,
+  );
+  await workers.begin();
+  await workers.begin();
+  expect(names).toEqual(["a", "b", "c", "d"]);
+});
+
 test("what fails is told, and makes room", async () => {
   const due = piecesOf(1, "a", "b", "c");
   const { workers, begun, failures, names } = startWorkers(due);

@@ -39,11 +39,13 @@ test("a difference of more than 2 s is said once, as is its end, and from 30 s o
   expect(await look(29_999)).toEqual([29.999, undefined]);
   expect(await look(30_000)).toEqual([30, WRONG]);
   expect(await look(-30_000)).toEqual([-30, WRONG]);
+  expect(await look(-1_001)).toEqual([-1.001, undefined]);
+  expect(await look(-1_000)).toEqual([-1, undefined]);
   expect(await look(-2_000)).toEqual([-2, undefined]);
   expect(await look(-2_001)).toEqual([-2.001, undefined]);
   expect(said).toEqual([
     [DIFFERS, { seconds: 2.001 }],
-    ["the clock agrees with the database's again", { seconds: -2 }],
+    ["the clock agrees with the database's again", { seconds: -1 }],
     [DIFFERS, { seconds: -2.001 }],
   ]);
 });

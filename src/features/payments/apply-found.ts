@@ -104,7 +104,9 @@ function isGone(found: FoundPayment): boolean {
 
 /** Whether the provider has said so before; a refund that was recorded by hand is none of its own. */
 function wasGone({ paymentDetails, totalMinor }: ShipmentRow): boolean {
-  const { refundedMinor, disputedMinor } = paymentDetails ?? NO_PAYMENT_DETAILS;
+  const { refundedMinor, disputedMinor, dispute } = paymentDetails ?? NO_PAYMENT_DETAILS;
+  // Before 0.2.0 a dispute of a part was taken for one of all.
+  if (dispute === "lost" && disputedMinor === undefined) return true;
   return refundedMinor + (disputedMinor ?? 0) >= totalMinor;
 }
 

@@ -48,7 +48,7 @@ export function nextCheck(state: ConnectionState, now: Date): Date {
 /** Of all workspaces. */
 const FIND_DUE = `
   select workspace_id::float8 as workspace from payment_connection
-  where check_at <= $1 order by check_at limit $2`;
+  where check_at <= $1 and workspace_id <> all ($3::bigint[]) order by check_at limit $2`;
 
 /**
  * The accounts that are due to be checked: each is read anew, and what its provider has told is listed,
@@ -59,7 +59,8 @@ export function accountsToCheck(deps: CheckAccountsDeps): LeasedQueue<WorkItem> 
   return {
     atOnce: AT_ONCE,
     ofWorkspace: 1,
-    find: (limit) => runStatement<WorkItem>(em, FIND_DUE, [now().toISOString(), limit]),
+    find: (limit, except) =>
+      runStatement<WorkItem>(em, FIND_DUE, [now().toISOString(), limit, except]),
     work: ({ workspace }) => checkAccount(deps, workspace),
   };
 }

@@ -138,7 +138,7 @@ export async function countRefundAttempt(
 const RELEASE = `
   update provider_payment set worker = null, leased_until = null, failures = $4,
     due_at = case when wakes = $5 then $6::timestamptz else $7::timestamptz end,
-    told = told and wakes <> $5
+    told = told and (wakes <> $5 or $4 > 0 and $6::timestamptz is not null)
   where workspace_id = $1 and shipment_reference = $2 and worker = $3`;
 
 /**

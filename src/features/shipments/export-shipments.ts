@@ -59,6 +59,8 @@ export async function* exportShipments(
   const readBatch = async (last: readonly string[], size: number) => {
     await turn.acquire();
     try {
+      // Its reader may have gone while others had their turn.
+      if (signal.aborted) return { pieces: [], last: undefined };
       const rows = await selectShipments(deps, sql, [...values, ...last, size]);
       const end = rows.length < size ? undefined : rows.at(-1)!;
       return {

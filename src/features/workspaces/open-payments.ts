@@ -21,13 +21,14 @@ const FIND_OPEN = `
  */
 export async function assertNoneOpen(
   em: EntityManager,
-  removed: Pick<PaymentConnection, "workspace" | "state"> | null,
+  removed: Pick<PaymentConnection, "workspace" | "state" | "account"> | null,
 ): Promise<void> {
   if (removed === null || removed.state === "revoked") return;
   type Found = { readonly isOpen: boolean; readonly isUncounted: boolean };
   const [found] = await runStatement<Found>(em, FIND_OPEN, [removed.workspace]);
   if (found!.isOpen) throw refuse("PAYMENTS_OPEN");
-  if (!found!.isUncounted) return;
+  // Money that does not count is at an account.
+  if (!found!.isUncounted || removed.account === null) return;
   const text =
     "Money was taken that does not count; refund it at the payment provider, or accept it, first.";
   throw refuse("PAYMENTS_OPEN", text, { subject: "payment_provider" });

@@ -74,6 +74,7 @@ export function createGrpcServer(
     },
   );
 
+  let isDraining = false;
   let newest: ServerHttp2Session | undefined;
   server.on("session", (session) => {
     newest = session;
@@ -88,6 +89,8 @@ export function createGrpcServer(
     sessions.set(socket, newest);
     serveStreams(newest, calls, serve);
     newest = undefined;
+    // After the greeting, which Node sends in an immediate of its own.
+    if (isDraining) setImmediate(() => sendElsewhere(socket));
   };
   const listener = createTcpServer((socket) => {
     const calls = connections.add(socket);
@@ -103,9 +106,9 @@ export function createGrpcServer(
       return address;
     },
     drain() {
+      isDraining = true;
       stopListening(listener);
-      // Node writes whole frames, so that another one fits between any two.
-      for (const [socket, session] of sessions) if (session) socket.write(GO_ELSEWHERE);
+      for (const [socket, session] of sessions) if (session) sendElsewhere(socket);
     },
     async close(graceMs) {
       const closed = closeServer(listener, graceMs, () => {
@@ -122,6 +125,11 @@ export function createGrpcServer(
     openCalls: connections.openCalls,
     openConnections: connections.count,
   };
+}
+
+/** Node writes whole frames, so that another one fits between any two. */
+function sendElsewhere(socket: Socket): void {
+  if (!socket.destroyed) socket.write(GO_ELSEWHERE);
 }
 
 /**

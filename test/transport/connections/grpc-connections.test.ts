@@ -232,6 +232,18 @@ test("a flood of resets ends its connection", async () => {
   await Promise.all([closed, flood()]);
 });
 
+test("a connection that begins to speak while its server drains is told to go elsewhere", async () => {
+  const port = await start({});
+  const socket = openTcp(port);
+  await eventually("the connection", () => server.openConnections() === 1);
+  server.drain();
+  const session = connect(`http://127.0.0.1:${port}`, { createConnection: () => socket });
+  opened.push(session);
+  const told = once(session, "goaway");
+  expect(await call(session)).toBe("0");
+  expect((await told)[1]).toBe(2 ** 31 - 1);
+});
+
 test("a server that drains takes no connection, and serves streams that callers were about to open", async () => {
   const port = await start({});
   const session = await openSession(port);
