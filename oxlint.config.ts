@@ -34,8 +34,7 @@ const FLOORS: readonly Floor[] = [
     because: "The server wires everything below it; only commands and the demo stand above it.",
     rooms: {
       commands: `gen package.json config/* demo/* server/* features/** db/* embedded-postgres/*
-        telemetry/tracing.ts domain/* domain/schedule/schedule.ts pipeline/{call,local-call}.ts
-        pipeline/request/validate-request.ts`,
+        telemetry/tracing.ts domain/* domain/schedule/schedule.ts pipeline/{call,local-call}.ts`,
       demo: "gen config/* server/* features/** db/orm.ts pipeline/local-call.ts",
       server: `gen package.json config/* transport/*/* features/** pipeline/* pipeline/*/* json/*
         oidc/* smtp/* telemetry/* db/* domain/*`,
@@ -70,8 +69,9 @@ const FLOORS: readonly Floor[] = [
     rooms: { "transport/connections": "pipeline/bounds/limits.ts" },
   },
   {
-    because: "Features import each other one way only, and of the pipeline only what a call is.",
-    all: "gen pipeline/{call,page,rpc-response}.ts db/* domain/* domain/*/*",
+    because:
+      "Features import each other one way only, and of the pipeline only what calls and RPCs are.",
+    all: "gen pipeline/{call,page,rpc,rpc-response}.ts db/* domain/* domain/*/*",
     rooms: {
       "features/payments":
         "features/payments/stripe/* features/{shipments,events,idempotency,audit,workspaces}/*",

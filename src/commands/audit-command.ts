@@ -7,7 +7,6 @@ import {
   type AuditEntry,
 } from "../../gen/shipments/admin/v1/audit_service_pb.js";
 import { MAX_PAGE_SIZE } from "../domain/limits.ts";
-import { listAuditEntries } from "../features/audit/list-audit-entries.ts";
 import { callRpc } from "./command-line-call.ts";
 import { wholeNumber } from "./options.ts";
 import { commandGroup, subcommand, timeText } from "./subcommand.ts";
@@ -28,7 +27,7 @@ export function auditCommand(): Command {
     ],
     async (em, { limit: pageSize, after }) => {
       const fields = { pageSize, ...(after === undefined ? {} : { after: BigInt(after) }) };
-      const { data } = await callRpc(em, method, listAuditEntries, fields);
+      const { data } = await callRpc(em, method, fields);
       const lines = data.length === 0 ? ["No changes yet."] : data.map(asLine);
       return { json: { audit_entries: data.map(asJson) }, lines };
     },

@@ -1,16 +1,9 @@
 import { userInfo } from "node:os";
-import {
-  create,
-  type DescMessage,
-  type DescMethodUnary,
-  type MessageInitShape,
-  type MessageShape,
-  type MessageValidType,
-} from "@bufbuild/protobuf";
-import type { DatabaseDeps, EntityManager } from "../db/orm.ts";
+import type { DescMethodUnary, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
+import type { EntityManager } from "../db/orm.ts";
 import type { OperatorCall } from "../pipeline/call.ts";
 import { localCall } from "../pipeline/local-call.ts";
-import { compileValidateRequest } from "../pipeline/request/validate-request.ts";
+import { callLocally } from "../server/local-rpcs.ts";
 
 /**
  * Calls an RPC of operators in the name of the account that runs the command.
@@ -20,28 +13,9 @@ import { compileValidateRequest } from "../pipeline/request/validate-request.ts"
 export function callRpc<M extends DescMethodUnary>(
   em: EntityManager,
   method: M,
-  rpc: (
-    request: MessageValidType<M["input"]>,
-    call: OperatorCall,
-    deps: DatabaseDeps,
-  ) => Promise<MessageShape<M["output"]>>,
   fields: MessageInitShape<M["input"]>,
 ): Promise<MessageShape<M["output"]>> {
-  return rpc(createRequest<M["input"]>(method.input, fields), commandLineCall(method), { em });
-}
-
-/**
- * Creates a request, normalized and checked as one that comes in by the servers.
- *
- * @throws Refusal FIELD_INVALID
- */
-export function createRequest<D extends DescMessage>(
-  schema: D,
-  fields: MessageInitShape<D>,
-): MessageValidType<D> {
-  const request = create(schema, fields);
-  compileValidateRequest(schema)(request);
-  return request as MessageValidType<D>;
+  return callLocally(em, { actor: "command_line", name: accountName() }, method, fields);
 }
 
 /** A call of an operator's RPC by this command, in the name of the account that runs it. */

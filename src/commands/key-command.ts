@@ -4,11 +4,6 @@ import { ApiKeyScope, type ApiKey } from "../../gen/shipments/v1/api_key_pb.js";
 import type { EntityManager } from "../db/orm.ts";
 import { Refusal } from "../domain/refusal.ts";
 import { KEY_SCOPES, type KeyScope } from "../domain/roles.ts";
-import { createWorkspaceApiKey } from "../features/workspace-admin/create-workspace-api-key.ts";
-import { listWorkspaceApiKeys } from "../features/workspace-admin/list-workspace-api-keys.ts";
-import { revokeWorkspaceApiKey } from "../features/workspace-admin/revoke-workspace-api-key.ts";
-import { rotateWorkspaceApiKeys } from "../features/workspace-admin/rotate-workspace-api-keys.ts";
-import { updateWorkspaceApiKey } from "../features/workspace-admin/update-workspace-api-key.ts";
 import { assertLive, findWorkspace } from "../features/workspace-admin/admin-workspaces.ts";
 import { insertTwin } from "../features/workspace-admin/twins.ts";
 import { callRpc } from "./command-line-call.ts";
@@ -63,12 +58,7 @@ function createCommand(): Command {
     async (em, { name, scope, ...named }) => {
       const workspace = await namedWorkspace(em, named);
       const fields = { workspace, name, scope: valueNamed(ApiKeyScope, scope) };
-      const created = await callRpc(
-        em,
-        method.createWorkspaceApiKey,
-        createWorkspaceApiKey,
-        fields,
-      );
+      const created = await callRpc(em, method.createWorkspaceApiKey, fields);
       const { data, apiKey } = created;
       return {
         json: { key: asJson(data!), api_key: apiKey },
@@ -95,12 +85,7 @@ function updateCommand(): Command {
       const keys = await listKeys(em, workspace);
       const { id: key } = keyEndingIn(keys, last4, `Workspace ${workspace}`);
       const fields = { workspace, key, name, scope: valueNamed(ApiKeyScope, scope) };
-      const { data } = await callRpc(
-        em,
-        method.updateWorkspaceApiKey,
-        updateWorkspaceApiKey,
-        fields,
-      );
+      const { data } = await callRpc(em, method.updateWorkspaceApiKey, fields);
       return { json: { key: asJson(data!) }, lines: [asLine(data!)] };
     },
   );
@@ -116,7 +101,7 @@ function rotateCommand(): Command {
       const workspace = await namedWorkspace(em, named);
       const fields = { workspace, overlapSeconds };
       const { rotateWorkspaceApiKeys: rotate } = method;
-      const { apiKey } = await callRpc(em, rotate, rotateWorkspaceApiKeys, fields);
+      const { apiKey } = await callRpc(em, rotate, fields);
       return {
         json: { api_key: apiKey },
         lines: [
@@ -145,7 +130,7 @@ function revokeCommand(): Command {
       const matching = keys.filter((key) => key.last4 === last4);
       for (const { id: key } of matching) {
         const { revokeWorkspaceApiKey: revoke } = method;
-        await callRpc(em, revoke, revokeWorkspaceApiKey, { workspace, key });
+        await callRpc(em, revoke, { workspace, key });
       }
       const revoked = matching.length;
       if (revoked === 0) {
@@ -180,7 +165,7 @@ export async function namedWorkspace(
 /** The keys of a workspace that work, the oldest first. */
 export async function listKeys(em: EntityManager, workspace: bigint): Promise<ApiKey[]> {
   const rpc = method.listWorkspaceApiKeys;
-  return (await callRpc(em, rpc, listWorkspaceApiKeys, { workspace })).data;
+  return (await callRpc(em, rpc, { workspace })).data;
 }
 
 function scopeOption(): Option {

@@ -4,8 +4,6 @@ import {
   type AdminWorkspace,
 } from "../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import { LIMIT_CLASSES, type LimitClass } from "../domain/rate-limit.ts";
-import { getWorkspace } from "../features/workspace-admin/get-workspace.ts";
-import { updateWorkspaceLimits } from "../features/workspace-admin/update-workspace-limits.ts";
 import { callRpc } from "./command-line-call.ts";
 import { namedWorkspace, type WorkspaceOptions } from "./key-command.ts";
 import { idOption, required, testOption, wholeNumber } from "./options.ts";
@@ -38,7 +36,7 @@ export function limitsCommand(): Command {
       const workspace = await namedWorkspace(em, named);
       const fields = { workspace, [limitClass]: { rate, burst } };
       const { updateWorkspaceLimits: update } = method;
-      return asResult((await callRpc(em, update, updateWorkspaceLimits, fields)).data!);
+      return asResult((await callRpc(em, update, fields)).data!);
     },
   );
   const show = subcommand<WorkspaceOptions>(
@@ -47,7 +45,7 @@ export function limitsCommand(): Command {
     [idOption("workspace"), testOption()],
     async (em, named) => {
       const workspace = await namedWorkspace(em, named);
-      const { data } = await callRpc(em, method.getWorkspace, getWorkspace, { workspace });
+      const { data } = await callRpc(em, method.getWorkspace, { workspace });
       return asResult(data!);
     },
   );

@@ -2,7 +2,6 @@ import type { Command } from "commander";
 import { WorkspaceAdminService } from "../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import { MemberRole, type Member } from "../../gen/shipments/v1/member_pb.js";
 import { MEMBER_ROLES } from "../domain/roles.ts";
-import { inviteWorkspaceMember } from "../features/workspace-admin/invite-workspace-member.ts";
 import { callRpc } from "./command-line-call.ts";
 import { idOption, option, required, valueNamed } from "./options.ts";
 import { commandGroup, signInLines, subcommand } from "./subcommand.ts";
@@ -30,7 +29,7 @@ export function memberCommand(): Command {
     ],
     async (em, { workspace, email, name, role }) => {
       const fields = { workspace, email, name, role: valueNamed(MemberRole, role) };
-      const { data, signInPath } = await callRpc(em, method, inviteWorkspaceMember, fields);
+      const { data, signInPath } = await callRpc(em, method, fields);
       const member = asJson(data!);
       return {
         json: { member, sign_in_path: signInPath },

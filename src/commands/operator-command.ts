@@ -8,14 +8,6 @@ import { OperatorService } from "../../gen/shipments/admin/v1/operator_service_p
 import type { EntityManager } from "../db/orm.ts";
 import { MAX_PAGE_SIZE } from "../domain/limits.ts";
 import { OPERATOR_ROLES } from "../domain/roles.ts";
-import { createOperatorKey } from "../features/operators/create-operator-key.ts";
-import { createOperatorSignInLink } from "../features/operators/create-operator-sign-in-link.ts";
-import { createOperator } from "../features/operators/create-operator.ts";
-import { getOperator } from "../features/operators/get-operator.ts";
-import { listOperators } from "../features/operators/list-operators.ts";
-import { revokeOperatorKey } from "../features/operators/revoke-operator-key.ts";
-import { revokeOperator } from "../features/operators/revoke-operator.ts";
-import { rotateOperatorKey } from "../features/operators/rotate-operator-key.ts";
 import { callRpc, listAll } from "./command-line-call.ts";
 import {
   idOption,
@@ -74,7 +66,7 @@ function createCommand(): Command {
         email,
         role: valueNamed(OperatorRole, role),
       };
-      const created = await callRpc(em, method.createOperator, createOperator, fields);
+      const created = await callRpc(em, method.createOperator, fields);
       const { data, operatorKey } = created;
       return {
         json: { operator: asJson(data!), operator_key: operatorKey },
@@ -96,7 +88,7 @@ function listCommand(): Command {
     async (em, { all: includeRevoked }) => {
       const operators = await listAll((pageToken) => {
         const page = { includeRevoked, pageSize: MAX_PAGE_SIZE, pageToken };
-        return callRpc(em, method.listOperators, listOperators, page);
+        return callRpc(em, method.listOperators, page);
       });
       const lines = operators.length === 0 ? ["No operators yet."] : operators.map(asLine);
       return { json: { operators: operators.map(asJson) }, lines };
@@ -112,12 +104,7 @@ function createKeyCommand(): Command {
     [idOption("operator"), required("--name <name>", "what the key is for")],
     async (em, { operator, name }) => {
       const fields = { operator, name };
-      const { operatorKey } = await callRpc(
-        em,
-        method.createOperatorKey,
-        createOperatorKey,
-        fields,
-      );
+      const { operatorKey } = await callRpc(em, method.createOperatorKey, fields);
       return {
         json: { operator_key: operatorKey },
         lines: [`The new key, shown this once: ${operatorKey}`],
@@ -134,14 +121,14 @@ function revokeKeyCommand(): Command {
     [idOption("operator"), last4Option().makeOptionMandatory()],
     async (em, { operator, last4 }) => {
       const fields = { operator, key: await findKeyId(em, operator, last4) };
-      const { data } = await callRpc(em, method.revokeOperatorKey, revokeOperatorKey, fields);
+      const { data } = await callRpc(em, method.revokeOperatorKey, fields);
       return { json: { operator: asJson(data!) }, lines: [`Revoked ...${last4}.`] };
     },
   );
 }
 
 async function findKeyId(em: EntityManager, operator: bigint, last4: string): Promise<string> {
-  const { data } = await callRpc(em, method.getOperator, getOperator, { operator });
+  const { data } = await callRpc(em, method.getOperator, { operator });
   return keyEndingIn(data!.keys, last4, `Operator ${operator}`).id;
 }
 
@@ -159,7 +146,7 @@ function rotateCommand(): Command {
       const key = last4 === undefined ? undefined : await findKeyId(em, operator, last4);
       const fields = { operator, key, overlapSeconds };
       const { rotateOperatorKey: rotate } = method;
-      const { operatorKey } = await callRpc(em, rotate, rotateOperatorKey, fields);
+      const { operatorKey } = await callRpc(em, rotate, fields);
       return {
         json: { operator_key: operatorKey },
         lines: [
@@ -189,7 +176,7 @@ function signInCommand(): Command {
     [idOption("operator")],
     async (em, { operator }) => {
       const { createOperatorSignInLink: create } = method;
-      const { data, signInPath } = await callRpc(em, create, createOperatorSignInLink, {
+      const { data, signInPath } = await callRpc(em, create, {
         operator,
       });
       return {
@@ -207,7 +194,7 @@ function revokeCommand(): Command {
     "end all keys of an operator, for good",
     [idOption("operator")],
     async (em, { operator }) => {
-      const { data } = await callRpc(em, method.revokeOperator, revokeOperator, { operator });
+      const { data } = await callRpc(em, method.revokeOperator, { operator });
       return {
         json: { operator: asJson(data!) },
         lines: [`Operator ${operator} can call no more.`],

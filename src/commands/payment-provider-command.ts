@@ -1,9 +1,6 @@
 import type { Command } from "commander";
 import { WorkspaceAdminService } from "../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import { findConnection } from "../features/payments/payment-connections.ts";
-import { connectPaymentProvider } from "../features/workspace-admin/connect-payment-provider.ts";
-import { disconnectPaymentProvider } from "../features/workspace-admin/disconnect-payment-provider.ts";
-import { getWorkspace } from "../features/workspace-admin/get-workspace.ts";
 import type { PaymentProviderName } from "../features/workspaces/payment-connection.entity.ts";
 import { callRpc } from "./command-line-call.ts";
 import { namedWorkspace, type WorkspaceOptions } from "./key-command.ts";
@@ -20,7 +17,7 @@ export function paymentProviderCommand(): Command {
     [idOption("workspace"), providerOption().makeOptionMandatory()],
     async (em, { workspace, provider: paymentProvider }) => {
       const fields = { workspace, paymentProvider };
-      await callRpc(em, method.connectPaymentProvider, connectPaymentProvider, fields);
+      await callRpc(em, method.connectPaymentProvider, fields);
       return {
         json: { workspace: Number(workspace), payment_provider: paymentProvider },
         lines: [`Workspace ${workspace} is paid through ${paymentProvider}.`],
@@ -33,7 +30,7 @@ export function paymentProviderCommand(): Command {
     [idOption("workspace"), testOption()],
     async (em, named) => {
       const workspace = await namedWorkspace(em, named);
-      await callRpc(em, method.getWorkspace, getWorkspace, { workspace });
+      await callRpc(em, method.getWorkspace, { workspace });
       const connection = await findConnection(em.fork(), Number(workspace));
       const { provider = null, state = "none", account = null, missing = [] } = connection ?? {};
       const live = connection?.live ?? null;
@@ -61,7 +58,7 @@ export function paymentProviderCommand(): Command {
     "disconnect it again, so that the workspace books nothing more",
     [idOption("workspace")],
     async (em, { workspace }) => {
-      await callRpc(em, method.disconnectPaymentProvider, disconnectPaymentProvider, { workspace });
+      await callRpc(em, method.disconnectPaymentProvider, { workspace });
       return {
         json: { workspace: Number(workspace), payment_provider: null },
         lines: [`Workspace ${workspace} has no payment provider.`],

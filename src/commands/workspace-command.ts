@@ -6,12 +6,6 @@ import {
 import { ApiKeyScope, type ApiKey } from "../../gen/shipments/v1/api_key_pb.js";
 import { hasAtMost } from "../domain/clip.ts";
 import { MAX_PAGE_SIZE } from "../domain/limits.ts";
-import { createWorkspace } from "../features/workspace-admin/create-workspace.ts";
-import { listWorkspaces } from "../features/workspace-admin/list-workspaces.ts";
-import { renameWorkspace } from "../features/workspace-admin/rename-workspace.ts";
-import { resumeWorkspace } from "../features/workspace-admin/resume-workspace.ts";
-import { updateWorkspaceTimeZone } from "../features/workspace-admin/update-workspace-time-zone.ts";
-import { suspendWorkspace } from "../features/workspace-admin/suspend-workspace.ts";
 import type { PaymentProviderName } from "../features/workspaces/payment-connection.entity.ts";
 import { callRpc, listAll } from "./command-line-call.ts";
 import { listKeys } from "./key-command.ts";
@@ -49,7 +43,7 @@ function createCommand(): Command {
     [nameOption(), providerOption("--payment-provider <provider>")],
     async (em, { name, paymentProvider }) => {
       const fields = { name, paymentProvider };
-      const created = await callRpc(em, method.createWorkspace, createWorkspace, fields);
+      const created = await callRpc(em, method.createWorkspace, fields);
       const { data, apiKey, testApiKey } = created;
       const workspace = { id: Number(data!.id), name: data!.name };
       return {
@@ -73,7 +67,7 @@ function listCommand(): Command {
     async (em) => {
       const workspaces = await listAll((pageToken) => {
         const page = { pageSize: MAX_PAGE_SIZE, pageToken };
-        return callRpc(em, method.listWorkspaces, listWorkspaces, page);
+        return callRpc(em, method.listWorkspaces, page);
       });
       const listed: (readonly [AdminWorkspace, ApiKey[]])[] = [];
       for (const workspace of workspaces.toSorted((a, b) => Number(a.id - b.id))) {
@@ -95,7 +89,7 @@ function renameCommand(): Command {
     [idOption("workspace"), nameOption()],
     async (em, { workspace, name: given }) => {
       const fields = { workspace, name: given };
-      const { data } = await callRpc(em, method.renameWorkspace, renameWorkspace, fields);
+      const { data } = await callRpc(em, method.renameWorkspace, fields);
       const { id, name } = data!;
       return {
         json: { workspace: { id: Number(id), name } },
@@ -113,7 +107,7 @@ function timeZoneCommand(): Command {
     [idOption("workspace"), required("--time-zone <name>", "such as Europe/Berlin, or UTC")],
     async (em, fields) => {
       const { updateWorkspaceTimeZone: update } = method;
-      const { data } = await callRpc(em, update, updateWorkspaceTimeZone, fields);
+      const { data } = await callRpc(em, update, fields);
       const { id, timeZone } = data!;
       return {
         json: { workspace: Number(id), time_zone: timeZone },
@@ -130,7 +124,7 @@ function suspendCommand(): Command {
     "refuse all calls of a workspace until it is resumed",
     [idOption("workspace")],
     async (em, { workspace }) => {
-      const { data } = await callRpc(em, method.suspendWorkspace, suspendWorkspace, { workspace });
+      const { data } = await callRpc(em, method.suspendWorkspace, { workspace });
       const suspendedAt = timeText(data!.suspendedAt);
       return {
         json: { workspace: Number(workspace), suspended_at: suspendedAt },
@@ -147,7 +141,7 @@ function resumeCommand(): Command {
     "take the calls of a suspended workspace again",
     [idOption("workspace")],
     async (em, { workspace }) => {
-      await callRpc(em, method.resumeWorkspace, resumeWorkspace, { workspace });
+      await callRpc(em, method.resumeWorkspace, { workspace });
       return {
         json: { workspace: Number(workspace), suspended_at: null },
         lines: [`Workspace ${workspace} is not suspended.`],

@@ -1,20 +1,14 @@
-import { create } from "@bufbuild/protobuf";
-import {
-  CreateOperatorSignInLinkRequestSchema,
-  OperatorService,
-} from "../../gen/shipments/admin/v1/operator_service_pb.js";
-import {
-  InviteWorkspaceMemberRequestSchema,
-  WorkspaceAdminService,
-} from "../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
+import { OperatorService } from "../../gen/shipments/admin/v1/operator_service_pb.js";
+import { WorkspaceAdminService } from "../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import { MemberRole } from "../../gen/shipments/v1/member_pb.js";
 import type { EntityManager } from "../db/orm.ts";
-import { createOperatorSignInLink } from "../features/operators/create-operator-sign-in-link.ts";
 import { Operator } from "../features/operators/operator.entity.ts";
 import { Membership } from "../features/people/membership.entity.ts";
 import { Person } from "../features/people/person.entity.ts";
-import { inviteWorkspaceMember } from "../features/workspace-admin/invite-workspace-member.ts";
-import { localCall } from "../pipeline/local-call.ts";
+import { callLocally } from "../server/local-rpcs.ts";
+
+/** The service itself, as it fills an empty database. */
+export const DEMO = { actor: "service", name: "demo" } as const;
 
 /** The admin of the demo workspace, and the owner of the platform. */
 export const DEMO_EMAIL = "demo@example.org";
@@ -23,9 +17,8 @@ export const OWNER_EMAIL = "owner@example.org";
 /** Makes the admin of the demo workspace a member, or gives them a link. @returns the link's path */
 export async function inviteDemoAdmin(em: EntityManager, workspace: number): Promise<string> {
   const fields = { workspace: BigInt(workspace), email: DEMO_EMAIL, role: MemberRole.ADMIN };
-  const request = create(InviteWorkspaceMemberRequestSchema, fields);
-  const call = localCall(WorkspaceAdminService.method.inviteWorkspaceMember, "service", "demo");
-  return (await inviteWorkspaceMember({ ...request, ...fields }, call, { em })).signInPath;
+  const { inviteWorkspaceMember } = WorkspaceAdminService.method;
+  return (await callLocally(em, DEMO, inviteWorkspaceMember, fields)).signInPath;
 }
 
 /** A link that signs in once, and the command that makes another one like it. */
@@ -80,9 +73,8 @@ async function ownerLink(em: EntityManager): Promise<DemoLink | undefined> {
     .findOne(Operator, { email: OWNER_EMAIL, kind: "person", revokedAt: null });
   if (owner === null) return undefined;
   const fields = { operator: BigInt(owner.id) };
-  const request = create(CreateOperatorSignInLinkRequestSchema, fields);
-  const call = localCall(OperatorService.method.createOperatorSignInLink, "service", "demo");
-  const { signInPath } = await createOperatorSignInLink({ ...request, ...fields }, call, { em });
+  const { createOperatorSignInLink } = OperatorService.method;
+  const { signInPath } = await callLocally(em, DEMO, createOperatorSignInLink, fields);
   return { path: signInPath, command: `operator sign-in --operator ${owner.id}` };
 }
 

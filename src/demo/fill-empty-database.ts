@@ -1,24 +1,16 @@
-import { create } from "@bufbuild/protobuf";
 import { OperatorKind, OperatorRole } from "../../gen/shipments/admin/v1/operator_pb.js";
-import {
-  CreateOperatorRequestSchema,
-  OperatorService,
-} from "../../gen/shipments/admin/v1/operator_service_pb.js";
-import {
-  CreateWorkspaceRequestSchema,
-  WorkspaceAdminService,
-} from "../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
+import { OperatorService } from "../../gen/shipments/admin/v1/operator_service_pb.js";
+import { WorkspaceAdminService } from "../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import type { EntityManager } from "../db/orm.ts";
-import { createOperator } from "../features/operators/create-operator.ts";
 import { Operator } from "../features/operators/operator.entity.ts";
 import { publishDocument } from "../features/tariffs/drafts/publish-document.ts";
 import sampleTariff from "./sample-tariff.json" with { type: "json" };
 import { TariffVersion } from "../features/tariffs/versions/tariff.entity.ts";
-import { createWorkspace } from "../features/workspace-admin/create-workspace.ts";
 import { Workspace } from "../features/workspaces/workspace.entity.ts";
 import { localCall } from "../pipeline/local-call.ts";
 import type { App } from "../server/app.ts";
-import { inviteDemoAdmin, OWNER_EMAIL } from "./demo-sign-in.ts";
+import { callLocally } from "../server/local-rpcs.ts";
+import { DEMO, inviteDemoAdmin, OWNER_EMAIL } from "./demo-sign-in.ts";
 
 /** The keys of those who were made, which cannot be read again. */
 export interface FirstKeys {
@@ -47,7 +39,7 @@ export async function fillEmptyDatabase({
       document: sampleTariff,
       name: "Sample",
       note: "sample: the five counties of New York City",
-      callOf: (method) => localCall(method, "service", "demo"),
+      callOf: (method) => localCall(method, DEMO.actor, DEMO.name),
     },
   );
   const { id, ...keys } = await makeWorkspace(em);
@@ -62,16 +54,13 @@ async function isEmpty(em: EntityManager): Promise<boolean> {
 
 async function makeWorkspace(em: EntityManager) {
   const fields = { name: "Demo", paymentProvider: "manual" };
-  const request = create(CreateWorkspaceRequestSchema, fields);
-  const call = localCall(WorkspaceAdminService.method.createWorkspace, "service", "demo");
-  const { data, apiKey, testApiKey } = await createWorkspace(request, call, { em });
+  const { createWorkspace } = WorkspaceAdminService.method;
+  const { data, apiKey, testApiKey } = await callLocally(em, DEMO, createWorkspace, fields);
   return { id: Number(data!.id), apiKey, testApiKey };
 }
 
 async function makeOwner(em: EntityManager): Promise<string> {
   const { PERSON: kind } = OperatorKind;
   const fields = { name: "owner", kind, email: OWNER_EMAIL, role: OperatorRole.OWNER };
-  const request = create(CreateOperatorRequestSchema, fields);
-  const call = localCall(OperatorService.method.createOperator, "service", "demo");
-  return (await createOperator(request, call, { em })).operatorKey;
+  return (await callLocally(em, DEMO, OperatorService.method.createOperator, fields)).operatorKey;
 }

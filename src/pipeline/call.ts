@@ -203,9 +203,6 @@ export type OperatorCall = AdmittedCall<OperatorCaller>;
 /** A call of a person who manages what is their own. */
 export type PersonCall = AdmittedCall<PersonCaller>;
 
-/** A call of those who may repeat calls under idempotency keys. */
-export type RepeatableCall = AdmittedCall<WorkspaceCaller | OperatorCaller>;
-
 /** A call of any audience. */
 export type AnyCall = AdmittedCall<Caller>;
 

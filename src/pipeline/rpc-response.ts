@@ -69,8 +69,12 @@ export class DocumentResponse<M extends Message = Message> {
 /** What an RPC answers with. */
 export type RpcResponse<M extends Message = Message> = M | LazyResponse<M> | DocumentResponse<M>;
 
+/** Whether a response has other forms beside its message. */
+export function hasForms(response: object): response is LazyResponse | DocumentResponse {
+  return response instanceof LazyResponse || response instanceof DocumentResponse;
+}
+
 /** The message of a response. */
 export function messageOf<M extends Message>(response: RpcResponse<M>): M {
-  const hasForms = response instanceof LazyResponse || response instanceof DocumentResponse;
-  return hasForms ? response.message() : response;
+  return hasForms(response) ? (response.message() as M) : response;
 }

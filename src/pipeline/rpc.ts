@@ -1,11 +1,14 @@
 import {
+  create,
   getOption,
   hasOption,
+  type DescMessage,
   type DescMethod,
   type DescMethodServerStreaming,
   type DescMethodUnary,
   type DescService,
   type Message,
+  type MessageInitShape,
   type MessageShape,
   type MessageValidType,
 } from "@bufbuild/protobuf";
@@ -26,19 +29,26 @@ import { MAX_REQUEST_BYTES } from "../domain/limits.ts";
 import type { Mode } from "../domain/mode.ts";
 import type { MemberRole, OperatorRole } from "../domain/roles.ts";
 import type { LimitClass } from "../domain/rate-limit.ts";
-import type { RpcResponse } from "./rpc-response.ts";
+import { hasForms, type RpcResponse } from "./rpc-response.ts";
 import type { AnyCall, Audience } from "./call.ts";
 import { audienceOf, commonReasons } from "./common-reasons.ts";
 
+/** What an RPC's function returns: a response, or its fields. */
+type ReturnOf<M extends DescMethod> =
+  | RpcResponse<MessageShape<M["output"]>>
+  | MessageInitShape<M["output"]>;
+
 /**
  * The function behind an RPC: takes a request that follows every rule of its descriptor, the call and
- * what it works with, and gives the answer, or throws a `Refusal`.
+ * what it works with, and returns the response or its fields, or throws a `Refusal`. Where the
+ * descriptor says that the method writes, `em` is the transaction of the call, unless the function is
+ * one of `withOwnTransactions`.
  */
 type RpcFunction<M extends DescMethod, C extends AnyCall, Deps> = (
   request: MessageValidType<M["input"]>,
   call: C,
   deps: Deps,
-) => Promise<RpcResponse<MessageShape<M["output"]>>> | RpcResponse<MessageShape<M["output"]>>;
+) => Promise<ReturnOf<M>> | ReturnOf<M>;
 
 /**
  * The function behind an RPC that answers with a stream: gives responses until `signal` aborts or
@@ -94,6 +104,33 @@ export interface StreamRpc extends RpcRules {
   run(request: Message, call: AnyCall, signal: AbortSignal): AsyncIterable<Message>;
 }
 
+/** A call of a method, with its request. */
+export interface MethodCall<M extends DescMethodUnary = DescMethodUnary> {
+  readonly method: M;
+  readonly request: MessageShape<M["input"]>;
+  readonly call: AnyCall;
+}
+
+/**
+ * Runs the work of a call that writes in one transaction, with all that is common to such calls: its
+ * idempotency key and its entries in the audit log.
+ */
+export type Transact<Deps> = <M extends DescMethodUnary>(
+  methodCall: MethodCall<M>,
+  work: (deps: Deps) => Promise<MessageInitShape<M["output"]>>,
+) => Promise<MessageShape<M["output"]>>;
+
+const OWN_TRANSACTION = new WeakSet<object>();
+
+/**
+ * Marks functions of methods that write but open their transactions themselves: because they share them
+ * with other calls, or have work to do around them. They see to idempotency keys and audit entries.
+ */
+export function withOwnTransactions<F extends Readonly<Record<string, object>>>(functions: F): F {
+  for (const perform of Object.values(functions)) OWN_TRANSACTION.add(perform);
+  return functions;
+}
+
 /**
  * Pairs a service's unary RPCs with their functions, which take the calls of the audience that the
  * package of the service is for.
@@ -104,16 +141,38 @@ export function listRpcs<S extends DescService, C extends AnyCall, Deps>(
   service: S,
   functions: ServiceFunctions<S, C, Deps>,
   deps: Deps,
+  transact: Transact<Deps>,
 ): readonly Rpc[] {
-  return service.methods.filter(isUnary).map((method) => {
-    const perform = functionOf(method, functions) as RpcFunction<DescMethod, AnyCall, Deps>;
-    return {
-      method,
-      readOnly: isReadOnly(method),
-      ...rulesOf(method),
-      run: (request, call) => perform(request, call, deps),
+  return service.methods.filter(isUnary).map((method) => ({
+    method,
+    readOnly: isReadOnly(method),
+    ...rulesOf(method),
+    run: runnerOf(method, functionOf(method, functions), deps, transact),
+  }));
+}
+
+function runnerOf<Deps>(
+  method: DescMethodUnary,
+  found: unknown,
+  deps: Deps,
+  transact: Transact<Deps>,
+): Rpc["run"] {
+  const perform = found as RpcFunction<DescMethodUnary, AnyCall, Deps>;
+  const toResponse = (returned: ReturnOf<DescMethodUnary>) =>
+    hasForms(returned) ? returned : create(method.output, returned);
+  if (isReadOnly(method) || OWN_TRANSACTION.has(perform)) {
+    return (request, call) => {
+      const returned = perform(request, call, deps);
+      return returned instanceof Promise ? returned.then(toResponse) : toResponse(returned);
     };
-  });
+  }
+  return (request, call) =>
+    transact(
+      { method, request, call },
+      async (inTransaction) =>
+        // What is stored under an idempotency key is a message.
+        perform(request, call, inTransaction) as MessageInitShape<DescMessage>,
+    );
 }
 
 /** Pairs a service's server streaming RPCs with their functions. */

@@ -17,11 +17,6 @@ import type { EntityManager } from "../db/orm.ts";
 import { listRecentAddresses } from "../features/addresses/list-recent-addresses.ts";
 import { reverseGeocode } from "../features/addresses/reverse-geocode.ts";
 import { searchAddresses, type AddressDeps } from "../features/addresses/search-addresses.ts";
-import { createApiKey } from "../features/api-keys/create-api-key.ts";
-import { listApiKeys } from "../features/api-keys/list-api-keys.ts";
-import { revokeApiKey } from "../features/api-keys/revoke-api-key.ts";
-import { rotateApiKey } from "../features/api-keys/rotate-api-key.ts";
-import { updateApiKey } from "../features/api-keys/update-api-key.ts";
 import { getCustomer } from "../features/customers/get-customer.ts";
 import { listCustomers } from "../features/customers/list-customers.ts";
 import { updateCustomer } from "../features/customers/update-customer.ts";
@@ -85,14 +80,13 @@ import { rotateWebhookSecret } from "../features/webhooks/rotate-webhook-secret.
 import { testWebhook } from "../features/webhooks/test-webhook.ts";
 import { updateWebhook } from "../features/webhooks/update-webhook.ts";
 import type { WebhookDeps } from "../features/webhooks/webhooks.ts";
-import { inviteMember } from "../features/people/invite-member.ts";
-import { listMembers } from "../features/people/list-members.ts";
-import { removeMember } from "../features/people/remove-member.ts";
-import { updateMember } from "../features/people/update-member.ts";
 import type { SimulationDeps } from "../features/test-mode/simulations.ts";
 import { takeTestStep } from "../features/test-mode/take-test-step.ts";
 import { byTestClock, type TestTimes } from "../features/workspaces/test-clock.ts";
 import { getWorkspace } from "../features/workspaces/get-workspace.ts";
+import { API_KEY_FUNCTIONS } from "../features/api-keys/api-key-functions.ts";
+import { createTransact } from "../features/idempotency/with-idempotency.ts";
+import { MEMBER_FUNCTIONS } from "../features/people/member-functions.ts";
 import type { Call } from "../pipeline/call.ts";
 import {
   listRpcs,
@@ -100,6 +94,7 @@ import {
   type Rpc,
   type ServiceFunctions,
   type StreamRpc,
+  withOwnTransactions,
 } from "../pipeline/rpc.ts";
 
 /** The services that callers with a workspace's key can call. */
@@ -128,10 +123,12 @@ const ADDRESSES = { searchAddresses, reverseGeocode, listRecentAddresses };
 
 const CONNECTIONS = {
   getPaymentConnection,
-  beginPaymentConnection,
-  setPaymentKey,
-  checkPaymentConnection,
-  disconnectPaymentConnection,
+  ...withOwnTransactions({
+    beginPaymentConnection,
+    setPaymentKey,
+    checkPaymentConnection,
+    disconnectPaymentConnection,
+  }),
 };
 
 /** What the RPCs work with. */
@@ -153,33 +150,38 @@ export type ServiceDeps = Omit<ShipmentDeps, "findShipment"> &
   };
 
 const WEBHOOK_FUNCTIONS = {
-  createWebhook,
+  ...withOwnTransactions({
+    createWebhook,
+    updateWebhook,
+    deleteWebhook,
+    rotateWebhookSecret,
+    testWebhook,
+    redeliverEvent,
+  }),
   listWebhooks,
   getWebhook,
-  updateWebhook,
-  deleteWebhook,
-  rotateWebhookSecret,
-  testWebhook,
-  redeliverEvent,
   listWebhookDeliveries,
   listWebhookAttempts,
 };
 
 const TEST_FUNCTIONS = {
-  deleteTestData,
-  takeTestStep,
   getTestClock,
-  moveTestClock,
-  releaseTestClock,
+  ...withOwnTransactions({ deleteTestData, takeTestStep, moveTestClock, releaseTestClock }),
 };
 
-const API_KEY_FUNCTIONS = {
-  listApiKeys,
-  createApiKey,
-  updateApiKey,
-  rotateApiKey,
-  revokeApiKey,
-};
+const CHANGES = withOwnTransactions({
+  updateShipment,
+  advanceShipment,
+  recordPayment,
+  recordRefund,
+  createCheckout,
+  retryRefund,
+  acceptUncountedPayment,
+  cancelShipment,
+  batchAdvanceShipments,
+  batchCancelShipments,
+  batchRecordPayments,
+});
 
 /** Pairs every RPC of `SERVICES` with the function that performs it. */
 export function implementServices(given: ServiceDeps): {
@@ -193,13 +195,14 @@ export function implementServices(given: ServiceDeps): {
     hasGeocoder: given.addresses !== undefined,
     hasTariffInForce: async (em: EntityManager) => (await loadVersionInForce(em)) !== undefined,
   };
+  const transact = createTransact(deps);
   const streams: StreamRpc[] = [];
   const list = <S extends DescService>(
     service: S,
     functions: ServiceFunctions<S, Call, typeof deps>,
   ) => {
     streams.push(...listStreams(service, functions, deps));
-    return listRpcs(service, functions, deps);
+    return listRpcs(service, functions, deps, transact);
   };
   return {
     rpcs: [
@@ -207,31 +210,25 @@ export function implementServices(given: ServiceDeps): {
         quoteShipment: byTestClock(quoteShipment),
         batchQuoteShipments: byTestClock(batchQuoteShipments),
         listPickupSlots: byTestClock(listPickupSlots),
-        createShipment: createBookShipment(deps, deps.events.announce),
         getShipment,
         listShipments,
         countShipments,
         exportShipments,
         searchShipments,
-        updateShipment,
-        advanceShipment,
-        recordPayment,
-        recordRefund,
-        createCheckout,
-        retryRefund,
-        acceptUncountedPayment,
-        cancelShipment,
-        batchAdvanceShipments,
-        batchCancelShipments,
-        batchRecordPayments,
+        ...withOwnTransactions({ createShipment: createBookShipment(deps, deps.events.announce) }),
+        ...CHANGES,
       }),
       ...list(QuoteService, QUOTES),
-      ...list(CustomerService, { getCustomer, listCustomers, updateCustomer, mergeCustomers }),
+      ...list(CustomerService, {
+        getCustomer,
+        listCustomers,
+        ...withOwnTransactions({ updateCustomer, mergeCustomers }),
+      }),
       ...list(WorkspaceService, { getWorkspace, getAttention, updateWorkspace }),
       ...list(CoverageService, { getCoverage, findZones }),
       ...list(EventService, { listShipmentEvents, listEvents, watchEvents }),
       ...list(WebhookService, WEBHOOK_FUNCTIONS),
-      ...list(MemberService, { listMembers, inviteMember, updateMember, removeMember }),
+      ...list(MemberService, MEMBER_FUNCTIONS),
       ...list(ApiKeyService, API_KEY_FUNCTIONS),
       ...list(ReportService, { getUsage, getOverview: byTestClock(getOverview) }),
       ...list(TestService, TEST_FUNCTIONS),

@@ -1,29 +1,8 @@
-import {
-  ConnectPaymentProviderRequestSchema,
-  CreateWorkspaceRequestSchema,
-  DisconnectPaymentProviderRequestSchema,
-  ListWorkspaceApiKeysRequestSchema,
-  ResumeWorkspaceRequestSchema,
-  RevokeWorkspaceApiKeyRequestSchema,
-  RotateWorkspaceApiKeysRequestSchema,
-  SuspendWorkspaceRequestSchema,
-  UpdateWorkspaceLimitsRequestSchema,
-  WorkspaceAdminService,
-} from "../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
+import { WorkspaceAdminService } from "../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import type { ApiKey } from "../../gen/shipments/v1/api_key_pb.js";
-import { createRequest } from "../../src/commands/command-line-call.ts";
 import type { EntityManager } from "../../src/db/orm.ts";
-import { connectPaymentProvider } from "../../src/features/workspace-admin/connect-payment-provider.ts";
-import { createWorkspace } from "../../src/features/workspace-admin/create-workspace.ts";
-import { disconnectPaymentProvider } from "../../src/features/workspace-admin/disconnect-payment-provider.ts";
-import { listWorkspaceApiKeys } from "../../src/features/workspace-admin/list-workspace-api-keys.ts";
-import { resumeWorkspace } from "../../src/features/workspace-admin/resume-workspace.ts";
-import { revokeWorkspaceApiKey } from "../../src/features/workspace-admin/revoke-workspace-api-key.ts";
-import { rotateWorkspaceApiKeys } from "../../src/features/workspace-admin/rotate-workspace-api-keys.ts";
-import { suspendWorkspace } from "../../src/features/workspace-admin/suspend-workspace.ts";
-import { updateWorkspaceLimits } from "../../src/features/workspace-admin/update-workspace-limits.ts";
 import type { LimitClass, RateLimit } from "../../src/domain/rate-limit.ts";
-import { localCall } from "../../src/pipeline/local-call.ts";
+import { callLocally } from "../../src/server/local-rpcs.ts";
 
 const { method } = WorkspaceAdminService;
 
@@ -33,17 +12,15 @@ export interface TestWorkspace {
   readonly apiKey: string;
 }
 
-const callOf = (of: (typeof method)[keyof typeof method]) =>
-  localCall(of, "command_line", "a test");
+const ACTOR = { actor: "command_line", name: "a test" } as const;
 
 /** Makes a workspace as operators do; gives its id and its first key, and the same of its test twin. */
 export async function makeWorkspace(
   em: EntityManager,
   fields: { readonly name: string; readonly paymentProvider?: "manual" | undefined },
 ): Promise<TestWorkspace & { readonly twin: TestWorkspace }> {
-  const request = createRequest(CreateWorkspaceRequestSchema, fields);
-  const call = callOf(method.createWorkspace);
-  const { data, apiKey, testApiKey } = await createWorkspace(request, call, { em });
+  const created = await callLocally(em, ACTOR, method.createWorkspace, fields);
+  const { data, apiKey, testApiKey } = created;
   const twin = { id: Number(data!.testWorkspace), apiKey: testApiKey };
   return { id: Number(data!.id), apiKey, twin };
 }
@@ -56,12 +33,9 @@ export async function setPaymentProvider(
 ): Promise<void> {
   const workspace = BigInt(id);
   if (paymentProvider === undefined) {
-    const request = createRequest(DisconnectPaymentProviderRequestSchema, { workspace });
-    await disconnectPaymentProvider(request, callOf(method.disconnectPaymentProvider), { em });
+    await callLocally(em, ACTOR, method.disconnectPaymentProvider, { workspace });
   } else {
-    const fields = { workspace, paymentProvider };
-    const request = createRequest(ConnectPaymentProviderRequestSchema, fields);
-    await connectPaymentProvider(request, callOf(method.connectPaymentProvider), { em });
+    await callLocally(em, ACTOR, method.connectPaymentProvider, { workspace, paymentProvider });
   }
 }
 
@@ -73,20 +47,17 @@ export async function setLimit(
   limit: RateLimit,
 ): Promise<void> {
   const fields = { workspace: BigInt(id), [limitClass]: limit };
-  const request = createRequest(UpdateWorkspaceLimitsRequestSchema, fields);
-  await updateWorkspaceLimits(request, callOf(method.updateWorkspaceLimits), { em });
+  await callLocally(em, ACTOR, method.updateWorkspaceLimits, fields);
 }
 
 /** Refuses all calls of a workspace. */
 export async function suspend(em: EntityManager, id: number): Promise<void> {
-  const request = createRequest(SuspendWorkspaceRequestSchema, { workspace: BigInt(id) });
-  await suspendWorkspace(request, callOf(method.suspendWorkspace), { em });
+  await callLocally(em, ACTOR, method.suspendWorkspace, { workspace: BigInt(id) });
 }
 
 /** Takes the calls of a suspended workspace again. */
 export async function resume(em: EntityManager, id: number): Promise<void> {
-  const request = createRequest(ResumeWorkspaceRequestSchema, { workspace: BigInt(id) });
-  await resumeWorkspace(request, callOf(method.resumeWorkspace), { em });
+  await callLocally(em, ACTOR, method.resumeWorkspace, { workspace: BigInt(id) });
 }
 
 /** Gives a workspace a new key, and returns it; the others end after the overlap. */
@@ -96,21 +67,17 @@ export async function rotateKeys(
   overlapSeconds: number,
 ): Promise<string> {
   const fields = { workspace: BigInt(id), overlapSeconds };
-  const request = createRequest(RotateWorkspaceApiKeysRequestSchema, fields);
-  const call = callOf(method.rotateWorkspaceApiKeys);
-  return (await rotateWorkspaceApiKeys(request, call, { em })).apiKey;
+  return (await callLocally(em, ACTOR, method.rotateWorkspaceApiKeys, fields)).apiKey;
 }
 
 /** The working keys of a workspace, the oldest first. */
 export async function listKeys(em: EntityManager, id: number): Promise<ApiKey[]> {
-  const request = createRequest(ListWorkspaceApiKeysRequestSchema, { workspace: BigInt(id) });
-  return (await listWorkspaceApiKeys(request, undefined, { em })).data;
+  return (await callLocally(em, ACTOR, method.listWorkspaceApiKeys, { workspace: BigInt(id) }))
+    .data;
 }
 
 /** Ends a working key of a workspace now. */
 export async function revokeKey(em: EntityManager, id: number, apiKey: string): Promise<void> {
   const key = (await listKeys(em, id)).find(({ last4 }) => apiKey.endsWith(last4))!.id;
-  const fields = { workspace: BigInt(id), key };
-  const request = createRequest(RevokeWorkspaceApiKeyRequestSchema, fields);
-  await revokeWorkspaceApiKey(request, callOf(method.revokeWorkspaceApiKey), { em });
+  await callLocally(em, ACTOR, method.revokeWorkspaceApiKey, { workspace: BigInt(id), key });
 }

@@ -8,7 +8,7 @@ import type { EntityManager } from "../../db/orm.ts";
 import { MAX_API_KEYS, MAX_WORKING_API_KEYS } from "../../domain/limits.ts";
 import { refuse } from "../../domain/refusal.ts";
 import type { KeyScope } from "../../domain/roles.ts";
-import type { RepeatableCall } from "../../pipeline/call.ts";
+import type { Call, OperatorCall } from "../../pipeline/call.ts";
 import { changesBetween, recordChange } from "../audit/record-change.ts";
 import {
   assertNotLast,
@@ -68,7 +68,7 @@ export async function insertKey(
  */
 export async function createWorkspaceKey(
   tx: EntityManager,
-  call: RepeatableCall,
+  call: Call | OperatorCall,
   workspaceId: number,
   request: { readonly name: string; readonly scope?: ApiKeyScope | undefined },
 ): Promise<CreatedKey> {
@@ -91,7 +91,7 @@ export async function createWorkspaceKey(
  */
 export async function updateKey(
   tx: EntityManager,
-  call: RepeatableCall,
+  call: Call | OperatorCall,
   workspaceId: number,
   request: { readonly key: string; readonly name?: string; readonly scope?: ApiKeyScope },
 ): Promise<{ data: ApiKeyMessage }> {
@@ -121,21 +121,22 @@ export async function updateKey(
  */
 export async function revokeKey(
   tx: EntityManager,
-  call: RepeatableCall,
+  call: Call | OperatorCall,
   workspaceId: number,
   id: string,
-): Promise<void> {
+): Promise<object> {
   const key = await findForUpdate(tx, call, workspaceId, { id, endsFullScope: true });
   const [expired] = await expireKeys(tx, "api_key", [key], 0);
   const { before, endsAt } = expired!;
   const changes = changesBetween({ ends_at: before }, { ends_at: endsAt });
   recordChange(tx, call, { subject: `api_key/${id}`, workspaceId, changes });
+  return {};
 }
 
 /** Only operators may leave a workspace without a key of full scope: it could not create another. */
 async function findForUpdate(
   tx: EntityManager,
-  { caller }: RepeatableCall,
+  { caller }: Call | OperatorCall,
   workspaceId: number,
   { id, endsFullScope }: { readonly id: string; readonly endsFullScope: boolean },
 ): Promise<ApiKey> {
@@ -157,7 +158,7 @@ async function findForUpdate(
  */
 export async function rotateKey(
   tx: EntityManager,
-  call: RepeatableCall,
+  call: Call | OperatorCall,
   workspaceId: number,
   request: { readonly key: string; readonly overlapSeconds?: number },
 ): Promise<CreatedKey> {
@@ -185,7 +186,7 @@ export async function rotateKey(
  */
 export async function rotateAllKeys(
   tx: EntityManager,
-  call: RepeatableCall,
+  call: Call | OperatorCall,
   workspaceId: number,
   { overlapSeconds = 0 }: { readonly overlapSeconds?: number },
 ): Promise<CreatedKey> {

@@ -39,7 +39,7 @@ export function updateCustomer(
   const { workspaceId } = call.caller;
   const method = CustomerService.method.updateCustomer;
   assertWholePoints(request);
-  return withIdempotency(em, method, request, call, async (tx) => {
+  return withIdempotency(em, { method, request, call }, async (tx) => {
     const before = await findCustomer(tx, workspaceId, request.customer, "no key update");
     assertEtag(before, request.etag);
     const changed = { ...before, ...changesOf(before, request) };

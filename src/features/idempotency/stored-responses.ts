@@ -14,19 +14,13 @@ import { deleteOldest, runStatement, type Statement } from "../../db/statement.t
 import type { Transaction } from "../../db/transaction.ts";
 import { canonicalText } from "../../domain/canonical-text.ts";
 import { type Refusal, refuse } from "../../domain/refusal.ts";
-import type { Audience, RepeatableCall } from "../../pipeline/call.ts";
+import type { AnyCall, Audience } from "../../pipeline/call.ts";
+import type { MethodCall } from "../../pipeline/rpc.ts";
 import { holdsSecret, openResponse, type SealedFor, sealResponse } from "./sealed-response.ts";
 import type { StoredResponse } from "./stored-response.entity.ts";
 
 /** How long responses are stored, as a PostgreSQL interval. */
 export const RETENTION = "24 hours";
-
-/** A call of a method, with its request. */
-export interface MethodCall<M extends DescMethodUnary = DescMethodUnary> {
-  readonly method: M;
-  readonly request: MessageShape<M["input"]>;
-  readonly call: RepeatableCall;
-}
 
 /** The response message of a call's method. */
 export type ResponseTo<C extends MethodCall> = MessageShape<C["method"]["output"]>;
@@ -75,7 +69,7 @@ export function storingResponse<C extends MethodCall>(
 ): Statement | undefined {
   const { method, request, call } = methodCall;
   if (call.idempotencyKey === undefined) return undefined;
-  const { table, owner } = STORES[call.caller.audience];
+  const { table, owner } = storeOf(call.caller.audience);
   return [
     `insert into ${table} (${owner}, key, method, request_digest, response, created_at)
      values ($1, $2, $3, $4, $5, $6)`,
@@ -123,11 +117,17 @@ export const STORES: Readonly<Record<StoringAudience, Store>> = {
   operator: { table: "operator_stored_response", owner: "operator", lock: "operator idempotency " },
 };
 
+function storeOf(audience: Audience): Store {
+  if (audience === "person") throw new Error("people have no idempotency keys");
+  return STORES[audience];
+}
+
 /** Who owns a call's idempotency key. */
-function ownerOf({ caller }: RepeatableCall): number {
+function ownerOf({ caller }: AnyCall): number {
   if (caller.audience === "workspace") return caller.workspaceId;
-  if (caller.operatorId === undefined) throw new Error(`${caller.actor} has no idempotency keys`);
-  return caller.operatorId;
+  const owner = caller.audience === "operator" ? caller.operatorId : undefined;
+  if (owner === undefined) throw new Error(`${caller.account} has no idempotency keys`);
+  return owner;
 }
 
 /** The error of a call whose key another call in flight has. */
@@ -141,12 +141,12 @@ const keyOf = ({ call }: MethodCall) => call.idempotencyKey!;
 /** Tries to lock each key, without waiting for a transaction that holds it. */
 async function lockKeys(
   tx: EntityManager | Transaction,
-  audience: StoringAudience,
+  audience: Audience,
   keyed: readonly MethodCall[],
 ): Promise<boolean[]> {
   const rows = await runStatement<{ locked: boolean }>(
     tx,
-    `select pg_try_advisory_xact_lock(hashtextextended('${STORES[audience].lock}' || key, owner))
+    `select pg_try_advisory_xact_lock(hashtextextended('${storeOf(audience).lock}' || key, owner))
        as locked
      from unnest($1::bigint[], $2::text[]) with ordinality as wanted (owner, key, place)
      order by place`,
@@ -164,11 +164,11 @@ type StoredRow = Pick<StoredResponse, "method" | "requestDigest" | "response">;
  */
 async function readStoredResponses(
   tx: EntityManager | Transaction,
-  audience: StoringAudience,
+  audience: Audience,
   ownerId: number,
   keyed: readonly MethodCall[],
 ): Promise<(StoredRow | undefined)[]> {
-  const { table, owner } = STORES[audience];
+  const { table, owner } = storeOf(audience);
   const keys = keyed.map(keyOf);
   const rows = await runStatement<StoredRow & { key: string; expired: boolean }>(
     tx,

@@ -5,16 +5,16 @@ import {
   type MessageShape,
 } from "@bufbuild/protobuf";
 import type { Outcome } from "../../db/group-commit.ts";
-import type { EntityManager } from "../../db/orm.ts";
+import type { DatabaseDeps, EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import type { Transaction } from "../../db/transaction.ts";
 import { traceTransaction } from "../../db/trace-transaction.ts";
 import { loadTestTimes } from "../workspaces/test-clock.ts";
 import { recordingChanges } from "../audit/record-change.ts";
-import type { RepeatableCall } from "../../pipeline/call.ts";
+import type { AnyCall } from "../../pipeline/call.ts";
+import type { MethodCall, Transact } from "../../pipeline/rpc.ts";
 import {
   keyInUseError,
-  type MethodCall,
   replayStoredResponses,
   type ResponseTo,
   storingResponse,
@@ -32,12 +32,10 @@ import {
  */
 export function withIdempotency<M extends DescMethodUnary>(
   em: EntityManager,
-  method: M,
-  request: MessageShape<M["input"]>,
-  call: RepeatableCall,
+  methodCall: MethodCall<M>,
   work: (tx: EntityManager) => Promise<MessageInitShape<M["output"]>>,
 ): Promise<MessageShape<M["output"]>> {
-  const methodCall = { method, request, call };
+  const { method, call } = methodCall;
   const transaction = () =>
     em.fork().transactional((tx) =>
       recordingChanges(tx, async () => {
@@ -50,6 +48,11 @@ export function withIdempotency<M extends DescMethodUnary>(
       }),
     );
   return traceTransaction([call.received.span], transaction);
+}
+
+/** Runs each call that writes in a transaction of its own, which its function gets as `em`. */
+export function createTransact<Deps extends DatabaseDeps>(deps: Deps): Transact<Deps> {
+  return (methodCall, work) => withIdempotency(deps.em, methodCall, (em) => work({ ...deps, em }));
 }
 
 function resultOf<Result>(outcome: Outcome<Result>): Result {
@@ -114,10 +117,7 @@ export async function withIdempotencyEach<C extends MethodCall, Facts>(
  * @returns runs the work of a call
  * @throws Refusal IDEMPOTENCY_KEY_IN_USE, and whatever the work throws
  */
-export function createRejectIfInFlight(): <T>(
-  call: RepeatableCall,
-  work: () => Promise<T>,
-) => Promise<T> {
+export function createRejectIfInFlight(): <T>(call: AnyCall, work: () => Promise<T>) => Promise<T> {
   const inFlight = new Set<string>();
   return async ({ caller, idempotencyKey }, work) => {
     if (idempotencyKey === undefined) return work();

@@ -1,9 +1,4 @@
-import {
-  type DescMethodUnary,
-  type MessageInitShape,
-  type MessageShape,
-  create,
-} from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
 import { raw } from "@mikro-orm/postgresql";
 import type { EntityManager } from "../../db/orm.ts";
 import { inverseOf, readRecordId } from "../../db/columns.ts";
@@ -12,7 +7,6 @@ import { refuse, type Refusal } from "../../domain/refusal.ts";
 import type { OperatorCall, OperatorCaller } from "../../pipeline/call.ts";
 import type { Change } from "../audit/audit-entry.entity.ts";
 import { recordChange } from "../audit/record-change.ts";
-import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import { Operator, type OperatorKindName } from "./operator.entity.ts";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
@@ -29,32 +23,23 @@ import { loadWorkingKeys } from "./operator-keys.ts";
  * Changes one operator, once no other transaction changes operators, and records the changes that
  * `change` returns, if any.
  *
- * @param method one that answers with `data`, the operator
  * @param change returns the rest of the response too
+ * @returns the operator as it is then, and the rest of the response
  * @throws Refusal OPERATOR_NOT_FOUND, OPERATOR_REVOKED, and whatever `change` throws
  */
-export function changeOperator<M extends DescMethodUnary>(
-  em: EntityManager,
-  method: M,
-  request: MessageShape<M["input"]> & { readonly operator: bigint },
+export async function changeOperator<Rest extends object>(
+  tx: EntityManager,
   call: OperatorCall,
-  change: (
-    tx: EntityManager,
-    operator: Operator,
-  ) => Promise<{ readonly changes?: readonly Change[] } & Readonly<Record<string, unknown>>>,
-): Promise<MessageShape<M["output"]>> {
-  return withIdempotency(em, method, request, call, async (tx) => {
-    await lockOperators(tx);
-    const operator = await findOperator(tx, request.operator);
-    const { id, revokedAt } = operator;
-    if (revokedAt) {
-      throw refuse("OPERATOR_REVOKED");
-    }
-    const { changes, ...rest } = await change(tx, operator);
-    if (changes !== undefined) recordChange(tx, call, { subject: `operator/${id}`, changes });
-    const response: object = { ...rest, data: await loadOperatorMessage(tx, id) };
-    return response as MessageInitShape<M["output"]>;
-  });
+  sent: bigint,
+  change: (operator: Operator) => Promise<Rest & { readonly changes?: readonly Change[] }>,
+): Promise<Omit<Rest, "changes"> & { readonly data: OperatorMessage }> {
+  await lockOperators(tx);
+  const operator = await findOperator(tx, sent);
+  const { id, revokedAt } = operator;
+  if (revokedAt) throw refuse("OPERATOR_REVOKED");
+  const { changes, ...rest } = await change(operator);
+  if (changes !== undefined) recordChange(tx, call, { subject: `operator/${id}`, changes });
+  return { ...rest, data: await loadOperatorMessage(tx, id) };
 }
 
 /**

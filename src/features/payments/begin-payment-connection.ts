@@ -55,7 +55,7 @@ export async function beginPaymentConnection(
     return { account: found, link: await online.createOnboardingLink(access, urls) };
   });
   const method = PaymentConnectionService.method.beginPaymentConnection;
-  return withIdempotency(em, method, request, call, async (tx) => {
+  return withIdempotency(em, { method, request, call }, async (tx) => {
     const columns = { provider, ownKey: null, noticeSecrets: null };
     const data = await connectAccount(tx, call, account, columns, now());
     await tx.nativeUpdate(Workspace, { id: workspaceId }, { providerAccount: account.account });

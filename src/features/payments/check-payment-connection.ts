@@ -34,7 +34,7 @@ export async function checkPaymentConnection(
   const account =
     online && (await askAboutAccount({ takeCall }, call, () => online.readAccount(access!)));
   const method = PaymentConnectionService.method.checkPaymentConnection;
-  return withIdempotency(em, method, request, call, async (tx) => {
+  return withIdempotency(em, { method, request, call }, async (tx) => {
     const data = await changeConnection(tx, call, async (before) => {
       // Another account, or none, may have taken its place meanwhile.
       if (account === undefined || before?.account !== account.account) return before;

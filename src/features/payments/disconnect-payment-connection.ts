@@ -35,7 +35,7 @@ export async function disconnectPaymentConnection(
   { em, now }: ConnectionDeps,
 ): Promise<DisconnectPaymentConnectionResponse> {
   const method = PaymentConnectionService.method.disconnectPaymentConnection;
-  return withIdempotency(em, method, request, call, async (tx) => {
+  return withIdempotency(em, { method, request, call }, async (tx) => {
     await changeConnection(tx, call, async (before) => {
       if (before?.provider === MANUAL.name) {
         throw refuse(

@@ -46,7 +46,7 @@ export async function setPaymentKey(
   );
   const { workspaceId: workspace } = call.caller;
   const method = PaymentConnectionService.method.setPaymentKey;
-  return withIdempotency(em, method, request, call, async (tx) => {
+  return withIdempotency(em, { method, request, call }, async (tx) => {
     const columns = {
       provider,
       ownKey: secretSeal.seal(ownKey, sealedPlace(workspace, "own_key")),

@@ -1,17 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import {
-  type DeleteSavedFilterRequestValid,
-  type DeleteSavedFilterResponse,
-  DeleteSavedFilterResponseSchema,
-  type ListSavedFiltersRequestValid,
-  type ListSavedFiltersResponse,
-  ListSavedFiltersResponseSchema,
-  type RenameSavedFilterRequestValid,
-  type RenameSavedFilterResponse,
-  RenameSavedFilterResponseSchema,
-  type SaveFilterRequestValid,
-  type SaveFilterResponse,
-  SaveFilterResponseSchema,
+  type AccountService,
   type SavedFilter as SavedFilterMessage,
   SavedFilterSchema,
 } from "../../../gen/shipments/account/v1/account_service_pb.js";
@@ -22,6 +11,7 @@ import { runStatement } from "../../db/statement.ts";
 import { MAX_SAVED_FILTERS } from "../../domain/limits.ts";
 import { refuse } from "../../domain/refusal.ts";
 import type { PersonCall, SignedInPerson } from "../../pipeline/call.ts";
+import type { ServiceFunctions } from "../../pipeline/rpc.ts";
 
 interface FilterRow {
   readonly id: number;
@@ -31,41 +21,27 @@ interface FilterRow {
 
 const COLUMNS = "id::float8 as id, name, query";
 
-/**
- * Lists what a person has saved in a workspace, by name.
- *
- * @throws Refusal NOT_A_MEMBER
- */
-export async function listSavedFilters(
-  request: ListSavedFiltersRequestValid,
-  { caller }: PersonCall,
-  { em }: DatabaseDeps,
-): Promise<ListSavedFiltersResponse> {
-  const workspace = await memberWorkspace(em, caller, request.workspace);
-  const rows = await runStatement<FilterRow>(
-    em,
-    `select ${COLUMNS} from saved_filter where person_id = $1 and workspace_id = $2
-     order by lower(name) limit ${MAX_SAVED_FILTERS}`,
-    [caller.personId, workspace],
-  );
-  return create(ListSavedFiltersResponseSchema, { data: rows.map(filterMessage) });
-}
+/** The filters that a person has saved in the workspaces in which the session acts. */
+export const SAVED_FILTER_FUNCTIONS: Pick<
+  ServiceFunctions<typeof AccountService, PersonCall, DatabaseDeps>,
+  "listSavedFilters" | "saveFilter" | "renameSavedFilter" | "deleteSavedFilter"
+> = {
+  async listSavedFilters(request, { caller }, { em }) {
+    const workspace = await memberWorkspace(em, caller, request.workspace);
+    const rows = await runStatement<FilterRow>(
+      em,
+      `select ${COLUMNS} from saved_filter where person_id = $1 and workspace_id = $2
+       order by lower(name) limit ${MAX_SAVED_FILTERS}`,
+      [caller.personId, workspace],
+    );
+    return { data: rows.map(filterMessage) };
+  },
 
-/**
- * Saves a filter under a name, in place of the one that had it.
- *
- * @throws Refusal NOT_A_MEMBER, SAVED_FILTER_LIMIT
- */
-export async function saveFilter(
-  { name, query, ...request }: SaveFilterRequestValid,
-  { caller }: PersonCall,
-  { em }: DatabaseDeps,
-): Promise<SaveFilterResponse> {
-  return em.fork().transactional(async (tx) => {
-    const workspace = await memberWorkspace(tx, caller, request.workspace, "for update");
-    const values = [caller.personId, workspace, name];
+  /** Replaces the filter that had the name. */
+  async saveFilter({ name, query, ...request }, { caller }, { em }) {
+    const workspace = await memberWorkspace(em, caller, request.workspace, "for update");
     const [row] = await runStatement<FilterRow>(
-      tx,
+      em,
       `insert into saved_filter (person_id, workspace_id, name, query)
        select $1, $2, $3, $4 where (
          select count(*) from saved_filter
@@ -74,57 +50,39 @@ export async function saveFilter(
        on conflict (person_id, workspace_id, lower(name)) do update
          set name = excluded.name, query = excluded.query
        returning ${COLUMNS}`,
-      [...values, query],
+      [caller.personId, workspace, name, query],
     );
     if (row === undefined) throw refuse("SAVED_FILTER_LIMIT");
-    return create(SaveFilterResponseSchema, { data: filterMessage(row) });
-  });
-}
+    return { data: filterMessage(row) };
+  },
 
-/**
- * Gives a filter another name.
- *
- * @throws Refusal NOT_A_MEMBER, SAVED_FILTER_NOT_FOUND, for those of others alike, SAVED_FILTER_NAME_TAKEN
- */
-export async function renameSavedFilter(
-  { name, ...request }: RenameSavedFilterRequestValid,
-  { caller }: PersonCall,
-  { em }: DatabaseDeps,
-): Promise<RenameSavedFilterResponse> {
-  const workspace = await memberWorkspace(em, caller, request.workspace);
-  const id = readRecordId(request.savedFilter) ?? 0;
-  const rename = runStatement<FilterRow>(
-    em,
-    `update saved_filter set name = $4 where person_id = $1 and workspace_id = $2 and id = $3
-     returning ${COLUMNS}`,
-    [caller.personId, workspace, id, name],
-  );
-  const [row] = await rename.catch((error: unknown) => {
-    throw isUniqueViolation(error) ? refuse("SAVED_FILTER_NAME_TAKEN") : error;
-  });
-  if (row === undefined) throw refuse("SAVED_FILTER_NOT_FOUND");
-  return create(RenameSavedFilterResponseSchema, { data: filterMessage(row) });
-}
+  async renameSavedFilter({ name, ...request }, { caller }, { em }) {
+    const workspace = await memberWorkspace(em, caller, request.workspace);
+    const id = readRecordId(request.savedFilter) ?? 0;
+    const rename = runStatement<FilterRow>(
+      em,
+      `update saved_filter set name = $4 where person_id = $1 and workspace_id = $2 and id = $3
+       returning ${COLUMNS}`,
+      [caller.personId, workspace, id, name],
+    );
+    const [row] = await rename.catch((error: unknown) => {
+      throw isUniqueViolation(error) ? refuse("SAVED_FILTER_NAME_TAKEN") : error;
+    });
+    if (row === undefined) throw refuse("SAVED_FILTER_NOT_FOUND");
+    return { data: filterMessage(row) };
+  },
 
-/**
- * Forgets a filter.
- *
- * @throws Refusal NOT_A_MEMBER, SAVED_FILTER_NOT_FOUND, for those of others alike
- */
-export async function deleteSavedFilter(
-  request: DeleteSavedFilterRequestValid,
-  { caller }: PersonCall,
-  { em }: DatabaseDeps,
-): Promise<DeleteSavedFilterResponse> {
-  const workspace = await memberWorkspace(em, caller, request.workspace);
-  const rows = await runStatement(
-    em,
-    "delete from saved_filter where person_id = $1 and workspace_id = $2 and id = $3 returning 1",
-    [caller.personId, workspace, readRecordId(request.savedFilter) ?? 0],
-  );
-  if (rows.length === 0) throw refuse("SAVED_FILTER_NOT_FOUND");
-  return create(DeleteSavedFilterResponseSchema);
-}
+  async deleteSavedFilter(request, { caller }, { em }) {
+    const workspace = await memberWorkspace(em, caller, request.workspace);
+    const rows = await runStatement(
+      em,
+      "delete from saved_filter where person_id = $1 and workspace_id = $2 and id = $3 returning 1",
+      [caller.personId, workspace, readRecordId(request.savedFilter) ?? 0],
+    );
+    if (rows.length === 0) throw refuse("SAVED_FILTER_NOT_FOUND");
+    return {};
+  },
+};
 
 /**
  * The id of a workspace in which the session acts.

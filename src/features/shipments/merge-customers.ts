@@ -51,7 +51,7 @@ export function mergeCustomers(
     throw refuse("FIELD_INVALID", "from must be another customer.", { subject: "from" });
   }
   return tryAgain(() =>
-    withIdempotency(em, method, request, call, async (tx) => {
+    withIdempotency(em, { method, request, call }, async (tx) => {
       const found = await lockBoth(tx, workspaceId, request);
       const survivor = "merged" in found ? await merge(tx, call, found, now()) : found.survivor;
       const figures = await loadCustomerFigures(tx, workspaceId, [survivor.id]);

@@ -32,7 +32,7 @@ export async function createWebhook(
   const secret = createWebhookSecret();
   const id = `wh_${randomBytes(12).toString("hex")}`;
   const method = WebhookService.method.createWebhook;
-  return withIdempotency(deps.em, method, request, call, async (tx) => {
+  return withIdempotency(deps.em, { method, request, call }, async (tx) => {
     await assertWebhookLimit(tx, workspaceId);
     const createdAt = deps.now();
     const webhook = tx.create(Webhook, {

@@ -24,7 +24,7 @@ export async function deleteWebhook(
   const { deleteWebhook: method } = WebhookService.method;
   for (;;) {
     try {
-      return await withIdempotency(em, method, request, call, async (tx) => {
+      return await withIdempotency(em, { method, request, call }, async (tx) => {
         const webhook = await loadWebhook(tx, workspaceId, request.webhook, "lock");
         const deliveries = await runStatement(tx, SOME_DELIVERIES, [...key, MAX_DELIVERIES + 1]);
         if (deliveries.length > MAX_DELIVERIES) throw new ManyDeliveries();

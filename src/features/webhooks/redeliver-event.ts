@@ -26,14 +26,18 @@ export async function redeliverEvent(
   { em, now }: WebhookDeps,
 ): Promise<RedeliverEventResponse> {
   const { workspaceId } = call.caller;
-  return withIdempotency(em, WebhookService.method.redeliverEvent, request, call, async (tx) => {
-    const webhook = await loadWebhook(tx, workspaceId, request.webhook, "lock");
-    const event = await findEvent(tx, workspaceId, request.event);
-    const delivery = await createDelivery(tx, webhook, event, now(), call);
-    await announceWorkspace(tx, workspaceId);
-    call.received.span?.setCauseOf(event);
-    return { data: deliveryMessage(delivery) };
-  });
+  return withIdempotency(
+    em,
+    { method: WebhookService.method.redeliverEvent, request, call },
+    async (tx) => {
+      const webhook = await loadWebhook(tx, workspaceId, request.webhook, "lock");
+      const event = await findEvent(tx, workspaceId, request.event);
+      const delivery = await createDelivery(tx, webhook, event, now(), call);
+      await announceWorkspace(tx, workspaceId);
+      call.received.span?.setCauseOf(event);
+      return { data: deliveryMessage(delivery) };
+    },
+  );
 }
 
 async function findEvent(em: EntityManager, workspace: number, id: string): Promise<Event> {

@@ -31,7 +31,7 @@ export async function rotateWebhookSecret(
   const secret = createWebhookSecret();
   const overlapMs = (request.overlapSeconds ?? DEFAULT_OVERLAP_SECONDS) * 1_000;
   const method = WebhookService.method.rotateWebhookSecret;
-  return withIdempotency(em, method, request, call, async (tx) => {
+  return withIdempotency(em, { method, request, call }, async (tx) => {
     const webhook = await loadWebhook(tx, workspaceId, request.webhook, "lock");
     const rotatedAt = now();
     const earlier = endBy(webhook.secrets, rotatedAt.getTime() + overlapMs);

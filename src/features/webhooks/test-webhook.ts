@@ -23,15 +23,19 @@ export async function testWebhook(
   { em, now }: WebhookDeps,
 ): Promise<TestWebhookResponse> {
   const { workspaceId } = call.caller;
-  return withIdempotency(em, WebhookService.method.testWebhook, request, call, async (tx) => {
-    const webhook = await loadWebhook(tx, workspaceId, request.webhook, "lock");
-    const at = now();
-    const data = toJson(WebhookSchema, webhookMessage(webhook)) as JsonObject;
-    const event = nextEvent(webhook, webhook.id, { type: "webhook.test", data, at });
-    const delivery = await createDelivery(tx, webhook, event, at, call);
-    await insertEvents(tx, workspaceId, [event]);
-    await announceWorkspace(tx, workspaceId);
-    call.received.span?.setCauseOf({ ...event, workspace: workspaceId });
-    return { data: deliveryMessage(delivery) };
-  });
+  return withIdempotency(
+    em,
+    { method: WebhookService.method.testWebhook, request, call },
+    async (tx) => {
+      const webhook = await loadWebhook(tx, workspaceId, request.webhook, "lock");
+      const at = now();
+      const data = toJson(WebhookSchema, webhookMessage(webhook)) as JsonObject;
+      const event = nextEvent(webhook, webhook.id, { type: "webhook.test", data, at });
+      const delivery = await createDelivery(tx, webhook, event, at, call);
+      await insertEvents(tx, workspaceId, [event]);
+      await announceWorkspace(tx, workspaceId);
+      call.received.span?.setCauseOf({ ...event, workspace: workspaceId });
+      return { data: deliveryMessage(delivery) };
+    },
+  );
 }

@@ -23,7 +23,7 @@ export async function updateWebhook(
   const { types, clear, enabled } = request;
   const url = request.url === undefined ? undefined : toStoredUrl(request.url, deps);
   const method = WebhookService.method.updateWebhook;
-  return withIdempotency(deps.em, method, request, call, async (tx) => {
+  return withIdempotency(deps.em, { method, request, call }, async (tx) => {
     const webhook = await loadWebhook(tx, workspaceId, request.webhook, "lock");
     if (url !== undefined) webhook.url = url;
     if (types.length > 0 || clear.includes("types")) webhook.types = toStoredTypes(types);

@@ -1,9 +1,4 @@
-import {
-  create,
-  type DescMethodUnary,
-  type MessageInitShape,
-  type MessageShape,
-} from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
   AdminWorkspaceSchema,
@@ -16,7 +11,6 @@ import { refuse } from "../../domain/refusal.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
 import { changesBetween, recordChange } from "../audit/record-change.ts";
 import { evictKeys } from "../credentials/secret-keys.ts";
-import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import { lockWorkspace, Workspace } from "../workspaces/workspace.entity.ts";
 import { PaymentConnection } from "../workspaces/payment-connection.entity.ts";
 import { WorkspaceLimit } from "../workspaces/workspace-limit.entity.ts";
@@ -100,30 +94,38 @@ export function assertLive({ id, twinOf }: Workspace): void {
  * Changes one workspace, with its row locked, and records what differs afterwards; nothing is
  * recorded when nothing does.
  *
- * @param method one that answers `{ data: AdminWorkspace }`
- * @param change flushes what it changes
- * @returns the answer of the method, with the workspace as it is then
+ * @returns the workspace as it is then
  * @throws Refusal WORKSPACE_NOT_FOUND, and whatever `change` throws
  */
-export function changeWorkspace<M extends DescMethodUnary>(
-  em: EntityManager,
-  method: M,
-  request: MessageShape<M["input"]> & { readonly workspace: bigint },
+export async function changeWorkspace(
+  tx: EntityManager,
   call: OperatorCall,
-  change: (tx: EntityManager, workspace: Workspace) => Promise<void>,
-): Promise<MessageShape<M["output"]>> {
-  return withIdempotency(em, method, request, call, async (tx) => {
-    const workspace = await findWorkspace(tx, request.workspace, "lock");
-    const before = recordedOf(await loadAdminWorkspace(tx, workspace));
-    await change(tx, workspace);
-    const data = await loadAdminWorkspace(tx, workspace);
-    const changes = changesBetween(before, recordedOf(data));
-    if (changes.length > 0) {
-      const { id } = workspace;
-      recordChange(tx, call, { subject: `workspace/${id}`, workspaceId: id, changes });
-    }
-    const response: object = { data };
-    return response as MessageInitShape<M["output"]>;
+  sent: bigint,
+  change: (workspace: Workspace) => Promise<void> | void,
+): Promise<{ data: AdminWorkspace }> {
+  const workspace = await findWorkspace(tx, sent, "lock");
+  const before = recordedOf(await loadAdminWorkspace(tx, workspace));
+  await change(workspace);
+  await tx.flush();
+  const data = await loadAdminWorkspace(tx, workspace);
+  const changes = changesBetween(before, recordedOf(data));
+  if (changes.length > 0) {
+    const { id } = workspace;
+    recordChange(tx, call, { subject: `workspace/${id}`, workspaceId: id, changes });
+  }
+  return { data };
+}
+
+/** As `changeWorkspace`, for what a test twin has from its live workspace. */
+export function changeLiveWorkspace(
+  tx: EntityManager,
+  call: OperatorCall,
+  sent: bigint,
+  change: (workspace: Workspace) => Promise<void> | void,
+): Promise<{ data: AdminWorkspace }> {
+  return changeWorkspace(tx, call, sent, (workspace) => {
+    assertLive(workspace);
+    return change(workspace);
   });
 }
 

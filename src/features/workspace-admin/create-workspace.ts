@@ -1,15 +1,14 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
 import { sql } from "@mikro-orm/postgresql";
-import {
-  WorkspaceAdminService,
-  type CreateWorkspaceRequestValid,
-  type CreateWorkspaceResponse,
+import type {
+  CreateWorkspaceRequest,
+  CreateWorkspaceResponseSchema,
 } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import type { DatabaseDeps } from "../../db/orm.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
 import { insertKey } from "../api-keys/api-keys.ts";
 import { changesBetween, recordChange } from "../audit/record-change.ts";
 import { Feed } from "../events/feed.entity.ts";
-import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import {
   PaymentConnection,
   type PaymentProviderName,
@@ -26,41 +25,38 @@ import { loadAdminWorkspace } from "./admin-workspaces.ts";
  * @throws Refusal FIELD_INVALID for a time zone that is none
  */
 export async function createWorkspace(
-  request: CreateWorkspaceRequestValid,
+  request: CreateWorkspaceRequest,
   call: OperatorCall,
-  { em }: DatabaseDeps,
-): Promise<CreateWorkspaceResponse> {
-  const method = WorkspaceAdminService.method.createWorkspace;
+  { em: tx }: DatabaseDeps,
+): Promise<MessageInitShape<typeof CreateWorkspaceResponseSchema>> {
   const { name, paymentProvider } = request;
   const timeZone = parseTimeZone(request.timeZone ?? "");
-  return withIdempotency(em, method, request, call, async (tx) => {
-    await lockNewWorkspaces(tx);
-    // What an insert gives is the text of a bigint.
-    const id = Number(await tx.insert(Workspace, { name, timeZone, createdAt: sql`now()` }));
-    await tx.insert(Feed, { workspace: id, changedAt: sql`now()` });
-    if (paymentProvider !== undefined) {
-      // One of the names that the request's rule lists.
-      const provider = paymentProvider as PaymentProviderName;
-      await tx.insert(PaymentConnection, { workspace: id, provider, connectedAt: sql`now()` });
-    }
-    const { data: key, apiKey } = await insertKey(tx, id, { name: null, scope: "full" });
-    const twin = await insertTwin(tx, { id, name });
-    const testKey = await insertKey(tx, twin, { name: null, scope: "full" });
-    const created = {
-      name,
-      payment_provider: paymentProvider,
-      time_zone: request.timeZone === undefined ? undefined : timeZone,
-      api_key: key.id,
-      test_workspace: twin,
-      test_api_key: testKey.data.id,
-    };
-    recordChange(tx, call, {
-      subject: `workspace/${id}`,
-      workspaceId: id,
-      changes: changesBetween({}, created),
-    });
-    const workspace = await tx.findOneOrFail(Workspace, id);
-    const data = await loadAdminWorkspace(tx, workspace);
-    return { data, apiKey, testApiKey: testKey.apiKey };
+  await lockNewWorkspaces(tx);
+  // What an insert gives is the text of a bigint.
+  const id = Number(await tx.insert(Workspace, { name, timeZone, createdAt: sql`now()` }));
+  await tx.insert(Feed, { workspace: id, changedAt: sql`now()` });
+  if (paymentProvider !== undefined) {
+    // One of the names that the request's rule lists.
+    const provider = paymentProvider as PaymentProviderName;
+    await tx.insert(PaymentConnection, { workspace: id, provider, connectedAt: sql`now()` });
+  }
+  const { data: key, apiKey } = await insertKey(tx, id, { name: null, scope: "full" });
+  const twin = await insertTwin(tx, { id, name });
+  const testKey = await insertKey(tx, twin, { name: null, scope: "full" });
+  const created = {
+    name,
+    payment_provider: paymentProvider,
+    time_zone: request.timeZone === undefined ? undefined : timeZone,
+    api_key: key.id,
+    test_workspace: twin,
+    test_api_key: testKey.data.id,
+  };
+  recordChange(tx, call, {
+    subject: `workspace/${id}`,
+    workspaceId: id,
+    changes: changesBetween({}, created),
   });
+  const workspace = await tx.findOneOrFail(Workspace, id);
+  const data = await loadAdminWorkspace(tx, workspace);
+  return { data, apiKey, testApiKey: testKey.apiKey };
 }

@@ -1,9 +1,8 @@
-import { create } from "@bufbuild/protobuf";
+import type { MessageInitShape } from "@bufbuild/protobuf";
 import { raw, type FilterQuery } from "@mikro-orm/core";
-import {
+import type {
+  ListWorkspacesRequest,
   ListWorkspacesResponseSchema,
-  type ListWorkspacesRequestValid,
-  type ListWorkspacesResponse,
 } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import type { DatabaseDeps } from "../../db/orm.ts";
 import { endPage, readPage } from "../../pipeline/page.ts";
@@ -26,10 +25,10 @@ const IS_LIVE: FilterQuery<Workspace> = { [raw("coalesce(twin_of, 0)")]: 0 };
  * @throws Refusal FIELD_INVALID for a page token that is not of a list with these filters
  */
 export async function listWorkspaces(
-  request: ListWorkspacesRequestValid,
+  request: ListWorkspacesRequest,
   _call: unknown,
   { em }: DatabaseDeps,
-): Promise<ListWorkspacesResponse> {
+): Promise<MessageInitShape<typeof ListWorkspacesResponseSchema>> {
   const { nameContains, suspended } = request;
   const page = readPage(request, { list: "workspaces", nameContains, suspended }, readPosition);
   const filters: FilterQuery<Workspace>[] = [IS_LIVE];
@@ -41,7 +40,7 @@ export async function listWorkspaces(
   const found = await reading.find(Workspace, { $and: filters }, { orderBy, limit: page.limit });
   const { rows, nextPageToken } = endPage(found, page, ({ name, id }) => [name, id]);
   const data = await loadAdminWorkspaces(reading, rows);
-  return create(ListWorkspacesResponseSchema, { data, nextPageToken });
+  return { data, nextPageToken };
 }
 
 function isAfter({ name, id }: Position): FilterQuery<Workspace> {

@@ -42,7 +42,9 @@ export function createExecute(options: {
     call.itemViolations = validatorOf(rpc)(request, decoded);
     call.unknownFields = decoded.unknownFields ?? NO_FIELDS;
     assertBefore(deadlineMs);
-    if (!rpc.readOnly) call.idempotencyKey = readIdempotencyKey(headers.idempotencyKeys);
+    if (!rpc.readOnly && rpc.audience !== "person") {
+      call.idempotencyKey = readIdempotencyKey(headers.idempotencyKeys);
+    }
     const begin = () => {
       // It may have waited for other calls.
       assertBefore(deadlineMs);

@@ -6,7 +6,9 @@ import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.j
 const functions = Object.fromEntries(
   ShipmentService.methods.map((method) => [method.localName, () => undefined]),
 );
-const read = createUnaryHeadersReader(listRpcs(ShipmentService, functions as never, undefined));
+const read = createUnaryHeadersReader(
+  listRpcs(ShipmentService, functions as never, undefined, undefined as never),
+);
 
 const QUOTE = {
   ":method": "POST",

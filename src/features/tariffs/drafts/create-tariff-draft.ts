@@ -33,7 +33,7 @@ export function createTariffDraft(
 ): Promise<CreateTariffDraftResponse> {
   const { name, fromVersion } = request;
   const method = TariffService.method.createTariffDraft;
-  return withIdempotency(em, method, request, call, async (tx) => {
+  return withIdempotency(em, { method, request, call }, async (tx) => {
     await assertRoomForDraft(tx);
     const copied = fromVersion === undefined ? given : await loadHead(tx, fromVersion);
     const createdAt = now();

@@ -21,7 +21,7 @@ export function deleteTariffDraft(
   { em }: DatabaseDeps,
 ): Promise<DeleteTariffDraftResponse> {
   const method = TariffService.method.deleteTariffDraft;
-  return withIdempotency(em, method, request, call, async (tx) => {
+  return withIdempotency(em, { method, request, call }, async (tx) => {
     const draft = await findDraft(tx, request.draft ?? 0n, "lock");
     await tx.nativeDelete(TariffDraft, { id: draft.id });
     recordChange(tx, call, removal(draft));

@@ -45,7 +45,7 @@ export async function publishTariff(
 ): Promise<PublishTariffResponse> {
   const checked = await checkRequested(request, deps);
   const method = TariffService.method.publishTariff;
-  const publishing = withIdempotency(deps.em, method, request, call, async (tx) => {
+  const publishing = withIdempotency(deps.em, { method, request, call }, async (tx) => {
     // Not before: a repetition of the call does not find the draft, and gets the stored response.
     if (checked === undefined) throw draftNotFoundError();
     return publishChecked(tx, request, call, checked);

@@ -28,7 +28,7 @@ export function updateTariffDraft(
   { em, now }: DraftDeps,
 ): Promise<UpdateTariffDraftResponse> {
   const method = TariffService.method.updateTariffDraft;
-  return withIdempotency(em, method, request, call, async (tx) => {
+  return withIdempotency(em, { method, request, call }, async (tx) => {
     const draft = await findDraft(tx, request.draft, "lock");
     assertDraftEtag(draft, request.etag);
     const before = { name: draft.name, ...auditedFees(draft.fees) };

@@ -30,7 +30,7 @@ export async function uploadTariffZones(
 ): Promise<UploadTariffZonesResponse> {
   const method = TariffService.method.uploadTariffZones;
   const identified = call.idempotencyKey === undefined ? request : await withDigest(request);
-  return withIdempotency(em, method, identified, call, async (tx) => {
+  return withIdempotency(em, { method, request: identified, call }, async (tx) => {
     const draft = await findDraft(tx, request.draft ?? 0n, "lock");
     assertDraftEtag(draft, request.etag);
     const before = auditedZones(draft);

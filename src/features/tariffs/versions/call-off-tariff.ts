@@ -30,7 +30,7 @@ export function callOffTariff(
 ): Promise<CallOffTariffResponse> {
   const { version = 0 } = request;
   const method = TariffService.method.callOffTariff;
-  return withIdempotency(em, method, request, call, async (tx) => {
+  return withIdempotency(em, { method, request, call }, async (tx) => {
     await lockPublishing(tx);
     const isCalledOff = (await runStatement(tx, CALL_OFF, [version])).length > 0;
     const row = await loadVersion(tx, version);

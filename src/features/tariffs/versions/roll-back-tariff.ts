@@ -24,7 +24,7 @@ export function rollBackTariff(
 ): Promise<RollBackTariffResponse> {
   const { version: repeats = 0, replaces, note, honoursQuotes = true } = request;
   const method = TariffService.method.rollBackTariff;
-  return withIdempotency(em, method, request, call, async (tx) => {
+  return withIdempotency(em, { method, request, call }, async (tx) => {
     await lockPublishing(tx);
     const repeated = await loadVersion(tx, repeats);
     if (repeated === undefined) throw versionNotFoundError(repeats);

@@ -1,25 +1,14 @@
 import { create } from "@bufbuild/protobuf";
 import {
   AccountSchema,
-  GetAccountResponseSchema,
   type Account,
-  type GetAccountResponse,
 } from "../../../gen/shipments/account/v1/account_service_pb.js";
 import { OperatorRole as OperatorRoleOption } from "../../../gen/shipments/admin/v1/operator_pb.js";
-import type { DatabaseDeps, EntityManager } from "../../db/orm.ts";
+import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import type { MemberRole, OperatorRole } from "../../domain/roles.ts";
-import type { PersonCall, SignedInPerson } from "../../pipeline/call.ts";
+import type { SignedInPerson } from "../../pipeline/call.ts";
 import { MEMBER_ROLE } from "./members.ts";
-
-/** Gives the person who has signed in, and where they may act. */
-export async function getAccount(
-  _request: unknown,
-  { caller }: PersonCall,
-  { em }: DatabaseDeps,
-): Promise<GetAccountResponse> {
-  return create(GetAccountResponseSchema, { data: await loadAccount(em.fork(), caller) });
-}
 
 interface AccountRow {
   readonly email: string;
