@@ -1,25 +1,19 @@
 import { basename } from "node:path";
-import { create } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { Command, InvalidArgumentError, type Option } from "commander";
 import { TariffVersionState, type TariffVersion } from "../../gen/shipments/admin/v1/tariff_pb.js";
-import {
-  ListTariffVersionsRequestSchema,
-  RollBackTariffRequestSchema,
-  TariffService,
-} from "../../gen/shipments/admin/v1/tariff_service_pb.js";
-import type { EntityManager } from "../db/orm.ts";
+import { TariffService } from "../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { Refusal } from "../domain/refusal.ts";
-import { listTariffVersions } from "../features/tariffs/versions/list-tariff-versions.ts";
 import { publishDocument } from "../features/tariffs/drafts/publish-document.ts";
-import { rollBackTariff } from "../features/tariffs/versions/roll-back-tariff.ts";
 import { createTariffTasks } from "../features/tariffs/tasks/run-tariff-task.ts";
 import { loadPublishedTariff } from "../features/tariffs/versions/load-version.ts";
-import { commandLineCall } from "./command-line-call.ts";
+import { callRpc, commandLineCall, listAll } from "./command-line-call.ts";
 import { holidaysCommand } from "./holidays-command.ts";
 import { jsonOption, option, parseWholeNumber } from "./options.ts";
 import { readTariffFile } from "./read-tariff-file.ts";
 import { CommandRefused, runCommand, type CommandResult } from "./run-command.ts";
+
+const { method } = TariffService;
 
 /** How long the name of a draft and a note may be, in characters. */
 const MAX_NAME_LENGTH = 100;
@@ -98,7 +92,10 @@ function listCommand(): Command {
     .addOption(jsonOption())
     .action(({ json }: { json: boolean }) =>
       runCommand(json, async (em) => {
-        const versions = (await readAll(em)).map(listed);
+        const all = await listAll((pageToken) =>
+          callRpc(em, method.listTariffVersions, { pageSize: PAGE_SIZE, pageToken }),
+        );
+        const versions = all.map(listed);
         const lines = versions.map((it) =>
           [it.version, it.state, it.effective_at, `${it.zones} zones`, it.author, it.note]
             .filter((part) => part !== null)
@@ -122,9 +119,8 @@ function rollBackCommand(): Command {
       runCommand(options.json, async (em) => {
         const { version, note, voidQuotes } = options;
         const honoursQuotes = !voidQuotes;
-        const request = create(RollBackTariffRequestSchema, { version, note, honoursQuotes });
-        const call = commandLineCall(TariffService.method.rollBackTariff);
-        const { data } = await orRefused(rollBackTariff(request, call, { em }));
+        const fields = { version, note, honoursQuotes };
+        const { data } = await orRefused(callRpc(em, method.rollBackTariff, fields));
         return publication(data!);
       }),
     );
@@ -150,18 +146,6 @@ async function orRefused<T>(publishing: Promise<T>): Promise<T> {
     );
     throw new CommandRefused(lines.join("\n"));
   }
-}
-
-async function readAll(em: EntityManager): Promise<TariffVersion[]> {
-  const versions: TariffVersion[] = [];
-  let pageToken: string | undefined;
-  do {
-    const request = create(ListTariffVersionsRequestSchema, { pageSize: PAGE_SIZE, pageToken });
-    const page = await listTariffVersions(request, undefined, { em });
-    versions.push(...page.data);
-    pageToken = page.nextPageToken || undefined;
-  } while (pageToken !== undefined);
-  return versions;
 }
 
 function listed(row: TariffVersion) {

@@ -1,15 +1,11 @@
-import {
-  TariffService,
-  type CreateTariffDraftRequest,
-  type CreateTariffDraftResponse,
-} from "../../../../gen/shipments/admin/v1/tariff_service_pb.js";
+import type { TariffDraft as TariffDraftMessage } from "../../../../gen/shipments/admin/v1/tariff_pb.js";
+import type { CreateTariffDraftRequest } from "../../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import type { EntityManager } from "../../../db/orm.ts";
 import { runSlowStatement, runStatement } from "../../../db/statement.ts";
 import { MAX_TARIFF_DRAFTS } from "../../../domain/limits.ts";
 import { refuse } from "../../../domain/refusal.ts";
 import type { OperatorCall } from "../../../pipeline/call.ts";
 import { changesBetween, recordChange } from "../../audit/record-change.ts";
-import { withIdempotency } from "../../idempotency/with-idempotency.ts";
 import { versionNotFoundError } from "../versions/load-version.ts";
 import { PIECE_BYTES } from "../versions/zones-document.ts";
 import type { DraftDeps } from "./check-stored-draft.ts";
@@ -25,40 +21,35 @@ const DRAFTS_LOCK = 0x5348_5003;
  * @param given the document without zones that a draft begins with that is not a copy
  * @throws Refusal TARIFF_VERSION_NOT_FOUND, TARIFF_DRAFT_LIMIT when there are `MAX_TARIFF_DRAFTS`
  */
-export function createTariffDraft(
-  request: CreateTariffDraftRequest,
+export async function createTariffDraft(
+  { name, fromVersion, fees }: CreateTariffDraftRequest,
   call: OperatorCall,
-  { em, now }: DraftDeps,
+  { em, now }: Pick<DraftDeps, "em" | "now">,
   given: object = {},
-): Promise<CreateTariffDraftResponse> {
-  const { name, fromVersion } = request;
-  const method = TariffService.method.createTariffDraft;
-  return withIdempotency(em, { method, request, call }, async (tx) => {
-    await assertRoomForDraft(tx);
-    const copied = fromVersion === undefined ? given : await loadHead(tx, fromVersion);
-    const createdAt = now();
-    const draft = tx.create(TariffDraft, {
-      name,
-      author: call.caller.name,
-      fees: withFees(copied, request.fees),
-      zonesBytes: 0,
-      fromVersion: fromVersion ?? null,
-      revision: 1,
-      createdAt,
-      updatedAt: createdAt,
-    });
-    await tx.flush();
-    if (fromVersion !== undefined) draft.zonesBytes = await copyZones(tx, draft.id, fromVersion);
-    await tx.flush();
-    recordChange(tx, call, {
-      subject: `tariff_draft/${draft.id}`,
-      changes: changesBetween({}, { name, from_version: fromVersion, ...auditedFees(draft.fees) }),
-    });
-    return { data: draftMessage(draft) };
+): Promise<{ data: TariffDraftMessage }> {
+  await assertCapacity(em);
+  const copied = fromVersion === undefined ? given : await loadHead(em, fromVersion);
+  const createdAt = now();
+  const draft = em.create(TariffDraft, {
+    name,
+    author: call.caller.name,
+    fees: withFees(copied, fees),
+    zonesBytes: 0,
+    fromVersion: fromVersion ?? null,
+    revision: 1,
+    createdAt,
+    updatedAt: createdAt,
   });
+  await em.flush();
+  if (fromVersion !== undefined) draft.zonesBytes = await copyZones(em, draft.id, fromVersion);
+  await em.flush();
+  const after = { name, from_version: fromVersion, ...auditedFees(draft.fees) };
+  const changes = changesBetween({}, after);
+  recordChange(em, call, { subject: `tariff_draft/${draft.id}`, changes });
+  return { data: draftMessage(draft) };
 }
 
-async function assertRoomForDraft(tx: EntityManager): Promise<void> {
+async function assertCapacity(tx: EntityManager): Promise<void> {
   await runStatement(tx, "select pg_advisory_xact_lock($1)", [DRAFTS_LOCK]);
   if ((await tx.count(TariffDraft)) < MAX_TARIFF_DRAFTS) return;
   throw refuse("TARIFF_DRAFT_LIMIT");

@@ -10,10 +10,11 @@ import {
 import { isObject } from "../../../domain/faults.ts";
 import { parseTariff } from "../../../domain/pricing/tariff.ts";
 import type { OperatorCall } from "../../../pipeline/call.ts";
+import { createTransact } from "../../idempotency/with-idempotency.ts";
 import { faultyTariffError, type DraftDeps } from "./check-stored-draft.ts";
 import { createTariffDraft } from "./create-tariff-draft.ts";
-import { deleteTariffDraft } from "./delete-tariff-draft.ts";
 import { publishTariff } from "./publish-tariff.ts";
+import { deleteDraft } from "./tariff-drafts.ts";
 import { uploadTariffZones } from "./upload-tariff-zones.ts";
 
 /** What is published, and by whom. */
@@ -43,8 +44,11 @@ export async function publishDocument(
   if (!isObject(document)) throw faultyTariffError(parseTariff(document).faults!);
   const { version: _, zones, ...head } = document;
   const { method } = TariffService;
-  const creating = create(CreateTariffDraftRequestSchema, { name });
-  const created = await createTariffDraft(creating, callOf(method.createTariffDraft), deps, head);
+  const transact = createTransact(deps);
+  const request = create(CreateTariffDraftRequestSchema, { name });
+  const call = callOf(method.createTariffDraft);
+  const creating = { method: method.createTariffDraft, request, call };
+  const created = await transact(creating, (tx) => createTariffDraft(request, call, tx, head));
   const draft = created.data!.id;
   try {
     if (zones !== undefined) {
@@ -55,9 +59,13 @@ export async function publishDocument(
     const publishing = create(PublishTariffRequestSchema, { draft, note, honoursQuotes });
     return await publishTariff(publishing, callOf(method.publishTariff), deps);
   } catch (error) {
-    const deleting = create(DeleteTariffDraftRequestSchema, { draft });
+    const deleting = {
+      method: method.deleteTariffDraft,
+      request: create(DeleteTariffDraftRequestSchema, { draft }),
+      call: callOf(method.deleteTariffDraft),
+    };
     // Why it was not published says more than why its draft is still there.
-    await deleteTariffDraft(deleting, callOf(method.deleteTariffDraft), deps).catch(
+    await transact(deleting, ({ em }) => deleteDraft(em, deleting.call, draft)).catch(
       () => undefined,
     );
     throw error;

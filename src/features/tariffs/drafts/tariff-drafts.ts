@@ -2,6 +2,7 @@ import type { EntityManager } from "../../../db/orm.ts";
 import { runStatement } from "../../../db/statement.ts";
 import { readRecordId } from "../../../db/columns.ts";
 import { refuse, type Refusal } from "../../../domain/refusal.ts";
+import type { OperatorCall } from "../../../pipeline/call.ts";
 import { TariffDraft } from "./tariff-draft.entity.ts";
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
@@ -10,7 +11,7 @@ import {
   type TariffDraft as TariffDraftMessage,
 } from "../../../../gen/shipments/admin/v1/tariff_pb.js";
 import type { NewTariffFees } from "../../../../gen/shipments/admin/v1/tariff_service_pb.js";
-import { changesBetween, type RecordedChange } from "../../audit/record-change.ts";
+import { changesBetween, recordChange, type RecordedChange } from "../../audit/record-change.ts";
 import { feesMessage } from "../versions/load-version.ts";
 
 /**
@@ -130,4 +131,20 @@ function auditedList(list: unknown, what: string): unknown {
 export function removal({ id, name, fees }: TariffDraft): RecordedChange {
   const changes = changesBetween({ name, ...auditedFees(fees) }, {});
   return { subject: `tariff_draft/${id}`, changes };
+}
+
+/**
+ * Removes a draft with its zones.
+ *
+ * @throws Refusal TARIFF_DRAFT_NOT_FOUND
+ */
+export async function deleteDraft(
+  tx: EntityManager,
+  call: OperatorCall,
+  sent: bigint,
+): Promise<object> {
+  const draft = await findDraft(tx, sent, "lock");
+  await tx.nativeDelete(TariffDraft, { id: draft.id });
+  recordChange(tx, call, removal(draft));
+  return {};
 }

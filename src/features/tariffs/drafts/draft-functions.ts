@@ -1,0 +1,125 @@
+import { create } from "@bufbuild/protobuf";
+import {
+  GetTariffDraftZonesResponseSchema,
+  type TariffService,
+} from "../../../../gen/shipments/admin/v1/tariff_service_pb.js";
+import { readRecordId } from "../../../db/columns.ts";
+import { MAX_TARIFF_DRAFTS } from "../../../domain/limits.ts";
+import type { OperatorCall } from "../../../pipeline/call.ts";
+import { type ServiceFunctions, withOwnTransactions } from "../../../pipeline/rpc.ts";
+import { changesBetween, recordChange } from "../../audit/record-change.ts";
+import { loadVersionInForce } from "../versions/load-version.ts";
+import { schedulesMessage, withSchedules } from "../versions/schedules-message.ts";
+import { zonesResponse, type LoadZones } from "../versions/zones-document.ts";
+import { checkStoredDraft, type DraftDeps } from "./check-stored-draft.ts";
+import { createTariffDraft } from "./create-tariff-draft.ts";
+import { publishTariff } from "./publish-tariff.ts";
+import { replayTariff } from "./replay-tariff.ts";
+import { TariffDraft } from "./tariff-draft.entity.ts";
+import {
+  assertDraftEtag,
+  auditedFees,
+  deleteDraft,
+  draftEtag,
+  draftMessage,
+  draftNotFoundError,
+  findDraft,
+  withFees,
+} from "./tariff-drafts.ts";
+import { uploadTariffZones } from "./upload-tariff-zones.ts";
+
+/** What operators do with drafts. */
+export const DRAFT_FUNCTIONS: Pick<
+  ServiceFunctions<
+    typeof TariffService,
+    OperatorCall,
+    DraftDeps & { readonly loadZones: LoadZones }
+  >,
+  | "createTariffDraft"
+  | "listTariffDrafts"
+  | "getTariffDraft"
+  | "updateTariffDraft"
+  | "deleteTariffDraft"
+  | "uploadTariffZones"
+  | "getTariffDraftZones"
+  | "getTariffDraftSchedules"
+  | "checkTariff"
+  | "replayTariff"
+  | "publishTariff"
+> = {
+  createTariffDraft,
+  replayTariff,
+  ...withOwnTransactions({ uploadTariffZones, publishTariff }),
+
+  /** At most `MAX_TARIFF_DRAFTS`, the one changed last first. */
+  async listTariffDrafts(_request, _call, { em }) {
+    const orderBy = { updatedAt: "desc", id: "desc" } as const;
+    const found = await em.fork().find(TariffDraft, {}, { orderBy, limit: MAX_TARIFF_DRAFTS });
+    return { data: found.map(draftMessage) };
+  },
+
+  async getTariffDraft({ draft }, _call, { em }) {
+    return { data: draftMessage(await findDraft(em.fork(), draft)) };
+  },
+
+  async getTariffDraftZones({ draft }, _call, { loadZones }) {
+    const id = readRecordId(draft) ?? 0;
+    const rows = await loadZones<PieceRow>(SELECT_ZONES, id);
+    const [first] = rows;
+    if (first === undefined) throw draftNotFoundError();
+    const pieces = rows.flatMap(({ data }) => data ?? []);
+    return zonesResponse(pieces, draftEtag({ id, revision: first.revision }), (geojson) =>
+      create(GetTariffDraftZonesResponseSchema, { geojson }),
+    );
+  },
+
+  async getTariffDraftSchedules(request, _call, { em }) {
+    const draft = await findDraft(em.fork(), request.draft);
+    return { data: schedulesMessage(draft.fees), etag: draftEtag(draft) };
+  },
+
+  async checkTariff(request, _call, deps) {
+    const em = deps.em.fork();
+    const draft = await findDraft(em, request.draft);
+    const checked = await checkStoredDraft(deps, draft);
+    if (checked === undefined) throw draftNotFoundError();
+    const inForce = await loadVersionInForce(em);
+    const { faults, zones, tiers, revision, digest } = checked;
+    return {
+      faults: [...faults],
+      zones,
+      tiers,
+      sameAsInForce: digest !== undefined && digest === inForce?.digest,
+      etag: draftEtag({ id: draft.id, revision }),
+    };
+  },
+
+  /** When nothing differs, nothing is written and the etag stays. */
+  async updateTariffDraft(request, call, { em, now }) {
+    const draft = await findDraft(em, request.draft, "lock");
+    assertDraftEtag(draft, request.etag);
+    const before = { name: draft.name, ...auditedFees(draft.fees) };
+    const fees = withSchedules(withFees(draft.fees, request.fees), request.schedules);
+    const name = request.name ?? draft.name;
+    if (name !== draft.name || JSON.stringify(fees) !== JSON.stringify(draft.fees)) {
+      Object.assign(draft, { name, fees, updatedAt: now(), revision: draft.revision + 1 });
+      await em.flush();
+      const changes = changesBetween(before, { name, ...auditedFees(fees) });
+      recordChange(em, call, { subject: `tariff_draft/${draft.id}`, changes });
+    }
+    return { data: draftMessage(draft) };
+  },
+
+  deleteTariffDraft: ({ draft }, call, { em }) => deleteDraft(em, call, draft),
+};
+
+interface PieceRow {
+  readonly revision: number;
+  /** Null when there are no zones. */
+  readonly data: Buffer | null;
+}
+
+const SELECT_ZONES = `
+  select revision, data
+  from tariff_draft left join tariff_draft_piece on draft_id = id
+  where id = $1 order by "begin"`;
