@@ -11,3 +11,8 @@ declare module "*.json?url" {
   const url: string;
   export default url;
 }
+
+interface ImportMeta {
+  /** How to load the modules of a pattern, by their paths; Vite puts it in place. */
+  glob<T>(pattern: string): Readonly<Record<string, () => Promise<T>>>;
+}

@@ -1,12 +1,11 @@
 import "./style.css";
 import { render } from "preact";
 import { App } from "./shell/app.tsx";
-import { findPage } from "./shell/pages.ts";
+import { findPage, loadPage } from "./shell/pages.ts";
 import { followLinks } from "./routes/router.ts";
 
 followLinks();
 // While the service is asked who has signed in. A page that cannot be loaded is loaded again later.
-findPage(location.pathname)
-  ?.page.load()
-  .catch(() => undefined);
+const page = findPage(location.pathname);
+if (page !== undefined) loadPage(page.name).catch(() => undefined);
 render(<App />, document.getElementById("app")!);

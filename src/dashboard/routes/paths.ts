@@ -1,3 +1,5 @@
+import { PAGE_ENTRIES, type PageName, type PAGES } from "./pages.ts";
+
 /** The parameters of a pattern: `/w/:workspace/shipments/:reference` has two. */
 type Parameters<P extends string> = P extends `${string}:${infer Name}/${infer Rest}`
   ? Record<Name, string> & Parameters<`/${Rest}`>
@@ -59,42 +61,20 @@ export function withQuery(pathname: string, query: object): string {
   return text === "" ? pathname : `${pathname}?${text}`;
 }
 
+/** The parameters in the address of a page, which are its props. */
+export type ParametersOf<Name extends PageName> = Parameters<(typeof PAGES)[Name]["path"]>;
+
 /** The addresses of all pages. */
 export const paths = {
   home: path("/"),
   signIn: path("/sign-in"),
-  account: path("/account"),
   /** For customers, who come from the page at which they pay. */
   paid: path("/paid"),
   notPaid: path("/not-paid"),
-  overview: path("/w/:workspace"),
-  attention: path("/w/:workspace/attention"),
-  shipments: path("/w/:workspace/shipments"),
-  shipment: path("/w/:workspace/shipments/:reference"),
-  receipt: path("/w/:workspace/shipments/:reference/receipt"),
-  labels: path("/w/:workspace/shipments/labels"),
-  manifest: path("/w/:workspace/shipments/manifest"),
-  book: path("/w/:workspace/book"),
-  customers: path("/w/:workspace/customers"),
-  customer: path("/w/:workspace/customers/:customer"),
-  apiKeys: path("/w/:workspace/settings/api"),
-  webhooks: path("/w/:workspace/settings/webhooks"),
-  webhook: path("/w/:workspace/settings/webhooks/:webhook"),
-  settings: path("/w/:workspace/settings"),
-  platform: path("/platform"),
-  platformAttention: path("/platform/attention"),
-  tariff: path("/platform/tariff"),
-  tariffVersion: path("/platform/tariff/versions/:version"),
-  tariffComparison: path("/platform/tariff/comparison"),
-  tariffDrafts: path("/platform/drafts"),
-  tariffDraft: path("/platform/drafts/:draft"),
-  platformWorkspaces: path("/platform/workspaces"),
-  platformWorkspace: path("/platform/workspaces/:workspace"),
-  operators: path("/platform/operators"),
-  operator: path("/platform/operators/:operator"),
-  auditLog: path("/platform/audit"),
-  health: path("/platform/health"),
-} as const;
+  ...(Object.fromEntries(PAGE_ENTRIES.map(([name, entry]) => [name, path(entry.path)])) as {
+    readonly [Name in PageName]: Path<ParametersOf<Name>>;
+  }),
+};
 
 /** A part of the page of settings. */
 export type SettingsPart = "workspace" | "members" | "payments" | "limits";

@@ -1,11 +1,11 @@
 /**
  * How a page is written.
  *
- * 1. Its address goes into `paths.ts`, the page into `pages.ts`, and its place in the navigation, if it
- *    has one, into `navigation.tsx`. Every view has an address: what a reader filters, opens or pages to goes into the
- *    query by `changeQuery` and is read by `usePlace().query`. Links are `<a href={paths.x({...})}>`.
- * 2. The page is a component in the folder of its feature; parameters of the path are its props. It
- *    renders `<Page title="...">`, which holds the heading and what can be done.
+ * 1. `routes/pages.ts` has its address, and its place in the navigation, if it has one. Every view has an
+ *    address: what a reader filters, opens or pages to goes into the query by `changeQuery` and is read by
+ *    `usePlace().query`. Links are `<a href={paths.x({...})}>`.
+ * 2. The page is the component `XPage` of `x.page.tsx` in the folder of its feature; parameters of the path
+ *    are its props, `ParametersOf<"x">`. It renders `<Page title="...">`, which holds the heading and what can be done.
  * 3. It loads by `useRpc(SomeService.method.getIt, request)`, and shows the result by
  *    `<QueryView query={query}>{(data) => ...}</QueryView>`, which has the states of waiting and failing.
  *    Lists are a `<ListView>` below `<Filters>`, with an `<Empty>` that says what to do next; a page about
@@ -30,7 +30,7 @@ import { PERSON_KEY } from "../api/person-key.ts";
 import { account, SignedIn, useAccount, WorkspaceId } from "../api/session.ts";
 import { connected } from "../api/connection.ts";
 import { useStore } from "../api/store.ts";
-import { findPage, isPlatformPath } from "./pages.ts";
+import { componentOf, findPage, isPlatformPath, loadPage } from "./pages.ts";
 import { AfterPaymentPage } from "./after-payment.tsx";
 import { HomePage, NoOperatorPage } from "./home.tsx";
 import { NotFoundPage } from "../ui/page.tsx";
@@ -127,13 +127,13 @@ function PageAt({ pathname }: { readonly pathname: string }) {
   const [, setRound] = useState(0);
   const { operatorRole } = useAccount();
   const found = findPage(pathname);
-  const page = found?.page;
-  const Component = page?.component();
+  const name = found?.name;
+  const Component = name && componentOf(name);
   useEffect(() => {
     // By what was rendered: the code may have come since then, and then it is time to render again.
-    if (page === undefined || Component !== undefined) return;
-    page.load().then(() => setRound((last) => last + 1), reloadOnce);
-  }, [page]);
+    if (name === undefined || Component !== undefined) return;
+    loadPage(name).then(() => setRound((last) => last + 1), reloadOnce);
+  }, [name]);
   if (pathname === paths.home({})) return <HomePage />;
   if (isPlatformPath(pathname) && operatorRole === undefined) return <NoOperatorPage />;
   if (found === undefined) return <NotFoundPage />;

@@ -1,39 +1,27 @@
 import { findWorkspace, useAccount, type EnteredWorkspace } from "../api/session.ts";
-import { paths, settingsHref } from "../routes/paths.ts";
+import { ATTENTION, PAGE_ENTRIES } from "../routes/pages.ts";
+import { paths, settingsHref, type Path } from "../routes/paths.ts";
 import { settingsParts } from "../workspaces/settings-parts.ts";
-import { NavIcon } from "./nav-icon.tsx";
 
-/** A place of the navigation: what it is called, and where it leads. */
+/** A place that the search finds: what it is called, and where it leads. */
 type Place = readonly [label: string, href: string];
 
-/** Pages by the section of the navigation that they stand in. */
-type Menu = Readonly<Record<string, readonly Place[]>>;
-
-const ATTENTION = "Needs attention";
-
-function workspaceMenu(workspace: bigint): Menu {
-  return {
-    Workspace: [
-      ["Overview", paths.overview({ workspace })],
-      [ATTENTION, paths.attention({ workspace })],
-      ["Shipments", paths.shipments({ workspace })],
-      ["Quote and book", paths.book({ workspace })],
-      ["Customers", paths.customers({ workspace })],
-    ],
-    Settings: [
-      ["General", paths.settings({ workspace })],
-      ["API", paths.apiKeys({ workspace })],
-      ["Webhooks", paths.webhooks({ workspace })],
-    ],
-  };
+/** The entries of the navigation in a workspace, or on the platform without one. */
+function entriesOf(workspace?: bigint) {
+  return PAGE_ENTRIES.flatMap(([name, { menu }]) => {
+    if (!menu || (menu.section === "Platform") !== (workspace === undefined)) return [];
+    return { ...menu, href: (paths[name] as Path<unknown>)({ workspace }) };
+  });
 }
+
+type Entries = ReturnType<typeof entriesOf>;
 
 /** The pages of a workspace and the parts of its settings, for the search. */
 export function pagesOf({ id, isTest }: EnteredWorkspace): readonly Place[] {
-  const parts = settingsParts(isTest).map(
-    (part) => [part.label, settingsHref(id, part.id)] as const,
-  );
-  return [...Object.values(workspaceMenu(id)).flat(), ...parts];
+  return [
+    ...entriesOf(id).map(({ label, href }) => [label, href] as const),
+    ...settingsParts(isTest).map((part) => [part.label, settingsHref(id, part.id)] as const),
+  ];
 }
 
 /** The same page in the workspace's other mode; undefined where there is none. */
@@ -41,38 +29,24 @@ export function otherModeOf(entered: EnteredWorkspace, pathname: string): string
   const { isTest, live, testWorkspace } = entered;
   const other = isTest ? live : testWorkspace;
   if (other === undefined) return undefined;
-  const label = labelAt(pathname, workspaceMenu(entered.id));
-  const there = Object.values(workspaceMenu(other)).flat();
-  return there.find(([it]) => it === label)?.[1] ?? paths.shipments({ workspace: other });
+  const here = labelAt(pathname, entriesOf(entered.id));
+  const there = entriesOf(other).find(({ label }) => label === here);
+  return there?.href ?? paths.shipments({ workspace: other });
 }
 
-const PLATFORM_MENU: Menu = {
-  Platform: [
-    ["Overview", paths.platform({})],
-    [ATTENTION, paths.platformAttention({})],
-    ["Tariff", paths.tariff({})],
-    ["Drafts", paths.tariffDrafts({})],
-    ["Workspaces", paths.platformWorkspaces({})],
-    ["Operators", paths.operators({})],
-    ["Audit log", paths.auditLog({})],
-    ["Health", paths.health({})],
-  ],
-};
-
 /** The navigation that the reader may see where they are. */
-function useMenu(current: string | undefined): Menu {
+function useEntries(current: string | undefined): Entries {
   const { workspaces, operatorRole } = useAccount();
-  if (current === undefined) return operatorRole === undefined ? {} : PLATFORM_MENU;
+  if (current === undefined) return operatorRole === undefined ? [] : entriesOf();
   const entered = findWorkspace(workspaces, current);
-  return entered === undefined ? {} : workspaceMenu(entered.id);
+  return entered === undefined ? [] : entriesOf(entered.id);
 }
 
 /** The label of the entry that a page belongs to: of the longest address that leads to it. */
-function labelAt(pathname: string, menu: Menu): string | undefined {
-  return Object.values(menu)
-    .flat()
-    .filter(([, href]) => pathname === href || pathname.startsWith(`${href}/`))
-    .toSorted(([, a], [, b]) => b.length - a.length)[0]?.[0];
+function labelAt(pathname: string, entries: Entries): string | undefined {
+  return entries
+    .filter(({ href }) => pathname === href || pathname.startsWith(`${href}/`))
+    .toSorted((a, b) => b.href.length - a.href.length)[0]?.label;
 }
 
 /** The places that the reader can go to, by section. */
@@ -84,20 +58,20 @@ export function Navigation(props: {
   readonly count: string | undefined;
 }) {
   const { pathname, current, count } = props;
-  const menu = useMenu(current);
-  const here = labelAt(pathname, menu);
+  const entries = useEntries(current);
+  const here = labelAt(pathname, entries);
   return (
     <nav id="navigation" class="navigation" popover="auto" aria-label="Pages">
-      {Object.entries(menu).map(([section, entries]) => (
+      {[...Map.groupBy(entries, ({ section }) => section)].map(([section, own]) => (
         <div key={section}>
           <h2>{section}</h2>
           <ul>
-            {entries.map(([label, href]) => (
+            {own.map(({ label, href, icon }) => (
               <li key={label}>
                 <a href={href} aria-current={label === here ? "page" : undefined}>
-                  <NavIcon place={label} />
+                  <Icon drawn={icon} />
                   {label}
-                  {label === ATTENTION && count && <span class="count">{count}</span>}
+                  {label === ATTENTION.label && count && <span class="count">{count}</span>}
                 </a>
               </li>
             ))}
@@ -109,12 +83,21 @@ export function Navigation(props: {
         <ul>
           <li>
             <a href="/docs" rel="external">
-              <NavIcon place="Docs" />
+              <Icon drawn="M8 4.2C6.5 3 4.5 2.8 2.3 3v9.8c2.2-.2 4.2 0 5.7 1.2 1.5-1.2 3.5-1.4 5.7-1.2V3C11.5 2.8 9.5 3 8 4.2Zm0 0V14" />
               Docs
             </a>
           </li>
         </ul>
       </div>
     </nav>
+  );
+}
+
+/** The picture of an entry, which its label says besides. */
+function Icon({ drawn }: { readonly drawn: string }) {
+  return (
+    <svg class="nav-icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
+      <path d={drawn} />
+    </svg>
   );
 }

@@ -14,7 +14,7 @@ import { Money } from "../ui/values.tsx";
 import { OverviewCharts, OverviewFigures } from "./overview-charts.tsx";
 
 /** What all workspaces booked on the days that the address names; the last 30 when it names none. */
-export function PlatformOverviewPage() {
+export function PlatformPage() {
   const now = today("UTC");
   const range = useDayRange(now);
   const overview = useRpc(PlatformReportService.method.getPlatformOverview, range);

@@ -1,7 +1,7 @@
 import { WorkspaceAdminService } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import { useRpc } from "../api/use-query.ts";
 import { RecentChanges, useRecentChanges } from "../audit/audit-table.tsx";
-import { paths } from "../routes/paths.ts";
+import { type ParametersOf, paths } from "../routes/paths.ts";
 import { Id } from "../ui/copy-button.tsx";
 import { DescriptionList } from "../ui/description-list.tsx";
 import { DetailPage } from "../ui/detail-page.tsx";
@@ -17,9 +17,9 @@ import {
   type ActionProps,
 } from "./platform-workspace-actions.tsx";
 import { PlatformWorkspaceKeys } from "./platform-workspace-keys.tsx";
-import { WorkspaceBadge } from "./platform-workspaces.tsx";
+import { WorkspaceBadge } from "./platform-workspaces.page.tsx";
 
-export function PlatformWorkspacePage(props: { readonly workspace: string }) {
+export function PlatformWorkspacePage(props: ParametersOf<"platformWorkspace">) {
   const id = recordIdOf(props.workspace) ?? 0n;
   const query = useRpc(WorkspaceAdminService.method.getWorkspace, { workspace: id });
   const changes = useRecentChanges({ workspace: id });

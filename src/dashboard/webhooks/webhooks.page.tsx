@@ -4,7 +4,7 @@ import { useClient } from "../api/clients.ts";
 import { hasRole, useWorkspace } from "../api/session.ts";
 import { useAction } from "../api/use-action.ts";
 import { useQuery, useRepeat } from "../api/use-query.ts";
-import { paths } from "../routes/paths.ts";
+import { type ParametersOf, paths } from "../routes/paths.ts";
 import { ActionButton } from "../ui/button.tsx";
 import { Id } from "../ui/copy-button.tsx";
 import { DescriptionList } from "../ui/description-list.tsx";
@@ -43,7 +43,7 @@ const COLUMNS: readonly Column<Webhook>[] = [
 ];
 
 /** The addresses that events of a workspace are sent to. */
-export function WebhooksPage({ workspace }: { readonly workspace: string }) {
+export function WebhooksPage({ workspace }: ParametersOf<"webhooks">) {
   const isAdmin = hasRole(useWorkspace(), "admin");
   const webhooks = useClient(WebhookService);
   const list = useQuery((signal) => webhooks.listWebhooks({}, { signal }), [webhooks]);
@@ -76,7 +76,7 @@ export function WebhooksPage({ workspace }: { readonly workspace: string }) {
 const REPEAT_MS = 5_000;
 
 /** One webhook: its state, what can be done with it, and what was sent to it. */
-export function WebhookPage(props: { readonly workspace: string; readonly webhook: string }) {
+export function WebhookPage(props: ParametersOf<"webhook">) {
   const { workspace, webhook: id } = props;
   const webhooks = useClient(WebhookService);
   const query = useQuery(

@@ -10,9 +10,10 @@ import { PaymentsSection } from "./payments.tsx";
 import "./settings.css";
 import { settingsParts } from "./settings-parts.ts";
 import { LimitsSection, WorkspaceSection } from "./workspace.tsx";
+import type { ParametersOf } from "../routes/paths.ts";
 
 /** What belongs to a workspace as a whole: who is in it, how it is paid, what it may. */
-export function SettingsPage({ workspace }: { readonly workspace: string }) {
+export function SettingsPage({ workspace }: ParametersOf<"settings">) {
   const { isTest } = useWorkspace();
   const query = useRpc(WorkspaceService.method.getWorkspace, {});
   const parts = useShownPart();

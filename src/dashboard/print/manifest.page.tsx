@@ -3,7 +3,7 @@ import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.j
 import { useClient } from "../api/clients.ts";
 import { useIsTest, useTimeZone, useWorkspace } from "../api/session.ts";
 import { useQuery } from "../api/use-query.ts";
-import { paths } from "../routes/paths.ts";
+import { type ParametersOf, paths } from "../routes/paths.ts";
 import { changeQuery, usePlace } from "../routes/router.ts";
 import { loadNewest, MOST_LOADED } from "../shipments/newest-shipments.ts";
 import { countText } from "../shipments/total-text.ts";
@@ -24,7 +24,7 @@ const WAITING = { status: ShipmentStatus.AWAITING_PICKUP };
 const DAY = { day: { label: "Day of pickup", of: "day" } } as const;
 
 /** What is to be picked up on a day, for the courier to check and sign. */
-export function ManifestPage({ workspace }: { readonly workspace: string }) {
+export function ManifestPage({ workspace }: ParametersOf<"manifest">) {
   const { query } = usePlace();
   const timeZone = useTimeZone();
   const { day = today(timeZone) } = filterValues(query, DAY);

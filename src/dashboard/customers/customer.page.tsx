@@ -6,7 +6,7 @@ import { useClient } from "../api/clients.ts";
 import { useLive } from "../api/live.ts";
 import { hasRole, useWorkspace } from "../api/session.ts";
 import { useQuery } from "../api/use-query.ts";
-import { paths } from "../routes/paths.ts";
+import { type ParametersOf, paths } from "../routes/paths.ts";
 import { ShipmentList } from "../shipments/shipment-list.tsx";
 import { Button } from "../ui/button.tsx";
 import { DescriptionList, Figures } from "../ui/description-list.tsx";
@@ -20,14 +20,8 @@ import { MergeCustomersDialog } from "./customer-merge.tsx";
 import { Awaited, Spend } from "./spend.tsx";
 import "./customers.css";
 
-interface Props {
-  readonly workspace: string;
-  /** The customer's number, or that of one who was merged into them. */
-  readonly customer: string;
-}
-
 /** One customer: what was booked, what is kept of them, and their shipments, the newest first. */
-export function CustomerPage({ workspace, customer: number }: Props) {
+export function CustomerPage({ workspace, customer: number }: ParametersOf<"customer">) {
   const customers = useClient(CustomerService);
   // No customer has the number 0: an address that names none is answered like one of a stranger.
   const id = recordIdOf(number) ?? 0n;

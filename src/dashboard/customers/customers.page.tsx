@@ -5,7 +5,7 @@ import { useLive } from "../api/live.ts";
 import { hasRole, useWorkspace } from "../api/session.ts";
 import { useAction } from "../api/use-action.ts";
 import { useQuery } from "../api/use-query.ts";
-import { paths } from "../routes/paths.ts";
+import { type ParametersOf, paths } from "../routes/paths.ts";
 import { changeQuery, usePlace } from "../routes/router.ts";
 import { textOf } from "../ui/fields.tsx";
 import { numberText } from "../ui/format.ts";
@@ -38,7 +38,7 @@ const COLUMNS: readonly Column<Customer>[] = [
 const CHANGES_FIGURES = /^shipment\.(created|updated|paid|cancelled)$/;
 
 /** The customers of a workspace, the newest first, or those with an email or of a name. */
-export function CustomersPage({ workspace }: { readonly workspace: string }) {
+export function CustomersPage({ workspace }: ParametersOf<"customers">) {
   const customers = useClient(CustomerService);
   const { query } = usePlace();
   const email = query.get("email") ?? undefined;

@@ -3,7 +3,7 @@ import { OperatorService } from "../../../gen/shipments/admin/v1/operator_servic
 import { useAccount } from "../api/session.ts";
 import { useRpc } from "../api/use-query.ts";
 import { RecentChanges, useRecentChanges } from "../audit/audit-table.tsx";
-import { paths } from "../routes/paths.ts";
+import { type ParametersOf, paths } from "../routes/paths.ts";
 import { Badge } from "../ui/badge.tsx";
 import { DescriptionList } from "../ui/description-list.tsx";
 import { DetailPage } from "../ui/detail-page.tsx";
@@ -15,7 +15,7 @@ import { isSelf, OPERATOR_KINDS, OPERATOR_ROLES, OperatorBadge } from "./operato
 import { OperatorKeys } from "./operator-keys.tsx";
 
 /** One operator, with its keys and what it changed. */
-export function OperatorPage(props: { readonly operator: string }) {
+export function OperatorPage(props: ParametersOf<"operator">) {
   const id = recordIdOf(props.operator) ?? 0n;
   const { email } = useAccount();
   const query = useRpc(OperatorService.method.getOperator, { operator: id });

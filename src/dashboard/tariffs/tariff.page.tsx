@@ -10,7 +10,7 @@ import {
 import { useClient } from "../api/clients.ts";
 import { useOperatorRole } from "../api/session.ts";
 import { type Query, useQuery, useRepeat } from "../api/use-query.ts";
-import { paths } from "../routes/paths.ts";
+import { type ParametersOf, paths } from "../routes/paths.ts";
 import { DetailPage } from "../ui/detail-page.tsx";
 import { ListView } from "../ui/list-view.tsx";
 import { Empty, Page, Section } from "../ui/page.tsx";
@@ -151,7 +151,7 @@ function CompareLatest({ versions }: { readonly versions: readonly TariffVersion
 }
 
 /** One version of the tariff, with what can be done with it. */
-export function TariffVersionPage(props: { readonly version: string }) {
+export function TariffVersionPage(props: ParametersOf<"tariffVersion">) {
   const tariffs = useClient(TariffService);
   const version = /^\d{1,9}$/.test(props.version) ? Number(props.version) : 0;
   const query = useQuery(

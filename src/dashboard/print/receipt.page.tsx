@@ -4,7 +4,7 @@ import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.j
 import { useClient } from "../api/clients.ts";
 import { useWorkspace } from "../api/session.ts";
 import { useQuery } from "../api/use-query.ts";
-import { paths } from "../routes/paths.ts";
+import { type ParametersOf, paths } from "../routes/paths.ts";
 import { PriceTable } from "../shipments/quote.tsx";
 import { isPaid } from "../shipments/shipment-badge.tsx";
 import { DescriptionList } from "../ui/description-list.tsx";
@@ -15,7 +15,7 @@ import { Money, Time } from "../ui/values.tsx";
 import { PrintPage } from "./print-page.tsx";
 
 /** What a customer has paid for a shipment, to print or to save as a PDF. */
-export function ReceiptPage(props: { readonly workspace: string; readonly reference: string }) {
+export function ReceiptPage(props: ParametersOf<"receipt">) {
   const { workspace, reference } = props;
   const shipments = useClient(ShipmentService);
   const feed = useClient(EventService);

@@ -19,7 +19,7 @@ import { type SortedFaults, sortFaults } from "./draft-faults.ts";
 import { FeesView, useTariffInForce } from "./tariff-view.tsx";
 import { zonesText } from "./tariff-zones.tsx";
 import { toast } from "../ui/toast.tsx";
-import { paths } from "../routes/paths.ts";
+import { type ParametersOf, paths } from "../routes/paths.ts";
 import { changeQuery, navigate, usePlace } from "../routes/router.ts";
 import { DraftForm } from "./tariff-draft-form.tsx";
 import { PublishDraft } from "./publication.tsx";
@@ -33,7 +33,7 @@ import "./tariffs.css";
 const CHECK_TIMEOUT_MS = 300_000;
 
 /** One draft: its fees and zones, what is wrong with it, what it would change, and its publication. */
-export function TariffDraftPage(props: { readonly draft: string }) {
+export function TariffDraftPage(props: ParametersOf<"tariffDraft">) {
   const tariffs = useClient(TariffService);
   const draft = recordIdOf(props.draft) ?? 0n;
   const query = useQuery(

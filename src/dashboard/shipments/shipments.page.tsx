@@ -4,7 +4,7 @@ import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.j
 import { useLive } from "../api/live.ts";
 import { hasRole, useTimeZone, useWorkspace } from "../api/session.ts";
 import { useRpc } from "../api/use-query.ts";
-import { paths } from "../routes/paths.ts";
+import { type ParametersOf, paths } from "../routes/paths.ts";
 import { usePlace } from "../routes/router.ts";
 import { daysOf, today } from "../ui/days.ts";
 import { boundsOfDays, Filters, filterValues } from "../ui/filters.tsx";
@@ -55,7 +55,7 @@ const OTHERS = {
 const FILTERS = { ...STATES, ...OTHERS };
 
 /** The shipments of a workspace, the newest first, with filters that are in the address. */
-export function ShipmentsPage({ workspace }: { readonly workspace: string }) {
+export function ShipmentsPage({ workspace }: ParametersOf<"shipments">) {
   const { query } = usePlace();
   const timeZone = useTimeZone();
   const isMap = query.get(VIEW) === "map";

@@ -16,7 +16,7 @@ import { useLive } from "../api/live.ts";
 import { useQuery, useRpc, type Query } from "../api/use-query.ts";
 import { CoverageMap } from "../map/lazy-map.tsx";
 import { noteRecentShipment } from "./recent-shipments.ts";
-import { labelsHref, paths } from "../routes/paths.ts";
+import { type ParametersOf, labelsHref, paths } from "../routes/paths.ts";
 import { CopyButton } from "../ui/copy-button.tsx";
 import { DescriptionList } from "../ui/description-list.tsx";
 import { DetailPage } from "../ui/detail-page.tsx";
@@ -42,7 +42,7 @@ import { isPaidOnline, ShipmentPayment } from "./shipment-payment.tsx";
 import "../webhooks/timeline.css";
 
 /** One shipment: its route, price and customer, and what happened to it. */
-export function ShipmentPage(props: { readonly workspace: string; readonly reference: string }) {
+export function ShipmentPage(props: ParametersOf<"shipment">) {
   const { workspace, reference } = props;
   const shipments = useClient(ShipmentService);
   const query = useQuery(

@@ -25,7 +25,7 @@ import { ROUTE_FIELDS, routeOf, type RouteText } from "./route.ts";
 import { useWindows, WindowFields, type Windows, windowsOf } from "./window-fields.tsx";
 import { isOfWindows } from "./windows.ts";
 import { toast } from "../ui/toast.tsx";
-import { paths } from "../routes/paths.ts";
+import { type ParametersOf, paths } from "../routes/paths.ts";
 import { changeQuery, navigate, usePlace } from "../routes/router.ts";
 import "./shipments.css";
 
@@ -33,7 +33,7 @@ import "./shipments.css";
  * Prices a route while it is clicked or typed, and books it for those who may. The route is in the
  * address, and so may be the number of a customer.
  */
-export function BookPage({ workspace }: { readonly workspace: string }) {
+export function BookPage({ workspace }: ParametersOf<"book">) {
   const workspaces = useClient(WorkspaceService);
   const query = useQuery((signal) => workspaces.getWorkspace({}, { signal }), [workspaces]);
   const mayBook = hasRole(useWorkspace(), "member");

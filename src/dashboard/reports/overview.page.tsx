@@ -6,7 +6,7 @@ import { useClient } from "../api/clients.ts";
 import { useLive } from "../api/live.ts";
 import { hasRole, useWorkspace } from "../api/session.ts";
 import { useQuery, useRepeat, useRpc } from "../api/use-query.ts";
-import { paths } from "../routes/paths.ts";
+import { type ParametersOf, paths } from "../routes/paths.ts";
 import { DAY_LABELS, DayRange, rangeBefore, useDayRange } from "../ui/day-range.tsx";
 import { Page, Section } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
@@ -22,7 +22,7 @@ import { useToday } from "./use-today.ts";
 const REPEAT_MS = 10_000;
 
 /** What a workspace booked, by day, and what stands in the way of booking more. */
-export function OverviewPage({ workspace }: { readonly workspace: string }) {
+export function OverviewPage({ workspace }: ParametersOf<"overview">) {
   const today = useToday();
   return today === undefined ? (
     <Page title="Overview" />

@@ -1,0 +1,20 @@
+import { globSync, readFileSync } from "node:fs";
+import { basename } from "node:path";
+import { expect, test } from "vitest";
+import { PAGE_ENTRIES } from "../../src/dashboard/routes/pages.ts";
+
+/** The components that a page of the table names, by the files that they are to stand in. */
+const NAMED = PAGE_ENTRIES.map(([name, { fileOf = name }]) => {
+  const file = fileOf.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  return `${file}.page.tsx: ${name.charAt(0).toUpperCase()}${name.slice(1)}Page`;
+});
+
+test("each page has the component that its name and file promise, and each such component an address", () => {
+  const files = globSync("src/dashboard/*/*.page.tsx");
+  const written = files.flatMap((file) =>
+    [...readFileSync(file, "utf8").matchAll(/^export function (\w+Page)\(/gm)].map(
+      ([, component]) => `${basename(file)}: ${component}`,
+    ),
+  );
+  expect(written.toSorted()).toEqual(NAMED.toSorted());
+});
