@@ -1,14 +1,21 @@
-import type { DescService } from "@bufbuild/protobuf";
+import type {
+  DescMessage,
+  DescMethodUnary,
+  DescService,
+  MessageInitShape,
+  MessageShape,
+} from "@bufbuild/protobuf";
 import {
   Code,
   ConnectError,
   createClient,
+  type CallOptions,
   type Client,
   type Interceptor,
   type Transport,
 } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-web";
-import { useContext, useMemo } from "preact/hooks";
+import { useCallback, useContext, useMemo } from "preact/hooks";
 import { noteConnectionLost } from "./connection.ts";
 import { isLost } from "./problem.ts";
 import { noteSignedOut, WorkspaceId } from "./session.ts";
@@ -44,9 +51,23 @@ function createTransport(workspace: string | undefined): Transport {
 }
 
 /** The transport of the workspace that the page is about. */
-export function useTransport(): Transport {
+function useTransport(): Transport {
   const workspace = useContext(WorkspaceId);
   return useMemo(() => createTransport(workspace), [workspace]);
+}
+
+/** Makes calls, in the workspace that the page is about. */
+export function useCall() {
+  const transport = useTransport();
+  return useCallback(
+    async <I extends DescMessage, O extends DescMessage>(
+      method: DescMethodUnary<I, O>,
+      request: MessageInitShape<I>,
+      { signal, timeoutMs, headers }: CallOptions = {},
+    ): Promise<MessageShape<O>> =>
+      (await transport.unary(method, signal, timeoutMs, headers, request)).message,
+    [transport],
+  );
 }
 
 /**

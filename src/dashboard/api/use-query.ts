@@ -6,7 +6,7 @@ import type {
 } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import { useTransport } from "./clients.ts";
+import { useCall } from "./clients.ts";
 import { connected } from "./connection.ts";
 import { problemOf, type Problem } from "./problem.ts";
 
@@ -89,21 +89,39 @@ export function useQuery<T>(
 }
 
 /**
- * The response of a call that changes nothing, loaded again when the request is another:
+ * The response of a call that changes nothing, loaded again when the request or `version` is another; none is loaded
+ * without a request:
  *
  *     const query = useRpc(ShipmentService.method.getShipment, { shipment: reference });
  */
 export function useRpc<I extends DescMessage, O extends DescMessage>(
   method: DescMethodUnary<I, O>,
   request: MessageInitShape<I>,
-): Query<MessageShape<O>> {
-  const transport = useTransport();
+  options?: RpcOptions,
+): Query<MessageShape<O>>;
+export function useRpc<I extends DescMessage, O extends DescMessage>(
+  method: DescMethodUnary<I, O>,
+  request: MessageInitShape<I> | undefined,
+  options?: RpcOptions,
+): Query<MessageShape<O> | undefined>;
+export function useRpc<I extends DescMessage, O extends DescMessage>(
+  method: DescMethodUnary<I, O>,
+  request: MessageInitShape<I> | undefined,
+  { timeoutMs, version }: RpcOptions = {},
+): Query<MessageShape<O> | undefined> {
+  const call = useCall();
   const load = async (signal: AbortSignal) =>
-    (await transport.unary(method, signal, undefined, undefined, request)).message;
+    request && call(method, request, { signal, timeoutMs });
   const text = JSON.stringify(request, (_, value: unknown) =>
     typeof value === "bigint" ? String(value) : value,
   );
-  return useQuery(load, [transport, method, text]);
+  return useQuery(load, [call, method, text, version]);
+}
+
+interface RpcOptions {
+  readonly timeoutMs?: number;
+  /** What else the response depends on, such as an etag. */
+  readonly version?: unknown;
 }
 
 function isCancelled(error: unknown): boolean {

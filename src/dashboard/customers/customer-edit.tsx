@@ -4,7 +4,8 @@ import { CustomerService } from "../../../gen/shipments/v1/customer_service_pb.j
 import { useClient } from "../api/clients.ts";
 import { useAction, useIdempotencyOptions } from "../api/use-action.ts";
 import { Dialog } from "../ui/dialog.tsx";
-import { TextAreaField, TextField, textOf } from "../ui/fields.tsx";
+import { TextAreaField, TextField } from "../ui/fields.tsx";
+import { textOf } from "../ui/form-data.ts";
 import { Form } from "../ui/form.tsx";
 import { degreesFrom } from "../ui/format.ts";
 import { StaleNote } from "../ui/stale-note.tsx";

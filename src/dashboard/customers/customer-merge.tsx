@@ -1,33 +1,30 @@
 import { useState } from "preact/hooks";
 import type { Customer } from "../../../gen/shipments/v1/customer_pb.js";
 import { CustomerService } from "../../../gen/shipments/v1/customer_service_pb.js";
-import { useClient } from "../api/clients.ts";
 import { fieldError } from "../api/problem.ts";
-import { useQuery } from "../api/use-query.ts";
 import { ExistingCustomer } from "../shipments/customer-fields.tsx";
-import { Dialog } from "../ui/dialog.tsx";
 import { numberText } from "../ui/format.ts";
-import { toast } from "../ui/toast.tsx";
 import type { CustomerDialogProps } from "./customer-edit.tsx";
 import { Spend } from "./spend.tsx";
+import { RpcDialog } from "../ui/rpc-dialog.tsx";
+import { useRpc } from "../api/use-query.ts";
 
 /** Merges another customer, who is looked for, into this one. */
 export function MergeCustomersDialog({ customer, close, changed }: CustomerDialogProps) {
-  const customers = useClient(CustomerService);
   const [chosen, setChosen] = useState<Customer>();
   return (
-    <Dialog
+    <RpcDialog
+      method={CustomerService.method.mergeCustomers}
       title={`Merge another customer into ${customer.name}`}
       submit={chosen === undefined ? "Merge" : `Merge ${chosen.name} into ${customer.name}`}
       tone="danger"
       close={close}
-      run={async (_, idempotencyOptions) => {
+      request={() => {
         if (chosen === undefined) throw fieldError("from", "Choose a customer.");
-        const request = { customer: customer.id, from: chosen.id };
-        await customers.mergeCustomers(request, idempotencyOptions);
-        toast(`${chosen.name} was merged into ${customer.name}.`);
-        changed();
+        return { customer: customer.id, from: chosen.id };
       }}
+      done={() => `${chosen!.name} was merged into ${customer.name}.`}
+      then={changed}
     >
       <p>
         The other customer’s shipments become those of {customer.name}, and bookings for the other
@@ -42,7 +39,7 @@ export function MergeCustomersDialog({ customer, close, changed }: CustomerDialo
           <Side title="Stays" customer={customer} />
         </div>
       )}
-    </Dialog>
+    </RpcDialog>
   );
 }
 
@@ -53,12 +50,8 @@ function Side(props: {
   readonly goes?: boolean;
 }) {
   const { title, customer, goes } = props;
-  const customers = useClient(CustomerService);
-  const { data } = useQuery(
-    async (signal) => (await customers.getCustomer({ customer: customer.id }, { signal })).data,
-    [customers, customer.id],
-  );
-  const { figures, phone } = data ?? customer;
+  const { data } = useRpc(CustomerService.method.getCustomer, { customer: customer.id });
+  const { figures, phone } = data?.data ?? customer;
   const shipments = Number(figures?.shipments ?? 0);
   return (
     <div class={goes ? "goes" : undefined}>

@@ -2,10 +2,8 @@ import { useState } from "preact/hooks";
 import type { Customer, CustomerAddress } from "../../../gen/shipments/v1/customer_pb.js";
 import { CustomerService } from "../../../gen/shipments/v1/customer_service_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import { useClient } from "../api/clients.ts";
 import { useLive } from "../api/live.ts";
 import { hasRole, useWorkspace } from "../api/session.ts";
-import { useQuery } from "../api/use-query.ts";
 import { type ParametersOf, paths } from "../routes/paths.ts";
 import { ShipmentList } from "../shipments/shipment-list.tsx";
 import { Button } from "../ui/button.tsx";
@@ -19,22 +17,19 @@ import { EditCustomerDialog } from "./customer-edit.tsx";
 import { MergeCustomersDialog } from "./customer-merge.tsx";
 import { Awaited, Spend } from "./spend.tsx";
 import "./customers.css";
+import { useRpc } from "../api/use-query.ts";
 
 /** One customer: what was booked, what is kept of them, and their shipments, the newest first. */
 export function CustomerPage({ workspace, customer: number }: ParametersOf<"customer">) {
-  const customers = useClient(CustomerService);
   // No customer has the number 0: an address that names none is answered like one of a stranger.
   const id = recordIdOf(number) ?? 0n;
-  const query = useQuery(
-    (signal) => customers.getCustomer({ customer: id }, { signal }),
-    [customers, id],
-  );
-  const shipments = useClient(ShipmentService);
+  const query = useRpc(CustomerService.method.getCustomer, { customer: id });
   const pageToken = usePageToken();
-  const list = useQuery(
-    (signal) => shipments.listShipments({ customerId: id, pageToken, pageSize: 25 }, { signal }),
-    [shipments, id, pageToken],
-  );
+  const list = useRpc(ShipmentService.method.listShipments, {
+    customerId: id,
+    pageToken,
+    pageSize: 25,
+  });
   const reload = () => {
     query.reload();
     list.reload();

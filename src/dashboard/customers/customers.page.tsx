@@ -1,13 +1,11 @@
 import type { Customer } from "../../../gen/shipments/v1/customer_pb.js";
 import { CustomerService } from "../../../gen/shipments/v1/customer_service_pb.js";
-import { useClient } from "../api/clients.ts";
 import { useLive } from "../api/live.ts";
 import { hasRole, useWorkspace } from "../api/session.ts";
 import { useAction } from "../api/use-action.ts";
-import { useQuery } from "../api/use-query.ts";
 import { type ParametersOf, paths } from "../routes/paths.ts";
 import { changeQuery, usePlace } from "../routes/router.ts";
-import { textOf } from "../ui/fields.tsx";
+import { textOf } from "../ui/form-data.ts";
 import { numberText } from "../ui/format.ts";
 import { ListView } from "../ui/list-view.tsx";
 import { Empty, Page } from "../ui/page.tsx";
@@ -16,6 +14,7 @@ import { SearchBox } from "../ui/search-box.tsx";
 import type { Column } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 import { Spend } from "./spend.tsx";
+import { useRpc } from "../api/use-query.ts";
 
 const COLUMNS: readonly Column<Customer>[] = [
   { header: "Name", selfEvident: true, clips: true, cell: ({ name }) => name },
@@ -39,16 +38,17 @@ const CHANGES_FIGURES = /^shipment\.(created|updated|paid|cancelled)$/;
 
 /** The customers of a workspace, the newest first, or those with an email or of a name. */
 export function CustomersPage({ workspace }: ParametersOf<"customers">) {
-  const customers = useClient(CustomerService);
   const { query } = usePlace();
   const email = query.get("email") ?? undefined;
   const name = query.get("name") ?? undefined;
   const pageToken = usePageToken();
-  const list = useQuery(
-    (signal) =>
-      customers.listCustomers({ email, name, pageToken, pageSize: 50, figures: true }, { signal }),
-    [customers, email, name, pageToken],
-  );
+  const list = useRpc(CustomerService.method.listCustomers, {
+    email,
+    name,
+    pageToken,
+    pageSize: 50,
+    figures: true,
+  });
   const sought = [
     ...(email === undefined ? [] : [`with the email ${email}`]),
     ...(name === undefined ? [] : [`whose first or last name begins with ${name}`]),

@@ -8,11 +8,11 @@ import { useClient } from "../api/clients.ts";
 import { useAccount, useOperatorRole } from "../api/session.ts";
 import { loadAccount } from "../api/sign-in.ts";
 import { rotateDialog } from "../keys/key-table.tsx";
-import { Dialog, DialogButton, SecretDialog } from "../ui/dialog.tsx";
-import { numberOf, SelectField, TextField, textOf } from "../ui/fields.tsx";
-import { toast } from "../ui/toast.tsx";
+import { DialogButton, SecretDialog } from "../ui/dialog.tsx";
+import { SelectField, TextField } from "../ui/fields.tsx";
 import { isSelf } from "./operator-badge.tsx";
 import { OPERATOR_KEY_TEXT } from "./operator-keys.tsx";
+import { RpcDialog } from "../ui/rpc-dialog.tsx";
 
 interface ActionProps {
   readonly operator: Operator;
@@ -53,20 +53,15 @@ function useChanged({ operator, changed }: ActionProps): () => void {
 
 function EditDialog(props: ActionProps) {
   const { id, name, email, role, kind } = props.operator;
-  const operators = useClient(OperatorService);
-  const changed = useChanged(props);
-  const edit = async (form: FormData) => {
-    await operators.updateOperator({
-      operator: id,
-      name: textOf(form, "name"),
-      email: textOf(form, "email"),
-      role: numberOf(form, "role"),
-    });
-    toast("The operator is changed.");
-    changed();
-  };
   return (
-    <Dialog title={`Edit ${name}`} submit="Save" run={edit}>
+    <RpcDialog
+      method={OperatorService.method.updateOperator}
+      title={`Edit ${name}`}
+      submit="Save"
+      request={{ operator: id }}
+      done="The operator is changed."
+      then={useChanged(props)}
+    >
       <TextField name="name" label="Name" value={name} />
       <TextField
         name="email"
@@ -76,29 +71,32 @@ function EditDialog(props: ActionProps) {
         optional={kind === OperatorKind.MACHINE}
       />
       <OperatorRoleField value={role} />
-    </Dialog>
+    </RpcDialog>
   );
 }
 
 function LinkDialog({ operator: { id, name, email }, changed }: ActionProps) {
-  const operators = useClient(OperatorService);
-  const createLink = async () => {
-    const { signInPath } = await operators.createOperatorSignInLink({ operator: id });
-    changed();
-    const link = location.origin + signInPath;
-    return (
-      <SecretDialog title={`A link for ${name}`} what="link" secret={link}>
-        <p>It works once, within 15 minutes.</p>
-      </SecretDialog>
-    );
-  };
   return (
-    <Dialog title={`Sign-in link for ${name}`} submit="Make a link" run={createLink}>
+    <RpcDialog
+      method={OperatorService.method.createOperatorSignInLink}
+      title={`Sign-in link for ${name}`}
+      submit="Make a link"
+      request={{ operator: id }}
+      then={({ signInPath }) => {
+        changed();
+        const link = location.origin + signInPath;
+        return (
+          <SecretDialog title={`A link for ${name}`} what="link" secret={link}>
+            <p>It works once, within 15 minutes.</p>
+          </SecretDialog>
+        );
+      }}
+    >
       <p>
         Whoever opens the link is signed in as {email}: send it to them alone. It works once, within
         15 minutes.
       </p>
-    </Dialog>
+    </RpcDialog>
   );
 }
 
@@ -123,21 +121,22 @@ function RotateDialog({ operator: { id, name }, changed }: ActionProps) {
 
 function RevokeDialog(props: ActionProps) {
   const { id, name, kind } = props.operator;
-  const operators = useClient(OperatorService);
-  const changed = useChanged(props);
-  const revoke = async () => {
-    await operators.revokeOperator({ operator: id });
-    toast(`${name} is revoked.`);
-    changed();
-  };
   return (
-    <Dialog title={`Revoke ${name}`} submit="Revoke the operator" tone="danger" run={revoke}>
+    <RpcDialog
+      method={OperatorService.method.revokeOperator}
+      title={`Revoke ${name}`}
+      submit="Revoke the operator"
+      tone="danger"
+      request={{ operator: id }}
+      done={`${name} is revoked.`}
+      then={useChanged(props)}
+    >
       <p>
         Its keys stop working at once
         {kind === OperatorKind.PERSON && ", and the person no longer sees the platform"}. What it
         did stays in the audit log. This cannot be undone.
       </p>
-    </Dialog>
+    </RpcDialog>
   );
 }
 

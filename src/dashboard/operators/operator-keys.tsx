@@ -15,7 +15,8 @@ import {
 } from "../keys/key-table.tsx";
 import { Badge } from "../ui/badge.tsx";
 import { DialogButton } from "../ui/dialog.tsx";
-import { TextField, textOf } from "../ui/fields.tsx";
+import { TextField } from "../ui/fields.tsx";
+import { textOf } from "../ui/form-data.ts";
 import { Section } from "../ui/page.tsx";
 import type { Column } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";

@@ -1,4 +1,3 @@
-import type { CallOptions } from "@connectrpc/connect";
 import { useState } from "preact/hooks";
 import {
   OperatorKind,
@@ -6,14 +5,13 @@ import {
   type Operator,
 } from "../../../gen/shipments/admin/v1/operator_pb.js";
 import { OperatorService } from "../../../gen/shipments/admin/v1/operator_service_pb.js";
-import { useClient } from "../api/clients.ts";
 import { useAccount, useOperatorRole } from "../api/session.ts";
 import { useRpc } from "../api/use-query.ts";
 import { paths } from "../routes/paths.ts";
 import { navigate, usePlace } from "../routes/router.ts";
 import { Badge } from "../ui/badge.tsx";
-import { Dialog, DialogButton, SecretDialog } from "../ui/dialog.tsx";
-import { numberOf, optionalTextOf, SelectField, TextField, textOf } from "../ui/fields.tsx";
+import { DialogButton, SecretDialog } from "../ui/dialog.tsx";
+import { SelectField, TextField } from "../ui/fields.tsx";
 import { ListView } from "../ui/list-view.tsx";
 import { Page, Tabs } from "../ui/page.tsx";
 import { usePageToken } from "../ui/pager.tsx";
@@ -22,6 +20,7 @@ import { Time } from "../ui/values.tsx";
 import { OperatorRoleField } from "./operator-actions.tsx";
 import { isSelf, OPERATOR_KINDS, OPERATOR_ROLES, OperatorBadge } from "./operator-badge.tsx";
 import { OPERATOR_KEY_TEXT } from "./operator-keys.tsx";
+import { RpcDialog } from "../ui/rpc-dialog.tsx";
 
 /** Those who run the platform; those that were revoked too when the address asks for them. */
 export function OperatorsPage() {
@@ -97,25 +96,21 @@ function columnsFor(ownEmail: string): readonly Column<Operator>[] {
 
 /** Asks who it is, and then shows the key, before it leads to the new operator. */
 function CreateDialog() {
-  const operators = useClient(OperatorService);
   const [kind, setKind] = useState(OperatorKind.PERSON);
-  const create = async (form: FormData, options: CallOptions) => {
-    const request = {
-      name: textOf(form, "name"),
-      kind,
-      email: optionalTextOf(form, "email"),
-      role: numberOf(form, "role") ?? 0,
-    };
-    const { data, operatorKey } = await operators.createOperator(request, options);
-    const goOn = () => navigate(paths.operator({ operator: data!.id }));
-    return (
-      <SecretDialog title="The operator’s key" what="key" secret={operatorKey} close={goOn}>
-        <p>{OPERATOR_KEY_TEXT}</p>
-      </SecretDialog>
-    );
-  };
   return (
-    <Dialog title="Create an operator" submit="Create the operator" run={create}>
+    <RpcDialog
+      method={OperatorService.method.createOperator}
+      title="Create an operator"
+      submit="Create the operator"
+      then={({ data, operatorKey }) => {
+        const goOn = () => navigate(paths.operator({ operator: data!.id }));
+        return (
+          <SecretDialog title="The operator’s key" what="key" secret={operatorKey} close={goOn}>
+            <p>{OPERATOR_KEY_TEXT}</p>
+          </SecretDialog>
+        );
+      }}
+    >
       <SelectField
         name="kind"
         label="Kind"
@@ -129,6 +124,6 @@ function CreateDialog() {
       <TextField name="name" label="Name" />
       <TextField name="email" label="Email" type="email" optional={kind === OperatorKind.MACHINE} />
       <OperatorRoleField value={OperatorRole.VIEWER} />
-    </Dialog>
+    </RpcDialog>
   );
 }

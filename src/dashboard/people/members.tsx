@@ -1,4 +1,3 @@
-import type { VNode } from "preact";
 import { MemberRole, type Member } from "../../../gen/shipments/v1/member_pb.js";
 import { MemberService } from "../../../gen/shipments/v1/member_service_pb.js";
 import { useClient } from "../api/clients.ts";
@@ -10,14 +9,14 @@ import { paths } from "../routes/paths.ts";
 import { navigate } from "../routes/router.ts";
 import { Badge } from "../ui/badge.tsx";
 import { ActionButton } from "../ui/button.tsx";
-import { Dialog, DialogButton, openDialog } from "../ui/dialog.tsx";
-import { optionalTextOf, SelectField, TextField, textOf } from "../ui/fields.tsx";
+import { DialogButton, openDialog } from "../ui/dialog.tsx";
+import { SelectField, TextField } from "../ui/fields.tsx";
 import { ListView } from "../ui/list-view.tsx";
 import { Section } from "../ui/page.tsx";
 import type { Column } from "../ui/table.tsx";
-import { toast } from "../ui/toast.tsx";
 import { Time } from "../ui/values.tsx";
 import { InvitedDialog, type Invited } from "../ui/invited-dialog.tsx";
+import { RpcDialog } from "../ui/rpc-dialog.tsx";
 
 const ROLES: Readonly<Record<MemberRole, string>> = {
   [MemberRole.UNSPECIFIED]: "Unknown",
@@ -95,7 +94,7 @@ function MemberActions(props: MemberProps) {
   const { email } = props.member;
   const members = useClient(MemberService);
   const renew = useAction(async () => {
-    openDialog(linkDialog(email, await members.inviteMember({ email })));
+    openDialog(<Link {...await members.inviteMember({ email })} />);
   });
   return (
     <span class="row-actions">
@@ -112,25 +111,25 @@ function MemberActions(props: MemberProps) {
   );
 }
 
-function linkDialog(email: string, invitation: Omit<Invited, "email">): VNode {
+function Link(invited: Invited) {
   return (
-    <InvitedDialog email={email} {...invitation}>
+    <InvitedDialog {...invited}>
       It works once, within 15 minutes; after that, make a new one here.
     </InvitedDialog>
   );
 }
 
 function InviteDialog({ changed }: { readonly changed: () => void }) {
-  const members = useClient(MemberService);
-  const invite = async (form: FormData) => {
-    const email = textOf(form, "email");
-    const name = optionalTextOf(form, "name");
-    const invitation = await members.inviteMember({ email, name, role: roleOf(form) });
-    changed();
-    return linkDialog(email, invitation);
-  };
   return (
-    <Dialog title="Invite somebody" submit="Make a sign-in link" run={invite}>
+    <RpcDialog
+      method={MemberService.method.inviteMember}
+      title="Invite somebody"
+      submit="Make a sign-in link"
+      then={(invitation) => {
+        changed();
+        return <Link {...invitation} />;
+      }}
+    >
       <TextField name="email" label="Email" type="email" />
       <TextField name="name" label="Name" optional />
       <SelectField
@@ -140,47 +139,50 @@ function InviteDialog({ changed }: { readonly changed: () => void }) {
         choices={ROLE_CHOICES}
         hint="Somebody who is a member already gets this role."
       />
-    </Dialog>
+    </RpcDialog>
   );
-}
-
-function roleOf(form: FormData): MemberRole {
-  return Number(textOf(form, "role"));
 }
 
 function ChangeDialog({ member: { person, email, role }, changed }: MemberProps) {
   const me = useAccount().id;
-  const members = useClient(MemberService);
-  const change = async (form: FormData) => {
-    await members.updateMember({ person, role: roleOf(form) });
-    toast(`The role of ${email} is changed.`);
-    changed();
-    if (person === me) void loadAccount();
-  };
   return (
-    <Dialog title={`Change the role of ${email}`} submit="Change the role" run={change}>
+    <RpcDialog
+      method={MemberService.method.updateMember}
+      title={`Change the role of ${email}`}
+      submit="Change the role"
+      request={{ person }}
+      done={`The role of ${email} is changed.`}
+      then={() => {
+        changed();
+        if (person === me) void loadAccount();
+      }}
+    >
       <SelectField name="role" label="Role" value={role} choices={ROLE_CHOICES} />
-    </Dialog>
+    </RpcDialog>
   );
 }
 
 function RemoveDialog({ member: { person, email }, changed }: MemberProps) {
   const isSelf = person === useAccount().id;
-  const members = useClient(MemberService);
-  const remove = async () => {
-    await members.removeMember({ person });
-    toast(`${email} is no longer a member.`);
-    if (!isSelf) return changed();
-    // First, so that the start does not lead back to this workspace.
-    await loadAccount();
-    navigate(paths.home({}));
-  };
   return (
-    <Dialog title={`Remove ${email}`} submit="Remove from the workspace" tone="danger" run={remove}>
+    <RpcDialog
+      method={MemberService.method.removeMember}
+      title={`Remove ${email}`}
+      submit="Remove from the workspace"
+      tone="danger"
+      request={{ person }}
+      done={`${email} is no longer a member.`}
+      then={async () => {
+        if (!isSelf) return changed();
+        // First, so that the start does not lead back to this workspace.
+        await loadAccount();
+        navigate(paths.home({}));
+      }}
+    >
       <p>
         {isSelf ? "You see" : `${email} sees`} nothing of this workspace any more. Keys are not
         people’s: revoke those that {isSelf ? "you have" : "they have"} copied, too.
       </p>
-    </Dialog>
+    </RpcDialog>
   );
 }

@@ -2,10 +2,9 @@ import type { Overview } from "../../../gen/shipments/v1/report_pb.js";
 import { ReportService } from "../../../gen/shipments/v1/report_service_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { WorkspaceService } from "../../../gen/shipments/v1/workspace_service_pb.js";
-import { useClient } from "../api/clients.ts";
 import { useLive } from "../api/live.ts";
 import { hasRole, useWorkspace } from "../api/session.ts";
-import { useQuery, useRepeat, useRpc } from "../api/use-query.ts";
+import { useRepeat, useRpc } from "../api/use-query.ts";
 import { type ParametersOf, paths } from "../routes/paths.ts";
 import { DAY_LABELS, DayRange, rangeBefore, useDayRange } from "../ui/day-range.tsx";
 import { Page, Section } from "../ui/page.tsx";
@@ -79,17 +78,13 @@ function Shown(comparison: Comparison) {
  * as that is not known.
  */
 function useIsNew(overview: Overview | undefined): boolean | undefined {
-  const shipments = useClient(ShipmentService);
   const bookings = overview?.totals?.bookings;
-  const any = useQuery(
-    async (signal) =>
-      bookings === 0n
-        ? (await shipments.listShipments({ pageSize: 1 }, { signal })).data
-        : undefined,
-    [shipments, bookings === 0n],
+  const any = useRpc(
+    ShipmentService.method.listShipments,
+    bookings === 0n ? { pageSize: 1 } : undefined,
   );
   if (bookings !== 0n) return bookings === undefined ? undefined : false;
-  return any.data && any.data.length === 0;
+  return any.data && any.data.data.length === 0;
 }
 
 /** What to do in a workspace that has booked nothing yet. */

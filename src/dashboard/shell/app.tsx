@@ -10,8 +10,8 @@
  *    `<QueryView query={query}>{(data) => ...}</QueryView>`, which has the states of waiting and failing.
  *    Lists are a `<ListView>` below `<Filters>`, with an `<Empty>` that says what to do next; a page about
  *    one record is a `<DetailPage>`. `useLive(query.reload)` keeps up with what others do.
- * 4. Changes are made in a `<Dialog>`, which `openDialog` opens, or by a `useAction` in a `<Form>` of the
- *    page. Fields are named as the fields of the request, and then the service's refusals appear at them
+ * 4. Changes are made in an `<RpcDialog>`, which a `<DialogButton>` opens, or by a `useAction` in a `<Form>` of
+ *    the page. Fields are named as the fields of the request, and then the service's refusals appear at them
  *    by themselves. Whatever cannot be taken back is asked for first. `toast()` says that it is done.
  * 5. What a role may not do is not shown: `hasRole(useWorkspace(), "admin")` asks. The service refuses it
  *    anyway.

@@ -10,11 +10,12 @@ import { useClient } from "../api/clients.ts";
 import { useAction, useIdempotencyOptions } from "../api/use-action.ts";
 import type { Problem } from "../api/problem.ts";
 import { hasRole, useWorkspace } from "../api/session.ts";
-import { useQuery } from "../api/use-query.ts";
+import { useRpc } from "../api/use-query.ts";
 import { BookingBlockers } from "../workspaces/booking-blockers.tsx";
 import { type CustomerChoice, CustomerFields, customerOf } from "./customer-fields.tsx";
 import { Form } from "../ui/form.tsx";
-import { optionalTextOf, TextField, textOf } from "../ui/fields.tsx";
+import { TextField } from "../ui/fields.tsx";
+import { optionalTextOf, textOf } from "../ui/form-data.ts";
 import { moneyText, recordIdOf } from "../ui/format.ts";
 import { QueryView, Spinner } from "../ui/query-view.tsx";
 import { MetadataFields, metadataOf } from "./metadata-fields.tsx";
@@ -34,8 +35,7 @@ import "./shipments.css";
  * address, and so may be the number of a customer.
  */
 export function BookPage({ workspace }: ParametersOf<"book">) {
-  const workspaces = useClient(WorkspaceService);
-  const query = useQuery((signal) => workspaces.getWorkspace({}, { signal }), [workspaces]);
+  const query = useRpc(WorkspaceService.method.getWorkspace, {});
   const mayBook = hasRole(useWorkspace(), "member");
   return (
     <Page title={mayBook ? "Quote and book" : "Quote"}>
@@ -107,20 +107,16 @@ function QuoteOnly({ hasTariff }: { readonly hasTariff: boolean }) {
 /** Waits for the customer that the address names, where it names one. */
 function Booking({ workspace }: { readonly workspace: string }) {
   const { query } = usePlace();
-  const customers = useClient(CustomerService);
   // At first: later the address follows what is chosen in the form.
   const [id] = useState(() => recordIdOf(query.get("customer") ?? ""));
-  const named = useQuery(
-    async (signal) =>
-      id === undefined
-        ? undefined
-        : (await customers.getCustomer({ customer: id }, { signal })).data,
-    [customers, id],
+  const named = useRpc(
+    CustomerService.method.getCustomer,
+    id === undefined ? undefined : { customer: id },
   );
   if (id !== undefined && named.isLoading && named.data === undefined) {
     return <Spinner label="Loading the customer" />;
   }
-  return <BookingForm workspace={workspace} customer={named.data} />;
+  return <BookingForm workspace={workspace} customer={named.data?.data} />;
 }
 
 function BookingForm(props: {

@@ -1,11 +1,11 @@
 import { useState } from "preact/hooks";
 import type { Customer } from "../../../gen/shipments/v1/customer_pb.js";
 import { CustomerService } from "../../../gen/shipments/v1/customer_service_pb.js";
-import { useClient } from "../api/clients.ts";
 import { fieldError } from "../api/problem.ts";
-import { type Query, useQuery, useDebounced } from "../api/use-query.ts";
+import { type Query, useDebounced, useRpc } from "../api/use-query.ts";
 import { Button } from "../ui/button.tsx";
-import { Field, optionalTextOf, TextField, textOf } from "../ui/fields.tsx";
+import { Field, TextField } from "../ui/fields.tsx";
+import { optionalTextOf, textOf } from "../ui/form-data.ts";
 import { QueryView } from "../ui/query-view.tsx";
 import { Segments } from "./route-fields.tsx";
 import "./shipments.css";
@@ -139,15 +139,10 @@ export function ExistingCustomer(props: {
 }
 
 function useCustomers(text: string, except: bigint | undefined): Query<readonly Customer[]> {
-  const customers = useClient(CustomerService);
   const sought = useDebounced(text.trim(), 200);
-  return useQuery(
-    async (signal) => {
-      const filter = sought.includes("@") ? { email: sought } : { name: sought };
-      const pageSize = SHOWN + (except === undefined ? 0 : 1);
-      const { data } = await customers.listCustomers({ ...filter, pageSize }, { signal });
-      return data.filter(({ id }) => id !== except).slice(0, SHOWN);
-    },
-    [customers, sought, except],
-  );
+  const filter = sought.includes("@") ? { email: sought } : { name: sought };
+  const pageSize = SHOWN + (except === undefined ? 0 : 1);
+  const query = useRpc(CustomerService.method.listCustomers, { ...filter, pageSize });
+  const found = query.data?.data.filter(({ id }) => id !== except).slice(0, SHOWN);
+  return { ...query, data: found };
 }

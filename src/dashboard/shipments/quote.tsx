@@ -5,12 +5,11 @@ import {
   QuoteService,
   type CreateQuoteResponse,
 } from "../../../gen/shipments/v1/quote_service_pb.js";
-import { useClient } from "../api/clients.ts";
-import { type Query, useQuery, useDebounced } from "../api/use-query.ts";
+import { type Query, useDebounced, useRpc } from "../api/use-query.ts";
 import { durationText, numberText } from "../ui/format.ts";
 import { ProblemNote } from "../ui/query-view.tsx";
 import { Money } from "../ui/values.tsx";
-import { isComplete, ROUTE_FIELDS, routeOf, type RouteText } from "./route.ts";
+import { isComplete, routeOf, type RouteText } from "./route.ts";
 import { type Windows, windowsOf } from "./window-fields.tsx";
 import { isOfWindows } from "./windows.ts";
 
@@ -22,24 +21,11 @@ export type QuoteQuery = Query<CreateQuoteResponse | undefined>;
 
 /** Quotes a route with its windows soon after it was typed, as long as there is a tariff. */
 export function useQuote(route: RouteText, windows: Windows, hasTariff = true): QuoteQuery {
-  const quotes = useClient(QuoteService);
   const settled = useDebounced(route, SETTLED_MS);
   const isReady = hasTariff && isComplete(settled) && !windows.isUnset;
-  const { pickup, dropoff } = windows.chosen;
-  return useQuery(
-    (signal) =>
-      isReady
-        ? quotes.createQuote({ ...routeOf(settled), ...windowsOf(windows) }, { signal })
-        : Promise.resolve(undefined),
-    [
-      quotes,
-      isReady,
-      ...ROUTE_FIELDS.map((name) => settled[name]),
-      ...[pickup, dropoff].flatMap((window) => [
-        Number(window?.start ?? 0),
-        Number(window?.end ?? 0),
-      ]),
-    ],
+  return useRpc(
+    QuoteService.method.createQuote,
+    isReady ? { ...routeOf(settled), ...windowsOf(windows) } : undefined,
   );
 }
 

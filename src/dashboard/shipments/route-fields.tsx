@@ -2,8 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { AddressService } from "../../../gen/shipments/v1/address_service_pb.js";
 import { WorkspaceService } from "../../../gen/shipments/v1/workspace_service_pb.js";
-import { useClient } from "../api/clients.ts";
-import { useQuery, useRpc } from "../api/use-query.ts";
+import { useRpc } from "../api/use-query.ts";
 import { CoverageMap } from "../map/lazy-map.tsx";
 import type { LatLng } from "../map/map-geometry.ts";
 import { TextField } from "../ui/fields.tsx";
@@ -181,15 +180,11 @@ const MAX_RECENT = 5;
 
 /** The addresses that a customer used last. */
 function useRecent(customer: bigint | undefined) {
-  const addresses = useClient(AddressService);
-  const { data } = useQuery(
-    async (signal) =>
-      customer === undefined
-        ? []
-        : (await addresses.listRecentAddresses({ customer, limit: MAX_RECENT }, { signal })).data,
-    [addresses, customer],
+  const { data } = useRpc(
+    AddressService.method.listRecentAddresses,
+    customer === undefined ? undefined : { customer, limit: MAX_RECENT },
   );
-  return data ?? [];
+  return data?.data ?? [];
 }
 
 /** One of a few, chosen beside each other. */

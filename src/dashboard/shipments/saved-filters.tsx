@@ -2,14 +2,14 @@ import {
   AccountService,
   type SavedFilter,
 } from "../../../gen/shipments/account/v1/account_service_pb.js";
-import { useClient } from "../api/clients.ts";
 import { useWorkspace } from "../api/session.ts";
 import { useRpc } from "../api/use-query.ts";
 import { usePlace } from "../routes/router.ts";
-import { Dialog, DialogButton } from "../ui/dialog.tsx";
-import { TextField, textOf } from "../ui/fields.tsx";
+import { DialogButton } from "../ui/dialog.tsx";
+import { TextField } from "../ui/fields.tsx";
+import { textOf } from "../ui/form-data.ts";
 import { PAGE_TOKEN } from "../ui/pager.tsx";
-import { toast } from "../ui/toast.tsx";
+import { RpcDialog } from "../ui/rpc-dialog.tsx";
 
 /** What of the address says how the list is shown, not what is in it. */
 const NO_FILTERS: ReadonlySet<string> = new Set([PAGE_TOKEN, "view", "end"]);
@@ -81,58 +81,55 @@ interface ActionProps {
 }
 
 function SaveDialog(props: ActionProps & { readonly query: string }) {
-  const { workspace, query, changed } = props;
-  const client = useClient(AccountService);
-  const save = async (form: FormData) => {
-    const name = textOf(form, "name");
-    await client.saveFilter({ workspace, name, query });
-    toast(`“${name}” is saved.`);
-    changed();
-  };
+  const { changed, ...request } = props;
   return (
-    <Dialog title="Save this filter" submit="Save" run={save}>
+    <RpcDialog
+      method={AccountService.method.saveFilter}
+      title="Save this filter"
+      submit="Save"
+      request={request}
+      done={(form) => `“${textOf(form, "name")}” is saved.`}
+      then={changed}
+    >
       <TextField
         name="name"
         label="Name"
         hint="Only you see it. A filter that you have saved under this name is replaced. Days such as “Today” move on with the calendar."
       />
-    </Dialog>
+    </RpcDialog>
   );
 }
 
 function RenameDialog(props: ActionProps & { readonly filter: SavedFilter }) {
   const { workspace, filter, changed } = props;
-  const client = useClient(AccountService);
-  const rename = async (form: FormData) => {
-    const name = textOf(form, "name");
-    await client.renameSavedFilter({ workspace, savedFilter: filter.id, name });
-    toast(`It is “${name}” now.`);
-    changed();
-  };
   return (
-    <Dialog title={`Rename “${filter.name}”`} submit="Rename" run={rename}>
+    <RpcDialog
+      method={AccountService.method.renameSavedFilter}
+      title={`Rename “${filter.name}”`}
+      submit="Rename"
+      request={{ workspace, savedFilter: filter.id }}
+      done={(form) => `It is “${textOf(form, "name")}” now.`}
+      then={changed}
+    >
       <TextField name="name" label="Name" value={filter.name} />
-    </Dialog>
+    </RpcDialog>
   );
 }
 
 function DeleteDialog(props: ActionProps & { readonly filter: SavedFilter }) {
   const { workspace, filter, changed } = props;
-  const client = useClient(AccountService);
-  const remove = async () => {
-    await client.deleteSavedFilter({ workspace, savedFilter: filter.id });
-    toast(`“${filter.name}” is deleted.`);
-    changed();
-  };
   return (
-    <Dialog
+    <RpcDialog
+      method={AccountService.method.deleteSavedFilter}
       title={`Delete the filter “${filter.name}”?`}
       submit="Delete the filter"
       tone="danger"
       dismiss="Keep it"
-      run={remove}
+      request={{ workspace, savedFilter: filter.id }}
+      done={`“${filter.name}” is deleted.`}
+      then={changed}
     >
       <p>The shipments stay as they are.</p>
-    </Dialog>
+    </RpcDialog>
   );
 }

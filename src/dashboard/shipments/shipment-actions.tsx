@@ -1,31 +1,23 @@
 import type { ComponentChildren, ComponentType } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import {
-  type CancelReason,
   DisputeStatus,
   PaymentStatus,
   ShipmentStatus,
   type Shipment,
 } from "../../../gen/shipments/v1/shipment_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import { useClient } from "../api/clients.ts";
 import { hasRole, useWorkspace } from "../api/session.ts";
 import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
-import {
-  numberOf,
-  optionalTextOf,
-  SelectField,
-  TextAreaField,
-  TextField,
-  textOf,
-} from "../ui/fields.tsx";
+import { SelectField, TextAreaField, TextField } from "../ui/fields.tsx";
+import { textOf } from "../ui/form-data.ts";
 import { Money } from "../ui/values.tsx";
 import { PaymentBadge, REASONS, ShipmentBadge } from "./shipment-badge.tsx";
-import { toast } from "../ui/toast.tsx";
 import { EditDialog, routeTextOf, type ShipmentDialogProps } from "./shipment-edit.tsx";
 import { RescheduleDialog } from "./shipment-reschedule.tsx";
 import { useWindows } from "./window-fields.tsx";
+import { RpcDialog } from "../ui/rpc-dialog.tsx";
 
 /** Something that can be done to a shipment. */
 interface Step {
@@ -138,21 +130,19 @@ function MovedDialog({ shipment, close }: Omit<ShipmentDialogProps, "changed">) 
 }
 
 function PaymentDialog({ shipment, close, changed }: ShipmentDialogProps) {
-  const shipments = useClient(ShipmentService);
   const isLate = shipment.status === ShipmentStatus.CANCELLED;
   return (
-    <Dialog
+    <RpcDialog
+      method={ShipmentService.method.recordPayment}
       title="Record a payment"
       submit="Record the payment"
+      request={(form) => ({
+        shipment: shipment.reference,
+        currency: textOf(form, "currency").toUpperCase(),
+      })}
+      done="The payment is recorded."
+      then={changed}
       close={close}
-      run={async (form, idempotencyOptions) => {
-        const amount = numberOf(form, "amount");
-        const currency = textOf(form, "currency").toUpperCase();
-        const request = { shipment: shipment.reference, amount, currency };
-        await shipments.recordPayment(request, idempotencyOptions);
-        toast("The payment is recorded.");
-        changed();
-      }}
     >
       <p>
         {isLate
@@ -163,53 +153,43 @@ function PaymentDialog({ shipment, close, changed }: ShipmentDialogProps) {
         <TextField name="amount" label="Amount" numeric value={shipment.total} />
         <TextField name="currency" label="Currency" value={shipment.currency} />
       </div>
-    </Dialog>
+    </RpcDialog>
   );
 }
 
 function AdvanceDialog({ shipment, close, changed }: ShipmentDialogProps) {
-  const shipments = useClient(ShipmentService);
   const isPickup = shipment.status === ShipmentStatus.AWAITING_PICKUP;
   return (
-    <Dialog
+    <RpcDialog
+      method={ShipmentService.method.advanceShipment}
       title={isPickup ? "Mark as picked up" : "Mark as delivered"}
       submit={isPickup ? "It is picked up" : "It is delivered"}
+      request={{ shipment: shipment.reference }}
+      done={isPickup ? "The shipment is in transit." : "The shipment is delivered."}
+      then={changed}
       close={close}
-      run={async (_, idempotencyOptions) => {
-        await shipments.advanceShipment({ shipment: shipment.reference }, idempotencyOptions);
-        toast(isPickup ? "The shipment is in transit." : "The shipment is delivered.");
-        changed();
-      }}
     >
       <p>
         {isPickup
           ? `The courier has it from ${shipment.pickupAddress}. It cannot be cancelled any more.`
           : `It has arrived at ${shipment.dropoffAddress}. Nothing about it changes any more.`}
       </p>
-    </Dialog>
+    </RpcDialog>
   );
 }
 
 function CancelDialog({ shipment, close, changed }: ShipmentDialogProps) {
-  const shipments = useClient(ShipmentService);
   return (
-    <Dialog
+    <RpcDialog
+      method={ShipmentService.method.cancelShipment}
       title="Cancel the shipment"
       submit="Cancel the shipment"
       dismiss="Keep it"
       tone="danger"
+      request={{ shipment: shipment.reference }}
+      done="The shipment is cancelled."
+      then={changed}
       close={close}
-      run={async (form, idempotencyOptions) => {
-        const reason: CancelReason | undefined = numberOf(form, "reason");
-        const request = {
-          shipment: shipment.reference,
-          reason,
-          note: optionalTextOf(form, "note"),
-        };
-        await shipments.cancelShipment(request, idempotencyOptions);
-        toast("The shipment is cancelled.");
-        changed();
-      }}
     >
       <p>
         A cancelled shipment stays cancelled.{" "}
@@ -223,7 +203,7 @@ function CancelDialog({ shipment, close, changed }: ShipmentDialogProps) {
       </p>
       <SelectField name="reason" label="Reason" optional choices={REASONS} />
       <TextAreaField name="note" label="Note" optional />
-    </Dialog>
+    </RpcDialog>
   );
 }
 
@@ -236,22 +216,20 @@ function refundOf({ paymentDetails }: Shipment): string {
 }
 
 function RefundDialog({ shipment, close, changed }: ShipmentDialogProps) {
-  const shipments = useClient(ShipmentService);
   return (
-    <Dialog
+    <RpcDialog
+      method={ShipmentService.method.recordRefund}
       title="Record the refund"
       submit="Record the refund"
+      request={{ shipment: shipment.reference }}
+      done="The refund is recorded."
+      then={changed}
       close={close}
-      run={async (_, idempotencyOptions) => {
-        await shipments.recordRefund({ shipment: shipment.reference }, idempotencyOptions);
-        toast("The refund is recorded.");
-        changed();
-      }}
     >
       <p>
         <Money amount={shipment.total} currency={shipment.currency} /> went back to{" "}
         {shipment.customer?.name ?? "the customer"}. A refund that is recorded stays recorded.
       </p>
-    </Dialog>
+    </RpcDialog>
   );
 }

@@ -11,9 +11,8 @@ import {
 import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import type { AcceptedWindow } from "../../../gen/shipments/v1/window_pb.js";
-import { useClient } from "../api/clients.ts";
 import { useLive } from "../api/live.ts";
-import { useQuery, useRpc, type Query } from "../api/use-query.ts";
+import { useRpc, type Query } from "../api/use-query.ts";
 import { CoverageMap } from "../map/lazy-map.tsx";
 import { noteRecentShipment } from "./recent-shipments.ts";
 import { type ParametersOf, labelsHref, paths } from "../routes/paths.ts";
@@ -44,16 +43,11 @@ import "../webhooks/timeline.css";
 /** One shipment: its route, price and customer, and what happened to it. */
 export function ShipmentPage(props: ParametersOf<"shipment">) {
   const { workspace, reference } = props;
-  const shipments = useClient(ShipmentService);
-  const query = useQuery(
-    (signal) => shipments.getShipment({ shipment: reference }, { signal }),
-    [shipments, reference],
-  );
-  const feed = useClient(EventService);
-  const events = useQuery(
-    (signal) => feed.listShipmentEvents({ shipment: reference, pageSize: 100 }, { signal }),
-    [feed, reference],
-  );
+  const query = useRpc(ShipmentService.method.getShipment, { shipment: reference });
+  const events = useRpc(EventService.method.listShipmentEvents, {
+    shipment: reference,
+    pageSize: 100,
+  });
   const connection = useRpc(PaymentConnectionService.method.getPaymentConnection, {}).data?.data;
   const reload = () => {
     query.reload();

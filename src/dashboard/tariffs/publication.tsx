@@ -11,41 +11,34 @@ import { paths } from "../routes/paths.ts";
 import { changeQuery, navigate } from "../routes/router.ts";
 import { Button } from "../ui/button.tsx";
 import { Dialog, DialogButton, openDialog } from "../ui/dialog.tsx";
-import {
-  CheckField,
-  optionalTextOf,
-  SelectField,
-  TextAreaField,
-  TextField,
-  textOf,
-} from "../ui/fields.tsx";
+import { CheckField, SelectField, TextAreaField, TextField } from "../ui/fields.tsx";
+import { optionalTextOf, textOf } from "../ui/form-data.ts";
 import { useFormProblem } from "../ui/form.tsx";
 import { timeText } from "../ui/format.ts";
 import { toast } from "../ui/toast.tsx";
 import { Time } from "../ui/values.tsx";
 import { comparisonPath } from "./tariff-view.tsx";
+import { RpcDialog } from "../ui/rpc-dialog.tsx";
 
 /** Calls off a version that is scheduled, after asking; nothing for who may not. */
 export function CallOff(props: { readonly version: TariffVersion; readonly done: () => void }) {
   const { version, effectiveAt } = props.version;
-  const tariffs = useClient(TariffService);
   if (!useOperatorRole(OperatorRole.OPERATOR)) return null;
   const dialog = (
-    <Dialog
+    <RpcDialog
+      method={TariffService.method.callOffTariff}
       title={`Call off version ${version}?`}
       submit="Call it off"
       tone="danger"
-      run={async () => {
-        await tariffs.callOffTariff({ version });
-        toast(`Version ${version} is called off.`);
-        props.done();
-      }}
+      request={{ version }}
+      done={`Version ${version} is called off.`}
+      then={props.done}
     >
       <p>
         It will not take effect <Time at={effectiveAt} exact />. The version in force stays. It
         stays listed, and a draft can be made of it.
       </p>
-    </Dialog>
+    </RpcDialog>
   );
   return (
     <DialogButton destructive dialog={dialog}>

@@ -5,7 +5,7 @@ import type {
 } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { useClient } from "../api/clients.ts";
-import { useQuery } from "../api/use-query.ts";
+import { useQuery, useRpc } from "../api/use-query.ts";
 import { Empty, Page, Section } from "../ui/page.tsx";
 import { Filters } from "../ui/filters.tsx";
 import { numberText } from "../ui/format.ts";
@@ -43,14 +43,10 @@ function versionIn(query: URLSearchParams, name: string): number | undefined {
 }
 
 function Comparison({ from, to }: { readonly from: number; readonly to: number }) {
-  const tariffs = useClient(TariffService);
-  const query = useQuery(
-    (signal) =>
-      tariffs.compareTariffVersions(
-        { fromVersion: from, toVersion: to },
-        { signal, timeoutMs: 120_000 },
-      ),
-    [tariffs, from, to],
+  const query = useRpc(
+    TariffService.method.compareTariffVersions,
+    { fromVersion: from, toVersion: to },
+    { timeoutMs: 120_000 },
   );
   return (
     <QueryView query={query}>

@@ -6,21 +6,21 @@ import {
   type TariffReplay,
 } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { QuoteFailureType } from "../../../gen/shipments/v1/quote_pb.js";
-import { useClient } from "../api/clients.ts";
 import { useAccount } from "../api/session.ts";
 import { useAction } from "../api/use-action.ts";
-import { useQuery } from "../api/use-query.ts";
 import { BarList, type Point } from "../ui/charts.tsx";
 import { Empty, Section } from "../ui/page.tsx";
 import { DescriptionList } from "../ui/description-list.tsx";
 import { Form } from "../ui/form.tsx";
-import { numberOf, TextField } from "../ui/fields.tsx";
+import { TextField } from "../ui/fields.tsx";
+import { numberOf } from "../ui/form-data.ts";
 import { moneyText, numberText } from "../ui/format.ts";
 import { QueryView, Spinner } from "../ui/query-view.tsx";
 import { Money } from "../ui/values.tsx";
 import { type Column, Table } from "../ui/table.tsx";
 import { paths } from "../routes/paths.ts";
 import { changeQuery, usePlace } from "../routes/router.ts";
+import { useRpc } from "../api/use-query.ts";
 
 const REPLAY_TIMEOUT_MS = 300_000;
 /** How many of the latest shipments are priced anew unless the reader says otherwise, and at most. */
@@ -29,18 +29,12 @@ const MOST = 10_000;
 
 /** What a draft would change for the latest shipments. */
 export function DraftReplay({ draft }: { readonly draft: TariffDraft }) {
-  const tariffs = useClient(TariffService);
   const requested = usePlace().query.get("replay");
   const shipments = requested === null ? undefined : Math.min(Number(requested) || USUAL, MOST);
-  const replay = useQuery(
-    async (signal) =>
-      shipments === undefined
-        ? undefined
-        : tariffs.replayTariff(
-            { draft: draft.id, shipments },
-            { signal, timeoutMs: REPLAY_TIMEOUT_MS },
-          ),
-    [tariffs, shipments, draft.etag],
+  const replay = useRpc(
+    TariffService.method.replayTariff,
+    shipments === undefined ? undefined : { draft: draft.id, shipments },
+    { timeoutMs: REPLAY_TIMEOUT_MS, version: draft.etag },
   );
   const start = useAction(async (form: FormData) => {
     const number = numberOf(form, "shipments") || USUAL;

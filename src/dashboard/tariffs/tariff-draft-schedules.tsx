@@ -6,7 +6,6 @@ import {
 } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { useAction } from "../api/use-action.ts";
-import { useQuery } from "../api/use-query.ts";
 import { Button } from "../ui/button.tsx";
 import { FieldGroup, SelectField } from "../ui/fields.tsx";
 import { Form, useFormProblem } from "../ui/form.tsx";
@@ -27,6 +26,7 @@ import {
 import { SchedulesView } from "./schedule-view.tsx";
 import { FaultList } from "./tariff-draft-zones.tsx";
 import { type NoteUnsaved, useNoteUnsaved } from "./unsaved.tsx";
+import { useRpc } from "../api/use-query.ts";
 
 interface SchedulesProps {
   readonly draft: TariffDraft;
@@ -43,10 +43,10 @@ const SAVE = "Save the schedules";
 /** The schedules of a draft, with what is wrong with them. */
 export function DraftSchedules(props: SchedulesProps) {
   const { draft, faults } = props;
-  const tariffs = useClient(TariffService);
-  const query = useQuery(
-    (signal) => tariffs.getTariffDraftSchedules({ draft: draft.id }, { signal }),
-    [tariffs, draft.id, draft.etag],
+  const query = useRpc(
+    TariffService.method.getTariffDraftSchedules,
+    { draft: draft.id },
+    { version: draft.etag },
   );
   return (
     <Section title="Schedules">

@@ -5,12 +5,11 @@ import {
   TariffService,
   type CheckTariffResponse,
 } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
-import { useClient } from "../api/clients.ts";
 import { useOperatorRole } from "../api/session.ts";
-import { type Query, useQuery } from "../api/use-query.ts";
+import { type Query, useRpc } from "../api/use-query.ts";
 import { Button } from "../ui/button.tsx";
 import { DetailPage } from "../ui/detail-page.tsx";
-import { Dialog, DialogButton } from "../ui/dialog.tsx";
+import { DialogButton } from "../ui/dialog.tsx";
 import { Section } from "../ui/page.tsx";
 import { SubmitButton } from "../ui/form.tsx";
 import { recordIdOf } from "../ui/format.ts";
@@ -18,7 +17,6 @@ import { ProblemNote, Spinner } from "../ui/query-view.tsx";
 import { type SortedFaults, sortFaults } from "./draft-faults.ts";
 import { FeesView, useTariffInForce } from "./tariff-view.tsx";
 import { zonesText } from "./tariff-zones.tsx";
-import { toast } from "../ui/toast.tsx";
 import { type ParametersOf, paths } from "../routes/paths.ts";
 import { changeQuery, navigate, usePlace } from "../routes/router.ts";
 import { DraftForm } from "./tariff-draft-form.tsx";
@@ -28,18 +26,15 @@ import { DraftReplay } from "./tariff-draft-replay.tsx";
 import { DraftZones, FaultList } from "./tariff-draft-zones.tsx";
 import { useUnsaved } from "./unsaved.tsx";
 import "./tariffs.css";
+import { RpcDialog } from "../ui/rpc-dialog.tsx";
 
 /** How long a check may take, in milliseconds: zones can have 64 MB. */
 const CHECK_TIMEOUT_MS = 300_000;
 
 /** One draft: its fees and zones, what is wrong with it, what it would change, and its publication. */
 export function TariffDraftPage(props: ParametersOf<"tariffDraft">) {
-  const tariffs = useClient(TariffService);
   const draft = recordIdOf(props.draft) ?? 0n;
-  const query = useQuery(
-    (signal) => tariffs.getTariffDraft({ draft }, { signal }),
-    [tariffs, draft],
-  );
+  const query = useRpc(TariffService.method.getTariffDraft, { draft });
   const inForce = useTariffInForce();
   const mayChange = useOperatorRole(OperatorRole.OPERATOR);
   return (
@@ -136,15 +131,11 @@ function Fees(props: Parameters<typeof DraftForm>[0] & { readonly mayChange: boo
 
 /** What is wrong with a draft, as it is now; undefined as long as nobody asked, which the address tells. */
 function useCheck(draft: TariffDraft): Query<CheckTariffResponse | undefined> {
-  const tariffs = useClient(TariffService);
   const isRequested = usePlace().query.get("check") !== null;
-  return useQuery(
-    async (signal) =>
-      isRequested
-        ? tariffs.checkTariff({ draft: draft.id }, { signal, timeoutMs: CHECK_TIMEOUT_MS })
-        : undefined,
-    [tariffs, isRequested, draft.etag],
-  );
+  return useRpc(TariffService.method.checkTariff, isRequested ? { draft: draft.id } : undefined, {
+    timeoutMs: CHECK_TIMEOUT_MS,
+    version: draft.etag,
+  });
 }
 
 function CheckButton({ query }: { readonly query: Query<CheckTariffResponse | undefined> }) {
@@ -224,20 +215,18 @@ function counted(count: number, what: string): string {
 }
 
 function DeleteDraft({ draft }: { readonly draft: TariffDraft }) {
-  const tariffs = useClient(TariffService);
   const dialog = (
-    <Dialog
+    <RpcDialog
+      method={TariffService.method.deleteTariffDraft}
       title={`Delete the draft ${draft.name}?`}
       submit="Delete the draft"
       tone="danger"
-      run={async () => {
-        await tariffs.deleteTariffDraft({ draft: draft.id });
-        toast(`The draft ${draft.name} is deleted.`);
-        navigate(paths.tariffDrafts({}), { replace: true });
-      }}
+      request={{ draft: draft.id }}
+      done={`The draft ${draft.name} is deleted.`}
+      then={() => navigate(paths.tariffDrafts({}), { replace: true })}
     >
       <p>Its fees and zones are gone for good.</p>
-    </Dialog>
+    </RpcDialog>
   );
   return (
     <DialogButton destructive dialog={dialog}>

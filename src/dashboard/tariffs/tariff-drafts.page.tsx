@@ -1,12 +1,9 @@
 import { OperatorRole } from "../../../gen/shipments/admin/v1/operator_pb.js";
 import type { TariffDraft } from "../../../gen/shipments/admin/v1/tariff_pb.js";
 import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
-import { useClient } from "../api/clients.ts";
 import { useOperatorRole } from "../api/session.ts";
-import { useQuery } from "../api/use-query.ts";
-import { Dialog } from "../ui/dialog.tsx";
 import { Empty, Page } from "../ui/page.tsx";
-import { SelectField, TextField, textOf } from "../ui/fields.tsx";
+import { SelectField, TextField } from "../ui/fields.tsx";
 import { bytesText } from "../ui/format.ts";
 import { Button } from "../ui/button.tsx";
 import { ListView } from "../ui/list-view.tsx";
@@ -14,6 +11,8 @@ import type { Column } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 import { paths } from "../routes/paths.ts";
 import { changeQuery, navigate, usePlace } from "../routes/router.ts";
+import { RpcDialog } from "../ui/rpc-dialog.tsx";
+import { useRpc } from "../api/use-query.ts";
 
 const COLUMNS: readonly Column<TariffDraft>[] = [
   { header: "Name", selfEvident: true, cell: ({ name }) => name },
@@ -29,10 +28,9 @@ const COLUMNS: readonly Column<TariffDraft>[] = [
 
 /** The tariffs that are being prepared. */
 export function TariffDraftsPage() {
-  const tariffs = useClient(TariffService);
   const mayChange = useOperatorRole(OperatorRole.OPERATOR);
   const begun = usePlace().query.get("new");
-  const list = useQuery((signal) => tariffs.listTariffDrafts({}, { signal }), [tariffs]);
+  const list = useRpc(TariffService.method.listTariffDrafts, {});
   const begin = mayChange && (
     <Button primary onClick={() => changeQuery({ new: "empty" })}>
       New draft
@@ -60,19 +58,14 @@ export function TariffDraftsPage() {
 
 /** Asks for the name of a draft, and the version to copy. */
 function NewDraft({ from }: { readonly from: string | undefined }) {
-  const tariffs = useClient(TariffService);
   const choices = useVersionChoices(from);
   return (
-    <Dialog
+    <RpcDialog
+      method={TariffService.method.createTariffDraft}
       title="New draft"
       submit="Create the draft"
       close={() => changeQuery({ new: undefined }, { replace: true })}
-      run={async (form, idempotencyOptions) => {
-        const fromVersion = Number(textOf(form, "from_version")) || undefined;
-        const request = { name: textOf(form, "name"), fromVersion };
-        const { data } = await tariffs.createTariffDraft(request, idempotencyOptions);
-        navigate(paths.tariffDraft({ draft: data!.id }), { replace: true });
-      }}
+      then={({ data }) => navigate(paths.tariffDraft({ draft: data!.id }), { replace: true })}
     >
       <TextField name="name" label="Name" placeholder="Spring" />
       <SelectField
@@ -81,18 +74,14 @@ function NewDraft({ from }: { readonly from: string | undefined }) {
         value={from}
         choices={[["", "Empty, to be filled"], ...choices]}
       />
-    </Dialog>
+    </RpcDialog>
   );
 }
 
 /** The versions that can be copied: the latest, and the one that was asked for. */
 function useVersionChoices(from: string | undefined): readonly (readonly [string, string])[] {
-  const tariffs = useClient(TariffService);
-  const { data } = useQuery(
-    async (signal) => (await tariffs.listTariffVersions({ pageSize: 100 }, { signal })).data,
-    [tariffs],
-  );
-  const numbers = (data ?? []).map(({ version }) => String(version));
+  const { data } = useRpc(TariffService.method.listTariffVersions, { pageSize: 100 });
+  const numbers = (data?.data ?? []).map(({ version }) => String(version));
   const all = from === undefined || numbers.includes(from) ? numbers : [from, ...numbers];
   return all.map((number) => [number, `As in version ${number}`] as const);
 }

@@ -8,7 +8,7 @@ import {
 } from "../../../gen/shipments/admin/v1/tariff_pb.js";
 import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { useClient } from "../api/clients.ts";
-import { type Query, useQuery } from "../api/use-query.ts";
+import { type Query, useQuery, useRpc } from "../api/use-query.ts";
 import { paths } from "../routes/paths.ts";
 import { Badge, type Label } from "../ui/badge.tsx";
 import { DescriptionList } from "../ui/description-list.tsx";
@@ -98,11 +98,7 @@ export function TariffView({ version }: { readonly version: TariffVersion }) {
 
 /** The schedules of a version; nothing where it has none. */
 function VersionSchedules({ version }: { readonly version: number }) {
-  const tariffs = useClient(TariffService);
-  const query = useQuery(
-    (signal) => tariffs.getTariffVersionSchedules({ version }, { signal }),
-    [tariffs, version],
-  );
+  const query = useRpc(TariffService.method.getTariffVersionSchedules, { version });
   const { data, problem } = query;
   if (!problem && !data?.data?.schedules.length) return null;
   return (

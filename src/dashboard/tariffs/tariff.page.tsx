@@ -7,9 +7,8 @@ import {
   type ListTariffVersionsResponse,
   TariffService,
 } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
-import { useClient } from "../api/clients.ts";
 import { useOperatorRole } from "../api/session.ts";
-import { type Query, useQuery, useRepeat } from "../api/use-query.ts";
+import { type Query, useRepeat, useRpc } from "../api/use-query.ts";
 import { type ParametersOf, paths } from "../routes/paths.ts";
 import { DetailPage } from "../ui/detail-page.tsx";
 import { ListView } from "../ui/list-view.tsx";
@@ -34,25 +33,18 @@ const LOOK_MS = 15_000;
 /** The tariff in force, the one that is scheduled, and all versions there were. */
 export function TariffPage() {
   const mayChange = useOperatorRole(OperatorRole.OPERATOR);
-  const tariffs = useClient(TariffService);
   const inForce = useTariffInForce();
   // While a version is scheduled nothing else is published, so that it is the newest.
-  const newest = useQuery(
-    async (signal) => (await tariffs.listTariffVersions({ pageSize: 1 }, { signal })).data,
-    [tariffs],
-  );
+  const newest = useRpc(TariffService.method.listTariffVersions, { pageSize: 1 });
   const pageToken = usePageToken();
-  const versions = useQuery(
-    (signal) => tariffs.listTariffVersions({ pageToken, pageSize: 10 }, { signal }),
-    [tariffs, pageToken],
-  );
+  const versions = useRpc(TariffService.method.listTariffVersions, { pageToken, pageSize: 10 });
   const reload = () => {
     for (const query of [inForce, newest, versions]) query.reload();
   };
   useRepeat(inForce.reload, LOOK_MS);
   useRepeat(newest.reload, LOOK_MS);
   useRepeat(versions.reload, LOOK_MS);
-  const [latest] = newest.data ?? [];
+  const [latest] = newest.data?.data ?? [];
   const version = inForce.data?.version;
   return (
     <Page title="Tariff" actions={mayChange && version && <NewDraftLink version={version} />}>
@@ -152,12 +144,8 @@ function CompareLatest({ versions }: { readonly versions: readonly TariffVersion
 
 /** One version of the tariff, with what can be done with it. */
 export function TariffVersionPage(props: ParametersOf<"tariffVersion">) {
-  const tariffs = useClient(TariffService);
   const version = /^\d{1,9}$/.test(props.version) ? Number(props.version) : 0;
-  const query = useQuery(
-    (signal) => tariffs.getTariffVersion({ version }, { signal }),
-    [tariffs, version],
-  );
+  const query = useRpc(TariffService.method.getTariffVersion, { version });
   const inForce = useTariffInForce();
   return (
     <DetailPage

@@ -1,16 +1,16 @@
 import type { TariffDraft } from "../../../gen/shipments/admin/v1/tariff_pb.js";
 import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
-import { useClient } from "../api/clients.ts";
 import { getDocument } from "../api/documents.ts";
 import { useAction } from "../api/use-action.ts";
-import { useQuery } from "../api/use-query.ts";
 import { DescriptionList } from "../ui/description-list.tsx";
-import { SelectField, textOf } from "../ui/fields.tsx";
+import { SelectField } from "../ui/fields.tsx";
+import { textOf } from "../ui/form-data.ts";
 import { Form } from "../ui/form.tsx";
 import { toast } from "../ui/toast.tsx";
 import { zonesText } from "./tariff-zones.tsx";
 import { uploadZones } from "./upload-zones.ts";
 import { type ListedZone, withSchedule, type ZoneDocument } from "./zone-document.ts";
+import { useRpc } from "../api/use-query.ts";
 
 interface Props {
   readonly draft: TariffDraft;
@@ -25,11 +25,12 @@ interface Props {
 /** Which zones of a draft name which schedule, and how to change that; nothing where there are no schedules. */
 export function ZoneSchedules(props: Props) {
   const { draft, path, document, mayChange, changed } = props;
-  const tariffs = useClient(TariffService);
-  const { data } = useQuery(
-    async (signal) => (await tariffs.getTariffDraftSchedules({ draft: draft.id }, { signal })).data,
-    [tariffs, draft.id, draft.etag],
+  const { data: schedules } = useRpc(
+    TariffService.method.getTariffDraftSchedules,
+    { draft: draft.id },
+    { version: draft.etag },
   );
+  const data = schedules?.data;
   const set = useAction(async (form: FormData) => {
     const zone = textOf(form, "zone");
     const schedule = textOf(form, "schedule");

@@ -45,7 +45,7 @@ export function OpenDialog() {
   return <>{dialog}</>;
 }
 
-interface DialogProps {
+export interface DialogProps {
   readonly title: string;
   /**
    * What the button says: what it does by name (`Cancel the shipment`, never `OK`). Without it there are

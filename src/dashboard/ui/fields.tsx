@@ -2,7 +2,6 @@ import type { ComponentChildren } from "preact";
 import { useContext, useId, useLayoutEffect, useRef } from "preact/hooks";
 import { fieldOf, plainText } from "../api/problem.ts";
 import { FormContext } from "./form.tsx";
-import { numberFrom } from "./format.ts";
 
 /** What is wrong with a field; nothing once it was changed, by typing or as `value`. */
 function useErrors({ name, label }: FieldProps, value?: unknown): readonly string[] {
@@ -98,7 +97,7 @@ function contentOf({ value, onInput }: TypedProps) {
   return { ...content, onInput: listener };
 }
 
-/** One line of text, or with `numeric` a number, read by `numberOf`. */
+/** One line of text, or with `numeric` a number, read as one. */
 export function TextField(
   props: TypedProps & {
     readonly type?: "text" | "email" | "password" | "date" | "time" | "datetime-local";
@@ -202,7 +201,7 @@ export function FieldGroup(
   );
 }
 
-/** Any of several, read by `form.getAll(name)`. */
+/** Any of several. */
 export function ChoicesField(
   props: FieldProps & {
     readonly choices: Choices;
@@ -228,29 +227,25 @@ export function ChoicesField(
 }
 
 /** Yes or no. It shows no refusal: that stands above the buttons. */
-export function CheckField(props: FieldProps & { readonly checked?: boolean }) {
+export function CheckField(
+  props: FieldProps & {
+    readonly checked?: boolean;
+    /** What it stands for while it is checked, in a field that is no boolean. */
+    readonly value?: string;
+  },
+) {
   const id = useId();
   return (
     <div class="field check">
-      <input id={id} type="checkbox" name={props.name} defaultChecked={props.checked} />
+      <input
+        id={id}
+        type="checkbox"
+        name={props.name}
+        value={props.value}
+        defaultChecked={props.checked}
+      />
       <label for={id}>{props.label}</label>
       {props.hint && <p class="hint">{props.hint}</p>}
     </div>
   );
-}
-
-/** What was typed into a field, without blanks around it. */
-export function textOf(form: FormData, name: string): string {
-  const value = form.get(name);
-  return typeof value === "string" ? value.trim() : "";
-}
-
-/** What was typed into a field that may be left empty. */
-export function optionalTextOf(form: FormData, name: string): string | undefined {
-  return textOf(form, name) || undefined;
-}
-
-/** The number typed into a field, with a point or a comma; NaN for no number, undefined for nothing. */
-export function numberOf(form: FormData, name: string): number | undefined {
-  return numberFrom(textOf(form, name));
 }

@@ -2,7 +2,7 @@ import { SecretDialog } from "./dialog.tsx";
 
 /** What came of an invitation. */
 export interface Invited {
-  readonly email: string;
+  readonly data?: { readonly email: string } | undefined;
   /** Path and fragment of a link. */
   readonly signInPath: string;
   /** Whether a mail with another link is on its way. */
@@ -11,11 +11,12 @@ export interface Invited {
 
 /** Hands over the link of somebody who is invited, and says whether they get one by mail too. */
 export function InvitedDialog({
-  email,
+  data,
   signInPath,
   mailed,
   children,
 }: Invited & { /** How long the link works. */ readonly children: string }) {
+  const { email } = data!;
   const link = location.origin + signInPath;
   return (
     <SecretDialog title={`A link for ${email}`} what="link" secret={link} isOptional={mailed}>

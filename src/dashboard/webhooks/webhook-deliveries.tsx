@@ -7,7 +7,7 @@ import { WebhookService } from "../../../gen/shipments/v1/webhook_service_pb.js"
 import { useClient } from "../api/clients.ts";
 import { hasRole, useWorkspace } from "../api/session.ts";
 import { useAction } from "../api/use-action.ts";
-import { useQuery, useRepeat } from "../api/use-query.ts";
+import { useRepeat, useRpc } from "../api/use-query.ts";
 import { paths, withQuery } from "../routes/paths.ts";
 import { changeQuery, usePlace } from "../routes/router.ts";
 import { ActionButton } from "../ui/button.tsx";
@@ -38,12 +38,12 @@ export function WebhookDeliveries({ webhook }: { readonly webhook: Webhook }) {
   const { query } = usePlace();
   const pageToken = usePageToken();
   const status = Number(filterValues(query, FILTERS).status) || undefined;
-  const webhooks = useClient(WebhookService);
-  const list = useQuery(
-    (signal) =>
-      webhooks.listWebhookDeliveries({ webhook: id, status, pageToken, pageSize: 25 }, { signal }),
-    [webhooks, id, status, pageToken],
-  );
+  const list = useRpc(WebhookService.method.listWebhookDeliveries, {
+    webhook: id,
+    status,
+    pageToken,
+    pageSize: 25,
+  });
   useRepeat(list.reload, REPEAT_MS);
   const workspace = useWorkspace();
   const canSend = hasRole(workspace, "member") && webhook.enabled;
@@ -155,10 +155,13 @@ function AttemptsDialog(props: {
   readonly delivery: WebhookDelivery | undefined;
 }) {
   const { webhook, id, delivery } = props;
-  const webhooks = useClient(WebhookService);
-  const attempts = useQuery(
-    (signal) => webhooks.listWebhookAttempts({ webhook, delivery: BigInt(id) }, { signal }),
-    [webhooks, webhook, id, delivery?.attempts],
+  const attempts = useRpc(
+    WebhookService.method.listWebhookAttempts,
+    {
+      webhook,
+      delivery: BigInt(id),
+    },
+    { version: delivery?.attempts },
   );
   return (
     <Dialog

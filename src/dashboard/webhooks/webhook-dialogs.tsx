@@ -1,11 +1,10 @@
 import type { Webhook } from "../../../gen/shipments/v1/webhook_pb.js";
 import { WebhookService } from "../../../gen/shipments/v1/webhook_service_pb.js";
-import { useClient } from "../api/clients.ts";
 import { paths } from "../routes/paths.ts";
 import { navigate } from "../routes/router.ts";
-import { Dialog, SecretDialog } from "../ui/dialog.tsx";
-import { ChoicesField, numberOf, OverlapField, TextField, textOf } from "../ui/fields.tsx";
-import { toast } from "../ui/toast.tsx";
+import { SecretDialog } from "../ui/dialog.tsx";
+import { ChoicesField, OverlapField, TextField } from "../ui/fields.tsx";
+import { RpcDialog } from "../ui/rpc-dialog.tsx";
 
 /** The types of events, and what they are called. */
 export const EVENT_TYPES = [
@@ -52,9 +51,9 @@ function WebhookFields({ webhook }: { readonly webhook?: Webhook }) {
   );
 }
 
-function fieldsIn(form: FormData): { readonly url: string; readonly types: string[] } {
-  const types = form.getAll("types").map(String);
-  return { url: textOf(form, "url"), types: types.length === 0 ? [ALL_TYPES] : types };
+/** No type of event chosen stands for all. */
+function typesIn(form: FormData) {
+  return form.has("types") ? {} : { types: [ALL_TYPES] };
 }
 
 function WebhookSecret(props: { readonly secret: string; readonly close?: () => void }) {
@@ -70,19 +69,19 @@ function WebhookSecret(props: { readonly secret: string; readonly close?: () => 
 
 /** Adds a webhook, shows its secret, and leads to it. */
 export function CreateWebhook({ workspace }: { readonly workspace: string }) {
-  const webhooks = useClient(WebhookService);
   return (
-    <Dialog
+    <RpcDialog
+      method={WebhookService.method.createWebhook}
       title="Add a webhook"
       submit="Add the webhook"
-      run={async (form, idempotencyOptions) => {
-        const { data, secret } = await webhooks.createWebhook(fieldsIn(form), idempotencyOptions);
+      request={typesIn}
+      then={({ data, secret }) => {
         const close = () => navigate(paths.webhook({ workspace, webhook: data!.id }));
         return <WebhookSecret secret={secret} close={close} />;
       }}
     >
       <WebhookFields />
-    </Dialog>
+    </RpcDialog>
   );
 }
 
@@ -92,54 +91,49 @@ interface Props {
 }
 
 export function EditWebhook({ webhook, changed }: Props) {
-  const webhooks = useClient(WebhookService);
   return (
-    <Dialog
+    <RpcDialog
+      method={WebhookService.method.updateWebhook}
       title="Edit the webhook"
       submit="Save"
-      run={async (form) => {
-        await webhooks.updateWebhook({ webhook: webhook.id, ...fieldsIn(form) });
-        toast("The webhook is changed.");
-        changed();
-      }}
+      request={(form) => ({ webhook: webhook.id, ...typesIn(form) })}
+      done="The webhook is changed."
+      then={changed}
     >
       <WebhookFields webhook={webhook} />
-    </Dialog>
+    </RpcDialog>
   );
 }
 
 export function SwitchWebhook({ webhook: { id, enabled }, changed }: Props) {
-  const webhooks = useClient(WebhookService);
   const title = enabled ? "Disable the webhook" : "Enable the webhook";
   return (
-    <Dialog
+    <RpcDialog
+      method={WebhookService.method.updateWebhook}
       title={title}
       submit={title}
       tone={enabled ? "danger" : "primary"}
-      run={async () => {
-        await webhooks.updateWebhook({ webhook: id, enabled: !enabled });
-        toast(enabled ? "The webhook is disabled." : "The webhook is enabled.");
-        changed();
-      }}
+      request={{ webhook: id, enabled: !enabled }}
+      done={enabled ? "The webhook is disabled." : "The webhook is enabled."}
+      then={changed}
     >
       <p>
         {enabled
           ? "Nothing is sent to it until it is enabled, and what waits to be sent is given up."
           : "New events are sent to it from now on, and earlier failures are forgotten. What it missed can be sent again, event by event."}
       </p>
-    </Dialog>
+    </RpcDialog>
   );
 }
 
 export function RotateSecret({ webhook: { id }, changed }: Props) {
-  const webhooks = useClient(WebhookService);
   return (
-    <Dialog
+    <RpcDialog
+      method={WebhookService.method.rotateWebhookSecret}
       title="Rotate the secret"
       submit="Make a new secret"
-      run={async (form, idempotencyOptions) => {
-        const request = { webhook: id, overlapSeconds: numberOf(form, "overlap_seconds") };
-        const { secret } = await webhooks.rotateWebhookSecret(request, idempotencyOptions);
+      request={{ webhook: id }}
+      then={({ secret }) => {
         changed();
         return <WebhookSecret secret={secret} />;
       }}
@@ -149,28 +143,26 @@ export function RotateSecret({ webhook: { id }, changed }: Props) {
         hint="Messages are signed with both until then, so that your receiver can change over."
         value={86_400}
       />
-    </Dialog>
+    </RpcDialog>
   );
 }
 
 export function DeleteWebhook(props: { readonly webhook: Webhook; readonly list: string }) {
   const { webhook, list } = props;
-  const webhooks = useClient(WebhookService);
   return (
-    <Dialog
+    <RpcDialog
+      method={WebhookService.method.deleteWebhook}
       title="Delete the webhook"
       submit="Delete the webhook"
       tone="danger"
-      run={async () => {
-        await webhooks.deleteWebhook({ webhook: webhook.id });
-        toast("The webhook is deleted.");
-        navigate(list);
-      }}
+      request={{ webhook: webhook.id }}
+      done="The webhook is deleted."
+      then={() => navigate(list)}
     >
       <p>
         Nothing is sent to <code>{webhook.url}</code> any more, and its deliveries are forgotten.
         This cannot be undone.
       </p>
-    </Dialog>
+    </RpcDialog>
   );
 }

@@ -3,7 +3,7 @@ import { WebhookService } from "../../../gen/shipments/v1/webhook_service_pb.js"
 import { useClient } from "../api/clients.ts";
 import { hasRole, useWorkspace } from "../api/session.ts";
 import { useAction } from "../api/use-action.ts";
-import { useQuery, useRepeat } from "../api/use-query.ts";
+import { useRepeat, useRpc } from "../api/use-query.ts";
 import { type ParametersOf, paths } from "../routes/paths.ts";
 import { ActionButton } from "../ui/button.tsx";
 import { Id } from "../ui/copy-button.tsx";
@@ -45,8 +45,7 @@ const COLUMNS: readonly Column<Webhook>[] = [
 /** The addresses that events of a workspace are sent to. */
 export function WebhooksPage({ workspace }: ParametersOf<"webhooks">) {
   const isAdmin = hasRole(useWorkspace(), "admin");
-  const webhooks = useClient(WebhookService);
-  const list = useQuery((signal) => webhooks.listWebhooks({}, { signal }), [webhooks]);
+  const list = useRpc(WebhookService.method.listWebhooks, {});
   const create = isAdmin && (
     <DialogButton primary dialog={<CreateWebhook workspace={workspace} />}>
       Add a webhook
@@ -78,11 +77,7 @@ const REPEAT_MS = 5_000;
 /** One webhook: its state, what can be done with it, and what was sent to it. */
 export function WebhookPage(props: ParametersOf<"webhook">) {
   const { workspace, webhook: id } = props;
-  const webhooks = useClient(WebhookService);
-  const query = useQuery(
-    (signal) => webhooks.getWebhook({ webhook: id }, { signal }),
-    [webhooks, id],
-  );
+  const query = useRpc(WebhookService.method.getWebhook, { webhook: id });
   useRepeat(query.reload, REPEAT_MS);
   const up = { label: "Webhooks", href: paths.webhooks({ workspace }) };
   return (

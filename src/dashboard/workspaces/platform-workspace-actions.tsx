@@ -1,19 +1,15 @@
-import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { CallOptions } from "@connectrpc/connect";
 import { OperatorRole } from "../../../gen/shipments/admin/v1/operator_pb.js";
 import {
   WorkspaceAdminService,
   type AdminWorkspace,
-  type NewRateLimitSchema,
 } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import { MemberRole } from "../../../gen/shipments/v1/member_pb.js";
-import { useClient } from "../api/clients.ts";
 import { useOperatorRole } from "../api/session.ts";
 import { InvitedDialog } from "../ui/invited-dialog.tsx";
-import { Dialog, DialogButton } from "../ui/dialog.tsx";
-import { numberOf, optionalTextOf, SelectField, TextField, textOf } from "../ui/fields.tsx";
-import { toast } from "../ui/toast.tsx";
+import { DialogButton } from "../ui/dialog.tsx";
+import { SelectField, TextField } from "../ui/fields.tsx";
 import { TimeZoneDialog } from "./time-zone-dialog.tsx";
+import { RpcDialog } from "../ui/rpc-dialog.tsx";
 
 export interface ActionProps {
   readonly workspace: AdminWorkspace;
@@ -60,58 +56,66 @@ export function PaymentsButton(props: ActionProps) {
 }
 
 function TimeZoneButton({ workspace: { id, name, timeZone }, changed }: ActionProps) {
-  const workspaces = useClient(WorkspaceAdminService);
-  const change = async (chosen: string) => {
-    await workspaces.updateWorkspaceTimeZone({ workspace: id, timeZone: chosen });
-    changed();
-  };
   return (
-    <DialogButton dialog={<TimeZoneDialog {...{ name, timeZone, change }} />}>
+    <DialogButton
+      dialog={
+        <TimeZoneDialog
+          method={WorkspaceAdminService.method.updateWorkspaceTimeZone}
+          request={{ workspace: id }}
+          then={changed}
+          {...{ name, timeZone }}
+        />
+      }
+    >
       Change time zone
     </DialogButton>
   );
 }
 
 function RenameDialog({ workspace: { id, name }, changed }: ActionProps) {
-  const workspaces = useClient(WorkspaceAdminService);
-  const rename = async (form: FormData) => {
-    await workspaces.renameWorkspace({ workspace: id, name: textOf(form, "name") });
-    toast("The workspace is renamed.");
-    changed();
-  };
   return (
-    <Dialog title={`Rename ${name}`} submit="Rename" run={rename}>
+    <RpcDialog
+      method={WorkspaceAdminService.method.renameWorkspace}
+      title={`Rename ${name}`}
+      submit="Rename"
+      request={{ workspace: id }}
+      done="The workspace is renamed."
+      then={changed}
+    >
       <TextField name="name" label="Name" value={name} />
-    </Dialog>
+    </RpcDialog>
   );
 }
 
 /** Suspends a workspace, or resumes one that is suspended. */
 function SuspendDialog({ workspace: { id, name, suspendedAt }, changed }: ActionProps) {
-  const workspaces = useClient(WorkspaceAdminService);
-  const suspend = async () => {
-    await workspaces.suspendWorkspace({ workspace: id });
-    toast(`${name} is suspended.`);
-    changed();
-  };
-  const resume = async () => {
-    await workspaces.resumeWorkspace({ workspace: id });
-    toast(`${name} is resumed.`);
-    changed();
-  };
+  const shared = { request: { workspace: id }, then: changed };
   return suspendedAt === undefined ? (
-    <Dialog title={`Suspend ${name}`} submit="Suspend the workspace" tone="danger" run={suspend}>
+    <RpcDialog
+      method={WorkspaceAdminService.method.suspendWorkspace}
+      title={`Suspend ${name}`}
+      submit="Suspend the workspace"
+      tone="danger"
+      done={`${name} is suspended.`}
+      {...shared}
+    >
       <p>
         All calls of its programs and its members are refused within a second, until an operator
         resumes it. Nothing is lost: webhooks are still sent what happened before.
       </p>
-    </Dialog>
+    </RpcDialog>
   ) : (
-    <Dialog title={`Resume ${name}`} submit="Resume the workspace" run={resume}>
+    <RpcDialog
+      method={WorkspaceAdminService.method.resumeWorkspace}
+      title={`Resume ${name}`}
+      submit="Resume the workspace"
+      done={`${name} is resumed.`}
+      {...shared}
+    >
       <p>
         The calls of its programs and its members are taken again, with the keys that they have.
       </p>
-    </Dialog>
+    </RpcDialog>
   );
 }
 
@@ -123,27 +127,21 @@ const ROLES = [
 ] as const;
 
 function InviteDialog({ workspace: { id, name }, changed }: ActionProps) {
-  const workspaces = useClient(WorkspaceAdminService);
-  const invite = async (form: FormData, idempotencyOptions: CallOptions) => {
-    const request = {
-      workspace: id,
-      email: textOf(form, "email"),
-      name: optionalTextOf(form, "name"),
-      role: numberOf(form, "role"),
-    };
-    const { data, signInPath, mailed } = await workspaces.inviteWorkspaceMember(
-      request,
-      idempotencyOptions,
-    );
-    changed();
-    return (
-      <InvitedDialog email={data!.email} signInPath={signInPath} mailed={mailed}>
-        It works once, within 15 minutes; after that, invite them again.
-      </InvitedDialog>
-    );
-  };
   return (
-    <Dialog title={`Invite a member of ${name}`} submit="Make a link" run={invite}>
+    <RpcDialog
+      method={WorkspaceAdminService.method.inviteWorkspaceMember}
+      title={`Invite a member of ${name}`}
+      submit="Make a link"
+      request={{ workspace: id }}
+      then={(invited) => {
+        changed();
+        return (
+          <InvitedDialog {...invited}>
+            It works once, within 15 minutes; after that, invite them again.
+          </InvitedDialog>
+        );
+      }}
+    >
       <TextField name="email" label="Email" type="email" />
       <TextField name="name" label="Name" optional />
       <SelectField
@@ -152,38 +150,35 @@ function InviteDialog({ workspace: { id, name }, changed }: ActionProps) {
         choices={ROLES}
         hint="Somebody who is a member already keeps their role unless one is chosen."
       />
-    </Dialog>
+    </RpcDialog>
   );
 }
 
-function PaymentsDialog({ workspace: { id: workspace, ...shown }, changed }: ActionProps) {
-  const workspaces = useClient(WorkspaceAdminService);
-  const connect = async () => {
-    await workspaces.connectPaymentProvider({ workspace, paymentProvider: "manual" });
-    toast("Payments are connected.");
-    changed();
-  };
-  const disconnect = async () => {
-    await workspaces.disconnectPaymentProvider({ workspace });
-    toast("Payments are disconnected.");
-    changed();
-  };
-  if (shown.paymentProvider === undefined) {
-    const title = "Connect manual payments";
-    return (
-      <Dialog title={title} submit={title} run={connect}>
-        <p>The workspace records by itself what its customers have paid, and can book.</p>
-      </Dialog>
-    );
-  }
-  const title = "Disconnect payments";
-  return (
-    <Dialog title={title} submit={title} tone="danger" run={disconnect}>
+function PaymentsDialog({ workspace: { id, paymentProvider }, changed }: ActionProps) {
+  const title = paymentProvider === undefined ? "Connect manual payments" : "Disconnect payments";
+  const shared = { title, submit: title, then: changed };
+  return paymentProvider === undefined ? (
+    <RpcDialog
+      method={WorkspaceAdminService.method.connectPaymentProvider}
+      request={{ workspace: id, paymentProvider: "manual" }}
+      done="Payments are connected."
+      {...shared}
+    >
+      <p>The workspace records by itself what its customers have paid, and can book.</p>
+    </RpcDialog>
+  ) : (
+    <RpcDialog
+      method={WorkspaceAdminService.method.disconnectPaymentProvider}
+      tone="danger"
+      request={{ workspace: id }}
+      done="Payments are disconnected."
+      {...shared}
+    >
       <p>
         The workspace can book nothing until a payment provider is connected again. Shipments that
         are booked stay as they are.
       </p>
-    </Dialog>
+    </RpcDialog>
   );
 }
 
@@ -195,15 +190,15 @@ export const CALL_CLASSES = [
 ] as const;
 
 function LimitsDialog({ workspace: { id, name: title, limits }, changed }: ActionProps) {
-  const workspaces = useClient(WorkspaceAdminService);
-  const update = async (form: FormData) => {
-    const [quote, read, write] = CALL_CLASSES.map(([name]) => limitOf(form, name));
-    await workspaces.updateWorkspaceLimits({ workspace: id, quote, read, write });
-    toast("The limits are changed.");
-    changed();
-  };
   return (
-    <Dialog title={`Limits of ${title}`} submit="Change the limits" run={update}>
+    <RpcDialog
+      method={WorkspaceAdminService.method.updateWorkspaceLimits}
+      title={`Limits of ${title}`}
+      submit="Change the limits"
+      request={{ workspace: id }}
+      done="The limits are changed."
+      then={changed}
+    >
       <p>
         Calls above a limit are refused, to be made again a moment later. After a quiet time more
         can come at once: twice a second’s number where that is left empty.
@@ -225,19 +220,6 @@ function LimitsDialog({ workspace: { id, name: title, limits }, changed }: Actio
           />
         </div>
       ))}
-    </Dialog>
+    </RpcDialog>
   );
-}
-
-/** Without a burst the service takes twice the rate. */
-function limitOf(form: FormData, name: string): MessageInitShape<typeof NewRateLimitSchema> {
-  const burst = wholeNumberOf(form, `${name}.burst`);
-  return { rate: wholeNumberOf(form, `${name}.rate`), burst };
-}
-
-/** 0 for what is no whole number that a message can hold; the service refuses that. */
-function wholeNumberOf(form: FormData, name: string): number | undefined {
-  const number = numberOf(form, name);
-  if (number === undefined) return undefined;
-  return Number.isInteger(number) && Math.abs(number) < 2 ** 31 ? number : 0;
 }

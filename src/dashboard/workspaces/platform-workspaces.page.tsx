@@ -1,17 +1,15 @@
-import type { CallOptions } from "@connectrpc/connect";
 import { OperatorRole } from "../../../gen/shipments/admin/v1/operator_pb.js";
 import {
   WorkspaceAdminService,
   type AdminWorkspace,
 } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
-import { useClient } from "../api/clients.ts";
 import { useOperatorRole } from "../api/session.ts";
 import { useRpc } from "../api/use-query.ts";
 import { paths } from "../routes/paths.ts";
 import { navigate, usePlace } from "../routes/router.ts";
 import { Badge } from "../ui/badge.tsx";
-import { Dialog, DialogButton, SecretDialog } from "../ui/dialog.tsx";
-import { CheckField, TextField, textOf } from "../ui/fields.tsx";
+import { DialogButton, SecretDialog } from "../ui/dialog.tsx";
+import { CheckField, TextField } from "../ui/fields.tsx";
 import { Filters, filterValues } from "../ui/filters.tsx";
 import { ListView } from "../ui/list-view.tsx";
 import { Empty, Page } from "../ui/page.tsx";
@@ -19,6 +17,7 @@ import { usePageToken } from "../ui/pager.tsx";
 import type { Column } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 import { providerName } from "./payment-provider-names.ts";
+import { RpcDialog } from "../ui/rpc-dialog.tsx";
 
 const COLUMNS: readonly Column<AdminWorkspace>[] = [
   { header: "Name", selfEvident: true, cell: ({ name }) => <strong>{name}</strong> },
@@ -102,31 +101,32 @@ function NoWorkspaces({ filtered }: { readonly filtered: boolean }) {
 
 /** Asks for a name, and then shows the first key, before it leads to the new workspace. */
 function CreateDialog() {
-  const workspaces = useClient(WorkspaceAdminService);
-  const create = async (form: FormData, idempotencyOptions: CallOptions) => {
-    const paymentProvider = form.has("payment_provider") ? "manual" : undefined;
-    const request = { name: textOf(form, "name"), paymentProvider };
-    const { data, apiKey } = await workspaces.createWorkspace(request, idempotencyOptions);
-    const goOn = () => navigate(paths.platformWorkspace({ workspace: data!.id }));
-    return (
-      <SecretDialog title="The workspace’s first key" what="key" secret={apiKey} close={goOn}>
-        <p>
-          Give it to those who run the workspace’s program. Its members can make keys of their own
-          under Settings → API.
-        </p>
-      </SecretDialog>
-    );
-  };
   return (
-    <Dialog title="Create a workspace" submit="Create the workspace" run={create}>
+    <RpcDialog
+      method={WorkspaceAdminService.method.createWorkspace}
+      title="Create a workspace"
+      submit="Create the workspace"
+      then={({ data, apiKey }) => {
+        const goOn = () => navigate(paths.platformWorkspace({ workspace: data!.id }));
+        return (
+          <SecretDialog title="The workspace’s first key" what="key" secret={apiKey} close={goOn}>
+            <p>
+              Give it to those who run the workspace’s program. Its members can make keys of their
+              own under Settings → API.
+            </p>
+          </SecretDialog>
+        );
+      }}
+    >
       <TextField name="name" label="Name" hint="The team’s, as its members know it." />
       <CheckField
         name="payment_provider"
+        value="manual"
         label="Take manual payments"
         checked
         hint="Without a payment provider nothing can be booked."
       />
-    </Dialog>
+    </RpcDialog>
   );
 }
 

@@ -13,10 +13,12 @@ import { navigate, usePlace } from "../routes/router.ts";
 import { ActionButton } from "../ui/button.tsx";
 import { Code } from "../ui/copy-button.tsx";
 import { Dialog, DialogButton } from "../ui/dialog.tsx";
-import { TextField, textOf } from "../ui/fields.tsx";
+import { TextField } from "../ui/fields.tsx";
+import { textOf } from "../ui/form-data.ts";
 import { ProblemNote, Spinner } from "../ui/query-view.tsx";
 import { toast } from "../ui/toast.tsx";
 import { CONNECTION_STATES } from "./stripe-connection.tsx";
+import { RpcDialog } from "../ui/rpc-dialog.tsx";
 
 const { READY, REVOKED } = PaymentConnectionState;
 
@@ -133,21 +135,20 @@ function ConnectDialog({ connection: { provider }, changed }: ConnectionProps) {
 
 /** Asks for a key of the workspace's own account, which is never shown again, and never kept by the browser. */
 function KeyDialog({ connection: { provider, ownKey }, changed }: ConnectionProps) {
-  const connections = useClient(PaymentConnectionService);
   const { id, isTest } = useWorkspace();
   const mode = isTest ? "test" : "live";
-  const save = async (form: FormData) => {
-    const restrictedKey = beginning(form, "restricted_key", ["rk", "sk"], `_${mode}_`);
-    const webhookSecret = beginning(form, "webhook_secret", ["whsec"], "_");
-    await connections.setPaymentKey({ paymentProvider: "stripe", restrictedKey, webhookSecret });
-    toast(ownKey ? "The key is replaced." : "Stripe is connected.");
-    changed();
-  };
   return (
-    <Dialog
+    <RpcDialog
+      method={PaymentConnectionService.method.setPaymentKey}
       title={ownKey ? "Replace the key" : "Use a key of your own"}
       submit={ownKey ? "Replace the key" : isTest ? CONNECT_TEST : "Connect Stripe"}
-      run={save}
+      request={(form) => ({
+        paymentProvider: "stripe",
+        restrictedKey: beginning(form, "restricted_key", ["rk", "sk"], `_${mode}_`),
+        webhookSecret: beginning(form, "webhook_secret", ["whsec"], "_"),
+      })}
+      done={ownKey ? "The key is replaced." : "Stripe is connected."}
+      then={changed}
     >
       {provider === "manual" && (
         <p>
@@ -180,7 +181,7 @@ function KeyDialog({ connection: { provider, ownKey }, changed }: ConnectionProp
         type="password"
         hint="Begins with whsec_. Two with a comma between them both count, while one takes the other’s place."
       />
-    </Dialog>
+    </RpcDialog>
   );
 }
 
@@ -197,20 +198,16 @@ function beginning(
 }
 
 function DisconnectDialog({ changed }: ConnectionProps) {
-  const connections = useClient(PaymentConnectionService);
   const { isTest } = useWorkspace();
-  const disconnect = async () => {
-    await connections.disconnectPaymentConnection({});
-    toast("Stripe is disconnected.");
-    changed();
-  };
   return (
-    <Dialog
+    <RpcDialog
+      method={PaymentConnectionService.method.disconnectPaymentConnection}
       title="Disconnect Stripe"
       submit="Disconnect Stripe"
       dismiss="Keep it"
       tone="danger"
-      run={disconnect}
+      done="Stripe is disconnected."
+      then={changed}
     >
       {isTest ? (
         <p>
@@ -225,7 +222,7 @@ function DisconnectDialog({ changed }: ConnectionProps) {
         </p>
       )}
       <p>This cannot be done while payments or refunds are open.</p>
-    </Dialog>
+    </RpcDialog>
   );
 }
 

@@ -1,23 +1,25 @@
-import { Dialog } from "../ui/dialog.tsx";
-import { SelectField, textOf } from "../ui/fields.tsx";
-import { toast } from "../ui/toast.tsx";
+import type { DescMessage, DescMethodUnary, MessageInitShape } from "@bufbuild/protobuf";
+import { SelectField } from "../ui/fields.tsx";
+import { RpcDialog } from "../ui/rpc-dialog.tsx";
 
-/** Chooses the time zone of a workspace. */
-export function TimeZoneDialog(props: {
+/** Chooses the time zone of a workspace, by a method that takes its IANA name. */
+export function TimeZoneDialog<I extends DescMessage>(props: {
+  readonly method: DescMethodUnary<I, DescMessage>;
+  readonly request?: MessageInitShape<I>;
   readonly name: string;
   readonly timeZone: string;
-  /** Sets it, by its IANA name. */
-  readonly change: (timeZone: string) => Promise<void>;
+  readonly then: () => void | Promise<void>;
 }) {
-  const { name, timeZone, change } = props;
+  const { name, timeZone, ...call } = props;
   const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
   const all = new Set([timeZone, own, "UTC", ...Intl.supportedValuesOf("timeZone")]);
-  const submit = async (form: FormData) => {
-    await change(textOf(form, "time_zone"));
-    toast("The time zone is changed.");
-  };
   return (
-    <Dialog title={`Time zone of ${name}`} submit="Change the time zone" run={submit}>
+    <RpcDialog
+      {...call}
+      title={`Time zone of ${name}`}
+      submit="Change the time zone"
+      done="The time zone is changed."
+    >
       <p>
         The days of the overview become the days there, those of the past too, and times on the
         pages of the workspace are shown as its clocks have them.
@@ -29,6 +31,6 @@ export function TimeZoneDialog(props: {
         choices={[...all].toSorted().map((zone) => [zone, zone.replaceAll("_", " ")])}
         hint={`This browser’s is ${own.replaceAll("_", " ")}.`}
       />
-    </Dialog>
+    </RpcDialog>
   );
 }

@@ -4,7 +4,6 @@ import type {
   Workspace,
 } from "../../../gen/shipments/v1/workspace_service_pb.js";
 import { WorkspaceService } from "../../../gen/shipments/v1/workspace_service_pb.js";
-import { useClient } from "../api/clients.ts";
 import { hasRole, useWorkspace } from "../api/session.ts";
 import { loadAccount } from "../api/sign-in.ts";
 import { paths } from "../routes/paths.ts";
@@ -46,16 +45,21 @@ export function WorkspaceSection(props: {
 /** For admins, in live mode, which test mode follows. */
 function TimeZoneButton(props: { readonly workspace: Workspace; readonly changed: () => void }) {
   const { name, timeZone, test } = props.workspace;
-  const workspaces = useClient(WorkspaceService);
   if (test || !hasRole(useWorkspace(), "admin")) return null;
-  const change = async (chosen: string) => {
-    await workspaces.updateWorkspace({ timeZone: chosen });
-    // All pages go by that of the account.
-    await loadAccount();
-    props.changed();
-  };
   return (
-    <DialogButton dialog={<TimeZoneDialog {...{ name, timeZone, change }} />}>
+    <DialogButton
+      dialog={
+        <TimeZoneDialog
+          method={WorkspaceService.method.updateWorkspace}
+          then={async () => {
+            // All pages go by that of the account.
+            await loadAccount();
+            props.changed();
+          }}
+          {...{ name, timeZone }}
+        />
+      }
+    >
       Change time zone
     </DialogButton>
   );

@@ -1,0 +1,68 @@
+import {
+  ScalarType,
+  type DescField,
+  type DescMessage,
+  type MessageInitShape,
+} from "@bufbuild/protobuf";
+import { numberFrom } from "./format.ts";
+
+/**
+ * The fields of a request that a form has, which are named alike; those of a message in it as in `quote.rate`. What
+ * is left empty is not given; an update is given empty texts, which it clears or refuses. A box that is not checked
+ * is not read.
+ */
+export function requestOf<I extends DescMessage>(request: I, form: FormData): MessageInitShape<I> {
+  return readMessage(request, form, "", request.name.startsWith("Update")) as MessageInitShape<I>;
+}
+
+function readMessage(
+  message: DescMessage,
+  form: FormData,
+  path: string,
+  isUpdate: boolean,
+): object {
+  const read = (field: DescField): unknown => {
+    const name = `${path}${field.name}`;
+    if (field.fieldKind === "message") {
+      const isThere = [...form.keys()].some((other) => other.startsWith(`${name}.`));
+      return isThere ? readMessage(field.message, form, `${name}.`, isUpdate) : undefined;
+    }
+    if (!form.has(name)) return undefined;
+    if (field.fieldKind === "list") return form.getAll(name);
+    switch (field.scalar) {
+      case ScalarType.STRING:
+        return isUpdate ? textOf(form, name) : optionalTextOf(form, name);
+      case ScalarType.BOOL:
+        return true;
+      case ScalarType.INT32:
+        return wholeNumberOf(form, name);
+      default:
+        return numberOf(form, name);
+    }
+  };
+  const values = message.fields.map((field) => [field.localName, read(field)] as const);
+  return Object.fromEntries(values.filter(([, value]) => value !== undefined));
+}
+
+/** 0 for what is no whole number that a message can hold; the service refuses that. */
+function wholeNumberOf(form: FormData, name: string): number | undefined {
+  const number = numberOf(form, name);
+  if (number === undefined) return undefined;
+  return Number.isInteger(number) && Math.abs(number) < 2 ** 31 ? number : 0;
+}
+
+/** What was typed into a field, without blanks around it. */
+export function textOf(form: FormData, name: string): string {
+  const value = form.get(name);
+  return typeof value === "string" ? value.trim() : "";
+}
+
+/** What was typed into a field that may be left empty. */
+export function optionalTextOf(form: FormData, name: string): string | undefined {
+  return textOf(form, name) || undefined;
+}
+
+/** The number typed into a field, with a point or a comma; NaN for no number, undefined for nothing. */
+export function numberOf(form: FormData, name: string): number | undefined {
+  return numberFrom(textOf(form, name));
+}
