@@ -3,8 +3,12 @@ import { useCallback, useRef, useState } from "preact/hooks";
 import { problemOf, type Problem } from "./problem.ts";
 import { createStore } from "./store.ts";
 
-/** How many actions have succeeded on this page: what they change elsewhere is loaded anew. */
-export const done = createStore(0);
+/** How often what is shown was to be loaded anew: after each action that succeeded, whatever it changed. */
+export const reloads = createStore(0);
+
+export function reloadAll(): void {
+  reloads.set(reloads.get() + 1);
+}
 
 export interface Action<A extends readonly unknown[]> {
   /** Does it; a second call while it is in flight does nothing. Never rejects. */
@@ -38,7 +42,7 @@ export function useAction<A extends readonly unknown[]>(
     setProblem(undefined);
     try {
       await latest.current(...args);
-      done.set(done.get() + 1);
+      reloadAll();
     } catch (error) {
       setProblem(problemOf(error));
     } finally {

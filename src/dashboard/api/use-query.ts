@@ -8,6 +8,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { useCall } from "./clients.ts";
 import { connected } from "./connection.ts";
+import { reloads } from "./use-action.ts";
 import { problemOf, type Problem } from "./problem.ts";
 
 export interface Query<T> {
@@ -89,8 +90,8 @@ export function useQuery<T>(
 }
 
 /**
- * The response of a call that changes nothing, loaded again when the request or `version` is another; none is loaded
- * without a request:
+ * The response of a call that changes nothing, loaded again when the request is another or an action succeeded; with
+ * a `version`, when that is another instead. None is loaded without a request:
  *
  *     const query = useRpc(ShipmentService.method.getShipment, { shipment: reference });
  */
@@ -115,12 +116,18 @@ export function useRpc<I extends DescMessage, O extends DescMessage>(
   const text = JSON.stringify(request, (_, value: unknown) =>
     typeof value === "bigint" ? String(value) : value,
   );
-  return useQuery(load, [call, method, text, version]);
+  const query = useQuery(load, [call, method, text, version]);
+  const { reload } = query;
+  useEffect(
+    () => (version === undefined ? reloads.subscribe(reload) : undefined),
+    [reload, version === undefined],
+  );
+  return query;
 }
 
 interface RpcOptions {
   readonly timeoutMs?: number;
-  /** What else the response depends on, such as an etag. */
+  /** What else the response depends on, such as an etag, where nothing else makes it another. */
   readonly version?: unknown;
 }
 

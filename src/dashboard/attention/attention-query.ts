@@ -3,7 +3,7 @@ import { useEffect } from "preact/hooks";
 import type { PlatformAttention } from "../../../gen/shipments/admin/v1/platform_report_service_pb.js";
 import type { Attention } from "../../../gen/shipments/v1/workspace_service_pb.js";
 import { clientFor } from "../api/clients.ts";
-import { done } from "../api/use-action.ts";
+import { reloads } from "../api/use-action.ts";
 import { type Query, useQuery, useRepeat } from "../api/use-query.ts";
 
 /** How often it is asked for while one page stays open, in milliseconds: no event tells of webhooks and keys. */
@@ -36,7 +36,7 @@ export function useAttention(
     [name, pathname],
   );
   useRepeat(query.reload, REPEAT_MS);
-  useEffect(() => done.subscribe(query.reload), [query.reload]);
+  useEffect(() => reloads.subscribe(query.reload), [query.reload]);
   // Of the place before, as long as that of this one is not there.
   return query.data?.place === name ? query : { ...query, data: undefined };
 }

@@ -16,8 +16,6 @@ export interface CustomerDialogProps {
   /** The customer as they are now. */
   readonly customer: Customer;
   readonly close: () => void;
-  /** To be called after a change, to load the customer anew. */
-  readonly changed: () => void;
 }
 
 /**
@@ -39,7 +37,7 @@ const ENDS = [
 function EditForm(
   props: CustomerDialogProps & { readonly from: Customer; readonly restart: () => void },
 ) {
-  const { customer, from, restart, close, changed } = props;
+  const { customer, from, restart, close } = props;
   const customers = useClient(CustomerService);
   const once = useIdempotencyOptions();
   const edit = useAction(async (form: FormData) => {
@@ -56,7 +54,6 @@ function EditForm(
     await customers.updateCustomer(request, once);
     toast("The changes are saved.");
     close();
-    changed();
   });
   const isKnown = customer.etag !== from.etag && !edit.isRunning;
   const isStale = isKnown || edit.problem?.reason === "ETAG_STALE";
@@ -68,9 +65,7 @@ function EditForm(
         submit="Save the changes"
         cancel={close}
       >
-        {isStale && (
-          <StaleNote what="customer" isLoaded={isKnown} restart={restart} load={changed} />
-        )}
+        {isStale && <StaleNote what="customer" isLoaded={isKnown} restart={restart} />}
         <TextField name="name" label="Name" value={from.name} />
         <TextField name="email" label="Email" type="email" value={from.email} />
         <TextField name="phone" label="Phone" optional value={from.phone} />

@@ -10,7 +10,7 @@ import { RpcDialog } from "../ui/rpc-dialog.tsx";
 import { useRpc } from "../api/use-query.ts";
 
 /** Merges another customer, who is looked for, into this one. */
-export function MergeCustomersDialog({ customer, close, changed }: CustomerDialogProps) {
+export function MergeCustomersDialog({ customer, close }: CustomerDialogProps) {
   const [chosen, setChosen] = useState<Customer>();
   return (
     <RpcDialog
@@ -24,7 +24,6 @@ export function MergeCustomersDialog({ customer, close, changed }: CustomerDialo
         return { customer: customer.id, from: chosen.id };
       }}
       done={() => `${chosen!.name} was merged into ${customer.name}.`}
-      then={changed}
     >
       <p>
         The other customer’s shipments become those of {customer.name}, and bookings for the other

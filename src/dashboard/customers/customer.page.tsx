@@ -44,7 +44,7 @@ export function CustomerPage({ workspace, customer: number }: ParametersOf<"cust
       title={({ name }) => name}
       fallbackTitle={`Customer ${number}`}
       missing={`No customer of this workspace has the number ${number}.`}
-      actions={(customer) => <Actions {...{ workspace, customer, reload }} />}
+      actions={(customer) => <Actions workspace={workspace} customer={customer} />}
       quiet
     >
       {(customer) => (
@@ -73,15 +73,11 @@ export function CustomerPage({ workspace, customer: number }: ParametersOf<"cust
   );
 }
 
-function Actions(props: {
-  readonly workspace: string;
-  readonly customer: Customer;
-  readonly reload: () => void;
-}) {
-  const { workspace, customer, reload } = props;
+function Actions(props: { readonly workspace: string; readonly customer: Customer }) {
+  const { workspace, customer } = props;
   const [open, setOpen] = useState<"edit" | "merge">();
   if (!hasRole(useWorkspace(), "member")) return null;
-  const dialog = { customer, close: () => setOpen(undefined), changed: reload };
+  const dialog = { customer, close: () => setOpen(undefined) };
   return (
     <>
       <Button onClick={() => setOpen("merge")}>Merge</Button>

@@ -24,7 +24,7 @@ import {
 export function ApiKeysPage() {
   const isAdmin = hasRole(useWorkspace(), "admin");
   const list = useRpc(ApiKeyService.method.listApiKeys, {});
-  const owner = useKeyOwner(list.reload);
+  const owner = useKeyOwner();
   const create = (
     <DialogButton primary dialog={createDialog(owner)}>
       Create a key
@@ -61,7 +61,7 @@ export function ApiKeysPage() {
 }
 
 /** The workspace, whose admins change its keys. */
-function useKeyOwner(changed: () => void): KeyOwner<ApiKey> {
+function useKeyOwner(): KeyOwner<ApiKey> {
   const client = useClient(ApiKeyService);
   return {
     create: async (form, options) => (await client.createApiKey(apiKeyOf(form), options)).apiKey,
@@ -94,6 +94,5 @@ function useKeyOwner(changed: () => void): KeyOwner<ApiKey> {
       </>
     ),
     labelOf: (act, title) => `${act}: ${title}`,
-    changed,
   };
 }

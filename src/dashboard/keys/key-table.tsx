@@ -16,7 +16,6 @@ type Key = Pick<ApiKey, "id" | "name" | "last4" | "createdAt" | "lastUsedAt" | "
 interface SecretOwner {
   /** What to do with a new secret. */
   readonly secretText: ComponentChildren;
-  readonly changed: () => void;
 }
 
 /** The calls that change the keys of a workspace or an operator, and the texts about them. */
@@ -106,7 +105,6 @@ function editDialog<K extends Key>(
   const save = async (form: FormData) => {
     await update(key.id, form);
     toast("The key is changed.");
-    owner.changed();
   };
   return (
     <Dialog title={`Edit ${keyTitle(key)}`} submit="Save" run={save}>
@@ -136,7 +134,6 @@ function revokeDialog<K extends Key>(owner: KeyOwner<K>, key: K): VNode {
   const revoke = async () => {
     await owner.revoke(key.id);
     toast("The key is revoked.");
-    owner.changed();
   };
   return (
     <Dialog title={`Revoke ${keyTitle(key)}`} tone="danger" submit="Revoke the key" run={revoke}>
@@ -145,8 +142,7 @@ function revokeDialog<K extends Key>(owner: KeyOwner<K>, key: K): VNode {
   );
 }
 
-function secretDialog({ changed, secretText }: SecretOwner, secret: string): VNode {
-  changed();
+function secretDialog({ secretText }: SecretOwner, secret: string): VNode {
   return (
     <SecretDialog title="The new key" what="key" secret={secret}>
       <p>{secretText}</p>

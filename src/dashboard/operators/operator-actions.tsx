@@ -16,7 +16,6 @@ import { RpcDialog } from "../ui/rpc-dialog.tsx";
 
 interface ActionProps {
   readonly operator: Operator;
-  readonly changed: () => void;
 }
 
 /** What an owner can do with an operator; others make a link to sign in by for themselves alone. */
@@ -42,10 +41,9 @@ export function OperatorActions(props: ActionProps) {
 }
 
 /** To be called after a change of an operator, who may be the reader. */
-function useChanged({ operator, changed }: ActionProps): () => void {
+function useChanged({ operator }: ActionProps): () => void {
   const ownEmail = useAccount().email;
   return () => {
-    changed();
     // What the reader may do can have changed with it.
     if (isSelf(operator, ownEmail)) void loadAccount();
   };
@@ -75,7 +73,7 @@ function EditDialog(props: ActionProps) {
   );
 }
 
-function LinkDialog({ operator: { id, name, email }, changed }: ActionProps) {
+function LinkDialog({ operator: { id, name, email } }: ActionProps) {
   return (
     <RpcDialog
       method={OperatorService.method.createOperatorSignInLink}
@@ -83,7 +81,6 @@ function LinkDialog({ operator: { id, name, email }, changed }: ActionProps) {
       submit="Make a link"
       request={{ operator: id }}
       then={({ signInPath }) => {
-        changed();
         const link = location.origin + signInPath;
         return (
           <SecretDialog title={`A link for ${name}`} what="link" secret={link}>
@@ -101,10 +98,10 @@ function LinkDialog({ operator: { id, name, email }, changed }: ActionProps) {
 }
 
 /** Puts one key in the place of all that an operator has. */
-function RotateDialog({ operator: { id, name }, changed }: ActionProps) {
+function RotateDialog({ operator: { id, name } }: ActionProps) {
   const operators = useClient(OperatorService);
   return rotateDialog(
-    { changed, secretText: OPERATOR_KEY_TEXT },
+    { secretText: OPERATOR_KEY_TEXT },
     {
       title: `Rotate the key of ${name}`,
       text: `A new key takes the place of all that ${name} has.`,

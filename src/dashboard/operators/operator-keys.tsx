@@ -31,12 +31,12 @@ export const OPERATOR_KEY_TEXT = (
 );
 
 /** The keys of an operator, which owners change, and the operator its own. */
-export function OperatorKeys(props: { readonly operator: Operator; readonly changed: () => void }) {
+export function OperatorKeys(props: { readonly operator: Operator }) {
   const { operator } = props;
   const isOwner = useOperatorRole(OperatorRole.OWNER);
   const isOwn = isSelf(operator, useAccount().email);
   const mayChange = operator.revokedAt === undefined && (isOwner || isOwn);
-  const owner = useKeyOwner(operator.id, props.changed);
+  const owner = useKeyOwner(operator.id);
   const create = <DialogButton dialog={createDialog(owner)}>Create a key</DialogButton>;
   return (
     <Section title="Keys" actions={mayChange && create}>
@@ -54,7 +54,7 @@ export function OperatorKeys(props: { readonly operator: Operator; readonly chan
   );
 }
 
-function useKeyOwner(operator: bigint, changed: () => void): KeyOwner<OperatorKey> {
+function useKeyOwner(operator: bigint): KeyOwner<OperatorKey> {
   const operators = useClient(OperatorService);
   return {
     create: async (form, options) => {
@@ -85,7 +85,6 @@ function useKeyOwner(operator: bigint, changed: () => void): KeyOwner<OperatorKe
     ),
     secretText: OPERATOR_KEY_TEXT,
     labelOf: (act, title) => `${act} ${title}`,
-    changed,
   };
 }
 

@@ -20,10 +20,6 @@ export function OperatorPage(props: ParametersOf<"operator">) {
   const { email } = useAccount();
   const query = useRpc(OperatorService.method.getOperator, { operator: id });
   const changes = useRecentChanges({ operator: id });
-  const changed = () => {
-    query.reload();
-    changes.reload();
-  };
   return (
     <DetailPage
       query={query}
@@ -38,12 +34,12 @@ export function OperatorPage(props: ParametersOf<"operator">) {
           {isSelf(operator, email) && <Badge>You</Badge>}
         </>
       )}
-      actions={(operator) => <OperatorActions operator={operator} changed={changed} />}
+      actions={(operator) => <OperatorActions operator={operator} />}
     >
       {(operator) => (
         <div class="stack">
           <div class="columns">
-            <OperatorKeys operator={operator} changed={changed} />
+            <OperatorKeys operator={operator} />
             <About operator={operator} />
           </div>
           <RecentChanges

@@ -77,7 +77,7 @@ function Sessions() {
       <ListView
         query={list}
         label="Sessions"
-        columns={[...COLUMNS, actionsColumn(list.reload)]}
+        columns={COLUMNS}
         keyOf={({ id }) => String(id)}
         empty={null}
       />
@@ -99,33 +99,28 @@ const COLUMNS: readonly Column<Session>[] = [
   { header: "Signed in", cell: ({ createdAt }) => <Time at={createdAt} /> },
   { header: "Last used", cell: ({ lastSeenAt }) => <Time at={lastSeenAt} /> },
   { header: "Ends", cell: ({ endsAt }) => <Time at={endsAt} exact /> },
-];
-
-function actionsColumn(ended: () => void): Column<Session> {
-  return {
+  {
     header: "Actions",
     align: "end",
     selfEvident: true,
     cell: (session) => (
       <DialogButton
         label={`Sign out: ${browserText(session.userAgent)}`}
-        dialog={<EndDialog session={session} ended={ended} />}
+        dialog={<EndDialog session={session} />}
       >
         Sign out
       </DialogButton>
     ),
-  };
-}
+  },
+];
 
-function EndDialog(props: { readonly session: Session; readonly ended: () => void }) {
-  const { id, userAgent, current } = props.session;
+function EndDialog({ session: { id, userAgent, current } }: { readonly session: Session }) {
   const browser = browserText(userAgent);
   const accounts = useClient(AccountService);
   const end = async () => {
     if (current) return leaveHere();
     await accounts.endSession({ session: id });
     toast(`${browser} is signed out.`);
-    props.ended();
   };
   return (
     <Dialog title={`Sign out ${browser}`} submit="Sign out" tone="danger" run={end}>

@@ -36,16 +36,14 @@ export function MembersSection() {
   const isAdmin = hasRole(useWorkspace(), "admin");
   const me = useAccount().id;
   const list = useRpc(MemberService.method.listMembers, {});
-  const invite = (
-    <DialogButton dialog={<InviteDialog changed={list.reload} />}>Invite somebody</DialogButton>
-  );
+  const invite = <DialogButton dialog={<InviteDialog />}>Invite somebody</DialogButton>;
   const columns = columnsFor(me);
   return (
     <Section id="members" title="Members" actions={isAdmin && invite}>
       <ListView
         query={list}
         label="Members"
-        columns={isAdmin ? [...columns, actionsColumn(list.reload)] : columns}
+        columns={isAdmin ? [...columns, ACTIONS] : columns}
         keyOf={({ person }) => String(person)}
         empty={null}
       />
@@ -76,18 +74,15 @@ function columnsFor(me: bigint): readonly Column<Member>[] {
   ];
 }
 
-function actionsColumn(changed: () => void): Column<Member> {
-  return {
-    header: "Actions",
-    align: "end",
-    selfEvident: true,
-    cell: (member) => <MemberActions member={member} changed={changed} />,
-  };
-}
+const ACTIONS: Column<Member> = {
+  header: "Actions",
+  align: "end",
+  selfEvident: true,
+  cell: (member) => <MemberActions member={member} />,
+};
 
 interface MemberProps {
   readonly member: Member;
-  readonly changed: () => void;
 }
 
 function MemberActions(props: MemberProps) {
@@ -119,14 +114,13 @@ function Link(invited: Invited) {
   );
 }
 
-function InviteDialog({ changed }: { readonly changed: () => void }) {
+function InviteDialog() {
   return (
     <RpcDialog
       method={MemberService.method.inviteMember}
       title="Invite somebody"
       submit="Make a sign-in link"
       then={(invitation) => {
-        changed();
         return <Link {...invitation} />;
       }}
     >
@@ -143,7 +137,7 @@ function InviteDialog({ changed }: { readonly changed: () => void }) {
   );
 }
 
-function ChangeDialog({ member: { person, email, role }, changed }: MemberProps) {
+function ChangeDialog({ member: { person, email, role } }: MemberProps) {
   const me = useAccount().id;
   return (
     <RpcDialog
@@ -153,7 +147,6 @@ function ChangeDialog({ member: { person, email, role }, changed }: MemberProps)
       request={{ person }}
       done={`The role of ${email} is changed.`}
       then={() => {
-        changed();
         if (person === me) void loadAccount();
       }}
     >
@@ -162,7 +155,7 @@ function ChangeDialog({ member: { person, email, role }, changed }: MemberProps)
   );
 }
 
-function RemoveDialog({ member: { person, email }, changed }: MemberProps) {
+function RemoveDialog({ member: { person, email } }: MemberProps) {
   const isSelf = person === useAccount().id;
   return (
     <RpcDialog
@@ -173,7 +166,7 @@ function RemoveDialog({ member: { person, email }, changed }: MemberProps) {
       request={{ person }}
       done={`${email} is no longer a member.`}
       then={async () => {
-        if (!isSelf) return changed();
+        if (!isSelf) return;
         // First, so that the start does not lead back to this workspace.
         await loadAccount();
         navigate(paths.home({}));

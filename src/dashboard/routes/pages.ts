@@ -4,13 +4,10 @@ interface PageEntry {
   readonly path: string;
   /** The page whose file it shares. */
   readonly fileOf?: string;
-  /** Where it stands in the navigation and is found by the search; nowhere without it. */
-  readonly menu?: {
-    readonly section: "Workspace" | "Settings" | "Platform";
-    readonly label: string;
-    /** What is drawn beside it, in 16 units by 16. */
-    readonly icon: string;
-  };
+  /** What it is called in the navigation and found by in the search; in neither without it. */
+  readonly label?: string;
+  /** What is drawn beside it, in 16 units by 16. */
+  readonly icon?: string;
 }
 
 const OVERVIEW = { label: "Overview", icon: "M2.5 13.5h11M4 11V8M8 11V3.5M12 11V6" };
@@ -23,15 +20,12 @@ export const ATTENTION = {
 /** Every page of those who have signed in, by its name; the menus have them in this order. */
 export const PAGES = {
   account: { path: "/account" },
-  overview: { path: "/w/:workspace", menu: { section: "Workspace", ...OVERVIEW } },
-  attention: { path: "/w/:workspace/attention", menu: { section: "Workspace", ...ATTENTION } },
+  overview: { path: "/w/:workspace", ...OVERVIEW },
+  attention: { path: "/w/:workspace/attention", ...ATTENTION },
   shipments: {
     path: "/w/:workspace/shipments",
-    menu: {
-      section: "Workspace",
-      label: "Shipments",
-      icon: "M8 1.8 13.5 5v6L8 14.2 2.5 11V5ZM2.5 5 8 8.2 13.5 5M8 8.2v6",
-    },
+    label: "Shipments",
+    icon: "M8 1.8 13.5 5v6L8 14.2 2.5 11V5ZM2.5 5 8 8.2 13.5 5M8 8.2v6",
   },
   // Before what would take their names for a reference.
   labels: { path: "/w/:workspace/shipments/labels" },
@@ -40,92 +34,67 @@ export const PAGES = {
   receipt: { path: "/w/:workspace/shipments/:reference/receipt" },
   book: {
     path: "/w/:workspace/book",
-    menu: {
-      section: "Workspace",
-      label: "Quote and book",
-      icon: "M4 2.5h8v11l-2-1.3-2 1.3-2-1.3-2 1.3ZM6 5.8h4M6 8.5h4",
-    },
+    label: "Quote and book",
+    icon: "M4 2.5h8v11l-2-1.3-2 1.3-2-1.3-2 1.3ZM6 5.8h4M6 8.5h4",
   },
   customers: {
     path: "/w/:workspace/customers",
-    menu: {
-      section: "Workspace",
-      label: "Customers",
-      icon: "M8 7.5a2.6 2.6 0 1 0 0-5.2 2.6 2.6 0 0 0 0 5.2ZM3 13.7a5 5 0 0 1 10 0",
-    },
+    label: "Customers",
+    icon: "M8 7.5a2.6 2.6 0 1 0 0-5.2 2.6 2.6 0 0 0 0 5.2ZM3 13.7a5 5 0 0 1 10 0",
   },
   customer: { path: "/w/:workspace/customers/:customer" },
   settings: {
     path: "/w/:workspace/settings",
-    menu: {
-      section: "Settings",
-      label: "General",
-      icon: "M8 10.2a2.2 2.2 0 1 0 0-4.4 2.2 2.2 0 0 0 0 4.4ZM8 1.8v2M8 12.2v2M1.8 8h2M12.2 8h2M3.6 3.6 5 5M11 11l1.4 1.4M12.4 3.6 11 5M5 11l-1.4 1.4",
-    },
+    label: "General",
+    icon: "M8 10.2a2.2 2.2 0 1 0 0-4.4 2.2 2.2 0 0 0 0 4.4ZM8 1.8v2M8 12.2v2M1.8 8h2M12.2 8h2M3.6 3.6 5 5M11 11l1.4 1.4M12.4 3.6 11 5M5 11l-1.4 1.4",
   },
   apiKeys: {
     path: "/w/:workspace/settings/api",
-    menu: {
-      section: "Settings",
-      label: "API",
-      icon: "M5.5 4.5 2 8l3.5 3.5M10.5 4.5 14 8l-3.5 3.5",
-    },
+    label: "API",
+    icon: "M5.5 4.5 2 8l3.5 3.5M10.5 4.5 14 8l-3.5 3.5",
   },
   webhooks: {
     path: "/w/:workspace/settings/webhooks",
-    menu: { section: "Settings", label: "Webhooks", icon: "M2 8h8M7 4.5 10.5 8 7 11.5M13.5 3v10" },
+    label: "Webhooks",
+    icon: "M2 8h8M7 4.5 10.5 8 7 11.5M13.5 3v10",
   },
   webhook: { path: "/w/:workspace/settings/webhooks/:webhook", fileOf: "webhooks" },
-  platform: { path: "/platform", menu: { section: "Platform", ...OVERVIEW } },
-  platformAttention: { path: "/platform/attention", menu: { section: "Platform", ...ATTENTION } },
+  platform: { path: "/platform", ...OVERVIEW },
+  platformAttention: { path: "/platform/attention", ...ATTENTION },
   tariff: {
     path: "/platform/tariff",
-    menu: {
-      section: "Platform",
-      label: "Tariff",
-      icon: "M8.5 2h5.5v5.5L7.8 13.7 2.3 8.2ZM11 5h.01",
-    },
+    label: "Tariff",
+    icon: "M8.5 2h5.5v5.5L7.8 13.7 2.3 8.2ZM11 5h.01",
   },
   tariffVersion: { path: "/platform/tariff/versions/:version", fileOf: "tariff" },
   tariffComparison: { path: "/platform/tariff/comparison" },
   tariffDrafts: {
     path: "/platform/drafts",
-    menu: {
-      section: "Platform",
-      label: "Drafts",
-      icon: "M9.8 3.2 12.8 6.2 5.8 13.2H2.8v-3ZM8.3 4.7l3 3",
-    },
+    label: "Drafts",
+    icon: "M9.8 3.2 12.8 6.2 5.8 13.2H2.8v-3ZM8.3 4.7l3 3",
   },
   tariffDraft: { path: "/platform/drafts/:draft" },
   platformWorkspaces: {
     path: "/platform/workspaces",
-    menu: {
-      section: "Platform",
-      label: "Workspaces",
-      icon: "M2 2.5h5v5H2ZM9 2.5h5v5H9ZM2 9.5h5v4H2ZM9 9.5h5v4H9Z",
-    },
+    label: "Workspaces",
+    icon: "M2 2.5h5v5H2ZM9 2.5h5v5H9ZM2 9.5h5v4H2ZM9 9.5h5v4H9Z",
   },
   platformWorkspace: { path: "/platform/workspaces/:workspace" },
   operators: {
     path: "/platform/operators",
-    menu: {
-      section: "Platform",
-      label: "Operators",
-      icon: "M8 1.8 13 3.6v4c0 3.1-2 5.4-5 6.6-3-1.2-5-3.5-5-6.6v-4ZM5.8 8l1.6 1.6 3-3.2",
-    },
+    label: "Operators",
+    icon: "M8 1.8 13 3.6v4c0 3.1-2 5.4-5 6.6-3-1.2-5-3.5-5-6.6v-4ZM5.8 8l1.6 1.6 3-3.2",
   },
   operator: { path: "/platform/operators/:operator" },
   auditLog: {
     path: "/platform/audit",
-    menu: {
-      section: "Platform",
-      label: "Audit log",
-      icon: "M3 3.5h10M3 6.5h10M3 9.5h6M3 12.5h6M11 11.5l1.2 1.2 2-2.2",
-    },
+    label: "Audit log",
+    icon: "M3 3.5h10M3 6.5h10M3 9.5h6M3 12.5h6M11 11.5l1.2 1.2 2-2.2",
   },
   health: {
     path: "/platform/health",
-    menu: { section: "Platform", label: "Health", icon: "M1.5 8.5H5L6.5 4l3 8.5L11 8.5h3.5" },
+    label: "Health",
+    icon: "M1.5 8.5H5L6.5 4l3 8.5L11 8.5h3.5",
   },
 } as const satisfies Readonly<Record<string, PageEntry>>;
 

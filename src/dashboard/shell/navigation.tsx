@@ -8,9 +8,12 @@ type Place = readonly [label: string, href: string];
 
 /** The entries of the navigation in a workspace, or on the platform without one. */
 function entriesOf(workspace?: bigint) {
-  return PAGE_ENTRIES.flatMap(([name, { menu }]) => {
-    if (!menu || (menu.section === "Platform") !== (workspace === undefined)) return [];
-    return { ...menu, href: (paths[name] as Path<unknown>)({ workspace }) };
+  return PAGE_ENTRIES.flatMap(([name, { path, label, icon }]) => {
+    const isPlatform = path.startsWith("/platform");
+    if (label === undefined || isPlatform !== (workspace === undefined)) return [];
+    const inside = path.includes("/settings") ? "Settings" : "Workspace";
+    const href = (paths[name] as Path<unknown>)({ workspace });
+    return { section: isPlatform ? "Platform" : inside, label, icon, href };
   });
 }
 
@@ -94,7 +97,7 @@ export function Navigation(props: {
 }
 
 /** The picture of an entry, which its label says besides. */
-function Icon({ drawn }: { readonly drawn: string }) {
+function Icon({ drawn }: { readonly drawn: string | undefined }) {
   return (
     <svg class="nav-icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
       <path d={drawn} />

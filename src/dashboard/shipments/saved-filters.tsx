@@ -30,7 +30,7 @@ export function SavedFilters() {
   const current = saved?.find((it) => it.query === text);
   // Until they are loaded nobody knows whether it is one of them.
   if (saved === undefined || (saved.length === 0 && text === "")) return null;
-  const props = { workspace: live, changed: list.reload };
+  const props = { workspace: live };
   return (
     <div class="saved-filters">
       {saved.length > 0 && (
@@ -77,19 +77,16 @@ export function SavedFilters() {
 
 interface ActionProps {
   readonly workspace: bigint;
-  readonly changed: () => void;
 }
 
 function SaveDialog(props: ActionProps & { readonly query: string }) {
-  const { changed, ...request } = props;
   return (
     <RpcDialog
       method={AccountService.method.saveFilter}
       title="Save this filter"
       submit="Save"
-      request={request}
+      request={props}
       done={(form) => `“${textOf(form, "name")}” is saved.`}
-      then={changed}
     >
       <TextField
         name="name"
@@ -101,7 +98,7 @@ function SaveDialog(props: ActionProps & { readonly query: string }) {
 }
 
 function RenameDialog(props: ActionProps & { readonly filter: SavedFilter }) {
-  const { workspace, filter, changed } = props;
+  const { workspace, filter } = props;
   return (
     <RpcDialog
       method={AccountService.method.renameSavedFilter}
@@ -109,7 +106,6 @@ function RenameDialog(props: ActionProps & { readonly filter: SavedFilter }) {
       submit="Rename"
       request={{ workspace, savedFilter: filter.id }}
       done={(form) => `It is “${textOf(form, "name")}” now.`}
-      then={changed}
     >
       <TextField name="name" label="Name" value={filter.name} />
     </RpcDialog>
@@ -117,7 +113,7 @@ function RenameDialog(props: ActionProps & { readonly filter: SavedFilter }) {
 }
 
 function DeleteDialog(props: ActionProps & { readonly filter: SavedFilter }) {
-  const { workspace, filter, changed } = props;
+  const { workspace, filter } = props;
   return (
     <RpcDialog
       method={AccountService.method.deleteSavedFilter}
@@ -127,7 +123,6 @@ function DeleteDialog(props: ActionProps & { readonly filter: SavedFilter }) {
       dismiss="Keep it"
       request={{ workspace, savedFilter: filter.id }}
       done={`“${filter.name}” is deleted.`}
-      then={changed}
     >
       <p>The shipments stay as they are.</p>
     </RpcDialog>

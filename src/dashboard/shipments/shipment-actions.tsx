@@ -68,11 +68,10 @@ export function ShipmentActions(props: {
   readonly shipment: Shipment;
   /** Whether payments and refunds are recorded by themselves. */
   readonly isOnline: boolean;
-  readonly changed: () => void;
   /** What else there is to do, before the most usual. */
   readonly children: ComponentChildren;
 }) {
-  const { shipment, isOnline, changed, children } = props;
+  const { shipment, isOnline, children } = props;
   const [open, setOpen] = useState<{ readonly step: Step; readonly from: Shipment }>();
   const mayChange = hasRole(useWorkspace(), "member");
   const hasTimes = useHasTimes(shipment, mayChange);
@@ -100,7 +99,7 @@ export function ShipmentActions(props: {
       {isMoved ? (
         <MovedDialog shipment={shipment} close={close} />
       ) : (
-        open && <open.step.dialog shipment={shipment} close={close} changed={changed} />
+        open && <open.step.dialog shipment={shipment} close={close} />
       )}
     </>
   );
@@ -118,7 +117,7 @@ function useHasTimes(shipment: Shipment, mayChange: boolean): boolean {
 }
 
 /** Shown when the shipment changed since the dialog opened. */
-function MovedDialog({ shipment, close }: Omit<ShipmentDialogProps, "changed">) {
+function MovedDialog({ shipment, close }: ShipmentDialogProps) {
   return (
     <Dialog title="The shipment has moved on" submit="Show the shipment" close={close}>
       <p>
@@ -129,7 +128,7 @@ function MovedDialog({ shipment, close }: Omit<ShipmentDialogProps, "changed">) 
   );
 }
 
-function PaymentDialog({ shipment, close, changed }: ShipmentDialogProps) {
+function PaymentDialog({ shipment, close }: ShipmentDialogProps) {
   const isLate = shipment.status === ShipmentStatus.CANCELLED;
   return (
     <RpcDialog
@@ -141,7 +140,6 @@ function PaymentDialog({ shipment, close, changed }: ShipmentDialogProps) {
         currency: textOf(form, "currency").toUpperCase(),
       })}
       done="The payment is recorded."
-      then={changed}
       close={close}
     >
       <p>
@@ -157,7 +155,7 @@ function PaymentDialog({ shipment, close, changed }: ShipmentDialogProps) {
   );
 }
 
-function AdvanceDialog({ shipment, close, changed }: ShipmentDialogProps) {
+function AdvanceDialog({ shipment, close }: ShipmentDialogProps) {
   const isPickup = shipment.status === ShipmentStatus.AWAITING_PICKUP;
   return (
     <RpcDialog
@@ -166,7 +164,6 @@ function AdvanceDialog({ shipment, close, changed }: ShipmentDialogProps) {
       submit={isPickup ? "It is picked up" : "It is delivered"}
       request={{ shipment: shipment.reference }}
       done={isPickup ? "The shipment is in transit." : "The shipment is delivered."}
-      then={changed}
       close={close}
     >
       <p>
@@ -178,7 +175,7 @@ function AdvanceDialog({ shipment, close, changed }: ShipmentDialogProps) {
   );
 }
 
-function CancelDialog({ shipment, close, changed }: ShipmentDialogProps) {
+function CancelDialog({ shipment, close }: ShipmentDialogProps) {
   return (
     <RpcDialog
       method={ShipmentService.method.cancelShipment}
@@ -188,7 +185,6 @@ function CancelDialog({ shipment, close, changed }: ShipmentDialogProps) {
       tone="danger"
       request={{ shipment: shipment.reference }}
       done="The shipment is cancelled."
-      then={changed}
       close={close}
     >
       <p>
@@ -215,7 +211,7 @@ function refundOf({ paymentDetails }: Shipment): string {
     : "will go back to the customer by itself, less what was refunded already.";
 }
 
-function RefundDialog({ shipment, close, changed }: ShipmentDialogProps) {
+function RefundDialog({ shipment, close }: ShipmentDialogProps) {
   return (
     <RpcDialog
       method={ShipmentService.method.recordRefund}
@@ -223,7 +219,6 @@ function RefundDialog({ shipment, close, changed }: ShipmentDialogProps) {
       submit="Record the refund"
       request={{ shipment: shipment.reference }}
       done="The refund is recorded."
-      then={changed}
       close={close}
     >
       <p>

@@ -23,8 +23,6 @@ export interface ShipmentDialogProps {
   /** The shipment as it is now. */
   readonly shipment: Shipment;
   readonly close: () => void;
-  /** To be called after a change, to load the shipment anew. */
-  readonly changed: () => void;
 }
 
 /**
@@ -40,7 +38,7 @@ export function EditDialog(props: ShipmentDialogProps) {
 function EditForm(
   props: ShipmentDialogProps & { readonly from: Shipment; readonly restart: () => void },
 ) {
-  const { shipment, from, restart, close, changed } = props;
+  const { shipment, from, restart, close } = props;
   const shipments = useClient(ShipmentService);
   const once = useIdempotencyOptions();
   // What is paid stays as it is, also while the money is on its way.
@@ -63,7 +61,6 @@ function EditForm(
     await shipments.updateShipment(request, once);
     toast("The changes are saved.");
     close();
-    changed();
   });
   const isKnown = shipment.etag !== from.etag && !edit.isRunning;
   const isStale = isKnown || edit.problem?.reason === "ETAG_STALE";
@@ -76,9 +73,7 @@ function EditForm(
         submit="Save the changes"
         cancel={close}
       >
-        {isStale && (
-          <StaleNote what="shipment" isLoaded={isKnown} restart={restart} load={changed} />
-        )}
+        {isStale && <StaleNote what="shipment" isLoaded={isKnown} restart={restart} />}
         {isPending ? (
           <>
             <RouteFields

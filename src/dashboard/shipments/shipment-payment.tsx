@@ -30,12 +30,10 @@ interface PaymentProps {
   readonly shipment: Shipment;
   /** Of the shipment's workspace; undefined until it is known. */
   readonly connection: PaymentConnection | undefined;
-  /** To be called after a change, to load the shipment anew. */
-  readonly changed: () => void;
 }
 
 /** Whether Stripe takes the payment of a shipment, so that nobody records it by hand. */
-export function isPaidOnline({ shipment, connection }: Omit<PaymentProps, "changed">): boolean {
+export function isPaidOnline({ shipment, connection }: PaymentProps): boolean {
   const isStripe = connection?.provider === "stripe" && shipment.total > 0;
   return isStripe || shipment.paymentDetails !== undefined;
 }
@@ -89,7 +87,7 @@ export function ShipmentPayment(props: PaymentProps) {
 }
 
 /** Leads to what Stripe has of the shipment, which is named in it. */
-function AtStripe({ shipment: { reference }, connection }: Omit<PaymentProps, "changed">) {
+function AtStripe({ shipment: { reference }, connection }: PaymentProps) {
   const mode = connection?.live === false ? "test/" : "";
   const query = new URLSearchParams({ query: reference }).toString();
   return (
@@ -124,13 +122,12 @@ function Dispute({ dispute }: { readonly dispute: DisputeStatus | undefined }) {
 }
 
 /** Money that does not count, to be refunded at Stripe or accepted. */
-function Uncounted({ shipment: { reference }, changed }: PaymentProps) {
+function Uncounted({ shipment: { reference } }: PaymentProps) {
   const shipments = useClient(ShipmentService);
   const mayAccept = hasRole(useWorkspace(), "member");
   const accept = useAction(async () => {
     await shipments.acceptUncountedPayment({ shipment: reference });
     toast("The money is accepted.");
-    changed();
   });
   return (
     <>
@@ -153,7 +150,7 @@ const ADDRESS_LABELS: Labels = new Map(
 );
 
 /** The link at which a shipment can be paid, or how to make one. */
-function PayLink({ shipment, connection, changed }: PaymentProps) {
+function PayLink({ shipment, connection }: PaymentProps) {
   const { reference, paymentDetails: details } = shipment;
   const shipments = useClient(ShipmentService);
   const workspace = useWorkspace();
@@ -165,7 +162,6 @@ function PayLink({ shipment, connection, changed }: PaymentProps) {
       successUrl: new URL(paths.paid({}), location.origin).href,
       cancelUrl: new URL(paths.notPaid({}), location.origin).href,
     });
-    changed();
   });
   const url = isOpen(details) ? details?.checkoutUrl : undefined;
   if (url !== undefined) {
@@ -230,13 +226,12 @@ function isOpen(details: PaymentDetails | undefined): boolean {
 
 /** A refund that is due: on its way, or failed and to be tried again. */
 function Refund(props: PaymentProps & { readonly details: PaymentDetails }) {
-  const { shipment, details, changed } = props;
+  const { shipment, details } = props;
   const shipments = useClient(ShipmentService);
   const mayRetry = hasRole(useWorkspace(), "member") && details.dispute !== DisputeStatus.OPEN;
   const retry = useAction(async () => {
     await shipments.retryRefund({ shipment: shipment.reference });
     toast("The refund is tried again.");
-    changed();
   });
   if (details.refundError === undefined) {
     if (details.dispute === DisputeStatus.OPEN) return null;

@@ -13,7 +13,7 @@ import { NextWindows, useWindows, windowChanges, WindowFields } from "./window-f
 import { bookedWindows, isOfWindows } from "./windows.ts";
 
 /** Moves the times of a shipment, or takes them away, until it is picked up. */
-export function RescheduleDialog({ shipment, close, changed }: ShipmentDialogProps) {
+export function RescheduleDialog({ shipment, close }: ShipmentDialogProps) {
   const shipments = useClient(ShipmentService);
   const once = useIdempotencyOptions();
   const route = useMemo(() => routeTextOf(shipment), [shipment.etag]);
@@ -24,7 +24,6 @@ export function RescheduleDialog({ shipment, close, changed }: ShipmentDialogPro
     await shipments.updateShipment({ ...request, ...windowChanges(windows, booked) }, once);
     toast("The times are saved.");
     close();
-    changed();
   });
   const { problem: refused } = move;
   const problem = useMemo(

@@ -68,11 +68,7 @@ export function ShipmentPage(props: ParametersOf<"shipment">) {
       missing={`No shipment of this workspace has the reference ${reference}.`}
       note={(shipment) => <Note shipment={shipment} />}
       actions={(shipment) => (
-        <ShipmentActions
-          shipment={shipment}
-          isOnline={isPaidOnline({ shipment, connection })}
-          changed={reload}
-        >
+        <ShipmentActions shipment={shipment} isOnline={isPaidOnline({ shipment, connection })}>
           <Menu label="Print">
             <a class="button quiet" href={labelsHref(workspace, [shipment])}>
               Label
@@ -86,7 +82,7 @@ export function ShipmentPage(props: ParametersOf<"shipment">) {
         </ShipmentActions>
       )}
     >
-      {(shipment) => <Shown {...{ shipment, workspace, connection, changed: reload, events }} />}
+      {(shipment) => <Shown {...{ shipment, workspace, connection, events }} />}
     </DetailPage>
   );
 }
@@ -95,14 +91,13 @@ function Shown(props: {
   readonly shipment: Shipment;
   readonly workspace: string;
   readonly connection: PaymentConnection | undefined;
-  readonly changed: () => void;
   readonly events: Query<ListShipmentEventsResponse>;
 }) {
-  const { shipment, workspace, connection, changed, events } = props;
+  const { shipment, workspace, connection, events } = props;
   return (
     <>
       {/* Before the map, which is high: money may need a hand. */}
-      <ShipmentPayment shipment={shipment} connection={connection} changed={changed} />
+      <ShipmentPayment shipment={shipment} connection={connection} />
       <div class="columns">
         <div>
           <Route shipment={shipment} />

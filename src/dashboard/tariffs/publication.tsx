@@ -21,7 +21,7 @@ import { comparisonPath } from "./tariff-view.tsx";
 import { RpcDialog } from "../ui/rpc-dialog.tsx";
 
 /** Calls off a version that is scheduled, after asking; nothing for who may not. */
-export function CallOff(props: { readonly version: TariffVersion; readonly done: () => void }) {
+export function CallOff(props: { readonly version: TariffVersion }) {
   const { version, effectiveAt } = props.version;
   if (!useOperatorRole(OperatorRole.OPERATOR)) return null;
   const dialog = (
@@ -32,7 +32,6 @@ export function CallOff(props: { readonly version: TariffVersion; readonly done:
       tone="danger"
       request={{ version }}
       done={`Version ${version} is called off.`}
-      then={props.done}
     >
       <p>
         It will not take effect <Time at={effectiveAt} exact />. The version in force stays. It

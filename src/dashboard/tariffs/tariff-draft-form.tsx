@@ -2,7 +2,7 @@ import { useLayoutEffect, useMemo } from "preact/hooks";
 import type { TariffDraft } from "../../../gen/shipments/admin/v1/tariff_pb.js";
 import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { useClient } from "../api/clients.ts";
-import { useAction } from "../api/use-action.ts";
+import { reloadAll, useAction } from "../api/use-action.ts";
 import {
   type DraftText,
   feesOfText,
@@ -26,11 +26,9 @@ const SAVE = "Save the draft";
 export function DraftForm(props: {
   readonly draft: TariffDraft;
   readonly faults: SortedFaults["fees"];
-  /** Called when the draft was changed, or was found changed by somebody else. */
-  readonly changed: () => void;
   readonly noteUnsaved: NoteUnsaved;
 }) {
-  const { faults, changed } = props;
+  const { faults } = props;
   const { base, text, setText, isEdited, isForeign, take, keep, noteSaved } = useDraftText(
     props.draft,
     TYPING,
@@ -43,7 +41,7 @@ export function DraftForm(props: {
       noteSaved((await tariffs.updateTariffDraft(request)).data!, text);
       toast("The draft is saved.");
     } finally {
-      changed();
+      reloadAll();
     }
   });
   const problem = useMemo(

@@ -5,7 +5,7 @@ import {
   TariffService,
 } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { useClient } from "../api/clients.ts";
-import { useAction } from "../api/use-action.ts";
+import { reloadAll, useAction } from "../api/use-action.ts";
 import { Button } from "../ui/button.tsx";
 import { FieldGroup, SelectField } from "../ui/fields.tsx";
 import { Form, useFormProblem } from "../ui/form.tsx";
@@ -32,8 +32,6 @@ interface SchedulesProps {
   readonly draft: TariffDraft;
   readonly faults: SortedFaults["schedules"];
   readonly mayChange: boolean;
-  /** Called when the draft was changed, or was found changed by somebody else. */
-  readonly changed: () => void;
   readonly noteUnsaved: NoteUnsaved;
 }
 
@@ -69,7 +67,7 @@ export function DraftSchedules(props: SchedulesProps) {
 function SchedulesForm(
   props: SchedulesProps & { readonly loaded: GetTariffDraftSchedulesResponse },
 ) {
-  const { draft, faults, changed } = props;
+  const { draft, faults } = props;
   const tariffs = useClient(TariffService);
   const { base, text, setText, isEdited, isForeign, take, keep, noteSaved } = useDraftText(
     props.loaded,
@@ -83,7 +81,7 @@ function SchedulesForm(
       noteSaved(await tariffs.getTariffDraftSchedules({ draft: id }), text);
       toast("The schedules are saved.");
     } finally {
-      changed();
+      reloadAll();
     }
   });
   const problem = useMemo(

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import type { TariffDraft } from "../../../gen/shipments/admin/v1/tariff_pb.js";
 import { fieldError } from "../api/problem.ts";
-import { useAction } from "../api/use-action.ts";
+import { reloadAll, useAction } from "../api/use-action.ts";
 import { Empty, Section } from "../ui/page.tsx";
 import { Button } from "../ui/button.tsx";
 import { Form } from "../ui/form.tsx";
@@ -31,8 +31,6 @@ export function DraftZones(props: {
   readonly inForce: number | undefined;
   readonly faults: readonly DraftFault[];
   readonly mayChange: boolean;
-  /** Called when the zones were changed, or may have been. */
-  readonly changed: () => void;
 }) {
   const { draft, inForce, faults, mayChange } = props;
   const [isWanted, setWanted] = useState(false);
@@ -45,7 +43,7 @@ export function DraftZones(props: {
       title="Zones"
       actions={bytes > 0 && <Download path={path} name={`draft-${draft.id}`} />}
     >
-      {mayChange && <Import draft={draft} changed={props.changed} />}
+      {mayChange && <Import draft={draft} />}
       {!isShown && <FaultList {...faultList} />}
       {bytes === 0 ? (
         <Empty title="No zones yet">
@@ -88,8 +86,8 @@ function layerInForce(version: number): TariffLayer {
 }
 
 /** Puts a file in the place of the zones, and shows how far that is. */
-function Import(props: { readonly draft: TariffDraft; readonly changed: () => void }) {
-  const { draft, changed } = props;
+function Import(props: { readonly draft: TariffDraft }) {
+  const { draft } = props;
   const [done, setDone] = useState<number>();
   const upload = useAction(async (form: FormData) => {
     const file = fileIn(form);
@@ -99,7 +97,7 @@ function Import(props: { readonly draft: TariffDraft; readonly changed: () => vo
       toast(`Imported ${file.name}.`);
     } finally {
       setDone(undefined);
-      changed();
+      reloadAll();
     }
   });
   return (

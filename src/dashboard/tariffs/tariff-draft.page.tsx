@@ -48,9 +48,7 @@ export function TariffDraftPage(props: ParametersOf<"tariffDraft">) {
       unlinked
       actions={(found) => mayChange && <DeleteDraft draft={found} />}
     >
-      {(found) => (
-        <Draft draft={found} inForce={inForce} mayChange={mayChange} reload={query.reload} />
-      )}
+      {(found) => <Draft draft={found} inForce={inForce} mayChange={mayChange} />}
     </DetailPage>
   );
 }
@@ -61,9 +59,8 @@ function Draft(props: {
   readonly draft: TariffDraft;
   readonly inForce: Query<TariffVersion | null>;
   readonly mayChange: boolean;
-  readonly reload: () => void;
 }) {
-  const { draft, inForce, mayChange, reload } = props;
+  const { draft, inForce, mayChange } = props;
   const [unsaved, noteUnsaved] = useUnsaved();
   const check = useCheck(draft);
   const faults = useMemo(
@@ -74,17 +71,11 @@ function Draft(props: {
     <>
       <div class="columns halves">
         <div>
-          <Fees
-            draft={draft}
-            faults={faults.fees}
-            {...{ mayChange, noteUnsaved }}
-            changed={reload}
-          />
+          <Fees draft={draft} faults={faults.fees} {...{ mayChange, noteUnsaved }} />
           <DraftSchedules
             draft={draft}
             faults={faults.schedules}
             mayChange={mayChange}
-            changed={reload}
             noteUnsaved={noteUnsaved}
           />
         </div>
@@ -94,7 +85,6 @@ function Draft(props: {
             inForce={inForce.data?.version}
             faults={faults.zones}
             mayChange={mayChange}
-            changed={reload}
           />
         </div>
       </div>

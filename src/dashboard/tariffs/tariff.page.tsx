@@ -38,9 +38,6 @@ export function TariffPage() {
   const newest = useRpc(TariffService.method.listTariffVersions, { pageSize: 1 });
   const pageToken = usePageToken();
   const versions = useRpc(TariffService.method.listTariffVersions, { pageToken, pageSize: 10 });
-  const reload = () => {
-    for (const query of [inForce, newest, versions]) query.reload();
-  };
   useRepeat(inForce.reload, LOOK_MS);
   useRepeat(newest.reload, LOOK_MS);
   useRepeat(versions.reload, LOOK_MS);
@@ -49,7 +46,7 @@ export function TariffPage() {
   return (
     <Page title="Tariff" actions={mayChange && version && <NewDraftLink version={version} />}>
       {latest?.state === TariffVersionState.SCHEDULED && (
-        <Scheduled version={latest} inForce={version} calledOff={reload} />
+        <Scheduled version={latest} inForce={version} />
       )}
       <QueryView query={inForce}>
         {(data) => (data === null ? <NoTariff /> : <TariffView version={data} />)}
@@ -74,7 +71,6 @@ function NoTariff() {
 function Scheduled(props: {
   readonly version: TariffVersion;
   readonly inForce: number | undefined;
-  readonly calledOff: () => void;
 }) {
   const { version, effectiveAt, author, note } = props.version;
   return (
@@ -87,7 +83,7 @@ function Scheduled(props: {
               Compare
             </a>
           )}
-          <CallOff version={props.version} done={props.calledOff} />
+          <CallOff version={props.version} />
         </>
       }
     >
@@ -157,7 +153,7 @@ export function TariffVersionPage(props: ParametersOf<"tariffVersion">) {
       missing="Those there are stand on the tariff’s page."
       unlinked
       note={({ state }) => <VersionBadge state={state} />}
-      actions={(found) => <Actions version={found} reload={query.reload} inForce={inForce} />}
+      actions={(found) => <Actions version={found} inForce={inForce} />}
     >
       {(found) => <TariffView version={found} />}
     </DetailPage>
@@ -166,7 +162,6 @@ export function TariffVersionPage(props: ParametersOf<"tariffVersion">) {
 
 function Actions(props: {
   readonly version: TariffVersion;
-  readonly reload: () => void;
   readonly inForce: Query<TariffVersion | null>;
 }) {
   const { version, inForce } = props;
@@ -181,9 +176,7 @@ function Actions(props: {
         </a>
       )}
       {mayChange && <NewDraftLink version={version.version} />}
-      {version.state === TariffVersionState.SCHEDULED && (
-        <CallOff version={version} done={props.reload} />
-      )}
+      {version.state === TariffVersionState.SCHEDULED && <CallOff version={version} />}
       {version.state === TariffVersionState.REPLACED && isOther && (
         <RollBack version={version.version} inForce={current} replaced={inForce.reload} />
       )}

@@ -1,7 +1,7 @@
 import type { TariffDraft } from "../../../gen/shipments/admin/v1/tariff_pb.js";
 import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { getDocument } from "../api/documents.ts";
-import { useAction } from "../api/use-action.ts";
+import { reloadAll, useAction } from "../api/use-action.ts";
 import { DescriptionList } from "../ui/description-list.tsx";
 import { SelectField } from "../ui/fields.tsx";
 import { textOf } from "../ui/form-data.ts";
@@ -18,13 +18,11 @@ interface Props {
   readonly path: string;
   readonly document: ZoneDocument;
   readonly mayChange: boolean;
-  /** Called when the zones were changed, or may have been. */
-  readonly changed: () => void;
 }
 
 /** Which zones of a draft name which schedule, and how to change that; nothing where there are no schedules. */
 export function ZoneSchedules(props: Props) {
-  const { draft, path, document, mayChange, changed } = props;
+  const { draft, path, document, mayChange } = props;
   const { data: schedules } = useRpc(
     TariffService.method.getTariffDraftSchedules,
     { draft: draft.id },
@@ -40,7 +38,7 @@ export function ZoneSchedules(props: Props) {
       await uploadZones(draft, new Blob([changedText]));
       toast("The zones are saved.");
     } finally {
-      changed();
+      reloadAll();
     }
   });
   const names = (data?.schedules ?? []).map(({ name }) => name);

@@ -1,4 +1,5 @@
 import { useEffect } from "preact/hooks";
+import { reloadAll } from "../api/use-action.ts";
 import { Button } from "./button.tsx";
 
 /** Says in a form that somebody else changed what it is about, and leads to what that is now. */
@@ -8,11 +9,10 @@ export function StaleNote(props: {
   /** Whether what it is now is known. */
   readonly isLoaded: boolean;
   readonly restart: () => void;
-  readonly load: () => void;
 }) {
-  const { what, isLoaded, restart, load } = props;
+  const { what, isLoaded, restart } = props;
   useEffect(() => {
-    if (!isLoaded) load();
+    if (!isLoaded) reloadAll();
   }, []);
   return (
     <div class="problem attention" role="alert">

@@ -48,7 +48,7 @@ export function WebhookDeliveries({ webhook }: { readonly webhook: Webhook }) {
   const workspace = useWorkspace();
   const canSend = hasRole(workspace, "member") && webhook.enabled;
   const shown = columnsIn(workspace.id);
-  const columns = canSend ? [...shown, againColumn(list.reload)] : shown;
+  const columns = canSend ? [...shown, AGAIN] : shown;
   const open = query.get(OPEN);
   return (
     <Section title="Deliveries">
@@ -122,22 +122,19 @@ function columnsIn(workspace: bigint): readonly Column<WebhookDelivery>[] {
   ];
 }
 
-function againColumn(sent: () => void): Column<WebhookDelivery> {
-  return {
-    header: "Actions",
-    align: "end",
-    selfEvident: true,
-    cell: (delivery) => <SendAgain delivery={delivery} sent={sent} />,
-  };
-}
+const AGAIN: Column<WebhookDelivery> = {
+  header: "Actions",
+  align: "end",
+  selfEvident: true,
+  cell: (delivery) => <SendAgain delivery={delivery} />,
+};
 
-function SendAgain(props: { readonly delivery: WebhookDelivery; readonly sent: () => void }) {
+function SendAgain(props: { readonly delivery: WebhookDelivery }) {
   const { webhook, event, type } = props.delivery;
   const webhooks = useClient(WebhookService);
   const again = useAction(async () => {
     await webhooks.redeliverEvent({ webhook, event });
     toast("The event is sent again.");
-    props.sent();
   });
   return (
     <span class="row-actions">

@@ -87,10 +87,9 @@ export function CreateWebhook({ workspace }: { readonly workspace: string }) {
 
 interface Props {
   readonly webhook: Webhook;
-  readonly changed: () => void;
 }
 
-export function EditWebhook({ webhook, changed }: Props) {
+export function EditWebhook({ webhook }: Props) {
   return (
     <RpcDialog
       method={WebhookService.method.updateWebhook}
@@ -98,14 +97,13 @@ export function EditWebhook({ webhook, changed }: Props) {
       submit="Save"
       request={(form) => ({ webhook: webhook.id, ...typesIn(form) })}
       done="The webhook is changed."
-      then={changed}
     >
       <WebhookFields webhook={webhook} />
     </RpcDialog>
   );
 }
 
-export function SwitchWebhook({ webhook: { id, enabled }, changed }: Props) {
+export function SwitchWebhook({ webhook: { id, enabled } }: Props) {
   const title = enabled ? "Disable the webhook" : "Enable the webhook";
   return (
     <RpcDialog
@@ -115,7 +113,6 @@ export function SwitchWebhook({ webhook: { id, enabled }, changed }: Props) {
       tone={enabled ? "danger" : "primary"}
       request={{ webhook: id, enabled: !enabled }}
       done={enabled ? "The webhook is disabled." : "The webhook is enabled."}
-      then={changed}
     >
       <p>
         {enabled
@@ -126,7 +123,7 @@ export function SwitchWebhook({ webhook: { id, enabled }, changed }: Props) {
   );
 }
 
-export function RotateSecret({ webhook: { id }, changed }: Props) {
+export function RotateSecret({ webhook: { id } }: Props) {
   return (
     <RpcDialog
       method={WebhookService.method.rotateWebhookSecret}
@@ -134,7 +131,6 @@ export function RotateSecret({ webhook: { id }, changed }: Props) {
       submit="Make a new secret"
       request={{ webhook: id }}
       then={({ secret }) => {
-        changed();
         return <WebhookSecret secret={secret} />;
       }}
     >

@@ -90,7 +90,7 @@ export function WebhookPage(props: ParametersOf<"webhook">) {
       fallbackTitle="Webhook"
       missing="It may have been deleted."
       note={(webhook) => <WebhookBadge webhook={webhook} />}
-      actions={(webhook) => <Actions webhook={webhook} changed={query.reload} list={up.href} />}
+      actions={(webhook) => <Actions webhook={webhook} list={up.href} />}
     >
       {(webhook) => (
         <div class="stack">
@@ -105,17 +105,15 @@ export function WebhookPage(props: ParametersOf<"webhook">) {
 /** What can be done with a webhook, by the reader's role. */
 function Actions(props: {
   readonly webhook: Webhook;
-  readonly changed: () => void;
   /** The address of the page of all webhooks. */
   readonly list: string;
 }) {
-  const { webhook, changed } = props;
+  const { webhook } = props;
   const workspace = useWorkspace();
   const webhooks = useClient(WebhookService);
   const test = useAction(async () => {
     await webhooks.testWebhook({ webhook: webhook.id });
     toast("A test event is sent.");
-    changed();
   });
   return (
     <>

@@ -21,20 +21,16 @@ export function PaymentsSection({ workspace }: { readonly workspace: string }) {
   useRepeat(query.reload, REPEAT_MS);
   const mayCheck = hasRole(useWorkspace(), "admin") && query.data?.data?.provider === "stripe";
   return (
-    <Section
-      id="payments"
-      title="Payments"
-      actions={mayCheck && <CheckButton changed={query.reload} />}
-    >
+    <Section id="payments" title="Payments" actions={mayCheck && <CheckButton />}>
       <QueryView query={query} quiet>
-        {({ data }) => data && <Provider connection={data} changed={query.reload} />}
+        {({ data }) => data && <Provider connection={data} />}
       </QueryView>
       <Waiting workspace={workspace} />
     </Section>
   );
 }
 
-function Provider(props: { readonly connection: PaymentConnection; readonly changed: () => void }) {
+function Provider(props: { readonly connection: PaymentConnection }) {
   const { provider, state } = props.connection;
   const workspace = useWorkspace();
   const mayConnect = hasRole(workspace, "admin");

@@ -13,7 +13,6 @@ import { RpcDialog } from "../ui/rpc-dialog.tsx";
 
 export interface ActionProps {
   readonly workspace: AdminWorkspace;
-  readonly changed: () => void;
 }
 
 /** Whether the reader may change what test twins follow: of one it is changed on its live workspace. */
@@ -55,14 +54,13 @@ export function PaymentsButton(props: ActionProps) {
   );
 }
 
-function TimeZoneButton({ workspace: { id, name, timeZone }, changed }: ActionProps) {
+function TimeZoneButton({ workspace: { id, name, timeZone } }: ActionProps) {
   return (
     <DialogButton
       dialog={
         <TimeZoneDialog
           method={WorkspaceAdminService.method.updateWorkspaceTimeZone}
           request={{ workspace: id }}
-          then={changed}
           {...{ name, timeZone }}
         />
       }
@@ -72,7 +70,7 @@ function TimeZoneButton({ workspace: { id, name, timeZone }, changed }: ActionPr
   );
 }
 
-function RenameDialog({ workspace: { id, name }, changed }: ActionProps) {
+function RenameDialog({ workspace: { id, name } }: ActionProps) {
   return (
     <RpcDialog
       method={WorkspaceAdminService.method.renameWorkspace}
@@ -80,7 +78,6 @@ function RenameDialog({ workspace: { id, name }, changed }: ActionProps) {
       submit="Rename"
       request={{ workspace: id }}
       done="The workspace is renamed."
-      then={changed}
     >
       <TextField name="name" label="Name" value={name} />
     </RpcDialog>
@@ -88,8 +85,8 @@ function RenameDialog({ workspace: { id, name }, changed }: ActionProps) {
 }
 
 /** Suspends a workspace, or resumes one that is suspended. */
-function SuspendDialog({ workspace: { id, name, suspendedAt }, changed }: ActionProps) {
-  const shared = { request: { workspace: id }, then: changed };
+function SuspendDialog({ workspace: { id, name, suspendedAt } }: ActionProps) {
+  const request = { workspace: id };
   return suspendedAt === undefined ? (
     <RpcDialog
       method={WorkspaceAdminService.method.suspendWorkspace}
@@ -97,7 +94,7 @@ function SuspendDialog({ workspace: { id, name, suspendedAt }, changed }: Action
       submit="Suspend the workspace"
       tone="danger"
       done={`${name} is suspended.`}
-      {...shared}
+      request={request}
     >
       <p>
         All calls of its programs and its members are refused within a second, until an operator
@@ -110,7 +107,7 @@ function SuspendDialog({ workspace: { id, name, suspendedAt }, changed }: Action
       title={`Resume ${name}`}
       submit="Resume the workspace"
       done={`${name} is resumed.`}
-      {...shared}
+      request={request}
     >
       <p>
         The calls of its programs and its members are taken again, with the keys that they have.
@@ -126,7 +123,7 @@ const ROLES = [
   [String(MemberRole.ADMIN), "Admin: manages keys, webhooks and members too"],
 ] as const;
 
-function InviteDialog({ workspace: { id, name }, changed }: ActionProps) {
+function InviteDialog({ workspace: { id, name } }: ActionProps) {
   return (
     <RpcDialog
       method={WorkspaceAdminService.method.inviteWorkspaceMember}
@@ -134,7 +131,6 @@ function InviteDialog({ workspace: { id, name }, changed }: ActionProps) {
       submit="Make a link"
       request={{ workspace: id }}
       then={(invited) => {
-        changed();
         return (
           <InvitedDialog {...invited}>
             It works once, within 15 minutes; after that, invite them again.
@@ -154,9 +150,9 @@ function InviteDialog({ workspace: { id, name }, changed }: ActionProps) {
   );
 }
 
-function PaymentsDialog({ workspace: { id, paymentProvider }, changed }: ActionProps) {
+function PaymentsDialog({ workspace: { id, paymentProvider } }: ActionProps) {
   const title = paymentProvider === undefined ? "Connect manual payments" : "Disconnect payments";
-  const shared = { title, submit: title, then: changed };
+  const shared = { title, submit: title };
   return paymentProvider === undefined ? (
     <RpcDialog
       method={WorkspaceAdminService.method.connectPaymentProvider}
@@ -189,7 +185,7 @@ export const CALL_CLASSES = [
   ["write", "Writes"],
 ] as const;
 
-function LimitsDialog({ workspace: { id, name: title, limits }, changed }: ActionProps) {
+function LimitsDialog({ workspace: { id, name: title, limits } }: ActionProps) {
   return (
     <RpcDialog
       method={WorkspaceAdminService.method.updateWorkspaceLimits}
@@ -197,7 +193,6 @@ function LimitsDialog({ workspace: { id, name: title, limits }, changed }: Actio
       submit="Change the limits"
       request={{ workspace: id }}
       done="The limits are changed."
-      then={changed}
     >
       <p>
         Calls above a limit are refused, to be made again a moment later. After a quiet time more

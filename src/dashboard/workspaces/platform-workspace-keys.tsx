@@ -19,18 +19,12 @@ import { Section } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 
 /** The keys of a workspace, as operators see and change them. */
-export function PlatformWorkspaceKeys(props: {
-  readonly workspace: bigint;
-  readonly changed: () => void;
-}) {
+export function PlatformWorkspaceKeys(props: { readonly workspace: bigint }) {
   const { workspace } = props;
   const workspaces = useClient(WorkspaceAdminService);
   const mayChange = useOperatorRole(OperatorRole.OPERATOR);
   const list = useRpc(WorkspaceAdminService.method.listWorkspaceApiKeys, { workspace });
-  const owner = useKeyOwner(workspace, () => {
-    list.reload();
-    props.changed();
-  });
+  const owner = useKeyOwner(workspace);
   const rotateAll = rotateDialog(owner, {
     title: "Rotate all keys",
     tone: "danger",
@@ -67,7 +61,7 @@ export function PlatformWorkspaceKeys(props: {
   );
 }
 
-function useKeyOwner(workspace: bigint, changed: () => void): KeyOwner<ApiKey> {
+function useKeyOwner(workspace: bigint): KeyOwner<ApiKey> {
   const workspaces = useClient(WorkspaceAdminService);
   return {
     create: async (form, options) =>
@@ -83,6 +77,5 @@ function useKeyOwner(workspace: bigint, changed: () => void): KeyOwner<ApiKey> {
     ),
     secretText: "Give it to those who run the workspace’s program.",
     labelOf: (act, title) => `${act} ${title}`,
-    changed,
   };
 }

@@ -23,10 +23,6 @@ export function PlatformWorkspacePage(props: ParametersOf<"platformWorkspace">) 
   const id = recordIdOf(props.workspace) ?? 0n;
   const query = useRpc(WorkspaceAdminService.method.getWorkspace, { workspace: id });
   const changes = useRecentChanges({ workspace: id });
-  const changed = () => {
-    query.reload();
-    changes.reload();
-  };
   return (
     <DetailPage
       query={query}
@@ -36,15 +32,15 @@ export function PlatformWorkspacePage(props: ParametersOf<"platformWorkspace">) 
       fallbackTitle={`Workspace ${props.workspace}`}
       missing={`No workspace has the id ${props.workspace}.`}
       note={(workspace) => <WorkspaceBadge workspace={workspace} />}
-      actions={(workspace) => <WorkspaceActions workspace={workspace} changed={changed} />}
+      actions={(workspace) => <WorkspaceActions workspace={workspace} />}
     >
       {(workspace) => (
         <div class="stack">
           <div class="columns">
-            <About workspace={workspace} changed={changed} />
-            <Limits workspace={workspace} changed={changed} />
+            <About workspace={workspace} />
+            <Limits workspace={workspace} />
           </div>
-          <PlatformWorkspaceKeys workspace={id} changed={changes.reload} />
+          <PlatformWorkspaceKeys workspace={id} />
           <RecentChanges
             title="Latest changes"
             query={changes}

@@ -29,7 +29,7 @@ export function SettingsPage({ workspace }: ParametersOf<"settings">) {
         </nav>
         <div class="stack" ref={parts}>
           <QueryView query={query}>
-            {({ data }) => data && <WorkspaceSection workspace={data} changed={query.reload} />}
+            {({ data }) => data && <WorkspaceSection workspace={data} />}
           </QueryView>
           {!isTest && <MembersSection />}
           <PaymentsSection workspace={workspace} />

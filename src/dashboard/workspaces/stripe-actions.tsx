@@ -4,7 +4,7 @@ import {
   PaymentConnectionState,
   type PaymentConnection,
 } from "../../../gen/shipments/v1/payment_connection_service_pb.js";
-import { useClient } from "../api/clients.ts";
+import { useClient, useCall } from "../api/clients.ts";
 import { fieldError, type Labels } from "../api/problem.ts";
 import { useWorkspace } from "../api/session.ts";
 import { useAction } from "../api/use-action.ts";
@@ -24,8 +24,6 @@ const { READY, REVOKED } = PaymentConnectionState;
 
 interface ConnectionProps {
   readonly connection: PaymentConnection;
-  /** To be called after a change, to load the connection anew. */
-  readonly changed: () => void;
 }
 
 /** What connecting is called in test mode, so that nobody takes it for connecting their live account. */
@@ -40,7 +38,7 @@ export function StripeActions(props: ConnectionProps) {
   return (
     <div class="actions">
       {isStripe && (
-        <DialogButton destructive dialog={<DisconnectDialog {...props} />}>
+        <DialogButton destructive dialog={<DisconnectDialog />}>
           Disconnect
         </DialogButton>
       )}
@@ -95,12 +93,11 @@ function ContinueButton({ isRevoked }: { readonly isRevoked: boolean }) {
   );
 }
 
-function ConnectDialog({ connection: { provider }, changed }: ConnectionProps) {
+function ConnectDialog({ connection: { provider } }: ConnectionProps) {
   const { isTest } = useWorkspace();
   const goToStripe = useGoToStripe();
   const connect = async () => {
     await goToStripe();
-    changed();
   };
   if (isTest) {
     return (
@@ -134,7 +131,7 @@ function ConnectDialog({ connection: { provider }, changed }: ConnectionProps) {
 }
 
 /** Asks for a key of the workspace's own account, which is never shown again, and never kept by the browser. */
-function KeyDialog({ connection: { provider, ownKey }, changed }: ConnectionProps) {
+function KeyDialog({ connection: { provider, ownKey } }: ConnectionProps) {
   const { id, isTest } = useWorkspace();
   const mode = isTest ? "test" : "live";
   return (
@@ -148,7 +145,6 @@ function KeyDialog({ connection: { provider, ownKey }, changed }: ConnectionProp
         webhookSecret: beginning(form, "webhook_secret", ["whsec"], "_"),
       })}
       done={ownKey ? "The key is replaced." : "Stripe is connected."}
-      then={changed}
     >
       {provider === "manual" && (
         <p>
@@ -197,7 +193,7 @@ function beginning(
   throw fieldError(name, `${name} must begin with ${kinds[0]}${rest}.`);
 }
 
-function DisconnectDialog({ changed }: ConnectionProps) {
+function DisconnectDialog() {
   const { isTest } = useWorkspace();
   return (
     <RpcDialog
@@ -207,7 +203,6 @@ function DisconnectDialog({ changed }: ConnectionProps) {
       dismiss="Keep it"
       tone="danger"
       done="Stripe is disconnected."
-      then={changed}
     >
       {isTest ? (
         <p>
@@ -227,17 +222,14 @@ function DisconnectDialog({ changed }: ConnectionProps) {
 }
 
 /** Has the account read at Stripe anew. */
-function useCheck(changed: () => void) {
-  const connections = useClient(PaymentConnectionService);
-  return async () => {
-    const { data } = await connections.checkPaymentConnection({});
-    changed();
-    return data!.state;
-  };
+function useCheck() {
+  const call = useCall();
+  return async () =>
+    (await call(PaymentConnectionService.method.checkPaymentConnection, {})).data!.state;
 }
 
-export function CheckButton({ changed }: Pick<ConnectionProps, "changed">) {
-  const check = useCheck(changed);
+export function CheckButton() {
+  const check = useCheck();
   const action = useAction(async () => {
     const state = await check();
     toast(`Checked at Stripe: ${CONNECTION_STATES[state][0].toLowerCase()}.`);
@@ -246,10 +238,10 @@ export function CheckButton({ changed }: Pick<ConnectionProps, "changed">) {
 }
 
 /** Tells whoever comes back from Stripe how it stands: the account is read anew, as coming back proves nothing. */
-export function BackFromStripe({ connection, changed }: ConnectionProps) {
+export function BackFromStripe({ connection }: ConnectionProps) {
   const back = usePlace().query.get(BACK);
   const { id, isTest } = useWorkspace();
-  const check = useCheck(changed);
+  const check = useCheck();
   const action = useAction(async () => {
     if ((await check()) !== READY) return;
     toast(`Stripe takes ${isTest ? "test payments" : "payments"} for this workspace from now on.`);

@@ -8,7 +8,7 @@ export function TimeZoneDialog<I extends DescMessage>(props: {
   readonly request?: MessageInitShape<I>;
   readonly name: string;
   readonly timeZone: string;
-  readonly then: () => void | Promise<void>;
+  readonly then?: () => Promise<void>;
 }) {
   const { name, timeZone, ...call } = props;
   const own = Intl.DateTimeFormat().resolvedOptions().timeZone;

@@ -15,10 +15,7 @@ import { Section } from "../ui/page.tsx";
 import { TimeZoneDialog } from "./time-zone-dialog.tsx";
 
 /** What a workspace is called and how it stands. */
-export function WorkspaceSection(props: {
-  readonly workspace: Workspace;
-  readonly changed: () => void;
-}) {
+export function WorkspaceSection(props: { readonly workspace: Workspace }) {
   const { id, name, bookingBlockers, timeZone } = props.workspace;
   return (
     <Section id="workspace" title="Workspace" actions={<TimeZoneButton {...props} />}>
@@ -43,7 +40,7 @@ export function WorkspaceSection(props: {
 }
 
 /** For admins, in live mode, which test mode follows. */
-function TimeZoneButton(props: { readonly workspace: Workspace; readonly changed: () => void }) {
+function TimeZoneButton(props: { readonly workspace: Workspace }) {
   const { name, timeZone, test } = props.workspace;
   if (test || !hasRole(useWorkspace(), "admin")) return null;
   return (
@@ -51,11 +48,8 @@ function TimeZoneButton(props: { readonly workspace: Workspace; readonly changed
       dialog={
         <TimeZoneDialog
           method={WorkspaceService.method.updateWorkspace}
-          then={async () => {
-            // All pages go by that of the account.
-            await loadAccount();
-            props.changed();
-          }}
+          // All pages go by that of the account.
+          then={loadAccount}
           {...{ name, timeZone }}
         />
       }
