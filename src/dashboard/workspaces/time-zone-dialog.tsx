@@ -4,7 +4,7 @@ import { RpcDialog } from "../ui/rpc-dialog.tsx";
 
 /** Chooses the time zone of a workspace, by a method that takes its IANA name. */
 export function TimeZoneDialog<I extends DescMessage>(props: {
-  readonly method: DescMethodUnary<I, DescMessage>;
+  readonly method: DescMethodUnary<I>;
   readonly request?: MessageInitShape<I>;
   readonly name: string;
   readonly timeZone: string;
