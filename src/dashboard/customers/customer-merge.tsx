@@ -6,8 +6,8 @@ import { ExistingCustomer } from "../shipments/customer-fields.tsx";
 import { numberText } from "../ui/format.ts";
 import type { CustomerDialogProps } from "./customer-edit.tsx";
 import { Spend } from "./spend.tsx";
-import { RpcDialog } from "../ui/rpc-dialog.tsx";
 import { useRpc } from "../api/use-query.ts";
+import { RpcDialog } from "../ui/dialog.tsx";
 
 /** Merges another customer, who is looked for, into this one. */
 export function MergeCustomersDialog({ customer, close }: CustomerDialogProps) {

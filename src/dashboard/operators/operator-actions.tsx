@@ -8,11 +8,10 @@ import { useClient } from "../api/clients.ts";
 import { useAccount, useOperatorRole } from "../api/session.ts";
 import { loadAccount } from "../api/sign-in.ts";
 import { rotateDialog } from "../keys/key-table.tsx";
-import { DialogButton, SecretDialog } from "../ui/dialog.tsx";
+import { DialogButton, SecretDialog, RpcDialog } from "../ui/dialog.tsx";
 import { SelectField, TextField } from "../ui/fields.tsx";
 import { isSelf } from "./operator-badge.tsx";
 import { OPERATOR_KEY_TEXT } from "./operator-keys.tsx";
-import { RpcDialog } from "../ui/rpc-dialog.tsx";
 
 interface ActionProps {
   readonly operator: Operator;

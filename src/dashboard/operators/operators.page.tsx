@@ -10,7 +10,7 @@ import { useRpc } from "../api/use-query.ts";
 import { paths } from "../routes/paths.ts";
 import { navigate, usePlace } from "../routes/router.ts";
 import { Badge } from "../ui/badge.tsx";
-import { DialogButton, SecretDialog } from "../ui/dialog.tsx";
+import { DialogButton, SecretDialog, RpcDialog } from "../ui/dialog.tsx";
 import { SelectField, TextField } from "../ui/fields.tsx";
 import { ListView } from "../ui/list-view.tsx";
 import { Page, Tabs } from "../ui/page.tsx";
@@ -20,7 +20,6 @@ import { Time } from "../ui/values.tsx";
 import { OperatorRoleField } from "./operator-actions.tsx";
 import { isSelf, OPERATOR_KINDS, OPERATOR_ROLES, OperatorBadge } from "./operator-badge.tsx";
 import { OPERATOR_KEY_TEXT } from "./operator-keys.tsx";
-import { RpcDialog } from "../ui/rpc-dialog.tsx";
 
 /** Those who run the platform; those that were revoked too when the address asks for them. */
 export function OperatorsPage() {

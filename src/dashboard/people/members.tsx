@@ -9,14 +9,13 @@ import { paths } from "../routes/paths.ts";
 import { navigate } from "../routes/router.ts";
 import { Badge } from "../ui/badge.tsx";
 import { ActionButton } from "../ui/button.tsx";
-import { DialogButton, openDialog } from "../ui/dialog.tsx";
+import { DialogButton, openDialog, RpcDialog } from "../ui/dialog.tsx";
 import { SelectField, TextField } from "../ui/fields.tsx";
 import { ListView } from "../ui/list-view.tsx";
 import { Section } from "../ui/page.tsx";
 import type { Column } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 import { InvitedDialog, type Invited } from "../ui/invited-dialog.tsx";
-import { RpcDialog } from "../ui/rpc-dialog.tsx";
 
 const ROLES: Readonly<Record<MemberRole, string>> = {
   [MemberRole.UNSPECIFIED]: "Unknown",

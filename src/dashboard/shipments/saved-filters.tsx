@@ -5,11 +5,10 @@ import {
 import { useWorkspace } from "../api/session.ts";
 import { useRpc } from "../api/use-query.ts";
 import { usePlace } from "../routes/router.ts";
-import { DialogButton } from "../ui/dialog.tsx";
+import { DialogButton, RpcDialog } from "../ui/dialog.tsx";
 import { TextField } from "../ui/fields.tsx";
 import { textOf } from "../ui/form-data.ts";
 import { PAGE_TOKEN } from "../ui/pager.tsx";
-import { RpcDialog } from "../ui/rpc-dialog.tsx";
 
 /** What of the address says how the list is shown, not what is in it. */
 const NO_FILTERS: ReadonlySet<string> = new Set([PAGE_TOKEN, "view", "end"]);

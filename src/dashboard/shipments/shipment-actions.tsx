@@ -9,7 +9,7 @@ import {
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { hasRole, useWorkspace } from "../api/session.ts";
 import { Button } from "../ui/button.tsx";
-import { Dialog } from "../ui/dialog.tsx";
+import { Dialog, RpcDialog } from "../ui/dialog.tsx";
 import { SelectField, TextAreaField, TextField } from "../ui/fields.tsx";
 import { textOf } from "../ui/form-data.ts";
 import { Money } from "../ui/values.tsx";
@@ -17,7 +17,6 @@ import { PaymentBadge, REASONS, ShipmentBadge } from "./shipment-badge.tsx";
 import { EditDialog, routeTextOf, type ShipmentDialogProps } from "./shipment-edit.tsx";
 import { RescheduleDialog } from "./shipment-reschedule.tsx";
 import { useWindows } from "./window-fields.tsx";
-import { RpcDialog } from "../ui/rpc-dialog.tsx";
 
 /** Something that can be done to a shipment. */
 interface Step {
@@ -180,7 +179,6 @@ function CancelDialog({ shipment, close }: ShipmentDialogProps) {
     <RpcDialog
       method={ShipmentService.method.cancelShipment}
       title="Cancel the shipment"
-      submit="Cancel the shipment"
       dismiss="Keep it"
       tone="danger"
       request={{ shipment: shipment.reference }}
@@ -216,7 +214,6 @@ function RefundDialog({ shipment, close }: ShipmentDialogProps) {
     <RpcDialog
       method={ShipmentService.method.recordRefund}
       title="Record the refund"
-      submit="Record the refund"
       request={{ shipment: shipment.reference }}
       done="The refund is recorded."
       close={close}

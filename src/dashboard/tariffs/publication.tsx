@@ -10,7 +10,7 @@ import type { Query } from "../api/use-query.ts";
 import { paths } from "../routes/paths.ts";
 import { changeQuery, navigate } from "../routes/router.ts";
 import { Button } from "../ui/button.tsx";
-import { Dialog, DialogButton, openDialog } from "../ui/dialog.tsx";
+import { Dialog, DialogButton, openDialog, RpcDialog } from "../ui/dialog.tsx";
 import { CheckField, SelectField, TextAreaField, TextField } from "../ui/fields.tsx";
 import { optionalTextOf, textOf } from "../ui/form-data.ts";
 import { useFormProblem } from "../ui/form.tsx";
@@ -18,7 +18,6 @@ import { timeText } from "../ui/format.ts";
 import { toast } from "../ui/toast.tsx";
 import { Time } from "../ui/values.tsx";
 import { comparisonPath } from "./tariff-view.tsx";
-import { RpcDialog } from "../ui/rpc-dialog.tsx";
 
 /** Calls off a version that is scheduled, after asking; nothing for who may not. */
 export function CallOff(props: { readonly version: TariffVersion }) {

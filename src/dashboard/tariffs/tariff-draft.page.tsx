@@ -9,7 +9,7 @@ import { useOperatorRole } from "../api/session.ts";
 import { type Query, useRpc } from "../api/use-query.ts";
 import { Button } from "../ui/button.tsx";
 import { DetailPage } from "../ui/detail-page.tsx";
-import { DialogButton } from "../ui/dialog.tsx";
+import { DialogButton, RpcDialog } from "../ui/dialog.tsx";
 import { Section } from "../ui/page.tsx";
 import { SubmitButton } from "../ui/form.tsx";
 import { recordIdOf } from "../ui/format.ts";
@@ -26,7 +26,6 @@ import { DraftReplay } from "./tariff-draft-replay.tsx";
 import { DraftZones, FaultList } from "./tariff-draft-zones.tsx";
 import { useUnsaved } from "./unsaved.tsx";
 import "./tariffs.css";
-import { RpcDialog } from "../ui/rpc-dialog.tsx";
 
 /** How long a check may take, in milliseconds: zones can have 64 MB. */
 const CHECK_TIMEOUT_MS = 300_000;

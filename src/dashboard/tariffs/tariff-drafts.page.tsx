@@ -11,8 +11,8 @@ import type { Column } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 import { paths } from "../routes/paths.ts";
 import { changeQuery, navigate, usePlace } from "../routes/router.ts";
-import { RpcDialog } from "../ui/rpc-dialog.tsx";
 import { useRpc } from "../api/use-query.ts";
+import { RpcDialog } from "../ui/dialog.tsx";
 
 const COLUMNS: readonly Column<TariffDraft>[] = [
   { header: "Name", selfEvident: true, cell: ({ name }) => name },

@@ -1,12 +1,20 @@
+import type {
+  DescMessage,
+  DescMethodUnary,
+  MessageInitShape,
+  MessageShape,
+} from "@bufbuild/protobuf";
 import type { CallOptions } from "@connectrpc/connect";
 import { Fragment, type ComponentChildren, type RefObject, type VNode } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useCall } from "../api/clients.ts";
 import { createStore, useStore } from "../api/store.ts";
 import { useAction, useIdempotencyOptions } from "../api/use-action.ts";
 import { Button, type ButtonProps } from "./button.tsx";
 import { Code } from "./copy-button.tsx";
+import { requestOf } from "./form-data.ts";
 import { Form } from "./form.tsx";
-import { Toasts } from "./toast.tsx";
+import { toast, Toasts } from "./toast.tsx";
 import "./dialog.css";
 
 const opened = createStore<VNode | undefined>(undefined);
@@ -15,11 +23,7 @@ let count = 0;
 /**
  * Opens a `<Dialog>`, a `<SecretDialog>` or a component that renders one; whatever was open is closed.
  *
- *     openDialog(
- *       <Dialog title="Rename Acme" submit="Rename" run={async (form) => { ... }}>
- *         <TextField name="name" label="Name" />
- *       </Dialog>,
- *     );
+ *     openDialog(<RpcDialog method={...} title="Rename Acme" submit="Rename" />);
  *
  * It does not follow the page that opened it: a dialog that has to is rendered by the page, with `close`.
  */
@@ -45,7 +49,7 @@ export function OpenDialog() {
   return <>{dialog}</>;
 }
 
-export interface DialogProps {
+interface DialogProps {
   readonly title: string;
   /**
    * What the button says: what it does by name (`Cancel the shipment`, never `OK`). Without it there are
@@ -86,6 +90,43 @@ export function Dialog(props: DialogProps) {
       </Form>
     </Frame>
   );
+}
+
+/**
+ * A dialog that makes one call, once, with what its fields hold:
+ *
+ *     <RpcDialog
+ *       method={WorkspaceAdminService.method.renameWorkspace}
+ *       title="Rename Acme"
+ *       submit="Rename"
+ *       request={{ workspace: id }}
+ *       done="The workspace is renamed."
+ *     >
+ *       <TextField name="name" label="Name" />
+ *     </RpcDialog>
+ */
+export function RpcDialog<I extends DescMessage, O extends DescMessage>(
+  props: Omit<DialogProps, "run"> & {
+    /** What the button says; the title when not given. */
+    readonly submit?: string;
+    readonly method: DescMethodUnary<I, O>;
+    /** What the fields do not hold, or hold otherwise than the request has it. */
+    readonly request?: MessageInitShape<I> | ((form: FormData) => MessageInitShape<I>);
+    /** What is said once it is done. */
+    readonly done?: string | ((form: FormData) => string);
+    /** Called with the response; a dialog that it gives takes the place of this one. */
+    readonly then?: (response: MessageShape<O>) => VNode | void | Promise<void>;
+  },
+) {
+  const { method, request, done, then, ...dialog } = props;
+  const call = useCall();
+  const run: DialogProps["run"] = async (form, options) => {
+    const own = typeof request === "function" ? request(form) : request;
+    const response = await call(method, { ...requestOf(method.input, form), ...own }, options);
+    if (done !== undefined) toast(typeof done === "string" ? done : done(form));
+    return then?.(response);
+  };
+  return <Dialog submit={dialog.title} {...dialog} run={run} />;
 }
 
 /**

@@ -2,9 +2,8 @@ import type { Webhook } from "../../../gen/shipments/v1/webhook_pb.js";
 import { WebhookService } from "../../../gen/shipments/v1/webhook_service_pb.js";
 import { paths } from "../routes/paths.ts";
 import { navigate } from "../routes/router.ts";
-import { SecretDialog } from "../ui/dialog.tsx";
+import { SecretDialog, RpcDialog } from "../ui/dialog.tsx";
 import { ChoicesField, OverlapField, TextField } from "../ui/fields.tsx";
-import { RpcDialog } from "../ui/rpc-dialog.tsx";
 
 /** The types of events, and what they are called. */
 export const EVENT_TYPES = [
@@ -109,7 +108,6 @@ export function SwitchWebhook({ webhook: { id, enabled } }: Props) {
     <RpcDialog
       method={WebhookService.method.updateWebhook}
       title={title}
-      submit={title}
       tone={enabled ? "danger" : "primary"}
       request={{ webhook: id, enabled: !enabled }}
       done={enabled ? "The webhook is disabled." : "The webhook is enabled."}
@@ -149,7 +147,6 @@ export function DeleteWebhook(props: { readonly webhook: Webhook; readonly list:
     <RpcDialog
       method={WebhookService.method.deleteWebhook}
       title="Delete the webhook"
-      submit="Delete the webhook"
       tone="danger"
       request={{ webhook: webhook.id }}
       done="The webhook is deleted."

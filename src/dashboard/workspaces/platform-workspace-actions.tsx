@@ -6,10 +6,9 @@ import {
 import { MemberRole } from "../../../gen/shipments/v1/member_pb.js";
 import { useOperatorRole } from "../api/session.ts";
 import { InvitedDialog } from "../ui/invited-dialog.tsx";
-import { DialogButton } from "../ui/dialog.tsx";
+import { DialogButton, RpcDialog } from "../ui/dialog.tsx";
 import { SelectField, TextField } from "../ui/fields.tsx";
 import { TimeZoneDialog } from "./time-zone-dialog.tsx";
-import { RpcDialog } from "../ui/rpc-dialog.tsx";
 
 export interface ActionProps {
   readonly workspace: AdminWorkspace;
@@ -152,13 +151,12 @@ function InviteDialog({ workspace: { id, name } }: ActionProps) {
 
 function PaymentsDialog({ workspace: { id, paymentProvider } }: ActionProps) {
   const title = paymentProvider === undefined ? "Connect manual payments" : "Disconnect payments";
-  const shared = { title, submit: title };
   return paymentProvider === undefined ? (
     <RpcDialog
       method={WorkspaceAdminService.method.connectPaymentProvider}
       request={{ workspace: id, paymentProvider: "manual" }}
       done="Payments are connected."
-      {...shared}
+      title={title}
     >
       <p>The workspace records by itself what its customers have paid, and can book.</p>
     </RpcDialog>
@@ -168,7 +166,7 @@ function PaymentsDialog({ workspace: { id, paymentProvider } }: ActionProps) {
       tone="danger"
       request={{ workspace: id }}
       done="Payments are disconnected."
-      {...shared}
+      title={title}
     >
       <p>
         The workspace can book nothing until a payment provider is connected again. Shipments that

@@ -8,7 +8,7 @@ import { useRpc } from "../api/use-query.ts";
 import { paths } from "../routes/paths.ts";
 import { navigate, usePlace } from "../routes/router.ts";
 import { Badge } from "../ui/badge.tsx";
-import { DialogButton, SecretDialog } from "../ui/dialog.tsx";
+import { DialogButton, SecretDialog, RpcDialog } from "../ui/dialog.tsx";
 import { CheckField, TextField } from "../ui/fields.tsx";
 import { Filters, filterValues } from "../ui/filters.tsx";
 import { ListView } from "../ui/list-view.tsx";
@@ -17,7 +17,6 @@ import { usePageToken } from "../ui/pager.tsx";
 import type { Column } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 import { providerName } from "./payment-provider-names.ts";
-import { RpcDialog } from "../ui/rpc-dialog.tsx";
 
 const COLUMNS: readonly Column<AdminWorkspace>[] = [
   { header: "Name", selfEvident: true, cell: ({ name }) => <strong>{name}</strong> },

@@ -12,13 +12,12 @@ import { settingsHref } from "../routes/paths.ts";
 import { navigate, usePlace } from "../routes/router.ts";
 import { ActionButton } from "../ui/button.tsx";
 import { Code } from "../ui/copy-button.tsx";
-import { Dialog, DialogButton } from "../ui/dialog.tsx";
+import { Dialog, DialogButton, RpcDialog } from "../ui/dialog.tsx";
 import { TextField } from "../ui/fields.tsx";
 import { textOf } from "../ui/form-data.ts";
 import { ProblemNote, Spinner } from "../ui/query-view.tsx";
 import { toast } from "../ui/toast.tsx";
 import { CONNECTION_STATES } from "./stripe-connection.tsx";
-import { RpcDialog } from "../ui/rpc-dialog.tsx";
 
 const { READY, REVOKED } = PaymentConnectionState;
 
@@ -199,7 +198,6 @@ function DisconnectDialog() {
     <RpcDialog
       method={PaymentConnectionService.method.disconnectPaymentConnection}
       title="Disconnect Stripe"
-      submit="Disconnect Stripe"
       dismiss="Keep it"
       tone="danger"
       done="Stripe is disconnected."

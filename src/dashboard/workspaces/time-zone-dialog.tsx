@@ -1,6 +1,6 @@
 import type { DescMessage, DescMethodUnary, MessageInitShape } from "@bufbuild/protobuf";
 import { SelectField } from "../ui/fields.tsx";
-import { RpcDialog } from "../ui/rpc-dialog.tsx";
+import { RpcDialog } from "../ui/dialog.tsx";
 
 /** Chooses the time zone of a workspace, by a method that takes its IANA name. */
 export function TimeZoneDialog<I extends DescMessage>(props: {
