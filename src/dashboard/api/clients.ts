@@ -20,7 +20,6 @@ import { noteConnectionLost } from "./connection.ts";
 import { isLost } from "./problem.ts";
 import { noteSignedOut, WorkspaceId } from "./session.ts";
 
-/** Notes a lost connection or an ended session. */
 export function noteError(thrown: unknown): void {
   const error = ConnectError.from(thrown);
   if (isLost(error)) noteConnectionLost();
@@ -50,13 +49,11 @@ function createTransport(workspace: string | undefined): Transport {
   });
 }
 
-/** The transport of the workspace that the page is about. */
 function useTransport(): Transport {
   const workspace = useContext(WorkspaceId);
   return useMemo(() => createTransport(workspace), [workspace]);
 }
 
-/** Makes calls, in the workspace that the page is about. */
 export function useCall() {
   const transport = useTransport();
   return useCallback(

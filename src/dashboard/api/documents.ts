@@ -43,7 +43,6 @@ async function send(path: string, init: RequestInit): Promise<Response> {
   }
 }
 
-/** The refusal of a call that the JSON API refused. */
 async function refusalOf(response: Response): Promise<ConnectError> {
   const code = CODES[response.status] ?? Code.InvalidArgument;
   const { message, errors = {} } = await bodyOf(response);

@@ -51,7 +51,6 @@ export function useLive(
 /** Called with each event, and without one when events may have been missed. */
 type Listener = (event: Event | undefined) => void;
 
-/** The events of one workspace, for all listeners of the page. */
 interface Feed {
   readonly listeners: Set<Listener>;
   readonly close: () => void;
@@ -121,7 +120,6 @@ function openFeed(workspace: string): Feed {
   return { listeners, close };
 }
 
-/** Reads one stream until it ends or fails. */
 async function watchOnce(
   workspace: string,
   cursor: string | undefined,

@@ -5,7 +5,6 @@ import {
   PreconditionFailureSchema,
 } from "../../../gen/google/rpc/error_details_pb.js";
 
-/** What went wrong with a call, ready to be shown. */
 export interface Problem {
   /** A sentence for people: the first of what is wrong. */
   readonly message: string;
@@ -24,7 +23,6 @@ export interface Problem {
 /** What a message ends with when there is more to say, which the fields say. */
 const MORE_ERRORS = / \(and \d+ more errors?\)$/;
 
-/** The problem that whatever was thrown stands for. */
 export function problemOf(thrown: unknown): Problem {
   const error = ConnectError.from(thrown);
   const [info] = error.findDetails(ErrorInfoSchema);
@@ -71,7 +69,6 @@ function fieldsOf(error: ConnectError): Record<string, string[]> {
   return fields;
 }
 
-/** What fields are called on the page, by their names in requests. */
 export type Labels = ReadonlyMap<string, string>;
 
 /**

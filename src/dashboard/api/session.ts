@@ -68,12 +68,10 @@ export function useAccount(): Account {
 /** The id of the workspace that the page is about; undefined on pages outside of one. */
 export const WorkspaceId = createContext<string | undefined>(undefined);
 
-/** Whether the role in a workspace is at least this one. */
 export function hasRole({ role }: AccountWorkspace, least: Role): boolean {
   return role >= RANKS[least];
 }
 
-/** A workspace of the reader's, in one of its modes. */
 export interface EnteredWorkspace extends AccountWorkspace {
   /** Whether it is the test twin, whose `id` this then is. */
   readonly isTest: boolean;
@@ -104,7 +102,6 @@ export function useWorkspace(): EnteredWorkspace {
   return workspace;
 }
 
-/** Whether the page is about a test twin. */
 export function useIsTest(): boolean {
   const id = useContext(WorkspaceId);
   return findWorkspace(useContext(SignedIn)?.workspaces ?? [], id)?.isTest ?? false;

@@ -66,14 +66,12 @@ async function postForm(path: string, fields: Readonly<Record<string, string>>):
   throw new ConnectError(message, Code.PermissionDenied);
 }
 
-/** What a form is answered with that is refused. */
 interface Refused {
   readonly message: string;
   /** By the names of fields. */
   readonly errors: Readonly<Record<string, readonly string[]>>;
 }
 
-/** What the service tells its pages about itself. */
 export interface Options {
   /** The identity provider at which people can sign in; null for none. */
   readonly oidc: { readonly name: string } | null;
@@ -82,13 +80,11 @@ export interface Options {
   readonly grpc: { readonly url: string | null; readonly port: number | null };
 }
 
-/** The address at which the service speaks gRPC. */
 export async function grpcAddress(signal: AbortSignal): Promise<string> {
   const { url, port } = (await loadOptions(signal)).grpc;
   return url ?? `http://${location.hostname}:${port}`;
 }
 
-/** What the service tells about itself. */
 export async function loadOptions(signal: AbortSignal): Promise<Options> {
   return (await fetch("/sign-in/options", { signal })).json() as Promise<Options>;
 }

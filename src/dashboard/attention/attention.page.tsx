@@ -21,7 +21,6 @@ import { BLOCKED } from "../workspaces/booking-blockers.tsx";
 import { AttentionItem, AttentionList, MoreItems } from "./attention-list.tsx";
 import { AttentionQuery } from "./attention-query.ts";
 
-/** What somebody has to do in a workspace. */
 export function AttentionPage({ workspace }: Shown) {
   useLive(useContext(AttentionQuery)!.reload);
   return (
@@ -38,7 +37,6 @@ interface Shown {
   readonly workspace: string;
 }
 
-/** All of one kind that are named, and the way to the others. */
 function OfKind({ workspace, item }: Shown & { readonly item: Attention }) {
   const { kind, count, subjects } = item;
   const more = count - subjects.length;
@@ -79,7 +77,6 @@ function allOf(kind: AttentionKind, workspace: string): Link | undefined {
   }
 }
 
-/** What stops every booking. */
 function Blocked({
   kind,
   workspace,
@@ -100,7 +97,6 @@ function Blocked({
   );
 }
 
-/** One shipment, webhook or key that something is to be done about. */
 interface Subject extends Shown {
   readonly subject: AttentionSubject;
 }

@@ -11,7 +11,6 @@ import type { Link } from "../ui/page.tsx";
 import { Time } from "../ui/values.tsx";
 import { AttentionItem, AttentionList, MoreItems } from "./attention-list.tsx";
 
-/** What operators have to do for the platform and all its workspaces. */
 export function PlatformAttentionPage() {
   return (
     <AttentionList
@@ -21,7 +20,6 @@ export function PlatformAttentionPage() {
   );
 }
 
-/** All of one kind that are named, and the way to the others. */
 function OfKind(item: PlatformAttention) {
   const { kind, count, subjects } = item;
   const OfSubject = SHOWN[kind];

@@ -81,7 +81,6 @@ function Subject({ entry: { subject, workspace, changes } }: { readonly entry: A
   );
 }
 
-/** What each property was and became. */
 function Difference({ changes }: { readonly changes: readonly AuditChange[] }) {
   return (
     <details class="difference">

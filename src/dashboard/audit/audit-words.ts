@@ -63,7 +63,6 @@ export const ACTIONS: readonly (readonly [action: string, choice: string])[] = O
   .map(([action, [choice]]) => [action, choice] as const)
   .toSorted(([, a], [, b]) => a.localeCompare(b));
 
-/** A property before and after a change. */
 export interface ChangedField {
   readonly field: string;
   readonly before?: string | undefined;

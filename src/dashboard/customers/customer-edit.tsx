@@ -11,7 +11,6 @@ import { degreesFrom } from "../ui/format.ts";
 import { StaleNote } from "../ui/stale-note.tsx";
 import { toast } from "../ui/toast.tsx";
 
-/** What a dialog about a customer needs. */
 export interface CustomerDialogProps {
   /** The customer as they are now. */
   readonly customer: Customer;

@@ -9,7 +9,6 @@ import { Spend } from "./spend.tsx";
 import { useRpc } from "../api/use-query.ts";
 import { RpcDialog } from "../ui/dialog.tsx";
 
-/** Merges another customer, who is looked for, into this one. */
 export function MergeCustomersDialog({ customer, close }: CustomerDialogProps) {
   const [chosen, setChosen] = useState<Customer>();
   return (
@@ -42,7 +41,6 @@ export function MergeCustomersDialog({ customer, close }: CustomerDialogProps) {
   );
 }
 
-/** One of the two, with what was booked. */
 function Side(props: {
   readonly title: string;
   readonly customer: Customer;

@@ -60,7 +60,6 @@ export function ApiKeysPage() {
   );
 }
 
-/** The workspace, whose admins change its keys. */
 function useKeyOwner(): KeyOwner<ApiKey> {
   const client = useClient(ApiKeyService);
   return {

@@ -12,7 +12,6 @@ import { Time } from "../ui/values.tsx";
 
 type Key = Pick<ApiKey, "id" | "name" | "last4" | "createdAt" | "lastUsedAt" | "endsAt">;
 
-/** Whoever is given a new secret. */
 interface SecretOwner {
   /** What to do with a new secret. */
   readonly secretText: ComponentChildren;
@@ -34,7 +33,6 @@ export interface KeyOwner<K extends Key> extends SecretOwner {
   readonly labelOf: (act: string, title: string) => string;
 }
 
-/** How a new key takes the place of others. */
 interface Rotation {
   readonly title: string;
   readonly tone?: "primary" | "danger";
@@ -86,7 +84,6 @@ function actionsColumn<K extends Key>(owner: KeyOwner<K>): Column<K> {
   };
 }
 
-/** Asks what a new key is for, and then shows its secret. */
 export function createDialog<K extends Key>(owner: KeyOwner<K>): VNode {
   const create = async (form: FormData, idempotencyOptions: CallOptions) =>
     secretDialog(owner, await owner.create(form, idempotencyOptions));
@@ -189,7 +186,6 @@ export function KeyText({ last4 }: Pick<Key, "last4">) {
   );
 }
 
-/** What a key is called in a sentence. */
 export function keyTitle({ name, last4 }: Pick<Key, "name" | "last4">): string {
   return name ?? `…${last4}`;
 }
@@ -220,7 +216,6 @@ export function apiKeyFields(apiKey?: ApiKey): VNode {
   );
 }
 
-/** What those fields hold. */
 export function apiKeyOf(form: FormData): {
   readonly name: string;
   readonly scope: ApiKeyScope | undefined;

@@ -96,7 +96,6 @@ function LinkDialog({ operator: { id, name, email } }: ActionProps) {
   );
 }
 
-/** Puts one key in the place of all that an operator has. */
 function RotateDialog({ operator: { id, name } }: ActionProps) {
   const operators = useClient(OperatorService);
   return rotateDialog(

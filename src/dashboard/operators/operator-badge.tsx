@@ -26,7 +26,6 @@ export function OperatorBadge({ operator }: { readonly operator: Operator }) {
   );
 }
 
-/** Whether an operator is the person with this email. */
 export function isSelf({ kind, email }: Operator, ownEmail: string): boolean {
   return kind === OperatorKind.PERSON && email?.toLowerCase() === ownEmail.toLowerCase();
 }

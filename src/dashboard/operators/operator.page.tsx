@@ -14,7 +14,6 @@ import { OperatorActions } from "./operator-actions.tsx";
 import { isSelf, OPERATOR_KINDS, OPERATOR_ROLES, OperatorBadge } from "./operator-badge.tsx";
 import { OperatorKeys } from "./operator-keys.tsx";
 
-/** One operator, with its keys and what it changed. */
 export function OperatorPage(props: ParametersOf<"operator">) {
   const id = recordIdOf(props.operator) ?? 0n;
   const { email } = useAccount();

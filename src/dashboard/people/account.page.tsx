@@ -21,7 +21,6 @@ import { Time } from "../ui/values.tsx";
 import { browserText } from "./browser-text.ts";
 import { leaveHere } from "./leave-here.ts";
 
-/** The person who has signed in, and the browsers in which they have. */
 export function AccountPage() {
   const leave = useAction(leaveHere);
   const button = (

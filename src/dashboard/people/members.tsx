@@ -30,7 +30,6 @@ const ROLE_CHOICES = [
   [String(MemberRole.ADMIN), "Admin: manages keys, webhooks and members too"],
 ] as const;
 
-/** The people of a workspace. */
 export function MembersSection() {
   const isAdmin = hasRole(useWorkspace(), "admin");
   const me = useAccount().id;

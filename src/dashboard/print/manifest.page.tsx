@@ -70,7 +70,6 @@ function ofDay(shipments: readonly Shipment[], day: string): readonly Shipment[]
     });
 }
 
-/** A day in the reader's words. */
 function dayText(day: string): string {
   return new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeZone: "UTC" }).format(
     new Date(day),

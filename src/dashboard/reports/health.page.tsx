@@ -19,7 +19,6 @@ import { healthFigures } from "./health-figures.tsx";
 /** How often what is shown is loaded anew, in milliseconds. */
 const REFRESH_MS = 5_000;
 
-/** How the parts of the platform are, kept up to date. */
 export function HealthPage() {
   const query = useRpc(PlatformReportService.method.getHealth, {});
   useRepeat(query.reload, REFRESH_MS);

@@ -135,7 +135,6 @@ function Difference(props: Comparison & Pick<Parameters<typeof DayChart>[0], "va
   return text === undefined ? null : <span class="minor">{text}</span>;
 }
 
-/** What the figures say, in a sentence each. */
 function Meaning({ overview, before, today }: Comparison) {
   const isOver = overview.toDate < today;
   return (

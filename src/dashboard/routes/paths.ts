@@ -7,7 +7,6 @@ type Parameters<P extends string> = P extends `${string}:${infer Name}/${infer R
     ? Record<Name, string>
     : unknown;
 
-/** The text of a parameter, or an id as messages hold it. */
 type Given<T> = { readonly [Name in keyof T]: string | bigint };
 
 /** The address of one page. Call it with its parameters, and with a query, to get a link's `href`. */
@@ -76,10 +75,8 @@ export const paths = {
   }),
 };
 
-/** A part of the page of settings. */
 export type SettingsPart = "workspace" | "members" | "payments" | "limits";
 
-/** The address of a part of a workspace's settings. */
 export function settingsHref(
   workspace: string | bigint,
   part: SettingsPart,
@@ -95,7 +92,6 @@ export function movedHref(pathname: string, search: string): string | undefined 
   return settings && `${settings}${search}#${part}`;
 }
 
-/** Where the labels of shipments are printed. */
 export function labelsHref(
   workspace: string,
   shipments: readonly { readonly reference: string }[],

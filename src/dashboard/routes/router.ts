@@ -22,7 +22,6 @@ function hrefNow(): string {
   return location.href;
 }
 
-/** How to go to an address. */
 export interface Going {
   /** Takes the place of the present entry of the history, so that "back" skips it. */
   readonly replace?: boolean;
@@ -83,7 +82,6 @@ export async function leavePage(leave: Leave): Promise<void> {
   else askToLeave(leave);
 }
 
-/** Shows the page of an address of this site. */
 export function navigate(href: string, { replace = false, state = null }: Going = {}): void {
   isBack = false;
   if (replace) history.replaceState(state, "", href);

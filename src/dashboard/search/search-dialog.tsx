@@ -25,7 +25,6 @@ export interface SearchDialogProps {
   readonly close: () => void;
 }
 
-/** Something to go to. */
 interface Hit {
   readonly href: string;
   readonly label: string;
@@ -111,7 +110,6 @@ function Option(props: { readonly id: string; readonly hit: Hit; readonly isChos
   );
 }
 
-/** What there is to go to by a text. */
 function useHits(text: string, { workspace, pages }: SearchDialogProps) {
   const client = useClient(ShipmentService);
   const asked = useDebounced(text, PAUSE_MS);

@@ -71,7 +71,6 @@ export function App() {
   );
 }
 
-/** Shown until it is known who has signed in. */
 function Arriving() {
   const problem = useStore(accountProblem);
   if (problem === undefined) return <Spinner label="Signing in" />;
@@ -141,7 +140,6 @@ function PageAt({ pathname }: { readonly pathname: string }) {
   return <Component {...found.parameters} />;
 }
 
-/** Says that the service cannot be reached, as long as that is so. */
 function ConnectionNote() {
   const isConnected = useStore(connected);
   return (

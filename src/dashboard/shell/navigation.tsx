@@ -37,7 +37,6 @@ export function otherModeOf(entered: EnteredWorkspace, pathname: string): string
   return there?.href ?? paths.shipments({ workspace: other });
 }
 
-/** The navigation that the reader may see where they are. */
 function useEntries(current: string | undefined): Entries {
   const { workspaces, operatorRole } = useAccount();
   if (current === undefined) return operatorRole === undefined ? [] : entriesOf();
@@ -52,7 +51,6 @@ function labelAt(pathname: string, entries: Entries): string | undefined {
     .toSorted((a, b) => b.href.length - a.href.length)[0]?.label;
 }
 
-/** The places that the reader can go to, by section. */
 export function Navigation(props: {
   readonly pathname: string;
   /** The id of the workspace whose pages it has; the platform's without one. */
@@ -96,7 +94,6 @@ export function Navigation(props: {
   );
 }
 
-/** The picture of an entry, which its label says besides. */
 function Icon({ drawn }: { readonly drawn: string | undefined }) {
   return (
     <svg class="nav-icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">

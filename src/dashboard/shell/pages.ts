@@ -14,7 +14,6 @@ const LOADERS = new Map(
 /** The components of the pages that were loaded. */
 const loaded = new Map<PageName, ComponentType<object>>();
 
-/** A page at an address. */
 export interface FoundPage {
   readonly name: PageName;
   readonly parameters: object;
@@ -25,7 +24,6 @@ export function componentOf(name: PageName): ComponentType<object> | undefined {
   return loaded.get(name);
 }
 
-/** Loads the code of a page, once. */
 export async function loadPage(name: PageName): Promise<void> {
   if (loaded.has(name)) return;
   const page = PAGES[name];

@@ -48,7 +48,6 @@ function focusFirst(event: TargetedToggleEvent<HTMLElement>): void {
   if (event.newState === "open") event.currentTarget.querySelector("a")!.focus();
 }
 
-/** The up and down arrows go from choice to choice. */
 function goByArrows(event: KeyboardEvent & { readonly currentTarget: HTMLElement }): void {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   if (step === undefined) return;
@@ -89,7 +88,6 @@ function Places({ account, entered }: Parameters<typeof PlaceMenu>[0]) {
   );
 }
 
-/** Leads to the same page of the other mode. */
 function OtherMode({ entered, pathname }: Parameters<typeof PlaceMenu>[0]) {
   const href = entered && otherModeOf(entered, pathname);
   if (href === undefined) return null;
@@ -100,7 +98,6 @@ function OtherMode({ entered, pathname }: Parameters<typeof PlaceMenu>[0]) {
   );
 }
 
-/** Who has signed in, and what they can do about that. */
 function Person(props: { readonly account: Account; readonly workspace: string | undefined }) {
   const { account, workspace } = props;
   const leave = useAction(leaveHere);

@@ -12,7 +12,6 @@ interface Kept {
   readonly keptAt: number;
 }
 
-/** Notes where the reader is, to come back after signing in. */
 export function keepReturnAddress(): void {
   const address = addressHere();
   if (address === undefined) return;

@@ -170,7 +170,6 @@ function linkCommand(): string {
   return `npm run --silent shipments -- ${command}`;
 }
 
-/** Leads to the identity provider. */
 function AtProvider({
   name,
   isFirst,

@@ -12,7 +12,6 @@ import { useDistance, useFoundAddresses } from "./use-addresses.ts";
 /** The longest address that a shipment takes. */
 const MAX_LENGTH = 500;
 
-/** An address that can be chosen, with its point. */
 interface Suggestion extends ComboboxOption {
   readonly place: LatLng;
   /** Undefined for a bare point. */
@@ -82,7 +81,6 @@ export function AddressField(props: {
   );
 }
 
-/** Whose data it is, with a link to its license where that is known. */
 function Credit({ text }: { readonly text: string }) {
   if (!text.includes("OpenStreetMap")) return <>{text}</>;
   return (

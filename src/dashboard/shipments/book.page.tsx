@@ -59,7 +59,6 @@ export function BookPage({ workspace }: ParametersOf<"book">) {
   );
 }
 
-/** The route in the address, and how to change it. */
 function useRoute() {
   const { query } = usePlace();
   const [route, setRoute] = useState(
@@ -80,7 +79,6 @@ function QuotedTimes(props: { readonly windows: Windows; readonly quote: QuoteQu
   return <WindowFields windows={windows} total={total} refused={quote.problem} />;
 }
 
-/** For those who may not book, or cannot now. */
 function QuoteOnly({ hasTariff }: { readonly hasTariff: boolean }) {
   const { route, change } = useRoute();
   const windows = useWindows(route, { isWanted: hasTariff });
@@ -104,7 +102,6 @@ function QuoteOnly({ hasTariff }: { readonly hasTariff: boolean }) {
   );
 }
 
-/** Waits for the customer that the address names, where it names one. */
 function Booking({ workspace }: { readonly workspace: string }) {
   const { query } = usePlace();
   // At first: later the address follows what is chosen in the form.
@@ -223,7 +220,6 @@ const PRICE_REASONS: readonly string[] = ["PRICE_CHANGED", "QUOTE_EXPIRED", "QUO
 /** Why a quote cannot be booked. */
 const QUOTE_REASONS: readonly string[] = ["QUOTE_MISMATCH", "QUOTE_UNKNOWN", "QUOTE_USED"];
 
-/** Whether another quote is to be asked for. */
 function isOfPrice({ reason = "" }: Problem): boolean {
   return PRICE_REASONS.includes(reason) || QUOTE_REASONS.includes(reason);
 }

@@ -17,7 +17,6 @@ interface ExportProps {
   readonly filters: MessageInitShape<typeof ExportShipmentsRequestSchema>;
 }
 
-/** What of the list can be taken along. */
 export function ExportMenu(props: ExportProps & { readonly workspace: string }) {
   const { workspace, filters } = props;
   return (
@@ -62,7 +61,6 @@ function ExportDialog(props: ExportProps) {
   );
 }
 
-/** Has the browser save a file as it saves downloads. */
 function save(file: Blob, name: string): void {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(file);

@@ -6,7 +6,6 @@ import type {
   ShipmentService,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
 
-/** What of the shipments is asked for. */
 export type ShipmentFilters = MessageInitShape<typeof ListShipmentsRequestSchema>;
 
 /** How many shipments are loaded at most. */

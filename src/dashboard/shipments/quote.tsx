@@ -65,7 +65,6 @@ export function Quote(props: { readonly query: QuoteQuery; readonly windows: Win
   );
 }
 
-/** A text whose distances of kilometres are said in kilometres. */
 function inKilometres(text: string): string {
   return text.replace(/\b\d{4,} m\b/g, (far) => `${numberText(parseInt(far, 10) / 1_000, 0)} km`);
 }

@@ -1,7 +1,6 @@
 /** How many shipments are remembered. */
 const MOST = 6;
 
-/** A shipment that was looked at. */
 export interface RecentShipment {
   readonly reference: string;
   readonly customer: string;
@@ -17,7 +16,6 @@ export function recentShipments(workspace: string): readonly RecentShipment[] {
   }
 }
 
-/** Notes that a shipment is looked at. */
 export function noteRecentShipment(workspace: string, shown: RecentShipment): void {
   const others = recentShipments(workspace).filter(
     ({ reference }) => reference !== shown.reference,

@@ -29,7 +29,6 @@ interface Props {
   readonly customer?: bigint | undefined;
 }
 
-/** The address of an end as it stands in its field. */
 interface EndAddress {
   readonly text: string;
   /** Whether the reader typed it: then it is never replaced by what is found. */
@@ -110,7 +109,6 @@ function WeightField({ route, change }: Pick<Props, "route" | "change">) {
   );
 }
 
-/** The addresses of both ends, and how they follow their points. */
 function useEnds({ change, addresses: first }: Props, hasSearch: boolean) {
   const [addresses, setAddresses] = useState<Readonly<Record<End, EndAddress>>>({
     pickup: { text: first?.pickup ?? "", isTyped: first !== undefined },

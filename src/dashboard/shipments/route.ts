@@ -14,7 +14,6 @@ export const ROUTE_FIELDS = [
 /** A route and a weight as they are typed: degrees and kilograms. */
 export type RouteText = Readonly<Record<(typeof ROUTE_FIELDS)[number], string>>;
 
-/** One end of a route. */
 export type End = "pickup" | "dropoff";
 
 /** A route as requests have it; what is not a number is NaN, what is not typed is undefined. */
@@ -28,7 +27,6 @@ export function routeOf(route: RouteText) {
   };
 }
 
-/** Whether every field holds a number. */
 export function isComplete(route: RouteText): boolean {
   return Object.values(routeOf(route)).every((number) => Number.isFinite(number));
 }
@@ -40,7 +38,6 @@ export function placeOf(route: RouteText, end: End): LatLng | undefined {
   return Math.abs(lat) <= 90 && Math.abs(lng) <= 180 ? { lat, lng } : undefined;
 }
 
-/** The fields of an end that is at this place. */
 export function fieldsAt(end: End, { lat, lng }: LatLng) {
   return { [`${end}_lat`]: String(lat), [`${end}_lng`]: String(lng) } as Partial<RouteText>;
 }

@@ -30,7 +30,6 @@ import "./selection.css";
 /** How many shipments one call changes: few enough that progress is seen. */
 const PART = 25;
 
-/** Something that can be done to many shipments. */
 interface Act {
   readonly name: string;
   /** As in "12 shipments are paid". */

@@ -18,7 +18,6 @@ import { EditDialog, routeTextOf, type ShipmentDialogProps } from "./shipment-ed
 import { RescheduleDialog } from "./shipment-reschedule.tsx";
 import { useWindows } from "./window-fields.tsx";
 
-/** Something that can be done to a shipment. */
 interface Step {
   readonly name: string;
   readonly dialog: ComponentType<ShipmentDialogProps>;
@@ -201,7 +200,6 @@ function CancelDialog({ shipment, close }: ShipmentDialogProps) {
   );
 }
 
-/** What becomes of the money of a paid shipment that is cancelled. */
 function refundOf({ paymentDetails }: Shipment): string {
   if (paymentDetails === undefined) return "will be refunded.";
   return paymentDetails.dispute === DisputeStatus.OPEN

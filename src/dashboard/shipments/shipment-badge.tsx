@@ -47,7 +47,6 @@ export const REASONS = Object.entries(CANCEL_REASONS).map(
 export const SHIPMENT_STATUSES = choicesOf(SHIPMENT);
 export const PAYMENT_STATUSES = choicesOf(PAYMENT);
 
-/** Where a shipment is on its way. */
 export function ShipmentBadge({ status }: { readonly status: ShipmentStatus }) {
   const [label, tone] = SHIPMENT[status] ?? UNKNOWN;
   return <Badge tone={tone}>{label}</Badge>;
@@ -91,7 +90,6 @@ export function StateBadge(
   );
 }
 
-/** Where the payment of a shipment stands. */
 export function PaymentBadge({ status }: { readonly status: PaymentStatus }) {
   const [label, tone] = PAYMENT[status] ?? UNKNOWN;
   return <Badge tone={tone}>{label}</Badge>;

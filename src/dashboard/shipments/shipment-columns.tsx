@@ -8,7 +8,6 @@ import { StateBadge } from "./shipment-badge.tsx";
 import { windowOf, windowText } from "./windows.ts";
 import { ZoneChip } from "./zone-chip.tsx";
 
-/** A column that can be left out. */
 interface OptionalColumn extends Column<Shipment> {
   readonly id: string;
 }
@@ -118,7 +117,6 @@ function stored(): readonly string[] {
   }
 }
 
-/** The columns of lists of shipments, as the reader has chosen them. */
 export function useShipmentColumns(leftOut: readonly string[] = []): readonly Column<Shipment>[] {
   const ids = useStore(shown);
   return [...ALWAYS, ...OPTIONAL.filter(({ id }) => ids.includes(id) && !leftOut.includes(id))];

@@ -15,7 +15,6 @@ import { paths } from "../routes/paths.ts";
 /** How many of the newest deliveries of each webhook are searched: those of one call. */
 const NEWEST = 100;
 
-/** A delivery with the address that it goes to. */
 interface Sent {
   readonly delivery: WebhookDelivery;
   readonly webhook: Webhook;

@@ -18,7 +18,6 @@ import { bookedWindows } from "./windows.ts";
 import { toast } from "../ui/toast.tsx";
 import "./shipments.css";
 
-/** What a dialog about a shipment needs. */
 export interface ShipmentDialogProps {
   /** The shipment as it is now. */
   readonly shipment: Shipment;
@@ -95,7 +94,6 @@ function EditForm(
   );
 }
 
-/** What the changed route would cost. */
 function NewPrice(props: {
   readonly from: Shipment;
   readonly route: RouteText;
@@ -125,7 +123,6 @@ function isRouteOf(shipment: Shipment, route: RouteText): boolean {
   return ROUTE_FIELDS.every((name) => route[name] === booked[name]);
 }
 
-/** The route of a shipment as it is typed. */
 export function routeTextOf(shipment: Shipment): RouteText {
   return {
     pickup_lat: String(shipment.pickupLat),

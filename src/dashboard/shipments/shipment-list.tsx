@@ -18,7 +18,6 @@ interface ShipmentListProps {
 const OF_ONE_CUSTOMER = ["customer"];
 const NO_SHIPMENTS: readonly Shipment[] = [];
 
-/** A list of shipments, each leading to its page. */
 export function ShipmentList(
   props: ShipmentListProps & {
     /** Whether they are all of one customer, whom the page names. */

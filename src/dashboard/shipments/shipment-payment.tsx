@@ -86,7 +86,6 @@ export function ShipmentPayment(props: PaymentProps) {
   );
 }
 
-/** Leads to what Stripe has of the shipment, which is named in it. */
 function AtStripe({ shipment: { reference }, connection }: PaymentProps) {
   const mode = connection?.live === false ? "test/" : "";
   const query = new URLSearchParams({ query: reference }).toString();
@@ -149,7 +148,6 @@ const ADDRESS_LABELS: Labels = new Map(
   ["success_url", "cancel_url"].map((name) => [name, "The address of this site"]),
 );
 
-/** The link at which a shipment can be paid, or how to make one. */
 function PayLink({ shipment, connection }: PaymentProps) {
   const { reference, paymentDetails: details } = shipment;
   const shipments = useClient(ShipmentService);

@@ -55,7 +55,6 @@ export function RescheduleDialog({ shipment, close }: ShipmentDialogProps) {
   );
 }
 
-/** In words of the page. */
 function problemOfMove(problem: Problem, { windowFee, currency }: Shipment): Problem {
   if (problem.reason !== "PRICE_CHANGED") return problem;
   const dearer =

@@ -25,7 +25,6 @@ export function orderOf(query: URLSearchParams, isQueue: boolean): string | unde
   return choices.find(([order]) => order === asked && order !== USUAL)?.[0];
 }
 
-/** Chooses how the list is sorted. */
 export function Sorting({ isQueue }: { readonly isQueue: boolean }) {
   const { query } = usePlace();
   const order = orderOf(query, isQueue) ?? USUAL;

@@ -107,7 +107,6 @@ export function ShipmentsPage({ workspace }: ParametersOf<"shipments">) {
   );
 }
 
-/** The shipments that the filters leave, page by page. */
 function Listed(props: {
   readonly workspace: string;
   readonly filters: ReturnType<typeof filtersOf>;
@@ -161,7 +160,6 @@ function NoShipments(props: {
   );
 }
 
-/** What the query of the address asks for. */
 function filtersOf(query: URLSearchParams, timeZone: string | undefined) {
   const values = filterValues(query, FILTERS);
   const failed = query.get("failed") === "true";

@@ -205,7 +205,6 @@ function turnedRound(route: RouteText): RouteText {
   };
 }
 
-/** What is chosen, as requests have it. */
 export function windowsOf({ chosen }: Pick<Windows, "chosen">) {
   return {
     pickupWindow: windowMessage(chosen.pickup),
@@ -322,7 +321,6 @@ function EndWindow(props: EndProps & { readonly booked: Window | undefined }) {
   );
 }
 
-/** A day, and a slot of it or a start and an end. */
 function ChooseTime(
   props: EndProps & { readonly window: Window | undefined; readonly first: Window },
 ) {
@@ -400,7 +398,6 @@ function Slot(
   );
 }
 
-/** What a window adds to the price. */
 function feeText({ price }: PickupSlot, { currency }: Offer, total: number | undefined): string {
   if (total === undefined || price <= total) return "";
   // Both are exact to the minor unit; their difference as a double is, once rounded to the same.
@@ -421,7 +418,6 @@ function whyNot({ unavailableReason, cutOffAt }: PickupSlot, timeZone: string): 
   }
 }
 
-/** A start and an end within the hours of a day. */
 function FreeWindow(
   props: EndProps & {
     readonly date: string;

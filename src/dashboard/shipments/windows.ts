@@ -6,7 +6,6 @@ import type { Problem } from "../api/problem.ts";
 import { addDays, instantOf, localDate } from "../ui/local-time.ts";
 import type { End } from "./route.ts";
 
-/** A time window. */
 export interface Window {
   readonly start: Date;
   readonly end: Date;
@@ -29,12 +28,10 @@ export function windowOf(window: Pick<PickupSlot | AcceptedWindow, "start" | "en
   return { start: timestampDate(window.start!), end: timestampDate(window.end!) };
 }
 
-/** As requests have it. */
 export function windowMessage(window: Window | undefined) {
   return window && { start: timestampFromDate(window.start), end: timestampFromDate(window.end) };
 }
 
-/** The windows of a shipment as they are booked. */
 export function bookedWindows(shipment: Shipment): Readonly<Record<End, Window | undefined>> {
   const { pickupWindow, dropoffWindow } = shipment;
   return {
@@ -127,7 +124,6 @@ const WINDOW_REASONS: readonly string[] = [
   "TOO_FAR_AHEAD",
 ];
 
-/** Whether a refusal is about a window. */
 export function isOfWindows({ reason = "" }: Problem): boolean {
   return WINDOW_REASONS.includes(reason);
 }
@@ -161,7 +157,6 @@ function inWords(text: string, timeZone: string): string {
     .replace(/^./, (first) => first.toUpperCase());
 }
 
-/** The window that a refusal says would do at an end. */
 export function nextAvailable({ facts }: Problem, end: End): Window | undefined {
   const prefix = end === "pickup" ? "" : "dropoff_";
   const [start, stop] = [facts[`${prefix}next_available`], facts[`${prefix}next_available_end`]];

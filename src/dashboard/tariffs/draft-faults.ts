@@ -2,7 +2,6 @@ import { Code } from "@connectrpc/connect";
 import type { TariffFault } from "../../../gen/shipments/admin/v1/tariff_pb.js";
 import type { Problem } from "../api/problem.ts";
 
-/** What is wrong with a draft, and where. */
 export interface DraftFault extends Pick<TariffFault, "path" | "text"> {
   /** The zone's place in the document; undefined for a fault of something else than one zone. */
   readonly index?: number | undefined;

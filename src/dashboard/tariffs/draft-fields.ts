@@ -10,7 +10,6 @@ export interface TierText {
   readonly rate_per_kg: string;
 }
 
-/** The name and fees of a draft as they are typed. */
 export interface DraftText {
   readonly name: string;
   readonly currency: string;
@@ -27,7 +26,6 @@ export function tierAfter(before: TierText | undefined): TierText {
   return { key: ++lastKey, min_kg, max_kg: "", flat_fee: "", rate_per_kg: "" };
 }
 
-/** What a draft has, to be changed. */
 export function textOfDraft({ name, fees }: TariffDraft): DraftText {
   return {
     name,
@@ -44,14 +42,12 @@ export function textOfDraft({ name, fees }: TariffDraft): DraftText {
   };
 }
 
-/** Whether two say the same. */
 export function isSameText(one: DraftText, other: DraftText): boolean {
   const textOf = (text: DraftText) =>
     JSON.stringify(text, (key, value: unknown) => (key === "key" ? undefined : value));
   return textOf(one) === textOf(other);
 }
 
-/** What is typed, as a request takes it. */
 export function feesOfText(text: DraftText) {
   return {
     currency: text.currency.trim().toUpperCase(),

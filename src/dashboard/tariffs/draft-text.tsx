@@ -1,7 +1,6 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { Button } from "../ui/button.tsx";
 
-/** How something of a draft is typed, and when two say the same. */
 interface Typing<Loaded, Text> {
   readonly textOf: (loaded: Loaded) => Text;
   readonly isSame: (one: Text, other: Text) => boolean;

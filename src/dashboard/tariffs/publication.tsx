@@ -99,7 +99,6 @@ function useReplaces(inForce: number, replaced: () => void) {
   return { replaces, noteReplaced };
 }
 
-/** Puts a draft in force, now or at a time, after asking. */
 export function PublishDraft(props: {
   readonly draft: TariffDraft;
   readonly inForce: Query<TariffVersion | null>;
@@ -249,7 +248,6 @@ function ReplacedNote(props: {
   );
 }
 
-/** What became of publishing. */
 function publishedText(version: number, published: boolean): string {
   return published
     ? `Version ${version} is in force.`

@@ -24,7 +24,6 @@ const MOST_CUT_OFFS = 20;
 /** The id of the list of time zones, which the fields of all schedules share. */
 const TIME_ZONES = "time-zones";
 
-/** What the fields of time zones find while one types. */
 export function TimeZones() {
   return (
     <datalist id={TIME_ZONES}>
@@ -40,7 +39,6 @@ interface Props {
   readonly change: (schedule: ScheduleText) => void;
 }
 
-/** The fields of one schedule. */
 export function ScheduleFields({ schedule, change }: Props) {
   const { path } = schedule;
   const field = (name: "name" | "time_zone" | "lead_time_minutes" | "horizon_days") => ({
@@ -246,7 +244,6 @@ interface ExceptionProps {
   readonly remove: () => void;
 }
 
-/** A date in words, or with its fields once it is opened. */
 function Exception(
   props: ExceptionProps & { readonly isOpen: boolean; readonly open: () => void },
 ) {
@@ -318,7 +315,6 @@ function ExceptionFields(props: ExceptionProps) {
   );
 }
 
-/** Slots of a length, or any time within the hours. */
 function Slots({ schedule, change }: Props) {
   const { path, slot_minutes } = schedule;
   const [isFree, setFree] = useState(slot_minutes === "");

@@ -3,7 +3,6 @@ import { fieldError } from "../api/problem.ts";
 import { decimalOf } from "../ui/format.ts";
 import { DAYS } from "./schedule-words.ts";
 
-/** A row as it is typed. */
 interface Row {
   /** Tells rows apart. */
   readonly key: number;
@@ -32,7 +31,6 @@ export interface CutOffText extends Row {
   readonly at: string;
 }
 
-/** A schedule as it is typed. */
 export interface ScheduleText extends Row {
   readonly name: string;
   readonly time_zone: string;
@@ -47,7 +45,6 @@ export interface ScheduleText extends Row {
   readonly as_soon_as_possible: boolean;
 }
 
-/** The schedules of a draft as they are typed. */
 export interface SchedulesText {
   readonly schedules: readonly ScheduleText[];
   readonly default_schedule: string;
@@ -55,7 +52,6 @@ export interface SchedulesText {
 
 let lastKey = 0;
 
-/** A row that is not stored yet. */
 function newRow(): Row {
   const key = ++lastKey;
   return { key, path: `new-${key}` };
@@ -69,7 +65,6 @@ export function newHours(after?: HoursText): HoursText {
   return { ...newRow(), opens: after?.closes ?? "08:00", closes: after ? "" : "18:00", fee: "" };
 }
 
-/** The same hours on another day. */
 export function copyOfHours(hours: readonly HoursText[]): readonly HoursText[] {
   return hours.map((row) => ({ ...row, ...newRow() }));
 }
@@ -98,7 +93,6 @@ export function newSchedule(name: string): ScheduleText {
   };
 }
 
-/** What a draft has, to be changed. */
 export function textOfSchedules({ schedules, defaultSchedule }: TariffSchedules): SchedulesText {
   return {
     schedules: schedules.map((schedule, i) => textOfSchedule(schedule, `schedules[${i}]`)),
@@ -134,7 +128,6 @@ function textOfSchedule(schedule: TariffSchedule, path: string): ScheduleText {
   };
 }
 
-/** Whether two say the same. */
 export function isSameSchedules(one: SchedulesText, other: SchedulesText): boolean {
   const textOf = (text: SchedulesText) =>
     JSON.stringify(text, (name, value: unknown) =>

@@ -2,7 +2,6 @@ import type { TariffSchedules } from "../../../gen/shipments/admin/v1/tariff_pb.
 import { DescriptionList } from "../ui/description-list.tsx";
 import { dateText, exceptionText, partsOf } from "./schedule-words.ts";
 
-/** Schedules in words, to be read. */
 export function SchedulesView(props: { readonly schedules: TariffSchedules }) {
   const { schedules, defaultSchedule } = props.schedules;
   if (schedules.length === 0) return <p class="minor">None: times cannot be chosen.</p>;

@@ -119,7 +119,6 @@ function counted(count: number, what: string): string {
   return count === 0 ? "" : `${numberText(count)} ${what}${count === 1 ? "" : "s"}`;
 }
 
-/** A schedule at a glance. */
 export function scheduleText({ timeZone, hours }: TariffSchedule): string {
   const week = weekTexts(hours).join("; ");
   return `${timeZone || "no time zone"}, ${week || "always closed"}`;
@@ -140,7 +139,6 @@ const PARTS: Readonly<Record<string, readonly [string, (of: TariffSchedule) => s
   ],
 };
 
-/** What the parts of a schedule are called, with their words. */
 export function partsOf(schedule: TariffSchedule): readonly (readonly [string, string])[] {
   return Object.entries(PARTS)
     .filter(([name]) => name !== "name")
@@ -151,7 +149,6 @@ function slotsText(minutes: number | undefined): string {
   return minutes === undefined ? "Any time within the hours" : minutesText(minutes);
 }
 
-/** A difference of two versions' schedules in words. */
 export interface DifferenceText {
   readonly schedule: string;
   readonly part: string;
@@ -159,7 +156,6 @@ export interface DifferenceText {
   readonly after: string;
 }
 
-/** The schedules of a version. */
 interface Schedules {
   readonly schedules: readonly TariffSchedule[];
   readonly defaultSchedule: string;

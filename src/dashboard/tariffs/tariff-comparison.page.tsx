@@ -21,7 +21,6 @@ const FILTERS = {
   to_version: { label: "To version", of: "number" },
 } as const;
 
-/** How two versions of the tariff differ, which the address names. */
 export function TariffComparisonPage() {
   const { query } = usePlace();
   const [from, to] = [versionIn(query, "from_version"), versionIn(query, "to_version")];
@@ -93,7 +92,6 @@ const COLUMNS: readonly Column<FeeDifference>[] = [
   { header: "After", cell: ({ after }) => after ?? "—" },
 ];
 
-/** Where schedules differ, in words. */
 function Schedules(props: {
   readonly from: number;
   readonly to: number;

@@ -38,7 +38,6 @@ interface SchedulesProps {
 const SCHEDULES_FORM = "schedules-form";
 const SAVE = "Save the schedules";
 
-/** The schedules of a draft, with what is wrong with them. */
 export function DraftSchedules(props: SchedulesProps) {
   const { draft, faults } = props;
   const query = useRpc(

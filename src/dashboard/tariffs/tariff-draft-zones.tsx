@@ -85,7 +85,6 @@ function layerInForce(version: number): TariffLayer {
   return { name, tone: "before", path: versionZonesPath(version) };
 }
 
-/** Puts a file in the place of the zones, and shows how far that is. */
 function Import(props: { readonly draft: TariffDraft }) {
   const { draft } = props;
   const [done, setDone] = useState<number>();
@@ -131,7 +130,6 @@ function fileIn(form: FormData): File {
   throw fieldError("data", `The file has ${bytesText(file.size)}; at most 64 MiB can be imported.`);
 }
 
-/** Faults, of which those of zones can be shown on the map. */
 export function FaultList(props: {
   readonly label: string;
   readonly faults: readonly DraftFault[];

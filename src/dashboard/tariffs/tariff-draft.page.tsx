@@ -178,7 +178,6 @@ function showFirstFault(): void {
   document.querySelector<HTMLElement>(faulty)?.focus();
 }
 
-/** What a check came to, in words. */
 function checkedText(checked: CheckTariffResponse, sorted: SortedFaults): string {
   const { fees, schedules, zones } = sorted;
   const { faults } = checked;

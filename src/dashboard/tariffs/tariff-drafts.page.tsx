@@ -26,7 +26,6 @@ const COLUMNS: readonly Column<TariffDraft>[] = [
   { header: "Changed", align: "end", cell: ({ updatedAt }) => <Time at={updatedAt} /> },
 ];
 
-/** The tariffs that are being prepared. */
 export function TariffDraftsPage() {
   const mayChange = useOperatorRole(OperatorRole.OPERATOR);
   const begun = usePlace().query.get("new");
@@ -56,7 +55,6 @@ export function TariffDraftsPage() {
   );
 }
 
-/** Asks for the name of a draft, and the version to copy. */
 function NewDraft({ from }: { readonly from: string | undefined }) {
   const choices = useVersionChoices(from);
   return (

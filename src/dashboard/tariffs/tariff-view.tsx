@@ -44,18 +44,15 @@ const STATES: Readonly<Record<TariffVersionState, Label>> = {
   [TariffVersionState.CALLED_OFF]: ["Called off", "bad"],
 };
 
-/** Where a version of the tariff stands. */
 export function VersionBadge({ state }: { readonly state: TariffVersionState }) {
   const [text, tone] = STATES[state] ?? STATES[TariffVersionState.UNSPECIFIED];
   return <Badge tone={tone}>{text}</Badge>;
 }
 
-/** The address of how two versions differ. */
 export function comparisonPath(from: number, to: number): string {
   return paths.tariffComparison({}, { from_version: String(from), to_version: String(to) });
 }
 
-/** Leads to where a draft is made of a version. */
 export function NewDraftLink({ version }: { readonly version: number }) {
   return (
     <a class="button" href={paths.tariffDrafts({}, { new: String(version) })}>
@@ -156,7 +153,6 @@ function Fee(props: { readonly text: string; readonly currency: string }) {
   );
 }
 
-/** The fees of a tariff, with its tiers as a table. */
 export function FeesView({ fees }: { readonly fees: TariffFees }) {
   const { currency, tiers } = fees;
   const fee = (text: string) => <Fee text={text} currency={currency} />;

@@ -10,12 +10,10 @@ import type { LayerTone } from "../map/zone-shapes.ts";
 import { type ListedZone, NO_ZONES, readZoneDocument, type ZoneDocument } from "./zone-document.ts";
 import "./tariffs.css";
 
-/** The address of the zones of a version. */
 export function versionZonesPath(version: number): string {
   return `/admin/v1/tariff_versions/${version}/zones`;
 }
 
-/** A document of zones on a map. */
 export interface TariffLayer {
   /** What the legend calls it. */
   readonly name: string;
@@ -91,7 +89,6 @@ function LoadedMap(props: {
   );
 }
 
-/** Leads to a document of zones, as a file. */
 export function Download(props: { readonly path: string; readonly name: string }) {
   return (
     <a class="button" href={props.path} download={`${props.name}.geojson`}>
@@ -143,7 +140,6 @@ function Legend(props: {
 /** How many names are shown at once. */
 const SHOWN = 100;
 
-/** The names of zones, to find one and have it marked on the map. */
 function ZoneNames({ listed }: { readonly listed: readonly ListedZone[] }) {
   const id = useId();
   const marked = useMarkedIndex();

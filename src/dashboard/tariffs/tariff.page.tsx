@@ -67,7 +67,6 @@ function NoTariff() {
   );
 }
 
-/** What takes effect next. */
 function Scheduled(props: {
   readonly version: TariffVersion;
   readonly inForce: number | undefined;
@@ -138,7 +137,6 @@ function CompareLatest({ versions }: { readonly versions: readonly TariffVersion
   );
 }
 
-/** One version of the tariff, with what can be done with it. */
 export function TariffVersionPage(props: ParametersOf<"tariffVersion">) {
   const version = /^\d{1,9}$/.test(props.version) ? Number(props.version) : 0;
   const query = useRpc(TariffService.method.getTariffVersion, { version });

@@ -2,7 +2,6 @@ import { useCallback, useEffect, useLayoutEffect, useState } from "preact/hooks"
 import { guardLeaving, type Leave } from "../routes/router.ts";
 import { Dialog, openDialog } from "../ui/dialog.tsx";
 
-/** A form of a draft, whose button is in the bar of the page. */
 export interface UnsavedForm {
   readonly id: string;
   /** What its button says. */
@@ -35,7 +34,6 @@ export function useUnsaved(): readonly [forms: readonly UnsavedForm[], note: Not
   return [forms, note];
 }
 
-/** Tells the bar whether a form has changes that are not saved. */
 export function useNoteUnsaved(
   note: NoteUnsaved,
   { id, submit, isRunning }: UnsavedForm,

@@ -1,6 +1,5 @@
 import type { Zone, Zones } from "../map/map-geometry.ts";
 
-/** A zone in a document. */
 export interface ListedZone {
   /** Its place in the document, from 0. */
   readonly index: number;

@@ -1,10 +1,8 @@
 import type { ComponentChildren } from "preact";
 import type { Choices } from "./fields.tsx";
 
-/** What a state means for the reader. */
 export type Tone = "neutral" | "active" | "good" | "attention" | "bad";
 
-/** What a state is called, and means. */
 export type Label = readonly [text: string, tone: Tone];
 
 /** A state, as a small label; its words say all that its colour says. */

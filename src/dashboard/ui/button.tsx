@@ -10,7 +10,6 @@ export interface ButtonProps {
   readonly children: ComponentChildren;
 }
 
-/** A button that does something at once, or opens a dialog. */
 export function Button(
   props: ButtonProps & {
     readonly quiet?: boolean;

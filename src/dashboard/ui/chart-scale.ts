@@ -1,4 +1,3 @@
-/** The axis of a chart, from zero. */
 export interface Scale {
   /** The value at the top. */
   readonly most: number;

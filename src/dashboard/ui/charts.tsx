@@ -11,7 +11,6 @@ export interface Point {
   readonly text: string;
 }
 
-/** A point of a line, with where it is on the axis. */
 export interface LinePoint extends Point {
   /** The label as short as it can be, such as a day without its year. */
   readonly short: string;
@@ -106,7 +105,6 @@ export function LineChart(props: LineChartProps) {
   );
 }
 
-/** Where things are in a chart of some width, in pixels. */
 type Plot = ReturnType<typeof plotOf>;
 
 function plotOf(props: LineChartProps, width: number) {
@@ -138,7 +136,6 @@ function plotOf(props: LineChartProps, width: number) {
   };
 }
 
-/** Lines at round values with what they are, and the names of points. */
 function Grid({ plot, points }: { readonly plot: Plot; readonly points: readonly LinePoint[] }) {
   return (
     <>
@@ -249,7 +246,6 @@ function readingText(now: Point, before: Point | undefined): string {
   return `${now.label}: ${now.text}${before ? `; ${before.label}: ${before.text}` : ""}`;
 }
 
-/** The values of a chart as a table for screen readers. */
 function Values({
   label,
   points,

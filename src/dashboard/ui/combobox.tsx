@@ -3,7 +3,6 @@ import { useEffect, useId, useState } from "preact/hooks";
 import { Field } from "./fields.tsx";
 import "./combobox.css";
 
-/** Something that can be chosen for what is typed. */
 export interface ComboboxOption {
   /** Tells it from the others. */
   readonly key: string;

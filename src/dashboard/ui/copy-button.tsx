@@ -27,7 +27,6 @@ export function CopyButton(props: { readonly text: string; readonly what: string
   );
 }
 
-/** Text for a terminal or a program, to be copied. */
 export function Code(props: { readonly text: string; readonly what: string }) {
   return (
     <div class="code">
@@ -37,7 +36,6 @@ export function Code(props: { readonly text: string; readonly what: string }) {
   );
 }
 
-/** The id of a record, to be copied. */
 export function Id({ id }: { readonly id: string | bigint }) {
   return (
     <>

@@ -38,7 +38,6 @@ export function useDayRange(now: string): Range {
   return { fromDate: from ?? addDays(to, 1 - Number(USUAL)), toDate: to };
 }
 
-/** As many days as some, and before them. */
 export function rangeBefore({ fromDate, toDate }: Range): Range {
   const count = Math.round((Date.parse(toDate) - Date.parse(fromDate)) / DAY_MS) + 1;
   return { fromDate: addDays(fromDate, -count), toDate: addDays(fromDate, -1) };

@@ -23,7 +23,6 @@ export interface Figure {
   readonly note?: ComponentChildren;
 }
 
-/** Values at a glance, beside each other. */
 export function Figures({ items }: { readonly items: readonly Figure[] }) {
   return (
     <dl class="figures">

@@ -31,7 +31,6 @@ export function openDialog(dialog: VNode): void {
   opened.set(<Fragment key={++count}>{dialog}</Fragment>);
 }
 
-/** A button that opens a dialog. */
 export function DialogButton(props: ButtonProps & { readonly dialog: VNode }) {
   const { dialog, ...button } = props;
   return <Button {...button} onClick={() => openDialog(dialog)} />;

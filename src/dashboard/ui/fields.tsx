@@ -28,7 +28,6 @@ interface FieldProps {
   readonly optional?: boolean;
 }
 
-/** What ties an input to its label, hint and error. */
 interface InputProps {
   readonly id: string;
   readonly name: string;
@@ -75,7 +74,6 @@ export function Field(
   );
 }
 
-/** Values and what they are called. */
 export type Choices = readonly (readonly [value: string, label: string])[];
 
 interface TypedProps extends FieldProps {
@@ -127,14 +125,12 @@ export function TextField(
   );
 }
 
-/** Several lines of text. */
 export function TextAreaField(props: TypedProps) {
   return (
     <Field {...props}>{(input) => <textarea {...input} rows={3} {...contentOf(props)} />}</Field>
   );
 }
 
-/** One of several. */
 export function SelectField(props: TypedProps & { readonly choices: Choices }) {
   const { value, onInput } = props;
   return (
@@ -168,7 +164,6 @@ export function OverlapField(props: {
   return <SelectField name="overlap_seconds" {...props} choices={OVERLAPS} />;
 }
 
-/** Inputs under one label, with what is wrong with them together. */
 export function FieldGroup(
   props: FieldProps & {
     /** Checkboxes beside each other, or parts of which the first choose one. */
@@ -201,7 +196,6 @@ export function FieldGroup(
   );
 }
 
-/** Any of several. */
 export function ChoicesField(
   props: FieldProps & {
     readonly choices: Choices;

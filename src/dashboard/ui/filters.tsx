@@ -53,7 +53,6 @@ function valueOf({ of, choices }: Filter, value: string): string | undefined {
   return chosen?.[0];
 }
 
-/** Says what of the address is left out, and what can be chosen. */
 function leftOut({ label, of, choices }: Filter, value: string): string {
   const refusal = `“${value}” is left out of the filters: ${label}`;
   if (of === "day") return `${refusal} takes a day such as 2026-11-01.`;

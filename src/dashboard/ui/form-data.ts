@@ -57,7 +57,6 @@ export function textOf(form: FormData, name: string): string {
   return typeof value === "string" ? value.trim() : "";
 }
 
-/** What was typed into a field that may be left empty. */
 export function optionalTextOf(form: FormData, name: string): string | undefined {
   return textOf(form, name) || undefined;
 }

@@ -6,7 +6,6 @@ import type { Action } from "../api/use-action.ts";
 import { toast } from "./toast.tsx";
 import "./form.css";
 
-/** What the fields of a form need of it. */
 interface FormState {
   readonly problem: Problem | undefined;
   /** Labels by the names of the fields; refusals of other names stand above the buttons. */
@@ -100,7 +99,6 @@ export function Form(props: {
   );
 }
 
-/** Submits the form around it, or the one of an id. */
 export function SubmitButton(props: {
   readonly submit: string;
   readonly isRunning: boolean;

@@ -1,6 +1,5 @@
 import { timestampDate, type Timestamp } from "@bufbuild/protobuf/wkt";
 
-/** A time of a message, or of the browser. */
 export type Instant = Timestamp | Date;
 
 export function dateOf(instant: Instant): Date {

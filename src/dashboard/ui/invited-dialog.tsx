@@ -1,6 +1,5 @@
 import { SecretDialog } from "./dialog.tsx";
 
-/** What came of an invitation. */
 export interface Invited {
   readonly data?: { readonly email: string } | undefined;
   /** Path and fragment of a link. */

@@ -2,7 +2,6 @@
 const FOCUSABLE =
   "a[href], button:enabled, input:enabled, select:enabled, textarea:enabled, summary, [tabindex='0']";
 
-/** What had the focus, and where it stood. */
 interface Held {
   readonly element: Element;
   /** What took the focus by Tab before it. */

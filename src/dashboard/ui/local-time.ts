@@ -60,7 +60,6 @@ export function instantOf(
   return new Date(localMs - (!fits(before) && fits(after) ? after : before));
 }
 
-/** The day some days after one, or before it. */
 export function addDays(date: string, days: number): string {
   return new Date(Date.parse(`${date}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10);
 }

@@ -9,7 +9,6 @@ export interface Link {
   readonly href: string;
 }
 
-/** Names the page in the browser's tab and history. */
 export function useTitle(title: string): void {
   const isTest = useIsTest();
   useEffect(() => {
@@ -48,7 +47,6 @@ export function Page(props: {
   );
 }
 
-/** A part of a page under a heading of its own, in a frame. */
 export function Section(props: {
   readonly title: string;
   /** What a link to it ends with. */
@@ -91,7 +89,6 @@ export function Empty(props: {
 
 export const TO_START: Link = { label: "Go to the start", href: paths.home({}) };
 
-/** Shown at an address that leads to no page. */
 export function NotFoundPage() {
   return (
     <Page title="Page not found">

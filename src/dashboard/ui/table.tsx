@@ -14,7 +14,6 @@ export interface Column<T> {
   readonly clips?: boolean;
 }
 
-/** Rows that are selected, with a box before each. */
 export interface Selection<T> {
   readonly has: (row: T) => boolean;
   readonly change: (rows: readonly T[], isSelected: boolean) => void;

@@ -15,7 +15,6 @@ const DISABLED: Readonly<Record<WebhookDisabledReason, string>> = {
   [WebhookDisabledReason.FAILING]: "Disabled: it failed for five days",
 };
 
-/** Whether events are sent to a webhook, and whether they arrive. */
 export function WebhookBadge({ webhook }: { readonly webhook: Webhook }) {
   const { enabled, disabledReason = WebhookDisabledReason.UNSPECIFIED, failingSince } = webhook;
   if (!enabled) {
@@ -51,7 +50,6 @@ export function LastAnswer({ delivery }: { readonly delivery: WebhookDelivery })
   );
 }
 
-/** How the sending of one event stands. */
 export function DeliveryBadge({ status }: { readonly status: WebhookDeliveryStatus }) {
   const [text, tone] = DELIVERY[status];
   return <Badge tone={tone}>{text}</Badge>;

@@ -66,7 +66,6 @@ function WebhookSecret(props: { readonly secret: string; readonly close?: () => 
   );
 }
 
-/** Adds a webhook, shows its secret, and leads to it. */
 export function CreateWebhook({ workspace }: { readonly workspace: string }) {
   return (
     <RpcDialog

@@ -29,7 +29,6 @@ import {
 
 const LABELS: ReadonlyMap<string, string> = new Map(EVENT_TYPES);
 
-/** The types of events that a webhook is sent. */
 function typesText({ types }: Webhook): string {
   if (types.includes(ALL_TYPES)) return "All events";
   return types.map((type) => LABELS.get(type) ?? type).join(", ");
@@ -42,7 +41,6 @@ const COLUMNS: readonly Column<Webhook>[] = [
   { header: "Created", align: "end", cell: ({ createdAt }) => <Time at={createdAt} /> },
 ];
 
-/** The addresses that events of a workspace are sent to. */
 export function WebhooksPage({ workspace }: ParametersOf<"webhooks">) {
   const isAdmin = hasRole(useWorkspace(), "admin");
   const list = useRpc(WebhookService.method.listWebhooks, {});
@@ -102,7 +100,6 @@ export function WebhookPage(props: ParametersOf<"webhook">) {
   );
 }
 
-/** What can be done with a webhook, by the reader's role. */
 function Actions(props: {
   readonly webhook: Webhook;
   /** The address of the page of all webhooks. */

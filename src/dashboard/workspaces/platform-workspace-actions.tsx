@@ -83,7 +83,6 @@ function RenameDialog({ workspace: { id, name } }: ActionProps) {
   );
 }
 
-/** Suspends a workspace, or resumes one that is suspended. */
 function SuspendDialog({ workspace: { id, name, suspendedAt } }: ActionProps) {
   const request = { workspace: id };
   return suspendedAt === undefined ? (

@@ -18,7 +18,6 @@ import { DialogButton } from "../ui/dialog.tsx";
 import { Section } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 
-/** The keys of a workspace, as operators see and change them. */
 export function PlatformWorkspaceKeys(props: { readonly workspace: bigint }) {
   const { workspace } = props;
   const workspaces = useClient(WorkspaceAdminService);

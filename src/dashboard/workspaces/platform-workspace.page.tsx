@@ -77,7 +77,6 @@ function About(props: ActionProps) {
   );
 }
 
-/** Leads to a workspace's test twin, or from there to the workspace. */
 function OtherMode({ id }: { readonly id: bigint }) {
   return <a href={paths.platformWorkspace({ workspace: id })}>Workspace {String(id)}</a>;
 }

@@ -64,7 +64,6 @@ const ADDRESS_LABELS: Labels = new Map(
 /** How the reader has come back from Stripe, as the address says. */
 const BACK = "back";
 
-/** Sends the reader to where Stripe asks about the account. */
 function useGoToStripe(): () => Promise<void> {
   const connections = useClient(PaymentConnectionService);
   const { id } = useWorkspace();
@@ -219,7 +218,6 @@ function DisconnectDialog() {
   );
 }
 
-/** Has the account read at Stripe anew. */
 function useCheck() {
   const call = useCall();
   return async () =>

@@ -20,13 +20,11 @@ export const CONNECTION_STATES: Readonly<Record<PaymentConnectionState, Label>> 
   [NONE]: ["Not connected", "bad"],
 };
 
-/** Whether payments can be taken. */
 export function ConnectionBadge({ state }: { readonly state: PaymentConnectionState }) {
   const [text, tone] = CONNECTION_STATES[state] ?? CONNECTION_STATES[UNSPECIFIED];
   return <Badge tone={tone}>{text}</Badge>;
 }
 
-/** What a workspace's account at Stripe is like, and what that means. */
 export function StripeConnection({ connection }: { readonly connection: PaymentConnection }) {
   const { state, account, live, ownKey, missing, connectedAt, checkedAt } = connection;
   return (

@@ -14,7 +14,6 @@ import { numberText } from "../ui/format.ts";
 import { Section } from "../ui/page.tsx";
 import { TimeZoneDialog } from "./time-zone-dialog.tsx";
 
-/** What a workspace is called and how it stands. */
 export function WorkspaceSection(props: { readonly workspace: Workspace }) {
   const { id, name, bookingBlockers, timeZone } = props.workspace;
   return (
@@ -59,7 +58,6 @@ function TimeZoneButton(props: { readonly workspace: Workspace }) {
   );
 }
 
-/** How much of everything a workspace may. */
 export function LimitsSection({ limits }: { readonly limits: Limits }) {
   const { requestBytes, pageSize, batchRoutes, metadataKeys, quote, read, write } = limits;
   return (
