@@ -15,7 +15,6 @@ export interface Problem {
   readonly fields: Readonly<Record<string, readonly string[]>>;
   /** Why, for programs, such as `SHIPMENT_STATE`; undefined when the service did not say. */
   readonly reason: string | undefined;
-  /** Particulars that belong to the reason. */
   readonly facts: Readonly<Record<string, string>>;
   readonly code: Code;
 }

@@ -56,7 +56,6 @@ export function noteLeft(): void {
   noteSignedOut();
 }
 
-/** Who has signed in, for the pages behind the sign-in page. */
 export const SignedIn = createContext<Account | undefined>(undefined);
 
 export function useAccount(): Account {

@@ -75,7 +75,6 @@ interface Refused {
 export interface Options {
   /** The identity provider at which people can sign in; null for none. */
   readonly oidc: { readonly name: string } | null;
-  /** Whether the service sends mails. */
   readonly mail: boolean;
   readonly grpc: { readonly url: string | null; readonly port: number | null };
 }

@@ -9,7 +9,6 @@ import "./attention.css";
 export function AttentionList(props: {
   /** What would be there, for when nothing is. */
   readonly otherwise: string;
-  /** The things to be done, as items. */
   readonly itemsOf: (attention: AttentionAt) => readonly ComponentChildren[];
 }) {
   const query = useContext(AttentionQuery)!;

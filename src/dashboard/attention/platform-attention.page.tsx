@@ -103,7 +103,6 @@ function Unnamed({ kind, count, subjects }: PlatformAttention) {
   );
 }
 
-/** How one of a kind is shown. */
 const SHOWN: Readonly<
   Partial<Record<PlatformAttentionKind, (subject: PlatformAttentionSubject) => JSX.Element>>
 > = {

@@ -126,7 +126,6 @@ export function useRecentChanges(
 export function RecentChanges(props: {
   readonly title: string;
   readonly query: Query<ListAuditEntriesResponse>;
-  /** The audit log with the same filters. */
   readonly href: string;
 }) {
   const { title, query, href } = props;

@@ -90,7 +90,6 @@ function fieldsWords(changes: readonly ChangedField[]): string {
   return words.length === 1 ? words[0]! : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
 }
 
-/** What each kind of thing is called. */
 const KINDS: Readonly<Record<string, string>> = {
   workspace: "workspace",
   api_key: "key",

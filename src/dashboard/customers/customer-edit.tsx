@@ -12,7 +12,6 @@ import { StaleNote } from "../ui/stale-note.tsx";
 import { toast } from "../ui/toast.tsx";
 
 export interface CustomerDialogProps {
-  /** The customer as they are now. */
   readonly customer: Customer;
   readonly close: () => void;
 }
@@ -27,7 +26,6 @@ export function EditCustomerDialog(props: CustomerDialogProps) {
   return <EditForm key={from.etag} {...props} from={from} restart={() => setFrom(customer)} />;
 }
 
-/** The usual addresses, by the names of their fields. */
 const ENDS = [
   ["default_pickup", "defaultPickup", "Pickup"],
   ["default_dropoff", "defaultDropoff", "Dropoff"],

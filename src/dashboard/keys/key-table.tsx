@@ -13,7 +13,6 @@ import { Time } from "../ui/values.tsx";
 type Key = Pick<ApiKey, "id" | "name" | "last4" | "createdAt" | "lastUsedAt" | "endsAt">;
 
 interface SecretOwner {
-  /** What to do with a new secret. */
   readonly secretText: ComponentChildren;
 }
 
@@ -147,7 +146,6 @@ function secretDialog({ secretText }: SecretOwner, secret: string): VNode {
   );
 }
 
-/** Columns that every table of keys has. */
 export const KEY_USE_COLUMNS: readonly Column<Key>[] = [
   { header: "Created", cell: ({ createdAt }) => <Time at={createdAt} /> },
   {
@@ -156,7 +154,6 @@ export const KEY_USE_COLUMNS: readonly Column<Key>[] = [
   },
 ];
 
-/** Columns of the keys of a workspace. */
 export const API_KEY_COLUMNS: readonly Column<ApiKey>[] = [
   {
     header: "Name",

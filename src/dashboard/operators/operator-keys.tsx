@@ -22,7 +22,6 @@ import type { Column } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 import { isSelf } from "./operator-badge.tsx";
 
-/** What to do with the new key of an operator. */
 export const OPERATOR_KEY_TEXT = (
   <>
     Programs and the command line call with it, in the header <code>Authorization: Bearer</code>.

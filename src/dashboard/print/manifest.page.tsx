@@ -20,7 +20,6 @@ import { PrintPage } from "./print-page.tsx";
 /** What is looked through for those of a day. */
 const WAITING = { status: ShipmentStatus.AWAITING_PICKUP };
 
-/** What the address says of the day. */
 const DAY = { day: { label: "Day of pickup", of: "day" } } as const;
 
 /** What is to be picked up on a day, for the courier to check and sign. */

@@ -7,7 +7,6 @@ import "./print.css";
 export function PrintPage(props: {
   readonly title: string;
   readonly up: Link;
-  /** What is chosen before printing. */
   readonly children?: ComponentChildren;
   readonly sheets: ComponentChildren;
 }) {

@@ -63,7 +63,6 @@ export function withQuery(pathname: string, query: object): string {
 /** The parameters in the address of a page, which are its props. */
 export type ParametersOf<Name extends PageName> = Parameters<(typeof PAGES)[Name]["path"]>;
 
-/** The addresses of all pages. */
 export const paths = {
   home: path("/"),
   signIn: path("/sign-in"),

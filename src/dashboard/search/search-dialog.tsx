@@ -13,14 +13,12 @@ import { ProblemNote } from "../ui/query-view.tsx";
 import { recentShipments } from "../shipments/recent-shipments.ts";
 import "./search-dialog.css";
 
-/** The most that is searched by. */
 const MAX_LENGTH = 60;
 /** How long somebody has to pause before it is searched, in milliseconds. */
 const PAUSE_MS = 80;
 
 export interface SearchDialogProps {
   readonly workspace: string;
-  /** The pages of the navigation. */
   readonly pages: readonly (readonly [label: string, href: string])[];
   readonly close: () => void;
 }

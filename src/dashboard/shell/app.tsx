@@ -107,7 +107,6 @@ function followAccount(): () => void {
   };
 }
 
-/** The workspace that a path is in. */
 const WORKSPACE_PATH = /^\/w\/(\d+)(\/|$)/;
 
 function CurrentPage({ pathname }: { readonly pathname: string }) {

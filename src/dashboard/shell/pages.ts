@@ -4,14 +4,12 @@ import { paths } from "../routes/paths.ts";
 
 type Components = Readonly<Record<string, ComponentType<object>>>;
 
-/** How to load the code of pages, by their files. */
 const FILES = import.meta.glob<Components>("../*/*.page.tsx");
 
 const LOADERS = new Map(
   Object.entries(FILES).map(([file, load]) => [file.replace(/^.*\/(.+)\.page\.tsx$/, "$1"), load]),
 );
 
-/** The components of the pages that were loaded. */
 const loaded = new Map<PageName, ComponentType<object>>();
 
 export interface FoundPage {

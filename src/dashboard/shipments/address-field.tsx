@@ -9,7 +9,6 @@ import { numberText } from "../ui/format.ts";
 import { placeIn } from "./place-text.ts";
 import { useDistance, useFoundAddresses } from "./use-addresses.ts";
 
-/** The longest address that a shipment takes. */
 const MAX_LENGTH = 500;
 
 interface Suggestion extends ComboboxOption {
@@ -34,7 +33,6 @@ export function AddressField(props: {
   /** Where matches are preferred while there is no place. */
   readonly near: LatLng | undefined;
   readonly recent: readonly RecentAddress[];
-  /** Whether there is a geocoder. */
   readonly hasSearch: boolean;
   readonly type: (text: string) => void;
   readonly choose: (place: LatLng, address: string | undefined) => void;

@@ -74,14 +74,12 @@ export function customerOf(choice: CustomerChoice, form: FormData) {
   return { customerId: id, customerName: name, customerEmail: email };
 }
 
-/** How many customers are shown. */
 const SHOWN = 8;
 
 /** Finds a customer by the name or the email; shows the newest as long as nothing is typed. */
 export function ExistingCustomer(props: {
   /** The name of the request's field; `customer_id` when not given. */
   readonly name?: string;
-  /** One that is not to be chosen. */
   readonly except?: bigint;
   readonly chosen: Customer | undefined;
   readonly choose: (customer: Customer | undefined) => void;

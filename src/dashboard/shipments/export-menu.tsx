@@ -13,7 +13,6 @@ import { bytesText } from "../ui/format.ts";
 import { Progress } from "../ui/query-view.tsx";
 
 interface ExportProps {
-  /** Those of the list. */
   readonly filters: MessageInitShape<typeof ExportShipmentsRequestSchema>;
 }
 

@@ -10,7 +10,6 @@ interface Row {
   readonly value: string;
 }
 
-/** The most notes that a shipment has. */
 const MOST = 20;
 
 /** Rows for the notes of a shipment, to be read by `metadataOf`. */

@@ -8,9 +8,7 @@ import type {
 
 export type ShipmentFilters = MessageInitShape<typeof ListShipmentsRequestSchema>;
 
-/** How many shipments are loaded at most. */
 export const MOST_LOADED = 1_000;
-/** How many are asked for at once. */
 const PAGE_SIZE = 100;
 
 /** Loads the newest shipments that the filters leave, page by page; not whole when there are more. */

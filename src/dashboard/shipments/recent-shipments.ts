@@ -1,4 +1,3 @@
-/** How many shipments are remembered. */
 const MOST = 6;
 
 export interface RecentShipment {

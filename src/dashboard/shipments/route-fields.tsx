@@ -173,7 +173,6 @@ function Coordinates(
   );
 }
 
-/** How many recent addresses of a customer are suggested. */
 const MAX_RECENT = 5;
 
 /** The addresses that a customer used last. */

@@ -2,7 +2,6 @@ import { degreesFrom, numberFrom } from "../ui/format.ts";
 import type { LatLng } from "../map/map-geometry.ts";
 import { placeIn } from "./place-text.ts";
 
-/** The fields of a route, by their names in requests. */
 export const ROUTE_FIELDS = [
   "pickup_lat",
   "pickup_lng",

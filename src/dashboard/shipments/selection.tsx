@@ -120,7 +120,6 @@ export function SelectionBar(props: {
   readonly workspace: string;
   readonly selected: readonly Shipment[];
   readonly clear: () => void;
-  /** Called with the references of those that were changed. */
   readonly changed: (references: readonly string[]) => void;
 }) {
   const { selected, clear, changed } = props;

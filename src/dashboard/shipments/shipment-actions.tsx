@@ -66,7 +66,6 @@ export function ShipmentActions(props: {
   readonly shipment: Shipment;
   /** Whether payments and refunds are recorded by themselves. */
   readonly isOnline: boolean;
-  /** What else there is to do, before the most usual. */
   readonly children: ComponentChildren;
 }) {
   const { shipment, isOnline, children } = props;

@@ -105,7 +105,6 @@ function Clipped({ text, title = text }: { readonly text: string; readonly title
 const DEFAULT = ["customer", "from", "to", "total", "booked"];
 const STORED_AS = "shipment-columns";
 
-/** The ids of the columns that this browser shows. */
 const shown = createStore<readonly string[]>(stored());
 
 function stored(): readonly string[] {

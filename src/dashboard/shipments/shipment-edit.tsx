@@ -19,7 +19,6 @@ import { toast } from "../ui/toast.tsx";
 import "./shipments.css";
 
 export interface ShipmentDialogProps {
-  /** The shipment as it is now. */
   readonly shipment: Shipment;
   readonly close: () => void;
 }

@@ -20,7 +20,6 @@ const NO_SHIPMENTS: readonly Shipment[] = [];
 
 export function ShipmentList(
   props: ShipmentListProps & {
-    /** Whether they are all of one customer, whom the page names. */
     readonly ofOneCustomer?: boolean;
   },
 ) {

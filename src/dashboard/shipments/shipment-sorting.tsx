@@ -15,7 +15,6 @@ const OF_QUEUE = [
   ["total", "Smallest total first"],
 ] as const;
 
-/** How the address says a list is sorted. */
 const ORDER_BY = "order_by";
 
 /** How the list is sorted that the address asks for; undefined for the usual way, and where it cannot be so. */

@@ -24,7 +24,6 @@ import { ColumnChooser } from "./shipment-columns.tsx";
 import { SelectableShipmentList, ShipmentList } from "./shipment-list.tsx";
 import { orderOf, Sorting } from "./shipment-sorting.tsx";
 
-/** The statuses that are a queue each. */
 const QUEUED: ReadonlySet<ShipmentStatus | undefined> = new Set([
   ShipmentStatus.PENDING,
   ShipmentStatus.AWAITING_PICKUP,

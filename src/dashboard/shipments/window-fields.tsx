@@ -54,7 +54,6 @@ export interface Windows {
   /** Whether a time is wanted that is not there yet: then nothing is to be asked for. */
   readonly isUnset: boolean;
   readonly problem: Problem | undefined;
-  /** Lists anew what can be chosen. */
   readonly reload: () => void;
   /** Lists further days of an end; undefined while that is done. */
   readonly listMore: Readonly<Record<End, (() => void) | undefined>>;

@@ -11,7 +11,6 @@ type Zones = ReadonlyMap<string, string>;
 
 const NONE: Zones = new Map();
 
-/** The names of zones by the points in them. */
 const ZonesOfPoints = createContext(NONE);
 
 /** Asks for the zones of up to 50 shipments at once, so that what is within can show them. */

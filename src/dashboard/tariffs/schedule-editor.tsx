@@ -14,11 +14,8 @@ import {
 } from "./schedule-fields.ts";
 import { dateText, DAYS, daysText, exceptionText, isOvernight } from "./schedule-words.ts";
 
-/** The most dates of a schedule that differ. */
 const MOST_EXCEPTIONS = 400;
-/** The most hours of one date. */
 const MOST_HOURS = 10;
-/** The most cut-offs of a schedule. */
 const MOST_CUT_OFFS = 20;
 
 /** The id of the list of time zones, which the fields of all schedules share. */
@@ -139,7 +136,6 @@ function Week({ schedule, change }: Props) {
 
 function HoursRows(props: {
   readonly hours: readonly HoursText[];
-  /** What they are the hours of. */
   readonly of: string;
   readonly change: (hours: readonly HoursText[]) => void;
 }) {

@@ -4,7 +4,6 @@ import { decimalOf } from "../ui/format.ts";
 import { DAYS } from "./schedule-words.ts";
 
 interface Row {
-  /** Tells rows apart. */
   readonly key: number;
   /** What leads to it in the stored draft, which faults name, such as `schedules[0].hours[2]`; rows that are not stored have one of their own. */
   readonly path: string;

@@ -6,7 +6,6 @@ import type {
 } from "../../../gen/shipments/admin/v1/tariff_pb.js";
 import { numberText } from "../ui/format.ts";
 
-/** The days of the week, as tariffs name them and as people do. */
 export const DAYS = [
   ["mon", "Monday"],
   ["tue", "Tuesday"],

@@ -71,7 +71,6 @@ export function DraftForm(props: {
 
 const TYPING = { textOf: textOfDraft, isSame: isSameText };
 
-/** The most tiers that a draft has. */
 const MOST = 1_000;
 
 function Tiers(props: {

@@ -103,7 +103,6 @@ const TYPING = {
   isSame: isSameSchedules,
 };
 
-/** The most schedules that a tariff has. */
 const MOST = 100;
 
 interface SchedulesFieldsProps {

@@ -115,7 +115,6 @@ function Import(props: { readonly draft: TariffDraft }) {
   );
 }
 
-/** The most bytes that the zones of a draft have. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /**

@@ -130,7 +130,6 @@ function VersionLink({ version }: { readonly version: number }) {
   return <a href={paths.tariffVersion({ version: String(version) })}>version {version}</a>;
 }
 
-/** The most decimals that a rate has. */
 const RATE_DECIMALS = 6;
 
 /**

@@ -15,7 +15,6 @@ export function versionZonesPath(version: number): string {
 }
 
 export interface TariffLayer {
-  /** What the legend calls it. */
   readonly name: string;
   readonly tone: LayerTone;
   readonly path: string;
@@ -40,7 +39,6 @@ export function TariffMap(props: {
   readonly label: string;
   readonly below?: TariffLayer | undefined;
   readonly layer: TariffLayer;
-  /** Stands between the map and the names. */
   readonly children?: (document: ZoneDocument) => ComponentChildren;
 }) {
   const { below, layer } = props;
@@ -137,7 +135,6 @@ function Legend(props: {
   );
 }
 
-/** How many names are shown at once. */
 const SHOWN = 100;
 
 function ZoneNames({ listed }: { readonly listed: readonly ListedZone[] }) {

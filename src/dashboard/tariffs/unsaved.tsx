@@ -4,7 +4,6 @@ import { Dialog, openDialog } from "../ui/dialog.tsx";
 
 export interface UnsavedForm {
   readonly id: string;
-  /** What its button says. */
   readonly submit: string;
   readonly isRunning: boolean;
 }

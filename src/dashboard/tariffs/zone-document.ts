@@ -13,7 +13,6 @@ export interface ListedZone {
 /** A document of zones as far as it can be shown; that of a draft can have any fault. */
 export interface ZoneDocument {
   readonly listed: readonly ListedZone[];
-  /** Those that can be drawn. */
   readonly zones: Zones;
   /** Whether it is GeoJSON with a list of features at all. */
   readonly isReadable: boolean;

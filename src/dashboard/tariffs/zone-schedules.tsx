@@ -14,7 +14,6 @@ import { useRpc } from "../api/use-query.ts";
 
 interface Props {
   readonly draft: TariffDraft;
-  /** Where the document of zones is. */
   readonly path: string;
   readonly document: ZoneDocument;
   readonly mayChange: boolean;
@@ -80,7 +79,6 @@ export function ZoneSchedules(props: Props) {
   );
 }
 
-/** How many names stand in a line. */
 const SHOWN = 12;
 
 function namesText(zones: readonly ListedZone[]): string {

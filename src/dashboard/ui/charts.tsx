@@ -4,10 +4,8 @@ import { namedPoints, scaleTo } from "./chart-scale.ts";
 import "./charts.css";
 
 export interface Point {
-  /** What the value belongs to, such as a day. */
   readonly label: string;
   readonly value: number;
-  /** The value in words, such as an amount with its currency. */
   readonly text: string;
 }
 

@@ -4,10 +4,8 @@ import { Field } from "./fields.tsx";
 import "./combobox.css";
 
 export interface ComboboxOption {
-  /** Tells it from the others. */
   readonly key: string;
   readonly label: string;
-  /** What it is, beside the label. */
   readonly note?: string | undefined;
 }
 
@@ -21,7 +19,6 @@ interface Props<Option extends ComboboxOption> {
   readonly choose: (option: Option) => void;
   /** How it stands with the suggestions; nothing when the list says it. */
   readonly status?: string;
-  /** Whose data the suggestions are. */
   readonly credit?: ComponentChildren;
   /** Called when the list opens and closes. */
   readonly onToggle: (isOpen: boolean) => void;

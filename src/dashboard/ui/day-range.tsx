@@ -5,7 +5,6 @@ import { Filters, filterValues } from "./filters.tsx";
 import { addDays } from "./local-time.ts";
 import { QuickDays } from "./quick-days.tsx";
 
-/** The span of a report whose address names no days. */
 const USUAL = "30";
 const DAY_MS = 86_400_000;
 
@@ -14,7 +13,6 @@ const FILTERS = {
   to: { label: "Last day", of: "day" },
 } as const;
 
-/** What a refusal of the days calls them. */
 export const DAY_LABELS: Labels = new Map([
   ["from_date", "First day"],
   ["to_date", "Last day"],

@@ -13,12 +13,10 @@ import { QueryView } from "./query-view.tsx";
  */
 export function DetailPage<T>(props: {
   readonly query: Query<{ readonly data?: T | undefined }>;
-  /** The list of all. */
   readonly up: Link;
   /** What it is, as in "There is no such operator". */
   readonly what: string;
   readonly title: (record: T) => string;
-  /** The title while there is no record. */
   readonly fallbackTitle: string;
   /** Why there may be none. */
   readonly missing: ComponentChildren;

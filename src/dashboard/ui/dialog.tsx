@@ -65,7 +65,6 @@ interface DialogProps {
   readonly dismiss?: string;
   /** Called for Escape too; needed when `openDialog` did not open it. */
   readonly close?: () => void;
-  /** What happens, and the fields. */
   readonly children?: ComponentChildren;
 }
 
@@ -111,7 +110,6 @@ export function RpcDialog<I extends DescMessage, O extends DescMessage>(
     readonly method: DescMethodUnary<I, O>;
     /** What the fields do not hold, or hold otherwise than the request has it. */
     readonly request?: MessageInitShape<I> | ((form: FormData) => MessageInitShape<I>);
-    /** What is said once it is done. */
     readonly done?: string | ((form: FormData) => string);
     /** Called with the response; a dialog that it gives takes the place of this one. */
     readonly then?: (response: MessageShape<O>) => VNode | void | Promise<void>;
@@ -138,7 +136,6 @@ export function SecretDialog(props: {
   readonly secret: string;
   /** Whether it may be left uncopied, so that Escape closes too. */
   readonly isOptional?: boolean;
-  /** What to do with it. */
   readonly children: ComponentChildren;
   readonly close?: () => void;
 }) {

@@ -2,9 +2,7 @@ import { SecretDialog } from "./dialog.tsx";
 
 export interface Invited {
   readonly data?: { readonly email: string } | undefined;
-  /** Path and fragment of a link. */
   readonly signInPath: string;
-  /** Whether a mail with another link is on its way. */
   readonly mailed: boolean;
 }
 

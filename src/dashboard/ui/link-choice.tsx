@@ -7,7 +7,6 @@ import "./filters.css";
 /** Links to the same page with one thing of the address as another, of which one is current. */
 export function LinkChoice(props: {
   readonly label: string;
-  /** The name in the address. */
   readonly name: string;
   /** Values and what they are called; the empty one leaves the name out. */
   readonly choices: Choices;

@@ -11,7 +11,6 @@ export function ListView<T>(
     /** Whether it is loaded anew by itself all the time. */
     readonly quiet?: boolean;
     readonly empty: ComponentChildren;
-    /** Above the table, when there is one. */
     readonly children?: ComponentChildren;
   },
 ) {

@@ -19,9 +19,7 @@ export function useTitle(title: string): void {
 /** A page: its heading, what can be done on it, and its content. */
 export function Page(props: {
   readonly title: string;
-  /** The page above this one, shown as a way back. */
   readonly up?: Link;
-  /** Beside the heading, such as a state. */
   readonly note?: ComponentChildren;
   /** Buttons and links, the most usual last. */
   readonly actions?: ComponentChildren;
@@ -104,7 +102,6 @@ export function Tabs(props: {
   readonly label: string;
   readonly tabs: readonly (Link & {
     readonly current: boolean;
-    /** Beside the label, such as how many there are. */
     readonly note?: ComponentChildren;
   })[];
 }) {

@@ -9,7 +9,6 @@ import "./query-view.css";
 /** Shows what a query loaded; before, that it is loading, and what went wrong with a way to retry. */
 export function QueryView<T>(props: {
   readonly query: Query<T>;
-  /** What the fields are called that a refusal may be about. */
   readonly labels?: Labels;
   /** Whether loading anew is not shown, since that happens all the time by itself. */
   readonly quiet?: boolean;
@@ -65,7 +64,6 @@ function NoSuchPage() {
 
 export function ProblemNote(props: {
   readonly problem: Problem;
-  /** What fields are called that the problem may be about. */
   readonly labels?: Labels | undefined;
   readonly retry?: (() => void) | undefined;
 }) {

@@ -4,9 +4,7 @@ import { Button } from "./button.tsx";
 
 /** Says in a form that somebody else changed what it is about, and leads to what that is now. */
 export function StaleNote(props: {
-  /** What was changed, such as "shipment". */
   readonly what: string;
-  /** Whether what it is now is known. */
   readonly isLoaded: boolean;
   readonly restart: () => void;
 }) {

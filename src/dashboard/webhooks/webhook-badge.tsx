@@ -36,7 +36,6 @@ const DELIVERY: Readonly<Record<WebhookDeliveryStatus, Label>> = {
   [WebhookDeliveryStatus.FAILED]: ["Failed", "bad"],
 };
 
-/** The states of deliveries, for a choice of one. */
 export const DELIVERY_STATUSES = choicesOf(DELIVERY);
 
 /** What the last attempt came to, and how long it took: `204 in 35 ms`. */

@@ -27,7 +27,6 @@ import "./timeline.css";
 /** How often the deliveries are loaded anew, in milliseconds: no event tells of an attempt. */
 const REPEAT_MS = 2_000;
 
-/** The query's name for the delivery whose attempts are shown. */
 const OPEN = "delivery";
 
 const FILTERS = { status: { label: "Status", choices: DELIVERY_STATUSES } } as const;

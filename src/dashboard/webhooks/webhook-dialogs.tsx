@@ -5,7 +5,6 @@ import { navigate } from "../routes/router.ts";
 import { SecretDialog, RpcDialog } from "../ui/dialog.tsx";
 import { ChoicesField, OverlapField, TextField } from "../ui/fields.tsx";
 
-/** The types of events, and what they are called. */
 export const EVENT_TYPES = [
   ["shipment.created", "Booked"],
   ["shipment.updated", "Changed"],

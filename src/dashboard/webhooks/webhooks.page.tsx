@@ -100,11 +100,7 @@ export function WebhookPage(props: ParametersOf<"webhook">) {
   );
 }
 
-function Actions(props: {
-  readonly webhook: Webhook;
-  /** The address of the page of all webhooks. */
-  readonly list: string;
-}) {
+function Actions(props: { readonly webhook: Webhook; readonly list: string }) {
   const { webhook } = props;
   const workspace = useWorkspace();
   const webhooks = useClient(WebhookService);

@@ -2,7 +2,6 @@ import { BookingBlocker } from "../../../gen/shipments/v1/workspace_service_pb.j
 import { useWorkspace } from "../api/session.ts";
 import { settingsHref } from "../routes/paths.ts";
 
-/** What stands in the way of bookings, and what to do about it. */
 export const BLOCKED: Readonly<Record<BookingBlocker, readonly [what: string, next: string]>> = {
   [BookingBlocker.UNSPECIFIED]: ["Nothing can be booked.", "Ask the operators of the platform."],
   [BookingBlocker.PAYMENT_PROVIDER]: [

@@ -175,7 +175,6 @@ function PaymentsDialog({ workspace: { id, paymentProvider } }: ActionProps) {
   );
 }
 
-/** The classes of calls, each of which has a limit. */
 export const CALL_CLASSES = [
   ["quote", "Quotes"],
   ["read", "Reads"],

@@ -10,7 +10,6 @@ import { missingWords } from "./missing-words.ts";
 
 const { ONBOARDING, READY, RESTRICTED, REVOKED, NONE, UNSPECIFIED } = PaymentConnectionState;
 
-/** What the states of a connection are called. */
 export const CONNECTION_STATES: Readonly<Record<PaymentConnectionState, Label>> = {
   [UNSPECIFIED]: ["Unknown", "neutral"],
   [ONBOARDING]: ["Not finished", "attention"],
