@@ -1,13 +1,11 @@
 import type { ApiKey } from "../../../gen/shipments/v1/api_key_pb.js";
 import { ApiKeyService } from "../../../gen/shipments/v1/api_key_service_pb.js";
 import { useClient } from "../api/clients.ts";
-import { hasRole, useWorkspace } from "../api/session.ts";
-import { useRpc } from "../api/use-query.ts";
+import { hasRole, useWorkspace, useIsTest, useTimeZone } from "../api/session.ts";
+import { useRpc, useQuery } from "../api/use-query.ts";
 import { DialogButton } from "../ui/dialog.tsx";
-import { Empty, Page } from "../ui/page.tsx";
+import { Empty, Page, Section } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
-import { ApiCalls } from "./api-calls.tsx";
-import { ApiUsage } from "./api-usage.tsx";
 import {
   API_KEY_COLUMNS,
   apiKeyFields,
@@ -19,6 +17,16 @@ import {
   LastUse,
   type KeyOwner,
 } from "./key-table.tsx";
+import { grpcAddress } from "../api/sign-in.ts";
+import { Code } from "../ui/copy-button.tsx";
+import {
+  ReportService,
+  type Usage,
+  type UsageHour,
+} from "../../../gen/shipments/v1/report_service_pb.js";
+import { LineChart, type LinePoint } from "../ui/charts.tsx";
+import { compactText, dateOf, numberText } from "../ui/format.ts";
+import { localTime } from "../ui/local-time.ts";
 
 /** The keys of a workspace, how to call with them, and how much it calls. */
 export function ApiKeysPage() {
@@ -94,4 +102,139 @@ function useKeyOwner(): KeyOwner<ApiKey> {
     ),
     labelOf: (act, title) => `${act}: ${title}`,
   };
+}
+
+const ROUTE = `{"pickup_lat": 40.758, "pickup_lng": -73.9855,
+       "dropoff_lat": 40.6782, "dropoff_lng": -73.9442,
+       "weight_kg": 2.5}`;
+
+/** Commands that quote, for the address at which the reader sees the service. */
+function ApiCalls() {
+  const grpc = useQuery(grpcAddress, []);
+  return (
+    <Section title="A first call">
+      <div class="form">
+        <p>
+          Put a key into a variable, and ask what a delivery would cost. The key says for which
+          workspace.
+        </p>
+        <Code
+          text={curlCommand(location.origin, useIsTest() ? "shp_test_..." : "shp_...")}
+          what="command"
+        />
+        <p>
+          The same by gRPC, with the definitions from the service itself. Connect and gRPC-Web are
+          spoken at <code>{location.origin}</code>.
+        </p>
+        <QueryView query={grpc}>
+          {(address) => <Code text={grpcCommand(address)} what="command for gRPC" />}
+        </QueryView>
+      </div>
+    </Section>
+  );
+}
+
+function curlCommand(origin: string, key: string): string {
+  return `export SHIPMENTS_KEY=${key}
+curl -sS ${origin}/v1/shipments/quote \\
+  -H "Authorization: Bearer $SHIPMENTS_KEY" \\
+  -H 'Content-Type: application/json' \\
+  -d '${ROUTE}'`;
+}
+
+function grpcCommand(address: string): string {
+  const cleartext = address.startsWith("http:") ? " --http2-prior-knowledge" : "";
+  return `npx @bufbuild/buf curl --protocol grpc${cleartext} \\
+  -H "Authorization: Bearer $SHIPMENTS_KEY" \\
+  -d '${ROUTE}' \\
+  ${address}/shipments.v1.ShipmentService/QuoteShipment`;
+}
+
+/** Methods that are limited together. */
+const CLASSES = [
+  ["quote", "Quotes"],
+  ["read", "Reads"],
+  ["write", "Changes"],
+] as const;
+
+/** How much the workspace called in the last 24 hours, beside how much it may. */
+function ApiUsage() {
+  const usage = useRpc(ReportService.method.getUsage, {});
+  return (
+    <Section title="Limits and use">
+      <QueryView query={usage}>{({ data }) => data && <Shown usage={data} />}</QueryView>
+    </Section>
+  );
+}
+
+function Shown({ usage }: { readonly usage: Usage }) {
+  const { hours } = usage;
+  const timeZone = useTimeZone();
+  return (
+    <div class="form">
+      <table class="sum" aria-label="Limits and use">
+        <thead>
+          <tr>
+            <th scope="col">Calls</th>
+            <th scope="col">Limit</th>
+            <th scope="col">This hour</th>
+            <th scope="col">24 hours</th>
+          </tr>
+        </thead>
+        <tbody>
+          {CLASSES.map(([name, title]) => {
+            const limit = usage[name];
+            const calls = hours.map((hour) => Number(hour[name]));
+            return (
+              <tr key={name}>
+                <th scope="row">{title}</th>
+                <td>
+                  {limit && (
+                    <>
+                      {numberText(limit.rate)} a second
+                      <br />
+                      <span class="minor">{numberText(limit.burst)} at once</span>
+                    </>
+                  )}
+                </td>
+                <td>{numberText(calls.at(-1) ?? 0)}</td>
+                <td>{numberText(calls.reduce((sum, count) => sum + count, 0))}</td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+      <h3>Calls by hour</h3>
+      <LineChart
+        label="Calls by hour"
+        points={hours.map((hour) => pointOf(hour, timeZone))}
+        tickText={compactText}
+        isWhole
+        size="small"
+      />
+      <p class="hint">
+        Limits hold for the whole workspace: a second’s calls, and how many may come at once after a
+        rest. Calls refused for a limit are not counted. People on these pages count too.
+      </p>
+    </div>
+  );
+}
+
+function pointOf(usage: UsageHour, timeZone: string | undefined): LinePoint {
+  const { startsAt, quote, read, write } = usage;
+  const value = Number(quote + read + write);
+  const date = dateOf(startsAt!);
+  const hour = localTime(date, timeZone);
+  return { label: hourText(date, timeZone), short: hour, value, text: numberText(value) };
+}
+
+/** Such as `Nov 21, 7 PM`, in the reader's locale and the workspace's time zone; with minutes where its hours are off. */
+function hourText(date: Date, timeZone: string | undefined): string {
+  return new Intl.DateTimeFormat(undefined, {
+    month: "short",
+    day: "numeric",
+    hour: "numeric",
+    ...(localTime(date, timeZone).endsWith(":00") ? {} : { minute: "numeric" }),
+    timeZone,
+  }).format(date);
 }

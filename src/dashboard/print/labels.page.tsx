@@ -9,7 +9,7 @@ import { numberText } from "../ui/format.ts";
 import { Empty } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { PrintPage } from "./print-page.tsx";
-import { QrCode } from "./qr-code.tsx";
+import { encode } from "uqr";
 
 /** How many labels are made at a time, as many as can be selected on some pages of the list. */
 const MOST = 100;
@@ -97,5 +97,18 @@ function Label({ shipment }: { readonly shipment: Shipment }) {
       <p class="label-reference">{reference}</p>
       {shipment.test && <p class="label-test">Test. Not for delivery.</p>}
     </article>
+  );
+}
+
+/** A QR code of a text (ISO/IEC 18004), with the quiet zone that scanners need. */
+function QrCode(props: { readonly text: string; readonly label: string }) {
+  const { data, size } = encode(props.text, { ecc: "M", border: 4 });
+  const dark = data.flatMap((row, y) =>
+    row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : [])),
+  );
+  return (
+    <svg class="qr" viewBox={`0 0 ${size} ${size}`} role="img" aria-label={props.label}>
+      <path d={dark.join("")} />
+    </svg>
   );
 }

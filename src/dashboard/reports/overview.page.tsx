@@ -3,7 +3,7 @@ import { ReportService } from "../../../gen/shipments/v1/report_service_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { WorkspaceService } from "../../../gen/shipments/v1/workspace_service_pb.js";
 import { useLive } from "../api/live.ts";
-import { hasRole, useWorkspace } from "../api/session.ts";
+import { hasRole, useWorkspace, useIsTest, useTimeZone } from "../api/session.ts";
 import { useRepeat, useRpc } from "../api/use-query.ts";
 import { type ParametersOf, paths } from "../routes/paths.ts";
 import { DAY_LABELS, DayRange, rangeBefore, useDayRange } from "../ui/day-range.tsx";
@@ -12,7 +12,9 @@ import { QueryView } from "../ui/query-view.tsx";
 import { BookingBlockers } from "../workspaces/booking-blockers.tsx";
 import type { Comparison } from "./difference.ts";
 import { OverviewCharts, OverviewFigures } from "./overview-charts.tsx";
-import { useToday } from "./use-today.ts";
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { TestService } from "../../../gen/shipments/v1/test_service_pb.js";
+import { localDate } from "../ui/local-time.ts";
 
 /**
  * How often the figures are loaded anew, in milliseconds: no event tells of quotes, and an answer may
@@ -117,4 +119,16 @@ export function FirstSteps({ workspace }: { readonly workspace: string }) {
       </ol>
     </Section>
   );
+}
+
+/** The day that it is in the workspace, such as `2026-12-01`, by the clock of its test mode; undefined as long as that is not known. */
+function useToday(): string | undefined {
+  // A replica of a release before time zones reports by day in UTC.
+  const timeZone = useTimeZone() ?? "UTC";
+  const isTest = useIsTest();
+  const clock = useRpc(TestService.method.getTestClock, isTest ? {} : undefined);
+  if (isTest && clock.data === undefined && clock.problem === undefined) return undefined;
+  const time = clock.data?.data;
+  const now = time?.time && time.frozen ? timestampDate(time.time) : new Date();
+  return localDate(now, timeZone);
 }

@@ -1,28 +1,35 @@
 import type { ComponentChildren } from "preact";
 import { PaymentStatus, ShipmentStatus } from "../../../gen/shipments/v1/shipment_pb.js";
-import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import {
+  ShipmentService,
+  type ExportShipmentsRequestSchema,
+} from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { useLive } from "../api/live.ts";
 import { hasRole, useTimeZone, useWorkspace } from "../api/session.ts";
 import { useRpc } from "../api/use-query.ts";
 import { type ParametersOf, paths } from "../routes/paths.ts";
-import { usePlace } from "../routes/router.ts";
+import { usePlace, changeQuery } from "../routes/router.ts";
 import { daysOf, today } from "../ui/days.ts";
 import { boundsOfDays, Filters, filterValues } from "../ui/filters.tsx";
 import type { Choices } from "../ui/fields.tsx";
-import { recordIdOf } from "../ui/format.ts";
+import { recordIdOf, bytesText } from "../ui/format.ts";
 import { lazily } from "../ui/lazily.tsx";
 import { LinkChoice } from "../ui/link-choice.tsx";
 import { Empty, Page } from "../ui/page.tsx";
-import { usePageToken } from "../ui/pager.tsx";
-import { Spinner } from "../ui/query-view.tsx";
+import { usePageToken, FIRST_PAGE } from "../ui/pager.tsx";
+import { Spinner, Progress } from "../ui/query-view.tsx";
 import { QuickDays } from "../ui/quick-days.tsx";
 import { ListedTotals, Queues } from "./queues.tsx";
 import { filtersText, SavedFilters } from "./saved-filters.tsx";
-import { ExportMenu } from "./export-menu.tsx";
 import { PAYMENT_STATUSES, SHIPMENT_STATUSES } from "./shipment-badge.tsx";
 import { ColumnChooser } from "./shipment-columns.tsx";
 import { SelectableShipmentList, ShipmentList } from "./shipment-list.tsx";
-import { orderOf, Sorting } from "./shipment-sorting.tsx";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { useEffect, useState } from "preact/hooks";
+import { useClient } from "../api/clients.ts";
+import { Button } from "../ui/button.tsx";
+import { Dialog, openDialog } from "../ui/dialog.tsx";
+import { Menu } from "../ui/menu.tsx";
 
 const QUEUED: ReadonlySet<ShipmentStatus | undefined> = new Set([
   ShipmentStatus.PENDING,
@@ -183,4 +190,108 @@ function isOneQueue({ status, paymentStatus, failed, ...others }: ReturnType<typ
   if (failed || Object.values(others).some((value) => value !== undefined)) return false;
   if (paymentStatus === undefined) return QUEUED.has(status);
   return status === undefined && paymentStatus === PaymentStatus.REFUND_PENDING;
+}
+
+interface ExportProps {
+  readonly filters: MessageInitShape<typeof ExportShipmentsRequestSchema>;
+}
+
+function ExportMenu(props: ExportProps & { readonly workspace: string }) {
+  const { workspace, filters } = props;
+  return (
+    <Menu label="Export">
+      <Button quiet onClick={() => openDialog(<ExportDialog filters={filters} />)}>
+        CSV file of this list
+      </Button>
+      <a class="button quiet" href={paths.manifest({ workspace })}>
+        Manifest of a day
+      </a>
+    </Menu>
+  );
+}
+
+/** Saves what the list has with its filters as a file for spreadsheets. */
+function ExportDialog(props: ExportProps) {
+  const client = useClient(ShipmentService);
+  const [bytes, setBytes] = useState<number>();
+  const [controller] = useState(() => new AbortController());
+  // Who closes the dialog wants no file any more.
+  useEffect(() => () => controller.abort(), []);
+  const run = async () => {
+    const pieces: Uint8Array<ArrayBuffer>[] = [];
+    let size = 0;
+    setBytes(size);
+    // It takes as long as data comes.
+    const options = { signal: controller.signal, timeoutMs: 0 };
+    for await (const { csv } of client.exportShipments(props.filters, options)) {
+      pieces.push(csv as Uint8Array<ArrayBuffer>);
+      setBytes((size += csv.length));
+    }
+    save(new Blob(pieces, { type: "text/csv" }), "shipments.csv");
+  };
+  return (
+    <Dialog title="Export shipments" submit="Export" run={run}>
+      <p>
+        All shipments of the list, with its filters and not only of this page, as a CSV file for
+        spreadsheets, the newest first.
+      </p>
+      {bytes !== undefined && <Progress label={`${bytesText(bytes)} so far`} />}
+    </Dialog>
+  );
+}
+
+function save(file: Blob, name: string): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(file);
+  link.download = name;
+  link.click();
+  // The browser has taken it by then.
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}
+
+const USUAL = "created_at desc";
+
+/** For any list, then for one queue without other filters. */
+const OF_ANY = [
+  [USUAL, "Newest first"],
+  ["created_at", "Oldest first"],
+] as const;
+const OF_QUEUE = [
+  ["pickup_window", "Earliest pickup first"],
+  ["pickup_window desc", "Latest pickup first"],
+  ["total desc", "Largest total first"],
+  ["total", "Smallest total first"],
+] as const;
+
+const ORDER_BY = "order_by";
+
+/** How the list is sorted that the address asks for; undefined for the usual way, and where it cannot be so. */
+function orderOf(query: URLSearchParams, isQueue: boolean): string | undefined {
+  const choices = [...OF_ANY, ...(isQueue ? OF_QUEUE : [])];
+  const asked = query.get(ORDER_BY);
+  return choices.find(([order]) => order === asked && order !== USUAL)?.[0];
+}
+
+function Sorting({ isQueue }: { readonly isQueue: boolean }) {
+  const { query } = usePlace();
+  const order = orderOf(query, isQueue) ?? USUAL;
+  const choose = (chosen: string) =>
+    changeQuery({ [ORDER_BY]: chosen === USUAL ? undefined : chosen, ...FIRST_PAGE });
+  return (
+    <label>
+      Sort
+      <select onChange={(event) => choose(event.currentTarget.value)}>
+        {[...OF_ANY, ...OF_QUEUE].map(([value, label]) => (
+          <option
+            key={value}
+            value={value}
+            selected={value === order}
+            disabled={!isQueue && OF_QUEUE.some(([it]) => it === value)}
+          >
+            {label}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
 }

@@ -1,16 +1,26 @@
 import { useEffect, useRef } from "preact/hooks";
-import { WorkspaceService } from "../../../gen/shipments/v1/workspace_service_pb.js";
-import { useWorkspace } from "../api/session.ts";
+import {
+  WorkspaceService,
+  type Limits,
+  type RateLimit,
+  type Workspace,
+} from "../../../gen/shipments/v1/workspace_service_pb.js";
+import { useWorkspace, hasRole } from "../api/session.ts";
 import { useRpc } from "../api/use-query.ts";
 import { MembersSection } from "../people/members.tsx";
 import { usePlace } from "../routes/router.ts";
-import { Page } from "../ui/page.tsx";
+import { Page, Section } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { PaymentsSection } from "./payments.tsx";
-import "./settings.css";
 import { settingsParts } from "./settings-parts.ts";
-import { LimitsSection, WorkspaceSection } from "./workspace.tsx";
-import type { ParametersOf } from "../routes/paths.ts";
+import { type ParametersOf, paths } from "../routes/paths.ts";
+import { loadAccount } from "../api/sign-in.ts";
+import { Id } from "../ui/copy-button.tsx";
+import { DialogButton } from "../ui/dialog.tsx";
+import { DescriptionList } from "../ui/description-list.tsx";
+import { numberText } from "../ui/format.ts";
+import { TimeZoneDialog } from "./time-zone-dialog.tsx";
+import "./settings.css";
 
 /** What belongs to a workspace as a whole: who is in it, how it is paid, what it may. */
 export function SettingsPage({ workspace }: ParametersOf<"settings">) {
@@ -64,4 +74,71 @@ function useShownPart() {
     };
   }, [hash]);
   return parts;
+}
+
+function WorkspaceSection(props: { readonly workspace: Workspace }) {
+  const { id, name, bookingBlockers, timeZone } = props.workspace;
+  return (
+    <Section id="workspace" title="Workspace" actions={<TimeZoneButton {...props} />}>
+      <DescriptionList
+        items={[
+          ["Name", name],
+          ["Id", <Id id={id} />],
+          ["Time zone", timeZone.replaceAll("_", " ")],
+          [
+            "Booking",
+            bookingBlockers.length === 0 ? (
+              "Possible"
+            ) : (
+              <a href={paths.attention({ workspace: id })}>Not possible now</a>
+            ),
+          ],
+        ]}
+      />
+      <p class="hint note">The operators of the platform change the name and the limits.</p>
+    </Section>
+  );
+}
+
+/** For admins, in live mode, which test mode follows. */
+function TimeZoneButton(props: { readonly workspace: Workspace }) {
+  const { name, timeZone, test } = props.workspace;
+  if (test || !hasRole(useWorkspace(), "admin")) return null;
+  return (
+    <DialogButton
+      dialog={
+        <TimeZoneDialog
+          method={WorkspaceService.method.updateWorkspace}
+          // All pages go by that of the account.
+          then={loadAccount}
+          {...{ name, timeZone }}
+        />
+      }
+    >
+      Change time zone
+    </DialogButton>
+  );
+}
+
+function LimitsSection({ limits }: { readonly limits: Limits }) {
+  const { requestBytes, pageSize, batchRoutes, metadataKeys, quote, read, write } = limits;
+  return (
+    <Section id="limits" title="Limits">
+      <DescriptionList
+        items={[
+          ["Quotes", rateText(quote)],
+          ["Reads", rateText(read)],
+          ["Changes", rateText(write)],
+          ["Request", `${numberText(requestBytes)} bytes`],
+          ["Page of a list", `${numberText(pageSize)} results`],
+          ["Batch quote", `${numberText(batchRoutes)} routes`],
+          ["Notes", `${numberText(metadataKeys)} on a shipment`],
+        ]}
+      />
+    </Section>
+  );
+}
+
+function rateText(limit: RateLimit | undefined): string | undefined {
+  return limit && `${numberText(limit.rate)} a second, ${numberText(limit.burst)} at once`;
 }
