@@ -1,8 +1,8 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import { TariffSchedulesSchema } from "../../gen/shipments/admin/v1/tariff_pb.js";
+import { isSameText } from "../../src/dashboard/tariffs/draft-fields.ts";
 import {
-  isSameSchedules,
   newSchedule,
   schedulesOfText,
   textOfSchedules,
@@ -48,8 +48,8 @@ test("what is loaded is saved as it was, with hours that days share as one entry
 
 test("a row says what it says, wherever it is stored", () => {
   const text = textOfSchedules(messageOf());
-  expect(isSameSchedules(text, textOfSchedules(messageOf()))).toBe(true);
-  expect(isSameSchedules(text, textOfSchedules(messageOf({ slotMinutes: 30 })))).toBe(false);
+  expect(isSameText(text, textOfSchedules(messageOf()))).toBe(true);
+  expect(isSameText(text, textOfSchedules(messageOf({ slotMinutes: 30 })))).toBe(false);
 });
 
 test("what is no whole number is refused at its field before anything is sent", () => {

@@ -1,6 +1,5 @@
 import type { ApiKey } from "../../../gen/shipments/v1/api_key_pb.js";
 import { ApiKeyService } from "../../../gen/shipments/v1/api_key_service_pb.js";
-import { useClient } from "../api/clients.ts";
 import { hasRole, useWorkspace, useIsTest, useTimeZone } from "../api/session.ts";
 import { useRpc, useQuery } from "../api/use-query.ts";
 import { DialogButton } from "../ui/dialog.tsx";
@@ -9,7 +8,7 @@ import { QueryView } from "../ui/query-view.tsx";
 import {
   API_KEY_COLUMNS,
   apiKeyFields,
-  apiKeyOf,
+  keyCall,
   createDialog,
   KeyTable,
   KeyText,
@@ -32,9 +31,8 @@ import { localTime } from "../ui/local-time.ts";
 export function ApiKeysPage() {
   const isAdmin = hasRole(useWorkspace(), "admin");
   const list = useRpc(ApiKeyService.method.listApiKeys, {});
-  const owner = useKeyOwner();
   const create = (
-    <DialogButton primary dialog={createDialog(owner)}>
+    <DialogButton primary dialog={createDialog(OWNER)}>
       Create a key
     </DialogButton>
   );
@@ -54,7 +52,7 @@ export function ApiKeysPage() {
                 label="Keys"
                 columns={API_KEY_COLUMNS}
                 keys={data}
-                owner={isAdmin ? owner : undefined}
+                owner={isAdmin ? OWNER : undefined}
               />
             )
           }
@@ -68,41 +66,40 @@ export function ApiKeysPage() {
   );
 }
 
-function useKeyOwner(): KeyOwner<ApiKey> {
-  const client = useClient(ApiKeyService);
-  return {
-    create: async (form, options) => (await client.createApiKey(apiKeyOf(form), options)).apiKey,
-    fields: apiKeyFields,
-    update: (key, form) => client.updateApiKey({ key, ...apiKeyOf(form) }),
-    rotate: (key) => ({
-      title: `Rotate ${keyTitle(key)}`,
-      text: (
-        <>
-          A new key of the same name and scope takes the place of <KeyText last4={key.last4} />.
-        </>
-      ),
-      label: "The old key ends",
-      hint: "Both work until then, so that your program can change over.",
-      overlapSeconds: 86_400,
-      rotate: async (overlapSeconds, options) =>
-        (await client.rotateApiKey({ key: key.id, overlapSeconds }, options)).apiKey,
-    }),
-    revoke: (key) => client.revokeApiKey({ key }),
-    revokeText: (key) => (
+const { createApiKey, updateApiKey, rotateApiKey, revokeApiKey } = ApiKeyService.method;
+
+/** The workspace, whose admins change its keys. */
+const OWNER: KeyOwner<ApiKey> = {
+  create: keyCall(createApiKey, {}, ({ apiKey }) => apiKey),
+  fields: apiKeyFields,
+  update: (key) => keyCall(updateApiKey, { key }),
+  rotate: (key) => ({
+    title: `Rotate ${keyTitle(key)}`,
+    text: (
       <>
-        <KeyText last4={key.last4} /> are refused at once. <LastUse apiKey={key} />
+        A new key of the same name and scope takes the place of <KeyText last4={key.last4} />.
       </>
     ),
-    secretText: (
-      <>
-        Keep it where your program keeps its secrets, never in its source. Calls carry it in the
-        header <code>Authorization: Bearer</code>; the commands on this page take it from the
-        variable <code>SHIPMENTS_KEY</code>.
-      </>
-    ),
-    labelOf: (act, title) => `${act}: ${title}`,
-  };
-}
+    label: "The old key ends",
+    hint: "Both work until then, so that your program can change over.",
+    overlapSeconds: 86_400,
+    rotate: keyCall(rotateApiKey, { key: key.id }, ({ apiKey }) => apiKey),
+  }),
+  revoke: (key) => keyCall(revokeApiKey, { key }),
+  revokeText: (key) => (
+    <>
+      <KeyText last4={key.last4} /> are refused at once. <LastUse apiKey={key} />
+    </>
+  ),
+  secretText: (
+    <>
+      Keep it where your program keeps its secrets, never in its source. Calls carry it in the
+      header <code>Authorization: Bearer</code>; the commands on this page take it from the variable{" "}
+      <code>SHIPMENTS_KEY</code>.
+    </>
+  ),
+  labelOf: (act, title) => `${act}: ${title}`,
+};
 
 const ROUTE = `{"pickup_lat": 40.758, "pickup_lng": -73.9855,
        "dropoff_lat": 40.6782, "dropoff_lng": -73.9442,

@@ -1,31 +1,57 @@
 import { useIsTest } from "../api/session.ts";
-import type { CallOptions } from "@connectrpc/connect";
+import type {
+  DescMessage,
+  DescMethodUnary,
+  MessageInitShape,
+  MessageShape,
+} from "@bufbuild/protobuf";
 import type { ComponentChildren, VNode } from "preact";
 import { ApiKeyScope, type ApiKey } from "../../../gen/shipments/v1/api_key_pb.js";
 import { Badge } from "../ui/badge.tsx";
-import { Dialog, DialogButton, SecretDialog } from "../ui/dialog.tsx";
+import { DialogButton, RpcDialog, SecretDialog } from "../ui/dialog.tsx";
 import { OverlapField, SelectField, TextField } from "../ui/fields.tsx";
-import { numberOf, textOf } from "../ui/form-data.ts";
 import { Table, type Column } from "../ui/table.tsx";
-import { toast } from "../ui/toast.tsx";
 import { Time } from "../ui/values.tsx";
 
 type Key = Pick<ApiKey, "id" | "name" | "last4" | "createdAt" | "lastUsedAt" | "endsAt">;
 
-interface SecretOwner {
-  readonly secretText: ComponentChildren;
+/** Makes the dialog of a call; a new secret that it answers with is shown with what to do with it. */
+type KeyCall = (
+  dialog: Pick<Parameters<typeof RpcDialog>[0], "title" | "submit" | "tone" | "done" | "children">,
+  secretText?: ComponentChildren,
+) => VNode;
+
+export function keyCall<I extends DescMessage, O extends DescMessage>(
+  method: DescMethodUnary<I, O>,
+  request: MessageInitShape<I>,
+  secretOf?: (response: MessageShape<O>) => string,
+): KeyCall {
+  return (dialog, secretText) => (
+    <RpcDialog
+      {...dialog}
+      method={method}
+      request={request}
+      then={(response) =>
+        secretOf && (
+          <SecretDialog title="The new key" what="key" secret={secretOf(response)}>
+            <p>{secretText}</p>
+          </SecretDialog>
+        )
+      }
+    />
+  );
 }
 
 /** The calls that change the keys of a workspace or an operator, and the texts about them. */
-export interface KeyOwner<K extends Key> extends SecretOwner {
-  /** Creates a key with what the fields hold; returns its secret. */
-  readonly create: (form: FormData, idempotencyOptions: CallOptions) => Promise<string>;
+export interface KeyOwner<K extends Key> {
+  readonly secretText: ComponentChildren;
+  readonly create: KeyCall;
   readonly fields: (key?: K) => ComponentChildren;
   /** Keys cannot be edited without it. */
-  readonly update?: (key: string, form: FormData) => Promise<unknown>;
+  readonly update?: (key: string) => KeyCall;
   /** Keys cannot be rotated one by one without it. */
   readonly rotate?: (key: K) => Rotation;
-  readonly revoke: (key: string) => Promise<unknown>;
+  readonly revoke: (key: string) => KeyCall;
   /** What happens when a key is revoked, after the key itself. */
   readonly revokeText: (key: K) => ComponentChildren;
   /** What a button of a row is called for those who do not see the row. */
@@ -40,8 +66,7 @@ interface Rotation {
   readonly label: string;
   readonly hint: string;
   readonly overlapSeconds: number;
-  /** Returns the secret of the new key. */
-  readonly rotate: (overlapSeconds: number, idempotencyOptions: CallOptions) => Promise<string>;
+  readonly rotate: KeyCall;
 }
 
 /** Keys, with what can be done with each by their owner; nothing without one. */
@@ -74,76 +99,50 @@ function actionsColumn<K extends Key>(owner: KeyOwner<K>): Column<K> {
       );
       return (
         <span class="row-actions">
-          {update && button("Edit", editDialog(owner, key, update))}
-          {rotate && button("Rotate", rotateDialog(owner, rotate(key)))}
-          {button("Revoke", revokeDialog(owner, key))}
+          {update &&
+            button(
+              "Edit",
+              update(key.id)({
+                title: `Edit ${keyTitle(key)}`,
+                submit: "Save",
+                done: "The key is changed.",
+                children: owner.fields(key),
+              }),
+            )}
+          {rotate && button("Rotate", rotateDialog(owner.secretText, rotate(key)))}
+          {button(
+            "Revoke",
+            owner.revoke(key.id)({
+              title: `Revoke ${keyTitle(key)}`,
+              tone: "danger",
+              submit: "Revoke the key",
+              done: "The key is revoked.",
+              children: <p>Calls with {owner.revokeText(key)} This cannot be undone.</p>,
+            }),
+          )}
         </span>
       );
     },
   };
 }
 
-export function createDialog<K extends Key>(owner: KeyOwner<K>): VNode {
-  const create = async (form: FormData, idempotencyOptions: CallOptions) =>
-    secretDialog(owner, await owner.create(form, idempotencyOptions));
-  return (
-    <Dialog title="Create a key" submit="Create the key" run={create}>
-      {owner.fields()}
-    </Dialog>
-  );
-}
-
-function editDialog<K extends Key>(
-  owner: KeyOwner<K>,
-  key: K,
-  update: NonNullable<KeyOwner<K>["update"]>,
-): VNode {
-  const save = async (form: FormData) => {
-    await update(key.id, form);
-    toast("The key is changed.");
-  };
-  return (
-    <Dialog title={`Edit ${keyTitle(key)}`} submit="Save" run={save}>
-      {owner.fields(key)}
-    </Dialog>
-  );
+export function createDialog<K extends Key>({ create, fields, secretText }: KeyOwner<K>): VNode {
+  const title = "Create a key";
+  return create({ title, submit: "Create the key", children: fields() }, secretText);
 }
 
 /** Asks when the keys end whose place a new one takes, and then shows its secret. */
 export function rotateDialog(
-  owner: SecretOwner,
-  { title, tone = "primary", text, label, hint, overlapSeconds, rotate }: Rotation,
+  secretText: ComponentChildren,
+  { text, label, hint, overlapSeconds, rotate, ...dialog }: Rotation,
 ): VNode {
-  const replace = async (form: FormData, idempotencyOptions: CallOptions) => {
-    const seconds = numberOf(form, "overlap_seconds") ?? 0;
-    return secretDialog(owner, await rotate(seconds, idempotencyOptions));
-  };
-  return (
-    <Dialog title={title} tone={tone} submit="Make a new key" run={replace}>
+  const children = (
+    <>
       <p>{text}</p>
       <OverlapField label={label} hint={hint} value={overlapSeconds} />
-    </Dialog>
+    </>
   );
-}
-
-function revokeDialog<K extends Key>(owner: KeyOwner<K>, key: K): VNode {
-  const revoke = async () => {
-    await owner.revoke(key.id);
-    toast("The key is revoked.");
-  };
-  return (
-    <Dialog title={`Revoke ${keyTitle(key)}`} tone="danger" submit="Revoke the key" run={revoke}>
-      <p>Calls with {owner.revokeText(key)} This cannot be undone.</p>
-    </Dialog>
-  );
-}
-
-function secretDialog({ secretText }: SecretOwner, secret: string): VNode {
-  return (
-    <SecretDialog title="The new key" what="key" secret={secret}>
-      <p>{secretText}</p>
-    </SecretDialog>
-  );
+  return rotate({ ...dialog, submit: "Make a new key", children }, secretText);
 }
 
 export const KEY_USE_COLUMNS: readonly Column<Key>[] = [
@@ -211,11 +210,4 @@ export function apiKeyFields(apiKey?: ApiKey): VNode {
       <SelectField name="scope" label="Allowed calls" value={apiKey?.scope} choices={SCOPES} />
     </>
   );
-}
-
-export function apiKeyOf(form: FormData): {
-  readonly name: string;
-  readonly scope: ApiKeyScope | undefined;
-} {
-  return { name: textOf(form, "name"), scope: numberOf(form, "scope") };
 }

@@ -4,10 +4,9 @@ import {
   type Operator,
 } from "../../../gen/shipments/admin/v1/operator_pb.js";
 import { OperatorService } from "../../../gen/shipments/admin/v1/operator_service_pb.js";
-import { useClient } from "../api/clients.ts";
 import { useAccount, useOperatorRole } from "../api/session.ts";
 import { loadAccount } from "../api/sign-in.ts";
-import { rotateDialog } from "../keys/key-table.tsx";
+import { keyCall, rotateDialog } from "../keys/key-table.tsx";
 import { DialogButton, SecretDialog, RpcDialog } from "../ui/dialog.tsx";
 import { SelectField, TextField } from "../ui/fields.tsx";
 import { isSelf } from "./operator-badge.tsx";
@@ -97,21 +96,18 @@ function LinkDialog({ operator: { id, name, email } }: ActionProps) {
 }
 
 function RotateDialog({ operator: { id, name } }: ActionProps) {
-  const operators = useClient(OperatorService);
-  return rotateDialog(
-    { secretText: OPERATOR_KEY_TEXT },
-    {
-      title: `Rotate the key of ${name}`,
-      text: `A new key takes the place of all that ${name} has.`,
-      label: "The other keys end",
-      hint: "They work until then, so that programs can change over.",
-      overlapSeconds: 0,
-      rotate: async (overlapSeconds, options) => {
-        const request = { operator: id, overlapSeconds };
-        return (await operators.rotateOperatorKey(request, options)).operatorKey;
-      },
-    },
-  );
+  return rotateDialog(OPERATOR_KEY_TEXT, {
+    title: `Rotate the key of ${name}`,
+    text: `A new key takes the place of all that ${name} has.`,
+    label: "The other keys end",
+    hint: "They work until then, so that programs can change over.",
+    overlapSeconds: 0,
+    rotate: keyCall(
+      OperatorService.method.rotateOperatorKey,
+      { operator: id },
+      ({ operatorKey }) => operatorKey,
+    ),
+  });
 }
 
 function RevokeDialog(props: ActionProps) {

@@ -4,19 +4,18 @@ import {
   type OperatorKey,
 } from "../../../gen/shipments/admin/v1/operator_pb.js";
 import { OperatorService } from "../../../gen/shipments/admin/v1/operator_service_pb.js";
-import { useClient } from "../api/clients.ts";
 import { useAccount, useOperatorRole } from "../api/session.ts";
 import {
   createDialog,
   KEY_USE_COLUMNS,
   KeyTable,
+  keyCall,
   keyTitle,
   type KeyOwner,
 } from "../keys/key-table.tsx";
 import { Badge } from "../ui/badge.tsx";
 import { DialogButton } from "../ui/dialog.tsx";
 import { TextField } from "../ui/fields.tsx";
-import { textOf } from "../ui/form-data.ts";
 import { Section } from "../ui/page.tsx";
 import type { Column } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
@@ -35,7 +34,7 @@ export function OperatorKeys(props: { readonly operator: Operator }) {
   const isOwner = useOperatorRole(OperatorRole.OWNER);
   const isOwn = isSelf(operator, useAccount().email);
   const mayChange = operator.revokedAt === undefined && (isOwner || isOwn);
-  const owner = useKeyOwner(operator.id);
+  const owner = keyOwnerOf(operator.id);
   const create = <DialogButton dialog={createDialog(owner)}>Create a key</DialogButton>;
   return (
     <Section title="Keys" actions={mayChange && create}>
@@ -53,13 +52,11 @@ export function OperatorKeys(props: { readonly operator: Operator }) {
   );
 }
 
-function useKeyOwner(operator: bigint): KeyOwner<OperatorKey> {
-  const operators = useClient(OperatorService);
+const { createOperatorKey, rotateOperatorKey, revokeOperatorKey } = OperatorService.method;
+
+function keyOwnerOf(operator: bigint): KeyOwner<OperatorKey> {
   return {
-    create: async (form, options) => {
-      const fields = { operator, name: textOf(form, "name") };
-      return (await operators.createOperatorKey(fields, options)).operatorKey;
-    },
+    create: keyCall(createOperatorKey, { operator }, ({ operatorKey }) => operatorKey),
     fields: () => <TextField name="name" label="Name" hint="What it is for, such as “Laptop”." />,
     rotate: (key) => ({
       title: `Rotate ${keyTitle(key)}`,
@@ -71,12 +68,13 @@ function useKeyOwner(operator: bigint): KeyOwner<OperatorKey> {
       label: "The old key ends",
       hint: "Both work until then, so that programs can change over.",
       overlapSeconds: 0,
-      rotate: async (overlapSeconds, options) => {
-        const request = { operator, key: key.id, overlapSeconds };
-        return (await operators.rotateOperatorKey(request, options)).operatorKey;
-      },
+      rotate: keyCall(
+        rotateOperatorKey,
+        { operator, key: key.id },
+        ({ operatorKey }) => operatorKey,
+      ),
     }),
-    revoke: (key) => operators.revokeOperatorKey({ operator, key }),
+    revoke: (key) => keyCall(revokeOperatorKey, { operator, key }),
     revokeText: (key) => (
       <>
         <code>sho_…{key.last4}</code> are refused at once.

@@ -42,10 +42,28 @@ export function textOfDraft({ name, fees }: TariffDraft): DraftText {
   };
 }
 
-export function isSameText(one: DraftText, other: DraftText): boolean {
-  const textOf = (text: DraftText) =>
-    JSON.stringify(text, (key, value: unknown) => (key === "key" ? undefined : value));
+/** Whether two say the same, whatever their rows are told apart by. */
+export function isSameText(one: object, other: object): boolean {
+  const textOf = (text: object) =>
+    JSON.stringify(text, (name, value: unknown) =>
+      name === "key" || name === "path" ? undefined : value,
+    );
   return textOf(one) === textOf(other);
+}
+
+/** The names of a row's texts. */
+type TextName<Row> = {
+  [Name in keyof Row]: Row[Name] extends string ? Name : never;
+}[keyof Row] &
+  string;
+
+/** What a text field takes to hold one text of a row, whose fields have the path before their names. */
+export function fieldOf<Row extends object>(row: Row, change: (row: Row) => void, path?: string) {
+  return (name: TextName<Row>) => ({
+    name: path === undefined ? name : `${path}.${name}`,
+    value: row[name] as string,
+    onInput: (value: string) => change({ ...row, [name]: value }),
+  });
 }
 
 export function feesOfText(text: DraftText) {

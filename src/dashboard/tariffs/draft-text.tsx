@@ -1,10 +1,6 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
+import { isSameText } from "./draft-fields.ts";
 import { Button } from "../ui/button.tsx";
-
-interface Typing<Loaded, Text> {
-  readonly textOf: (loaded: Loaded) => Text;
-  readonly isSame: (one: Text, other: Text) => boolean;
-}
 
 /**
  * What is typed into a form of a draft, and what it began with. What is loaded later takes their place, unless
@@ -12,13 +8,13 @@ interface Typing<Loaded, Text> {
  */
 export function useDraftText<Loaded extends { readonly etag: string }, Text extends object>(
   loaded: Loaded,
-  { textOf, isSame }: Typing<Loaded, Text>,
+  textOf: (loaded: Loaded) => Text,
 ) {
   const [base, setBase] = useState(loaded);
   const [text, setText] = useState(() => textOf(loaded));
   const before = useMemo(() => textOf(base), [base]);
-  const isEdited = !isSame(text, before);
-  const isOther = loaded.etag !== base.etag && !isSame(textOf(loaded), before);
+  const isEdited = !isSameText(text, before);
+  const isOther = loaded.etag !== base.etag && !isSameText(textOf(loaded), before);
   const take = () => {
     setBase(loaded);
     setText(textOf(loaded));
@@ -42,7 +38,7 @@ export function useDraftText<Loaded extends { readonly etag: string }, Text exte
     noteSaved(saved: Loaded, sent: Text): void {
       setBase(saved);
       const savedText = textOf(saved);
-      if (!isSame(sent, savedText)) setText((typed) => (typed === sent ? savedText : typed));
+      if (!isSameText(sent, savedText)) setText((typed) => (typed === sent ? savedText : typed));
     },
   };
 }

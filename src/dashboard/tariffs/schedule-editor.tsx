@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { Button, IconButton } from "../ui/button.tsx";
 import { FieldGroup, SelectField, TextField } from "../ui/fields.tsx";
+import { fieldOf } from "./draft-fields.ts";
 import { useFormProblem } from "../ui/form.tsx";
 import {
   copyOfHours,
@@ -38,11 +39,7 @@ interface Props {
 
 export function ScheduleFields({ schedule, change }: Props) {
   const { path } = schedule;
-  const field = (name: "name" | "time_zone" | "lead_time_minutes" | "horizon_days") => ({
-    name: `${path}.${name}`,
-    value: schedule[name],
-    onInput: (value: string) => change({ ...schedule, [name]: value }),
-  });
+  const field = fieldOf(schedule, change, path);
   return (
     <div class="form">
       <div class="field-row">
@@ -143,11 +140,7 @@ function HoursRows(props: {
   return (
     <>
       {hours.map((row, i) => {
-        const field = (name: "opens" | "closes" | "fee") => ({
-          name: `${row.path}.${name}`,
-          value: row[name],
-          onInput: (value: string) => change(hours.with(i, { ...row, [name]: value })),
-        });
+        const field = fieldOf(row, (next) => change(hours.with(i, next)), row.path);
         return (
           <div class="hours" key={row.key} role="group" aria-label={`Hours ${i + 1}`}>
             <TextField {...field("opens")} label="Opens" type="time" />
@@ -265,25 +258,13 @@ function Exception(
 function ExceptionFields(props: ExceptionProps) {
   const { exception, change, remove } = props;
   const { path, hours } = exception;
+  const field = fieldOf(exception, change, path);
   const name = exception.date === "" ? "the new date" : dateText(exception.date);
   return (
     <div class="exception" role="group" aria-label={name}>
       <div class="field-row">
-        <TextField
-          name={`${path}.date`}
-          label="Date"
-          type="date"
-          value={exception.date}
-          onInput={(date) => change({ ...exception, date })}
-        />
-        <TextField
-          name={`${path}.note`}
-          label="Note"
-          optional
-          placeholder="Christmas Day"
-          value={exception.note}
-          onInput={(note) => change({ ...exception, note })}
-        />
+        <TextField {...field("date")} label="Date" type="date" />
+        <TextField {...field("note")} label="Note" optional placeholder="Christmas Day" />
       </div>
       <FieldGroup name={`${path}.hours`} label="Hours" kind="rows" value={hours}>
         <HoursRows
@@ -332,11 +313,9 @@ function Slots({ schedule, change }: Props) {
       />
       {!isFree && (
         <TextField
-          name={`${path}.slot_minutes`}
+          {...fieldOf(schedule, change, path)("slot_minutes")}
           label="Slot length, minutes"
           numeric
-          value={slot_minutes}
-          onInput={(value) => change({ ...schedule, slot_minutes: value })}
         />
       )}
     </div>
@@ -380,11 +359,7 @@ function CutOff(props: {
 }) {
   const { number, cutOff, change, remove } = props;
   const { path, days } = cutOff;
-  const field = (name: "from" | "until" | "days_before" | "at") => ({
-    name: `${path}.${name}`,
-    value: cutOff[name],
-    onInput: (value: string) => change({ ...cutOff, [name]: value }),
-  });
+  const field = fieldOf(cutOff, change, path);
   return (
     <div class="exception" role="group" aria-label={`Cut-off ${number}`}>
       <FieldGroup

@@ -127,14 +127,6 @@ function textOfSchedule(schedule: TariffSchedule, path: string): ScheduleText {
   };
 }
 
-export function isSameSchedules(one: SchedulesText, other: SchedulesText): boolean {
-  const textOf = (text: SchedulesText) =>
-    JSON.stringify(text, (name, value: unknown) =>
-      name === "key" || name === "path" ? undefined : value,
-    );
-  return textOf(one) === textOf(other);
-}
-
 /**
  * What is typed, as a request takes it. Hours that days share are one entry.
  *

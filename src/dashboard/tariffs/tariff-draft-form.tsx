@@ -3,14 +3,7 @@ import type { TariffDraft } from "../../../gen/shipments/admin/v1/tariff_pb.js";
 import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { reloadAll, useAction } from "../api/use-action.ts";
-import {
-  type DraftText,
-  feesOfText,
-  isSameText,
-  textOfDraft,
-  tierAfter,
-  type TierText,
-} from "./draft-fields.ts";
+import { feesOfText, fieldOf, textOfDraft, tierAfter, type TierText } from "./draft-fields.ts";
 import { Button, IconButton } from "../ui/button.tsx";
 import { Form, useKeptRows } from "../ui/form.tsx";
 import { TextField } from "../ui/fields.tsx";
@@ -31,7 +24,7 @@ export function DraftForm(props: {
   const { faults } = props;
   const { base, text, setText, isEdited, isForeign, take, keep, noteSaved } = useDraftText(
     props.draft,
-    TYPING,
+    textOfDraft,
   );
   const tariffs = useClient(TariffService);
   const save = useAction(async () => {
@@ -48,11 +41,7 @@ export function DraftForm(props: {
     () => (save.problem ? problemOfDraft(save.problem) : problemOfFaults(faults)),
     [save.problem, faults],
   );
-  const field = (name: Exclude<keyof DraftText, "tiers">) => ({
-    name,
-    value: text[name],
-    onInput: (value: string) => setText({ ...text, [name]: value }),
-  });
+  const field = fieldOf(text, setText);
   const shown = { id: FEES_FORM, submit: SAVE, isRunning: save.isRunning };
   useNoteUnsaved(props.noteUnsaved, shown, isEdited);
   return (
@@ -68,8 +57,6 @@ export function DraftForm(props: {
     </Form>
   );
 }
-
-const TYPING = { textOf: textOfDraft, isSame: isSameText };
 
 const MOST = 1_000;
 
@@ -129,17 +116,11 @@ function Tier(props: {
 }) {
   const { index, tier, change } = props;
   const number = index + 1;
+  const field = fieldOf(tier, change, `tiers[${index}]`);
   return (
     <div class="tier" role="group" aria-label={`Tier ${number}`}>
       {TIER_FIELDS.map(([name, label]) => (
-        <TextField
-          key={name}
-          name={`tiers[${index}].${name}`}
-          label={label}
-          numeric
-          value={tier[name]}
-          onInput={(value) => change({ ...tier, [name]: value })}
-        />
+        <TextField key={name} {...field(name)} label={label} numeric />
       ))}
       <div class="tier-buttons">
         <IconButton

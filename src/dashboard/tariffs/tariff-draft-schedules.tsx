@@ -16,7 +16,6 @@ import { problemOfFaults, problemOfSchedules, type SortedFaults } from "./draft-
 import { ForeignNote, useDraftText } from "./draft-text.tsx";
 import { ScheduleFields, TimeZones } from "./schedule-editor.tsx";
 import {
-  isSameSchedules,
   newSchedule,
   type ScheduleText,
   schedulesOfText,
@@ -70,7 +69,7 @@ function SchedulesForm(
   const tariffs = useClient(TariffService);
   const { base, text, setText, isEdited, isForeign, take, keep, noteSaved } = useDraftText(
     props.loaded,
-    TYPING,
+    ({ data }) => textOfSchedules(data!),
   );
   const save = useAction(async () => {
     const { id } = draft;
@@ -97,11 +96,6 @@ function SchedulesForm(
     </Form>
   );
 }
-
-const TYPING = {
-  textOf: ({ data }: GetTariffDraftSchedulesResponse) => textOfSchedules(data!),
-  isSame: isSameSchedules,
-};
 
 const MOST = 100;
 

@@ -19,12 +19,11 @@ import {
 import { WorkspaceBadge } from "./platform-workspaces.page.tsx";
 import { OperatorRole } from "../../../gen/shipments/admin/v1/operator_pb.js";
 import type { ApiKey } from "../../../gen/shipments/v1/api_key_pb.js";
-import { useClient } from "../api/clients.ts";
 import { useOperatorRole } from "../api/session.ts";
 import {
   API_KEY_COLUMNS,
   apiKeyFields,
-  apiKeyOf,
+  keyCall,
   createDialog,
   KeyTable,
   LastUse,
@@ -116,19 +115,17 @@ function Limits(props: ActionProps) {
 
 function PlatformWorkspaceKeys(props: { readonly workspace: bigint }) {
   const { workspace } = props;
-  const workspaces = useClient(WorkspaceAdminService);
   const mayChange = useOperatorRole(OperatorRole.OPERATOR);
   const list = useRpc(WorkspaceAdminService.method.listWorkspaceApiKeys, { workspace });
-  const owner = useKeyOwner(workspace);
-  const rotateAll = rotateDialog(owner, {
+  const owner = keyOwnerOf(workspace);
+  const rotateAll = rotateDialog(owner.secretText, {
     title: "Rotate all keys",
     tone: "danger",
     text: "One new key takes the place of all keys that the workspace has.",
     label: "The other keys end",
     hint: "They work until then, so that every program can change over.",
     overlapSeconds: 86_400,
-    rotate: async (overlapSeconds, options) =>
-      (await workspaces.rotateWorkspaceApiKeys({ workspace, overlapSeconds }, options)).apiKey,
+    rotate: keyCall(rotateWorkspaceApiKeys, { workspace }, ({ apiKey }) => apiKey),
   });
   const buttons = (
     <>
@@ -156,14 +153,19 @@ function PlatformWorkspaceKeys(props: { readonly workspace: bigint }) {
   );
 }
 
-function useKeyOwner(workspace: bigint): KeyOwner<ApiKey> {
-  const workspaces = useClient(WorkspaceAdminService);
+const {
+  createWorkspaceApiKey,
+  rotateWorkspaceApiKeys,
+  updateWorkspaceApiKey,
+  revokeWorkspaceApiKey,
+} = WorkspaceAdminService.method;
+
+function keyOwnerOf(workspace: bigint): KeyOwner<ApiKey> {
   return {
-    create: async (form, options) =>
-      (await workspaces.createWorkspaceApiKey({ workspace, ...apiKeyOf(form) }, options)).apiKey,
+    create: keyCall(createWorkspaceApiKey, { workspace }, ({ apiKey }) => apiKey),
     fields: apiKeyFields,
-    update: (key, form) => workspaces.updateWorkspaceApiKey({ workspace, key, ...apiKeyOf(form) }),
-    revoke: (key) => workspaces.revokeWorkspaceApiKey({ workspace, key }),
+    update: (key) => keyCall(updateWorkspaceApiKey, { workspace, key }),
+    revoke: (key) => keyCall(revokeWorkspaceApiKey, { workspace, key }),
     revokeText: (key) => (
       <>
         <code>shp_…{key.last4}</code> are refused at once, even if it is the last key.{" "}
