@@ -1,4 +1,4 @@
-import { useEffect } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { Event } from "../../../gen/shipments/v1/event_pb.js";
 import {
   EventService,
@@ -12,7 +12,7 @@ import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import type { AcceptedWindow } from "../../../gen/shipments/v1/window_pb.js";
 import { useLive } from "../api/live.ts";
-import { useRpc, type Query } from "../api/use-query.ts";
+import { useRpc, type Query, useQuery } from "../api/use-query.ts";
 import { CoverageMap } from "../map/lazy-map.tsx";
 import { noteRecentShipment } from "./recent-shipments.ts";
 import { type ParametersOf, labelsHref, paths } from "../routes/paths.ts";
@@ -36,8 +36,13 @@ import {
 } from "./shipment-badge.tsx";
 import { clockText } from "../ui/local-time.ts";
 import { windowOf, windowText } from "./windows.ts";
-import { ShipmentDeliveries } from "./shipment-deliveries.tsx";
 import { isPaidOnline, ShipmentPayment } from "./shipment-payment.tsx";
+import type { Webhook, WebhookDelivery } from "../../../gen/shipments/v1/webhook_pb.js";
+import { WebhookService } from "../../../gen/shipments/v1/webhook_service_pb.js";
+import { useClient } from "../api/clients.ts";
+import { Button } from "../ui/button.tsx";
+import { type Column, Table } from "../ui/table.tsx";
+import { DeliveryBadge, LastAnswer } from "../webhooks/webhook-badge.tsx";
 import "../webhooks/timeline.css";
 
 /** One shipment: its route, price and customer, and what happened to it. */
@@ -231,3 +236,94 @@ function Timeline({ events }: { readonly events: readonly Event[] }) {
     </ol>
   );
 }
+
+/** How many of the newest deliveries of each webhook are searched: those of one call. */
+const NEWEST = 100;
+
+interface Sent {
+  readonly delivery: WebhookDelivery;
+  readonly webhook: Webhook;
+}
+
+/**
+ * What was sent to webhooks about a shipment. Deliveries are listed by webhook and not by shipment, so
+ * they are looked for only when the reader asks, among the newest of each webhook.
+ */
+function ShipmentDeliveries(props: {
+  readonly workspace: string;
+  readonly events: readonly Event[];
+}) {
+  const [isOpen, setOpen] = useState(false);
+  const { workspace } = props;
+  return (
+    <Section
+      title="Webhook deliveries"
+      actions={
+        isOpen ? (
+          <a href={paths.webhooks({ workspace })}>All webhooks</a>
+        ) : (
+          <Button onClick={() => setOpen(true)}>Look for deliveries</Button>
+        )
+      }
+    >
+      {isOpen && <Found {...props} />}
+    </Section>
+  );
+}
+
+function Found(props: { readonly workspace: string; readonly events: readonly Event[] }) {
+  const { workspace, events } = props;
+  const webhooks = useClient(WebhookService);
+  const query = useQuery(
+    async (signal) => {
+      const { data } = await webhooks.listWebhooks({}, { signal });
+      const lists = data.map(async (webhook) => {
+        const request = { webhook: webhook.id, pageSize: NEWEST };
+        const { data: newest } = await webhooks.listWebhookDeliveries(request, { signal });
+        return newest.map((delivery): Sent => ({ delivery, webhook }));
+      });
+      return (await Promise.all(lists)).flat();
+    },
+    // What happens next to the shipment is sent as well.
+    [webhooks, events.length],
+  );
+  return (
+    <QueryView query={query}>
+      {(newest) => {
+        const ids = new Set(events.map(({ id }) => id));
+        const sent = newest.filter(({ delivery }) => ids.has(delivery.event));
+        return sent.length === 0 ? (
+          <p class="minor">
+            None is among the newest {NEWEST} deliveries of each webhook. A webhook&apos;s own page
+            lists all of the last 30 days.
+          </p>
+        ) : (
+          <>
+            <Table
+              label="Webhook deliveries"
+              columns={COLUMNS}
+              rows={sent}
+              keyOf={({ delivery }) => String(delivery.id)}
+              href={({ delivery, webhook }) =>
+                paths.webhook({ workspace, webhook: webhook.id }, { delivery: String(delivery.id) })
+              }
+            />
+            <p class="hint note">Among the newest {NEWEST} deliveries of each webhook.</p>
+          </>
+        );
+      }}
+    </QueryView>
+  );
+}
+
+const COLUMNS: readonly Column<Sent>[] = [
+  { header: "Event", selfEvident: true, cell: ({ delivery }) => <code>{delivery.type}</code> },
+  {
+    header: "Status",
+    selfEvident: true,
+    cell: ({ delivery }) => <DeliveryBadge status={delivery.status} />,
+  },
+  { header: "Last answer", cell: ({ delivery }) => <LastAnswer delivery={delivery} /> },
+  { header: "To", cell: ({ webhook }) => webhook.url },
+  { header: "Sent", align: "end", cell: ({ delivery }) => <Time at={delivery.createdAt} /> },
+];

@@ -44,11 +44,13 @@ export function textOfDraft({ name, fees }: TariffDraft): DraftText {
 
 /** Whether two say the same, whatever their rows are told apart by. */
 export function isSameText(one: object, other: object): boolean {
-  const textOf = (text: object) =>
-    JSON.stringify(text, (name, value: unknown) =>
-      name === "key" || name === "path" ? undefined : value,
-    );
-  return textOf(one) === textOf(other);
+  return sayingOf(one) === sayingOf(other);
+}
+
+function sayingOf(text: object): string {
+  return JSON.stringify(text, (name, value: unknown) =>
+    name === "key" || name === "path" ? undefined : value,
+  );
 }
 
 /** The names of a row's texts. */
