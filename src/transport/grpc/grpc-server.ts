@@ -115,16 +115,19 @@ export function createGrpcServer(
         // Sockets, since a session that closes waits without end for its caller to hang up.
         for (const socket of sessions.keys()) socket.destroy();
       });
-      for (const [socket, session] of sessions) {
-        if (session === undefined) socket.destroy();
-        else session.close();
-      }
+      for (const [socket, session] of sessions) endSession(socket, session);
       await closed;
       connections.stop();
     },
     openCalls: connections.openCalls,
     openConnections: connections.count,
   };
+}
+
+/** Ends a session once its calls have, or a connection that has none yet. */
+function endSession(socket: Socket, session: ServerHttp2Session | undefined): void {
+  if (session === undefined) socket.destroy();
+  else session.close();
 }
 
 /** Node writes whole frames, so that another one fits between any two. */
