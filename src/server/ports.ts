@@ -1,31 +1,43 @@
 import { once } from "node:events";
-import { createServer, type Server } from "node:net";
+import { connect, createServer } from "node:net";
 import type { Config } from "../config/config.ts";
 
 /** What of the configuration says where to listen. */
 export type Addresses = Pick<Config, "host" | "port" | "grpcPort" | "operationsPort">;
 
 /**
- * Finds out whether every port can be had, before anything else is begun.
+ * Finds out whether every port can be had, before anything else is begun. It asks who answers at them, and does
+ * not listen itself: a proxy would take that for the service.
  *
  * @throws Error that names the variable to change
  */
 export async function assertPortsFree(addresses: Addresses): Promise<void> {
   const { host, port, grpcPort, operationsPort } = addresses;
-  const servers = [
-    await listenAs("PORT", host, port, listen),
-    await listenAs("GRPC_PORT", host, grpcPort, listen),
-  ];
+  await listenAs("PORT", host, 0, assertAddress);
+  await listenAs("PORT", host, port, assertUnanswered);
+  await listenAs("GRPC_PORT", host, grpcPort, assertUnanswered);
   if (operationsPort !== undefined) {
-    servers.push(await listenAs("OPERATIONS_PORT", host, operationsPort, listen));
+    await listenAs("OPERATIONS_PORT", host, operationsPort, assertUnanswered);
   }
-  await Promise.all(servers.map((server) => once(server.close(), "close")));
 }
 
-async function listen(host: string, port: number): Promise<Server> {
+/** Listens for a moment, at a port that nobody calls. */
+async function assertAddress(host: string, port: number): Promise<void> {
   const server = createServer().listen(port, host);
   await once(server, "listening");
-  return server;
+  await once(server.close(), "close");
+}
+
+/** Throws what listening does when something else listens there. */
+async function assertUnanswered(host: string, port: number): Promise<void> {
+  if (port === 0) return;
+  const socket = connect(port, host);
+  const isTaken = await once(socket, "connect").then(
+    () => true,
+    () => false,
+  );
+  socket.destroy();
+  if (isTaken) throw Object.assign(new Error("taken"), { code: "EADDRINUSE" });
 }
 
 /**
