@@ -6,7 +6,10 @@ import { TariffService } from "../../gen/shipments/admin/v1/tariff_service_pb.js
 import { Refusal } from "../domain/refusal.ts";
 import { publishDocument } from "../features/tariffs/drafts/publish-document.ts";
 import { createTariffTasks } from "../features/tariffs/tasks/run-tariff-task.ts";
-import { loadPublishedTariff } from "../features/tariffs/versions/load-version.ts";
+import {
+  loadPublishedTariff,
+  loadVersionInForce,
+} from "../features/tariffs/versions/load-version.ts";
 import { callRpc, commandLineCall, listAll } from "./command-line-call.ts";
 import { holidaysCommand } from "./holidays-command.ts";
 import { jsonOption, option, parseWholeNumber } from "./options.ts";
@@ -119,7 +122,8 @@ function rollBackCommand(): Command {
       runCommand(options.json, async (em) => {
         const { version, note, voidQuotes } = options;
         const honoursQuotes = !voidQuotes;
-        const fields = { version, note, honoursQuotes };
+        const replaces = (await loadVersionInForce(em.fork()))?.version ?? 0;
+        const fields = { version, replaces, note, honoursQuotes };
         const { data } = await orRefused(callRpc(em, method.rollBackTariff, fields));
         return publication(data!);
       }),
