@@ -147,6 +147,9 @@ const OF_DISTRIBUTED = [
 const OF_OTHER_SETUPS = [
   // A test twin that has connected Stripe's test mode.
   "delete from payment_notice where (provider, id) in",
+  // A provider that refuses to make an account, and money at an account that was closed.
+  "update workspace set account_attempt",
+  "select 1 from provider_payment where",
   // A webhook with very many deliveries.
   "update webhook set disabled_reason = 'request'",
 ];

@@ -11,9 +11,9 @@ let holders = 0;
  * Has V8 collect garbage sooner until the returned function is called: for calls that make very much of it for a long
  * time, which would take 100 MiB more while memory is there. It costs others some time, so not for ever.
  */
-export function holdHeapGrowth(): () => void {
-  if (holders++ === 0) setFlagsFromString(`--heap-growing-percent=${SLOW_PERCENT}`);
+export function holdHeapGrowth(setFlag = setFlagsFromString): () => void {
+  if (holders++ === 0) setFlag(`--heap-growing-percent=${SLOW_PERCENT}`);
   return () => {
-    if (--holders === 0) setFlagsFromString(`--heap-growing-percent=${OWN_PERCENT}`);
+    if (--holders === 0) setFlag(`--heap-growing-percent=${OWN_PERCENT}`);
   };
 }
