@@ -49,7 +49,7 @@ export async function callLocally<M extends DescMethodUnary>(
   const list = <S extends DescService>(
     service: S,
     functions: ServiceFunctions<S, OperatorCall, typeof deps>,
-  ) => listRpcs(service, functions, deps, transact);
+  ) => (method.parent === service ? listRpcs(service, functions, deps, transact) : []);
   const rpc = [
     ...list(OperatorService, OPERATOR_FUNCTIONS),
     ...list(WorkspaceAdminService, WORKSPACE_ADMIN_FUNCTIONS),

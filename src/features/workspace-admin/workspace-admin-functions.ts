@@ -65,7 +65,6 @@ export const WORKSPACE_ADMIN_FUNCTIONS: ServiceFunctions<
     changeLiveWorkspace(em, call, sent, async (workspace) => {
       if (!workspace.suspendedAt) return;
       workspace.suspendedAt = null;
-      await em.flush();
       await evictKeysOfBoth(em, workspace);
     }),
 
@@ -90,14 +89,13 @@ export const WORKSPACE_ADMIN_FUNCTIONS: ServiceFunctions<
 
   updateWorkspaceLimits: (request, call, { em }) =>
     changeWorkspace(em, call, request.workspace, async ({ id: workspace }) => {
-      for (const limitClass of LIMIT_CLASSES) {
-        const given = request[limitClass];
-        if (given === undefined) continue;
-        const { rate, burst = Math.min(rate * 2, MAX_BURST) } = given;
+      const given = LIMIT_CLASSES.filter((limitClass) => request[limitClass] !== undefined);
+      for (const limitClass of given) {
+        const { rate, burst = Math.min(rate * 2, MAX_BURST) } = request[limitClass]!;
         await em.upsert(WorkspaceLimit, { workspace, limitClass, rate, burst });
       }
       // Limits are cached with the keys of the workspace.
-      await evictKeys(em, "api_key", workspace);
+      if (given.length > 0) await evictKeys(em, "api_key", workspace);
     }),
 
   updateWorkspaceTimeZone: (request, call, { em }) => {
