@@ -1,7 +1,7 @@
 import {
   constants,
   createServer,
-  type Http2Server,
+  performServerHandshake,
   type IncomingHttpHeaders,
   type ServerHttp2Session,
   type ServerHttp2Stream,
@@ -62,7 +62,6 @@ export function createGrpcServer(
   takeStream: TakeStream,
   limits: Partial<ConnectionLimits> = {},
 ): TransportServer {
-  const server: Http2Server = createServer(LIMITS);
   const serve = createServeStream(handle, takeStream);
   /** Of each open connection; undefined before its first byte. */
   const sessions = new Map<Socket, ServerHttp2Session | undefined>();
@@ -75,20 +74,12 @@ export function createGrpcServer(
   );
 
   let isDraining = false;
-  let newest: ServerHttp2Session | undefined;
-  server.on("session", (session) => {
-    newest = session;
+  const beginSession = (socket: Socket, calls: ConnectionCalls) => {
+    const session = performServerHandshake(socket, LIMITS);
     // A broken connection ends by itself; without a listener it would end the process.
     session.on("error", () => session.destroy());
-  });
-  server.on("sessionError", () => undefined);
-  const beginSession = (socket: Socket, calls: ConnectionCalls) => {
-    // Node makes the session at once.
-    server.emit("connection", socket);
-    if (newest === undefined) return;
-    sessions.set(socket, newest);
-    serveStreams(newest, calls, serve);
-    newest = undefined;
+    sessions.set(socket, session);
+    serveStreams(session, calls, serve);
     // After the greeting, which Node sends in an immediate of its own.
     if (isDraining) setImmediate(() => sendElsewhere(socket));
   };
