@@ -95,7 +95,7 @@ async function launch(databaseUrl: string, options: ServiceOptions): Promise<Lau
   };
   const app = createApp(
     { ...ANY_PORTS, webhookAllowLoopbackHttp: true, ...settings, databaseUrl },
-    pino({ level: logged === undefined ? "error" : "info" }, { write }),
+    pino({ level: logged === undefined ? "error" : "info", formatters: BY_NAME }, { write }),
     { maxWaitMs: TEST_MS, ...outside, ...(now === undefined ? {} : { now }) },
   );
   const operations = await app.listenForOperators();
@@ -118,6 +118,9 @@ async function launch(databaseUrl: string, options: ServiceOptions): Promise<Lau
   };
   return [service as TestService, assertDeclared];
 }
+
+/** Levels as the process's own log has them. */
+const BY_NAME = { level: (level: string) => ({ level }) };
 
 const ANY_PORTS = { host: "127.0.0.1", port: 0, grpcPort: 0 };
 

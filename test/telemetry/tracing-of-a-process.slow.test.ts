@@ -234,6 +234,7 @@ test.for([
     "OTEL_EXPORTER_OTLP_ENDPOINT",
     "http://collector:4318?x=1",
     "must be an address such as http://collector:4318",
+    "http://collector:4318?...",
   ],
   [
     "OTEL_EXPORTER_OTLP_ENDPOINT",
@@ -252,11 +253,12 @@ test.for([
   ["OTEL_RESOURCE_ATTRIBUTES", "production", "must be a list such as region=eu,team=shipping"],
 ] as const)(
   "%s is refused at the start when calls are traced and it is %s",
-  async ([name, value, sentence]) => {
+  async ([name, value, sentence, shown = value]) => {
     const { code, stderr } = await runCommand(["serve"], {
       OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:1",
       [name]: value,
     });
-    expect({ code, stderr }).toEqual({ code: 1, stderr: `${name}: ${sentence}\n` });
+    const refusal = `${name}: ${sentence}; it is ${JSON.stringify(shown)}\n`;
+    expect({ code, stderr }).toEqual({ code: 1, stderr: refusal });
   },
 );

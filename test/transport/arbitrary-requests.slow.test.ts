@@ -48,6 +48,8 @@ const EXPECTED: readonly (Code | 0)[] = [
   Code.InvalidArgument,
   Code.NotFound,
   Code.AlreadyExists,
+  // A workspace's key that would end the provider that only operators may end.
+  Code.PermissionDenied,
   Code.Aborted,
   Code.FailedPrecondition,
   Code.ResourceExhausted,
