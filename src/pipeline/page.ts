@@ -68,6 +68,11 @@ export function readPage<Position>(
   return { after, limit, filters };
 }
 
+/** The position in a list that is ordered by id. */
+export function toId([id]: readonly unknown[]): number | undefined {
+  return Number.isSafeInteger(id) ? (id as number) : undefined;
+}
+
 /**
  * Ends a page: the rows it holds, and the token of the next page, empty when this is the last. A page
  * ends before it would be too large to send.

@@ -69,16 +69,7 @@ import { deleteTestData } from "../features/test-mode/delete-test-data.ts";
 import { loadVersionInForce } from "../features/tariffs/versions/load-version.ts";
 import { findZones } from "../features/tariffs/coverage/find-zones.ts";
 import { getCoverage, type CoverageDeps } from "../features/tariffs/coverage/get-coverage.ts";
-import { createWebhook } from "../features/webhooks/create-webhook.ts";
-import { deleteWebhook } from "../features/webhooks/delete-webhook.ts";
-import { getWebhook } from "../features/webhooks/get-webhook.ts";
-import { listWebhookAttempts } from "../features/webhooks/list-webhook-attempts.ts";
-import { listWebhookDeliveries } from "../features/webhooks/list-webhook-deliveries.ts";
-import { listWebhooks } from "../features/webhooks/list-webhooks.ts";
-import { redeliverEvent } from "../features/webhooks/redeliver-event.ts";
-import { rotateWebhookSecret } from "../features/webhooks/rotate-webhook-secret.ts";
-import { testWebhook } from "../features/webhooks/test-webhook.ts";
-import { updateWebhook } from "../features/webhooks/update-webhook.ts";
+import { WEBHOOK_FUNCTIONS } from "../features/webhooks/webhook-functions.ts";
 import type { WebhookDeps } from "../features/webhooks/webhooks.ts";
 import type { SimulationDeps } from "../features/test-mode/simulations.ts";
 import { takeTestStep } from "../features/test-mode/take-test-step.ts";
@@ -148,21 +139,6 @@ export type ServiceDeps = Omit<ShipmentDeps, "findShipment"> &
     readonly observeGroups: ObserveGroups;
     readonly testTimes: TestTimes;
   };
-
-const WEBHOOK_FUNCTIONS = {
-  ...withOwnTransactions({
-    createWebhook,
-    updateWebhook,
-    deleteWebhook,
-    rotateWebhookSecret,
-    testWebhook,
-    redeliverEvent,
-  }),
-  listWebhooks,
-  getWebhook,
-  listWebhookDeliveries,
-  listWebhookAttempts,
-};
 
 const TEST_FUNCTIONS = {
   getTestClock,

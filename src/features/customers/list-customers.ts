@@ -8,7 +8,7 @@ import { beginsWith } from "../../db/begins-with.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { endPage, readPage } from "../../pipeline/page.ts";
+import { endPage, readPage, toId } from "../../pipeline/page.ts";
 import type { CustomerDeps } from "./customer-figures.ts";
 import {
   type CustomerRecord,
@@ -33,7 +33,7 @@ export async function listCustomers(
   const workspace = caller.workspaceId;
   const { name } = request;
   const filters = { workspace, emailLower: request.email?.toLowerCase(), name };
-  const page = readPage(request, filters, readId);
+  const page = readPage(request, filters, toId);
   const search = { ...filters, ...page };
   const found = await (name === undefined
     ? findNewest(em, search)
@@ -48,10 +48,6 @@ export async function listCustomers(
     : undefined;
   const data = rows.map((row) => customerRecordMessage(row, figures?.get(row.id)));
   return create(ListCustomersResponseSchema, { data, nextPageToken });
-}
-
-function readId([id]: readonly unknown[]): number | undefined {
-  return Number.isSafeInteger(id) ? (id as number) : undefined;
 }
 
 /** Which customers to find. */

@@ -3,7 +3,7 @@ import type { OperatorService } from "../../../gen/shipments/admin/v1/operator_s
 import type { DatabaseDeps } from "../../db/orm.ts";
 import { refuse } from "../../domain/refusal.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
-import { endPage, readPage } from "../../pipeline/page.ts";
+import { endPage, readPage, toId } from "../../pipeline/page.ts";
 import type { ServiceFunctions } from "../../pipeline/rpc.ts";
 import { changesBetween, describeActor, recordChange } from "../audit/record-change.ts";
 import {
@@ -45,7 +45,7 @@ export const OPERATOR_FUNCTIONS: ServiceFunctions<
 
   async listOperators(request, _call, { em }) {
     const { includeRevoked = false } = request;
-    const page = readPage(request, { list: "operators", includeRevoked }, readId);
+    const page = readPage(request, { list: "operators", includeRevoked }, toId);
     const reading = em.fork();
     const found = await reading.find(
       Operator,
@@ -176,10 +176,6 @@ export const OPERATOR_FUNCTIONS: ServiceFunctions<
       return { changes: changesBetween({}, { revoked_at: operator.revokedAt }) };
     }),
 };
-
-function readId([id]: readonly unknown[]): number | undefined {
-  return Number.isSafeInteger(id) ? (id as number) : undefined;
-}
 
 /** When a key ends, in milliseconds since the epoch; the last moment there is for one without end. */
 function endMs({ endsAt }: OperatorKey): number {

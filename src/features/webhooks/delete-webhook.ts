@@ -1,35 +1,26 @@
-import {
-  WebhookService,
-  type DeleteWebhookRequestValid,
-  type DeleteWebhookResponse,
-} from "../../../gen/shipments/v1/webhook_service_pb.js";
+import { WebhookService } from "../../../gen/shipments/v1/webhook_service_pb.js";
 import { deleteInBatches, runStatement } from "../../db/statement.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
-import type { Call } from "../../pipeline/call.ts";
-import { loadWebhook, type WebhookDeps } from "./webhooks.ts";
+import { loadWebhook, type WebhookFunctions } from "./webhooks.ts";
 
 /**
  * Deletes a webhook with its deliveries and their attempts. Where these are many, the webhook is disabled first and
  * they are deleted in batches, as bookings would wait for one transaction with all of them.
- *
- * @throws Refusal WEBHOOK_NOT_FOUND
  */
-export async function deleteWebhook(
-  request: DeleteWebhookRequestValid,
-  call: Call,
-  { em, now }: WebhookDeps,
-): Promise<DeleteWebhookResponse> {
-  const { workspaceId } = call.caller;
-  const key = [workspaceId, request.webhook];
+export const deleteWebhook: WebhookFunctions["deleteWebhook"] = async (
+  request,
+  call,
+  { em, now },
+) => {
+  const key = [call.caller.workspaceId, request.webhook];
   const { deleteWebhook: method } = WebhookService.method;
   for (;;) {
     try {
       return await withIdempotency(em, { method, request, call }, async (tx) => {
-        const webhook = await loadWebhook(tx, workspaceId, request.webhook, "lock");
+        const webhook = await loadWebhook(tx, call, request.webhook, "lock");
         const deliveries = await runStatement(tx, SOME_DELIVERIES, [...key, MAX_DELIVERIES + 1]);
         if (deliveries.length > MAX_DELIVERIES) throw new ManyDeliveries();
         tx.remove(webhook);
-        await tx.flush();
         return {};
       });
     } catch (error) {
@@ -38,7 +29,7 @@ export async function deleteWebhook(
       await deleteInBatches(em, DELETE_DELIVERIES, key);
     }
   }
-}
+};
 
 /** How many deliveries are deleted with their webhook. */
 const MAX_DELIVERIES = 1_000;

@@ -1,32 +1,26 @@
-import { create } from "@bufbuild/protobuf";
-import {
-  ListWebhookDeliveriesResponseSchema,
-  type ListWebhookDeliveriesRequestValid,
-  type ListWebhookDeliveriesResponse,
-} from "../../../gen/shipments/v1/webhook_service_pb.js";
-import type { DatabaseDeps, EntityManager } from "../../db/orm.ts";
+import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import { readOnly } from "../../db/transaction.ts";
-import { endPage, readPage } from "../../pipeline/page.ts";
-import type { Call } from "../../pipeline/call.ts";
-import { type LastAttempt, loadWebhook, deliveryMessage, deliveryStatusOf } from "./webhooks.ts";
+import { endPage, readPage, toId } from "../../pipeline/page.ts";
 import { WebhookDelivery } from "./webhook-delivery.entity.ts";
+import {
+  deliveryMessage,
+  deliveryStatusOf,
+  type LastAttempt,
+  loadWebhook,
+  type WebhookFunctions,
+} from "./webhooks.ts";
 
-/**
- * Lists the deliveries to a webhook, newest first.
- *
- * @throws Refusal WEBHOOK_NOT_FOUND, FIELD_INVALID for a page token that is not of this list with
- * this filter
- */
-export async function listWebhookDeliveries(
-  request: ListWebhookDeliveriesRequestValid,
-  { caller }: Call,
-  { em }: DatabaseDeps,
-): Promise<ListWebhookDeliveriesResponse> {
+/** Lists the deliveries to a webhook, newest first. */
+export const listWebhookDeliveries: WebhookFunctions["listWebhookDeliveries"] = async (
+  request,
+  call,
+  { em },
+) => {
   const reading = em.fork();
-  const webhook = await loadWebhook(reading, caller.workspaceId, request.webhook);
+  const webhook = await loadWebhook(reading, call, request.webhook);
   const filters = { webhook: webhook.id, status: deliveryStatusOf(request.status) };
-  const page = readPage(request, filters, readId);
+  const page = readPage(request, filters, toId);
   const found = await readOnly(em, async (tx) => {
     await runStatement(tx, IN_ORDER_OF_INDEX);
     const where = {
@@ -37,12 +31,10 @@ export async function listWebhookDeliveries(
     return tx.find(WebhookDelivery, where, { orderBy: { id: "desc" }, limit: page.limit });
   });
   const { rows, nextPageToken } = endPage(found, page, ({ id }) => [id]);
-  const lastOf = await loadLastAttempts(reading, caller.workspaceId, rows);
-  return create(ListWebhookDeliveriesResponseSchema, {
-    data: rows.map((delivery) => deliveryMessage(delivery, lastOf.get(Number(delivery.id)))),
-    nextPageToken,
-  });
-}
+  const lastOf = await loadLastAttempts(reading, webhook.workspace, rows);
+  const data = rows.map((it) => deliveryMessage(it, lastOf.get(Number(it.id))));
+  return { data, nextPageToken };
+};
 
 const LAST_ATTEMPTS = `
   select asked.value::float8 as delivery, last.status, last.error, last.duration_ms as "durationMs"
@@ -53,7 +45,7 @@ const LAST_ATTEMPTS = `
     order by number desc limit 1
   ) as last`;
 
-/** The last attempt at each of the deliveries of one page that has had one, by the delivery's id. */
+/** The last attempts at deliveries that have had one, by the delivery's id. */
 async function loadLastAttempts(
   em: EntityManager,
   workspace: number,
@@ -61,12 +53,8 @@ async function loadLastAttempts(
 ): Promise<ReadonlyMap<number, LastAttempt>> {
   const ids = deliveries.map(({ id }) => Number(id));
   if (ids.length === 0) return new Map();
-  const values = [workspace, JSON.stringify(ids)];
-  const found = await runStatement<LastAttempt & { readonly delivery: number }>(
-    em,
-    LAST_ATTEMPTS,
-    values,
-  );
+  type Row = LastAttempt & { readonly delivery: number };
+  const found = await runStatement<Row>(em, LAST_ATTEMPTS, [workspace, JSON.stringify(ids)]);
   return new Map(found.map((last) => [last.delivery, last]));
 }
 
@@ -75,7 +63,3 @@ async function loadLastAttempts(
  * looks as cheap where PostgreSQL knows nothing of the table, all deliveries would be read and sorted.
  */
 const IN_ORDER_OF_INDEX = "set local enable_sort = off";
-
-function readId([id]: readonly unknown[]): number | undefined {
-  return Number.isSafeInteger(id) ? (id as number) : undefined;
-}

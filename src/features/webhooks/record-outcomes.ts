@@ -18,7 +18,7 @@ import {
 import { announceWorkspace } from "../events/event-announcer.ts";
 import { insertEvents, nextEvent } from "../events/insert-events.ts";
 import type { DueDelivery } from "./load-due-deliveries.ts";
-import { loadWebhook, webhookMessage } from "./webhooks.ts";
+import { webhookMessage } from "./webhooks.ts";
 import { isSuccess, type SendResult } from "./send-webhook.ts";
 import { WebhookAttempt } from "./webhook-attempt.entity.ts";
 import { WebhookDelivery } from "./webhook-delivery.entity.ts";
@@ -250,7 +250,8 @@ async function fail(
   result: SendResult,
   { now, random }: RecordDeps,
 ): Promise<void> {
-  const webhook = await loadWebhook(tx, delivery.workspace, delivery.webhook.id);
+  const { workspace } = delivery;
+  const webhook = await tx.findOneOrFail(Webhook, { workspace, id: delivery.webhook.id });
   webhook.failingSince ??= startedAt;
   const endedAt = now();
   if (result.status === 410) await disable(tx, webhook, "gone", endedAt);
@@ -261,7 +262,7 @@ async function fail(
   const waitMs = nextWaitMs(delivery.attempts, requestedMs, random());
   if (waitMs === undefined || webhook.disabledReason) return markEnded(delivery, "failed", endedAt);
   const isSimulated = delivery.attempts <= (delivery.simulatedFailures ?? 0);
-  // What was simulated keeps nobody waiting.
+  // Simulated failures are retried at once.
   delivery.nextAttemptAt = new Date(endedAt.getTime() + (isSimulated ? 0 : waitMs));
 }
 

@@ -1,9 +1,3 @@
-import { inverseOf } from "../../db/columns.ts";
-import type { EntityManager } from "../../db/orm.ts";
-import { runStatement } from "../../db/statement.ts";
-import { refuse } from "../../domain/refusal.ts";
-import type { SecretSeal } from "../../domain/secret-seal.ts";
-import { Webhook, type DisabledReason } from "./webhook.entity.ts";
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
@@ -16,11 +10,19 @@ import {
   type WebhookAttempt as WebhookAttemptMessage,
   type WebhookDelivery as WebhookDeliveryMessage,
 } from "../../../gen/shipments/v1/webhook_pb.js";
+import type { WebhookService } from "../../../gen/shipments/v1/webhook_service_pb.js";
+import { inverseOf } from "../../db/columns.ts";
+import type { EntityManager } from "../../db/orm.ts";
+import { runStatement } from "../../db/statement.ts";
+import { refuse } from "../../domain/refusal.ts";
+import type { SecretSeal } from "../../domain/secret-seal.ts";
+import type { Call } from "../../pipeline/call.ts";
+import type { ServiceFunctions } from "../../pipeline/rpc.ts";
 import { writeEventId } from "../events/event-message.ts";
 import type { WebhookAttempt } from "./webhook-attempt.entity.ts";
 import type { DeliveryStatus, WebhookDelivery } from "./webhook-delivery.entity.ts";
+import { type DisabledReason, Webhook } from "./webhook.entity.ts";
 
-/** What the RPCs that change webhooks need. */
 export interface WebhookDeps {
   readonly em: EntityManager;
   readonly now: () => Date;
@@ -29,17 +31,19 @@ export interface WebhookDeps {
   readonly secretSeal: SecretSeal;
 }
 
+export type WebhookFunctions = ServiceFunctions<typeof WebhookService, Call, WebhookDeps>;
+
 /** `no key update`, so that deliveries that refer to the webhook can be inserted meanwhile. */
 const LOCK_WEBHOOK = "select from webhook where workspace_id = $1 and id = $2 for no key update";
 
 /**
- * A webhook of the workspace, with its row locked if `lock` is given.
+ * A webhook of the caller's workspace, with its row locked if `lock` is given.
  *
  * @throws Refusal WEBHOOK_NOT_FOUND, the same for an unknown webhook and one of another workspace
  */
 export async function loadWebhook(
   em: EntityManager,
-  workspace: number,
+  { caller: { workspaceId: workspace } }: Call,
   id: string,
   lock?: "lock",
 ): Promise<Webhook> {

@@ -1,0 +1,193 @@
+import { randomBytes } from "node:crypto";
+import { toJson, type JsonObject } from "@bufbuild/protobuf";
+import { WebhookSchema } from "../../../gen/shipments/v1/webhook_pb.js";
+import { readRecordId } from "../../db/columns.ts";
+import type { EntityManager } from "../../db/orm.ts";
+import { runStatement } from "../../db/statement.ts";
+import { MAX_WEBHOOKS } from "../../domain/limits.ts";
+import { refuse } from "../../domain/refusal.ts";
+import { webhookUrlFault } from "../../domain/webhook/webhook-address.ts";
+import { MAX_ATTEMPTS } from "../../domain/webhook/webhook-schedule.ts";
+import { createWebhookSecret } from "../../domain/webhook/webhook-signature.ts";
+import type { Call } from "../../pipeline/call.ts";
+import { withOwnTransactions } from "../../pipeline/rpc.ts";
+import { announceWorkspace } from "../events/event-announcer.ts";
+import { readEventId } from "../events/event-message.ts";
+import { Event } from "../events/event.entity.ts";
+import { insertEvents, LATE_SECONDS, nextEvent } from "../events/insert-events.ts";
+import { deleteWebhook } from "./delete-webhook.ts";
+import { listWebhookDeliveries } from "./list-webhook-deliveries.ts";
+import { WebhookAttempt } from "./webhook-attempt.entity.ts";
+import { WebhookDelivery } from "./webhook-delivery.entity.ts";
+import { activeSecrets, storedSecret } from "./webhook-secrets.ts";
+import { Webhook } from "./webhook.entity.ts";
+import {
+  attemptMessage,
+  deliveryMessage,
+  loadWebhook,
+  type WebhookDeps,
+  type WebhookFunctions,
+  webhookMessage,
+} from "./webhooks.ts";
+
+/** How long earlier secrets go on signing by default, in seconds: a day. */
+const DEFAULT_OVERLAP_SECONDS = 86_400;
+/** How many secrets can sign at the same time; beyond that the oldest ends at once. */
+const MAX_SECRETS = 5;
+
+/** What a workspace does with its webhooks. */
+export const WEBHOOK_FUNCTIONS: WebhookFunctions = {
+  listWebhookDeliveries,
+  // Commits in batches.
+  ...withOwnTransactions({ deleteWebhook }),
+
+  /** At most `MAX_WEBHOOKS`, so without pages. */
+  async listWebhooks(_request, { caller }, { em }) {
+    const where = { workspace: caller.workspaceId };
+    const orderBy = { createdAt: "asc", id: "asc" } as const;
+    return { data: (await em.fork().find(Webhook, where, { orderBy })).map(webhookMessage) };
+  },
+
+  async getWebhook({ webhook }, call, { em }) {
+    return { data: webhookMessage(await loadWebhook(em.fork(), call, webhook)) };
+  },
+
+  async listWebhookAttempts(request, call, deps) {
+    const em = deps.em.fork();
+    const webhook = await loadWebhook(em, call, request.webhook);
+    const id = readRecordId(request.delivery) ?? 0;
+    const delivery = await em.findOne(WebhookDelivery, { webhook, id });
+    if (delivery === null) throw refuse("DELIVERY_NOT_FOUND");
+    const options = { orderBy: { number: "asc" }, limit: MAX_ATTEMPTS } as const;
+    const attempts = await em.find(WebhookAttempt, { delivery }, options);
+    return { data: attempts.map(attemptMessage) };
+  },
+
+  async createWebhook(request, { caller: { workspaceId: workspace } }, deps) {
+    const url = toStoredUrl(request.url, deps);
+    await assertWebhookLimit(deps.em, workspace);
+    const secret = createWebhookSecret();
+    const id = `wh_${randomBytes(12).toString("hex")}`;
+    const createdAt = deps.now();
+    const webhook = deps.em.create(Webhook, {
+      workspace,
+      id,
+      url,
+      types: toStoredTypes(request.types),
+      secrets: [storedSecret(deps.secretSeal, { workspace, webhook: id }, secret)],
+      createdAt,
+      updatedAt: createdAt,
+    });
+    return { data: webhookMessage(webhook), secret };
+  },
+
+  /** Deliveries that failed while it was disabled are not resumed. */
+  async updateWebhook(request, call, deps) {
+    const { types, clear, enabled } = request;
+    const url = request.url === undefined ? undefined : toStoredUrl(request.url, deps);
+    const webhook = await loadWebhook(deps.em, call, request.webhook, "lock");
+    if (url !== undefined) webhook.url = url;
+    if (types.length > 0 || clear.includes("types")) webhook.types = toStoredTypes(types);
+    if (enabled === true) {
+      webhook.disabledReason = null;
+      webhook.failingSince = null;
+    }
+    if (enabled === false) webhook.disabledReason ??= "request";
+    webhook.updatedAt = deps.now();
+    return { data: webhookMessage(webhook) };
+  },
+
+  /** Earlier secrets end after the overlap, or when they were to end anyway, whichever is sooner. */
+  async rotateWebhookSecret(request, call, { em, now, secretSeal }) {
+    const webhook = await loadWebhook(em, call, request.webhook, "lock");
+    const { workspace, id } = webhook;
+    const secret = createWebhookSecret();
+    const rotatedAt = now();
+    const overlapMs = (request.overlapSeconds ?? DEFAULT_OVERLAP_SECONDS) * 1_000;
+    const endMs = rotatedAt.getTime() + overlapMs;
+    const earlier = webhook.secrets.map((it) => ({
+      ...it,
+      endsAtMs: Math.min(it.endsAtMs ?? Infinity, endMs),
+    }));
+    const first = storedSecret(secretSeal, { workspace, webhook: id }, secret);
+    webhook.secrets = [first, ...activeSecrets(earlier, rotatedAt)].slice(0, MAX_SECRETS);
+    webhook.updatedAt = rotatedAt;
+    return { data: webhookMessage(webhook), secret };
+  },
+
+  async testWebhook(request, call, { em, now }) {
+    const webhook = await loadWebhook(em, call, request.webhook, "lock");
+    const { workspace, id } = webhook;
+    const at = now();
+    const data = toJson(WebhookSchema, webhookMessage(webhook)) as JsonObject;
+    const event = nextEvent(webhook, id, { type: "webhook.test", data, at });
+    const delivery = await createDelivery(em, webhook, event, at, call);
+    await insertEvents(em, workspace, [event]);
+    await announceWorkspace(em, workspace);
+    call.received.span?.setCauseOf({ ...event, workspace });
+    return { data: deliveryMessage(delivery) };
+  },
+
+  async redeliverEvent(request, call, { em, now }) {
+    const webhook = await loadWebhook(em, call, request.webhook, "lock");
+    const { workspace } = webhook;
+    const key = readEventId(request.event);
+    const event = key && (await em.findOne(Event, { workspace, ...key }));
+    if (!event) throw refuse("EVENT_NOT_FOUND");
+    const delivery = await createDelivery(em, webhook, event, now(), call);
+    await announceWorkspace(em, workspace);
+    call.received.span?.setCauseOf(event);
+    return { data: deliveryMessage(delivery) };
+  },
+};
+
+const LOCK_WEBHOOKS = "select pg_advisory_xact_lock(hashtextextended('webhooks', $1))";
+
+/** Locks, so that of two webhooks that are created at the same time the second counts the first. */
+async function assertWebhookLimit(tx: EntityManager, workspace: number): Promise<void> {
+  await runStatement(tx, LOCK_WEBHOOKS, [workspace]);
+  if ((await tx.count(Webhook, { workspace })) >= MAX_WEBHOOKS) throw refuse("WEBHOOK_LIMIT");
+}
+
+/** The URL as it is parsed, so that what is shown is where events are sent. */
+function toStoredUrl(given: string, { allowLoopbackHttp }: WebhookDeps): string {
+  const fault = webhookUrlFault(given, allowLoopbackHttp);
+  if (fault !== undefined) throw refuse("FIELD_INVALID", `url ${fault}.`, { subject: "url" });
+  return new URL(given).href;
+}
+
+/** None, or `*` among them, means all. */
+function toStoredTypes(given: readonly string[]): readonly string[] {
+  return given.length === 0 || given.includes("*") ? ["*"] : [...new Set(given)];
+}
+
+/**
+ * Creates the delivery of an event to a webhook, whatever its types. It is due at once, unless the call simulates
+ * otherwise.
+ *
+ * @throws Refusal WEBHOOK_DISABLED
+ */
+async function createDelivery(
+  tx: EntityManager,
+  webhook: Webhook,
+  { subject, number, type }: Pick<Event, "subject" | "number" | "type">,
+  at: Date,
+  { received }: Call,
+): Promise<WebhookDelivery> {
+  if (webhook.disabledReason) throw refuse("WEBHOOK_DISABLED");
+  const { duplicated, reordered, failures = null } = received.simulation?.deliveryFaults ?? {};
+  const row = {
+    workspace: webhook.workspace,
+    webhook,
+    subject,
+    number,
+    type,
+    createdAt: at,
+    nextAttemptAt: reordered ? new Date(at.getTime() + LATE_SECONDS * 1_000) : at,
+    simulatedFailures: failures,
+  };
+  const delivery = tx.create(WebhookDelivery, row);
+  if (duplicated) tx.create(WebhookDelivery, row);
+  await tx.flush();
+  return delivery;
+}
