@@ -17,9 +17,7 @@ import type { EntityManager } from "../db/orm.ts";
 import { listRecentAddresses } from "../features/addresses/list-recent-addresses.ts";
 import { reverseGeocode } from "../features/addresses/reverse-geocode.ts";
 import { searchAddresses, type AddressDeps } from "../features/addresses/search-addresses.ts";
-import { getCustomer } from "../features/customers/get-customer.ts";
-import { listCustomers } from "../features/customers/list-customers.ts";
-import { updateCustomer } from "../features/customers/update-customer.ts";
+import { CUSTOMER_FUNCTIONS } from "../features/customers/customer-functions.ts";
 import type { EventAnnouncer } from "../features/events/event-announcer.ts";
 import { listEvents } from "../features/events/list-events.ts";
 import { watchEvents, type WatchDeps } from "../features/events/watch-events.ts";
@@ -196,9 +194,8 @@ export function implementServices(given: ServiceDeps): {
       }),
       ...list(QuoteService, QUOTES),
       ...list(CustomerService, {
-        getCustomer,
-        listCustomers,
-        ...withOwnTransactions({ updateCustomer, mergeCustomers }),
+        ...CUSTOMER_FUNCTIONS,
+        ...withOwnTransactions({ mergeCustomers }),
       }),
       ...list(WorkspaceService, { getWorkspace, getAttention, updateWorkspace }),
       ...list(CoverageService, { getCoverage, findZones }),

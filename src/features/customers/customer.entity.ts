@@ -4,10 +4,10 @@ import {
   type Customer as CustomerMessage,
   type CustomerAddress as CustomerAddressMessage,
   CustomerAddressSchema,
+  type CustomerFigures,
 } from "../../../gen/shipments/v1/customer_pb.js";
 import { create } from "@bufbuild/protobuf";
 import { columnsOf, type Row } from "../../db/columns.ts";
-import type { CustomerFigures } from "./customer-figures.ts";
 
 /**
  * What names are searched by: all of it, and its last word where there are several, in lower case and in

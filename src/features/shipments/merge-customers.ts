@@ -8,17 +8,23 @@ import { runStatement } from "../../db/statement.ts";
 import { Refusal, refuse, unavailable } from "../../domain/refusal.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { changesBetween, recordChange } from "../audit/record-change.ts";
-import type { CustomerDeps } from "../customers/customer-figures.ts";
 import { type CustomerRecord, customerRecordMessage } from "../customers/customer.entity.ts";
-import { type CustomerLock, findCustomer, findUnmerged } from "../customers/get-customer.ts";
+import {
+  type CustomerDeps,
+  type CustomerLock,
+  findCustomer,
+  findUnmerged,
+  writeCustomer,
+} from "../customers/customers.ts";
 import { foldEmail } from "../customers/link-customers.ts";
-import { MAX_NOTES, writeCustomer } from "../customers/update-customer.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 
 /** How many shipments a merge moves at most, so that nobody waits long for one of them. */
 const MAX_MOVED = 10_000;
 /** How many customers are merged into one at most. */
 const MAX_MERGED = 1_000;
+/** How many characters notes have at most, as the rule of `UpdateCustomer` says. */
+const MAX_NOTES = 2_000;
 /** How often it is tried while others merge the same customers. */
 const MAX_TRIES = 5;
 

@@ -1,0 +1,85 @@
+import { isDeepStrictEqual } from "node:util";
+import type { CustomerAddressChange } from "../../../gen/shipments/v1/customer_service_pb.js";
+import { refuse, refuseAny, type Violation } from "../../domain/refusal.ts";
+import {
+  type CustomerRecord,
+  customerRecordMessage,
+  type StoredAddress,
+} from "./customer.entity.ts";
+import { type CustomerFunctions, findCustomer, writeCustomer } from "./customers.ts";
+import { listCustomers } from "./list-customers.ts";
+
+type UpdateRequest = Parameters<CustomerFunctions["updateCustomer"]>[0];
+
+/** What a workspace does with its customers. */
+export const CUSTOMER_FUNCTIONS: CustomerFunctions = {
+  listCustomers,
+
+  async getCustomer(request, { caller: { workspaceId } }, { em, loadCustomerFigures }) {
+    const customer = await findCustomer(em, workspaceId, request.customer);
+    const figures = await loadCustomerFigures(em, workspaceId, [customer.id]);
+    return { data: customerRecordMessage(customer, figures.get(customer.id)) };
+  },
+
+  /** When nothing differs, nothing is written and the etag stays. */
+  async updateCustomer(request, { caller: { workspaceId } }, { em, loadCustomerFigures }) {
+    assertWholePoints(request);
+    const before = await findCustomer(em, workspaceId, request.customer, "no key update");
+    assertEtag(before, request.etag);
+    const changed = { ...before, ...changesOf(before, request) };
+    const after = isDeepStrictEqual(changed, before)
+      ? before
+      : await writeCustomer(em, workspaceId, changed);
+    const figures = await loadCustomerFigures(em, workspaceId, [after.id]);
+    return { data: customerRecordMessage(after, figures.get(after.id)) };
+  },
+};
+
+function assertWholePoints(request: UpdateRequest): void {
+  const given = { default_pickup: request.defaultPickup, default_dropoff: request.defaultDropoff };
+  const violations = Object.entries(given).flatMap(([name, at]): Violation[] => {
+    if (at === undefined || (at.lat === undefined) === (at.lng === undefined)) return [];
+    const [missing, other] = at.lat === undefined ? ["lat", "lng"] : ["lng", "lat"];
+    const subject = `${name}.${missing}`;
+    const text = `${subject} is required with ${name}.${other}; give both or neither.`;
+    return [{ reason: "FIELD_INVALID", subject, text }];
+  });
+  refuseAny(violations);
+}
+
+function assertEtag({ version }: CustomerRecord, etag: string | undefined): void {
+  if (!etag || etag === String(version)) return;
+  throw refuse(
+    "ETAG_STALE",
+    "etag is not the customer's any more: it was changed meanwhile. Read it again.",
+    { subject: "etag" },
+  );
+}
+
+/** Blank text empties what is optional. */
+function changesOf(before: CustomerRecord, request: UpdateRequest) {
+  const textOf = (property: "idNumber" | "phone" | "notes") => {
+    const given = request[property];
+    return given === undefined ? before[property] : given || null;
+  };
+  const addressOf = (property: "defaultPickup" | "defaultDropoff", name: string) => {
+    const kept = request.clear.includes(name) ? null : before[property];
+    return storedAddress(request[property]) ?? kept;
+  };
+  return {
+    name: request.name ?? before.name,
+    email: request.email ?? before.email,
+    idNumber: textOf("idNumber"),
+    phone: textOf("phone"),
+    notes: textOf("notes"),
+    defaultPickup: addressOf("defaultPickup", "default_pickup"),
+    defaultDropoff: addressOf("defaultDropoff", "default_dropoff"),
+  };
+}
+
+function storedAddress(given: CustomerAddressChange | undefined): StoredAddress | undefined {
+  if (given === undefined) return undefined;
+  const { address, lat = null, lng = null } = given;
+  // Adding 0 makes 0 of -0, which is the same place.
+  return { address, lat: lat && lat + 0, lng: lng && lng + 0 };
+}
