@@ -1,6 +1,7 @@
-import { expect, test } from "vitest";
+import dns from "node:dns";
+import { expect, test, vi } from "vitest";
 import manifest from "../package.json" with { type: "json" };
-import { runCommand } from "./support/command.ts";
+import { runCommand, runProcess } from "./support/command.ts";
 import { createDatabase } from "./support/database.ts";
 import { startServiceProcess } from "./support/service-process.ts";
 
@@ -32,6 +33,15 @@ test.each(WRONG.map((args) => ({ said: args.join(" "), args })))(
     expect(stderr).toContain("Usage: shipments");
   },
 );
+
+test.each([
+  [["--version"], 0],
+  [["tariff", "list"], 1],
+  [["nonsense"], 2],
+])("the process of %j ends with exit code %j, and prints the same", async (args, code) => {
+  const ended = await runProcess(args, NO_DATABASE);
+  expect(ended).toEqual({ ...(await runCommand(args, NO_DATABASE)), code });
+});
 
 test("help exits with 0", async () => {
   const { code, stdout, stderr } = await runCommand(["key", "rotate", "--help"], NO_DATABASE);
@@ -258,17 +268,13 @@ test("an unreachable database is named in the error, without its password", asyn
 });
 
 test("a database host of several addresses, none of which answers, is named in the error", async () => {
-  const twoAddresses = `
-    import dns from "node:dns";
-    import { syncBuiltinESMExports } from "node:module";
-    const addresses = ["127.0.0.1", "127.0.0.2"].map((address) => ({ address, family: 4 }));
-    dns.lookup = (host, options, done) => done(null, addresses);
-    syncBuiltinESMExports();
-  `;
-  const { code, stderr } = await runCommand(["tariff", "list"], {
-    DATABASE_URL: "postgres://database.invalid:1/none",
-    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(twoAddresses)}`,
-  });
+  const addresses = ["127.0.0.1", "127.0.0.2"].map((address) => ({ address, family: 4 }));
+  using lookup = vi
+    .spyOn(dns, "lookup")
+    .mockImplementation(((...args: Function[]) => args.at(-1)!(null, addresses)) as never);
+  const environment = { DATABASE_URL: "postgres://database.invalid:1/none" };
+  const { code, stderr } = await runCommand(["tariff", "list"], environment);
+  expect(lookup).toHaveBeenCalled();
   expect(code).toBe(1);
   expect(stderr).toBe(
     "cannot use the database: nothing listens at 127.0.0.1:1, nothing listens at 127.0.0.2:1; start PostgreSQL there, or correct DATABASE_URL\n",

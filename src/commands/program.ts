@@ -17,13 +17,19 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   audit: async () => (await import("./audit-command.ts")).auditCommand(),
 };
 
+/** Runs the operator's command line, and ends the process with its exit code. */
+export async function runProgram(argv: readonly string[]): Promise<never> {
+  // What is still open by now (a broken connection's timers) must not keep the command from ending.
+  process.exit(await runCommandLine(argv));
+}
+
 /**
- * Runs the operator's command line and ends the process, with 0 for done, 1 for refused or failed, 2
- * for wrong usage.
+ * Runs the operator's command line.
  *
  * @param argv the process's arguments, with those of Node before them
+ * @returns the exit code: 0 for done, 1 for refused or failed, 2 for wrong usage
  */
-export async function runProgram(argv: readonly string[]): Promise<never> {
+export async function runCommandLine(argv: readonly string[]): Promise<number> {
   const program = new Command("shipments")
     .description("Runs and operates the shipment booking service.")
     .version(manifest.version, "-V, --version", "print the version")
@@ -36,11 +42,10 @@ export async function runProgram(argv: readonly string[]): Promise<never> {
   for (const load of named) program.addCommand(inheritExit(await load()));
   try {
     await program.parseAsync(argv);
+    return 0;
   } catch (error) {
-    process.exitCode = exitCodeOf(error);
+    return exitCodeOf(error);
   }
-  // What is still open by now (a broken connection's timers) must not keep the command from ending.
-  process.exit();
 }
 
 function inheritExit(command: Command): Command {

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { BOOKING, COVERED_ROUTE } from "../support/bookings.ts";
-import { runCommand, runJson, startCommand } from "../support/command.ts";
+import { runJson, runProcess, startCommand } from "../support/command.ts";
 import { eventually } from "../support/eventually.ts";
 import { startServiceProcess } from "../support/service-process.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
@@ -21,7 +21,7 @@ function makeDataFolder(): string {
 
 test("every command works on the embedded database, whether or not the server runs", async () => {
   const environment = { DATA_DIR: makeDataFolder() };
-  const json = (...args: string[]) => runJson(args, environment);
+  const json = (...args: string[]) => runJson(args, environment, runProcess);
 
   const { applied } = await json("migrate");
   expect(applied.length).toBeGreaterThan(0);
@@ -54,13 +54,13 @@ test("every command works on the embedded database, whether or not the server ru
 test("what a killed server leaves running is used by commands, which stop it", async () => {
   const environment = { DATA_DIR: makeDataFolder() };
   const served = await startServiceProcess(environment);
-  await runJson(["workspace", "create", "--name", "Acme"], environment);
+  await runJson(["workspace", "create", "--name", "Acme"], environment, runProcess);
   served.process.kill("SIGKILL");
   await served.ended;
   const postmaster = postmasterOf(environment.DATA_DIR);
   expect(postmaster).toBeDefined();
 
-  const { workspaces } = await runJson(["workspace", "list"], environment);
+  const { workspaces } = await runJson(["workspace", "list"], environment, runProcess);
   expect(workspaces).toMatchObject([{ name: "Acme" }]);
   expect(postmasterOf(environment.DATA_DIR)).toBe(undefined);
 });
@@ -69,8 +69,8 @@ test("a server that starts while a command runs keeps the command's database", a
   const environment = { DATA_DIR: makeDataFolder() };
   const [served] = await Promise.all([
     startServiceProcess(environment),
-    runJson(["migrate"], environment),
-    runJson(["tariff", "publish", SAMPLE_FILE], environment),
+    runJson(["migrate"], environment, runProcess),
+    runJson(["tariff", "publish", SAMPLE_FILE], environment, runProcess),
   ]);
   await served.untilReady();
 
@@ -89,7 +89,7 @@ test("a command that is interrupted leaves nothing running", async () => {
 });
 
 test("a data folder that cannot be created is named in the error", async () => {
-  const { code, stdout, stderr } = await runCommand(["migrate", "--json"], {
+  const { code, stdout, stderr } = await runProcess(["migrate", "--json"], {
     DATA_DIR: "/dev/null",
   });
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
@@ -99,7 +99,7 @@ test("a data folder that cannot be created is named in the error", async () => {
 test.runIf(process.platform === "linux")(
   "a data folder is not waited for where none can be",
   async () => {
-    const { code, stderr } = await runCommand(["migrate"], { DATA_DIR: "/proc/nowhere" });
+    const { code, stderr } = await runProcess(["migrate"], { DATA_DIR: "/proc/nowhere" });
     expect(code).toBe(1);
     expect(stderr).toMatch(
       /^no embedded PostgreSQL in \/proc\/nowhere: .+; choose a DATA_DIR .+\n$/,

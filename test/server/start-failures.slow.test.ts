@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { runCommand, startCommand, type Environment } from "../support/command.ts";
+import { runProcess, startCommand, type Environment } from "../support/command.ts";
 import { createDatabase, connectTo } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { OF_PROCESS, startStarting } from "../support/service-process.ts";
@@ -15,7 +15,7 @@ const FREE_PORTS = { HOST: "127.0.0.1", PORT: "0", GRPC_PORT: "0" };
 
 /** Starts the service, which must fail with this sentence alone, and write no log. */
 async function expectFailure(environment: Environment, sentence: string): Promise<void> {
-  const ended = await runCommand(["serve"], { ...FREE_PORTS, ...environment });
+  const ended = await runProcess(["serve"], { ...FREE_PORTS, ...environment });
   const { code, stderr } = ended;
   expect({ code, stderr }).toEqual({ code: 1, stderr: `${sentence}\n` });
 }
@@ -138,7 +138,7 @@ test("a start in a data folder of another version of PostgreSQL fails and says h
   const folder = unusedFolder();
   mkdirSync(join(folder, "postgres"), { recursive: true });
   writeFileSync(join(folder, "postgres/PG_VERSION"), "12\n");
-  const { code, stderr } = await runCommand(["serve"], { ...FREE_PORTS, DATA_DIR: folder });
+  const { code, stderr } = await runProcess(["serve"], { ...FREE_PORTS, DATA_DIR: folder });
   expect(code).toBe(1);
   expect(stderr).toMatch(
     /^no embedded PostgreSQL in \S+: \S+ was made by PostgreSQL 12 and this is PostgreSQL 18: move the data with pg_dump, or use another DATA_DIR\n$/,

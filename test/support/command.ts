@@ -1,7 +1,9 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { expect, onTestFinished } from "vitest";
+import { runCommandLine } from "../../src/commands/program.ts";
 
 const REPOSITORY = join(import.meta.dirname, "../..");
 
@@ -57,8 +59,39 @@ export function startProcess(
   return { process: child, stdout: () => stdout, stderr: () => stderr, ended };
 }
 
-/** Runs `shipments <args>` to its end. */
-export function runCommand(args: readonly string[], environment: Environment): Promise<Ended> {
+/** What a command that runs in this process has in the place of the process's own. */
+interface Terminal {
+  readonly env: Environment;
+  stdout: string;
+  stderr: string;
+}
+
+const terminals = new AsyncLocalStorage<Terminal>();
+const { env } = process;
+Object.defineProperty(process, "env", { get: () => terminals.getStore()?.env ?? env });
+for (const name of ["stdout", "stderr"] as const) {
+  const stream = process[name];
+  const write = stream.write.bind(stream) as (...args: unknown[]) => boolean;
+  stream.write = (text: unknown, ...rest: unknown[]) => {
+    const terminal = terminals.getStore();
+    if (terminal === undefined) return write(text, ...rest);
+    terminal[name] += String(text);
+    return true;
+  };
+}
+
+/** Runs `shipments <args>` to its end in this process, as starting one takes longer than most commands. */
+export async function runCommand(
+  args: readonly string[],
+  environment: Environment,
+): Promise<Ended> {
+  const terminal = { env: environment, stdout: "", stderr: "" };
+  const code = await terminals.run(terminal, () => runCommandLine(["node", "shipments", ...args]));
+  return { code, stdout: terminal.stdout, stderr: terminal.stderr };
+}
+
+/** The same in a process of its own. */
+export function runProcess(args: readonly string[], environment: Environment): Promise<Ended> {
   return startCommand(args, environment).ended;
 }
 
@@ -66,8 +99,12 @@ export function runCommand(args: readonly string[], environment: Environment): P
  * Runs a command with `--json` that must succeed, and returns the object it prints, which must be
  * all that it prints.
  */
-export async function runJson(args: readonly string[], environment: Environment): Promise<any> {
-  const { stdout, ...rest } = await runCommand([...args, "--json"], environment);
+export async function runJson(
+  args: readonly string[],
+  environment: Environment,
+  run = runCommand,
+): Promise<any> {
+  const { stdout, ...rest } = await run([...args, "--json"], environment);
   expect(rest).toEqual({ code: 0, stderr: "" });
   expect(stdout).toMatch(/^\{.*\}\n$/);
   return JSON.parse(stdout);
