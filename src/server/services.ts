@@ -60,17 +60,13 @@ import { mergeCustomers } from "../features/shipments/merge-customers.ts";
 import { quoteShipment } from "../features/shipments/quote-shipment.ts";
 import { searchShipments } from "../features/shipments/search-shipments.ts";
 import { updateShipment } from "../features/shipments/update-shipment.ts";
-import { getTestClock } from "../features/test-mode/get-test-clock.ts";
-import { moveTestClock } from "../features/test-mode/move-test-clock.ts";
-import { releaseTestClock } from "../features/test-mode/release-test-clock.ts";
-import { deleteTestData } from "../features/test-mode/delete-test-data.ts";
 import { loadVersionInForce } from "../features/tariffs/versions/load-version.ts";
 import { findZones } from "../features/tariffs/coverage/find-zones.ts";
 import { getCoverage, type CoverageDeps } from "../features/tariffs/coverage/get-coverage.ts";
 import { WEBHOOK_FUNCTIONS } from "../features/webhooks/webhook-functions.ts";
 import type { WebhookDeps } from "../features/webhooks/webhooks.ts";
+import { TEST_MODE_FUNCTIONS } from "../features/test-mode/test-mode-functions.ts";
 import type { SimulationDeps } from "../features/test-mode/simulations.ts";
-import { takeTestStep } from "../features/test-mode/take-test-step.ts";
 import { byTestClock, type TestTimes } from "../features/workspaces/test-clock.ts";
 import { getWorkspace } from "../features/workspaces/get-workspace.ts";
 import { API_KEY_FUNCTIONS } from "../features/api-keys/api-key-functions.ts";
@@ -138,11 +134,6 @@ export type ServiceDeps = Omit<ShipmentDeps, "findShipment"> &
     readonly testTimes: TestTimes;
   };
 
-const TEST_FUNCTIONS = {
-  getTestClock,
-  ...withOwnTransactions({ deleteTestData, takeTestStep, moveTestClock, releaseTestClock }),
-};
-
 const CHANGES = withOwnTransactions({
   updateShipment,
   advanceShipment,
@@ -204,7 +195,7 @@ export function implementServices(given: ServiceDeps): {
       ...list(MemberService, MEMBER_FUNCTIONS),
       ...list(ApiKeyService, API_KEY_FUNCTIONS),
       ...list(ReportService, { getUsage, getOverview: byTestClock(getOverview) }),
-      ...list(TestService, TEST_FUNCTIONS),
+      ...list(TestService, TEST_MODE_FUNCTIONS),
       ...list(PaymentConnectionService, CONNECTIONS),
       ...list(AddressService, ADDRESSES),
     ],

@@ -1,14 +1,8 @@
-import { create } from "@bufbuild/protobuf";
-import {
-  DeleteTestDataResponseSchema,
-  type DeleteTestDataResponse,
-} from "../../../gen/shipments/v1/test_service_pb.js";
 import { isForeignKeyViolation } from "../../db/database-error.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { deleteInBatches, runStatement } from "../../db/statement.ts";
-import type { Call } from "../../pipeline/call.ts";
 import { findTestTime } from "../workspaces/test-clock.ts";
-import { releaseClock, type TestClockDeps } from "./test-clocks.ts";
+import { releaseClock, type TestModeFunctions } from "./test-clocks.ts";
 import { indexPredicate } from "../shipments/shipment.entity.ts";
 
 /** How long one call deletes before it answers, in milliseconds. */
@@ -115,11 +109,11 @@ async function deleteSome(
 }
 
 /** Deletes what a test twin has, as far as that takes five seconds. */
-export async function deleteTestData(
-  _request: unknown,
-  { caller: { workspaceId } }: Call,
-  { em, now, testTimes }: TestClockDeps,
-): Promise<DeleteTestDataResponse> {
+export const deleteTestData: TestModeFunctions["deleteTestData"] = async (
+  _request,
+  { caller: { workspaceId } },
+  { em, now, testTimes },
+) => {
   const endMs = performance.now() + MAX_MS;
   const isOver = () => performance.now() >= endMs;
   const [clock] = await runStatement<{ latestMs: number }>(em, LATEST, [workspaceId]);
@@ -131,8 +125,8 @@ export async function deleteTestData(
     await releaseClock({ em, now }, workspaceId);
     testTimes.set(workspaceId, undefined);
   }
-  return create(DeleteTestDataResponseSchema, { complete });
-}
+  return { complete };
+};
 
 /** What the provider has told until then is not listed again. */
 const HEARD_UNTIL = `

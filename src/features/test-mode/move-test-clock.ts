@@ -1,32 +1,21 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { create } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import {
-  MoveTestClockResponseSchema,
-  type MoveTestClockRequest,
-  type MoveTestClockResponse,
-} from "../../../gen/shipments/v1/test_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
-import type { Call } from "../../pipeline/call.ts";
 import { findTestTime } from "../workspaces/test-clock.ts";
-import { type DueStep, type SimulationDeps, takeNextStep } from "./simulations.ts";
-import { testClockMessage, type TestClockDeps } from "./test-clocks.ts";
+import { type DueStep, takeNextStep } from "./simulations.ts";
+import { testClockMessage, type TestModeDeps, type TestModeFunctions } from "./test-clocks.ts";
 
 /** How far ahead of the real time a clock may be. */
 const MAX_YEARS = 2;
 
-/**
- * Freezes the clock of a test twin at a time, or where it is, and takes the steps of simulations that are due by then.
- *
- * @throws Refusal FIELD_INVALID for a time before that of the clock, or more than two years ahead
- */
-export async function moveTestClock(
-  request: MoveTestClockRequest,
-  { caller: { workspaceId } }: Call,
-  deps: TestClockDeps & SimulationDeps,
-): Promise<MoveTestClockResponse> {
+/** Freezes the clock at a time, or where it is, and takes the steps of simulations that are due by then. */
+export const moveTestClock: TestModeFunctions["moveTestClock"] = async (
+  request,
+  { caller: { workspaceId } },
+  deps,
+) => {
   const { em, now } = deps;
   const realTime = now();
   const current = (await findTestTime(em, workspaceId)) ?? realTime;
@@ -38,9 +27,8 @@ export async function moveTestClock(
   const { reached, complete } = await takeStepsUntil(deps, workspaceId, { start, target });
   const time = complete ? await freeze(em, workspaceId, target, realTime) : reached;
   if (request.time !== undefined && time > target) throw backwardsError(time);
-  const data = testClockMessage(deps, workspaceId, time);
-  return create(MoveTestClockResponseSchema, { data, complete });
-}
+  return { data: testClockMessage(deps, workspaceId, time), complete };
+};
 
 /**
  * For how long one call takes steps, in milliseconds; and when it asks again for one that another process takes, or
@@ -65,7 +53,7 @@ interface NextDue extends Omit<DueStep, "workspace"> {
  * @returns how far the clock was moved, and whether none is left
  */
 async function takeStepsUntil(
-  deps: TestClockDeps & SimulationDeps,
+  deps: TestModeDeps,
   workspace: number,
   { start, target }: { readonly start: Date; readonly target: Date },
 ): Promise<{ readonly reached: Date; readonly complete: boolean }> {

@@ -1,18 +1,16 @@
+import { create } from "@bufbuild/protobuf";
+import { SimulatedStep } from "../../../gen/shipments/v1/simulation_pb.js";
 import {
   TakeTestStepResponseSchema,
   TestService,
-  type TakeTestStepRequestValid,
-  type TakeTestStepResponse,
 } from "../../../gen/shipments/v1/test_service_pb.js";
-import { create } from "@bufbuild/protobuf";
-import { SimulatedStep } from "../../../gen/shipments/v1/simulation_pb.js";
 import { inverseOf } from "../../db/columns.ts";
 import type { SimulatedStep as Step } from "../../domain/shipment/simulation.ts";
-import type { Call } from "../../pipeline/call.ts";
-import type { Changed, ChangeShipment } from "../shipments/change-shipment.ts";
+import type { Changed } from "../shipments/change-shipment.ts";
 import { shipmentMessage } from "../shipments/shipment-message.ts";
 import type { PaymentChange } from "../payments/stored-payment.ts";
 import { applyStep, hasCheckout, writeStep } from "./simulated-step.ts";
+import type { TestModeFunctions } from "./test-clocks.ts";
 
 const STEP: Readonly<Record<Step, SimulatedStep>> = {
   pay: SimulatedStep.PAY,
@@ -29,16 +27,12 @@ const STEP: Readonly<Record<Step, SimulatedStep>> = {
 
 const stepOf = inverseOf(STEP);
 
-/**
- * Takes one step with a shipment of a test twin. A simulation that it has goes on, as far as that is then possible.
- *
- * @throws Refusal SHIPMENT_NOT_FOUND, SHIPMENT_STATE, PAYMENT_DISPUTED
- */
-export function takeTestStep(
-  request: TakeTestStepRequestValid,
-  call: Call,
-  { changeShipment, now }: { readonly changeShipment: ChangeShipment; readonly now: () => Date },
-): Promise<TakeTestStepResponse> {
+/** A simulation that the shipment has goes on, as far as that is then possible. */
+export const takeTestStep: TestModeFunctions["takeTestStep"] = (
+  request,
+  call,
+  { changeShipment, now },
+) => {
   const step = stepOf(request.step)!;
   const key = { workspace: call.caller.workspaceId, reference: request.shipment };
   return changeShipment({
@@ -54,4 +48,4 @@ export function takeTestStep(
     respond: (row) =>
       create(TakeTestStepResponseSchema, { data: shipmentMessage(row, call.caller) }),
   });
-}
+};

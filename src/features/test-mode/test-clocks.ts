@@ -1,19 +1,20 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import type { EntityManager } from "../../db/orm.ts";
-import { inPipeline, type Transaction } from "../../db/transaction.ts";
+import type { TestService } from "../../../gen/shipments/v1/test_service_pb.js";
+import { inPipeline } from "../../db/transaction.ts";
+import type { Call } from "../../pipeline/call.ts";
+import type { ServiceFunctions } from "../../pipeline/rpc.ts";
 import type { TestTimes } from "../workspaces/test-clock.ts";
+import type { SimulationDeps } from "./simulations.ts";
 
-/** What the functions of test clocks work with. */
-export interface TestClockDeps {
-  readonly em: EntityManager;
-  /** The real time. */
-  readonly now: () => Date;
+export interface TestModeDeps extends SimulationDeps {
   readonly testTimes: TestTimes;
 }
 
+export type TestModeFunctions = ServiceFunctions<typeof TestService, Call, TestModeDeps>;
+
 /** A clock as callers see it, and as this process knows it from now on. */
 export function testClockMessage(
-  { now, testTimes }: TestClockDeps,
+  { now, testTimes }: TestModeDeps,
   twin: number,
   frozenAt: Date | undefined,
 ) {
@@ -29,24 +30,20 @@ const RELEASE = `
 /**
  * Has the clock of a test twin follow the real time again, and its simulations with it.
  *
- * @param unmovedSince leaves it alone when somebody has moved it since
+ * @param unmovedSince leaves it alone if it was moved since
  */
 export function releaseClock(
-  { em, now }: Pick<TestClockDeps, "em" | "now">,
+  { em, now }: Pick<TestModeDeps, "em" | "now">,
   twin: number,
   unmovedSince?: Date,
 ): Promise<void> {
   return inPipeline(em, async (tx) => {
     void tx.send(RELEASE, [twin, now().toISOString(), unmovedSince?.toISOString()]);
-    resumeSimulations(tx, twin);
+    // After the clock, which whoever parks simulations locks, and so is seen.
+    void tx.send(RESUME, [twin]);
   });
 }
 
 const RESUME = `
   update simulation set next_try_at = greatest(due_at, leased_until)
   where workspace_id = $1 and next_try_at is null`;
-
-/** Sends after the change of a clock: whoever parks simulations locks it, and so is seen. */
-function resumeSimulations(tx: Transaction, twin: number): void {
-  void tx.send(RESUME, [twin]);
-}
