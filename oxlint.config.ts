@@ -26,8 +26,8 @@ const FLOORS: readonly Floor[] = [
     because: "The document is made before there is generated code: of that, import types.",
     rooms: {
       openapi: `gen package.json json/decode-scalar.ts pipeline/{call,common-reasons,file-field}.ts
-        pipeline/credentials/{read-key,session-cookie}.ts pipeline/refusals/refusal-status.ts
-        domain/{limits,refusal}.ts`,
+        pipeline/credentials/{read-key,session-cookie}.ts
+        domain/{limits,refusal,refusal-reasons}.ts`,
     },
   },
   {

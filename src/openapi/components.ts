@@ -1,4 +1,4 @@
-import { REFUSAL_STATUS } from "../pipeline/refusals/refusal-status.ts";
+import { REASONS } from "../domain/refusal-reasons.ts";
 import { SESSION_COOKIES } from "../pipeline/credentials/session-cookie.ts";
 import type { Json } from "./options.ts";
 
@@ -125,7 +125,7 @@ export const REFUSAL: Json = {
     },
     code: {
       type: "string",
-      enum: Object.keys(REFUSAL_STATUS),
+      enum: Object.keys(REASONS),
       description: "The reason of the first problem, for programs.",
     },
     request_id: { type: "string", description: "The `X-Request-Id` of the answer." },

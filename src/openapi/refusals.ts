@@ -1,7 +1,7 @@
 import type { DescMethod, Registry } from "@bufbuild/protobuf";
 import type { RefusalReason } from "../domain/refusal.ts";
 import { commonReasons } from "../pipeline/common-reasons.ts";
-import { REFUSAL_STATUS } from "../pipeline/refusals/refusal-status.ts";
+import { REASONS } from "../domain/refusal-reasons.ts";
 import { headers } from "./components.ts";
 import type { Json, Options } from "./options.ts";
 import { refusalExample } from "./refusal-examples.ts";
@@ -64,7 +64,7 @@ export function createRefusals(options: Options, registry: Registry): Refusals {
         [...commonReasons({ ...call, hasBody: sent.body !== "none" }), ...declared].filter(
           (reason) => canBeMet(reason, call),
         ),
-        (reason) => REFUSAL_STATUS[reason].httpStatus,
+        (reason) => REASONS[reason].httpStatus,
       );
       return Object.fromEntries(
         [...byStatus].map(([status, all]) => [status, refer(status, all, call, operationId)]),

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { REFUSAL_STATUS } from "../../src/pipeline/refusals/refusal-status.ts";
+import { REASONS } from "../../src/domain/refusal-reasons.ts";
 import { DESCRIPTION } from "../support/api-description.ts";
 
 const SRC = fileURLToPath(new URL("../../src/", import.meta.url));
@@ -10,7 +10,12 @@ const SRC = fileURLToPath(new URL("../../src/", import.meta.url));
 const TEXTS = readdirSync(SRC, { recursive: true, encoding: "utf8" })
   .filter((path) => /^(domain|features|pipeline|transport)\/.*\.ts$/.test(path))
   .flatMap((path) => readFileSync(`${SRC}${path}`, "utf8").match(/"[^"\n]+"|`[^`]+`/g) ?? [])
-  .map((literal) => literal.slice(1, -1).split(/\$\{[^}]*\}/))
+  .map((literal) =>
+    literal
+      .slice(1, -1)
+      .replace(/^[a-z_]+: /, "")
+      .split(/\$\{[^}]*\}/),
+  )
   .filter((parts) => parts.join("").length >= 8);
 
 /** Whether the code has a text that becomes this one when it is filled in. */
@@ -50,7 +55,7 @@ test("every refusal in the OpenAPI document has the status of its reasons, and a
     const reasons = Object.keys(examples);
     const status = Number(/^\w+\.(\d+)$/.exec(name)![1]);
     expect(description).toBe(`Refused: ${reasons.map((reason) => `\`${reason}\``).join(", ")}.`);
-    expect(reasons.map((reason) => (REFUSAL_STATUS as any)[reason].httpStatus)).toEqual(
+    expect(reasons.map((reason) => (REASONS as any)[reason].httpStatus)).toEqual(
       reasons.map(() => status),
     );
   }

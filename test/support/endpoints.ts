@@ -3,7 +3,7 @@ import type { DescService } from "@bufbuild/protobuf";
 import type { Client } from "@connectrpc/connect";
 import { ShipmentService } from "../../gen/shipments/v1/shipment_service_pb.js";
 import type { RefusalReason } from "../../src/domain/refusal.ts";
-import { REFUSAL_STATUS } from "../../src/pipeline/refusals/refusal-status.ts";
+import { REASONS } from "../../src/domain/refusal-reasons.ts";
 import { PROTOCOLS, rpcClient, type ServerUrls } from "./rpc-client.ts";
 
 /** Both servers of a service that listens on the loopback address, in whatever process. */
@@ -83,7 +83,7 @@ export function answerOf(status: number, headers: Headers, text: string): Answer
   const facts = "metadata" in body ? ["metadata"] : [];
   deepEqual(Object.keys(body), ["message", "errors", "code", "request_id", ...facts], text);
   equal(request_id, headers.get("x-request-id"), text);
-  equal(REFUSAL_STATUS[code].httpStatus, status, text);
+  equal(REASONS[code].httpStatus, status, text);
   return { status, headers, text, body: rest, code };
 }
 

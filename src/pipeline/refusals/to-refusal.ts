@@ -1,7 +1,8 @@
+import { Code } from "@connectrpc/connect";
 import type { Logger } from "pino";
 import { Refusal, refuse, unavailable } from "../../domain/refusal.ts";
 import type { ReceivedCall } from "../call.ts";
-import { REFUSAL_STATUS } from "./refusal-status.ts";
+import { REASONS } from "../../domain/refusal-reasons.ts";
 import type { Rpc } from "../rpc.ts";
 
 /** Tells which refusal an error stands for. */
@@ -50,7 +51,7 @@ export function createRefuseCall(
     if (declared.get(method ?? "")?.has(reason) === false) {
       log.error({ requestId: call.headers.requestId, method, reason }, "undeclared refusal");
     }
-    call.code = REFUSAL_STATUS[reason].code;
+    call.code = Code[REASONS[reason].code];
     return refusal;
   };
 }

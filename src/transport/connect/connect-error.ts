@@ -7,7 +7,7 @@ import {
   RetryInfoSchema,
 } from "../../../gen/google/rpc/error_details_pb.js";
 import { refusalHeaders } from "../../pipeline/refusals/refusal-body.ts";
-import { REFUSAL_STATUS } from "../../pipeline/refusals/refusal-status.ts";
+import { REASONS } from "../../domain/refusal-reasons.ts";
 import { summarize, type Violation, type Refusal } from "../../domain/refusal.ts";
 
 /** The domain of every `ErrorInfo.reason` this service sends. */
@@ -25,7 +25,7 @@ export function connectError(
   refusal: Refusal,
   told: Pick<Refusal, "message" | "violations"> = refusal,
 ): ConnectError {
-  const { code } = REFUSAL_STATUS[refusal.reason];
+  const code = Code[REASONS[refusal.reason].code];
   const details: Detail[] = [
     {
       desc: ErrorInfoSchema,

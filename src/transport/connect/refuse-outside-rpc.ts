@@ -1,7 +1,7 @@
 import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
 import { errorBody } from "../../pipeline/refusals/refusal-body.ts";
-import { REFUSAL_STATUS } from "../../pipeline/refusals/refusal-status.ts";
+import { REASONS } from "../../domain/refusal-reasons.ts";
 import { grpcError } from "./connect-error.ts";
 import type { NodeRequest, NodeResponse } from "./connect-options.ts";
 
@@ -28,7 +28,7 @@ export function refuseOutsideRpc(
     answerGrpc(response, contentType, refusal);
   } else {
     const body = JSON.stringify(errorBody(refusal, String(response.getHeader("x-request-id"))));
-    const { httpStatus } = REFUSAL_STATUS[refusal.reason];
+    const { httpStatus } = REASONS[refusal.reason];
     response.writeHead(httpStatus, { ...headers, "content-type": "application/json" });
     response.end(body);
   }

@@ -3,14 +3,14 @@ import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { Refusal } from "../../domain/refusal.ts";
 import { errorBody } from "../../pipeline/refusals/refusal-body.ts";
-import { REFUSAL_STATUS } from "../../pipeline/refusals/refusal-status.ts";
+import { REASONS } from "../../domain/refusal-reasons.ts";
 
 /** How long a caller may take to read why it is refused, in milliseconds. */
 const READING_MS = 1_000;
 
 /** Refuses, in the usual form by HTTP/1.1, what brings no request that a server could answer. */
 export function refuseSocket(socket: Socket, refusal: Refusal): void {
-  const { httpStatus } = REFUSAL_STATUS[refusal.reason];
+  const { httpStatus } = REASONS[refusal.reason];
   const requestId = randomUUID();
   const body = JSON.stringify(errorBody(refusal, requestId));
   endWith(

@@ -2,7 +2,7 @@ import type { ServerResponse, IncomingMessage } from "node:http";
 import { isReading } from "./negotiation.ts";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
 import { errorBody, refusalHeaders } from "../../pipeline/refusals/refusal-body.ts";
-import { REFUSAL_STATUS } from "../../pipeline/refusals/refusal-status.ts";
+import { REASONS } from "../../domain/refusal-reasons.ts";
 
 /** Answers a request that is no call, if it is for that; returns true if it handled the request. */
 export type HttpHandler = (
@@ -65,7 +65,7 @@ export function sendRefusal(
 /** A refusal in the form of the JSON API. */
 export function describeRefusal(refusal: Refusal, requestId: string, extraHeaders: ExtraHeaders) {
   return {
-    status: REFUSAL_STATUS[refusal.reason].httpStatus,
+    status: REASONS[refusal.reason].httpStatus,
     body: errorBody(refusal, requestId),
     headers: [...extraHeaders, ...headerList(refusalHeaders(refusal))],
   };

@@ -4,7 +4,7 @@ import { escapeHtml } from "../../domain/escape-html.ts";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
 import { readCallHeaders, type CallHeaders } from "../../pipeline/call-headers.ts";
 import { refusalHeaders } from "../../pipeline/refusals/refusal-body.ts";
-import { REFUSAL_STATUS } from "../../pipeline/refusals/refusal-status.ts";
+import { REASONS } from "../../domain/refusal-reasons.ts";
 import type { FailedAttempts } from "../../pipeline/credentials/failed-attempts.ts";
 import { createTurns, type LookUps, type Turns } from "../../pipeline/credentials/look-ups.ts";
 import { splitUrl } from "../connect/request-target.ts";
@@ -172,7 +172,7 @@ function showRefusal(visit: Visit, refusal: Refusal, isHttps: boolean): void {
     return sendRefusal(response, headers.requestId, refusal);
   }
   const content = `<p>${escapeHtml(refusal.message)}</p>\n<p><a href="/sign-in">Sign in</a></p>`;
-  showPage(visit, REFUSAL_STATUS[refusal.reason].httpStatus, page("Sign in", content), {
+  showPage(visit, REASONS[refusal.reason].httpStatus, page("Sign in", content), {
     ...refusalHeaders(refusal),
     "set-cookie": dropAttempt,
   });

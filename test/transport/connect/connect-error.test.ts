@@ -5,7 +5,7 @@ import {
   ShipmentService,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { createSecretKey } from "../../../src/domain/secret-key.ts";
-import { REFUSAL_STATUS } from "../../../src/pipeline/refusals/refusal-status.ts";
+import { REASONS } from "../../../src/domain/refusal-reasons.ts";
 import { BOOKING } from "../../support/bookings.ts";
 import { headerBytes, TAKEN_BYTES } from "../../support/header-bytes.ts";
 import { frame, rawGrpc } from "../../support/raw-grpc.ts";
@@ -179,7 +179,7 @@ test("an error that a retry can solve has RetryInfo with the delay", async () =>
 });
 
 test("every reason has the form that ErrorInfo requires", () => {
-  for (const reason of Object.keys(REFUSAL_STATUS)) {
+  for (const reason of Object.keys(REASONS)) {
     expect(reason).toMatch(/^[A-Z][A-Z0-9_]{0,61}[A-Z0-9]$/);
   }
 });

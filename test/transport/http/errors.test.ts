@@ -1,11 +1,8 @@
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
 import { connect, constants } from "node:http2";
-import { Code } from "@connectrpc/connect";
 import { describe, expect, test } from "vitest";
 import type { RefusalReason } from "../../../src/domain/refusal.ts";
 import { createSecretKey } from "../../../src/domain/secret-key.ts";
-import { REFUSAL_STATUS } from "../../../src/pipeline/refusals/refusal-status.ts";
 import { BOOKING, COVERED_ROUTE, RPC_ROUTE } from "../../support/bookings.ts";
 import { answerOf, errorBody, type Answer, type RequestOptions } from "../../support/endpoints.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -340,29 +337,6 @@ describe("of several errors the first in the order of checks is answered", () =>
     expect([status, body.errors]).toEqual([401, {}]);
   });
 });
-
-test("the guide has every reason, with its statuses", () => {
-  const guide = readFileSync(new URL("../../../src/docs/errors.md", import.meta.url), "utf8");
-  const rows = guide.split("\n").filter((line) => /^\| `[A-Z_]+`/.test(line));
-  const told = rows.flatMap((row) => {
-    const [, reasons = "", http, grpc = ""] = row.split("|").map((cell) => cell.trim());
-    const names = reasons.matchAll(/`([A-Z]+_?[A-Z_]*)`/g);
-    return [...names].map(([, reason]) => `${reason} ${http} ${grpc}`);
-  });
-  const codes = Object.entries(REFUSAL_STATUS).map(([reason, { code, httpStatus }]) => {
-    const name = Code[code].replace(/(?<=[a-z])(?=[A-Z])/g, "_").toUpperCase();
-    return `${reason} ${httpStatus} ${BY_HTTP_ALONE.has(reason) ? "" : name}`;
-  });
-  expect(told.toSorted()).toEqual(codes.toSorted());
-});
-
-/** The reasons that no gRPC caller meets: HTTP/2 says the same in its own way. */
-const BY_HTTP_ALONE = new Set([
-  "REQUEST_TIMEOUT",
-  "HEADERS_TOO_LARGE",
-  "METHOD_NOT_ALLOWED",
-  "BODY_NOT_JSON",
-]);
 
 describe("a request that is not HTTP is answered in the usual form, and the service goes on", () => {
   const invalid = { message: "The request is not valid HTTP.", errors: {} };
