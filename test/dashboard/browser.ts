@@ -38,6 +38,9 @@ export interface TestPage extends Page {
   readonly faults: string[];
 }
 
+/** Ends with the worker, whose files share it. */
+let browser: Promise<Browser> | undefined;
+
 /**
  * Describes the dashboard of a real service in a real browser; skipped, and said so, where there is
  * none. At the end no page may have had a fault.
@@ -54,16 +57,15 @@ export function describeDashboard(
   describe.skipIf(!hasBrowser)(title, () => {
     let service: StartedService;
     let workspace: TestDashboard["workspace"];
-    let browser: Browser;
     const pages: TestPage[] = [];
     beforeAll(async () => {
       service = await start();
       workspace = await service.addWorkspace();
       // A sandbox of its own is refused to root.
-      browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+      browser ??= chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
     });
     afterAll(async () => {
-      await browser.close();
+      await Promise.all(pages.map((page) => page.context().close()));
       await service.close();
       expect(pages.flatMap(({ faults }) => faults)).toEqual([]);
     });
@@ -75,7 +77,7 @@ export function describeDashboard(
         return workspace;
       },
       async newPage(options) {
-        const page = await openPage(browser, service, options);
+        const page = await openPage(await browser!, service, options);
         pages.push(page);
         return page;
       },

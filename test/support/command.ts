@@ -7,9 +7,6 @@ import { runCommandLine } from "../../src/commands/program.ts";
 
 const REPOSITORY = join(import.meta.dirname, "../..");
 
-/** Where Node keeps compiled code from run to run: starting takes half as long. */
-const COMPILE_CACHE = join(REPOSITORY, "node_modules/.cache/node-compile");
-
 /** The environment a command sees beside PATH: nothing of the developer's own leaks in. */
 export type Environment = Readonly<Record<string, string>>;
 
@@ -31,7 +28,7 @@ export interface Running {
 
 /** Starts `shipments <args>`; it is killed when the test is over, should it still run. */
 export function startCommand(args: readonly string[], environment: Environment): Running {
-  const cached = { NODE_COMPILE_CACHE: COMPILE_CACHE, ...environment };
+  const cached = { NODE_COMPILE_CACHE: env["NODE_COMPILE_CACHE"]!, ...environment };
   return startProcess(process.execPath, ["src/commands/program.ts", ...args], cached);
 }
 

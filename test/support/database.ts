@@ -19,30 +19,33 @@ export interface TestDatabase {
  * Any number may be made at once.
  */
 export function createDatabase(): Promise<TestDatabase> {
-  return create(fromTemplate());
+  return create(inject("templateDatabase"));
 }
 
-/** Makes such a database that stays until the run ends, and gives its URL. */
+/** Makes such a database in which the sample tariff is in force. */
+export function createDatabaseWithTariff(): Promise<TestDatabase> {
+  return create(inject("tariffTemplateDatabase"));
+}
+
+/** Makes one with the sample tariff that stays until the run ends, and gives its URL. */
 export async function createSharedDatabase(): Promise<string> {
-  return (await createNamed(fromTemplate())).url;
+  return (await createNamed(inject("tariffTemplateDatabase"))).url;
 }
-
-// Through the log: copying files instead would force two checkpoints of the whole server.
-const fromTemplate = () => `template ${inject("templateDatabase")} strategy wal_log`;
 
 /** Makes a database in which there is no table yet. */
 export function createUnmigratedDatabase(): Promise<TestDatabase> {
-  return create("strategy wal_log");
+  return create("template1");
 }
 
-async function create(how: string): Promise<TestDatabase> {
-  const { name, url } = await createNamed(how);
+async function create(template: string): Promise<TestDatabase> {
+  const { name, url } = await createNamed(template);
   return { url, drop: whenOver(() => dropDatabase(inject("adminDatabaseUrls"), name)) };
 }
 
-async function createNamed(how: string): Promise<{ name: string; url: string }> {
+async function createNamed(template: string): Promise<{ name: string; url: string }> {
   const name = `${inject("templateDatabase")}_${randomBytes(6).toString("hex")}`;
-  await administer(`create database ${name} ${how}`);
+  // Nothing waits for the disk here, so that the checkpoints of copying files cost less than the log.
+  await administer(`create database ${name} template ${template} strategy file_copy`);
   const url = new URL(inject("adminDatabaseUrls")[0]!);
   url.pathname = name;
   return { name, url: url.href };

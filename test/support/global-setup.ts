@@ -4,8 +4,12 @@ import type { TestProject } from "vitest/node";
 import { acquireEmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { distribute } from "../../src/db/distribute.ts";
+import { createOrm } from "../../src/db/orm.ts";
+import { ENTITIES } from "../../src/server/entities.ts";
 import { dropDatabase, inDatabase, joinNodes, runSql } from "../citus/cluster.ts";
 import { buildOutdated } from "./build-outdated.ts";
+import { publishDocument } from "./publish-document.ts";
+import { SAMPLE_TARIFF } from "./tariffs.ts";
 import { makeTemporaryFolder } from "./temporary-folder.ts";
 
 declare module "vitest" {
@@ -17,6 +21,8 @@ declare module "vitest" {
     adminDatabaseUrls: readonly string[];
     /** The migrated, empty database to clone; databases of this run begin with its name. */
     templateDatabase: string;
+    /** The same with the sample tariff in force. */
+    tariffTemplateDatabase: string;
   }
 }
 
@@ -34,6 +40,7 @@ export default async function setUp(project: TestProject): Promise<Undo> {
   await buildOutdated();
   const [adminUrls, leaveServer] = await enterServer();
   const template = `shipments_test_${randomBytes(6).toString("hex")}`;
+  const tariffTemplate = `${template}_tariff`;
   const tearDown = async () => {
     try {
       await dropDatabases(adminUrls, template);
@@ -43,12 +50,14 @@ export default async function setUp(project: TestProject): Promise<Undo> {
   };
   try {
     await makeTemplate(adminUrls, template);
+    await makeTariffTemplate(adminUrls, tariffTemplate, template);
   } catch (error) {
     await tearDown();
     throw error;
   }
   project.provide("adminDatabaseUrls", adminUrls);
   project.provide("templateDatabase", template);
+  project.provide("tariffTemplateDatabase", tariffTemplate);
   return tearDown;
 }
 
@@ -76,13 +85,27 @@ async function makeTemplate(adminUrls: readonly string[], template: string): Pro
   if (adminUrls.length > 1) await joinNodes(adminUrls, template);
   await migrate(url);
   if (adminUrls.length > 1) await distribute(url, SHARDS, () => undefined);
-  // PostgreSQL clones no database that somebody is connected to, as nodes are to each other: so nobody
-  // may be, ever.
+  await closeForCloning(adminUrls, template);
+}
+
+async function makeTariffTemplate(
+  adminUrls: readonly string[],
+  name: string,
+  template: string,
+): Promise<void> {
+  for (const node of adminUrls) await runSql(node, `create database ${name} template ${template}`);
+  const orm = createOrm(inDatabase(adminUrls[0]!, name), { entities: ENTITIES });
+  await publishDocument(orm.em, SAMPLE_TARIFF).finally(() => orm.close());
+  await closeForCloning(adminUrls, name);
+}
+
+/** PostgreSQL clones no database that has connections, such as those of nodes to each other. */
+async function closeForCloning(adminUrls: readonly string[], name: string): Promise<void> {
   for (const node of adminUrls) {
-    await runSql(node, `alter database ${template} allow_connections false`);
+    await runSql(node, `alter database ${name} allow_connections false`);
     await runSql(
       node,
-      `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${template}'`,
+      `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`,
     );
   }
 }

@@ -5,7 +5,7 @@ import { hashKey, lastFour, createSecretKey, createKeyId } from "../../src/domai
 import { OperatorKey } from "../../src/features/operators/operator-key.entity.ts";
 import { Operator } from "../../src/features/operators/operator.entity.ts";
 import { createApp, type App, type AppConfig, type AppOverrides } from "../../src/server/app.ts";
-import { createDatabase, createSharedDatabase } from "./database.ts";
+import { createDatabase, createDatabaseWithTariff, createSharedDatabase } from "./database.ts";
 import { endpointsAt, type Endpoints } from "./endpoints.ts";
 import { TEST_MS } from "./limits.ts";
 import { makeWorkspace, type TestWorkspace } from "./platform.ts";
@@ -45,6 +45,8 @@ export interface StartedService extends TestService {
 /** How a service under test differs from the usual one: by settings, and by these. */
 interface ServiceOptions extends Partial<Omit<AppConfig, "databaseUrl">> {
   readonly tariff?: unknown;
+  /** Whether a tariff is in force that stays so. */
+  readonly hasTariff?: boolean;
   readonly now?: () => Date;
   readonly outside?: AppOverrides;
   /** Called with each line of the log. */
@@ -63,7 +65,7 @@ let shared: Promise<Launched> | undefined;
  */
 export async function sharedService(): Promise<TestService> {
   // It ends with the worker, and its database with the run.
-  shared ??= createSharedDatabase().then((url) => launch(url, {}));
+  shared ??= createSharedDatabase().then((url) => launch(url, { hasTariff: true }));
   const [service, assertDeclared] = await shared;
   whenOver(assertDeclared);
   return service;
@@ -73,8 +75,11 @@ export async function sharedService(): Promise<TestService> {
 export async function startService(
   options: ServiceOptions & { readonly database?: { readonly url: string } } = {},
 ): Promise<StartedService> {
-  const { database = await createDatabase(), ...rest } = options;
-  return startReplica(database.url, rest);
+  const { database, ...rest } = options;
+  const hasTariff = database === undefined && rest.tariff === undefined;
+  const create = hasTariff ? createDatabaseWithTariff : createDatabase;
+  const { url } = database ?? (await create());
+  return startReplica(url, { ...rest, hasTariff });
 }
 
 /** Starts a service with the tariff published, on a database that is there. */
@@ -87,7 +92,7 @@ export async function startReplica(
 }
 
 async function launch(databaseUrl: string, options: ServiceOptions): Promise<Launched> {
-  const { tariff = SAMPLE_TARIFF, now, outside, logged, ...settings } = options;
+  const { tariff = SAMPLE_TARIFF, hasTariff, now, outside, logged, ...settings } = options;
   const undeclared: string[] = [];
   const write = (line: string) => {
     if (line.includes('"undeclared refusal"')) undeclared.push(line);
@@ -100,7 +105,7 @@ async function launch(databaseUrl: string, options: ServiceOptions): Promise<Lau
   );
   const operations = await app.listenForOperators();
   const operationsUrl = operations && `http://127.0.0.1:${operations.port}`;
-  await publishDocument(app.em, tariff);
+  if (!hasTariff) await publishDocument(app.em, tariff);
   await app.prepare();
   const endpoints = await listen(app);
   const service = {
