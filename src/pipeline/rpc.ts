@@ -41,8 +41,8 @@ type ReturnOf<M extends DescMethod> =
 /**
  * The function behind an RPC: takes a request that follows every rule of its descriptor, the call and
  * what it works with, and returns the response or its fields, or throws a `Refusal`. Where the
- * descriptor says that the method writes, `em` is the transaction of the call, unless the function is
- * one of `withOwnTransactions`.
+ * descriptor says that the method writes, `em` is the transaction of the call, unless the function works
+ * `aroundTransaction`.
  */
 type RpcFunction<M extends DescMethod, C extends AnyCall, Deps> = (
   request: MessageValidType<M["input"]>,
@@ -131,17 +131,40 @@ export function withOwnTransactions<F extends Readonly<Record<string, object>>>(
   return functions;
 }
 
+/** As `RpcFunction`, but opens the transaction of the call by `transact`. */
+type AroundFunction<Request, C, Deps, Response> = (
+  request: Request,
+  call: C,
+  deps: Deps,
+  transact: (work: (inTransaction: Deps) => Promise<Response>) => Promise<Response>,
+) => Promise<Response>;
+
+const AROUND_TRANSACTION = new WeakSet<object>();
+
+/**
+ * Marks the function of a method that writes as one that has work to do around the transaction of the call: it gets
+ * `transact`, and dependencies that are outside.
+ */
+export function aroundTransaction<Request, C, Deps, Response>(
+  perform: AroundFunction<Request, C, Deps, Response>,
+) {
+  AROUND_TRANSACTION.add(perform);
+  return perform as (request: Request, call: C, deps: Deps) => Promise<Response>;
+}
+
 /**
  * Pairs a service's unary RPCs with their functions, which take the calls of the audience that the
  * package of the service is for.
  *
  * @param deps what all of them work with
+ * @param transact undefined where those that write share transactions, or make several, and see to
+ *   idempotency keys and audit entries
  */
 export function listRpcs<S extends DescService, C extends AnyCall, Deps>(
   service: S,
   functions: ServiceFunctions<S, C, Deps>,
   deps: Deps,
-  transact: Transact<Deps>,
+  transact?: Transact<Deps>,
 ): readonly Rpc[] {
   return service.methods.filter(isUnary).map((method) => ({
     method,
@@ -155,16 +178,21 @@ function runnerOf<Deps>(
   method: DescMethodUnary,
   found: unknown,
   deps: Deps,
-  transact: Transact<Deps>,
+  transact: Transact<Deps> | undefined,
 ): Rpc["run"] {
   const perform = found as RpcFunction<DescMethodUnary, AnyCall, Deps>;
   const toResponse = (returned: ReturnOf<DescMethodUnary>) =>
     hasForms(returned) ? returned : create(method.output, returned);
-  if (isReadOnly(method) || OWN_TRANSACTION.has(perform)) {
+  if (isReadOnly(method) || transact === undefined || OWN_TRANSACTION.has(perform)) {
     return (request, call) => {
       const returned = perform(request, call, deps);
       return returned instanceof Promise ? returned.then(toResponse) : toResponse(returned);
     };
+  }
+  if (AROUND_TRANSACTION.has(perform)) {
+    const around = found as AroundFunction<Message, AnyCall, Deps, Message>;
+    return (request, call) =>
+      around(request, call, deps, (work) => transact({ method, request, call }, work));
   }
   return (request, call) =>
     transact(

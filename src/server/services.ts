@@ -22,10 +22,6 @@ import type { EventAnnouncer } from "../features/events/event-announcer.ts";
 import { listEvents } from "../features/events/list-events.ts";
 import { watchEvents, type WatchDeps } from "../features/events/watch-events.ts";
 import { acceptUncountedPayment } from "../features/payments/accept-uncounted-payment.ts";
-import { beginPaymentConnection } from "../features/payments/begin-payment-connection.ts";
-import { checkPaymentConnection } from "../features/payments/check-payment-connection.ts";
-import { disconnectPaymentConnection } from "../features/payments/disconnect-payment-connection.ts";
-import { getPaymentConnection } from "../features/payments/get-payment-connection.ts";
 import type { ConnectionDeps } from "../features/payments/payment-connections.ts";
 import { createCheckout, type CheckoutDeps } from "../features/payments/create-checkout.ts";
 import {
@@ -33,9 +29,9 @@ import {
   recordPayment,
   type RecordDeps,
 } from "../features/payments/record-payment.ts";
+import { PAYMENT_CONNECTION_FUNCTIONS } from "../features/payments/payment-connection-functions.ts";
 import { recordRefund } from "../features/payments/record-refund.ts";
 import { retryRefund } from "../features/payments/retry-refund.ts";
-import { setPaymentKey } from "../features/payments/set-payment-key.ts";
 import { batchCreateQuotes } from "../features/quotes/batch-create-quotes.ts";
 import { createQuote, type QuoteDeps } from "../features/quotes/create-quote.ts";
 import { getAttention } from "../features/reports/get-attention.ts";
@@ -79,6 +75,7 @@ import {
   type Rpc,
   type ServiceFunctions,
   type StreamRpc,
+  type Transact,
   withOwnTransactions,
 } from "../pipeline/rpc.ts";
 
@@ -106,16 +103,6 @@ const QUOTES = {
 
 const ADDRESSES = { searchAddresses, reverseGeocode, listRecentAddresses };
 
-const CONNECTIONS = {
-  getPaymentConnection,
-  ...withOwnTransactions({
-    beginPaymentConnection,
-    setPaymentKey,
-    checkPaymentConnection,
-    disconnectPaymentConnection,
-  }),
-};
-
 /** What the RPCs work with. */
 export type ServiceDeps = Omit<ShipmentDeps, "findShipment"> &
   QuoteDeps &
@@ -134,7 +121,7 @@ export type ServiceDeps = Omit<ShipmentDeps, "findShipment"> &
     readonly testTimes: TestTimes;
   };
 
-const CHANGES = withOwnTransactions({
+const CHANGES = {
   updateShipment,
   advanceShipment,
   recordPayment,
@@ -146,7 +133,7 @@ const CHANGES = withOwnTransactions({
   batchAdvanceShipments,
   batchCancelShipments,
   batchRecordPayments,
-});
+};
 
 /** Pairs every RPC of `SERVICES` with the function that performs it. */
 export function implementServices(given: ServiceDeps): {
@@ -160,18 +147,19 @@ export function implementServices(given: ServiceDeps): {
     hasGeocoder: given.addresses !== undefined,
     hasTariffInForce: async (em: EntityManager) => (await loadVersionInForce(em)) !== undefined,
   };
-  const transact = createTransact(deps);
   const streams: StreamRpc[] = [];
-  const list = <S extends DescService>(
-    service: S,
-    functions: ServiceFunctions<S, Call, typeof deps>,
-  ) => {
-    streams.push(...listStreams(service, functions, deps));
-    return listRpcs(service, functions, deps, transact);
-  };
+  const listWith =
+    (transact?: Transact<typeof deps>) =>
+    <S extends DescService>(service: S, functions: ServiceFunctions<S, Call, typeof deps>) => {
+      streams.push(...listStreams(service, functions, deps));
+      return listRpcs(service, functions, deps, transact);
+    };
+  const list = listWith(createTransact(deps));
+  /** Of services whose writes share transactions, or take several. */
+  const listOwn = listWith();
   return {
     rpcs: [
-      ...list(ShipmentService, {
+      ...listOwn(ShipmentService, {
         quoteShipment: byTestClock(quoteShipment),
         batchQuoteShipments: byTestClock(batchQuoteShipments),
         listPickupSlots: byTestClock(listPickupSlots),
@@ -180,13 +168,13 @@ export function implementServices(given: ServiceDeps): {
         countShipments,
         exportShipments,
         searchShipments,
-        ...withOwnTransactions({ createShipment: createBookShipment(deps, deps.events.announce) }),
+        createShipment: createBookShipment(deps, deps.events.announce),
         ...CHANGES,
       }),
       ...list(QuoteService, QUOTES),
       ...list(CustomerService, {
         ...CUSTOMER_FUNCTIONS,
-        ...withOwnTransactions({ mergeCustomers }),
+        mergeCustomers,
       }),
       ...list(WorkspaceService, { getWorkspace, getAttention, updateWorkspace }),
       ...list(CoverageService, { getCoverage, findZones }),
@@ -195,8 +183,8 @@ export function implementServices(given: ServiceDeps): {
       ...list(MemberService, MEMBER_FUNCTIONS),
       ...list(ApiKeyService, API_KEY_FUNCTIONS),
       ...list(ReportService, { getUsage, getOverview: byTestClock(getOverview) }),
-      ...list(TestService, TEST_MODE_FUNCTIONS),
-      ...list(PaymentConnectionService, CONNECTIONS),
+      ...listOwn(TestService, TEST_MODE_FUNCTIONS),
+      ...list(PaymentConnectionService, PAYMENT_CONNECTION_FUNCTIONS),
       ...list(AddressService, ADDRESSES),
     ],
     streams,

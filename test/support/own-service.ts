@@ -20,7 +20,7 @@ import { max_request_bytes } from "../../gen/shipments/v1/options_pb.js";
 import type { RpcResponse } from "../../src/pipeline/rpc-response.ts";
 import { createMemoryLimiter } from "../../src/pipeline/bounds/rate-limiter.ts";
 import { createPipeline } from "../../src/pipeline/stages/pipeline.ts";
-import { listRpcs, withOwnTransactions } from "../../src/pipeline/rpc.ts";
+import { listRpcs } from "../../src/pipeline/rpc.ts";
 import { createRpcHandler } from "../../src/transport/connect/connect-handler.ts";
 import type { ConnectionLimits } from "../../src/pipeline/bounds/limits.ts";
 import { createGrpcFastPath } from "../../src/transport/grpc/fast-path.ts";
@@ -57,12 +57,7 @@ export async function startOwnService(options: {
   const desc = describe(options.rule, options.maxRequestBytes);
   const makeParcel: MakeParcel = (fields) => create(desc.methods[0]!.output, fields) as Parcel;
   const send = (parcel: Message) => options.run(parcel as Parcel, makeParcel);
-  const rpcs = listRpcs(
-    desc,
-    withOwnTransactions({ send }) as object,
-    undefined,
-    undefined as never,
-  );
+  const rpcs = listRpcs(desc, { send } as object, undefined);
   const log = pino({ level: "silent" });
   const { caller } = callOf(1);
   const recall = (key: string) => (key === OWN_KEY ? caller : undefined);

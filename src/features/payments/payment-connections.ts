@@ -9,7 +9,6 @@ import type { EntityManager } from "../../db/orm.ts";
 import { refuse, unavailable } from "../../domain/refusal.ts";
 import type { SecretSeal } from "../../domain/secret-seal.ts";
 import type { Call } from "../../pipeline/call.ts";
-import type { Mode } from "../../domain/mode.ts";
 import { changesBetween, recordChange } from "../audit/record-change.ts";
 import {
   PaymentConnection,
@@ -121,11 +120,6 @@ export function sealedPlace(workspace: number, column: "own_key" | "notice_secre
   return `payment_connection ${workspace} ${column}`;
 }
 
-/** The mode in which a provider takes the money of a caller's workspace. */
-export function modeOf({ caller: { test } }: Call): Mode {
-  return test ? "test" : "live";
-}
-
 /** What a connection says of how to act for its account. */
 export type StoredAccess = Pick<PaymentConnection, "workspace" | "account" | "live" | "ownKey">;
 
@@ -145,11 +139,6 @@ export function accessOf(
     throw notConfigured("No key in SECRETS_KEYS opens the key of the workspace's account.");
   }
   return { ...access, ownKey: opened };
-}
-
-/** @throws Refusal PAYMENT_PROVIDER_NOT_CONFIGURED when the platform has no account */
-export function assertPlatform(fault: string | undefined): void {
-  if (fault !== undefined) throw notConfigured(fault);
 }
 
 /** The refusal of what the platform's operators have not configured. */

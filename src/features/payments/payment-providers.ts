@@ -1,7 +1,12 @@
 import type { PaymentProviderName } from "../workspaces/payment-connection.entity.ts";
-import { MANUAL, TEST } from "./manual.ts";
 import type { OnlinePayments, PaymentProvider } from "./payment-provider.ts";
 import { createStripe, type StripeOptions } from "./stripe/stripe.ts";
+
+/** The workspace takes the money itself, in cash or by transfer, and its word is taken for it. */
+export const MANUAL: PaymentProvider = { name: "manual", online: undefined };
+
+/** That of a test twin that has connected no other: no money moves, and every payment is believed. */
+export const TEST: PaymentProvider = { name: "test", online: undefined };
 
 /** Every payment provider, by its name. */
 export type PaymentProviders = Readonly<Record<PaymentProviderName, PaymentProvider>>;

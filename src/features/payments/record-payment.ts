@@ -24,8 +24,7 @@ import { applyTrigger, type Changed, type ShipmentDeps } from "../shipments/chan
 import { shipmentMessage } from "../shipments/shipment-message.ts";
 import type { ShipmentRow } from "../shipments/shipment-row.ts";
 import type { PaymentProviderName } from "../workspaces/payment-connection.entity.ts";
-import { MANUAL } from "./manual.ts";
-import type { PaymentProviders } from "./payment-providers.ts";
+import { MANUAL, type PaymentProviders } from "./payment-providers.ts";
 import type { Payment } from "./payment.entity.ts";
 import {
   type AskAboutPayment,

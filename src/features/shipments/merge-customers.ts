@@ -1,12 +1,12 @@
-import {
+import type {
   CustomerService,
-  type MergeCustomersRequestValid,
-  type MergeCustomersResponse,
+  MergeCustomersRequestValid,
 } from "../../../gen/shipments/v1/customer_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import { Refusal, refuse, unavailable } from "../../domain/refusal.ts";
 import type { Call } from "../../pipeline/call.ts";
+import { aroundTransaction, type ServiceFunctions } from "../../pipeline/rpc.ts";
 import { changesBetween, recordChange } from "../audit/record-change.ts";
 import { type CustomerRecord, customerRecordMessage } from "../customers/customer.entity.ts";
 import {
@@ -17,7 +17,6 @@ import {
   writeCustomer,
 } from "../customers/customers.ts";
 import { foldEmail } from "../customers/link-customers.ts";
-import { withIdempotency } from "../idempotency/with-idempotency.ts";
 
 /** How many shipments a merge moves at most, so that nobody waits long for one of them. */
 const MAX_MOVED = 10_000;
@@ -40,31 +39,31 @@ interface Merge {
 /**
  * Merges a customer into another one: moves its shipments, leaves an alias in its place, and deletes it. A booking
  * for it that is under way holds its row until it is committed, and its shipment is then moved with the others; one
- * that comes later finds no such row to refer to, is tried again, and finds the alias. Nothing is told by events, as
- * nothing is of other changes of customers.
- *
- * @throws Refusal CUSTOMER_NOT_FOUND; FIELD_INVALID for a `from` that is nobody, or the same customer;
- *   CUSTOMER_NOT_MERGEABLE (too many shipments or merged customers, notes too long)
+ * that comes later finds no such row to refer to, is tried again, and finds the alias. There is no event, as
+ * there is none of other changes of customers.
  */
-export function mergeCustomers(
-  request: MergeCustomersRequestValid,
-  call: Call,
-  { em, loadCustomerFigures, now }: CustomerDeps & { readonly now: () => Date },
-): Promise<MergeCustomersResponse> {
-  const { workspaceId } = call.caller;
-  const method = CustomerService.method.mergeCustomers;
-  if (request.customer === request.from) {
-    throw refuse("FIELD_INVALID", "from must be another customer.", { subject: "from" });
-  }
-  return tryAgain(() =>
-    withIdempotency(em, { method, request, call }, async (tx) => {
-      const found = await lockBoth(tx, workspaceId, request);
-      const survivor = "merged" in found ? await merge(tx, call, found, now()) : found.survivor;
-      const figures = await loadCustomerFigures(tx, workspaceId, [survivor.id]);
-      return { data: customerRecordMessage(survivor, figures.get(survivor.id)) };
-    }),
-  );
-}
+export const mergeCustomers: MergeFunctions["mergeCustomers"] = aroundTransaction(
+  async (request, call, { now }, transact) => {
+    const { workspaceId } = call.caller;
+    if (request.customer === request.from) {
+      throw refuse("FIELD_INVALID", "from must be another customer.", { subject: "from" });
+    }
+    return tryAgain(() =>
+      transact(async ({ em: tx, loadCustomerFigures }) => {
+        const found = await lockBoth(tx, workspaceId, request);
+        const survivor = "merged" in found ? await merge(tx, call, found, now()) : found.survivor;
+        const figures = await loadCustomerFigures(tx, workspaceId, [survivor.id]);
+        return { data: customerRecordMessage(survivor, figures.get(survivor.id)) };
+      }),
+    );
+  },
+);
+
+type MergeFunctions = ServiceFunctions<
+  typeof CustomerService,
+  Call,
+  CustomerDeps & { readonly now: () => Date }
+>;
 
 async function tryAgain<T>(attempt: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {

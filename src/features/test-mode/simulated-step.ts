@@ -2,7 +2,7 @@ import { refuse } from "../../domain/refusal.ts";
 import { NO_PAYMENT_DETAILS, type PaymentDetails } from "../../domain/shipment/payment-details.ts";
 import type { SimulatedStep } from "../../domain/shipment/simulation.ts";
 import type { Transaction } from "../../db/transaction.ts";
-import { TEST } from "../payments/manual.ts";
+import { TEST } from "../payments/payment-providers.ts";
 import { wakePayment } from "../payments/provider-payments.ts";
 import {
   assertUndisputed,

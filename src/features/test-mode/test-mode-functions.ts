@@ -1,4 +1,3 @@
-import { withOwnTransactions } from "../../pipeline/rpc.ts";
 import { findTestTime } from "../workspaces/test-clock.ts";
 import { deleteTestData } from "./delete-test-data.ts";
 import { moveTestClock } from "./move-test-clock.ts";
@@ -19,5 +18,8 @@ export const TEST_MODE_FUNCTIONS: TestModeFunctions = {
 
   // Deleting and moving on commit step by step, and a step with a shipment shares the transaction of other changes.
   // What calls remember of a clock must not be ahead of its release.
-  ...withOwnTransactions({ deleteTestData, moveTestClock, releaseTestClock, takeTestStep }),
+  deleteTestData,
+  moveTestClock,
+  releaseTestClock,
+  takeTestStep,
 };

@@ -6,7 +6,7 @@ import {
 import { readRecordId } from "../../../db/columns.ts";
 import { MAX_TARIFF_DRAFTS } from "../../../domain/limits.ts";
 import type { OperatorCall } from "../../../pipeline/call.ts";
-import { type ServiceFunctions, withOwnTransactions } from "../../../pipeline/rpc.ts";
+import { aroundTransaction, type ServiceFunctions } from "../../../pipeline/rpc.ts";
 import { changesBetween, recordChange } from "../../audit/record-change.ts";
 import { loadVersionInForce } from "../versions/load-version.ts";
 import { schedulesMessage, withSchedules } from "../versions/schedules-message.ts";
@@ -49,7 +49,8 @@ export const DRAFT_FUNCTIONS: Pick<
 > = {
   createTariffDraft,
   replayTariff,
-  ...withOwnTransactions({ uploadTariffZones, publishTariff }),
+  uploadTariffZones: aroundTransaction(uploadTariffZones),
+  publishTariff: aroundTransaction(publishTariff),
 
   /** At most `MAX_TARIFF_DRAFTS`, the one changed last first. */
   async listTariffDrafts(_request, _call, { em }) {

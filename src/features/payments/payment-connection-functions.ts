@@ -1,0 +1,217 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { PaymentConnectionService } from "../../../gen/shipments/v1/payment_connection_service_pb.js";
+import type { EntityManager } from "../../db/orm.ts";
+import { runStatement } from "../../db/statement.ts";
+import type { Mode } from "../../domain/mode.ts";
+import { refuse } from "../../domain/refusal.ts";
+import type { Call } from "../../pipeline/call.ts";
+import { aroundTransaction, type ServiceFunctions } from "../../pipeline/rpc.ts";
+import type { PaymentConnection } from "../workspaces/payment-connection.entity.ts";
+import { Workspace } from "../workspaces/workspace.entity.ts";
+import { nextCheck } from "./check-accounts.ts";
+import {
+  accessOf,
+  askAboutAccount,
+  changeConnection,
+  type ConnectionDeps,
+  connectionMessage,
+  findConnection,
+  notConfigured,
+  returnAddress,
+  sealedPlace,
+} from "./payment-connections.ts";
+import {
+  type AccountAtProvider,
+  type OnlinePayments,
+  ProviderRefused,
+} from "./payment-provider.ts";
+import { MANUAL, onlineProvider, TEST } from "./payment-providers.ts";
+
+/** What a workspace does with its payment connection. Providers are called outside transactions. */
+export const PAYMENT_CONNECTION_FUNCTIONS: ServiceFunctions<
+  typeof PaymentConnectionService,
+  Call,
+  ConnectionDeps
+> = {
+  async getPaymentConnection(_request, { caller }, { em }) {
+    return { data: connectionMessage(await findConnection(em.fork(), caller.workspaceId)) };
+  },
+
+  beginPaymentConnection: aroundTransaction(async (request, call, deps, transact) => {
+    const { em, providers, now } = deps;
+    const mode = modeOf(call);
+    const provider = request.paymentProvider as PaymentConnection["provider"];
+    const online = onlineProvider(providers, provider);
+    const fault = online.platformFault(mode);
+    if (fault !== undefined) throw notConfigured(fault);
+    const urls = {
+      returnUrl: returnAddress(request.returnUrl, "return_url"),
+      refreshUrl: returnAddress(request.refreshUrl, "refresh_url"),
+    };
+    const workspace = await em.fork().findOneOrFail(Workspace, call.caller.workspaceId);
+    const { account, link } = await askAboutAccount(deps, call, async () => {
+      const found = await readOrCreate(em, online, mode, workspace);
+      const access = { mode, account: found.account, ownKey: undefined };
+      return { account: found, link: await online.createOnboardingLink(access, urls) };
+    });
+    return transact(async ({ em: tx }) => {
+      const columns = { provider, ownKey: null, noticeSecrets: null };
+      const data = await connectAccount(tx, call, account, columns, now());
+      const { id } = workspace;
+      await tx.nativeUpdate(Workspace, { id }, { providerAccount: account.account });
+      return {
+        data: connectionMessage(data),
+        onboardingUrl: link.url,
+        onboardingExpiresAt: timestampFromDate(link.expiresAt),
+      };
+    });
+  }),
+
+  /** The key is stored sealed, or not at all. */
+  setPaymentKey: aroundTransaction(async (request, call, deps, transact) => {
+    const { providers, secretSeal, now } = deps;
+    const mode = modeOf(call);
+    const provider = request.paymentProvider as PaymentConnection["provider"];
+    const online = onlineProvider(providers, provider);
+    const { restrictedKey: ownKey, webhookSecret } = request;
+    const fault = online.keyFault(ownKey, mode);
+    if (fault !== undefined) {
+      throw refuse("FIELD_INVALID", `restricted_key ${fault}`, { subject: "restricted_key" });
+    }
+    if (secretSeal.keyId === undefined) {
+      throw notConfigured("The platform keeps no keys of accounts, since SECRETS_KEYS is not set.");
+    }
+    const account = await askAboutAccount(deps, call, () => online.readAccount({ mode, ownKey }));
+    return transact(async ({ em: tx }) => {
+      const { workspaceId } = call.caller;
+      const columns = {
+        provider,
+        ownKey: secretSeal.seal(ownKey, sealedPlace(workspaceId, "own_key")),
+        noticeSecrets: secretSeal.seal(webhookSecret, sealedPlace(workspaceId, "notice_secrets")),
+      };
+      return { data: connectionMessage(await connectAccount(tx, call, account, columns, now())) };
+    });
+  }),
+
+  /** A provider without accounts is as it was. */
+  checkPaymentConnection: aroundTransaction(async (_request, call, deps, transact) => {
+    const { em, providers, secretSeal, now } = deps;
+    const connection = await findConnection(em.fork(), call.caller.workspaceId);
+    if (connection === null) throw refuse("PAYMENT_PROVIDER_NOT_CONNECTED");
+    const { online } = providers[connection.provider];
+    const access = online && accessOf(connection, secretSeal);
+    const account =
+      online && (await askAboutAccount(deps, call, () => online.readAccount(access!)));
+    return transact(async ({ em: tx }) => {
+      const data = await changeConnection(tx, call, async (before) => {
+        // Another account, or none, may have replaced it since.
+        if (account === undefined || before?.account !== account.account) return before;
+        return { ...before, ...accountColumns(account, now()) };
+      });
+      if (data === null) throw refuse("PAYMENT_PROVIDER_NOT_CONNECTED");
+      return { data: connectionMessage(data) };
+    });
+  }),
+
+  /**
+   * The account stays at the provider. The workspace has `manual` again where that was connected before, and a
+   * test twin `test`, since it always has one.
+   */
+  async disconnectPaymentConnection(_request, call, { em, now }) {
+    await changeConnection(em, call, async (before) => {
+      if (before?.provider === MANUAL.name) {
+        throw refuse(
+          "ROLE_INSUFFICIENT",
+          "Only operators of the platform disconnect manual payments.",
+        );
+      }
+      if (!before?.account) return before;
+      const { name: provider } = call.caller.test ? TEST : MANUAL;
+      if (provider === MANUAL.name && !before.replacedManual) return null;
+      return { ...NO_ACCOUNT, provider, connectedAt: now() };
+    });
+    return {};
+  },
+};
+
+const NO_ACCOUNT: Omit<PaymentConnection, "workspace" | "provider" | "connectedAt"> = {
+  state: "ready",
+  account: null,
+  live: null,
+  ownKey: null,
+  noticeSecrets: null,
+  missing: [],
+  replacedManual: false,
+  checkedAt: null,
+  checkAt: null,
+  heardUntil: null,
+};
+
+/** The mode in which a provider takes the money of a caller's workspace. */
+function modeOf({ caller: { test } }: Call): Mode {
+  return test ? "test" : "live";
+}
+
+/**
+ * The account that the platform made for the workspace, disconnected or not, if it may still act for it;
+ * else a new one.
+ */
+async function readOrCreate(
+  em: EntityManager,
+  online: OnlinePayments,
+  mode: Mode,
+  { id, providerAccount: made, accountAttempt }: Workspace,
+): Promise<AccountAtProvider> {
+  if (made) {
+    const found = await online.readAccount({ mode, account: made, ownKey: undefined });
+    if (found.state !== "revoked") return found;
+  }
+  const tryAs = async (attempt: number): Promise<AccountAtProvider> => {
+    try {
+      return await online.createAccount(mode, id, `${id}-${made ?? "first"}-${attempt}-connect`);
+    } catch (error) {
+      if (!(error instanceof ProviderRefused)) throw error;
+      await runStatement(em, COUNT_ATTEMPT, [id, attempt]);
+      if (error.kind !== "failed" || attempt > accountAttempt) throw error;
+      return tryAs(attempt + 1);
+    }
+  };
+  return tryAs(accountAttempt);
+}
+
+/** The provider repeats a failure under its key for a day; what may have been done keeps its key. */
+const COUNT_ATTEMPT = `
+  update workspace set account_attempt = account_attempt + 1
+  where id = $1 and account_attempt = $2`;
+
+/**
+ * Connects an account as it was read, in the place of what was connected.
+ *
+ * @param columns those that depend on how it is connected
+ * @throws Refusal PAYMENTS_OPEN when another account is left with payments that are open
+ */
+async function connectAccount(
+  tx: EntityManager,
+  call: Call,
+  read: AccountAtProvider,
+  columns: Pick<PaymentConnection, "provider" | "ownKey" | "noticeSecrets">,
+  now: Date,
+): Promise<PaymentConnection> {
+  const connection = await changeConnection(tx, call, async (before) => {
+    const isSame = before?.account === read.account;
+    const { connectedAt, heardUntil } = isSame ? before : { connectedAt: now, heardUntil: null };
+    const kept = {
+      live: modeOf(call) === "live",
+      replacedManual: before?.provider === MANUAL.name || before?.replacedManual === true,
+      connectedAt,
+      heardUntil,
+    };
+    return { ...columns, ...kept, ...accountColumns(read, now) };
+  });
+  return connection!;
+}
+
+/** The columns of a connection that say what was read of its account. */
+function accountColumns({ account, state, missing }: AccountAtProvider, checkedAt: Date) {
+  return { account, state, missing, checkedAt, checkAt: nextCheck(state, checkedAt) };
+}
