@@ -120,17 +120,6 @@ export type Transact<Deps> = <M extends DescMethodUnary>(
   work: (deps: Deps) => Promise<MessageInitShape<M["output"]>>,
 ) => Promise<MessageShape<M["output"]>>;
 
-const OWN_TRANSACTION = new WeakSet<object>();
-
-/**
- * Marks functions of methods that write but open their transactions themselves: because they share them
- * with other calls, or have work to do around them. They see to idempotency keys and audit entries.
- */
-export function withOwnTransactions<F extends Readonly<Record<string, object>>>(functions: F): F {
-  for (const perform of Object.values(functions)) OWN_TRANSACTION.add(perform);
-  return functions;
-}
-
 /** As `RpcFunction`, but opens the transaction of the call by `transact`. */
 type AroundFunction<Request, C, Deps, Response> = (
   request: Request,
@@ -142,8 +131,8 @@ type AroundFunction<Request, C, Deps, Response> = (
 const AROUND_TRANSACTION = new WeakSet<object>();
 
 /**
- * Marks the function of a method that writes as one that has work to do around the transaction of the call: it gets
- * `transact`, and dependencies that are outside.
+ * Marks the function of a method that writes as one with work around the transaction of the call, such as a call of a
+ * payment provider: it gets `transact`, and dependencies that are outside.
  */
 export function aroundTransaction<Request, C, Deps, Response>(
   perform: AroundFunction<Request, C, Deps, Response>,
@@ -183,7 +172,7 @@ function runnerOf<Deps>(
   const perform = found as RpcFunction<DescMethodUnary, AnyCall, Deps>;
   const toResponse = (returned: ReturnOf<DescMethodUnary>) =>
     hasForms(returned) ? returned : create(method.output, returned);
-  if (isReadOnly(method) || transact === undefined || OWN_TRANSACTION.has(perform)) {
+  if (isReadOnly(method) || transact === undefined) {
     return (request, call) => {
       const returned = perform(request, call, deps);
       return returned instanceof Promise ? returned.then(toResponse) : toResponse(returned);

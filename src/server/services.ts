@@ -70,13 +70,13 @@ import { createTransact } from "../features/idempotency/with-idempotency.ts";
 import { MEMBER_FUNCTIONS } from "../features/people/member-functions.ts";
 import type { Call } from "../pipeline/call.ts";
 import {
+  aroundTransaction,
   listRpcs,
   listStreams,
   type Rpc,
   type ServiceFunctions,
   type StreamRpc,
   type Transact,
-  withOwnTransactions,
 } from "../pipeline/rpc.ts";
 
 /** The services that callers with a workspace's key can call. */

@@ -1,35 +1,31 @@
-import { WebhookService } from "../../../gen/shipments/v1/webhook_service_pb.js";
 import { deleteInBatches, runStatement } from "../../db/statement.ts";
-import { withIdempotency } from "../idempotency/with-idempotency.ts";
+import { aroundTransaction } from "../../pipeline/rpc.ts";
 import { loadWebhook, type WebhookFunctions } from "./webhooks.ts";
 
 /**
  * Deletes a webhook with its deliveries and their attempts. Where these are many, the webhook is disabled first and
  * they are deleted in batches, as bookings would wait for one transaction with all of them.
  */
-export const deleteWebhook: WebhookFunctions["deleteWebhook"] = async (
-  request,
-  call,
-  { em, now },
-) => {
-  const key = [call.caller.workspaceId, request.webhook];
-  const { deleteWebhook: method } = WebhookService.method;
-  for (;;) {
-    try {
-      return await withIdempotency(em, { method, request, call }, async (tx) => {
-        const webhook = await loadWebhook(tx, call, request.webhook, "lock");
-        const deliveries = await runStatement(tx, SOME_DELIVERIES, [...key, MAX_DELIVERIES + 1]);
-        if (deliveries.length > MAX_DELIVERIES) throw new ManyDeliveries();
-        tx.remove(webhook);
-        return {};
-      });
-    } catch (error) {
-      if (!(error instanceof ManyDeliveries)) throw error;
-      await runStatement(em, DISABLE, [...key, now().toISOString()]);
-      await deleteInBatches(em, DELETE_DELIVERIES, key);
+export const deleteWebhook: WebhookFunctions["deleteWebhook"] = aroundTransaction(
+  async (request, call, { em, now }, transact) => {
+    const key = [call.caller.workspaceId, request.webhook];
+    for (;;) {
+      try {
+        return await transact(async ({ em: tx }) => {
+          const webhook = await loadWebhook(tx, call, request.webhook, "lock");
+          const deliveries = await runStatement(tx, SOME_DELIVERIES, [...key, MAX_DELIVERIES + 1]);
+          if (deliveries.length > MAX_DELIVERIES) throw new ManyDeliveries();
+          tx.remove(webhook);
+          return {};
+        });
+      } catch (error) {
+        if (!(error instanceof ManyDeliveries)) throw error;
+        await runStatement(em, DISABLE, [...key, now().toISOString()]);
+        await deleteInBatches(em, DELETE_DELIVERIES, key);
+      }
     }
-  }
-};
+  },
+);
 
 /** How many deliveries are deleted with their webhook. */
 const MAX_DELIVERIES = 1_000;

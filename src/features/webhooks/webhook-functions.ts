@@ -10,7 +10,6 @@ import { webhookUrlFault } from "../../domain/webhook/webhook-address.ts";
 import { MAX_ATTEMPTS } from "../../domain/webhook/webhook-schedule.ts";
 import { createWebhookSecret } from "../../domain/webhook/webhook-signature.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { withOwnTransactions } from "../../pipeline/rpc.ts";
 import { announceWorkspace } from "../events/event-announcer.ts";
 import { readEventId } from "../events/event-message.ts";
 import { Event } from "../events/event.entity.ts";
@@ -39,7 +38,7 @@ const MAX_SECRETS = 5;
 export const WEBHOOK_FUNCTIONS: WebhookFunctions = {
   listWebhookDeliveries,
   // Commits in batches.
-  ...withOwnTransactions({ deleteWebhook }),
+  deleteWebhook,
 
   /** At most `MAX_WEBHOOKS`, so without pages. */
   async listWebhooks(_request, { caller }, { em }) {
