@@ -70,7 +70,6 @@ import { createTransact } from "../features/idempotency/with-idempotency.ts";
 import { MEMBER_FUNCTIONS } from "../features/people/member-functions.ts";
 import type { Call } from "../pipeline/call.ts";
 import {
-  aroundTransaction,
   listRpcs,
   listStreams,
   type Rpc,
