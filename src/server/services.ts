@@ -14,13 +14,10 @@ import { WebhookService } from "../../gen/shipments/v1/webhook_service_pb.js";
 import { WorkspaceService } from "../../gen/shipments/v1/workspace_service_pb.js";
 import type { ObserveGroups } from "../db/group-queue.ts";
 import type { EntityManager } from "../db/orm.ts";
-import { listRecentAddresses } from "../features/addresses/list-recent-addresses.ts";
-import { reverseGeocode } from "../features/addresses/reverse-geocode.ts";
-import { searchAddresses, type AddressDeps } from "../features/addresses/search-addresses.ts";
+import { ADDRESS_FUNCTIONS, type AddressDeps } from "../features/addresses/address-functions.ts";
 import { CUSTOMER_FUNCTIONS } from "../features/customers/customer-functions.ts";
 import type { EventAnnouncer } from "../features/events/event-announcer.ts";
-import { listEvents } from "../features/events/list-events.ts";
-import { watchEvents, type WatchDeps } from "../features/events/watch-events.ts";
+import { EVENT_FUNCTIONS, type WatchDeps } from "../features/events/event-functions.ts";
 import { acceptUncountedPayment } from "../features/payments/accept-uncounted-payment.ts";
 import type { ConnectionDeps } from "../features/payments/payment-connections.ts";
 import { createCheckout, type CheckoutDeps } from "../features/payments/create-checkout.ts";
@@ -32,8 +29,7 @@ import {
 import { PAYMENT_CONNECTION_FUNCTIONS } from "../features/payments/payment-connection-functions.ts";
 import { recordRefund } from "../features/payments/record-refund.ts";
 import { retryRefund } from "../features/payments/retry-refund.ts";
-import { batchCreateQuotes } from "../features/quotes/batch-create-quotes.ts";
-import { createQuote, type QuoteDeps } from "../features/quotes/create-quote.ts";
+import { QUOTE_FUNCTIONS, type QuoteDeps } from "../features/quotes/quote-functions.ts";
 import { getAttention } from "../features/reports/get-attention.ts";
 import { getOverview, type OverviewDeps } from "../features/reports/get-overview.ts";
 import { loadCustomerFigures } from "../features/reports/customer-figures.ts";
@@ -94,13 +90,6 @@ export const SERVICES = [
   PaymentConnectionService,
   AddressService,
 ];
-
-const QUOTES = {
-  createQuote: byTestClock(createQuote),
-  batchCreateQuotes: byTestClock(batchCreateQuotes),
-};
-
-const ADDRESSES = { searchAddresses, reverseGeocode, listRecentAddresses };
 
 /** What the RPCs work with. */
 export type ServiceDeps = Omit<ShipmentDeps, "findShipment"> &
@@ -170,21 +159,18 @@ export function implementServices(given: ServiceDeps): {
         createShipment: createBookShipment(deps, deps.events.announce),
         ...CHANGES,
       }),
-      ...list(QuoteService, QUOTES),
-      ...list(CustomerService, {
-        ...CUSTOMER_FUNCTIONS,
-        mergeCustomers,
-      }),
+      ...list(QuoteService, QUOTE_FUNCTIONS),
+      ...list(CustomerService, { ...CUSTOMER_FUNCTIONS, mergeCustomers }),
       ...list(WorkspaceService, { getWorkspace, getAttention, updateWorkspace }),
       ...list(CoverageService, { getCoverage, findZones }),
-      ...list(EventService, { listShipmentEvents, listEvents, watchEvents }),
+      ...list(EventService, { listShipmentEvents, ...EVENT_FUNCTIONS }),
       ...list(WebhookService, WEBHOOK_FUNCTIONS),
       ...list(MemberService, MEMBER_FUNCTIONS),
       ...list(ApiKeyService, API_KEY_FUNCTIONS),
       ...list(ReportService, { getUsage, getOverview: byTestClock(getOverview) }),
       ...listOwn(TestService, TEST_MODE_FUNCTIONS),
       ...list(PaymentConnectionService, PAYMENT_CONNECTION_FUNCTIONS),
-      ...list(AddressService, ADDRESSES),
+      ...list(AddressService, ADDRESS_FUNCTIONS),
     ],
     streams,
   };

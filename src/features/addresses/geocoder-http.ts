@@ -1,18 +1,13 @@
 import { loadOnce } from "../../domain/load-once.ts";
-import type { GeocoderRequest } from "./geocoder.ts";
+import { type GeocoderRequest, GeocoderUnavailable } from "./geocoder.ts";
 
-/** What may come of a request: `limited` when the geocoder wants to be left alone, `failed` when its answer is of no use. */
-export const GEOCODER_OUTCOMES = ["ok", "limited", "failed", "unanswered"] as const;
-
-export type GeocoderOutcome = (typeof GEOCODER_OUTCOMES)[number];
-
-/** How long a request may take, from resolving the name to the end of the answer, in milliseconds. */
+/** How long a request may take, from resolving the name to the end of the answer. */
 const TIMEOUT_MS = 1_000;
-/** How large an answer may be, in bytes: ten addresses take 20 KiB at most. */
+/** How large an answer may be: ten addresses take 20 KiB at most. */
 const MAX_ANSWER_BYTES = 256 * 1024;
 /** How many requests may be in flight in this process. */
 export const MAX_IN_FLIGHT = 32;
-/** How long the geocoder is left alone when it says that it is asked too often, in seconds. */
+/** How long to pause after a 429, in seconds. */
 const PAUSE = { usual: 10, most: 600 } as const;
 
 const CONNECTIONS = {
@@ -24,34 +19,21 @@ const CONNECTIONS = {
   allowH2: false,
 } as const;
 
-/** Why there was no answer that can be used, in a sentence, and as what it is counted. */
-export class LookUpFailure extends Error {
-  readonly outcome: GeocoderOutcome;
-  readonly retryAfterSeconds: number;
-
-  constructor(outcome: GeocoderOutcome, message: string, retryAfterSeconds = 1) {
-    super(message);
-    this.outcome = outcome;
-    this.retryAfterSeconds = retryAfterSeconds;
-  }
-}
-
-/** Sends requests to a geocoder. */
 export interface GeocoderHttp {
-  /** How long it is still to be left alone, in whole seconds; 0 when it can be asked. */
+  /** How long the pause that it wants still takes, in whole seconds; 0 for none. */
   pausedForSeconds(): number;
   /**
    * Gives the body of an answer, at most 256 KiB.
    *
    * @param noteStatus called with the status as soon as there is one
-   * @throws LookUpFailure when there is none
+   * @throws GeocoderUnavailable when there is none
    */
   get(asked: GeocoderRequest, noteStatus: (status: number) => void): Promise<string>;
   close(): Promise<void>;
 }
 
 /**
- * Builds what sends requests. Redirects are not followed, so that the geocoder is asked at its own address
+ * Builds what sends requests. Redirects are not followed, so that requests go to its own address
  * alone.
  */
 export function createGeocoderHttp(options: {
@@ -73,11 +55,14 @@ export function createGeocoderHttp(options: {
     if (statusCode === 200) return readBounded(body);
     await body.dump({ limit: MAX_ANSWER_BYTES, signal });
     if (statusCode !== 429) {
-      throw new LookUpFailure("failed", `The geocoder answers with the status ${statusCode}.`);
+      throw new GeocoderUnavailable(
+        "failed",
+        `The geocoder answers with the status ${statusCode}.`,
+      );
     }
     const seconds = pauseOf([response.headers["retry-after"]].flat()[0]);
     pausedUntilMs = nowMs() + seconds * 1_000;
-    throw new LookUpFailure("limited", "The geocoder is asked too often.", seconds);
+    throw new GeocoderUnavailable("limited", "The geocoder is asked too often.", seconds);
   }
 
   return {
@@ -86,7 +71,7 @@ export function createGeocoderHttp(options: {
       try {
         return await send(asked, noteStatus);
       } catch (error) {
-        throw error instanceof LookUpFailure ? error : unanswered(error);
+        throw error instanceof GeocoderUnavailable ? error : unanswered(error);
       }
     },
     async close() {
@@ -108,7 +93,6 @@ function addressOf(url: string, { path, parameters }: GeocoderRequest): string {
   return `${url}${path}?${new URLSearchParams(all).toString()}`;
 }
 
-/** @throws LookUpFailure when it is too large */
 async function readBounded(body: AsyncIterable<Buffer>): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -116,16 +100,16 @@ async function readBounded(body: AsyncIterable<Buffer>): Promise<string> {
     chunks.push(chunk);
     size += chunk.length;
     if (size > MAX_ANSWER_BYTES) {
-      throw new LookUpFailure("failed", "The answer of the geocoder is too large.");
+      throw new GeocoderUnavailable("failed", "The answer of the geocoder is too large.");
     }
   }
   return Buffer.concat(chunks).toString("utf8");
 }
 
-function unanswered(error: unknown): LookUpFailure {
+function unanswered(error: unknown): GeocoderUnavailable {
   const isLate = error instanceof Error && /timeout/i.test(error.name);
   const why = isLate ? "The geocoder does not answer in time." : "The geocoder does not answer.";
-  return new LookUpFailure("unanswered", why);
+  return new GeocoderUnavailable("unanswered", why);
 }
 
 /** How long `Retry-After` wants, in whole seconds (RFC 9110, 10.2.3), within bounds. */

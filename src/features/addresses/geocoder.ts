@@ -1,7 +1,6 @@
 import type { Point } from "../../domain/coverage/geo.ts";
 import type { CallSpan } from "../../pipeline/call.ts";
 
-/** What is asked for by text. */
 export interface AddressQuery {
   readonly text: string;
   /** Where matches are preferred; undefined for anywhere. */
@@ -13,16 +12,15 @@ export interface AddressQuery {
 /** How exact the point of an address is: of the building itself, along its street, or of a quarter and more. */
 export type AddressPrecision = "building" | "street" | "area";
 
-/** An address as a geocoder knows it. */
 export interface FoundAddress extends Point {
   /** In one line; 1 to 300 characters. */
   readonly label: string;
   readonly precision: AddressPrecision;
-  /** How sure the geocoder is of the match, 0 to 1; undefined where it does not say. */
+  /** How sure the geocoder is of the match, 0 to 1; undefined where unknown. */
   readonly confidence: number | undefined;
 }
 
-/** Tells where addresses are. What it rejects with is `GeocoderUnavailable` alone. */
+/** Rejects with `GeocoderUnavailable` alone. */
 export interface Geocoder {
   /** Whose data it is, to be shown beside it. */
   readonly attribution: string;
@@ -33,14 +31,20 @@ export interface Geocoder {
   close(): Promise<void>;
 }
 
+/** `limited` when the geocoder wants a pause, `failed` when its answer is of no use. */
+export const GEOCODER_OUTCOMES = ["ok", "limited", "failed", "unanswered"] as const;
+
+export type GeocoderOutcome = (typeof GEOCODER_OUTCOMES)[number];
+
 /** The geocoder gave no answer that can be used. */
 export class GeocoderUnavailable extends Error {
-  /** When to ask again, in whole seconds from now, at least 1. */
+  readonly outcome: GeocoderOutcome;
   readonly retryAfterSeconds: number;
 
-  /** @param message why, without what was asked */
-  constructor(message: string, retryAfterSeconds = 1) {
+  /** @param message without what was searched for */
+  constructor(outcome: GeocoderOutcome, message: string, retryAfterSeconds = 1) {
     super(message);
+    this.outcome = outcome;
     this.retryAfterSeconds = retryAfterSeconds;
   }
 }
@@ -52,7 +56,7 @@ export interface GeocoderRequest {
   readonly parameters: Readonly<Record<string, string | number>>;
 }
 
-/** How one kind of geocoder is asked, and what its answers mean. The readers throw at what it never answers. */
+/** The requests to one kind of geocoder, and what its answers mean. The readers throw at other answers. */
 export interface GeocoderAdapter {
   /** Whose data it is unless the operator says. */
   readonly attribution: string;

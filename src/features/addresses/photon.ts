@@ -7,7 +7,6 @@ import {
 } from "./geocoder.ts";
 import { pointFeatures, pointOf } from "./point-feature.ts";
 
-/** A part of an address; some are left out, or null. */
 const part = z.string().nullish();
 
 const properties = z.object({

@@ -14,7 +14,6 @@ export function pointFeatures<Properties extends z.ZodType>(properties: Properti
   });
 }
 
-/** The place of a feature. */
 export function pointOf(feature: {
   readonly geometry: { readonly coordinates: readonly [number, number, ...number[]] };
 }): Point {

@@ -11,7 +11,6 @@ import { listCustomers } from "./list-customers.ts";
 
 type UpdateRequest = Parameters<CustomerFunctions["updateCustomer"]>[0];
 
-/** What a workspace does with its customers. */
 export const CUSTOMER_FUNCTIONS: CustomerFunctions = {
   listCustomers,
 

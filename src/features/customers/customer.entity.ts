@@ -18,7 +18,6 @@ export const LAST_WORD_KEY = `lower(substring("name" from '[^ ]+$')) collate "C"
 export const EMAIL_KEY = `"email_lower" collate "C"`;
 export const HAS_WORDS = `"name" like '% %'`;
 
-/** An address that is kept with a customer. */
 export interface StoredAddress {
   readonly address: string;
   /** Its point, in degrees; null, both, when only the text was given. */
@@ -43,7 +42,7 @@ export const Customer = defineEntity({
     idNumber: p.text().nullable(),
     createdAt: p.datetime(3),
     phone: p.text().nullable(),
-    /** What the workspace's own people should know; shown nowhere but with the customer. */
+    /** Shown with the customer alone, never with shipments. */
     notes: p.text().nullable(),
     defaultPickup: p.json().$type<StoredAddress>().nullable(),
     defaultDropoff: p.json().$type<StoredAddress>().nullable(),
@@ -90,7 +89,6 @@ export function customerJson(table: string): string {
   return jsonOf(COLUMNS, table);
 }
 
-/** What to select for a `CustomerRecord`. */
 export function customerRecordJson(table: string): string {
   return jsonOf(RECORD_COLUMNS, table);
 }
@@ -110,11 +108,7 @@ export function customerMessage({ id, name, email, idNumber }: CustomerRow): Cus
   };
 }
 
-/**
- * A customer as callers see it by itself.
- *
- * @param figures undefined where they were not asked for
- */
+/** @param figures undefined where they were not requested */
 export function customerRecordMessage(
   record: CustomerRecord,
   figures: CustomerFigures | undefined,

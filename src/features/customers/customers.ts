@@ -26,10 +26,10 @@ export type CustomerFunctions = Omit<
   "mergeCustomers"
 >;
 
-/** How to lock a row: so that shipments of the customer can be booked meanwhile, or not. */
+/** Only `update` keeps shipments of the customer from being booked. */
 export type CustomerLock = "no key update" | "update";
 
-/** How often a customer is looked for that is merged meanwhile. */
+/** A customer can be merged between being found and being locked. */
 const MAX_TRIES = 3;
 
 /**

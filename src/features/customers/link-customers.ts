@@ -8,13 +8,11 @@ export interface BookedCustomer {
   readonly email: string;
   /** The id number from now on; undefined to keep what the customer has. */
   readonly idNumber: string | undefined;
-  /** The customer's row; null when there is none. */
   readonly row: CustomerRow | null;
   /** The id that a new customer has. */
   readonly newId: number;
 }
 
-/** The customers of bookings. */
 export interface LinkedCustomers {
   /** In the order of the bookings, each as its booking leaves it. */
   readonly customers: readonly CustomerRow[];
@@ -22,7 +20,6 @@ export interface LinkedCustomers {
   readonly changed: readonly ChangedCustomer[];
 }
 
-/** A customer as a booking writes it. */
 interface ChangedCustomer extends CustomerRow {
   readonly isNew: boolean;
   readonly emailLower: string;
@@ -65,7 +62,6 @@ function personKey({ name, email }: Pick<CustomerRow, "name" | "email">) {
   return JSON.stringify([name, foldEmail(email)]);
 }
 
-/** What bookings say of a new customer. */
 const COLUMNS = columnsOf(
   Customer,
   "workspace",
@@ -80,7 +76,7 @@ const insertion = insertionOf("customer", COLUMNS);
 
 /**
  * The ids are given by themselves too: PostgreSQL may read all customers of the workspace otherwise. Customers that
- * were merged meanwhile are not there to be written, and shipments of theirs are refused as referring to nobody.
+ * were merged are gone, and their shipments are refused by the foreign key.
  */
 const UPDATE = `
   update customer set id_number = written.id_number, version = customer.version + 1

@@ -32,12 +32,10 @@ export const listCustomers: CustomerFunctions["listCustomers"] = async (
   return { data, nextPageToken };
 };
 
-/** Which customers to find. */
 interface Search {
   readonly workspace: number;
   /** Only customers with this email, in lower case. */
   readonly emailLower: string | undefined;
-  /** The last customer of the page before. */
   readonly after: number | undefined;
   readonly limit: number;
 }

@@ -6,12 +6,11 @@ import { runStatement } from "../../db/statement.ts";
 /** The channel that carries announcements; a payload is a list of workspace ids: `7,12,105`. */
 export const EVENTS_CHANNEL = "shipments_events";
 /**
- * How long workspaces are collected before they are announced, in milliseconds. Announcements are
+ * How long workspaces are collected before they are announced. Announcements are
  * not part of the transactions they are about, because PostgreSQL serializes the commits of
  * transactions that notify.
  */
 const BATCH_MS = 20;
-/** How long to wait after a failed announcement, in milliseconds. */
 const RETRY_MS = 1_000;
 /** How many workspaces one announcement names at most; a payload must be under 8000 bytes. */
 const MAX_NAMED = 400;
@@ -32,7 +31,6 @@ export async function announceWorkspace(tx: EntityManager, workspace: number): P
 /** Announces which workspaces have new events, to this process and all others. */
 export type EventAnnouncer = ReturnType<typeof createEventAnnouncer>;
 
-/** Builds the announcer. */
 export function createEventAnnouncer(em: EntityManager, log: Logger) {
   const { announce, close } = createBatches(em, log);
   const listeners: AnnouncementListener[] = [];
@@ -47,7 +45,6 @@ export function createEventAnnouncer(em: EntityManager, log: Logger) {
       const workspaces = payload?.split(",").map(Number);
       for (const listener of listeners) listener(workspaces);
     },
-    /** Passes every announcement on to a listener. */
     listen(listener: AnnouncementListener): void {
       listeners.push(listener);
     },
@@ -66,7 +63,7 @@ function createBatches(em: EntityManager, log: Logger) {
     timer = onBehalfOfAll(() => setTimeout(() => (sending = sendPending()), ms));
   }
 
-  /** The timer stays set meanwhile, so that one announcement is in flight at a time. */
+  /** The timer stays set, so that one announcement is in flight at a time. */
   async function sendPending(): Promise<void> {
     let waitMs = BATCH_MS;
     const workspaces = [...pending];

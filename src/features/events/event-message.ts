@@ -1,4 +1,4 @@
-import { create, fromJson } from "@bufbuild/protobuf";
+import { create, fromJson, type JsonObject } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { EventSchema, type Event as EventMessage } from "../../../gen/shipments/v1/event_pb.js";
 import { ShipmentSchema } from "../../../gen/shipments/v1/shipment_pb.js";
@@ -19,12 +19,10 @@ const SUBJECT = /^[A-Za-z0-9_-]{1,64}$/;
 /** The largest value of an `integer` in PostgreSQL. */
 const MAX_NUMBER = 2 ** 31 - 1;
 
-/** Whether a value is of the form of an event's subject. */
 export function isSubject(value: unknown): value is string {
   return typeof value === "string" && SUBJECT.test(value);
 }
 
-/** Whether a value can be an event's number within its subject. */
 export function isEventNumber(value: unknown): value is number {
   return Number.isInteger(value) && (value as number) > 0 && (value as number) <= MAX_NUMBER;
 }
@@ -45,11 +43,30 @@ export function readEventId(id: string): EventKey | undefined {
 /** An old event may have a field that has been removed since. */
 const LENIENT = { ignoreUnknownFields: true };
 
-/** What callers see of an event. */
 export type EventContent = Pick<
   Event,
   "position" | "subject" | "number" | "type" | "data" | "actor" | "createdAt"
 >;
+
+export interface EventRow extends Omit<EventContent, "data" | "createdAt"> {
+  /** JSON. */
+  readonly data: string;
+  readonly createdMs: number;
+}
+
+export function toEvent(row: EventRow): EventContent {
+  const { position, subject, number, type, actor } = row;
+  const data = JSON.parse(row.data) as JsonObject;
+  return {
+    position,
+    subject,
+    number,
+    type,
+    data,
+    actor,
+    createdAt: new Date(Math.round(row.createdMs)),
+  };
+}
 
 /**
  * An event as callers see it.

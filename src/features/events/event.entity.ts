@@ -51,7 +51,7 @@ export const Event = defineEntity({
     /** The subject as the change left it, as protobuf JSON. */
     data: p.json().$type<JsonObject>(),
     createdAt: p.datetime(3),
-    /** The email of the member who did it; null for a key, or nobody. */
+    /** The email of the member who did it; null for a key, or the service. */
     actor: p.text().nullable(),
     /** 1, 2, 3, ... in the workspace's feed, without gaps: given with the commit by `Feed`. */
     position: p.bigint("number"),

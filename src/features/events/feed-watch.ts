@@ -7,11 +7,10 @@ import { createWaiter } from "./waiter.ts";
 
 /** Watches the feeds of all workspaces that this process has streams of. */
 export interface FeedWatch {
-  /** Tells a stream when its workspace's feed may have grown. */
+  /** Wakes a stream when its workspace's feed may have grown. */
   subscribe(workspace: number): Subscription;
 }
 
-/** A stream's own watch of a feed. */
 interface Subscription {
   /**
    * Resolves to true once the feed may hold events after a position, to which the stream has read; to
@@ -21,9 +20,9 @@ interface Subscription {
   close(): void;
 }
 
-/** How often all feeds are looked at, in milliseconds, as announcements can get lost. */
+/** How often all feeds are looked at, as announcements can get lost. */
 const LOOK_MS = 1_000;
-/** How long streams are left in peace after they were woken, in milliseconds. */
+/** How long to collect announcements after streams were woken. */
 const PAUSE_MS = 10;
 
 /** A stream, and the position to which it has read. */
@@ -34,7 +33,7 @@ interface Stream {
 
 /**
  * Builds the watch of one process. An announcement wakes the streams of its workspaces; besides, however
- * many streams there are, one statement a second tells which feeds have grown.
+ * many streams there are, one statement a second finds the feeds that have grown.
  */
 export function createFeedWatch(
   em: EntityManager,

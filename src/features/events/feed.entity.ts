@@ -13,7 +13,6 @@ export const Feed = defineEntity({
     workspace: () => p.manyToOne(Workspace).mapToPk().primary(),
     /** The position of the newest event; 0 before the first. */
     position: p.bigint("number").default(0),
-    /** When the newest event was written. */
     changedAt: p.datetime(3),
   },
 });

@@ -6,7 +6,6 @@ import type { EventType } from "../../domain/shipment/event-type.ts";
 import type { DeliveryFaults } from "../../pipeline/call.ts";
 import { Event } from "./event.entity.ts";
 
-/** What an event is about. */
 interface Subject {
   eventCount: number;
 }
@@ -53,7 +52,6 @@ export const SUBSCRIBERS = `(
   select json_agg(json_build_object('id', id, 'types', types) order by id)
   ${FROM_SUBSCRIBERS})`;
 
-/** The statement that gives them as rows. */
 export const SELECT_SUBSCRIBERS = `select id, types ${FROM_SUBSCRIBERS} order by id`;
 
 const COLUMNS = columnsOf(Event, "workspace", "transaction");
@@ -79,7 +77,7 @@ const INSERT = `
   from feed cross join json_populate_recordset(null::event, $2) as written
   where feed.workspace_id = $1`;
 
-/** How late deliveries are that others are to overtake, in seconds. */
+/** How late deliveries are that others are to overtake. */
 export const LATE_SECONDS = 10;
 
 /** Deliveries of one subject are due in the order of its events, since it is locked. */
@@ -129,7 +127,7 @@ function insertSeveral(workspace: number, events: readonly NewEvent[]): Statemen
   ];
 }
 
-/** The test of a webhook is sent to that alone, by whoever asks for it. */
+/** The test of a webhook is sent to that alone, by `TestWebhook`. */
 function deliveriesOf(
   { subject, number, type, createdAt, deliveryFaults }: NewEvent,
   subscribers: readonly Subscriber[],

@@ -1,18 +1,15 @@
-import type { JsonObject } from "@bufbuild/protobuf";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
-import type { EventContent } from "./event-message.ts";
+import { type EventContent, type EventRow, toEvent } from "./event-message.ts";
 
-/** How many events one look at a feed passes over at most, in search of those of some types. */
+/** How many events are passed over in one search for those of some types. */
 const MAX_LOOKED_AT = 1_000;
 
-/** What one look at a feed found. */
 export interface FeedPart {
   /** Oldest first. */
   readonly events: readonly EventContent[];
   /** The position of the last event looked at, from which to go on; that of before when there is none. */
   readonly end: number;
-  /** Whether more may follow already. */
   readonly mayHaveMore: boolean;
 }
 
@@ -37,13 +34,7 @@ const OF_SOME_TYPES = `
     left join found on true
   order by found.position`;
 
-interface Row extends Omit<EventContent, "data" | "createdAt"> {
-  readonly data: string;
-  readonly createdMs: number;
-}
-
-/** Of a look for some types. */
-interface FilteredRow extends Omit<Row, "position"> {
+interface FilteredRow extends Omit<EventRow, "position"> {
   readonly position: number | null;
   readonly lookedAt: number;
   readonly end: number | null;
@@ -68,7 +59,7 @@ export async function loadFeed(
 ): Promise<FeedPart> {
   const { after, types, limit } = options;
   if (types.length > 0) return loadSomeTypes(em, workspace, options);
-  const rows = await runStatement<Row>(em, OF_ALL_TYPES, [workspace, after, limit]);
+  const rows = await runStatement<EventRow>(em, OF_ALL_TYPES, [workspace, after, limit]);
   const end = rows.at(-1)?.position ?? after;
   return { events: rows.map(toEvent), end, mayHaveMore: rows.length === limit };
 }
@@ -81,25 +72,12 @@ async function loadSomeTypes(
   const values = [workspace, after, limit, JSON.stringify(types), MAX_LOOKED_AT];
   const rows = await runStatement<FilteredRow>(em, OF_SOME_TYPES, values);
   const { lookedAt, end } = rows[0]!;
-  const found = rows.filter((row): row is FilteredRow & Row => row.position !== null);
+  const found = rows.filter((row): row is FilteredRow & EventRow => row.position !== null);
   const isFull = found.length === limit;
   return {
     events: found.map(toEvent),
     end: isFull ? found.at(-1)!.position : (end ?? after),
     mayHaveMore: isFull || lookedAt === MAX_LOOKED_AT,
-  };
-}
-
-function toEvent({ position, subject, number, type, data, actor, createdMs }: Row): EventContent {
-  const createdAt = new Date(Math.round(createdMs));
-  return {
-    position,
-    subject,
-    number,
-    type,
-    data: JSON.parse(data) as JsonObject,
-    actor,
-    createdAt,
   };
 }
 

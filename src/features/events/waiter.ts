@@ -8,7 +8,6 @@ export interface Waiter {
   wait(ms: number, signal?: AbortSignal): Promise<boolean>;
 }
 
-/** Builds a waiter. */
 export function createWaiter(): Waiter {
   let woken = false;
   let stopWaiting: (() => void) | undefined;

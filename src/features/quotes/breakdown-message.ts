@@ -20,7 +20,6 @@ const UNIT: Readonly<Record<BreakdownLine["unit"], QuoteLineUnit>> = {
   window: QuoteLineUnit.WINDOW,
 };
 
-/** The lines of a breakdown as callers see them. */
 export function breakdownMessage(
   lines: readonly BreakdownLine[],
   currency: string,

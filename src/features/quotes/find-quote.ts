@@ -3,7 +3,6 @@ import type { Fees } from "../../domain/pricing/tariff.ts";
 import type { VersionFees } from "../tariffs/versions/version-fees.ts";
 import type { QuoteKeys } from "./quote-keys.ts";
 
-/** A quote that a booking names. */
 export interface NamedQuote {
   readonly id: string;
   readonly held: HeldQuote;
@@ -11,7 +10,6 @@ export interface NamedQuote {
   readonly fees: Fees;
 }
 
-/** What quotes are found with. */
 export interface FindQuoteDeps {
   readonly quoteKeys: Pick<QuoteKeys, "byId">;
   readonly versionFees: VersionFees;

@@ -22,19 +22,19 @@ export interface QuoteKeys {
   refresh(client: Client): Promise<void>;
 }
 
-/** How long a key seals, in hours: 2^32 quotes, as many as may have random nonces, are 99,000 a second. */
+/** How long a key seals: 2^32 quotes, as many as may have random nonces, are 99,000 a second. */
 const SEALS_HOURS = 12;
 /**
- * How old a key is when it begins to seal, in seconds: by then all processes have read it. The first one
+ * How old a key is when it begins to seal: by then all processes have read it. The first one
  * begins at once.
  */
 const KNOWN_AFTER_SECONDS = 60;
 /**
- * How long a key is kept, in hours: a process without the database goes on sealing with the last one that
+ * How long a key is kept: a process without the database goes on sealing with the last one that
  * it has read, and quotes hold for an hour.
  */
 const KEPT_HOURS = 72;
-/** How old a key can be that still opens quotes, in hours: it is deleted when the next one is created. */
+/** How old a key can be that still opens quotes: it is deleted when the next one is created. */
 export const OPENS_HOURS = KEPT_HOURS + SEALS_HOURS;
 
 const SELECT = `
@@ -44,12 +44,12 @@ const SELECT = `
 
 /** Of processes that do so at the same time, one is first; all then read its key. */
 const INSERT = `
-  with told as (
+  with inserted as (
     insert into quote_key (id, secret, created_at)
     values ($1, $2, date_trunc('milliseconds', statement_timestamp()))
     on conflict (id) do nothing returning id
   )
-  select pg_notify($3, '') from told`;
+  select pg_notify($3, '') from inserted`;
 
 const DELETE_OLD = `
   delete from quote_key where created_at < statement_timestamp() - interval '${KEPT_HOURS} hours'`;
@@ -60,15 +60,12 @@ interface KeyRow {
   readonly ageSeconds: number;
 }
 
-/** A key that has been read. */
 interface KnownKey {
-  /** As it is stored. */
   readonly secret: string;
   /** Undefined where it cannot be opened. */
   readonly key: QuoteKey | undefined;
 }
 
-/** Builds the cache; it is empty. */
 export function createQuoteKeys(seal: SecretSeal, log: Pick<Logger, "error">): QuoteKeys {
   let known = new Map<number, KnownKey>();
   let current: QuoteKey | undefined;
@@ -78,7 +75,7 @@ export function createQuoteKeys(seal: SecretSeal, log: Pick<Logger, "error">): Q
     known = new Map(
       rows.map((row) => {
         const before = known.get(row.id);
-        // Another secret: sealed anew, or that of a database that was restored.
+        // Another secret: resealed, or that of a database that was restored.
         return [row.id, before?.secret === row.secret ? before : openKey(row)];
       }),
     );

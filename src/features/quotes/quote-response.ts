@@ -22,7 +22,6 @@ export interface MadeQuote {
   readonly expiresAtMs: number | undefined;
 }
 
-/** A quote as callers see it. */
 export function madeQuoteMessage(made: MadeQuote): CreateQuoteResponse {
   const { quote, zones, expiresAtMs } = made;
   return {
@@ -100,7 +99,6 @@ function rememberLast(textOf: (ms: number) => string): (ms: number) => string {
   };
 }
 
-/** Of whole milliseconds. */
 function toTimestamp(ms: number): Timestamp {
   const milliseconds = ms % 1_000;
   return {

@@ -9,7 +9,6 @@ import { refuseAny } from "../../domain/refusal.ts";
 import { NO_WINDOWS, type WindowsDecision } from "../../domain/schedule/decide-windows.ts";
 import { windowsOf } from "../tariffs/versions/window-message.ts";
 
-/** A price with what its windows cost, and the windows. */
 export interface QuotedWindows extends Pick<WindowsDecision, "windows"> {
   readonly quote: Quote;
 }

@@ -16,7 +16,6 @@ export const UsedQuote = defineEntity({
   properties: {
     workspace: () => p.manyToOne(Workspace).mapToPk().primary(),
     quoteId: p.text().primary(),
-    /** The shipment that was booked. */
     reference: p.text(),
     /** In real time, also where a test clock stands. */
     usedAt: p.datetime(3).index("used_quote_by_age"),
@@ -25,7 +24,7 @@ export const UsedQuote = defineEntity({
 
 export type UsedQuote = InferEntity<typeof UsedQuote>;
 
-/** How long a quote that was booked is kept, in hours: until its key is gone, whose deletion may be late. */
+/** How long a quote that was booked is kept: until its key is gone, whose deletion may be late. */
 const KEPT_HOURS = OPENS_HOURS + 12;
 
 /**

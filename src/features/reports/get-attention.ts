@@ -13,7 +13,7 @@ import { PAYMENT_STATUSES } from "../../domain/shipment/shipment-state.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { loadWorkingKeys } from "../api-keys/api-keys.ts";
 import { indexPredicate } from "../shipments/shipment.entity.ts";
-import { type BookingDeps, loadBookingBlockers } from "../workspaces/booking-blockers.ts";
+import { type BookingDeps, loadBookingBlockers } from "../workspaces/get-workspace.ts";
 import { UNCOUNTED } from "../workspaces/open-payments.ts";
 
 /** How many of a kind are counted, and how many of them are named. */

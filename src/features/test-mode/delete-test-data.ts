@@ -5,9 +5,7 @@ import { findTestTime } from "../workspaces/test-clock.ts";
 import { releaseClock, type TestModeFunctions } from "./test-clocks.ts";
 import { indexPredicate } from "../shipments/shipment.entity.ts";
 
-/** How long one call deletes before it answers, in milliseconds. */
 const MAX_MS = 5_000;
-/** How long test data is kept, in milliseconds. */
 const TEST_DATA_MS = 30 * 24 * 60 * 60_000;
 /** How many rows one statement deletes, so that no transaction grows long. */
 const BATCH = 500;
@@ -20,7 +18,7 @@ const OLD_SHIPMENTS = `
 /**
  * Each deletes some rows of the workspace `$1` from before `$2`, and gives a row for each: what refers to
  * others before these. A payment, and what is known of it at a provider, is deleted before its shipment, of which
- * it is found. A page at the provider that is open ends there by itself, within a day.
+ * it is found. An open checkout expires at the provider within a day.
  */
 const DELETIONS = [
   `delete from kept_answer
@@ -44,7 +42,7 @@ const DELETIONS = [
      and event.number = oldest.number and oldest.created_at < $2
    returning 1`,
   // Their events may stand behind others that a clock dated ahead.
-  `with told as (
+  `with its_events as (
      delete from event
      where workspace_id = $1 and subject in (${OLD_SHIPMENTS}) and created_at < $2
    ), paid as (
@@ -108,7 +106,6 @@ async function deleteSome(
   }
 }
 
-/** Deletes what a test twin has, as far as that takes five seconds. */
 export const deleteTestData: TestModeFunctions["deleteTestData"] = async (
   _request,
   { caller: { workspaceId } },
@@ -128,19 +125,18 @@ export const deleteTestData: TestModeFunctions["deleteTestData"] = async (
   return { complete };
 };
 
-/** What the provider has told until then is not listed again. */
+/** Provider events until then are not listed again. */
 const HEARD_UNTIL = `
   update payment_connection set heard_until = $2 where workspace_id = $1 and account is not null
   returning account`;
 
-/** Not those that are yet to be looked at, which another twin with the same account may wait for. */
+/** Not pending ones, which another twin with the same account may wait for. */
 const DELETE_NOTICES = `
   delete from payment_notice where (provider, id) in (
     select provider, id from payment_notice
     where account = $1 and not live and due_at is null limit $2 for update skip locked)
   returning 1`;
 
-/** Deletes what the account of a twin was told of; by itself it is deleted after 30 days, as for all. */
 async function deleteNotices(em: EntityManager, twin: number, now: Date): Promise<void> {
   const heard = [twin, now.toISOString()];
   const [connection] = await runStatement<{ account: string }>(em, HEARD_UNTIL, heard);
@@ -166,13 +162,13 @@ const TWINS_WITH_OLD_DATA = `
   ) as oldest_shipment on true
   where least(oldest_event.created_at, oldest_shipment.created_at) < $1`;
 
-/** Test data is dated by its clock, so that one which stood still for ever would keep it for ever. */
+/** A clock that never moves would keep its test data for ever. */
 const OLD_CLOCKS = `
   select workspace_id::float8 as id from test_clock where moved_at < $1 and frozen_at is not null`;
 
 /**
  * Deletes the data of test twins that is older than 30 days, by their clocks where these are behind; clocks that
- * nobody has moved for as long follow the real time again.
+ * have not moved for as long follow the real time again.
  *
  * @returns how many rows it deleted
  */

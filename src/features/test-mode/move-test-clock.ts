@@ -7,7 +7,6 @@ import { findTestTime } from "../workspaces/test-clock.ts";
 import { type DueStep, takeNextStep } from "./simulations.ts";
 import { testClockMessage, type TestModeDeps, type TestModeFunctions } from "./test-clocks.ts";
 
-/** How far ahead of the real time a clock may be. */
 const MAX_YEARS = 2;
 
 /** Freezes the clock at a time, or where it is, and takes the steps of simulations that are due by then. */
@@ -22,7 +21,7 @@ export const moveTestClock: TestModeFunctions["moveTestClock"] = async (
   const target = request.time === undefined ? current : timestampDate(request.time);
   if (target < current) throw backwardsError(current);
   assertNear(target, realTime);
-  // Another call may have moved it on meanwhile, which refuses this one only where that went further.
+  // Another call may have moved the clock: this one is refused only where that went further.
   const start = await freeze(em, workspaceId, current, realTime);
   const { reached, complete } = await takeStepsUntil(deps, workspaceId, { start, target });
   const time = complete ? await freeze(em, workspaceId, target, realTime) : reached;
@@ -30,11 +29,9 @@ export const moveTestClock: TestModeFunctions["moveTestClock"] = async (
   return { data: testClockMessage(deps, workspaceId, time), complete };
 };
 
-/**
- * For how long one call takes steps, in milliseconds; and when it asks again for one that another process takes, or
- * that failed.
- */
+/** For how long one call takes steps. */
 const MAX_MS = 5_000;
+/** When to try again a step that another process takes, or that failed. */
 const BUSY_MS = 50;
 
 const NEXT_DUE = `
@@ -92,7 +89,7 @@ const FREEZE = `
   where test_clock.frozen_at is null or test_clock.frozen_at <= excluded.frozen_at
   returning 1`;
 
-/** @returns where the clock then stands, which is later when another call has moved it further meanwhile */
+/** @returns where the clock then stands, which is later when another call has moved it further */
 async function freeze(em: EntityManager, twin: number, at: Date, realTime: Date): Promise<Date> {
   const values = [twin, at.toISOString(), realTime.toISOString()];
   const written = await runStatement(em, FREEZE, values);

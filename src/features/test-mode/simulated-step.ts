@@ -18,7 +18,6 @@ import type { ShipmentRow } from "../shipments/shipment-row.ts";
 
 const SELECT = `select ${IS_AT_CONNECTED} as "isAtConnected"`;
 
-/** Whether a shipment of a twin has a checkout at the account that is connected. */
 export async function hasCheckout(
   tx: Transaction,
   { workspace, reference }: ShipmentKey,

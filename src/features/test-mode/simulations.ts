@@ -17,7 +17,6 @@ import type { Simulation } from "../shipments/simulation.entity.ts";
 import type { PaymentChange } from "../payments/stored-payment.ts";
 import { applyStep, hasCheckout, writeStep } from "./simulated-step.ts";
 
-/** What running simulations needs. */
 export interface SimulationDeps {
   readonly em: EntityManager;
   /** The real time. */
@@ -28,17 +27,14 @@ export interface SimulationDeps {
   readonly log: Pick<Logger, "warn">;
 }
 
-/** How many steps a process takes at once. */
 const MAX_AT_ONCE = 16;
 /** How long a process has for the first try of a step before the next, in milliseconds; each doubles it. */
 const LEASE_MS = 5_000;
 const MAX_LEASE_MS = 5 * 60_000;
-/** How often a step is tried. */
 const MAX_TRIES = 8;
 
 /** A simulation whose next step is due. */
 export interface DueStep extends ShipmentKey {
-  /** How often it was tried. */
   readonly tries: number;
 }
 
@@ -50,8 +46,9 @@ const FIND_DUE = `
   order by next_try_at limit ${MAX_AT_ONCE}`;
 
 /**
- * Takes the steps of simulations that are due by the real time, and says whether there may be more. While a clock is
- * frozen, steps are taken by whoever moves it on.
+ * Takes the steps of simulations that are due by the real time. Those of frozen clocks are taken by `MoveTestClock`.
+ *
+ * @returns whether there may be more
  */
 export async function takeDueSteps(deps: SimulationDeps): Promise<boolean> {
   const due = await runStatement<DueStep & { frozen: boolean }>(deps.em, FIND_DUE, [
@@ -65,7 +62,7 @@ export async function takeDueSteps(deps: SimulationDeps): Promise<boolean> {
   return due.length === MAX_AT_ONCE;
 }
 
-/** Locked, so that whoever releases the clock finds what is parked. */
+/** Locked, so that a release of the clock sees what is parked. */
 const LOCK_FROZEN = `
   select 1 from test_clock where workspace_id = $1 and frozen_at is not null for share`;
 /** What is leased is left to who has the lease. */
@@ -74,7 +71,7 @@ const PARK = `
   where workspace_id = $1 and next_try_at is not null
     and (leased_until is null or leased_until <= $2)`;
 
-/** Has nobody look at the simulations of a twin any more until its clock, if it is frozen, is released. */
+/** Takes the simulations of a twin off the queue while its clock is frozen. */
 function parkSimulations({ em, now }: SimulationDeps, twin: number): Promise<void> {
   return inPipeline(em, async (tx) => {
     const frozen = await tx.send(LOCK_FROZEN, [twin]);
@@ -82,7 +79,7 @@ function parkSimulations({ em, now }: SimulationDeps, twin: number): Promise<voi
   });
 }
 
-/** What has nobody else look at a parked simulation either, whose step is taken by who moves the clock. */
+/** Keeps a parked simulation off the queue. */
 const unlessParked = (time: string) => `case when next_try_at is null then null else ${time} end`;
 
 /** Another process may have taken the step since this one found it due, so that the next one is not due yet. */
@@ -122,9 +119,8 @@ const ENDING: ReadonlySet<string> = new Set([
 
 /**
  * Takes the next step of a simulation, in one transaction with what it does to the shipment, so that it is taken
- * once whoever is killed when. A simulation ends where its shipment does not allow the step, because
- * somebody has done something to it; and is given up where the step has failed, or its process was killed,
- * `MAX_TRIES` times.
+ * once whichever process is killed. A simulation ends where its shipment was changed and does not allow the step; and
+ * is given up where the step has failed, or its process was killed, `MAX_TRIES` times.
  *
  * @param at when the step is taken; by the clock of the twin unless given
  * @returns false when it is not due, another process has a lease on it, or it failed
@@ -161,14 +157,13 @@ export async function takeNextStep(
 }
 
 interface Leased {
-  /** How many steps were taken. */
   readonly taken: number;
   /** How often the next was tried, this time included. */
   readonly tries: number;
 }
 
 /**
- * Does to a shipment what the next step of its simulation does, and has that go on; unless somebody else has
+ * Applies the next step of a simulation to its shipment and schedules the one after, unless another process has
  * taken that step.
  *
  * @throws Refusal as in `ENDING`, and what goes wrong

@@ -4,22 +4,19 @@ import { moveTestClock } from "./move-test-clock.ts";
 import { takeTestStep } from "./take-test-step.ts";
 import { releaseClock, testClockMessage, type TestModeFunctions } from "./test-clocks.ts";
 
-const releaseTestClock: TestModeFunctions["releaseTestClock"] = async (_request, call, deps) => {
-  const { workspaceId } = call.caller;
-  await releaseClock(deps, workspaceId);
-  return { data: testClockMessage(deps, workspaceId, undefined) };
-};
-
-/** What a test twin does with its clock, its shipments and its data. */
+/** They commit step by step, or share the transaction of other changes. */
 export const TEST_MODE_FUNCTIONS: TestModeFunctions = {
+  deleteTestData,
+  moveTestClock,
+  takeTestStep,
+
   async getTestClock(_request, { caller: { workspaceId } }, deps) {
     return { data: testClockMessage(deps, workspaceId, await findTestTime(deps.em, workspaceId)) };
   },
 
-  // Deleting and moving on commit step by step, and a step with a shipment shares the transaction of other changes.
-  // What calls remember of a clock must not be ahead of its release.
-  deleteTestData,
-  moveTestClock,
-  releaseTestClock,
-  takeTestStep,
+  /** Committed before this process remembers it. */
+  async releaseTestClock(_request, { caller: { workspaceId } }, deps) {
+    await releaseClock(deps, workspaceId);
+    return { data: testClockMessage(deps, workspaceId, undefined) };
+  },
 };

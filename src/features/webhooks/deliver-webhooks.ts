@@ -16,35 +16,31 @@ import { createOutcomeRecorder, type RecordDeps } from "./record-outcomes.ts";
 import type { WebhookQueue } from "./webhook-queue.ts";
 import { activeSecrets, openSecrets } from "./webhook-secrets.ts";
 
-/** What the delivery of webhooks needs. */
 export interface DeliverDeps extends DispatchDeps, RecordDeps {
   readonly em: EntityManager;
   readonly events: Pick<EventAnnouncer, "listen">;
   readonly secretSeal: SecretSeal;
 }
 
-/** The delivery of webhooks by this process. */
 export interface Deliveries {
   /** Starts no more attempts, waits for those in flight, and gives up what has not ended in 3 s. */
   close(): Promise<void>;
 }
 
 /**
- * How often to look for what is due without an announcement, in milliseconds: attempts that are made
+ * How often to look for what is due without an announcement: attempts that are made
  * again, and what a process that died has left.
  */
 const POLL_MS = 500;
-/** How many times as long as a poll took is waited at least: with some ten thousand webhooks it takes long. */
+/** Rest at least so many times as long as a poll took, which is long with ten thousand webhooks. */
 const REST_FACTOR = 50;
-/** How long that is at most, in milliseconds. */
 const MAX_REST_MS = 5_000;
-/** How many webhooks are loaded together at most. */
 const MAX_LOADED = 100;
-/** How long attempts in flight may take to finish at shutdown, in milliseconds. */
+/** How long attempts in flight may take to finish at shutdown. */
 const GRACE_MS = 3_000;
-/** How long to wait before looking again after an error, in milliseconds. */
+/** How long to wait before looking again after an error. */
 const RETRY_MS = 1_000;
-/** How often to log that secrets cannot be opened, in milliseconds. */
+/** How often to log that secrets cannot be opened. */
 const LOG_MS = 60_000;
 
 /**
@@ -63,12 +59,12 @@ const LOG_MS = 60_000;
  *              retry: due in 5 s, 5 min, ... 24 h                  or disabled
  *
  * - A receiver hangs: `send-webhook` ends each attempt after 15 s, as failed. The webhook's window
- *   halves from 4 to 1 attempt at a time, and each delivery is due again by `webhook-schedule`. Nobody
- *   else waits: other webhooks have windows of their own that are always free, and failing webhooks are
+ *   halves from 4 to 1 attempt at a time, and each delivery is due again by `webhook-schedule`. No
+ *   other waits: other webhooks have windows of their own that are always free, and failing webhooks are
  *   leased from a quota of their own. After 5 days without a success the webhook is disabled.
  * - A process dies: its leases end within 5 s, and another process leases the webhooks. What was being
  *   sent is sent again, under the same id.
- * - The database is away: outcomes are kept and recorded once it is back; meanwhile their deliveries
+ * - The database is away: outcomes are kept and recorded once it is back; until then their deliveries
  *   stay in flight, so that none is sent twice. A lease that cannot be renewed ends for its process 0.5 s
  *   before it ends in the database.
  * - A webhook is changed, disabled or deleted: what has been loaded is loaded again after 0.5 s.
@@ -142,7 +138,6 @@ function createAnnouncedWorkspaces() {
   const { wake, wait } = createWaiter();
   let pollAtMs = 0;
   return {
-    /** Ends a wait without an announcement. */
     wake,
     /** @param workspaces undefined for all */
     add(workspaces: readonly number[] | undefined) {

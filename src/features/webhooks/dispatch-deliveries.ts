@@ -8,7 +8,6 @@ import { changesWebhook, type DeliveryOutcome } from "./record-outcomes.ts";
 import { isSuccess, type Sender, type SendResult } from "./send-webhook.ts";
 import { activeSecrets } from "./webhook-secrets.ts";
 
-/** What attempts need. */
 export interface DispatchDeps {
   readonly now: () => Date;
   readonly sender: Sender;
@@ -43,7 +42,6 @@ export function createDispatcher(
     while (startNext(queue)) continue;
   }
 
-  /** Says whether an attempt was started. */
   function startNext(queue: WebhookQueue): boolean {
     if (closed) return false;
     const release = acquire(queue.key.workspace, queue.inFlight());
@@ -94,7 +92,7 @@ export function createDispatcher(
   };
 }
 
-/** As if the receiver had failed, which is not asked. */
+/** Nothing is sent to the receiver. */
 const SIMULATED_FAILURE: SendResult = {
   durationMs: 0,
   status: 503,
@@ -117,14 +115,13 @@ async function attemptDelivery(
     const result = await sendEvent(delivery, event, target, startedAt, deps);
     return { delivery, wasFailing, attempt: { startedAt, result } };
   } catch (error) {
-    // An event that cannot be written as JSON is tried again like one that cannot be sent.
+    // An event that cannot be written as JSON is retried like one that cannot be sent.
     log.error({ err: error, delivery: delivery.id }, "a delivery could not be prepared");
     const result = { durationMs: 0, error: "The message could not be prepared." };
     return { delivery, wasFailing, attempt: { startedAt, result } };
   }
 }
 
-/** Sends an event with the headers that Standard Webhooks 1.0.0 asks for. */
 async function sendEvent(
   delivery: DueDelivery,
   event: EventContent,

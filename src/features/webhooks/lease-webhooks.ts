@@ -7,28 +7,25 @@ import { runForEach, runStatement } from "../../db/statement.ts";
 import { createWebhookQueue, type WebhookQueue } from "./webhook-queue.ts";
 import type { WebhookKey } from "./webhook.entity.ts";
 
-/** How many webhooks may be leased. */
 export interface LeaseQuota {
   readonly healthy: number;
   /** Webhooks whose last attempt failed. */
   readonly failing: number;
 }
 
-/** How many webhooks one process sends to at the same time. */
 const MAX_LEASED: LeaseQuota = { healthy: 1_000, failing: 1_000 };
 /** How many healthy webhooks, and how many failing ones, one search for what is due finds at most. */
 const MAX_FOUND = 1_000;
-/** How long a lease lasts from when it is taken or renewed, in milliseconds. */
+/** How long a lease lasts from when it is taken or renewed. */
 const LEASE_MS = 5_000;
-/** How often leases are renewed, in milliseconds. */
 const RENEW_MS = 1_500;
-/** By how much earlier than the database a process counts its leases as ended, in milliseconds. */
+/** By how much earlier than the database a process counts its leases as ended. */
 const MARGIN_MS = 500;
-/** How long nothing must have been due of a webhook before its lease is released, in milliseconds. */
+/** How long nothing must have been due of a webhook before its lease is released. */
 const IDLE_MS = 1_000;
 
 /**
- * Webhooks that have a delivery due and that nobody has leased, those first that have waited longest.
+ * Webhooks that have a delivery due and no lease, those first that have waited longest.
  * Deliveries are compared and sorted as the index of what is due is, whose order alone leads to the
  * earliest; by another, all would be read. That workspaces are equal stands apart, for Citus. The bound is
  * no parameter, as Citus takes none that only the outer query has.
@@ -60,7 +57,7 @@ const DUE_OF_ALL = dueSql("true");
 const DUE_OF_WORKSPACES = dueSql("webhook.workspace_id = any ($1)");
 
 /**
- * Leases webhooks `$2` of workspace `$1`, unless somebody else has leased them since they were found. Skips
+ * Leases webhooks `$2` of workspace `$1`, unless another process has leased them since they were found. Skips
  * those that are being deleted, since the lease refers to the webhook and would wait for the end of that.
  */
 const TAKE = `
@@ -78,7 +75,6 @@ const SET_END = `
   where workspace_id = $1 and webhook_id = any ($2::text[]) and worker = $3
   returning workspace_id::float8 as workspace, webhook_id as webhook`;
 
-/** A webhook that may be leased. */
 interface FoundWebhook extends WebhookKey {
   /** Whether its last attempt failed. */
   readonly failing: boolean;
@@ -133,7 +129,7 @@ export function createWebhookLeases(em: EntityManager, worker: string) {
       const values = [found[0]?.foundAt, LEASE_MS];
       return (await ofEachWorkspace(TAKE, [...failing, ...healthy], values)).returned;
     },
-    /** Renews leases. Gives the webhooks that this process still has leased, and those not asked about. */
+    /** Gives the webhooks that this process still has leased, and those of workspaces that failed. */
     async renew(webhooks: readonly WebhookKey[]) {
       const { returned, failed } = await ofEachWorkspace(SET_END, webhooks, [LEASE_MS]);
       return { held: returned, unknown: failed };
@@ -148,7 +144,6 @@ export function createWebhookLeases(em: EntityManager, worker: string) {
 /** The webhooks that one process has leased, with their queues. */
 export type LeasedWebhooks = ReturnType<typeof createLeasedWebhooks>;
 
-/** Builds the set; it is empty at first. */
 export function createLeasedWebhooks(em: EntityManager, log: Logger) {
   const leases = createWebhookLeases(em, randomUUID());
   const queues = new Map<string, WebhookQueue>();
@@ -174,8 +169,8 @@ export function createLeasedWebhooks(em: EntityManager, log: Logger) {
     const [heldNames, unknownNames] = [new Set(held.map(nameOf)), new Set(unknown.map(nameOf))];
     for (const queue of busy) {
       if (heldNames.has(nameOf(queue.key))) queue.leasedUntilMs = leasedUntilMs;
-      // Another process took it after its end, or it was deleted. Where that cannot be told, the lease ends
-      // by itself, and what is in flight stays known.
+      // Another process took it after its end, or it was deleted. Where that is unknown, the lease expires, and
+      // what is in flight stays known.
       else if (!unknownNames.has(nameOf(queue.key))) forget(queue);
     }
   }
@@ -216,7 +211,7 @@ export function createLeasedWebhooks(em: EntityManager, log: Logger) {
   };
 }
 
-/** Until when a lease that is asked for now will be certain, on the clock of `performance.now()`. */
+/** Until when a lease that is taken now is certain, on the clock of `performance.now()`. */
 function certainEndMs(): number {
   return performance.now() + LEASE_MS - MARGIN_MS;
 }

@@ -11,7 +11,6 @@ import {
   type WebhookFunctions,
 } from "./webhooks.ts";
 
-/** Lists the deliveries to a webhook, newest first. */
 export const listWebhookDeliveries: WebhookFunctions["listWebhookDeliveries"] = async (
   request,
   call,

@@ -1,37 +1,30 @@
-import type { JsonObject } from "@bufbuild/protobuf";
 import { byOwner } from "../../db/by-owner.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { runForEach } from "../../db/statement.ts";
-import type { EventContent } from "../events/event-message.ts";
+import { type EventContent, type EventRow, toEvent } from "../events/event-message.ts";
 import type { WebhookKey, WebhookSecret } from "./webhook.entity.ts";
 
-/** What sending to a webhook needs to know of it. */
 export interface WebhookTarget {
   readonly url: string;
   readonly secrets: readonly WebhookSecret[];
   readonly isDisabled: boolean;
-  /** Whether its last attempt failed. */
   readonly isFailing: boolean;
-  /** Whether it is a test twin's. */
   readonly isTest: boolean;
 }
 
-/** A delivery whose next attempt is due. */
 export interface DueDelivery {
   readonly workspace: number;
   readonly webhook: string;
   readonly id: number;
   /** What its event is about: a shipment's reference, or a webhook's id. */
   readonly subject: string;
-  /** How many attempts have been made. */
   readonly attempts: number;
-  /** How many attempts, from the first, fail without being sent, as a test key asked; null for none. */
+  /** How many attempts, from the first, fail without being sent; null for none. */
   readonly simulatedFailures: number | null;
   /** Undefined when the event is no longer stored. */
   readonly event: EventContent | undefined;
 }
 
-/** What to load of one webhook. */
 export interface DueQuery extends WebhookKey {
   /** The ids of deliveries to leave out. */
   readonly held: readonly number[];
@@ -72,14 +65,13 @@ const LOAD = `
   order by asked.place, due.next_attempt_at, due.id`;
 
 /** The columns of a delivery are null where nothing is due, those of its event where it is purged. */
-interface Row extends Omit<WebhookTarget, "secrets">, Omit<EventContent, "data" | "createdAt"> {
+interface Row extends Omit<WebhookTarget, "secrets">, Omit<EventRow, "data"> {
   readonly place: number;
   readonly secrets: string;
   readonly id: number | null;
   readonly attempts: number;
   readonly simulatedFailures: number | null;
   readonly data: string | null;
-  readonly createdMs: number;
 }
 
 /** Opens a webhook's secrets as they are stored; undefined when that cannot be done here. */
@@ -130,16 +122,8 @@ function toTarget(key: WebhookKey, row: Row, open: OpenSecrets): WebhookTarget |
 }
 
 function toDelivery({ workspace, webhook }: WebhookKey, row: Row): DueDelivery | undefined {
-  const { id, subject, attempts, simulatedFailures } = row;
-  return id === null
-    ? undefined
-    : { workspace, webhook, id, subject, attempts, simulatedFailures, event: toEvent(row) };
-}
-
-function toEvent(row: Row): EventContent | undefined {
-  const { position, subject, number, type, data, actor } = row;
-  if (data === null) return undefined;
-  const createdAt = new Date(Math.round(row.createdMs));
-  const content = JSON.parse(data) as JsonObject;
-  return { position, subject, number, type, data: content, actor, createdAt };
+  const { id, subject, attempts, simulatedFailures, data } = row;
+  if (id === null) return undefined;
+  const event = data === null ? undefined : toEvent({ ...row, data });
+  return { workspace, webhook, id, subject, attempts, simulatedFailures, event };
 }

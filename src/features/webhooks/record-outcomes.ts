@@ -1,8 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { toJson, type JsonObject } from "@bufbuild/protobuf";
 import { LockMode } from "@mikro-orm/postgresql";
 import type { Logger } from "pino";
-import { WebhookSchema } from "../../../gen/shipments/v1/webhook_pb.js";
 import { byOwner } from "../../db/by-owner.ts";
 import type { CreateGroup } from "../../db/group-commit.ts";
 import type { Outcome } from "../../db/group-commit.ts";
@@ -15,16 +13,13 @@ import {
   nextWaitMs,
   parseRetryAfter,
 } from "../../domain/webhook/webhook-schedule.ts";
-import { announceWorkspace } from "../events/event-announcer.ts";
-import { insertEvents, nextEvent } from "../events/insert-events.ts";
 import type { DueDelivery } from "./load-due-deliveries.ts";
-import { webhookMessage } from "./webhooks.ts";
+import { recordWebhookEvent } from "./webhooks.ts";
 import { isSuccess, type SendResult } from "./send-webhook.ts";
 import { WebhookAttempt } from "./webhook-attempt.entity.ts";
 import { WebhookDelivery } from "./webhook-delivery.entity.ts";
 import { Webhook, type DisabledReason } from "./webhook.entity.ts";
 
-/** An attempt at a delivery. */
 interface Attempt {
   readonly startedAt: Date;
   readonly result: SendResult;
@@ -39,7 +34,6 @@ export interface DeliveryOutcome {
   readonly attempt: Attempt | undefined;
 }
 
-/** What recording needs. */
 export interface RecordDeps {
   readonly em: EntityManager;
   readonly createGroup: CreateGroup;
@@ -52,7 +46,7 @@ export interface RecordDeps {
 const MAX_ENDS = 200;
 /** How many transactions that change webhooks are in flight at most. */
 const MAX_CHANGES = 2;
-/** How long to wait before trying again what could not be recorded, in milliseconds. */
+/** How long to wait before trying again what could not be recorded. */
 const RETRY_MS = 1_000;
 
 /** Whether recording an outcome also changes the webhook. */
@@ -143,7 +137,7 @@ function lockingWebhooks(
 }
 
 /**
- * Deliveries that ended meanwhile, by another process, stay as they are. They are locked and looked at one
+ * Deliveries that another process has ended stay as they are. They are locked and looked at one
  * by one, since the index of those that are pending, in a join, may be read as a whole. The condition on
  * the attempts always holds: with it PostgreSQL expects one row instead of 100.
  */
@@ -272,7 +266,7 @@ function markEnded(delivery: WebhookDelivery, status: "delivered" | "failed", at
   delivery.endedAt = at;
 }
 
-/** Disables a webhook that is enabled, and records a `webhook.disabled` event. */
+/** Disables a webhook that is enabled, and records that as an event. */
 async function disable(
   tx: EntityManager,
   webhook: Webhook,
@@ -282,8 +276,5 @@ async function disable(
   if (webhook.disabledReason) return;
   webhook.disabledReason = reason;
   webhook.updatedAt = at;
-  const data = toJson(WebhookSchema, webhookMessage(webhook)) as JsonObject;
-  const event = nextEvent(webhook, webhook.id, { type: "webhook.disabled", data, at });
-  await insertEvents(tx, webhook.workspace, [event]);
-  await announceWorkspace(tx, webhook.workspace);
+  await recordWebhookEvent(tx, webhook, "webhook.disabled", at);
 }

@@ -39,7 +39,6 @@ export interface Sender {
  * How long an attempt may take in milliseconds, from resolving the name to the end of the response.
  */
 const TIMEOUT_MS = 15_000;
-/** How much of a response body is read, in bytes. */
 const MAX_BODY_BYTES = 1_024;
 /**
  * Limits on the connections to one origin. Their number has none of its own: the attempts at each
@@ -54,7 +53,6 @@ const CONNECTIONS = {
   allowH2: false,
 } as const;
 
-/** The address may not be sent to. */
 class OutOfReachError extends Error {}
 
 /**

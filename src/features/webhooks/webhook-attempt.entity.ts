@@ -2,7 +2,6 @@ import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 import { WebhookDelivery } from "./webhook-delivery.entity.ts";
 
-/** One attempt at a delivery, with its result. */
 export const WebhookAttempt = defineEntity({
   name: "WebhookAttempt",
   tableName: "webhook_attempt",

@@ -5,7 +5,6 @@ import { Webhook } from "./webhook.entity.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { deleteOldest } from "../../db/statement.ts";
 
-/** The status of a delivery. */
 export type DeliveryStatus = "pending" | "delivered" | "failed";
 
 /** One event on its way to one webhook, in one or more attempts. */
@@ -28,9 +27,8 @@ export const WebhookDelivery = defineEntity({
     number: p.integer(),
     type: p.text().$type<EventType>(),
     status: p.text().$type<DeliveryStatus>().default("pending"),
-    /** How many attempts have been made. */
     attempts: p.integer().default(0),
-    /** How many attempts, from the first, fail without being sent, as a test key asked; null for none. */
+    /** Set by test keys: how many attempts, from the first, fail without being sent; null for none. */
     simulatedFailures: p.integer().nullable(),
     nextAttemptAt: p.datetime(3).nullable(),
     createdAt: p.datetime(3),
@@ -61,10 +59,10 @@ export const WebhookDelivery = defineEntity({
 
 export type WebhookDelivery = InferEntity<typeof WebhookDelivery>;
 
-/** How long ended deliveries and their attempts are kept, in milliseconds: 30 days. */
+/** How long ended deliveries and their attempts are kept: 30 days. */
 const RETENTION_MS = 30 * 24 * 60 * 60 * 1_000;
 
-/** Deletes deliveries that ended more than 30 days ago, in batches, and says how many. */
+/** @returns how many it deleted */
 export function purgeDeliveries(em: EntityManager, now: Date): Promise<number> {
   const before = new Date(now.getTime() - RETENTION_MS);
   return deleteOldest(em, "webhook_delivery", "ended_at", "$1", [before]);

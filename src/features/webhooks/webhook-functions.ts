@@ -1,6 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { toJson, type JsonObject } from "@bufbuild/protobuf";
-import { WebhookSchema } from "../../../gen/shipments/v1/webhook_pb.js";
 import { readRecordId } from "../../db/columns.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
@@ -13,7 +11,7 @@ import type { Call } from "../../pipeline/call.ts";
 import { announceWorkspace } from "../events/event-announcer.ts";
 import { readEventId } from "../events/event-message.ts";
 import { Event } from "../events/event.entity.ts";
-import { insertEvents, LATE_SECONDS, nextEvent } from "../events/insert-events.ts";
+import { LATE_SECONDS } from "../events/insert-events.ts";
 import { deleteWebhook } from "./delete-webhook.ts";
 import { listWebhookDeliveries } from "./list-webhook-deliveries.ts";
 import { WebhookAttempt } from "./webhook-attempt.entity.ts";
@@ -24,21 +22,20 @@ import {
   attemptMessage,
   deliveryMessage,
   loadWebhook,
+  recordWebhookEvent,
   type WebhookDeps,
   type WebhookFunctions,
   webhookMessage,
 } from "./webhooks.ts";
 
-/** How long earlier secrets go on signing by default, in seconds: a day. */
+/** How long earlier secrets go on signing by default: a day. */
 const DEFAULT_OVERLAP_SECONDS = 86_400;
 /** How many secrets can sign at the same time; beyond that the oldest ends at once. */
 const MAX_SECRETS = 5;
 
-/** What a workspace does with its webhooks. */
 export const WEBHOOK_FUNCTIONS: WebhookFunctions = {
-  listWebhookDeliveries,
-  // Commits in batches.
   deleteWebhook,
+  listWebhookDeliveries,
 
   /** At most `MAX_WEBHOOKS`, so without pages. */
   async listWebhooks(_request, { caller }, { em }) {
@@ -116,14 +113,10 @@ export const WEBHOOK_FUNCTIONS: WebhookFunctions = {
 
   async testWebhook(request, call, { em, now }) {
     const webhook = await loadWebhook(em, call, request.webhook, "lock");
-    const { workspace, id } = webhook;
     const at = now();
-    const data = toJson(WebhookSchema, webhookMessage(webhook)) as JsonObject;
-    const event = nextEvent(webhook, id, { type: "webhook.test", data, at });
+    const event = await recordWebhookEvent(em, webhook, "webhook.test", at);
     const delivery = await createDelivery(em, webhook, event, at, call);
-    await insertEvents(em, workspace, [event]);
-    await announceWorkspace(em, workspace);
-    call.received.span?.setCauseOf({ ...event, workspace });
+    call.received.span?.setCauseOf({ ...event, workspace: webhook.workspace });
     return { data: deliveryMessage(delivery) };
   },
 

@@ -2,9 +2,7 @@ import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 import { Webhook } from "./webhook.entity.ts";
 
-/**
- * Which process sends a webhook's deliveries. The lease of a process that dies ends by itself.
- */
+/** Which process sends a webhook's deliveries; it expires when the process dies. */
 export const WebhookLease = defineEntity({
   name: "WebhookLease",
   tableName: "webhook_lease",

@@ -1,13 +1,11 @@
 import type { DueDelivery, DueQuery, DueResult, WebhookTarget } from "./load-due-deliveries.ts";
 import type { WebhookKey } from "./webhook.entity.ts";
 
-/** A delivery to attempt now, and where to. */
 export interface TakenDelivery {
   readonly delivery: DueDelivery;
   readonly target: WebhookTarget;
 }
 
-/** How the sending of a taken delivery ended. */
 interface Settled {
   /** Undefined when nothing was sent. */
   readonly isSuccess: boolean | undefined;
@@ -16,8 +14,8 @@ interface Settled {
 }
 
 /**
- * How long deliveries that have been loaded may wait, in milliseconds. They are then loaded again, so
- * that a webhook that was changed meanwhile gets nothing at its old address.
+ * How long deliveries that have been loaded may wait. They are then loaded again, so
+ * that a changed webhook gets nothing at its old address.
  */
 const MAX_AGE_MS = 500;
 /** How many deliveries are held at least, if so many are due. */
@@ -73,7 +71,6 @@ export function createWebhookQueue(key: WebhookKey, leasedUntilMs: number) {
       inFlight.set(delivery.subject, delivery.id);
       return { delivery, target };
     },
-    /** Ends the sending of a taken delivery. */
     settle({ subject }: DueDelivery, { isSuccess, changed }: Settled) {
       inFlight.delete(subject);
       lastActiveMs = performance.now();
@@ -91,7 +88,6 @@ export function createWebhookQueue(key: WebhookKey, leasedUntilMs: number) {
 
 /** The deliveries that have been loaded and are not being sent yet; none at first. */
 function createDueBuffer() {
-  /** In the order in which they came due. */
   const waiting: DueDelivery[] = [];
   let mayHaveMore = true;
   let loading: DueQuery | undefined;
@@ -119,7 +115,7 @@ function createDueBuffer() {
       loadedAtMs = performance.now();
       return (loading = query);
     },
-    /** Says whether what was loaded counts: not when all was forgotten meanwhile. */
+    /** False when all was forgotten since the load began: the result is stale. */
     endLoad(query: DueQuery, deliveries: readonly DueDelivery[]): boolean {
       if (loading !== query) return false;
       loading = undefined;
@@ -132,7 +128,6 @@ function createDueBuffer() {
 
 /** How many attempts at a time a healthy webhook begins with; so many are always possible. */
 export const USUAL_WINDOW = 4;
-/** How many attempts at one webhook are in flight at most. */
 export const MAX_WINDOW = 64;
 /** How many attempts one process has in flight at most beyond the usual window of each webhook. */
 const MAX_EXTRA = 512;

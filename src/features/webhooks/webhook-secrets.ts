@@ -1,6 +1,5 @@
-import { byOwner } from "../../db/by-owner.ts";
 import type { EntityManager } from "../../db/orm.ts";
-import { runForEach, runStatement } from "../../db/statement.ts";
+import { runStatement } from "../../db/statement.ts";
 import type { SecretSeal } from "../../domain/secret-seal.ts";
 import type { WebhookKey, WebhookSecret } from "./webhook.entity.ts";
 
@@ -9,7 +8,6 @@ export function storedSecret(seal: SecretSeal, key: WebhookKey, secret: string):
   return { secret: seal.seal(secret, placeOf(key)), endsAtMs: null };
 }
 
-/** The secrets that have not ended. */
 export function activeSecrets(secrets: readonly WebhookSecret[], now: Date): WebhookSecret[] {
   return secrets.filter(({ endsAtMs }) => endsAtMs === null || endsAtMs > now.getTime());
 }
@@ -31,20 +29,16 @@ function placeOf({ workspace, webhook }: WebhookKey): string {
   return `webhook ${workspace} ${webhook}`;
 }
 
-/** How many webhooks one statement reads at most. */
 const BATCH = 500;
 
 const READ = `
   select workspace_id::float8 as workspace, id as webhook, secrets::text as stored from webhook
   where (workspace_id, id) > ($1, $2) order by workspace_id, id limit $3`;
 
-/** Leaves alone what was rotated meanwhile, or sealed by another process. */
+/** Leaves alone what has been rotated, or sealed by another process. */
 const WRITE = `
-  update webhook set secrets = given.sealed
-  from json_to_recordset($2) as given (webhook text, stored jsonb, sealed jsonb)
-  where webhook.workspace_id = $1 and webhook.id = given.webhook
-    and webhook.secrets = given.stored
-  returning webhook.id`;
+  update webhook set secrets = $4
+  where workspace_id = $1 and id = $2 and secrets = $3::jsonb returning 1`;
 
 /**
  * Seals the secrets of all webhooks that are stored as they are, or sealed by an earlier key.
@@ -59,23 +53,17 @@ export async function sealStoredSecrets(em: EntityManager, seal: SecretSeal) {
     const read = [last.workspace, last.webhook, BATCH];
     const rows = await runStatement<WebhookKey & { readonly stored: string }>(em, READ, read);
     count.webhooks += rows.length;
-    const resealed = rows.flatMap(({ workspace, webhook, stored }) => {
+    for (const { stored, ...key } of rows) {
       const secrets = JSON.parse(stored) as WebhookSecret[];
-      if (secrets.every(({ secret }) => seal.isCurrent(secret))) return [];
-      const key = { workspace, webhook };
+      if (secrets.every(({ secret }) => seal.isCurrent(secret))) continue;
       const opened = openSecrets(seal, key, secrets);
       if (opened === undefined) count.unopened += 1;
-      const sealed = opened?.map(({ secret, endsAtMs }) => ({
-        ...storedSecret(seal, key, secret),
-        endsAtMs,
-      }));
-      return sealed === undefined ? [] : [{ ...key, stored: secrets, sealed }];
-    });
-    const values = byOwner(resealed, ({ workspace }) => workspace).map(([workspace, own]) => [
-      workspace,
-      JSON.stringify(own),
-    ]);
-    count.sealed += (await runForEach(em, WRITE, values)).flatMap((own) => own ?? []).length;
+      else {
+        const sealed = opened.map((it) => ({ ...it, secret: seal.seal(it.secret, placeOf(key)) }));
+        const values = [key.workspace, key.webhook, stored, JSON.stringify(sealed)];
+        count.sealed += (await runStatement(em, WRITE, values)).length;
+      }
+    }
     if (rows.length < BATCH) return count;
     last = rows.at(-1)!;
   }

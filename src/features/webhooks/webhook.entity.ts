@@ -4,7 +4,6 @@ import { Workspace } from "../workspaces/workspace.entity.ts";
 /** Why a webhook is disabled: by its owner, by a 410 response, or by failing for too long. */
 export type DisabledReason = "request" | "gone" | "failing";
 
-/** The key of a webhook. */
 export interface WebhookKey {
   readonly workspace: number;
   readonly webhook: string;

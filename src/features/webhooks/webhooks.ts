@@ -1,4 +1,4 @@
-import { create } from "@bufbuild/protobuf";
+import { create, type JsonObject, toJson } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
   WebhookAttemptSchema,
@@ -18,7 +18,9 @@ import { refuse } from "../../domain/refusal.ts";
 import type { SecretSeal } from "../../domain/secret-seal.ts";
 import type { Call } from "../../pipeline/call.ts";
 import type { ServiceFunctions } from "../../pipeline/rpc.ts";
+import { announceWorkspace } from "../events/event-announcer.ts";
 import { writeEventId } from "../events/event-message.ts";
+import { insertEvents, type NewEvent, nextEvent } from "../events/insert-events.ts";
 import type { WebhookAttempt } from "./webhook-attempt.entity.ts";
 import type { DeliveryStatus, WebhookDelivery } from "./webhook-delivery.entity.ts";
 import { type DisabledReason, Webhook } from "./webhook.entity.ts";
@@ -65,7 +67,6 @@ const STATUS: Readonly<Record<DeliveryStatus, WebhookDeliveryStatus>> = {
   failed: WebhookDeliveryStatus.FAILED,
 };
 
-/** The stored value of a status that a caller sends; undefined when it sends none. */
 export const deliveryStatusOf = inverseOf(STATUS);
 
 /** A webhook as callers see it, without its secrets. */
@@ -83,7 +84,20 @@ export function webhookMessage(webhook: Webhook): WebhookMessage {
   });
 }
 
-/** What came of the last attempt at a delivery. */
+/** Records an event of a webhook whose row is locked. */
+export async function recordWebhookEvent(
+  tx: EntityManager,
+  webhook: Webhook,
+  type: "webhook.test" | "webhook.disabled",
+  at: Date,
+): Promise<NewEvent> {
+  const data = toJson(WebhookSchema, webhookMessage(webhook)) as JsonObject;
+  const event = nextEvent(webhook, webhook.id, { type, data, at });
+  await insertEvents(tx, webhook.workspace, [event]);
+  await announceWorkspace(tx, webhook.workspace);
+  return event;
+}
+
 export type LastAttempt = Pick<WebhookAttempt, "status" | "error" | "durationMs">;
 
 /**
@@ -113,7 +127,6 @@ export function deliveryMessage(
   });
 }
 
-/** An attempt as callers see it. */
 export function attemptMessage(attempt: WebhookAttempt): WebhookAttemptMessage {
   return create(WebhookAttemptSchema, {
     number: attempt.number,

@@ -1,7 +1,6 @@
-import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import type { MessageInitShape } from "@bufbuild/protobuf";
 import {
-  GetWorkspaceResponseSchema,
-  type GetWorkspaceResponse,
+  BookingBlocker,
   type WorkspaceSchema,
 } from "../../../gen/shipments/v1/workspace_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
@@ -12,24 +11,20 @@ import {
   MAX_REQUEST_BYTES,
 } from "../../domain/limits.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { type BookingDeps, loadBookingBlockers } from "./booking-blockers.ts";
 import { PaymentConnection } from "./payment-connection.entity.ts";
 import { findLive, Workspace } from "./workspace.entity.ts";
 
-/** What tells of a workspace. */
+export interface BookingDeps {
+  readonly em: EntityManager;
+  readonly hasTariffInForce: (em: EntityManager) => Promise<boolean>;
+}
+
 export interface WorkspaceDeps extends BookingDeps {
-  /** Whether the platform has a geocoder. */
   readonly hasGeocoder: boolean;
 }
 
-/** Gives the workspace of the caller, with its limits and what blocks its bookings. */
-export async function getWorkspace(
-  _request: unknown,
-  call: Call,
-  { em, ...deps }: WorkspaceDeps,
-): Promise<GetWorkspaceResponse> {
-  const data = await loadWorkspace(em.fork(), call, deps);
-  return create(GetWorkspaceResponseSchema, { data });
+export async function getWorkspace(_request: unknown, call: Call, { em, ...deps }: WorkspaceDeps) {
+  return { data: await loadWorkspace(em.fork(), call, deps) };
 }
 
 /** The workspace of a call's caller as it sees itself. */
@@ -52,6 +47,19 @@ export async function loadWorkspace(
     timeZone,
     addressSearch: hasGeocoder,
   };
+}
+
+/** What stands in the way of every booking in a workspace now. */
+export async function loadBookingBlockers(
+  em: EntityManager,
+  workspace: number,
+  hasTariffInForce: BookingDeps["hasTariffInForce"],
+): Promise<BookingBlocker[]> {
+  const connection = await em.findOne(PaymentConnection, { workspace });
+  const blockers: BookingBlocker[] = [];
+  if (connection?.state !== "ready") blockers.push(BookingBlocker.PAYMENT_PROVIDER);
+  if (!(await hasTariffInForce(em))) blockers.push(BookingBlocker.TARIFF);
+  return blockers;
 }
 
 const LIMITS = {

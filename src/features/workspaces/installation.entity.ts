@@ -9,7 +9,6 @@ export const Installation = defineEntity({
   properties: { id: p.text().primary() },
 });
 
-/** The id of the installation, which never changes. */
 export async function findInstallation(em: EntityManager): Promise<string> {
   const [row] = await runStatement<{ id: string }>(em, "select id from installation");
   return row!.id;

@@ -1,7 +1,6 @@
 import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 import { Workspace } from "./workspace.entity.ts";
 
-/** The payment providers a workspace can connect. */
 export const PAYMENT_PROVIDERS = ["manual", "stripe"] as const;
 
 /** The name of a payment provider. `test` is that of a test twin that has connected no other, and of no live workspace. */
@@ -10,7 +9,6 @@ export type PaymentProviderName = (typeof PAYMENT_PROVIDERS)[number] | "test";
 /** Whether a provider takes payments for a workspace; only one that is ready lets it book. */
 export const CONNECTION_STATES = ["onboarding", "ready", "restricted", "revoked"] as const;
 
-/** Whether a provider takes payments for a workspace. */
 export type ConnectionState = (typeof CONNECTION_STATES)[number];
 
 /** Of providers that took payments once, or were to, and do not. */
@@ -41,7 +39,7 @@ export const PaymentConnection = defineEntity({
     checkedAt: p.datetime(3).nullable(),
     /** When to read it next, or until when it is leased for that; null where there is none. */
     checkAt: p.datetime(3).nullable(),
-    /** All that the provider has told of until then is known; null for as much as it still tells. */
+    /** Provider events until then are known; null to read all that are still listed. */
     heardUntil: p.datetime(3).nullable(),
   },
   indexes: [

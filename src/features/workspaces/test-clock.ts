@@ -35,13 +35,11 @@ function isOfTwin(call: AnyCall): call is Call {
   return call.caller.audience === "workspace" && call.caller.test;
 }
 
-/** How many frozen clocks a process knows of. */
 const MAX_KNOWN = 10_000;
 
 /** The clocks of test twins that are frozen, as this process last knew them. */
 export type TestTimes = Pick<LRUCache<number, Date>, "get" | "set">;
 
-/** Builds what remembers clocks; it knows of none. */
 export function createTestTimes(): TestTimes {
   return new LRUCache<number, Date>({ max: MAX_KNOWN });
 }

@@ -16,7 +16,6 @@ export const WorkspaceLimit = defineEntity({
   properties: {
     workspace: () => p.manyToOne(Workspace).mapToPk().primary(),
     limitClass: p.text().$type<LimitClass>().primary(),
-    /** Calls a second. */
     rate: p.integer(),
     /** Calls at once after a rest. */
     burst: p.integer(),

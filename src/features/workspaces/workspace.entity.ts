@@ -7,7 +7,7 @@ import { runStatement } from "../../db/statement.ts";
 /** The time zone of a workspace that has chosen none. */
 const DEFAULT_TIME_ZONE = "UTC";
 
-/** What SQL says of rows of a workspace that is no test twin, of whose trouble nobody needs to hear. */
+/** SQL for rows of live workspaces: no alert is about a test twin. */
 export const IS_LIVE =
   "not exists (select from workspace where id = workspace_id and twin_of is not null)";
 

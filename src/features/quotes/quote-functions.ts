@@ -1,7 +1,7 @@
 import type {
+  BatchCreateQuotesRequestValid,
   CreateQuoteRequest,
   CreateQuoteRequestValid,
-  CreateQuoteResponse,
 } from "../../../gen/shipments/v1/quote_service_pb.js";
 import { breakDown } from "../../domain/pricing/breakdown.ts";
 import { quoteWithZones, routeOf, zoneIdentityAt } from "../../domain/pricing/pricing.ts";
@@ -9,13 +9,12 @@ import { sealQuote } from "../../domain/pricing/sealed-quote.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { LazyResponse } from "../../pipeline/rpc-response.ts";
 import type { TariffCache } from "../tariffs/versions/tariff-cache.ts";
-import { timeOf } from "../workspaces/test-clock.ts";
+import { byTestClock, timeOf } from "../workspaces/test-clock.ts";
 import { madeQuoteJson, madeQuoteMessage, type MadeQuote } from "./quote-response.ts";
 import { quoteWindows } from "./quote-windows.ts";
 import type { QuoteKeys } from "./quote-keys.ts";
-import type { ValidateRoute } from "./quote-each.ts";
+import { quoteEach, type ValidateRoute } from "./quote-each.ts";
 
-/** What quotes need. */
 export interface QuoteDeps {
   readonly tariffs: TariffCache;
   readonly quoteKeys: QuoteKeys;
@@ -23,29 +22,36 @@ export interface QuoteDeps {
   readonly validateNewQuote: ValidateRoute<CreateQuoteRequest>;
 }
 
-/** For how long a price holds unless told otherwise, in seconds. */
+/** For how long a price holds by default. */
 const VALID_FOR_SECONDS = 900;
+
+export const QUOTE_FUNCTIONS = {
+  createQuote: byTestClock((request: CreateQuoteRequestValid, call, deps: QuoteDeps) => {
+    const made = makeQuote(request, call, deps);
+    return new LazyResponse(
+      () => madeQuoteMessage(made),
+      () => madeQuoteJson(made),
+    );
+  }),
+
+  /** The errors of a route are in its own result. */
+  batchCreateQuotes: byTestClock(
+    ({ routes }: BatchCreateQuotesRequestValid, call, deps: QuoteDeps) => ({
+      results: quoteEach(routes, call, {
+        validate: deps.validateNewQuote,
+        quote: (route) => madeQuoteMessage(makeQuote(route as CreateQuoteRequestValid, call, deps)),
+      }),
+    }),
+  ),
+};
 
 /**
  * Prices a route by the tariff in force and seals the quote, without the database.
  *
- * @throws Refusal WINDOW_INVALID, OUTSIDE_HOURS, CUT_OFF_PASSED, TOO_SOON, TOO_FAR_AHEAD, with what
- *   would do among its facts; UNAVAILABLE while no tariff has been published
+ * @throws Refusal WINDOW_INVALID, OUTSIDE_HOURS, CUT_OFF_PASSED, TOO_SOON, TOO_FAR_AHEAD, with alternatives
+ *   among its facts; UNAVAILABLE while no tariff has been published
  */
-export function createQuote(
-  request: CreateQuoteRequestValid,
-  call: Pick<Call, "caller" | "testTime">,
-  deps: QuoteDeps,
-): LazyResponse<CreateQuoteResponse> {
-  const made = makeQuote(request, call, deps);
-  return new LazyResponse(
-    () => madeQuoteMessage(made),
-    () => madeQuoteJson(made),
-  );
-}
-
-/** As `createQuote`, without the form of a response. */
-export function makeQuote(
+function makeQuote(
   request: CreateQuoteRequestValid,
   call: Pick<Call, "caller" | "testTime">,
   { tariffs, quoteKeys, now }: QuoteDeps,

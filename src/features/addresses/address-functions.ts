@@ -1,0 +1,97 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import {
+  AddressPrecision,
+  type AddressSchema,
+  type AddressService,
+} from "../../../gen/shipments/v1/address_service_pb.js";
+import type { EntityManager } from "../../db/orm.ts";
+import { runStatement } from "../../db/statement.ts";
+import type { Point } from "../../domain/coverage/geo.ts";
+import { refuse } from "../../domain/refusal.ts";
+import { STATES } from "../../domain/shipment/shipment-state.ts";
+import type { Call } from "../../pipeline/call.ts";
+import type { ServiceFunctions } from "../../pipeline/rpc.ts";
+import { listParts, readShipmentFilters, selectListed } from "../shipments/shipment-filters.ts";
+import type { AddressLookUps } from "./address-look-ups.ts";
+import type { FoundAddress } from "./geocoder.ts";
+
+export interface AddressDeps {
+  readonly em: EntityManager;
+  /** Undefined without a geocoder. */
+  readonly addresses: AddressLookUps | undefined;
+}
+
+const DEFAULT_LIMIT = 5;
+/** How many of a customer's latest shipments are looked at. */
+const MAX_SHIPMENTS = 50;
+
+export const ADDRESS_FUNCTIONS: ServiceFunctions<typeof AddressService, Call, AddressDeps> = {
+  async searchAddresses(request, call, { addresses }) {
+    const { query, limit = DEFAULT_LIMIT } = request;
+    const near = nearOf(request);
+    const { search, attribution } = assertGeocoder(addresses);
+    const found = await search(call, { text: query, near, limit });
+    return { data: found.map(addressMessage), attribution };
+  },
+
+  async reverseGeocode({ lat, lng }, call, { addresses }) {
+    const { reverse, attribution } = assertGeocoder(addresses);
+    return { data: (await reverse(call, { lat, lng })).map(addressMessage), attribution };
+  },
+
+  /** Each address once, as it was used last. */
+  async listRecentAddresses({ customer, limit = DEFAULT_LIMIT }, { caller }, { em }) {
+    const filters = readShipmentFilters(caller.workspaceId, {
+      customerId: customer,
+      failed: false,
+    });
+    const values: unknown[] = [caller.workspaceId];
+    const parts = listParts(STATES, filters, values);
+    const sql = selectListed(ENDS, parts, `limit ${MAX_SHIPMENTS}`);
+    const rows = await runStatement<Ends>(em, sql, values);
+    const used = rows.flatMap(({ pickup, dropoff, createdAtMs }) =>
+      [pickup, dropoff].map((end) => ({ ...end, lastUsedAt: timestampFromMs(createdAtMs) })),
+    );
+    const byText = Map.groupBy(used, ({ address }) => address.toLowerCase());
+    byText.delete("");
+    return { data: [...byText.values()].slice(0, limit).map(([latest]) => latest!) };
+  },
+};
+
+const endJson = (end: string) =>
+  `json_build_object('address', ${end}_address, 'lat', ${end}_lat, 'lng', ${end}_lng) as ${end}`;
+
+const ENDS = `${endJson("pickup")}, ${endJson("dropoff")},
+  (extract(epoch from created_at) * 1000)::float8 as "createdAtMs"`;
+
+/** Both ends of a shipment. */
+interface Ends extends Readonly<
+  Record<"pickup" | "dropoff", Point & { readonly address: string }>
+> {
+  readonly createdAtMs: number;
+}
+
+/** @throws Refusal FIELD_INVALID when only one of the two is given */
+function nearOf({ lat, lng }: Partial<Point>): Point | undefined {
+  if (lat !== undefined && lng !== undefined) return { lat, lng };
+  if (lat === undefined && lng === undefined) return undefined;
+  const [given, missing] = lat === undefined ? ["lng", "lat"] : ["lat", "lng"];
+  const text = `${missing} is required with ${given}: give both or neither.`;
+  throw refuse("FIELD_INVALID", text, { subject: missing! });
+}
+
+function assertGeocoder(addresses: AddressLookUps | undefined): AddressLookUps {
+  if (addresses === undefined) throw refuse("GEOCODER_NOT_CONFIGURED");
+  return addresses;
+}
+
+const PRECISIONS = {
+  building: AddressPrecision.BUILDING,
+  street: AddressPrecision.STREET,
+  area: AddressPrecision.AREA,
+} as const;
+
+function addressMessage(found: FoundAddress): MessageInitShape<typeof AddressSchema> {
+  return { ...found, precision: PRECISIONS[found.precision] };
+}

@@ -1,0 +1,89 @@
+import { create } from "@bufbuild/protobuf";
+import {
+  type EventService,
+  WatchEventsResponseSchema,
+} from "../../../gen/shipments/v1/event_service_pb.js";
+import type { EntityManager } from "../../db/orm.ts";
+import type { Call } from "../../pipeline/call.ts";
+import { countThatFit, DEFAULT_PAGE_SIZE } from "../../pipeline/page.ts";
+import type { ServiceFunctions } from "../../pipeline/rpc.ts";
+import { resolveCursor, writeCursor } from "./cursor.ts";
+import { eventBytes, eventMessage } from "./event-message.ts";
+import type { FeedWatch } from "./feed-watch.ts";
+import { loadFeed, loadFeedEnds } from "./load-feed.ts";
+
+export interface WatchDeps {
+  readonly em: EntityManager;
+  readonly feeds: FeedWatch;
+}
+
+/** How many events one stream holds in memory at most. */
+const BATCH = 50;
+/** How long a stream is silent at most, in milliseconds; callers are promised a message every 15 seconds. */
+const HEARTBEAT_MS = 10_000;
+
+export const EVENT_FUNCTIONS: Omit<
+  ServiceFunctions<typeof EventService, Call, WatchDeps>,
+  "listShipmentEvents"
+> = {
+  /**
+   * There is always a cursor to go on from, unlike a page token: new events follow the last. A page ends before it
+   * would be too large to send, and one of some types after a bounded number of events, of which there may be none
+   * of these.
+   */
+  async listEvents(request, { caller }, { em }) {
+    const { workspaceId } = caller;
+    const { types, pageSize = DEFAULT_PAGE_SIZE } = request;
+    const after = await resolveCursor(em, workspaceId, request.after);
+    const found = await loadFeed(em, workspaceId, { after, types, limit: pageSize + 1 });
+    const events = found.events.slice(0, countThatFit(found.events.slice(0, pageSize), eventBytes));
+    const isCut = events.length < found.events.length;
+    const end = isCut ? events.at(-1)!.position : found.end;
+    return {
+      data: events.map((event) => eventMessage(event, caller)),
+      cursor: end === after ? (request.after ?? "") : writeCursor(workspaceId, end),
+      hasMore: isCut || found.mayHaveMore,
+    };
+  },
+
+  /**
+   * A message without an event is a heartbeat: the first comes at once when there are no events yet, since headers
+   * are sent with the first message. Its cursor is past the events of other types.
+   */
+  async *watchEvents(request, { caller }, { em, feeds }, signal) {
+    const { workspaceId } = caller;
+    const { types, fromNow = false } = request;
+    const isFromNow = fromNow && request.after === undefined;
+    let after = isFromNow
+      ? ((await loadFeedEnds(em, [workspaceId])).get(workspaceId) ?? 0)
+      : await resolveCursor(em, workspaceId, request.after);
+    let lastSentMs = -Infinity;
+    let mayHaveMore = true;
+    const cursor = () => (after === 0 ? "" : writeCursor(workspaceId, after));
+    const subscription = feeds.subscribe(workspaceId);
+    try {
+      while (!signal.aborted) {
+        const found = mayHaveMore
+          ? await loadFeed(em, workspaceId, { after, types, limit: BATCH })
+          : undefined;
+        for (const event of found?.events ?? []) {
+          if (signal.aborted) return;
+          after = event.position;
+          const data = eventMessage(event, caller);
+          yield create(WatchEventsResponseSchema, { data, cursor: cursor() });
+          lastSentMs = performance.now();
+        }
+        after = found?.end ?? after;
+        if (performance.now() - lastSentMs >= HEARTBEAT_MS) {
+          yield create(WatchEventsResponseSchema, { cursor: cursor() });
+          lastSentMs = performance.now();
+        }
+        if (found?.mayHaveMore) continue;
+        const leftMs = Math.max(0, lastSentMs + HEARTBEAT_MS - performance.now());
+        mayHaveMore = await subscription.wait(after, leftMs, signal);
+      }
+    } finally {
+      subscription.close();
+    }
+  },
+};
