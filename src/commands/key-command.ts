@@ -5,7 +5,7 @@ import type { EntityManager } from "../db/orm.ts";
 import { Refusal } from "../domain/refusal.ts";
 import { KEY_SCOPES, type KeyScope } from "../domain/roles.ts";
 import { assertLive, findWorkspace } from "../features/workspace-admin/admin-workspaces.ts";
-import { insertTwin } from "../features/workspace-admin/twins.ts";
+import { Workspace } from "../features/workspaces/workspace.entity.ts";
 import { callRpc } from "./command-line-call.ts";
 import {
   idOption,
@@ -144,7 +144,7 @@ function revokeCommand(): Command {
 }
 
 /**
- * The id of the workspace that options name, or of its test twin, which is made where there is none yet.
+ * The id of the workspace that options name, or of its test twin.
  *
  * @throws Refusal WORKSPACE_NOT_FOUND, WORKSPACE_IS_TEST
  */
@@ -153,13 +153,11 @@ export async function namedWorkspace(
   { workspace, test }: WorkspaceOptions,
 ): Promise<bigint> {
   if (test === undefined) return workspace;
-  return BigInt(
-    await em.fork().transactional(async (tx) => {
-      const live = await findWorkspace(tx, workspace);
-      assertLive(live);
-      return insertTwin(tx, live);
-    }),
-  );
+  const fork = em.fork();
+  const live = await findWorkspace(fork, workspace);
+  assertLive(live);
+  const { id } = await fork.findOneOrFail(Workspace, { twinOf: live.id });
+  return BigInt(id);
 }
 
 /** The keys of a workspace that work, the oldest first. */

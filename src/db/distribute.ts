@@ -150,7 +150,6 @@ async function distributeTables(
   shards: number,
   say: (step: string) => void,
 ): Promise<void> {
-  await removeTriggers(client, tables);
   const foreignKeys = await dropForeignKeys(client, tables);
   for (const table of tables) {
     const sql =
@@ -162,24 +161,6 @@ async function distributeTables(
   }
   for (const sql of foreignKeys) await client.query(sql);
   say(`Made ${foreignKeys.length} foreign keys again.`);
-}
-
-/**
- * Drops triggers and the default of an event's transaction: they serve processes of the release before
- * feeds had positions, which cannot work on a distributed database, and a shard can run neither.
- */
-async function removeTriggers(client: Client, tables: readonly string[]): Promise<void> {
-  const { rows } = await client.query<{ sql: string }>(
-    `select format('drop trigger %I on %s', tgname, tgrelid::regclass) as sql
-     from pg_trigger join unnest($1::text[]) as wanted on tgrelid = to_regclass(wanted)
-     where not tgisinternal`,
-    [tables],
-  );
-  for (const { sql } of rows) await client.query(sql);
-  if (!tables.includes("event")) return;
-  await client.query(
-    "alter table event alter column transaction drop default, alter column transaction drop not null",
-  );
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Constructor } from "@mikro-orm/core";
 import type { Migration } from "@mikro-orm/migrations";
-import { DISTRIBUTED_TABLES, distributeTableSql, SET_SEQUENTIAL } from "./distributed.ts";
+import { distributeTableSql, SET_SEQUENTIAL } from "./distributed.ts";
 
 /** A migration as a distributed database takes it. */
 export function forDistributed(migration: Constructor<Whole>): Constructor<Whole> {
@@ -21,17 +21,12 @@ type Query = ReturnType<Migration["getQueries"]>[number];
 /**
  * What a statement of a migration becomes: a new table of workspaces' data is distributed before
  * anything refers to it. Ids are never updated, so that foreign keys lose `on update cascade`, which
- * Citus does not take. Triggers on such tables serve replicas of the release before on one database alone.
+ * Citus does not take.
  */
 function toDistributed(sql: Query): Query[] {
   if (typeof sql !== "string") return [sql];
-  if (isOn(/^\s*create trigger\b.* on "?(\w+)"?/is, sql)) return [];
   const created = /^\s*create table (?:if not exists )?"?(\w+)"?/i.exec(sql)?.[1];
   const distribute = created === undefined ? undefined : distributeTableSql(created);
   const statement = sql.replace(/ on update cascade/gi, "");
   return distribute === undefined ? [statement] : [statement, distribute];
-}
-
-function isOn(pattern: RegExp, sql: string): boolean {
-  return DISTRIBUTED_TABLES.includes(pattern.exec(sql)?.[1] ?? "");
 }

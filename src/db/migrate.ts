@@ -4,7 +4,7 @@ import { assertVersion, connectionFault, ConnectionFault } from "./connection-fa
 import { setMigrationTimeouts } from "./connection-settings.ts";
 import { isForbidden, isTransientDatabaseError } from "./database-error.ts";
 import { isDistributedBy } from "./distributed.ts";
-import { MIGRATIONS } from "./migration-list.ts";
+import { BASELINE, MIGRATIONS } from "./migration-list.ts";
 import { createClient } from "./primary-client.ts";
 import { assertRights } from "./rights.ts";
 
@@ -41,12 +41,14 @@ export async function migrate(
     await setMigrationTimeouts(lock, LOCK_WAIT_MS);
     await lock.query("select pg_advisory_lock($1)", [MIGRATION_LOCK]);
     await assertRights(lock);
-    if (!(await isPending(lock))) return [];
+    const applied = await loadApplied(lock);
+    if (Object.keys(MIGRATIONS).every((name) => applied.has(name))) return [];
+    const migrations = migrationsFor(applied);
     const { applyMigrations } = await import("./migrator.ts");
     const distributed = await isDistributedBy(async (sql, values) => {
       return (await lock.query(sql, [...values])).rows;
     });
-    return await applyMigrations(databaseUrl, { distributed, onApplied });
+    return await applyMigrations(databaseUrl, { migrations, distributed, onApplied });
   } catch (error) {
     throw isForbidden(error) ? connectionFault(error, databaseUrl) : error;
   } finally {
@@ -54,13 +56,37 @@ export async function migrate(
   }
 }
 
-/** Whether a migration of this release has not been applied; there may be others, of a later one. */
-async function isPending(client: Client): Promise<boolean> {
+/** The names of the migrations that a database has had; some may be of a later release. */
+async function loadApplied(client: Client): Promise<ReadonlySet<string>> {
   const { rows: tables } = await client.query("select to_regclass('applied_migration') as found");
-  if (tables[0].found === null) return true;
+  if (tables[0].found === null) return new Set();
   const { rows } = await client.query<{ name: string }>("select name from applied_migration");
-  const applied = new Set(rows.map(({ name }) => name));
-  return Object.keys(MIGRATIONS).some((name) => !applied.has(name));
+  return new Set(rows.map(({ name }) => name));
+}
+
+/** The migrations that the baseline replaces: how many, the last one, and a commit that has them all. */
+export const REPLACED = {
+  count: 54,
+  last: "20261123205500-partly-disputed",
+  commit: "d8c9b014bfbe43699f9463af9b5b6f67c6fa76e3",
+};
+
+/**
+ * The migrations for a database, of which one that has had all that the baseline replaces adopts it.
+ *
+ * @throws ConnectionFault for one that has had only some of them
+ */
+function migrationsFor(applied: ReadonlySet<string>): typeof MIGRATIONS {
+  if (applied.size === 0 || applied.has(BASELINE)) return MIGRATIONS;
+  if (applied.size !== REPLACED.count || !applied.has(REPLACED.last)) {
+    const reason = "its schema is older than this version can migrate";
+    throw new ConnectionFault(`${reason}; start commit ${REPLACED.commit} on it first`, false);
+  }
+  return { ...MIGRATIONS, [BASELINE]: loadAdoption };
+}
+
+async function loadAdoption() {
+  return (await import("./adopt-baseline.ts")).AdoptBaseline;
 }
 
 /** How long to wait before trying an absent database again, in milliseconds. */

@@ -26,8 +26,6 @@ export const MIGRATION_FILES = {
 
 /** Which migrations to apply, and to what. */
 export interface ApplyOptions {
-  /** The name of the last one to apply; default all. */
-  readonly last?: string;
   /** Whether the database is distributed; default false. */
   readonly distributed?: boolean;
   /** Default those of this release. */
@@ -43,7 +41,7 @@ export interface ApplyOptions {
  */
 export async function applyMigrations(
   databaseUrl: string,
-  { last, distributed = false, migrations = MIGRATIONS, onApplied }: ApplyOptions = {},
+  { distributed = false, migrations = MIGRATIONS, onApplied }: ApplyOptions = {},
 ): Promise<string[]> {
   const migrationsList = await Promise.all(
     Object.entries(migrations).map(async ([name, load]) => {
@@ -58,7 +56,7 @@ export async function applyMigrations(
   });
   try {
     orm.migrator.on("migrated", ({ name }) => onApplied?.(name));
-    const applied = await orm.migrator.up(last === undefined ? {} : { to: last });
+    const applied = await orm.migrator.up();
     return applied.map((migration) => migration.name);
   } finally {
     await orm.close();

@@ -21,7 +21,6 @@ import {
   type DeliverDeps,
 } from "../features/webhooks/deliver-webhooks.ts";
 import { type SimulationDeps, takeDueSteps } from "../features/test-mode/simulations.ts";
-import { createInsertTwins } from "../features/workspace-admin/twins.ts";
 import type { DatabaseClock } from "./database-clock.ts";
 import type { DatabaseContact } from "./database-contact.ts";
 import type { DatabaseFigures } from "./database-figures.ts";
@@ -123,8 +122,6 @@ export function createBackground(options: BackgroundDeps): Background {
       deliveries = deliverWebhooks(log, { ...options, ...options.deliver });
       jobs = runJobs(options);
       void repeat(signal, () => purgeExpired({ ...options, now: options.deliver.now }));
-      const insertTwins = createInsertTwins(em, log);
-      void repeat(signal, () => insertTwins(signal));
       void repeat(signal, createSealSecrets(em, options.secretSeal, log));
       void repeat(signal, options.databaseFigures.look);
       void repeat(signal, keyUse.record);

@@ -97,8 +97,8 @@ async function prepare(
      select name, created_at from workspace, generate_series(2, ${WORKSPACES})`,
     `insert into payment_connection (workspace_id, provider, connected_at)
      select id, provider, connected_at from workspace, payment_connection where id > 1`,
-    `insert into api_key (workspace_id, hash, last4, created_at, changed_at)
-     select workspace, key.hash, last4, created_at, changed_at
+    `insert into api_key (workspace_id, id, hash, last4, created_at, changed_at)
+     select workspace, 'key_' || left(md5(key.hash), 24), key.hash, last4, created_at, changed_at
      from api_key, (values ${keys.join()}) as key (workspace, hash)`,
     ALIGN_FEEDS,
     // Limits are not what is measured.

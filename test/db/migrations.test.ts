@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import pg from "pg";
 import { afterAll, expect, test } from "vitest";
-import { migrate } from "../../src/db/migrate.ts";
-import { MIGRATIONS } from "../../src/db/migration-list.ts";
-import { applyMigrations, MIGRATION_FILES } from "../../src/db/migrator.ts";
+import { migrate, REPLACED } from "../../src/db/migrate.ts";
+import { BASELINE, MIGRATIONS } from "../../src/db/migration-list.ts";
+import { MIGRATION_FILES } from "../../src/db/migrator.ts";
 import { createOrm } from "../../src/db/orm.ts";
 import { ENTITIES } from "../../src/server/entities.ts";
 import { createDatabase, type TestDatabase } from "../support/database.ts";
@@ -92,75 +92,36 @@ test("replicas that migrate at the same time apply each migration once", async (
   await empty.drop();
 });
 
-test("pending deliveries stay pending when the job queue that they had waited in is dropped", async () => {
-  const empty = await createEmptyDatabase();
-  await applyMigrations(empty.url, { last: "20261121083749-events-and-webhooks" });
-  const inside = new pg.Client(empty.url);
-  await inside.connect();
-  await inside.query("create schema graphile_worker create table job (id int)");
-  await insert("workspace", GOOD_ROWS.workspace, inside);
-  await insert("webhook", GOOD_ROWS.webhook, inside);
-  await insert("webhook_delivery", GOOD_ROWS.webhook_delivery, inside);
-  const read = async () => (await inside.query("select * from webhook_delivery")).rows;
-  const before = await read();
+/** What the migrations that the baseline replaces left in the schema. */
+const REMAINS = `
+  create function event_take_position_fn() returns trigger language plpgsql
+    as 'begin return new; end;';
+  create trigger take_position before insert on event
+    for each row when (new.position is null) execute function event_take_position_fn();
+  alter table event add transaction bigint not null
+    default ((pg_current_xact_id())::text)::bigint;
+  create index event_feed on event (workspace_id, transaction, subject, number);
+  delete from applied_migration`;
 
-  await migrate(empty.url);
-  expect(await read()).toEqual(before.map((row) => ({ ...row, simulated_failures: null })));
-  const { rows } = await inside.query("select to_regnamespace('graphile_worker') as schema");
-  expect(rows).toEqual([{ schema: null }]);
-  await inside.end();
-  await empty.drop();
-});
-
-test("events of before positions get them in the order of their feed, whatever is written and purged meanwhile, and the feed goes on from there", async () => {
-  const old = await createEmptyDatabase();
-  await applyMigrations(old.url, { last: "20261122110000-key-scopes" });
+test("a database that has had all that the baseline replaces goes on from the baseline, and an older one is told which commit to pass through", async () => {
+  const old = await createDatabase();
   const inside = new pg.Client(old.url);
   await inside.connect();
-  for (const id of [1, 2, 3]) await insert("workspace", { ...GOOD_ROWS.workspace, id }, inside);
-  const { position: _, ...before } = GOOD_ROWS.event!;
-  const written = [
-    [1, "SHP-B", 1, 500],
-    [1, "SHP-A", 2, 500],
-    [1, "SHP-A", 1, 400],
-    [2, "SHP-A", 1, 300],
-  ] as const;
-  for (const [workspace_id, subject, number, transaction] of written) {
-    const key = { workspace_id, subject, number, transaction };
-    await insert("event", { ...before, ...key }, inside);
-  }
+  await inside.query(REMAINS);
+  const names = Array.from({ length: REPLACED.count - 1 }, (_, i) => `replaced-${i}`);
+  const note = "insert into applied_migration (name) select unnest($1::text[])";
+  await inside.query(note, [names]);
+  await expect(migrate(old.url)).rejects.toThrow(REPLACED.commit);
+  await inside.query(note, [[REPLACED.last]]);
+  expect(await migrate(old.url)).toEqual([BASELINE]);
 
-  await applyMigrations(old.url, { last: "20261122164212-feed-positions" });
-  // As a replica of the release before goes on, and one that purges.
-  for (const workspace_id of [1, 3]) {
-    await insert("event", { ...before, workspace_id, subject: "SHP-NEW" }, inside);
+  expect(await migrate(old.url)).toEqual([]);
+  const { rows } = await inside.query("select name from applied_migration");
+  expect(rows).toEqual([{ name: BASELINE }]);
+  for (const sql of Object.values(CATALOGUE)) {
+    expect((await inside.query(sql)).rows).toEqual((await client.query(sql)).rows);
   }
-  await inside.query("delete from event where workspace_id = 1 and transaction = 400");
-  await migrate(old.url);
-  await insert("event", { ...before, workspace_id: 2, subject: "SHP-NEW" }, inside);
-  const events = await inside.query({
-    text: "select workspace_id, position, subject, number from event order by 1, 2",
-    rowMode: "array",
-  });
-  expect(events.rows).toEqual([
-    ["1", "2", "SHP-A", 2],
-    ["1", "3", "SHP-B", 1],
-    ["1", "4", "SHP-NEW", 1],
-    ["2", "1", "SHP-A", 1],
-    ["2", "2", "SHP-NEW", 1],
-    ["3", "1", "SHP-NEW", 1],
-  ]);
-  const feeds = await inside.query({
-    text: "select workspace_id, position from feed order by 1",
-    rowMode: "array",
-  });
-  expect(feeds.rows).toEqual([
-    ["1", "4"],
-    ["2", "2"],
-    ["3", "1"],
-  ]);
   await inside.end();
-  await old.drop();
 });
 
 const NOW = new Date();
@@ -652,10 +613,10 @@ function cancelled(change: Row): Row {
   });
 }
 
-async function insert(table: string, row: Row = {}, into = client): Promise<void> {
+async function insert(table: string, row: Row = {}): Promise<void> {
   const columns = Object.keys(row);
   const places = columns.map((_, i) => `$${i + 1}`);
-  await into.query(
+  await client.query(
     `insert into ${table} (${columns.join(", ")}) values (${places.join(", ")})`,
     Object.values(row),
   );

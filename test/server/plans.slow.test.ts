@@ -9,7 +9,6 @@ import { signInByEmail, spendAttempt } from "../../src/features/people/sign-in.t
 import { loadPublishedTariff } from "../../src/features/tariffs/versions/load-version.ts";
 import { sealStoredSecrets } from "../../src/features/webhooks/webhook-secrets.ts";
 import { writePageToken } from "../../src/pipeline/page.ts";
-import { createInsertTwins } from "../../src/features/workspace-admin/twins.ts";
 import { purgeExpired } from "../../src/server/upkeep.ts";
 import { book, COVERED_ROUTE } from "../support/bookings.ts";
 import { postForm, signIn } from "../support/browser.ts";
@@ -437,7 +436,6 @@ async function deliver(service: TestService, { apiKey }: TestWorkspace): Promise
 /** Purges everything once. */
 async function purge({ app: { em } }: TestService): Promise<void> {
   const failed: string[] = [];
-  await createInsertTwins(em, pino({ level: "silent" }))(AbortSignal.timeout(MINUTE_MS));
   await purgeExpired({
     em,
     log: pino({ level: "silent" }),

@@ -94,9 +94,9 @@ export async function fillTables(sql: pg.Client, own: number, rows: number): Pro
      select workspace_id, reference, 'manual', total_minor, currency, created_at from shipment
      on conflict do nothing`,
     `insert into feed select id, 0, now() from workspace on conflict do nothing`,
-    `insert into event (workspace_id, position, subject, number, type, data, created_at, transaction)
+    `insert into event (workspace_id, position, subject, number, type, data, created_at)
      select workspace_id, feed.position + row_number() over (partition by workspace_id order by shipment.created_at - i * interval '1 day'),
-       reference, i, 'shipment.updated', '{}', shipment.created_at - i * interval '1 day', 1 + row_number() over () % 500
+       reference, i, 'shipment.updated', '{}', shipment.created_at - i * interval '1 day'
      from feed join shipment using (workspace_id),
        generate_series(1, case when reference = '${shipment}' then 20 else 1 end) i
      on conflict do nothing`,

@@ -1,14 +1,20 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync, rmSync, symlinkSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { BASELINE } from "../../src/db/migration-list.ts";
 import { startProcess, type Environment, type Running } from "./command.ts";
 import { makeTemporaryFolder } from "./temporary-folder.ts";
 
 /**
- * 0.1.0, which has no tag: the last release until there is a tag of a later one, such as `v1.2.3`, which
- * takes its place without a change here.
+ * The commit from which on upgrades are promised: the last release until there is a tag of one, such as
+ * `v1.2.3`, which takes its place without a change here.
  */
-export const FIRST_RELEASE = "b60da1c595c744ee36e5296e3de606e06585dcf5";
+export const FIRST_RELEASE = commitThatAdded(`src/db/migrations/${BASELINE}.ts`);
+
+function commitThatAdded(path: string): string {
+  const args = ["log", "-1", "--diff-filter=A", "--format=%H", "--", path];
+  return spawnSync("git", args, { encoding: "utf8" }).stdout.trim();
+}
 
 /** The last release's code, in a folder of its own. */
 export interface Release {

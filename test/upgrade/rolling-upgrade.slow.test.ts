@@ -190,8 +190,7 @@ function book(served: ServiceProcess, apiKey: string, key?: string) {
 
 /** Calls that went wrong for a reason of the service's own, by its log. */
 function failures(served: ServiceProcess) {
-  // 0.1.0 logs levels by number.
-  const failed = new Set<unknown>(["error", "fatal", 50, 60]);
+  const failed = new Set<unknown>(["error", "fatal"]);
   return served.log().filter(({ level, status }) => failed.has(level) || status === 500);
 }
 

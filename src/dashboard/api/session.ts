@@ -115,6 +115,5 @@ export function useOperatorRole(least: OperatorRole): boolean {
 /** The IANA name of the workspace's time zone; undefined on pages outside of one, which go by the reader's own. */
 export function useTimeZone(): string | undefined {
   const id = useContext(WorkspaceId);
-  // A replica of a release before it does not say.
-  return findWorkspace(useContext(SignedIn)?.workspaces ?? [], id)?.timeZone || undefined;
+  return findWorkspace(useContext(SignedIn)?.workspaces ?? [], id)?.timeZone;
 }

@@ -123,7 +123,6 @@ export function FirstSteps({ workspace }: { readonly workspace: string }) {
 
 /** The day that it is in the workspace, such as `2026-12-01`, by the clock of its test mode; undefined as long as that is not known. */
 function useToday(): string | undefined {
-  // A replica of a release before time zones reports by day in UTC.
   const timeZone = useTimeZone() ?? "UTC";
   const isTest = useIsTest();
   const clock = useRpc(TestService.method.getTestClock, isTest ? {} : undefined);

@@ -2,9 +2,6 @@ import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 import { KEY_SCOPES, type KeyScope } from "../../domain/roles.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 
-/** For keys that an earlier release makes while it runs beside this one. */
-const RANDOM_ID = "('key_' || substr(md5(random()::text || clock_timestamp()::text), 1, 24))";
-
 /**
  * A secret key of a workspace. Only its SHA-256 is stored, in base64url, and its last four
  * characters for display. It is found by its hash before the workspace is known, so the hash is
@@ -17,7 +14,7 @@ export const ApiKey = defineEntity({
     hash: p.text().primary(),
     workspace: () => p.manyToOne(Workspace).mapToPk().index("api_key_of_workspace"),
     /** `key_` and 24 characters, by which it is named. */
-    id: p.text().defaultRaw(RANDOM_ID).unique("api_key_id_unique"),
+    id: p.text().unique("api_key_id_unique"),
     /** What it is for. */
     name: p.text().nullable(),
     scope: p.text().$type<KeyScope>().default("full"),

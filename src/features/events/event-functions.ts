@@ -34,7 +34,7 @@ export const EVENT_FUNCTIONS: Omit<
   async listEvents(request, { caller }, { em }) {
     const { workspaceId } = caller;
     const { types, pageSize = DEFAULT_PAGE_SIZE } = request;
-    const after = await resolveCursor(em, workspaceId, request.after);
+    const after = resolveCursor(workspaceId, request.after);
     const found = await loadFeed(em, workspaceId, { after, types, limit: pageSize + 1 });
     const events = found.events.slice(0, countThatFit(found.events.slice(0, pageSize), eventBytes));
     const isCut = events.length < found.events.length;
@@ -56,7 +56,7 @@ export const EVENT_FUNCTIONS: Omit<
     const isFromNow = fromNow && request.after === undefined;
     let after = isFromNow
       ? ((await loadFeedEnds(em, [workspaceId])).get(workspaceId) ?? 0)
-      : await resolveCursor(em, workspaceId, request.after);
+      : resolveCursor(workspaceId, request.after);
     let lastSentMs = -Infinity;
     let mayHaveMore = true;
     const cursor = () => (after === 0 ? "" : writeCursor(workspaceId, after));

@@ -15,13 +15,8 @@ export interface EventKey {
 }
 
 const EVENT_ID = /^evt_([A-Za-z0-9_-]{1,64})_([1-9][0-9]{0,8})$/;
-const SUBJECT = /^[A-Za-z0-9_-]{1,64}$/;
 /** The largest value of an `integer` in PostgreSQL. */
 const MAX_NUMBER = 2 ** 31 - 1;
-
-export function isSubject(value: unknown): value is string {
-  return typeof value === "string" && SUBJECT.test(value);
-}
 
 export function isEventNumber(value: unknown): value is number {
   return Number.isInteger(value) && (value as number) > 0 && (value as number) <= MAX_NUMBER;

@@ -11,7 +11,7 @@ interface Subject {
 }
 
 /** An event of a workspace that is not written yet. */
-export interface NewEvent extends Row<Event, "workspace" | "position" | "transaction"> {
+export interface NewEvent extends Row<Event, "workspace" | "position"> {
   /** What its deliveries meet, in test mode alone. */
   readonly deliveryFaults?: DeliveryFaults | undefined;
 }
@@ -54,7 +54,7 @@ export const SUBSCRIBERS = `(
 
 export const SELECT_SUBSCRIBERS = `select id, types ${FROM_SUBSCRIBERS} order by id`;
 
-const COLUMNS = columnsOf(Event, "workspace", "transaction");
+const COLUMNS = columnsOf(Event, "workspace");
 
 /**
  * Those who write events in a workspace wait for each other from here until the end of their
@@ -66,7 +66,7 @@ const RAISE = "select raise_feed($1, $2)";
  * A single event takes its position itself: a row of values is what a distributed database takes in least
  * time.
  */
-const insertOne = insertionOf("event", columnsOf(Event, "workspace", "transaction", "position"), {
+const insertOne = insertionOf("event", columnsOf(Event, "workspace", "position"), {
   computed: { position: "raise_feed($1, 1)" },
 });
 

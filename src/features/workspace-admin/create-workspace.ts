@@ -4,7 +4,9 @@ import type {
   CreateWorkspaceRequest,
   CreateWorkspaceResponseSchema,
 } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
-import type { DatabaseDeps } from "../../db/orm.ts";
+import { isDistributed } from "../../db/distributed.ts";
+import type { DatabaseDeps, EntityManager } from "../../db/orm.ts";
+import { runStatement } from "../../db/statement.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
 import { insertKey } from "../api-keys/api-keys.ts";
 import { changesBetween, recordChange } from "../audit/record-change.ts";
@@ -13,7 +15,6 @@ import {
   PaymentConnection,
   type PaymentProviderName,
 } from "../workspaces/payment-connection.entity.ts";
-import { insertTwin, lockNewWorkspaces } from "./twins.ts";
 import { parseTimeZone, Workspace } from "../workspaces/workspace.entity.ts";
 import { loadAdminWorkspace } from "./admin-workspaces.ts";
 
@@ -41,7 +42,7 @@ export async function createWorkspace(
     await tx.insert(PaymentConnection, { workspace: id, provider, connectedAt: sql`now()` });
   }
   const { data: key, apiKey } = await insertKey(tx, id, { name: null, scope: "full" });
-  const twin = await insertTwin(tx, { id, name });
+  const twin = await insertTwin(tx, id, name);
   const testKey = await insertKey(tx, twin, { name: null, scope: "full" });
   const created = {
     name,
@@ -59,4 +60,22 @@ export async function createWorkspace(
   const workspace = await tx.findOneOrFail(Workspace, id);
   const data = await loadAdminWorkspace(tx, workspace);
   return { data, apiKey, testApiKey: testKey.apiKey };
+}
+
+/**
+ * Has those who insert workspaces into a distributed database wait for each other until the end of their
+ * transactions: two that each insert one and its twin may wait for each other in a circle there.
+ */
+async function lockNewWorkspaces(tx: EntityManager): Promise<void> {
+  if (!(await isDistributed(tx))) return;
+  await runStatement(tx, "select pg_advisory_xact_lock(hashtextextended('new workspaces', 0))");
+}
+
+/** Inserts the test twin of a live workspace, with the payment provider `test`, and gives its id. */
+async function insertTwin(tx: EntityManager, twinOf: number, name: string): Promise<number> {
+  const id = Number(await tx.insert(Workspace, { name, createdAt: sql`now()`, twinOf }));
+  const connection = { provider: "test", connectedAt: sql`now()` } as const;
+  await tx.insert(PaymentConnection, { workspace: id, ...connection });
+  await tx.insert(Feed, { workspace: id, changedAt: sql`now()` });
+  return id;
 }

@@ -246,8 +246,8 @@ test("an event that commits late is not skipped by a cursor returned before", as
   const late = await connectTo(service.databaseUrl);
   await late.query("begin");
   await late.query(
-    `insert into event (workspace_id, subject, number, type, data, created_at)
-     select $1, 'SHP-LATE00000000', 1, 'shipment.created',
+    `insert into event (workspace_id, position, subject, number, type, data, created_at)
+     select $1, raise_feed($1, 1), 'SHP-LATE00000000', 1, 'shipment.created',
             '{"reference": "SHP-LATE00000000"}', now()`,
     [id],
   );

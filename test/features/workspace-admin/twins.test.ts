@@ -1,10 +1,8 @@
 import { expect, test } from "vitest";
 import { MemberService } from "../../../gen/shipments/v1/member_service_pb.js";
 import { EventService } from "../../../gen/shipments/v1/event_service_pb.js";
-import { createInsertTwins } from "../../../src/features/workspace-admin/twins.ts";
 import { ANY_TIME, book, BOOKING, COVERED_ROUTE } from "../../support/bookings.ts";
 import { signIn } from "../../support/browser.ts";
-import { connectTo } from "../../support/database.ts";
 import { errorBody } from "../../support/endpoints.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startReceiver } from "../../support/receiver.ts";
@@ -203,43 +201,4 @@ test("the platform's overview leaves test mode out", async () => {
   });
   expect(totals.data.totals).toMatchObject({ bookings: 1, quotes: 1 });
   expect(totals.top_workspaces).toMatchObject([{ workspace: id, bookings: 1 }]);
-});
-
-test("a workspace that an old process makes between two looks for missing twins gets its own at the second", async () => {
-  const database = await connectTo(service.databaseUrl);
-  const insertOld = async (createdAt: string): Promise<number> => {
-    const sql = `insert into workspace (name, created_at) values ('Old', ${createdAt}) returning id::int`;
-    return (await database.query(sql)).rows[0].id;
-  };
-  const twinsOf = async (ids: readonly number[]) => {
-    const sql = "select twin_of::int as id from workspace where twin_of = any ($1) order by 1";
-    return (await database.query(sql, [ids])).rows.map(({ id }) => id);
-  };
-  const warnings: unknown[] = [];
-  const look = createInsertTwins(service.app.em, { warn: (it: unknown) => void warnings.push(it) });
-  const ids = [await insertOld("now() - interval '1 day'"), await insertOld("now()")];
-  for (let count = 2; count < 5; count++) {
-    await look(new AbortController().signal);
-    expect(await twinsOf(ids)).toEqual(ids);
-    ids.push(await insertOld("now()"));
-  }
-  expect(warnings).toEqual([]);
-});
-
-test("a workspace of before test mode gets its twin when a service starts", async () => {
-  const database = await connectTo(service.databaseUrl);
-  const { rows } = await database.query(
-    "insert into workspace (name, created_at) values ('Old', now()) returning id::int",
-  );
-  const replica = await startService({ database: { url: service.databaseUrl } });
-  const { body } = await eventually("a twin", async () => {
-    const answer = await replica.request(`/admin/v1/workspaces/${rows[0].id}`, {
-      apiKey: operator.key,
-    });
-    return answer.body.data.test_workspace !== null && answer;
-  });
-  const made = await asOperator("POST", `/workspaces/${body.data.test_workspace}/api_keys`, {
-    name: "First",
-  });
-  expect((await book(service, made.body.api_key)).test).toBe(true);
 });

@@ -1,0 +1,11 @@
+import { Migration } from "@mikro-orm/migrations";
+
+/** From the schema of the migrations that the baseline replaces to that of the baseline. */
+export class AdoptBaseline extends Migration {
+  override up(): void {
+    this.addSql("drop function if exists event_take_position_fn() cascade");
+    this.addSql("alter table event drop column transaction");
+    this.addSql("alter table api_key alter column id drop default");
+    this.addSql("delete from applied_migration");
+  }
+}
