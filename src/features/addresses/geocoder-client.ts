@@ -1,3 +1,4 @@
+import { loadOnce } from "../../domain/load-once.ts";
 import type { CallSpan } from "../../pipeline/call.ts";
 import {
   type FoundAddress,
@@ -7,7 +8,6 @@ import {
   type GeocoderRequest,
   GeocoderUnavailable,
 } from "./geocoder.ts";
-import { createGeocoderHttp, type GeocoderHttp, MAX_IN_FLIGHT } from "./geocoder-http.ts";
 import { nominatim } from "./nominatim.ts";
 import { pelias } from "./pelias.ts";
 import { photon } from "./photon.ts";
@@ -36,9 +36,9 @@ export interface GeocoderOptions {
   readonly attribution: string | undefined;
   /** Public geocoders want to know their callers. */
   readonly userAgent: string;
-  /** How long a request may take, in milliseconds; 1,000 unless a test says otherwise. */
+  /** How long a request may take; 1,000 unless a test says otherwise. */
   readonly timeoutMs?: number | undefined;
-  /** A clock that never goes back, in milliseconds. */
+  /** A clock that never goes back. */
   readonly nowMs: () => number;
   readonly onLookUp: (ended: EndedLookUp) => void;
 }
@@ -50,17 +50,56 @@ interface LookUp {
   readonly span: CallSpan | undefined;
 }
 
-/** Builds the client of a geocoder; while that wants a pause, nothing is sent. */
+/** From resolving the name to the end of the answer. */
+const TIMEOUT_MS = 1_000;
+/** Ten addresses take 20 KiB at most. */
+const MAX_ANSWER_BYTES = 256 * 1024;
+const MAX_IN_FLIGHT = 32;
+/** How long to pause after a 429, in seconds. */
+const PAUSE = { usual: 10, most: 600 } as const;
+
+const CONNECTIONS = {
+  connections: MAX_IN_FLIGHT,
+  pipelining: 1,
+  keepAliveTimeout: 4_000,
+  keepAliveMaxTimeout: 10_000,
+  maxHeaderSize: 16 * 1024,
+  allowH2: false,
+} as const;
+
+/**
+ * Builds the client of a geocoder; while that wants a pause, nothing is sent. Redirects are not followed, so that
+ * requests go to its own address alone.
+ */
 export function createGeocoder(options: GeocoderOptions): Geocoder {
-  const { kind, key, userAgent, url, timeoutMs, nowMs } = options;
+  const { kind, key, userAgent, timeoutMs = TIMEOUT_MS, nowMs } = options;
   const adapter: GeocoderAdapter = ADAPTERS[kind];
   const own = { accept: "application/json", "user-agent": userAgent };
   const headers = key === undefined ? own : { ...own, [key.header]: key.value };
-  const http = createGeocoderHttp({ url, timeoutMs, nowMs, headers });
+  const client = loadOnce(() => loadClient(timeoutMs));
+  let pausedUntilMs = -Infinity;
   let inFlight = 0;
 
+  async function send(request: GeocoderRequest, noteStatus: (status: number) => void) {
+    const { request: sendRequest, agent: dispatcher } = await client.get();
+    const signal = AbortSignal.timeout(timeoutMs);
+    const url = addressOf(options.url, request);
+    const response = await sendRequest(url, { headers, dispatcher, signal });
+    const { statusCode, body } = response;
+    noteStatus(statusCode);
+    if (statusCode === 200) return readBounded(body);
+    await body.dump({ limit: MAX_ANSWER_BYTES, signal });
+    if (statusCode !== 429) {
+      const text = `The geocoder answers with the status ${statusCode}.`;
+      throw new GeocoderUnavailable("failed", text);
+    }
+    const seconds = pauseOf([response.headers["retry-after"]].flat()[0]);
+    pausedUntilMs = nowMs() + seconds * 1_000;
+    throw new GeocoderUnavailable("limited", "The geocoder is asked too often.", seconds);
+  }
+
   async function lookUp(given: LookUp): Promise<readonly FoundAddress[]> {
-    const pausedSeconds = http.pausedForSeconds();
+    const pausedSeconds = Math.ceil((pausedUntilMs - nowMs()) / 1_000);
     if (pausedSeconds > 0) {
       throw new GeocoderUnavailable("limited", "The geocoder is asked too often.", pausedSeconds);
     }
@@ -69,7 +108,7 @@ export function createGeocoder(options: GeocoderOptions): Geocoder {
     }
     inFlight++;
     try {
-      return await sendObserved(http, given, options);
+      return await observe(given, options, send);
     } finally {
       inFlight--;
     }
@@ -85,15 +124,17 @@ export function createGeocoder(options: GeocoderOptions): Geocoder {
       const request = adapter.reverseRequest(point);
       return (await lookUp({ request, read: adapter.readReverse, span })).slice(0, 1);
     },
-    close: http.close,
+    async close() {
+      await (await client.peek())?.agent.destroy();
+    },
   };
 }
 
 /** @throws GeocoderUnavailable */
-async function sendObserved(
-  http: GeocoderHttp,
+async function observe(
   { request, read, span }: LookUp,
   { kind: geocoder, url, onLookUp }: GeocoderOptions,
+  send: (request: GeocoderRequest, noteStatus: (status: number) => void) => Promise<string>,
 ): Promise<readonly FoundAddress[]> {
   // Without the parameters, which hold the address.
   const traced = span?.isRecorded ? span.beginRequest("GET", url + request.path) : undefined;
@@ -104,13 +145,13 @@ async function sendObserved(
     onLookUp({ geocoder, outcome, durationMs: performance.now() - startedMs, status, error });
   };
   try {
-    const found = readAnswer(await http.get(request, (given) => (status = given)), read);
+    const found = readAnswer(await send(request, (given) => (status = given)), read);
     end("ok");
     return found;
   } catch (error) {
-    const { outcome, message } = error as GeocoderUnavailable;
-    end(outcome, message);
-    throw error;
+    const failure = error instanceof GeocoderUnavailable ? error : unanswered(error);
+    end(failure.outcome, failure.message);
+    throw failure;
   }
 }
 
@@ -120,4 +161,45 @@ function readAnswer(text: string, read: LookUp["read"]): readonly FoundAddress[]
   } catch {
     throw new GeocoderUnavailable("failed", "The answer of the geocoder cannot be read.");
   }
+}
+
+/** Not before the first request: it is some MiB, which a service without a geocoder saves. */
+async function loadClient(timeoutMs: number) {
+  const { Agent, request } = await import("undici");
+  const limits = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
+  const agent = new Agent({ ...CONNECTIONS, ...limits, connect: { timeout: timeoutMs } });
+  return { request, agent };
+}
+
+function addressOf(url: string, { path, parameters }: GeocoderRequest): string {
+  const all = Object.entries(parameters).map(([name, value]) => [name, String(value)]);
+  return `${url}${path}?${new URLSearchParams(all).toString()}`;
+}
+
+async function readBounded(body: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > MAX_ANSWER_BYTES) {
+      throw new GeocoderUnavailable("failed", "The answer of the geocoder is too large.");
+    }
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function unanswered(error: unknown): GeocoderUnavailable {
+  const isLate = error instanceof Error && /timeout/i.test(error.name);
+  const why = isLate ? "The geocoder does not answer in time." : "The geocoder does not answer.";
+  return new GeocoderUnavailable("unanswered", why);
+}
+
+/** `Retry-After` in whole seconds (RFC 9110, 10.2.3), within bounds. */
+function pauseOf(retryAfter: string | undefined): number {
+  if (retryAfter === undefined) return PAUSE.usual;
+  const seconds = /^\d{1,9}$/.test(retryAfter)
+    ? Number(retryAfter)
+    : Math.ceil((Date.parse(retryAfter) - Date.now()) / 1_000);
+  return Number.isNaN(seconds) ? PAUSE.usual : Math.min(PAUSE.most, Math.max(1, seconds));
 }

@@ -21,18 +21,9 @@ const OLD_SHIPMENTS = `
  * it is found. An open checkout expires at the provider within a day.
  */
 const DELETIONS = [
-  `delete from kept_answer
-   where workspace_id = $1 and key in (
-     select key from kept_answer where workspace_id = $1 and created_at < $2 limit ${BATCH})
-   returning 1`,
-  `delete from used_quote
-   where workspace_id = $1 and quote_id in (
-     select quote_id from used_quote where workspace_id = $1 and used_at < $2 limit ${BATCH})
-   returning 1`,
-  `delete from webhook_delivery
-   where workspace_id = $1 and id in (
-     select id from webhook_delivery where workspace_id = $1 and created_at < $2 limit ${BATCH})
-   returning 1`,
+  deletionOf("kept_answer", "key", "created_at"),
+  deletionOf("used_quote", "quote_id", "used_at"),
+  deletionOf("webhook_delivery", "id", "created_at"),
   `with oldest as (
      select subject, number, created_at from event where workspace_id = $1
      order by event.position limit ${BATCH}
@@ -65,6 +56,14 @@ const DELETIONS = [
      limit ${BATCH})
    returning 1`,
 ] as const;
+
+function deletionOf(table: string, key: string, time: string): string {
+  return `
+    delete from ${table}
+    where workspace_id = $1 and ${key} in (
+      select ${key} from ${table} where workspace_id = $1 and ${time} < $2 limit ${BATCH})
+    returning 1`;
+}
 
 /**
  * Deletes the data of a test twin from before a time, in batches, each in a transaction of its own.
