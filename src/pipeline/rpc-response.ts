@@ -1,4 +1,5 @@
-import type { Message } from "@bufbuild/protobuf";
+import type { DescMessage, Message, MessageShape } from "@bufbuild/protobuf";
+import { compileToJson, compileToMessage, type RecordOf } from "../json/records.ts";
 
 /**
  * A response in both forms, of which only the one that is needed is made: reads answer straight from
@@ -14,6 +15,17 @@ export class LazyResponse<M extends Message = Message> {
     this.message = message;
     this.json = json;
   }
+}
+
+/** Compiles what responds with a record. */
+export function compileResponse<Desc extends DescMessage>(schema: Desc) {
+  const toMessage = compileToMessage(schema);
+  const toJson = compileToJson(schema);
+  return (record: RecordOf<MessageShape<Desc>>) =>
+    new LazyResponse<MessageShape<Desc>>(
+      () => toMessage(record),
+      () => toJson(record),
+    );
 }
 
 /** A document, and what HTTP says of it. */

@@ -2,11 +2,10 @@ import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 import {
   type Customer as CustomerMessage,
-  type CustomerAddress as CustomerAddressMessage,
-  CustomerAddressSchema,
   type CustomerFigures,
+  CustomerSchema,
 } from "../../../gen/shipments/v1/customer_pb.js";
-import { create } from "@bufbuild/protobuf";
+import { compileToMessage, type RecordOf } from "../../json/records.ts";
 import { columnsOf, type Row } from "../../db/columns.ts";
 
 /**
@@ -97,35 +96,32 @@ function jsonOf(columns: ReturnType<typeof columnsOf>, table: string): string {
   return `json_build_object(${columns.map(({ property, name }) => `'${property}', ${table}.${name}`).join(", ")})`;
 }
 
-/** A customer as callers see it with a shipment. */
-export function customerMessage({ id, name, email, idNumber }: CustomerRow): CustomerMessage {
+/** A customer as callers see it with a shipment: without the rest. */
+export function customerRecord({ id, name, email, idNumber }: CustomerRow) {
   return {
-    $typeName: "shipments.v1.Customer",
-    id: BigInt(id),
+    id,
     name,
     email,
-    idNumber: idNumber ?? undefined,
+    idNumber,
+    phone: null,
+    notes: null,
+    defaultPickup: null,
+    defaultDropoff: null,
+    figures: null,
+    etag: null,
   };
+}
+
+const toMessage = compileToMessage(CustomerSchema);
+
+export function customerMessage(row: CustomerRow): CustomerMessage {
+  return toMessage(customerRecord(row));
 }
 
 /** @param figures undefined where they were not requested */
 export function customerRecordMessage(
   record: CustomerRecord,
-  figures: CustomerFigures | undefined,
+  figures: RecordOf<CustomerFigures> | undefined,
 ): CustomerMessage {
-  return {
-    ...customerMessage(record),
-    phone: record.phone ?? undefined,
-    notes: record.notes ?? undefined,
-    defaultPickup: addressMessage(record.defaultPickup),
-    defaultDropoff: addressMessage(record.defaultDropoff),
-    figures,
-    etag: String(record.version),
-  };
-}
-
-function addressMessage(stored: StoredAddress | null): CustomerAddressMessage | undefined {
-  if (stored === null) return undefined;
-  const { address, lat, lng } = stored;
-  return create(CustomerAddressSchema, { address, lat: lat ?? undefined, lng: lng ?? undefined });
+  return toMessage({ ...record, figures, etag: String(record.version) });
 }

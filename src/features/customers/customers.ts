@@ -2,6 +2,7 @@ import type { CustomerFigures } from "../../../gen/shipments/v1/customer_pb.js";
 import type { CustomerService } from "../../../gen/shipments/v1/customer_service_pb.js";
 import { columnsOf, readRecordId, rowValues } from "../../db/columns.ts";
 import { isUniqueViolation } from "../../db/database-error.ts";
+import type { RecordOf } from "../../json/records.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import { refuse } from "../../domain/refusal.ts";
@@ -18,7 +19,7 @@ export interface CustomerDeps {
     em: EntityManager,
     workspace: number,
     customers: readonly number[],
-  ) => Promise<ReadonlyMap<number, CustomerFigures>>;
+  ) => Promise<ReadonlyMap<number, RecordOf<CustomerFigures>>>;
 }
 
 export type CustomerFunctions = Omit<

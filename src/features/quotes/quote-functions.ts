@@ -1,16 +1,20 @@
-import type {
-  BatchCreateQuotesRequestValid,
-  CreateQuoteRequest,
-  CreateQuoteRequestValid,
+import {
+  type BatchCreateQuotesRequestValid,
+  type CreateQuoteRequest,
+  type CreateQuoteRequestValid,
+  type CreateQuoteResponse,
+  CreateQuoteResponseSchema,
 } from "../../../gen/shipments/v1/quote_service_pb.js";
 import { breakDown } from "../../domain/pricing/breakdown.ts";
 import { quoteWithZones, routeOf, zoneIdentityAt } from "../../domain/pricing/pricing.ts";
 import { sealQuote } from "../../domain/pricing/sealed-quote.ts";
+import { compileToMessage, type RecordOf } from "../../json/records.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { LazyResponse } from "../../pipeline/rpc-response.ts";
+import { compileResponse } from "../../pipeline/rpc-response.ts";
 import type { TariffCache } from "../tariffs/versions/tariff-cache.ts";
 import { byTestClock, timeOf } from "../workspaces/test-clock.ts";
-import { madeQuoteJson, madeQuoteMessage, type MadeQuote } from "./quote-response.ts";
+import { quoteRecord } from "../tariffs/versions/quote-message.ts";
+import { breakdownRecord } from "./breakdown-record.ts";
 import { quoteWindows } from "./quote-windows.ts";
 import type { QuoteKeys } from "./quote-keys.ts";
 import { quoteEach, type ValidateRoute } from "./quote-each.ts";
@@ -25,21 +29,20 @@ export interface QuoteDeps {
 /** For how long a price holds by default. */
 const VALID_FOR_SECONDS = 900;
 
+const respond = compileResponse(CreateQuoteResponseSchema);
+const toMessage = compileToMessage(CreateQuoteResponseSchema);
+
 export const QUOTE_FUNCTIONS = {
-  createQuote: byTestClock((request: CreateQuoteRequestValid, call, deps: QuoteDeps) => {
-    const made = makeQuote(request, call, deps);
-    return new LazyResponse(
-      () => madeQuoteMessage(made),
-      () => madeQuoteJson(made),
-    );
-  }),
+  createQuote: byTestClock((request: CreateQuoteRequestValid, call, deps: QuoteDeps) =>
+    respond(makeQuote(request, call, deps)),
+  ),
 
   /** The errors of a route are in its own result. */
   batchCreateQuotes: byTestClock(
     ({ routes }: BatchCreateQuotesRequestValid, call, deps: QuoteDeps) => ({
       results: quoteEach(routes, call, {
         validate: deps.validateNewQuote,
-        quote: (route) => madeQuoteMessage(makeQuote(route as CreateQuoteRequestValid, call, deps)),
+        quote: (route) => toMessage(makeQuote(route as CreateQuoteRequestValid, call, deps)),
       }),
     }),
   ),
@@ -55,24 +58,23 @@ function makeQuote(
   request: CreateQuoteRequestValid,
   call: Pick<Call, "caller" | "testTime">,
   { tariffs, quoteKeys, now }: QuoteDeps,
-): MadeQuote {
+): RecordOf<CreateQuoteResponse> {
   const { version, pricing } = tariffs.current();
   const route = routeOf(request);
   const { quote: quoted, zones } = quoteWithZones(pricing, route);
   const createdAtMs = timeOf(call, now).getTime();
   const { quote, windows } = quoteWindows(pricing, { quoted, route, request }, createdAtMs);
   const made = {
-    id: undefined,
-    quote,
-    windows,
-    lines: [],
+    ...quoteRecord(quote, windows),
+    id: null,
+    breakdown: [],
     zones: {
       pickup: zoneIdentityAt(pricing, zones.pickup),
       dropoff: zoneIdentityAt(pricing, zones.dropoff),
     },
     tariffVersion: version,
-    createdAtMs,
-    expiresAtMs: undefined,
+    createdAt: createdAtMs,
+    expiresAt: null,
   };
   if (!quote.covered) return made;
   const expiresAtMs = createdAtMs + (request.validForSeconds ?? VALID_FOR_SECONDS) * 1_000;
@@ -86,5 +88,10 @@ function makeQuote(
   };
   const windowFees = [windows.pickup, windows.dropoff].map((window) => window?.feeMinor ?? 0);
   const lines = breakDown(pricing.fees, route.weightKg, quote, windowFees)!;
-  return { ...made, id: sealQuote(held, quoteKeys.current()), lines, expiresAtMs };
+  return {
+    ...made,
+    id: sealQuote(held, quoteKeys.current()),
+    breakdown: breakdownRecord(lines, quote.currency),
+    expiresAt: expiresAtMs,
+  };
 }

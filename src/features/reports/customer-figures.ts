@@ -1,11 +1,7 @@
-import { create } from "@bufbuild/protobuf";
-import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import {
-  CustomerFiguresSchema,
-  type CustomerFigures,
-} from "../../../gen/shipments/v1/customer_pb.js";
+import type { CustomerFigures } from "../../../gen/shipments/v1/customer_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
+import type { RecordOf } from "../../json/records.ts";
 import { bookedMessage, type Revenue, REVENUE_FIGURES } from "./overview.ts";
 
 /**
@@ -43,19 +39,16 @@ export async function loadCustomerFigures(
   em: EntityManager,
   workspace: number,
   customers: readonly number[],
-): Promise<ReadonlyMap<number, CustomerFigures>> {
+): Promise<ReadonlyMap<number, RecordOf<CustomerFigures>>> {
   const asked = JSON.stringify(customers.map((id) => ({ id })));
   const rows = await runStatement<Row>(em, FIGURES, [workspace, asked]);
   const own = Map.groupBy(rows, ({ customer }) => customer);
-  return new Map(customers.map((id) => [id, figuresMessage(own.get(id) ?? [])]));
+  return new Map(customers.map((id) => [id, figuresOf(own.get(id) ?? [])]));
 }
 
-function figuresMessage(rows: readonly Row[]): CustomerFigures {
+function figuresOf(rows: readonly Row[]): RecordOf<CustomerFigures> {
   const { bookings, revenue } = bookedMessage(rows);
   const lastMs = Math.max(...rows.map(({ lastBookedAtMs }) => lastBookedAtMs));
-  return create(CustomerFiguresSchema, {
-    shipments: bookings,
-    revenue,
-    ...(rows.length === 0 ? {} : { lastBookedAt: timestampFromMs(Math.round(lastMs)) }),
-  });
+  const lastBookedAt = rows.length === 0 ? null : Math.round(lastMs);
+  return { shipments: bookings, revenue, lastBookedAt };
 }

@@ -1,9 +1,5 @@
-import { create, type MessageInitShape } from "@bufbuild/protobuf";
-import {
-  OverviewSchema,
-  type Overview,
-  type RevenueSchema,
-} from "../../../gen/shipments/v1/report_pb.js";
+import { create } from "@bufbuild/protobuf";
+import { OverviewSchema, type Overview } from "../../../gen/shipments/v1/report_pb.js";
 import { toMajor } from "../../domain/pricing/money.ts";
 import type { ReportDays } from "./report-days.ts";
 import { USAGE_DAYS } from "./usage-counter.ts";
@@ -103,10 +99,7 @@ export function bookedMessage(booked: readonly Revenue[]) {
   };
 }
 
-function revenueMessage(
-  currency: string,
-  rows: readonly Revenue[],
-): MessageInitShape<typeof RevenueSchema> {
+function revenueMessage(currency: string, rows: readonly Revenue[]) {
   return {
     currency,
     paid: toMajor(sumOf(rows, "paidMinor"), currency),

@@ -4,6 +4,7 @@ import {
   type ExportShipmentsRequestValid,
   type ExportShipmentsResponse,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { ShipmentSchema } from "../../../gen/shipments/v1/shipment_pb.js";
 import { createSemaphore } from "../../db/semaphore.ts";
 import { runStatement } from "../../db/statement.ts";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
@@ -108,59 +109,43 @@ function tooMany(): Refusal {
   );
 }
 
-type Json = ReturnType<typeof shipmentJson>;
-type Cell = string | number | null | undefined;
+type Cell = string | number | object | null | undefined;
 
-/** The columns in their order, named as the fields of a shipment. New ones are added at the end. */
-const COLUMNS: Readonly<Record<string, (shipment: Json) => Cell>> = {
-  reference: (it) => it.reference,
-  external_reference: (it) => it.external_reference,
-  status: (it) => it.status,
-  payment_status: (it) => it.payment_status,
-  created_at: (it) => it.created_at,
-  customer_id: (it) => it.customer.id,
-  customer_name: (it) => it.customer.name,
-  customer_email: (it) => it.customer.email,
-  customer_id_number: (it) => it.customer.id_number,
-  pickup_address: (it) => it.pickup_address,
-  pickup_lat: (it) => it.pickup_lat,
-  pickup_lng: (it) => it.pickup_lng,
-  pickup_window_start: (it) => it.pickup_window?.start,
-  pickup_window_end: (it) => it.pickup_window?.end,
-  dropoff_address: (it) => it.dropoff_address,
-  dropoff_lat: (it) => it.dropoff_lat,
-  dropoff_lng: (it) => it.dropoff_lng,
-  dropoff_window_start: (it) => it.dropoff_window?.start,
-  dropoff_window_end: (it) => it.dropoff_window?.end,
-  weight_kg: (it) => it.weight_kg,
-  distance_km: (it) => it.distance_km,
-  distance_fee: (it) => it.distance_fee,
-  weight_fee: (it) => it.weight_fee,
-  window_fee: (it) => it.window_fee,
-  subtotal: (it) => it.subtotal,
-  base_fee: (it) => it.base_fee,
-  total: (it) => it.total,
-  currency: (it) => it.currency,
-  refunded_amount: (it) => it.payment_details?.refunded_amount,
-  cancelled_at: (it) => it.cancelled_at,
-  cancel_reason: (it) => it.cancel_reason,
-  cancel_note: (it) => it.cancel_note,
-  created_by: (it) => it.created_by,
-  updated_at: (it) => it.updated_at,
-  metadata: (it) => JSON.stringify(it.metadata),
-  disputed_amount: (it) => it.payment_details?.disputed_amount,
-};
+/** The first columns in their order, as paths in a shipment's JSON. */
+const FIRST = `reference external_reference status payment_status created_at
+  customer.id customer.name customer.email customer.id_number
+  pickup_address pickup_lat pickup_lng pickup_window.start pickup_window.end
+  dropoff_address dropoff_lat dropoff_lng dropoff_window.start dropoff_window.end
+  weight_kg distance_km distance_fee weight_fee window_fee subtotal base_fee total currency
+  payment_details.refunded_amount cancelled_at cancel_reason cancel_note created_by updated_at metadata
+  payment_details.disputed_amount`.split(/\s+/);
+const LEFT_OUT = ["etag", "test", "quote_id"];
 
-const CELLS = Object.values(COLUMNS);
+/** What else a shipment has is added at the end, so that files keep the columns that they had. */
+const COLUMNS = [
+  ...FIRST,
+  ...ShipmentSchema.fields
+    .filter(({ fieldKind, name }) => /scalar|enum/.test(fieldKind) && !LEFT_OUT.includes(name))
+    .map(({ name }) => name)
+    .filter((name) => !FIRST.includes(name)),
+];
 
-function lineOf(shipment: Json): string {
-  return `${CELLS.map((cellOf) => cellText(cellOf(shipment))).join()}\r\n`;
+const PATHS = COLUMNS.map((path) => path.split("."));
+
+function lineOf(shipment: object): string {
+  return `${PATHS.map((path) => cellText(cellAt(path, shipment))).join()}\r\n`;
+}
+
+function cellAt(path: readonly string[], shipment: object): Cell {
+  return path.reduce<Cell>((at, name) => (at as Record<string, Cell> | null)?.[name], shipment);
 }
 
 /** A cell as RFC 4180 has it, without what a spreadsheet would run. */
 function cellText(cell: Cell): string {
-  if (typeof cell !== "string") return cell === undefined || cell === null ? "" : String(cell);
-  const text = cell.replace(FORMULA, "$1'");
+  if (typeof cell === "number") return String(cell);
+  if (cell === undefined || cell === null) return "";
+  const written = typeof cell === "string" ? cell : JSON.stringify(cell);
+  const text = written.replace(FORMULA, "$1'");
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
@@ -172,4 +157,6 @@ function cellText(cell: Cell): string {
 const FORMULA = /(^|[;\t\r\n])(?="*[=+\-@＝＋－＠])/g;
 
 /** Spreadsheets know UTF-8 by the byte order mark. */
-const HEADER = Buffer.from(`\uFEFF${Object.keys(COLUMNS).join()}\r\n`);
+const HEADER = Buffer.from(
+  `\uFEFF${COLUMNS.map((path) => path.replace("payment_details.", "").replace(".", "_")).join()}\r\n`,
+);

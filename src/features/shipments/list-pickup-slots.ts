@@ -1,11 +1,7 @@
-import { create } from "@bufbuild/protobuf";
-import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import {
   ListPickupSlotsResponseSchema,
   type ListPickupSlotsRequestValid,
-  type ListPickupSlotsResponse,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import { SlotUnavailableReason } from "../../../gen/shipments/v1/window_pb.js";
 import { toMajor } from "../../domain/pricing/money.ts";
 import {
   calendarsOf,
@@ -15,14 +11,15 @@ import {
   type CoveredQuote,
 } from "../../domain/pricing/pricing.ts";
 import { Refusal, refuse } from "../../domain/refusal.ts";
-import { dayNumberOf, type Calendar } from "../../domain/schedule/calendar.ts";
-import type { WindowDecision, WindowRefusalReason } from "../../domain/schedule/decide-window.ts";
+import { type Calendar, dayNumberOf } from "../../domain/schedule/calendar.ts";
 import { listSlots, type DecidedSlot } from "../../domain/schedule/slots.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { LazyResponse } from "../../pipeline/rpc-response.ts";
+import { compileResponse } from "../../pipeline/rpc-response.ts";
 import { timeOf } from "../workspaces/test-clock.ts";
 import { coverageViolations } from "./check-booking.ts";
 import type { QuoteDeps } from "./quote-shipment.ts";
+
+const respond = compileResponse(ListPickupSlotsResponseSchema);
 
 /** How many dates are listed unless the request says. */
 const DEFAULT_DAYS = 7;
@@ -38,7 +35,7 @@ export function listPickupSlots(
   request: ListPickupSlotsRequestValid,
   call: Pick<Call, "testTime">,
   { tariffs, now }: QuoteDeps,
-): LazyResponse<ListPickupSlotsResponse> {
+) {
   const { pricing } = tariffs.current();
   const route = routeOf(request);
   const quoted = quote(pricing, route);
@@ -51,10 +48,15 @@ export function listPickupSlots(
     days: request.days ?? DEFAULT_DAYS,
   });
   const slots = pickup === undefined ? [] : listSlots(pickup, dates(pickup), nowMs);
-  return new LazyResponse(
-    () => slotsMessage(slots, pickup, quoted),
-    () => slotsJson(slots, pickup, quoted),
-  );
+  const priceOf = createPrices(quoted);
+  return respond({
+    data: slots.map((slot) => slotRecord(slot, priceOf(slot.decision.feeMinor))),
+    nextPageToken: "",
+    timeZone: pickup?.schedule.timeZone,
+    slotMinutes: pickup?.schedule.slotMinutes,
+    asSoonAsPossible: pickup?.schedule.asSoonAsPossible ?? true,
+    currency: quoted.currency,
+  });
 }
 
 /** The number of a date that the pattern of the field has let through. */
@@ -67,79 +69,26 @@ function givenDay(date: string): number {
   });
 }
 
-/** A slot is within the hours and of a good length, so that only its time can be wrong. */
-const UNAVAILABLE = {
-  CUT_OFF_PASSED: ["cut_off_passed", SlotUnavailableReason.CUT_OFF_PASSED],
-  TOO_SOON: ["too_soon", SlotUnavailableReason.TOO_SOON],
-  TOO_FAR_AHEAD: ["too_far_ahead", SlotUnavailableReason.TOO_FAR_AHEAD],
-} as const satisfies Partial<Record<WindowRefusalReason, unknown>>;
-
-function unavailableReason({ faults: [fault] }: WindowDecision) {
-  return fault && UNAVAILABLE[fault.reason as keyof typeof UNAVAILABLE];
-}
-
-function slotsMessage(
-  slots: readonly DecidedSlot[],
-  calendar: Calendar | undefined,
-  quoted: CoveredQuote,
-): ListPickupSlotsResponse {
-  const priceOf = createPrices(quoted);
-  return create(ListPickupSlotsResponseSchema, {
-    data: slots.map(({ slot, decision }) => ({
-      start: timestampFromMs(slot.startMs),
-      end: timestampFromMs(slot.endMs),
-      localStart: slot.localStart,
-      localEnd: slot.localEnd,
-      ...(decision.cutOffAtMs === undefined
-        ? {}
-        : { cutOffAt: timestampFromMs(decision.cutOffAtMs) }),
-      available: decision.faults.length === 0,
-      unavailableReason: unavailableReason(decision)?.[1],
-      price: priceOf(decision.feeMinor),
-    })),
-    timeZone: calendar?.schedule.timeZone,
-    slotMinutes: calendar?.schedule.slotMinutes,
-    asSoonAsPossible: calendar?.schedule.asSoonAsPossible ?? true,
-    currency: quoted.currency,
-  });
-}
-
-/** The same as the JSON dialect of `/v1` writes it, at a third of the cost. */
-function slotsJson(
-  slots: readonly DecidedSlot[],
-  calendar: Calendar | undefined,
-  quoted: CoveredQuote,
-) {
-  const priceOf = createPrices(quoted);
-  const cutOffText = remember((ms) => new Date(ms).toISOString());
+function slotRecord({ slot, decision }: DecidedSlot, price: number) {
+  const { start, end, localStart, localEnd } = slot;
+  const [fault] = decision.faults;
   return {
-    data: slots.map(({ slot, decision }) => ({
-      start: slot.start,
-      end: slot.end,
-      local_start: slot.localStart,
-      local_end: slot.localEnd,
-      cut_off_at: decision.cutOffAtMs === undefined ? null : cutOffText(decision.cutOffAtMs),
-      available: decision.faults.length === 0,
-      unavailable_reason: unavailableReason(decision)?.[0] ?? null,
-      price: priceOf(decision.feeMinor),
-    })),
-    next_page_token: "",
-    time_zone: calendar?.schedule.timeZone ?? null,
-    slot_minutes: calendar?.schedule.slotMinutes ?? null,
-    as_soon_as_possible: calendar?.schedule.asSoonAsPossible ?? true,
-    currency: quoted.currency,
+    start,
+    end,
+    localStart,
+    localEnd,
+    cutOffAt: decision.cutOffAtMs,
+    available: fault === undefined,
+    // A slot is within the hours and of a good length, so that only its time can be wrong.
+    unavailableReason: fault?.reason.toLowerCase(),
+    price,
   };
 }
 
-/** What a shipment costs by the fee of its window. */
+/** What a shipment costs by the fee of its window, which many slots share. */
 function createPrices(quoted: CoveredQuote): (feeMinor: number) => number {
-  return remember((feeMinor) =>
-    toMajor(withWindowFee(quoted, feeMinor).totalMinor, quoted.currency),
-  );
-}
-
-/** Many slots have one fee, and one cut-off. */
-function remember<Value>(valueOf: (key: number) => Value): (key: number) => Value {
-  const known = new Map<number, Value>();
-  return (key) => known.getOrInsertComputed(key, valueOf);
+  const known = new Map<number, number>();
+  const priceOf = (feeMinor: number) =>
+    toMajor(withWindowFee(quoted, feeMinor).totalMinor, quoted.currency);
+  return (feeMinor) => known.getOrInsertComputed(feeMinor, priceOf);
 }

@@ -1,20 +1,21 @@
-import { create } from "@bufbuild/protobuf";
 import {
   type ListShipmentsRequestValid,
-  type ListShipmentsResponse,
   ListShipmentsResponseSchema,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { isInstant } from "../../domain/instant.ts";
 import { isReference } from "../../domain/shipment/shipment-reference.ts";
 import { statesWith } from "../../domain/shipment/shipment-state.ts";
-import type { Call, WorkspaceCaller } from "../../pipeline/call.ts";
+import type { Call } from "../../pipeline/call.ts";
+import { runStatement } from "../../db/statement.ts";
 import { endPage, jsonBytes, readPage } from "../../pipeline/page.ts";
-import { LazyResponse, type RpcResponse } from "../../pipeline/rpc-response.ts";
+import { compileResponse } from "../../pipeline/rpc-response.ts";
 import type { ShipmentDeps } from "./change-shipment.ts";
 import { listParts, readShipmentFilters, selectListed, timeText } from "./shipment-filters.ts";
-import { shipmentJson, shipmentMessage } from "./shipment-message.ts";
+import { shipmentJson, shipmentRecord } from "./shipment-message.ts";
 import { readShipmentOrder, type ShipmentOrder } from "./shipment-order.ts";
-import { selectShipments, SHIPMENT_COLUMN, type ShipmentRow } from "./shipment-row.ts";
+import { SHIPMENT_COLUMN, type ShipmentRow, shipmentRows } from "./shipment-row.ts";
+
+const respond = compileResponse(ListShipmentsResponseSchema);
 
 /**
  * Lists shipments of the workspace, newest first unless asked otherwise. A page begins after the sort key of
@@ -27,12 +28,12 @@ export async function listShipments(
   request: ListShipmentsRequestValid,
   { caller }: Call,
   deps: Pick<ShipmentDeps, "em" | "versionFees">,
-): Promise<RpcResponse<ListShipmentsResponse>> {
+) {
   const filters = readShipmentFilters(caller.workspaceId, request);
   const states = statesWith(filters);
   const order = readShipmentOrder(request.orderBy, states, filters);
   const page = readPage(request, { ...filters, order: order.name }, readPositionIn(order));
-  if (states.length === 0) return create(ListShipmentsResponseSchema);
+  if (states.length === 0) return respond({ data: [], nextPageToken: "" });
 
   const values: unknown[] = [caller.workspaceId];
   let parts = listParts(states, filters, values, order.index);
@@ -46,21 +47,19 @@ export async function listShipments(
   const end = `limit $${values.push(page.limit)}`;
   const inOrder = by.map((key) => `${key} ${order.descends ? "desc" : "asc"}`).join(", ");
   const sql = selectListed(SHIPMENT_COLUMN, parts, end, inOrder);
-  const found = await selectShipments(deps, sql, values);
+  const selected = await runStatement<{ shipment: string }>(deps.em, sql, values);
+  const columns = selected.map(({ shipment }) => shipment);
+  const found = await shipmentRows(columns, deps.versionFees);
   const { rows, nextPageToken } = endPage(
-    found,
+    found.map((row, i) => ({ row, column: columns[i]! })),
     page,
-    (row) => positionIn(order, row),
-    (row) => shipmentBytes(row, caller),
+    ({ row }) => positionIn(order, row),
+    ({ row, column }) => {
+      const most = WITHOUT_COLUMN + UNIT_BYTES * column.length;
+      return most <= SMALL ? most : WITHOUT_COLUMN + jsonBytes(shipmentJson(row, caller));
+    },
   );
-  return new LazyResponse<ListShipmentsResponse>(
-    () => ({
-      $typeName: "shipments.v1.ListShipmentsResponse",
-      data: rows.map((row) => shipmentMessage(row, caller)),
-      nextPageToken,
-    }),
-    () => ({ data: rows.map((row) => shipmentJson(row, caller)), next_page_token: nextPageToken }),
-  );
+  return respond({ data: rows.map(({ row }) => shipmentRecord(row, caller)), nextPageToken });
 }
 
 /** The sort key of a shipment as a page token has it: after time and reference that of an order of its own. */
@@ -81,30 +80,9 @@ function readPositionIn({ isKey }: Pick<ShipmentOrder, "isKey">) {
   };
 }
 
-/** More than everything takes that is not the caller's text: names of fields, numbers and times. */
-const WITHOUT_TEXT = 3 * 1024;
-/** The most bytes of one UTF-16 unit, as JSON writes control characters (`\u0001`). */
-const UNIT_BYTES = 6;
+/** More than a shipment takes beyond what is in its column: names of fields, and the breakdown. */
+const WITHOUT_COLUMN = 3 * 1024;
+/** The most bytes of one UTF-16 unit; the column is JSON, in which control characters are escaped already. */
+const UNIT_BYTES = 3;
 /** As many shipments of this size as a page may have fit on it, so they are not measured. */
 const SMALL = 24 * 1024;
-
-/** The most bytes that a shipment takes in an answer, in whatever form. */
-export function shipmentBytes(row: ShipmentRow, caller: WorkspaceCaller): number {
-  const estimate = WITHOUT_TEXT + UNIT_BYTES * textLength(row);
-  return estimate <= SMALL ? estimate : WITHOUT_TEXT + jsonBytes(shipmentJson(row, caller));
-}
-
-function textLength(row: ShipmentRow): number {
-  const { customer, metadata } = row;
-  let length =
-    row.pickupAddress.length +
-    row.dropoffAddress.length +
-    customer.name.length +
-    customer.email.length +
-    (row.createdBy?.length ?? 0) +
-    (customer.idNumber?.length ?? 0) +
-    (row.cancelNote?.length ?? 0) +
-    (row.externalReference?.length ?? 0);
-  for (const key in metadata) length += key.length + (metadata[key] as string).length;
-  return length;
-}

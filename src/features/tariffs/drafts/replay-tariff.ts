@@ -10,13 +10,17 @@ import { sumToMajor, toMajor } from "../../../domain/pricing/money.ts";
 import type { Replay } from "../../../domain/pricing/replay.ts";
 import { routeOf } from "../../../domain/pricing/pricing.ts";
 import { readRecordId } from "../../../db/columns.ts";
+import { QuoteFailureTypeSchema } from "../../../../gen/shipments/v1/quote_pb.js";
+import { compileEnumNumber } from "../../../json/records.ts";
 import type { OperatorCall } from "../../../pipeline/call.ts";
 import { loadVersionInForce, noTariffInForceError } from "../versions/load-version.ts";
-import { FAILURE_TYPE, quoteMessage } from "../versions/quote-message.ts";
+import { quoteMessage } from "../versions/quote-message.ts";
 import { windowsOf } from "../versions/window-message.ts";
 import { TaskTooLargeError } from "../tasks/run-tariff-task.ts";
 import { TOO_LARGE, faultyTariffError, type DraftDeps } from "./check-stored-draft.ts";
 import { draftEtag, draftNotFoundError } from "./tariff-drafts.ts";
+
+const failureTypeOf = compileEnumNumber(QuoteFailureTypeSchema);
 
 /** How many shipments are replayed unless the request says. */
 const DEFAULT_SHIPMENTS = 1_000;
@@ -91,7 +95,7 @@ export function replayMessage({ comparison, ...counts }: Replay): TariffReplay {
       shipment: reference,
       totalInForce: toMajor(inForceMinor, currency),
       message,
-      failureType: FAILURE_TYPE[failure],
+      failureType: failureTypeOf(failure),
     })),
   });
 }

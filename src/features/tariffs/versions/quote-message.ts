@@ -1,41 +1,31 @@
-import { create } from "@bufbuild/protobuf";
-import {
-  QuoteFailureType,
-  QuoteShipmentResponseSchema,
-  type QuoteShipmentResponse,
-} from "../../../../gen/shipments/v1/quote_pb.js";
-import type { BookedWindow, Ends } from "../../../domain/schedule/decide-windows.ts";
+import { QuoteShipmentResponseSchema } from "../../../../gen/shipments/v1/quote_pb.js";
 import { toMajor } from "../../../domain/pricing/money.ts";
 import { priceInMajor, type Quote } from "../../../domain/pricing/pricing.ts";
-import { windowMessage } from "./window-message.ts";
+import type { BookedWindow, Ends } from "../../../domain/schedule/decide-windows.ts";
+import { compileToMessage } from "../../../json/records.ts";
+import { windowRecord } from "./window-message.ts";
 
-/** What kinds of failures are called for callers. */
-export const FAILURE_TYPE = {
-  coverage: QuoteFailureType.COVERAGE,
-  weight: QuoteFailureType.WEIGHT,
-  window: QuoteFailureType.WINDOW,
-} as const;
+const toMessage = compileToMessage(QuoteShipmentResponseSchema);
+
+export function quoteMessage(quote: Quote, windows?: Partial<Ends<BookedWindow>>) {
+  return toMessage(quoteRecord(quote, windows));
+}
 
 /** A quote as callers see it: the price, or the first failure that stands in its way. */
-export function quoteMessage(
-  quote: Quote,
-  { pickup, dropoff }: Partial<Ends<BookedWindow>> = {},
-): QuoteShipmentResponse {
-  if (quote.covered) {
-    return create(QuoteShipmentResponseSchema, {
-      covered: true,
-      ...priceInMajor(quote),
-      pickupWindow: pickup && windowMessage(pickup),
-      dropoffWindow: dropoff && windowMessage(dropoff),
-    });
-  }
-  const { failures, baseFeeMinor, currency } = quote;
-  const [{ failure, message }] = failures;
-  return create(QuoteShipmentResponseSchema, {
-    covered: false,
-    failureType: FAILURE_TYPE[failure],
-    message,
-    baseFee: toMajor(baseFeeMinor, currency),
-    currency,
-  });
+export function quoteRecord(quote: Quote, { pickup, dropoff }: Partial<Ends<BookedWindow>> = {}) {
+  const { covered } = quote;
+  const failure = covered ? undefined : quote.failures[0];
+  return {
+    covered,
+    failureType: failure?.failure,
+    message: failure?.message,
+    ...(covered ? priceInMajor(quote) : noPrice(quote)),
+    pickupWindow: pickup && windowRecord(pickup),
+    dropoffWindow: dropoff && windowRecord(dropoff),
+  };
+}
+
+function noPrice({ baseFeeMinor, currency }: Quote): ReturnType<typeof priceInMajor> {
+  const none = { distanceKm: 0, distanceFee: 0, weightFee: 0, subtotal: 0, windowFee: 0, total: 0 };
+  return { ...none, baseFee: toMajor(baseFeeMinor, currency), currency };
 }

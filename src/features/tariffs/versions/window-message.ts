@@ -1,17 +1,11 @@
-import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import type { AcceptedWindow, TimeWindow } from "../../../../gen/shipments/v1/window_pb.js";
+import type { TimeWindow } from "../../../../gen/shipments/v1/window_pb.js";
 import { toInstantMs } from "../../../domain/instant.ts";
 import type { Span } from "../../../domain/schedule/calendar.ts";
 import type { BookedWindow, Ends } from "../../../domain/schedule/decide-windows.ts";
 
 /** A window as callers see it. */
-export function windowMessage({ startMs, endMs, timeZone }: BookedWindow): AcceptedWindow {
-  return {
-    $typeName: "shipments.v1.AcceptedWindow",
-    start: timestampFromMs(startMs),
-    end: timestampFromMs(endMs),
-    timeZone,
-  };
+export function windowRecord({ startMs, endMs, timeZone }: BookedWindow) {
+  return { start: startMs, end: endMs, timeZone };
 }
 
 /** The windows of a request, in whole milliseconds. */

@@ -1,0 +1,10 @@
+import type { BreakdownLine } from "../../domain/pricing/breakdown.ts";
+import { toMajor } from "../../domain/pricing/money.ts";
+
+/** The lines of a breakdown as callers see them. */
+export function breakdownRecord(lines: readonly BreakdownLine[], currency: string) {
+  return lines.map(({ amountMinor, ...line }) => ({
+    ...line,
+    amount: toMajor(amountMinor, currency),
+  }));
+}

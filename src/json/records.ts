@@ -1,0 +1,88 @@
+import type { DescEnum, DescMessage, Message, MessageShape } from "@bufbuild/protobuf";
+import type { GenEnum } from "@bufbuild/protobuf/codegenv2";
+import { timestampFromMs, type Timestamp } from "@bufbuild/protobuf/wkt";
+import { createMapperCompiler } from "./compile-mapper.ts";
+import { enumNames } from "./decode-scalar.ts";
+
+/** A date, milliseconds since the epoch, or RFC 3339 in UTC as `toISOString` writes it. */
+type Time = Date | number | string;
+
+/** What a field of a message is in a record. */
+type Recorded<Value> = Value extends Timestamp
+  ? Time
+  : Value extends Message
+    ? RecordOf<Value>
+    : Value extends bigint
+      ? number | bigint
+      : Value extends number
+        ? // An enum, of which a record has the name.
+          `${number}` extends `${Value}`
+          ? number
+          : string
+        : Value extends string | boolean | Uint8Array
+          ? Value
+          : Value extends readonly (infer Item)[]
+            ? readonly Recorded<Item>[]
+            : { readonly [Key in keyof Value]: Recorded<Value[Key]> };
+
+/**
+ * A message as rows and entities have it: enum values by their names in the JSON dialect, whole numbers as numbers,
+ * null or undefined for what is unset. It may have more than the message's fields, and must have all of them.
+ */
+export type RecordOf<M extends Message> = {
+  readonly [Field in Exclude<keyof M, "$typeName" | "$unknown">]-?: undefined extends M[Field]
+    ? Recorded<NonNullable<M[Field]>> | null | undefined
+    : Recorded<M[Field]>;
+};
+
+const compileMessage = createMapperCompiler({
+  nameOf: ({ localName }) => localName,
+  unset: "undefined",
+  integer: BigInt,
+  enumOf: (schema) => compileEnumNumber(schema as GenEnum<number>),
+  timeOf: () => (time: Time) => timestampFromMs(new Date(time).getTime()),
+  isMessage: true,
+});
+
+const compileJson = createMapperCompiler({
+  nameOf: ({ name }) => name,
+  unset: "null",
+  integer: Number,
+  bytes: (bytes: Uint8Array) => bytes.toBase64(),
+  timeOf: () => {
+    // Many records in a row are of one millisecond, and the text takes as long as all other fields.
+    let last = { ms: 0, text: new Date(0).toISOString() };
+    return (time: Time) => {
+      if (typeof time === "string") return time;
+      const ms = Number(time);
+      if (last.ms !== ms) last = { ms, text: new Date(ms).toISOString() };
+      return last.text;
+    };
+  },
+});
+
+/** Compiles what makes messages of records. Its messages have the lists and maps of their records. */
+export function compileToMessage<Desc extends DescMessage>(schema: Desc) {
+  return compileMessage(schema) as (record: RecordOf<MessageShape<Desc>>) => MessageShape<Desc>;
+}
+
+/** Compiles what makes of records the JSON that the dialect of `/v1` makes of their messages. */
+export function compileToJson<Desc extends DescMessage>(schema: Desc) {
+  return compileJson(schema) as (record: RecordOf<MessageShape<Desc>>) => object;
+}
+
+/** Reads an enum's value that a caller sent as records have it; undefined when none was sent. */
+export function compileEnumName<Name extends string>(schema: DescEnum) {
+  const names = enumNames(schema) as ReadonlyMap<number | undefined, Name>;
+  return (sent: number | undefined) => names.get(sent);
+}
+
+/** Gives the number of an enum's value by its name. */
+export function compileEnumNumber<Shape extends number>(schema: GenEnum<Shape>) {
+  const numbers = new Map([...enumNames(schema)].map(([number, name]) => [name, number]));
+  return (name: string) => {
+    const number = numbers.get(name);
+    if (number === undefined) throw new Error(`${schema.typeName} has no value ${name}`);
+    return number as Shape;
+  };
+}
