@@ -53,8 +53,10 @@ import { quoteShipment } from "../features/shipments/quote-shipment.ts";
 import { searchShipments } from "../features/shipments/search-shipments.ts";
 import { updateShipment } from "../features/shipments/update-shipment.ts";
 import { loadVersionInForce } from "../features/tariffs/versions/load-version.ts";
-import { findZones } from "../features/tariffs/coverage/find-zones.ts";
-import { getCoverage, type CoverageDeps } from "../features/tariffs/coverage/get-coverage.ts";
+import {
+  COVERAGE_FUNCTIONS,
+  type CoverageDeps,
+} from "../features/tariffs/coverage/coverage-functions.ts";
 import { WEBHOOK_FUNCTIONS } from "../features/webhooks/webhook-functions.ts";
 import type { WebhookDeps } from "../features/webhooks/webhooks.ts";
 import { TEST_MODE_FUNCTIONS } from "../features/test-mode/test-mode-functions.ts";
@@ -162,7 +164,7 @@ export function implementServices(given: ServiceDeps): {
       ...list(QuoteService, QUOTE_FUNCTIONS),
       ...list(CustomerService, { ...CUSTOMER_FUNCTIONS, mergeCustomers }),
       ...list(WorkspaceService, { getWorkspace, getAttention, updateWorkspace }),
-      ...list(CoverageService, { getCoverage, findZones }),
+      ...list(CoverageService, COVERAGE_FUNCTIONS),
       ...list(EventService, { listShipmentEvents, ...EVENT_FUNCTIONS }),
       ...list(WebhookService, WEBHOOK_FUNCTIONS),
       ...list(MemberService, MEMBER_FUNCTIONS),

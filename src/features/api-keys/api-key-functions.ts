@@ -4,7 +4,6 @@ import type { Call } from "../../pipeline/call.ts";
 import type { ServiceFunctions } from "../../pipeline/rpc.ts";
 import { createWorkspaceKey, listKeys, revokeKey, rotateKey, updateKey } from "./api-keys.ts";
 
-/** What a workspace does with its own keys. */
 export const API_KEY_FUNCTIONS: ServiceFunctions<typeof ApiKeyService, Call, DatabaseDeps> = {
   listApiKeys: (_request, { caller }, { em }) => listKeys(em, caller.workspaceId, caller.keyId),
   createApiKey: (request, call, { em }) =>

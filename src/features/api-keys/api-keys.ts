@@ -49,7 +49,6 @@ export function loadWorkingKeys(em: EntityManager, workspace: number): Promise<A
   return em.find(ApiKey, { workspace, ...isWorking() }, { orderBy: OLDEST_FIRST });
 }
 
-/** @param name what the key is for; null when nobody says */
 export async function insertKey(
   tx: EntityManager,
   workspace: number,
@@ -61,11 +60,7 @@ export async function insertKey(
   return { data: apiKeyMessage(await tx.findOneOrFail(ApiKey, stored.hash)), apiKey: secret };
 }
 
-/**
- * Creates one more key of a workspace.
- *
- * @throws Refusal API_KEY_LIMIT
- */
+/** @throws Refusal API_KEY_LIMIT */
 export async function createWorkspaceKey(
   tx: EntityManager,
   call: Call | OperatorCall,

@@ -17,12 +17,8 @@ import { AuditEntry, type AuditActorName } from "./audit-entry.entity.ts";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 
 /**
- * Lists administrative changes that pass all given filters, newest first, or those after an entry,
- * oldest first. A page begins after the sort key of the last entry of the page before, so that new
- * entries shift nothing.
- *
- * @throws Refusal FIELD_INVALID for a page token that is not of a list with these filters, for filters
- *   that no entry can pass, and for an `after` that is no entry's id
+ * Newest first, or those after an entry, oldest first. A page begins after the sort key of the last entry of the page
+ * before, so that new entries shift nothing.
  */
 export async function listAuditEntries(
   request: ListAuditEntriesRequestValid,
@@ -93,7 +89,6 @@ async function positionOfEntry(em: EntityManager, sent: bigint): Promise<Positio
   ]);
 }
 
-/** The sort key of the last entry of the page before. */
 type Position = readonly [createdAtMs: number, id: number];
 
 function readPosition([createdAtMs, id]: readonly unknown[]): Position | undefined {
@@ -133,7 +128,6 @@ const ACTOR: Readonly<Record<AuditActorName, AuditActorKind>> = {
   person: AuditActorKind.PERSON,
 };
 
-/** An entry of the audit log as callers see it. */
 export function auditEntryMessage(entry: AuditEntry): AuditEntryMessage {
   return create(AuditEntrySchema, {
     id: BigInt(entry.id),

@@ -43,7 +43,6 @@ export const SUBJECT_KINDS = [
   "tariff_version",
 ] as const;
 
-/** What a call has changed. */
 export interface RecordedChange {
   /** `workspace/12`, `tariff_version/7`, `operator/3` */
   readonly subject: `${(typeof SUBJECT_KINDS)[number]}/${number | string}`;

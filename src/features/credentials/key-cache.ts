@@ -5,17 +5,15 @@ import { hashKey } from "../../domain/secret-key.ts";
 import type { Caller, KeyLookup } from "../../pipeline/call.ts";
 import type { KeyTable } from "./secret-keys.ts";
 
-/** Finds the caller that a secret key belongs to, mostly from memory. */
 export interface KeyCache<C extends Caller> extends KeyLookup<C> {
   /** Evicts keys that have changed since they were loaded, and reads the database's clock. */
   refresh(client: Client): Promise<void>;
   /** Evicts all keys, for when changes may have been missed. */
   forgetAll(): void;
-  /** Gives the hashes of the keys that calls came with since the last time. */
+  /** The hashes of the keys that calls came with since the last time. */
   takeUsed(): string[];
 }
 
-/** A key as the database has it. */
 export interface LoadedKey<C extends Caller> {
   readonly caller: C;
   /** When it stops working; null for no end. */
@@ -119,7 +117,6 @@ export function createKeyCache<C extends Caller>(
   };
 }
 
-/** Builds what remembers which keys were used. */
 function createUses() {
   const uncached = new Set<string>();
   return {
@@ -164,7 +161,6 @@ function toCached<C extends Caller>(hash: string, loaded: LoadedKey<C>): CachedK
   return { hash, caller, endsAtMs, changedAtMs: changedAt.getTime(), used: false };
 }
 
-/** A key that has changed or ended. */
 interface KeyChange {
   readonly hash: string;
   /** When it last changed, by the database's clock. */

@@ -5,10 +5,9 @@ import type { Caller } from "../../pipeline/call.ts";
 import type { KeyCache } from "./key-cache.ts";
 import { KEY_TABLES, type KeyTable } from "./secret-keys.ts";
 
-/** How often uses are written, in milliseconds. */
 const RECORD_MS = 10_000;
 
-/** How many keys of one table wait to be recorded at most, while the database is away. */
+/** While the database is away. */
 const MAX_WAITING = 20_000;
 
 /** Builds what writes which keys calls have come with, as the caches have seen them. */

@@ -13,19 +13,15 @@ import {
 
 // The life of a secret key, of workspaces and of operators alike: created, rotated, expired, purged.
 
-/** The tables that hold secret keys: of workspaces, and of operators. */
 export const KEY_TABLES = ["api_key", "operator_key"] as const;
 
-/** A table that holds secret keys. */
 export type KeyTable = (typeof KEY_TABLES)[number];
 
-/** The columns that name whose the keys are. */
 const OWNER: Readonly<Record<KeyTable, string>> = {
   api_key: "workspace_id",
   operator_key: "operator_id",
 };
 
-/** What tells keys of one owner apart. */
 interface StoredKey {
   readonly hash: string;
   readonly id: string;
@@ -47,7 +43,6 @@ const NOW = "date_trunc('milliseconds', statement_timestamp())";
 const NEXT_CHANGE = `greatest(
   statement_timestamp(), (changed_at at time zone 'UTC' + interval '1 millisecond') at time zone 'UTC')`;
 
-/** The order in which keys are listed. */
 export const OLDEST_FIRST = { createdAt: "asc", id: "asc" } as const;
 
 /** The condition that a key works now, by the database's clock and not by its `now()`; see `NOW`. */
@@ -115,7 +110,6 @@ export function overlapSecondsOf(
   return asked ?? (key === current ? OVERLAP_OF_CURRENT_SECONDS : 0);
 }
 
-/** How a key has come to end. */
 export interface ExpiredKey {
   readonly id: string;
   /** When it was to end before; null for no end. */

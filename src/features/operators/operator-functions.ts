@@ -32,7 +32,6 @@ import {
   roleOf,
 } from "./operators.ts";
 
-/** What operators do with operators and their keys. */
 export const OPERATOR_FUNCTIONS: ServiceFunctions<
   typeof OperatorService,
   OperatorCall,

@@ -6,15 +6,9 @@ import { createKey, isWorking, OLDEST_FIRST } from "../credentials/secret-keys.t
 import { OperatorKey } from "./operator-key.entity.ts";
 import { Operator } from "./operator.entity.ts";
 
-/** How many keys of an operator can work at the same time. */
 export const MAX_OPERATOR_KEYS = 20;
 
-/**
- * Gives an operator one more key, in the caller's transaction.
- *
- * @param name what it is for; null when nobody says
- * @returns its id, and the secret key, which cannot be read again: only its hash is stored
- */
+/** @returns its id, and the secret key, of which only the hash is stored */
 export async function insertOperatorKey(
   tx: EntityManager,
   operator: number,
@@ -25,7 +19,7 @@ export async function insertOperatorKey(
   return { secret, id: stored.id };
 }
 
-/** The keys of some operators that work, oldest first. */
+/** Oldest first. */
 export async function loadWorkingKeys(
   em: EntityManager,
   ...operators: readonly number[]

@@ -1,10 +1,9 @@
 import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 import { OPERATOR_ROLES, type OperatorRole } from "../../domain/roles.ts";
 
-/** What an operator is. */
 export type OperatorKindName = "person" | "machine";
 
-/** Somebody, or some program, that runs the platform. Never deleted, so that the audit log names it. */
+/** A person or program that runs the platform. Never deleted, so that the audit log names it. */
 export const Operator = defineEntity({
   name: "Operator",
   tableName: "operator",

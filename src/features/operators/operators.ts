@@ -42,11 +42,7 @@ export async function changeOperator<Rest extends object>(
   return { ...rest, data: await loadOperatorMessage(tx, id) };
 }
 
-/**
- * An operator, revoked or not, by the id that a caller sent.
- *
- * @throws Refusal OPERATOR_NOT_FOUND
- */
+/** @throws Refusal OPERATOR_NOT_FOUND; not for a revoked one */
 export async function findOperator(em: EntityManager, sent: bigint): Promise<Operator> {
   const id = readRecordId(sent);
   const found = id === undefined ? null : await em.findOne(Operator, id);
@@ -109,7 +105,6 @@ export async function assertEmailFree(
   throw refuse("OPERATOR_EMAIL_TAKEN");
 }
 
-/** The refusal of a person without an email, by which they sign in. */
 export function emailMissingError(): Refusal {
   return refuse("FIELD_INVALID", "email is required for a person.", { subject: "email" });
 }
@@ -125,15 +120,12 @@ const ROLE: Readonly<Record<OperatorRole, OperatorRoleMessage>> = {
   owner: OperatorRoleMessage.OWNER,
 };
 
-/** The stored name of a kind that a caller sends, which validation has checked. */
 export function kindOf(kind: OperatorKind): OperatorKindName {
   return kind === OperatorKind.PERSON ? "person" : "machine";
 }
 
-/** The stored name of a role that a caller sends; undefined when it sends none. */
 export const roleOf = inverseOf(ROLE);
 
-/** An operator that exists, as the database has it now, with its keys. */
 export async function loadOperatorMessage(em: EntityManager, id: number): Promise<OperatorMessage> {
   const operator = await em.findOneOrFail(Operator, id, { refresh: true });
   return operatorMessage(operator, await loadWorkingKeys(em, id));

@@ -51,7 +51,6 @@ export async function loadAdminWorkspaces(
   });
 }
 
-/** A workspace as operators see it. */
 export async function loadAdminWorkspace(
   em: EntityManager,
   workspace: Workspace,
@@ -60,11 +59,7 @@ export async function loadAdminWorkspace(
   return loaded!;
 }
 
-/**
- * A workspace by the id that an operator names, with its row locked if `lock` is given.
- *
- * @throws Refusal WORKSPACE_NOT_FOUND
- */
+/** @throws Refusal WORKSPACE_NOT_FOUND */
 export async function findWorkspace(
   em: EntityManager,
   sent: bigint,
@@ -76,11 +71,7 @@ export async function findWorkspace(
   return found;
 }
 
-/**
- * Checks that a workspace is no test twin, which has its name, suspension, members and time zone from a live one.
- *
- * @throws Refusal WORKSPACE_IS_TEST
- */
+/** @throws Refusal WORKSPACE_IS_TEST for a test twin, which has its name and more from a live workspace */
 export function assertLive({ id, twinOf }: Workspace): void {
   if (!twinOf) return;
   throw refuse(

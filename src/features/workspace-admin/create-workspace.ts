@@ -18,13 +18,7 @@ import {
 import { parseTimeZone, Workspace } from "../workspaces/workspace.entity.ts";
 import { loadAdminWorkspace } from "./admin-workspaces.ts";
 
-/**
- * Adds a workspace and its test twin, each with its first key, and, if one is given, a connected payment
- * provider.
- *
- * @returns the workspace, and the secrets of the keys, which no other call shows
- * @throws Refusal FIELD_INVALID for a time zone that is none
- */
+/** Adds a workspace and its test twin, each with its first key. */
 export async function createWorkspace(
   request: CreateWorkspaceRequest,
   call: OperatorCall,

@@ -9,7 +9,6 @@ import { endPage, readPage } from "../../pipeline/page.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 import { loadAdminWorkspaces } from "./admin-workspaces.ts";
 
-/** The sort key of the list. */
 interface Position {
   readonly name: string;
   readonly id: number;
@@ -18,12 +17,6 @@ interface Position {
 /** Written so that the index of twins, which holds half of all workspaces as nulls, is not read for a page. */
 const IS_LIVE: FilterQuery<Workspace> = { [raw("coalesce(twin_of, 0)")]: 0 };
 
-/**
- * Lists live workspaces by name, or those whose name contains a text in whatever case, or that are, or
- * are not, suspended.
- *
- * @throws Refusal FIELD_INVALID for a page token that is not of a list with these filters
- */
 export async function listWorkspaces(
   request: ListWorkspacesRequest,
   _call: unknown,

@@ -8,11 +8,6 @@ import { changesBetween, recordChange } from "../audit/record-change.ts";
 import { loadWorkspace, type WorkspaceDeps } from "../workspaces/get-workspace.ts";
 import { lockWorkspace, parseTimeZone } from "../workspaces/workspace.entity.ts";
 
-/**
- * Changes what is given of the caller's own workspace.
- *
- * @throws Refusal FIELD_INVALID for a time zone that is none
- */
 export async function updateWorkspace(
   request: UpdateWorkspaceRequest,
   call: Call,

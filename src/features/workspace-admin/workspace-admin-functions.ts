@@ -34,7 +34,6 @@ import { listWorkspaces } from "./list-workspaces.ts";
 /** The largest burst, in calls. */
 const MAX_BURST = 1_000_000;
 
-/** What operators do with workspaces, their keys and members. */
 export const WORKSPACE_ADMIN_FUNCTIONS: ServiceFunctions<
   typeof WorkspaceAdminService,
   OperatorCall,

@@ -9,7 +9,6 @@ import { DocumentResponse } from "../../../pipeline/rpc-response.ts";
 import type { TariffTasks } from "../tasks/run-tariff-task.ts";
 import { GEOJSON } from "../versions/zones-document.ts";
 
-/** The zones of versions, as documents. */
 export interface CoverageDocuments {
   /**
    * The zones of a version, to one of the tolerances of `roundedToleranceM`.
@@ -37,7 +36,6 @@ const CACHE_CONTROL = "private, no-cache";
 export function createCoverageDocuments(tasks: Pick<TariffTasks, "runAtOnce">): CoverageDocuments {
   const turn = createSemaphore(1);
   const making = new Map<string, Promise<CoverageResponse>>();
-  /** In the order in which they were last asked for. */
   const made = new Map<string, CoverageResponse>();
 
   async function make(version: number, toleranceM: number): Promise<CoverageResponse> {

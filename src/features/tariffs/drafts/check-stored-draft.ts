@@ -12,7 +12,6 @@ import {
 import { draftEtag } from "./tariff-drafts.ts";
 import type { TariffDraft } from "./tariff-draft.entity.ts";
 
-/** What the RPCs of drafts work with. */
 export interface DraftDeps {
   readonly em: EntityManager;
   readonly tasks: TariffTasks;
@@ -80,7 +79,6 @@ async function checkInThread(
 /** Of a draft that took too much memory to be checked. */
 export const TOO_LARGE: TariffFault = { path: "zones", text: TOO_MUCH_MEMORY };
 
-/** The refusal of a draft that has faults, at least one, each of them under its path. */
 export function faultyTariffError(faults: readonly TariffFault[]): Refusal {
   const violations = faults.map(({ path, text }): Violation => ({
     reason: "TARIFF_FAULTY",

@@ -15,12 +15,7 @@ import { TariffDraft } from "./tariff-draft.entity.ts";
 /** Makes those who add drafts count one at a time. */
 const DRAFTS_LOCK = 0x5348_5003;
 
-/**
- * Begins a draft, empty or as a copy of a version, with the fees that are given.
- *
- * @param given the document without zones that a draft begins with that is not a copy
- * @throws Refusal TARIFF_VERSION_NOT_FOUND, TARIFF_DRAFT_LIMIT when there are `MAX_TARIFF_DRAFTS`
- */
+/** @param given the document without zones that a draft begins with that is not a copy */
 export async function createTariffDraft(
   { name, fromVersion, fees }: CreateTariffDraftRequest,
   call: OperatorCall,

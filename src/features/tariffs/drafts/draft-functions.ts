@@ -28,7 +28,6 @@ import {
 } from "./tariff-drafts.ts";
 import { uploadTariffZones } from "./upload-tariff-zones.ts";
 
-/** What operators do with drafts. */
 export const DRAFT_FUNCTIONS: Pick<
   ServiceFunctions<
     typeof TariffService,

@@ -17,16 +17,14 @@ import { publishTariff } from "./publish-tariff.ts";
 import { deleteDraft } from "./tariff-drafts.ts";
 import { uploadTariffZones } from "./upload-tariff-zones.ts";
 
-/** What is published, and by whom. */
 export interface DocumentToPublish {
   /** As parsed from JSON; a `version`, as `loadPublishedTariff` adds, is left out. */
   readonly document: unknown;
-  /** What the draft is called meanwhile. */
+  /** The name of the draft. */
   readonly name: string;
   readonly note?: string | undefined;
   /** Whether quotes of before keep their price; default true. */
   readonly honoursQuotes?: boolean | undefined;
-  /** Builds the call of a method. */
   callOf(method: DescMethod): OperatorCall;
 }
 

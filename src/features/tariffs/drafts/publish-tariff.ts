@@ -29,14 +29,8 @@ import {
 import { TariffDraft } from "./tariff-draft.entity.ts";
 
 /**
- * Checks a draft, puts it in force as the next version, at once or at a time, and removes it. A draft
- * that says the same as the tariff in force makes no version. Its zones go from the draft to the
- * version within the database.
- *
- * @param request without `replaces`, it replaces whatever is in force
- * @throws Refusal TARIFF_DRAFT_NOT_FOUND, ETAG_STALE, FIELD_INVALID for a time that is past or more
- *   than a year from now, TARIFF_FAULTY with every fault under its path, TARIFF_REPLACED, TARIFF_SCHEDULED, UNAVAILABLE
- *   when too much work on tariffs waits
+ * Without `replaces`, it replaces whatever is in force. A draft that says the same as that makes no version. Its zones
+ * go to the version within the database.
  */
 export async function publishTariff(
   request: PublishTariffRequest,
@@ -60,7 +54,6 @@ const UNSTORABLE = {
   text: "must be JSON that the database can store: without numbers of thousands of digits, and without lists of hundreds of megabytes",
 };
 
-/** Checks the draft as it is now; undefined when there is none. */
 async function checkRequested(
   request: PublishTariffRequest,
   deps: DraftDeps,

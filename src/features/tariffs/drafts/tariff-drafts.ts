@@ -14,11 +14,7 @@ import type { NewTariffFees } from "../../../../gen/shipments/admin/v1/tariff_se
 import { changesBetween, recordChange, type RecordedChange } from "../../audit/record-change.ts";
 import { feesMessage } from "../versions/load-version.ts";
 
-/**
- * A draft by its id, with its row locked if `lock` is given.
- *
- * @throws Refusal TARIFF_DRAFT_NOT_FOUND
- */
+/** @throws Refusal TARIFF_DRAFT_NOT_FOUND */
 export async function findDraft(
   em: EntityManager,
   id: bigint,
@@ -29,7 +25,6 @@ export async function findDraft(
   return found;
 }
 
-/** As `findDraft`, but null when there is no such draft. */
 export async function findDraftIfAny(
   em: EntityManager,
   id: bigint,
@@ -42,7 +37,6 @@ export async function findDraftIfAny(
   return em.findOne(TariffDraft, { id: draft });
 }
 
-/** The refusal of a draft that there is not. */
 export function draftNotFoundError(): Refusal {
   return refuse("TARIFF_DRAFT_NOT_FOUND");
 }
@@ -60,7 +54,6 @@ export function assertDraftEtag(draft: Revised, etag: string | undefined): void 
   throw staleEtagError();
 }
 
-/** The refusal of a change to a draft that has been changed meanwhile. */
 export function staleEtagError(): Refusal {
   return refuse(
     "ETAG_STALE",
@@ -69,7 +62,6 @@ export function staleEtagError(): Refusal {
   );
 }
 
-/** A draft as callers see it, without its zones. */
 export function draftMessage(draft: TariffDraft): TariffDraftMessage {
   return create(TariffDraftSchema, {
     id: BigInt(draft.id),
@@ -127,17 +119,12 @@ function auditedList(list: unknown, what: string): unknown {
   return isLong ? `${list.length} ${what}` : list;
 }
 
-/** The removal of a draft for the audit log. */
 export function removal({ id, name, fees }: TariffDraft): RecordedChange {
   const changes = changesBetween({ name, ...auditedFees(fees) }, {});
   return { subject: `tariff_draft/${id}`, changes };
 }
 
-/**
- * Removes a draft with its zones.
- *
- * @throws Refusal TARIFF_DRAFT_NOT_FOUND
- */
+/** @throws Refusal TARIFF_DRAFT_NOT_FOUND */
 export async function deleteDraft(
   tx: EntityManager,
   call: OperatorCall,

@@ -16,13 +16,7 @@ import type { DraftDeps } from "./check-stored-draft.ts";
 import { draftMessage, assertDraftEtag, draftEtag, findDraft } from "./tariff-drafts.ts";
 import type { TariffDraft } from "./tariff-draft.entity.ts";
 
-/**
- * Puts the zones of a draft, or the next piece of them. Nothing looks into them before they are
- * checked.
- *
- * @throws Refusal TARIFF_DRAFT_NOT_FOUND, ETAG_STALE, FIELD_INVALID for an offset that is neither 0
- *   nor the number of bytes there are, and for data that would make them more than `MAX_ZONES_BYTES`
- */
+/** Puts the zones of a draft, or the next piece of them. They are not parsed before they are checked. */
 export async function uploadTariffZones(
   request: UploadTariffZonesRequest,
   call: OperatorCall,

@@ -2,11 +2,7 @@ import type { Client } from "pg";
 import type { TariffFault } from "../../../domain/faults.ts";
 import { oversizeOf } from "./json-scan.ts";
 
-/**
- * Loads the document of a published version.
- *
- * @throws Error when there is no such version
- */
+/** @throws Error when there is no such version */
 export async function loadVersionDocument(client: Client, version: number): Promise<object> {
   const { rows } = await client.query<{ document: object }>(
     "select document from tariff_version where version = $1",

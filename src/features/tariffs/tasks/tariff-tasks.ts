@@ -36,13 +36,11 @@ export function indexTariff(document: object): LoadedTariff {
   return { fees, indexed: indexZones(zones), zones: packIdentities(zones) };
 }
 
-/** Makes the GeoJSON of a published version's zones, in UTF-8. */
 export const coverageTask: TariffTask<"coverage"> = async (client, { version, toleranceM }) => {
   const { zones } = (await loadVersionDocument(client, version)) as { readonly zones?: unknown };
   return new TextEncoder().encode(coverageDocument(validZones(zones), toleranceM));
 };
 
-/** Loads two versions and finds how they differ. */
 export const compareTask: TariffTask<"compare"> = async (client, { from, to }) => {
   const { rows } = await client.query<{ version: number; document: object }>(
     "select version, document from tariff_version where version in ($1, $2)",
@@ -58,11 +56,9 @@ export const compareTask: TariffTask<"compare"> = async (client, { from, to }) =
   return { unknown: [...unknownFrom, ...(after === undefined ? (["to"] as const) : [])] };
 };
 
-/** Checks a draft in a thread of its own. */
 export const checkTask: TariffTask<"check"> = (client, { draft }) =>
   loadAndCheckDraft(client, draft);
 
-/** Loads and checks a draft; undefined when there is no such draft. */
 export async function loadAndCheckDraft(
   client: Queryable,
   draftId: number,
@@ -138,7 +134,6 @@ type Columns = readonly [
   bookedAtMs: number,
 ];
 
-/** As shipments keep them. */
 interface StoredWindows {
   readonly pickup: StoredWindow | null;
   readonly dropoff: StoredWindow | null;

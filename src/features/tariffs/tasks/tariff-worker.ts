@@ -4,9 +4,7 @@ import { createClient } from "../../../db/primary-client.ts";
 import { checkTask, replayTask, compareTask, coverageTask, loadTask } from "./tariff-tasks.ts";
 import type { TariffTask, TaskRequest, Tasks } from "./run-tariff-task.ts";
 
-/** How long one statement may take, in milliseconds. */
 const QUERY_TIMEOUT_MS = 30_000;
-/** How long connecting may take, in milliseconds. */
 const CONNECT_TIMEOUT_MS = 2_000;
 
 const TASKS: { readonly [Name in keyof Tasks]: TariffTask<Name> } = {

@@ -12,13 +12,10 @@ import {
 /** The advisory lock that makes publishers run one at a time. */
 const PUBLISH_LOCK = 0x5348_5002;
 
-/** A version to add. */
 export interface NewVersion {
   /** The version in force that the publisher means to replace, 0 for none; not checked when undefined. */
   readonly replaces: number | undefined;
-  /** The digest of its document. */
   readonly digest: string;
-  /** Inserts its row. */
   insert(version: number, replaces: number | null): Promise<void>;
 }
 

@@ -68,12 +68,10 @@ async function loadFirst(
   return row;
 }
 
-/** Loads a version; undefined when there is no such version. */
 export function loadVersion(em: EntityManager, version: number): Promise<VersionRow | undefined> {
   return loadFirst(em, "version = $1", [version]);
 }
 
-/** Loads the version in force; undefined while there is none. */
 export function loadVersionInForce(em: EntityManager): Promise<VersionRow | undefined> {
   return loadFirst(em, `version = ${VERSION_IN_FORCE}`);
 }
@@ -87,7 +85,7 @@ export function loadScheduledVersion(em: EntityManager): Promise<VersionRow | un
   );
 }
 
-/** Loads up to `limit` versions below one, the highest first. */
+/** The highest first. */
 export function loadVersionsBelow(
   em: EntityManager,
   version: number,
@@ -107,12 +105,10 @@ export async function loadPublishedTariff(em: EntityManager): Promise<object | u
   return row && { version: row.version, ...row.document };
 }
 
-/** The refusal of a version that there is not. */
 export function versionNotFoundError(version: number): Refusal {
   return refuse("TARIFF_VERSION_NOT_FOUND", `There is no tariff version ${version}.`);
 }
 
-/** The refusal to show the tariff in force, or to compare with it, while there is none. */
 export function noTariffInForceError(): Refusal {
   return refuse("TARIFF_VERSION_NOT_FOUND", "No tariff is in force yet.");
 }
@@ -124,7 +120,6 @@ const STATE = {
   called_off: TariffVersionState.CALLED_OFF,
 } as const;
 
-/** A version as callers see it. */
 export function versionMessage(row: VersionRow): TariffVersionMessage {
   const { calledOffAtMs } = row;
   return create(TariffVersionSchema, {

@@ -5,7 +5,6 @@ import { pricingOf, type Pricing } from "../../../domain/pricing/pricing.ts";
 import type { TariffTasks } from "../tasks/run-tariff-task.ts";
 import { indexTariff } from "../tasks/tariff-tasks.ts";
 
-/** A published tariff, ready for quoting. */
 export interface PricedTariff {
   readonly version: number;
   readonly pricing: Pricing;
@@ -24,7 +23,6 @@ export function createLoadedTariffs(loadPricing: (version: number) => Promise<Pr
   const loadPriced = async (version: number) => ({ version, pricing: await loadPricing(version) });
 
   return {
-    /** The one in use. */
     newest: () => newest,
     /** Loads a version once, however many wait for it; at once when it is in memory. */
     async load(version: number): Promise<PricedTariff> {

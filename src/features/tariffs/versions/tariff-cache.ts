@@ -7,7 +7,6 @@ import type { TariffTasks } from "../tasks/run-tariff-task.ts";
 import { AFTER_IN_FORCE, VERSION_IN_FORCE } from "./load-version.ts";
 import { createLoadedTariffs, loadTariff, type PricedTariff } from "./loaded-tariffs.ts";
 
-/** The tariff in force, in memory. */
 export interface TariffCache {
   /**
    * The newest version this process knows, at most a second behind while the database is reachable.
@@ -15,7 +14,6 @@ export interface TariffCache {
    * @throws Refusal UNAVAILABLE while no tariff has been published
    */
   current(): PricedTariff;
-  /** Its version, or undefined while there is none. */
   currentVersion(): number | undefined;
   /** For how long `current` has not been the version in force, in seconds, at the last `refresh`. */
   lagSeconds(): number;
@@ -137,7 +135,6 @@ export function createTariffCache(options: {
   };
 }
 
-/** The refusal of a price while no tariff is in force. */
 function noTariffError(): Refusal {
   return unavailable("No tariff has been published yet; the operator publishes one.");
 }

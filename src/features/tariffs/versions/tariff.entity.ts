@@ -11,9 +11,7 @@ export const TariffVersion = defineEntity({
     version: p.integer().primary().autoincrement(false),
     /** The document as published; `json` keeps its order of keys, which `jsonb` would not. */
     document: p.json().$type<object>().columnType("json"),
-    /**
-     * SHA-256 of the document's canonical text, in base64url; equal documents have equal digests.
-     */
+    /** SHA-256 of the document's canonical text, in base64url; equal documents have equal digests. */
     digest: p.text(),
     note: p.text().nullable(),
     publishedAt: p.datetime(3),

@@ -13,7 +13,6 @@ export interface VersionFees {
   of(versions: Iterable<number>): FeesByVersion | Promise<FeesByVersion>;
 }
 
-/** Fees by the version of the tariff. */
 export type FeesByVersion = ReadonlyMap<number, Fees>;
 
 /** How many tiers are kept, of some 100 bytes each; a version has few, 1,000 at most. */

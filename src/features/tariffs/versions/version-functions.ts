@@ -29,7 +29,6 @@ import {
 import { schedulesMessage } from "./schedules-message.ts";
 import { PIECE_BYTES, zonesResponse, type LoadZones } from "./zones-document.ts";
 
-/** What operators do with published versions. */
 export const VERSION_FUNCTIONS: Pick<
   ServiceFunctions<
     typeof TariffService,

@@ -21,7 +21,6 @@ export type LoadZones = <Row>(sql: string, named: number) => Promise<Row[]>;
 /** How many load at a time: each has a connection for seconds, and others need those of the pool too. */
 const MAX_LOADS = 2;
 
-/** Builds the bound for one process. */
 export function createZonesLoader(em: EntityManager): LoadZones {
   const turn = createSemaphore(MAX_LOADS);
   return async <Row>(sql: string, named: number) => {
@@ -34,7 +33,6 @@ export function createZonesLoader(em: EntityManager): LoadZones {
   };
 }
 
-/** The response with the zones of a draft or version. */
 export function zonesResponse<M extends Message>(
   pieces: readonly Buffer[],
   etag: string,
