@@ -1,6 +1,5 @@
 import { refuse } from "./refusal.ts";
 
-/** A time as messages carry it. */
 interface TimestampLike {
   readonly seconds: bigint;
   readonly nanos: number;

@@ -2,9 +2,8 @@
 export const MAX_CHARACTERS = 200;
 
 /**
- * Which of `names` somebody who wrote `name` most likely meant: one that differs by case and separators
- * alone, or else by one typing error, or two from eight characters on. Undefined where none is so near, or
- * several are equally near.
+ * Which of `names` somebody who wrote `name` most likely meant: one that differs by case and separators alone, or else
+ * by one typing error, or two from eight characters on. Undefined where none is so near, or several are equally near.
  */
 export function nearestName(name: string, names: Iterable<string>): string | undefined {
   if (name.length > MAX_CHARACTERS) return undefined;

@@ -1,7 +1,6 @@
 /** What calls are counted together. */
 export const LIMIT_CLASSES = ["quote", "read", "write"] as const;
 
-/** What calls are counted together. */
 export type LimitClass = (typeof LIMIT_CLASSES)[number];
 
 /** How often calls of one class may be made: a bucket of calls that fills steadily. */
@@ -12,7 +11,6 @@ export interface RateLimit {
   readonly burst: number;
 }
 
-/** The limits of one workspace. */
 export type RateLimits = Readonly<Record<LimitClass, RateLimit>>;
 
 /** What every workspace may do until its operator says otherwise. */
@@ -22,7 +20,6 @@ export const DEFAULT_LIMITS: RateLimits = {
   write: { rate: 2_000, burst: 4_000 },
 };
 
-/** What every operator may do. */
 export const OPERATOR_LIMITS: RateLimits = {
   quote: { rate: 100, burst: 200 },
   read: { rate: 200, burst: 400 },
@@ -84,10 +81,7 @@ export function isFull(bucket: Bucket, limit: RateLimit, nowMs: number): boolean
   return filledTo(bucket, limit, toMicroseconds(nowMs)) === limit.burst * CALL;
 }
 
-/**
- * Takes one call out of a bucket, if there is one. The limiter in Redis does the same in a script:
- * keep both alike.
- */
+/** Takes one call out of a bucket, if there is one. The limiter in Redis does the same in a script: keep both alike. */
 export function takeCall(bucket: Bucket, limit: RateLimit, nowMs: number): Verdict {
   const nowUs = toMicroseconds(nowMs);
   bucket.microCalls = filledTo(bucket, limit, nowUs);

@@ -8,10 +8,9 @@ import {
 } from "./limits.ts";
 
 /**
- * Why a call can be refused: a closed set, stable for programs. These are the `reason`s of
- * `google.rpc.ErrorInfo` in the domain `shipments.v1`, and the `code`s of JSON errors. Each has its text,
- * after the field or subject that it is about, if any; with "e.g." it is an example of its texts.
- * `npm run generate` lists them in `docs/errors.md`.
+ * Why a call can be refused: a closed set, stable for programs. These are the `reason`s of `google.rpc.ErrorInfo` in
+ * the domain `shipments.v1`, and the `code`s of JSON errors. Each has its text, after the field or subject that it is
+ * about, if any; with "e.g." it is an example of its texts. `npm run generate` lists them in `docs/errors.md`.
  */
 export const REASONS = {
   ...answered("InvalidArgument", 400, {

@@ -8,15 +8,10 @@ export type FixedReason = {
   [R in RefusalReason]: (typeof REASONS)[R]["isFixed"] extends true ? R : never;
 }[RefusalReason];
 
-/**
- * One thing that is wrong, in words for people, and the field or subject it is about, where there
- * is one.
- */
+/** One thing that is wrong, in words for people, and the field or subject it is about, where there is one. */
 export interface Violation {
   readonly reason: RefusalReason;
-  /**
-   * A field's wire name or path (`pickup_lat`), or a subject (`coverage`); the key under `errors`.
-   */
+  /** A field's wire name or path (`pickup_lat`), or a subject (`coverage`); the key under `errors`. */
   readonly subject?: string;
   readonly text: string;
 }

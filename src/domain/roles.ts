@@ -1,19 +1,16 @@
 /** What an operator may do, from the least to the most; each may do all that those before it may. */
 export const OPERATOR_ROLES = ["viewer", "operator", "owner"] as const;
 
-/** What an operator may do. */
 export type OperatorRole = (typeof OPERATOR_ROLES)[number];
 
 /** What a member of a workspace may do, in the same order. */
 export const MEMBER_ROLES = ["viewer", "member", "admin"] as const;
 
-/** What a member of a workspace may do. */
 export type MemberRole = (typeof MEMBER_ROLES)[number];
 
 /** What a workspace's key may be used for: to read and quote, or for all that there is. */
 export const KEY_SCOPES = ["read_only", "full"] as const;
 
-/** What a workspace's key may be used for. */
 export type KeyScope = (typeof KEY_SCOPES)[number];
 
 /** Whether a role may do what needs another, of roles from the least to the most. */

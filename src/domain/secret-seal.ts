@@ -10,8 +10,7 @@ export interface SecretSeal {
   /**
    * What to store for a secret.
    *
-   * @param place where it is stored, such as a table with its key: what is moved elsewhere does not
-   *   open
+   * @param place where it is stored, such as a table with its key: what is moved elsewhere does not open
    */
   seal(secret: string, place: string): string;
   /**
@@ -36,7 +35,6 @@ const MARK = "sealed:";
 const CIPHER = "aes-256-gcm";
 const NONCE_LENGTH = 12;
 const TAG_LENGTH = 16;
-/** The length of a key, in bytes. */
 export const SEALING_KEY_LENGTH = 32;
 
 /** Builds a seal of keys of `SEALING_KEY_LENGTH`: the first seals, and all open. */

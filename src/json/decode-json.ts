@@ -25,7 +25,6 @@ export type DecodeJson = (json: object) => {
   unknown: string[];
 };
 
-/** How many unknown fields are named. */
 const MAX_UNKNOWN = 20;
 
 const TIMESTAMP = "google.protobuf.Timestamp";

@@ -9,7 +9,6 @@ export interface Zone extends ZoneIdentity {
   readonly polygons: readonly Polygon[];
 }
 
-/** Where the service delivers. */
 export interface Coverage {
   /** Whether a point lies in some zone. A boundary, of a hole too, belongs to its zone. */
   covers(point: Point): boolean;

@@ -2,12 +2,8 @@ import Flatbush from "flatbush";
 import { endOf, type Outline } from "./outline.ts";
 import type { Corner } from "./segments.ts";
 
-/** Finds edges of an outline by their bounding boxes. */
 export interface EdgeIndex {
-  /**
-   * Shows `visit` the numbers of the edges whose boxes meet a box, in any order, until it returns
-   * true.
-   */
+  /** Shows `visit` the numbers of the edges whose boxes meet a box, in any order, until it returns true. */
   visit(
     west: number,
     south: number,

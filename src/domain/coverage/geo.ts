@@ -39,7 +39,6 @@ export function arcBetween(fromLat: number, toLat: number, eastward: number): nu
   return 2 * Math.asin(Math.sqrt(Math.min(1, haversine)));
 }
 
-/** Degrees in radians. */
 export function radians(degrees: number): number {
   return (degrees * Math.PI) / 180;
 }

@@ -98,10 +98,7 @@ function searchNode(search: Search, node: number): void {
   if (toFar < search.goal) searchNode(search, far);
 }
 
-/**
- * In radians. Single precision misplaces a longitude by at most 2⁻¹⁷ degrees and a latitude by half
- * of that.
- */
+/** In radians. Single precision misplaces a longitude by at most 2⁻¹⁷ degrees and a latitude by half of that. */
 const BOX_ERROR = 2e-7;
 
 function arcToNode({ boundaries: { boxes }, target }: Search, node: number): number {

@@ -15,12 +15,11 @@ export function targetAt(lng: number, lat: number): Target {
 }
 
 /**
- * The arc from a target to the nearest place of a box of longitudes and latitudes; all in radians,
- * 0 within the box.
+ * The arc from a target to the nearest place of a box of longitudes and latitudes; all in radians, 0 within the box.
  *
- * That place is on the meridian of the box that is the fewest degrees away. Along a meridian the
- * cosine of the arc is sin φ₀ sin φ + cos φ₀ cos Δλ cos φ, which is greatest at the latitude φ
- * whose tangent is tan φ₀ / cos Δλ, or where Δλ is beyond a right angle, at an end.
+ * That place is on the meridian of the box that is the fewest degrees away. Along a meridian the cosine of the arc is
+ * sin φ₀ sin φ + cos φ₀ cos Δλ cos φ, which is greatest at the latitude φ whose tangent is tan φ₀ / cos Δλ, or where Δλ
+ * is beyond a right angle, at an end.
  */
 export function arcToBox(
   target: Target,
@@ -50,12 +49,11 @@ function wholeTurn(angle: number): number {
 }
 
 /**
- * The arc from a target to the nearest place of an edge, a straight line in longitude and latitude
- * (RFC 7946, 3.1.1) of at most a degree of each; all in radians. Never too short, since it is
- * measured to a place on the edge.
+ * The arc from a target to the nearest place of an edge, a straight line in longitude and latitude (RFC 7946, 3.1.1) of
+ * at most a degree of each; all in radians. Never too short, since it is measured to a place on the edge.
  *
- * That place is where the great circle along the edge passes the target. The edge bends away from
- * its great circle, so the second look starts where the first one led.
+ * That place is where the great circle along the edge passes the target. The edge bends away from its great circle, so
+ * the second look starts where the first one led.
  */
 export function arcToShortEdge(
   target: Target,
@@ -80,9 +78,8 @@ export function arcToShortEdge(
 }
 
 /**
- * How far ahead of a place the great circle in an edge's direction passes a target, as a share of
- * the edge: the along-track distance, atan2(t · e, t · p), with t, p and e the vectors of the target,
- * the place and the direction.
+ * How far ahead of a place the great circle in an edge's direction passes a target, as a share of the edge: the
+ * along-track distance, atan2(t · e, t · p), with t, p and e the vectors of the target, the place and the direction.
  */
 function shareAhead(
   target: Target,

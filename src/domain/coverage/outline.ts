@@ -2,9 +2,8 @@ import type { Polygon, Ring } from "./geo.ts";
 import { compareCorners, sideOf, type Corner } from "./segments.ts";
 
 /**
- * The edges of all rings of a polygon, numbered consecutively. Edge i goes from start[i] to
- * start[next[i]] and belongs to ring[i]; ring r has the edges from firstOf[r] up to, not including,
- * firstOf[r + 1]; ring 0 is the outer one.
+ * The edges of all rings of a polygon, numbered consecutively. Edge i goes from start[i] to start[next[i]] and belongs
+ * to ring[i]; ring r has the edges from firstOf[r] up to, not including, firstOf[r + 1]; ring 0 is the outer one.
  */
 export interface Outline {
   readonly start: readonly Corner[];
@@ -68,7 +67,6 @@ function linkEdges(firstOf: readonly number[], count: number) {
   return { next, previous, ring };
 }
 
-/** The corner where an edge ends. */
 export function endOf(outline: Outline, edge: number): Corner {
   return outline.start[outline.next[edge]!]!;
 }

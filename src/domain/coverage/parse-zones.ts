@@ -12,20 +12,16 @@ import {
 import type { Polygon } from "./geo.ts";
 import { identifyZones } from "./zone-identities.ts";
 
-/** How many zones a tariff may have. */
 export const MAX_ZONES = 100_000;
 
-/** How many positions all zones of a tariff may have together. */
 export const MAX_POSITIONS = 5_000_000;
 
-/** Why zones are refused that have more. */
 export const TOO_MANY_POSITIONS = `the zones have more than ${MAX_POSITIONS} positions; simplify them`;
 
 /**
- * Reads a GeoJSON FeatureCollection (RFC 7946) of Polygons and MultiPolygons as zones and adds
- * every fault: those of the collection at `zones`, then zone by zone those of its id and name (see
- * `identifyZones`) and those of its shape at `zones[3].geometry`, the first of each polygon. The
- * zones refer to the document's positions, they do not copy them.
+ * Reads a GeoJSON FeatureCollection (RFC 7946) of Polygons and MultiPolygons as zones and adds every fault: those of
+ * the collection at `zones`, then zone by zone those of its id and name (see `identifyZones`) and those of its shape at
+ * `zones[3].geometry`, the first of each polygon. The zones refer to the document's positions, they do not copy them.
  * The result is valid only when no fault was added.
  *
  * @param visits how much work the checks of shapes may take (see `polygonError`)

@@ -75,9 +75,8 @@ function misplacedHoleError(outline: Outline, edges: EdgeIndex): string | undefi
 }
 
 /**
- * The rings that lie around a hole's first corner, and those that touch it, its own among them: a
- * ray from it to the east crosses a ring around it an odd number of times (M. Shimrat, Algorithm
- * 112, 1962).
+ * The rings that lie around a hole's first corner, and those that touch it, its own among them: a ray from it to the
+ * east crosses a ring around it an odd number of times (M. Shimrat, Algorithm 112, 1962).
  */
 function ringsAt(outline: Outline, edges: EdgeIndex, hole: number) {
   const p = outline.start[outline.firstOf[hole]!]!;

@@ -7,7 +7,6 @@ import { weighVertices } from "./vertex-weights.ts";
 /** How often the tolerance of a polygon is halved before it keeps all its vertices. */
 const HALVINGS = 6;
 
-/** What is left of each polygon. */
 interface Simplification {
   readonly borders: SharedBorders;
   readonly weights: Float64Array;
@@ -20,14 +19,13 @@ interface Simplification {
 }
 
 /**
- * Simplifies polygons, which must be valid, so that every place of an outline is within a tolerance of
- * where it was, and coordinates have the decimals that this needs. Polygons that share a border share
- * it afterwards; where borders run side by side with other vertices, gaps and overlaps of up to twice
- * the tolerance appear.
+ * Simplifies polygons, which must be valid, so that every place of an outline is within a tolerance of where it was,
+ * and coordinates have the decimals that this needs. Polygons that share a border share it afterwards; where borders
+ * run side by side with other vertices, gaps and overlaps of up to twice the tolerance appear.
  *
- * Every polygon is valid afterwards: one that is not keeps more of its vertices, in the end all, with
- * all their decimals. Different polygons are not checked against each other. A ring keeps at least
- * three corners, however small it is.
+ * Every polygon is valid afterwards: one that is not keeps more of its vertices, in the end all, with all their
+ * decimals. Different polygons are not checked against each other. A ring keeps at least three corners, however small
+ * it is.
  *
  * @param toleranceM above 0, in metres
  */

@@ -1,7 +1,6 @@
 import { EARTH_RADIUS_KM, radians } from "./geo.ts";
 import type { SharedBorders } from "./shared-borders.ts";
 
-/** How many metres a degree of latitude is. */
 const METRES_PER_DEGREE = radians(1) * EARTH_RADIUS_KM * 1000;
 
 /** How deep a border is split where it bends most; below, in the middle. */
@@ -11,14 +10,13 @@ const MAX_DEPTH = 48;
 const UNWEIGHED = -1;
 
 /**
- * How much each vertex matters, in metres: when the vertices of a weight below some tolerance are left
- * out, all rings differ by less than that from what they were. Junctions, and one vertex of a ring
- * without any, have an infinite weight. A vertex has one weight for all rings, so that those that share
- * a border go on sharing it.
+ * How much each vertex matters, in metres: when the vertices of a weight below some tolerance are left out, all rings
+ * differ by less than that from what they were. Junctions, and one vertex of a ring without any, have an infinite
+ * weight. A vertex has one weight for all rings, so that those that share a border go on sharing it.
  *
- * By U. Ramer (1972), D. H. Douglas and T. K. Peucker, "Algorithms for the Reduction of the Number of
- * Points Required to Represent a Digitized Line", Cartographica 10 (1973). Takes n log n, since lines
- * made to take n² are split in the middle after a while.
+ * By U. Ramer (1972), D. H. Douglas and T. K. Peucker, "Algorithms for the Reduction of the Number of Points Required
+ * to Represent a Digitized Line", Cartographica 10 (1973). Takes n log n, since lines made to take n² are split in the
+ * middle after a while.
  *
  * @param leastM weights below this are 0, which saves time
  */

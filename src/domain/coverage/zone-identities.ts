@@ -19,15 +19,14 @@ const DERIVED_ID_DIGITS = 12;
 /**
  * The identities of a tariff's zones, in the order of the features, which are not changed.
  *
- * A name is `properties.name`, trimmed, or else `zone 3` for the third feature. Where several
- * features have a name, those with an `id` get it behind theirs, as in `Washington (53077)`; of the
- * others the first keeps the name and the rest are numbered, as in `Washington (2)`. Numbers that
- * make the name of another zone are skipped.
+ * A name is `properties.name`, trimmed, or else `zone 3` for the third feature. Where several features have a name,
+ * those with an `id` get it behind theirs, as in `Washington (53077)`; of the others the first keeps the name and the
+ * rest are numbered, as in `Washington (2)`. Numbers that make the name of another zone are skipped.
  *
  * An id is the feature's own, as text, or else derived from the unique name.
  *
- * Faults are added at `zones[3].id` and `zones[3].properties.name`, zone by zone. The identities are unique even
- * where there are faults: such a name or id counts as missing. Takes linear time.
+ * Faults are added at `zones[3].id` and `zones[3].properties.name`, zone by zone. The identities are unique even where
+ * there are faults: such a name or id counts as missing. Takes linear time.
  *
  * @param features the features of a GeoJSON FeatureCollection, checked or not
  */

@@ -3,7 +3,6 @@ import { identifyZones } from "../coverage/zone-identities.ts";
 import { compareSchedules, type ScheduleDifference } from "../schedule/compare-schedules.ts";
 import { createTariffFaults } from "../faults.ts";
 
-/** How two tariffs differ. */
 export interface TariffDifferences {
   readonly fees: FeeDifference[];
   readonly zones: ZoneDifferences;
@@ -32,7 +31,6 @@ export interface ZoneDifferences {
   readonly unchangedCount: number;
 }
 
-/** What a valid document says. */
 interface ValidDocument {
   readonly currency: string;
   readonly base_fee: string;
@@ -113,7 +111,6 @@ function differenceAt(
   ];
 }
 
-/** How many names of a kind are listed. */
 const MAX_NAMES = 1_000;
 
 function compareZones(from: ValidDocument, to: ValidDocument): ZoneDifferences {

@@ -104,9 +104,8 @@ export function multiplyToMinor(
 }
 
 /**
- * quantity × factor ÷ 10^decimals, rounded half up to a whole number, without binary error: the
- * quantity counts as its shortest decimal text, so that a weight of 1.005 is 1005/1000 and not the
- * nearest double below it.
+ * quantity × factor ÷ 10^decimals, rounded half up to a whole number, without binary error: the quantity counts as its
+ * shortest decimal text, so that a weight of 1.005 is 1005/1000 and not the nearest double below it.
  *
  * @param quantity finite, 0 or more
  * @param factor a safe integer, 0 or more
@@ -131,13 +130,12 @@ export function multiplyHalfUp(quantity: number, factor: number, decimals: numbe
 const DIVISORS: readonly number[] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000];
 
 /**
- * A product of doubles divided by an exact one, rounded half up, when it is too far from a tie for
- * the exact result to be rounded otherwise; else undefined.
+ * A product of doubles divided by an exact one, rounded half up, when it is too far from a tie for the exact result to
+ * be rounded otherwise; else undefined.
  *
- * The quantity differs from its shortest decimal by at most 2^-53 of it, since the decimal reads
- * back as the quantity; the multiplication and the division add as much again each: together less
- * than 2^-51 of the result. (Where doubles are subnormal, the absolute error is below 2^-1020, and
- * no tie is near.)
+ * The quantity differs from its shortest decimal by at most 2^-53 of it, since the decimal reads back as the quantity;
+ * the multiplication and the division add as much again each: together less than 2^-51 of the result. (Where doubles
+ * are subnormal, the absolute error is below 2^-1020, and no tie is near.)
  */
 function roundIfClear(product: number): number | undefined {
   const floor = Math.floor(product);

@@ -31,7 +31,6 @@ export interface Route {
   readonly weightKg: number;
 }
 
-/** The fields that describe a route in every request. */
 interface RouteFields {
   readonly pickupLat: number;
   readonly pickupLng: number;
@@ -40,7 +39,6 @@ interface RouteFields {
   readonly weightKg: number;
 }
 
-/** The route of a request. */
 export function routeOf(fields: RouteFields): Route {
   return {
     pickup: { lat: fields.pickupLat, lng: fields.pickupLng },
@@ -55,7 +53,6 @@ export interface QuoteFailure {
   readonly message: string;
 }
 
-/** The price of a route. */
 export interface CoveredQuote {
   readonly covered: true;
   /** Not rounded; see `roundKm`. */
@@ -80,7 +77,6 @@ export interface UncoveredQuote {
   readonly currency: string;
 }
 
-/** The answer to a route. */
 export type Quote = CoveredQuote | UncoveredQuote;
 
 /** Indexes a tariff's zones and keeps its fees. */
@@ -109,7 +105,6 @@ export function calendarsOf(pricing: Pricing, { pickup, dropoff }: Route): Ends<
   return { pickup: calendarAt(pickup), dropoff: calendarAt(dropoff) };
 }
 
-/** A price with what its windows cost. */
 export function withWindowFee(priced: CoveredQuote, windowFeeMinor: number): CoveredQuote {
   const totalMinor = Math.max(priced.subtotalMinor, priced.baseFeeMinor) + windowFeeMinor;
   return { ...priced, windowFeeMinor, totalMinor };
@@ -168,8 +163,7 @@ export function priceByFees(
 }
 
 /**
- * Prices a route; undefined when it is not served. To say why not is what takes long: how far away
- * the nearest zone is.
+ * Prices a route; undefined when it is not served. To say why not is what takes long: how far away the nearest zone is.
  */
 export function priceRoute(
   { fees, coverage }: Pricing,

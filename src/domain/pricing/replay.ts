@@ -13,13 +13,11 @@ export interface ReplayedShipment extends BookableRoute {
   readonly reference: string;
 }
 
-/** A tariff in force and a draft that would replace it. */
 export interface BothTariffs {
   readonly inForce: Pricing;
   readonly ofDraft: Pricing;
 }
 
-/** What a draft would change for some shipments. */
 export interface Replay {
   /** How many were priced. */
   readonly routes: number;
@@ -40,9 +38,8 @@ export interface PriceComparison {
   readonly totalInForceMinor: bigint;
   readonly totalOfDraftMinor: bigint;
   /**
-   * The shipments that both serve, by the share of the change, from the largest fall to the largest
-   * rise. Prices that stay have a bucket of their own, from 0 to 0, and a price that rises from 0
-   * is in the last.
+   * The shipments that both serve, by the share of the change, from the largest fall to the largest rise. Prices that
+   * stay have a bucket of their own, from 0 to 0, and a price that rises from 0 is in the last.
    */
   readonly distribution: readonly ChangeBucket[];
   /** The largest changes of what both serve, the largest first. */
@@ -81,11 +78,7 @@ export interface ChangeBucket {
 /** How many of the largest changes, and of the refused shipments, are listed. */
 const MAX_LISTED = 20;
 
-/**
- * Prices shipments by both tariffs.
- *
- * @param shipments the newest first
- */
+/** @param shipments the newest first */
 export function replayShipments(
   { inForce, ofDraft }: BothTariffs,
   shipments: readonly ReplayedShipment[],

@@ -23,7 +23,6 @@ export interface HeldQuote {
   readonly dropoffWindow?: QuotedWindow | undefined;
   /** The version whose price holds. */
   readonly tariffVersion: number;
-  /** In milliseconds since the epoch. */
   readonly expiresAtMs: number;
 }
 
@@ -33,10 +32,8 @@ export interface QuoteKey {
   readonly key: KeyObject;
 }
 
-/** The length of a key, in bytes. */
 export const QUOTE_KEY_BYTES = 32;
 
-/** A key of these bytes. */
 export function toQuoteKey(id: number, bytes: Uint8Array): QuoteKey {
   return { id, key: createSecretKey(bytes) };
 }

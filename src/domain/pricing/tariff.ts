@@ -44,7 +44,6 @@ export interface Fees {
   readonly scheduling: Scheduling | undefined;
 }
 
-/** What pricing needs of a published document. */
 export interface Tariff extends Fees {
   readonly zones: readonly Zone[];
 }
@@ -63,16 +62,14 @@ export const MAX_AMOUNT = 1_000_000;
 /** The heaviest weight a tier may serve. `quote` relies on it. */
 export const MAX_WEIGHT_KG = 100_000;
 
-/** How many tiers a tariff may have. */
 export const MAX_TIERS = 1_000;
 
 /**
- * Reads a tariff document as parsed from JSON: `currency`, `base_fee`, `rate_per_km`, `tiers` and
- * `zones`, all of them required, and `schedules` and `default_schedule`. Unknown keys are ignored.
- * The zones of the tariff share their positions with the document, which must not change after.
+ * Reads a tariff document as parsed from JSON: `currency`, `base_fee`, `rate_per_km`, `tiers` and `zones`, all of them
+ * required, and `schedules` and `default_schedule`. Unknown keys are ignored. The zones of the tariff share their
+ * positions with the document, which must not change after.
  *
- * Not with a schema library: five million positions have to be read quickly, and each fault has to
- * say how to fix it.
+ * Not with a schema library: five million positions have to be read quickly, and each fault has to say how to fix it.
  */
 export function parseTariff(document: unknown): ParsedTariff {
   const faults = createTariffFaults(MAX_FAULTS);

@@ -12,7 +12,6 @@ export interface ScheduleDifference {
 
 type Parts = ReadonlyMap<string, unknown>;
 
-/** How many differences are told. */
 const MAX_DIFFERENCES = 1_000;
 const SHOWN_CHARACTERS = 300;
 

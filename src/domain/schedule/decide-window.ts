@@ -2,13 +2,11 @@ import type { RefusalReason } from "../refusal.ts";
 import { MINUTE_MS, type Calendar, type Day, type Opening, type Span } from "./calendar.ts";
 import { MAX_WINDOW_MINUTES, MIN_WINDOW_MINUTES } from "./schedule.ts";
 
-/** Why a window cannot be booked. */
 export type WindowRefusalReason = Extract<
   RefusalReason,
   "WINDOW_INVALID" | "OUTSIDE_HOURS" | "CUT_OFF_PASSED" | "TOO_SOON" | "TOO_FAR_AHEAD"
 >;
 
-/** One thing that is wrong with a window. */
 export interface WindowFault {
   readonly reason: WindowRefusalReason;
   /** What follows the window's name in a sentence, as in "must last at least 10 minutes". */

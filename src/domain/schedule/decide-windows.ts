@@ -16,7 +16,6 @@ export interface BookedWindow extends Span {
   readonly feeMinor: number;
 }
 
-/** What is asked for. */
 export interface AskedWindows {
   /** The schedules of the zones at the ends. */
   readonly calendars: Ends<Calendar>;
@@ -30,13 +29,11 @@ export interface WindowsDecision {
   /** All that is wrong with them; none when they can be booked, and then there are the windows. */
   readonly violations: readonly Violation[];
   /**
-   * What would do, for programs: `cut_off_at`, until when a refused pickup window could be booked,
-   * `next_available` and `next_available_end`, the next one that can be; with `dropoff_` before them for
-   * the dropoff window.
+   * What would do, for programs: `cut_off_at`, until when a refused pickup window could be booked, `next_available` and
+   * `next_available_end`, the next one that can be; with `dropoff_` before them for the dropoff window.
    */
   readonly facts: Readonly<Record<string, string>>;
   readonly windows: Ends<BookedWindow>;
-  /** What the windows add to the price. */
   readonly feeMinor: number;
 }
 
@@ -61,7 +58,6 @@ export function decideWindows(asked: AskedWindows, nowMs: number): WindowsDecisi
   };
 }
 
-/** What is decided of one end. */
 interface EndDecision extends Pick<WindowsDecision, "violations" | "facts"> {
   readonly window?: BookedWindow;
 }

@@ -21,7 +21,6 @@ import {
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What reading a schedule needs besides its text. */
 interface Reader {
   readonly faults: TariffFaults;
   /** Reads a fee in minor units, or 0 with a fault. */

@@ -57,21 +57,14 @@ export const DAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"] as const;
 export const MAX_SCHEDULES = 100;
 /** How long all schedules of a tariff may be together, as JSON, so that one answer holds them. */
 export const MAX_SCHEDULES_CHARACTERS = 1_000_000;
-/** How many dates of a schedule may differ. */
 export const MAX_EXCEPTIONS = 400;
-/** How many entries the weekly hours of a schedule may have. */
 export const MAX_WEEKLY_HOURS = 50;
-/** How many hours a date that differs may have. */
 export const MAX_HOURS_OF_DATE = 10;
-/** How many cut-offs a schedule may have. */
 export const MAX_CUT_OFFS = 20;
-/** The shortest window, in minutes. */
 export const MIN_WINDOW_MINUTES = 10;
-/** The longest window, in minutes: the hours of a day whose clock is set back. */
+/** The longest window: the hours of a day whose clock is set back. */
 export const MAX_WINDOW_MINUTES = 1_500;
-/** The longest slot, in minutes. */
 export const MAX_SLOT_MINUTES = 1_440;
-/** How far ahead can be booked at most, in days. */
 export const MAX_HORIZON_DAYS = 366;
-/** How far ahead can be booked where a schedule does not say, in days. */
+/** How far ahead can be booked where a schedule does not say. */
 export const DEFAULT_HORIZON_DAYS = 30;

@@ -22,7 +22,6 @@ export const EVENT_TYPES = [
   "webhook.test",
 ] as const;
 
-/** What can happen in a workspace. */
 export type EventType = (typeof EVENT_TYPES)[number];
 
 /** What of a shipment tells what happened to it. */

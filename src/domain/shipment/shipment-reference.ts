@@ -26,9 +26,8 @@ export function beginsEveryReference(text: string): boolean {
 }
 
 /**
- * The first and the last reference that can begin with a text, in whatever case; undefined when none can,
- * or all do.
- * As all references are equally long, they lie between these two in the order of every collation.
+ * The first and the last reference that can begin with a text, in whatever case; undefined when none can, or all do. As
+ * all references are equally long, they lie between these two in the order of every collation.
  */
 export function referenceRange(
   text: string,

@@ -7,7 +7,6 @@ export const SHIPMENT_STATUSES = [
   "cancelled",
 ] as const;
 
-/** Where a shipment is on its way. */
 export type ShipmentStatus = (typeof SHIPMENT_STATUSES)[number];
 
 /** What has become of a shipment's payment. */
@@ -19,7 +18,6 @@ export const PAYMENT_STATUSES = [
   "voided",
 ] as const;
 
-/** What has become of a shipment's payment. */
 export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
 
 /** Why a shipment can be cancelled. */
@@ -32,7 +30,6 @@ export const CANCEL_REASONS = [
   "other",
 ] as const;
 
-/** Why a shipment was cancelled. */
 export type CancelReason = (typeof CANCEL_REASONS)[number];
 
 /** The state of a shipment: both statuses, which only ever change together. */
@@ -41,7 +38,6 @@ export interface ShipmentState {
   readonly paymentStatus: PaymentStatus;
 }
 
-/** What can happen to a shipment. */
 export type Trigger = "pay" | "advance" | "cancel" | "refund" | "reverse_refund";
 
 /** The state after a trigger, or the sentence that refuses it. */
@@ -49,7 +45,6 @@ export type Transition =
   | { readonly next: ShipmentState; readonly refusal?: undefined }
   | { readonly next?: undefined; readonly refusal: string };
 
-/** The state of a shipment that has just been booked. */
 export const BOOKED: ShipmentState = { status: "pending", paymentStatus: "awaiting_payment" };
 
 interface Rule {

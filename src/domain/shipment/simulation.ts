@@ -22,7 +22,6 @@ export type Scenario =
   | "dispute"
   | "stuck";
 
-/** A step of a scenario. */
 interface ScenarioStep {
   readonly step: SimulatedStep;
   /** How many times as long after the one before as usual; 1 unless given. */
@@ -53,7 +52,6 @@ const STEPS: Readonly<Record<Scenario, readonly ScenarioStep[]>> = {
 /** What becomes of shipments in test mode by themselves. */
 export const SCENARIOS = Object.keys(STEPS) as readonly Scenario[];
 
-/** A step of a simulation that is to come. */
 export interface NextStep {
   readonly step: SimulatedStep;
   readonly dueAt: Date;

@@ -44,10 +44,9 @@ const NOT_BY_HTTP =
 const MAX_LENGTH = 2_000;
 
 /**
- * What is wrong with a URL that events are to be sent to, as in "url must be ..."; undefined when
- * nothing is. The addresses of a host name are not looked up: they can change, and so are checked at
- * each connection. By http, where it is allowed, only names under `localhost` and loopback addresses
- * are accepted.
+ * What is wrong with a URL that events are to be sent to, as in "url must be ..."; undefined when nothing is. The
+ * addresses of a host name are not looked up: they can change, and so are checked at each connection. By http, where it
+ * is allowed, only names under `localhost` and loopback addresses are accepted.
  */
 export function webhookUrlFault(text: string, allowLoopbackHttp: boolean): string | undefined {
   // Parsing drops tabs and newlines, so that what is read of the address is not where it leads.

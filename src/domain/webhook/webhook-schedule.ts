@@ -2,7 +2,7 @@ const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** How long to wait before each attempt, in milliseconds (Standard Webhooks 1.0.0). */
+/** How long to wait before each attempt (Standard Webhooks 1.0.0). */
 const WAITS_MS = [
   0,
   5 * SECOND_MS,
@@ -17,12 +17,11 @@ const WAITS_MS = [
 ];
 /** By which share a wait may be longer, so that what failed together is not retried together. */
 const JITTER = 0.1;
-/** The longest wait that a receiver may ask for, in milliseconds. */
+/** The longest wait that a receiver may ask for. */
 const MAX_ASKED_WAIT_MS = 24 * HOUR_MS;
-/** How long a webhook may fail before it is disabled, in milliseconds. */
+/** How long a webhook may fail before it is disabled. */
 const MAX_FAILING_MS = 5 * 24 * HOUR_MS;
 
-/** How many attempts a delivery has at most. */
 export const MAX_ATTEMPTS = WAITS_MS.length;
 
 /**

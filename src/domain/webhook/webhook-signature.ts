@@ -9,7 +9,6 @@ export function createWebhookSecret(): string {
   return PREFIX + randomBytes(SECRET_BYTES).toString("base64");
 }
 
-/** What is signed of a message. */
 export interface SignedMessage {
   /** Must not contain a full stop, which separates what is signed. */
   readonly id: string;

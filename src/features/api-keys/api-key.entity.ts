@@ -3,9 +3,8 @@ import { KEY_SCOPES, type KeyScope } from "../../domain/roles.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 
 /**
- * A secret key of a workspace. Only its SHA-256 is stored, in base64url, and its last four
- * characters for display. It is found by its hash before the workspace is known, so the hash is
- * unique across workspaces.
+ * A secret key of a workspace. Only its SHA-256 is stored, in base64url, and its last four characters for display. It
+ * is found by its hash before the workspace is known, so the hash is unique across workspaces.
  */
 export const ApiKey = defineEntity({
   name: "ApiKey",

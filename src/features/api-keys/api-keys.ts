@@ -81,8 +81,7 @@ export async function createWorkspaceKey(
 /**
  * Changes the name and the scope of a key, as far as given; known on every replica within a second.
  *
- * @throws Refusal API_KEY_NOT_FOUND, API_KEY_LAST when a workspace makes its last key of full scope
- * read-only
+ * @throws Refusal API_KEY_NOT_FOUND, API_KEY_LAST when a workspace makes its last key of full scope read-only
  */
 export async function updateKey(
   tx: EntityManager,
@@ -204,8 +203,7 @@ export async function rotateAllKeys(
  * Checks that a workspace may have one more key.
  *
  * @param others the keys that are to work beside the new one
- * @throws Refusal API_KEY_LIMIT when `MAX_API_KEYS` of them are not to end, or `MAX_WORKING_API_KEYS`
- * work in all
+ * @throws Refusal API_KEY_LIMIT when `MAX_API_KEYS` of them are not to end, or `MAX_WORKING_API_KEYS` work in all
  */
 function assertCapacity(others: readonly { readonly endsAt?: Date | null }[]): void {
   const hasAllLasting = others.filter(({ endsAt }) => !endsAt).length >= MAX_API_KEYS;

@@ -117,10 +117,9 @@ function add(tx: EntityManager, entry: NewEntry): void {
 }
 
 /**
- * Runs work in a transaction and then writes what it has recorded, one transaction at a time from here
- * to its commit: so entries can be followed, since none is committed before one that was placed
- * earlier. Nothing else is waited for after the lock, so that it is held for short and no two
- * transactions wait for each other.
+ * Runs work in a transaction and then writes what it has recorded, one transaction at a time from here to its commit:
+ * so entries can be followed, since none is committed before one that was placed earlier. Nothing else is waited for
+ * after the lock, so that it is held for short and no two transactions wait for each other.
  */
 export async function recordingChanges<T>(tx: EntityManager, work: () => Promise<T>): Promise<T> {
   const entries: NewEntry[] = [];

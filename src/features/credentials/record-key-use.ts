@@ -52,9 +52,8 @@ export function createKeyUseRecorder(options: {
 }
 
 /**
- * Sets the last use of keys and gives those that it skipped, because another transaction holds them:
- * without waiting, replicas that record the same keys cannot deadlock. `changed_at` stays, since
- * nothing that is cached changes.
+ * Sets the last use of keys and gives those that it skipped, because another transaction holds them: without waiting,
+ * replicas that record the same keys cannot deadlock. `changed_at` stays, since nothing that is cached changes.
  */
 function recordSql(table: KeyTable): string {
   return `

@@ -6,9 +6,8 @@ import { runStatement } from "../../db/statement.ts";
 /** The channel that carries announcements; a payload is a list of workspace ids: `7,12,105`. */
 export const EVENTS_CHANNEL = "shipments_events";
 /**
- * How long workspaces are collected before they are announced. Announcements are
- * not part of the transactions they are about, because PostgreSQL serializes the commits of
- * transactions that notify.
+ * How long workspaces are collected before they are announced. Announcements are not part of the transactions they are
+ * about, because PostgreSQL serializes the commits of transactions that notify.
  */
 const BATCH_MS = 20;
 const RETRY_MS = 1_000;

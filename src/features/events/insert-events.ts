@@ -62,10 +62,7 @@ const COLUMNS = columnsOf(Event, "workspace");
  */
 const RAISE = "select raise_feed($1, $2)";
 
-/**
- * A single event takes its position itself: a row of values is what a distributed database takes in least
- * time.
- */
+/** A single event takes its position itself: a row of values is what a distributed database takes in least time. */
 const insertOne = insertionOf("event", columnsOf(Event, "workspace", "position"), {
   computed: { position: "raise_feed($1, 1)" },
 });

@@ -24,10 +24,7 @@ export interface QuoteKeys {
 
 /** How long a key seals: 2^32 quotes, as many as may have random nonces, are 99,000 a second. */
 const SEALS_HOURS = 12;
-/**
- * How old a key is when it begins to seal: by then all processes have read it. The first one
- * begins at once.
- */
+/** How old a key is when it begins to seal: by then all processes have read it. The first one begins at once. */
 const KNOWN_AFTER_SECONDS = 60;
 /**
  * How long a key is kept: a process without the database goes on sealing with the last one that

@@ -89,9 +89,8 @@ interface FoundWebhook extends WebhookKey {
  */
 export function createWebhookLeases(em: EntityManager, worker: string) {
   /**
-   * Runs a statement for the webhooks of each workspace, and gives those that it returns, and those of
-   * workspaces for which it failed. When the
-   * database crashes and a lease is lost with it, some is sent twice, as it is anyway then.
+   * Runs a statement for the webhooks of each workspace, and gives those that it returns, and those of workspaces for
+   * which it failed. When the database crashes and a lease is lost with it, some is sent twice, as it is anyway then.
    */
   async function ofEachWorkspace(
     sql: string,
@@ -111,8 +110,7 @@ export function createWebhookLeases(em: EntityManager, worker: string) {
   }
   return {
     /**
-     * Leases webhooks that have a delivery due and that no process has leased, those first that have
-     * waited longest.
+     * Leases webhooks that have a delivery due and that no process has leased, those first that have waited longest.
      *
      * @param workspaces whose webhooks; undefined for all
      */

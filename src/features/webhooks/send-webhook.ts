@@ -35,9 +35,7 @@ export interface Sender {
   close(): Promise<void>;
 }
 
-/**
- * How long an attempt may take in milliseconds, from resolving the name to the end of the response.
- */
+/** How long an attempt may take in milliseconds, from resolving the name to the end of the response. */
 const TIMEOUT_MS = 15_000;
 const MAX_BODY_BYTES = 1_024;
 /**
@@ -56,10 +54,9 @@ const CONNECTIONS = {
 class OutOfReachError extends Error {}
 
 /**
- * Builds a sender that connects to public addresses only, by https, and to this machine by http if
- * that is allowed. Names are resolved for each connection and only addresses that passed the check
- * are connected to, so that a name cannot resolve differently in between. Redirects are not
- * followed.
+ * Builds a sender that connects to public addresses only, by https, and to this machine by http if that is allowed.
+ * Names are resolved for each connection and only addresses that passed the check are connected to, so that a name
+ * cannot resolve differently in between. Redirects are not followed.
  *
  * @param options.timeoutMs the limit on one attempt; 15 seconds unless a test says otherwise
  */

@@ -152,9 +152,8 @@ export function nextWindow(size: number, isSuccess: boolean): number {
 export type AcquireAttempt = (workspace: number, inFlight: number) => (() => void) | undefined;
 
 /**
- * Builds the limit of one process. The usual window of a webhook is always free for it. Beyond that, a
- * workspace may have as many attempts in flight as are left for others, so that receivers that hang
- * never take all.
+ * Builds the limit of one process. The usual window of a webhook is always free for it. Beyond that, a workspace may
+ * have as many attempts in flight as are left for others, so that receivers that hang never take all.
  */
 export function createInFlightLimit(): AcquireAttempt {
   const extraOf = new Map<number, number>();

@@ -43,8 +43,7 @@ const WRITE = `
 /**
  * Seals the secrets of all webhooks that are stored as they are, or sealed by an earlier key.
  *
- * @returns how many webhooks there are, of how many the secrets were sealed now, and of how many they
- *   cannot be opened
+ * @returns how many webhooks there are, of how many the secrets were sealed now, and of how many they cannot be opened
  */
 export async function sealStoredSecrets(em: EntityManager, seal: SecretSeal) {
   const count = { webhooks: 0, sealed: 0, unopened: 0 };

@@ -25,8 +25,7 @@ export interface DraftDeps {
 const MAX_BYTES_HERE = 32 * 1024;
 
 /**
- * Checks a draft as it is stored now, a large one in a thread of its own, and once however often it is
- * asked for.
+ * Checks a draft as it is stored now, a large one in a thread of its own, and once however often it is asked for.
  *
  * @returns undefined when the draft has been removed
  * @throws Refusal UNAVAILABLE when too much work on tariffs waits

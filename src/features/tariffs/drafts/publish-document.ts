@@ -29,11 +29,10 @@ export interface DocumentToPublish {
 }
 
 /**
- * Publishes a whole document, in the place of whatever is in force: by a draft, which is removed
- * however it ends.
+ * Publishes a whole document, in the place of whatever is in force: by a draft, which is removed however it ends.
  *
- * @throws Refusal TARIFF_FAULTY with every fault under its path, and as `createTariffDraft`,
- *   `uploadTariffZones` and `publishTariff` do
+ * @throws Refusal TARIFF_FAULTY with every fault under its path, and as `createTariffDraft`, `uploadTariffZones` and
+ *   `publishTariff` do
  */
 export async function publishDocument(
   deps: DraftDeps,

@@ -76,10 +76,7 @@ export function draftMessage(draft: TariffDraft): TariffDraftMessage {
   });
 }
 
-/**
- * A document with other fees and everything else as it was. What is empty is left out, so that it is
- * found missing.
- */
+/** A document with other fees and everything else as it was. What is empty is left out, so that it is found missing. */
 export function withFees(document: object, fees: NewTariffFees | undefined): object {
   if (fees === undefined) return document;
   return {

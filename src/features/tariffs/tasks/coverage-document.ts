@@ -18,13 +18,11 @@ export function roundedToleranceM(askedM: number): number {
 }
 
 /**
- * Zones, which must be valid, as the text of a GeoJSON FeatureCollection (RFC 7946): a Feature for each,
- * with its id, and its name as its only property. Outer rings run anticlockwise and holes clockwise;
- * there are no altitudes.
+ * Zones, which must be valid, as the text of a GeoJSON FeatureCollection (RFC 7946): a Feature for each, with its id,
+ * and its name as its only property. Outer rings run anticlockwise and holes clockwise; there are no altitudes.
  *
- * @param toleranceM how far outlines may be from the true ones (see `simplifyPolygons`). Holes whose
- *   extent is not larger are left out, and so are polygons, but for the largest of a zone. 0: the true
- *   outlines.
+ * @param toleranceM how far outlines may be from the true ones (see `simplifyPolygons`). Holes whose extent is not
+ *   larger are left out, and so are polygons, but for the largest of a zone. 0: the true outlines.
  */
 export function coverageDocument(zones: readonly Zone[], toleranceM: number): string {
   const shown = toleranceM === 0 ? zones : simplifyZones(zones, toleranceM);

@@ -1,8 +1,7 @@
 import { MAX_POSITIONS, TOO_MANY_POSITIONS } from "../../../domain/coverage/parse-zones.ts";
 
 /**
- * How much memory zones may take, in bytes, when they are parsed: 5,000,000 positions fit, each corner
- * of a triangle of its own.
+ * How much memory zones may take, when they are parsed: 5,000,000 positions fit, each corner of a triangle of its own.
  */
 export const MAX_PARSED_BYTES = 576 * 1024 * 1024;
 

@@ -51,10 +51,7 @@ export interface CheckedDraft {
   /** How many zones and tiers it has; 0 when it has faults. */
   readonly zones: number;
   readonly tiers: number;
-  /**
-   * SHA-256 of the document's canonical text, in base64url, as stored with versions; undefined when it
-   * has faults.
-   */
+  /** SHA-256 of the document's canonical text, in base64url, as stored with versions; undefined when it has faults. */
   readonly digest: string | undefined;
 }
 

@@ -10,7 +10,7 @@ export interface PricedTariff {
   readonly pricing: Pricing;
 }
 
-/** How long the tariff before the newest is kept, in milliseconds. */
+/** How long the tariff before the newest is kept. */
 const KEEP_PREVIOUS_MS = 10_000;
 
 /** Builds the memory for the few tariffs that a process has in use, empty. */

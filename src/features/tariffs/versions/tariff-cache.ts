@@ -31,9 +31,8 @@ export interface TariffCache {
    */
   byVersion(version: number | null): Promise<PricedTariff>;
   /**
-   * Begins to load the version in force if it is not `current`, and waits for it if it is the first. A
-   * later one takes effect when it is loaded; the changes of keys do not wait for it. A scheduled one
-   * is loaded ahead of its time.
+   * Begins to load the version in force if it is not `current`, and waits for it if it is the first. A later one takes
+   * effect when it is loaded; the changes of keys do not wait for it. A scheduled one is loaded ahead of its time.
    */
   refresh(client: Client): Promise<void>;
 }

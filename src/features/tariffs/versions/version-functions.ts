@@ -137,7 +137,7 @@ function toVersionNumber([version]: readonly unknown[]): number | undefined {
   return isVersion ? (version as number) : undefined;
 }
 
-/** All but the note and the tiers, in bytes. */
+/** All but the note and the tiers. */
 const OTHER_BYTES = 1_000;
 
 /** The most bytes that a version takes in an answer: of text each character up to six, escaped. */
@@ -151,10 +151,7 @@ interface PieceRow {
   readonly piece: Buffer;
 }
 
-/**
- * The text of a member of `json` is as it was written; `offset 0` has it made once, not for each
- * piece.
- */
+/** The text of a member of `json` is as it was written; `offset 0` has it made once, not for each piece. */
 const SELECT_ZONES = `
   select digest, substring(zones from place for ${PIECE_BYTES}) as piece
   from (
