@@ -65,9 +65,18 @@ export async function walkTenancy(
   /** The id of no webhook. */
   const NO_WEBHOOK = `wh_${"0".repeat(24)}`;
 
+  /** What a field names, by itself, in a method that has no entry. */
+  const NAMED: Readonly<Record<string, keyof typeof pairs>> = {
+    shipment: "shipment",
+    customer: "customer",
+    webhook: "webhook",
+    key: "apiKey",
+    person: "member",
+  };
+
   /**
-   * Every method of every service that workspaces call. A new one fails this test until it is listed here, with
-   * the fields that name records and a call that names a foreign one.
+   * The methods of every service that workspaces call, with the fields that name records and a call that names a
+   * foreign one. A new one that has other fields than those of `NAMED` fails this test until it is listed here.
    */
   const ENTRIES: Readonly<Record<string, Entry>> = {
     "ShipmentService/QuoteShipment": { plain: [...ROUTE, ...WINDOWS] },
@@ -98,7 +107,6 @@ export async function walkTenancy(
       ],
       answered: ["customer_id", "external_reference", "customer_email"],
     },
-    "ShipmentService/GetShipment": { names: naming("shipment") },
     "ShipmentService/ListShipments": {
       names: {
         customer_id: ["customer", (customer_id) => ({ customer_id })],
@@ -131,7 +139,6 @@ export async function walkTenancy(
       },
       plain: [...ROUTE, ...WINDOWS, ...ADDRESSES, "etag", "metadata", "clear"],
     },
-    "ShipmentService/AdvanceShipment": { names: naming("shipment") },
     "ShipmentService/RecordPayment": {
       names: naming("shipment", { ...PAYMENT, amount: 1 }),
       plain: ["amount", "currency"],
@@ -167,18 +174,12 @@ export async function walkTenancy(
       names: naming("shipment", PAGE_URLS),
       plain: ["success_url", "cancel_url", "expires_in_minutes"],
     },
-    "ShipmentService/RetryRefund": { names: naming("shipment") },
-    "ShipmentService/AcceptUncountedPayment": { names: naming("shipment") },
-    "PaymentConnectionService/GetPaymentConnection": {},
     "PaymentConnectionService/BeginPaymentConnection": {
       plain: ["payment_provider", "return_url", "refresh_url"],
     },
     "PaymentConnectionService/SetPaymentKey": {
       plain: ["payment_provider", "restricted_key", "webhook_secret"],
     },
-    "PaymentConnectionService/CheckPaymentConnection": {},
-    "PaymentConnectionService/DisconnectPaymentConnection": {},
-    "CustomerService/GetCustomer": { names: naming("customer") },
     "CustomerService/ListCustomers": {
       names: {
         ...naming("email"),
@@ -200,8 +201,6 @@ export async function walkTenancy(
         from: ["customer", (from) => ({ customer: own["customer"].id, from })],
       },
     },
-    "WorkspaceService/GetWorkspace": {},
-    "WorkspaceService/GetAttention": {},
     "WorkspaceService/UpdateWorkspace": { plain: ["time_zone"] },
     "AddressService/SearchAddresses": { plain: ["query", "lat", "lng", "limit"] },
     "AddressService/ReverseGeocode": { plain: ["lat", "lng"] },
@@ -235,8 +234,6 @@ export async function walkTenancy(
       plain: ["types"],
       answered: ["url"],
     },
-    "WebhookService/ListWebhooks": {},
-    "WebhookService/GetWebhook": { names: naming("webhook") },
     "WebhookService/UpdateWebhook": {
       names: {
         ...naming("webhook", { enabled: false }),
@@ -245,12 +242,10 @@ export async function walkTenancy(
       plain: ["clear", "types", "enabled"],
       answered: ["url"],
     },
-    "WebhookService/DeleteWebhook": { names: naming("webhook") },
     "WebhookService/RotateWebhookSecret": {
       names: naming("webhook", { overlap_seconds: 0 }),
       plain: ["overlap_seconds"],
     },
-    "WebhookService/TestWebhook": { names: naming("webhook") },
     "WebhookService/RedeliverEvent": {
       names: {
         webhook: ["webhook", (webhook) => ({ webhook, event: `evt_${own["reference"]}_1` })],
@@ -273,7 +268,6 @@ export async function walkTenancy(
         delivery: ["delivery", (delivery) => ({ webhook: ownWebhook, delivery })],
       },
     },
-    "ApiKeyService/ListApiKeys": {},
     "ApiKeyService/CreateApiKey": { plain: ["name", "scope"] },
     "ApiKeyService/UpdateApiKey": {
       names: { key: ["apiKey", (key) => ({ key, name: "Mine now" })] },
@@ -283,21 +277,14 @@ export async function walkTenancy(
       names: { key: ["apiKey", (key) => ({ key, overlap_seconds: 0 })] },
       plain: ["overlap_seconds"],
     },
-    "ApiKeyService/RevokeApiKey": { names: { key: ["apiKey", (key) => ({ key })] } },
-    "MemberService/ListMembers": {},
     // Makes a person a member of the caller's workspace alone; other memberships do not show.
     "MemberService/InviteMember": { plain: ["email", "name", "role"] },
     "MemberService/UpdateMember": {
       names: { person: ["member", (person) => ({ person, role: 1 })] },
       plain: ["role"],
     },
-    "MemberService/RemoveMember": { names: { person: ["member", (person) => ({ person })] } },
-    "TestService/DeleteTestData": {},
     "TestService/TakeTestStep": { names: naming("shipment", { step: 1 }), plain: ["step"] },
-    "TestService/GetTestClock": {},
     "TestService/MoveTestClock": { plain: ["time"] },
-    "TestService/ReleaseTestClock": {},
-    "ReportService/GetUsage": {},
     "ReportService/GetOverview": { plain: ["from_date", "to_date"] },
   };
 
@@ -305,6 +292,15 @@ export async function walkTenancy(
   const METHODS = SERVICES.flatMap((of) =>
     of.methods.map((method) => [`${of.name}/${method.name}`, of, method] as const),
   );
+
+  const entryOf = (name: string, { input }: DescMethod): Entry =>
+    ENTRIES[name] ?? {
+      names: Object.fromEntries(
+        input.fields.flatMap(({ name: field }) =>
+          NAMED[field] === undefined ? [] : [[field, [NAMED[field], (it) => ({ [field]: it })]]],
+        ),
+      ),
+    };
 
   const receiver = await startReceiver();
   const sql = await connectTo(service.databaseUrl);
@@ -380,21 +376,23 @@ export async function walkTenancy(
   }
 
   test("every method, and every field of its request, is listed in these tests", () => {
-    expect(METHODS.map(([name]) => name).sort()).toEqual(Object.keys(ENTRIES).sort());
+    expect(METHODS.map(([name]) => name)).toEqual(expect.arrayContaining(Object.keys(ENTRIES)));
     for (const [name, , method] of METHODS) {
-      const { names = {}, plain = [] } = ENTRIES[name]!;
+      const { names = {}, plain = [] } = entryOf(name, method);
       const sorted = [...Object.keys(names), ...plain].sort();
       expect(sorted, name).toEqual(method.input.fields.map((field) => field.name).sort());
     }
   });
 
   const CASES = METHODS.flatMap(([name, desc, method]) =>
-    Object.keys(ENTRIES[name]?.names ?? {}).map((field) => [name, field, desc, method] as const),
+    Object.keys(entryOf(name, method).names ?? {}).map(
+      (field) => [name, field, desc, method] as const,
+    ),
   );
 
   describe("a foreign record is indistinguishable from a missing one", () => {
     test.each(CASES)("%s by %s", async (name, field, desc, method) => {
-      const entry = ENTRIES[name]!;
+      const entry = entryOf(name, method);
       const [pair, call] = entry.names![field]!;
       const { foreign, missing } = pairs[pair];
       const answered = entry.answered?.includes(field) ?? false;
