@@ -14,11 +14,6 @@ export type Decode = (
   unknown: string[],
 ) => unknown;
 
-/**
- * The decoder of a scalar type.
- *
- * @throws Error for a type that the dialect has no form for.
- */
 export function compileScalar(scalar: ScalarType): Decode {
   switch (scalar) {
     case ScalarType.DOUBLE:
@@ -87,7 +82,6 @@ function decodeInteger(
 const RFC_3339 =
   /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[Tt]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d{1,9})?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
 
-/** Reads an RFC 3339 text as a `google.protobuf.Timestamp`. */
 export function decodeTimestamp(json: unknown, path: string, violations: Violation[]): unknown {
   const date = typeof json === "string" && RFC_3339.test(json) ? new Date(json) : undefined;
   if (date === undefined || Number.isNaN(date.getTime()) || !isInCalendar(json as string)) {
@@ -106,7 +100,6 @@ function isInCalendar(timestamp: string): boolean {
   return (day as number) <= new Date(Date.UTC(year as number, month as number, 0)).getUTCDate();
 }
 
-/** The decoder of an enum, whose values are named as `enumNames` says. */
 export function compileEnum(schema: DescEnum): Decode {
   const numbers = new Map([...enumNames(schema)].map(([number, name]) => [name, number]));
   const names = [...numbers.keys()].join(", ");

@@ -3,7 +3,6 @@ import { timestampDate, type Timestamp } from "@bufbuild/protobuf/wkt";
 import { createMapperCompiler } from "./compile-mapper.ts";
 import { enumNames } from "./decode-scalar.ts";
 
-/** A value that JSON.stringify writes as it stands. */
 export type JsonValue =
   | string
   | number

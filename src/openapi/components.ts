@@ -2,7 +2,6 @@ import { REASONS } from "../domain/refusal-reasons.ts";
 import { SESSION_COOKIES } from "../pipeline/credentials/session-cookie.ts";
 import type { Json } from "./options.ts";
 
-/** References to the headers of that name. */
 export function headers(...names: readonly string[]): Json {
   return Object.fromEntries(names.map((it) => [it, { $ref: `#/components/headers/${it}` }]));
 }
@@ -12,7 +11,6 @@ const text = (description: string, rules: Json = {}): Json => ({
   schema: { type: "string", ...rules },
 });
 
-/** The headers of responses. */
 export const HEADERS: Json = {
   "X-Request-Id": {
     required: true,
@@ -50,7 +48,6 @@ export const HEADERS: Json = {
 const FAULT =
   "(unavailable|rate_limited|slow=[0-9]{1,5}|in_flight|lose_answer|duplicate_webhook|reorder_webhooks|fail_webhook=[0-9]{1,2})";
 
-/** The headers that steer a call. */
 export const PARAMETERS = {
   "X-Request-Id": header(
     "X-Request-Id",
@@ -87,7 +84,6 @@ function header(name: string, description: string, rules: Json = {}): Json {
   return { name, in: "header", ...text(description, rules) };
 }
 
-/** How callers say who they are. */
 export const SECURITY_SCHEMES = {
   workspaceBearer: bearer("A workspace's secret key, `shp_...`."),
   workspaceKey: apiKey("header", "X-Api-Key", "A workspace's secret key, `shp_...`."),
@@ -108,7 +104,6 @@ function apiKey(where: string, name: string, description: string): Json {
   return { type: "apiKey", in: where, name, description };
 }
 
-/** The body of every refusal. */
 export const REFUSAL: Json = {
   type: "object",
   description: "Why a call was refused.",
@@ -177,7 +172,6 @@ function listOf(items: Json): Json {
   return { type: "array", items };
 }
 
-/** An object with all of these members. */
 function members(properties: Json): Json {
   return { type: "object", required: Object.keys(properties), properties };
 }

@@ -11,7 +11,6 @@ import type { BodyKind } from "./refused-call.ts";
 import type { Refusals } from "./refusals.ts";
 import type { Schemas } from "./schemas.ts";
 
-/** One way to call a method by JSON. */
 export interface Operation {
   readonly path: string;
   /** In lower case. */
@@ -19,14 +18,12 @@ export interface Operation {
   readonly operation: Json & { readonly operationId: string };
 }
 
-/** What operations are described with. */
 interface Parts {
   readonly schemas: Schemas;
   readonly refusals: Refusals;
   readonly options: Options;
 }
 
-/** Describes every way to call a method by JSON; none where it has no path. */
 export function operationsOf(method: DescMethod, deps: Parts): Operation[] {
   const { options } = deps;
   const rule = options<HttpRule>(method, "google.api.http");
@@ -101,7 +98,6 @@ function describe(
 /** What the body is, by what the rule of its path says; it names the field of a document. */
 const BODY_KINDS: Readonly<Record<string, BodyKind>> = { "": "none", "*": "json" };
 
-/** What the calls of each audience carry. */
 const SECURITY: Readonly<Record<Audience, readonly (keyof typeof SECURITY_SCHEMES)[]>> = {
   workspace: ["workspaceBearer", "workspaceKey"],
   operator: ["operatorBearer", "operatorKey"],

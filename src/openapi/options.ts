@@ -9,7 +9,6 @@ import {
 import { reflect, type ReflectMessage } from "@bufbuild/protobuf/reflect";
 import { getComments } from "@bufbuild/protoplugin";
 
-/** A JSON object of the document. */
 export type Json = Readonly<Record<string, unknown>>;
 
 /**
@@ -18,7 +17,6 @@ export type Json = Readonly<Record<string, unknown>>;
  */
 export type Options = <T>(desc: AnyDesc, name: string) => T | undefined;
 
-/** Builds the reading of options. */
 export function createOptions(registry: Registry): Options {
   return <T>(desc: AnyDesc, name: string) => {
     const extension = registry.getExtension(name);
@@ -29,7 +27,6 @@ export function createOptions(registry: Registry): Options {
   };
 }
 
-/** The rules of a field; undefined when it has none. */
 export function rulesOf(
   field: DescField,
   options: Options,
@@ -39,7 +36,6 @@ export function rulesOf(
   return rules && reflect(registry.getMessage("buf.validate.FieldRules")!, rules);
 }
 
-/** Whether a field has to be given. */
 export function isRequired(rules: ReflectMessage | undefined): boolean {
   const required = rules?.fields.find(({ name }) => name === "required");
   return required !== undefined && rules!.get(required) === true;

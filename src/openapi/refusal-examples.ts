@@ -4,7 +4,6 @@ import type { Audience } from "../pipeline/call.ts";
 import { credentialError } from "../pipeline/credentials/read-key.ts";
 import type { RefusedCall } from "./refused-call.ts";
 
-/** What a refusal of a call says for a reason, as the service words it. */
 export function refusalExample(reason: RefusalReason, call: RefusedCall) {
   const { subject, text }: Words = { ...REASONS[reason], ...OF_CALLS[reason]?.(call) };
   return { message: text, errors: subject === undefined ? {} : { [subject]: [text] } };
@@ -12,7 +11,6 @@ export function refusalExample(reason: RefusalReason, call: RefusedCall) {
 
 type Words = Pick<Violation, "subject" | "text">;
 
-/** How a refusal for its limit calls a caller. */
 const CALLERS: Readonly<Record<Audience, string>> = {
   workspace: "workspace",
   operator: "operator",

@@ -21,9 +21,7 @@ const REFUSAL_HEADERS: Readonly<Record<number, readonly string[]>> = {
 
 const EXAMPLE_REQUEST_ID = "3f0c1f5e-7a44-4f0b-9b8e-2d6f6c1f0a53";
 
-/** The responses of an operation that refuse a call: one for each status, with its reasons. */
 export interface Refusals {
-  /** References to the responses, by status. */
   of(method: DescMethod, operationId: string, sent: Sent): Json;
   /** Every response that has been referred to, as `#/components/responses/...`. */
   components(): Json;
@@ -74,7 +72,6 @@ export function createRefusals(options: Options, registry: Registry): Refusals {
   };
 }
 
-/** The reasons for which only calls with a session are refused. */
 const OF_SESSIONS: readonly RefusalReason[] = ["CROSS_SITE", "NOT_A_MEMBER", "NOT_AN_OPERATOR"];
 
 /** Whether a call with what the operation's `security` names can be refused for the reason. */

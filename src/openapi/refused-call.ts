@@ -15,35 +15,28 @@ import type { Options } from "./options.ts";
 /** What the body of an operation is; a document is sent as it is, such as GeoJSON. */
 export type BodyKind = "none" | "json" | "document";
 
-/** What a caller may send with an operation. */
 export interface Sent {
   readonly readOnly: boolean;
   readonly body: BodyKind;
   /** The fields of the query or of a JSON body, in the order in which they are declared. */
   readonly fields: readonly DescField[];
-  /** The fields that are variables of the path. */
   readonly pathFields: readonly DescField[];
   readonly isRequired: (field: DescField) => boolean;
 }
 
-/** What is wrong with a field or header. */
 type FieldViolation = Required<Pick<Violation, "subject" | "text">>;
 
-/** What the words of a refusal depend on. */
 export interface RefusedCall extends Sent {
   readonly method: DescMethod;
   readonly audience: Audience;
   /** `quote`, `read` or `write` */
   readonly limitClass: string;
-  /** The least role of an operator that may call it. */
   readonly operatorRole: string;
-  /** The largest request, in bytes. */
   readonly maxBytes: number;
   /** What is wrong with the first field or header that can be at fault, else with a parameter. */
   readonly violation: FieldViolation;
 }
 
-/** Reads what the words of a refusal depend on, by the defaults that the options declare. */
 export function refusedCall(
   method: DescMethod,
   sent: Sent,

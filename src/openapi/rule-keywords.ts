@@ -16,7 +16,6 @@ const KEYWORDS: Readonly<Record<string, string>> = {
   min_pairs: "minProperties",
   pattern: "pattern",
 };
-/** The keyword under which the rules of a part stand. */
 const PARTS: Readonly<Record<string, string>> = {
   items: "items",
   keys: "propertyNames",

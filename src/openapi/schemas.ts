@@ -17,22 +17,16 @@ import {
 } from "./options.ts";
 import { ruleKeywords } from "./rule-keywords.ts";
 
-/** A message as a caller sends it, or as the service responds with it. */
 export type Form = "request" | "response";
 
-/** The schemas of messages and enums, which refer to each other by name. */
 export interface Schemas {
-  /** The schema of one field. */
   field(field: DescField, form: Form): Json;
-  /** Whether the field has to be given in a request. */
   isRequired(field: DescField): boolean;
   /** A reference to a message, of which a request has the fields that `isInBody` takes. */
   message(message: DescMessage, form: Form, isInBody?: (field: DescField) => boolean): Json;
-  /** Every schema that was referred to, by name. */
   readonly components: Record<string, Json>;
 }
 
-/** Takes every field. */
 const isAny = () => true;
 
 const TIMESTAMP = "google.protobuf.Timestamp";

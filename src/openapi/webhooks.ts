@@ -2,7 +2,6 @@ import type { Registry } from "@bufbuild/protobuf";
 import type { Json } from "./options.ts";
 import type { Schemas } from "./schemas.ts";
 
-/** The headers of Standard Webhooks 1.0.0. */
 const PARAMETERS: readonly Json[] = [
   parameter("webhook-id", "The event's id, the same with every attempt.", {}),
   parameter("webhook-timestamp", "When the attempt was made, in seconds since 1970.", {

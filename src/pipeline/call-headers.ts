@@ -8,15 +8,12 @@ export interface CallHeaders {
    * made here.
    */
   readonly requestId: string;
-  /** Every `Authorization` value, as received. */
   readonly authorization: readonly string[];
-  /** Every `X-Api-Key` value, as received. */
   readonly apiKeys: readonly string[];
   readonly contentType: string | undefined;
   readonly contentEncoding: string | undefined;
   readonly contentLength: string | undefined;
   readonly transferEncoding: string | undefined;
-  /** Every `Idempotency-Key` value, as received. */
   readonly idempotencyKeys: readonly string[];
   /** Every `Cookie` value, joined by semicolons. */
   readonly cookie: string | undefined;
@@ -30,7 +27,6 @@ export interface CallHeaders {
   readonly prefer: string | undefined;
   /** `Simulate`: the faults that a call in test mode asks for; every value, joined by commas. */
   readonly simulate: string | undefined;
-  /** `X-Forwarded-For`: the addresses that proxies were called from, joined by commas. */
   readonly forwardedFor: string | undefined;
   /** `Connect-Timeout-Ms`: how long the caller will wait, in milliseconds. */
   readonly timeoutMs: number | undefined;
@@ -58,7 +54,6 @@ function mayHoldSecret(requestId: string): boolean {
 const VISIBLE = /^[\x21-\x7e]{1,128}$/;
 const MILLISECONDS = /^[0-9]{1,10}$/;
 
-/** The headers while they are being picked. */
 type Picked = { -readonly [Name in keyof CallHeaders]: CallHeaders[Name] };
 
 /**
@@ -157,11 +152,7 @@ function joined(before: string | undefined, value: string): string {
 
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
 
-/**
- * The idempotency key a request carries, if any.
- *
- * @throws Refusal FIELD_INVALID when it is not 1 to 255 visible characters, or there are two
- */
+/** @throws Refusal FIELD_INVALID when it is not 1 to 255 visible characters, or there are two */
 export function readIdempotencyKey(values: readonly string[]): string | undefined {
   const [key, other] = values;
   if (key === undefined) return undefined;
@@ -171,13 +162,11 @@ export function readIdempotencyKey(values: readonly string[]): string | undefine
   });
 }
 
-/** The span that a caller names as the parent of its call. */
 export interface TraceParent {
   /** 32 lower-case hexadecimal digits. */
   readonly traceId: string;
   /** 16 lower-case hexadecimal digits. */
   readonly spanId: string;
-  /** Whether the caller records the trace. */
   readonly isSampled: boolean;
 }
 

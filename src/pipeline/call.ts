@@ -11,7 +11,6 @@ import type { RequestSpan, TracedEvent, WorkSpan } from "./tracer.ts";
  */
 export type Audience = "workspace" | "operator" | "person";
 
-/** A person who has signed in. */
 export interface SignedInPerson {
   readonly personId: number;
   readonly email: string;
@@ -30,7 +29,6 @@ export interface WorkspaceCaller {
   readonly limits: RateLimits;
   /** Whether it is the test twin of a live workspace. */
   readonly test: boolean;
-  /** Whether its calls are refused until the platform resumes it. */
   readonly suspended: boolean;
   /** The id of the key that the call carries; undefined for a person. */
   readonly keyId: string | undefined;
@@ -42,12 +40,10 @@ export interface WorkspaceCaller {
   readonly member: Member | undefined;
 }
 
-/** A person who acts for a workspace. */
 export interface Member extends SignedInPerson {
   readonly role: MemberRole;
 }
 
-/** Who runs the platform: an operator, or somebody at the command line of the server. */
 export interface OperatorCaller {
   readonly audience: "operator";
   /** What its calls are counted by. */
@@ -66,15 +62,12 @@ export interface OperatorCaller {
 /** A person who manages what is their own. */
 export interface PersonCaller extends SignedInPerson {
   readonly audience: "person";
-  /** What its calls are counted by. */
   readonly account: string;
   readonly limits: RateLimits;
 }
 
-/** Who calls. */
 export type Caller = WorkspaceCaller | OperatorCaller | PersonCaller;
 
-/** Tells who a secret key stands for. */
 export interface KeyLookup<C extends Caller = Caller> {
   /** The caller of a key that is in memory; undefined when it has to be looked up. */
   recall(key: string): C | undefined;
@@ -90,7 +83,6 @@ export type KeyLookups = {
   readonly [A in Exclude<Audience, "person">]: KeyLookup<Caller & { audience: A }>;
 };
 
-/** Tells who has signed in with a session. */
 export interface SessionLookup {
   /**
    * The caller that a session stands for in calls of an audience's RPCs; undefined when the session is
@@ -147,7 +139,6 @@ export interface ReceivedCall {
   onEnd: (() => void) | undefined;
 }
 
-/** What came of a call's `Simulate` header. */
 export interface Simulation {
   /** The faults that it meets, or `ignored`: the header `Simulated` of the answer. */
   readonly said: string;
@@ -157,7 +148,6 @@ export interface Simulation {
   readonly deliveryFaults?: DeliveryFaults | undefined;
 }
 
-/** Faults of the deliveries of webhooks. */
 export interface DeliveryFaults {
   readonly duplicated: boolean;
   /** Whether they are late, the last event first. */
@@ -194,21 +184,16 @@ export interface AdmittedCall<C extends Caller> {
   testTime: Date | undefined;
 }
 
-/** A call of a workspace. */
 export type Call = AdmittedCall<WorkspaceCaller>;
 
-/** A call of an operator. */
 export type OperatorCall = AdmittedCall<OperatorCaller>;
 
-/** A call of a person who manages what is their own. */
 export type PersonCall = AdmittedCall<PersonCaller>;
 
-/** A call of any audience. */
 export type AnyCall = AdmittedCall<Caller>;
 
 const NONE: readonly never[] = [];
 
-/** The record of a call that has just begun. */
 export function receiveCall(
   headers: CallHeaders,
   peer: Peer,
@@ -234,7 +219,6 @@ export function receiveCall(
   };
 }
 
-/** Admits a call of a method, and notes that in its record. */
 export function admitCall<C extends Caller>(
   received: ReceivedCall,
   method: string,
@@ -260,7 +244,6 @@ export interface Tracer {
   begin(call: ReceivedCall): CallSpan;
 }
 
-/** The span of one call. */
 export interface CallSpan {
   /** 32 lower-case hexadecimal digits. */
   readonly traceId: string;
@@ -273,25 +256,12 @@ export interface CallSpan {
    * @param route the template that the path follows; undefined when it leads nowhere
    */
   setHttpRequest(method: string, path: string, route: string | undefined): void;
-  /**
-   * Begins a database transaction that is done for this call.
-   *
-   * @param others the spans of the other calls that it is done for
-   */
+  /** Begins a database transaction that is done for this call, and for those of `others`. */
   beginTransaction(others: readonly CallSpan[]): WorkSpan;
-  /**
-   * Begins a request to another service that is made for this call.
-   *
-   * @param url of which the span tells the host and the port
-   */
+  /** Begins a request to another service for this call; the span has the URL's host and port. */
   beginRequest(method: string, url: string): RequestSpan;
   /** Says that the call is why an event is delivered, so that the attempts join its trace. */
   setCauseOf(event: TracedEvent): void;
-  /**
-   * Ends the span. Call once, when the record of the call is complete.
-   *
-   * @param httpStatus 0 when there was no answer
-   * @param endedMs on the clock of `performance.now()`
-   */
+  /** Ends the span. Call once, when the call's record is complete; `httpStatus` is 0 without an answer. */
   end(call: ReceivedCall, httpStatus: number, endedMs: number): void;
 }

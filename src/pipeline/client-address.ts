@@ -1,11 +1,6 @@
 import ipaddr from "ipaddr.js";
 
-/**
- * Gives the address that a request comes from.
- *
- * @param peer the other end of the connection
- * @param forwardedFor the `X-Forwarded-For` header, its values joined by commas
- */
+/** The address that a request comes from, by its peer and its `X-Forwarded-For`, joined by commas. */
 export type ClientAddress = (peer: string | undefined, forwardedFor: string | undefined) => string;
 
 /** As a proxy may write it: an address in brackets, or with a port behind it. */

@@ -8,12 +8,10 @@ const AUDIENCES: Readonly<Record<string, Audience>> = {
   "shipments.account.v1": "person",
 };
 
-/** Whose calls a method takes. */
 export function audienceOf({ parent }: DescMethod): Audience {
   return AUDIENCES[parent.file.proto.package] ?? "workspace";
 }
 
-/** Why any call may be refused. */
 const ANY_CALL: readonly RefusalReason[] = [
   "FIELD_INVALID",
   "CREDENTIAL_REFUSED",
@@ -24,17 +22,14 @@ const ANY_CALL: readonly RefusalReason[] = [
   "INTERNAL",
 ];
 
-/** Why a call of an audience may be refused. */
 const OF_AUDIENCE: Readonly<Record<Audience, readonly RefusalReason[]>> = {
   workspace: ["WORKSPACE_SUSPENDED", "ROLE_INSUFFICIENT", "SCOPE_INSUFFICIENT", "NOT_A_MEMBER"],
   operator: ["ROLE_INSUFFICIENT", "NOT_AN_OPERATOR"],
   person: [],
 };
 
-/** Why a call with a body may be refused. */
 const WITH_BODY: readonly RefusalReason[] = ["BODY_UNREADABLE", "BODY_NOT_JSON", "BODY_TOO_LARGE"];
 
-/** Why a call that can be repeated under an idempotency key may be refused. */
 const REPEATABLE: readonly RefusalReason[] = ["IDEMPOTENCY_KEY_IN_USE", "IDEMPOTENCY_KEY_REUSED"];
 
 /** Refusal reasons common to all methods; each declares its own besides (`refusal_reasons`). */

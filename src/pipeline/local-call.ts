@@ -9,12 +9,7 @@ import {
   type OperatorCaller,
 } from "./call.ts";
 
-/**
- * A call of an operator's RPC that comes in by no server: from the command line, or by the service
- * itself. Whoever can make one has the database, so it may do everything.
- *
- * @param name who makes it, for the audit log
- */
+/** Its caller has the database, so it may do everything. */
 export function localCall(
   method: DescMethod,
   actor: Exclude<OperatorCaller["actor"], "operator">,
@@ -33,11 +28,7 @@ export function localCall(
   });
 }
 
-/**
- * A call of the service itself in a workspace, which nobody has asked for.
- *
- * @param test whether that is a test twin
- */
+/** A call of the service itself in a workspace. */
 export function localWorkspaceCall(workspaceId: number, test = false): Call {
   const received = receiveCall(readCallHeaders([]), {});
   return admitCall(received, "", {

@@ -2,7 +2,6 @@ import { hash } from "node:crypto";
 import { MAX_PAGE_BYTES } from "../domain/limits.ts";
 import { refuse, type Refusal } from "../domain/refusal.ts";
 
-/** How many results a page has when the caller does not say. */
 export const DEFAULT_PAGE_SIZE = 25;
 
 /**
@@ -32,7 +31,6 @@ export function readPageToken(token: string, filters: object): unknown[] | undef
   }
 }
 
-/** What a caller says about the page it wants. */
 interface PageRequest {
   /** How many results; `DEFAULT_PAGE_SIZE` when absent. */
   readonly pageSize?: number | undefined;
@@ -68,7 +66,6 @@ export function readPage<Position>(
   return { after, limit, filters };
 }
 
-/** The position in a list that is ordered by id. */
 export function toId([id]: readonly unknown[]): number | undefined {
   return Number.isSafeInteger(id) ? (id as number) : undefined;
 }
@@ -105,12 +102,7 @@ function fingerprint(position: readonly unknown[], filters: object): string {
   return hash("sha256", JSON.stringify([filters, position]), "base64url").slice(0, 8);
 }
 
-/**
- * How many of these rows, from the first, fit on one page of `MAX_PAGE_BYTES`: at least one, so that
- * every list can be read to its end.
- *
- * @param bytesOf the most bytes a row may take in an answer
- */
+/** How many of these rows, from the first, fit on one page: at least one, so that every list can be read to its end. */
 export function countThatFit<Row>(rows: readonly Row[], bytesOf: (row: Row) => number): number {
   let bytes = 0;
   let count = 0;

@@ -6,7 +6,6 @@ import { compileToJson, compileToMessage, type RecordOf } from "../json/records.
  * rows to JSON, at half of what a message in between costs. The forms must say the same.
  */
 export class LazyResponse<M extends Message = Message> {
-  /** The message, for gRPC and Connect. */
   readonly message: () => M;
   /** What the JSON dialect makes of the message, for JSON.stringify. */
   readonly json: () => object;
@@ -28,7 +27,6 @@ export function compileResponse<Desc extends DescMessage>(schema: Desc) {
     );
 }
 
-/** A document, and what HTTP says of it. */
 export interface Document {
   readonly contentType: string;
   /** Must not change. */
@@ -43,7 +41,6 @@ export interface Document {
  * share its forms: each is made once, and kept with it.
  */
 export class DocumentResponse<M extends Message = Message> {
-  /** The message, for gRPC and Connect. */
   readonly message: () => M;
   readonly document: Document;
   readonly #forms = new Map<string, Promise<Buffer>>();
@@ -61,7 +58,6 @@ export class DocumentResponse<M extends Message = Message> {
     return made;
   }
 
-  /** How much memory the document and its forms take, in bytes. */
   get heldBytes(): number {
     return this.document.body.length + this.#formBytes;
   }
@@ -78,15 +74,12 @@ export class DocumentResponse<M extends Message = Message> {
   }
 }
 
-/** What an RPC answers with. */
 export type RpcResponse<M extends Message = Message> = M | LazyResponse<M> | DocumentResponse<M>;
 
-/** Whether a response has other forms beside its message. */
 export function hasForms(response: object): response is LazyResponse | DocumentResponse {
   return response instanceof LazyResponse || response instanceof DocumentResponse;
 }
 
-/** The message of a response. */
 export function messageOf<M extends Message>(response: RpcResponse<M>): M {
   return hasForms(response) ? (response.message() as M) : response;
 }

@@ -33,7 +33,6 @@ import { hasForms, type RpcResponse } from "./rpc-response.ts";
 import type { AnyCall, Audience } from "./call.ts";
 import { audienceOf, commonReasons } from "./common-reasons.ts";
 
-/** What an RPC's function returns: a response, or its fields. */
 type ReturnOf<M extends DescMethod> =
   | RpcResponse<MessageShape<M["output"]>>
   | MessageInitShape<M["output"]>;
@@ -61,7 +60,6 @@ type StreamFunction<M extends DescMethod, C extends AnyCall, Deps> = (
   signal: AbortSignal,
 ) => AsyncIterable<MessageShape<M["output"]>>;
 
-/** A function for every unary and every server streaming RPC of a service, by its name. */
 export type ServiceFunctions<S extends DescService, C extends AnyCall, Deps> = {
   readonly [
     K in keyof S["method"] as S["method"][K] extends DescMethodUnary | DescMethodServerStreaming
@@ -72,7 +70,6 @@ export type ServiceFunctions<S extends DescService, C extends AnyCall, Deps> = {
     : StreamFunction<S["method"][K], C, Deps>;
 };
 
-/** What the descriptor of an RPC says of its calls. */
 interface RpcRules {
   /** `shipments.v1.ShipmentService/QuoteShipment` */
   readonly name: string;
@@ -84,7 +81,6 @@ interface RpcRules {
   /** The only mode in which workspaces may call it; undefined for both. */
   readonly mode: Mode | undefined;
   readonly limitClass: LimitClass;
-  /** The largest request, in bytes. */
   readonly maxRequestBytes: number;
   /** Every reason why a call of it may be refused. */
   readonly refusalReasons: ReadonlySet<string>;
@@ -98,13 +94,11 @@ export interface Rpc extends RpcRules {
   run(request: Message, call: AnyCall): Promise<RpcResponse> | RpcResponse;
 }
 
-/** As `Rpc`, for one that answers with a stream. */
 export interface StreamRpc extends RpcRules {
   readonly method: DescMethodServerStreaming;
   run(request: Message, call: AnyCall, signal: AbortSignal): AsyncIterable<Message>;
 }
 
-/** A call of a method, with its request. */
 export interface MethodCall<M extends DescMethodUnary = DescMethodUnary> {
   readonly method: M;
   readonly request: MessageShape<M["input"]>;
@@ -145,7 +139,6 @@ export function aroundTransaction<Request, C, Deps, Response>(
  * Pairs a service's unary RPCs with their functions, which take the calls of the audience that the
  * package of the service is for.
  *
- * @param deps what all of them work with
  * @param transact undefined where those that write share transactions, or make several, and see to
  *   idempotency keys and audit entries
  */
@@ -192,7 +185,6 @@ function runnerOf<Deps>(
     );
 }
 
-/** Pairs a service's server streaming RPCs with their functions. */
 export function listStreams<S extends DescService, C extends AnyCall, Deps>(
   service: S,
   functions: ServiceFunctions<S, C, Deps>,
@@ -276,7 +268,6 @@ function isUnary(method: DescMethod): method is DescMethodUnary {
   return method.methodKind === "unary";
 }
 
-/** Whether an RPC answers with a stream. */
 export function isStream(rpc: Rpc | StreamRpc): rpc is StreamRpc {
   return isStreaming(rpc.method);
 }

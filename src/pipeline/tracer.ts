@@ -1,4 +1,3 @@
-/** The span of a piece of work. */
 export interface WorkSpan {
   /** Ends the span. Call once; with the error that the work failed with, if it failed. */
   end(error?: unknown): void;
@@ -18,24 +17,19 @@ export interface TracedAttempt extends TracedEvent {
   readonly webhook: string;
   /** The public id of the event. */
   readonly eventId: string;
-  /** How many attempts came before this one. */
   readonly attempts: number;
   readonly url: string;
 }
 
-/** The span of a request to another service. */
 export interface RequestSpan {
-  /** Ends the span. Call once. */
   end(result: AttemptResult): void;
 }
 
-/** What came of an attempt: a status, or why there was none. */
 export interface AttemptResult {
   readonly status?: number | undefined;
   readonly error?: string | undefined;
 }
 
-/** The span of an attempt. */
 export interface AttemptSpan extends RequestSpan {
   /** What the request carries, so that its receiver can go on with the trace. */
   readonly headers: Readonly<Record<string, string>>;

@@ -15,11 +15,9 @@ export interface InFlightLimit {
 interface AccountQueue {
   inFlight: number;
   readonly waiting: Set<() => void>;
-  /** Ends a piece of work, and begins the next that waits in its stead. */
   readonly end: () => void;
 }
 
-/** Builds the limit of one process. */
 export function createInFlightLimit(): InFlightLimit {
   const accounts = new Map<number | string, AccountQueue>();
   let inFlight = 0;

@@ -70,7 +70,6 @@ export const MEMORY = { requests: 130 * MIB, answers: 128 * MIB } as const;
 /** Connections to the database, of which `db/orm.ts` knows. */
 export const DATABASE_CONNECTIONS = { ofProcess: 20, ofAccount: 10, maxWaitMs: 2_000 } as const;
 
-/** A bound as the guide tells it. */
 export interface Limit {
   readonly what: string;
   readonly bound: string;
@@ -80,7 +79,6 @@ export interface Limit {
   readonly where: string;
 }
 
-/** Bounds of each server (HTTP, gRPC, operators'). */
 export const SERVER_LIMITS: readonly Limit[] = [
   {
     what: "open connections",
@@ -126,7 +124,6 @@ export const SERVER_LIMITS: readonly Limit[] = [
   },
 ];
 
-/** Bounds of calls, by HTTP and gRPC together. */
 export const CALL_LIMITS: readonly Limit[] = [
   {
     what: "look-ups of unknown keys of an address",

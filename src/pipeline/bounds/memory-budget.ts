@@ -3,13 +3,8 @@ import type { ReceivedCall } from "../call.ts";
 
 /** Bounds the memory that large requests, or large answers, of a process take together. */
 export interface MemoryBudget {
-  /**
-   * Takes memory for a call until `release`.
-   *
-   * @throws Refusal UNAVAILABLE when there is not enough left
-   */
+  /** Takes memory for a call until `release`. @throws Refusal UNAVAILABLE when there is not enough left */
   reserve(call: ReceivedCall, bytes: number): void;
-  /** Gives back what the call has, if it has any. */
   release(call: ReceivedCall): void;
   /** How much all calls have, in bytes. */
   reservedBytes(): number;

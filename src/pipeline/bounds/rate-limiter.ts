@@ -11,7 +11,6 @@ import {
   type Verdict,
 } from "../../domain/rate-limit.ts";
 
-/** Counts the calls of accounts (workspaces and operators). */
 export interface Limiter {
   /** Takes a call of a class out of what an account (a workspace, or an operator) has left. Never rejects. */
   take(
@@ -25,7 +24,6 @@ export interface Limiter {
 /** How many buckets of a class are remembered before full ones, which say nothing, are forgotten. */
 const MAX_BUCKETS = 10_000;
 
-/** By account. */
 type Buckets = Map<number | string, { readonly bucket: Bucket; readonly limit: RateLimit }>;
 
 /** Counts the calls of this process, exactly. `nowMs` never goes back. */

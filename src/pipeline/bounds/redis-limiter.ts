@@ -5,7 +5,6 @@ import type { Limiter } from "./rate-limiter.ts";
 
 /** How long Redis may take to answer, in milliseconds, before a call goes on without it. */
 const COMMAND_TIMEOUT_MS = 250;
-/** How long connecting to it may take, in milliseconds. */
 const CONNECT_TIMEOUT_MS = 2_000;
 /** How often a failure is logged at most, in milliseconds. */
 const LOG_INTERVAL_MS = 5_000;

@@ -16,12 +16,10 @@ import type { LookUps } from "./look-ups.ts";
  */
 export type Authenticate = (audience: Audience, call: ReceivedCall) => Caller | Promise<Caller>;
 
-/** Builds the step that authenticates calls. */
 export function createAuthenticate(options: {
   readonly keys: KeyLookups;
   readonly sessions: SessionLookup;
   readonly lookUps: LookUps;
-  /** Whether browsers reach the service over https. */
   readonly isHttps: boolean;
 }): Authenticate {
   const { keys, sessions, lookUps, isHttps } = options;

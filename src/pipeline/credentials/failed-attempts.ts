@@ -27,13 +27,7 @@ export interface FailedAttempts {
   make<T>(who: string, attempt: () => Promise<T | undefined>): Promise<T | undefined>;
 }
 
-/**
- * Builds the counter.
- *
- * @param nowMs never goes back
- * @param limit how often one may fail; at least once a second
- * @param tooMany what a refusal says ("Too many unknown keys came from this address")
- */
+/** `tooMany` is what a refusal says ("Too many unknown keys came from this address"). */
 export function createFailedAttempts(
   nowMs: () => number,
   limit: RateLimit,

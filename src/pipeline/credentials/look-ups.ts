@@ -28,7 +28,6 @@ export interface LookUps {
 /** How many credentials are remembered to be good; the one used longest ago is forgotten first. */
 const MAX_GOOD = 10_000;
 
-/** Builds the look-ups of one process; one that has its turn to wait for waits `maxWaitMs` at most. */
 export function createLookUps(maxWaitMs?: number): LookUps {
   const good = new LRUCache<string, true>({ max: MAX_GOOD });
   const inTurn = createTurns(LOOK_UPS.atOnce, maxWaitMs);
@@ -49,11 +48,7 @@ export function createLookUps(maxWaitMs?: number): LookUps {
 /** Runs work, a few at a time; the rest waits in its order. */
 export type Turns = <T>(work: () => Promise<T>) => Promise<T>;
 
-/**
- * Builds the turns of one kind of work.
- *
- * @throws Refusal UNAVAILABLE when too much waits, or has waited too long
- */
+/** @throws Refusal UNAVAILABLE when too much waits, or has waited too long */
 export function createTurns(atOnce: number, maxWaitMs: number = LOOK_UPS.maxWaitMs): Turns {
   const waiting = new Set<() => void>();
   let running = 0;

@@ -5,7 +5,6 @@ import type { CallHeaders } from "../call-headers.ts";
 
 const BEARER = /^bearer +(\S+)$/i;
 
-/** What is wrong with a key that no working key equals. */
 export const UNKNOWN_KEY = "is not known, was revoked or has expired";
 
 const NOT_BEARER: Readonly<Record<Audience, string>> = {
@@ -14,7 +13,6 @@ const NOT_BEARER: Readonly<Record<Audience, string>> = {
   person: "is not a session",
 };
 
-/** What each audience sends, for the words of a refusal. */
 const SEND: Readonly<Record<Audience, string>> = {
   workspace: "Send the workspace's API key as Authorization: Bearer shp_... or X-Api-Key: shp_....",
   operator: "Send the operator's key as Authorization: Bearer sho_... or X-Api-Key: sho_....",
@@ -28,16 +26,11 @@ const MIXED_UP: Readonly<Record<Audience, readonly [prefix: string, wrong: strin
   person: undefined,
 };
 
-/** Whether a request carries a secret key, good or bad. */
 export function carriesKey({ authorization, apiKeys }: CallHeaders): boolean {
   return authorization.length > 0 || apiKeys.length > 0;
 }
 
-/**
- * The one secret key a request carries, in `Authorization: Bearer` or `X-Api-Key`; both only if equal.
- *
- * @throws Refusal CREDENTIAL_REFUSED when there is none, or there are two different ones.
- */
+/** The one secret key a request carries; by both headers only if equal. @throws Refusal CREDENTIAL_REFUSED */
 export function readKey(headers: CallHeaders, audience: Audience): string {
   let key: string | undefined;
   for (const value of headers.authorization) {
@@ -56,11 +49,7 @@ export function readKey(headers: CallHeaders, audience: Audience): string {
   return key;
 }
 
-/**
- * Checks for whom a key is, its form and its checksum, so that a mix-up and a typo are refused without a query.
- *
- * @throws Refusal CREDENTIAL_REFUSED
- */
+/** Checks prefix, form and checksum, so that a mix-up and a typo are refused without a query. */
 export function assertKeyForm(key: string, audience: Audience): void {
   const [prefix, wrong] = MIXED_UP[audience] ?? [];
   if (wrong !== undefined && key.startsWith(prefix!)) throw credentialError(wrong, audience);

@@ -1,6 +1,5 @@
 import type { Refusal, RefusalReason } from "../../domain/refusal.ts";
 
-/** The error body of the JSON API; it always has the first four keys. */
 export interface ErrorBody {
   readonly message: string;
   readonly errors: Readonly<Record<string, readonly string[]>>;

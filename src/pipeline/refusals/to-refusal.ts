@@ -5,7 +5,6 @@ import type { ReceivedCall } from "../call.ts";
 import { REASONS } from "../../domain/refusal-reasons.ts";
 import type { Rpc } from "../rpc.ts";
 
-/** Tells which refusal an error stands for. */
 export type ToRefusal = (error: unknown, requestId: string) => Refusal;
 
 /** Tells which refusal to answer a call with, and notes its code in the call's record. */
@@ -14,9 +13,6 @@ export type RefuseCall = (error: unknown, call: ReceivedCall) => Refusal;
 /**
  * Builds the one place where errors become refusals. A transient error is UNAVAILABLE; anything unknown
  * is a defect, INTERNAL, logged with its cause.
- *
- * @param transientMessage what to tell a caller of an error that passes by itself, as when the
- * database is away; undefined for any other error
  */
 export function createToRefusal(
   transientMessage: (error: unknown) => string | undefined,

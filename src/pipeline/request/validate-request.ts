@@ -29,7 +29,6 @@ const NONE: readonly never[] = [];
 
 const validator = createValidator();
 
-/** Prepares the check of one kind of request. */
 export function compileValidateRequest(schema: DescMessage): ValidateRequest {
   const normalize = compileNormalizeRequest(schema);
   const order = new Map(schema.fields.map((field, i) => [field.name, i]));
@@ -132,7 +131,6 @@ function allowedValues({ ruleId, field }: RuleViolation): string | undefined {
   return `must be one of ${names.join(", ")}`;
 }
 
-/** A field's path, written as `Violation` has it. */
 function pathText(path: Path): string {
   return path.reduce((text, step) => {
     switch (step.kind) {

@@ -16,7 +16,6 @@ import { createSimulate } from "./simulate.ts";
  */
 export type Admit = (rpc: Rpc | StreamRpc, call: ReceivedCall) => AnyCall | Promise<AnyCall>;
 
-/** Builds the step that admits calls. */
 export function createAdmit(options: {
   readonly authenticate: Authenticate;
   readonly inFlightLimit: Pick<InFlightLimit, "assertCapacity">;
@@ -57,7 +56,6 @@ export function createAdmit(options: {
   };
 }
 
-/** How a refusal calls a caller. */
 const NAMES: Readonly<Record<Audience, string>> = {
   workspace: "workspace",
   operator: "operator",

@@ -6,7 +6,6 @@ import { refuse, type Refusal } from "../../domain/refusal.ts";
  */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** The refusal of a call that is not answered, or a stream that has not ended, by the caller's deadline. */
 export function deadlineError(): Refusal {
   return refuse("DEADLINE_EXCEEDED");
 }

@@ -27,7 +27,6 @@ export type ExecuteStream = (
 /** How often it is checked whether the key of an open stream still works, in milliseconds. */
 const RECHECK_MS = 400;
 
-/** Builds the step that executes streams. */
 export function createExecuteStream(options: {
   readonly validatorOf: (rpc: StreamRpc) => ValidateRequest;
   readonly authenticate: Authenticate;
@@ -76,7 +75,6 @@ export function createExecuteStream(options: {
   };
 }
 
-/** The messages of a stream, each of which is made on behalf of an account. */
 function eachOnBehalfOf(
   account: number | string,
   messages: AsyncIterable<Message>,
@@ -97,7 +95,6 @@ function holderOf(caller: Caller): number | string {
   return `person ${caller.member.personId}`;
 }
 
-/** Counts open streams, and refuses those beyond the bounds. */
 function createStreamCounts() {
   const ofAccounts: Counts = new Map();
   const ofHolders: Counts = new Map();
@@ -131,7 +128,6 @@ function addTo(counts: Counts, key: number | string, more: 1 | -1): void {
   else counts.set(key, count);
 }
 
-/** @throws Refusal RATE_LIMITED */
 function assertFewer(counts: Counts, key: number | string, most: number, whose: string): void {
   if ((counts.get(key) ?? 0) < most) return;
   throw refuse(

@@ -12,11 +12,7 @@ export interface DecodedRequest extends Decoding {
   readonly request: Message;
 }
 
-/**
- * Validates a request and runs the RPC's function; gives the response at once where the function does.
- *
- * @throws Refusal FIELD_INVALID, DEADLINE_EXCEEDED, and whatever the function throws
- */
+/** Validates a request and runs the RPC's function; gives the response at once where the function does. */
 export type Execute = (
   rpc: Rpc,
   decoded: DecodedRequest,
@@ -28,7 +24,6 @@ export type OnBehalfOf = <T>(account: number | string, work: () => T) => T;
 
 const NO_FIELDS: readonly string[] = [];
 
-/** Builds the step that executes calls. */
 export function createExecute(options: {
   readonly validatorOf: (rpc: Rpc) => ValidateRequest;
   readonly inFlightLimit: Pick<InFlightLimit, "run">;

@@ -7,7 +7,6 @@ import { readTraceparent } from "../call-headers.ts";
 
 /** Watches calls: a log line and two metrics for each. Never sees a key or a body. */
 export interface Observer {
-  /** Counts a call as in flight. */
   begin(): void;
   /**
    * Records a call that has ended. Call once, when the answer has gone out or the caller has gone.
@@ -33,12 +32,10 @@ const CODE_NAMES: ReadonlyMap<number, string> = new Map([
     ]),
 ]);
 
-/** The id of the key that the call carried; undefined for none, and for a person. */
 function keyOf(caller: Caller | undefined): string | undefined {
   return caller === undefined || caller.audience === "person" ? undefined : caller.keyId;
 }
 
-/** How much of a path is logged, in characters. */
 const SHOWN_PATH = 200;
 /** What may be a secret, whole, in part or with percent signs: names of ours are shorter. */
 const MAYBE_SECRET = /whsec_.*|[\w%+=~-]{32,}/g;
@@ -51,7 +48,6 @@ function shownPath(path: string | undefined): string | undefined {
     .slice(0, SHOWN_PATH);
 }
 
-/** The id of the person who has signed in; undefined for a key. */
 function personOf(caller: Caller | undefined): number | undefined {
   if (caller?.audience === "workspace") return caller.member?.personId;
   return caller?.audience === "person" ? caller.personId : undefined;
@@ -67,7 +63,6 @@ function nameOf(code: Code | 0): string {
   return CODE_NAMES.get(code) ?? "unknown";
 }
 
-/** Builds an observer that counts into `registry` and logs to `log`. */
 export function createObserver(options: {
   readonly log: Logger;
   readonly registry: Registry;

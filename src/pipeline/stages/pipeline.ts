@@ -36,11 +36,7 @@ import { compileValidateRequest, type ValidateRequest } from "../request/validat
  * servers differ only in how they read and write.
  */
 export interface Pipeline {
-  /**
-   * Begins the record of a call.
-   *
-   * @param rawHeaders names and values in turn, as Node gives them
-   */
+  /** Begins the record of a call. Raw headers alternate names and values, as Node gives them. */
   receive(rawHeaders: readonly string[], peer: Peer): ReceivedCall;
   readonly admit: Admit;
   readonly execute: Execute;
@@ -52,26 +48,13 @@ export interface Pipeline {
   readonly refuseCall: RefuseCall;
   /** As `refuseCall`, where there is no call. */
   toRefusal(error: unknown, requestId: string): Refusal;
-  /**
-   * Takes memory for a request until the call is finished, when it is larger than most RPCs allow.
-   *
-   * @throws Refusal UNAVAILABLE when such requests take too much already
-   */
+  /** Takes memory for a large request until the call is finished. @throws Refusal UNAVAILABLE */
   reserveRequest(call: ReceivedCall, bytes: number): void;
-  /**
-   * The same for an answer that is made for this call alone.
-   *
-   * @throws Refusal UNAVAILABLE
-   */
+  /** The same for an answer that is made for this call alone. @throws Refusal UNAVAILABLE */
   reserveResponse(call: ReceivedCall, bytes: number): void;
   /** Writes a response together with the others of this tick; `write` must not throw. */
   respond(write: () => void): void;
-  /**
-   * Ends the record of a call: its log line, metrics and span. Call once, when the answer has gone out or
-   * the caller has gone.
-   *
-   * @param httpStatus 0 when there was no answer
-   */
+  /** As `Observer.end`, and ends the call's span. */
   finish(call: ReceivedCall, httpStatus: number): void;
   /** How much memory large requests and large answers have taken, in bytes. */
   reservedBytes(): Readonly<Record<LargeKind, number>>;
@@ -80,14 +63,12 @@ export interface Pipeline {
 /** What takes memory of a budget. */
 export type LargeKind = keyof typeof MEMORY;
 
-/** What a pipeline is made of. */
 interface PipelineOptions {
   readonly rpcs: readonly Rpc[];
   readonly streams: readonly StreamRpc[];
   readonly keys: KeyLookups;
   readonly sessions: SessionLookup;
   readonly clientAddress: ClientAddress;
-  /** Whether browsers reach the service over https. */
   readonly isHttps: boolean;
   /** Aborts when the service shuts down. */
   readonly shutdownSignal: AbortSignal;
@@ -109,7 +90,6 @@ interface PipelineOptions {
   readonly registry: Registry;
 }
 
-/** Builds the pipeline that the given RPCs are called through. */
 export function createPipeline(options: PipelineOptions): Pipeline {
   const { tracer, countUsage, log } = options;
   const tickBatcher = createTickBatcher();

@@ -20,7 +20,6 @@ export interface UnaryExchange {
   refuse(refusal: Refusal): void;
 }
 
-/** Serves one unary call from its headers to its response. */
 export type ServeUnary = (rpc: Rpc, call: ReceivedCall, exchange: UnaryExchange) => void;
 
 /**

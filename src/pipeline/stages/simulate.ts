@@ -22,18 +22,14 @@ export type Simulate = (
 
 type MakeRefusal = (call: ReceivedCall) => Refusal;
 
-/** What a `Simulate` header asks for. */
 interface Faults {
-  /** What is asked for, as the answer says it. */
   readonly said: string;
   readonly refusal: MakeRefusal | undefined;
-  /** By how much the call is slowed down, in milliseconds. */
   readonly slowMs: number;
   readonly losesAnswer: boolean;
   readonly deliveryFaults: DeliveryFaults | undefined;
 }
 
-/** Builds the step that simulates faults. */
 export function createSimulate(): Simulate {
   const slowed = createSlowedCalls();
 
@@ -80,13 +76,11 @@ const REFUSALS: Readonly<Record<string, MakeRefusal>> = {
   in_flight: () => refuse("IDEMPOTENCY_KEY_IN_USE", { retryAfterSeconds: 1 }),
 };
 
-/** The longest that a call can be slowed down by, in milliseconds. */
 const MAX_SLOW_MS = 10_000;
 
 /** What calls that write may ask for besides. */
 const OF_WRITES = ["in_flight", "duplicate_webhook", "reorder_webhooks", "fail_webhook"];
 
-/** @throws Refusal FIELD_INVALID */
 function parseFaults(text: string, isWrite: boolean): Faults {
   const parts = text.split(",").map((it) => it.trim());
   const asked = new Map(parts.map(parseFault));
@@ -117,7 +111,6 @@ const LARGEST: Readonly<Record<string, number | undefined>> = {
   fail_webhook: MAX_ATTEMPTS,
 };
 
-/** @throws Refusal FIELD_INVALID */
 function parseFault(text: string): readonly [name: string, count: number | undefined] {
   const [, name = "", digits] = /^([a-z_]+)(?:=(\d{1,5}))?$/.exec(text) ?? [];
   const largest = LARGEST[name];
@@ -136,16 +129,11 @@ function simulateError(): Refusal {
   );
 }
 
-/** Builds what holds calls up, within bounds of each account and of the process. */
 function createSlowedCalls() {
   const ofAccounts = new Map<number | string, number>();
   let all = 0;
   return {
-    /**
-     * Waits, or until the caller has gone.
-     *
-     * @throws Refusal UNAVAILABLE when too many are held up already
-     */
+    /** Waits, or until the caller has gone. @throws Refusal UNAVAILABLE when too many are held up already */
     async wait(call: ReceivedCall, account: number | string, ms: number): Promise<void> {
       if (call.hasEnded) return;
       const own = ofAccounts.get(account) ?? 0;

@@ -13,7 +13,6 @@ export interface TickBatcher {
   record(step: Step): void;
 }
 
-/** Builds a batcher for one event loop. */
 export function createTickBatcher(): TickBatcher {
   const execute: Step[] = [];
   const respond: Step[] = [];

@@ -10,7 +10,6 @@ import { refusalHeaders } from "../../pipeline/refusals/refusal-body.ts";
 import { REASONS } from "../../domain/refusal-reasons.ts";
 import { summarize, type Violation, type Refusal } from "../../domain/refusal.ts";
 
-/** The domain of every `ErrorInfo.reason` this service sends. */
 const ERROR_DOMAIN = "shipments.v1";
 
 type Detail = NonNullable<ConstructorParameters<typeof ConnectError>[3]>[number];

@@ -34,7 +34,6 @@ import { unreadableRequest } from "./unreadable-request.ts";
 
 type AnyRpc = Rpc | StreamRpc;
 
-/** A call, and the request that it came in. */
 interface Exchange {
   readonly call: ReceivedCall;
   readonly request: NodeRequest;
@@ -106,7 +105,6 @@ function beginCall(context: HandlerContext, maxBytes = MAX_REQUEST_BYTES): void 
   else signal.addEventListener("abort", onAbort);
 }
 
-/** The gate that admits calls of an RPC. */
 function createGate(rpc: AnyRpc, pipeline: Pipeline) {
   return async (context: HandlerContext): Promise<void> => {
     beginCall(context, rpc.maxRequestBytes);
@@ -247,7 +245,6 @@ function nameCompressions({ metadata }: ConnectError, { responseHeader }: Handle
   }
 }
 
-/** Whether the caller has hung up, or reset the call. */
 function isGone(request: NodeRequest): boolean {
   return "stream" in request ? request.stream.closed : request.socket.destroyed;
 }

@@ -23,13 +23,9 @@ export const CONNECT_OPTIONS = {
 /** How long a unary call's stream may lie idle, in milliseconds, before it is reset. */
 export const IDLE_STREAM_MS = 30_000;
 
-/** Answers a request of Node's HTTP/1.1 or HTTP/2 server. */
 export type NodeHandler = ReturnType<typeof connectNodeAdapter>;
 
-/** A request of Node's HTTP/1.1 or HTTP/2 server. */
 export type NodeRequest = Parameters<NodeHandler>[0];
-/** Its answer. */
 export type NodeResponse = Parameters<NodeHandler>[1];
 
-/** Answers a request that may be an RPC, on either HTTP version. */
 export type RpcHandler = (request: NodeRequest, response: NodeResponse) => void;

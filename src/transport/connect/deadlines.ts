@@ -27,12 +27,10 @@ export function isPastDeadline({ reason }: AbortSignal): boolean {
   return reason instanceof ConnectError && reason.code === Code.DeadlineExceeded;
 }
 
-/** How a protocol says how long its caller waits. */
 interface TimeoutHeader {
   readonly name: string;
   readonly subject: string;
   readonly form: RegExp;
-  /** The form in words. */
   readonly words: string;
 }
 

@@ -35,7 +35,6 @@ export function lengthOf(head: Buffer): number {
 export async function* withKnownFlags(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   const head = Buffer.alloc(HEAD_BYTES);
   let headBytes = 0;
-  /** How much of the message is still to come. */
   let messageBytes = 0;
   for await (const piece of body) {
     for (let at = 0; at < piece.length;) {

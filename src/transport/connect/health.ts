@@ -9,7 +9,6 @@ import { deadlineError } from "../../pipeline/stages/deadline.ts";
 import { connectError } from "./connect-error.ts";
 import { isPastDeadline } from "./deadlines.ts";
 
-/** How often a watched status is looked at again, in milliseconds. */
 const WATCH_INTERVAL_MS = 250;
 /** How much of an unknown service's name is told back, in characters. */
 const SHOWN_CHARACTERS = 100;

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from "node:http";
 
-/** A request's target, without and behind its question mark. */
 export function splitUrl({
   url = "",
 }: {

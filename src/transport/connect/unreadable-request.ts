@@ -23,14 +23,12 @@ export function unreadableRequest(
   }
 }
 
-/** The refusal of a body or message of more than `maxBytes`, after decompression. */
 export function bodyTooLarge(maxBytes: number): Refusal {
   return refuse("BODY_TOO_LARGE", `The body is larger than ${maxBytes / 1024} KiB.`, {
     subject: "body",
   });
 }
 
-/** The refusal of bytes that are no message of the RPC's kind. */
 export function notOfThisRpc(): Refusal {
   return refuse("BODY_UNREADABLE", "The request is not a message of this RPC.", {
     subject: "body",

@@ -5,7 +5,6 @@ import type { PendingResponse } from "./unread-responses.ts";
 export interface ServerTotals {
   /** Calls that wait to be served. */
   waiting: number;
-  /** Bytes that wait to be sent. */
   heldBytes: number;
 }
 
@@ -21,15 +20,12 @@ export interface ConnectionCalls {
   send(response: PendingResponse, bytes: number): boolean;
   /** Releases `bytes` of a partly sent response. */
   sent(response: PendingResponse, bytes: number): void;
-  /** Notes that a call has closed. */
   end(response: PendingResponse): void;
   /** Forgets all calls, for when the connection has closed. */
   clear(): void;
-  /** Where they come from. */
   readonly peer: { readonly remoteAddress?: string | undefined };
   /** Whether a call ever came. */
   readonly hasCome: () => boolean;
-  /** Whether none is open. */
   readonly isIdle: () => boolean;
   /** Whether none is served but those that may last as long as they like. */
   readonly isExempt: () => boolean;
@@ -47,7 +43,6 @@ interface WaitingCall {
 /** Stands for the bytes of a call that does not count as served. */
 const NOT_SERVED = -1;
 
-/** Counts the calls of a connection that has just opened. */
 export function createConnectionCalls(
   limits: ConnectionLimits,
   ofServer: ServerTotals,

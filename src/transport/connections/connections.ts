@@ -7,7 +7,6 @@ import {
   type PendingResponse,
 } from "./unread-responses.ts";
 
-/** The open connections of one server. */
 export interface Connections {
   /**
    * Takes a new connection. When there are as many as may be, one without a call in flight is closed
@@ -15,28 +14,21 @@ export interface Connections {
    * streams; when there is none, the new one.
    */
   add(socket: Socket): ConnectionCalls;
-  /** The calls of a connection that was added and is open. */
   callsOf(socket: Socket): ConnectionCalls | undefined;
-  /** How many are open. */
   count(): number;
-  /** How many calls they have open. */
   openCalls(): number;
   /** Begins to look for connections that are silent or stall and responses that are not read. */
   start(): void;
   stop(): void;
 }
 
-/** How a server does to its connections what each protocol does otherwise. */
 export interface ConnectionActions {
-  /** Closes a connection that has not brought a call in time. */
   readonly closeSilent: (socket: Socket) => void;
-  /** Drops a response that is not read. */
   readonly cutResponse: (response: PendingResponse) => void;
   /** How long a response may stall whose connection does not; as that unless given. */
   readonly responseStallMs?: number;
 }
 
-/** Builds the record of a server's connections. */
 export function createConnections(
   limits: ConnectionLimits,
   { closeSilent, cutResponse, responseStallMs: stallMs = limits.stallMs }: ConnectionActions,

@@ -10,7 +10,6 @@ const { callBytes, slowMs } = CONNECTIONS;
 
 interface Unread {
   readonly response: PendingResponse;
-  /** How many bytes were waiting. */
   readonly length: number;
   /** Since when it has been so many. */
   readonly sinceMs: number;

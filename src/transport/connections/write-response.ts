@@ -2,7 +2,6 @@ import type { Writable } from "node:stream";
 import type { ConnectionCalls } from "./connection-calls.ts";
 import type { Http2Stream } from "node:http2";
 
-/** How much of a response is written at a time, in bytes. */
 const PIECE_BYTES = 64 * 1024;
 
 /**

@@ -59,7 +59,6 @@ export function createGrpcFastPath(rpcs: readonly Rpc[], pipeline: Pipeline): Ta
   };
 }
 
-/** One call, and what reading and writing it takes. */
 interface ExchangeOptions {
   readonly stream: ServerHttp2Stream;
   readonly call: ReceivedCall;
@@ -68,7 +67,6 @@ interface ExchangeOptions {
   readonly calls: ConnectionCalls;
 }
 
-/** Reads and writes one unary call on its stream. */
 function exchangeOn(options: ExchangeOptions): UnaryExchange {
   const { stream, call, codec, pipeline, calls } = options;
   let bodyEnded = false;

@@ -21,7 +21,6 @@ import { refuseSocket } from "../connect/refuse-socket.ts";
 import { createConnections } from "../connections/connections.ts";
 import type { TakeStream } from "./fast-path.ts";
 
-/** Bounds on what one connection may ask for. */
 const LIMITS = {
   maxSessionMemory: 32,
   maxHeaderListPairs: 128,
@@ -145,7 +144,6 @@ function refuseHttp1(socket: Socket, begin: () => void): void {
   });
 }
 
-/** Serves a stream that a session brought, as Node tells of it. */
 type ServeStream = (
   stream: ServerHttp2Stream,
   headers: IncomingHttpHeaders,
@@ -154,7 +152,6 @@ type ServeStream = (
   calls: ConnectionCalls,
 ) => void;
 
-/** Builds what offers a stream to `takeStream`, and else hands it to `handle`. */
 function createServeStream(handle: RpcHandler, takeStream: TakeStream): ServeStream {
   // Never listens: it is there to make Node's request and response objects of a stream, which the
   // server itself would make of every stream.

@@ -21,17 +21,13 @@ export interface UnaryBody {
   end(): Message;
 }
 
-/** How a body is read. */
 interface Reading {
-  /** Decodes a message, and throws when it cannot. */
   readonly parse: (bytes: Uint8Array) => Message;
-  /** The largest message, in bytes. */
   readonly maxBytes: number;
   /** Told of a message of so many bytes before it is read. */
   readonly reserve: (bytes: number) => void;
 }
 
-/** Reads the frames of a body that came without an encoding. */
 export function readUnaryBody({ parse, maxBytes, reserve }: Reading): UnaryBody {
   let request: Message | undefined;
   let pieces: Buffer[] = [];

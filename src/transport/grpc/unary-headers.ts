@@ -10,14 +10,11 @@ import type { Rpc } from "../../pipeline/rpc.ts";
 import { isHost } from "../connect/request-target.ts";
 import { CONNECT_OPTIONS } from "../connect/connect-options.ts";
 
-/** How the messages of one unary gRPC call are read and written, as its headers ask. */
 export interface UnaryCodec {
   readonly rpc: Rpc;
-  /** Decodes a request; throws when it cannot. */
   readonly parse: (bytes: Uint8Array) => Message;
   /** Encodes a response; throws ConnectError when it is too large. */
   readonly serialize: (message: Message) => Uint8Array;
-  /** How long the caller will wait, in milliseconds. */
   readonly timeoutMs: number | undefined;
   /** How the caller would have a large answer compressed. */
   readonly compression: Compression | null;

@@ -23,7 +23,6 @@ export type Serve = (
   calls: ConnectionCalls,
 ) => void;
 
-/** Bounds on what one connection may send and for how long. */
 const LIMITS = {
   maxHeaderSize: 16 * 1024,
   headersTimeout: 10_000,
@@ -35,11 +34,8 @@ const LIMITS = {
 } as const;
 const MAX_HEADERS = 100;
 
-/** How a server differs from others. */
 export interface BoundedServerOptions {
-  /** Of connections, instead of the usual. */
   readonly limits?: Partial<ConnectionLimits> | undefined;
-  /** Whether browsers reach it over https; false unless given. */
   readonly isHttps?: boolean;
 }
 

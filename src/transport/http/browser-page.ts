@@ -38,7 +38,6 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** The headers of every page. */
 export const PAGE_HEADERS = {
   "content-type": "text/html; charset=utf-8",
   "content-security-policy": POLICY,
@@ -48,7 +47,6 @@ export const PAGE_HEADERS = {
 const NOT_BUILT = `<p>The dashboard is not built yet. <code>npm run build</code> in the service's folder
 builds it; then reload this page.</p>`;
 
-/** The pages there are, with their statuses. */
 const PAGES = {
   start: { status: 200, body: page("Shipment booking", CONTENT) },
   unbuilt: { status: 200, body: page("Shipment booking", `${NOT_BUILT}\n${CONTENT}`) },

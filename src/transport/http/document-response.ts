@@ -4,7 +4,6 @@ import { gzip } from "node:zlib";
 import { acceptsGzip, matchesTag } from "./negotiation.ts";
 import type { DocumentResponse } from "../../pipeline/rpc-response.ts";
 
-/** What a request for a document is answered with. */
 export interface EncodedDocument {
   /** Header names and values in turn. */
   readonly headers: readonly string[];
@@ -12,10 +11,8 @@ export interface EncodedDocument {
   readonly body: Buffer | undefined;
 }
 
-/** A document in its forms. */
 export type DocumentForms = Pick<DocumentResponse, "document" | "form">;
 
-/** The smallest document that is compressed, in bytes. */
 const COMPRESS_MIN_BYTES = 1024;
 const compress = promisify(gzip);
 

@@ -84,7 +84,6 @@ export function createJsonGateway(
   };
 }
 
-/** Where the answer to a call goes. */
 interface ResponseTarget {
   readonly response: ServerResponse;
   readonly call: ReceivedCall;
@@ -92,7 +91,6 @@ interface ResponseTarget {
   readonly pipeline: Pipeline;
 }
 
-/** Reads one call's body and writes its answer as JSON. */
 function exchangeOf(
   options: ResponseTarget & {
     readonly request: IncomingMessage;

@@ -19,7 +19,6 @@ export interface JsonRoute extends Route {
   readonly mayBeEmpty: boolean;
 }
 
-/** What the URL of a request says. */
 export interface Parameters {
   /** The segments of the path, with the names of their fields. */
   readonly path: readonly (readonly [string, string])[];
@@ -29,11 +28,7 @@ export interface Parameters {
 
 const NO_PATH: Parameters["path"] = [];
 
-/**
- * Compiles the decoding and encoding of a route.
- *
- * @throws Error at start-up when the path binds what is no scalar field of the request
- */
+/** @throws Error at start-up when the path binds what is no scalar field of the request */
 export function compileJsonRoute(route: Route): JsonRoute {
   const { input, output } = route.rpc.method;
   const bound = new Set(
@@ -89,11 +84,7 @@ export function decodeRequest(
   return { request, violations, unknown, handling: [] };
 }
 
-/**
- * What the URL of a request says.
- *
- * @param pathSegments empty for a literal path
- */
+/** `pathSegments` is empty for a literal path. */
 export function parametersOf(
   { segments }: Route,
   pathSegments: readonly string[],
@@ -138,7 +129,6 @@ export function prefersStrict(prefer: string | undefined): boolean {
   return HANDLING.exec(plain)?.[1]?.toLowerCase() === "strict";
 }
 
-/** The refusal of an unknown field. */
 export function unknownFieldViolation(path: string): Violation {
   const text = `${path} is no field of this request.`;
   return { reason: "FIELD_INVALID", subject: path, text };

@@ -62,7 +62,6 @@ export function sendRefusal(
   sendJson(response, status, requestId, body, headers);
 }
 
-/** A refusal in the form of the JSON API. */
 export function describeRefusal(refusal: Refusal, requestId: string, extraHeaders: ExtraHeaders) {
   return {
     status: REASONS[refusal.reason].httpStatus,
@@ -91,7 +90,6 @@ export function forReading(
   return true;
 }
 
-/** The refusal of a method that a path does not take. */
 export function methodNotAllowed(allow: string): Refusal {
   return refuse("METHOD_NOT_ALLOWED", `This path does not take that method; it takes ${allow}.`);
 }

@@ -5,16 +5,13 @@ import { readSessionCookie, SESSION_COOKIES } from "../../pipeline/credentials/s
 /** How long a cookie is kept by the browser, in seconds: as long as a session can last, 7 days. */
 const SESSION_SECONDS = 7 * 24 * 60 * 60;
 
-/** Who comes to sign in. */
 export interface Browser {
-  /** What it says of itself. */
   readonly userAgent: string;
   /** The session that it has; undefined for none. */
   readonly session: string | undefined;
   readonly requestId: string;
 }
 
-/** Reads what is asked of browsers that sign in or out. */
 export function readBrowser(
   { headers }: IncomingMessage,
   { cookie, requestId }: CallHeaders,
@@ -29,12 +26,7 @@ export function ownPath(path: string | null): string {
   return path !== null && /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/.test(path) ? path : "/";
 }
 
-/**
- * The `Set-Cookie` header of a session.
- *
- * @param session undefined to have the browser drop the one it has
- * @param isHttps whether browsers reach the service over https
- */
+/** `session` is undefined to have the browser drop the one it has. */
 export function sessionCookie(session: string | undefined, isHttps: boolean): string {
   const name = isHttps ? SESSION_COOKIES.https : SESSION_COOKIES.http;
   const maxAge = session === undefined ? 0 : SESSION_SECONDS;

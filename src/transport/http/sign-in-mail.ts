@@ -5,7 +5,6 @@ import { createTurns } from "../../pipeline/credentials/look-ups.ts";
 /** Has a link sent to an email, if it is an account's. Tells nothing of whether it is. */
 export type MailSignIn = (email: string) => Promise<void>;
 
-/** How many requests for mails are noted at the same time. */
 const MAX_AT_ONCE = 2;
 /** What a caller can type; RFC 5321 allows 254 characters, and accounts have these letters alone. */
 const EMAIL = /^[\x21-\x7e]+@[\x21-\x7e]+$/;

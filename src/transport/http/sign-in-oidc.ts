@@ -15,7 +15,6 @@ import { ownPath, readBrowser, redirect, sessionCookie, type Browser } from "./s
 
 /** How people sign in at an identity provider. */
 export interface OidcSignIn {
-  /** By which people know the provider. */
   readonly name: string;
   /** For how long a browser has to keep an attempt, in seconds. */
   readonly attemptSeconds: number;
@@ -45,7 +44,6 @@ export interface OidcSignIn {
 /** How many sign-ins end at the same time: the provider is asked in each. */
 const MAX_AT_ONCE = 16;
 
-/** A browser that comes to sign in. */
 interface Visit {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -61,11 +59,9 @@ export interface GrpcAddress {
   readonly port: number | null;
 }
 
-/** What the answers work with. */
 interface OidcPagesOptions {
   /** Undefined when no provider is configured. */
   readonly oidc: OidcSignIn | undefined;
-  /** Whether a link can be asked for by mail. */
   readonly sendsMails: boolean;
   readonly isHttps: boolean;
   readonly grpcAddress: () => GrpcAddress;

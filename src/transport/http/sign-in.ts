@@ -95,7 +95,6 @@ export function createSignInPages(options: {
   };
 }
 
-/** A form as a browser sent it. */
 interface Form {
   readonly fields: URLSearchParams;
   readonly address: string;
@@ -109,7 +108,6 @@ interface Answer {
   readonly leadsTo: string;
 }
 
-/** What forms are answered with. */
 interface FormDeps {
   readonly signIn: SignIn;
   readonly attempts: FailedAttempts;

@@ -8,7 +8,6 @@ import { splitUrl } from "../connect/request-target.ts";
 import { isReading, matchesTag, prefersPage, weightOf } from "./negotiation.ts";
 import type { HttpHandler } from "./responses.ts";
 
-/** The file that answers a request. */
 interface ChosenFile {
   /** Its path within the folder, from `/`. */
   readonly file: string;
