@@ -1,15 +1,11 @@
 import { once } from "node:events";
 import { connect as connectHttp2 } from "node:http2";
 import { isDeepStrictEqual } from "node:util";
-import { beforeEach, expect, test } from "vitest";
-import { publishDocument } from "../../support/publish-document.ts";
+import { expect, test } from "vitest";
 import { BOOKING, COVERED_ROUTE } from "../../support/bookings.ts";
 import { createSecretKey } from "../../../src/domain/secret-key.ts";
-import type { Environment } from "../../support/command.ts";
-import { createDatabase, openOrm, type TestDatabase } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
 import { parsePrometheus, type Metric } from "../../support/metrics.ts";
-import { makeWorkspace } from "../../support/platform.ts";
 import { rawHttp } from "../../support/raw-http.ts";
 import {
   OF_PROCESS,
@@ -18,46 +14,30 @@ import {
   type ServiceProcess,
 } from "../../support/service-process.ts";
 import { startService } from "../../support/service.ts";
-import { SAMPLE_TARIFF } from "../../support/tariffs.ts";
 
 const QUOTE_PATH = "/v1/shipments/quote";
 const QUOTE = "shipments.v1.ShipmentService/QuoteShipment";
 const CREATE = "shipments.v1.ShipmentService/CreateShipment";
 
-let database: TestDatabase;
-let workspaceId: number;
-let apiKey: string;
-let keyId: string;
-
-beforeEach(async () => {
-  database = await createDatabase();
-  const orm = openOrm(database.url);
-  await publishDocument(orm.em, SAMPLE_TARIFF);
-  const made = await makeWorkspace(orm.em, { name: "Acme", paymentProvider: "manual" });
-  workspaceId = made.id;
-  apiKey = made.apiKey;
-  const ofWorkspace = "select id from api_key where workspace_id = ?";
-  [{ id: keyId }] = await orm.em.execute(ofWorkspace, [workspaceId]);
+const lines: LogLine[] = [];
+const service = await startService({
+  logged: (line) => void lines.push(line),
+  trustedProxies: ["127.0.0.1"],
 });
+const { id: workspaceId, apiKey } = await service.addWorkspace();
+const ofWorkspace = "select id from api_key where workspace_id = ?";
+const [{ id: keyId }] = await service.app.em.execute(ofWorkspace, [workspaceId]);
 
-async function startReady(environment: Environment = {}): Promise<ServiceProcess> {
-  const given = { DATABASE_URL: database.url, LOG_LEVEL: "trace", ...environment };
-  const served = await startServiceProcess(given);
-  await served.untilReady();
-  return served;
-}
+const calls = (log: readonly LogLine[]) => log.filter(({ msg }) => msg === "call");
 
-const calls = (served: ServiceProcess) => served.log().filter(({ msg }) => msg === "call");
-
-const callOf = (served: ServiceProcess, requestId: string): Promise<LogLine> =>
+const callOf = (log: () => readonly LogLine[], requestId: string): Promise<LogLine> =>
   eventually(`the log line of ${requestId}`, () =>
-    calls(served).find((line) => line.requestId === requestId),
+    calls(log()).find((line) => line.requestId === requestId),
   );
 
 test("every call is logged in one line with its caller, method and outcome, or the path that led nowhere", async () => {
-  const served = await startReady({ TRUSTED_PROXIES: "127.0.0.1" });
   const call = (requestId: string, path: string, body: object, key: string | undefined) =>
-    served.request(path, {
+    service.request(path, {
       body,
       headers: { "x-request-id": requestId, "x-forwarded-for": "203.0.113.9, 192.0.2.1" },
       ...(key === undefined ? {} : { apiKey: key }),
@@ -72,13 +52,14 @@ test("every call is logged in one line with its caller, method and outcome, or t
   await call("secret", `${secret}/${"é".repeat(500)}`, {}, apiKey);
   await call("percent", `/${"%41b".repeat(12)}${"/a".repeat(500)}`, {}, apiKey);
   const options = { headers: { "x-request-id": "grpc" } };
-  await expect(served.grpcClient(apiKey).quoteShipment({}, options)).rejects.toThrow();
+  await expect(service.grpcClient(apiKey).quoteShipment({}, options)).rejects.toThrow();
 
-  const any = { time: expect.any(Number), durationMs: expect.any(Number) };
-  const line = { ...OF_PROCESS, ...any, level: "info", msg: "call" };
+  const number = expect.any(Number);
+  const any = { time: number, durationMs: number, pid: number, hostname: expect.any(String) };
+  const line = { ...any, level: "info", msg: "call" };
   const caller = { workspace: workspaceId, key: keyId };
   const address = "192.0.2.1";
-  expect(await callOf(served, "quote")).toEqual({
+  expect(await callOf(() => lines, "quote")).toEqual({
     ...line,
     requestId: "quote",
     method: QUOTE,
@@ -87,7 +68,7 @@ test("every call is logged in one line with its caller, method and outcome, or t
     code: "ok",
     status: 200,
   });
-  expect(await callOf(served, "nobody")).toEqual({
+  expect(await callOf(() => lines, "nobody")).toEqual({
     ...line,
     requestId: "nobody",
     method: QUOTE,
@@ -95,7 +76,7 @@ test("every call is logged in one line with its caller, method and outcome, or t
     code: "unauthenticated",
     status: 401,
   });
-  expect(await callOf(served, "faulty")).toEqual({
+  expect(await callOf(() => lines, "faulty")).toEqual({
     ...line,
     requestId: "faulty",
     method: CREATE,
@@ -104,7 +85,7 @@ test("every call is logged in one line with its caller, method and outcome, or t
     code: "invalid_argument",
     status: 422,
   });
-  expect(await callOf(served, "nowhere")).toEqual({
+  expect(await callOf(() => lines, "nowhere")).toEqual({
     ...line,
     requestId: "nowhere",
     path: "/v1/nonsense",
@@ -112,7 +93,7 @@ test("every call is logged in one line with its caller, method and outcome, or t
     code: "unimplemented",
     status: 404,
   });
-  expect(await callOf(served, "grpc")).toEqual({
+  expect(await callOf(() => lines, "grpc")).toEqual({
     ...line,
     requestId: "grpc",
     method: QUOTE,
@@ -122,7 +103,7 @@ test("every call is logged in one line with its caller, method and outcome, or t
     status: 200,
   });
   const paths = ["not-by-post", "no-rpc", "secret", "percent"].map(async (requestId) => {
-    const { path } = await callOf(served, requestId);
+    const { path } = await callOf(() => lines, requestId);
     return path;
   });
   expect(await Promise.all(paths)).toEqual([
@@ -134,8 +115,6 @@ test("every call is logged in one line with its caller, method and outcome, or t
 });
 
 test("an operator's call is logged with the operator's name and the id of the key", async () => {
-  const lines: LogLine[] = [];
-  const service = await startService({ logged: (line) => lines.push(line) });
   const { key } = await service.addOperator();
   await service.request("/admin/v1/workspaces", { apiKey: key });
   const [row] = await service.app.em.execute("select id from operator_key");
@@ -144,7 +123,11 @@ test("an operator's call is logged with the operator's name and the id of the ke
 });
 
 test("an API key is never logged, wherever a caller puts it", async () => {
-  const served = await startReady();
+  const served = await startServiceProcess({
+    DATABASE_URL: service.databaseUrl,
+    LOG_LEVEL: "trace",
+  });
+  await served.untilReady();
   const json = { "content-type": "application/json" };
   const headers: Readonly<Record<string, string>>[] = [
     { authorization: `Bearer ${apiKey}` },
@@ -175,14 +158,14 @@ test("an API key is never logged, wherever a caller puts it", async () => {
   await callUnknownRpc(served, `/shipments.v1.ShipmentService/${apiKey}`);
   const last = await served.request(QUOTE_PATH, { headers: { "x-request-id": "last" } });
   expect(last.status).toBe(405);
-  await callOf(served, "last");
+  expect(await callOf(served.log, "last")).toMatchObject(OF_PROCESS);
 
   served.process.kill("SIGTERM");
   const { stdout, stderr } = await served.ended;
   expect(stderr).toBe("");
   expect(stdout).not.toContain(apiKey.slice("shp_".length, -4));
   for (const line of stdout.trimEnd().split("\n")) expect(() => JSON.parse(line)).not.toThrow();
-  expect(calls(served).length).toBeGreaterThanOrEqual(16);
+  expect(calls(served.log()).length).toBeGreaterThanOrEqual(16);
 });
 
 async function callUnknownRpc(served: ServiceProcess, path: string): Promise<void> {
@@ -199,7 +182,9 @@ async function callUnknownRpc(served: ServiceProcess, path: string): Promise<voi
 }
 
 test("metrics count and time calls by method and code, and report the pool and the tariff version", async () => {
-  const served = await startReady();
+  const log: LogLine[] = [];
+  const served = await startService({ logged: (line) => void log.push(line) });
+  const { apiKey } = await served.addWorkspace();
   for (let i = 0; i < 3; i++) {
     await served.request(QUOTE_PATH, { apiKey, body: COVERED_ROUTE });
   }
@@ -209,7 +194,7 @@ test("metrics count and time calls by method and code, and report the pool and t
     .grpcClient(apiKey)
     .quoteShipment({})
     .catch(() => undefined);
-  await eventually("the last call to be counted", () => calls(served).length === 6);
+  await eventually("the last call to be counted", () => calls(log).length === 6);
 
   const pools = "shipments_database_connections";
   // Work in the background has a connection for moments.
