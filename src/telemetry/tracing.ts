@@ -40,7 +40,6 @@ const QUEUE = {
   // What comes while these wait is dropped. A span takes 2 to 3 KiB.
   maxQueueSize: 4_096,
   maxExportBatchSize: 512,
-  scheduledDelayMillis: 1_000,
 } as const;
 /** How long sending may take at the end, in milliseconds. */
 const CLOSE_MS = 500;
@@ -51,6 +50,7 @@ const CLOSE_MS = 500;
  *
  * @param options.url where traces are sent by OTLP over HTTP, path included
  * @param options.version of the service
+ * @param options.delayMs for how long spans gather before they are sent
  */
 export function startTracing(options: {
   readonly url: string;
@@ -64,6 +64,7 @@ export function startTracing(options: {
   /** Which process this is. */
   readonly instance: string;
   readonly log: Logger;
+  readonly delayMs?: number;
 }): Tracing {
   const failures = createFailureLog(options.log);
   reportBy(failures);
@@ -71,7 +72,13 @@ export function startTracing(options: {
   const provider = new TracerProvider({
     sampler: createSampler(options.sampler, options.ratio),
     resource: describeService(options),
-    spanProcessors: [new BatchSpanProcessor({ exporter, ...QUEUE })],
+    spanProcessors: [
+      new BatchSpanProcessor({
+        exporter,
+        ...QUEUE,
+        scheduledDelayMillis: options.delayMs ?? 1_000,
+      }),
+    ],
   });
   const otel = provider.getTracer("shipments", options.version);
   const timeOfDay = createTimeOfDay();

@@ -36,6 +36,7 @@ const tracing = startTracing({
   version: "1.2.3",
   instance: "host-7",
   log: pino({ level: "silent" }),
+  delayMs: 10,
 });
 const geocoder = await startGeocoder("photon");
 const service = await startService({
