@@ -26,7 +26,8 @@ const service = await startService({
 });
 const { id: workspaceId, apiKey } = await service.addWorkspace();
 const ofWorkspace = "select id from api_key where workspace_id = ?";
-const [{ id: keyId }] = await service.app.em.execute(ofWorkspace, [workspaceId]);
+const rows = await service.app.em.execute(ofWorkspace, [workspaceId]);
+const { id: keyId } = rows[0]!;
 
 const calls = (log: readonly LogLine[]) => log.filter(({ msg }) => msg === "call");
 
