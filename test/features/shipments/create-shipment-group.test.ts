@@ -207,12 +207,14 @@ test("bookings whose commit was not acknowledged are not repeated", async () => 
         "select from pg_stat_activity where datname = current_database() and wait_event = 'advisory'",
       )
     ).rowCount!;
-  const alone = book(one, { customer_name: "Customer 0" });
+  // Each of these is alone in its transaction: a group of several gives up a lock after a tenth of a second.
+  const alone = [book(one, { customer_name: "Customer 0" })];
   await eventually("the first commit", async () => (await inCommit()) === 1);
-  const crowd = times(3, (i) => book(other, { customer_name: `Customer ${i + 1}` }));
+  alone.push(book(other, { customer_name: "Customer 1" }));
   await eventually("another commit", async () => (await inCommit()) === 2);
+  const crowd = times(2, (i) => book(other, { customer_name: `Customer ${i + 2}` }));
   proxy.cut();
-  const answers = [await alone, ...(await crowd)];
+  const answers = [...(await Promise.all(alone)), ...(await crowd)];
   await sql.query("select pg_advisory_unlock(1)");
   await eventually("the commits to end", async () => (await inCommit()) === 0);
   await sql.query("drop trigger linger on event");
@@ -226,8 +228,9 @@ test("bookings whose commit was not acknowledged are not repeated", async () => 
      where shipment.workspace_id in ($1, $2) group by name order by name`,
     [one.id, other.id],
   );
-  // Of the crowd, those that were not in the group that was in its commit are not booked.
-  expect(rows[0]).toEqual({ name: "Customer 0", count: 1 });
-  expect(rows.length).toBeGreaterThan(1);
+  expect(rows.slice(0, 2)).toEqual([
+    { name: "Customer 0", count: 1 },
+    { name: "Customer 1", count: 1 },
+  ]);
   expect(rows.map(({ count }) => count)).toEqual(rows.map(() => 1));
 });
