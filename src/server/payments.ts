@@ -19,7 +19,7 @@ import {
   type SettlePayment,
 } from "../features/payments/settle-payments.ts";
 import type { AskAboutPayment } from "../features/payments/stored-payment.ts";
-import type { PaymentsOfShipments } from "../features/shipments/ask-provider-first.ts";
+import type { PaymentsOfShipments } from "../features/shipments/provider-check.ts";
 import { createChangeBatch, type ChangeBatch } from "../features/shipments/change-batch.ts";
 import {
   type ChangeShipment,

@@ -18,17 +18,9 @@ import { ADDRESS_FUNCTIONS, type AddressDeps } from "../features/addresses/addre
 import { CUSTOMER_FUNCTIONS } from "../features/customers/customer-functions.ts";
 import type { EventAnnouncer } from "../features/events/event-announcer.ts";
 import { EVENT_FUNCTIONS, type WatchDeps } from "../features/events/event-functions.ts";
-import { acceptUncountedPayment } from "../features/payments/accept-uncounted-payment.ts";
 import type { ConnectionDeps } from "../features/payments/payment-connections.ts";
-import { createCheckout, type CheckoutDeps } from "../features/payments/create-checkout.ts";
-import {
-  batchRecordPayments,
-  recordPayment,
-  type RecordDeps,
-} from "../features/payments/record-payment.ts";
+import { PAYMENT_FUNCTIONS, type PaymentDeps } from "../features/payments/payment-functions.ts";
 import { PAYMENT_CONNECTION_FUNCTIONS } from "../features/payments/payment-connection-functions.ts";
-import { recordRefund } from "../features/payments/record-refund.ts";
-import { retryRefund } from "../features/payments/retry-refund.ts";
 import { QUOTE_FUNCTIONS, type QuoteDeps } from "../features/quotes/quote-functions.ts";
 import { getAttention } from "../features/reports/get-attention.ts";
 import { getOverview, type OverviewDeps } from "../features/reports/get-overview.ts";
@@ -36,22 +28,12 @@ import { loadCustomerFigures } from "../features/reports/customer-figures.ts";
 import { getUsage } from "../features/reports/get-usage.ts";
 import { updateWorkspace } from "../features/workspace-admin/update-workspace.ts";
 import type { UsageCounter } from "../features/reports/usage-counter.ts";
-import { advanceShipment, batchAdvanceShipments } from "../features/shipments/advance-shipment.ts";
-import { batchQuoteShipments } from "../features/shipments/batch-quote-shipments.ts";
-import { batchCancelShipments, cancelShipment } from "../features/shipments/cancel-shipment.ts";
-import type { ShipmentDeps } from "../features/shipments/change-shipment.ts";
-import { countShipments } from "../features/shipments/count-shipments.ts";
+import type { ShipmentDeps } from "../features/shipments/shipment-deps.ts";
+import { SHIPMENT_FUNCTIONS } from "../features/shipments/shipment-functions.ts";
 import { createBookShipment } from "../features/shipments/create-shipment.ts";
-import { exportShipments } from "../features/shipments/export-shipments.ts";
 import { createFindShipment } from "../features/shipments/find-shipment.ts";
-import { getShipment } from "../features/shipments/get-shipment.ts";
 import { listShipmentEvents } from "../features/shipments/list-shipment-events.ts";
-import { listPickupSlots } from "../features/shipments/list-pickup-slots.ts";
-import { listShipments } from "../features/shipments/list-shipments.ts";
 import { mergeCustomers } from "../features/shipments/merge-customers.ts";
-import { quoteShipment } from "../features/shipments/quote-shipment.ts";
-import { searchShipments } from "../features/shipments/search-shipments.ts";
-import { updateShipment } from "../features/shipments/update-shipment.ts";
 import { loadVersionInForce } from "../features/tariffs/versions/load-version.ts";
 import {
   COVERAGE_FUNCTIONS,
@@ -100,8 +82,7 @@ export type ServiceDeps = Omit<ShipmentDeps, "findShipment"> &
   CoverageDeps &
   WebhookDeps &
   ConnectionDeps &
-  CheckoutDeps &
-  RecordDeps &
+  PaymentDeps &
   OverviewDeps &
   AddressDeps &
   SimulationDeps & {
@@ -110,20 +91,6 @@ export type ServiceDeps = Omit<ShipmentDeps, "findShipment"> &
     readonly observeGroups: ObserveGroups;
     readonly testTimes: TestTimes;
   };
-
-const CHANGES = {
-  updateShipment,
-  advanceShipment,
-  recordPayment,
-  recordRefund,
-  createCheckout,
-  retryRefund,
-  acceptUncountedPayment,
-  cancelShipment,
-  batchAdvanceShipments,
-  batchCancelShipments,
-  batchRecordPayments,
-};
 
 /** Pairs every RPC of `SERVICES` with the function that performs it. */
 export function implementServices(given: ServiceDeps): {
@@ -150,16 +117,9 @@ export function implementServices(given: ServiceDeps): {
   return {
     rpcs: [
       ...listOwn(ShipmentService, {
-        quoteShipment: byTestClock(quoteShipment),
-        batchQuoteShipments: byTestClock(batchQuoteShipments),
-        listPickupSlots: byTestClock(listPickupSlots),
-        getShipment,
-        listShipments,
-        countShipments,
-        exportShipments,
-        searchShipments,
+        ...SHIPMENT_FUNCTIONS,
+        ...PAYMENT_FUNCTIONS,
         createShipment: createBookShipment(deps, deps.events.announce),
-        ...CHANGES,
       }),
       ...list(QuoteService, QUOTE_FUNCTIONS),
       ...list(CustomerService, { ...CUSTOMER_FUNCTIONS, mergeCustomers }),

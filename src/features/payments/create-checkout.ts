@@ -1,23 +1,14 @@
-import { create } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import {
-  CreateCheckoutResponseSchema,
-  ShipmentService,
-  type CreateCheckoutRequestValid,
-  type CreateCheckoutResponse,
-} from "../../../gen/shipments/v1/shipment_service_pb.js";
-import type { EntityManager } from "../../db/orm.ts";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { causeOf, inPipeline, type Transaction } from "../../db/transaction.ts";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
-import type { Call } from "../../pipeline/call.ts";
-import { changeAfterAsking, ProviderFirst } from "../shipments/ask-provider-first.ts";
-import type { ShipmentDeps } from "../shipments/change-shipment.ts";
+import { retryAfterProviderCheck, ProviderCheckRequired } from "../shipments/provider-check.ts";
 import {
   lockShipments,
   shipmentNotFoundError,
   type ShipmentKey,
 } from "../shipments/find-shipment.ts";
-import { shipmentMessage } from "../shipments/shipment-message.ts";
+import type { ShipmentDeps, ShipmentFunctions } from "../shipments/shipment-deps.ts";
 import type { ShipmentRow } from "../shipments/shipment-row.ts";
 import type {
   ConnectionState,
@@ -32,8 +23,10 @@ import { settleForCall } from "./settle-for-call.ts";
 import type { SettlePayment } from "./settle-payments.ts";
 
 /** What opening checkouts needs. */
-export type CheckoutDeps = Pick<ShipmentDeps, "changeShipment" | "versionFees" | "now"> & {
-  readonly em: EntityManager;
+export type CheckoutDeps = Pick<
+  ShipmentDeps,
+  "em" | "changeShipment" | "changeBatch" | "versionFees" | "now"
+> & {
   readonly providers: PaymentProviders;
   readonly settlePayment: SettlePayment;
   readonly takeCall: TakeCall;
@@ -44,18 +37,12 @@ const DEFAULT_MINUTES = 1_430;
 /** How often a checkout is asked for: the one that is known may have ended a moment ago. */
 const MAX_TRIES = 2;
 
-/**
- * Gives the page at which a shipment can be paid, or opens one.
- *
- * @throws Refusal FIELD_INVALID for the addresses, SHIPMENT_NOT_FOUND, SHIPMENT_STATE, CHECKOUT_AMOUNT,
- * CHECKOUT_UNAVAILABLE, PAYMENT_PROVIDER_NOT_CONNECTED, PAYMENT_PROVIDER_NOT_READY,
- * PAYMENT_PROVIDER_NOT_CONFIGURED, PAYMENT_PROVIDER_REFUSED, UNAVAILABLE
- */
-export function createCheckout(
-  request: CreateCheckoutRequestValid,
-  call: Call,
-  deps: CheckoutDeps,
-): Promise<CreateCheckoutResponse> {
+/** Gives the checkout at which a shipment can be paid, or opens one. */
+export const createCheckout: ShipmentFunctions<CheckoutDeps>["createCheckout"] = (
+  request,
+  call,
+  deps,
+) => {
   const { changeShipment, now } = deps;
   const successUrl = returnAddress(request.successUrl, "success_url");
   const cancelUrl = returnAddress(request.cancelUrl, "cancel_url");
@@ -68,19 +55,15 @@ export function createCheckout(
       call,
       change(row) {
         assertPayable(row);
-        if (openCheckoutOf(row, now()) === undefined) throw new ProviderFirst(row);
+        if (openCheckoutOf(row, now()) === undefined) throw new ProviderCheckRequired(row);
         return { row };
       },
       respond(row) {
         const { url, expiresAtMs } = row.paymentDetails!.checkout!;
-        return create(CreateCheckoutResponseSchema, {
-          data: shipmentMessage(row, call.caller),
-          checkoutUrl: url,
-          expiresAt: timestampFromDate(new Date(expiresAtMs)),
-        });
+        return { checkoutUrl: url, expiresAt: timestampFromMs(expiresAtMs) };
       },
     });
-  return changeAfterAsking(giveOpen, async () => {
+  return retryAfterProviderCheck(giveOpen, async () => {
     await assertFew(deps.takeCall, "payments", key.workspace);
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const expiresAt = new Date(now().getTime() + expiresInMinutes * 60_000);
@@ -89,7 +72,7 @@ export function createCheckout(
       if (isNew) return;
     }
   });
-}
+};
 
 /** The checkout at which a shipment can be paid now; undefined when there is none. */
 function openCheckoutOf({ paymentDetails }: ShipmentRow, at: Date) {
@@ -120,7 +103,7 @@ function settleOpening(settle: SettlePayment, key: ShipmentKey): Promise<void> {
       return await settle(...given);
     } catch (error) {
       if (!(error instanceof ProviderRefused)) throw error;
-      // The next try has another key; should there be a page of this one, nobody knows its address.
+      // The next try has another key; should there be a checkout of this one, its address is unknown.
       if (error.kind === "failed") return "settled";
       if (error.kind !== "amount") throw error;
       throw amountRefused(`is not taken by the payment provider: ${error.message}`);
@@ -133,8 +116,7 @@ function amountRefused(fault: string): Refusal {
   return refuse("CHECKOUT_AMOUNT", `total ${fault}`, { subject: "total" });
 }
 
-/** What the page is to be like. */
-interface WantedPage {
+interface WantedCheckout {
   readonly successUrl: string;
   readonly cancelUrl: string;
   readonly expiresAt: Date;
@@ -186,7 +168,7 @@ const WANT = `
 function wantCheckout(
   { em, providers, versionFees, now }: CheckoutDeps,
   key: ShipmentKey,
-  { successUrl, cancelUrl, expiresAt }: WantedPage,
+  { successUrl, cancelUrl, expiresAt }: WantedCheckout,
 ): Promise<boolean> {
   const { workspace, reference } = key;
   return inPipeline(em, async (tx) => {

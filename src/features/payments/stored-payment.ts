@@ -23,17 +23,17 @@ export function paidAtMsOf(table: string): string {
  * SQL for whether a shipment's checkout pays the account that is connected; null when it has no checkout.
  * Its provider can be asked about that alone. $1 is the workspace, $2 the shipment.
  */
-export const IS_AT_CONNECTED = `
+export const PAYS_CONNECTED_ACCOUNT = `
   (select account is not distinct from
      (select account from payment_connection where workspace_id = $1)
    from provider_payment where workspace_id = $1 and shipment_reference = $2)`;
 
-/** A shipment whose payment or refund the caller tells of, so that no checkout of it has to be told of. */
-export function byCallersWord(row: ShipmentRow): ShipmentRow {
+/** A shipment whose payment or refund was recorded manually, so that no checkout of it matters any more. */
+export function recordedManually(row: ShipmentRow): ShipmentRow {
   if (row.paymentDetails === null) return row;
   const { accepted: _, ...details } = withoutUncounted(row.paymentDetails);
-  const told = { checkout: null, processing: false, error: null, refundError: null };
-  return { ...row, paymentDetails: { ...details, ...told } };
+  const reset = { checkout: null, processing: false, error: null, refundError: null };
+  return { ...row, paymentDetails: { ...details, ...reset } };
 }
 
 /** @throws Refusal PAYMENT_DISPUTED while a dispute of the payment is open */
@@ -52,7 +52,7 @@ export function refundInTestMode(row: ShipmentRow, at: Date): ShipmentRow {
   assertUndisputed(row);
   const details = row.paymentDetails ?? NO_PAYMENT_DETAILS;
   const refundedMinor = row.totalMinor - (details.disputedMinor ?? 0);
-  return byCallersWord({ ...refunded, paymentDetails: { ...details, refundedMinor } });
+  return recordedManually({ ...refunded, paymentDetails: { ...details, refundedMinor } });
 }
 
 /** What a provider says of a payment, without money that does not count, or may have been paid unseen. */
@@ -62,7 +62,7 @@ export function withoutUncounted(details: PaymentDetails): PaymentDetails {
 }
 
 /**
- * Asks the payment provider about a shipment's payment, and applies what it says.
+ * Asks the payment provider about a shipment's payment, and applies the result.
  *
  * @throws Refusal UNAVAILABLE, PAYMENT_PROVIDER_REFUSED, PAYMENT_PROVIDER_NOT_CONFIGURED
  */
@@ -76,8 +76,7 @@ const insertion = insertionOf("payment", columnsOf(Payment, "workspace", "refund
  */
 export function insertPayment(
   tx: Transaction,
-  workspace: number,
-  reference: string,
+  { workspace, reference }: ShipmentKey,
   payment: NewPayment,
 ): void {
   void tx.send(...insertion(workspace, [{ ...payment, shipment: reference }]));
@@ -95,28 +94,27 @@ const SET_NOT_REFUNDED = `
 /** Sends when a payment went back, to be written; null for one that did not. */
 export function setRefunded(
   tx: Transaction,
-  workspace: number,
-  shipment: string,
+  { workspace, reference }: ShipmentKey,
   at: Date | null,
 ): void {
-  if (at === null) void tx.send(SET_NOT_REFUNDED, [workspace, shipment]);
+  if (at === null) void tx.send(SET_NOT_REFUNDED, [workspace, reference]);
   // Two processes' clocks may differ by more than the time between payment and refund.
-  else void tx.send(SET_REFUNDED, [workspace, shipment, at.toISOString()]);
+  else void tx.send(SET_REFUNDED, [workspace, reference, at.toISOString()]);
 }
 
 /** Sends what a change of a shipment makes of its payment, to be written. */
 export function writePayment(
   tx: Transaction,
-  { workspace, reference }: ShipmentKey,
+  key: ShipmentKey,
   provider: Payment["provider"],
   { before, row, at }: PaymentChange,
 ): void {
   if (isUnpaid(before) && !isUnpaid(row)) {
     const { totalMinor: amountMinor, currency } = row;
-    insertPayment(tx, workspace, reference, { provider, amountMinor, currency, paidAt: at });
+    insertPayment(tx, key, { provider, amountMinor, currency, paidAt: at });
   }
   const [was, is] = [before, row].map(({ paymentStatus }) => paymentStatus === "refunded");
-  if (was !== is) setRefunded(tx, workspace, reference, is ? at : null);
+  if (was !== is) setRefunded(tx, key, is ? at : null);
 }
 
 /** A shipment before and after a change of its payment, and when that was. */

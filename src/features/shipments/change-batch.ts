@@ -8,9 +8,9 @@ import { createRejectIfInFlight, withIdempotencyEach } from "../idempotency/with
 import {
   type Change,
   type Changed,
+  type GroupDeps,
   lockAndLoad,
   makeChanges,
-  type ShipmentDeps,
 } from "./change-shipment.ts";
 import { shipmentNotFoundError } from "./find-shipment.ts";
 import { shipmentMessage } from "./shipment-message.ts";
@@ -24,7 +24,6 @@ export interface ShipmentBatch<M extends DescMethodUnary = DescMethodUnary> {
   readonly changes: readonly Change[];
   /** The path in the request at which the shipment of a change is named. */
   readonly pathOf: (place: number) => string;
-  readonly respond: (results: BatchResult[]) => MessageShape<M["output"]>;
 }
 
 /**
@@ -44,7 +43,7 @@ export type ChangeBatch = <M extends DescMethodUnary>(
  * @param announce is called with a workspace once a change in it is committed
  */
 export function createChangeBatch(
-  { createGroup, versionFees, now }: Pick<ShipmentDeps, "createGroup" | "versionFees" | "now">,
+  { createGroup, versionFees, now }: GroupDeps,
   announce: (workspace: number) => void,
 ): ChangeBatch {
   const rejectIfInFlight = createRejectIfInFlight();
@@ -59,13 +58,14 @@ export function createChangeBatch(
     work: (tx, batches: readonly ShipmentBatch[]) =>
       withIdempotencyEach(tx, batches, {
         load: (all) =>
-          Promise.all(all.map((batch) => lockAndLoad(tx, wellNamed(batch), versionFees))),
+          Promise.all(all.map((batch) => lockAndLoad(tx, withValidReference(batch), versionFees))),
         run: (toRun, loaded) =>
           Promise.all(
             toRun.map(async (batch, i) => {
-              const changes = wellNamed(batch);
+              const changes = withValidReference(batch);
               const outcomes = await makeChanges(tx, changes, loaded[i]!, { written, now });
-              return { result: batch.respond(resultsOf(batch, outcomes)) };
+              const results = resultsOf(batch, outcomes);
+              return { result: create(batch.method.output, { results }) };
             }),
           ),
       }),
@@ -81,7 +81,7 @@ export function createChangeBatch(
 const workspaceOf = ({ call }: ShipmentBatch) => call.caller.workspaceId;
 
 /** The changes of what can be a shipment's reference at all. */
-function wellNamed({ changes }: ShipmentBatch): readonly Change[] {
+function withValidReference({ changes }: ShipmentBatch): readonly Change[] {
   return changes.filter(({ request }) => isReference(request.shipment));
 }
 
@@ -104,7 +104,7 @@ function assertNamedOnce({ changes, pathOf }: ShipmentBatch): void {
 /**
  * The results of all changes of a batch, in their order.
  *
- * @param outcomes of those that are `wellNamed`
+ * @param outcomes of those that are `withValidReference`
  */
 function resultsOf(
   { call, changes }: ShipmentBatch,

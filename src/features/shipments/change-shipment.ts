@@ -1,8 +1,11 @@
-import type { DescMethodUnary, MessageShape } from "@bufbuild/protobuf";
-import type { CreateGroup } from "../../db/group-commit.ts";
-import type { Outcome } from "../../db/group-commit.ts";
+import {
+  create,
+  type DescMethodUnary,
+  type MessageInitShape,
+  type MessageShape,
+} from "@bufbuild/protobuf";
+import type { CreateGroup, Outcome } from "../../db/group-commit.ts";
 import { byOwner } from "../../db/by-owner.ts";
-import type { EntityManager } from "../../db/orm.ts";
 import type { Transaction } from "../../db/transaction.ts";
 import { Refusal, refuse } from "../../domain/refusal.ts";
 import { isReference } from "../../domain/shipment/shipment-reference.ts";
@@ -10,14 +13,8 @@ import { transition, type Trigger } from "../../domain/shipment/shipment-state.t
 import { createRejectIfInFlight, withIdempotencyEach } from "../idempotency/with-idempotency.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { timeOf } from "../workspaces/test-clock.ts";
-import {
-  type FindShipment,
-  type LockedShipment,
-  lockShipments,
-  shipmentNotFoundError,
-} from "./find-shipment.ts";
-import type { PaymentsOfShipments } from "./ask-provider-first.ts";
-import type { ChangeBatch } from "./change-batch.ts";
+import { type LockedShipment, lockShipments, shipmentNotFoundError } from "./find-shipment.ts";
+import { shipmentMessage } from "./shipment-message.ts";
 import type { ShipmentRow } from "./shipment-row.ts";
 import {
   type ChangedShipment,
@@ -25,9 +22,6 @@ import {
   shipmentEvents,
   updateShipments,
 } from "./write-shipments.ts";
-import type { QuoteShipmentRequest } from "../../../gen/shipments/v1/quote_pb.js";
-import type { ValidateRoute } from "../quotes/quote-each.ts";
-import type { TariffCache } from "../tariffs/versions/tariff-cache.ts";
 import type { VersionFees } from "../tariffs/versions/version-fees.ts";
 
 /** What a change makes of a shipment; `made` is what else it has worked out, where it has. */
@@ -61,7 +55,8 @@ export interface ShipmentChange<
 > extends Change<Facts, Made> {
   readonly method: M;
   readonly request: MessageShape<M["input"]> & { readonly shipment: string };
-  respond(row: ShipmentRow, made: Made): MessageShape<M["output"]>;
+  /** Gives the fields of the response besides `data`, which is the shipment. */
+  respond?(row: ShipmentRow, made: Made): Omit<MessageInitShape<M["output"]>, "data">;
 }
 
 /**
@@ -74,6 +69,13 @@ export type ChangeShipment = <M extends DescMethodUnary, Facts = undefined, Made
   change: ShipmentChange<M, Facts, Made>,
 ) => Promise<MessageShape<M["output"]>>;
 
+/** What changing shipments works with. */
+export interface GroupDeps {
+  readonly createGroup: CreateGroup;
+  readonly versionFees: VersionFees;
+  readonly now: () => Date;
+}
+
 /** How many changes one transaction makes at most. */
 const MAX_GROUP = 64;
 
@@ -83,7 +85,7 @@ const MAX_GROUP = 64;
  * @param announce is called with a workspace once a change in it is committed
  */
 export function createChangeShipment(
-  { createGroup, versionFees, now }: Pick<ShipmentDeps, "createGroup" | "versionFees" | "now">,
+  { createGroup, versionFees, now }: GroupDeps,
   announce: (workspace: number) => void,
 ): ChangeShipment {
   const rejectIfInFlight = createRejectIfInFlight();
@@ -103,7 +105,9 @@ export function createChangeShipment(
           return outcomes.map((outcome, i) => {
             if (!("result" in outcome)) return outcome;
             const { row, made } = outcome.result;
-            return { result: toRun[i]!.respond(row, made) };
+            const { method, call, respond } = toRun[i]!;
+            const data = shipmentMessage(row, call.caller);
+            return { result: create(method.output, { data, ...respond?.(row, made) }) };
           });
         },
       }),
@@ -206,18 +210,4 @@ export function applyTrigger(row: ShipmentRow, trigger: Trigger, at: Date): Ship
   const { next, refusal } = transition(trigger, row);
   if (next === undefined) throw refuse("SHIPMENT_STATE", refusal, { subject: "shipment" });
   return { ...row, ...next, updatedAt: at };
-}
-
-/** What the functions of the shipment service need. */
-export interface ShipmentDeps {
-  readonly em: EntityManager;
-  readonly createGroup: CreateGroup;
-  readonly findShipment: FindShipment;
-  readonly changeShipment: ChangeShipment;
-  readonly changeBatch: ChangeBatch;
-  readonly tariffs: TariffCache;
-  readonly versionFees: VersionFees;
-  readonly payments: PaymentsOfShipments;
-  readonly now: () => Date;
-  readonly validateQuote: ValidateRoute<QuoteShipmentRequest>;
 }

@@ -19,7 +19,7 @@ import { timeOf } from "../workspaces/test-clock.ts";
 import { assertMaySimulate, insertSimulations, limitSimulations } from "./booked-simulations.ts";
 import { type Booking, type BookingFacts, loadBookingFacts } from "./booking-facts.ts";
 import { type AcceptedBooking, checkBooking, priceColumns } from "./check-booking.ts";
-import type { ShipmentDeps } from "./change-shipment.ts";
+import type { ShipmentDeps } from "./shipment-deps.ts";
 import { shipmentMessage } from "./shipment-message.ts";
 import { storedWindows } from "./shipment-windows.ts";
 import {

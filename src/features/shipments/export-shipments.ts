@@ -1,7 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import {
   ExportShipmentsResponseSchema,
-  type ExportShipmentsRequestValid,
   type ExportShipmentsResponse,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { ShipmentSchema } from "../../../gen/shipments/v1/shipment_pb.js";
@@ -9,8 +8,7 @@ import { createSemaphore } from "../../db/semaphore.ts";
 import { runStatement } from "../../db/statement.ts";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
 import { statesWith } from "../../domain/shipment/shipment-state.ts";
-import type { Call } from "../../pipeline/call.ts";
-import type { ShipmentDeps } from "./change-shipment.ts";
+import type { ShipmentFunctions } from "./shipment-deps.ts";
 import { holdHeapGrowth } from "./heap-growth.ts";
 import { listParts, readShipmentFilters, selectListed } from "./shipment-filters.ts";
 import { shipmentJson } from "./shipment-message.ts";
@@ -32,15 +30,13 @@ const MAX_PIECE_BYTES = 1024 * 1024;
  * Sends the shipments that a list with these filters has, newest first, as a file of comma-separated values
  * (RFC 4180, UTF-8 with a byte order mark) whose first line names the columns. Each is as it is when its
  * lines are read; what is booked meanwhile is left out. Ends early when `signal` aborts.
- *
- * @throws Refusal FIELD_INVALID for more than a million shipments, before any is sent
  */
-export async function* exportShipments(
-  request: ExportShipmentsRequestValid,
-  { caller }: Call,
-  deps: Pick<ShipmentDeps, "em" | "versionFees">,
-  signal: AbortSignal,
-): AsyncIterable<ExportShipmentsResponse> {
+export const exportShipments: ShipmentFunctions["exportShipments"] = async function* (
+  request,
+  { caller },
+  deps,
+  signal,
+) {
   const filters = readShipmentFilters(caller.workspaceId, request);
   const states = statesWith(filters);
   if (states.length === 0) return yield fileOf(HEADER);
@@ -86,7 +82,7 @@ export async function* exportShipments(
   } finally {
     release();
   }
-}
+};
 
 function fileOf(lines: Buffer): ExportShipmentsResponse {
   return create(ExportShipmentsResponseSchema, { csv: lines });

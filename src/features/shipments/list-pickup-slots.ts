@@ -17,24 +17,20 @@ import type { Call } from "../../pipeline/call.ts";
 import { compileResponse } from "../../pipeline/rpc-response.ts";
 import { timeOf } from "../workspaces/test-clock.ts";
 import { coverageViolations } from "./check-booking.ts";
-import type { QuoteDeps } from "./quote-shipment.ts";
+import type { ShipmentDeps } from "./shipment-deps.ts";
 
 const respond = compileResponse(ListPickupSlotsResponseSchema);
 
-/** How many dates are listed unless the request says. */
 const DEFAULT_DAYS = 7;
 
 /**
  * Lists the pickup windows that the schedule of the pickup's zone offers for a route, each with whether it
  * can be booked and what the shipment then costs, without the database.
- *
- * @throws Refusal ROUTE_NOT_COVERED, WEIGHT_NOT_SERVED; FIELD_INVALID for a date that there is not;
- *   UNAVAILABLE while no tariff has been published
  */
 export function listPickupSlots(
   request: ListPickupSlotsRequestValid,
   call: Pick<Call, "testTime">,
-  { tariffs, now }: QuoteDeps,
+  { tariffs, now }: Pick<ShipmentDeps, "tariffs" | "now">,
 ) {
   const { pricing } = tariffs.current();
   const route = routeOf(request);
@@ -59,7 +55,7 @@ export function listPickupSlots(
   });
 }
 
-/** The number of a date that the pattern of the field has let through. */
+/** @param date of the form that the field's pattern lets through */
 function givenDay(date: string): number {
   const number = dayNumberOf(date);
   const isDate = new Date(number * 86_400_000).toISOString().startsWith(date);

@@ -1,25 +1,23 @@
-import { create } from "@bufbuild/protobuf";
-import {
-  ListShipmentEventsResponseSchema,
-  type ListShipmentEventsRequestValid,
-  type ListShipmentEventsResponse,
-} from "../../../gen/shipments/v1/event_service_pb.js";
+import type { EventService } from "../../../gen/shipments/v1/event_service_pb.js";
 import { isEventNumber, eventBytes, eventMessage } from "../events/event-message.ts";
 import { Event } from "../events/event.entity.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { endPage, readPage } from "../../pipeline/page.ts";
-import type { ShipmentDeps } from "./change-shipment.ts";
+import type { ServiceFunctions } from "../../pipeline/rpc.ts";
+import type { ShipmentDeps } from "./shipment-deps.ts";
 
-/**
- * Lists the events of one shipment of the workspace, oldest first.
- *
- * @throws Refusal SHIPMENT_NOT_FOUND, FIELD_INVALID for a page token that is not of this list
- */
-export async function listShipmentEvents(
-  request: ListShipmentEventsRequestValid,
-  { caller }: Call,
-  { em, findShipment }: Pick<ShipmentDeps, "em" | "findShipment">,
-): Promise<ListShipmentEventsResponse> {
+type EventFunctions = ServiceFunctions<
+  typeof EventService,
+  Call,
+  Pick<ShipmentDeps, "em" | "findShipment">
+>;
+
+/** Oldest first. */
+export const listShipmentEvents: EventFunctions["listShipmentEvents"] = async (
+  request,
+  { caller },
+  { em, findShipment },
+) => {
   const { workspaceId } = caller;
   const { reference } = await findShipment({ workspace: workspaceId, reference: request.shipment });
   const page = readPage(request, { eventsOf: reference }, readNumber);
@@ -31,9 +29,8 @@ export async function listShipmentEvents(
       { orderBy: { number: "asc" }, limit: page.limit },
     );
   const { rows, nextPageToken } = endPage(found, page, ({ number }) => [number], eventBytes);
-  const data = rows.map((event) => eventMessage(event, caller));
-  return create(ListShipmentEventsResponseSchema, { data, nextPageToken });
-}
+  return { data: rows.map((event) => eventMessage(event, caller)), nextPageToken };
+};
 
 function readNumber([number]: readonly unknown[]): number | undefined {
   return isEventNumber(number) ? number : undefined;

@@ -1,15 +1,11 @@
-import {
-  type ListShipmentsRequestValid,
-  ListShipmentsResponseSchema,
-} from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { ListShipmentsResponseSchema } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { runStatement } from "../../db/statement.ts";
 import { isInstant } from "../../domain/instant.ts";
 import { isReference } from "../../domain/shipment/shipment-reference.ts";
 import { statesWith } from "../../domain/shipment/shipment-state.ts";
-import type { Call } from "../../pipeline/call.ts";
-import { runStatement } from "../../db/statement.ts";
 import { endPage, jsonBytes, readPage } from "../../pipeline/page.ts";
 import { compileResponse } from "../../pipeline/rpc-response.ts";
-import type { ShipmentDeps } from "./change-shipment.ts";
+import type { ShipmentFunctions } from "./shipment-deps.ts";
 import { listParts, readShipmentFilters, selectListed, timeText } from "./shipment-filters.ts";
 import { shipmentJson, shipmentRecord } from "./shipment-message.ts";
 import { readShipmentOrder, type ShipmentOrder } from "./shipment-order.ts";
@@ -20,15 +16,12 @@ const respond = compileResponse(ListShipmentsResponseSchema);
 /**
  * Lists shipments of the workspace, newest first unless asked otherwise. A page begins after the sort key of
  * the last row of the page before, not at an offset: every page costs the same, and new rows shift nothing.
- *
- * @throws Refusal FIELD_INVALID for a page token that is not of a list with these filters in this order, for
- *   filters that nothing can pass, and for an order that no index has with these filters
  */
-export async function listShipments(
-  request: ListShipmentsRequestValid,
-  { caller }: Call,
-  deps: Pick<ShipmentDeps, "em" | "versionFees">,
-) {
+export const listShipments: ShipmentFunctions["listShipments"] = async (
+  request,
+  { caller },
+  deps,
+) => {
   const filters = readShipmentFilters(caller.workspaceId, request);
   const states = statesWith(filters);
   const order = readShipmentOrder(request.orderBy, states, filters);
@@ -60,7 +53,7 @@ export async function listShipments(
     },
   );
   return respond({ data: rows.map(({ row }) => shipmentRecord(row, caller)), nextPageToken });
-}
+};
 
 /** The sort key of a shipment as a page token has it: after time and reference that of an order of its own. */
 function positionIn(

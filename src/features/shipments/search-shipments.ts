@@ -1,15 +1,8 @@
-import { create } from "@bufbuild/protobuf";
-import {
-  type SearchShipmentsRequestValid,
-  type SearchShipmentsResponse,
-  SearchShipmentsResponseSchema,
-} from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { beginsWith } from "../../db/begins-with.ts";
 import { beginsEveryReference, referenceRange } from "../../domain/shipment/shipment-reference.ts";
-import type { Call } from "../../pipeline/call.ts";
 import { customerMessage } from "../customers/customer.entity.ts";
 import { searchCustomers } from "../customers/search-customers.ts";
-import type { ShipmentDeps } from "./change-shipment.ts";
+import type { ShipmentDeps, ShipmentFunctions } from "./shipment-deps.ts";
 import { shipmentMessage } from "./shipment-message.ts";
 import { selectShipments, SHIPMENT_COLUMN, type ShipmentRow } from "./shipment-row.ts";
 import { indexPredicate, SEARCH_KEYS } from "./shipment.entity.ts";
@@ -17,21 +10,21 @@ import { indexPredicate, SEARCH_KEYS } from "./shipment.entity.ts";
 const DEFAULT_LIMIT = 8;
 
 /** Finds shipments and customers of the workspace by how something about them begins. */
-export async function searchShipments(
-  { text, limit = DEFAULT_LIMIT }: SearchShipmentsRequestValid,
-  { caller }: Call,
-  deps: Pick<ShipmentDeps, "em" | "versionFees">,
-): Promise<SearchShipmentsResponse> {
+export const searchShipments: ShipmentFunctions["searchShipments"] = async (
+  { text, limit = DEFAULT_LIMIT },
+  { caller },
+  deps,
+) => {
   const [rows, customers] = await Promise.all([
     findShipments(deps, caller.workspaceId, text, limit),
     searchCustomers(deps.em, caller.workspaceId, text, limit),
   ]);
   const shipments = new Map(rows.map((row) => [row.reference, row]));
-  return create(SearchShipmentsResponseSchema, {
+  return {
     shipments: [...shipments.values()].slice(0, limit).map((row) => shipmentMessage(row, caller)),
     customers: customers.map(customerMessage),
-  });
-}
+  };
+};
 
 /** Each kind of match is read in order from an index of its own, and no further than the limit. */
 function findShipments(

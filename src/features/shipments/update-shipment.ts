@@ -1,10 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
-import { create } from "@bufbuild/protobuf";
 import {
-  UpdateShipmentResponseSchema,
   ShipmentService,
   type UpdateShipmentRequestValid,
-  type UpdateShipmentResponse,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { readRecordId } from "../../db/columns.ts";
 import type { Transaction } from "../../db/transaction.ts";
@@ -18,11 +15,9 @@ import { mergedWithId } from "../customers/customer-alias.entity.ts";
 import { type CustomerRow, customerJson } from "../customers/customer.entity.ts";
 import { VERSION_IN_FORCE } from "../tariffs/versions/load-version.ts";
 import { windowsOf } from "../tariffs/versions/window-message.ts";
-import type { Call } from "../../pipeline/call.ts";
 import { coverageViolations, mergeMetadata, priceColumns } from "./check-booking.ts";
-import { changeAfterAsking, ProviderFirst } from "./ask-provider-first.ts";
-import type { ShipmentDeps } from "./change-shipment.ts";
-import { shipmentMessage } from "./shipment-message.ts";
+import { retryAfterProviderCheck, ProviderCheckRequired } from "./provider-check.ts";
+import type { ShipmentDeps, ShipmentFunctions } from "./shipment-deps.ts";
 import type { ShipmentRow } from "./shipment-row.ts";
 import { bookedWindows, storedWindows } from "./shipment-windows.ts";
 
@@ -31,19 +26,14 @@ import { bookedWindows, storedWindows } from "./shipment-windows.ts";
  * the metadata; until pickup the windows; while pending also coordinates and weight, at the price of the
  * tariff in force.
  * When nothing differs, nothing is written and the etag stays.
- *
- * @throws Refusal SHIPMENT_NOT_FOUND, ETAG_STALE, SHIPMENT_STATE, FIELD_INVALID (an unknown
- * customer, too much metadata), ROUTE_NOT_COVERED, WEIGHT_NOT_SERVED, WINDOW_INVALID, OUTSIDE_HOURS,
- * CUT_OFF_PASSED, TOO_SOON, TOO_FAR_AHEAD, PRICE_CHANGED (windows that cost more than was paid); while it
- * is being paid at a provider, what ending that throws
  */
-export function updateShipment(
-  request: UpdateShipmentRequestValid,
-  call: Call,
-  { changeShipment, tariffs, payments, now }: ShipmentDeps,
-): Promise<UpdateShipmentResponse> {
+export const updateShipment: ShipmentFunctions["updateShipment"] = (
+  request,
+  call,
+  { changeShipment, tariffs, payments, now },
+) => {
   const { workspaceId } = call.caller;
-  const change = (asked?: ProviderFirst) =>
+  const change = (asked?: ProviderCheckRequired) =>
     changeShipment({
       method: ShipmentService.method.updateShipment,
       request,
@@ -61,12 +51,10 @@ export function updateShipment(
         assertPriceFree(row, changes, { ...facts, isAsked: asked !== undefined });
         return { row: { ...row, ...changes, updatedAt: at } };
       },
-      respond: (row) =>
-        create(UpdateShipmentResponseSchema, { data: shipmentMessage(row, call.caller) }),
     });
   const key = { workspace: workspaceId, reference: request.shipment };
-  return changeAfterAsking(change, () => payments.endCheckout(key));
-}
+  return retryAfterProviderCheck(change, () => payments.endCheckout(key));
+};
 
 /** What the database has that an update depends on. */
 interface UpdateFacts {
@@ -74,8 +62,8 @@ interface UpdateFacts {
   readonly tariffVersion: number | null;
   /** The customer that the request names; null when there is none. */
   readonly customer: CustomerRow | null;
-  /** Whether a page to pay at was opened that is not known to have ended. */
-  readonly hasOpenPage: boolean;
+  /** Whether a checkout was opened that is not known to have ended. */
+  readonly hasOpenCheckout: boolean;
 }
 
 const LOAD_FACTS = `
@@ -85,7 +73,7 @@ const LOAD_FACTS = `
       (${mergedWithId("$2")})) as customer,
     coalesce(
       (select state = 'open' and expires_at > $4::timestamptz from provider_payment
-       where workspace_id = $1 and shipment_reference = $3), false) as "hasOpenPage"`;
+       where workspace_id = $1 and shipment_reference = $3), false) as "hasOpenCheckout"`;
 
 async function loadFacts(
   tx: Transaction,
@@ -119,21 +107,24 @@ function stateError(what: string, { status }: ShipmentRow): Refusal {
 }
 
 /**
- * @throws ProviderFirst while a checkout asks for another price, which has to be ended first; Refusal
- * SHIPMENT_STATE while what was paid is processing, or a page may be paid whose account is closed to us
+ * @throws ProviderCheckRequired while a checkout asks for another price, which has to be ended first; Refusal
+ * SHIPMENT_STATE while what was paid is processing, or a checkout may be paid whose account is closed to us
  */
 function assertPriceFree(
   row: ShipmentRow,
   changes: Partial<ShipmentRow>,
-  { hasOpenPage, isAsked }: Pick<UpdateFacts, "hasOpenPage"> & { readonly isAsked: boolean },
+  {
+    hasOpenCheckout,
+    isAsked,
+  }: Pick<UpdateFacts, "hasOpenCheckout"> & { readonly isAsked: boolean },
 ): void {
   const { totalMinor = row.totalMinor, currency = row.currency } = changes;
   if (totalMinor === row.totalMinor && currency === row.currency) return;
   const what = "The shipment's price";
   if (row.paymentDetails?.processing) throw processingError(what);
   const isShown = (row.paymentDetails?.checkout ?? null) !== null;
-  if (!isShown && !hasOpenPage) return;
-  if (isShown || !isAsked) throw new ProviderFirst(row);
+  if (!isShown && !hasOpenCheckout) return;
+  if (isShown || !isAsked) throw new ProviderCheckRequired(row);
   throw paymentError(what, "it may be paid at a page of an account that is not connected any more");
 }
 

@@ -6,8 +6,8 @@ import { TEST } from "../payments/payment-providers.ts";
 import { wakePayment } from "../payments/provider-payments.ts";
 import {
   assertUndisputed,
-  byCallersWord,
-  IS_AT_CONNECTED,
+  recordedManually,
+  PAYS_CONNECTED_ACCOUNT,
   type PaymentChange,
   refundInTestMode,
   writePayment,
@@ -16,7 +16,7 @@ import { applyTrigger } from "../shipments/change-shipment.ts";
 import type { ShipmentKey } from "../shipments/find-shipment.ts";
 import type { ShipmentRow } from "../shipments/shipment-row.ts";
 
-const SELECT = `select ${IS_AT_CONNECTED} as "isAtConnected"`;
+const SELECT = `select ${PAYS_CONNECTED_ACCOUNT} as "isAtConnected"`;
 
 export async function hasCheckout(
   tx: Transaction,
@@ -51,7 +51,7 @@ export function applyStep(
 }
 
 const APPLY: Readonly<Record<SimulatedStep, (row: ShipmentRow, at: Date) => ShipmentRow>> = {
-  pay: (row, at) => byCallersWord(applyTrigger(row, "pay", at)),
+  pay: (row, at) => recordedManually(applyTrigger(row, "pay", at)),
   decline_payment(row, at) {
     if (row.paymentStatus !== "awaiting_payment") throw paymentError("be declined", row);
     if (row.paymentDetails?.error) throw stateError("be declined", "it was declined already");

@@ -2,7 +2,6 @@ import { create } from "@bufbuild/protobuf";
 import type { Logger } from "pino";
 import {
   GetShipmentRequestSchema,
-  GetShipmentResponseSchema,
   ShipmentService,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
@@ -201,6 +200,5 @@ async function changeByStep(
       if (next === undefined) void tx.send(END, [workspace, reference]);
       else void tx.send(GO_ON, [workspace, reference, next.dueAt.toISOString()]);
     },
-    respond: () => create(GetShipmentResponseSchema),
   });
 }

@@ -1,13 +1,8 @@
-import { create } from "@bufbuild/protobuf";
 import { SimulatedStep } from "../../../gen/shipments/v1/simulation_pb.js";
-import {
-  TakeTestStepResponseSchema,
-  TestService,
-} from "../../../gen/shipments/v1/test_service_pb.js";
+import { TestService } from "../../../gen/shipments/v1/test_service_pb.js";
 import { inverseOf } from "../../db/columns.ts";
 import type { SimulatedStep as Step } from "../../domain/shipment/simulation.ts";
 import type { Changed } from "../shipments/change-shipment.ts";
-import { shipmentMessage } from "../shipments/shipment-message.ts";
 import type { PaymentChange } from "../payments/stored-payment.ts";
 import { applyStep, hasCheckout, writeStep } from "./simulated-step.ts";
 import type { TestModeFunctions } from "./test-clocks.ts";
@@ -45,7 +40,5 @@ export const takeTestStep: TestModeFunctions["takeTestStep"] = (
       return { row: made.row, made };
     },
     write: (tx, taken) => writeStep(tx, key, taken, now()),
-    respond: (row) =>
-      create(TakeTestStepResponseSchema, { data: shipmentMessage(row, call.caller) }),
   });
 };

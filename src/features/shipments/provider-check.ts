@@ -5,9 +5,9 @@ import type { ShipmentRow } from "./shipment-row.ts";
 
 /**
  * Refuses a change that a payment provider has to be asked about first, which no transaction waits for:
- * `changeAfterAsking` asks, and then tries the change again.
+ * `retryAfterProviderCheck` asks, and then tries the change again.
  */
-export class ProviderFirst extends Refusal {
+export class ProviderCheckRequired extends Refusal {
   /** The version that the shipment had then. */
   readonly version: number;
 
@@ -24,14 +24,14 @@ export class ProviderFirst extends Refusal {
  * @param change is told why the provider was asked; of nothing the first time
  * @param ask asks, outside any transaction
  */
-export async function changeAfterAsking<T>(
-  change: (asked?: ProviderFirst) => Promise<T>,
+export async function retryAfterProviderCheck<T>(
+  change: (asked?: ProviderCheckRequired) => Promise<T>,
   ask: () => Promise<unknown>,
 ): Promise<T> {
   try {
     return await change();
   } catch (error) {
-    if (!(error instanceof ProviderFirst)) throw error;
+    if (!(error instanceof ProviderCheckRequired)) throw error;
     await ask();
     return change(error);
   }

@@ -1,0 +1,293 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import {
+  PaymentSchema,
+  type Payment as PaymentMessage,
+} from "../../../gen/shipments/v1/payment_pb.js";
+import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import type { Transaction } from "../../db/transaction.ts";
+import { toMajor } from "../../domain/pricing/money.ts";
+import { refuse, refuseAny, type Violation } from "../../domain/refusal.ts";
+import type { Call } from "../../pipeline/call.ts";
+import { applyTrigger, type Changed } from "../shipments/change-shipment.ts";
+import type { ShipmentKey } from "../shipments/find-shipment.ts";
+import { ProviderCheckRequired, retryAfterProviderCheck } from "../shipments/provider-check.ts";
+import type { ShipmentFunctions } from "../shipments/shipment-deps.ts";
+import type { ShipmentRow } from "../shipments/shipment-row.ts";
+import type { PaymentProviderName } from "../workspaces/payment-connection.entity.ts";
+import { type CheckoutDeps, createCheckout } from "./create-checkout.ts";
+import { MANUAL, type PaymentProviders } from "./payment-providers.ts";
+import type { Payment } from "./payment.entity.ts";
+import { retryRefundOf } from "./provider-payments.ts";
+import {
+  type AskAboutPayment,
+  assertUndisputed,
+  insertPayment,
+  type NewPayment,
+  paidAtMsOf,
+  PAYS_CONNECTED_ACCOUNT,
+  recordedManually,
+  refundInTestMode,
+  setRefunded,
+  type StoredPayment,
+  withoutUncounted,
+} from "./stored-payment.ts";
+
+const { method } = ShipmentService;
+
+/** What the functions of payments need. */
+export type PaymentDeps = CheckoutDeps & { readonly askAboutPayment: AskAboutPayment };
+
+/** What a workspace does with the payments of its shipments. */
+export const PAYMENT_FUNCTIONS = {
+  createCheckout,
+
+  /**
+   * The payment of a shipment that was cancelled since is stored, to be refunded. Where a provider takes the money
+   * online, it is asked, and its word alone counts, as long as the account that was to be paid is connected.
+   */
+  recordPayment(request, call, { changeShipment, providers, askAboutPayment }) {
+    const record = (asked?: ProviderCheckRequired) =>
+      changeShipment({
+        ...paymentChange(request, call, { providers, isAsked: asked !== undefined }),
+        method: method.recordPayment,
+        request,
+        respond: (_row, payment) => ({ payment: paymentMessage(payment) }),
+      });
+    return retryAfterProviderCheck(record, () => askAboutPayment(keyOf(request, call)));
+  },
+
+  /** No provider is asked: what one takes online is refused unless it has said already that it was paid. */
+  batchRecordPayments: (request, call, { changeBatch, providers }) =>
+    changeBatch({
+      method: method.batchRecordPayments,
+      request,
+      call,
+      changes: request.payments.map((payment) => {
+        const { change, ...rest } = paymentChange(payment, call, { providers, isAsked: false });
+        return { ...rest, change: unconfirmed(change) };
+      }),
+      pathOf: (place) => `payments[${place}].shipment`,
+    }),
+
+  /**
+   * Where a provider took the money online, it makes the refund, and is asked whether it has, as long as the account
+   * that was paid is connected.
+   */
+  recordRefund(request, call, { changeShipment, providers, askAboutPayment }) {
+    const key = keyOf(request, call);
+    const record = (asked?: ProviderCheckRequired) =>
+      changeShipment({
+        method: method.recordRefund,
+        request,
+        call,
+        load: (tx) => loadPayment(tx, key),
+        change(row, payment, at): Changed<Refunded> {
+          if (asked !== undefined) return { row, made: confirmedRefund(row, payment!) };
+          const after = applyTrigger(row, "refund", at);
+          const { provider, isAtConnected } = payment!;
+          if (providers[provider].online !== undefined && isAtConnected === true) {
+            assertUndisputed(row);
+            throw new ProviderCheckRequired(row);
+          }
+          const paidAt = new Date(payment!.paidAtMs);
+          const made = { ...payment!, paidAt, refundedAt: at < paidAt ? paidAt : at };
+          if (call.caller.test) return { row: refundInTestMode(row, at), made };
+          return { row: recordedManually(after), made };
+        },
+        write: (tx, { refundedAt }) => setRefunded(tx, key, refundedAt),
+        respond: (_row, refunded) => ({ payment: paymentMessage(refunded) }),
+      });
+    return retryAfterProviderCheck(record, () => askAboutPayment(key));
+  },
+
+  /** The refund is made soon after. */
+  retryRefund: (request, call, { changeShipment, now }) =>
+    changeShipment({
+      method: method.retryRefund,
+      request,
+      call,
+      change(row, _facts, at) {
+        const { paymentStatus, paymentDetails } = row;
+        if (paymentStatus !== "refund_pending" || paymentDetails === null) {
+          throw notRetriable(`its payment is ${paymentStatus.replace("_", " ")}`);
+        }
+        assertUndisputed(row);
+        if (paymentDetails.refundError === null) throw notRetriable("its refund is on its way");
+        const retried = { ...paymentDetails, refundError: null };
+        return { row: { ...row, paymentDetails: retried, updatedAt: at } };
+      },
+      write: (tx) => retryRefundOf(tx, keyOf(request, call), now()),
+    }),
+
+  /** Also where it is not known whether any money was taken. The shipment is as much paid as before. */
+  acceptUncountedPayment: (request, call, { changeShipment }) =>
+    changeShipment({
+      method: method.acceptUncountedPayment,
+      request,
+      call,
+      async load(tx) {
+        const { workspace, reference } = keyOf(request, call);
+        return (await tx.send<{ version: number }>(SELECT_VERSION, [workspace, reference]))[0];
+      },
+      change(row, checkout, at) {
+        const { paymentDetails } = row;
+        const accepted = paymentDetails?.uncounted ?? paymentDetails?.unseen;
+        if (paymentDetails === null || accepted === undefined) {
+          const text = "The shipment has no money that does not count.";
+          throw refuse("SHIPMENT_STATE", text, { subject: "shipment" });
+        }
+        const details = { ...withoutUncounted(paymentDetails), accepted };
+        // What is known of a later checkout stays.
+        const reset = accepted === checkout?.version ? { processing: false, error: null } : {};
+        return { row: { ...row, paymentDetails: { ...details, ...reset }, updatedAt: at } };
+      },
+    }),
+} satisfies Partial<ShipmentFunctions<PaymentDeps>>;
+
+const SELECT_VERSION = `
+  select version from provider_payment where workspace_id = $1 and shipment_reference = $2`;
+
+function keyOf({ shipment }: { readonly shipment: string }, { caller }: Call): ShipmentKey {
+  return { workspace: caller.workspaceId, reference: shipment };
+}
+
+function notRetriable(reason: string) {
+  const text = `The refund cannot be tried again because ${reason}.`;
+  return refuse("SHIPMENT_STATE", text, { subject: "shipment" });
+}
+
+/** A change that is refused where a provider would have to be asked, which takes too long for a batch. */
+function unconfirmed<Change extends (...given: never[]) => unknown>(change: Change): Change {
+  return ((...given: Parameters<Change>) => {
+    try {
+      return change(...given);
+    } catch (error) {
+      throw error instanceof ProviderCheckRequired ? refuse("PAYMENT_NOT_CONFIRMED") : error;
+    }
+  }) as Change;
+}
+
+/** What was paid, in major units, and for which shipment. */
+interface Paid {
+  readonly shipment: string;
+  readonly amount: number;
+  readonly currency: string;
+}
+
+/** The change that a payment is to its shipment; it makes the payment. */
+function paymentChange(
+  request: Paid,
+  call: Call,
+  deps: { readonly providers: PaymentProviders; readonly isAsked: boolean },
+) {
+  const key = keyOf(request, call);
+  return {
+    request,
+    call,
+    load: (tx: Transaction) => loadRecorded(tx, key),
+    change(row: ShipmentRow, recorded: Recorded, paidAt: Date): Changed<NewPayment> {
+      if (deps.isAsked) {
+        assertTotal(row, request);
+        return { row, made: confirmedPayment(recorded) };
+      }
+      const paid = applyTrigger(row, "pay", paidAt);
+      assertTotal(row, request);
+      const isOnline = deps.providers[recorded.provider].online !== undefined;
+      // A provider can say nothing of a payment of nothing.
+      if (row.totalMinor > 0 && (recorded.isAtConnected ?? isOnline))
+        throw new ProviderCheckRequired(row);
+      const provider = isOnline ? MANUAL.name : recorded.provider;
+      const { totalMinor: amountMinor, currency } = row;
+      return { row: recordedManually(paid), made: { provider, amountMinor, currency, paidAt } };
+    },
+    write: (tx: Transaction, payment: NewPayment) => insertPayment(tx, key, payment),
+  };
+}
+
+/** @throws Refusal PAYMENT_NOT_CONFIRMED when the provider has not said that it was paid */
+function confirmedPayment({ payment }: Recorded): NewPayment {
+  if (payment === null) throw refuse("PAYMENT_NOT_CONFIRMED");
+  return { ...payment, paidAt: new Date(payment.paidAtMs) };
+}
+
+function assertTotal({ totalMinor, currency }: ShipmentRow, paid: Paid): void {
+  const total = toMajor(totalMinor, currency);
+  const violations: Violation[] = [];
+  if (paid.amount !== total) {
+    violations.push(mismatch("amount", `amount must be the shipment's total, which is ${total}.`));
+  }
+  if (paid.currency !== currency) {
+    violations.push(mismatch("currency", `currency must be the shipment's, which is ${currency}.`));
+  }
+  refuseAny(violations);
+}
+
+function mismatch(subject: string, text: string): Violation {
+  return { reason: "PAYMENT_MISMATCH", subject, text };
+}
+
+/** What recording a payment depends on. */
+interface Recorded {
+  /**
+   * The provider that the workspace has connected. One that disconnected since it booked still gets its
+   * payments recorded, as manual ones: a payment is never turned away.
+   */
+  readonly provider: PaymentProviderName;
+  /** Whether the account that the shipment's checkout pays is the connected one; null when there is no checkout. */
+  readonly isAtConnected: boolean | null;
+  /** The payment that is recorded already; null when there is none. */
+  readonly payment: StoredPayment | null;
+}
+
+const LOAD_RECORDED = `
+  select (select provider from payment_connection where workspace_id = $1) as provider,
+    ${PAYS_CONNECTED_ACCOUNT} as "isAtConnected",
+    (select json_build_object('provider', provider, 'amountMinor', amount_minor, 'currency', currency,
+       'paidAtMs', ${paidAtMsOf("payment")})
+     from payment where workspace_id = $1 and shipment_reference = $2) as payment`;
+
+async function loadRecorded(
+  tx: Transaction,
+  { workspace, reference }: ShipmentKey,
+): Promise<Recorded> {
+  type Row = Omit<Recorded, "provider"> & { readonly provider: PaymentProviderName | null };
+  const [row] = await tx.send<Row>(LOAD_RECORDED, [workspace, reference]);
+  return { ...row!, provider: row!.provider ?? MANUAL.name };
+}
+
+/** A payment as callers see it, with its amount in major units. */
+function paymentMessage(
+  payment: NewPayment & Partial<Pick<Payment, "refundedAt">>,
+): PaymentMessage {
+  return create(PaymentSchema, {
+    provider: payment.provider,
+    amount: toMajor(payment.amountMinor, payment.currency),
+    currency: payment.currency,
+    paidAt: timestampFromDate(payment.paidAt),
+    refundedAt: payment.refundedAt ? timestampFromDate(payment.refundedAt) : undefined,
+  });
+}
+
+/** A payment that went back. */
+type Refunded = NewPayment & { readonly refundedAt: Date };
+
+/** @throws Refusal PAYMENT_NOT_CONFIRMED when the provider has not said that it was refunded */
+function confirmedRefund(row: ShipmentRow, payment: StoredPayment): Refunded {
+  const { paidAtMs, refundedAtMs } = payment;
+  if (row.paymentStatus !== "refunded") throw refuse("PAYMENT_NOT_CONFIRMED");
+  return { ...payment, paidAt: new Date(paidAtMs), refundedAt: new Date(refundedAtMs!) };
+}
+
+const SELECT_PAYMENT = `
+  select provider, amount_minor::float8 as "amountMinor", currency,
+    ${paidAtMsOf("payment")} as "paidAtMs",
+    (extract(epoch from refunded_at) * 1000)::float8 as "refundedAtMs",
+    ${PAYS_CONNECTED_ACCOUNT} as "isAtConnected"
+  from payment where workspace_id = $1 and shipment_reference = $2`;
+
+type PaymentRow = StoredPayment & { readonly isAtConnected: boolean | null };
+
+async function loadPayment(tx: Transaction, { workspace, reference }: ShipmentKey) {
+  return (await tx.send<PaymentRow>(SELECT_PAYMENT, [workspace, reference]))[0];
+}

@@ -1,0 +1,142 @@
+import type { BatchCancelShipmentsRequestValid } from "../../../gen/shipments/v1/batch_pb.js";
+import type { QuoteShipmentRequestValid } from "../../../gen/shipments/v1/quote_pb.js";
+import {
+  GetShipmentResponseSchema,
+  ShipmentService,
+} from "../../../gen/shipments/v1/shipment_service_pb.js";
+import type { Transaction } from "../../db/transaction.ts";
+import { quote, routeOf } from "../../domain/pricing/pricing.ts";
+import { refuse } from "../../domain/refusal.ts";
+import type { ShipmentStatus } from "../../domain/shipment/shipment-state.ts";
+import type { Call } from "../../pipeline/call.ts";
+import { compileResponse } from "../../pipeline/rpc-response.ts";
+import { quoteEach } from "../quotes/quote-each.ts";
+import { quoteWindows } from "../quotes/quote-windows.ts";
+import { quoteMessage } from "../tariffs/versions/quote-message.ts";
+import { byTestClock, timeOf } from "../workspaces/test-clock.ts";
+import { applyTrigger } from "./change-shipment.ts";
+import { countShipments } from "./count-shipments.ts";
+import { exportShipments } from "./export-shipments.ts";
+import { listPickupSlots } from "./list-pickup-slots.ts";
+import { listShipments } from "./list-shipments.ts";
+import { searchShipments } from "./search-shipments.ts";
+import type { ShipmentDeps, ShipmentFunctions } from "./shipment-deps.ts";
+import { cancelReasonOf, shipmentRecord, statusOf } from "./shipment-message.ts";
+import type { ShipmentRow } from "./shipment-row.ts";
+import { updateShipment } from "./update-shipment.ts";
+
+const { method } = ShipmentService;
+const respond = compileResponse(GetShipmentResponseSchema);
+
+/** What a workspace does with its shipments, besides booking and paying. */
+export const SHIPMENT_FUNCTIONS = {
+  countShipments,
+  exportShipments,
+  listPickupSlots: byTestClock(listPickupSlots),
+  listShipments,
+  searchShipments,
+  updateShipment,
+
+  quoteShipment: byTestClock(quoteShipment),
+
+  batchQuoteShipments: byTestClock(({ routes }, call, { tariffs, validateQuote, now }) => ({
+    results: quoteEach(routes, call, {
+      validate: validateQuote,
+      quote: (route) => quoteShipment(route as QuoteShipmentRequestValid, call, { tariffs, now }),
+    }),
+  })),
+
+  async getShipment({ shipment }, { caller }, { findShipment }) {
+    const row = await findShipment({ workspace: caller.workspaceId, reference: shipment });
+    return respond({ data: shipmentRecord(row, caller) });
+  },
+
+  advanceShipment: (request, call, { changeShipment }) =>
+    changeShipment({ method: method.advanceShipment, request, call, change: advance() }),
+
+  batchAdvanceShipments: (request, call, { changeBatch }) =>
+    changeBatch({
+      method: method.batchAdvanceShipments,
+      request,
+      call,
+      changes: request.shipments.map((shipment) => ({
+        request: { shipment },
+        call,
+        change: advance(statusOf(request.from)),
+      })),
+      pathOf: (place) => `shipments[${place}]`,
+    }),
+
+  cancelShipment: (request, call, { changeShipment, payments }) =>
+    changeShipment({
+      method: method.cancelShipment,
+      request,
+      call,
+      ...cancel(request.shipment, request, call, payments),
+    }),
+
+  batchCancelShipments: (request, call, { changeBatch, payments }) =>
+    changeBatch({
+      method: method.batchCancelShipments,
+      request,
+      call,
+      changes: request.shipments.map((shipment) => ({
+        request: { shipment },
+        call,
+        ...cancel(shipment, request, call, payments),
+      })),
+      pathOf: (place) => `shipments[${place}]`,
+    }),
+} satisfies Partial<ShipmentFunctions>;
+
+/** By the tariff in force, without the database. */
+function quoteShipment(
+  request: QuoteShipmentRequestValid,
+  call: Pick<Call, "testTime">,
+  { tariffs, now }: Pick<ShipmentDeps, "tariffs" | "now">,
+) {
+  const { pricing } = tariffs.current();
+  const route = routeOf(request);
+  const quoted = quote(pricing, route);
+  const priced = quoteWindows(pricing, { quoted, route, request }, timeOf(call, now).getTime());
+  return quoteMessage(priced.quote, priced.windows);
+}
+
+/** @param from the status that is expected; undefined for any */
+function advance(from?: ShipmentStatus) {
+  return (row: ShipmentRow, _facts: unknown, at: Date) => {
+    if (from !== undefined && row.status !== from) {
+      const text = `The shipment is ${inWords(row.status)}, not ${inWords(from)}.`;
+      throw refuse("SHIPMENT_STATE", text, { subject: "shipment" });
+    }
+    return { row: applyTrigger(row, "advance", at) };
+  };
+}
+
+function inWords(status: ShipmentStatus): string {
+  return status.replace("_", " ");
+}
+
+/** The change that a cancellation is to a shipment. */
+function cancel(
+  reference: string,
+  { reason, note }: Pick<BatchCancelShipmentsRequestValid, "reason" | "note">,
+  call: Call,
+  payments: ShipmentDeps["payments"],
+) {
+  return {
+    change(row: ShipmentRow, _facts: unknown, cancelledAt: Date) {
+      const cancelled = {
+        ...applyTrigger(row, "cancel", cancelledAt),
+        cancelledAt,
+        cancelReason: cancelReasonOf(reason) ?? null,
+        cancelNote: note ?? null,
+      };
+      return { row: cancelled, made: { isAtProvider: row.paymentDetails !== null } };
+    },
+    /** At a provider it is refunded, or ended so that nobody pays. */
+    write(tx: Transaction, { isAtProvider }: { readonly isAtProvider: boolean }): void {
+      if (isAtProvider) payments.wake(tx, { workspace: call.caller.workspaceId, reference });
+    },
+  };
+}
