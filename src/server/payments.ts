@@ -6,15 +6,15 @@ import type { EventAnnouncer } from "../features/events/event-announcer.ts";
 import type { PaymentJobDeps } from "../features/payments/payment-jobs.ts";
 import type { PaymentProviders } from "../features/payments/payment-providers.ts";
 import { wakePayment } from "../features/payments/provider-payments.ts";
-import { assertFew, type TakeCall } from "../features/payments/assert-few.ts";
+import { assertProviderRate, type TakeCall } from "../features/payments/payment-connections.ts";
 import {
   type NoticeDeps,
   receiveNotice,
   signatureHeaders,
 } from "../features/payments/receive-notice.ts";
-import { settleForCall } from "../features/payments/settle-for-call.ts";
 import {
   createSettlePayment,
+  settleForCall,
   type SettleOptions,
   type SettlePayment,
 } from "../features/payments/settle-payments.ts";
@@ -79,7 +79,7 @@ export function createPayments(deps: {
   const settlePayment = createSettlePayment(settleDeps);
   const takeCall: TakeCall = (name, limit) => deps.limiter.take(name, "write", limit);
   const settleForCaller = async (key: ShipmentKey, options?: Pick<SettleOptions, "end">) => {
-    await assertFew(takeCall, "payments", key.workspace);
+    await assertProviderRate(takeCall, "payments", key.workspace);
     await settleForCall(settlePayment, key, options);
   };
   return {

@@ -14,13 +14,11 @@ import type {
   ConnectionState,
   PaymentProviderName,
 } from "../workspaces/payment-connection.entity.ts";
-import { assertFew, type TakeCall } from "./assert-few.ts";
-import { returnAddress } from "./payment-connections.ts";
+import { assertProviderRate, returnAddress, type TakeCall } from "./payment-connections.ts";
 import { ProviderRefused } from "./payment-provider.ts";
 import type { PaymentProviders } from "./payment-providers.ts";
 import type { CheckoutState } from "./provider-payment.entity.ts";
-import { settleForCall } from "./settle-for-call.ts";
-import type { SettlePayment } from "./settle-payments.ts";
+import { settleForCall, type SettlePayment } from "./settle-payments.ts";
 
 /** What opening checkouts needs. */
 export type CheckoutDeps = Pick<
@@ -64,7 +62,7 @@ export const createCheckout: ShipmentFunctions<CheckoutDeps>["createCheckout"] =
       },
     });
   return retryAfterProviderCheck(giveOpen, async () => {
-    await assertFew(deps.takeCall, "payments", key.workspace);
+    await assertProviderRate(deps.takeCall, "payments", key.workspace);
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const expiresAt = new Date(now().getTime() + expiresInMinutes * 60_000);
       const isNew = await wantCheckout(deps, key, { successUrl, cancelUrl, expiresAt });

@@ -8,6 +8,7 @@ import {
 import type { EntityManager } from "../../db/orm.ts";
 import { refuse, unavailable } from "../../domain/refusal.ts";
 import type { SecretSeal } from "../../domain/secret-seal.ts";
+import { PROVIDER_LIMITS, type RateLimit, type Verdict } from "../../domain/rate-limit.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { changesBetween, recordChange } from "../audit/record-change.ts";
 import {
@@ -16,10 +17,12 @@ import {
 } from "../workspaces/payment-connection.entity.ts";
 import { assertNoneOpen } from "../workspaces/open-payments.ts";
 import { lockWorkspace } from "../workspaces/workspace.entity.ts";
-import { assertFew, type TakeCall } from "./assert-few.ts";
 import { type AccountAccess, ProviderRefused, ProviderUnanswered } from "./payment-provider.ts";
 import type { PaymentProviders } from "./payment-providers.ts";
 import { wakeLeftPayments } from "./provider-payments.ts";
+
+/** Takes a call out of what is left of a limit, which has a name. */
+export type TakeCall = (name: string, limit: RateLimit) => Verdict | Promise<Verdict>;
 
 /** What the RPCs of connections need. */
 export interface ConnectionDeps {
@@ -146,6 +149,28 @@ export function notConfigured(text: string) {
   return refuse("PAYMENT_PROVIDER_NOT_CONFIGURED", text, { subject: "payment_provider" });
 }
 
+const TOO_MANY: Readonly<Record<keyof typeof PROVIDER_LIMITS, string>> = {
+  account: "The workspace has had its payment account looked at too often",
+  payments: "The workspace has had payments looked at too often",
+  notices: "Too many notices come for the workspace",
+};
+
+/**
+ * Takes one of what a workspace may do with payment providers.
+ *
+ * @throws Refusal RATE_LIMITED when none is left
+ */
+export async function assertProviderRate(
+  takeCall: TakeCall,
+  of: keyof typeof PROVIDER_LIMITS,
+  workspace: number,
+): Promise<void> {
+  const verdict = await takeCall(`provider ${of} of ${workspace}`, PROVIDER_LIMITS[of]);
+  if (verdict.allowed) return;
+  const text = `${TOO_MANY[of]}; try again in a moment.`;
+  throw refuse("RATE_LIMITED", text, { retryAfterSeconds: verdict.resetSeconds });
+}
+
 /**
  * Calls a provider for a call that waits for the answer.
  *
@@ -171,7 +196,7 @@ export async function askAboutAccount<T>(
   { caller }: Call,
   ask: () => Promise<T>,
 ): Promise<T> {
-  await assertFew(takeCall, "account", caller.workspaceId);
+  await assertProviderRate(takeCall, "account", caller.workspaceId);
   return askProvider(ask);
 }
 

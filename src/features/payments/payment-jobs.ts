@@ -40,16 +40,16 @@ export function createPaymentJobs(deps: PaymentJobDeps): readonly Workers[] {
       failed,
     );
   return [
-    { begin: () => handOnNotices(deps), idle: async () => undefined },
+    { begin: () => dispatchNotices(deps), idle: async () => undefined },
     payments(true),
     payments(false),
     createWorkers(accountsToCheck(deps), failed),
   ];
 }
 
-async function handOnNotices(deps: PaymentJobDeps): Promise<boolean> {
+async function dispatchNotices(deps: PaymentJobDeps): Promise<boolean> {
   const notices = await claimNotices(deps.em, deps.now());
-  for (const notice of notices) await handOn(deps, notice);
+  for (const notice of notices) await dispatchNotice(deps, notice);
   return notices.length === MAX_NOTICES;
 }
 
@@ -85,9 +85,9 @@ function claimNotices(em: EntityManager, now: Date): Promise<ClaimedNotice[]> {
 const SET_DUE = "update payment_notice set due_at = $3 where provider = $1 and id = $2";
 
 /** Has looked at what a notice is about; what is unknown yet may be known in a while. */
-async function handOn(deps: PaymentJobDeps, notice: ClaimedNotice): Promise<void> {
+async function dispatchNotice(deps: PaymentJobDeps, notice: ClaimedNotice): Promise<void> {
   const { em, log, now } = deps;
-  const isKnown = await handOnIfKnown(deps, notice);
+  const isKnown = await dispatchToOwners(deps, notice);
   const retryMs = isKnown ? undefined : UNKNOWN_RETRIES_MS[notice.attempts - 1];
   const dueAt = retryMs === undefined ? null : new Date(now().getTime() + retryMs).toISOString();
   await runStatement(em, SET_DUE, [notice.provider, notice.id, dueAt]);
@@ -100,7 +100,7 @@ const FIND_OWNERS = `
   select workspace_id::float8 as workspace from payment_connection
   where account = $1 and provider = $2 and live = $3`;
 
-async function handOnIfKnown(deps: PaymentJobDeps, notice: ClaimedNotice): Promise<boolean> {
+async function dispatchToOwners(deps: PaymentJobDeps, notice: ClaimedNotice): Promise<boolean> {
   const { em, now } = deps;
   const { provider, live, account, shipment, payment } = notice;
   const of = [account, provider, live];

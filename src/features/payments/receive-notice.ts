@@ -6,8 +6,7 @@ import type {
   PaymentConnection,
   PaymentProviderName,
 } from "../workspaces/payment-connection.entity.ts";
-import { assertFew, type TakeCall } from "./assert-few.ts";
-import { sealedPlace } from "./payment-connections.ts";
+import { assertProviderRate, sealedPlace, type TakeCall } from "./payment-connections.ts";
 import { ProviderRefused, type Notice, type NoticeOwner } from "./payment-provider.ts";
 import type { PaymentProviders } from "./payment-providers.ts";
 
@@ -63,7 +62,7 @@ export async function receiveNotice(deps: NoticeDeps, received: ReceivedNotice):
       throw error instanceof ProviderRefused ? unsigned() : error;
     });
   if (notice === undefined) return;
-  if (workspace !== undefined) await assertFew(deps.takeCall, "notices", workspace);
+  if (workspace !== undefined) await assertProviderRate(deps.takeCall, "notices", workspace);
   const account = notice.account ?? owner.account!;
   await keepNotices(em, { provider, account, notices: [notice], at: receivedAt });
 }

@@ -3,19 +3,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
+import { unavailable } from "../../domain/refusal.ts";
 import type { SecretSeal } from "../../domain/secret-seal.ts";
 import type { ShipmentKey } from "../shipments/find-shipment.ts";
 import type { ShipmentRow } from "../shipments/shipment-row.ts";
 import { applyClosedAccount, applyFound, asksForTotal, refundingOf } from "./apply-found.ts";
-import { type Applied, type ApplyDeps, applyToShipment } from "./apply-to-shipment.ts";
-import { openWantedPage, refusedPage } from "./open-wanted-page.ts";
-import { accessOf, type StoredAccess } from "./payment-connections.ts";
-import {
-  type AccountAccess,
-  type FoundPayment,
-  type OnlinePayments,
-  ProviderRefused,
-} from "./payment-provider.ts";
+import { accessOf, askProvider, type StoredAccess } from "./payment-connections.ts";
+import { type AccountAccess, type FoundPayment, ProviderRefused } from "./payment-provider.ts";
 import { onlineProvider, type PaymentProviders } from "./payment-providers.ts";
 import {
   LeaseLost,
@@ -23,7 +17,15 @@ import {
   type LeasedPayment,
   releasePayment,
 } from "./provider-payments.ts";
-import { refundAtProvider } from "./refund-at-provider.ts";
+import {
+  type Applied,
+  type ApplyDeps,
+  applyToShipment,
+  openWantedCheckout,
+  type PaymentLease,
+  refundAtProvider,
+  refusedCheckout,
+} from "./settle-steps.ts";
 
 /** What settling payments needs. */
 export interface SettleDeps extends ApplyDeps {
@@ -38,45 +40,34 @@ export interface SettleDeps extends ApplyDeps {
 export interface SettleOptions {
   /** Whether a checkout that is open is to be ended. */
   readonly end?: boolean;
-  /** How long to wait while somebody else looks, in milliseconds; 0 unless given. */
+  /** How long to wait while another worker has the lease, in milliseconds; 0 unless given. */
   readonly waitMs?: number;
 }
 
-/** What came of settling: `busy` when somebody else looks at it, `none` when there is nothing to look at. */
+/** What came of settling: `busy` while another worker has the lease, `none` without a checkout. */
 export type SettleOutcome = "settled" | "busy" | "none";
 
 /**
- * Looks at a shipment's payment at its provider, applies what is found there to the shipment, and asks
- * the provider for what is then to be done: a checkout to open or to end, a refund to make. It may be
- * killed at any point, and called any number of times.
+ * Reads a shipment's payment at its provider, applies it to the shipment, and has the provider do what is due then:
+ * open or end a checkout, make a refund. It may be killed at any point, and called any number of times.
  *
- * @throws ProviderUnanswered when another look is due; ProviderRefused when the provider opens no page,
- * which the shipment then tells, or the account is not open to us any more
+ * @throws ProviderUnanswered when another look is due; ProviderRefused when the provider opens no
+ * checkout, or the account is not open to us any more
  */
 export type SettlePayment = (key: ShipmentKey, options?: SettleOptions) => Promise<SettleOutcome>;
-
-/** A look at a payment that a worker has leased. */
-export interface LookAtPayment {
-  readonly leased: LeasedPayment;
-  readonly worker: string;
-  readonly online: OnlinePayments;
-  readonly access: AccountAccess;
-  /** Whether the payment is one of a test twin. */
-  readonly test: boolean;
-}
 
 /** How often a look leads to a call that leads to another look, at most. */
 const MAX_ROUNDS = 5;
 /** How soon to look again at what is open, in milliseconds, should no notice come. */
 const OPEN_MS = 3 * 60_000;
-/** How soon to look again at a page, as a part of its age: of those that are paid, most are within minutes. */
+/** How soon to look again at a checkout, as a part of its age: of those that are paid, most are within minutes. */
 const OF_AGE = 1 / 4;
-/** How soon to look again at what waits for somebody, or is open for long, in milliseconds. */
+/** How soon to look again at what waits for a person, or is open for long, in milliseconds. */
 const WAITING_MS = 60 * 60_000;
 /** How soon to look again after the first failure in a row, and at most, in milliseconds. */
 const RETRY_MS = 5_000;
 const MAX_RETRY_MS = 5 * 60_000;
-/** How often to try for a lease that somebody else has, in milliseconds. */
+/** How often to try for a lease that another worker has, in milliseconds. */
 const POLL_MS = 100;
 
 /** Builds what settles payments. */
@@ -104,10 +95,10 @@ export function createSettlePayment(deps: SettleDeps): SettlePayment {
     if (typeof leased === "string") return leased;
     const release = (dueAt: Date | null, failures: number) =>
       releasePayment(em, leased, worker, { dueAt, failures, now: now() });
-    let looked: Looked;
+    let step: SettleStep;
     try {
-      looked = await look(deps, leased, worker, end);
-      await release(looked.dueAt, looked.isLeft === true ? leased.failures + 1 : 0);
+      step = await look(deps, leased, worker, end);
+      await release(step.dueAt, step.isLeft === true ? leased.failures + 1 : 0);
     } catch (error) {
       const { workspace, reference } = key;
       log.warn({ err: error, workspace, shipment: reference }, "payment not settled");
@@ -119,7 +110,7 @@ export function createSettlePayment(deps: SettleDeps): SettlePayment {
       if (error instanceof LeaseLost) return "busy";
       throw error;
     }
-    if (looked.refused !== undefined) throw looked.refused;
+    if (step.refused !== undefined) throw step.refused;
     return "settled";
   };
 }
@@ -130,27 +121,26 @@ async function isThere(em: EntityManager, { workspace, reference }: ShipmentKey)
   return (await runStatement(em, EXISTS, [workspace, reference])).length > 0;
 }
 
-/** What came of a look. */
-interface Looked {
+interface SettleStep {
   /** When to look again, should no notice come; null when nothing is open. */
   readonly dueAt: Date | null;
-  /** What the provider refused, as the shipment tells by now. */
+  /** What the provider refused, which is stored with the shipment by now. */
   readonly refused?: ProviderRefused;
   /** Whether nothing more can be learnt while the account is closed to us. */
   readonly isLeft?: boolean;
 }
 
-/** Looks, unless the account that was to be paid is closed to us, which the shipment then tells. */
+/** Reconciles, unless the account is closed to us, which is then stored with the shipment. */
 async function look(
   deps: SettleDeps,
   leased: LeasedPayment,
   worker: string,
   end: boolean,
-): Promise<Looked> {
-  // The page was never opened: what there is to tell of that is told.
+): Promise<SettleStep> {
+  // Nothing to do: the checkout was never opened.
   if (leased.state === "closed" && leased.checkout === null) return { dueAt: null };
   const { test, access } = await loadAccess(deps, leased);
-  const leave = async (reason: string): Promise<Looked> => {
+  const leave = async (reason: string): Promise<SettleStep> => {
     await applyToShipment(deps, leased, worker, {
       test,
       apply: (row, { version }, at) =>
@@ -161,27 +151,27 @@ async function look(
   if (access === undefined) return leave("The account is not connected any more.");
   const online = onlineProvider(deps.providers, leased.provider);
   try {
-    return await lookInto(deps, { leased, worker, online, access, test }, end);
+    return await reconcile(deps, { leased, worker, online, access, test }, end);
   } catch (error) {
     if (!(error instanceof ProviderRefused) || error.kind !== "revoked") throw error;
     return { ...(await leave(error.message)), refused: error };
   }
 }
 
-/** Looks, applies and acts until nothing is left to do. */
-async function lookInto(deps: SettleDeps, given: LookAtPayment, end: boolean): Promise<Looked> {
+/** Reads, applies and acts until nothing is left to do. */
+async function reconcile(deps: SettleDeps, given: PaymentLease, end: boolean): Promise<SettleStep> {
   const { em, now } = deps;
   const { worker, online, access, test } = given;
   let { leased } = given;
   let isEnded = false;
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    const opened = await openWantedPage(em, { ...given, leased });
+    const opened = await openWantedCheckout(em, { ...given, leased });
     const { refused } = opened;
     leased = opened.leased;
     const read =
       refused === undefined
         ? await online.findPayment(access, leased.checkout!)
-        : refusedPage(refused, leased.currency);
+        : refusedCheckout(refused, leased.currency);
     const found = isEnded && read.status === "failed" ? { ...read, error: null } : read;
     const applied = await applyToShipment(deps, leased, worker, {
       test,
@@ -190,9 +180,9 @@ async function lookInto(deps: SettleDeps, given: LookAtPayment, end: boolean): P
       apply: (row, known, at) => applyFound(row, found, known, at),
     });
     if (refused !== undefined) return { dueAt: null, refused };
-    const step = nextStep(applied, found, leased, end);
-    if (step === undefined) return { dueAt: nextLook(applied.row, found, now()) };
-    if (step === "end") {
+    const action = nextAction(applied, found, leased, end);
+    if (action === undefined) return { dueAt: nextLook(applied.row, found, now()) };
+    if (action === "end") {
       isEnded = true;
       await online.endCheckout(access, leased.checkout!);
     } else {
@@ -200,7 +190,7 @@ async function lookInto(deps: SettleDeps, given: LookAtPayment, end: boolean): P
       leased = await refundAtProvider(em, known, found, applied.refundAttempt);
     }
   }
-  // What it did is not to be seen there yet.
+  // The provider may not show it yet.
   return { dueAt: new Date(now().getTime() + RETRY_MS) };
 }
 
@@ -208,21 +198,20 @@ const SELECT_CONNECTION = `
   select workspace.twin_of is not null as test, account, live, own_key as "ownKey"
   from workspace left join payment_connection on workspace_id = $1 where workspace.id = $1`;
 
-type StoredConnection = Omit<StoredAccess, "workspace"> & Pick<LookAtPayment, "test">;
+type StoredConnection = Omit<StoredAccess, "workspace"> & Pick<PaymentLease, "test">;
 
 /** How to act for the account that a payment is of; undefined when it is not connected any more. */
 async function loadAccess(
   { em, secretSeal }: SettleDeps,
   { workspace, account }: LeasedPayment,
-): Promise<Pick<LookAtPayment, "test"> & { readonly access: AccountAccess | undefined }> {
+): Promise<Pick<PaymentLease, "test"> & { readonly access: AccountAccess | undefined }> {
   const [found] = await runStatement<StoredConnection>(em, SELECT_CONNECTION, [workspace]);
   const isConnected = found!.account === account;
   const access = isConnected ? accessOf({ ...found!, workspace }, secretSeal) : undefined;
   return { test: found!.test, access };
 }
 
-/** What is to be done at the provider next; undefined for nothing. */
-function nextStep(
+function nextAction(
   { row, refundAttempt }: Applied,
   found: FoundPayment,
   leased: LeasedPayment,
@@ -251,10 +240,31 @@ function nextLook(row: ShipmentRow, found: FoundPayment, now: Date): Date | null
   return isRefundOpen || found.dispute === "open" ? inMs(WAITING_MS) : null;
 }
 
-/** How soon to look again at a page that is open, or was paid by money that is on its way; when the page ends at the latest. */
+/** How soon to look again at a checkout that is open, or was paid by money on its way: when it ends at the latest. */
 function untilNextLook({ page, openedAt }: FoundPayment, now: Date): number {
   const ageMs = now.getTime() - (openedAt ?? now).getTime();
   const ms = Math.min(Math.max(OPEN_MS, ageMs * OF_AGE), WAITING_MS);
   const leftMs = page === null ? ms : page.expiresAt.getTime() - now.getTime();
   return leftMs > 0 ? Math.min(ms, leftMs) : OPEN_MS;
+}
+
+/** How long a call waits while another worker looks at its payment, in milliseconds. */
+const WAIT_MS = 5_000;
+
+/**
+ * Settles a payment for a call that waits for it.
+ *
+ * @throws Refusal UNAVAILABLE while the provider does not answer, or another worker looks for too long;
+ * PAYMENT_PROVIDER_REFUSED; PAYMENT_PROVIDER_NOT_CONFIGURED
+ */
+export async function settleForCall(
+  settle: SettlePayment,
+  key: ShipmentKey,
+  options: Omit<SettleOptions, "waitMs"> = {},
+): Promise<void> {
+  const outcome = await askProvider(() => settle(key, { ...options, waitMs: WAIT_MS }));
+  if (outcome === "busy") {
+    const text = "The payment is being looked at; try again in a moment.";
+    throw unavailable(text, undefined, { facts: { waits_for: "payment_provider" } });
+  }
 }

@@ -8,8 +8,6 @@ import { MAX_SIMULATIONS } from "../../domain/limits.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { nextStep, type Scenario } from "../../domain/shipment/simulation.ts";
 import type { Call } from "../../pipeline/call.ts";
-import type { Booking } from "./booking-facts.ts";
-import type { AcceptedBooking } from "./check-booking.ts";
 import { Simulation } from "./simulation.entity.ts";
 
 /** How long after each other steps follow unless told otherwise, in seconds. */
@@ -27,6 +25,12 @@ const SCENARIO: Readonly<Record<Scenario, SimulationScenario>> = {
 };
 
 const scenarioOf = inverseOf(SCENARIO);
+
+/** A call that asks for a booking, perhaps with a simulation. */
+interface Simulated {
+  readonly request: CreateShipmentRequest;
+  readonly call: Call;
+}
 
 /** @throws Refusal FIELD_INVALID when a booking that is for real asks for a simulation */
 export function assertMaySimulate({ simulation }: CreateShipmentRequest, { caller }: Call): void {
@@ -47,7 +51,7 @@ const COUNT_SIMULATIONS = "select count(*)::int as count from simulation where w
  */
 export function countSimulations(
   tx: Transaction,
-  bookings: readonly Pick<Booking, "request" | "call">[],
+  bookings: readonly Simulated[],
 ): Promise<number[]> {
   return loadByOwner(bookings, workspaceOf, async (workspace, own) => {
     if (own.every(({ request }) => request.simulation === undefined)) return own.map(() => 0);
@@ -57,12 +61,12 @@ export function countSimulations(
   });
 }
 
-const workspaceOf = ({ call }: Pick<Booking, "call">) => call.caller.workspaceId;
+const workspaceOf = ({ call }: Simulated) => call.caller.workspaceId;
 
 /** Refuses those bookings with SIMULATION_LIMIT whose simulation would be one too many in its workspace. */
-export function limitSimulations(
-  checked: readonly Outcome<AcceptedBooking>[],
-): Outcome<AcceptedBooking>[] {
+export function limitSimulations<
+  Accepted extends Simulated & { readonly facts: { readonly simulations: number } },
+>(checked: readonly Outcome<Accepted>[]): Outcome<Accepted>[] {
   const counts = new Map<number, number>();
   return checked.map((outcome) => {
     if (!("result" in outcome) || outcome.result.request.simulation === undefined) return outcome;
