@@ -10,7 +10,6 @@ export const OperatorStoredResponse = defineEntity({
     key: p.text().primary(),
     /** `shipments.admin.v1.TariffService/PublishTariff` */
     method: p.text(),
-    /** SHA-256 of the request. */
     requestDigest: p.text(),
     /** The response message in its binary form, sealed if it holds a secret. */
     response: p.blob(),

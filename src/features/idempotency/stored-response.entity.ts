@@ -14,7 +14,6 @@ export const StoredResponse = defineEntity({
     key: p.text().primary(),
     /** `shipments.v1.ShipmentService/CreateShipment` */
     method: p.text(),
-    /** SHA-256 of the request. */
     requestDigest: p.text(),
     /** The response message in its binary form, sealed if it holds a secret. */
     response: p.blob(),

@@ -22,10 +22,8 @@ import type { StoredResponse } from "./stored-response.entity.ts";
 /** How long responses are stored, as a PostgreSQL interval. */
 export const RETENTION = "24 hours";
 
-/** The response message of a call's method. */
 export type ResponseTo<C extends MethodCall> = MessageShape<C["method"]["output"]>;
 
-/** The outcomes of some calls. */
 type Outcomes<C extends MethodCall> = Map<C, Outcome<ResponseTo<C>>>;
 
 /**
@@ -111,7 +109,6 @@ export interface Store {
 /** People repeat calls of their own without keys: those have no other effect the second time. */
 type StoringAudience = Exclude<Audience, "person">;
 
-/** Where responses are stored. */
 export const STORES: Readonly<Record<StoringAudience, Store>> = {
   workspace: { table: "kept_answer", owner: "workspace_id", lock: "idempotency " },
   operator: { table: "operator_stored_response", owner: "operator", lock: "operator idempotency " },
@@ -122,7 +119,6 @@ function storeOf(audience: Audience): Store {
   return STORES[audience];
 }
 
-/** Who owns a call's idempotency key. */
 function ownerOf({ caller }: AnyCall): number {
   if (caller.audience === "workspace") return caller.workspaceId;
   const owner = caller.audience === "operator" ? caller.operatorId : undefined;
@@ -130,7 +126,6 @@ function ownerOf({ caller }: AnyCall): number {
   return owner;
 }
 
-/** The error of a call whose key another call in flight has. */
 export function keyInUseError(): Refusal {
   return refuse("IDEMPOTENCY_KEY_IN_USE", { retryAfterSeconds: 1 });
 }

@@ -14,7 +14,6 @@ export interface KnownPayment {
   /** What the checkout asks for, in minor units. */
   readonly amountMinor: number;
   readonly currency: string;
-  /** The attempt at a refund that counts now. */
   readonly refundAttempt: number;
   /** Why the provider refused to make it; null when it did not. */
   readonly refundRefusal: string | null;
@@ -97,7 +96,6 @@ export function isUnpaid({ paymentStatus }: ShipmentRow): boolean {
   return paymentStatus === "awaiting_payment" || paymentStatus === "voided";
 }
 
-/** Whether all of the money went back. */
 function isGone(found: FoundPayment): boolean {
   return leftOf(found) === 0;
 }
@@ -110,7 +108,6 @@ function wasGone({ paymentDetails, totalMinor }: ShipmentRow): boolean {
   return refundedMinor + (disputedMinor ?? 0) >= totalMinor;
 }
 
-/** How much has not gone back, in minor units. */
 export function leftOf(found: FoundPayment): number {
   return found.amountMinor - refundedOf(found) - disputedOf(found);
 }
@@ -123,12 +120,10 @@ function disputedOf(found: FoundPayment): number {
   return Math.min(found.lostMinor, found.amountMinor - refundedOf(found));
 }
 
-/** How much went back, in minor units. */
 export function refundedOf({ refunds }: FoundPayment): number {
   return sum(refunds.filter(({ status }) => status === "succeeded"));
 }
 
-/** How much is on its way back, in minor units. */
 export function refundingOf({ refunds }: FoundPayment): number {
   return sum(refunds.filter(({ status }) => status === "pending"));
 }

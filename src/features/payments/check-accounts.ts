@@ -18,7 +18,6 @@ const READY_MS = 60 * 60_000;
 const NOT_READY_MS = 5 * 60_000;
 /** How soon to look at payments that an account refused though it is ready, in milliseconds. */
 const LEFT_MS = 60_000;
-/** How many accounts a process checks at once. */
 const AT_ONCE = 8;
 /** How long a process that checks an account has for that before others do, in milliseconds. */
 const CLAIM_MS = 2 * 60_000;
@@ -28,10 +27,8 @@ const LISTED_MS = 30 * 24 * 60 * 60_000;
 const OVERLAP_MS = 10 * 60_000;
 /** How many pages of a span one check reads, before it tries a shorter one. */
 const MAX_PAGES = 5;
-/** The shortest span, in milliseconds. */
 const MIN_SPAN_MS = 1_000;
 
-/** What checking accounts needs. */
 export interface CheckAccountsDeps {
   readonly em: EntityManager;
   readonly log: Logger;

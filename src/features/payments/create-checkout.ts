@@ -20,7 +20,6 @@ import type { PaymentProviders } from "./payment-providers.ts";
 import type { CheckoutState } from "./provider-payment.entity.ts";
 import { settleForCall, type SettlePayment } from "./settle-payments.ts";
 
-/** What opening checkouts needs. */
 export type CheckoutDeps = Pick<
   ShipmentDeps,
   "em" | "changeShipment" | "changeBatch" | "versionFees" | "now"
@@ -72,7 +71,6 @@ export const createCheckout: ShipmentFunctions<CheckoutDeps>["createCheckout"] =
   });
 };
 
-/** The checkout at which a shipment can be paid now; undefined when there is none. */
 function openCheckoutOf({ paymentDetails }: ShipmentRow, at: Date) {
   const checkout = paymentDetails?.checkout ?? undefined;
   return checkout !== undefined && checkout.expiresAtMs > at.getTime() ? checkout : undefined;
@@ -127,10 +125,8 @@ interface Connected {
   readonly account: string | null;
 }
 
-/** The checkout that is known of a shipment. */
 interface KnownCheckout {
   readonly state: CheckoutState;
-  /** The account that it pays. */
   readonly account: string;
   readonly hasExpired: boolean;
 }

@@ -211,7 +211,6 @@ async function connectAccount(
   return connection!;
 }
 
-/** The columns of a connection that say what was read of its account. */
 function accountColumns({ account, state, missing }: AccountAtProvider, checkedAt: Date) {
   return { account, state, missing, checkedAt, checkAt: nextCheck(state, checkedAt) };
 }

@@ -24,7 +24,6 @@ import { wakeLeftPayments } from "./provider-payments.ts";
 /** Takes a call out of what is left of a limit, which has a name. */
 export type TakeCall = (name: string, limit: RateLimit) => Verdict | Promise<Verdict>;
 
-/** What the RPCs of connections need. */
 export interface ConnectionDeps {
   readonly em: EntityManager;
   readonly providers: PaymentProviders;
@@ -40,7 +39,6 @@ const STATE: Readonly<Record<ConnectionState, PaymentConnectionState>> = {
   revoked: PaymentConnectionState.REVOKED,
 };
 
-/** A connection as callers see it, without its secrets. */
 export function connectionMessage(connection: PaymentConnection | null): PaymentConnectionMessage {
   if (connection === null) {
     return create(PaymentConnectionSchema, { state: PaymentConnectionState.NONE });
@@ -58,7 +56,6 @@ export function connectionMessage(connection: PaymentConnection | null): Payment
   });
 }
 
-/** The connection of a workspace; null while it has none. */
 export function findConnection(
   em: EntityManager,
   workspace: number,
@@ -144,7 +141,6 @@ export function accessOf(
   return { ...access, ownKey: opened };
 }
 
-/** The refusal of what the platform's operators have not configured. */
 export function notConfigured(text: string) {
   return refuse("PAYMENT_PROVIDER_NOT_CONFIGURED", text, { subject: "payment_provider" });
 }
@@ -200,13 +196,11 @@ export async function askAboutAccount<T>(
   return askProvider(ask);
 }
 
-/** The refusal of a call that the provider refused. */
 function providerRefused({ message }: ProviderRefused) {
   const text = `The payment provider refuses: ${message}`;
   return refuse("PAYMENT_PROVIDER_REFUSED", text, { subject: "payment_provider" });
 }
 
-/** The refusal of a call that waits for a provider which does not answer. */
 export function providerUnanswered(cause: unknown) {
   const text = "The payment provider does not answer; try again in a moment.";
   return unavailable(text, cause, { facts: { waits_for: "payment_provider" } });

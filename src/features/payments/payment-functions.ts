@@ -35,7 +35,6 @@ import {
 
 const { method } = ShipmentService;
 
-/** What the functions of payments need. */
 export type PaymentDeps = CheckoutDeps & { readonly askAboutPayment: AskAboutPayment };
 
 /** What a workspace does with the payments of its shipments. */
@@ -168,14 +167,12 @@ function unconfirmed<Change extends (...given: never[]) => unknown>(change: Chan
   }) as Change;
 }
 
-/** What was paid, in major units, and for which shipment. */
 interface Paid {
   readonly shipment: string;
   readonly amount: number;
   readonly currency: string;
 }
 
-/** The change that a payment is to its shipment; it makes the payment. */
 function paymentChange(
   request: Paid,
   call: Call,
@@ -227,7 +224,6 @@ function mismatch(subject: string, text: string): Violation {
   return { reason: "PAYMENT_MISMATCH", subject, text };
 }
 
-/** What recording a payment depends on. */
 interface Recorded {
   /**
    * The provider that the workspace has connected. One that disconnected since it booked still gets its
@@ -236,7 +232,6 @@ interface Recorded {
   readonly provider: PaymentProviderName;
   /** Whether the account that the shipment's checkout pays is the connected one; null when there is no checkout. */
   readonly isAtConnected: boolean | null;
-  /** The payment that is recorded already; null when there is none. */
   readonly payment: StoredPayment | null;
 }
 
@@ -256,7 +251,6 @@ async function loadRecorded(
   return { ...row!, provider: row!.provider ?? MANUAL.name };
 }
 
-/** A payment as callers see it, with its amount in major units. */
 function paymentMessage(
   payment: NewPayment & Partial<Pick<Payment, "refundedAt">>,
 ): PaymentMessage {
@@ -269,7 +263,6 @@ function paymentMessage(
   });
 }
 
-/** A payment that went back. */
 type Refunded = NewPayment & { readonly refundedAt: Date };
 
 /** @throws Refusal PAYMENT_NOT_CONFIRMED when the provider has not said that it was refunded */

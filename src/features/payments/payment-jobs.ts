@@ -10,14 +10,12 @@ import { findDuePayments, wakeNamed } from "./provider-payments.ts";
 import type { SettleDeps, SettlePayment } from "./settle-payments.ts";
 import type { ShipmentKey } from "../shipments/find-shipment.ts";
 
-/** What the jobs of payments need. */
 export interface PaymentJobDeps extends SettleDeps {
   readonly settlePayment: SettlePayment;
 }
 
 /** How many payments a process looks at at once of each kind, told or not, and of one workspace. */
 const AT_ONCE = { atOnce: 16, ofWorkspace: 8 };
-/** How many notices are handed on at once. */
 const MAX_NOTICES = 100;
 /** When to look again at a notice of something unknown, in milliseconds; then it is nobody's. */
 const UNKNOWN_RETRIES_MS = [5_000, 60_000, 10 * 60_000, 60 * 60_000];
@@ -120,7 +118,6 @@ const PURGE = `
     select provider, id from payment_notice where received_at < $1 limit $2 for update skip locked)
   returning 1`;
 
-/** Deletes old notices; gives how many. */
 export function purgeNotices(em: EntityManager, now: Date): Promise<number> {
   return deleteInBatches(em, PURGE, [new Date(now.getTime() - KEEP_MS).toISOString()]);
 }

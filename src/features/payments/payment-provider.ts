@@ -76,7 +76,6 @@ export interface NewCheckout {
   readonly expiresAt: Date;
 }
 
-/** A checkout that can be paid. */
 export interface OpenedCheckout {
   readonly checkout: string;
 }
@@ -113,7 +112,6 @@ export interface FoundRefund {
   readonly error: string | null;
 }
 
-/** A refund to ask for. */
 export interface NewRefund {
   readonly payment: string;
   readonly amountMinor: number;
@@ -122,7 +120,6 @@ export interface NewRefund {
   readonly attempt: number;
 }
 
-/** A notice as it came. */
 export interface SignedNotice {
   readonly body: Buffer;
   readonly signature: string;
@@ -137,7 +134,6 @@ export interface NoticeSpan {
   readonly after?: string;
 }
 
-/** A page of notices. */
 export interface ListedNotices {
   readonly notices: readonly Notice[];
   /** What the next page is after; undefined on the last. */
@@ -156,7 +152,6 @@ export interface NoticeSigner {
   readonly secrets: readonly string[];
 }
 
-/** A notice that something happened. */
 export interface Notice {
   readonly id: string;
   readonly type: string;
@@ -195,7 +190,6 @@ export interface OnboardingUrls {
   readonly refreshUrl: string;
 }
 
-/** A link that opens once. */
 export interface OnboardingLink {
   readonly url: string;
   readonly expiresAt: Date;

@@ -1,6 +1,7 @@
 import type { PaymentProviderName } from "../workspaces/payment-connection.entity.ts";
 import type { OnlinePayments, PaymentProvider } from "./payment-provider.ts";
-import { createStripe, type StripeOptions } from "./stripe/stripe.ts";
+import { createStripe } from "./stripe/stripe.ts";
+import type { StripeCallOptions } from "./stripe/stripe-calls.ts";
 
 /** The workspace takes the money itself, in cash or by transfer, and its word is taken for it. */
 export const MANUAL: PaymentProvider = { name: "manual", online: undefined };
@@ -11,8 +12,7 @@ export const TEST: PaymentProvider = { name: "test", online: undefined };
 /** Every payment provider, by its name. */
 export type PaymentProviders = Readonly<Record<PaymentProviderName, PaymentProvider>>;
 
-/** Builds the providers; nothing is loaded or called yet. */
-export function createPaymentProviders(options: StripeOptions): PaymentProviders {
+export function createPaymentProviders(options: StripeCallOptions): PaymentProviders {
   return { manual: MANUAL, test: TEST, stripe: createStripe(options) };
 }
 

@@ -1,33 +1,19 @@
+import type { Row } from "../../db/columns.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import type { Transaction } from "../../db/transaction.ts";
 import type { ShipmentKey } from "../shipments/find-shipment.ts";
 import type { PaymentConnection } from "../workspaces/payment-connection.entity.ts";
-import type { CheckoutState, ProviderPayment } from "./provider-payment.entity.ts";
+import type { ProviderPayment } from "./provider-payment.entity.ts";
 
 /** How long a worker's lease on a payment lasts, in milliseconds: longer than some calls of a provider. */
-export const LEASE_MS = 60_000;
+const LEASE_MS = 60_000;
 
 /** A payment that a worker has leased, as it was then. */
-export interface LeasedPayment {
-  readonly workspace: number;
-  readonly shipment: string;
-  readonly provider: ProviderPayment["provider"];
-  readonly account: string;
-  readonly version: number;
-  readonly state: CheckoutState;
-  readonly amountMinor: number;
-  readonly currency: string;
-  readonly successUrl: string;
-  readonly cancelUrl: string;
-  readonly expiresAtMs: number;
-  readonly checkout: string | null;
-  readonly payment: string | null;
-  readonly refundAttempt: number;
-  readonly refundRefusal: string | null;
-  readonly failures: number;
-  readonly wakes: number;
-}
+export type LeasedPayment = Row<
+  ProviderPayment,
+  "shipment" | "expiresAt" | "dueAt" | "told" | "worker" | "leasedUntil"
+> & { readonly shipment: string; readonly expiresAtMs: number };
 
 /** The time as it is: a distributed database takes no function of time zones among what is returned. */
 const LEASED_COLUMNS = `
@@ -60,14 +46,14 @@ export async function leasePayment(
   return { ...leased, expiresAtMs: new Date(expiresAt).getTime() };
 }
 
-/** One who asks for another checkout, or refund, while a worker looks, is not undone by it. */
+/** Must not overwrite a newer request for a checkout, or a refund. */
 const NOTE = `
   update provider_payment set state = $5, checkout = $6,
     refund_refusal = case when refund_attempt = $7 then $8 else refund_refusal end
   where workspace_id = $1 and shipment_reference = $2 and worker = $3 and version = $4
   returning 1`;
 
-/** The lease on a payment has ended meanwhile, or its checkout was replaced: another look follows. */
+/** The lease on a payment has ended, or its checkout was replaced: another look follows. */
 export class LeaseLost extends Error {
   constructor() {
     super("the lease on the payment was lost");
@@ -76,7 +62,7 @@ export class LeaseLost extends Error {
 }
 
 /**
- * Keeps what came of a call for a leased payment, at once, so that whoever goes on after a crash knows.
+ * Keeps what came of a call for a leased payment, at once, so that the next worker knows after a crash.
  *
  * @throws LeaseLost
  */
@@ -102,7 +88,6 @@ export async function notePayment(
   return noted;
 }
 
-/** What a look has learnt of a payment. */
 export type Learnt = Pick<LeasedPayment, "state" | "payment">;
 
 const KEEP_LEARNT = `
@@ -144,7 +129,7 @@ const RELEASE = `
 /**
  * Ends a lease.
  *
- * @param dueAt when to look again, unless somebody has asked for a look meanwhile; null for never
+ * @param dueAt when to look again, unless a look was asked for since; null for never
  */
 export async function releasePayment(
   em: EntityManager,

@@ -18,7 +18,6 @@ export function signatureHeaders(providers: PaymentProviders): Readonly<Record<s
   return Object.fromEntries(named) as Record<string, string>;
 }
 
-/** What receiving notices needs. */
 export interface NoticeDeps {
   readonly em: EntityManager;
   readonly now: () => Date;
@@ -27,7 +26,6 @@ export interface NoticeDeps {
   readonly takeCall: TakeCall;
 }
 
-/** A notice as it came in. */
 export interface ReceivedNotice {
   /** One that sends notices. */
   readonly provider: string;

@@ -3,7 +3,6 @@ import { runStatement } from "../../db/statement.ts";
 import type { SecretSeal } from "../../domain/secret-seal.ts";
 import { sealedPlace } from "./payment-connections.ts";
 
-/** How many connections one statement reads at most. */
 const BATCH = 500;
 
 /** Of all workspaces; only those with a key of their own have secrets. */

@@ -27,7 +27,6 @@ import {
   refusedCheckout,
 } from "./settle-steps.ts";
 
-/** What settling payments needs. */
 export interface SettleDeps extends ApplyDeps {
   readonly em: EntityManager;
   readonly log: Logger;
@@ -36,9 +35,7 @@ export interface SettleDeps extends ApplyDeps {
   readonly secretSeal: SecretSeal;
 }
 
-/** How a payment is to be settled. */
 export interface SettleOptions {
-  /** Whether a checkout that is open is to be ended. */
   readonly end?: boolean;
   /** How long to wait while another worker has the lease, in milliseconds; 0 unless given. */
   readonly waitMs?: number;
@@ -70,7 +67,6 @@ const MAX_RETRY_MS = 5 * 60_000;
 /** How often to try for a lease that another worker has, in milliseconds. */
 const POLL_MS = 100;
 
-/** Builds what settles payments. */
 export function createSettlePayment(deps: SettleDeps): SettlePayment {
   const { em, log, now } = deps;
 
@@ -122,7 +118,6 @@ async function isThere(em: EntityManager, { workspace, reference }: ShipmentKey)
 }
 
 interface SettleStep {
-  /** When to look again, should no notice come; null when nothing is open. */
   readonly dueAt: Date | null;
   /** What the provider refused, which is stored with the shipment by now. */
   readonly refused?: ProviderRefused;
@@ -228,7 +223,6 @@ function nextAction(
   return "refund";
 }
 
-/** When to look again, should no notice come; null when nothing is open. */
 function nextLook(row: ShipmentRow, found: FoundPayment, now: Date): Date | null {
   const { paymentStatus, paymentDetails } = row;
   const inMs = (ms: number) => new Date(now.getTime() + ms);

@@ -112,23 +112,19 @@ export async function refundAtProvider(
   }
 }
 
-/** What applying to shipments needs. */
 export interface ApplyDeps {
   readonly changeShipment: ChangeShipment;
   /** A call of the service itself in a workspace, or in a test twin. */
   readonly callIn: (workspace: number, test: boolean) => Call;
 }
 
-/** A shipment that something was applied to. */
 export interface Applied {
   readonly row: ShipmentRow;
-  /** The attempt at a refund that counts now. */
   readonly refundAttempt: number;
 }
 
 /** What was read at the provider, and what that makes of the shipment. */
 export interface ToApply extends Partial<Learnt> {
-  /** Whether the shipment is one of a test twin. */
   readonly test: boolean;
   apply(row: ShipmentRow, known: KnownPayment, at: Date): ShipmentRow;
 }

@@ -82,7 +82,6 @@ export function insertPayment(
   void tx.send(...insertion(workspace, [{ ...payment, shipment: reference }]));
 }
 
-/** A payment that is not refunded. */
 export type NewPayment = Pick<Payment, "provider" | "amountMinor" | "currency" | "paidAt">;
 
 const SET_REFUNDED = `

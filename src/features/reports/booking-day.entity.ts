@@ -26,7 +26,6 @@ export const BookingDay = defineEntity({
     currency: p.character().length(3).primary(),
     bookings: p.bigint("number"),
     cancellations: p.bigint("number"),
-    /** How many of the bookings had a quote. */
     quoted: p.bigint("number"),
     /** The totals of those that are paid, and of those that await their payment, in minor units. */
     paidMinor: p.bigint("number"),

@@ -1,16 +1,16 @@
-import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
   AttentionKind,
   BookingBlocker,
-  GetAttentionResponseSchema,
   type AttentionSubjectSchema,
-  type GetAttentionResponse,
+  type WorkspaceService,
 } from "../../../gen/shipments/v1/workspace_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import { inBatches } from "../../db/transaction.ts";
 import { PAYMENT_STATUSES } from "../../domain/shipment/shipment-state.ts";
 import type { Call } from "../../pipeline/call.ts";
+import type { ServiceFunctions } from "../../pipeline/rpc.ts";
 import { loadWorkingKeys } from "../api-keys/api-keys.ts";
 import { indexPredicate } from "../shipments/shipment.entity.ts";
 import { type BookingDeps, loadBookingBlockers } from "../workspaces/get-workspace.ts";
@@ -43,12 +43,18 @@ export function attentionTo<Kind, Of>(listed: readonly Listed<Kind, Of>[]) {
     .filter(({ count }) => count > 0);
 }
 
-/** What somebody has to do in the caller's workspace, the worst first. */
-export async function getAttention(
-  _request: unknown,
-  { caller: { workspaceId } }: Call,
-  { em, hasTariffInForce, now }: BookingDeps & { readonly now: () => Date },
-): Promise<GetAttentionResponse> {
+type WorkspaceFunctions = ServiceFunctions<
+  typeof WorkspaceService,
+  Call,
+  BookingDeps & { readonly now: () => Date }
+>;
+
+/** Open issues of the workspace, worst first. */
+export const getAttention: WorkspaceFunctions["getAttention"] = async (
+  _request,
+  { caller: { workspaceId } },
+  { em, hasTariffInForce, now },
+) => {
   const [blockers, { failed, uncounted, disputed, due, disabled, failing }, ending] =
     await Promise.all([
       loadBookingBlockers(em.fork(), workspaceId, hasTariffInForce),
@@ -69,8 +75,8 @@ export async function getAttention(
     { kind: AttentionKind.REFUND_DUE, subjects: due },
     { kind: AttentionKind.API_KEY_ENDING, subjects: ending },
   ]);
-  return create(GetAttentionResponseSchema, { data });
-}
+  return { data };
+};
 
 /** What stops all bookings, the worst first. */
 const BLOCKERS = [
@@ -189,7 +195,6 @@ function webhookSubject({ id, url, failingSince }: WebhookRow): Subject {
   return { id, name: url, ...atOf(failingSince) };
 }
 
-/** The keys that end soon, the next first. */
 async function loadEndingKeys(em: EntityManager, workspace: number, now: Date): Promise<Subject[]> {
   const until = now.getTime() + ENDING_MS;
   return (await loadWorkingKeys(em, workspace))

@@ -1,16 +1,17 @@
-import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate, timestampFromMs } from "@bufbuild/protobuf/wkt";
-import {
-  GetHealthResponseSchema,
-  type DatabaseHealthSchema,
-  type GetHealthResponse,
-  type PaymentHealthSchema,
-  type ReplicaSchema,
-  type TariffHealthSchema,
+import type {
+  DatabaseHealthSchema,
+  PaymentHealthSchema,
+  PlatformReportService,
+  ReplicaSchema,
+  TariffHealthSchema,
 } from "../../../gen/shipments/admin/v1/platform_report_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import { isDistributed } from "../../db/distributed.ts";
 import { runStatement } from "../../db/statement.ts";
+import type { OperatorCall } from "../../pipeline/call.ts";
+import type { ServiceFunctions } from "../../pipeline/rpc.ts";
 import { loadScheduledVersion, loadVersionInForce } from "../tariffs/versions/load-version.ts";
 import { countBacklog, type WebhookBacklog } from "./load-figures.ts";
 import { countOverdueWork, loadOverduePayments } from "./overdue-payments.ts";
@@ -22,15 +23,20 @@ export interface HealthDeps {
   readonly now: () => Date;
 }
 
-/** The state of each part of the platform. */
-export async function getHealth(
-  _request: unknown,
-  _call: unknown,
-  { em, backlogs, now }: HealthDeps,
-): Promise<GetHealthResponse> {
+export type PlatformReportFunctions = ServiceFunctions<
+  typeof PlatformReportService,
+  OperatorCall,
+  HealthDeps
+>;
+
+export const getHealth: PlatformReportFunctions["getHealth"] = async (
+  _request,
+  _call,
+  { em, backlogs, now },
+) => {
   const { checkedAtMs, ...database } = await loadDatabase(em);
   const { pending, oldestMs } = await backlogs.get("", () => countBacklog(em));
-  return create(GetHealthResponseSchema, {
+  return {
     data: {
       checkedAt: timestampFromMs(checkedAtMs),
       replicas: await loadReplicas(em),
@@ -43,8 +49,8 @@ export async function getHealth(
       events: {},
       payments: await loadPayments(em, now()),
     },
-  });
-}
+  };
+};
 
 async function loadPayments(
   em: EntityManager,
@@ -129,7 +135,6 @@ interface ReplicaRow {
   readonly up: boolean;
 }
 
-/** The replicas that were seen within a day. */
 async function loadReplicas(em: EntityManager): Promise<MessageInitShape<typeof ReplicaSchema>[]> {
   const rows = await runStatement<ReplicaRow>(em, REPLICAS, []);
   return rows.map(({ startedAtMs, seenAtMs, ...row }) => ({

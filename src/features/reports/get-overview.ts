@@ -1,10 +1,5 @@
-import { create } from "@bufbuild/protobuf";
 import type { Overview } from "../../../gen/shipments/v1/report_pb.js";
-import {
-  GetOverviewResponseSchema,
-  type GetOverviewRequest,
-  type GetOverviewResponse,
-} from "../../../gen/shipments/v1/report_service_pb.js";
+import type { GetOverviewRequest } from "../../../gen/shipments/v1/report_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import type { Call } from "../../pipeline/call.ts";
@@ -102,16 +97,12 @@ export interface OverviewDeps {
   readonly overviews: ReportCache<Overview>;
 }
 
-/**
- * Sums up what a workspace booked, by day of its time zone.
- *
- * @throws Refusal FIELD_INVALID for days that are none, or too many
- */
+/** By day of the workspace's time zone. */
 export async function getOverview(
   request: GetOverviewRequest,
   call: Call,
   { em, now, overviews }: OverviewDeps,
-): Promise<GetOverviewResponse> {
+) {
   const { workspaceId } = call.caller;
   const timeZone = await findTimeZone(em, workspaceId);
   const days = parseReportDays(request, timeOf(call, now), timeZone);
@@ -119,7 +110,7 @@ export async function getOverview(
   const data = await overviews.get(key, () =>
     loadOverview(em, workspaceId, days, timeOf(call, now)),
   );
-  return create(GetOverviewResponseSchema, { data });
+  return { data };
 }
 
 async function loadOverview(

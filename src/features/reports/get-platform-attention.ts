@@ -1,9 +1,7 @@
-import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import {
-  GetPlatformAttentionResponseSchema,
   PlatformAttentionKind,
-  type GetPlatformAttentionResponse,
   type PlatformAttentionSubjectSchema,
 } from "../../../gen/shipments/admin/v1/platform_report_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
@@ -15,18 +13,18 @@ import { loadVersionInForce } from "../tariffs/versions/load-version.ts";
 import { STOPPED } from "../workspaces/payment-connection.entity.ts";
 import { IS_LIVE, Workspace } from "../workspaces/workspace.entity.ts";
 import { attentionTo, ENDING_MS, MAX_COUNTED } from "./get-attention.ts";
-import type { HealthDeps } from "./get-health.ts";
+import type { PlatformReportFunctions } from "./get-health.ts";
 import { countOverdueWork, loadOverduePayments } from "./overdue-payments.ts";
 
 type Subject = MessageInitShape<typeof PlatformAttentionSubjectSchema>;
 type Listed = Parameters<typeof attentionTo<PlatformAttentionKind, Subject>>[0][number];
 
-/** What operators have to do for all live workspaces and for the platform itself, the worst first. */
-export async function getPlatformAttention(
-  _request: unknown,
-  _call: unknown,
-  { em, now }: Pick<HealthDeps, "em" | "now">,
-): Promise<GetPlatformAttentionResponse> {
+/** Open issues of the platform and of all live workspaces, worst first. */
+export const getPlatformAttention: PlatformReportFunctions["getPlatformAttention"] = async (
+  _request,
+  _call,
+  { em, now },
+) => {
   const reading = em.fork();
   const data = attentionTo([
     await loadTariff(reading),
@@ -36,10 +34,8 @@ export async function getPlatformAttention(
     await loadFailingWebhooks(reading, now()),
     await loadEndingKeys(reading, now()),
   ]);
-  return create(GetPlatformAttentionResponseSchema, {
-    data: await withOwners(reading, data),
-  });
-}
+  return { data: await withOwners(reading, data) };
+};
 
 async function loadTariff(em: EntityManager): Promise<Listed> {
   const isThere = (await loadVersionInForce(em)) !== undefined;
@@ -119,7 +115,6 @@ async function loadFailingWebhooks(em: EntityManager, now: Date): Promise<Listed
   };
 }
 
-/** The keys that end soon, the next first. */
 async function loadEndingKeys(em: EntityManager, now: Date): Promise<Listed> {
   const endsAt = { $gt: now, $lte: new Date(now.getTime() + ENDING_MS) };
   const found = await em.find(

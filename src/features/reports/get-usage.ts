@@ -1,12 +1,9 @@
-import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import {
-  GetUsageResponseSchema,
-  type GetUsageResponse,
-} from "../../../gen/shipments/v1/report_service_pb.js";
+import type { ReportService } from "../../../gen/shipments/v1/report_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import type { Call } from "../../pipeline/call.ts";
+import type { ServiceFunctions } from "../../pipeline/rpc.ts";
 import type { CallCounts, UsageCounter } from "./usage-counter.ts";
 
 /** The 24 hours up to the one that goes on, each with its calls. */
@@ -28,22 +25,29 @@ interface Row extends CallCounts {
   readonly startsAtMs: number;
 }
 
+type ReportFunctions = ServiceFunctions<
+  typeof ReportService,
+  Call,
+  { readonly em: EntityManager; readonly usage: UsageCounter }
+>;
+
 /**
- * Tells a workspace how much it has called and may call. What this process has counted and not written is
- * added, so that callers of a single replica see all calls that have ended.
+ * What this process has counted and not written is added, so that callers of a single replica see all calls that
+ * have ended.
  */
-export async function getUsage(
-  _request: unknown,
-  { caller: { workspaceId, limits } }: Call,
-  { em, usage }: { readonly em: EntityManager; readonly usage: UsageCounter },
-): Promise<GetUsageResponse> {
+export const getUsage: ReportFunctions["getUsage"] = async (
+  _request,
+  { caller },
+  { em, usage },
+) => {
+  const { workspaceId, limits } = caller;
   const rows = await runStatement<Row>(em, READ, [workspaceId]);
   const unwritten = usage.unwrittenOf(workspaceId);
   const current = rows.at(-1)!;
   current.quote += unwritten.quote;
   current.read += unwritten.read;
   current.write += unwritten.write;
-  return create(GetUsageResponseSchema, {
+  return {
     data: {
       ...limits,
       hours: rows.map(({ startsAtMs, quote, read, write }) => ({
@@ -53,5 +57,5 @@ export async function getUsage(
         write: BigInt(write),
       })),
     },
-  });
-}
+  };
+};

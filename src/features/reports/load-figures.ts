@@ -3,7 +3,6 @@ import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import { IS_LIVE } from "../workspaces/workspace.entity.ts";
 
-/** The webhook deliveries of all live workspaces that have not ended. */
 export interface WebhookBacklog {
   /** How many, up to a limit. */
   readonly pending: number;
@@ -61,7 +60,6 @@ async function loadBacklog(em: EntityManager, pending: string): Promise<WebhookB
   return backlog!;
 }
 
-/** The tables that grow with the use of the service. */
 const GROWING_TABLES = [
   "shipment",
   "event",
@@ -70,7 +68,6 @@ const GROWING_TABLES = [
   "kept_answer",
 ] as const;
 
-/** How many rows a table has. */
 export interface TableRows {
   readonly table: (typeof GROWING_TABLES)[number];
   readonly rows: number;

@@ -14,19 +14,14 @@ const MAX_NAMED = 20;
 export interface OverdueWork {
   /** Payments of which their provider could not be asked, or did not do what was to be done. */
   readonly payments: number;
-  /** Notices that were not looked at. */
   readonly notices: number;
-  /** Accounts that were not checked. */
   readonly accounts: number;
 }
 
-/** A payment that is overdue. */
 export interface OverduePayment {
   readonly workspace: number;
   readonly shipment: string;
-  /** How often in a row it has failed. */
   readonly failures: number;
-  /** When it is tried next. */
   readonly dueAt: Date | string;
 }
 

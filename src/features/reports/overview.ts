@@ -30,25 +30,20 @@ export interface Revenue {
   readonly awaitingMinor: number;
 }
 
-/** What was booked in one currency. */
 export interface Booked extends Revenue {
-  /** How many of the bookings had a quote. */
   readonly quoted: number;
 }
 
-/** What was booked in one currency on one day. */
 export interface BookedOnDay extends Booked {
   /** As `2026-11-01`. */
   readonly date: string;
 }
 
-/** How many calls priced routes on one day. */
 export interface QuotesOnDay {
   readonly date: string;
   readonly quotes: number;
 }
 
-/** Puts together the overview of days. */
 export function overviewMessage(
   { timeZone, dates, bounds }: ReportDays,
   booked: readonly BookedOnDay[],

@@ -12,10 +12,8 @@ export const Replica = defineEntity({
   name: "Replica",
   tableName: "replica",
   properties: {
-    /** Made up by the process. */
     id: p.uuid().primary(),
     hostName: p.text(),
-    /** Of the service. */
     version: p.text(),
     nodeVersion: p.text(),
     startedAt: p.datetime(3),
@@ -45,7 +43,6 @@ export function createReplicaHeartbeat(em: EntityManager, version: string) {
       const seconds = (performance.now() - startedMs) / 1_000;
       await runStatement(em, BEAT, [id, hostname(), version, process.versions.node, seconds]);
     },
-    /** Says that the process ends. */
     async end(): Promise<void> {
       await runStatement(em, "delete from replica where id = $1", [id]);
     },

@@ -15,10 +15,8 @@ const SLOW_MS = 100;
 const FACTOR = 20;
 /** For how long at most, in milliseconds. */
 const MAX_AGE_MS = 30_000;
-/** How many reports are cached at most. */
 const MAX_REPORTS = 500;
 
-/** Builds the cache of one process. */
 export function createReportCache<Report extends object>(): ReportCache<Report> {
   const cache = new LRUCache<string, Report, () => Promise<Report>>({
     max: MAX_REPORTS,

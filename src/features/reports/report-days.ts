@@ -2,7 +2,6 @@ import { refuseAny, type Violation } from "../../domain/refusal.ts";
 
 /** The days of a time zone that a report is about. */
 export interface ReportDays {
-  /** The IANA name of the time zone. */
   readonly timeZone: string;
   /** Each as `2026-11-01`, in order; from 1 to `MAX_DAYS`. */
   readonly dates: readonly string[];
@@ -13,13 +12,11 @@ export interface ReportDays {
   readonly bounds: readonly Date[];
 }
 
-/** The days as a request names them, each as `2026-11-01`. */
 interface RequestedDays {
   readonly fromDate?: string;
   readonly toDate?: string;
 }
 
-/** The most days of one report. */
 const MAX_DAYS = 92;
 /** How many days a report is about when the request does not say. */
 const DEFAULT_DAYS = 30;

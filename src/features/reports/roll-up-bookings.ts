@@ -112,12 +112,10 @@ export function createBookingRollUps(em: EntityManager, log: Pick<Logger, "warn"
   };
 }
 
-/** What counts bookings by day. */
 export type BookingRollUps = ReturnType<typeof createBookingRollUps>;
 
 interface Behind {
   readonly id: number;
-  /** Whether nothing of it was ever counted. */
   readonly isNew: boolean;
 }
 

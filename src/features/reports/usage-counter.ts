@@ -3,7 +3,6 @@ import { deleteOldest, runStatement } from "../../db/statement.ts";
 import { LIMIT_CLASSES, type LimitClass } from "../../domain/rate-limit.ts";
 import type { AnyCall } from "../../pipeline/call.ts";
 
-/** Numbers of calls, by class. */
 export type CallCounts = Record<LimitClass, number>;
 
 /**
@@ -17,7 +16,6 @@ const NONE: Readonly<CallCounts> = { quote: 0, read: 0, write: 0 };
 /** Counts the calls of workspaces in memory, until they are written. */
 export type UsageCounter = ReturnType<typeof createUsageCounter>;
 
-/** Builds the counter of one process. */
 export function createUsageCounter(maxWorkspaces = MAX_WORKSPACES) {
   const byWorkspace = new Map<number, CallCounts>();
 
@@ -47,9 +45,7 @@ export function createUsageCounter(maxWorkspaces = MAX_WORKSPACES) {
       if (counts === undefined) countFirst(caller.workspaceId, rateLimit.limitClass);
       else counts[rateLimit.limitClass]++;
     },
-    /** What has been counted of a workspace and not written. */
     unwrittenOf: (workspace: number): CallCounts => ({ ...(byWorkspace.get(workspace) ?? NONE) }),
-    /** Takes off what has been written. */
     written(counted: ReturnType<typeof unwritten>): void {
       for (const { workspace, limitClass, calls } of counted) {
         const counts = byWorkspace.get(workspace)!;

@@ -10,7 +10,6 @@ import { nextStep, type Scenario } from "../../domain/shipment/simulation.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { Simulation } from "./simulation.entity.ts";
 
-/** How long after each other steps follow unless told otherwise, in seconds. */
 const STEP_SECONDS = 10;
 
 const SCENARIO: Readonly<Record<Scenario, SimulationScenario>> = {
@@ -83,7 +82,6 @@ const insertion = insertionOf(
   columnsOf(Simulation, "workspace", "leasedUntil", "tries"),
 );
 
-/** A shipment that was just booked, with what was asked for. */
 interface Booked {
   readonly request: CreateShipmentRequest;
   readonly shipment: string;

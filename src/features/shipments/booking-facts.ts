@@ -16,7 +16,6 @@ import type { ConnectionState } from "../workspaces/payment-connection.entity.ts
 import { countSimulations } from "./booked-simulations.ts";
 import type { QuoteFacts } from "./held-price.ts";
 
-/** A call that asks for a booking. */
 export interface Booking {
   readonly method: typeof ShipmentService.method.createShipment;
   /** Without some of the route's fields where it names a quote. */
@@ -26,7 +25,6 @@ export interface Booking {
   readonly quote: NamedQuote | undefined;
 }
 
-/** What the database has that a booking depends on. */
 export interface BookingFacts extends QuoteFacts {
   /** The tariff version in force; null while there is none. */
   readonly tariffVersion: number | null;
@@ -39,7 +37,6 @@ export interface BookingFacts extends QuoteFacts {
    * null when there is none.
    */
   readonly customer: CustomerRow | null;
-  /** The id that a new customer has. */
   readonly newCustomerId: number;
   /** The enabled webhooks of the workspace; null when there is none. */
   readonly subscribers: readonly Subscriber[] | null;
@@ -47,7 +44,6 @@ export interface BookingFacts extends QuoteFacts {
   readonly simulations: number;
 }
 
-/** Those of the workspace. */
 type OwnFacts = Omit<
   BookingFacts,
   "newCustomerId" | "tariffVersion" | "voidedBelow" | "simulations"
@@ -141,12 +137,10 @@ const WANTED_ONE = `(
 const WANTED_SEVERAL = `json_to_recordset($2) as wanted
     (place int, "externalReference" text, "quoteId" text, "customerId" bigint, name text, email text)`;
 
-/** What bookings name, so that it is looked up. */
 interface Lookups {
   readonly byReference: boolean;
   readonly byId: boolean;
   readonly byQuote: boolean;
-  /** Whether it is that of one booking. */
   readonly isOne: boolean;
 }
 

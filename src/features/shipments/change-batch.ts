@@ -15,12 +15,10 @@ import {
 import { shipmentNotFoundError } from "./find-shipment.ts";
 import { shipmentMessage } from "./shipment-message.ts";
 
-/** Changes of several shipments that one call asks for. */
 export interface ShipmentBatch<M extends DescMethodUnary = DescMethodUnary> {
   readonly method: M;
   readonly request: MessageShape<M["input"]>;
   readonly call: Call;
-  /** Of different shipments. */
   readonly changes: readonly Change[];
   /** The path in the request at which the shipment of a change is named. */
   readonly pathOf: (place: number) => string;

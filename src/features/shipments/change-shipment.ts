@@ -29,7 +29,6 @@ export type Changed<Made = unknown> = { readonly row: ShipmentRow } & (undefined
   ? { readonly made?: Made }
   : { readonly made: Made });
 
-/** A change of one shipment. */
 export interface Change<Facts = unknown, Made = unknown> {
   readonly request: { readonly shipment: string };
   readonly call: Call;
@@ -69,14 +68,12 @@ export type ChangeShipment = <M extends DescMethodUnary, Facts = undefined, Made
   change: ShipmentChange<M, Facts, Made>,
 ) => Promise<MessageShape<M["output"]>>;
 
-/** What changing shipments works with. */
 export interface GroupDeps {
   readonly createGroup: CreateGroup;
   readonly versionFees: VersionFees;
   readonly now: () => Date;
 }
 
-/** How many changes one transaction makes at most. */
 const MAX_GROUP = 64;
 
 /**
@@ -127,7 +124,6 @@ function shipmentOf({ call, request }: Change): string {
   return `${call.caller.workspaceId} ${request.shipment}`;
 }
 
-/** What a change depends on. */
 export interface Loaded {
   /** Undefined when there is no such shipment. */
   readonly locked: LockedShipment | undefined;
@@ -185,7 +181,6 @@ export async function makeChanges(
   return outcomes;
 }
 
-/** A change that is to be written. */
 interface MadeChange extends ChangedShipment, Pick<LockedShipment, "subscribers"> {
   readonly by: Change;
   readonly made: unknown;

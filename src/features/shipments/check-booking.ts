@@ -111,7 +111,6 @@ function acceptBooking(
   return { ...booking, ...by, facts, route: asked.route, priced, metadata };
 }
 
-/** What a booking asks for, itself or by its quote. */
 function askedOf({ request, quote }: Booking): Asked {
   return request.quoteId === undefined
     ? { route: routeOf(request as CreateShipmentRequestValid), windows: windowsOf(request) }
@@ -161,7 +160,6 @@ function assertExpectedPrice(priced: CoveredQuote, request: CreateShipmentReques
   );
 }
 
-/** The columns of a shipment that hold its price, in minor units. */
 export function priceColumns(priced: CoveredQuote) {
   return {
     distanceKm: roundKm(priced.distanceKm),
@@ -185,7 +183,6 @@ export function coverageViolations(result: Quote): Violation[] {
   );
 }
 
-/** The caller's own keys and values on a shipment. */
 type Metadata = Readonly<Record<string, string>>;
 
 /**

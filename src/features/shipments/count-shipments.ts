@@ -11,7 +11,6 @@ import {
   type ShipmentFilters,
 } from "./shipment-filters.ts";
 
-/** How many of each are counted at most. */
 const MAX_COUNTED = 1_000;
 
 /** What waits for whom, by what it is listed by besides what all are. */
@@ -23,7 +22,6 @@ const QUEUES = {
   failed: { failed: true },
 } as const satisfies Record<string, Partial<ShipmentState> | { readonly failed: true }>;
 
-/** A currency of what was counted. */
 interface CountRow {
   /** The place of the list among those that were counted. */
   readonly list: number;

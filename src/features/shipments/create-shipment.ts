@@ -29,10 +29,8 @@ import {
   shipmentEvents,
 } from "./write-shipments.ts";
 
-/** How many bookings share one transaction at most. */
 const MAX_GROUP = 64;
 
-/** What bookings need. */
 type BookingDeps = Pick<ShipmentDeps, "createGroup" | "tariffs" | "now"> & FindQuoteDeps;
 
 /**
@@ -127,7 +125,6 @@ async function bookEach(
   return checked.map((it) => ("result" in it ? { result: responses.get(it.result)! } : it));
 }
 
-/** The customer that a booking is for. */
 function bookedCustomer({ request, facts }: AcceptedBooking): BookedCustomer {
   return {
     name: request.customerName,
@@ -138,7 +135,6 @@ function bookedCustomer({ request, facts }: AcceptedBooking): BookedCustomer {
   };
 }
 
-/** The shipment that a booking makes, with its event. */
 function bookShipment(
   { request, call, route, tariffVersion, fees, priced, windows, metadata }: AcceptedBooking,
   customer: CustomerRow,

@@ -14,7 +14,6 @@ import { listParts, readShipmentFilters, selectListed } from "./shipment-filters
 import { shipmentJson } from "./shipment-message.ts";
 import { selectShipments, SHIPMENT_COLUMN } from "./shipment-row.ts";
 
-/** How many shipments one export has at most. */
 const MOST = 1_000_000;
 /** How many are read and sent at a time: 10 at first, then as many as make about a piece, 100 at most. */
 const FIRST_BATCH = 10;

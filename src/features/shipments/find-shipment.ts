@@ -9,7 +9,6 @@ import { type Subscriber, SUBSCRIBERS } from "../events/insert-events.ts";
 import type { VersionFees } from "../tariffs/versions/version-fees.ts";
 import { SHIPMENT_COLUMN, shipmentRows, type ShipmentRow } from "./shipment-row.ts";
 
-/** What a shipment is found by. */
 export interface ShipmentKey {
   readonly workspace: number;
   readonly reference: string;
@@ -42,12 +41,10 @@ export function createFindShipment(
   };
 }
 
-/** The refusal of a reference that is not one of the workspace's shipments. */
 export function shipmentNotFoundError(): Refusal {
   return refuse("SHIPMENT_NOT_FOUND");
 }
 
-/** The statements that look for one shipment and for several. */
 interface LookUp {
   readonly one: string;
   readonly several: string;
@@ -135,7 +132,6 @@ const LOCK: LookUp = {
   ) as s`,
 };
 
-/** A shipment that is locked. */
 export interface LockedShipment {
   readonly row: ShipmentRow;
   /** The enabled webhooks of its workspace; null when there is none. */

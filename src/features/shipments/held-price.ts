@@ -13,7 +13,6 @@ import type { BookedWindow, Ends } from "../../domain/schedule/decide-windows.ts
 import { windowsOf } from "../tariffs/versions/window-message.ts";
 import type { NamedQuote } from "../quotes/find-quote.ts";
 
-/** What decides whether a quote still holds. */
 export interface QuoteFacts {
   /** The reference of the shipment that was booked by it; null when none was. */
   readonly usedBy: string | null;

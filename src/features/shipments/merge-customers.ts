@@ -20,7 +20,6 @@ import { foldEmail } from "../customers/link-customers.ts";
 
 /** How many shipments a merge moves at most, so that nobody waits long for one of them. */
 const MAX_MOVED = 10_000;
-/** How many customers are merged into one at most. */
 const MAX_MERGED = 1_000;
 /** How many characters notes have at most, as the rule of `UpdateCustomer` says. */
 const MAX_NOTES = 2_000;
@@ -30,7 +29,6 @@ const MAX_TRIES = 5;
 /** One of two customers was merged before it was locked: what is locked by now is to be let go, and tried again. */
 class MergedMeanwhile extends Error {}
 
-/** The two of a merge, locked. */
 interface Merge {
   readonly survivor: CustomerRecord;
   readonly merged: CustomerRecord;

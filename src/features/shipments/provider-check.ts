@@ -8,7 +8,6 @@ import type { ShipmentRow } from "./shipment-row.ts";
  * `retryAfterProviderCheck` asks, and then tries the change again.
  */
 export class ProviderCheckRequired extends Refusal {
-  /** The version that the shipment had then. */
   readonly version: number;
 
   constructor({ version }: ShipmentRow) {

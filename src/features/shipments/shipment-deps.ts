@@ -11,7 +11,6 @@ import type { ChangeShipment, GroupDeps } from "./change-shipment.ts";
 import type { FindShipment } from "./find-shipment.ts";
 import type { PaymentsOfShipments } from "./provider-check.ts";
 
-/** What the functions of the shipment service need. */
 export interface ShipmentDeps extends GroupDeps {
   readonly em: EntityManager;
   readonly findShipment: FindShipment;

@@ -9,7 +9,6 @@ import { STATES, type ShipmentState } from "../../domain/shipment/shipment-state
 import { paymentStatusOf, statusOf } from "./shipment-message.ts";
 import { FAILED, indexPredicate, type ListIndex } from "./shipment.entity.ts";
 
-/** What a caller narrows a list of shipments by. */
 type FilterRequest = Parameters<typeof toCreationRange>[0] & {
   readonly status?: ShipmentStatusMessage | undefined;
   readonly paymentStatus?: PaymentStatusMessage | undefined;
@@ -18,7 +17,6 @@ type FilterRequest = Parameters<typeof toCreationRange>[0] & {
   readonly failed: boolean;
 };
 
-/** What a list of shipments is narrowed by, in one workspace. */
 export type ShipmentFilters = ReturnType<typeof readShipmentFilters>;
 
 /**
@@ -123,7 +121,6 @@ function listIndexFor(
   return states.length === STATES.length ? "shipment_by_age" : "shipment_by_status";
 }
 
-/** A time as a value of a statement. */
 export function timeText(ms: number): string {
   return new Date(ms).toISOString();
 }

@@ -117,7 +117,6 @@ function inWords(status: ShipmentStatus): string {
   return status.replace("_", " ");
 }
 
-/** The change that a cancellation is to a shipment. */
 function cancel(
   reference: string,
   { reason, note }: Pick<BatchCancelShipmentsRequestValid, "reason" | "note">,

@@ -4,9 +4,7 @@ import type { ShipmentFilters } from "./shipment-filters.ts";
 import type { ShipmentRow } from "./shipment-row.ts";
 import { type ListIndex, PICKUP_KEY } from "./shipment.entity.ts";
 
-/** What a list is sorted by before time and reference. */
 interface Key {
-  /** The index that has it. */
   readonly index: ListIndex;
   /** SQL for it, of `shipment s`. */
   readonly key: string;
@@ -40,7 +38,6 @@ const KEYS: Readonly<Record<string, Key>> = {
   },
 };
 
-/** The order of lists whose caller says none. */
 const USUAL = "created_at desc";
 
 /**
@@ -69,7 +66,6 @@ export function readShipmentOrder(
   return { ...key, ...order };
 }
 
-/** Whether there is a filter besides the statuses. */
 function isNarrowed(filters: ShipmentFilters): boolean {
   const { customerId, externalReference, createdAfter, createdBefore, failed } = filters;
   const others = [customerId, externalReference, createdAfter, createdBefore, failed];

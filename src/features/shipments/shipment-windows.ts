@@ -6,7 +6,6 @@ export interface StoredWindows {
   readonly dropoff: StoredWindow | null;
 }
 
-/** A window as it is stored. */
 export interface StoredWindow {
   /** RFC 3339 in UTC, to the millisecond. */
   readonly start: string;
@@ -16,7 +15,6 @@ export interface StoredWindow {
   readonly feeMinor: number;
 }
 
-/** What is stored of windows; null when there are none. */
 export function storedWindows({ pickup, dropoff }: Ends<BookedWindow>): StoredWindows | null {
   if (pickup === undefined && dropoff === undefined) return null;
   return { pickup: storedWindow(pickup), dropoff: storedWindow(dropoff) };
@@ -33,7 +31,6 @@ function storedWindow(window: BookedWindow | undefined): StoredWindow | null {
   };
 }
 
-/** The windows that are booked. */
 export function bookedWindows(stored: StoredWindows | null): Ends<BookedWindow> {
   return { pickup: bookedWindow(stored?.pickup), dropoff: bookedWindow(stored?.dropoff) };
 }

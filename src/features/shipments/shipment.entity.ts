@@ -73,7 +73,6 @@ export function indexPredicate(index: PartialListIndex): string {
   return `${rows === undefined ? "" : `${rows} and `}reference <> '${index}'`;
 }
 
-/** How much of an address is searched by. */
 export const MAX_SEARCHED = 60;
 
 /** What shipments are searched by, in lower case and in the order of bytes, as names of customers are. */
@@ -164,17 +163,13 @@ export const Shipment = defineEntity({
     cancelledAt: p.datetime(3).nullable(),
     cancelReason: p.text().$type<CancelReason>().nullable(),
     cancelNote: p.text().nullable(),
-    /** The caller's own name for it. */
     externalReference: p.text().nullable(),
-    /** The caller's own keys and values. */
     metadata: p.json().$type<Readonly<Record<string, string>>>().defaultRaw("'{}'"),
-    /** The id of the quote that it was booked by. */
     quoteId: p.text().nullable(),
     /** What the payment provider says of its payment; null while that has said nothing. */
     paymentDetails: p.json().$type<PaymentDetails>().nullable(),
     /** Whether the booking had a quote: it named its id or its price. */
     quoted: p.boolean().default(false),
-    /** The number of its last event. */
     eventCount: p.integer().default(0),
     /** Goes up by one with every change; the etag. */
     version: p.integer().version(),

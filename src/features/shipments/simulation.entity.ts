@@ -14,7 +14,6 @@ export const Simulation = defineEntity({
     shipment: () => ofShipment().deleteRule("cascade"),
     scenario: p.text().$type<Scenario>(),
     stepSeconds: p.integer(),
-    /** How many of its steps were taken. */
     taken: p.integer().default(0),
     /** When the next one is due, by the clock of the twin. */
     dueAt: p.datetime(3),
@@ -25,7 +24,6 @@ export const Simulation = defineEntity({
     nextTryAt: p.datetime(3).nullable(),
     /** Until when a process has to take it; the lease of one that dies ends by itself. */
     leasedUntil: p.datetime(3).nullable(),
-    /** How often it was tried. */
     tries: p.integer().default(0),
   },
   indexes: [

@@ -56,11 +56,9 @@ export const updateShipment: ShipmentFunctions["updateShipment"] = (
   return retryAfterProviderCheck(change, () => payments.endCheckout(key));
 };
 
-/** What the database has that an update depends on. */
 interface UpdateFacts {
   /** The tariff version in force; null while there is none. */
   readonly tariffVersion: number | null;
-  /** The customer that the request names; null when there is none. */
   readonly customer: CustomerRow | null;
   /** Whether a checkout was opened that is not known to have ended. */
   readonly hasOpenCheckout: boolean;
@@ -194,7 +192,6 @@ function paymentError(what: string, reason: string): Refusal {
   return refuse("SHIPMENT_STATE", text, { subject: "shipment" });
 }
 
-/** The windows as an update leaves them. */
 function askedWindows(
   row: ShipmentRow,
   request: UpdateShipmentRequestValid,

@@ -11,7 +11,6 @@ import { shipmentMessage } from "./shipment-message.ts";
 import type { ShipmentRow } from "./shipment-row.ts";
 import { Shipment } from "./shipment.entity.ts";
 
-/** A shipment that is new or has changed. */
 export interface ChangedShipment extends RecordedChange {
   /** Of one that is new: whether the booking named the price that had been quoted for it. */
   readonly quoted?: boolean;
@@ -107,7 +106,6 @@ export function insertEventsOf(
   }
 }
 
-/** A shipment as a change leaves it, and what happened to it. */
 export interface RecordedChange {
   /** With its new events counted. */
   readonly row: ShipmentRow;

@@ -14,7 +14,6 @@ const TIMEOUT_MS = 10_000;
 /** For how many own keys of workspaces a client is kept. */
 const MAX_CLIENTS = 100;
 
-/** How Stripe is reached. */
 export interface StripeCallOptions {
   /** Undefined for Stripe's own. */
   readonly apiUrl: string | undefined;
@@ -28,7 +27,6 @@ export interface StripeCallOptions {
   readonly timeoutMs?: number | undefined;
 }
 
-/** The platform's account in a mode. */
 interface StripePlatform {
   readonly secretKey: string;
   readonly webhookSecrets: readonly string[];

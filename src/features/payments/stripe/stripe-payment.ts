@@ -3,7 +3,6 @@ import type { DisputeStatus } from "../../../domain/shipment/payment-details.ts"
 import type { FoundPayment, FoundRefund } from "../payment-provider.ts";
 import { fromStripeAmount } from "./stripe-amounts.ts";
 
-/** What Stripe has of one checkout. */
 export interface StripePayment {
   readonly session: Stripe.Checkout.Session;
   /** Null while nobody has tried to pay. */

@@ -24,14 +24,11 @@ import {
 import { noticeOf, TOLD_AFTERWARDS, TOLERANCE_SECONDS } from "./stripe-notice.ts";
 import { foundPayment, type StripePayment } from "./stripe-payment.ts";
 
-/** How Stripe is reached. */
-export type StripeOptions = StripeCallOptions;
-
 /** What the provider may still have to know, at most so much is kept of it. */
 const MAX_MISSING = 50;
 
 /** Builds the provider Stripe: checkout pages and direct charges, on the accounts of workspaces. */
-export function createStripe(options: StripeOptions): PaymentProvider {
+export function createStripe(options: StripeCallOptions): PaymentProvider {
   const { call } = createStripeCalls(options);
   const online: OnlinePayments = {
     platformFault: (mode) => (options.platforms[mode] ? undefined : NO_PLATFORM[mode]),
@@ -91,7 +88,6 @@ const NO_PLATFORM: Readonly<Record<Mode, string>> = {
   test: "The platform has no account in Stripe's test mode; set a test key of the workspace's own.",
 };
 
-/** What is done with payments. */
 function paymentCalls(
   call: StripeCall,
 ): Pick<OnlinePayments, "openCheckout" | "endCheckout" | "findPayment" | "refund"> {
@@ -209,7 +205,7 @@ function assertIs<T extends { readonly object: string }>(object: T["object"], an
 async function readNotice(
   { body, signature, receivedAt }: SignedNotice,
   { own }: NoticeOwner,
-  platforms: StripeOptions["platforms"],
+  platforms: StripeCallOptions["platforms"],
 ): Promise<Notice | undefined> {
   const { default: StripeLibrary } = await import("stripe");
   const signers = own === undefined ? signersOf(platforms) : [own];
@@ -236,7 +232,7 @@ async function readNotice(
 }
 
 /** Who signs the notices to the platform: in each mode another. */
-function signersOf(platforms: StripeOptions["platforms"]): NoticeSigner[] {
+function signersOf(platforms: StripeCallOptions["platforms"]): NoticeSigner[] {
   return (["live", "test"] as const).map((mode) => ({
     mode,
     secrets: platforms[mode]?.webhookSecrets ?? [],
