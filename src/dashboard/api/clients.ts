@@ -77,7 +77,6 @@ export function useClient<T extends DescService>(service: T): Client<T> {
   return useMemo(() => createClient(service, transport), [service, transport]);
 }
 
-/** A client of a service, outside of components. */
 export function clientFor<T extends DescService>(service: T, workspace?: string): Client<T> {
   return createClient(service, createTransport(workspace));
 }

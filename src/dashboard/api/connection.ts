@@ -24,7 +24,6 @@ async function lookUntilReady(): Promise<void> {
   }
 }
 
-/** Waits for some milliseconds, or until an event. */
 export function untilElapsed(ms: number, target: EventTarget, event: string): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {

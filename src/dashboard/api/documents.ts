@@ -2,7 +2,6 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { BadRequestSchema } from "../../../gen/google/rpc/error_details_pb.js";
 import { noteError } from "./clients.ts";
 
-/** What refusals of the JSON API mean, by their HTTP status. */
 const CODES: Readonly<Record<number, Code>> = {
   401: Code.Unauthenticated,
   403: Code.PermissionDenied,

@@ -1,7 +1,6 @@
 /** What a field of a form holds: a text, or whether it is chosen. In order, as names may come twice. */
 export type Typed = readonly (readonly [name: string, value: string | boolean])[];
 
-/** Where forms are kept, for this tab alone and until it is closed. */
 const KEY = "kept-forms";
 
 /** What was typed into forms when a session ended, by the form; nobody else is given it. */

@@ -107,7 +107,6 @@ function wordsOf(name: string): string {
   return name.replaceAll("_", " ");
 }
 
-/** A name as a word of its own, not within an address or another name. */
 function wordOf(name: string): RegExp {
   const escaped = name.replace(/[^\w]/g, "\\$&");
   return new RegExp(`(?<![\\w.@:/“-])${escaped}(?![\\w@:/”-])`, "g");

@@ -93,7 +93,6 @@ export function findWorkspace(
   return undefined;
 }
 
-/** The workspace that the page is about, with the reader's role in it. */
 export function useWorkspace(): EnteredWorkspace {
   const id = useContext(WorkspaceId);
   const workspace = findWorkspace(useAccount().workspaces, id);
@@ -106,7 +105,6 @@ export function useIsTest(): boolean {
   return findWorkspace(useContext(SignedIn)?.workspaces ?? [], id)?.isTest ?? false;
 }
 
-/** Whether the reader's role as an operator of the platform is at least this one. */
 export function useOperatorRole(least: OperatorRole): boolean {
   const { operatorRole } = useAccount();
   return operatorRole !== undefined && operatorRole >= least;

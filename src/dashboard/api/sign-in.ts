@@ -9,7 +9,6 @@ import { createStore } from "./store.ts";
 /** Why it could not be found out who has signed in; undefined when it could, or is not known yet. */
 export const accountProblem = createStore<Problem | undefined>(undefined);
 
-/** Asks the service who has signed in, for `account`. Never rejects. */
 export async function loadAccount(): Promise<void> {
   accountProblem.set(undefined);
   try {
@@ -68,7 +67,6 @@ async function postForm(path: string, fields: Readonly<Record<string, string>>):
 
 interface Refused {
   readonly message: string;
-  /** By the names of fields. */
   readonly errors: Readonly<Record<string, readonly string[]>>;
 }
 

@@ -24,7 +24,6 @@ export function createStore<T>(initial: T): Store<T> {
   };
 }
 
-/** The value of a store; renders again when it changes. */
 export function useStore<T>(store: Store<T>): T {
   const [value, setValue] = useState(() => store.get());
   useEffect(() => {

@@ -14,7 +14,6 @@ export interface Action<A extends readonly unknown[]> {
   /** Does it; a second call while it is in flight does nothing. Never rejects. */
   readonly run: (...args: A) => Promise<void>;
   readonly isRunning: boolean;
-  /** Why it failed last; undefined when it did not, and while it runs again. */
   readonly problem: Problem | undefined;
   readonly reset: () => void;
 }

@@ -17,7 +17,6 @@ export interface Query<T> {
    * loaded anew.
    */
   readonly data: T | undefined;
-  /** Why the last load failed; undefined when it did not. */
   readonly problem: Problem | undefined;
   readonly isLoading: boolean;
   readonly reload: () => void;
@@ -135,7 +134,6 @@ function isCancelled(error: unknown): boolean {
   return ConnectError.from(error).code === Code.Canceled;
 }
 
-/** Calls `work` at an interval while the page is visible. */
 export function useRepeat(work: () => void, intervalMs: number): void {
   useEffect(() => {
     const timer = setInterval(() => {
@@ -145,7 +143,6 @@ export function useRepeat(work: () => void, intervalMs: number): void {
   }, [work, intervalMs]);
 }
 
-/** Debounces a value by `ms`. */
 export function useDebounced<T>(value: T, ms: number): T {
   const [settled, setSettled] = useState(value);
   useEffect(() => {

@@ -5,7 +5,6 @@ import { QueryView } from "../ui/query-view.tsx";
 import { type AttentionAt, AttentionQuery } from "./attention-query.ts";
 import "./attention.css";
 
-/** The page of what somebody has to do, the worst first, each with the way to mend it. */
 export function AttentionList(props: {
   /** What would be there, for when nothing is. */
   readonly otherwise: string;
@@ -33,7 +32,6 @@ export function AttentionList(props: {
   );
 }
 
-/** One thing to be done: a sentence, perhaps another, and what mends it. */
 export function AttentionItem(props: {
   readonly bad?: boolean;
   readonly says: ComponentChildren;

@@ -12,7 +12,6 @@ const REPEAT_MS = 60_000;
 /** Whose attention is asked for: a workspace by its id, or all of the platform. */
 export type AttentionPlace = { readonly workspace: string } | "platform";
 
-/** What needs attention there, the worst first; one of both is empty. */
 export interface AttentionAt {
   readonly place: string;
   readonly ofWorkspace: readonly Attention[];

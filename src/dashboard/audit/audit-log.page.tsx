@@ -22,7 +22,6 @@ const FILTERS = {
   to: { label: "Made until", of: "day" },
 } as const;
 
-/** Who changed what on the platform, the newest first, with filters that are in the address. */
 export function AuditLogPage() {
   const { query } = usePlace();
   const pageToken = usePageToken();

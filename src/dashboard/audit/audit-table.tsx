@@ -23,7 +23,6 @@ const KINDS: Readonly<Record<AuditActorKind, string | undefined>> = {
   [AuditActorKind.PERSON]: "member",
 };
 
-/** Columns of administrative changes: when, and a sentence that says who did what. */
 export const AUDIT_COLUMNS: readonly Column<AuditEntry>[] = [
   {
     header: "When",
@@ -122,7 +121,6 @@ export function useRecentChanges(
   return useRpc(AuditService.method.listAuditEntries, { ...filter, pageSize: 10 });
 }
 
-/** The latest changes, with the way to all of them. */
 export function RecentChanges(props: {
   readonly title: string;
   readonly query: Query<ListAuditEntriesResponse>;

@@ -125,7 +125,6 @@ const FIELDS: Readonly<Record<string, string>> = {
   zones_hash: "Zones",
 };
 
-/** `max_weight` is "Max weight". */
 export function fieldWords(name: string): string {
   if (FIELDS[name] !== undefined) return FIELDS[name];
   const words = name.replaceAll(/[_./]/g, " ");

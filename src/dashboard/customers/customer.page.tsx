@@ -21,7 +21,6 @@ import { ExistingCustomer } from "../shipments/customer-fields.tsx";
 import { RpcDialog } from "../ui/dialog.tsx";
 import "./customers.css";
 
-/** One customer: what was booked, what is kept of them, and their shipments, the newest first. */
 export function CustomerPage({ workspace, customer: number }: ParametersOf<"customer">) {
   // No customer has the number 0: an address that names none is answered like one of a stranger.
   const id = recordIdOf(number) ?? 0n;

@@ -36,7 +36,6 @@ const COLUMNS: readonly Column<Customer>[] = [
 /** What makes another figure of a customer. */
 const CHANGES_FIGURES = /^shipment\.(created|updated|paid|cancelled)$/;
 
-/** The customers of a workspace, the newest first, or those with an email or of a name. */
 export function CustomersPage({ workspace }: ParametersOf<"customers">) {
   const { query } = usePlace();
   const email = query.get("email") ?? undefined;

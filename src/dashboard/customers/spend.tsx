@@ -2,12 +2,10 @@ import { Fragment } from "preact";
 import type { Revenue } from "../../../gen/shipments/v1/report_pb.js";
 import { Money } from "../ui/values.tsx";
 
-/** What was paid in each currency; nothing stands where nothing was. */
 export function Spend({ revenue }: { readonly revenue: readonly Revenue[] }) {
   return <Amounts of={revenue.map(({ currency, paid }) => [paid, currency])} orElse="—" />;
 }
 
-/** What is still to be paid, in words; nothing where nothing is. */
 export function Awaited({ revenue }: { readonly revenue: readonly Revenue[] }) {
   const awaited = revenue.filter(({ awaitingPayment }) => awaitingPayment > 0);
   if (awaited.length === 0) return null;

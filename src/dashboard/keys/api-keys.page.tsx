@@ -27,7 +27,6 @@ import { LineChart, type LinePoint } from "../ui/charts.tsx";
 import { compactText, dateOf, numberText } from "../ui/format.ts";
 import { localTime } from "../ui/local-time.ts";
 
-/** The keys of a workspace, how to call with them, and how much it calls. */
 export function ApiKeysPage() {
   const isAdmin = hasRole(useWorkspace(), "admin");
   const list = useRpc(ApiKeyService.method.listApiKeys, {});
@@ -105,7 +104,6 @@ const ROUTE = `{"pickup_lat": 40.758, "pickup_lng": -73.9855,
        "dropoff_lat": 40.6782, "dropoff_lng": -73.9442,
        "weight_kg": 2.5}`;
 
-/** Commands that quote, for the address at which the reader sees the service. */
 function ApiCalls() {
   const grpc = useQuery(grpcAddress, []);
   return (
@@ -154,7 +152,6 @@ const CLASSES = [
   ["write", "Changes"],
 ] as const;
 
-/** How much the workspace called in the last 24 hours, beside how much it may. */
 function ApiUsage() {
   const usage = useRpc(ReportService.method.getUsage, {});
   return (

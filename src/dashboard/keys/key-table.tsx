@@ -173,7 +173,6 @@ export const API_KEY_COLUMNS: readonly Column<ApiKey>[] = [
   ...KEY_USE_COLUMNS,
 ];
 
-/** A key by its beginning and its end, all of it that is known. */
 export function KeyText({ last4 }: Pick<Key, "last4">) {
   return (
     <code>
@@ -186,7 +185,6 @@ export function keyTitle({ name, last4 }: Pick<Key, "name" | "last4">): string {
   return name ?? `…${last4}`;
 }
 
-/** When a key was used last, as a sentence. */
 export function LastUse({ apiKey: { lastUsedAt } }: { readonly apiKey: Key }) {
   if (lastUsedAt === undefined) return <>It has never been used.</>;
   return (

@@ -137,7 +137,6 @@ const ROLES = [
   [String(OperatorRole.OWNER), "Owner: changes operators too"],
 ] as const;
 
-/** What an operator may do: the field `role`. */
 export function OperatorRoleField({ value }: { readonly value: OperatorRole }) {
   return <SelectField name="role" label="Role" value={value} choices={ROLES} />;
 }

@@ -28,7 +28,6 @@ export const OPERATOR_KEY_TEXT = (
   </>
 );
 
-/** The keys of an operator, which owners change, and the operator its own. */
 export function OperatorKeys(props: { readonly operator: Operator }) {
   const { operator } = props;
   const isOwner = useOperatorRole(OperatorRole.OWNER);

@@ -93,7 +93,6 @@ function columnsFor(ownEmail: string): readonly Column<Operator>[] {
   ];
 }
 
-/** Asks who it is, and then shows the key, before it leads to the new operator. */
 function CreateDialog() {
   const [kind, setKind] = useState(OperatorKind.PERSON);
   return (

@@ -22,7 +22,6 @@ const WAITING = { status: ShipmentStatus.AWAITING_PICKUP };
 
 const DAY = { day: { label: "Day of pickup", of: "day" } } as const;
 
-/** What is to be picked up on a day, for the courier to check and sign. */
 export function ManifestPage({ workspace }: ParametersOf<"manifest">) {
   const { query } = usePlace();
   const timeZone = useTimeZone();
@@ -49,7 +48,6 @@ export function ManifestPage({ workspace }: ParametersOf<"manifest">) {
   );
 }
 
-/** The day that a field holds; nothing while it holds none. */
 function dayIn(field: EventTarget | null) {
   const { value } = field as HTMLInputElement;
   const { day } = filterValues(new URLSearchParams({ day: value }), DAY);

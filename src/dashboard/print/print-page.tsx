@@ -3,7 +3,6 @@ import { Button } from "../ui/button.tsx";
 import { Page, type Link } from "../ui/page.tsx";
 import "./print.css";
 
-/** A page that is made to be printed: on paper are its sheets alone. */
 export function PrintPage(props: {
   readonly title: string;
   readonly up: Link;

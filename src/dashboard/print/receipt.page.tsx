@@ -14,7 +14,6 @@ import { QueryView } from "../ui/query-view.tsx";
 import { Money, Time } from "../ui/values.tsx";
 import { PrintPage } from "./print-page.tsx";
 
-/** What a customer has paid for a shipment, to print or to save as a PDF. */
 export function ReceiptPage(props: ParametersOf<"receipt">) {
   const { workspace, reference } = props;
   const shipments = useClient(ShipmentService);

@@ -4,9 +4,7 @@ import { shareText } from "../ui/format.ts";
 /** Days, and as many before them, of which only those that are over are compared. */
 export interface Comparison {
   readonly overview: Overview;
-  /** Undefined as long as it is not known. */
   readonly before: Overview | undefined;
-  /** The day that it is, such as `2026-12-01`. */
   readonly today: string;
 }
 

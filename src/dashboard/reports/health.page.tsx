@@ -20,7 +20,6 @@ import { Time } from "../ui/values.tsx";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { ComponentChildren } from "preact";
 
-/** How often what is shown is loaded anew, in milliseconds. */
 const REFRESH_MS = 5_000;
 
 export function HealthPage() {
@@ -241,7 +240,6 @@ function paymentFigure(payments: PaymentHealth): Figure {
   };
 }
 
-/** How many there are, in words; undefined for none. */
 function countText(count: number, one: string, several: string): string | undefined {
   if (count === 0) return undefined;
   const more = count >= MOST_PAYMENTS ? "more than " : "";

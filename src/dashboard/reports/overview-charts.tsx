@@ -96,9 +96,7 @@ function DayChart(
   props: Comparison & {
     readonly title: string;
     readonly size?: "large";
-    /** Undefined where it is not known. */
     readonly valueOf: (day: OverviewDay) => number | undefined;
-    /** Of amounts. */
     readonly currency?: string;
   },
 ) {
@@ -160,7 +158,6 @@ function dateText(date: string, length: keyof typeof DATES): string {
   );
 }
 
-/** The days of an overview, such as `Oct 24 – Nov 22, 2026`. */
 function spanText({ fromDate, toDate }: Overview): string {
   return new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeZone: "UTC" }).formatRange(
     new Date(`${fromDate}T00:00Z`),

@@ -22,7 +22,6 @@ import { localDate } from "../ui/local-time.ts";
  */
 const REPEAT_MS = 10_000;
 
-/** What a workspace booked, by day, and what stands in the way of booking more. */
 export function OverviewPage({ workspace }: ParametersOf<"overview">) {
   const today = useToday();
   return today === undefined ? (
@@ -89,7 +88,6 @@ function useIsNew(overview: Overview | undefined): boolean | undefined {
   return any.data && any.data.data.length === 0;
 }
 
-/** What to do in a workspace that has booked nothing yet. */
 export function FirstSteps({ workspace }: { readonly workspace: string }) {
   const isAdmin = hasRole(useWorkspace(), "admin");
   const api = () => <a href={paths.apiKeys({ workspace })}>Settings → API</a>;

@@ -53,14 +53,12 @@ function decode(text: string): string {
   }
 }
 
-/** An address with those values of a query that are given and not empty. */
 export function withQuery(pathname: string, query: object): string {
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== "");
   const text = new URLSearchParams(given as [string, string][]).toString();
   return text === "" ? pathname : `${pathname}?${text}`;
 }
 
-/** The parameters in the address of a page, which are its props. */
 export type ParametersOf<Name extends PageName> = Parameters<(typeof PAGES)[Name]["path"]>;
 
 export const paths = {

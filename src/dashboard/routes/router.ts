@@ -120,7 +120,6 @@ function isModified(event: MouseEvent): boolean {
   return event.metaKey || event.ctrlKey || event.shiftKey || event.altKey;
 }
 
-/** The address of the page; renders again when it changes. */
 export function usePlace(): Place {
   const href = useStore(address);
   return useMemo(() => {

@@ -14,7 +14,6 @@ import { recentShipments } from "../shipments/recent-shipments.ts";
 import "./search-dialog.css";
 
 const MAX_LENGTH = 60;
-/** How long somebody has to pause before it is searched, in milliseconds. */
 const PAUSE_MS = 80;
 
 export interface SearchDialogProps {

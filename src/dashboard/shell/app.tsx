@@ -45,7 +45,6 @@ import { paths } from "../routes/paths.ts";
 import { usePlace } from "../routes/router.ts";
 import "./sign-in.css";
 
-/** The whole dashboard: the sign-in page, or the page of the address within the layout. */
 export function App() {
   const person = useStore(account);
   const { pathname } = usePlace();

@@ -26,7 +26,6 @@ export function HomePage() {
   );
 }
 
-/** Shown instead of the platform's pages to somebody who is no operator. */
 export function NoOperatorPage() {
   const { email } = useAccount();
   return (

@@ -10,7 +10,6 @@ import "./layout.css";
 import { Navigation, pagesOf } from "./navigation.tsx";
 import { PlaceMenu } from "./place-menu.tsx";
 
-/** The frame around every page: the bar at the top, the navigation, and the page itself. */
 export function Layout({ children }: { readonly children: ComponentChildren }) {
   const account = useAccount();
   const { pathname } = usePlace();

@@ -6,7 +6,6 @@ import { settingsParts } from "../workspaces/settings-parts.ts";
 /** A place that the search finds: what it is called, and where it leads. */
 type Place = readonly [label: string, href: string];
 
-/** The entries of the navigation in a workspace, or on the platform without one. */
 function entriesOf(workspace?: bigint) {
   return PAGE_ENTRIES.flatMap(([name, { path, label, icon }]) => {
     const isPlatform = path.startsWith("/platform");
@@ -55,7 +54,6 @@ export function Navigation(props: {
   readonly pathname: string;
   /** The id of the workspace whose pages it has; the platform's without one. */
   readonly current: string | undefined;
-  /** How many things need attention; undefined for none. */
   readonly count: string | undefined;
 }) {
   const { pathname, current, count } = props;

@@ -17,7 +17,6 @@ export interface FoundPage {
   readonly parameters: object;
 }
 
-/** The component of a page; undefined until it is loaded. */
 export function componentOf(name: PageName): ComponentType<object> | undefined {
   return loaded.get(name);
 }
@@ -36,7 +35,6 @@ export function isPlatformPath(pathname: string): boolean {
   return pathname === "/platform" || pathname.startsWith("/platform/");
 }
 
-/** The page at a path, with the parameters in it; undefined when there is none. */
 export function findPage(pathname: string): FoundPage | undefined {
   for (const [name] of PAGE_ENTRIES) {
     const parameters = paths[name].match(pathname);

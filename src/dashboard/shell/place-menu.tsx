@@ -11,7 +11,6 @@ import "./place-menu.css";
 /** The button that says where the reader is, and opens the choice of other places, modes, and of who they are. */
 export function PlaceMenu(props: {
   readonly account: Account;
-  /** The workspace of the pages; undefined on those of the platform. */
   readonly entered: EnteredWorkspace | undefined;
   readonly pathname: string;
 }) {

@@ -36,7 +36,6 @@ export function SignInPage() {
   );
 }
 
-/** Says to whom had signed in why they have to again. */
 function EndedNote() {
   if (!useStore(sessionEnded)) return null;
   return (

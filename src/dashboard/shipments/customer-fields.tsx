@@ -20,7 +20,6 @@ const KINDS = [
   ["existing", "Existing customer"],
 ] as const;
 
-/** Fields for the customer of a booking, to be read by `customerOf`. */
 export function CustomerFields(props: {
   readonly choice: CustomerChoice;
   readonly choose: (choice: CustomerChoice) => void;
@@ -76,7 +75,6 @@ export function customerOf(choice: CustomerChoice, form: FormData) {
 
 const SHOWN = 8;
 
-/** Finds a customer by the name or the email; shows the newest as long as nothing is typed. */
 export function ExistingCustomer(props: {
   /** The name of the request's field; `customer_id` when not given. */
   readonly name?: string;

@@ -11,7 +11,6 @@ export type ShipmentFilters = MessageInitShape<typeof ListShipmentsRequestSchema
 export const MOST_LOADED = 1_000;
 const PAGE_SIZE = 100;
 
-/** Loads the newest shipments that the filters leave, page by page; not whole when there are more. */
 export async function loadNewest(
   client: Client<typeof ShipmentService>,
   filters: ShipmentFilters,

@@ -25,7 +25,6 @@ const QUEUES: readonly {
   { label: "Failed", filters: { failed: "true" }, queue: "failed" },
 ];
 
-/** The filters of queues, by their names in addresses. */
 const NAMES = ["status", "payment_status", "failed"];
 
 /**
@@ -64,7 +63,6 @@ function countText({ count, more }: ShipmentCount): string {
   return `${numberText(count)}${more ? "+" : ""}`;
 }
 
-/** What is listed, and what it costs in all; of a long list what its newest cost. */
 export function ListedTotals({ listed }: { readonly listed: ShipmentCount }) {
   const { count, more, totals } = listed;
   const noun = count === 1 && !more ? "shipment" : "shipments";

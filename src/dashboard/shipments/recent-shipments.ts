@@ -5,7 +5,6 @@ export interface RecentShipment {
   readonly customer: string;
 }
 
-/** The shipments of a workspace that this browser showed last, the newest first. */
 export function recentShipments(workspace: string): readonly RecentShipment[] {
   try {
     const stored: unknown = JSON.parse(localStorage.getItem(storedAs(workspace)) ?? "[]");

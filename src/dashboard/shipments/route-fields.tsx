@@ -23,7 +23,6 @@ const OTHER: Readonly<Record<End, End>> = { pickup: "dropoff", dropoff: "pickup"
 interface Props {
   readonly route: RouteText;
   readonly change: (changes: Partial<RouteText>) => void;
-  /** The addresses at first. */
   readonly addresses?: Readonly<Record<End, string>>;
   /** For whom it is; their recent addresses are suggested. */
   readonly customer?: bigint | undefined;
@@ -138,7 +137,6 @@ function useEnds({ change, addresses: first }: Props, hasSearch: boolean) {
   };
 }
 
-/** The coordinates of an end, folded away as long as addresses can be searched. */
 function Coordinates(
   props: Pick<Props, "route" | "change"> & {
     readonly end: End;
@@ -175,7 +173,6 @@ function Coordinates(
 
 const MAX_RECENT = 5;
 
-/** The addresses that a customer used last. */
 function useRecent(customer: bigint | undefined) {
   const { data } = useRpc(
     AddressService.method.listRecentAddresses,

@@ -115,7 +115,6 @@ function referencesOf(shipments: readonly Shipment[]): string[] {
   return shipments.map(({ reference }) => reference);
 }
 
-/** What can be done with the shipments that are selected; shown as long as there are any. */
 export function SelectionBar(props: {
   readonly workspace: string;
   readonly selected: readonly Shipment[];
@@ -178,7 +177,6 @@ function leaveTo(bar: HTMLElement): void {
   if (isLost) bar.previousElementSibling?.querySelector("table")?.focus({ preventScroll: true });
 }
 
-/** A button for each act that is possible with some of what is selected. */
 function ActButtons(props: {
   readonly selected: readonly Shipment[];
   readonly open: (act: Act, shipments: Shipment[]) => void;
@@ -204,7 +202,6 @@ interface Part {
   readonly key: string;
 }
 
-/** A shipment that was left as it is, and why. */
 interface Failure {
   readonly shipment: Shipment;
   readonly reason: string;
@@ -226,10 +223,8 @@ interface ActDialogProps {
   readonly changed: (references: readonly string[]) => void;
 }
 
-/** Asks before many shipments are changed, and shows how far it has come. */
 function ActDialog(
   props: ActDialogProps & {
-    /** How many are selected that this is not for. */
     readonly others: number;
     readonly close: () => void;
   },
@@ -261,7 +256,6 @@ function ActDialog(
   );
 }
 
-/** Says which shipments were left as they are, and why; they can be tried again. */
 function FailedDialog(
   props: ActDialogProps & { readonly failures: readonly Failure[]; readonly form: FormData },
 ) {

@@ -67,7 +67,6 @@ function stepsOf(
   }
 }
 
-/** What the reader may do with a shipment in its state: a button for each, which opens a dialog. */
 export function ShipmentActions(props: {
   readonly shipment: Shipment;
   /** Whether payments and refunds are recorded by themselves. */
@@ -108,7 +107,6 @@ export function ShipmentActions(props: {
   );
 }
 
-/** Whether a shipment has a booked time, or one can be chosen for its route before it is picked up. */
 function useHasTimes(shipment: Shipment, mayChange: boolean): boolean {
   const { status, pickupWindow, dropoffWindow } = shipment;
   const isBooked = (pickupWindow ?? dropoffWindow) !== undefined;
@@ -229,7 +227,6 @@ function RefundDialog({ shipment, close }: ShipmentDialogProps) {
   );
 }
 
-/** Moves the times of a shipment, or takes them away, until it is picked up. */
 function RescheduleDialog({ shipment, close }: ShipmentDialogProps) {
   const shipments = useClient(ShipmentService);
   const once = useIdempotencyOptions();

@@ -23,12 +23,10 @@ type End = "pickup" | "dropoff";
 interface ShipmentMapProps {
   readonly workspace: string;
   readonly filters: ShipmentFilters;
-  /** What the filters are, in the address. */
   readonly of: string;
   readonly empty: ComponentChildren;
 }
 
-/** The newest shipments that the filters leave, on a map: where they are picked up, or delivered. */
 export function ShipmentMap({ workspace, filters, of, empty }: ShipmentMapProps) {
   const { query } = usePlace();
   const end: End = query.get("end") === "dropoff" ? "dropoff" : "pickup";

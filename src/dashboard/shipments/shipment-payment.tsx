@@ -120,7 +120,6 @@ function Dispute({ dispute }: { readonly dispute: DisputeStatus | undefined }) {
   }
 }
 
-/** Money that does not count, to be refunded at Stripe or accepted. */
 function Uncounted({ shipment: { reference } }: PaymentProps) {
   const shipments = useClient(ShipmentService);
   const mayAccept = hasRole(useWorkspace(), "member");
@@ -222,7 +221,6 @@ function isOpen(details: PaymentDetails | undefined): boolean {
   return ends !== undefined && dateOf(ends).getTime() > Date.now();
 }
 
-/** A refund that is due: on its way, or failed and to be tried again. */
 function Refund(props: PaymentProps & { readonly details: PaymentDetails }) {
   const { shipment, details } = props;
   const shipments = useClient(ShipmentService);

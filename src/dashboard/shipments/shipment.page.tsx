@@ -45,7 +45,6 @@ import { type Column, Table } from "../ui/table.tsx";
 import { DeliveryBadge, LastAnswer } from "../webhooks/webhook-badge.tsx";
 import "../webhooks/timeline.css";
 
-/** One shipment: its route, price and customer, and what happened to it. */
 export function ShipmentPage(props: ParametersOf<"shipment">) {
   const { workspace, reference } = props;
   const query = useRpc(ShipmentService.method.getShipment, { shipment: reference });
@@ -168,7 +167,6 @@ function Place(props: { readonly address: string; readonly lat: number; readonly
   );
 }
 
-/** A booked window by the clock of its place, and by the reader's where that differs. */
 function WindowTime(props: { readonly window: AcceptedWindow }) {
   const { timeZone } = props.window;
   const window = windowOf(props.window);

@@ -60,7 +60,6 @@ const OTHERS = {
 } as const;
 const FILTERS = { ...STATES, ...OTHERS };
 
-/** The shipments of a workspace, the newest first, with filters that are in the address. */
 export function ShipmentsPage({ workspace }: ParametersOf<"shipments">) {
   const { query } = usePlace();
   const timeZone = useTimeZone();
@@ -137,7 +136,6 @@ function Listed(props: {
   );
 }
 
-/** The map, whose code is loaded when it is first shown. */
 const LazyMap = lazily(
   () => import("./shipment-map.tsx").then(({ ShipmentMap }) => ShipmentMap),
   () => <Spinner label="Loading the map" />,
@@ -210,7 +208,6 @@ function ExportMenu(props: ExportProps & { readonly workspace: string }) {
   );
 }
 
-/** Saves what the list has with its filters as a file for spreadsheets. */
 function ExportDialog(props: ExportProps) {
   const client = useClient(ShipmentService);
   const [bytes, setBytes] = useState<number>();
@@ -265,7 +262,6 @@ const OF_QUEUE = [
 
 const ORDER_BY = "order_by";
 
-/** How the list is sorted that the address asks for; undefined for the usual way, and where it cannot be so. */
 function orderOf(query: URLSearchParams, isQueue: boolean): string | undefined {
   const choices = [...OF_ANY, ...(isQueue ? OF_QUEUE : [])];
   const asked = query.get(ORDER_BY);

@@ -1,7 +1,6 @@
 import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
 import { moneyText } from "../ui/format.ts";
 
-/** The sum of the totals of shipments, of each currency: `$38.07 and €4.00`. */
 export function totalText(shipments: readonly Pick<Shipment, "total" | "currency">[]): string {
   const sums = [...Map.groupBy(shipments, ({ currency }) => currency)].map(([currency, own]) => {
     const sum = own.reduce((total, shipment) => total + shipment.total, 0);
@@ -11,7 +10,6 @@ export function totalText(shipments: readonly Pick<Shipment, "total" | "currency
   return new Intl.ListFormat("en").format(sums);
 }
 
-/** How many shipments: `1 shipment`, `12 shipments`. */
 export function countText(count: number): string {
   return count === 1 ? "1 shipment" : `${count} shipments`;
 }

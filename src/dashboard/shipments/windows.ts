@@ -47,7 +47,6 @@ export function isSameWindow(one: Window, other: Window): boolean {
 /** How long the window is at first where windows are free, in milliseconds. */
 const FIRST_LENGTH_MS = 3_600_000;
 
-/** The first window that an offer has; undefined when nothing can be booked. */
 export function firstWindow(slots: readonly PickupSlot[], isFree: boolean): Window | undefined {
   const slot = slots.find(({ available }) => available);
   if (slot === undefined) return undefined;

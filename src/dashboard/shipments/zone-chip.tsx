@@ -37,7 +37,6 @@ export function WithZones(props: {
   return <ZonesOfPoints.Provider value={zones}>{props.children}</ZonesOfPoints.Provider>;
 }
 
-/** The zone of the tariff in force that a point lies in; nothing where it lies in none. */
 export function ZoneChip(point: LatLng) {
   const name = useContext(ZonesOfPoints).get(keyOf(point));
   if (name === undefined) return null;

@@ -27,7 +27,6 @@ const REPLAY_TIMEOUT_MS = 300_000;
 const USUAL = 1_000;
 const MOST = 10_000;
 
-/** What a draft would change for the latest shipments. */
 export function DraftReplay({ draft }: { readonly draft: TariffDraft }) {
   const requested = usePlace().query.get("replay");
   const shipments = requested === null ? undefined : Math.min(Number(requested) || USUAL, MOST);

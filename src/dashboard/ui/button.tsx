@@ -53,7 +53,6 @@ export function ActionButton(props: ButtonProps & { readonly action: Action<read
   );
 }
 
-/** A button with a sign instead of words, which screen readers are told. */
 export function IconButton(props: {
   readonly sign: string;
   readonly label: string;

@@ -15,23 +15,19 @@ export interface LinePoint extends Point {
 }
 
 interface LineChartProps {
-  /** What is charted, such as `Bookings by day`. */
   readonly label: string;
   readonly points: readonly LinePoint[];
   /** As many points of a time before, to compare with: a second, quieter line. */
   readonly before?: readonly LinePoint[] | undefined;
-  /** What the lines are called where they are two. */
   readonly names?: readonly [now: string, before: string];
   /** A value of the axis in words, as short as it can be. */
   readonly tickText: (value: number) => string;
-  /** Whether values are whole numbers. */
   readonly isWhole?: boolean;
   readonly size?: "large" | "small";
 }
 
 /** Heights of the plot and about how many steps its axis has, by size. */
 const SIZES = { large: { height: 220, steps: 4 }, small: { height: 96, steps: 2 } } as const;
-/** The height of a plot where all is zero. */
 const EMPTY_HEIGHT = 24;
 /** Around the plot, in pixels: at the top, at the end, below for names, and for a character of the axis. */
 const ROOM = { top: 8, end: 12, below: 22, character: 6.8 };
@@ -123,9 +119,7 @@ function plotOf(props: LineChartProps, width: number) {
     left,
     floor,
     ticks: ticks.map((tick, i) => ({ y: y(tick), text: texts[i] })),
-    /** A line over the whole width at a height. */
     row: (at: number) => ({ x1: left, x2: width - ROOM.end, y1: at, y2: at }),
-    /** A line from the top to the floor at a point. */
     column: (i: number) => ({ x1: x(i), x2: x(i), y1: ROOM.top, y2: floor }),
     named: namedPoints(points.length, Math.max(Math.floor(plotWidth / NAME_WIDTH), 1)),
     /** The number of the point that is nearest to a distance from the left. */

@@ -14,11 +14,9 @@ import { QueryView } from "./query-view.tsx";
 export function DetailPage<T>(props: {
   readonly query: Query<{ readonly data?: T | undefined }>;
   readonly up: Link;
-  /** What it is, as in "There is no such operator". */
   readonly what: string;
   readonly title: (record: T) => string;
   readonly fallbackTitle: string;
-  /** Why there may be none. */
   readonly missing: ComponentChildren;
   /** Whether there is no list of all to be led to. */
   readonly unlinked?: boolean;

@@ -36,7 +36,6 @@ export function DialogButton(props: ButtonProps & { readonly dialog: VNode }) {
   return <Button {...button} onClick={() => openDialog(dialog)} />;
 }
 
-/** Closes what `openDialog` opened. */
 export function closeDialog(): void {
   opened.set(undefined);
 }

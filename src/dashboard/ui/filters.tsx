@@ -15,7 +15,6 @@ export interface Filter {
   readonly label: string;
   /** Of any text by default: a day as `2026-11-01`, the number of a record, or one of `choices`. */
   readonly of?: "day" | "number";
-  /** Values and what they are called, besides any. */
   readonly choices?: Choices;
   readonly placeholder?: string;
 }
@@ -34,7 +33,6 @@ export function filterValues<F extends FilterFields>(
   return Object.fromEntries(values) as { readonly [Name in keyof F]: string | undefined };
 }
 
-/** A day as `2026-11-01`, if the calendar has it. */
 const DAY = /^2\d{3}-\d\d-\d\d$/;
 
 /** The value of a filter that the address gives; a choice by what the API calls it too. */

@@ -51,7 +51,6 @@ function wholeNumberOf(form: FormData, name: string): number | undefined {
   return Number.isInteger(number) && Math.abs(number) < 2 ** 31 ? number : 0;
 }
 
-/** What was typed into a field, without blanks around it. */
 export function textOf(form: FormData, name: string): string {
   const value = form.get(name);
   return typeof value === "string" ? value.trim() : "";

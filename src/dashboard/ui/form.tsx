@@ -137,7 +137,6 @@ export function useKeptRows(part: RegExp): number {
   return useContext(FormContext).kept.filter(([name]) => part.test(name)).length;
 }
 
-/** Tracks which fields were changed since a problem. */
 function useEdited(problem: Problem | undefined) {
   const [state, setState] = useState({ problem, edited: UNEDITED });
   const edited = state.problem === problem ? state.edited : UNEDITED;
@@ -189,7 +188,6 @@ function textsWithoutField({ message, fields }: Problem, labels: Labels): readon
   ];
 }
 
-/** The last refusal of the form around it. */
 export function useFormProblem(): Problem | undefined {
   return useContext(FormContext).problem;
 }

@@ -36,7 +36,6 @@ export function compactText(value: number, currency?: string): string {
   }).format(value);
 }
 
-/** A share, such as `12.5%`. */
 export function shareText(share: number): string {
   return new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 1 }).format(
     share,
@@ -55,7 +54,6 @@ export function timeText(
   );
 }
 
-/** Seconds in each unit, the largest first. */
 const UNITS = [
   ["day", 86_400],
   ["hour", 3_600],
@@ -77,7 +75,6 @@ export function relativeText(date: Date, now: Date, timeZone?: string): string {
   return format.format(Math.trunc(seconds / unit[1]), unit[0]);
 }
 
-/** Whole seconds as minutes and seconds: `14:09`. */
 export function durationText(seconds: number): string {
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
 }
@@ -87,7 +84,6 @@ export function recordIdOf(text: string): bigint | undefined {
   return /^\d{1,18}$/.test(text) ? BigInt(text) : undefined;
 }
 
-/** What stands before the decimals in the reader's locale. */
 const DECIMAL_MARK = new Intl.NumberFormat()
   .formatToParts(0.5)
   .find(({ type }) => type === "decimal")?.value;
@@ -118,7 +114,6 @@ export function degreesFrom(text: string): number | undefined {
 
 const BYTE_UNITS = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"] as const;
 
-/** A number of bytes, in steps of 1,000: `12 kB`, `3.4 MB`. */
 export function bytesText(bytes: number): string {
   const step = bytes < 1_000 ? 0 : Math.floor(Math.log10(bytes) / 3);
   const unit = BYTE_UNITS[Math.min(step, BYTE_UNITS.length - 1)]!;

@@ -51,7 +51,6 @@ export function keepFocus(): () => void {
   };
 }
 
-/** The open dialog above all else, or the page. */
 function uppermost(): Element {
   return [...document.querySelectorAll("dialog[open]")].at(-1) ?? document.body;
 }

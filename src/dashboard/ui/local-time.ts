@@ -13,7 +13,6 @@ function localText(instant: Date, timeZone: string | undefined): string {
   return new Date(Number(instant) + offsetMs(instant, timeZone)).toISOString();
 }
 
-/** By how much a time zone is ahead of UTC, in milliseconds. */
 function offsetMs(instant: Date, timeZone: string | undefined): number {
   const parts = new Intl.DateTimeFormat("en-US", {
     timeZone,

@@ -16,7 +16,6 @@ export function useTitle(title: string): void {
   }, [title, isTest]);
 }
 
-/** A page: its heading, what can be done on it, and its content. */
 export function Page(props: {
   readonly title: string;
   readonly up?: Link;
@@ -47,7 +46,6 @@ export function Page(props: {
 
 export function Section(props: {
   readonly title: string;
-  /** What a link to it ends with. */
   readonly id?: string;
   readonly actions?: ComponentChildren;
   readonly children?: ComponentChildren;

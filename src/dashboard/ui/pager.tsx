@@ -5,7 +5,6 @@ import { useKeys } from "./use-keys.ts";
 /** The name of a page's cursor, in the query as in requests. */
 export const PAGE_TOKEN = "page_token";
 
-/** The cursor of the page in the address; undefined on the first page. */
 export function usePageToken(): string | undefined {
   return usePlace().query.get(PAGE_TOKEN) ?? undefined;
 }

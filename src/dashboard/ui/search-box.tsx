@@ -2,7 +2,6 @@ import { useId } from "preact/hooks";
 import type { SubmitAction } from "./form.tsx";
 import "./filters.css";
 
-/** A field named `search` that finds one thing; the key `/` leads to it. */
 export function SearchBox(props: {
   readonly action: SubmitAction;
   readonly label: string;

@@ -2,7 +2,6 @@ import { useEffect, useState } from "preact/hooks";
 import { createStore, useStore } from "../api/store.ts";
 import "./dialog.css";
 
-/** How long a message stays, in milliseconds. */
 const SHOWN_MS = 5_000;
 
 const messages = createStore<readonly { readonly id: number; readonly text: string }[]>([]);
