@@ -5,8 +5,7 @@ import {
   isStalePlan,
   UnreplicatedCommitError,
 } from "./database-error.ts";
-import { StatementBatch, type DescribedStatements } from "./statement-batch.ts";
-import type { Statement } from "./statement.ts";
+import { StatementBatch, type DescribedStatements, type Statement } from "./statement-batch.ts";
 
 /** How many statements are prepared; every connection may come to keep a plan for each. */
 const MAX_PREPARED = 200;

@@ -1,5 +1,5 @@
 import { toParameter } from "./parameterized-driver.ts";
-import type { Statement } from "./statement.ts";
+import type { Statement } from "./statement-batch.ts";
 import { ReferenceKind, types, UnderscoreNamingStrategy, type EntitySchema } from "@mikro-orm/core";
 
 /** A column of an entity's table. */

@@ -9,8 +9,12 @@ import type { Logger } from "pino";
 import { parseDatabaseUrl } from "./database-url.ts";
 import { ParameterizedDriver } from "./parameterized-driver.ts";
 import { setMigrationTimeouts, setPlannerSettings } from "./connection-settings.ts";
-import { createConnectionShares, MAX_WAIT_MS, type ConnectionShares } from "./connection-shares.ts";
-import { guardConnections } from "./guard-connections.ts";
+import {
+  createConnectionShares,
+  guardConnections,
+  MAX_WAIT_MS,
+  type ConnectionShares,
+} from "./connection-shares.ts";
 import { clientClass } from "./primary-client.ts";
 
 /** Timeouts of a connection, in milliseconds; pg passes the first three on to the server. */

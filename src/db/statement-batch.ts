@@ -1,5 +1,7 @@
 import pg from "pg";
-import type { Statement } from "./statement.ts";
+
+/** SQL with `$1`, `$2`, ... for its values. */
+export type Statement = readonly [sql: string, values: readonly unknown[]];
 
 /** A statement of a batch, and who waits for its rows. */
 interface Sent {

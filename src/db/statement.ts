@@ -1,8 +1,28 @@
-import { allowSlow, SLOW_TIMEOUT_MS } from "./client.ts";
+import type { Pool, PoolClient } from "pg";
+import { allowSlow, SLOW_TIMEOUT_MS, type DatabaseClient } from "./client.ts";
 import type { EntityManager } from "./orm.ts";
 import { toStatement } from "./parameterized-driver.ts";
-import { connect, poolOf, release } from "./pool.ts";
-import type { Transaction } from "./transaction.ts";
+
+export type { Statement } from "./statement-batch.ts";
+
+/** Sends statements, as a transaction that is a pipeline does. */
+interface Sender {
+  send<Row>(sql: string, values: readonly unknown[]): Promise<Row[]>;
+}
+
+async function poolOf(em: EntityManager): Promise<Pool> {
+  return (await em.getConnection().getNativeClient()) as Pool;
+}
+
+/** Takes a connection out of the pool, to be released. */
+export async function connect(em: EntityManager): Promise<DatabaseClient & PoolClient> {
+  return (await (await poolOf(em)).connect()) as DatabaseClient & PoolClient;
+}
+
+/** Gives a connection back. One that was just destroyed does not look so to the pool yet. */
+export function release(client: PoolClient): void {
+  client.release(client.connection.stream.destroyed);
+}
 
 /**
  * Runs SQL written by hand: in a transaction, which may be that of `em`, else on any connection, and
@@ -12,7 +32,7 @@ import type { Transaction } from "./transaction.ts";
  * @param sql with `$1`, `$2`, ... for the values
  */
 export async function runStatement<Row>(
-  em: EntityManager | Transaction,
+  em: EntityManager | Sender,
   sql: string,
   values: readonly unknown[] = [],
 ): Promise<Row[]> {
@@ -25,9 +45,6 @@ export async function runStatement<Row>(
   const pool = await poolOf(em);
   return (await pool.query<Row & object>({ text: sql, values: [...values] })).rows;
 }
-
-/** SQL with `$1`, `$2`, ... for its values. */
-export type Statement = readonly [sql: string, values: readonly unknown[]];
 
 /**
  * As `runStatement`, for one that moves many megabytes within the database, in a transaction: it, and

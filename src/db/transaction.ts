@@ -4,8 +4,7 @@ import { isCollision, isContention, isTransientDatabaseError } from "./database-
 import type { DatabaseClient } from "./client.ts";
 import { isDistributed } from "./distributed.ts";
 import type { EntityManager } from "./orm.ts";
-import { connect, release } from "./pool.ts";
-import type { Statement } from "./statement.ts";
+import { connect, release, type Statement } from "./statement.ts";
 
 /**
  * A transaction that is a pipeline: statements are sent without waiting for the answers to those before

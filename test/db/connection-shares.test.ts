@@ -1,6 +1,8 @@
 import pg from "pg";
 import { expect, test } from "vitest";
+import { createConnectionShares, guardConnections } from "../../src/db/connection-shares.ts";
 import { book } from "../support/bookings.ts";
+import { createDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { startService } from "../support/service.ts";
 import { addWebhook } from "../support/webhooks.ts";
@@ -35,4 +37,20 @@ test("calls of one workspace that wait in the database leave connections for oth
   expect(new Set((await Promise.all(waiting)).map(({ status }) => status))).toEqual(new Set([200]));
   const again = await service.request(`/v1/webhooks/${data.id}`, { apiKey: busy.apiKey });
   expect(again.status).toBe(200);
+});
+
+test("of five who ask for one idle connection in one tick, all but the first are seen to wait", async () => {
+  const database = await createDatabase();
+  const pool = new pg.Pool({ connectionString: database.url, max: 1 });
+  await pool.query("select");
+  const hasWaited: boolean[] = [];
+  guardConnections(pool, createConnectionShares(1), (ms) => hasWaited.push(ms > 0));
+  const use = async () => {
+    const client = await pool.connect();
+    await client.query("select");
+    client.release();
+  };
+  await Promise.all(Array.from({ length: 5 }, use));
+  expect(hasWaited).toEqual([false, true, true, true, true]);
+  await pool.end();
 });
