@@ -33,8 +33,9 @@ const FLOORS: readonly Floor[] = [
   {
     because: "The server wires everything below it; only commands and the demo stand above it.",
     rooms: {
-      commands: `gen package.json config/* demo/* server/* features/** db/* embedded-postgres/*
-        telemetry/tracing.ts domain/* domain/schedule/schedule.ts pipeline/{call,local-call}.ts`,
+      commands: `gen package.json config/* demo/* server/* features/** json/* db/* embedded-postgres/*
+        telemetry/tracing.ts domain/* domain/schedule/schedule.ts pipeline/{call,local-call}.ts
+        pipeline/request/validate-request.ts`,
       demo: "gen config/* server/* features/** db/orm.ts pipeline/local-call.ts",
       server: `gen package.json config/* transport/*/* features/** pipeline/* pipeline/*/* json/*
         oidc/* smtp/* telemetry/* db/* domain/*`,

@@ -2,9 +2,8 @@ import { rename, writeFile } from "node:fs/promises";
 import { Command } from "commander";
 import { isObject } from "../domain/faults.ts";
 import { MAX_EXCEPTIONS } from "../domain/schedule/schedule.ts";
-import { jsonOption, parseWholeNumber } from "./options.ts";
 import { readTariffFile } from "./read-tariff-file.ts";
-import { CommandRefused } from "./run-command.ts";
+import { CommandRefused, jsonOption, printResult, wholeNumber } from "./command.ts";
 
 /** A date that a schedule is closed on, and why. */
 interface Closed {
@@ -20,30 +19,27 @@ interface HolidayOptions {
   readonly json: boolean;
 }
 
-/** `tariff holidays <file> --schedule NAME --country CODE [--state CODE] --year YEAR` */
-export function holidaysCommand(): Command {
-  return new Command("holidays")
-    .description("close a schedule of a tariff document on the public holidays of a year")
-    .argument("<file>", "a JSON file, which is changed")
-    .requiredOption("--schedule <name>", "the schedule")
-    .requiredOption("--country <code>", "ISO 3166-1, such as DE")
-    .option("--state <code>", "a part of the country, such as BE")
-    .requiredOption("--year <year>", "such as 2027", (text) => parseWholeNumber(text, 1970, 2100))
-    .addOption(jsonOption())
-    .action(async (file: string, options: HolidayOptions) => {
-      const holidays = await publicHolidays(options);
-      const document = await readTariffFile(file);
-      const added = closeOn(document, options.schedule, holidays);
-      // In one step, so that a file is never half written.
-      await writeFile(`${file}.tmp`, `${JSON.stringify(document, null, 2)}\n`);
-      await rename(`${file}.tmp`, file);
-      const lines = added.map(({ date, note }) => `${date}  ${note}`);
-      const text = options.json
-        ? JSON.stringify({ schedule: options.schedule, added })
-        : [...lines, `${added.length} dates added to ${options.schedule}.`].join("\n");
-      process.stdout.write(`${text}\n`);
+export const holidaysCommand = new Command("holidays")
+  .description("close a schedule of a tariff document on the public holidays of a year")
+  .argument("<file>", "a JSON file, which is changed")
+  .requiredOption("--schedule <name>", "the schedule")
+  .requiredOption("--country <code>", "ISO 3166-1, such as DE")
+  .option("--state <code>", "a part of the country, such as BE")
+  .addOption(wholeNumber("--year <year>", "such as 2027", [1970, 2100]).makeOptionMandatory())
+  .addOption(jsonOption())
+  .action(async (file: string, options: HolidayOptions) => {
+    const holidays = await publicHolidays(options);
+    const document = await readTariffFile(file);
+    const added = closeOn(document, options.schedule, holidays);
+    // In one step, so that a file is never half written.
+    await writeFile(`${file}.tmp`, `${JSON.stringify(document, null, 2)}\n`);
+    await rename(`${file}.tmp`, file);
+    const lines = added.map(({ date, note }) => `${date}  ${note}`);
+    printResult(options.json, {
+      json: { schedule: options.schedule, added },
+      lines: [...lines, `${added.length} dates added to ${options.schedule}.`],
     });
-}
+  });
 
 const DAY_MS = 86_400_000;
 

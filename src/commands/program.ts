@@ -1,20 +1,20 @@
 import { Command, CommanderError } from "commander";
+import { Refusal, type Violation } from "../domain/refusal.ts";
 import manifest from "../../package.json" with { type: "json" };
 
 /** Loads a command; only the one that is run is loaded, since that takes most of a start. */
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
-  serve: async () => (await import("./serve.ts")).serveCommand(),
-  migrate: async () => (await import("./migrate-command.ts")).migrateCommand(),
-  distribute: async () => (await import("./distribute-command.ts")).distributeCommand(),
-  tariff: async () => (await import("./tariff-command.ts")).tariffCommand(),
-  workspace: async () => (await import("./workspace-command.ts")).workspaceCommand(),
-  "payment-provider": async () =>
-    (await import("./payment-provider-command.ts")).paymentProviderCommand(),
-  key: async () => (await import("./key-command.ts")).keyCommand(),
-  member: async () => (await import("./member-command.ts")).memberCommand(),
-  limits: async () => (await import("./limits-command.ts")).limitsCommand(),
-  operator: async () => (await import("./operator-command.ts")).operatorCommand(),
-  audit: async () => (await import("./audit-command.ts")).auditCommand(),
+  serve: async () => (await import("./serve.ts")).serveCommand,
+  migrate: async () => (await import("./migrate-command.ts")).migrateCommand,
+  distribute: async () => (await import("./distribute-command.ts")).distributeCommand,
+  tariff: async () => (await import("./tariff-command.ts")).tariffCommand,
+  workspace: async () => (await import("./workspace-commands.ts")).workspaceCommand,
+  "payment-provider": async () => (await import("./workspace-commands.ts")).paymentProviderCommand,
+  key: async () => (await import("./workspace-commands.ts")).keyCommand,
+  member: async () => (await import("./workspace-commands.ts")).memberCommand,
+  limits: async () => (await import("./workspace-commands.ts")).limitsCommand,
+  operator: async () => (await import("./operator-commands.ts")).operatorCommand,
+  audit: async () => (await import("./operator-commands.ts")).auditCommand,
 };
 
 /** Runs the operator's command line, and ends the process with its exit code. */
@@ -60,10 +60,16 @@ function exitCodeOf(error: unknown): number {
   return 1;
 }
 
-/** What an error says; one that gathers others (a host with several addresses) says nothing itself. */
+/** An error that gathers others (a host with several addresses) says nothing itself. */
 function reasonOf(error: unknown): string {
+  if (error instanceof Refusal) return error.violations.map(lineOf).join("\n");
   if (error instanceof AggregateError) return error.errors.map(reasonOf).join("\n");
   return error instanceof Error ? error.message : String(error);
+}
+
+/** Sets the path of a tariff's fault apart. */
+function lineOf({ reason, subject, text }: Violation): string {
+  return reason === "TARIFF_FAULTY" ? text.replace(`${subject} `, `${subject}: `) : text;
 }
 
 // The sources themselves, as `npm run dev` and tests run them.

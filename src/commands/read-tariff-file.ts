@@ -1,6 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import { MAX_ZONES_BYTES } from "../domain/limits.ts";
-import { CommandRefused } from "./run-command.ts";
+import { CommandRefused } from "./command.ts";
 
 /** How large a tariff file may be, in bytes. */
 const MAX_FILE_BYTES = MAX_ZONES_BYTES;

@@ -25,15 +25,13 @@ const POLL_MS = 10;
 const SAY_AFTER_MS = 1_000;
 
 /** `serve [--demo]` */
-export function serveCommand(): Command {
-  return new Command("serve")
-    .description("run the service until SIGTERM or SIGINT")
-    .option("--demo", "first fill an empty database with a sample tariff and a workspace", false)
-    .action(({ demo }: { demo: boolean }) => {
-      const environment = demo ? demoEnvironment(process.env) : process.env;
-      return serve(readConfig(environment), demo);
-    });
-}
+export const serveCommand = new Command("serve")
+  .description("run the service until SIGTERM or SIGINT")
+  .option("--demo", "first fill an empty database with a sample tariff and a workspace", false)
+  .action(({ demo }: { demo: boolean }) => {
+    const environment = demo ? demoEnvironment(process.env) : process.env;
+    return serve(readConfig(environment), demo);
+  });
 
 /** The environment of the demo, where webhooks may go to this machine by http unless that is set. */
 export function demoEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {

@@ -1,28 +1,13 @@
 import { z } from "zod";
-import { ConfigError, SECRET } from "./tracing-config.ts";
+import { addressLike, ConfigError, oneOf, SECRET } from "./variables.ts";
 
-const KINDS = ["photon", "nominatim", "pelias"] as const;
-
-/** The geocoder that addresses are found by. */
-export interface GeocoderConfig {
-  readonly kind: (typeof KINDS)[number];
-  /** Where its paths begin, without a slash at the end. */
-  readonly url: string;
-  /** The header that carries the key, and the key; undefined without one. */
-  readonly key: { readonly header: string; readonly value: string } | undefined;
-  /** Whose data it is; undefined for what is usual of its kind. */
-  readonly attribution: string | undefined;
-}
-
-/** The variables of the geocoder. */
 export const GEOCODER_VARIABLES = {
-  GEOCODER: z.enum(KINDS, { error: "must be photon, nominatim or pelias" }).optional(),
-  GEOCODER_URL: z
-    .string()
-    .refine(isBaseUrl, {
-      error:
-        "must be an address such as https://photon.example.org, without user, query or fragment",
-    })
+  GEOCODER: oneOf(["photon", "nominatim", "pelias"]).optional(),
+  GEOCODER_URL: addressLike(
+    "https://photon.example.org, without user, query or fragment",
+    ({ protocol, username, password, search, hash }) =>
+      /^https?:$/.test(protocol) && username + password + search + hash === "",
+  )
     .transform((text) => new URL(text).href.replace(/\/+$/, ""))
     .optional()
     // Its path may hold a key.
@@ -41,15 +26,10 @@ export const GEOCODER_VARIABLES = {
     .optional(),
   GEOCODER_ATTRIBUTION: z.string().trim().max(200, "must be at most 200 characters").optional(),
 };
-
 type Variables = z.output<z.ZodObject<typeof GEOCODER_VARIABLES>>;
 
-/**
- * The geocoder; undefined without one.
- *
- * @throws ConfigError when only a part of what it needs is set, or what it does not take
- */
-export function readGeocoder(given: Variables): GeocoderConfig | undefined {
+/** @throws ConfigError when only a part of what a geocoder needs is set, or what it does not take */
+export function readGeocoder(given: Variables) {
   const { GEOCODER: kind, GEOCODER_URL: url, GEOCODER_KEY: key } = given;
   if (kind === undefined) {
     const set = Object.keys(GEOCODER_VARIABLES).find((name) => given[name as keyof Variables]);
@@ -65,19 +45,7 @@ export function readGeocoder(given: Variables): GeocoderConfig | undefined {
   if (key === undefined && given.GEOCODER_KEY_HEADER !== undefined) {
     throw new ConfigError("GEOCODER_KEY: must be set for GEOCODER_KEY_HEADER");
   }
-  return {
-    kind,
-    url,
-    key:
-      key === undefined
-        ? undefined
-        : { header: given.GEOCODER_KEY_HEADER ?? "Authorization", value: key },
-    attribution: given.GEOCODER_ATTRIBUTION,
-  };
-}
-
-function isBaseUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol, username, password, search, hash } = new URL(text);
-  return /^https?:$/.test(protocol) && [username, password, search, hash].every((it) => it === "");
+  const header = given.GEOCODER_KEY_HEADER ?? "Authorization";
+  const attribution = given.GEOCODER_ATTRIBUTION;
+  return { kind, url, key: key === undefined ? undefined : { header, value: key }, attribution };
 }

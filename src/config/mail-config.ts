@@ -1,69 +1,37 @@
 import { z } from "zod";
-import { ConfigError, SECRET } from "./tracing-config.ts";
-
-/** How mails are sent. */
-export interface MailConfig {
-  /** The mail server, `smtp://` or `smtps://`, with user and password if it wants them. */
-  readonly smtpUrl: string;
-  /** From whom mails come: an address, or a name with an address in angle brackets. */
-  readonly from: string;
-}
+import { addressLike, requireSet, SECRET } from "./variables.ts";
 
 /** An address, or a name with an address in angle brackets. */
 const FROM = /^(?:[^\s<>@,;]+@[^\s<>@,;]+|[^<>@,;\r\n]*<[^\s<>@,;]+@[^\s<>@,;]+>)$/;
 
-/** The variables of mails. */
 export const MAIL_VARIABLES = {
-  SMTP_URL: z
-    .string()
-    .refine(isSmtpUrl, {
-      error: "must be an address such as smtps://user:password@smtp.example.org:465",
-    })
+  SMTP_URL: addressLike("smtps://user:password@smtp.example.org:465", isSmtpUrl)
     .optional()
     .meta(SECRET),
   MAIL_FROM: z
     .string()
     .trim()
-    .regex(FROM, {
-      error: "must be an address such as Shipments <no-reply@example.org>",
-    })
+    .regex(FROM, { error: "must be an address such as Shipments <no-reply@example.org>" })
     .optional(),
 };
-
-/** What decides how mails are sent. */
-interface MailVariables {
-  readonly SMTP_URL?: string | undefined;
-  readonly MAIL_FROM?: string | undefined;
+type Variables = z.output<z.ZodObject<typeof MAIL_VARIABLES>> & {
   readonly PUBLIC_URL?: string | undefined;
-}
+};
 
-/**
- * How mails are sent; undefined when they are not.
- *
- * @throws ConfigError when only a part of what mails need is set
- */
-export function readMail({ SMTP_URL, MAIL_FROM, PUBLIC_URL }: MailVariables) {
+/** @throws ConfigError when only a part of what mails need is set */
+export function readMail({ SMTP_URL, MAIL_FROM, PUBLIC_URL }: Variables) {
   if (SMTP_URL === undefined) return undefined;
   // The links in mails lead to the public address.
-  const missing = Object.entries({ MAIL_FROM, PUBLIC_URL }).filter(
-    ([, value]) => value === undefined,
-  );
-  if (missing.length > 0) {
-    const faults = missing.map(([name]) => `${name}: must be set for sending mails by SMTP_URL`);
-    throw new ConfigError(faults.join("\n"));
-  }
-  return { smtpUrl: SMTP_URL, from: MAIL_FROM! } satisfies MailConfig;
+  const { MAIL_FROM: from } = requireSet({ MAIL_FROM, PUBLIC_URL }, "sending mails by SMTP_URL");
+  return { smtpUrl: SMTP_URL, from };
 }
 
-function isSmtpUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol, hostname, pathname, search, hash, username, password } = new URL(text);
+function isSmtpUrl({ protocol, hostname, pathname, search, hash, username, password }: URL) {
   return (
     /^smtps?:$/.test(protocol) &&
     hostname !== "" &&
     /^\/?$/.test(pathname) &&
-    search === "" &&
-    hash === "" &&
+    search + hash === "" &&
     (username === "") === (password === "") &&
     [username, password].every(isDecodable)
   );

@@ -1,9 +1,8 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { z } from "zod";
 import type { MapTiles } from "../domain/map-tiles.ts";
-import { ConfigError, SECRET } from "./tracing-config.ts";
+import { ConfigError, SECRET } from "./variables.ts";
 
-/** The variables of maps. */
 export const MAP_VARIABLES = {
   MAP_TILES_URL: z
     .string()
@@ -25,20 +24,10 @@ export const MAP_VARIABLES = {
     .max(200, { error: "must have at most 200 characters" })
     .optional(),
 };
+type Variables = z.output<z.ZodObject<typeof MAP_VARIABLES>>;
 
-/** What decides where the images of maps come from. */
-interface MapVariables {
-  readonly MAP_TILES_URL?: string | undefined;
-  readonly MAP_TILES_FILE?: string | undefined;
-  readonly MAP_TILES_ATTRIBUTION?: string | undefined;
-}
-
-/**
- * Where the images of maps come from; undefined when there are none.
- *
- * @throws ConfigError when two sources are set, or only a part of what one needs
- */
-export function readMapTiles(read: MapVariables): MapTiles | undefined {
+/** @throws ConfigError when two sources of images are set, or only a part of what one needs */
+export function readMapTiles(read: Variables): MapTiles | undefined {
   const { MAP_TILES_URL: url, MAP_TILES_FILE: file, MAP_TILES_ATTRIBUTION: attribution } = read;
   if (url !== undefined && file !== undefined) {
     throw new ConfigError("MAP_TILES_URL and MAP_TILES_FILE are both set: set one of them");

@@ -3,7 +3,8 @@ export const MAX_CHARACTERS = 200;
 
 /**
  * Which of `names` somebody who wrote `name` most likely meant: one that differs by case and separators alone, or else
- * by one typing error, or two from eight characters on. Undefined where none is so near, or several are equally near.
+ * by one typing error, or two from eight characters on unless they make another word. Undefined where none is so near,
+ * or several are equally near.
  */
 export function nearestName(name: string, names: Iterable<string>): string | undefined {
   if (name.length > MAX_CHARACTERS) return undefined;
@@ -16,7 +17,16 @@ export function nearestName(name: string, names: Iterable<string>): string | und
     if (errors <= fewest) nearest.push(candidate);
     fewest = Math.min(fewest, errors);
   }
-  return nearest.length === 1 ? nearest[0] : undefined;
+  const [only, another] = nearest;
+  if (only === undefined || another !== undefined) return undefined;
+  return fewest > 1 && isAnotherWord(name, only) ? undefined : only;
+}
+
+/** Whether they differ by one short word alone: `OPERATIONS_HOST` is not `OPERATIONS_PORT`. */
+function isAnotherWord(a: string, b: string): boolean {
+  const [words, others] = [wordsOf(a), wordsOf(b)];
+  const [word, another] = words.filter((it, i) => it !== others[i]);
+  return words.length === others.length && another === undefined && word!.length < 8;
 }
 
 /**

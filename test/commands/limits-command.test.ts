@@ -33,17 +33,6 @@ test("a workspace has the default limits until its operator sets others, class b
   });
 });
 
-test.each([["set", "--class", "read", "--rate", "1"], ["show"]])(
-  "limits %s refuses a workspace that does not exist",
-  async (...args) => {
-    expect(await runCommand(["limits", ...args, "--workspace", "999"], environment)).toEqual({
-      code: 1,
-      stdout: "",
-      stderr: "There is no workspace 999.\n",
-    });
-  },
-);
-
 test.each([
   ["an unknown class", ["--class", "everything", "--rate", "1"]],
   ["no rate", ["--class", "read"]],

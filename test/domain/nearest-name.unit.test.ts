@@ -22,6 +22,7 @@ test.each([
   "REDIS_SERVICE_PORT",
   "PATH",
   "DATABASE",
+  "GRPC_HOST",
   "",
   "P",
   "X".repeat(1e6),

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { GeocoderConfig } from "../../src/config/geocoder-config.ts";
+import type { Config } from "../../src/config/config.ts";
 import type { GeocoderKind } from "../../src/features/addresses/geocoder-client.ts";
 import { whenOver } from "./when-over.ts";
 
@@ -92,7 +92,7 @@ interface Asked {
 export interface GeocoderStandIn {
   readonly url: string;
   /** What has a service ask it. */
-  readonly settings: { readonly geocoder: GeocoderConfig };
+  readonly settings: { readonly geocoder: NonNullable<Config["geocoder"]> };
   readonly asked: Asked[];
   /** How it answers from now on; undefined for as it should. */
   answer: ((response: ServerResponse) => void) | undefined;

@@ -3,13 +3,13 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Provider } from "oidc-provider";
-import type { OidcConfig } from "../../src/config/config.ts";
+import type { Config } from "../../src/config/config.ts";
 import { whenOver } from "./when-over.ts";
 
 /** An identity provider on this machine, at which anybody can sign in under any name. */
 export interface IdentityProvider {
   /** How a service is configured that has people sign in here. */
-  readonly config: OidcConfig;
+  readonly config: NonNullable<Config["oidc"]>;
   /** Stops taking requests. */
   stop(): Promise<void>;
   /** Takes requests again, at the same address; whoever had signed in is forgotten. */

@@ -1,0 +1,121 @@
+import { Command, InvalidArgumentError, Option } from "commander";
+import { readConfig } from "../config/config.ts";
+import { migrateWhenReachable } from "../db/migrate.ts";
+import { createOrm, type EntityManager } from "../db/orm.ts";
+import { acquireEmbeddedPostgres, type Lease } from "../embedded-postgres/embedded-postgres.ts";
+import { ENTITIES } from "../server/entities.ts";
+
+/** A command that could not be done, for a reason the operator can act on; the message is shown as it is. */
+export class CommandRefused extends Error {}
+
+export interface CommandResult {
+  /** For programs. */
+  readonly json: object;
+  /** For people. */
+  readonly lines: readonly string[];
+}
+
+/** The database that the environment names, migrated. */
+export interface CommandDatabase {
+  readonly em: EntityManager;
+  readonly url: string;
+  /** The migrations that were applied just now. */
+  readonly migrated: readonly string[];
+}
+
+/** A command of several, such as `key`. */
+export function commandGroup(
+  name: string,
+  description: string,
+  ...commands: readonly Command[]
+): Command {
+  const group = new Command(name).description(description);
+  for (const command of commands) group.addCommand(command);
+  return group;
+}
+
+/**
+ * A command that runs on the database and prints its result on standard output: lines, or with `--json` one
+ * JSON object.
+ *
+ * @param usage the name, then its arguments, as in `publish <file>`
+ * @param options besides `--json`, in the order in which help lists them
+ * @param waitMs how long to wait for a database that cannot be reached, in milliseconds
+ */
+export function databaseCommand<Given extends object>(
+  usage: string,
+  description: string,
+  options: readonly Option[],
+  run: (
+    database: CommandDatabase,
+    given: Given & { readonly json: boolean },
+    argument: string,
+  ) => Promise<CommandResult>,
+  waitMs = 0,
+): Command {
+  const [name, argument] = usage.split(" ");
+  const command = new Command(name).description(description);
+  if (argument !== undefined) command.argument(argument);
+  for (const option of [...options, jsonOption()]) command.addOption(option);
+  return command.action(async () => {
+    const given = command.opts<Given & { json: boolean }>();
+    await withDatabase(waitMs, async (database) => {
+      printResult(given.json, await run(database, given, command.args[0]!));
+    });
+  });
+}
+
+export function jsonOption(): Option {
+  return new Option("--json", "print one JSON object").default(false);
+}
+
+export function printResult(json: boolean, result: CommandResult): void {
+  process.stdout.write(`${json ? JSON.stringify(result.json) : result.lines.join("\n")}\n`);
+}
+
+/** An option that is a whole number from `least` to `most`. */
+export function wholeNumber(
+  flags: string,
+  description: string,
+  [least, most]: readonly [number, number],
+): Option {
+  return new Option(flags, description).argParser((text) => {
+    const value = /^\d{1,16}$/.test(text) ? Number(text) : NaN;
+    if (value >= least && value <= most) return value;
+    throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
+  });
+}
+
+async function withDatabase(
+  waitMs: number,
+  use: (database: CommandDatabase) => Promise<void>,
+): Promise<void> {
+  const { databaseUrl, dataDir, warnings } = readConfig(process.env);
+  // Other misspelt names are said by `serve` alone; these lead a command to another database.
+  const ofDatabase =
+    databaseUrl === undefined ? warnings.filter((it) => / reads DATA/.test(it)) : [];
+  for (const warning of ofDatabase) process.stderr.write(`${warning}\n`);
+  const lease = databaseUrl === undefined ? await acquireForRun(dataDir) : undefined;
+  const url = databaseUrl ?? lease!.url;
+  const orm = createOrm(url, { entities: ENTITIES });
+  try {
+    const migrated = await migrateWhenReachable(url, {
+      onWaiting: (reason) => process.stderr.write(`waiting for the database: ${reason}\n`),
+      withinMs: waitMs,
+    });
+    await use({ em: orm.em, url, migrated });
+  } finally {
+    await orm.close();
+    await lease?.release();
+  }
+}
+
+/** Leases the embedded PostgreSQL; a signal that ends the command releases it first. */
+async function acquireForRun(dataDir: string): Promise<Lease> {
+  const acquiring = acquireEmbeddedPostgres(dataDir);
+  const end = () => {
+    void acquiring.then((lease) => lease.release()).finally(() => process.exit(1));
+  };
+  process.on("SIGINT", end).on("SIGTERM", end);
+  return acquiring;
+}

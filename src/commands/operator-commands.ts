@@ -1,0 +1,151 @@
+import { AuditService } from "../../gen/shipments/admin/v1/audit_service_pb.js";
+import { OperatorService } from "../../gen/shipments/admin/v1/operator_service_pb.js";
+import { commandGroup } from "./command.ts";
+import {
+  LAST4,
+  OPERATOR,
+  pick,
+  replacedLine,
+  required,
+  rpcCommand,
+  signInLines,
+  type ResponseJson,
+} from "./rpc-command.ts";
+
+const { method } = OperatorService;
+
+type Operator = NonNullable<ResponseJson<typeof method.getOperator>["data"]>;
+
+export const operatorCommand = commandGroup(
+  "operator",
+  "those who run the platform",
+  rpcCommand(
+    "create",
+    "add an operator and its first key",
+    method.createOperator,
+    {
+      name: ["--name <name>", "who it is"],
+      kind: ["--kind <kind>", "what it is"],
+      email: ["--email <email>", "its email, which a person needs"],
+      role: ["--role <role>", "what it may do"],
+    },
+    ({ data, operator_key }) => ({
+      json: { operator: operatorJson(data!), operator_key },
+      lines: [
+        `Operator ${data!.id}: ${data!.name}, ${data!.role}`,
+        `Its key, shown this once: ${operator_key}`,
+      ],
+    }),
+  ),
+  rpcCommand(
+    "list",
+    "list the operators and their working keys",
+    method.listOperators,
+    { include_revoked: ["--all", "those that were revoked too"] },
+    ({ data }) => ({
+      json: { operators: data.map(operatorJson) },
+      lines: data.length === 0 ? ["No operators yet."] : data.map(operatorLine),
+    }),
+  ),
+  rpcCommand(
+    "create-key",
+    "make one more key, beside the operator's others",
+    method.createOperatorKey,
+    { operator: OPERATOR, name: ["--name <name>", "what the key is for"] },
+    ({ operator_key }) => ({
+      json: { operator_key },
+      lines: [`The new key, shown this once: ${operator_key}`],
+    }),
+  ),
+  rpcCommand(
+    "rotate",
+    "make a new key; the one that it replaces, or all others, end after the overlap",
+    method.rotateOperatorKey,
+    {
+      operator: OPERATOR,
+      last4: LAST4,
+      overlap_seconds: ["--overlap <seconds>", "how long what is replaced goes on working"],
+    },
+    ({ operator_key }, { last4, overlap_seconds }) => ({
+      json: { operator_key },
+      lines: [
+        `The new key, shown this once: ${operator_key}`,
+        replacedLine(overlap_seconds, "operator", last4),
+      ],
+    }),
+  ),
+  rpcCommand(
+    "revoke-key",
+    "end one key of an operator now",
+    method.revokeOperatorKey,
+    { operator: OPERATOR, last4: required(LAST4) },
+    ({ data }, { last4 }) => ({
+      json: { operator: operatorJson(data!) },
+      lines: [`Revoked ...${last4}.`],
+    }),
+  ),
+  rpcCommand(
+    "sign-in",
+    "give an operator that is a person a link to sign in by",
+    method.createOperatorSignInLink,
+    { operator: OPERATOR },
+    ({ data, sign_in_path }) => ({
+      json: { operator: operatorJson(data!), sign_in_path },
+      lines: [`Operator ${data!.id}: ${data!.name}, ${data!.email}`, ...signInLines(sign_in_path)],
+    }),
+  ),
+  rpcCommand(
+    "revoke",
+    "end all keys of an operator, for good",
+    method.revokeOperator,
+    { operator: OPERATOR },
+    ({ data }) => ({
+      json: { operator: operatorJson(data!) },
+      lines: [`Operator ${data!.id} can call no more.`],
+    }),
+  ),
+);
+
+function operatorJson(operator: Operator) {
+  return {
+    ...pick(operator, "id", "name", "email", "kind", "role", "revoked_at"),
+    keys: operator.keys.map((key) => pick(key, "name", "last4", "ends_at")),
+  };
+}
+
+function operatorLine({ id, name, email, role, revoked_at: revokedAt, keys }: Operator): string {
+  const listed = keys.map(({ last4, ends_at: endsAt }) =>
+    endsAt === null ? `...${last4}` : `...${last4} until ${endsAt}`,
+  );
+  const state = revokedAt === null ? listed.join(", ") : `revoked ${revokedAt}`;
+  return `${id}  ${name}  ${email ?? "no email"}  ${role}  ${state}`;
+}
+
+const { listAuditEntries } = AuditService.method;
+
+export const auditCommand = commandGroup(
+  "audit",
+  "who changed what",
+  rpcCommand(
+    "list",
+    "list the last administrative changes, newest first",
+    listAuditEntries,
+    {
+      after: ["--after <id>", "those after this entry, oldest first; 0 for the first"],
+      page_size: ["--limit <count>", "how many; 25 unless you say"],
+    },
+    ({ data }) => ({
+      json: { audit_entries: data },
+      lines: data.length === 0 ? ["No changes yet."] : data.map(auditLine),
+    }),
+  ),
+);
+
+function auditLine(entry: ResponseJson<typeof listAuditEntries>["data"][number]): string {
+  const { created_at: createdAt, actor, action, subject, changes } = entry;
+  const changed = changes.map(
+    ({ field, before, after }) => `${field}: ${before ?? "nothing"} -> ${after ?? "nothing"}`,
+  );
+  const who = `${actor!.name} (${actor!.kind})`;
+  return [createdAt, who, action, subject, changed.join(", ")].join("  ").trimEnd();
+}

@@ -1,0 +1,288 @@
+import { Option } from "commander";
+import {
+  NewRateLimitSchema,
+  WorkspaceAdminService,
+} from "../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
+import { LIMIT_CLASSES } from "../domain/rate-limit.ts";
+import { findConnection } from "../features/payments/payment-connections.ts";
+import { commandGroup, databaseCommand, type CommandResult } from "./command.ts";
+import {
+  callRpc,
+  fieldOption,
+  LAST4,
+  pick,
+  replacedLine,
+  required,
+  rpcCommand,
+  signInLines,
+  TEST,
+  withIds,
+  WORKSPACE,
+  type Given,
+  type ResponseJson,
+} from "./rpc-command.ts";
+
+const { method } = WorkspaceAdminService;
+const NAME = ["--name <name>", "the workspace's name"] as const;
+const KEY_NAME = ["--name <name>", "the program that it is for"] as const;
+const SCOPE = ["--scope <scope>", "what it may be used for"] as const;
+
+type Keys = ResponseJson<typeof method.listWorkspaceApiKeys>["data"];
+type Workspace = NonNullable<ResponseJson<typeof method.getWorkspace>["data"]>;
+
+export const workspaceCommand = commandGroup(
+  "workspace",
+  "the teams that book",
+  rpcCommand(
+    "create",
+    "make a workspace and its first API keys, one for tests",
+    method.createWorkspace,
+    { name: NAME, payment_provider: ["--payment-provider <provider>", "the payment provider"] },
+    ({ data, api_key, test_api_key }) => ({
+      json: { workspace: pick(data!, "id", "name"), api_key, test_api_key },
+      lines: [
+        `Workspace ${data!.id}: ${data!.name}`,
+        `Its key, shown this once: ${api_key}`,
+        `Its key for tests, shown this once: ${test_api_key}`,
+      ],
+    }),
+  ),
+  rpcCommand(
+    "list",
+    "list the workspaces, their payment providers and working keys",
+    method.listWorkspaces,
+    {},
+    async ({ data }, _, em) => {
+      const workspaces: object[] = [];
+      const lines: string[] = [];
+      for (const workspace of data.toSorted((a, b) => a.id - b.id)) {
+        const { data: keys } = await callRpc(em, method.listWorkspaceApiKeys, {
+          workspace: workspace.id,
+        });
+        workspaces.push({
+          ...pick(workspace, "id", "name", "payment_provider"),
+          keys: keys.map((key) => pick(key, "name", "last4", "scope", "ends_at")),
+        });
+        lines.push(workspaceLine(workspace, keys));
+      }
+      return { json: { workspaces }, lines: lines.length > 0 ? lines : ["No workspaces yet."] };
+    },
+  ),
+  rpcCommand(
+    "rename",
+    "give a workspace another name",
+    method.renameWorkspace,
+    { workspace: WORKSPACE, name: NAME },
+    ({ data }) => ({
+      json: { workspace: pick(data!, "id", "name") },
+      lines: [`Workspace ${data!.id}: ${data!.name}`],
+    }),
+  ),
+  rpcCommand(
+    "time-zone",
+    "set the time zone whose days a workspace's reports are by",
+    method.updateWorkspaceTimeZone,
+    {
+      workspace: WORKSPACE,
+      time_zone: ["--time-zone <name>", "such as Europe/Berlin, or UTC"],
+    },
+    ({ data }) => ({
+      json: { workspace: data!.id, ...pick(data!, "time_zone") },
+      lines: [`The time zone of workspace ${data!.id} is ${data!.time_zone}.`],
+    }),
+  ),
+  rpcCommand(
+    "suspend",
+    "refuse all calls of a workspace until it is resumed",
+    method.suspendWorkspace,
+    { workspace: WORKSPACE },
+    ({ data }) => ({
+      json: { workspace: data!.id, ...pick(data!, "suspended_at") },
+      lines: [`Workspace ${data!.id} has been suspended since ${data!.suspended_at}.`],
+    }),
+  ),
+  rpcCommand(
+    "resume",
+    "take the calls of a suspended workspace again",
+    method.resumeWorkspace,
+    { workspace: WORKSPACE },
+    ({ data }) => ({
+      json: { workspace: data!.id, ...pick(data!, "suspended_at") },
+      lines: [`Workspace ${data!.id} is not suspended.`],
+    }),
+  ),
+);
+
+function workspaceLine(workspace: Workspace, keys: Keys): string {
+  const { id, name, payment_provider: provider, suspended_at: since } = workspace;
+  const listed = keys.map(({ last4, scope, ends_at: endsAt }) => {
+    const until = endsAt === null ? "" : ` until ${endsAt}`;
+    return `...${last4}${scope === "read_only" ? " read-only" : ""}${until}`;
+  });
+  const suspended = since === null ? "" : `  suspended since ${since}`;
+  return `${id}  ${name}  ${provider ?? "no payment provider"}  ${listed.join(", ") || "no key"}${suspended}`;
+}
+
+export const paymentProviderCommand = commandGroup(
+  "payment-provider",
+  "through whom workspaces are paid",
+  rpcCommand(
+    "connect",
+    "connect a payment provider, so that the workspace can book",
+    method.connectPaymentProvider,
+    { workspace: WORKSPACE, payment_provider: ["--provider <provider>", "the payment provider"] },
+    ({ data }) => ({
+      json: { workspace: data!.id, ...pick(data!, "payment_provider") },
+      lines: [`Workspace ${data!.id} is paid through ${data!.payment_provider}.`],
+    }),
+  ),
+  rpcCommand(
+    "show",
+    "show whether the provider takes payments, and what it still has to know",
+    method.getWorkspace,
+    { workspace: WORKSPACE, test: TEST },
+    async ({ data }, _, em) => {
+      const workspace = data!.id;
+      const connection = await findConnection(em.fork(), workspace);
+      const { provider = null, state = "none", account = null, missing = [] } = connection ?? {};
+      const live = connection?.live ?? null;
+      const words = [state, account && `account ${account}`];
+      if (live !== null) words.push(live ? "live mode" : "test mode");
+      return {
+        json: { workspace, payment_provider: provider, state, account, live, missing },
+        lines: [
+          provider === null
+            ? `Workspace ${workspace} has no payment provider.`
+            : `Workspace ${workspace} is paid through ${provider}: ${words.filter(Boolean).join(", ")}.`,
+          ...(missing.length === 0 ? [] : [`It still has to know: ${missing.join(", ")}`]),
+        ],
+      };
+    },
+  ),
+  rpcCommand(
+    "disconnect",
+    "disconnect it again, so that the workspace books nothing more",
+    method.disconnectPaymentProvider,
+    { workspace: WORKSPACE },
+    ({ data }) => ({
+      json: { workspace: data!.id, ...pick(data!, "payment_provider") },
+      lines: [`Workspace ${data!.id} has no payment provider.`],
+    }),
+  ),
+);
+
+const { field } = NewRateLimitSchema;
+
+export const limitsCommand = commandGroup(
+  "limits",
+  "how often workspaces may call",
+  databaseCommand<Given>(
+    "set",
+    "limit how often a workspace may call one class of methods",
+    [
+      fieldOption(method.getWorkspace.input.field.workspace, ...WORKSPACE),
+      new Option(...TEST),
+      required(["--class <class>", "quote, read or write"]).choices(LIMIT_CLASSES),
+      fieldOption(field.rate, "--rate <calls>", "calls a second"),
+      fieldOption(field.burst, "--burst <calls>", "calls at once after a rest; twice the rate"),
+    ],
+    async ({ em }, { workspace, test, class: limitClass, ...limit }) => {
+      const fields = { [limitClass as string]: pick(limit, "rate", "burst") };
+      const request = { ...(await withIds(em, { workspace, test })), ...fields };
+      return limitsResult(await callRpc(em, method.updateWorkspaceLimits, request));
+    },
+  ),
+  rpcCommand(
+    "show",
+    "print a workspace's limits",
+    method.getWorkspace,
+    { workspace: WORKSPACE, test: TEST },
+    limitsResult,
+  ),
+);
+
+function limitsResult({ data }: { readonly data: Workspace | null }): CommandResult {
+  const { id: workspace, limits } = data!;
+  const lines = LIMIT_CLASSES.map((name) => {
+    const { rate, burst } = limits![name]!;
+    return `${name}: ${rate} a second, ${burst} at once`;
+  });
+  return { json: { workspace, limits }, lines };
+}
+
+export const keyCommand = commandGroup(
+  "key",
+  "the secret keys of workspaces",
+  rpcCommand(
+    "create",
+    "make one more key, beside the others",
+    method.createWorkspaceApiKey,
+    { workspace: WORKSPACE, test: TEST, name: KEY_NAME, scope: SCOPE },
+    ({ data, api_key }) => ({
+      json: { ...keyJson(data!), api_key },
+      lines: [`The new key, shown this once: ${api_key}`, keyLine(data!)],
+    }),
+  ),
+  rpcCommand(
+    "update",
+    "give a key another name or scope",
+    method.updateWorkspaceApiKey,
+    { workspace: WORKSPACE, test: TEST, last4: required(LAST4), name: KEY_NAME, scope: SCOPE },
+    ({ data }) => ({ json: keyJson(data!), lines: [keyLine(data!)] }),
+  ),
+  rpcCommand(
+    "rotate",
+    "make a new key; the others end after the overlap",
+    method.rotateWorkspaceApiKeys,
+    {
+      workspace: WORKSPACE,
+      test: TEST,
+      overlap_seconds: ["--overlap <seconds>", "how long the other keys go on working"],
+    },
+    ({ api_key }, { overlap_seconds }) => ({
+      json: { api_key },
+      lines: [
+        `The new key, shown this once: ${api_key}`,
+        replacedLine(overlap_seconds, "workspace"),
+      ],
+    }),
+  ),
+  rpcCommand(
+    "revoke",
+    "end a key now",
+    method.revokeWorkspaceApiKey,
+    { workspace: WORKSPACE, test: TEST, last4: required(LAST4) },
+    () => ({ json: { revoked: 1 }, lines: ["Revoked 1."] }),
+  ),
+);
+
+function keyJson(key: Keys[number]) {
+  return { key: pick(key, "id", "name", "last4", "scope") };
+}
+
+function keyLine({ last4, name, scope }: Keys[number]): string {
+  return `Key ...${last4}: ${name ?? "unnamed"}, ${scope}`;
+}
+
+export const memberCommand = commandGroup(
+  "member",
+  "the people who act for workspaces",
+  rpcCommand(
+    "invite",
+    "make a person a member, or give a member a new link to sign in by",
+    method.inviteWorkspaceMember,
+    {
+      workspace: WORKSPACE,
+      email: ["--email <email>", "the person's email"],
+      name: ["--name <name>", "the person's name; the part before the @ unless you say"],
+      role: ["--role <role>", "admin for the first member, else viewer, unless you say"],
+    },
+    ({ data, sign_in_path }) => ({
+      json: { member: pick(data!, "person", "email", "name", "role"), sign_in_path },
+      lines: [
+        `Member ${data!.person}: ${data!.name}, ${data!.email}, ${data!.role}`,
+        ...signInLines(sign_in_path),
+      ],
+    }),
+  ),
+);
