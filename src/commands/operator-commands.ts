@@ -2,11 +2,10 @@ import { AuditService } from "../../gen/shipments/admin/v1/audit_service_pb.js";
 import { OperatorService } from "../../gen/shipments/admin/v1/operator_service_pb.js";
 import { commandGroup } from "./command.ts";
 import {
-  LAST4,
+  last4Option,
   OPERATOR,
   pick,
   replacedLine,
-  required,
   rpcCommand,
   signInLines,
   type ResponseJson,
@@ -63,7 +62,7 @@ export const operatorCommand = commandGroup(
     method.rotateOperatorKey,
     {
       operator: OPERATOR,
-      last4: LAST4,
+      last4: last4Option(),
       overlap_seconds: ["--overlap <seconds>", "how long what is replaced goes on working"],
     },
     ({ operator_key }, { last4, overlap_seconds }) => ({
@@ -78,7 +77,7 @@ export const operatorCommand = commandGroup(
     "revoke-key",
     "end one key of an operator now",
     method.revokeOperatorKey,
-    { operator: OPERATOR, last4: required(LAST4) },
+    { operator: OPERATOR, last4: last4Option().makeOptionMandatory() },
     ({ data }, { last4 }) => ({
       json: { operator: operatorJson(data!) },
       lines: [`Revoked ...${last4}.`],

@@ -63,11 +63,11 @@ export const WORKSPACE: Spec = ["--workspace <id>", "the workspace's id"];
 export const OPERATOR: Spec = ["--operator <id>", "the operator's id"];
 export const TEST: Spec = ["--test", "of its test twin, whose keys begin with shp_test_"];
 /** Names a key, in the place of its id. */
-export const LAST4: Spec = ["--last4 <characters>", "the key's last four characters"];
-
-/** An option that has to be given, for what is no field. */
-export function required([flags, description]: Spec): Option {
-  return new Option(flags, description).makeOptionMandatory();
+export function last4Option(): Option {
+  return new Option("--last4 <characters>", "the key's last four characters").argParser((text) => {
+    if (/^[0-9A-Za-z]{4}$/.test(text)) return text;
+    throw new InvalidArgumentError("It must be four letters or digits.");
+  });
 }
 
 /**

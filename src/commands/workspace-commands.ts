@@ -9,10 +9,9 @@ import { commandGroup, databaseCommand, type CommandResult } from "./command.ts"
 import {
   callRpc,
   fieldOption,
-  LAST4,
+  last4Option,
   pick,
   replacedLine,
-  required,
   rpcCommand,
   signInLines,
   TEST,
@@ -182,7 +181,9 @@ export const limitsCommand = commandGroup(
     [
       fieldOption(method.getWorkspace.input.field.workspace, ...WORKSPACE),
       new Option(...TEST),
-      required(["--class <class>", "quote, read or write"]).choices(LIMIT_CLASSES),
+      new Option("--class <class>", "quote, read or write")
+        .choices(LIMIT_CLASSES)
+        .makeOptionMandatory(),
       fieldOption(field.rate, "--rate <calls>", "calls a second"),
       fieldOption(field.burst, "--burst <calls>", "calls at once after a rest; twice the rate"),
     ],
@@ -227,7 +228,13 @@ export const keyCommand = commandGroup(
     "update",
     "give a key another name or scope",
     method.updateWorkspaceApiKey,
-    { workspace: WORKSPACE, test: TEST, last4: required(LAST4), name: KEY_NAME, scope: SCOPE },
+    {
+      workspace: WORKSPACE,
+      test: TEST,
+      last4: last4Option().makeOptionMandatory(),
+      name: KEY_NAME,
+      scope: SCOPE,
+    },
     ({ data }) => ({ json: keyJson(data!), lines: [keyLine(data!)] }),
   ),
   rpcCommand(
@@ -251,7 +258,7 @@ export const keyCommand = commandGroup(
     "revoke",
     "end a key now",
     method.revokeWorkspaceApiKey,
-    { workspace: WORKSPACE, test: TEST, last4: required(LAST4) },
+    { workspace: WORKSPACE, test: TEST, last4: last4Option().makeOptionMandatory() },
     () => ({ json: { revoked: 1 }, lines: ["Revoked 1."] }),
   ),
 );

@@ -22,11 +22,12 @@ export function nearestName(name: string, names: Iterable<string>): string | und
   return fewest > 1 && isAnotherWord(name, only) ? undefined : only;
 }
 
-/** Whether they differ by one short word alone: `OPERATIONS_HOST` is not `OPERATIONS_PORT`. */
+/** Whether they differ by one short word alone, which begins otherwise: `OPERATIONS_HOST` is not `OPERATIONS_PORT`. */
 function isAnotherWord(a: string, b: string): boolean {
   const [words, others] = [wordsOf(a), wordsOf(b)];
-  const [word, another] = words.filter((it, i) => it !== others[i]);
-  return words.length === others.length && another === undefined && word!.length < 8;
+  const [at, more] = words.flatMap((word, i) => (word === others[i] ? [] : [i]));
+  if (words.length !== others.length || at === undefined || more !== undefined) return false;
+  return words[at]!.length < 8 && words[at]![0] !== others[at]![0];
 }
 
 /**
