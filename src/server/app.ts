@@ -141,7 +141,7 @@ export function createApp(config: AppConfig, fullLog: Logger, outside: AppOverri
     notices: createNotices({ ...stores, ...payments, now }),
     keys,
     sessions,
-    signIn: createSignIn({ em, sessions, config, log, wakeMails: () => mails?.wake() }),
+    signIn: createSignIn({ em, sessions, config, log }),
     config,
     readiness,
     limiter,

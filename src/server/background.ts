@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import manifest from "../../package.json" with { type: "json" };
 import { followChanges, type ChangeFeed } from "../db/change-feed.ts";
+import type { Workers } from "../db/leased-queue.ts";
 import type { EntityManager } from "../db/orm.ts";
 import type { SecretSeal } from "../domain/secret-seal.ts";
 import type { ApiKeyCache } from "../features/api-keys/api-key-cache.ts";
@@ -9,7 +10,6 @@ import { createKeyUseRecorder } from "../features/credentials/record-key-use.ts"
 import { EVENTS_CHANNEL, type EventAnnouncer } from "../features/events/event-announcer.ts";
 import { createPaymentJobs, type PaymentJobDeps } from "../features/payments/payment-jobs.ts";
 import type { OperatorKeyCache } from "../features/operators/operator-keys.ts";
-import type { Mails } from "../features/people/send-mails.ts";
 import { createReplicaHeartbeat } from "../features/reports/replica.entity.ts";
 import type { QuoteKeys } from "../features/quotes/quote-keys.ts";
 import type { BookingRollUps } from "../features/reports/roll-up-bookings.ts";
@@ -25,6 +25,7 @@ import type { DatabaseClock } from "./database-clock.ts";
 import type { DatabaseContact } from "./database-contact.ts";
 import type { DatabaseFigures } from "./database-figures.ts";
 import type { Instruments } from "./instruments.ts";
+import type { CreateMailWorkers } from "./mails.ts";
 import { createSealSecrets, purgeExpired, repeat, repeatJob } from "./upkeep.ts";
 
 /** How often a process says that it is there, in milliseconds. */
@@ -69,7 +70,7 @@ export interface BackgroundDeps {
   readonly simulations: SimulationDeps;
   readonly deliver: Omit<DeliverDeps, "em" | "events" | "secretSeal">;
   /** Undefined when no mails are sent. */
-  readonly mails: Mails | undefined;
+  readonly mails: CreateMailWorkers | undefined;
   /** How long events are kept, in days; undefined for ever. */
   readonly eventRetentionDays?: number | undefined;
   readonly countPurge: Instruments["countPurge"];
@@ -83,6 +84,8 @@ export function createBackground(options: BackgroundDeps): Background {
   let feed: ChangeFeed | undefined;
   let deliveries: Deliveries | undefined;
   let jobs: Promise<unknown> | undefined;
+  let mailing: Promise<void> | undefined;
+  const givingUp = new AbortController();
   const keyUse = createKeyUseRecorder({
     em,
     log,
@@ -118,9 +121,10 @@ export function createBackground(options: BackgroundDeps): Background {
     async start() {
       await follow();
       signal.throwIfAborted();
-      options.mails?.start();
       deliveries = deliverWebhooks(log, { ...options, ...options.deliver });
-      jobs = runJobs(options);
+      const mails = options.mails?.(givingUp.signal);
+      mailing = mails && runWorkers(options, "sending mails was interrupted", mails);
+      jobs = Promise.all([mailing, runJobs(options)]);
       void repeat(signal, () => purgeExpired({ ...options, now: options.deliver.now }));
       void repeat(signal, createSealSecrets(em, options.secretSeal, log));
       void repeat(signal, options.databaseFigures.look);
@@ -131,7 +135,9 @@ export function createBackground(options: BackgroundDeps): Background {
     async stopDeliveries() {
       // What a provider does not answer in time is asked again by whoever comes next.
       const settled = Promise.race([jobs, sleep(GRACE_MS, undefined, { ref: false })]);
-      await Promise.all([deliveries?.close(), options.mails?.close(), settled]);
+      await Promise.all([deliveries?.close(), settled]);
+      givingUp.abort();
+      await mailing;
     },
     async close() {
       await Promise.all([keyUse.record(), reports.end(), feed?.close()]);
@@ -140,15 +146,24 @@ export function createBackground(options: BackgroundDeps): Background {
   };
 }
 
+/** Works until the process shuts down, and what was begun has ended. */
+async function runWorkers(
+  { log, shutdownSignal: signal }: BackgroundDeps,
+  failure: string,
+  { begin, idle }: Workers,
+): Promise<void> {
+  await repeatJob({ signal, log }, failure, begin);
+  await idle();
+}
+
 /** Settles payments and runs simulations until the process shuts down. */
 function runJobs(options: BackgroundDeps): Promise<unknown> {
   const { log, paymentJobs, simulations, shutdownSignal: signal } = options;
   const run = repeatJob.bind(undefined, { signal, log });
   return Promise.all([
-    ...createPaymentJobs(paymentJobs).map(async ({ begin, idle }) => {
-      await run("payments could not be looked at", begin);
-      await idle();
-    }),
+    ...createPaymentJobs(paymentJobs).map((workers) =>
+      runWorkers(options, "payments could not be looked at", workers),
+    ),
     run("simulations could not be run", () => takeDueSteps(simulations)),
   ]);
 }

@@ -1,7 +1,8 @@
 import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
 import type { EntityManager } from "../db/orm.ts";
-import { sendMails, type Mails } from "../features/people/send-mails.ts";
+import type { Workers } from "../db/leased-queue.ts";
+import { createMailWorkers } from "../features/people/send-mails.ts";
 import { createSmtpClient } from "../smtp/smtp-client.ts";
 import type { Instruments } from "./instruments.ts";
 
@@ -13,13 +14,16 @@ interface MailsDeps extends Pick<Instruments, "countMailAttempt" | "countFailedM
   readonly outside: { readonly random?: () => number };
 }
 
-/** Builds the sending of mails; undefined where none are sent. Nothing is started yet. */
-export function createMails(deps: MailsDeps): Mails | undefined {
+/** Builds what sends mails until the signal gives up attempts in flight. */
+export type CreateMailWorkers = (givingUp: AbortSignal) => Workers;
+
+/** Sets up the sending of mails; undefined where none are sent. */
+export function createMails(deps: MailsDeps): CreateMailWorkers | undefined {
   const { em, log, config, outside } = deps;
   const { mail, publicUrl } = config;
   if (mail === undefined || publicUrl === undefined) return undefined;
   const smtp = createSmtpClient({ url: mail.smtpUrl, from: mail.from });
-  return sendMails({
+  const sending = {
     em,
     log,
     publicUrl,
@@ -27,5 +31,6 @@ export function createMails(deps: MailsDeps): Mails | undefined {
     random: outside.random ?? Math.random,
     countAttempt: deps.countMailAttempt,
     countFailure: deps.countFailedMail,
-  });
+  };
+  return (givingUp) => createMailWorkers(sending, givingUp);
 }

@@ -25,12 +25,7 @@ export function createSignIn(deps: SignInDeps): SignIn {
       return true;
     },
     oidc: createOidcSignIn(deps),
-    byMail:
-      config.mail &&
-      (async (email) => {
-        await requestSignInMail(em, email);
-        deps.wakeMails();
-      }),
+    byMail: config.mail && ((email) => requestSignInMail(em, email)),
   };
 }
 
@@ -39,8 +34,6 @@ interface SignInDeps {
   readonly em: EntityManager;
   readonly sessions: Pick<SessionCache, "forgetAll">;
   readonly config: Partial<Pick<Config, "publicUrl" | "oidc" | "mail">>;
-  /** Called when there may be a mail to send. */
-  readonly wakeMails: () => void;
   readonly log: Logger;
 }
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
+import { createWorkers, type WorkItem, type Workers } from "../../db/leased-queue.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { deleteInBatches, runStatement } from "../../db/statement.ts";
-import { createWaiter } from "../events/waiter.ts";
 import { acceptMails } from "./accept-mails.ts";
 import { mailContent, type MailContent } from "./mail-content.ts";
 import type { MailKind } from "./mail.entity.ts";
@@ -39,21 +39,9 @@ export interface SendMailsDeps {
   readonly countFailure: () => void;
 }
 
-/** The sending of mails by this process. */
-export interface Mails {
-  /** Begins to look for mails that are to be sent. */
-  start(): void;
-  /** Looks for what is to be sent now, since there is something. */
-  wake(): void;
-  /** Begins no more attempts, waits for those in flight, and gives up what has not ended in 3 s. */
-  close(): Promise<void>;
-}
-
-/** How often to look without being woken, in milliseconds. */
-const POLL_MS = 1_000;
 /** How many mails this process sends at the same time. */
 const AT_ONCE = 4;
-/** For how long nobody else tries what a process does, in seconds: longer than an attempt takes. */
+/** For how long no other process tries what one does, in seconds: longer than an attempt takes. */
 const LEASE_SECONDS = 60;
 /** How long a mail is worth sending, in milliseconds. */
 const LIFETIME_MS: Readonly<Record<MailKind, number>> = {
@@ -68,16 +56,16 @@ const JITTER = 0.1;
 /** How long a process rests that cannot reach the server, first and at most, in milliseconds. */
 const FIRST_REST_MS = 1_000;
 const MAX_REST_MS = 60_000;
-/** How long attempts in flight may take to finish at shutdown, in milliseconds. */
-const GRACE_MS = 3_000;
 /** How long to wait after an error of the database, in milliseconds. */
 const RETRY_MS = 1_000;
 
-const TAKE = `
+const FIND_DUE = `
+  select id::text as reference, 0 as workspace from mail
+  where state = 'waiting' and next_attempt_at <= now() order by next_attempt_at limit $1`;
+
+const LEASE = `
   update mail set attempts = attempts + 1, next_attempt_at = now() + interval '${LEASE_SECONDS} s'
-  where id in (
-    select id from mail where state = 'waiting' and next_attempt_at <= now()
-    order by next_attempt_at limit ${AT_ONCE} for update skip locked)
+  where id = $1 and state = 'waiting' and next_attempt_at <= now()
   returning id::float8 as id, kind, email, workspace_id::float8 as "workspaceId", attempts,
     (extract(epoch from created_at) * 1000)::float8 as "createdMs",
     (extract(epoch from now() - created_at) * 1000)::float8 as "ageMs"`;
@@ -101,67 +89,47 @@ interface LeasedMail {
 }
 
 /**
- * Builds what sends mails, along with other replicas, from its start until it is closed. A mail is
- * `asked` for by whoever types an email, until `acceptMails` has found that there is an account;
- * invitations begin as `waiting`. What is due is leased by moving its next attempt behind the longest
- * that an attempt takes: a process that dies leaves its mails to others, and two send none at the same
- * time. A mail is sent twice only when a process dies between the server's answer and noting it; both
- * have the same Message-ID.
+ * Builds the workers that send mails. A mail is `asked` for by whoever types an email, until `acceptMails`
+ * has found that there is an account; invitations begin as `waiting`. What is due is leased by moving its
+ * next attempt behind the longest that an attempt takes: a process that dies leaves its mails to others,
+ * and two send none at the same time. A mail is sent twice only when a process dies between the server's
+ * answer and noting it; both have the same Message-ID.
  *
  * While the server cannot be reached, a process tries a few mails, ever less often, up to once a minute.
  * A mail has failed when the server refuses it, or when it has waited for longer than it is worth sending.
+ *
+ * @param givingUp ends the attempts in flight
  */
-export function sendMails(deps: SendMailsDeps): Mails {
+export function createMailWorkers(deps: SendMailsDeps, givingUp: AbortSignal): Workers {
   const { em, log } = deps;
-  const stopping = new AbortController();
-  const givingUp = new AbortController();
   let restMs = FIRST_REST_MS;
+  let restsUntilMs = 0;
 
-  async function sendDue(): Promise<number> {
-    const mails = await runStatement<LeasedMail>(em, TAKE);
-    const outcomes = await Promise.all(mails.map((mail) => attempt(deps, mail, givingUp.signal)));
-    if (outcomes.includes("unreachable")) {
-      await sleep(restMs, undefined, { signal: stopping.signal }).catch(() => undefined);
-      restMs = Math.min(restMs * 2, MAX_REST_MS);
-    } else if (mails.length > 0) {
-      restMs = FIRST_REST_MS;
-    }
-    return mails.length === AT_ONCE ? 0 : POLL_MS;
+  async function send({ reference }: WorkItem): Promise<void> {
+    const [mail] = await runStatement<LeasedMail>(em, LEASE, [reference]);
+    const outcome = mail && (await attempt(deps, mail, givingUp));
+    const nowMs = performance.now();
+    if (outcome !== undefined && outcome !== "unreachable") restMs = FIRST_REST_MS;
+    if (outcome !== "unreachable" || nowMs < restsUntilMs) return;
+    restsUntilMs = nowMs + restMs;
+    restMs = Math.min(restMs * 2, MAX_REST_MS);
   }
 
-  const sender = createLoop(stopping.signal, log, sendDue);
-  const acceptor = createLoop(stopping.signal, log, async () => {
-    if ((await acceptMails(em)) > 0) sender.wake();
-    return POLL_MS;
-  });
-  let ended: Promise<unknown> | undefined;
-  return {
-    start() {
-      ended ??= Promise.all([sender.run(), acceptor.run()]);
+  const workers = createWorkers<WorkItem>(
+    {
+      atOnce: AT_ONCE,
+      ofWorkspace: AT_ONCE,
+      find: async (limit) =>
+        performance.now() < restsUntilMs ? [] : runStatement<WorkItem>(em, FIND_DUE, [limit]),
+      work: send,
     },
-    wake: acceptor.wake,
-    async close() {
-      stopping.abort();
-      await Promise.race([ended, sleep(GRACE_MS, undefined, { ref: false })]);
-      givingUp.abort();
-      await ended;
-    },
-  };
-}
-
-/** Does work again and again, after as many milliseconds as it gives or when woken. */
-function createLoop(signal: AbortSignal, log: Logger, work: () => Promise<number>) {
-  const { wake, wait } = createWaiter();
+    (error) => log.warn({ err: error }, "sending mails was interrupted"),
+  );
   return {
-    wake,
-    async run(): Promise<void> {
-      while (!signal.aborted) {
-        const waitMs = await work().catch((error: unknown) => {
-          log.warn({ err: error }, "sending mails was interrupted");
-          return RETRY_MS;
-        });
-        await wait(waitMs, signal);
-      }
+    ...workers,
+    async begin() {
+      await acceptMails(em);
+      return workers.begin();
     },
   };
 }
