@@ -50,24 +50,22 @@ export function checkOut(name: string): Release {
   const folder = makeTemporaryFolder("release");
   const archive = execFileSync("git", ["archive", name], { maxBuffer: 2 ** 30 });
   execFileSync("tar", ["-x", "-C", folder], { input: archive });
-  const { dependencies, scripts } = manifestIn(folder);
+  const { dependencies } = manifestIn(folder);
   if (installed(dependencies)) symlinkSync(resolve("node_modules"), join(folder, "node_modules"));
   else {
     const args = ["ci", "--omit=dev", "--ignore-scripts", "--prefer-offline"];
     execFileSync("npm", args, { cwd: folder, stdio: "pipe" });
   }
-  const program = scripts["shipments"]!.split(" ").at(-1)!;
   return {
     name,
     start: (args, environment) =>
-      startProcess(process.execPath, [program, ...args], environment, folder),
+      startProcess(process.execPath, ["src/commands/program.ts", ...args], environment, folder),
     remove: () => rmSync(folder, { recursive: true }),
   };
 }
 
 interface Manifest {
   readonly dependencies: Readonly<Record<string, string>>;
-  readonly scripts: Readonly<Record<string, string>>;
 }
 
 function manifestIn(folder: string): Manifest {
