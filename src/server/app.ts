@@ -129,7 +129,7 @@ export function createApp(config: AppConfig, fullLog: Logger, outside: AppOverri
   const { orm, em, tasks, tariffs, keys, sessions } = stores;
   const deliver = createDelivering(outside, { ...stores, ...instruments, now, allowLoopbackHttp });
   const limiter = createLimiter(config, outside, log, instruments.countFallback);
-  const addresses = createAddresses({ ...instruments, config, outside, limiter, log });
+  const addresses = createAddresses({ ...instruments, ...outside, config, limiter, log });
   const tariffVersion = tariffs.currentVersion;
   const watched = watchDatabase(em, contact, { ...outside, now });
   const readiness = createReadiness(tariffVersion, watched.degradedBecause);
