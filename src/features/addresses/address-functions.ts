@@ -1,8 +1,6 @@
-import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import {
-  AddressPrecision,
-  type AddressSchema,
+  AddressSchema,
   type AddressService,
 } from "../../../gen/shipments/v1/address_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
@@ -10,17 +8,19 @@ import { runStatement } from "../../db/statement.ts";
 import type { Point } from "../../domain/coverage/geo.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { STATES } from "../../domain/shipment/shipment-state.ts";
+import { compileToMessage } from "../../json/records.ts";
 import type { Call } from "../../pipeline/call.ts";
 import type { ServiceFunctions } from "../../pipeline/rpc.ts";
 import { listParts, readShipmentFilters, selectListed } from "../shipments/shipment-filters.ts";
 import type { AddressLookUps } from "./address-look-ups.ts";
-import type { FoundAddress } from "./geocoder.ts";
 
 export interface AddressDeps {
   readonly em: EntityManager;
   /** Undefined without a geocoder. */
   readonly addresses: AddressLookUps | undefined;
 }
+
+const toAddress = compileToMessage(AddressSchema);
 
 const DEFAULT_LIMIT = 5;
 /** How many of a customer's latest shipments are looked at. */
@@ -32,12 +32,12 @@ export const ADDRESS_FUNCTIONS: ServiceFunctions<typeof AddressService, Call, Ad
     const near = nearOf(request);
     const { search, attribution } = assertGeocoder(addresses);
     const found = await search(call, { text: query, near, limit });
-    return { data: found.map(addressMessage), attribution };
+    return { data: found.map(toAddress), attribution };
   },
 
   async reverseGeocode({ lat, lng }, call, { addresses }) {
     const { reverse, attribution } = assertGeocoder(addresses);
-    return { data: (await reverse(call, { lat, lng })).map(addressMessage), attribution };
+    return { data: (await reverse(call, { lat, lng })).map(toAddress), attribution };
   },
 
   /** Each address once, as it was used last. */
@@ -84,14 +84,4 @@ function nearOf({ lat, lng }: Partial<Point>): Point | undefined {
 function assertGeocoder(addresses: AddressLookUps | undefined): AddressLookUps {
   if (addresses === undefined) throw refuse("GEOCODER_NOT_CONFIGURED");
   return addresses;
-}
-
-const PRECISIONS = {
-  building: AddressPrecision.BUILDING,
-  street: AddressPrecision.STREET,
-  area: AddressPrecision.AREA,
-} as const;
-
-function addressMessage(found: FoundAddress): MessageInitShape<typeof AddressSchema> {
-  return { ...found, precision: PRECISIONS[found.precision] };
 }

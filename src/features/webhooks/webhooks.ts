@@ -1,21 +1,16 @@
-import { create, type JsonObject, toJson } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { type JsonObject, toJson } from "@bufbuild/protobuf";
 import {
   WebhookAttemptSchema,
   WebhookDeliverySchema,
-  WebhookDeliveryStatus,
-  WebhookDisabledReason,
+  WebhookDeliveryStatusSchema,
   WebhookSchema,
-  type Webhook as WebhookMessage,
-  type WebhookAttempt as WebhookAttemptMessage,
-  type WebhookDelivery as WebhookDeliveryMessage,
 } from "../../../gen/shipments/v1/webhook_pb.js";
 import type { WebhookService } from "../../../gen/shipments/v1/webhook_service_pb.js";
-import { inverseOf } from "../../db/columns.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import { refuse } from "../../domain/refusal.ts";
 import type { SecretSeal } from "../../domain/secret-seal.ts";
+import { compileEnumName, compileToMessage } from "../../json/records.ts";
 import type { Call } from "../../pipeline/call.ts";
 import type { ServiceFunctions } from "../../pipeline/rpc.ts";
 import { announceWorkspace } from "../events/event-announcer.ts";
@@ -23,7 +18,7 @@ import { writeEventId } from "../events/event-message.ts";
 import { insertEvents, type NewEvent, nextEvent } from "../events/insert-events.ts";
 import type { WebhookAttempt } from "./webhook-attempt.entity.ts";
 import type { DeliveryStatus, WebhookDelivery } from "./webhook-delivery.entity.ts";
-import { type DisabledReason, Webhook } from "./webhook.entity.ts";
+import { Webhook } from "./webhook.entity.ts";
 
 export interface WebhookDeps {
   readonly em: EntityManager;
@@ -55,33 +50,15 @@ export async function loadWebhook(
   return webhook;
 }
 
-const DISABLED_REASON: Readonly<Record<DisabledReason, WebhookDisabledReason>> = {
-  request: WebhookDisabledReason.REQUEST,
-  gone: WebhookDisabledReason.GONE,
-  failing: WebhookDisabledReason.FAILING,
-};
+export const deliveryStatusOf = compileEnumName<DeliveryStatus>(WebhookDeliveryStatusSchema);
 
-const STATUS: Readonly<Record<DeliveryStatus, WebhookDeliveryStatus>> = {
-  pending: WebhookDeliveryStatus.PENDING,
-  delivered: WebhookDeliveryStatus.DELIVERED,
-  failed: WebhookDeliveryStatus.FAILED,
-};
-
-export const deliveryStatusOf = inverseOf(STATUS);
+const toWebhook = compileToMessage(WebhookSchema);
+const toDelivery = compileToMessage(WebhookDeliverySchema);
+export const attemptMessage = compileToMessage(WebhookAttemptSchema);
 
 /** A webhook as callers see it, without its secrets. */
-export function webhookMessage(webhook: Webhook): WebhookMessage {
-  const { disabledReason, failingSince } = webhook;
-  return create(WebhookSchema, {
-    id: webhook.id,
-    url: webhook.url,
-    types: [...webhook.types],
-    enabled: !disabledReason,
-    disabledReason: disabledReason ? DISABLED_REASON[disabledReason] : undefined,
-    failingSince: failingSince ? timestampFromDate(failingSince) : undefined,
-    createdAt: timestampFromDate(webhook.createdAt),
-    updatedAt: timestampFromDate(webhook.updatedAt),
-  });
+export function webhookMessage(webhook: Webhook) {
+  return toWebhook({ ...webhook, enabled: !webhook.disabledReason });
 }
 
 /** Records an event of a webhook whose row is locked. */
@@ -100,40 +77,15 @@ export async function recordWebhookEvent(
 
 export type LastAttempt = Pick<WebhookAttempt, "status" | "error" | "durationMs">;
 
-/**
- * A delivery as callers see it.
- *
- * @param last undefined before the first attempt
- */
-export function deliveryMessage(
-  delivery: WebhookDelivery,
-  last?: LastAttempt,
-): WebhookDeliveryMessage {
-  const { nextAttemptAt, endedAt, subject } = delivery;
-  return create(WebhookDeliverySchema, {
-    id: BigInt(delivery.id),
+/** @param last undefined before the first attempt */
+export function deliveryMessage(delivery: WebhookDelivery, last?: LastAttempt) {
+  return toDelivery({
+    ...delivery,
     webhook: delivery.webhook.id,
     event: writeEventId(delivery),
-    type: delivery.type,
-    status: STATUS[delivery.status as DeliveryStatus],
-    attempts: delivery.attempts,
-    nextAttemptAt: nextAttemptAt ? timestampFromDate(nextAttemptAt) : undefined,
-    createdAt: timestampFromDate(delivery.createdAt),
-    endedAt: endedAt ? timestampFromDate(endedAt) : undefined,
-    shipment: delivery.type.startsWith("shipment.") ? subject : undefined,
-    lastStatus: last?.status ?? undefined,
-    lastError: last?.error ?? undefined,
+    shipment: delivery.type.startsWith("shipment.") ? delivery.subject : undefined,
+    lastStatus: last?.status,
+    lastError: last?.error,
     lastDurationMs: last?.durationMs,
-  });
-}
-
-export function attemptMessage(attempt: WebhookAttempt): WebhookAttemptMessage {
-  return create(WebhookAttemptSchema, {
-    number: attempt.number,
-    startedAt: timestampFromDate(attempt.startedAt),
-    durationMs: attempt.durationMs,
-    status: attempt.status ?? undefined,
-    error: attempt.error ?? undefined,
-    answer: attempt.answer ?? undefined,
   });
 }
