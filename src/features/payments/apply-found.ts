@@ -48,11 +48,11 @@ export function applyFound(
 }
 
 /**
- * A shipment once the account that was to be paid is closed to us, so that nobody learns what becomes of
- * its payment there; the row itself when it tells that already. Money that is on its way may still arrive,
- * so that no other page may be opened, and the price stays.
+ * A shipment once the account that was to be paid is closed to us, so that its payment there cannot be read any
+ * more; the row itself when it says so already. Money that is on its way may still arrive,
+ * so that no other checkout may be opened, and the price stays.
  *
- * @param closed the checkout, whether its page may still be paid, and why the account is closed
+ * @param closed the checkout, whether it may still be paid, and why the account is closed
  */
 export function applyClosedAccount(
   row: ShipmentRow,
@@ -91,7 +91,6 @@ export function asksForTotal(
   return amountMinor === row.totalMinor && currency === row.currency;
 }
 
-/** Whether nobody is known to have paid. */
 export function isUnpaid({ paymentStatus }: ShipmentRow): boolean {
   return paymentStatus === "awaiting_payment" || paymentStatus === "voided";
 }
@@ -166,13 +165,13 @@ function uncountedOf(
 
 function detailsOf(row: ShipmentRow, found: FoundPayment, known: KnownPayment): PaymentDetails {
   const isAwaited = row.paymentStatus === "awaiting_payment";
-  const { page } = found;
+  const { checkout } = found;
   // Amounts are told in the shipment's currency.
   const isComparable = found.currency === row.currency;
   return {
     checkout:
-      isAwaited && page !== null && asksForTotal(known, row)
-        ? { url: page.url, expiresAtMs: page.expiresAt.getTime() }
+      isAwaited && checkout !== null && asksForTotal(known, row)
+        ? { url: checkout.url, expiresAtMs: checkout.expiresAt.getTime() }
         : null,
     processing: found.status === "processing",
     error: isAwaited ? found.error : null,
@@ -186,7 +185,7 @@ function detailsOf(row: ShipmentRow, found: FoundPayment, known: KnownPayment): 
 /**
  * Why what is left did not go back; null when nothing failed, or another refund is on its way. A refund
  * by hand may be taken back, or a dispute be won after all, when the attempt that counts has sent the rest:
- * that leads to no other attempt by itself, so that somebody has to be told.
+ * that leads to no other attempt, so that it is reported.
  */
 function refundErrorOf(
   found: FoundPayment,

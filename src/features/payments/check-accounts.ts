@@ -85,12 +85,12 @@ const CLAIM = `
   returning workspace_id::float8 as workspace, provider, account, live, own_key as "ownKey", state,
     heard_until as "heardUntil"`;
 
-/** Nobody else's account that has taken its place meanwhile, and nothing that was read later. */
+/** Not another account that has replaced it, nor what was read later. */
 const WRITE = `
   update payment_connection set state = $3, missing = $4, checked_at = $5
   where workspace_id = $1 and account = $2 and checked_at <= $5`;
 
-/** Unless somebody has asked for another check meanwhile. */
+/** Unless another check was asked for since. */
 const RELEASE = `
   update payment_connection set check_at = $3 where workspace_id = $1 and check_at = $2`;
 
@@ -123,7 +123,7 @@ async function checkAccount(deps: CheckAccountsDeps, workspace: number): Promise
   await runStatement(em, RELEASE, [workspace, claimedUntil, next.toISOString()]);
 }
 
-/** Nobody else's account that has taken its place meanwhile. */
+/** Not another account that has replaced it. */
 const HEARD = `
   update payment_connection set heard_until = $3 where workspace_id = $1 and account = $2`;
 

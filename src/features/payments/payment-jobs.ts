@@ -14,10 +14,10 @@ export interface PaymentJobDeps extends SettleDeps {
   readonly settlePayment: SettlePayment;
 }
 
-/** How many payments a process looks at at once of each kind, told or not, and of one workspace. */
+/** How many payments a process looks at at once of each kind, notified or not, and of one workspace. */
 const AT_ONCE = { atOnce: 16, ofWorkspace: 8 };
 const MAX_NOTICES = 100;
-/** When to look again at a notice of something unknown, in milliseconds; then it is nobody's. */
+/** When to look again at a notice of something unknown, in milliseconds; then it is given up. */
 const UNKNOWN_RETRIES_MS = [5_000, 60_000, 10 * 60_000, 60 * 60_000];
 /** How long a process that looks at notices has for that before others do, in milliseconds. */
 const CLAIM_MS = 2 * 60_000;

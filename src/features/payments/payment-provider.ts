@@ -23,7 +23,7 @@ export interface PaymentProvider {
 export interface OnlinePayments {
   /** Why the platform itself has no account in a mode; undefined when it has. */
   platformFault(mode: Mode): string | undefined;
-  /** Why a key is none of a mode, as in "restricted_key must be ..."; undefined when it is. Calls nobody. */
+  /** Why a key is none of a mode, as in "restricted_key must be ..."; undefined when it is. Makes no call. */
   keyFault(ownKey: string, mode: Mode): string | undefined;
   /** The header that signs its notices, in lower case. */
   readonly signatureHeader: string;
@@ -32,13 +32,13 @@ export interface OnlinePayments {
    * this installation, here and below: its id is added to each, and to what is kept there with the object.
    */
   createAccount(mode: Mode, workspace: number, idempotencyKey: string): Promise<AccountAtProvider>;
-  /** A page at which somebody tells the provider what it has to know about an account. */
+  /** A link to what the provider still has to know about an account. */
   createOnboardingLink(access: AccountAccess, urls: OnboardingUrls): Promise<OnboardingLink>;
-  /** Reads an account anew; without its id, the one that the key is of. */
+  /** Reads an account; without its id, the one that the key is of. */
   readAccount(access: ModeAccess): Promise<AccountAtProvider>;
-  /** Why an amount cannot be paid there, as in "total must be ..."; undefined when it can. Calls nobody. */
+  /** Why an amount cannot be paid there, as in "total must be ..."; undefined when it can. Makes no call. */
   amountFault(amountMinor: number, currency: string): string | undefined;
-  /** Opens a page to pay at; when repeated with the same key, gives the same one. */
+  /** Opens a checkout; when repeated with the same key, gives the same one. */
   openCheckout(
     access: AccountAccess,
     checkout: NewCheckout,
@@ -46,7 +46,7 @@ export interface OnlinePayments {
   ): Promise<OpenedCheckout>;
   /** Ends a checkout that is open; does nothing to one that is not. */
   endCheckout(access: AccountAccess, checkout: string): Promise<void>;
-  /** Reads a payment anew, with its refunds and its dispute. */
+  /** Reads a payment with its refunds and its dispute. */
   findPayment(access: AccountAccess, checkout: string): Promise<FoundPayment>;
   /** Asks for a refund; when repeated with the same key, for no other one. */
   refund(access: AccountAccess, refund: NewRefund, idempotencyKey: string): Promise<void>;
@@ -56,7 +56,7 @@ export interface OnlinePayments {
    */
   listNotices(access: AccountAccess, span: NoticeSpan): Promise<ListedNotices>;
   /**
-   * Checks that a notice is the provider's, and reads it. Calls nobody.
+   * Checks that a notice is the provider's, and reads it, without a call.
    *
    * @param owner whose secrets it must be signed with
    * @returns undefined for one that is about nothing of ours
@@ -82,10 +82,10 @@ export interface OpenedCheckout {
 
 /** What a provider says of a payment. */
 export interface FoundPayment {
-  /** When the page was opened; null when it never was. */
+  /** When the checkout was opened; null when it never was. */
   readonly openedAt: Date | null;
-  /** The page to pay at; null when it cannot be paid there any more. */
-  readonly page: { readonly url: string; readonly expiresAt: Date } | null;
+  /** Null when it cannot be paid any more. */
+  readonly checkout: { readonly url: string; readonly expiresAt: Date } | null;
   /** `unpaid` while nobody has paid; `failed` when it can be paid no more. */
   readonly status: "unpaid" | "processing" | "paid" | "failed";
   /** Why the last attempt failed; null when none did. */

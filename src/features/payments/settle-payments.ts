@@ -170,7 +170,7 @@ async function reconcile(deps: SettleDeps, given: PaymentLease, end: boolean): P
     const found = isEnded && read.status === "failed" ? { ...read, error: null } : read;
     const applied = await applyToShipment(deps, leased, worker, {
       test,
-      state: found.page === null ? "closed" : "open",
+      state: found.checkout === null ? "closed" : "open",
       payment: found.payment,
       apply: (row, known, at) => applyFound(row, found, known, at),
     });
@@ -212,7 +212,7 @@ function nextAction(
   leased: LeasedPayment,
   end: boolean,
 ): "end" | "refund" | undefined {
-  if (found.page !== null) {
+  if (found.checkout !== null) {
     const isWanted = row.paymentStatus === "awaiting_payment" && asksForTotal(leased, row);
     return isWanted && !end ? undefined : "end";
   }
@@ -226,7 +226,8 @@ function nextAction(
 function nextLook(row: ShipmentRow, found: FoundPayment, now: Date): Date | null {
   const { paymentStatus, paymentDetails } = row;
   const inMs = (ms: number) => new Date(now.getTime() + ms);
-  if (found.page !== null || found.status === "processing") return inMs(untilNextLook(found, now));
+  if (found.checkout !== null || found.status === "processing")
+    return inMs(untilNextLook(found, now));
   const isRefundOpen = paymentStatus === "refund_pending" && found.status === "paid";
   if (isRefundOpen && paymentDetails?.refundError === null && found.dispute !== "open") {
     return inMs(OPEN_MS);
@@ -235,10 +236,10 @@ function nextLook(row: ShipmentRow, found: FoundPayment, now: Date): Date | null
 }
 
 /** How soon to look again at a checkout that is open, or was paid by money on its way: when it ends at the latest. */
-function untilNextLook({ page, openedAt }: FoundPayment, now: Date): number {
+function untilNextLook({ checkout, openedAt }: FoundPayment, now: Date): number {
   const ageMs = now.getTime() - (openedAt ?? now).getTime();
   const ms = Math.min(Math.max(OPEN_MS, ageMs * OF_AGE), WAITING_MS);
-  const leftMs = page === null ? ms : page.expiresAt.getTime() - now.getTime();
+  const leftMs = checkout === null ? ms : checkout.expiresAt.getTime() - now.getTime();
   return leftMs > 0 ? Math.min(ms, leftMs) : OPEN_MS;
 }
 

@@ -68,7 +68,7 @@ export async function openWantedCheckout(
 export function refusedCheckout({ message }: ProviderRefused, currency: string): FoundPayment {
   return {
     openedAt: null,
-    page: null,
+    checkout: null,
     status: "failed",
     error: message,
     reference: null,

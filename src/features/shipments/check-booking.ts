@@ -82,7 +82,7 @@ function acceptBooking(
   now: Date,
 ): AcceptedBooking {
   const { request, quote } = booking;
-  const asked = askedOf(booking);
+  const asked = requestedRoute(booking);
   const result = quoteRoute(pricing, asked.route);
   const decision = decideBooking(pricing, asked, result, now.getTime());
   const violations = [...coverageViolations(result), ...decision.violations];
@@ -111,13 +111,13 @@ function acceptBooking(
   return { ...booking, ...by, facts, route: asked.route, priced, metadata };
 }
 
-function askedOf({ request, quote }: Booking): Asked {
+function requestedRoute({ request, quote }: Booking): RequestedRoute {
   return request.quoteId === undefined
     ? { route: routeOf(request as CreateShipmentRequestValid), windows: windowsOf(request) }
     : { route: routeWithQuote(request, quote), windows: windowsWithQuote(request, quote) };
 }
 
-interface Asked {
+interface RequestedRoute {
   readonly route: Route;
   readonly windows: Ends<Span>;
 }
@@ -125,7 +125,7 @@ interface Asked {
 /** Where an end is not covered there is no schedule to decide by. */
 function decideBooking(
   pricing: Pricing,
-  { route, windows }: Asked,
+  { route, windows }: RequestedRoute,
   result: Quote,
   nowMs: number,
 ): WindowsDecision {

@@ -194,7 +194,7 @@ export const Shipment = defineEntity({
       name: "shipment_by_customer",
       expression: `create index "shipment_by_customer" on "shipment" ("workspace_id", "customer_id", "status", "payment_status", "created_at", "reference") include ("currency", "total_minor")`,
     },
-    // By payment, so that who did not pay stands in nobody's way who looks for what else failed.
+    // By payment, so that unpaid shipments do not slow the search for failures.
     listIndex("shipment_failed", "workspace", "paymentStatus", "createdAt", "reference"),
     // The customer's key begins with the workspace.
     listIndex("shipment_failed_of_customer", "customer", "createdAt", "reference"),

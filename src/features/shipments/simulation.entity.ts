@@ -3,7 +3,7 @@ import { SCENARIOS, type Scenario } from "../../domain/shipment/simulation.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 import { ofShipment } from "./shipment.entity.ts";
 
-/** What is to become of a shipment of a test twin by itself; there is none once it is over. */
+/** A scripted scenario for a test shipment; deleted when finished. */
 export const Simulation = defineEntity({
   name: "Simulation",
   tableName: "simulation",
@@ -19,7 +19,7 @@ export const Simulation = defineEntity({
     dueAt: p.datetime(3),
     /**
      * When to take it by itself, in real time: when it is due, or once the last try is over. Null while the clock
-     * is frozen, once somebody has noticed.
+     * is frozen, once that was noticed.
      */
     nextTryAt: p.datetime(3).nullable(),
     /** Until when a process has to take it; the lease of one that dies ends by itself. */

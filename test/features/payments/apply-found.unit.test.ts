@@ -72,7 +72,7 @@ function createPayment() {
       if (step.act === "take_back" && last) Object.assign(last, { status: "failed", error: "No." });
     },
     find: (): FoundPayment => ({
-      page: null,
+      checkout: null,
       openedAt: null,
       status: "paid",
       error: null,

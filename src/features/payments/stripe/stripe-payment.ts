@@ -11,7 +11,6 @@ export interface StripePayment {
   readonly disputes: readonly Stripe.Dispute[];
 }
 
-/** What Stripe's objects mean to us. */
 export function foundPayment(found: StripePayment): FoundPayment {
   const { session, intent } = found;
   const currency = (intent?.currency ?? session.currency ?? "").toUpperCase();
@@ -19,7 +18,7 @@ export function foundPayment(found: StripePayment): FoundPayment {
   const status = statusOf(session, intent);
   return {
     openedAt: new Date(session.created * 1_000),
-    page:
+    checkout:
       session.status === "open" && session.url !== null
         ? { url: session.url, expiresAt: new Date(session.expires_at * 1_000) }
         : null,
