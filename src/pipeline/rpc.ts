@@ -139,20 +139,26 @@ export function aroundTransaction<Request, C, Deps, Response>(
  * Pairs a service's unary RPCs with their functions, which take the calls of the audience that the
  * package of the service is for.
  *
- * @param transact undefined where those that write share transactions, or make several, and see to
- *   idempotency keys and audit entries
+ * @param own those of the functions that share transactions, or make several, and see to idempotency
+ *   keys and audit entries
  */
 export function listRpcs<S extends DescService, C extends AnyCall, Deps>(
   service: S,
   functions: ServiceFunctions<S, C, Deps>,
   deps: Deps,
   transact?: Transact<Deps>,
+  own: object = {},
 ): readonly Rpc[] {
   return service.methods.filter(isUnary).map((method) => ({
     method,
     readOnly: isReadOnly(method),
     ...rulesOf(method),
-    run: runnerOf(method, functionOf(method, functions), deps, transact),
+    run: runnerOf(
+      method,
+      functionOf(method, functions),
+      deps,
+      method.localName in own ? undefined : transact,
+    ),
   }));
 }
 

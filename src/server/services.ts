@@ -29,7 +29,7 @@ import { getUsage } from "../features/reports/get-usage.ts";
 import { updateWorkspace } from "../features/workspace-admin/update-workspace.ts";
 import type { UsageCounter } from "../features/reports/usage-counter.ts";
 import type { ShipmentDeps } from "../features/shipments/shipment-deps.ts";
-import { SHIPMENT_FUNCTIONS } from "../features/shipments/shipment-functions.ts";
+import { SHIPMENT_CHANGES, SHIPMENT_FUNCTIONS } from "../features/shipments/shipment-functions.ts";
 import { createBookShipment } from "../features/shipments/create-shipment.ts";
 import { createFindShipment } from "../features/shipments/find-shipment.ts";
 import { listShipmentEvents } from "../features/shipments/list-shipment-events.ts";
@@ -55,7 +55,6 @@ import {
   type Rpc,
   type ServiceFunctions,
   type StreamRpc,
-  type Transact,
 } from "../pipeline/rpc.ts";
 
 /** The services that callers with a workspace's key can call. */
@@ -105,22 +104,23 @@ export function implementServices(given: ServiceDeps): {
     hasTariffInForce: async (em: EntityManager) => (await loadVersionInForce(em)) !== undefined,
   };
   const streams: StreamRpc[] = [];
-  const listWith =
-    (transact?: Transact<typeof deps>) =>
-    <S extends DescService>(service: S, functions: ServiceFunctions<S, Call, typeof deps>) => {
-      streams.push(...listStreams(service, functions, deps));
-      return listRpcs(service, functions, deps, transact);
-    };
-  const list = listWith(createTransact(deps));
-  /** Of services whose writes share transactions, or take several. */
-  const listOwn = listWith();
+  const transact = createTransact(deps);
+  const list = <S extends DescService>(
+    service: S,
+    functions: ServiceFunctions<S, Call, typeof deps>,
+    own?: object,
+  ) => {
+    streams.push(...listStreams(service, functions, deps));
+    return listRpcs(service, functions, deps, transact, own);
+  };
+  const changes = {
+    ...SHIPMENT_CHANGES,
+    ...PAYMENT_FUNCTIONS,
+    createShipment: createBookShipment(deps, deps.events.announce),
+  };
   return {
     rpcs: [
-      ...listOwn(ShipmentService, {
-        ...SHIPMENT_FUNCTIONS,
-        ...PAYMENT_FUNCTIONS,
-        createShipment: createBookShipment(deps, deps.events.announce),
-      }),
+      ...list(ShipmentService, { ...SHIPMENT_FUNCTIONS, ...changes }, changes),
       ...list(QuoteService, QUOTE_FUNCTIONS),
       ...list(CustomerService, { ...CUSTOMER_FUNCTIONS, mergeCustomers }),
       ...list(WorkspaceService, { getWorkspace, getAttention, updateWorkspace }),
@@ -130,7 +130,7 @@ export function implementServices(given: ServiceDeps): {
       ...list(MemberService, MEMBER_FUNCTIONS),
       ...list(ApiKeyService, API_KEY_FUNCTIONS),
       ...list(ReportService, { getUsage, getOverview: byTestClock(getOverview) }),
-      ...listOwn(TestService, TEST_MODE_FUNCTIONS),
+      ...list(TestService, TEST_MODE_FUNCTIONS, TEST_MODE_FUNCTIONS),
       ...list(PaymentConnectionService, PAYMENT_CONNECTION_FUNCTIONS),
       ...list(AddressService, ADDRESS_FUNCTIONS),
     ],

@@ -28,14 +28,13 @@ import { updateShipment } from "./update-shipment.ts";
 const { method } = ShipmentService;
 const respond = compileResponse(GetShipmentResponseSchema);
 
-/** What a workspace does with its shipments, besides booking and paying. */
+/** What a workspace does with its shipments, besides booking, changing and paying. */
 export const SHIPMENT_FUNCTIONS = {
   countShipments,
   exportShipments,
   listPickupSlots: byTestClock(listPickupSlots),
   listShipments,
   searchShipments,
-  updateShipment,
 
   quoteShipment: byTestClock(quoteShipment),
 
@@ -50,6 +49,11 @@ export const SHIPMENT_FUNCTIONS = {
     const row = await findShipment({ workspace: caller.workspaceId, reference: shipment });
     return respond({ data: shipmentRecord(row, caller) });
   },
+} satisfies Partial<ShipmentFunctions>;
+
+/** They share the transactions of other changes. */
+export const SHIPMENT_CHANGES = {
+  updateShipment,
 
   advanceShipment: (request, call, { changeShipment }) =>
     changeShipment({ method: method.advanceShipment, request, call, change: advance() }),
