@@ -79,7 +79,7 @@ export interface BackgroundDeps {
 
 /** Builds the background work of one process; nothing is started yet. */
 export function createBackground(options: BackgroundDeps): Background {
-  const { databaseUrl, em, log, tariffs, keys, events, shutdownSignal: signal } = options;
+  const { em, log, keys, events, shutdownSignal: signal } = options;
   const reports = createReports(options);
   let feed: ChangeFeed | undefined;
   let deliveries: Deliveries | undefined;
@@ -92,34 +92,11 @@ export function createBackground(options: BackgroundDeps): Background {
     keys: { api_key: keys.workspace, operator_key: keys.operator },
   });
 
-  function follow(): Promise<void> {
-    return new Promise((resolve) => {
-      feed = followChanges({
-        databaseUrl,
-        log,
-        others: { [EVENTS_CHANNEL]: events.onNotification },
-        reconnected() {
-          keys.workspace.forgetAll();
-          keys.operator.forgetAll();
-          events.onNotification(undefined);
-        },
-        async look(client) {
-          await keys.workspace.refresh(client);
-          // Not after the tariff, which may take long to load.
-          options.contact.reached();
-          await options.databaseClock.look(client);
-          await keys.operator.refresh(client);
-          await options.quoteKeys.refresh(client);
-          await tariffs.refresh(client);
-          resolve();
-        },
-      });
-    });
-  }
-
   return {
     async start() {
-      await follow();
+      await new Promise<void>((looked) => {
+        feed = follow(options, looked);
+      });
       signal.throwIfAborted();
       deliveries = deliverWebhooks(log, { ...options, ...options.deliver });
       const mails = options.mails?.(givingUp.signal);
@@ -144,6 +121,31 @@ export function createBackground(options: BackgroundDeps): Background {
       await events.close();
     },
   };
+}
+
+/** Follows what other processes change; `looked` is called once keys and the tariff have been read. */
+function follow(options: BackgroundDeps, looked: () => void): ChangeFeed {
+  const { databaseUrl, log, tariffs, keys, events } = options;
+  return followChanges({
+    databaseUrl,
+    log,
+    others: { [EVENTS_CHANNEL]: events.onNotification },
+    reconnected() {
+      keys.workspace.forgetAll();
+      keys.operator.forgetAll();
+      events.onNotification(undefined);
+    },
+    async look(client) {
+      await keys.workspace.refresh(client);
+      // Not after the tariff, which may take long to load.
+      options.contact.reached();
+      await options.databaseClock.look(client);
+      await keys.operator.refresh(client);
+      await options.quoteKeys.refresh(client);
+      await tariffs.refresh(client);
+      looked();
+    },
+  });
 }
 
 /** Works until the process shuts down, and what was begun has ended. */
