@@ -1,15 +1,13 @@
 import { beforeEach, expect, test } from "vitest";
 import { DEFAULT_LIMITS } from "../../src/domain/rate-limit.ts";
-import { runCommand, runJson, type Environment } from "../support/command.ts";
-import { createDatabase, type TestDatabase } from "../support/database.ts";
+import { runCommand, runJson } from "../support/command.ts";
+import { createDatabase } from "../support/database.ts";
 
-let database: TestDatabase;
-let environment: Environment;
+const database = await createDatabase();
+const environment = { DATABASE_URL: database.url };
 let workspace: string;
 
 beforeEach(async () => {
-  database = await createDatabase();
-  environment = { DATABASE_URL: database.url };
   const created = await runJson(["workspace", "create", "--name", "Acme"], environment);
   workspace = String(created.workspace.id);
 });

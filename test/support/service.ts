@@ -45,8 +45,6 @@ export interface StartedService extends TestService {
 /** How a service under test differs from the usual one: by settings, and by these. */
 interface ServiceOptions extends Partial<Omit<AppConfig, "databaseUrl">> {
   readonly tariff?: unknown;
-  /** Whether a tariff is in force that stays so. */
-  readonly hasTariff?: boolean;
   readonly now?: () => Date;
   readonly outside?: AppOverrides;
   /** Called with each line of the log. */
@@ -65,7 +63,7 @@ let shared: Promise<Launched> | undefined;
  */
 export async function sharedService(): Promise<TestService> {
   // It ends with the worker, and its database with the run.
-  shared ??= createSharedDatabase().then((url) => launch(url, { hasTariff: true }));
+  shared ??= createSharedDatabase().then((url) => launch(url, {}));
   const [service, assertDeclared] = await shared;
   whenOver(assertDeclared);
   return service;
@@ -76,13 +74,11 @@ export async function startService(
   options: ServiceOptions & { readonly database?: { readonly url: string } } = {},
 ): Promise<StartedService> {
   const { database, ...rest } = options;
-  const hasTariff = database === undefined && rest.tariff === undefined;
-  const create = hasTariff ? createDatabaseWithTariff : createDatabase;
-  const { url } = database ?? (await create());
-  return startReplica(url, { ...rest, hasTariff });
+  const create = rest.tariff === undefined ? createDatabaseWithTariff : createDatabase;
+  return startReplica((database ?? (await create())).url, rest);
 }
 
-/** Starts a service with the tariff published, on a database that is there. */
+/** Starts a service on a database that is there, and publishes the tariff, or the sample where none is. */
 export async function startReplica(
   databaseUrl: string,
   options: ServiceOptions = {},
@@ -92,7 +88,7 @@ export async function startReplica(
 }
 
 async function launch(databaseUrl: string, options: ServiceOptions): Promise<Launched> {
-  const { tariff = SAMPLE_TARIFF, hasTariff, now, outside, logged, ...settings } = options;
+  const { tariff, now, outside, logged, ...settings } = options;
   const undeclared: string[] = [];
   const write = (line: string) => {
     if (line.includes('"undeclared refusal"')) undeclared.push(line);
@@ -105,7 +101,9 @@ async function launch(databaseUrl: string, options: ServiceOptions): Promise<Lau
   );
   const operations = await app.listenForOperators();
   const operationsUrl = operations && `http://127.0.0.1:${operations.port}`;
-  if (!hasTariff) await publishDocument(app.em, tariff);
+  const published = await app.em.execute("select 1 from tariff_version limit 1");
+  if (tariff !== undefined || published.length === 0)
+    await publishDocument(app.em, tariff ?? SAMPLE_TARIFF);
   await app.prepare();
   const endpoints = await listen(app);
   const service = {
