@@ -16,3 +16,10 @@ interface ImportMeta {
   /** How to load the modules of a pattern, by their paths; Vite puts it in place. */
   glob<T>(pattern: string): Readonly<Record<string, () => Promise<T>>>;
 }
+
+interface Window {
+  /** In browsers that check what is set as HTML. */
+  readonly trustedTypes?: {
+    createPolicy(name: string, rules: { createHTML(html: string): string | null }): unknown;
+  };
+}

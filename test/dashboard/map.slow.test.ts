@@ -276,7 +276,7 @@ describeDashboard(
 /** A colour by its name in the stylesheet. */
 async function colorOf(page: TestPage, name: string): Promise<Rgb> {
   return page.evaluate(`(() => {
-    const canvas = document.querySelector(".map canvas");
+    const canvas = document.querySelector(".map");
     const context = document.createElement("canvas").getContext("2d");
     context.fillStyle = getComputedStyle(canvas).getPropertyValue("--map-${name}");
     return /#(..)(..)(..)/.exec(context.fillStyle).slice(1).map((hex) => parseInt(hex, 16));
@@ -285,7 +285,7 @@ async function colorOf(page: TestPage, name: string): Promise<Rgb> {
 
 /** Which share of the map has a colour; from a picture, since images of another site cannot be read. */
 async function shareOf(page: TestPage, color: Rgb): Promise<number> {
-  const picture = await page.locator(".map canvas").screenshot();
+  const picture = await page.locator(".map").screenshot();
   return page.evaluate(`(async () => {
     const image = new Image();
     image.src = "data:image/png;base64,${picture.toString("base64")}";

@@ -53,7 +53,7 @@ export function ClusterMap<T>(props: ClusterMapProps<T>) {
     if (worldSize === undefined) return setOpen(cluster.key);
     setOpen(undefined);
     focus.onNext();
-    if (view.current) bringNear(view.current, cluster, worldSize);
+    view.current?.bringNear(cluster, worldSize);
   };
   const close = () => {
     setOpen(undefined);
@@ -107,14 +107,6 @@ function keysOf(clusters: readonly Cluster<unknown>[]): string {
 /** Whether a mark opens a card, for it does not fall apart. */
 function isOnePlace({ worldSize }: Cluster<unknown>): boolean {
   return worldSize() === undefined;
-}
-
-/** Brings a place to the middle, in a world whose sides are so long, in pixels. */
-function bringNear({ camera, spotOf, part }: MapView, to: LatLng, worldSize: number): void {
-  camera.zoom(worldSize / part().worldSize, spotOf(to));
-  const [x, y] = spotOf(to);
-  const [middleX, middleY] = camera.center();
-  camera.pan(middleX - x, middleY - y);
 }
 
 /** Puts the marks where the map has them. */

@@ -1,6 +1,5 @@
 import Supercluster from "supercluster";
-import type { WorldPart } from "./map-frame.ts";
-import type { LatLng } from "./map-geometry.ts";
+import type { LatLng, WorldPart } from "./map-geometry.ts";
 
 /** Something that has a place on a map. */
 export interface Mark<T> extends LatLng {

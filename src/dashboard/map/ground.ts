@@ -1,44 +1,34 @@
-import { feature } from "topojson-client";
-import type { GeometryCollection, Topology } from "topojson-specification";
-import type { MultiPolygon, Polygon } from "geojson";
+import Feature from "ol/Feature.js";
+import { getWidth } from "ol/extent.js";
+import TopoJSON from "ol/format/TopoJSON.js";
+import Point from "ol/geom/Point.js";
+import VectorLayer from "ol/layer/Vector.js";
+import { fromLonLat } from "ol/proj.js";
+import VectorSource from "ol/source/Vector.js";
+import type View from "ol/View.js";
 import countriesUrl from "world-atlas/countries-50m.json?url";
-import { type Box, onWorld, type Spot, unbroken } from "./map-frame.ts";
+import type { Palette } from "./palette.ts";
 import placesUrl from "./places.json?url";
-import { namePoint, polygonsOf } from "./zone-names.ts";
-
-/** A country in the world from 0 to 1, in which `y` goes south; across the date line, up to 1 beyond. */
-export interface Country {
-  readonly name: string;
-  readonly path: Path2D;
-  readonly bounds: Box;
-  /** Where its name has most room. */
-  namePoint(): Spot;
-}
-
-/** A larger place, where it is in the world from 0 to 1. */
-export interface Place {
-  readonly name: string;
-  readonly at: Spot;
-}
-
-/** What is below the zones, to know where one is: land with its borders, and places, the largest first. */
-export interface Ground {
-  readonly countries: readonly Country[];
-  readonly places: readonly Place[];
-}
+import { type Area, largestOf, unbroken } from "./world.ts";
 
 /** Whose data the ground is. Natural Earth asks for nothing, GeoNames to be named. */
 export const GROUND_CREDITS = "Natural Earth, GeoNames";
 
+/** Below the zones, to know where one is: land with its borders, and the names of countries and places. */
+export type Ground = Readonly<Record<"land" | "names", readonly Feature[]>>;
+
 let ground: Promise<Ground> | undefined;
 
-/** Loads the ground, once for all maps; anew after it could not be loaded. */
+/** Loads the ground, once for all maps; again after it could not be loaded. */
 export function loadGround(): Promise<Ground> {
   ground ??= Promise.all([getJson(countriesUrl), getJson(placesUrl)]).then(
-    ([countries, places]) => ({
-      countries: countriesOf(countries as CountriesTopology),
-      places: (places as PlaceRow[]).map(([name, lng, lat]) => ({ name, at: onWorld(lng, lat) })),
-    }),
+    ([countries, places]) => {
+      const land = new TopoJSON({ layers: ["countries"] }).readFeatures(countries, {
+        featureProjection: "EPSG:3857",
+      });
+      for (const country of land) country.setGeometry(unbroken(country.getGeometry() as Area));
+      return { land, names: [...land.map(countryName), ...(places as PlaceRow[]).map(placeName)] };
+    },
   );
   ground.catch(() => (ground = undefined));
   return ground;
@@ -52,34 +42,52 @@ async function getJson(url: string): Promise<unknown> {
 
 type PlaceRow = readonly [name: string, lng: number, lat: number];
 
-type CountriesTopology = Topology<{
-  readonly countries: GeometryCollection<{ readonly name: string }>;
-}>;
-
-function countriesOf(topology: CountriesTopology): readonly Country[] {
-  return feature(topology, topology.objects.countries).features.map(({ properties, geometry }) =>
-    countryOf(properties.name, geometry as Polygon | MultiPolygon),
-  );
+function countryName(country: Feature): Feature {
+  const largest = largestOf(country.getGeometry() as Area);
+  const geometry = new Point(largest.getInteriorPoint().getCoordinates().slice(0, 2));
+  return new Feature({ geometry, name: country.get("name"), width: getWidth(largest.getExtent()) });
 }
 
-function countryOf(name: string, geometry: Polygon | MultiPolygon): Country {
-  const polygons = polygonsOf(geometry).map((rings) => rings.map(unbroken));
-  const path = new Path2D();
-  let [left, top, right, bottom] = [1, 1, 0, 0];
-  for (const ring of polygons.flat()) {
-    for (const [i, [x, y]] of ring.entries()) {
-      if (i === 0) path.moveTo(x, y);
-      else path.lineTo(x, y);
-      [left, right] = [Math.min(left, x), Math.max(right, x)];
-      [top, bottom] = [Math.min(top, y), Math.max(bottom, y)];
-    }
-    path.closePath();
-  }
-  let point: Spot | undefined;
+/** The rows begin with the largest place. */
+function placeName([name, lng, lat]: PlaceRow, rank: number): Feature {
+  return new Feature({ geometry: new Point(fromLonLat([lng, lat])), name, rank });
+}
+
+/** How much of the map there is for each name, in square pixels: so few of them are shown. */
+const AREA_PER_NAME = 14_000;
+
+/** About how much room a letter takes of a country, in pixels, where its name is shown. */
+const ROOM_PER_LETTER = 10;
+
+export function createGroundLayers({ land, names }: Ground, palette: () => Palette, view: View) {
+  const source = new VectorSource({ features: [...names] });
+  /** The largest places in view: about as many as a reader wants to know where they are. */
+  let shown = new Set<Feature>();
   return {
-    name,
-    path,
-    bounds: { left, top, right, bottom },
-    namePoint: () => (point ??= namePoint(polygons)),
+    land: new VectorLayer({
+      source: new VectorSource({ features: [...land] }),
+      style: () => palette().land,
+      zIndex: 0,
+    }),
+    names: new VectorLayer({
+      source,
+      declutter: true,
+      // What comes first has precedence: countries, and then places by their size.
+      renderOrder: (one, other) => (one.get("rank") ?? -1) - (other.get("rank") ?? -1),
+      style(feature, resolution) {
+        const [name, width] = [feature.get("name"), feature.get("width")];
+        if (width === undefined) return shown.has(feature as Feature) ? palette().place(name) : [];
+        return width / resolution < name.length * ROOM_PER_LETTER ? [] : palette().country(name);
+      },
+      zIndex: 2,
+    }),
+    chooseNames([width, height]: readonly number[]) {
+      const places = source
+        .getFeaturesInExtent(view.calculateExtent([width!, height!]), view.getProjection())
+        .filter((feature) => feature.get("rank") !== undefined)
+        .toSorted((one, other) => one.get("rank") - other.get("rank"));
+      shown = new Set(places.slice(0, (width! * height!) / AREA_PER_NAME));
+      source.changed();
+    },
   };
 }

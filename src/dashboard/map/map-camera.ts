@@ -1,52 +1,75 @@
-import type { Spot, Transform } from "./map-frame.ts";
+import type OlMap from "ol/Map.js";
+import { fromLonLat, toLonLat } from "ol/proj.js";
+import type { LatLng, Spot, WorldPart } from "./map-geometry.ts";
+import { scaleBar } from "./scale-bar.ts";
+import { nearestTo, WORLD } from "./world.ts";
 
-/** How long the sides of the world may become, in pixels: from a stamp to where a pixel is a third of a metre. */
-const WORLD_SIZES = { least: 256, most: 2 ** 27 };
 /** How near to an edge of the map what is to be seen may lie, in pixels. */
 const EDGE = 24;
-const UNMOVED: Transform = { k: 1, x: 0, y: 0 };
+/** How long the scale may be, in pixels. */
+const MAX_SCALE = 100;
 
-export type MapCamera = ReturnType<typeof createCamera>;
+const latAt = (y: number) => toLonLat([0, y])[1]!;
 
-/** The size of something, in CSS pixels. */
-export interface Size {
-  readonly width: number;
-  readonly height: number;
-}
+export const coordinateOf = ({ lat, lng }: LatLng) => fromLonLat([lng, lat]);
 
-/**
- * How a map is moved and scaled, from where it was fitted to.
- *
- * @param size of the canvas
- * @param worldSize how long the sides of the world are before it is scaled, in pixels
- * @param moved called whenever it is elsewhere
- */
-export function createCamera(size: () => Size, worldSize: () => number, moved: () => void) {
-  let at = UNMOVED;
-  const moveTo = (next: Transform) => {
-    at = next;
-    moved();
+/** How a map is moved and scaled, and where its places are. */
+export function createCamera(map: OlMap) {
+  const view = map.getView();
+  const size = () => (map.getSize() ?? [0, 0]) as [width: number, height: number];
+  const middle = (): Spot => [size()[0] / 2, size()[1] / 2];
+  const at = () => [...view.getCenter()!, view.getResolution()!] as [number, number, number];
+  const spotOf = (place: LatLng): Spot => {
+    const [[x, y, resolution], [left, top]] = [at(), middle()];
+    const [along, up] = nearestTo([x, y], coordinateOf(place));
+    return [(along - x) / resolution + left, (y - up) / resolution + top];
   };
-  const pan = (dx: number, dy: number) => moveTo({ ...at, x: at.x + dx, y: at.y + dy });
-  const center = (): Spot => [size().width / 2, size().height / 2];
+  const coordinateAt = ([left, top]: Spot): [number, number] => {
+    const [[x, y, resolution], [middleX, middleY]] = [at(), middle()];
+    return [x + (left - middleX) * resolution, y - (top - middleY) * resolution];
+  };
+  const pan = (dx: number, dy: number) => {
+    const [x, y, resolution] = at();
+    view.setCenter([x - dx * resolution, y + dy * resolution]);
+  };
   return {
-    at: () => at,
-    isUnmoved: () => at === UNMOVED,
-    reset: () => moveTo(UNMOVED),
+    size,
+    middle,
+    at,
+    spotOf,
+    coordinateAt,
+    /** Moves what is shown, in pixels. */
     pan,
-    /** Makes everything larger by a factor, around a point, which stays; the middle by default. */
-    zoom(factor: number, [x, y]: Spot = center()): void {
-      const [least, most] = [WORLD_SIZES.least / worldSize(), WORLD_SIZES.most / worldSize()];
-      const k = Math.min(Math.max(at.k * factor, least), most);
-      const ratio = k / at.k;
-      moveTo({ k, x: x - (x - at.x) * ratio, y: y - (y - at.y) * ratio });
-    },
-    /** Moves a point into view that is not. */
-    reveal([x, y]: Spot): void {
-      const { width, height } = size();
+    /** Makes everything larger by a factor, around the middle. */
+    zoom: (factor: number) => view.adjustResolution(1 / factor),
+    /** Moves a place into view that is not. */
+    reveal(place: LatLng): void {
+      const [[x, y], [width, height]] = [spotOf(place), size()];
       pan(wayInto(x, width), wayInto(y, height));
     },
-    center,
+    /** Brings a place to the middle, in a world whose sides are so long, in pixels. */
+    bringNear(place: LatLng, worldSize: number): void {
+      view.setResolution(WORLD / worldSize);
+      view.setCenter(nearestTo(at(), coordinateOf(place)));
+    },
+    /** The place at a spot; undefined outside of the world. */
+    placeAt(spot: Spot): LatLng | undefined {
+      const coordinate = coordinateAt(spot);
+      if (Math.abs(coordinate[1]) > WORLD / 2) return undefined;
+      const [lng, lat] = toLonLat(coordinate);
+      return { lat: lat!, lng: lng! };
+    },
+    /** What of the world is in view. */
+    part(): WorldPart {
+      const [west, south, east, north] = view.calculateExtent(size());
+      const [left, right] = [(west! / WORLD) * 360, (east! / WORLD) * 360];
+      return { edges: [left, latAt(south!), right, latAt(north!)], worldSize: WORLD / at()[2] };
+    },
+    /** As it is in the middle of the map: Mercator's differs by latitude. */
+    scale() {
+      const [, y, resolution] = at();
+      return scaleBar(resolution * Math.cos((latAt(y) * Math.PI) / 180), MAX_SCALE);
+    },
   };
 }
 

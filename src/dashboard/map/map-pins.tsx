@@ -1,6 +1,5 @@
 import { useRef, useState } from "preact/hooks";
-import type { Spot } from "./map-frame.ts";
-import { type LatLng, rounded } from "./map-geometry.ts";
+import { type LatLng, rounded, type Spot } from "./map-geometry.ts";
 import type { MapPoint, MapView } from "./map-view.ts";
 
 /** One of the ends of a route. */
@@ -156,7 +155,7 @@ function pinMoves({
       if (moved?.end !== point.end) return;
       onMove!(moved.end, { lat: moved.lat, lng: moved.lng });
       moving.move(undefined);
-      view.current!.camera.reveal(view.current!.spotOf(moved));
+      view.current!.reveal(moved);
     },
     /** Whether it had been moved. */
     putBack(): boolean {

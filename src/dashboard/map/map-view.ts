@@ -1,16 +1,24 @@
-import type { GeoProjection } from "d3-geo";
-import { type Below, drawMap } from "./draw-map.ts";
-import { createCamera, type Size } from "./map-camera.ts";
-import {
-  onCanvas,
-  placeAt,
-  type Spot,
-  type WorldFrame,
-  worldFrame,
-  type WorldPart,
-} from "./map-frame.ts";
-import { fitProjection, type LatLng, rewind, type Zones } from "./map-geometry.ts";
-import { isIn, type LayerTone, shapesOf, type ZoneShapes } from "./zone-shapes.ts";
+import type { Coordinate } from "ol/coordinate.js";
+import { buffer, getArea, wrapX } from "ol/extent.js";
+import Feature from "ol/Feature.js";
+import GeoJSON from "ol/format/GeoJSON.js";
+import type Geometry from "ol/geom/Geometry.js";
+import LineString from "ol/geom/LineString.js";
+import Point from "ol/geom/Point.js";
+import DragPan from "ol/interaction/DragPan.js";
+import MouseWheelZoom from "ol/interaction/MouseWheelZoom.js";
+import PinchZoom from "ol/interaction/PinchZoom.js";
+import VectorLayer from "ol/layer/Vector.js";
+import OlMap from "ol/Map.js";
+import VectorSource from "ol/source/Vector.js";
+import View from "ol/View.js";
+import { createGroundLayers, type Ground, loadGround } from "./ground.ts";
+import { coordinateOf, createCamera } from "./map-camera.ts";
+import type { LatLng, Spot, Zones } from "./map-geometry.ts";
+import { createPalette, type LayerTone } from "./palette.ts";
+import { createTileLayer } from "./tile-layer.ts";
+import type { TileSource } from "./tile-source.ts";
+import { type Area, extentAround, nearestTo, polygonsOf, WORLD } from "./world.ts";
 
 /** Zones that are drawn alike. */
 export interface MapLayer {
@@ -37,119 +45,162 @@ export interface MapContent {
 
 export type MapView = ReturnType<typeof createMapView>;
 
-/**
- * A map on a canvas, which can be moved. Coordinates are in CSS pixels from its upper left corner. Shapes
- * are projected once for each fit, and then only moved and scaled, so that panning is quick.
- *
- * @param drawn called whenever the map was drawn, perhaps with its places elsewhere
- */
-export function createMapView(canvas: HTMLCanvasElement, drawn: () => void) {
-  const context = canvas.getContext("2d")!;
-  const size = () => ({ width: canvas.clientWidth, height: canvas.clientHeight });
+/** How far around a point there is at least something to be seen, in metres at the equator. */
+const AROUND_M = 1_100;
+
+// OpenLayers sets this letter as HTML to measure it, which the pages' policy forbids.
+window.trustedTypes?.createPolicy("default", {
+  createHTML: (html) => (html === "M" ? html : null),
+});
+
+const GEOJSON = new GeoJSON({ featureProjection: "EPSG:3857" });
+
+/** Whom a map calls, with spots in CSS pixels from its upper left corner. */
+export interface MapEvents {
+  /** It was drawn, perhaps with its places elsewhere. */
+  drawn(): void;
+  clicked(spot: Spot): void;
+  pointed(spot: Spot): void;
+}
+
+/** A map in an element. */
+export function createMapView(target: HTMLElement, on: MapEvents) {
   let content: MapContent = { layers: [], points: [] };
-  let projection = fitProjection([], [], size());
   let isFittedToMarked = false;
-  let shapes: ZoneShapes = [];
-  let drawnSize = size();
-  let below: Below = {};
-  const worldSize = () => 2 * Math.PI * projection.scale();
-  const camera = createCamera(size, worldSize, () => drawing.request());
-  const spotOf = ({ lat, lng }: LatLng): Spot => {
-    const [x, y] = projection([lng, lat]) ?? [NaN, NaN];
-    return onCanvas([x, y], camera.at());
-  };
-  const frame = () => worldFrame(projection, camera.at());
-  const drawing = onceAFrame(() => {
-    drawnSize = size();
-    const route = content.points.map(spotOf);
-    drawMap(context, { size: drawnSize, shapes, route, frame: frame(), at: camera.at(), ...below });
-    drawn();
-  });
+  let fitted: readonly number[] | undefined;
+  const [zones, route] = [new VectorSource<Feature<Area>>(), new VectorSource()];
+  const map = createMap(target);
+  const camera = createCamera(map);
+  const { size, at } = camera;
   const fit = (toMarked = isFittedToMarked) => {
     isFittedToMarked = toMarked;
-    if (canvas.clientWidth === 0 || canvas.clientHeight === 0) return;
-    projection = projectionOf(content, isFittedToMarked, size());
-    shapes = shapesIn(content, projection);
-    camera.reset();
+    const margin = Math.min(...size()) * 0.08;
+    if (margin === 0) return;
+    const padding = [margin, margin, margin, margin];
+    map.getView().fit(extentOf(content, toMarked), { padding, size: size() });
+    fitted = at();
   };
-  const stopLooking = onLookChange(canvas, () => {
-    if (camera.isUnmoved()) return fit();
-    // What is in the middle stays there.
-    const { width, height } = size();
-    camera.pan((width - drawnSize.width) / 2, (height - drawnSize.height) / 2);
+  map.on("change:size", () => {
+    // Else what is in the middle stays there.
+    if (fitted === undefined || String(fitted) === String(at())) fit();
   });
+  map.on("postrender", on.drawn);
+  map.on("click", ({ pixel: [x, y] }) => on.clicked([x!, y!]));
+  map.on("pointermove", ({ pixel: [x, y], dragging }) => dragging || on.pointed([x!, y!]));
+  const { showTiles, close } = drawLayers(map, target, zones, route);
 
   return {
-    camera,
+    ...camera,
+    showTiles,
+    close,
     /** Shows other content; with `toFit`, also so that what is marked is in view, or else all of it. */
     show(next: MapContent, toFit: boolean): void {
-      const changed = !hasSameZones(next, content);
+      if (!hasSameZones(next, content)) {
+        zones.clear();
+        zones.addFeatures(zoneFeatures(next));
+      }
       content = next;
-      if (toFit) return fit(next.marked !== undefined);
-      if (changed) shapes = shapesIn(content, projection);
-      drawing.request();
+      route.clear();
+      route.addFeatures(routeFeatures(next.points.map(coordinateOf)));
+      if (toFit) fit(next.marked !== undefined);
     },
-    /** Draws this below the zones, with what is there already. */
-    showBelow(part: Below): void {
-      below = { ...below, ...part };
-      drawing.request();
-    },
-    redraw: drawing.request,
     /** Brings everything into view. */
     fit: () => fit(false),
-    /** The place at a point; undefined outside of the world. */
-    placeAt: (spot: Spot): LatLng | undefined => placeAt(frame(), spot),
-    /** Where a place is. */
-    spotOf,
-    /** What of the world is in view. */
-    part: () => partOf(frame(), size()),
-    /** The name of the uppermost zone at a point. */
-    zoneAt: (spot: Spot): string | undefined =>
-      shapes.findLast((shape) => isIn(context, shape, spot, camera.at()))?.name,
-    close() {
-      stopLooking();
-      drawing.cancel();
+    /** The name of the uppermost zone at a spot. */
+    zoneAt(spot: Spot): string | undefined {
+      const found = zones.getFeaturesAtCoordinate(nearestTo([0, 0], camera.coordinateAt(spot)));
+      return found.toSorted((one, other) => other.get("order") - one.get("order"))[0]?.get("name");
     },
   };
 }
 
-function partOf(frame: WorldFrame, { width, height }: Size): WorldPart {
-  const { left, top, size } = frame;
-  const latAt = (y: number) =>
-    placeAt(frame, [0, Math.min(Math.max(y, top), top + size)])?.lat ?? 0;
-  const lngAt = (x: number) => ((x - left) / size) * 360 - 180;
-  return { edges: [lngAt(0), latAt(height), lngAt(width), latAt(0)], worldSize: size };
+function createMap(target: HTMLElement): OlMap {
+  return new OlMap({
+    target,
+    // Nearest, a pixel is a third of a metre.
+    view: new View({ center: [0, 0], zoom: 0, maxZoom: 19, multiWorld: true }),
+    moveTolerance: 5,
+    controls: [],
+    interactions: [
+      new DragPan(),
+      new PinchZoom({ duration: 0 }),
+      // Otherwise the page is scrolled; pinching on a touchpad comes with Ctrl.
+      new MouseWheelZoom({
+        duration: 0,
+        condition: ({ originalEvent }) =>
+          (originalEvent as WheelEvent).ctrlKey || document.activeElement === target,
+      }),
+    ],
+  });
 }
 
-/** Does something once before the next frame, however often that is requested, until it is cancelled. */
-function onceAFrame(work: () => void) {
-  let frame = 0;
-  let isOver = false;
-  return {
-    request() {
-      if (isOver) return;
-      frame ||= requestAnimationFrame(() => {
-        frame = 0;
-        work();
-      });
-    },
-    cancel() {
-      isOver = true;
-      cancelAnimationFrame(frame);
-    },
-  };
-}
-
-/** Calls back when the canvas has another size or the page another theme; gives what ends that. */
-function onLookChange(canvas: HTMLCanvasElement, changed: () => void): () => void {
+/** Draws ground, zones and the route, in the colours of the theme. */
+function drawLayers(
+  map: OlMap,
+  target: HTMLElement,
+  zones: VectorSource<Feature<Area>>,
+  route: VectorSource,
+) {
+  const view = map.getView();
+  let palette = createPalette(target);
+  let ground: ReturnType<typeof createGroundLayers> | undefined;
+  let hasTiles = false;
+  const inView = () => wrapX(view.calculateExtent(map.getSize()), view.getProjection());
+  map.addLayer(
+    new VectorLayer({
+      source: zones,
+      declutter: true,
+      // Names of larger ones have precedence.
+      renderOrder: (one, other) => areaOf(other as Feature) - areaOf(one as Feature),
+      style: (feature) => palette.zone(feature, inView()),
+      zIndex: 3,
+    }),
+  );
+  map.addLayer(
+    new VectorLayer({
+      source: route,
+      declutter: true,
+      style: (feature, resolution) => palette.route(feature, resolution),
+      zIndex: 4,
+    }),
+  );
+  map.on("moveend", () => {
+    // Names may have other places.
+    zones.changed();
+    ground?.chooseNames(map.getSize()!);
+  });
   const dark = matchMedia("(prefers-color-scheme: dark)");
-  const resized = new ResizeObserver(changed);
-  resized.observe(canvas);
-  dark.addEventListener("change", changed);
-  return () => {
-    resized.disconnect();
-    dark.removeEventListener("change", changed);
+  const onTheme = () => {
+    palette = createPalette(target);
+    for (const layer of map.getAllLayers()) layer.changed();
   };
+  dark.addEventListener("change", onTheme);
+  const showGround = (loaded: Ground) => {
+    ground = createGroundLayers(loaded, () => palette, view);
+    map.addLayer(ground.land);
+    // Tiles have names of their own.
+    if (!hasTiles) map.addLayer(ground.names);
+    target.classList.add("on-ground");
+    ground.chooseNames(map.getSize()!);
+  };
+  // A map of zones alone is better than none.
+  loadGround().then(showGround, () => undefined);
+  return {
+    /** Shows images over the ground. */
+    showTiles(source: TileSource): void {
+      map.addLayer(createTileLayer(source, () => palette.shade));
+      hasTiles = true;
+      if (ground) map.removeLayer(ground.names);
+    },
+    close(): void {
+      dark.removeEventListener("change", onTheme);
+      map.dispose();
+    },
+  };
+}
+
+function areaOf(feature: Feature): number {
+  return getArea(feature.getGeometry()!.getExtent());
 }
 
 function hasSameZones(one: MapContent, other: MapContent): boolean {
@@ -162,30 +213,35 @@ function hasSameZones(one: MapContent, other: MapContent): boolean {
   );
 }
 
-/** Zones wound as d3-geo wants them, by the zones as they came. */
-const TURNED = new WeakMap<Zones, Zones>();
-
-function turned(zones: Zones): Zones {
-  let known = TURNED.get(zones);
-  if (known === undefined) TURNED.set(zones, (known = rewind(zones)));
-  return known;
+function areasOf(zones: Zones): readonly Area[] {
+  return zones.features.map(({ geometry }) => GEOJSON.readGeometry(geometry) as Geometry as Area);
 }
 
-/** Shows what is marked, if that is wanted and there is something, or else everything. */
-function projectionOf(
-  { layers, marked, points, inView = [] }: MapContent,
-  toMarked: boolean,
-  size: Size,
-): GeoProjection {
-  if (toMarked && marked !== undefined) return fitProjection([turned(marked)], [], size);
-  const zones = layers.map((layer) => turned(layer.zones));
-  return fitProjection(zones, [...points, ...inView], size);
-}
-
-function shapesIn({ layers, marked }: MapContent, projection: GeoProjection): ZoneShapes {
+function zoneFeatures({ layers, marked }: MapContent): Feature<Area>[] {
   const shown: readonly MapLayer[] = layers.filter(({ hidden }) => !hidden);
   const all = marked ? [...shown, { zones: marked, tone: "marked" as const }] : shown;
-  return all.flatMap(({ zones, tone = "zone" }) =>
-    shapesOf(turned(zones).features, tone, projection),
+  return all.flatMap(({ zones, tone = "zone" }, order) =>
+    areasOf(zones).map((geometry, i) => {
+      const name = zones.features[i]!.properties?.name;
+      return new Feature({ geometry, tone, name, order });
+    }),
   );
+}
+
+/** The ends, and a line from each to the next. */
+function routeFeatures(ends: readonly Coordinate[]): Feature[] {
+  const lines = ends
+    .slice(1)
+    .map((end, i) => new Feature(new LineString([ends[i]!, nearestTo(ends[i]!, end)])));
+  return [...lines, ...ends.map((end) => new Feature(new Point(end)))];
+}
+
+/** What is marked, if that is wanted, or else the points, or else all zones, or else the world. */
+function extentOf({ layers, marked, points, inView = [] }: MapContent, toMarked: boolean) {
+  const places = [...points, ...inView].map((place) => new Point(coordinateOf(place)).getExtent());
+  if (!(toMarked && marked) && places.length > 0) return buffer(extentAround(places), AROUND_M);
+  const zones = toMarked && marked ? [marked] : layers.map((layer) => layer.zones);
+  const areas = zones.flatMap(areasOf).flatMap(polygonsOf);
+  if (areas.length === 0) return [-WORLD / 2, -WORLD / 2, WORLD / 2, WORLD / 2];
+  return extentAround(areas.map((area) => area.getExtent()));
 }

@@ -6,7 +6,7 @@ import { changeQuery, usePlace } from "../routes/router.ts";
 import { numberText } from "../ui/format.ts";
 import { QueryView } from "../ui/query-view.tsx";
 import { LazyMap } from "../map/lazy-map.tsx";
-import type { LayerTone } from "../map/zone-shapes.ts";
+import type { LayerTone } from "../map/palette.ts";
 import { type ListedZone, NO_ZONES, readZoneDocument, type ZoneDocument } from "./zone-document.ts";
 import "./tariffs.css";
 

@@ -1,0 +1,133 @@
+import type { FeatureLike } from "ol/Feature.js";
+import { containsXY, type Extent, getCenter, getHeight, getWidth } from "ol/extent.js";
+import LineString from "ol/geom/LineString.js";
+import Point from "ol/geom/Point.js";
+import Circle from "ol/style/Circle.js";
+import Fill from "ol/style/Fill.js";
+import RegularShape from "ol/style/RegularShape.js";
+import Stroke from "ol/style/Stroke.js";
+import Style from "ol/style/Style.js";
+import Text from "ol/style/Text.js";
+import { type Area, largestOf } from "./world.ts";
+
+/** What zones are drawn for: those in force, the two sides of a comparison, or one that is marked. */
+export type LayerTone = "zone" | "before" | "after" | "marked";
+
+export type Palette = ReturnType<typeof createPalette>;
+
+/** How much room a pin takes, from its middle, in pixels. */
+const PIN_RADIUS = 13;
+const ARROW_RADIUS = 6;
+
+/** What a map is drawn with, in the colours that the theme has on an element of the page. */
+export function createPalette(element: HTMLElement) {
+  const color = (name: string) => {
+    // The element's own colour is free: computed, it is one that all canvases know.
+    element.style.color = `var(--map-${name})`;
+    return getComputedStyle(element).color;
+  };
+  const { fontFamily } = getComputedStyle(element);
+  const halo = new Stroke({ color: color("halo"), width: 3.5 });
+  const texts = (font: string, tone: string, offsetY = 0) => {
+    const fill = new Fill({ color: color(tone) });
+    return (text: string) =>
+      new Text({
+        text,
+        font: `${font} ${fontFamily}`,
+        fill,
+        stroke: halo,
+        offsetY,
+        padding: [2, 4, 2, 4],
+      });
+  };
+  const zoneText = texts("600 12px", "name");
+  const [countryText, placeText] = [texts("11px", "country"), texts("11px", "place", -9)];
+  const dot = new Circle({ radius: 2, fill: new Fill({ color: color("place") }) });
+  const zoneStyle = (tone: LayerTone, zIndex: number) =>
+    new Style({
+      zIndex,
+      fill: new Fill({ color: color(`${tone}-fill`) }),
+      stroke: new Stroke({
+        color: color(`${tone}-line`),
+        width: tone === "marked" ? 2.5 : 1,
+        // Told apart without their colours too.
+        ...(tone === "before" && { lineDash: [5, 3] }),
+      }),
+    });
+  const tones = {
+    zone: zoneStyle("zone", 0),
+    before: zoneStyle("before", 0),
+    after: zoneStyle("after", 1),
+    marked: zoneStyle("marked", 2),
+  };
+  return {
+    shade: color("shade"),
+    land: new Style({
+      fill: new Fill({ color: color("land") }),
+      stroke: new Stroke({ color: color("border"), width: 1 }),
+    }),
+    country: (name: string) => new Style({ text: countryText(name) }),
+    place: (name: string) => new Style({ image: dot, text: placeText(name) }),
+    /** A zone, with its name where that has room in what is in view. */
+    zone(feature: FeatureLike, inView: Extent): Style[] {
+      const tone = tones[feature.get("tone") as LayerTone];
+      const geometry = namePlace(feature.getGeometry() as Area, inView);
+      const name = feature.get("name") as string | undefined;
+      if (name === undefined || geometry === undefined) return [tone];
+      return [tone, new Style({ geometry, text: zoneText(name), zIndex: 3 + tone.getZIndex()! })];
+    },
+    route: routeStyles(color),
+  };
+}
+
+function routeStyles(color: (name: string) => string) {
+  // Names leave room for pins, which are elements above the map.
+  const pin = new Style({ image: new Circle({ radius: PIN_RADIUS, declutterMode: "obstacle" }) });
+  const lines = [
+    new Style({ stroke: new Stroke({ color: color("halo"), width: 5 }) }),
+    new Style({ stroke: new Stroke({ color: color("route"), width: 2 }) }),
+  ];
+  const fill = new Fill({ color: color("route") });
+  /** Of an end, its room; of a way, an arrow that ends before the pin there. */
+  return (feature: FeatureLike, resolution: number): Style[] => {
+    const geometry = feature.getGeometry();
+    if (!(geometry instanceof LineString)) return [pin];
+    const [[x, y], [toX, toY]] = [geometry.getFirstCoordinate(), geometry.getLastCoordinate()];
+    const length = Math.hypot(toX! - x!, toY! - y!) / resolution;
+    if (length < 2 * PIN_RADIUS) return [];
+    const share = 1 - (PIN_RADIUS + ARROW_RADIUS) / length;
+    const rotation = Math.atan2(toX! - x!, toY! - y!);
+    const image = new RegularShape({
+      points: 3,
+      radius: ARROW_RADIUS,
+      rotation,
+      fill,
+      declutterMode: "none",
+    });
+    const at = new Point([x! + (toX! - x!) * share, y! + (toY! - y!) * share]);
+    return [...lines, new Style({ geometry: at, image })];
+  };
+}
+
+/** In how many columns and rows a place for a name is looked for. */
+const GRID = { columns: 5, rows: 4 };
+
+/**
+ * A zone's largest polygon, in whose middle its name stands if it has room; of a zone whose middle is out of view,
+ * a point of it near the middle of the map.
+ */
+function namePlace(area: Area, inView: Extent) {
+  const largest = largestOf(area);
+  const [x, y] = largest.getInteriorPoint().getCoordinates();
+  if (containsXY(inView, x!, y!)) return largest;
+  const [middleX, middleY] = getCenter(inView);
+  const fromMiddle = (point: readonly number[]) =>
+    Math.hypot(point[0]! - middleX!, point[1]! - middleY!);
+  const found = Array.from({ length: GRID.columns * GRID.rows }, (_, i) => [
+    inView[0]! + (getWidth(inView) * ((i % GRID.columns) + 1)) / (GRID.columns + 1),
+    inView[1]! + (getHeight(inView) * (Math.floor(i / GRID.columns) + 1)) / (GRID.rows + 1),
+  ])
+    .toSorted((one, other) => fromMiddle(one) - fromMiddle(other))
+    .find((point) => area.intersectsCoordinate(point));
+  return found && new Point(found);
+}
