@@ -2,8 +2,6 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { EventService } from "../../gen/shipments/v1/event_service_pb.js";
 import { ShipmentService } from "../../gen/shipments/v1/shipment_service_pb.js";
 import { MAX_METADATA_KEYS, MAX_PAGE_SIZE } from "../../src/domain/limits.ts";
-import { connectTo } from "../support/database.ts";
-import { eventually } from "../support/eventually.ts";
 import { PROTOCOLS, rpcClient } from "../support/rpc-client.ts";
 import { sharedService } from "../support/service.ts";
 import { RPC_ROUTE } from "../support/bookings.ts";
@@ -66,7 +64,6 @@ describe.each(Object.entries(CHARACTERS))(
         const pickupAddress = character.repeat(499 + (i % 2));
         await client.updateShipment({ shipment: references[0]!, pickupAddress });
       }
-      await untilFeedIsComplete();
     });
 
     /** Reads a whole list by JSON, by gRPC, and by gRPC with JSON inside. */
@@ -149,14 +146,3 @@ describe.each(Object.entries(CHARACTERS))(
     });
   },
 );
-
-/** The feed hides events while an older transaction is open in any database of the server. */
-async function untilFeedIsComplete(): Promise<void> {
-  const sql = await connectTo(service.databaseUrl);
-  await eventually("the end of older transactions", async () => {
-    const { rows } = await sql.query(`select from event
-      where transaction >= pg_snapshot_xmin(pg_current_snapshot())::text::bigint limit 1`);
-    return rows.length === 0;
-  });
-  await sql.end();
-}

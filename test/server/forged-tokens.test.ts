@@ -32,7 +32,7 @@ const lists: Readonly<Record<string, List>> = {
     field: "after",
     filters: { feed: workspace },
     key,
-    position: [1, reference, 1],
+    position: [1],
   },
   shipments: {
     path: "/v1/shipments",

@@ -121,7 +121,7 @@ test("concurrent bookings share transactions", async () => {
   const answers = await times(40, () => book(workspace));
   expect(answers.map(({ status }) => status)).toEqual(Array(40).fill(201));
   const { rows } = await sql.query(
-    "select count(distinct transaction)::int < 41 as together from event where workspace_id = $1",
+    "select count(distinct xmin::text)::int < 41 as together from event where workspace_id = $1",
     [workspace.id],
   );
   expect(rows).toEqual([{ together: true }]);
