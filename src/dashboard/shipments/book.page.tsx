@@ -1,7 +1,10 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Customer } from "../../../gen/shipments/v1/customer_pb.js";
 import { CustomerService } from "../../../gen/shipments/v1/customer_service_pb.js";
-import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import {
+  CreateShipmentRequestSchema,
+  ShipmentService,
+} from "../../../gen/shipments/v1/shipment_service_pb.js";
 import {
   BookingBlocker,
   WorkspaceService,
@@ -14,10 +17,10 @@ import { useRpc } from "../api/use-query.ts";
 import { BookingBlockers } from "../workspaces/booking-blockers.tsx";
 import { type CustomerChoice, CustomerFields, customerOf } from "./customer-fields.tsx";
 import { Form } from "../ui/form.tsx";
-import { TextField } from "../ui/fields.tsx";
-import { optionalTextOf, textOf } from "../ui/form-data.ts";
+import { textOf } from "../ui/form-data.ts";
 import { moneyText, recordIdOf } from "../ui/format.ts";
 import { QueryView, Spinner } from "../ui/query-view.tsx";
+import { ShipmentTextFields, shipmentTextsOf } from "./shipment-texts.tsx";
 import { MetadataFields, metadataOf } from "./metadata-fields.tsx";
 import { Page, Section } from "../ui/page.tsx";
 import { Quote, type QuoteQuery, totalWithoutWindows, useQuote } from "./quote.tsx";
@@ -160,12 +163,7 @@ function BookingForm(props: {
             </Section>
             <Section title="For your records">
               <div class="form">
-                <TextField
-                  name="external_reference"
-                  label="External reference"
-                  optional
-                  hint="Your own number for it, such as that of an order. Each is used once."
-                />
+                <ShipmentTextFields request={CreateShipmentRequestSchema} />
                 <MetadataFields />
               </div>
             </Section>
@@ -194,7 +192,7 @@ function useBooking(props: {
       ...windowsOf(windows),
       pickupAddress: textOf(form, "pickup_address"),
       dropoffAddress: textOf(form, "dropoff_address"),
-      externalReference: optionalTextOf(form, "external_reference"),
+      ...shipmentTextsOf(CreateShipmentRequestSchema, form),
       metadata: metadataOf(form),
       quoteId: quote.data?.id,
       // Nothing is booked at a price that nobody has seen: no booking costs 0 unless that is shown.

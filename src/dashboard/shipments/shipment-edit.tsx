@@ -1,6 +1,9 @@
 import { useMemo, useState } from "preact/hooks";
 import { ShipmentStatus, type Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
-import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import {
+  ShipmentService,
+  UpdateShipmentRequestSchema,
+} from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { useAction, useIdempotencyOptions } from "../api/use-action.ts";
 import { Dialog } from "../ui/dialog.tsx";
@@ -8,6 +11,7 @@ import { Form } from "../ui/form.tsx";
 import { StaleNote } from "../ui/stale-note.tsx";
 import { TextField } from "../ui/fields.tsx";
 import { textOf } from "../ui/form-data.ts";
+import { ShipmentTextFields, shipmentTextsOf } from "./shipment-texts.tsx";
 import { MetadataFields, metadataOf } from "./metadata-fields.tsx";
 import { Money } from "../ui/values.tsx";
 import { Quote, totalWithoutWindows, useQuote } from "./quote.tsx";
@@ -52,6 +56,7 @@ function EditForm(
       etag: from.etag,
       pickupAddress: textOf(form, "pickup_address"),
       dropoffAddress: textOf(form, "dropoff_address"),
+      ...shipmentTextsOf(UpdateShipmentRequestSchema, form),
       // Times that nobody was shown stay as they are.
       ...(isMoved ? { ...routeOf(route), ...windowChanges(windows, booked) } : {}),
       metadata: { ...blanks(from.metadata), ...metadataOf(form) },
@@ -87,6 +92,7 @@ function EditForm(
             <TextField name="dropoff_address" label="Dropoff address" value={from.dropoffAddress} />
           </>
         )}
+        <ShipmentTextFields request={UpdateShipmentRequestSchema} from={from} />
         <MetadataFields notes={from.metadata} />
       </Form>
     </Dialog>

@@ -25,6 +25,7 @@ import { Section } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { Time } from "../ui/values.tsx";
 import { EVENT_TYPES } from "../webhooks/webhook-dialogs.tsx";
+import { shipmentTextItems } from "./shipment-texts.tsx";
 import { PriceTable } from "./quote.tsx";
 import { ShipmentActions } from "./shipment-actions.tsx";
 import {
@@ -201,7 +202,7 @@ function Details(props: { readonly shipment: Shipment; readonly workspace: strin
               </>
             ),
           ],
-          ["External reference", shipment.externalReference],
+          ...shipmentTextItems(shipment),
           ["Booked", <Time at={shipment.createdAt} exact />],
           ["Booked by", shipment.createdBy ?? "API"],
           ["Changed", <Time at={shipment.updatedAt} exact />],

@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import {
   type CreateShipmentRequest,
+  CreateShipmentRequestSchema,
   type CreateShipmentResponse,
   CreateShipmentResponseSchema,
   ShipmentService,
@@ -21,6 +22,7 @@ import { type Booking, type BookingFacts, loadBookingFacts } from "./booking-fac
 import { type AcceptedBooking, checkBooking, priceColumns } from "./check-booking.ts";
 import type { ShipmentDeps } from "./shipment-deps.ts";
 import { shipmentMessage } from "./shipment-message.ts";
+import { compileTexts } from "./shipment-texts.ts";
 import { storedWindows } from "./shipment-windows.ts";
 import {
   type ChangedShipment,
@@ -28,6 +30,8 @@ import {
   insertShipments,
   shipmentEvents,
 } from "./write-shipments.ts";
+
+const textsOf = compileTexts(CreateShipmentRequestSchema);
 
 const MAX_GROUP = 64;
 
@@ -145,10 +149,9 @@ function bookShipment(
     ...BOOKED,
     createdBy: call.caller.member?.email ?? null,
     customer,
-    pickupAddress: request.pickupAddress,
+    ...textsOf(request),
     pickupLat: route.pickup.lat,
     pickupLng: route.pickup.lng,
-    dropoffAddress: request.dropoffAddress,
     dropoffLat: route.dropoff.lat,
     dropoffLng: route.dropoff.lng,
     weightKg: route.weightKg,
@@ -161,9 +164,7 @@ function bookShipment(
     cancelledAt: null,
     cancelReason: null,
     cancelNote: null,
-    externalReference: request.externalReference ?? null,
     metadata,
-    quoteId: request.quoteId ?? null,
     paymentDetails: null,
     version: 1,
     eventCount: 0,

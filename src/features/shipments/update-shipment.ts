@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import {
+  UpdateShipmentRequestSchema,
   ShipmentService,
   type UpdateShipmentRequestValid,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
@@ -19,6 +20,7 @@ import { coverageViolations, mergeMetadata, priceColumns } from "./check-booking
 import { retryAfterProviderCheck, ProviderCheckRequired } from "./provider-check.ts";
 import type { ShipmentDeps, ShipmentFunctions } from "./shipment-deps.ts";
 import type { ShipmentRow } from "./shipment-row.ts";
+import { compileTexts } from "./shipment-texts.ts";
 import { bookedWindows, storedWindows } from "./shipment-windows.ts";
 
 /**
@@ -126,11 +128,12 @@ function assertPriceFree(
   throw paymentError(what, "it may be paid at a page of an account that is not connected any more");
 }
 
+const textsOf = compileTexts(UpdateShipmentRequestSchema);
+
 function changedTexts(row: ShipmentRow, request: UpdateShipmentRequestValid) {
   const metadata = request.clear.includes("metadata") ? {} : row.metadata;
   return {
-    pickupAddress: request.pickupAddress ?? row.pickupAddress,
-    dropoffAddress: request.dropoffAddress ?? row.dropoffAddress,
+    ...textsOf(request, row),
     metadata: mergeMetadata(metadata, request.metadata),
   };
 }
