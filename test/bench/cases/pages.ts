@@ -9,7 +9,7 @@ import { interrupted, startProduct } from "../processes.ts";
 import { SETTINGS } from "../settings.ts";
 
 /** Where Debian puts its browser. */
-const CHROMIUM = "/usr/bin/chromium";
+const CHROMIUM = "/usr/bin/chromium-headless-shell";
 const CUSTOMERS = 200_000;
 /** Seconds between two bookings: a million shipments are those of about three months. */
 const EVERY_SECONDS = 8;
