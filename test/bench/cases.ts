@@ -1,10 +1,5 @@
-import { coverage } from "./cases/coverage.ts";
-import { slots } from "./cases/slots.ts";
 import { distributed } from "./cases/distributed.ts";
-import { far } from "./cases/far.ts";
 import { feed } from "./cases/feed.ts";
-import { firstMinutes } from "./cases/first-minutes.ts";
-import { heldQuotes } from "./cases/held-quotes.ts";
 import { objective } from "./cases/objective.ts";
 import { pages } from "./cases/pages.ts";
 import { startAndMemory } from "./cases/start-and-memory.ts";
@@ -31,7 +26,6 @@ export const CASES: Readonly<Record<string, Case>> = {
     sides: [OURS, GRPC_JS],
     loads: [[operation.quoteGrpc, 64]],
   }),
-  "held-quotes": { title: "Quotes with an id", measure: heldQuotes },
   create: contest("Create", {
     sides: [OURS, FASTIFY],
     loads: [[operation.create, 1, 16, 64]],
@@ -68,9 +62,6 @@ export const CASES: Readonly<Record<string, Case>> = {
       [operation.inWorkspaces(operation.get, 32), 64],
     ],
   }),
-  far: { title: "Far from the database", measure: far },
-  coverage: { title: "Coverage", measure: coverage },
-  slots: { title: "Pickup slots of 14 days, in processor time", measure: slots },
   growth: contest("Growth: ours, by how many shipments there are", {
     sides: [10_000, SETTINGS.manyShipments].map((count) =>
       ours(count.toLocaleString("en"), { shipments: count }),
@@ -83,7 +74,6 @@ export const CASES: Readonly<Record<string, Case>> = {
     ],
   }),
   pages: { title: "The dashboard: time to content", measure: pages },
-  first: { title: "The first minutes of an empty database", measure: firstMinutes },
   replicas: contest("Replicas of ours on one database", {
     sides: [ours("two", { replicas: 2 }), ours("one")],
     loads: [

@@ -5,7 +5,7 @@ import pg from "pg";
 import { acquireEmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
 import { createSecretKey, hashKey } from "../../src/domain/secret-key.ts";
 import { inDatabase, joinNodes, runSql } from "../citus/cluster.ts";
-import { countyTariff } from "./county-tariff.ts";
+import { countyTariff } from "../support/county-tariff.ts";
 import { KNOWN_CUSTOMERS, SHIPMENT_DIGITS_SQL, workspaceIndexSql } from "./numbering.ts";
 import { ADDRESSES, ROUTE, type State } from "./operations.ts";
 import { runCommand } from "./processes.ts";

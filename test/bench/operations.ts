@@ -1,5 +1,4 @@
 import { fromJson, toBinary, type DescMethodUnary, type JsonObject } from "@bufbuild/protobuf";
-import { QuoteService } from "../../gen/shipments/v1/quote_service_pb.js";
 import { ShipmentService } from "../../gen/shipments/v1/shipment_service_pb.js";
 import type { Account } from "./database.ts";
 import type { Load } from "./load/load.ts";
@@ -16,15 +15,8 @@ export interface Operation {
   readonly from?: State;
   /** How many workspaces are called in turn, by JSON; one if not given. */
   readonly workspaces?: number;
-  /** Whether only ours does this. */
-  readonly isOurs?: boolean;
 }
-export type JsonCall = readonly [
-  method: string,
-  path: string,
-  body?: object,
-  headers?: Readonly<Record<string, string>>,
-];
+export type JsonCall = readonly [method: string, path: string, body?: object];
 export type GrpcCall = readonly [method: DescMethodUnary, request: JsonObject];
 
 /** Whether an operation is called by gRPC. */
@@ -62,14 +54,6 @@ const { quoteShipment, getShipment, listShipments } = ShipmentService.method;
 
 export const quoteJson: Operation = { name: "quote", call: ["POST", `${ALL}/quote`, ROUTE] };
 export const quoteGrpc: Operation = { name: "quote", call: [quoteShipment, ROUTE] };
-export const heldQuoteJson: Operation = {
-  name: "quote with an id",
-  call: ["POST", "/v1/quotes", ROUTE],
-};
-export const heldQuoteGrpc: Operation = {
-  name: "quote with an id",
-  call: [QuoteService.method.createQuote, ROUTE],
-};
 export const create: Operation = { name: "create", call: ["POST", ALL, BOOKING], from: PENDING };
 export const get: Operation = { name: "get", call: ["GET", ONE] };
 export const getGrpc: Operation = {
@@ -85,16 +69,7 @@ export const pay: Operation = {
   from: PENDING,
 };
 export const advance: Operation = { name: "advance", call: ["POST", `${ONE}/advance`], from: PAID };
-export const events: Operation = { name: "events", call: ["GET", "/v1/events"], isOurs: true };
 export const cancel: Operation = { name: "cancel", call: ["POST", `${ONE}/cancel`], from: PENDING };
-
-/** The same with an idempotency key, a new one each time. */
-export function withKey({ name, call, ...operation }: Operation): Operation {
-  const [method, path, body] = call as JsonCall;
-  const headers = { "idempotency-key": `bench-${SHIPMENT}` };
-  const keyed: JsonCall = [method, path, body, headers];
-  return { ...operation, name: `${name} with a key`, call: keyed, isOurs: true };
-}
 
 /** The same in so many workspaces. */
 export function inWorkspaces({ name, ...operation }: Operation, workspaces: number): Operation {
@@ -112,14 +87,13 @@ export function requestOf(
   return { protocol: "HTTP/1.1", texts: called.map(({ apiKey }) => jsonRequest(call, apiKey)) };
 }
 
-function jsonRequest([method, path, given, headers = {}]: JsonCall, apiKey: string): Buffer {
+function jsonRequest([method, path, given]: JsonCall, apiKey: string): Buffer {
   const body = given === undefined ? "" : JSON.stringify(given);
   const lines = Object.entries({
     host: "127.0.0.1",
     authorization: `Bearer ${apiKey}`,
     ...(body === "" ? {} : { "content-type": "application/json" }),
     ...(method === "GET" ? {} : { "content-length": Buffer.byteLength(body) }),
-    ...headers,
   }).map(([name, value]) => `${name}: ${value}\r\n`);
   return Buffer.from(`${method} ${path} HTTP/1.1\r\n${lines.join("")}\r\n${body}`);
 }

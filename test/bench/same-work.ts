@@ -24,8 +24,7 @@ export async function proveSameWork(
   operations: readonly Operation[],
 ): Promise<void> {
   const peers = others.filter(({ isPeer }) => isPeer);
-  const shared = operations.filter(({ isOurs }) => isOurs !== true);
-  for (const operation of peers.length === 0 ? [] : shared) {
+  for (const operation of peers.length === 0 ? [] : operations) {
     const work = await workOf(first!, operation);
     for (const peer of peers) {
       assert.deepEqual(await workOf(peer, operation), work, `${peer.name}, ${operation.name}`);

@@ -4,8 +4,6 @@ export const SETTINGS = {
   rounds: fromEnvironment("BENCH_ROUNDS", 5),
   /** Seconds of load in a round. */
   seconds: fromEnvironment("BENCH_SECONDS", 4),
-  /** Seconds of load on an empty database. */
-  firstSeconds: fromEnvironment("BENCH_FIRST_SECONDS", 120),
   /** Seconds of steady load, after which memory is looked at. */
   soakSeconds: fromEnvironment("BENCH_SOAK_SECONDS", 300),
   /** Shipments in the larger database whose cost is compared with that of 10,000; at most 1,000,000. */

@@ -2,7 +2,6 @@
 import type { Database } from "./database.ts";
 import { startProduct, startWorker, type Ports, type ServerProcess } from "./processes.ts";
 import { SETTINGS } from "./settings.ts";
-import { startSlowLine } from "./slow-line.ts";
 
 /** One side of a contest. */
 export interface Side {
@@ -81,15 +80,4 @@ export function chooseSides(sides: readonly Side[]): readonly Side[] {
   if (before === undefined || !isWithPeers) return sides;
   const { workspaces } = sides[0]!;
   return [OURS, ours("before", { repository: before })].map((side) => ({ ...side, workspaces }));
-}
-
-/** A side whose database takes so many milliseconds longer for each round trip. */
-export function atDistance(side: Side, roundTripMs: number): Side {
-  return {
-    ...side,
-    async start(owned, database) {
-      const url = await startSlowLine(owned, database.url, roundTripMs / 2);
-      return side.start(owned, { ...database, url });
-    },
-  };
 }

@@ -11,7 +11,7 @@ import { polygonError } from "../../../src/domain/coverage/polygon-error.ts";
 import { validZones } from "../../../src/domain/coverage/parse-zones.ts";
 import { ringError } from "../../../src/domain/coverage/ring-error.ts";
 import { simplifyPolygons } from "../../../src/domain/coverage/simplify-polygons.ts";
-import { countyTariff } from "../../bench/county-tariff.ts";
+import { countyTariff } from "../../support/county-tariff.ts";
 
 /** Distances come out too long by up to a ten-thousandth. */
 const MEASURED = 1.0002;

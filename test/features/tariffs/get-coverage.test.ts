@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { CoverageService } from "../../../gen/shipments/v1/coverage_service_pb.js";
 import { coverageDocument } from "../../../src/features/tariffs/tasks/coverage-document.ts";
 import { validZones } from "../../../src/domain/coverage/parse-zones.ts";
-import { countyTariff } from "../../bench/county-tariff.ts";
+import { countyTariff } from "../../support/county-tariff.ts";
 import { eventually } from "../../support/eventually.ts";
 import { rpcError } from "../../support/rpc-error.ts";
 import { startReplica, startService, type TestService } from "../../support/service.ts";

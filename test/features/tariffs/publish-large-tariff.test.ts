@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { countyTariff } from "../../bench/county-tariff.ts";
+import { countyTariff } from "../../support/county-tariff.ts";
 import { COVERED_ROUTE } from "../../support/bookings.ts";
 import { startService } from "../../support/service.ts";
 import { draftsOf } from "../../support/tariff-drafts.ts";
