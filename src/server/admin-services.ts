@@ -22,7 +22,7 @@ import type { OperatorCall } from "../pipeline/call.ts";
 import { listRpcs, type Rpc, type ServiceFunctions } from "../pipeline/rpc.ts";
 
 /** The services that callers with an operator's key can call. */
-export const ADMIN_SERVICES: readonly DescService[] = [
+export const ADMIN_SERVICES = [
   OperatorService,
   AuditService,
   WorkspaceAdminService,

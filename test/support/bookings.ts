@@ -1,4 +1,5 @@
 import { expect } from "vitest";
+import { data } from "./answers.ts";
 import type { TestService } from "./service.ts";
 
 /** A route the sample tariff covers: Midtown Manhattan to Prospect Park. */
@@ -112,47 +113,45 @@ export const BOOKED_SHIPMENT: ShipmentJson = {
 };
 
 /** Books a shipment by JSON. */
-export async function book(
-  service: Pick<TestService, "request">,
+export function book(
+  service: Pick<TestService, "as">,
   apiKey: string,
   fields: object = {},
 ): Promise<ShipmentJson> {
-  const { status, body } = await service.request("/v1/shipments", {
-    apiKey,
-    body: { ...BOOKING, ...fields },
-  });
-  expect(status, JSON.stringify(body)).toBe(201);
-  return body.data;
+  return data(service.as(apiKey).createShipment({ ...BOOKING, ...fields }));
 }
 
-/** A call that moves a shipment to its next state. */
-export type Step = "pay" | "advance" | "cancel" | "refund";
+/** Calls that move a shipment to its next state, and what they take. */
+const STEPS = {
+  pay: ["recordPayment", PAYMENT],
+  advance: ["advanceShipment", {}],
+  cancel: ["cancelShipment", {}],
+  refund: ["recordRefund", {}],
+} as const;
 
-const PATHS: Readonly<Record<Step, [path: string, body: object]>> = {
-  pay: ["payments", PAYMENT],
-  advance: ["advance", {}],
-  cancel: ["cancel", {}],
-  refund: ["refunds", {}],
-};
+export type Step = keyof typeof STEPS;
 
 /** Asks for one step by JSON. */
-export function takeStep(service: TestService, apiKey: string, reference: string, step: Step) {
-  const [path, body] = PATHS[step];
-  return service.request(`/v1/shipments/${reference}/${path}`, { apiKey, body });
+export function takeStep(
+  service: Pick<TestService, "as">,
+  apiKey: string,
+  shipment: string,
+  step: Step,
+) {
+  const [method, fields] = STEPS[step];
+  return service.as(apiKey)[method]({ shipment, ...fields });
 }
 
 /** Books a shipment and takes it through steps that all succeed. */
 export async function bookAnd(
-  service: TestService,
+  service: Pick<TestService, "as">,
   apiKey: string,
   steps: readonly Step[],
   fields: object = {},
 ): Promise<ShipmentJson> {
   let shipment = await book(service, apiKey, fields);
   for (const step of steps) {
-    const { status, body } = await takeStep(service, apiKey, shipment["reference"], step);
-    expect(status, JSON.stringify(body)).toBe(200);
-    shipment = body.data;
+    shipment = await data(takeStep(service, apiKey, shipment["reference"], step));
   }
   return shipment;
 }

@@ -62,7 +62,9 @@ export function httpCalls(method: DescMethod, fields: Readonly<Record<string, an
 }
 
 function withQuery(path: string, fields: Readonly<Record<string, unknown>>): string {
-  const given = Object.entries(fields).map(([name, value]) => [name, String(value)]);
+  const given = Object.entries(fields)
+    .filter(([, value]) => value !== undefined)
+    .flatMap(([name, value]) => [value].flat().map((item) => [name, String(item)]));
   const query = new URLSearchParams(given).toString();
   return query === "" ? path : `${path}?${query}`;
 }

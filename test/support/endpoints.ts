@@ -4,10 +4,13 @@ import type { Client } from "@connectrpc/connect";
 import { ShipmentService } from "../../gen/shipments/v1/shipment_service_pb.js";
 import type { RefusalReason } from "../../src/domain/refusal.ts";
 import { REASONS } from "../../src/domain/refusal-reasons.ts";
+import { clientOf, type Door, type TestClient } from "./client.ts";
 import { PROTOCOLS, rpcClient, type ServerUrls } from "./rpc-client.ts";
 
 /** Both servers of a service that listens on the loopback address, in whatever process. */
 export interface Endpoints extends ServerUrls {
+  /** The methods of workspaces and operators, called with a key; by JSON unless told otherwise. */
+  as(apiKey: string | undefined, door?: Door): TestClient;
   /** Sends a request to the HTTP server; with a body it is a POST of JSON. */
   request(path: string, options?: RequestOptions): Promise<Answer>;
   /** A gRPC client of the shipment service that sends the key as metadata. */
@@ -18,7 +21,7 @@ export interface Endpoints extends ServerUrls {
 
 /** What a request to the HTTP server carries. */
 export interface RequestOptions {
-  readonly apiKey?: string;
+  readonly apiKey?: string | undefined;
   readonly method?: string;
   /** Sent as JSON; text and bytes are sent as they are. */
   readonly body?: unknown;
@@ -41,8 +44,9 @@ export interface Answer {
 /** The ways to call a service whose servers listen at these URLs. */
 export function endpointsAt(httpUrl: string, grpcUrl: string): Endpoints {
   const urls = { httpUrl, grpcUrl };
-  return {
+  const endpoints: Endpoints = {
     ...urls,
+    as: (apiKey, door = "json") => clientOf(endpoints, apiKey, door),
     request: async (path, options = {}) =>
       readAnswer(await fetch(`${httpUrl}${path}`, requestInit(options))),
     grpcClient: ((apiKey: string, service: DescService = ShipmentService) =>
@@ -53,6 +57,7 @@ export function endpointsAt(httpUrl: string, grpcUrl: string): Endpoints {
         apiKey,
       )) as Endpoints["grpcClient"],
   };
+  return endpoints;
 }
 
 function requestInit({ apiKey, method, body, headers }: RequestOptions): RequestInit {

@@ -18,10 +18,16 @@ export interface RpcError {
  * @throws Error when the call succeeds, or an error detail is of an unknown type or came twice
  */
 export async function rpcError(call: Promise<unknown>): Promise<RpcError> {
-  const error = await call.then(
-    () => undefined,
-    (reason: unknown) => reason,
+  return plainError(
+    await call.then(
+      () => undefined,
+      (reason: unknown) => reason,
+    ),
   );
+}
+
+/** An error that a call ended with. */
+export function plainError(error: unknown): RpcError {
   if (!(error instanceof ConnectError)) throw new Error(`no RPC error: ${String(error)}`);
   const details = Object.fromEntries(
     error.details.map((detail): [string, JsonValue] => {

@@ -1,4 +1,5 @@
 import { expect, onTestFinished } from "vitest";
+import { data } from "./answers.ts";
 import { eventually } from "./eventually.ts";
 import { startReceiver, type Answering } from "./receiver.ts";
 import type { TestService } from "./service.ts";
@@ -9,7 +10,7 @@ export async function addWebhook(
   apiKey: string,
   { url, types }: { readonly url: string; readonly types?: string[] },
 ): Promise<{ data: any; secret: string }> {
-  const answer = await service.request("/v1/webhooks", { apiKey, body: { url, types } });
+  const answer = await service.as(apiKey).createWebhook({ url, types });
   expect(answer.status, answer.text).toBe(201);
   return answer.body;
 }
@@ -24,15 +25,12 @@ export async function addReceiver(service: TestService, answer?: Answering) {
 }
 
 /** The deliveries of a webhook, the newest first. */
-export async function deliveriesOf(
+export function deliveriesOf(
   service: TestService,
   apiKey: string,
   webhook: string,
 ): Promise<any[]> {
-  const { body } = await service.request(`/v1/webhooks/${webhook}/deliveries?page_size=100`, {
-    apiKey,
-  });
-  return body.data;
+  return data(service.as(apiKey).listWebhookDeliveries({ webhook, page_size: 100 }));
 }
 
 /** Waits until a webhook's only delivery has been attempted this often, and returns it. */
@@ -49,14 +47,12 @@ export function untilAttempted(
 }
 
 /** The attempts at a delivery, the first first. */
-export async function attemptsAt(
+export function attemptsAt(
   service: TestService,
   apiKey: string,
-  delivery: any,
+  { webhook, id: delivery }: any,
 ): Promise<any[]> {
-  const path = `/v1/webhooks/${delivery.webhook}/deliveries/${delivery.id}/attempts`;
-  const { body } = await service.request(path, { apiKey });
-  return body.data;
+  return data(service.as(apiKey).listWebhookAttempts({ webhook, delivery }));
 }
 
 /** Makes every pending delivery due now. */

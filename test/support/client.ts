@@ -1,0 +1,141 @@
+import { deepEqual, equal } from "node:assert/strict";
+import {
+  getOption,
+  hasOption,
+  type DescMessage,
+  type DescMethod,
+  type DescService,
+  type Message,
+  type MessageShape,
+} from "@bufbuild/protobuf";
+import { ConnectError, type CallOptions } from "@connectrpc/connect";
+import { success_status } from "../../gen/shipments/v1/options_pb.js";
+import type { RefusalReason } from "../../src/domain/refusal.ts";
+import { REASONS } from "../../src/domain/refusal-reasons.ts";
+import { compileDecodeJson } from "../../src/json/decode-json.ts";
+import type { ADMIN_SERVICES } from "../../src/server/admin-services.ts";
+import type { SERVICES } from "../../src/server/services.ts";
+import { describedMethods, httpCalls } from "./described-services.ts";
+import { inDialect } from "./dialect.ts";
+import type { Answer, Endpoints } from "./endpoints.ts";
+import { plainError } from "./rpc-error.ts";
+
+/** A field's name in its proto file. */
+type WireName<Name> = Name extends `${infer First}${infer Rest}`
+  ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${WireName<Rest>}`
+  : "";
+
+type Fields<Request extends DescMessage> = object & {
+  readonly [
+    Name in Exclude<keyof MessageShape<Request>, keyof Message> as WireName<Name>
+  ]?: unknown;
+};
+
+type CallHeaders = Readonly<Record<string, string>>;
+
+/**
+ * Calls a method with fields as its proto file names them, in JSON; what goes with them are headers.
+ * A stream's answer is its text, which JSON alone has.
+ */
+type CallMethod<Request extends DescMessage> = (
+  fields?: Fields<Request>,
+  headers?: CallHeaders,
+) => Promise<Answer>;
+
+type ClientOf<Service> = Service extends { readonly method: infer Methods }
+  ? {
+      readonly [Name in keyof Methods]: Methods[Name] extends {
+        input: infer Request extends DescMessage;
+      }
+        ? CallMethod<Request>
+        : never;
+    }
+  : never;
+
+type Together<Clients> = (Clients extends unknown ? (given: Clients) => void : never) extends (
+  given: infer All,
+) => void
+  ? All
+  : never;
+
+/** Every method of workspaces and operators. */
+export type TestClient = Together<ClientOf<(typeof SERVICES | typeof ADMIN_SERVICES)[number]>>;
+
+/** How a client reaches the service; it is told the same, and says the same. */
+export type Door = "json" | "grpc";
+
+const METHODS = {
+  workspace: byName(await describedMethods("workspace")),
+  operator: byName(await describedMethods("operator")),
+};
+
+function byName(methods: readonly DescMethod[]) {
+  return new Map(methods.map((method) => [method.localName, method]));
+}
+
+/** The client of whoever has the key. */
+export function clientOf(endpoints: Endpoints, apiKey: string | undefined, door: Door): TestClient {
+  // `GetWorkspace` is a method of both.
+  const known = apiKey?.startsWith("sho_")
+    ? new Map([...METHODS.workspace, ...METHODS.operator])
+    : new Map([...METHODS.operator, ...METHODS.workspace]);
+  const call = (door === "json" ? callByJson : callByGrpc)(endpoints, apiKey);
+  return new Proxy({} as TestClient, {
+    get(_, name: string) {
+      const method = known.get(name);
+      return (
+        method &&
+        ((fields: object = {}, headers: CallHeaders = {}) => call(method, fields, headers))
+      );
+    },
+  });
+}
+
+type Caller = (
+  endpoints: Endpoints,
+  apiKey: string | undefined,
+) => (method: DescMethod, fields: object, headers: CallHeaders) => Promise<Answer>;
+
+const callByJson: Caller = (endpoints, apiKey) => (method, fields, headers) => {
+  const [call] = httpCalls(method, fields as Readonly<Record<string, unknown>>);
+  if (call === undefined) throw new Error(`${method.name} has no path for these fields`);
+  const { path, ...rest } = call;
+  return endpoints.request(path, { ...rest, apiKey, headers });
+};
+
+const callByGrpc: Caller = (endpoints, apiKey = "") => {
+  const clients = new Map<DescService, any>();
+  return async (method, fields, headers) => {
+    const { parent, input, output, localName } = method;
+    if (!clients.has(parent)) clients.set(parent, endpoints.grpcClient(apiKey, parent));
+    const { request, violations } = compileDecodeJson(input)(fields);
+    deepEqual(violations, [], "gRPC cannot carry these fields");
+    let sent = new Headers();
+    const onHeader = (header: Headers) => (sent = header);
+    const call: (request: Message, options: CallOptions) => Promise<Message> =
+      clients.get(parent)[localName];
+    try {
+      const body = inDialect(output, await call(request, { headers, onHeader }));
+      const status = hasOption(method, success_status) ? getOption(method, success_status) : 200;
+      return { status, headers: sent, text: JSON.stringify(body), body, code: undefined };
+    } catch (error) {
+      return refusalOf(ConnectError.from(error));
+    }
+  };
+};
+
+/** What JSON would have said. */
+function refusalOf(error: ConnectError): Answer {
+  const { code, message, details } = plainError(error);
+  const { ErrorInfo, BadRequest, PreconditionFailure } = details as Record<string, any>;
+  const reason = ErrorInfo.reason as RefusalReason;
+  equal(code, REASONS[reason].code);
+  const errors: Record<string, string[]> = {};
+  const violations = BadRequest?.fieldViolations ?? PreconditionFailure?.violations ?? [];
+  for (const { field, subject = field, description } of violations) {
+    (errors[subject] ??= []).push(description);
+  }
+  const body = { message, errors, ...(ErrorInfo.metadata && { metadata: ErrorInfo.metadata }) };
+  const { httpStatus: status } = REASONS[reason];
+  return { status, headers: error.metadata, text: JSON.stringify(body), body, code: reason };
+}
