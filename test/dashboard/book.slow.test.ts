@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { BOOKING, book, COVERED_ROUTE } from "../support/bookings.ts";
 import { publishDocument } from "../support/publish-document.ts";
 import type { TestWorkspace } from "../support/service.ts";
+import { SHIPMENT_TEXTS } from "../support/shipment-texts.ts";
 import { SAMPLE_TARIFF } from "../support/tariffs.ts";
 import { describeDashboard, expectWellShown, openAsMember, type TestPage } from "./browser.ts";
 
@@ -43,7 +44,10 @@ describeDashboard("quoting and booking", (dashboard) => {
     await total(page).waitFor();
     const shown = await total(page).getAttribute("value");
     await fillRest(page);
-    await page.getByLabel("External reference").fill("order 12");
+    const texts = Object.fromEntries(SHIPMENT_TEXTS.map(({ name }) => [name, `${name} 12`]));
+    for (const [name, text] of Object.entries(texts)) {
+      await page.locator(`[name="${name}"]`).fill(text);
+    }
     await page.getByRole("button", { name: "Add a note" }).click();
     await page.getByLabel("Name of note 1").fill("gate");
     await page.getByLabel("Text of note 1").fill("B");
@@ -58,6 +62,7 @@ describeDashboard("quoting and booking", (dashboard) => {
     await submit(page).dblclick();
     await page.waitForURL("**/shipments/SHP-*");
     await page.getByText("Awaiting payment").waitFor();
+    for (const text of Object.values(texts)) await page.getByText(text, { exact: true }).waitFor();
     const shipments = await listed(own);
     expect(shipments).toHaveLength(1);
     expect(shipments[0]).toMatchObject({
@@ -68,7 +73,7 @@ describeDashboard("quoting and booking", (dashboard) => {
       pickup_address: BOOKING.pickup_address,
       customer: { name: "Grace Hopper", email: "grace@example.org" },
       created_by: `member.of.${own.id}@example.org`,
-      external_reference: "order 12",
+      ...texts,
       metadata: { gate: "B" },
     });
   });

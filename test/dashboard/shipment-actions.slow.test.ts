@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { UpdateShipmentRequestSchema } from "../../gen/shipments/v1/shipment_service_pb.js";
 import { book, bookAnd, takeStep, type ShipmentJson } from "../support/bookings.ts";
 import { startReceiver } from "../support/receiver.ts";
+import { SHIPMENT_TEXTS } from "../support/shipment-texts.ts";
 import {
   describeDashboard,
   expectWellShown,
@@ -92,14 +94,23 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
   });
 
   describe("editing", () => {
-    test("changes route, weight, addresses and notes, with the new price shown before", async () => {
-      const fields = { metadata: { gate: "B", floor: "3" } };
+    test("changes route, weight, addresses, texts and notes, with the new price shown before", async () => {
+      const texts = UpdateShipmentRequestSchema.fields
+        .filter(({ name }) => SHIPMENT_TEXTS.some((text) => text.name === name))
+        .map(({ name }) => [name, `${name} 2`] as const);
+      const booked = Object.fromEntries(texts.map(([name]) => [name, "before"]));
+      const fields = { ...booked, metadata: { gate: "B", floor: "3" } };
       const shipment = await book(dashboard.service, dashboard.workspace.apiKey, fields);
       const page = await open(shipment);
       await button(page, "Edit").click();
       await dialog(page).getByLabel("Pickup address").fill("2 Times Square");
       await dialog(page).getByLabel("Weight in kg").fill("5");
       await dialog(page).getByRole("rowheader", { name: "Total", exact: true }).waitFor();
+      for (const [name, text] of texts) {
+        const field = dialog(page).locator(`[name="${name}"]`);
+        expect(await field.inputValue()).toBe("before");
+        await field.fill(text);
+      }
       await button(page, "Remove note 1").click();
       await dialog(page).getByLabel("Text of note 1").fill("4");
       await button(page, "Add a note").click();
@@ -111,6 +122,7 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
       await page.getByText("2 Times Square").waitFor();
       const changed = await read(shipment);
       expect(changed).toMatchObject({
+        ...Object.fromEntries(texts),
         pickup_address: "2 Times Square",
         weight_kg: 5,
         total: Number(total),

@@ -1,6 +1,7 @@
 import { expect } from "vitest";
 import { data } from "./answers.ts";
 import type { TestService } from "./service.ts";
+import { SHIPMENT_TEXTS } from "./shipment-texts.ts";
 
 /** A route the sample tariff covers: Midtown Manhattan to Prospect Park. */
 export const COVERED_ROUTE = {
@@ -102,7 +103,7 @@ export const BOOKED_SHIPMENT: ShipmentJson = {
   cancelled_at: null,
   cancel_reason: null,
   cancel_note: null,
-  external_reference: null,
+  ...Object.fromEntries(SHIPMENT_TEXTS.map(({ name }) => [name, null])),
   metadata: {},
   etag: "1",
   test: false,

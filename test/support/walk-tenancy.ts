@@ -16,6 +16,7 @@ import { startReceiver } from "./receiver.ts";
 import { PROTOCOLS, rpcClient } from "./rpc-client.ts";
 import { rpcError } from "./rpc-error.ts";
 import type { TestService, TestWorkspace } from "./service.ts";
+import { SHIPMENT_TEXTS } from "./shipment-texts.ts";
 import { take } from "./take.ts";
 import { addWebhook, deliveriesOf } from "./webhooks.ts";
 
@@ -60,7 +61,11 @@ export async function walkTenancy(
   const ROUTE = ["pickup_lat", "pickup_lng", "dropoff_lat", "dropoff_lng", "weight_kg"];
   const WINDOWS = ["pickup_window", "dropoff_window"];
   const FILTERS = ["status", "payment_status", "created_after", "created_before", "failed"];
-  const ADDRESSES = ["pickup_address", "dropoff_address"];
+  /** An external reference is the only one that finds a shipment. */
+  const OTHER_TEXTS = SHIPMENT_TEXTS.map(({ name }) => name).filter(
+    (name) => name !== "external_reference",
+  );
+  const TEXTS = ["pickup_address", "dropoff_address", ...OTHER_TEXTS];
 
   /** The id of no webhook. */
   const NO_WEBHOOK = `wh_${"0".repeat(24)}`;
@@ -97,7 +102,7 @@ export async function walkTenancy(
       plain: [
         ...ROUTE,
         ...WINDOWS,
-        ...ADDRESSES,
+        ...TEXTS,
         "customer_name",
         "customer_id_number",
         "metadata",
@@ -137,7 +142,7 @@ export async function walkTenancy(
         ...naming("shipment", { etag: "1", pickup_address: "Mine now" }),
         customer_id: ["customer", (customer_id) => ({ shipment: own["reference"], customer_id })],
       },
-      plain: [...ROUTE, ...WINDOWS, ...ADDRESSES, "etag", "metadata", "clear"],
+      plain: [...ROUTE, ...WINDOWS, ...TEXTS, "etag", "metadata", "clear"],
     },
     "ShipmentService/RecordPayment": {
       names: naming("shipment", { ...PAYMENT, amount: 1 }),

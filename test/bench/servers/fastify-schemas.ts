@@ -1,3 +1,5 @@
+import { ShipmentSchema } from "../../../gen/shipments/v1/shipment_pb.js";
+
 const latitude = { type: "number", minimum: -90, maximum: 90 };
 const longitude = { type: "number", minimum: -180, maximum: 180 };
 const address = { type: "string", minLength: 1, maxLength: 500 };
@@ -41,7 +43,11 @@ const data = object({
   ...all(time, "created_at updated_at"),
   cancelled_at: nullableTime,
   metadata: notes,
-  ...all(nullableText, "created_by cancel_reason cancel_note external_reference quote_id"),
+  ...Object.fromEntries(
+    ShipmentSchema.fields
+      .filter(({ proto }) => proto.proto3Optional)
+      .map(({ name }) => [name, nullableText]),
+  ),
   test: { type: "boolean" },
   ...noWindows,
   payment_details: { type: "null" },

@@ -10,13 +10,14 @@ import { insertCustomers, insertShipments } from "../../support/insert-shipments
 import { PROTOCOLS, rpcClient } from "../../support/rpc-client.ts";
 import { rpcError, rpcRefusal } from "../../support/rpc-error.ts";
 import { sharedService } from "../../support/service.ts";
+import { SHIPMENT_TEXTS } from "../../support/shipment-texts.ts";
 import { take } from "../../support/take.ts";
 
 const service = await sharedService();
 const sql = await connectTo(service.databaseUrl);
 const PATH = "/v1/shipments/export";
 
-const COLUMNS = [
+const FIRST = [
   "reference,external_reference,status,payment_status,created_at",
   "customer_id,customer_name,customer_email,customer_id_number",
   "pickup_address,pickup_lat,pickup_lng,pickup_window_start,pickup_window_end",
@@ -24,6 +25,9 @@ const COLUMNS = [
   "weight_kg,distance_km,distance_fee,weight_fee,window_fee,subtotal,base_fee,total,currency",
   "refunded_amount,cancelled_at,cancel_reason,cancel_note,created_by,updated_at,metadata,disputed_amount",
 ].join();
+/** What a shipment was given since is at the end. */
+const MORE = SHIPMENT_TEXTS.map(({ name }) => name).filter((name) => name !== "external_reference");
+const COLUMNS = [FIRST, ...MORE].join();
 
 /** The line of a shipment, by what the API says of it; of formulas, what spreadsheets are to be told. */
 function lineOf(shipment: ShipmentJson): Record<string, string> {

@@ -18,6 +18,7 @@ import { createVersionFees } from "../../../src/features/tariffs/versions/versio
 import { compileEncodeJson } from "../../../src/json/encode-json.ts";
 import { SAMPLE_TARIFF } from "../../support/tariffs.ts";
 import { startService } from "../../support/service.ts";
+import { type OptionalTexts, SHIPMENT_TEXTS } from "../../support/shipment-texts.ts";
 
 const service = await startService();
 const { id: workspace } = await service.addWorkspace();
@@ -109,7 +110,9 @@ const changing = fc
 const booked = fc.record({
   createdBy: maybe(text),
   createdAt: instant,
-  externalReference: maybe(fc.uuid()),
+  texts: fc.record(
+    Object.fromEntries(SHIPMENT_TEXTS.map(({ localName }) => [localName, maybe(fc.uuid())])),
+  ) as fc.Arbitrary<OptionalTexts>,
   quoteId: maybe(fc.uuid()),
   customer: fc.record({ name: text, idNumber: maybe(text) }),
 });
@@ -149,8 +152,9 @@ test("a shipment that is written, and changed, is read as the same row, entity, 
   }
 
   await fc.assert(
-    fc.asyncProperty(booked, changing, changing, async (fixed, first, changed) => {
-      const row = withKeys({ ...fixed, ...first, paymentDetails: null }, fixed.customer);
+    fc.asyncProperty(booked, changing, changing, async ({ texts, ...fixed }, first, changed) => {
+      const fields = { ...fixed, ...texts, ...first, paymentDetails: null };
+      const row = withKeys(fields, fixed.customer);
       const { customer } = row;
       const { email } = customer;
       const created = { createdAt: row.createdAt, emailLower: email, isNew: true };
