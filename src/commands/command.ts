@@ -15,15 +15,12 @@ export interface CommandResult {
   readonly lines: readonly string[];
 }
 
-/** The database that the environment names, migrated. */
 export interface CommandDatabase {
   readonly em: EntityManager;
   readonly url: string;
-  /** The migrations that were applied just now. */
   readonly migrated: readonly string[];
 }
 
-/** A command of several, such as `key`. */
 export function commandGroup(
   name: string,
   description: string,

@@ -2,14 +2,9 @@ import { readFile, stat } from "node:fs/promises";
 import { MAX_ZONES_BYTES } from "../domain/limits.ts";
 import { CommandRefused } from "./command.ts";
 
-/** How large a tariff file may be, in bytes. */
 const MAX_FILE_BYTES = MAX_ZONES_BYTES;
 
-/**
- * Reads a tariff document.
- *
- * @throws CommandRefused when there is no such file, or it is too large or not JSON
- */
+/** @throws CommandRefused when there is no such file, or it is too large or not JSON */
 export async function readTariffFile(file: string): Promise<unknown> {
   try {
     const { size } = await stat(file);

@@ -167,9 +167,6 @@ async function keyEndingIn(
 
 /**
  * Calls an RPC of operators in the name of the account that runs the command.
- *
- * @param fields of the request, in the JSON dialect
- * @throws Refusal
  */
 export async function callRpc<M extends DescMethodUnary>(
   em: EntityManager,

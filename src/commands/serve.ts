@@ -24,7 +24,6 @@ const POLL_MS = 10;
 /** How long there may be no tariff before that is said, in milliseconds. */
 const SAY_AFTER_MS = 1_000;
 
-/** `serve [--demo]` */
 export const serveCommand = new Command("serve")
   .description("run the service until SIGTERM or SIGINT")
   .option("--demo", "first fill an empty database with a sample tariff and a workspace", false)
@@ -42,8 +41,6 @@ export function demoEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessE
 /**
  * Runs the service until SIGTERM, SIGINT or the end of its terminal: leases the database,
  * migrates, opens the ports, serves, drains. With `demo`, first fills an empty database, and prints how to make a first call.
- *
- * @throws when the database cannot be had or migrated, or a port is taken
  */
 async function serve(config: Config, demo: boolean): Promise<void> {
   holdYoungGeneration();
@@ -146,7 +143,6 @@ async function untilServing(app: App, log: Logger): Promise<boolean> {
   return app.closedBecause() === undefined;
 }
 
-/** A database, and what gives it up. */
 type Database = Pick<Lease, "url" | "release">;
 
 /**
@@ -181,7 +177,6 @@ function endInTime({ log, flush }: Log): void {
   setTimeout(exit, END_MS).unref();
 }
 
-/** What ends the process. */
 type EndSignal = "SIGTERM" | "SIGINT" | "SIGHUP";
 
 /**

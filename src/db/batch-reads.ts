@@ -2,22 +2,16 @@ import { createGroupQueue, type ObserveGroup, type Waiting } from "./group-queue
 import type { EntityManager } from "./orm.ts";
 import { createSemaphore } from "./semaphore.ts";
 
-/** How many keys one statement reads at most. */
 const MAX_KEYS = 100;
-/** How many statements are in flight at most, slow ones included. */
 const MAX_IN_FLIGHT = 6;
 
 /**
- * Lets reads that are asked for at the same time share an exchange with the database. Keys are gathered
- * until the end of the tick, and then for as long as two reads are in flight. Where the database is
- * distributed by workspace, those of each workspace are read apart, so that the loss of a node concerns
- * the workspaces that are there.
+ * Lets reads that are asked for at the same time share an exchange with the database. Keys are gathered until the end of
+ * the tick, and then for as long as two reads are in flight. Where the database is distributed by workspace, those of
+ * each workspace are read apart, so that the loss of a node concerns the workspaces that are there.
  *
- * @param em tells whether the database is distributed
  * @param read gives a result for each key, in order
- * @param observe called for each read
- * @returns reads one key. Rejects when the read of it fails, and with OverloadedError when it is not
- * sent within 2 seconds
+ * @returns reads one key; rejects with OverloadedError when it is not sent within 2 seconds
  */
 export function batchReads<Key extends { readonly workspace: number }, Result>(
   em: EntityManager,

@@ -12,25 +12,18 @@ export const CHANGES_CHANNEL = "shipments_changes";
 /** By what PostgreSQL knows the connection that every process of the service keeps open for them. */
 export const CHANGES_APPLICATION = "shipments changes";
 
-/** Follows changes that other processes make. */
 export interface ChangeFeed {
-  /** Ends the connection; no callback is called afterwards. */
   close(): Promise<void>;
 }
 
-/** What to follow, and what to call. */
 export interface FollowOptions {
   readonly databaseUrl: string;
-  /**
-   * Called with a connection of the feed's own: at once, on every notification of
-   * `CHANGES_CHANNEL`, and every `pollMs` besides, in case a notification was lost.
-   */
+  /** Called at once, on every notification of `CHANGES_CHANNEL`, and regularly besides, in case one was lost. */
   readonly look: (client: pg.Client) => Promise<void>;
   /** Called after every connect, since changes may have passed unseen. */
   readonly reconnected: () => void;
   /** Other channels to listen on, and what is called with the payload of each notification. */
   readonly others?: Readonly<Record<string, (payload: string) => void>>;
-  /** In milliseconds; half a second, unless a test says otherwise. */
   readonly pollMs?: number;
   readonly log: Logger;
 }
@@ -39,7 +32,6 @@ export interface FollowOptions {
 const POLL_MS = 500;
 /** How long one query may take, in milliseconds, before the connection counts as broken. */
 const QUERY_TIMEOUT_MS = 2_000;
-/** How long to wait before connecting again, in milliseconds. */
 const RECONNECT_MS = 200;
 
 /**
@@ -110,9 +102,7 @@ async function followOneConnection(closed: AbortSignal, options: FollowOptions):
   }
 }
 
-/**
- * Tells every process, when the caller's transaction commits, to look for changed keys and tariffs.
- */
+/** Has every process look for changed keys and tariffs when the caller's transaction commits. */
 export async function announceChange(em: EntityManager): Promise<void> {
   await runStatement(em, "select pg_notify($1, '')", [CHANGES_CHANNEL]);
 }

@@ -21,12 +21,10 @@ const names = new Map<string, string>();
 /** How transactions begin, one that only reads as Kysely has it, and the answer to it. */
 const BEGIN = new Set<unknown>(["begin", "start transaction read only"]);
 const BEGUN = { command: "BEGIN", rowCount: null, rows: [] };
-/** How long a slow statement may take, in milliseconds. */
 export const SLOW_TIMEOUT_MS = 60_000;
 /** How much longer its answer is waited for, so that the database is the one that ends it. */
 const SLOW_GRACE_MS = 3_000;
 
-/** The texts of statements that may take `SLOW_TIMEOUT_MS`; there are a few of them. */
 const slow = new Set<string>();
 
 /** Lets the answer to a statement be waited for longer than usual, on every connection. */
@@ -96,7 +94,6 @@ export class DatabaseClient extends pg.Client {
     return batch.answers;
   }
 
-  /** Closes the connection at once. */
   protected discard(): void {
     this.connection.stream.destroy();
   }
@@ -116,7 +113,6 @@ export class DatabaseClient extends pg.Client {
   }
 }
 
-/** Whether the error of a statement makes its connection of no use to the next. */
 function makesUseless(error: unknown): boolean {
   return isQueryTimeout(error) || isStalePlan(error) || isReadOnly(error);
 }

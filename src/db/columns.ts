@@ -2,7 +2,6 @@ import { toParameter } from "./parameterized-driver.ts";
 import type { Statement } from "./statement-batch.ts";
 import { ReferenceKind, types, UnderscoreNamingStrategy, type EntitySchema } from "@mikro-orm/core";
 
-/** A column of an entity's table. */
 interface Column {
   readonly property: string;
   readonly name: string;
@@ -34,20 +33,14 @@ function columnName(property: string, isReference: boolean): string {
   return isReference ? NAMING.joinColumnName(property) : NAMING.propertyToColumnName(property);
 }
 
-/** Columns by name, for a `select` or an `insert`. */
 export function namesOf(columns: readonly Column[]): string {
   return columns.map(({ name }) => name).join(", ");
 }
 
 /**
- * How rows of a workspace are inserted into a table. A single row comes as values, which a database that is
- * distributed takes in half of the time; several come as JSON, so that the statement is the same for any
- * number of them.
- *
- * @param columns without the workspace
- * @param options.computed SQL for further columns by their names
- * @param options.onConflict SQL for rows that are there already
- * @returns gives the statement for the rows, at least one
+ * How rows of a workspace, at least one, are inserted into a table. A single row comes as values, which a database that
+ * is distributed takes in half of the time; several come as JSON, so that the statement is the same for any number of
+ * them. `columns` are without the workspace; `computed` is SQL for others by their names.
  */
 export function insertionOf(
   table: string,
@@ -70,7 +63,6 @@ export function insertionOf(
       : [many, [workspace, rowsJson(columns, rows)]];
 }
 
-/** The values of a row, for a statement that takes each of them apart. */
 export function rowValues(
   columns: readonly Pick<Column, "property" | "name">[],
   row: object,
@@ -78,7 +70,6 @@ export function rowValues(
   return columns.map(({ property }) => toParameter(valueOf(row, property)));
 }
 
-/** Rows in JSON, by the names of the columns. */
 export function rowsJson(
   columns: readonly Pick<Column, "property" | "name">[],
   rows: readonly object[],

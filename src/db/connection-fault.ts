@@ -38,22 +38,14 @@ const WAYS_OUT: Readonly<Record<string, string>> = {
   "25006": "promote one, or correct DATABASE_URL",
 };
 
-/**
- * Says why a connection could not be made, or what its user may not do.
- *
- * @returns the error itself when it is a ConnectionFault already
- */
+/** Says why a connection could not be made, or what its user may not do. */
 export function connectionFault(error: unknown, databaseUrl: string): ConnectionFault {
   if (error instanceof ConnectionFault) return error;
   const { reason, wayOut, mayPass } = explain(error, databaseUrl);
   return new ConnectionFault(`${reason}; ${wayOut}`, mayPass, error);
 }
 
-/**
- * Says why none of several servers can be used.
- *
- * @param failures what connecting to each ended with, in order, by its address
- */
+/** Says why none of several servers can be used. */
 export function noPrimaryFault(
   failures: readonly { readonly url: string; readonly error: unknown }[],
 ): ConnectionFault {
@@ -69,7 +61,6 @@ export function noPrimaryFault(
   );
 }
 
-/** Why a server could not be used, what to do about it, and whether it may pass by itself. */
 function explain(error: unknown, databaseUrl: string) {
   const { code = "", message } = firstOf(error);
   const isUndecided = error instanceof UndecidedPrimaryError;

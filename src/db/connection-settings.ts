@@ -17,11 +17,9 @@ export async function setPlannerSettings(client: Pick<ClientBase, "query">): Pro
 }
 
 /**
- * Sets the timeouts of a connection that migrates: none, but that for locks. By a statement, since a
- * role's own settings (`alter role ... set statement_timeout`) hold where a connection begins without
- * any, and PgBouncer can be told to pass over those that a connection begins with.
- *
- * @param lockTimeoutMs how long it may wait for a lock, in milliseconds
+ * Sets the timeouts of a connection that migrates: none, but that for locks. By a statement, since a role's own settings
+ * (`alter role ... set statement_timeout`) hold where a connection begins without any, and PgBouncer can be told to pass
+ * over those that a connection begins with.
  */
 export async function setMigrationTimeouts(
   client: Pick<ClientBase, "query">,

@@ -68,11 +68,7 @@ export function createConnectionShares(most: number, maxWaitMs = MAX_WAIT_MS) {
   }
 
   return {
-    /**
-     * Takes a connection of the share of whoever this is on behalf of, and gives what returns it; at
-     * once where it is not waited for. Rejects with OverloadedError when the share is in use for as long
-     * as a call waits.
-     */
+    /** Takes a connection of the account's share, and gives what returns it. Rejects with OverloadedError after `maxWaitMs`. */
     take(): (() => void) | Promise<() => void> {
       const account = accounts.getStore();
       if (account === undefined) return NOTHING;
@@ -81,7 +77,6 @@ export function createConnectionShares(most: number, maxWaitMs = MAX_WAIT_MS) {
       share.held++;
       return returned(account, share);
     },
-    /** How many calls wait for a connection of their account's share. */
     waiting: () => waiting,
   };
 }
@@ -132,11 +127,7 @@ export function guardConnections(
   }) as Pool["connect"];
 }
 
-/**
- * Releases a connection when it is lost; whoever uses it may then release it once more.
- *
- * @param released called when it is released
- */
+/** Releases a connection when it is lost; whoever uses it may then release it once more. */
 function releasedWhenLost(client: PoolClient, released: () => void): PoolClient {
   const giveBack = client.release;
   const release = (error?: Error | boolean) => {

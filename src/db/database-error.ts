@@ -28,7 +28,6 @@ export function isReadOnly(error: unknown): boolean {
   return sqlStateOf(error) === "25006";
 }
 
-/** How deep the chain of an error's causes is searched. */
 const MAX_DEPTH = 8;
 
 /** A write waited too long for a transaction, and was not made. */
@@ -48,7 +47,6 @@ export class ReadOnlyServerError extends Error {
 export class UndecidedPrimaryError extends Error {
   /** As of a server that rejects a connection: sqlserver_rejected_establishment_of_sqlconnection. */
   readonly code = "08004";
-  /** What the operator can do about it. */
   readonly wayOut: string;
 
   constructor(reason: string, wayOut: string) {
@@ -119,12 +117,10 @@ export function isCollision(error: unknown): boolean {
   return isUniqueViolation(error) || isForeignKeyViolation(error);
 }
 
-/** Whether a row with the same key is there already, or was written at the same time. */
 export function isUniqueViolation(error: unknown): boolean {
   return sqlStateOf(error) === "23505";
 }
 
-/** Whether what a row refers to is not there, or was deleted at the same time. */
 export function isForeignKeyViolation(error: unknown): boolean {
   return sqlStateOf(error) === "23503";
 }
@@ -134,7 +130,6 @@ export function isUnstorable(error: unknown): boolean {
   return /^(22|54)/.test(sqlStateOf(error));
 }
 
-/** Whether the database's user lacks a right. */
 export function isForbidden(error: unknown): boolean {
   return sqlStateOf(error) === "42501";
 }

@@ -1,6 +1,5 @@
 import { accessSync, constants } from "node:fs";
 
-/** The servers that a database's address names. */
 export interface DatabaseServers {
   /** An address with one host for each of them, in order. */
   readonly urls: readonly string[];
@@ -68,7 +67,6 @@ export function databaseUrlFault(databaseUrl: string): string | undefined {
     : "must have the target_session_attrs read-write or primary, since the service writes";
 }
 
-/** What is wrong with the files that an address names for TLS. */
 function unreadableFile(parameters: URLSearchParams): string | undefined {
   const unreadable = ["sslrootcert", "sslcert", "sslkey"].find((name) => {
     try {

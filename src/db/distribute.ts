@@ -27,8 +27,6 @@ const LOCK_WAIT_MS = 30_000;
  * are distributed in one transaction: nothing is, when it ends before the commit.
  *
  * @param shards into how many shards to divide the data; only the first time
- * @param say is called with each step when it is done
- * @throws ConnectionFault when something is missing that distributing takes
  */
 export async function distribute(
   databaseUrl: string,
@@ -58,7 +56,6 @@ export async function distribute(
   }
 }
 
-/** What a coordinator says of its cluster. */
 interface Cluster {
   readonly isCoordinator: boolean;
   readonly knowsItself: boolean;

@@ -28,7 +28,6 @@ export const DISTRIBUTED_TABLES: readonly string[] = [
   "booking_roll_up",
 ];
 
-/** The column by whose value their rows are distributed. */
 const DISTRIBUTION_COLUMN = "workspace_id";
 
 /** The tables of which every node has a copy, since rows of workspaces refer to theirs. */
@@ -37,7 +36,6 @@ export const REFERENCE_TABLES: readonly string[] = ["workspace", "tariff_version
 /** One statement after the other on each node, as foreign keys to tables of every node need. */
 export const SET_SEQUENTIAL = "set local citus.multi_shard_modify_mode to 'sequential'";
 
-/** Runs a statement and gives its rows. */
 export type RunSql = (sql: string, values: readonly unknown[]) => Promise<readonly object[]>;
 
 /** Citus knows a table by its row in `pg_dist_partition`, which there is with the extension alone. */
@@ -63,7 +61,6 @@ export function isDistributed(em: EntityManager): Promise<boolean> {
   });
 }
 
-/** As `isDistributed`, by whatever runs statements. */
 export async function isDistributedBy(run: RunSql): Promise<boolean> {
   const extension = await run(HAS_EXTENSION, ["citus"]);
   return extension.length > 0 && (await run(IS_DISTRIBUTED, ["shipment"])).length > 0;

@@ -34,13 +34,9 @@ export type GroupWork<Member, Result> = (
   members: readonly Member[],
 ) => Promise<Outcome<Result>[]>;
 
-/** What a group needs to know about its members. */
 export interface GroupOptions<Member, Result> {
-  /** What its members are, for whoever observes groups. */
   readonly name: string;
-  /** How many members one transaction takes at most. */
   readonly maxMembers: number;
-  /** The workspace that a member writes in. */
   readonly workspaceOf: (member: Member) => number;
   /**
    * At most one member with a key is in flight; the others wait for its end. Undefined for no key.
@@ -50,7 +46,6 @@ export interface GroupOptions<Member, Result> {
   /** When the caller of a member stops waiting, on the clock of `performance.now()`. */
   readonly deadlineMs: (member: Member) => number;
   readonly work: GroupWork<Member, Result>;
-  /** The span of the call that a member is for. */
   readonly spanOf?: (member: Member) => TransactionParent | undefined;
 }
 
@@ -97,12 +92,7 @@ export function createGroupCommit(
 
 type Group<Member, Result> = readonly Waiting<Member, Result>[];
 
-/**
- * Builds what writes a group and settles each of its members.
- *
- * @param transactions a permit of it is held by whoever calls; members that are written alone
- * acquire one each
- */
+/** Writes a group and settles its members. The caller holds a permit; members that are written alone acquire one each. */
 function createGroupWriter<Member, Result>(
   em: EntityManager,
   transactions: Semaphore,

@@ -11,18 +11,15 @@ const GROUPS_IN_FLIGHT = 2;
 /** After how long a slow group no longer holds up the next one, in milliseconds. */
 const SLOW_GROUP_MS = 100;
 
-/** A member that waits to be written, and the promise of its result. */
+/** A member that waits to be written, and the promise of its result; times are on the clock of `performance.now()`. */
 export interface Waiting<Member, Result> {
   readonly member: Member;
-  /** Since when it waits, on the clock of `performance.now()`. */
   readonly sinceMs: number;
-  /** When it has waited too long, on the clock of `performance.now()`. */
   readonly expiresAtMs: number;
   readonly resolve: (result: Result) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** Whether a member has waited too long. */
 export function isLate(
   { expiresAtMs }: Pick<Waiting<unknown, unknown>, "expiresAtMs">,
   nowMs = performance.now(),
@@ -44,17 +41,14 @@ export type ObserveGroup = (members: number, waitedMs: number) => void;
 /** Gives what is called for the groups of a name, such as "bookings". */
 export type ObserveGroups = (name: string) => ObserveGroup;
 
-/** How members are gathered. */
 export interface QueueOptions<Member, Result> {
   readonly em: EntityManager;
-  /** How many members a group takes at most. */
   readonly maxMembers: number;
   /** A group is of one workspace where the database is distributed by workspace. */
   readonly workspaceOf: (member: Member) => number;
   /** Members with the same key are never in flight at the same time. */
   readonly serializeBy: (member: Member) => string | undefined;
   readonly observe: ObserveGroup;
-  /** How long a member waits to be written at most, in milliseconds. */
   readonly maxWaitMs?: number | undefined;
   /** A permit of it is held for each group that is in flight, slow ones included. */
   readonly all: Semaphore;
@@ -89,7 +83,6 @@ export function createGroupQueue<Member, Result>(
   };
 }
 
-/** Members of which groups are made. */
 interface Lane<Member, Result> {
   add(member: Member, deadlineMs: number): Promise<Result>;
   /** Sends what waits, at the end of the tick. */
@@ -118,7 +111,6 @@ function createLane<Member, Result>(options: QueueOptions<Member, Result>): Lane
   };
 }
 
-/** Members that wait to be sent, in the order in which they came. */
 type Queue<Member, Result> = ReturnType<typeof createQueue<Member, Result>>;
 
 function createQueue<Member, Result>({

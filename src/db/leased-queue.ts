@@ -32,8 +32,6 @@ export interface Workers {
 /**
  * Builds workers of which each takes the next piece as soon as its last has ended, so that a slow piece
  * holds up nothing else, and a workspace whose pieces are all slow no other workspace.
- *
- * @param failed is told what a piece throws
  */
 export function createWorkers<Item extends WorkItem>(
   { atOnce, ofWorkspace, find, work }: LeasedQueue<Item>,

@@ -14,13 +14,11 @@ export const MIGRATION_LOCK = 0x5348_5001;
 const LOCK_WAIT_MS = 120_000;
 
 /**
- * Applies the migrations that a database has not had yet, one process at a time: replicas that
- * start together wait for each other.
+ * Applies the migrations that a database has not had yet, one process at a time: replicas that start together wait for
+ * each other. When one fails, what had been applied before stays.
  *
- * @param onApplied called with the name of each when it is applied, also when a later one then fails
  * @returns the names of the migrations applied now, in order
  * @throws ConnectionFault when the database cannot be reached, is too old, or forbids it
- * @throws when a migration fails; what had been applied before stays
  */
 export async function migrate(
   databaseUrl: string,
@@ -94,23 +92,17 @@ const RETRY_MS = 500;
 /** How often to say that the database is still absent, in milliseconds. */
 const REPEAT_MS = 10_000;
 
-/** How an absent database is waited for. */
 export interface WaitOptions {
   /** Called with why the database cannot be migrated yet: at first, at another reason, every 10 s. */
   readonly onWaiting: (reason: string) => void;
   /** After how long no other try is begun, in milliseconds; with 0 there is one. Default: for ever. */
   readonly withinMs?: number;
-  /** Ends the wait when it is aborted. */
   readonly signal?: AbortSignal;
 }
 
 /**
  * Applies the migrations that a database has not had yet, and tries again while it cannot be reached
  * or a table is locked.
- *
- * @returns the names of the migrations applied now, in order
- * @throws the reason of the signal when it is aborted
- * @throws what the last try ended with, when it does not pass by itself or the time is up
  */
 export async function migrateWhenReachable(
   databaseUrl: string,

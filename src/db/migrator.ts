@@ -24,21 +24,14 @@ export const MIGRATION_FILES = {
   },
 } satisfies Options;
 
-/** Which migrations to apply, and to what. */
 export interface ApplyOptions {
-  /** Whether the database is distributed; default false. */
   readonly distributed?: boolean;
-  /** Default those of this release. */
   readonly migrations?: typeof MIGRATIONS;
   /** Called with the name of each when it is applied, also when a later one then fails. */
   readonly onApplied?: ((name: string) => void) | undefined;
 }
 
-/**
- * Applies the migrations that a database has not had yet.
- *
- * @returns the names of the migrations applied now, in order
- */
+/** Applies the migrations that a database has not had yet, and gives their names. */
 export async function applyMigrations(
   databaseUrl: string,
   { distributed = false, migrations = MIGRATIONS, onApplied }: ApplyOptions = {},
@@ -63,7 +56,6 @@ export async function applyMigrations(
   }
 }
 
-/** A migration as a distributed database takes it. */
 function forDistributed(migration: Constructor<Whole>): Constructor<Whole> {
   return class extends migration {
     override getQueries(): Query[] {

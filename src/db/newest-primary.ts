@@ -12,7 +12,6 @@ export interface ServerIdentity {
   readonly startedAt: string;
 }
 
-/** A server that takes writes. */
 export interface Candidate {
   readonly url: string;
   /** Undefined where the server, such as one of a cloud, does not tell. */
@@ -42,7 +41,6 @@ export async function readIdentity(client: pg.Client): Promise<ServerIdentity | 
  * The one to use of the servers that take writes: that of the newest timeline, since a former primary
  * stays on the one before. Of several addresses of one server, the first.
  *
- * @param candidates one or more
  * @param used the server that was used last; one of an older timeline than that is not taken
  * @throws UndecidedPrimaryError when nothing tells which is the primary
  */

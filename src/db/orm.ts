@@ -34,15 +34,12 @@ export const MAX_CONNECTIONS_OF_ACCOUNT = MAX_CONNECTIONS / 2;
  * that read large tariffs: the one in force, the one that takes effect soon, and a draft.
  */
 export const MAX_PROCESS_CONNECTIONS = MAX_CONNECTIONS + 4;
-/** After how long a connection that nobody needs is closed, in milliseconds. */
 const IDLE_MS = 10_000;
 
-/** What works with the database alone. */
 export interface DatabaseDeps {
   readonly em: EntityManager;
 }
 
-/** Sees how the pool of connections is used. */
 export interface PoolObserver {
   /** Called when the pool and its shares are made, at the first use of the ORM. */
   created(
@@ -53,9 +50,7 @@ export interface PoolObserver {
   waited(ms: number): void;
 }
 
-/** How an ORM is set up. */
 export interface OrmOptions {
-  /** The entities it maps; none are needed to run migrations. */
   readonly entities: readonly EntitySchema[];
   readonly log?: Logger;
   readonly poolObserver?: PoolObserver;

@@ -94,7 +94,6 @@ export function toParameter(value: unknown): unknown {
   return isJson ? JSON.stringify(value) : value;
 }
 
-/** The driver of the ORM: MikroORM's for PostgreSQL, with parameterized statements. */
 export class ParameterizedDriver extends PostgreSqlDriver {
   protected override readonly connection = new ParameterizedConnection(this.config);
 }

@@ -11,7 +11,6 @@ type ConnectCallback = (error: Error | null, client?: pg.Client) => void;
  */
 class PrimaryClient extends DatabaseClient {
   readonly #finder: PrimaryFinder;
-  /** What this server said of itself. */
   readonly #status: ServerStatus;
   #url: string | undefined;
   #isEnding = false;

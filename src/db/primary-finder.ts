@@ -15,7 +15,6 @@ const PROBE_MS = 1_000;
 /** For how long a failed search counts for those who ask next, in milliseconds. */
 const FAILURE_MS = 100;
 
-/** A server that takes writes. */
 export interface PrimaryServer {
   readonly url: string;
   /** As pg reads them from the address and the environment. */
@@ -43,7 +42,6 @@ export interface PrimaryFinder {
   lost(url: string | undefined): void;
 }
 
-/** By the address with all servers. */
 const finders = new Map<string, PrimaryFinder>();
 
 /** The finder of an address; undefined for that of a single server which is taken as it is. */

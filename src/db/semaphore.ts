@@ -5,7 +5,6 @@ export interface Semaphore {
   release(): void;
 }
 
-/** Builds a semaphore with `permits` permits. */
 export function createSemaphore(permits: number): Semaphore {
   let free = permits;
   const waiting: (() => void)[] = [];

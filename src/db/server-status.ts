@@ -19,8 +19,6 @@ export function watchStatus(client: pg.Client): ServerStatus {
 /**
  * Checks that a server which a client has just connected to is the one to write to. Asks it only if
  * it has not said so by itself, as through a pooler, with the queries of libpq.
- *
- * @param url the server's address, for the error
  * @throws ReadOnlyServerError when it is not
  */
 export async function assertTarget(

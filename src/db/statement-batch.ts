@@ -35,10 +35,6 @@ export class StatementBatch implements pg.Submittable {
   #reader: RowReader | undefined;
   #rows: unknown[] = [];
 
-  /**
-   * @param nameOf the name to prepare a statement by
-   * @param described those of the connection
-   */
   constructor(
     statements: readonly Statement[],
     nameOf: (statement: Statement) => string | undefined,
@@ -57,7 +53,6 @@ export class StatementBatch implements pg.Submittable {
     });
   }
 
-  /** Whether its first statement was the one that failed. */
   get failedFirst(): boolean {
     return this.#answered === 0;
   }

@@ -9,8 +9,6 @@ export interface TransactionParent {
  * Does a transaction, and records it in the trace of the first parent that is recorded. There is one
  * span for a transaction that is done for several, since it takes its time and its commit once; links
  * lead to it from the others, and back.
- *
- * @param parents undefined for what is not traced
  */
 export async function traceTransaction<T>(
   parents: readonly (TransactionParent | undefined)[],

@@ -94,11 +94,7 @@ export async function inPipeline<T>(
   }
 }
 
-/**
- * Does work that reads, on a connection of its own and in no transaction.
- *
- * @param work is given what sends a statement, those of one tick together
- */
+/** Does work that reads, on a connection of its own and in no transaction; statements of one tick are sent together. */
 export async function inBatches<T>(
   em: EntityManager,
   work: (send: Transaction["send"]) => Promise<T>,

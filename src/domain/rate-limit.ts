@@ -41,14 +41,12 @@ export function windowSeconds({ rate, burst }: RateLimit): number {
   return Math.ceil(burst / rate);
 }
 
-/** A limit, and what is left of it. */
 export interface RateLimitState {
   readonly limitClass: LimitClass;
   readonly limit: RateLimit;
   readonly verdict: Verdict;
 }
 
-/** Whether a call may be made, and how many more. */
 export interface Verdict {
   readonly allowed: boolean;
   /** Whole calls left after this one. */

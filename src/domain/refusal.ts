@@ -1,6 +1,5 @@
 import { REASONS } from "./refusal-reasons.ts";
 
-/** Why a call can be refused. */
 export type RefusalReason = keyof typeof REASONS;
 
 /** A reason that is always worded alike. */
@@ -16,7 +15,6 @@ export interface Violation {
   readonly text: string;
 }
 
-/** What may go with a refusal. */
 export interface RefusalOptions {
   readonly retryAfterSeconds?: number;
   readonly facts?: Readonly<Record<string, string>>;

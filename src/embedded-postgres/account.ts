@@ -2,7 +2,6 @@ import { spawnSync } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
 import type { DataFolder } from "./data-folder.ts";
 
-/** Whom PostgreSQL's processes run as. */
 export interface Account {
   uid: number;
   gid: number;

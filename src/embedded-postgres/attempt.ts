@@ -2,13 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 const POLL_MS = 10;
 
-/**
- * Looks every few milliseconds until `look` gives something other than undefined or false.
- *
- * @param deadline epoch milliseconds
- * @param wanted what is waited for, for the error's sentence
- * @throws Error when the deadline passes first, and whatever `look` throws
- */
+/** Polls until `look` gives something; throws when the deadline, in epoch milliseconds, passes first. */
 export async function until<T>(
   wanted: string,
   deadline: number,
@@ -22,10 +16,7 @@ export async function until<T>(
   }
 }
 
-/**
- * Does `work`, and gives what that gives; undefined when it fails with one of the system's error
- * codes, such as ENOENT.
- */
+/** What `work` gives; undefined when it fails with one of the system's error codes, such as ENOENT. */
 export function attempt<T>(work: () => T, ...codes: string[]): T | undefined {
   try {
     return work();

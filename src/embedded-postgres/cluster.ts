@@ -20,10 +20,8 @@ const INITDB_MS = 60_000;
 const LOCALE = ["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"];
 
 /**
- * Makes the cluster if there is none. Processes that do so at once end up with the same one.
- *
- * @param durable false does without waiting for the disk
- * @throws Error when there is a cluster of another major version
+ * Makes the cluster if there is none; processes that do so at once end up with the same one. One of another major
+ * version is refused.
  */
 export function ensureCluster(folder: DataFolder, programs: Programs, durable: boolean): void {
   const version = join(folder.cluster, "PG_VERSION");
@@ -83,7 +81,6 @@ function initdb(draft: string, programs: Programs, durable: boolean): void {
   if (status !== 0) throw new Error(`initdb failed: ${reason}`);
 }
 
-/** Makes the names in a folder survive a power cut. */
 function syncToDisk(folder: string): void {
   const fd = openSync(folder, "r");
   fsyncSync(fd);

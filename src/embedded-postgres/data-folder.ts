@@ -5,13 +5,11 @@ import { attempt } from "./attempt.ts";
 /** The places inside a data folder; all are absolute paths without symbolic links. */
 export interface DataFolder {
   root: string;
-  /** PostgreSQL's own folder. */
   cluster: string;
   password: string;
   log: string;
 }
 
-/** Makes the data folder (mode 0700) if it is missing. */
 export function openDataFolder(path: string): DataFolder {
   makeFolder(resolve(path));
   const root = realpathSync(path);

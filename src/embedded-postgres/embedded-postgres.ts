@@ -13,10 +13,7 @@ export interface Lease {
   readonly url: string;
   /** Resolves when the connection has ended, whoever ended it. */
   readonly lost: Promise<void>;
-  /**
-   * Gives the lease up. When nobody else has one, PostgreSQL has stopped when the promise
-   * resolves. Calling it again does nothing more.
-   */
+  /** Gives the lease up: the last one stops PostgreSQL first. Repeating it does nothing. */
   release(): Promise<void>;
 }
 
@@ -34,8 +31,6 @@ const ACQUIRE_MS = 60_000;
 /**
  * Leases the PostgreSQL whose files live in `dataDir`: makes it if there is none, starts it if it
  * does not run, joins it if it runs, even if the process that started it was killed.
- *
- * @throws Error with a sentence for the operator, when it cannot be had within the time limit
  */
 export async function acquireEmbeddedPostgres(
   dataDir: string,
@@ -111,7 +106,6 @@ function isLasting(error: unknown): boolean {
   return error instanceof pg.DatabaseError && !/^(5[37]|42P04|23505)/.test(error.code ?? "");
 }
 
-/** What the operator can do about a failure of the file system. */
 function wayOut(reason: string): string {
   if (/ENOSPC|No space left|wrote only/.test(reason))
     return "; make room on the disk, or choose another DATA_DIR";

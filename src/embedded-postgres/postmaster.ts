@@ -7,7 +7,6 @@ import { attempt, until } from "./attempt.ts";
 export interface Postmaster {
   pid: number;
   port: number;
-  /** Whether it accepts connections. */
   ready: boolean;
 }
 
@@ -29,10 +28,7 @@ export function findPostmaster(cluster: string): Postmaster | undefined {
   return { pid: Number(pid), port: Number(port), ready: status.trim() === "ready" };
 }
 
-/**
- * Stops PostgreSQL by a fast shutdown, or else by an immediate one, from which it recovers at its
- * next start. Resolves when it has ended.
- */
+/** Stops PostgreSQL by a fast shutdown, or else by an immediate one, from which it recovers at its next start. */
 export async function stopPostmaster(cluster: string, { pid }: Postmaster): Promise<void> {
   const stop = (signal: NodeJS.Signals) => {
     attempt(() => process.kill(pid, signal), "ESRCH");

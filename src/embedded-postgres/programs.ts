@@ -10,7 +10,6 @@ import { attempt } from "./attempt.ts";
 export interface Programs {
   /** The folder with `bin`, `lib` and `share`. */
   root: string;
-  /** PostgreSQL's major version. */
   major: number;
   /** Undefined for ourselves. */
   account: Account | undefined;

@@ -32,9 +32,6 @@ const TRANSIENT =
  * Makes the cluster if there is none, and starts PostgreSQL on it. Of several that are started at
  * once, all but one find its postmaster.pid and end. Resolves when one accepts connections, or
  * when another try is worth it.
- *
- * @param deadline epoch milliseconds
- * @throws Error with the end of the log, when PostgreSQL does not start
  */
 export async function startPostgres(
   folder: DataFolder,

@@ -1,6 +1,5 @@
 import { ScalarType, type DescEnum, type DescField, type DescMessage } from "@bufbuild/protobuf";
 
-/** Converts one value that is set. */
 type Convert = (value: never) => unknown;
 
 /** How the fields of a message are written in one form; where a converter is missing, values stay as they are. */

@@ -6,9 +6,7 @@ import {
   type Decipheriv,
 } from "node:crypto";
 
-/** What is to come of an attempt. */
 export interface Purpose {
-  /** The path to go on to. */
   readonly returnTo: string;
   /**
    * The session that the browser has as it leaves, which the new one takes the place of; undefined for
@@ -34,7 +32,6 @@ export interface AttemptSeal {
   open(sealed: string): Attempt | undefined;
 }
 
-/** How long an attempt may take, in seconds. */
 export const ATTEMPT_SECONDS = 600;
 
 const CIPHER = "aes-256-gcm";

@@ -19,34 +19,22 @@ export interface OidcSettings {
 export interface OidcClient {
   /** The provider's host, by which people know it. */
   readonly name: string;
-  /**
-   * Begins an attempt to sign in.
-   *
-   * @param purpose what the attempt is to give back when it ends
-   * @returns where to send the browser, and the sealed attempt, which the browser has to keep for
-   * `ATTEMPT_SECONDS`
-   * @throws Refusal UNAVAILABLE while the provider cannot be reached
-   */
+  /** Begins an attempt: where to send the browser, and what it has to keep. Throws UNAVAILABLE while the provider is away. */
   begin(purpose: Purpose): Promise<{ readonly url: string; readonly attempt: string }>;
   /**
-   * Ends an attempt when the browser is back. Each ends once, whatever comes of it.
+   * Ends an attempt when the browser is back, with the query of its address. Each ends once, whatever comes of it.
    *
-   * @param query the query of the address that the provider sent it to
-   * @param attempt what the browser has kept; undefined for nothing
-   * @returns the email that the provider vouches for; undefined when it vouches for none, or this is
-   * not the end of that attempt
-   * @throws Refusal UNAVAILABLE while the provider cannot be reached
+   * @returns undefined when the provider vouches for no email, or this is not the end of that attempt
+   * @throws Refusal UNAVAILABLE while the provider is away
    */
   finish(query: string, attempt: string | undefined): Promise<SignedInByOidc | undefined>;
 }
 
-/** Who has signed in at the provider. */
 export interface SignedInByOidc {
   readonly email: string;
   readonly purpose: Purpose;
 }
 
-/** How long the provider may take to answer, in seconds. */
 const TIMEOUT_SECONDS = 10;
 /** For how long is remembered what the provider tells of itself, in milliseconds. */
 const REMEMBER_MS = 60 * 60 * 1_000;
@@ -117,7 +105,6 @@ export function createOidcClient(
   };
 }
 
-/** The library, and the provider as it describes itself. */
 interface Discovered {
   readonly library: typeof OpenidClient;
   readonly provider: OpenidClient.Configuration;
@@ -175,7 +162,6 @@ function clientSecretAuth(library: typeof OpenidClient, secret: string): OpenidC
   };
 }
 
-/** What the provider says of the person. */
 type Claims = Readonly<Record<string, unknown>>;
 
 /** Finds what the provider says of the email: in the ID token, else when it is asked of the person. */

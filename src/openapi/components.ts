@@ -44,7 +44,6 @@ export const HEADERS: Json = {
   "Cache-Control": text("How the document may be kept."),
 };
 
-/** One of the faults that `Simulate` can ask for, as a regular expression. */
 const FAULT =
   "(unavailable|rate_limited|slow=[0-9]{1,5}|in_flight|lose_answer|duplicate_webhook|reorder_webhooks|fail_webhook=[0-9]{1,2})";
 
@@ -133,7 +132,6 @@ export const REFUSAL: Json = {
   },
 };
 
-/** The zones in which deliveries are served. */
 export const COVERAGE = coverage();
 
 function coverage(): Json {

@@ -16,7 +16,6 @@ const ABOUT = `The JSON API. What holds for all of it:
 - Zones are sent and answered as GeoJSON documents.
 - The dashboard calls the same paths with a session, and then names the workspace in the header \`X-Workspace\`; what is here of \`/v1\` and \`/admin\` is for keys.`;
 
-/** Describes the JSON API of every service that has one, in OpenAPI 3.1. */
 export function describeApi(registry: FileRegistry, version: string): Json {
   const options = createOptions(registry);
   const schemas = createSchemas(options, registry);

@@ -33,7 +33,6 @@ export interface RefusedCall extends Sent {
   readonly limitClass: string;
   readonly operatorRole: string;
   readonly maxBytes: number;
-  /** What is wrong with the first field or header that can be at fault, else with a parameter. */
   readonly violation: FieldViolation;
 }
 

@@ -96,7 +96,6 @@ export function createSchemas(options: Options, registry: Registry): Schemas {
   };
 }
 
-/** Whether another field may be given in the place of this one. */
 function hasStandIn(field: DescField, options: Options): boolean {
   return options(field, "shipments.v1.required_unless") !== undefined;
 }

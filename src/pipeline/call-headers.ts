@@ -185,7 +185,6 @@ export function readTraceparent(header: string): TraceParent | undefined {
   return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & SAMPLED) === SAMPLED };
 }
 
-/** An id of zeros only is no id. */
 function isZero(id: string): boolean {
   return /^0+$/.test(id);
 }

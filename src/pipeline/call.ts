@@ -245,7 +245,6 @@ export interface Tracer {
 }
 
 export interface CallSpan {
-  /** 32 lower-case hexadecimal digits. */
   readonly traceId: string;
   /** Whether the trace is sampled. What is not recorded costs a call next to nothing. */
   readonly isRecorded: boolean;

@@ -10,8 +10,6 @@ const WRITTEN = /^\[([^\]]+)\](?::\d+)?$|^([\d.]+):\d+$/;
  * Builds the reading of `X-Forwarded-For`, to which each proxy appends the address that it was called
  * from: of those, from the right, the first that is not a trusted proxy's. What is further left anybody
  * can have made up, as all of it when the request does not come from a trusted proxy.
- *
- * @param trusted addresses and networks, as `trustedProxiesFault` accepts them
  */
 export function createClientAddress(trusted: readonly string[]): ClientAddress {
   if (trusted.length === 0) return (peer) => peer ?? "";

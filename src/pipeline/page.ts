@@ -7,8 +7,6 @@ export const DEFAULT_PAGE_SIZE = 25;
 /**
  * The opaque token that leads to the page after a position: the sort key of the last result, bound
  * to the workspace and the filters it was listed with.
- *
- * @param filters with the workspace among them
  */
 export function writePageToken(position: readonly (string | number)[], filters: object): string {
   const text = JSON.stringify([fingerprint(position, filters), ...position]);
@@ -47,13 +45,7 @@ export interface Page<Position> {
   readonly filters: object;
 }
 
-/**
- * Reads which page a caller wants.
- *
- * @param filters what the list is narrowed by, with the workspace among them
- * @param toPosition checks the values of a token; undefined when they are no position in this list
- * @throws Refusal FIELD_INVALID when the token is not one of this list with these filters
- */
+/** Reads which page a caller wants; `toPosition` checks the values of a token. @throws Refusal FIELD_INVALID */
 export function readPage<Position>(
   { pageSize = DEFAULT_PAGE_SIZE, pageToken }: PageRequest,
   filters: object,
@@ -74,8 +66,6 @@ export function toId([id]: readonly unknown[]): number | undefined {
  * Ends a page: the rows it holds, and the token of the next page, empty when this is the last. A page
  * ends before it would be too large to send.
  *
- * @param found up to `page.limit` rows
- * @param positionOf the sort key of a row
  * @param bytesOf the most bytes a row may take in an answer; not given where no page can be too large
  */
 export function endPage<Row>(

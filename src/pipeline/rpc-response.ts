@@ -16,7 +16,6 @@ export class LazyResponse<M extends Message = Message> {
   }
 }
 
-/** Compiles what responds with a record. */
 export function compileResponse<Desc extends DescMessage>(schema: Desc) {
   const toMessage = compileToMessage(schema);
   const toJson = compileToJson(schema);

@@ -3,7 +3,6 @@ export interface WorkSpan {
   end(error?: unknown): void;
 }
 
-/** What tells an event from all others. */
 export interface TracedEvent {
   readonly workspace: number;
   /** The shipment's reference, or the webhook's id. */
@@ -15,7 +14,6 @@ export interface TracedEvent {
 /** An attempt at delivering an event to a webhook, as a trace tells of it. */
 export interface TracedAttempt extends TracedEvent {
   readonly webhook: string;
-  /** The public id of the event. */
   readonly eventId: string;
   readonly attempts: number;
   readonly url: string;

@@ -65,11 +65,9 @@ export interface App extends Lifecycle {
   closedBecause(): string | undefined;
   /** Is not ready from now on, and goes on serving while load balancers learn of it. Gives whether it was open. */
   leave(): boolean;
-  /** Whether a tariff is in force. */
   hasTariff(): boolean;
   readonly em: EntityManager;
   readonly tasks: TariffTasks;
-  /** How many connections to the database it holds at most. */
   readonly maxDatabaseConnections: number;
 }
 
@@ -103,17 +101,13 @@ export interface AppOverrides {
   readonly clockMs?: () => number;
   /** A clock that never goes back, in milliseconds. */
   readonly monotonicMs?: () => number;
-  /** Resolves the host name of a webhook. */
   readonly resolve?: ResolveName;
   /** How long the database, and Redis, are waited for, in milliseconds. */
   readonly maxWaitMs?: number;
-  /** How long a webhook may take to answer, in milliseconds. */
   readonly webhookTimeoutMs?: number;
-  /** How long a request to the geocoder may take, in milliseconds. */
   readonly geocoderTimeoutMs?: number;
   /** From 0 to 1; spreads retries. */
   readonly random?: () => number;
-  /** Undefined while tracing is off. */
   readonly tracing?: Tracing | undefined;
 }
 

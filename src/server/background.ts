@@ -51,7 +51,6 @@ export interface Background {
   close(): Promise<void>;
 }
 
-/** What the background work of one process needs. */
 export interface BackgroundDeps {
   readonly databaseUrl: string;
   readonly em: EntityManager;
@@ -77,7 +76,6 @@ export interface BackgroundDeps {
   readonly shutdownSignal: AbortSignal;
 }
 
-/** Builds the background work of one process; nothing is started yet. */
 export function createBackground(options: BackgroundDeps): Background {
   const { em, log, keys, events, shutdownSignal: signal } = options;
   const reports = createReports(options);

@@ -22,9 +22,6 @@ const NOW = "select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms
 
 /**
  * Builds what compares the clocks.
- *
- * @param clockMs the time of day, in milliseconds since the epoch
- * @param nowMs a clock that never goes back
  */
 export function createDatabaseClock(
   log: Pick<Logger, "warn" | "info">,

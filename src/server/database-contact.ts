@@ -24,7 +24,6 @@ const SAY_MS = 10_000;
 /** An absence that is shorter is not worth a word at its end, in seconds. */
 const MIN_SECONDS = 2;
 
-/** Builds what watches over the contact. */
 export function createDatabaseContact(options: {
   readonly log: Logger;
   /** A clock that never goes back. */

@@ -18,7 +18,6 @@ export interface DatabaseFigures {
   latest(): Figures | undefined;
 }
 
-/** What one look found. */
 export interface Figures {
   readonly backlog: WebhookBacklog;
   readonly mails: MailBacklog;
@@ -37,7 +36,6 @@ const REST_FACTOR = 100;
 /** How long is waited after a look that failed, in milliseconds. */
 const RETRY_MS = 60_000;
 
-/** Builds what looks. */
 export function createDatabaseFigures(options: {
   readonly em: EntityManager;
   readonly log: Logger;

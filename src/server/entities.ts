@@ -37,7 +37,6 @@ import { TestClock } from "../features/workspaces/test-clock.entity.ts";
 import { WorkspaceLimit } from "../features/workspaces/workspace-limit.entity.ts";
 import { Workspace } from "../features/workspaces/workspace.entity.ts";
 
-/** Every table of the service, for the ORM. */
 export const ENTITIES = [
   Installation,
   Workspace,

@@ -12,25 +12,17 @@ import { isSuccess, type SendResult } from "../features/webhooks/send-webhook.ts
 export interface Instruments {
   readonly observeGroups: ObserveGroups;
   readonly poolObserver: PoolObserver;
-  /** Called with what came of each attempt at a webhook. */
   readonly countAttempt: (result: SendResult) => void;
-  /** Called with what came of each attempt at a mail. */
   readonly countMailAttempt: (outcome: MailOutcome) => void;
-  /** Called for each mail that is given up. */
   readonly countFailedMail: () => void;
-  /** Called with each call of a payment provider that has ended. */
   readonly observeProviderCall: (call: EndedCall) => void;
-  /** Called with each request to the geocoder that has ended. */
   readonly observeLookUp: (ended: EndedLookUp) => void;
-  /** Called for each call that is let through because Redis fails. */
   readonly countFallback: () => void;
-  /** Called for each call that is refused for its limit. */
   readonly countRateLimited: (limitClass: LimitClass) => void;
   /** Called with how many rows of a kind a purge deleted; undefined when it failed. */
   readonly countPurge: (kind: Purged, rows: number | undefined) => void;
 }
 
-/** What is purged regularly. */
 export type Purged = (typeof PURGED)[number];
 
 /** In seconds; what waits is written within 2, and a connection had within 2. */
@@ -55,7 +47,6 @@ const PURGED = [
   "events",
 ] as const;
 
-/** Builds instruments that count into a registry. */
 export function createInstruments(registry: Registry): Instruments {
   const registers = [registry];
   const fallbacks = new Counter({

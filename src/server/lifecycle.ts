@@ -31,7 +31,6 @@ export interface Lifecycle {
   close(idleMs?: number): Promise<void>;
 }
 
-/** Where the public servers listen. */
 export interface ListeningAddresses {
   readonly http: AddressInfo;
   readonly grpc: AddressInfo;
@@ -50,7 +49,6 @@ const OPERATIONS_MS = 200;
 /** How long disconnecting from a database that may not answer takes at most, in milliseconds. */
 const DISCONNECT_MS = 1_000;
 
-/** What the lifecycle of a service is made of. */
 interface LifecycleOptions {
   readonly host: string;
   readonly port: number;
@@ -69,7 +67,6 @@ interface LifecycleOptions {
   readonly log: Logger;
 }
 
-/** Builds the lifecycle of a service from its parts. */
 export function createLifecycle(options: LifecycleOptions): Lifecycle {
   const { host, http, grpc, operations, operationsPort, readiness, background, log } = options;
   const { shutdownSignal } = readiness;

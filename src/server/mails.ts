@@ -6,7 +6,6 @@ import { createMailWorkers } from "../features/people/send-mails.ts";
 import { createSmtpClient } from "../smtp/smtp-client.ts";
 import type { Instruments } from "./instruments.ts";
 
-/** What the mails of one process need. */
 interface MailsDeps extends Pick<Instruments, "countMailAttempt" | "countFailedMail"> {
   readonly em: EntityManager;
   readonly log: Logger;

@@ -47,7 +47,6 @@ export interface Payments {
   readonly simulations: SimulationDeps;
 }
 
-/** Who sends notices of payments, and what keeps them. */
 export function createNotices(deps: NoticeDeps): NoticeOptions {
   return {
     signatureHeaders: signatureHeaders(deps.providers),
@@ -57,7 +56,6 @@ export function createNotices(deps: NoticeDeps): NoticeOptions {
 
 const callInTwin = (twin: number) => localWorkspaceCall(twin, true);
 
-/** Wires the changes of shipments to payments at providers. */
 export function createPayments(deps: {
   readonly em: EntityManager;
   readonly createGroup: CreateGroup;

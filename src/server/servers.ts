@@ -50,7 +50,6 @@ const SERVED = [...SERVICES, ...ADMIN_SERVICES, ...ACCOUNT_SERVICES];
 /** Those that need none. */
 const WITHOUT_CREDENTIAL = [Health, ...REFLECTION_SERVICES];
 
-/** The servers of one process. */
 export interface Servers {
   readonly http: TransportServer;
   readonly grpc: TransportServer;
@@ -59,14 +58,12 @@ export interface Servers {
   readonly reservedBytes: Pipeline["reservedBytes"];
 }
 
-/** What the servers are made of. */
 interface ServersOptions {
   readonly rpcs: readonly Rpc[];
   readonly streams: readonly StreamRpc[];
   readonly keys: KeyLookups;
   readonly sessions: SessionLookup;
   readonly signIn: SignIn;
-  /** Who sends notices, and what keeps them. */
   readonly notices: NoticeOptions;
   readonly config: Partial<
     Pick<
@@ -76,13 +73,9 @@ interface ServersOptions {
   >;
   readonly readiness: Readiness;
   readonly limiter: Limiter;
-  /** How long a call waits to be looked up, in milliseconds, where a test says so. */
   readonly maxWaitMs: number | undefined;
-  /** Counts what workspaces use; called once for each call that has ended. */
   readonly countUsage: (call: AnyCall) => void;
-  /** Called for each call that is refused for its limit. */
   readonly onRateLimited: (limitClass: LimitClass) => void;
-  /** Undefined while tracing is off. */
   readonly tracer?: Tracer | undefined;
   readonly log: Logger;
   readonly registry: Registry;

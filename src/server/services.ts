@@ -74,7 +74,6 @@ export const SERVICES = [
   AddressService,
 ];
 
-/** What the RPCs work with. */
 export type ServiceDeps = Omit<ShipmentDeps, "findShipment"> &
   QuoteDeps &
   WatchDeps &
@@ -91,7 +90,6 @@ export type ServiceDeps = Omit<ShipmentDeps, "findShipment"> &
     readonly testTimes: TestTimes;
   };
 
-/** Pairs every RPC of `SERVICES` with the function that performs it. */
 export function implementServices(given: ServiceDeps): {
   readonly rpcs: readonly Rpc[];
   readonly streams: readonly StreamRpc[];

@@ -29,7 +29,6 @@ export function createSignIn(deps: SignInDeps): SignIn {
   };
 }
 
-/** What signing in works with. */
 interface SignInDeps {
   readonly em: EntityManager;
   readonly sessions: Pick<SessionCache, "forgetAll">;

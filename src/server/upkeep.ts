@@ -31,7 +31,6 @@ const POLL_MS = 500;
  * Does what is due again and again until the signal aborts. Never rejects.
  *
  * @param job says whether there may be more to do at once
- * @param failure is logged when the job fails
  */
 export function repeatJob(
   { signal, log }: { readonly signal: AbortSignal; readonly log: Pick<Logger, "warn"> },
@@ -59,7 +58,6 @@ export async function purgeExpired(options: {
   readonly em: EntityManager;
   readonly log: Logger;
   readonly now: () => Date;
-  /** How long events are kept, in days; undefined for ever. */
   readonly eventRetentionDays?: number | undefined;
   readonly countPurge: Instruments["countPurge"];
 }): Promise<number> {

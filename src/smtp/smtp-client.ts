@@ -1,7 +1,6 @@
 import type { SMTPTransportOptions } from "nodemailer/lib/smtp-transport";
 import { loadOnce } from "../domain/load-once.ts";
 
-/** A mail server, and as whom this service sends by it. */
 export interface SmtpSettings {
   /** `smtp://` or `smtps://`, with user and password if the server wants them. */
   readonly url: string;
@@ -9,7 +8,6 @@ export interface SmtpSettings {
   readonly from: string;
 }
 
-/** A mail to one person. */
 export interface OutgoingMail {
   /** `<...@...>`, the same each time that the mail is tried. */
   readonly messageId: string;
@@ -32,13 +30,8 @@ export interface SmtpFailure {
   readonly status: number | undefined;
 }
 
-/** Sends mails. */
 export interface SmtpClient {
-  /**
-   * Sends a mail. Never rejects.
-   *
-   * @returns undefined once the server has taken it, else why it has not
-   */
+  /** Never rejects: gives undefined once the server has taken the mail, else why it has not. */
   send(mail: OutgoingMail, signal: AbortSignal): Promise<SmtpFailure | undefined>;
 }
 

@@ -45,7 +45,6 @@ export function createStartRequest(otel: OtelTracer, timeOfDay: TimeOfDay): Star
   };
 }
 
-/** Builds what traces attempts at webhooks. */
 export function createTraceAttempt(startRequest: StartRequest, causes: EventCauses): TraceAttempt {
   return (attempt) => startRequest("POST", attempt.url, causes.get(attempt), attributesOf(attempt));
 }

@@ -3,7 +3,6 @@ import { Code } from "@connectrpc/connect";
 import { cutKeys } from "../domain/secret-key.ts";
 import type { ReceivedCall } from "../pipeline/call.ts";
 
-/** What a call's span says when it has ended. */
 export interface CallDescription {
   readonly name: string;
   readonly attributes: Attributes;
@@ -49,7 +48,6 @@ export function describeHttpCall(
   };
 }
 
-/** The methods that the conventions know. */
 const HTTP_METHODS: ReadonlySet<string> = new Set([
   "CONNECT",
   "DELETE",
@@ -116,7 +114,6 @@ const FAILURES: ReadonlySet<number> = new Set([
   Code.DataLoss,
 ]);
 
-/** What every call's span says. */
 function commonAttributes({ admitted, headers }: ReceivedCall): Attributes {
   const caller = admitted?.caller;
   return {

@@ -13,7 +13,6 @@ import { describeHttpCall, describeRpcCall, type HttpRequest } from "./call-attr
 import { contextOf, type EventCauses, type TimeOfDay } from "./trace-context.ts";
 import type { BeginTransaction } from "./transaction-spans.ts";
 
-/** What the spans of calls are made with. */
 export interface CallSpanDeps {
   readonly otel: OtelTracer;
   readonly timeOfDay: TimeOfDay;
@@ -23,7 +22,6 @@ export interface CallSpanDeps {
   readonly clientAddress: ClientAddress;
 }
 
-/** Builds the tracer of calls. */
 export function createCallTracer(deps: CallSpanDeps): Tracer {
   return {
     begin({ headers, peer, startedMs }) {
@@ -36,7 +34,6 @@ export function createCallTracer(deps: CallSpanDeps): Tracer {
   };
 }
 
-/** The span of a call, by OpenTelemetry. */
 class TracedCall implements CallSpan {
   readonly span: Span;
   readonly context: SpanContext;

@@ -8,8 +8,6 @@ const SUCCESS = 0;
 /**
  * Builds what sends spans by OTLP over HTTP, as JSON. It reads `OTEL_EXPORTER_OTLP_HEADERS`,
  * `_TIMEOUT`, `_COMPRESSION` and `_CERTIFICATE` by itself. What cannot be sent in time is dropped.
- *
- * @param url where traces go, path included
  */
 export function createExporter(url: string, failures: FailureLog): SpanExporter {
   const exporter = new OTLPTraceExporter({ url });
@@ -38,14 +36,11 @@ export interface FailureLog {
   warn(message: string): void;
 }
 
-/** How often a warning is logged at most, in milliseconds. */
 const REPEAT_MS = 60_000;
 
 /**
  * Builds a log that says at most one thing a minute, and then how many it has left out: a receiver
  * that is down fails every batch.
- *
- * @param nowMs on the clock of `performance.now()`
  */
 export function createFailureLog(
   log: Pick<Logger, "warn">,

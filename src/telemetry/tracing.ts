@@ -27,7 +27,6 @@ import { createTimeOfDay, createEventCauses } from "./trace-context.ts";
 import { createExporter, createFailureLog, type FailureLog } from "./exporter.ts";
 import { createBeginTransaction } from "./transaction-spans.ts";
 
-/** What the service traces, and what sends it. */
 export interface Tracing {
   readonly tracer: Tracer;
   readonly traceAttempt: TraceAttempt;
@@ -41,16 +40,11 @@ const QUEUE = {
   maxQueueSize: 4_096,
   maxExportBatchSize: 512,
 } as const;
-/** How long sending may take at the end, in milliseconds. */
 const CLOSE_MS = 500;
 
 /**
  * Starts tracing by OpenTelemetry. The SDK is loaded with this file, so import it only when tracing is
  * on. `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` say what the service is called.
- *
- * @param options.url where traces are sent by OTLP over HTTP, path included
- * @param options.version of the service
- * @param options.delayMs for how long spans gather before they are sent
  */
 export function startTracing(options: {
   readonly url: string;
@@ -58,10 +52,8 @@ export function startTracing(options: {
   /** The part of traces to record, from 0 to 1, for samplers by ratio. */
   readonly ratio: number;
   readonly databaseUrl: string;
-  /** Addresses and networks of the proxies that say where calls come from. */
   readonly trustedProxies: readonly string[];
   readonly version: string;
-  /** Which process this is. */
   readonly instance: string;
   readonly log: Logger;
   readonly delayMs?: number;
@@ -121,8 +113,6 @@ export type SamplerName = `${"" | "parentbased_"}${"always_on" | "always_off" | 
 
 /**
  * Builds a sampler. Those based on the parent do as its caller does where a call brings a trace.
- *
- * @param ratio the part of traces to record, from 0 to 1, for samplers by ratio
  */
 export function createSampler(name: SamplerName, ratio: number): Sampler {
   const root = createRootSampler(name, ratio);

@@ -15,8 +15,6 @@ export type BeginTransaction = (first: Span, others: readonly Span[]) => WorkSpa
 
 /**
  * Builds what traces transactions, by OpenTelemetry's semantic conventions for PostgreSQL, 1.45.
- *
- * @param databaseUrl where they go, perhaps of several hosts; its password is not recorded
  */
 export function createBeginTransaction(
   otel: OtelTracer,

@@ -9,7 +9,6 @@ export interface Found extends SearchedSection {
 /** Finds sections that have all words of a query, the best first; a word may be begun only. */
 export type Find = (query: string) => readonly Found[];
 
-/** As many as are shown. */
 const MOST = 12;
 
 /** Reads the index that was built with the pages. */

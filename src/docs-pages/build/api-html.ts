@@ -52,7 +52,6 @@ interface DescribedOperation {
   readonly description?: string;
 }
 
-/** One operation of the JSON API. */
 export interface Operation {
   /** Upper case. */
   readonly method: string;
@@ -64,7 +63,6 @@ export interface Operation {
   readonly href: string;
 }
 
-/** The operations of the document, in its order. */
 export function operationsOf({ paths }: ApiDocument): Operation[] {
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, described]) => operation(method, path, described)),

@@ -123,7 +123,6 @@ function addSwagger(name: string, add: AddAsset): string {
   return add(name, readFileSync(file, "utf8").replace(/\n?(\/\/|\/\*)# sourceMappingURL=.*$/s, ""));
 }
 
-/** What Vite built of one entry. */
 function builtFor(entry: string, bundle: Bundle): Pick<Assets, "styles" | "scripts"> {
   const chunk = Object.values(bundle).find((it) => it.type === "chunk" && it.name === entry);
   if (chunk?.type !== "chunk") throw new Error(`nothing was built of ${entry}`);

@@ -15,9 +15,6 @@ export interface Guides {
 /**
  * Renders the README, the guides in the order of the README's list of them, then those that it does
  * not name, and the changelog.
- *
- * @param repository the folder of the repository
- * @param picture finds a picture by its path in there
  */
 export function readGuides(repository: string, picture: (file: string) => Picture): Guides {
   const render = (file: string) =>

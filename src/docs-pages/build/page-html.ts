@@ -1,7 +1,6 @@
 import { escapeHtml } from "./html.ts";
 import { ROOT } from "./places.ts";
 
-/** A link in a list. */
 export interface Link {
   readonly href: string;
   readonly text: string;
@@ -27,7 +26,6 @@ export interface PageContent {
   readonly plainScripts?: readonly string[];
 }
 
-/** The sections of the navigation. */
 export type Navigation = readonly { readonly heading: string; readonly links: readonly Link[] }[];
 
 const SITE = "Shipments";

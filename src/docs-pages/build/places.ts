@@ -20,23 +20,14 @@ const SERVED: Readonly<Record<string, string>> = {
 /** Where a link leads: an address, or a file of the repository that the server does not have. */
 export type LinkTarget = { readonly href: string } | { readonly file: string };
 
-/**
- * The path at which a file of the repository is served; undefined when it is not.
- *
- * @param file its path from the top of the repository
- */
+/** The path at which a file of the repository is served; undefined when it is not. */
 export function pathOf(file: string): string | undefined {
   if (Object.hasOwn(SERVED, file)) return SERVED[file];
   if (posix.dirname(file) !== GUIDES || !file.endsWith(".md")) return undefined;
   return `${ROOT}/${basename(file, ".md")}`;
 }
 
-/**
- * Resolves a link as it is written in a file of the repository.
- *
- * @param link relative to the file, as `operations.md#running-as-root`, or a whole address
- * @param from the file's path from the top of the repository
- */
+/** Resolves a link as it is written in a file of the repository, whose path there is `from`. */
 export function resolveLink(link: string, from: string): LinkTarget {
   if (/^([a-z][a-z0-9+.-]*:|#|\/)/i.test(link)) return { href: link };
   const [path = "", hash] = link.split("#", 2);

@@ -20,7 +20,6 @@ export interface Section {
   readonly text: string;
 }
 
-/** One guide as a page. */
 export interface Guide {
   readonly path: string;
   readonly title: string;
@@ -38,7 +37,6 @@ export interface Picture {
   readonly height: number;
 }
 
-/** A guide as it is written. */
 export interface GuideSource {
   /** Its path from the top of the repository. */
   readonly file: string;

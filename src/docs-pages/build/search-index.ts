@@ -14,7 +14,6 @@ export function searchIndex(guides: readonly Guide[], api: ApiDocument): string 
   return JSON.stringify(index);
 }
 
-/** An operation as it is searched. */
 function sectionOfOperation({ href, method, path, description }: Operation): Section {
   return { href, heading: `${method} ${path}`, text: description };
 }

@@ -41,7 +41,6 @@ const NOWHERE: Coverage = {
   metresToNearestZone: () => undefined,
 };
 
-/** Copies the zones, which must be valid (see `parseTariff`), into an index for look-ups. */
 export function createCoverage(zones: readonly Zone[]): Coverage {
   return coverageOf(indexZones(zones));
 }

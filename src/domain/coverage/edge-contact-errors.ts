@@ -33,8 +33,6 @@ function follow({ next }: Outline, edge: number, other: number): boolean {
 /**
  * What is wrong with how edges of two rings meet: they may only in a point where the rings do not
  * pass through each other. Undefined when nothing is, or when they belong to one ring.
- *
- * @param edge the lower number of the two
  */
 export function ringContactError(
   outline: Outline,

@@ -71,7 +71,6 @@ export function endOf(outline: Outline, edge: number): Corner {
   return outline.start[outline.next[edge]!]!;
 }
 
-/** A ring as messages name it. */
 export function ringName(ring: number): string {
   return ring === 0 ? "the outer ring" : `hole ${ring}`;
 }

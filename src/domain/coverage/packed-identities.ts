@@ -10,7 +10,6 @@ export interface PackedIdentities {
   readonly starts: Uint32Array<ArrayBuffer>;
 }
 
-/** Packs the identities of zones, which are then known by their place in the list. */
 export function packIdentities(zones: readonly ZoneIdentity[]): PackedIdentities {
   const parts = zones.flatMap(({ id, name }) => [id, name]);
   const starts = new Uint32Array(parts.length + 1);
@@ -18,7 +17,6 @@ export function packIdentities(zones: readonly ZoneIdentity[]): PackedIdentities
   return { text: parts.join(""), starts };
 }
 
-/** The identity of the zone at a place. */
 export function identityAt({ text, starts }: PackedIdentities, place: number): ZoneIdentity {
   const name = starts[2 * place + 1]!;
   return { id: text.slice(starts[2 * place], name), name: text.slice(name, starts[2 * place + 2]) };

@@ -12,7 +12,6 @@ export interface PackedPolygons {
   readonly polygonStart: Uint32Array;
 }
 
-/** Packs polygons, which are then known by their place in the list. */
 export function packPolygons(polygons: readonly Polygon[]): PackedPolygons {
   const rings = polygons.flat();
   const ringStart = startsOf(rings.map((ring) => ring.length * 2));

@@ -13,7 +13,6 @@ export interface BreakdownLine {
   readonly amountMinor: number;
 }
 
-/** A price that is broken down. */
 export type BrokenDown = Pick<
   CoveredQuote,
   "distanceKm" | "distanceFeeMinor" | "weightFeeMinor" | "baseFeeMinor" | "subtotalMinor"

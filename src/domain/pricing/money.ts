@@ -87,14 +87,7 @@ export function sumToMajor(minor: bigint, currency: string): number {
 /** The decimals of a rate in the major unit, in every currency: rates are kept in millionths. */
 export const RATE_DECIMALS = 6;
 
-/**
- * What a quantity costs at a rate, rounded half up once, to a whole minor unit.
- *
- * @param quantity finite, 0 or more (kilometres, kilograms); counts as its shortest decimal text
- * @param rateMillionths millionths of the major unit for each of them, a safe integer, 0 or more
- * @param minorDigits decimals of the currency's minor unit, 0 to 6
- * @throws RangeError when an argument is out of range or the cost is above 2^53 − 1.
- */
+/** What a quantity costs at a rate in millionths of the major unit, in whole minor units: see `multiplyHalfUp`. */
 export function multiplyToMinor(
   quantity: number,
   rateMillionths: number,

@@ -124,7 +124,6 @@ export interface RouteZones {
   readonly dropoff: number | undefined;
 }
 
-/** What the zone at a place in the tariff is called; undefined for no place. */
 export function zoneIdentityAt(
   { zones }: Pricing,
   place: number | undefined,

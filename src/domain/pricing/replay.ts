@@ -63,7 +63,6 @@ export interface RefusedShipment {
   readonly inForceMinor: number;
   /** Why the draft does not serve it. */
   readonly message: string;
-  /** What kind of reason that is. */
   readonly failure: QuoteFailure["failure"];
 }
 

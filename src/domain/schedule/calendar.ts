@@ -153,7 +153,6 @@ function slotsOf(openings: readonly Opening[], slotMinutes: number, timeZone: st
   );
 }
 
-/** An opening with its times as texts. */
 export function slotOf(opening: Opening, timeZone: string): Slot {
   return withTexts(opening, createLocalClock(timeZone));
 }

@@ -50,7 +50,6 @@ export interface Scheduling {
   readonly ofZone: Int8Array<ArrayBuffer>;
 }
 
-/** The days of the week as a tariff names them. */
 export const DAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"] as const;
 
 /** How many schedules a tariff may have; the place of each fits a byte. */

@@ -37,7 +37,6 @@ export const CONNECTIONS = {
   sweepMs: 1_000,
 } as const;
 
-/** The same with other figures, as for a test. */
 export type ConnectionLimits = { readonly [Name in keyof typeof CONNECTIONS]: number };
 
 /** Resets of streams on an HTTP/2 connection, above which it is closed. */

@@ -6,7 +6,6 @@ export interface MemoryBudget {
   /** Takes memory for a call until `release`. @throws Refusal UNAVAILABLE when there is not enough left */
   reserve(call: ReceivedCall, bytes: number): void;
   release(call: ReceivedCall): void;
-  /** How much all calls have, in bytes. */
   reservedBytes(): number;
 }
 

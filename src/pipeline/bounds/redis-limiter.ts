@@ -47,9 +47,6 @@ declare module "ioredis" {
 /**
  * Counts the calls of all replicas together, in Valkey or Redis, as one process counts them in
  * memory. When Redis fails, calls are let through, and the log says so.
- *
- * @param onFallback called for each call that is let through
- * @param timeoutMs how long Redis may take to answer; a quarter of a second unless a test says otherwise
  */
 export function createRedisLimiter(
   redisUrl: string,

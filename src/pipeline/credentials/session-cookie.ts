@@ -14,8 +14,6 @@ const HTTP_TOKEN = /(?:^|;)\s*session=([A-Za-z0-9_-]{43})\s*(?:;|$)/;
  * The session in a `Cookie` header: 32 random bytes in base64url; undefined when there is none. Over
  * https only the cookie with the prefix counts: one without it may have been set by another host of the
  * same domain, or by somebody on the way, over http.
- *
- * @param isHttps whether browsers reach the service over https
  */
 export function readSessionCookie(
   cookie: string | undefined,

@@ -20,7 +20,6 @@ export function createAdmit(options: {
   readonly authenticate: Authenticate;
   readonly inFlightLimit: Pick<InFlightLimit, "assertCapacity">;
   readonly limiter: Limiter;
-  /** Called for each call that is refused for its limit. */
   readonly onRateLimited: (limitClass: LimitClass) => void;
 }): Admit {
   const { authenticate, inFlightLimit, limiter, onRateLimited } = options;

@@ -8,11 +8,7 @@ import { readTraceparent } from "../call-headers.ts";
 /** Watches calls: a log line and two metrics for each. Never sees a key or a body. */
 export interface Observer {
   begin(): void;
-  /**
-   * Records a call that has ended. Call once, when the answer has gone out or the caller has gone.
-   *
-   * @param httpStatus 0 when there was no answer
-   */
+  /** Records a call, once, when the answer has gone out or the caller has gone; `httpStatus` is 0 without an answer. */
   end(call: ReceivedCall, httpStatus: number): void;
 }
 
@@ -67,7 +63,6 @@ export function createObserver(options: {
   readonly log: Logger;
   readonly registry: Registry;
   readonly tickBatcher: TickBatcher;
-  /** Aborts when calls in flight are cut. */
   readonly endSignal: AbortSignal;
 }): Observer {
   const { log, registry, tickBatcher, endSignal } = options;

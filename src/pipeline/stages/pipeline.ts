@@ -56,11 +56,9 @@ export interface Pipeline {
   respond(write: () => void): void;
   /** As `Observer.end`, and ends the call's span. */
   finish(call: ReceivedCall, httpStatus: number): void;
-  /** How much memory large requests and large answers have taken, in bytes. */
   reservedBytes(): Readonly<Record<LargeKind, number>>;
 }
 
-/** What takes memory of a budget. */
 export type LargeKind = keyof typeof MEMORY;
 
 interface PipelineOptions {
@@ -82,7 +80,6 @@ interface PipelineOptions {
   readonly maxWaitMs?: number | undefined;
   /** Called for each call that is refused for its limit. */
   readonly onRateLimited: (limitClass: LimitClass) => void;
-  /** Undefined while tracing is off. */
   readonly tracer?: Tracer | undefined;
   /** Counts what workspaces use; called once for each call that was admitted and has ended. */
   readonly countUsage: (call: AnyCall) => void;

@@ -64,7 +64,6 @@ export function isAnswerLost({ received, replayed }: AnyCall): boolean {
 /** What is left where a limit is simulated, so that the headers of the answer agree with it. */
 const USED_UP: Verdict = { allowed: false, remaining: 0, resetSeconds: 1 };
 
-/** The refusals that can be asked for. */
 const REFUSALS: Readonly<Record<string, MakeRefusal>> = {
   unavailable: () => unavailable("The service is unavailable, as Simulate asks; try again."),
   rate_limited: (call) => {

@@ -17,8 +17,6 @@ type Detail = NonNullable<ConstructorParameters<typeof ConnectError>[3]>[number]
 /**
  * Says a refusal in the words of gRPC: its code, and `google.rpc` details — `ErrorInfo` always,
  * `BadRequest` for fields, `PreconditionFailure` for subjects, `RetryInfo` where waiting helps.
- *
- * @param told the message and the violations to tell, if not all
  */
 export function connectError(
   refusal: Refusal,

@@ -87,11 +87,7 @@ export function createRpcHandler(options: {
   };
 }
 
-/**
- * Notes which RPC is called, and has a unary call reset when its caller stops in the middle.
- *
- * @param maxBytes the largest request of the RPC
- */
+/** Notes which RPC is called, and has a unary call reset when its caller stops in the middle. */
 function beginCall(context: HandlerContext, maxBytes = MAX_REQUEST_BYTES): void {
   const { call, request } = exchangeOf(context);
   call.method = `${context.service.typeName}/${context.method.name}`;
@@ -222,7 +218,6 @@ function rephrase(
   call.code = error.code;
 }
 
-/** A refusal as the call's protocol can tell it. */
 function errorOf(refusal: Refusal, { protocolName }: HandlerContext): ConnectError {
   return protocolName === "grpc" ? grpcError(refusal) : connectError(refusal);
 }

@@ -22,7 +22,6 @@ export function dropTimeoutBeyondTimers(header: Headers): void {
   }
 }
 
-/** Whether a call's signal was aborted because its deadline has passed. */
 export function isPastDeadline({ reason }: AbortSignal): boolean {
   return reason instanceof ConnectError && reason.code === Code.DeadlineExceeded;
 }

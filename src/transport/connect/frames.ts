@@ -3,11 +3,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 /** A frame's head: a byte of flags and the message's length in four, big-endian. */
 export const HEAD_BYTES = 5;
 
-/**
- * A message as gRPC frames it ("Length-Prefixed-Message" of the gRPC protocol over HTTP/2).
- *
- * @param flags 1 for a compressed message, else 0
- */
+/** A message as gRPC frames it ("Length-Prefixed-Message" of its protocol over HTTP/2); `flags` is 1 when compressed. */
 export function frame(flags: number, message: Uint8Array): Buffer {
   const framed = Buffer.allocUnsafe(HEAD_BYTES + message.length);
   framed.writeUInt8(flags);
@@ -21,7 +17,6 @@ export function hasKnownFlags(flags: number): boolean {
   return flags <= 1;
 }
 
-/** How long the message is whose frame begins with this head, in bytes. */
 export function lengthOf(head: Buffer): number {
   return head.readUInt32BE(1);
 }

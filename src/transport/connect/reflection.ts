@@ -80,7 +80,6 @@ async function* untilAborted<T>(items: AsyncIterable<T>, signal: AbortSignal): A
   }
 }
 
-/** A request of either version. */
 interface Request {
   readonly host: string;
   readonly messageRequest: Question;

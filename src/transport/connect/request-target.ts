@@ -17,7 +17,6 @@ export function ownAddress({ headers: { host } }: IncomingMessage): string {
 /** A host, and perhaps a port (RFC 9110, section 7.2; RFC 3986, section 3.2.2). */
 const HOST = /^(?:[\w.~!$&'()*+,;=%-]+|\[[\da-f:.]+\])(?::\d{0,5})?$/i;
 
-/** Whether a `Host` or `:authority` is one. */
 export function isHost(host: string | undefined): boolean {
   return host !== undefined && HOST.test(host) && URL.canParse(`http://${host}`);
 }

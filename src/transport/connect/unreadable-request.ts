@@ -5,8 +5,6 @@ import { refuse, type Refusal } from "../../domain/refusal.ts";
 /**
  * The refusal behind an error that Connect raised while it read a request: the message is too large,
  * not of the RPC's kind, or JSON with a field of the wrong type. Undefined for any other error.
- *
- * @param maxBytes the largest request of the RPC
  */
 export function unreadableRequest(
   { code, cause }: ConnectError,

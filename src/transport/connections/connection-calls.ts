@@ -24,7 +24,6 @@ export interface ConnectionCalls {
   /** Forgets all calls, for when the connection has closed. */
   clear(): void;
   readonly peer: { readonly remoteAddress?: string | undefined };
-  /** Whether a call ever came. */
   readonly hasCome: () => boolean;
   readonly isIdle: () => boolean;
   /** Whether none is served but those that may last as long as they like. */

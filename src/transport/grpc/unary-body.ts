@@ -6,18 +6,9 @@ import { bodyTooLarge, notOfThisRpc } from "../connect/unreadable-request.ts";
 
 /** The body of a gRPC call, in whatever pieces it comes; one message is expected. */
 export interface UnaryBody {
-  /**
-   * Takes the next piece. What is wrong with it is said at once, whether or not more will come.
-   *
-   * @throws Refusal BODY_TOO_LARGE or BODY_UNREADABLE, ConnectError when a second message comes, or
-   * what `reserve` throws
-   */
+  /** Takes the next piece, and throws at once what is wrong with it, or what `reserve` throws. */
   take(piece: Buffer): void;
-  /**
-   * The message, now that the body is complete.
-   *
-   * @throws Refusal BODY_UNREADABLE when it breaks off, or ConnectError when it is empty
-   */
+  /** The message, now that the body is complete. @throws Refusal BODY_UNREADABLE, or ConnectError when it is empty */
   end(): Message;
 }
 

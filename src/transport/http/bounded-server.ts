@@ -151,8 +151,6 @@ type WriteHead = (status: number, headers?: readonly string[]) => ServerResponse
 /**
  * Builds the class of a server's responses, which adds to each what browsers are to keep to. It stands below
  * all that answer, so that nobody forgets it.
- *
- * @param isHttps whether browsers reach the server over https
  */
 export function createResponseClass(
   isHttps: boolean,

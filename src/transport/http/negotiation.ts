@@ -11,7 +11,6 @@ export function prefersPage(request: IncomingMessage): boolean {
   return weightOf("text/html", accept) > weightOf("application/json", accept);
 }
 
-/** Whether a request only reads. */
 export function isReading({ method }: IncomingMessage): boolean {
   return method === "GET" || method === "HEAD";
 }

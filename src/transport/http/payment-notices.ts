@@ -8,7 +8,6 @@ import { splitUrl } from "../connect/request-target.ts";
 import { readBody } from "./read-body.ts";
 import { methodNotAllowed, sendJson, sendRefusal, type HttpHandler } from "./responses.ts";
 
-/** A notice as it came in. */
 export interface HttpNotice {
   /** The name in the path. */
   readonly provider: string;
@@ -27,7 +26,6 @@ export interface NoticeOptions {
   readonly receive: (notice: HttpNotice) => Promise<void>;
 }
 
-/** The largest notice, in bytes. */
 const MAX_BYTES = 1024 * 1024;
 /** How much of notices is kept that have not come in whole, in bytes: nobody has to have a key to send one. */
 const MAX_COMING_BYTES = 32 * MAX_BYTES;

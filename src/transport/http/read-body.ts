@@ -8,9 +8,7 @@ import { bodyTooLarge } from "../connect/unreadable-request.ts";
 const JSON_TYPE = /^application\/([^;\s]+\+)?json\s*(;|$)/i;
 const EMPTY = Buffer.alloc(0);
 
-/** What bounds a body. */
 interface BodyBounds {
-  /** In bytes. */
   readonly maxBytes: number;
   /** Told how many bytes may come, before they are read. */
   readonly reserve: (bytes: number) => void;

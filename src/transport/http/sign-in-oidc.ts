@@ -13,27 +13,16 @@ import { prefersPage } from "./negotiation.ts";
 import { sendJson, sendRefusal } from "./responses.ts";
 import { ownPath, readBrowser, redirect, sessionCookie, type Browser } from "./sign-in-browser.ts";
 
-/** How people sign in at an identity provider. */
 export interface OidcSignIn {
   readonly name: string;
   /** For how long a browser has to keep an attempt, in seconds. */
   readonly attemptSeconds: number;
-  /**
-   * Begins an attempt to sign in.
-   *
-   * @param session the one that the browser has, which ends when the attempt succeeds
-   * @returns where to send the browser, and what it has to bring back
-   */
+  /** Begins an attempt, which ends the browser's session when it succeeds: where to send it, and what it has to bring back. */
   begin(
     returnTo: string,
     session: string | undefined,
   ): Promise<{ readonly url: string; readonly attempt: string }>;
-  /**
-   * Ends an attempt.
-   *
-   * @param query of the address that the provider sent the browser to
-   * @returns the token of a new session; undefined when nobody with an account has signed in
-   */
+  /** Ends an attempt, by the query that the provider sent the browser with; undefined when nobody with an account came. */
   finish(
     query: string,
     attempt: string | undefined,
@@ -51,7 +40,6 @@ interface Visit {
   readonly headers: CallHeaders;
 }
 
-/** Where gRPC is spoken. */
 export interface GrpcAddress {
   /** As callers see it; null where nobody said so, and then it is the port on the host of the pages. */
   readonly url: string | null;
@@ -60,7 +48,6 @@ export interface GrpcAddress {
 }
 
 interface OidcPagesOptions {
-  /** Undefined when no provider is configured. */
   readonly oidc: OidcSignIn | undefined;
   readonly sendsMails: boolean;
   readonly isHttps: boolean;

@@ -16,17 +16,11 @@ import { ownPath, readBrowser, redirect, sessionCookie, type Browser } from "./s
 import { createMailRequests, type MailSignIn } from "./sign-in-mail.ts";
 import { createOidcPages, type GrpcAddress, type OidcSignIn } from "./sign-in-oidc.ts";
 
-/** How people sign in, whatever keeps their sessions. */
 export interface SignIn {
-  /**
-   * Uses up the token of a sign-in link, and ends the session that the browser had.
-   *
-   * @returns the token of a new session; undefined when no link has this token
-   */
+  /** Uses up the token of a sign-in link, and ends the browser's session; undefined when no link has this token. */
   byLink(token: string, browser: Browser): Promise<string | undefined>;
   /** Ends a session; undefined when there is none with this token. */
   signOut(session: string): Promise<true | undefined>;
-  /** By an identity provider; undefined when none is configured. */
   readonly oidc: OidcSignIn | undefined;
   /** By a link that is sent; undefined when no mails are. */
   readonly byMail: MailSignIn | undefined;
@@ -40,9 +34,6 @@ const FORM_BOUNDS = { maxBytes: 4_096, reserve: () => undefined };
  * session, `POST /sign-out` ends it, and `POST /sign-in/mail` has a link sent to an email. They lead on
  * to a page. What is answered to a token that does not work does not tell why. `createOidcPages` has the
  * answers for signing in at a provider.
- *
- * @param isHttps whether browsers reach the service over https
- * @param toRefusal the refusal that an error stands for
  */
 export function createSignInPages(options: {
   readonly signIn: SignIn;

@@ -175,8 +175,6 @@ const API_PATH = /^\/([a-z]+\/)?v\d+\//;
 /**
  * Serves the dashboard out of the folder it was built into: files below `/assets/`; every other path
  * that a browser asks for as a page is given `index.html`, which then shows the page of that path.
- *
- * @param imageOrigin where the pages may load images from besides
  */
 export function createDashboardFiles(folder: string, imageOrigin?: string): HttpHandler {
   return createStaticFiles(folder, chooseDashboardFile, { imageOrigin });
