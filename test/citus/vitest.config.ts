@@ -2,7 +2,18 @@ import { defineConfig } from "vitest/config";
 import base from "../vitest.config.ts";
 import { LEFT_OUT_FILES } from "./left-out.ts";
 
-/** The service's tests, and those of a distributed database's own, on the nodes of TEST_DATABASE_URL. */
+/**
+ * The tests of a distributed database itself, of the rooms whose tables are distributed, and those that
+ * call every method, on the nodes of TEST_DATABASE_URL. The tables of all other rooms are the coordinator's
+ * own, where it is one PostgreSQL as any.
+ */
+const INCLUDED = [
+  "test/citus/**/*.test.ts",
+  "test/db/**/*.test.ts",
+  "test/features/{customers,events,idempotency,payments,quotes,reports,shipments,test-mode,webhooks}/**/*.test.ts",
+  "test/server/{audit-coverage,reads,statements,tenancy}.test.ts",
+];
+
 export default defineConfig({
   test: {
     ...base.test,
@@ -10,7 +21,7 @@ export default defineConfig({
       {
         test: {
           name: "citus",
-          include: ["test/**/*.test.ts"],
+          include: INCLUDED,
           exclude: ["test/**/*.unit.test.ts", "test/**/*.slow.test.ts", ...LEFT_OUT_FILES],
           setupFiles: "test/citus/leave-out.ts",
           globalSetup: "test/support/global-setup.ts",
