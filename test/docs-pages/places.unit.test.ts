@@ -4,7 +4,7 @@ import { createSlugs, resolveLink } from "../../src/docs-pages/build/places.ts";
 describe("a link of a guide", () => {
   test.each([
     ["operations.md#running-as-root", "src/docs/tariff.md", "/docs/operations#running-as-root"],
-    ["../../README.md#where-to-go-on", "src/docs/tariff.md", "/docs#where-to-go-on"],
+    ["../../README.md#where-to-go-next", "src/docs/tariff.md", "/docs#where-to-go-next"],
     ["src/docs/clients.md", "README.md", "/docs/clients"],
     ["CHANGELOG.md", "README.md", "/docs/changelog"],
     ["../../gen/openapi/openapi.json", "src/docs/clients.md", "/openapi.json"],

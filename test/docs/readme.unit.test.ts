@@ -26,7 +26,7 @@ test("the links of the README lead to files and headings that there are", () => 
 
 test("the README begins with what the service is and is not, and one picture", () => {
   const [beginning = ""] = README.split("\n## ");
-  expect(beginning).toMatch(/^# Shipment booking\n\nA service that .*It is for /s);
+  expect(beginning).toMatch(/^# Shipment booking\n\nPrices deliveries, .*It is for /s);
   expect(beginning.match(/!\[[^\]]{40,}\]\(src\/docs\/pictures\//g)).toHaveLength(1);
   expect(beginning).toContain("It is **not** ");
   expect(beginning.length).toBeLessThan(1_800);
