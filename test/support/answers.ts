@@ -33,6 +33,13 @@ export async function expectRefused(
   return answer;
 }
 
+/** The fields that are wrong with a call, as it is refused for them. */
+export async function invalidFields(call: Answer | Promise<Answer>): Promise<string[]> {
+  const { code, body, text } = await call;
+  expect(code, text).toBe("FIELD_INVALID");
+  return Object.keys(body.errors);
+}
+
 function bodyOf(errors: string | Readonly<Record<string, string>>) {
   if (typeof errors === "string") return errorBody(errors);
   const texts = Object.entries(errors).map(([subject, text]) => [subject, [text]] as const);

@@ -1,5 +1,6 @@
 import { expect } from "vitest";
 import { data } from "./answers.ts";
+import type { Door } from "./client.ts";
 import type { TestService } from "./service.ts";
 import { SHIPMENT_TEXTS } from "./shipment-texts.ts";
 
@@ -132,15 +133,16 @@ const STEPS = {
 
 export type Step = keyof typeof STEPS;
 
-/** Asks for one step by JSON. */
+/** Asks for one step. */
 export function takeStep(
   service: Pick<TestService, "as">,
   apiKey: string,
   shipment: string,
   step: Step,
+  door?: Door,
 ) {
   const [method, fields] = STEPS[step];
-  return service.as(apiKey)[method]({ shipment, ...fields });
+  return service.as(apiKey, door)[method]({ shipment, ...fields });
 }
 
 /** Books a shipment and takes it through steps that all succeed. */

@@ -18,6 +18,7 @@ import type { SERVICES } from "../../src/server/services.ts";
 import { describedMethods, httpCalls } from "./described-services.ts";
 import { inDialect } from "./dialect.ts";
 import type { Answer, Endpoints } from "./endpoints.ts";
+import { PROTOCOLS, rpcClient } from "./rpc-client.ts";
 import { plainError } from "./rpc-error.ts";
 
 /** A field's name in its proto file. */
@@ -61,8 +62,8 @@ type Together<Clients> = (Clients extends unknown ? (given: Clients) => void : n
 /** Every method of workspaces and operators. */
 export type TestClient = Together<ClientOf<(typeof SERVICES | typeof ADMIN_SERVICES)[number]>>;
 
-/** How a client reaches the service; it is told the same, and says the same. */
-export type Door = "json" | "grpc";
+/** How a client reaches the service; whichever it is, it is given the same and answered alike. */
+export type Door = "json" | "grpc" | keyof typeof PROTOCOLS;
 
 const METHODS = {
   workspace: byName(await describedMethods("workspace")),
@@ -79,7 +80,7 @@ export function clientOf(endpoints: Endpoints, apiKey: string | undefined, door:
   const known = apiKey?.startsWith("sho_")
     ? new Map([...METHODS.workspace, ...METHODS.operator])
     : new Map([...METHODS.operator, ...METHODS.workspace]);
-  const call = (door === "json" ? callByJson : callByGrpc)(endpoints, apiKey);
+  const call = door === "json" ? callByJson(endpoints, apiKey) : callByRpc(endpoints, apiKey, door);
   return new Proxy({} as TestClient, {
     get(_, name: string) {
       const method = known.get(name);
@@ -91,25 +92,27 @@ export function clientOf(endpoints: Endpoints, apiKey: string | undefined, door:
   });
 }
 
-type Caller = (
-  endpoints: Endpoints,
-  apiKey: string | undefined,
-) => (method: DescMethod, fields: object, headers: CallHeaders) => Promise<Answer>;
+type Call = (method: DescMethod, fields: object, headers: CallHeaders) => Promise<Answer>;
 
-const callByJson: Caller = (endpoints, apiKey) => (method, fields, headers) => {
-  const [call] = httpCalls(method, fields as Readonly<Record<string, unknown>>);
-  if (call === undefined) throw new Error(`${method.name} has no path for these fields`);
-  const { path, ...rest } = call;
-  return endpoints.request(path, { ...rest, apiKey, headers });
-};
+function callByJson(endpoints: Endpoints, apiKey: string | undefined): Call {
+  return (method, fields, headers) => {
+    const [call] = httpCalls(method, fields as Readonly<Record<string, unknown>>);
+    if (call === undefined) throw new Error(`${method.name} has no path for these fields`);
+    const { path, ...rest } = call;
+    return endpoints.request(path, { ...rest, apiKey, headers });
+  };
+}
 
-const callByGrpc: Caller = (endpoints, apiKey = "") => {
+function callByRpc(endpoints: Endpoints, apiKey = "", door: Exclude<Door, "json">): Call {
+  const transportTo = PROTOCOLS[door === "grpc" ? "gRPC on the gRPC server" : door];
   const clients = new Map<DescService, any>();
   return async (method, fields, headers) => {
     const { parent, input, output, localName } = method;
-    if (!clients.has(parent)) clients.set(parent, endpoints.grpcClient(apiKey, parent));
+    if (!clients.has(parent)) {
+      clients.set(parent, rpcClient(parent, transportTo, endpoints, apiKey));
+    }
     const { request, violations } = compileDecodeJson(input)(fields);
-    deepEqual(violations, [], "gRPC cannot carry these fields");
+    deepEqual(violations, [], "only JSON can carry these fields");
     let sent = new Headers();
     const onHeader = (header: Headers) => (sent = header);
     const call: (request: Message, options: CallOptions) => Promise<Message> =
@@ -122,7 +125,7 @@ const callByGrpc: Caller = (endpoints, apiKey = "") => {
       return refusalOf(ConnectError.from(error));
     }
   };
-};
+}
 
 /** What JSON would have said. */
 function refusalOf(error: ConnectError): Answer {

@@ -1,22 +1,18 @@
 import { expect, test } from "vitest";
-import { BatchQuoteShipmentsResponseSchema } from "../../../gen/shipments/v1/quote_pb.js";
+import { summarize } from "../../../src/domain/refusal.ts";
+import { invalidFields } from "../../support/answers.ts";
 import {
   BOOKING_PRICE,
   COVERED_ROUTE,
   RPC_ROUTE,
   WITHOUT_WINDOWS,
 } from "../../support/bookings.ts";
-import { inDialect } from "../../support/dialect.ts";
-import { rpcError } from "../../support/rpc-error.ts";
 import { sharedService } from "../../support/service.ts";
 
 const service = await sharedService();
 // Quotes need no payment provider.
 const { apiKey } = await service.addWorkspace({ paymentProvider: undefined });
-
-function quoteAll(routes: unknown) {
-  return service.request("/v1/shipments/quote/batch", { apiKey, body: { routes } });
-}
+const caller = service.as(apiKey);
 
 const QUOTED = {
   quote: { covered: true, message: null, failure_type: null, ...BOOKING_PRICE, ...WITHOUT_WINDOWS },
@@ -36,54 +32,30 @@ test("each result of a batch quote is at its route's place, whatever the other r
     [],
     COVERED_ROUTE,
   ];
-  const { status, body } = await quoteAll(routes);
-  expect(status).toBe(200);
+  const { status, body } = await caller.batchQuoteShipments({ routes });
+  const refused = (...errors: { field: string; text: unknown }[]) => {
+    const message = summarize(errors[0]!.text as string, errors.length);
+    return { quote: null, error: { message, errors, metadata: {} } };
+  };
   const required = Object.keys(COVERED_ROUTE).map((field) => ({
     field,
     text: `${field} is required.`,
   }));
-  const notAnObject = {
-    quote: null,
-    error: {
-      message: "The route must be an object.",
-      errors: [{ field: "", text: "The route must be an object." }],
-      metadata: {},
-    },
-  };
-  expect(body).toEqual({
+  const notAnObject = refused({ field: "", text: "The route must be an object." });
+  expect({ status, results: body.results }).toEqual({
+    status: 200,
     results: [
       QUOTED,
       { quote: expect.objectContaining({ covered: false, failure_type: "coverage" }), error: null },
       notAnObject,
       QUOTED,
       { quote: expect.objectContaining({ covered: false, failure_type: "weight" }), error: null },
-      {
-        quote: null,
-        error: {
-          message: "The route must not be null.",
-          errors: [{ field: "", text: "The route must not be null." }],
-          metadata: {},
-        },
-      },
-      {
-        quote: null,
-        error: {
-          message: "pickup_lat is required. (and 4 more errors)",
-          errors: required,
-          metadata: {},
-        },
-      },
-      {
-        quote: null,
-        error: {
-          message: "pickup_lat must be a number. (and 1 more error)",
-          errors: [
-            { field: "pickup_lat", text: "pickup_lat must be a number." },
-            { field: "weight_kg", text: expect.stringMatching(/^weight_kg .+\.$/) },
-          ],
-          metadata: {},
-        },
-      },
+      refused({ field: "", text: "The route must not be null." }),
+      refused(...required),
+      refused(
+        { field: "pickup_lat", text: "pickup_lat must be a number." },
+        { field: "weight_kg", text: expect.stringMatching(/^weight_kg .+\.$/) },
+      ),
       notAnObject,
       QUOTED,
     ],
@@ -98,9 +70,9 @@ test("each result of a batch quote equals a single quote of that route", async (
     { ...COVERED_ROUTE, weight_kg: -1, dropoff_lng: null },
     { ...COVERED_ROUTE, pickup_lat: true, dropoff_lat: 91, extra: 1 },
   ];
-  const { body } = await quoteAll(routes);
+  const { body } = await caller.batchQuoteShipments({ routes });
   for (const [i, route] of routes.entries()) {
-    const alone = await service.request("/v1/shipments/quote", { apiKey, body: route });
+    const alone = await caller.quoteShipment(route);
     const { quote, error } = body.results[i];
     if (alone.status === 200) {
       expect({ quote, error }).toEqual({ quote: alone.body, error: null });
@@ -116,50 +88,21 @@ test("each result of a batch quote equals a single quote of that route", async (
   }
 });
 
-test("a batch quote by gRPC equals one by JSON", async () => {
-  const grpc = service.grpcClient(apiKey);
-  const answer = await grpc.batchQuoteShipments({
-    routes: [RPC_ROUTE, { ...RPC_ROUTE, weightKg: Number.NaN }, {}, RPC_ROUTE],
+test("a batch quote by gRPC prices the routes beside one that JSON could not write", async () => {
+  const { results } = await service.grpcClient(apiKey).batchQuoteShipments({
+    routes: [RPC_ROUTE, { ...RPC_ROUTE, weightKg: Number.NaN }, {}],
   });
-  expect(inDialect(BatchQuoteShipmentsResponseSchema, answer)).toEqual({
-    results: [
-      QUOTED,
-      {
-        quote: null,
-        error: {
-          message: expect.stringContaining("weight_kg"),
-          errors: expect.arrayContaining([{ field: "weight_kg", text: expect.any(String) }]),
-          metadata: {},
-        },
-      },
-      { quote: null, error: expect.objectContaining({ errors: expect.any(Array) }) },
-      QUOTED,
-    ],
-  });
+  expect(results.map(({ quote, error }) => quote?.total ?? error?.message)).toEqual([
+    BOOKING_PRICE.total,
+    expect.stringContaining("weight_kg"),
+    "pickup_lat is required. (and 4 more errors)",
+  ]);
 });
 
 test("a batch quote takes from one to a hundred routes", async () => {
-  const most = await quoteAll(Array.from({ length: 100 }, () => COVERED_ROUTE));
-  expect(most.status).toBe(200);
+  const most = await caller.batchQuoteShipments({ routes: Array(100).fill(COVERED_ROUTE) });
   expect(most.body.results).toEqual(Array.from({ length: 100 }, () => QUOTED));
-  for (const routes of [
-    Array.from({ length: 101 }, () => COVERED_ROUTE),
-    [],
-    undefined,
-    null,
-    {},
-    "x",
-  ]) {
-    const { status, body } = await quoteAll(routes);
-    expect(status).toBe(422);
-    expect(body).toEqual({
-      message: body.errors.routes[0],
-      errors: { routes: [expect.any(String)] },
-    });
+  for (const routes of [Array(101).fill(COVERED_ROUTE), [], undefined, null, {}, "x"]) {
+    expect(await invalidFields(caller.batchQuoteShipments({ routes }))).toEqual(["routes"]);
   }
-  const grpc = service.grpcClient(apiKey);
-  expect(await rpcError(grpc.batchQuoteShipments({ routes: [] }))).toMatchObject({
-    code: "InvalidArgument",
-    details: { BadRequest: { fieldViolations: [{ field: "routes" }] } },
-  });
 });

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { BOOKED_SHIPMENT, BOOKING } from "../../support/bookings.ts";
 import { connectTo, createDatabase } from "../../support/database.ts";
-import { errorBody } from "../../support/endpoints.ts";
-import type { Answer } from "../../support/endpoints.ts";
+import { data, expectRefused } from "../../support/answers.ts";
+import { errorBody, type Answer } from "../../support/endpoints.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startService, type TestWorkspace } from "../../support/service.ts";
 import { startTcpProxy } from "../../support/tcp-proxy.ts";
@@ -15,22 +15,16 @@ const service = await startService({ database: proxy });
 // Does not use the proxy.
 const sql = await connectTo(database.url);
 
-const book = ({ apiKey }: TestWorkspace, fields: object = {}, idempotencyKey?: string) =>
-  service.request("/v1/shipments", {
-    apiKey,
-    body: { ...BOOKING, ...fields },
-    ...(idempotencyKey === undefined ? {} : { headers: { "idempotency-key": idempotencyKey } }),
-  });
+const book = (
+  { apiKey }: TestWorkspace,
+  fields: object = {},
+  headers: Record<string, string> = {},
+) => service.as(apiKey).createShipment({ ...BOOKING, ...fields }, headers);
 
 const times = <T>(count: number, call: (i: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, i) => call(i)));
 
 const wrote = ({ status, body }: Answer) => ({ status, body });
-
-const refused = (status: number, key: string, text: string) => ({
-  status,
-  body: errorBody(text, key),
-});
 
 async function count(table: string, { id }: TestWorkspace): Promise<number> {
   const { rows } = await sql.query(
@@ -42,12 +36,13 @@ async function count(table: string, { id }: TestWorkspace): Promise<number> {
 
 /** Expects a booking's answer to be what its row and its one event say. */
 async function expectKept({ apiKey }: TestWorkspace, answer: Answer): Promise<void> {
-  expect(answer.status).toBe(201);
-  const path = `/v1/shipments/${answer.body.data.reference}`;
-  expect((await service.request(path, { apiKey })).body).toEqual(answer.body);
-  const events = await service.request(`${path}/events`, { apiKey });
-  expect(events.body.data.map((event: any) => [event.type, event.data])).toEqual([
-    ["shipment.created", answer.body.data],
+  const booked = await data(answer);
+  const caller = service.as(apiKey);
+  const { reference: shipment } = booked;
+  expect(await data(caller.getShipment({ shipment }))).toEqual(booked);
+  const events = await data(caller.listShipmentEvents({ shipment }));
+  expect(events.map((event: any) => [event.type, event.data])).toEqual([
+    ["shipment.created", booked],
   ]);
 }
 
@@ -69,7 +64,7 @@ test("a booking grouped with those of other workspaces ends as it would alone, a
       times(5, () => book(unpaid)),
       times(4, () => book(one, { external_reference: "order 1" })),
       times(1, () => book(other, { external_reference: "order 1" })),
-      times(4, () => book(other, { customer_name: "Keyed" }, "once")),
+      times(4, () => book(other, { customer_name: "Keyed" }, { "idempotency-key": "once" })),
     ]);
 
   const keyMade = keyed.filter(({ status }) => status === 201);
@@ -90,24 +85,26 @@ test("a booking grouped with those of other workspaces ends as it would alone, a
   const taker = nameMade[0]!.body.data.reference;
   const taken = `external_reference belongs to the shipment ${taker} already.`;
   const inUse = "A call with this idempotency key is still running; try again in a moment.";
-  expect(uncovered.map(wrote)).toEqual(uncovered.map(() => refused(422, "coverage", outside)));
-  expect(dearer.map(({ status, body }) => [status, body.message])).toEqual(
-    dearer.map(() => [422, changed]),
+  for (const answer of uncovered) {
+    await expectRefused(answer, "ROUTE_NOT_COVERED", { coverage: outside });
+  }
+  expect(dearer.map(({ code, body }) => [code, body.message])).toEqual(
+    Array(5).fill(["PRICE_CHANGED", changed]),
   );
-  expect(withoutProvider.map(wrote)).toEqual(
-    withoutProvider.map(() => refused(422, "payment_provider", missing)),
-  );
-  expect(named.filter((it) => it !== nameMade[0]).map(wrote)).toEqual(
-    Array(3).fill({
-      status: 409,
-      body: { ...errorBody(taken, "external_reference"), metadata: { shipment: taker } },
-    }),
-  );
-  for (const answer of keyed) {
-    const again = answer.status === 201;
-    expect(wrote(answer)).toEqual(
-      again ? wrote(keyMade[0]!) : refused(409, "idempotency_key", inUse),
+  for (const answer of withoutProvider) {
+    await expectRefused(answer, "PAYMENT_PROVIDER_NOT_CONNECTED", { payment_provider: missing });
+  }
+  for (const answer of named.filter((it) => it !== nameMade[0])) {
+    await expectRefused(
+      answer,
+      "EXTERNAL_REFERENCE_TAKEN",
+      { external_reference: taken },
+      { shipment: taker },
     );
+  }
+  for (const answer of keyed) {
+    if (answer.status === 201) expect(wrote(answer)).toEqual(wrote(keyMade[0]!));
+    else await expectRefused(answer, "IDEMPOTENCY_KEY_IN_USE", { idempotency_key: inUse });
   }
 
   expect([await count("shipment", one), await count("customer", one)]).toEqual([27, 22]);

@@ -1,36 +1,31 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
-import { summarize } from "../../../src/domain/refusal.ts";
 import {
   CreateShipmentRequestSchema,
-  CreateShipmentResponseSchema,
   type CreateShipmentRequestValid,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import type { RefusalReason } from "../../../src/domain/refusal.ts";
 import { createGroupCommit } from "../../../src/db/group-commit.ts";
-import { compileEncodeJson } from "../../../src/json/encode-json.ts";
 import { publishDocument } from "../../support/publish-document.ts";
 import { createTariffTasks } from "../../../src/features/tariffs/tasks/run-tariff-task.ts";
 import { createVersionFees } from "../../../src/features/tariffs/versions/version-fees.ts";
 import { createTariffCache } from "../../../src/features/tariffs/versions/tariff-cache.ts";
 import { createBookShipment } from "../../../src/features/shipments/create-shipment.ts";
+import { data, expectRefused } from "../../support/answers.ts";
 import { BOOKING, RPC_BOOKING, BOOKED_SHIPMENT } from "../../support/bookings.ts";
 import { callOf } from "../../support/call-of.ts";
 import { TEST_MS } from "../../support/limits.ts";
-import { rpcError } from "../../support/rpc-error.ts";
 import { sharedService, startService, type TestWorkspace } from "../../support/service.ts";
 import { worldTariff } from "../../support/tariffs.ts";
 
 const service = await sharedService();
 
 const book = (apiKey: string, changes: object = {}) =>
-  service.request("/v1/shipments", { apiKey, body: { ...BOOKING, ...changes } });
+  service.as(apiKey).createShipment({ ...BOOKING, ...changes });
 
 /** The customer that a booking was linked to. */
-async function customerOf(apiKey: string, changes: object = {}) {
-  const { status, body } = await book(apiKey, changes);
-  expect(status).toBe(201);
-  return body.data.customer;
-}
+const customerOf = async (apiKey: string, changes: object = {}) =>
+  (await data(book(apiKey, changes))).customer;
 
 function rows(sql: string, { id }: TestWorkspace): Promise<any[]> {
   return service.app.em.fork().execute(sql, [id]);
@@ -38,26 +33,11 @@ function rows(sql: string, { id }: TestWorkspace): Promise<any[]> {
 
 test("a booking is answered 201 with the whole shipment", async () => {
   const { apiKey } = await service.addWorkspace();
-  const { status, body } = await service.request("/v1/shipments", { apiKey, body: BOOKING });
-  expect(status).toBe(201);
-  const { data } = body;
-  expect(body).toStrictEqual({ data: { ...BOOKED_SHIPMENT, updated_at: data.created_at } });
-});
-
-test("a booking by gRPC equals one by JSON, and absent fields stay absent", async () => {
-  const { apiKey } = await service.addWorkspace();
-  const response = await service.grpcClient(apiKey).createShipment(RPC_BOOKING);
-  const overHttp = (await book(apiKey)).body.data;
-  const overGrpc = compileEncodeJson(CreateShipmentResponseSchema)(response);
-  expect(overGrpc).toStrictEqual({
-    data: {
-      ...overHttp,
-      reference: response.data?.reference,
-      created_at: expect.any(String),
-      updated_at: expect.any(String),
-    },
+  const { status, body } = await book(apiKey);
+  expect({ status, body }).toStrictEqual({
+    status: 201,
+    body: { data: { ...BOOKED_SHIPMENT, updated_at: body.data.created_at } },
   });
-  expect(response.data?.reference).toMatch(/^SHP-[0-9A-HJKMNP-TV-Z]{12}$/);
 });
 
 test("shipment references are not consecutive and do not repeat", async () => {
@@ -120,7 +100,7 @@ describe("a booking is linked to a customer of the workspace", () => {
   });
 
   test.each([0, -1, 999_999_999, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER])(
-    "and an unknown customer_id is ignored by JSON: %d",
+    "and an unknown customer_id is ignored: %d",
     async (customer_id) => {
       const { apiKey } = await service.addWorkspace();
       const ada = await customerOf(apiKey);
@@ -128,17 +108,15 @@ describe("a booking is linked to a customer of the workspace", () => {
     },
   );
 
-  test.each([2n ** 63n - 1n, -(2n ** 63n), 2n ** 53n, 0n])(
-    "and an unknown customer_id is ignored by gRPC: %d",
-    async (customerId) => {
-      const { apiKey } = await service.addWorkspace();
-      const ada = await customerOf(apiKey);
-      const { data } = await service
-        .grpcClient(apiKey)
-        .createShipment({ ...RPC_BOOKING, customerId });
-      expect(data?.customer?.id).toBe(BigInt(ada.id));
-    },
-  );
+  test("and an unknown customer_id that only gRPC can write is ignored", async () => {
+    const { apiKey } = await service.addWorkspace();
+    const ada = await customerOf(apiKey);
+    for (const customerId of [2n ** 63n - 1n, -(2n ** 63n)]) {
+      const booking = { ...RPC_BOOKING, customerId };
+      const { data: booked } = await service.grpcClient(apiKey).createShipment(booking);
+      expect(booked?.customer?.id).toBe(BigInt(ada.id));
+    }
+  });
 
   test("who keeps customer_id_number until another is given", async () => {
     const { apiKey } = await service.addWorkspace();
@@ -194,79 +172,28 @@ describe("a refused booking names every reason, and stores nothing", () => {
   const AWAY = { dropoff_lat: 0, dropoff_lng: 0 };
   const HEAVY = { weight_kg: 999 };
 
-  test.each<[changes: object, hasProvider: boolean, errors: Record<string, string>]>([
-    [AWAY, true, { coverage }],
-    [HEAVY, true, { weight_kg: weight }],
-    [{}, false, { payment_provider: provider }],
-    [{ ...AWAY, ...HEAVY }, true, { coverage, weight_kg: weight }],
-    [AWAY, false, { coverage, payment_provider: provider }],
-    [{ ...AWAY, ...HEAVY }, false, { coverage, weight_kg: weight, payment_provider: provider }],
-  ])("%j, with a payment provider: %j", async (changes, hasProvider, errors) => {
+  test.each<
+    [changes: object, hasProvider: boolean, reason: RefusalReason, errors: Record<string, string>]
+  >([
+    [AWAY, true, "ROUTE_NOT_COVERED", { coverage }],
+    [HEAVY, true, "WEIGHT_NOT_SERVED", { weight_kg: weight }],
+    [{}, false, "PAYMENT_PROVIDER_NOT_CONNECTED", { payment_provider: provider }],
+    [{ ...AWAY, ...HEAVY }, true, "ROUTE_NOT_COVERED", { coverage, weight_kg: weight }],
+    [AWAY, false, "ROUTE_NOT_COVERED", { coverage, payment_provider: provider }],
+    [
+      { ...AWAY, ...HEAVY },
+      false,
+      "ROUTE_NOT_COVERED",
+      { coverage, weight_kg: weight, payment_provider: provider },
+    ],
+  ])("%j, with a payment provider: %j", async (changes, hasProvider, reason, errors) => {
     const workspace = await service.addWorkspace({
       paymentProvider: hasProvider ? "manual" : undefined,
     });
-    const { status, body } = await book(workspace.apiKey, changes);
-    const texts = Object.values(errors);
-    expect(status).toBe(422);
-    expect(body).toStrictEqual({
-      message: summarize(texts[0]!, texts.length),
-      errors: Object.fromEntries(Object.entries(errors).map(([key, text]) => [key, [text]])),
-    });
+    await expectRefused(book(workspace.apiKey, changes), reason, errors);
     expect(await rows("select 1 from shipment where workspace_id = ?", workspace)).toEqual([]);
     expect(await rows("select 1 from customer where workspace_id = ?", workspace)).toEqual([]);
   });
-
-  test("by gRPC as by JSON, as failed preconditions", async () => {
-    const { apiKey } = await service.addWorkspace({ paymentProvider: undefined });
-    const call = service
-      .grpcClient(apiKey)
-      .createShipment({ ...RPC_BOOKING, dropoffLat: 0, dropoffLng: 0, weightKg: 999 });
-    expect(await rpcError(call)).toEqual({
-      code: "FailedPrecondition",
-      message: `${coverage} (and 2 more errors)`,
-      details: {
-        ErrorInfo: { reason: "ROUTE_NOT_COVERED", domain: "shipments.v1" },
-        PreconditionFailure: {
-          violations: [
-            { type: "ROUTE_NOT_COVERED", subject: "coverage", description: coverage },
-            { type: "WEIGHT_NOT_SERVED", subject: "weight_kg", description: weight },
-            {
-              type: "PAYMENT_PROVIDER_NOT_CONNECTED",
-              subject: "payment_provider",
-              description: provider,
-            },
-          ],
-        },
-      },
-    });
-  });
-});
-
-test("prices are stored and answered exactly, in the currency's minor unit", async () => {
-  const tariff = worldTariff({
-    currency: "KWD",
-    base_fee: "0.250",
-    rate_per_km: "0.125",
-    tiers: [{ min_kg: 0, max_kg: 10, flat_fee: "1.000", rate_per_kg: "1.000" }],
-  });
-  const own = await startService({ tariff });
-  const { apiKey } = await own.addWorkspace();
-  const route = { pickup_lat: 0, pickup_lng: 0, dropoff_lat: 0, dropoff_lng: 1 };
-  const body = { ...BOOKING, ...route, weight_kg: 1.0005 };
-  const booked = await own.request("/v1/shipments", { apiKey, body });
-  const path = `/v1/shipments/${booked.body.data.reference}/cancel`;
-  const cancelled = await own.request(path, { apiKey, method: "POST" });
-  for (const { data } of [booked.body, cancelled.body]) {
-    expect(data).toMatchObject({
-      distance_km: 111.195,
-      distance_fee: 13.899,
-      weight_fee: 2.001,
-      base_fee: 0.25,
-      subtotal: 15.9,
-      total: 15.9,
-      currency: "KWD",
-    });
-  }
 });
 
 test("a booking is priced with the tariff in force, although this replica caches an older one", async () => {

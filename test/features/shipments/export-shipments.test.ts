@@ -4,6 +4,7 @@ import { parse } from "csv-parse/sync";
 import { expect, test } from "vitest";
 import { ShipmentStatus } from "../../../gen/shipments/v1/shipment_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { data, expectRefused } from "../../support/answers.ts";
 import { book, bookAnd, BOOKING, type ShipmentJson } from "../../support/bookings.ts";
 import { connectTo } from "../../support/database.ts";
 import { insertCustomers, insertShipments } from "../../support/insert-shipments.ts";
@@ -55,21 +56,22 @@ function lineOf(shipment: ShipmentJson): Record<string, string> {
   );
 }
 
-async function exported(apiKey: string, query = ""): Promise<Record<string, string>[]> {
-  const { status, text } = await service.request(`${PATH}${query}`, { apiKey });
+type Filters = Readonly<Record<string, unknown>>;
+
+async function exported(apiKey: string, filters: Filters = {}): Promise<Record<string, string>[]> {
+  const { status, text } = await service.as(apiKey).exportShipments(filters);
   expect(status, text).toBe(200);
   return parse(text, { columns: true, relax_column_count: false });
 }
 
-async function listed(apiKey: string, query = ""): Promise<ShipmentJson[]> {
+async function listed(apiKey: string, filters: Filters = {}): Promise<ShipmentJson[]> {
   const all: ShipmentJson[] = [];
-  for (let token = ""; ;) {
-    const { body } = await service.request(
-      `/v1/shipments?page_size=100&page_token=${token}${query.replace("?", "&")}`,
-      { apiKey },
-    );
+  for (let page_token = ""; ;) {
+    const { body } = await service
+      .as(apiKey)
+      .listShipments({ ...filters, page_size: 100, page_token });
     all.push(...body.data);
-    if ((token = body.next_page_token) === "") return all;
+    if ((page_token = body.next_page_token) === "") return all;
   }
 }
 
@@ -137,7 +139,7 @@ test("a cell with line breaks or other separators stays one cell, and nothing in
     "12-14; b = c, +d": "12-14; b = c, +d",
   };
   for (const pickup_address of Object.keys(cells)) await book(service, own, { pickup_address });
-  const { text } = await service.request(PATH, { apiKey: own });
+  const { text } = await service.as(own).exportShipments();
   const rows: ShipmentJson[] = parse(text, { columns: true, record_delimiter: "\r\n" });
   const written = rows.map((row) => row["pickup_address"] as string);
   expect(written.toReversed()).toEqual(Object.values(cells));
@@ -145,18 +147,18 @@ test("a cell with line breaks or other separators stays one cell, and nothing in
   expect(text.split(/[;\t\r\n]/).filter((cell) => /^[=+\-@＝]/.test(cell))).toEqual([]);
 });
 
-test.each([
-  "?status=in_transit",
-  "?failed=true",
-  "?payment_status=refund_pending",
-  `?customer_id=${customer}&created_after=2026-01-01T02:00:00Z`,
-  "?created_before=2026-01-01T00:30:00Z&status=pending",
-  "?external_reference=order%202",
-  "?status=delivered",
+test.each<Filters>([
+  { status: "in_transit" },
+  { failed: true },
+  { payment_status: "refund_pending" },
+  { customer_id: customer, created_after: "2026-01-01T02:00:00Z" },
+  { created_before: "2026-01-01T00:30:00Z", status: "pending" },
+  { external_reference: "order 2" },
+  { status: "delivered" },
   // No shipment can be both.
-  "?status=delivered&payment_status=voided",
-])("an export with %s has what a list with it has", async (query) => {
-  expect(await exported(apiKey, query)).toEqual((await listed(apiKey, query)).map(lineOf));
+  { status: "delivered", payment_status: "voided" },
+])("an export with %j has what a list with it has", async (filters) => {
+  expect(await exported(apiKey, filters)).toEqual((await listed(apiKey, filters)).map(lineOf));
 });
 
 test.each(["gRPC on the gRPC server", "Connect on the HTTP server"] as const)(
@@ -167,7 +169,7 @@ test.each(["gRPC on the gRPC server", "Connect on the HTTP server"] as const)(
     const request = { status: ShipmentStatus.IN_TRANSIT };
     for await (const { csv } of client.exportShipments(request)) pieces.push(csv);
     expect(parse(Buffer.concat(pieces), { columns: true, bom: true })).toEqual(
-      (await listed(apiKey, "?status=in_transit")).map(lineOf),
+      (await listed(apiKey, { status: "in_transit" })).map(lineOf),
     );
   },
 );
@@ -194,22 +196,13 @@ test("the largest shipments behind small ones are exported in pieces that every 
 });
 
 test("what cannot be exported is refused as JSON, and by gRPC", async () => {
-  const answer = await service.request(`${PATH}?status=nowhere&color=red`, { apiKey });
-  const color =
-    "color is no query parameter of this call; it takes status, payment_status, customer_id, external_reference, created_after, created_before, failed.";
-  expect([answer.status, answer.body]).toEqual([
-    422,
-    {
-      message: `${color} (and 1 more error)`,
-      errors: {
-        color: [color],
-        status: [
-          "status must be one of pending, awaiting_pickup, in_transit, delivered, cancelled.",
-        ],
-      },
-    },
-  ]);
-  expect(await service.request(PATH)).toMatchObject({ status: 401, code: "CREDENTIAL_REFUSED" });
+  const answer = service.request(`${PATH}?status=nowhere&color=red`, { apiKey });
+  await expectRefused(answer, "FIELD_INVALID", {
+    color:
+      "color is no query parameter of this call; it takes status, payment_status, customer_id, external_reference, created_after, created_before, failed.",
+    status: "status must be one of pending, awaiting_pickup, in_transit, delivered, cancelled.",
+  });
+  expect((await service.as(undefined).exportShipments()).code).toBe("CREDENTIAL_REFUSED");
   const client = service.grpcClient(apiKey);
   const status = 77 as ShipmentStatus;
   const error = await rpcError(take(1, client.exportShipments({ status })));
@@ -228,18 +221,13 @@ test("a file that cannot be completed breaks the connection, so that a part does
     other.id,
     metadata,
   ]);
-  const { body } = await service.request("/v1/api_keys", {
-    apiKey: other.apiKey,
-    body: { name: "Export" },
-  });
+  const { body } = await service.as(other.apiKey).createApiKey({ name: "Export" });
   const request = get(`${service.httpUrl}${PATH}`, {
     headers: { authorization: `Bearer ${body.api_key}` },
   });
   const [response] = (await once(request, "response")) as [IncomingMessage];
   expect(response.statusCode).toBe(200);
-  const path = `/v1/api_keys/${body.data.id}/revoke`;
-  const revoked = await service.request(path, { apiKey: other.apiKey, body: {} });
-  expect(revoked.status, revoked.text).toBe(200);
+  await data(service.as(other.apiKey).revokeApiKey({ key: body.data.id }));
   const outcome = once(response, "error");
   response.resume();
   expect(await outcome).toEqual([expect.objectContaining({ code: "ECONNRESET" })]);

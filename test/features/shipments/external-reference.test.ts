@@ -1,56 +1,39 @@
 import { expect, test } from "vitest";
-import { book, BOOKED_SHIPMENT, BOOKING, RPC_BOOKING } from "../../support/bookings.ts";
-import { errorBody } from "../../support/endpoints.ts";
-import { rpcError, rpcRefusal } from "../../support/rpc-error.ts";
+import { data, expectRefused, invalidFields } from "../../support/answers.ts";
+import { book, bookAnd, BOOKED_SHIPMENT, BOOKING } from "../../support/bookings.ts";
 import { sharedService } from "../../support/service.ts";
 
 const service = await sharedService();
 const { apiKey } = await service.addWorkspace();
+const caller = service.as(apiKey);
 
-function find(externalReference: string) {
-  const query = new URLSearchParams({ external_reference: externalReference });
-  return service.request(`/v1/shipments?${query}`, { apiKey });
-}
+const find = (external_reference: string) => data(caller.listShipments({ external_reference }));
 
 test("a shipment is found by its external reference as given, trimmed", async () => {
   const booked = await book(service, apiKey, { external_reference: "  Order №1/🙂 " });
   expect(booked).toEqual({ ...BOOKED_SHIPMENT, external_reference: "Order №1/🙂" });
-  expect((await find("Order №1/🙂")).body).toEqual({ data: [booked], next_page_token: "" });
-  expect((await find("order №1/🙂")).body).toEqual({ data: [], next_page_token: "" });
+  expect(await find("Order №1/🙂")).toEqual([booked]);
+  expect(await find("order №1/🙂")).toEqual([]);
 });
 
-test("a second booking with one external reference is 409, and names the first", async () => {
-  const { reference } = await book(service, apiKey, { external_reference: "once" });
-  const { status, body } = await service.request("/v1/shipments", {
-    apiKey,
-    body: { ...BOOKING, external_reference: "once" },
-  });
-  const text = `external_reference belongs to the shipment ${reference} already.`;
-  const metadata = { shipment: reference };
-  expect({ status, body }).toEqual({
-    status: 409,
-    body: { ...errorBody(text, "external_reference"), metadata },
-  });
-
-  const grpc = service.grpcClient(apiKey);
-  const call = grpc.createShipment({ ...RPC_BOOKING, externalReference: "once" });
-  expect(await rpcError(call)).toEqual(
-    rpcRefusal("AlreadyExists", "EXTERNAL_REFERENCE_TAKEN", text, "external_reference", {
-      shipment: reference,
-    }),
-  );
-});
-
-test("an external reference stays taken when its shipment is cancelled, and is free in another workspace", async () => {
-  const { reference } = await book(service, apiKey, { external_reference: "kept" });
-  await service.request(`/v1/shipments/${reference}/cancel`, { apiKey, method: "POST" });
-  const again = { ...BOOKING, external_reference: "kept" };
-  expect((await service.request("/v1/shipments", { apiKey, body: again })).status).toBe(409);
-  const other = await service.addWorkspace();
-  expect(await book(service, other.apiKey, { external_reference: "kept" })).toMatchObject({
-    external_reference: "kept",
-  });
-});
+test.each(["json", "grpc"] as const)(
+  "a second booking by %s with one external reference names the first, also once that is cancelled, and is free in another workspace",
+  async (door) => {
+    const external_reference = `once by ${door}`;
+    const again = () => service.as(apiKey, door).createShipment({ ...BOOKING, external_reference });
+    const { reference } = await bookAnd(service, apiKey, ["cancel"], { external_reference });
+    const text = `external_reference belongs to the shipment ${reference} already.`;
+    await expectRefused(
+      again(),
+      "EXTERNAL_REFERENCE_TAKEN",
+      { external_reference: text },
+      { shipment: reference },
+    );
+    const other = await service.addWorkspace();
+    const elsewhere = await book(service, other.apiKey, { external_reference });
+    expect(elsewhere).toMatchObject({ external_reference });
+  },
+);
 
 test("any number of shipments can be without an external reference", async () => {
   for (const external_reference of [null, "", "  "]) {
@@ -60,9 +43,6 @@ test("any number of shipments can be without an external reference", async () =>
 
 test("an external reference has at most a hundred characters", async () => {
   await book(service, apiKey, { external_reference: "🙂".repeat(100) });
-  const { status, body } = await service.request("/v1/shipments", {
-    apiKey,
-    body: { ...BOOKING, external_reference: "x".repeat(101) },
-  });
-  expect([status, Object.keys(body.errors)]).toEqual([422, ["external_reference"]]);
+  const long = { ...BOOKING, external_reference: "x".repeat(101) };
+  expect(await invalidFields(caller.createShipment(long))).toEqual(["external_reference"]);
 });

@@ -1,23 +1,20 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Refusal } from "../../../src/domain/refusal.ts";
 import { mergeMetadata } from "../../../src/features/shipments/check-booking.ts";
+import { data, expectRefused } from "../../support/answers.ts";
 import { book, BOOKING } from "../../support/bookings.ts";
-import { errorBody } from "../../support/endpoints.ts";
 import { rpcError, rpcRefusal } from "../../support/rpc-error.ts";
 import { sharedService } from "../../support/service.ts";
 
 const service = await sharedService();
 const { apiKey } = await service.addWorkspace();
 
-function create(metadata: unknown) {
-  return service.request("/v1/shipments", { apiKey, body: { ...BOOKING, metadata } });
-}
+const caller = service.as(apiKey);
 
-function update(reference: string, metadata: unknown) {
-  const body = { metadata };
-  return service.request(`/v1/shipments/${reference}`, { apiKey, method: "PATCH", body });
-}
+const create = (metadata: unknown) => caller.createShipment({ ...BOOKING, metadata });
+
+const update = (shipment: string, metadata: unknown) =>
+  caller.updateShipment({ shipment, metadata });
 
 function notes(count: number): Record<string, string> {
   return Object.fromEntries(Array.from({ length: count }, (_, i) => [`key ${i}`, `value ${i}`]));
@@ -34,8 +31,8 @@ test("metadata is returned as given, trimmed; blank values and null count as non
   const { metadata, reference } = await book(service, apiKey, { metadata: given });
   const kept = { colour: "red", constructor: "c", "ключ 🙂": "значение" };
   expect(metadata).toEqual(kept);
-  const read = await service.request(`/v1/shipments/${reference}`, { apiKey });
-  expect(read.body.data.metadata).toEqual(kept);
+  const read = await data(caller.getShipment({ shipment: reference }));
+  expect(read.metadata).toEqual(kept);
 });
 
 test("an update sets metadata, removes blank values, and leaves what is null or not named", async () => {
@@ -50,11 +47,10 @@ test("metadata has at most twenty keys, after a booking and after an update", as
   const swapped = await update(reference, { "key 0": "", "key 20": "value 20" });
   expect(Object.keys(swapped.body.data.metadata)).toHaveLength(20);
 
-  const text = "metadata must have at most 20 keys.";
-  const { status, body } = await update(reference, { more: "x" });
-  expect({ status, body }).toEqual({ status: 422, body: errorBody(text, "metadata") });
-  const created = await create(notes(21));
-  expect([created.status, Object.keys(created.body.errors)]).toEqual([422, ["metadata"]]);
+  await expectRefused(update(reference, { more: "x" }), "FIELD_INVALID", {
+    metadata: "metadata must have at most 20 keys.",
+  });
+  expect(Object.keys((await create(notes(21))).body.errors)).toEqual(["metadata"]);
 });
 
 test.each([
@@ -72,11 +68,7 @@ test.each([
 ])("invalid metadata is refused as the error of its entry: %j", async (metadata, field) => {
   const { reference } = await book(service, apiKey);
   for (const { status, body } of [await create(metadata), await update(reference, metadata)]) {
-    expect(status).toBe(422);
-    expect(body).toEqual({
-      message: body.errors[field]?.[0],
-      errors: { [field]: [expect.any(String)] },
-    });
+    expect([status, Object.keys(body.errors)]).toEqual([422, [field]]);
   }
   expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
 });
@@ -100,21 +92,6 @@ describe("mergeMetadata", () => {
       d: "4",
     });
     expect(current).toEqual({ a: "1", b: "2", c: "3" });
-  });
-
-  test("allows at most twenty keys, counted after the merge", () => {
-    const twenty = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`k${i}`, "v"]));
-    expect(mergeMetadata(twenty, {})).toEqual(twenty);
-    expect(Object.keys(mergeMetadata(twenty, { more: "v", k0: "" }))).toHaveLength(20);
-    expect(() => mergeMetadata(twenty, { more: "v" })).toThrow(
-      new Refusal([
-        {
-          reason: "FIELD_INVALID",
-          subject: "metadata",
-          text: "metadata must have at most 20 keys.",
-        },
-      ]),
-    );
   });
 
   test("treats names of Object.prototype as ordinary keys", () => {

@@ -1,17 +1,14 @@
 import { expect, test } from "vitest";
-import { BOOKED_SHIPMENT, BOOKING, RPC_BOOKING } from "../../support/bookings.ts";
+import { expectRefused, invalidFields } from "../../support/answers.ts";
+import { BOOKED_SHIPMENT, BOOKING } from "../../support/bookings.ts";
 import { connectTo } from "../../support/database.ts";
-import { errorBody } from "../../support/endpoints.ts";
-import { rpcError, rpcRefusal } from "../../support/rpc-error.ts";
 import { sharedService } from "../../support/service.ts";
 
 const service = await sharedService();
 const sql = await connectTo(service.databaseUrl);
 const { id, apiKey } = await service.addWorkspace();
 
-function book(fields: object) {
-  return service.request("/v1/shipments", { apiKey, body: { ...BOOKING, ...fields } });
-}
+const book = (fields: object) => service.as(apiKey).createShipment({ ...BOOKING, ...fields });
 
 /** What the booking costs, among the facts of a refusal. */
 const PRICE_FACTS = {
@@ -50,22 +47,10 @@ test.each([
       )
     ).rows;
   const before = await count();
-  const { status, body } = await book({ ...expectation, customer_email: "new@example.org" });
-  const text = `expected_total is ${said}, but the booking would cost 12.69 USD.`;
-  expect({ status, body }).toEqual({
-    status: 422,
-    body: { ...errorBody(text, "expected_total"), metadata: PRICE_FACTS },
-  });
+  const expected_total = `expected_total is ${said}, but the booking would cost 12.69 USD.`;
+  const booking = book({ ...expectation, customer_email: "new@example.org" });
+  await expectRefused(booking, "PRICE_CHANGED", { expected_total }, PRICE_FACTS);
   expect(await count()).toEqual(before);
-});
-
-test("a booking refused for its expected price has the new quote among the details by gRPC", async () => {
-  const grpc = service.grpcClient(apiKey);
-  const call = grpc.createShipment({ ...RPC_BOOKING, expectedTotal: 10 });
-  const text = "expected_total is 10 USD, but the booking would cost 12.69 USD.";
-  expect(await rpcError(call)).toEqual(
-    rpcRefusal("FailedPrecondition", "PRICE_CHANGED", text, "expected_total", PRICE_FACTS),
-  );
 });
 
 test("an expected price of the wrong form is the error of that field", async () => {
@@ -75,12 +60,11 @@ test("an expected price of the wrong form is the error of that field", async () 
     [{ expected_currency: "usd" }, "expected_currency"],
     [{ expected_currency: 840 }, "expected_currency"],
   ] as const) {
-    const { status, body } = await book(fields);
-    expect([status, Object.keys(body.errors)]).toEqual([422, [field]]);
+    expect(await invalidFields(book(fields))).toEqual([field]);
   }
 });
 
 test("a route that is not covered is refused as such, whatever price is expected", async () => {
-  const { status, body } = await book({ expected_total: 1, dropoff_lat: 0, dropoff_lng: 0 });
-  expect([status, Object.keys(body.errors)]).toEqual([422, ["coverage"]]);
+  const booking = book({ expected_total: 1, dropoff_lat: 0, dropoff_lng: 0 });
+  expect((await booking).code).toBe("ROUTE_NOT_COVERED");
 });

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import { SearchShipmentsResponseSchema } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { invalidFields } from "../../support/answers.ts";
 import { book } from "../../support/bookings.ts";
-import { inDialect } from "../../support/dialect.ts";
 import { sharedService } from "../../support/service.ts";
 
 const service = await sharedService();
@@ -21,10 +20,9 @@ const grace = await book(service, apiKey, {
 const other = await service.addWorkspace();
 await book(service, other.apiKey, { external_reference: "Order 4711" });
 
-async function search(text: string, more = "", key = apiKey) {
-  const query = new URLSearchParams({ text });
-  const { status, body } = await service.request(`/v1/search?${query}${more}`, { apiKey: key });
-  expect(status, JSON.stringify(body)).toBe(200);
+async function search(text: string, limit?: number, key = apiKey) {
+  const { status, text: answer, body } = await service.as(key).searchShipments({ text, limit });
+  expect(status, answer).toBe(200);
   return body;
 }
 
@@ -57,32 +55,26 @@ test.each(["s", "Sh", "SHP", "shp-"])(
     for (const pickup_address of addresses)
       booked.push(await book(service, own, { pickup_address }));
     const [named, second, newest] = booked;
-    const { shipments } = await search(text, "&limit=2", own);
+    const { shipments } = await search(text, 2, own);
     expect(shipments).toEqual([named, newest]);
-    expect((await search(text, "", own)).shipments).toEqual([named, newest, second]);
+    expect((await search(text, undefined, own)).shipments).toEqual([named, newest, second]);
   },
 );
 
-test("a search by gRPC gives whole shipments and customers, as one by JSON", async () => {
+test("a search gives whole shipments and customers", async () => {
   expect(await search("95 p")).toEqual({ shipments: [grace, ada], customers: [] });
   expect(await search("g")).toEqual({ shipments: [], customers: [grace["customer"]] });
-  const answer = await service.grpcClient(apiKey).searchShipments({ text: "95 p", limit: 1 });
-  expect(inDialect(SearchShipmentsResponseSchema, answer)).toEqual({
-    shipments: [grace],
-    customers: [],
-  });
 });
 
 test("a search takes up to 60 characters and gives up to 20 of each", async () => {
-  for (const [query, field] of [
-    ["", "text"],
-    ["text=%20", "text"],
-    [`text=${"x".repeat(61)}`, "text"],
-    ["text=x&limit=0", "limit"],
-    ["text=x&limit=21", "limit"],
-  ]) {
-    const { status, body } = await service.request(`/v1/search?${query}`, { apiKey });
-    expect({ status, fields: Object.keys(body.errors) }).toEqual({ status: 422, fields: [field] });
+  for (const [fields, field] of [
+    [{}, "text"],
+    [{ text: " " }, "text"],
+    [{ text: "x".repeat(61) }, "text"],
+    [{ text: "x", limit: 0 }, "limit"],
+    [{ text: "x", limit: 21 }, "limit"],
+  ] as const) {
+    expect(await invalidFields(service.as(apiKey).searchShipments(fields))).toEqual([field]);
   }
-  expect((await search("95", "&limit=20")).shipments.length).toBe(2);
+  expect((await search("95", 20)).shipments.length).toBe(2);
 });

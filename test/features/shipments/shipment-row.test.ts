@@ -17,10 +17,10 @@ import {
 import { createVersionFees } from "../../../src/features/tariffs/versions/version-fees.ts";
 import { compileEncodeJson } from "../../../src/json/encode-json.ts";
 import { SAMPLE_TARIFF } from "../../support/tariffs.ts";
-import { startService } from "../../support/service.ts";
+import { sharedService } from "../../support/service.ts";
 import { type OptionalTexts, SHIPMENT_TEXTS } from "../../support/shipment-texts.ts";
 
-const service = await startService();
+const service = await sharedService();
 const { id: workspace } = await service.addWorkspace();
 
 const { zones: _, ...FEES } = parseTariff(SAMPLE_TARIFF).tariff!;

@@ -1,11 +1,8 @@
-import { ConnectError } from "@connectrpc/connect";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import { book, NO_SHIPMENT, PAYMENT, takeStep, type Step } from "../../support/bookings.ts";
+import { expectRefused } from "../../support/answers.ts";
+import { book, NO_SHIPMENT, takeStep, type Step } from "../../support/bookings.ts";
 import { connectTo } from "../../support/database.ts";
-import { inDialect } from "../../support/dialect.ts";
-import { errorBody } from "../../support/endpoints.ts";
 import { sharedService } from "../../support/service.ts";
 
 /**
@@ -39,36 +36,16 @@ const service = await sharedService();
 const sql = await connectTo(service.databaseUrl);
 const { apiKey } = await service.addWorkspace();
 const { apiKey: strangersKey } = await service.addWorkspace();
-const grpc = service.grpcClient(apiKey);
-
-const METHODS = {
-  pay: "recordPayment",
-  advance: "advanceShipment",
-  cancel: "cancelShipment",
-  refund: "recordRefund",
-} as const;
 
 async function ask(who: Who, step: Step, shipment: string): Promise<Asked> {
-  return { who, step, answer: await (who === "grpc" ? byGrpc() : byJson()) };
-
-  async function byGrpc(): Promise<string> {
-    try {
-      const method = METHODS[step];
-      const fields = step === "pay" ? { shipment, ...PAYMENT } : { shipment };
-      const answered = await grpc[method](fields);
-      return stateOf(inDialect(ShipmentService.method[method].output, answered).data);
-    } catch (error) {
-      return ConnectError.from(error).rawMessage;
-    }
-  }
-
-  async function byJson(): Promise<string> {
-    const key = who === "stranger" ? strangersKey : apiKey;
-    const { status, body } = await takeStep(service, key, shipment, step);
-    if (status === 200) return stateOf(body.data);
-    expect(body).toEqual(status === 404 ? NO_SHIPMENT : errorBody(body.message, "shipment"));
-    return body.message;
-  }
+  const key = who === "stranger" ? strangersKey : apiKey;
+  const door = who === "grpc" ? "grpc" : "json";
+  const answer = await takeStep(service, key, shipment, step, door);
+  const { code, body } = answer;
+  if (code === undefined) return { who, step, answer: stateOf(body.data) };
+  if (code === "SHIPMENT_NOT_FOUND") await expectRefused(answer, code);
+  else await expectRefused(answer, "SHIPMENT_STATE", { shipment: body.message });
+  return { who, step, answer: body.message };
 }
 
 function stateOf({ status, payment_status }: Record<string, any>): string {

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { BOOKING } from "../../support/bookings.ts";
+import { data } from "../../support/answers.ts";
+import { book, BOOKING } from "../../support/bookings.ts";
 import { EVERY_DAY, scheduleOf } from "../../support/schedules.ts";
 import { startService } from "../../support/service.ts";
 import { square, worldTariff, zonesOf } from "../../support/tariffs.ts";
@@ -24,6 +25,7 @@ const HALF_HOUR_MS = 1_800_000;
 let nowMs = 0;
 const service = await startService({ tariff: tariff(), now: () => new Date(nowMs) });
 const { apiKey } = await service.addWorkspace();
+const caller = service.as(apiKey);
 
 /** Each zone has a schedule of its own; in every other one there are slots. */
 function tariff(): object {
@@ -79,40 +81,28 @@ test("slots, quotes, bookings and updates decide alike on any window, at the sam
         pickup_window: windows.pickupWindow(dayMs),
         dropoff_window: windows.dropoffWindow?.(dayMs),
       };
-      const send = (path: string, body: object, method = "POST") =>
-        service.request(path, { apiKey, method, body });
-
-      const quoted = await send("/v1/shipments/quote", { ...route, weight_kg: 2, ...chosen });
-      const held = await send("/v1/quotes", { ...route, weight_kg: 2, ...chosen });
-      const booked = await send("/v1/shipments", { ...BOOKING, ...route, ...chosen });
-      const other = await send("/v1/shipments", { ...BOOKING, ...route });
-      const path = `/v1/shipments/${(other.body["data"] as { reference: string }).reference}`;
-      const updated = await send(path, chosen, "PATCH");
+      const quoted = await caller.quoteShipment({ ...route, weight_kg: 2, ...chosen });
+      const held = await caller.createQuote({ ...route, weight_kg: 2, ...chosen });
+      const booked = await caller.createShipment({ ...BOOKING, ...route, ...chosen });
+      const { reference: shipment } = await book(service, apiKey, route);
+      const updated = await caller.updateShipment({ shipment, ...chosen });
 
       const answers = [quoted, held, booked, updated].map(({ status, body }) => {
-        const { total, pickup_window, dropoff_window } = {
-          ...body,
-          ...(body["data"] as object),
-        } as never;
-        if (status < 300) return { total, pickup_window, dropoff_window };
-        const { request_id: _, ...refusal } = body;
-        return refusal;
+        const { total, pickup_window, dropoff_window } = { ...body, ...body.data };
+        return status < 300 ? { total, pickup_window, dropoff_window } : body;
       });
       expect(answers).toEqual(answers.map(() => answers[0]));
       outcomes.push(quoted.status === 200);
 
       if (pickup % 2 !== 0 || chosen.dropoff_window !== undefined) return;
-      const query = new URLSearchParams(
-        Object.entries({ ...route, weight_kg: 2, from_date: start, days: 8 }).map(
-          ([name, value]) => [name, String(value)],
-        ),
-      );
-      const { body } = await service.request(`/v1/pickup_slots?${query}`, { apiKey });
-      const slot = (body["data"] as { start: string; end: string; available: boolean }[]).find(
-        (it) => it.start === chosen.pickup_window.start && it.end === chosen.pickup_window.end,
+      const fields = { ...route, weight_kg: 2, from_date: start, days: 8 };
+      const slots = await data(caller.listPickupSlots(fields));
+      const slot = slots.find(
+        (it: { start: string; end: string }) =>
+          it.start === chosen.pickup_window.start && it.end === chosen.pickup_window.end,
       );
       expect(slot?.available ?? false).toBe(quoted.status === 200);
-      if (slot?.available === true) expect(slot).toMatchObject({ price: quoted.body["total"] });
+      if (slot?.available === true) expect(slot).toMatchObject({ price: quoted.body.total });
     }),
     { numRuns: 100, seed: 24 },
   );

@@ -1,14 +1,8 @@
-import { afterEach, describe, expect, test } from "vitest";
-import {
-  ListPickupSlotsResponseSchema,
-  ShipmentService,
-} from "../../../gen/shipments/v1/shipment_service_pb.js";
-import { compileEncodeJson } from "../../../src/json/encode-json.ts";
+import { describe, expect, test } from "vitest";
+import { data, expectRefused, invalidFields } from "../../support/answers.ts";
 import { ANY_TIME, book, BOOKED_SHIPMENT, BOOKING, takeStep } from "../../support/bookings.ts";
 import { eventually } from "../../support/eventually.ts";
 import { publishDocument } from "../../support/publish-document.ts";
-import { PROTOCOLS, rpcClient } from "../../support/rpc-client.ts";
-import { rpcError } from "../../support/rpc-error.ts";
 import { EVERY_DAY, scheduleOf } from "../../support/schedules.ts";
 import { startService } from "../../support/service.ts";
 import { square, worldTariff, zonesOf } from "../../support/tariffs.ts";
@@ -18,31 +12,47 @@ let now = Date.parse("2026-12-01T09:00Z");
 
 const BERLIN = { pickup_lat: 52.5, pickup_lng: 13.4 };
 const NEW_YORK = { dropoff_lat: 40.7, dropoff_lng: -74 };
+/** Only in windows, the evening by noon of the day before. */
+const OSLO = { pickup_lat: 65, pickup_lng: 13.4 };
 /** A zone without a schedule. */
 const CAPE_TOWN = { pickup_lat: -33.9, pickup_lng: 18.4 };
 const ROUTE = { ...BERLIN, ...NEW_YORK, weight_kg: 2 };
 
+const BERLIN_SCHEDULE = {
+  name: "berlin",
+  hours: [
+    { days: EVERY_DAY, opens: "08:00", closes: "12:00" },
+    { days: EVERY_DAY, opens: "18:00", closes: "20:00", fee: "2.50" },
+  ],
+  exceptions: [{ date: "2026-12-25", note: "Christmas Day" }],
+  slot_minutes: 60,
+  lead_time_minutes: 60,
+  cut_offs: [{ until: "12:00", days_before: 1, at: "18:00" }],
+};
+
 /** In Berlin slots of an hour, the evening dearer, the morning by 18:00 of the day before; free in New York. */
-function tariffOf(changes: object = {}, document: object = {}) {
-  const zones = zonesOf(square(0, 40, 30, 60), square(-90, 30, -60, 50), square(0, -40, 30, -30));
+function tariffOf(currency: string) {
+  const zones = zonesOf(
+    square(0, 40, 30, 60),
+    square(-90, 30, -60, 50),
+    square(0, 60, 30, 70),
+    square(0, -40, 30, -30),
+  );
   const { features } = zones as { features: { properties: object }[] };
-  features[0]!.properties = { name: "Berlin", schedule: "berlin" };
-  features[1]!.properties = { name: "New York", schedule: "new york" };
+  for (const [i, schedule] of ["berlin", "new york", "oslo"].entries()) {
+    features[i]!.properties = { name: schedule, schedule };
+  }
   return worldTariff({
     base_fee: "5.00",
+    currency,
     zones,
     schedules: [
+      scheduleOf(BERLIN_SCHEDULE),
       scheduleOf({
-        name: "berlin",
-        hours: [
-          { days: EVERY_DAY, opens: "08:00", closes: "12:00" },
-          { days: EVERY_DAY, opens: "18:00", closes: "20:00", fee: "2.50" },
-        ],
-        exceptions: [{ date: "2026-12-25", note: "Christmas Day" }],
-        slot_minutes: 60,
-        lead_time_minutes: 60,
-        cut_offs: [{ until: "12:00", days_before: 1, at: "18:00" }],
-        ...changes,
+        ...BERLIN_SCHEDULE,
+        name: "oslo",
+        cut_offs: [{ from: "18:00", days_before: 1, at: "12:00" }],
+        as_soon_as_possible: false,
       }),
       scheduleOf({
         name: "new york",
@@ -53,12 +63,12 @@ function tariffOf(changes: object = {}, document: object = {}) {
         ],
       }),
     ],
-    ...document,
   });
 }
 
-const service = await startService({ tariff: tariffOf(), now: () => new Date(now) });
+const service = await startService({ tariff: tariffOf("USD"), now: () => new Date(now) });
 const { apiKey } = await service.addWorkspace();
+const caller = service.as(apiKey);
 
 const window = (start: string, end: string) => ({
   start: `2026-12-${start}:00.000Z`,
@@ -69,13 +79,7 @@ const EVENING = window("01T17:00", "01T18:00");
 /** 13:00 to 15:00 in New York. */
 const AFTERNOON = window("02T18:00", "02T20:00");
 
-const post = (path: string, body: object) => service.request(path, { apiKey, body });
-const slots = (query: object) => {
-  const parameters = new URLSearchParams(
-    Object.entries({ ...ROUTE, ...query }).map(([name, value]) => [name, String(value)]),
-  );
-  return service.request(`/v1/pickup_slots?${parameters}`, { apiKey });
-};
+const WINDOWS = { pickup_window: EVENING, dropoff_window: AFTERNOON };
 
 const BREAKDOWN = [
   { kind: "minimum", quantity: 1, unit: "shipment", rate: 5, amount: 5 },
@@ -97,30 +101,15 @@ const BOOKED_WINDOWS = {
 };
 
 test("a quote with windows tells them with their time zones, and what they cost", async () => {
-  const windows = { pickup_window: EVENING, dropoff_window: AFTERNOON };
-  const priced = {
-    covered: true,
-    message: null,
-    failure_type: null,
-    distance_km: expect.any(Number),
-  };
-  const plain = await post("/v1/shipments/quote", { ...ROUTE, ...windows });
-  expect(plain).toMatchObject({ status: 200, body: { ...priced, ...PRICE, ...BOOKED_WINDOWS } });
-  const held = await post("/v1/quotes", { ...ROUTE, ...windows });
-  expect(held).toMatchObject({
-    status: 201,
-    body: {
-      ...priced,
-      ...PRICE,
-      ...BOOKED_WINDOWS,
-      breakdown: BREAKDOWN,
-    },
-  });
+  const priced = { covered: true, message: null, failure_type: null, ...PRICE, ...BOOKED_WINDOWS };
+  const plain = await caller.quoteShipment({ ...ROUTE, ...WINDOWS });
+  expect(plain).toMatchObject({ status: 200, body: priced });
+  const held = await caller.createQuote({ ...ROUTE, ...WINDOWS });
+  expect(held).toMatchObject({ status: 201, body: { ...priced, breakdown: BREAKDOWN } });
 });
 
 test("a booked shipment, and its event, tell the windows, and both can be read again", async () => {
-  const windows = { pickup_window: EVENING, dropoff_window: AFTERNOON };
-  const booked = await book(service, apiKey, { ...ROUTE, ...windows, expected_total: 7.5 });
+  const booked = await book(service, apiKey, { ...ROUTE, ...WINDOWS, expected_total: 7.5 });
   expect(booked).toEqual({
     ...BOOKED_SHIPMENT,
     ...ROUTE,
@@ -129,46 +118,36 @@ test("a booked shipment, and its event, tell the windows, and both can be read a
     breakdown: BREAKDOWN,
     distance_km: expect.any(Number),
   });
-  const found = await service.request(`/v1/shipments/${booked["reference"]}`, { apiKey });
-  expect(found.body.data).toEqual(booked);
-  const events = await service.request(`/v1/shipments/${booked["reference"]}/events`, { apiKey });
-  expect(events.body.data[0]).toMatchObject({ type: "shipment.created", data: booked });
+  const shipment = booked["reference"];
+  expect(await data(caller.getShipment({ shipment }))).toEqual(booked);
+  const [event] = await data(caller.listShipmentEvents({ shipment }));
+  expect(event).toMatchObject({ type: "shipment.created", data: booked });
 });
 
 test("a booking by a quote takes its windows, at its price, and other windows are not those of the quote", async () => {
-  const windows = { pickup_window: EVENING, dropoff_window: AFTERNOON };
-  const { body: quote } = await post("/v1/quotes", { ...ROUTE, ...windows });
-  const fields = {
-    customer_name: BOOKING.customer_name,
-    customer_email: BOOKING.customer_email,
-    pickup_address: BOOKING.pickup_address,
-    dropoff_address: BOOKING.dropoff_address,
-    quote_id: quote.id,
-  };
-  const other = window("01T18:00", "01T19:00");
-  const { status, code, body } = await post("/v1/shipments", { ...fields, pickup_window: other });
-  expect({ status, code, errors: body.errors, metadata: body.metadata }).toEqual({
-    status: 422,
-    code: "QUOTE_MISMATCH",
-    metadata: { pickup_window_start: EVENING.start, pickup_window_end: EVENING.end },
-    errors: {
-      pickup_window: [
+  const { body: quote } = await caller.createQuote({ ...ROUTE, ...WINDOWS });
+  const { weight_kg, ...rest } = ROUTE;
+  const fields = Object.fromEntries(
+    Object.entries({ ...BOOKING, weight_kg, quote_id: quote.id }).filter(
+      ([name]) => !(name in rest),
+    ),
+  );
+  const other = { ...fields, pickup_window: window("01T18:00", "01T19:00") };
+  await expectRefused(
+    caller.createShipment(other),
+    "QUOTE_MISMATCH",
+    {
+      pickup_window:
         "pickup_window is not that of the quote; leave it out, or ask for another quote.",
-      ],
     },
-  });
-  const booked = await post("/v1/shipments", { ...fields, dropoff_window: AFTERNOON });
-  expect(booked).toMatchObject({
-    status: 201,
-    body: { data: { ...PRICE, ...BOOKED_WINDOWS, breakdown: BREAKDOWN, quote_id: quote.id } },
-  });
-  const { body: plain } = await post("/v1/quotes", ROUTE);
-  const given = await post("/v1/shipments", {
-    ...fields,
-    quote_id: plain.id,
-    pickup_window: EVENING,
-  });
-  expect(given.code).toBe("QUOTE_MISMATCH");
+    { pickup_window_start: EVENING.start, pickup_window_end: EVENING.end },
+  );
+  expect(await data(caller.createShipment({ ...fields, dropoff_window: AFTERNOON }))).toMatchObject(
+    { ...PRICE, ...BOOKED_WINDOWS, breakdown: BREAKDOWN, quote_id: quote.id },
+  );
+  const { body: plain } = await caller.createQuote(ROUTE);
+  const given = { ...fields, quote_id: plain.id, pickup_window: EVENING };
+  expect((await caller.createShipment(given)).code).toBe("QUOTE_MISMATCH");
 });
 
 describe("windows that cannot be booked", () => {
@@ -193,56 +172,35 @@ describe("windows that cannot be booked", () => {
     dropoff_next_available: "2026-12-01T13:00:00.000Z",
     dropoff_next_available_end: "2026-12-01T13:10:00.000Z",
   };
-  test.each(["/v1/shipments/quote", "/v1/quotes", "/v1/shipments"])(
-    "are refused alike by POST %s",
-    async (path) => {
-      const { status, code, body } = await post(path, { ...BOOKING, ...REFUSED });
+  test.each(["quoteShipment", "createQuote", "createShipment"] as const)(
+    "are refused alike by %s",
+    async (method) => {
+      const { code, body } = await caller[method]({ ...BOOKING, ...REFUSED });
       const message = `${errors.pickup_window[0]} (and 2 more errors)`;
-      expect({ status, code, body }).toEqual({
-        status: 422,
+      expect({ code, body }).toEqual({
         code: "CUT_OFF_PASSED",
         body: { message, errors, metadata: facts },
       });
     },
   );
-  test("have what would do among the facts by gRPC, beside everything else that is wrong", async () => {
+  test("have what would do among the facts, beside everything else that is wrong", async () => {
     const unconnected = await service.addWorkspace({ paymentProvider: undefined });
-    const client = service.grpcClient(unconnected.apiKey);
-    const at = (text: string) => ({ seconds: BigInt(Date.parse(text) / 1_000) });
-    const refused = client.createShipment({
-      customerName: BOOKING.customer_name,
-      customerEmail: BOOKING.customer_email,
-      pickupAddress: BOOKING.pickup_address,
-      dropoffAddress: BOOKING.dropoff_address,
-      pickupLat: BERLIN.pickup_lat,
-      pickupLng: BERLIN.pickup_lng,
-      dropoffLat: NEW_YORK.dropoff_lat,
-      dropoffLng: NEW_YORK.dropoff_lng,
-      weightKg: 2,
-      pickupWindow: { start: at("2026-12-02T06:00Z"), end: at("2026-12-02T07:00Z") },
-    });
-    expect(await rpcError(refused)).toMatchObject({
-      code: "FailedPrecondition",
-      details: {
-        ErrorInfo: {
-          reason: "OUTSIDE_HOURS",
-          metadata: {
-            cut_off_at: "2026-12-01T17:00:00.000Z",
-            next_available: "2026-12-02T07:00:00.000Z",
-            next_available_end: "2026-12-02T08:00:00.000Z",
-          },
-        },
-        PreconditionFailure: {
-          violations: [
-            { type: "OUTSIDE_HOURS", subject: "pickup_window" },
-            { type: "PAYMENT_PROVIDER_NOT_CONNECTED", subject: "payment_provider" },
-          ],
-        },
+    const pickup_window = window("02T06:00", "02T07:00");
+    const { code, body } = await service
+      .as(unconnected.apiKey)
+      .createShipment({ ...BOOKING, ...ROUTE, pickup_window });
+    expect({ code, subjects: Object.keys(body.errors), facts: body.metadata }).toEqual({
+      code: "OUTSIDE_HOURS",
+      subjects: ["pickup_window", "payment_provider"],
+      facts: {
+        cut_off_at: "2026-12-01T17:00:00.000Z",
+        next_available: "2026-12-02T07:00:00.000Z",
+        next_available_end: "2026-12-02T08:00:00.000Z",
       },
     });
   });
   test("are said in the result of a batch, whose other routes are priced", async () => {
-    const { status, body } = await post("/v1/quotes/batch", { routes: [REFUSED, ROUTE] });
+    const { status, body } = await caller.batchCreateQuotes({ routes: [REFUSED, ROUTE] });
     expect({ status, results: body.results }).toMatchObject({
       status: 201,
       results: [
@@ -266,54 +224,28 @@ describe("windows that cannot be booked", () => {
     ["2026-12-02T07:00:00Z", "pickup_window"],
     [{ start: "at 8", end: "2026-12-02T07:00:00Z" }, "pickup_window.start"],
   ])("of the wrong form are the error of that field: %j", async (pickup_window, field) => {
-    const { status, code, body } = await post("/v1/shipments/quote", { ...ROUTE, pickup_window });
-    expect({ status, code, fields: Object.keys(body.errors) }).toEqual({
-      status: 422,
-      code: "FIELD_INVALID",
-      fields: [field],
-    });
-  });
-  test("at the ends of time are refused, too", async () => {
-    const ofAllTime = { start: "0001-01-01T00:00:00Z", end: "9999-12-31T23:59:59.999999999Z" };
-    const last = { start: "9999-12-31T23:00:00Z", end: "9999-12-31T23:59:00Z" };
-    for (const pickup_window of [ofAllTime, last]) {
-      const { status } = await post("/v1/shipments/quote", { ...ROUTE, pickup_window });
-      expect(status).toBe(422);
-    }
-    for (const date of ["0001-01-01", "1899-12-31", "1969-12-31"]) {
-      const pickup_window = { start: `${date}T10:00:00Z`, end: `${date}T11:00:00Z` };
-      const { code } = await post("/v1/shipments/quote", { ...ROUTE, pickup_window });
-      expect(code, date).toBe("TOO_SOON");
-    }
+    expect(await invalidFields(caller.quoteShipment({ ...ROUTE, pickup_window }))).toEqual([field]);
   });
 });
 
-test("a window where the zone has no schedule is refused, and a booking without one is as ever", async () => {
-  const there = { ...ROUTE, ...CAPE_TOWN };
-  const { status, body } = await post("/v1/shipments", {
-    ...BOOKING,
-    ...there,
-    pickup_window: MORNING,
+test("where no pickup is offered as soon as possible, one without a window is refused", async () => {
+  const { body } = await caller.createShipment({ ...BOOKING, ...ROUTE, ...OSLO });
+  expect(body.errors).toEqual({
+    pickup_window: [
+      "pickup_window must be given: the zone offers no pickup as soon as possible; the next that can be booked is 2026-12-01T10:00:00.000Z to 2026-12-01T11:00:00.000Z.",
+    ],
   });
-  expect({ status, errors: body.errors }).toEqual({
-    status: 422,
-    errors: {
-      pickup_window: ["pickup_window must be left out: the zone of the pickup has no schedule."],
-    },
-  });
-  expect(await book(service, apiKey, there)).toMatchObject({ total: 5, pickup_window: null });
 });
 
-describe("GET /v1/pickup_slots", () => {
+describe("pickup slots", () => {
+  const slots = (query: object) => caller.listPickupSlots({ ...ROUTE, ...query });
   const SLOT = { cut_off_at: null, available: true, unavailable_reason: null, price: 7.5 };
   const CUT_OFF = { cut_off_at: "2026-11-30T17:00:00.000Z", available: false, price: 5 };
+  const hour = (of: number) => `01T${String(of).padStart(2, "0")}:00`;
   const slot = (from: number) => ({
-    ...window(
-      `01T${String(from).padStart(2, "0")}:00`,
-      `01T${String(from + 1).padStart(2, "0")}:00`,
-    ),
-    local_start: `2026-12-01T${String(from + 1).padStart(2, "0")}:00:00+01:00`,
-    local_end: `2026-12-01T${String(from + 2).padStart(2, "0")}:00:00+01:00`,
+    ...window(hour(from), hour(from + 1)),
+    local_start: `2026-12-${hour(from + 1)}:00+01:00`,
+    local_end: `2026-12-${hour(from + 2)}:00+01:00`,
   });
   const TODAY = {
     data: [
@@ -332,56 +264,22 @@ describe("GET /v1/pickup_slots", () => {
     currency: "USD",
   };
 
-  test("lists the slots of a route with their prices, and why some cannot be booked", async () => {
+  test("are listed of a route with their prices, and why some cannot be booked", async () => {
     const { status, body } = await slots({ days: 1 });
     expect({ status, body }).toEqual({ status: 200, body: TODAY });
   });
 
-  test.each(["gRPC on the gRPC server", "Connect on the HTTP server"] as const)(
-    "answers by %s what it answers by JSON",
-    async (protocol) => {
-      const client = rpcClient(ShipmentService, PROTOCOLS[protocol], service, apiKey);
-      const answer = await client.listPickupSlots({
-        pickupLat: BERLIN.pickup_lat,
-        pickupLng: BERLIN.pickup_lng,
-        dropoffLat: NEW_YORK.dropoff_lat,
-        dropoffLng: NEW_YORK.dropoff_lng,
-        weightKg: 2,
-        days: 1,
-      });
-      expect(compileEncodeJson(ListPickupSlotsResponseSchema)(answer)).toEqual(TODAY);
-    },
-  );
-
-  test("every slot that is available can be quoted and booked at its price, and no other", async () => {
-    const { body } = await slots({ days: 2 });
-    for (const { start, end, available, price } of body.data) {
-      const pickup_window = { start, end };
-      const quoted = await post("/v1/shipments/quote", { ...ROUTE, pickup_window });
-      expect([quoted.status, quoted.body.total]).toEqual(
-        available ? [200, price] : [422, undefined],
-      );
-      const fields = { ...BOOKING, ...ROUTE, pickup_window, expected_total: price };
-      const booked = await post("/v1/shipments", fields);
-      expect(booked.status).toBe(available ? 201 : 422);
-    }
-  });
-
-  test("lists the dates that are asked for: none of a holiday, and those beyond the horizon as too far", async () => {
-    const holidays = await slots({ from_date: "2026-12-24", days: 2 });
-    expect(new Set(holidays.body.data.map((it: any) => it.local_start.slice(0, 10)))).toEqual(
-      new Set(["2026-12-24"]),
+  test("are listed of the dates that are asked for", async () => {
+    const listed = await data(slots({ from_date: "2026-12-24", days: 2 }));
+    // The next day is a holiday.
+    expect(listed.map((it: any) => it.local_start.slice(0, 10))).toEqual(
+      Array(6).fill("2026-12-24"),
     );
-    const far = await slots({ from_date: "2027-01-01", days: 1 });
-    expect(far.body.data[0]).toMatchObject({
-      available: false,
-      unavailable_reason: "too_far_ahead",
-    });
-    const { body } = await slots({ days: 14 });
-    expect(body.data).toHaveLength(14 * 6);
   });
 
-  test("is empty where the zone has no schedule", async () => {
+  test("are none where the zone has no schedule, where a booking without a window is as ever", async () => {
+    const booked = await book(service, apiKey, { ...ROUTE, ...CAPE_TOWN });
+    expect(booked).toMatchObject({ total: 5, pickup_window: null });
     const { body } = await slots(CAPE_TOWN);
     expect(body).toEqual({
       data: [],
@@ -401,23 +299,19 @@ describe("GET /v1/pickup_slots", () => {
     ["too many days", { days: 15 }, "FIELD_INVALID", "days"],
     ["a route that is not covered", { pickup_lng: 100 }, "ROUTE_NOT_COVERED", "coverage"],
     ["a weight that is not served", { weight_kg: 2_000 }, "WEIGHT_NOT_SERVED", "weight_kg"],
-  ])("refuses %s", async (_, query, code, field) => {
-    const { status, code: reason, body } = await slots(query);
-    expect({ status, code: reason, fields: Object.keys(body.errors) }).toEqual({
-      status: 422,
-      code,
-      fields: [field],
-    });
+  ])("are refused for %s", async (_, query, code, field) => {
+    const refused = await slots(query);
+    expect([refused.code, Object.keys(refused.body.errors)]).toEqual([code, [field]]);
   });
 });
 
 describe("an update of windows", () => {
-  const patch = (shipment: { reference?: string }, body: object) =>
-    service.request(`/v1/shipments/${shipment.reference}`, { apiKey, method: "PATCH", body });
+  const update = (shipment: { reference?: string }, fields: object) =>
+    caller.updateShipment({ shipment: shipment.reference, ...fields });
 
   test("moves a pending shipment, priced anew, and clears a window by its name", async () => {
     const booked = await book(service, apiKey, { ...ROUTE, pickup_window: MORNING });
-    const moved = await patch(booked, { pickup_window: EVENING, dropoff_window: AFTERNOON });
+    const moved = await update(booked, { pickup_window: EVENING, dropoff_window: AFTERNOON });
     expect(moved.body.data).toEqual({
       ...booked,
       ...PRICE,
@@ -426,10 +320,10 @@ describe("an update of windows", () => {
       updated_at: ANY_TIME,
       etag: "2",
     });
-    const cleared = await patch(booked, { clear: ["pickup_window", "dropoff_window"] });
+    const cleared = await update(booked, { clear: ["pickup_window", "dropoff_window"] });
     expect(cleared.body.data).toEqual({ ...booked, pickup_window: null, etag: "3" });
-    const events = await service.request(`/v1/shipments/${booked["reference"]}/events`, { apiKey });
-    expect(events.body.data.map(({ type, data }: any) => [type, data.window_fee])).toEqual([
+    const events = await data(caller.listShipmentEvents({ shipment: booked["reference"] }));
+    expect(events.map((it: any) => [it.type, it.data.window_fee])).toEqual([
       ["shipment.created", 0],
       ["shipment.updated", 2.5],
       ["shipment.updated", 0],
@@ -442,18 +336,15 @@ describe("an update of windows", () => {
     try {
       // After the cut-off of the morning.
       now = Date.parse("2026-12-01T20:00Z");
-      const refused = await patch(booked, { pickup_window: window("02T08:00", "02T09:00") });
-      expect({ status: refused.status, code: refused.code }).toEqual({
-        status: 422,
-        code: "CUT_OFF_PASSED",
-      });
-      const heavier = await patch(booked, { weight_kg: 3, dropoff_window: AFTERNOON });
+      const refused = await update(booked, { pickup_window: window("02T08:00", "02T09:00") });
+      expect(refused.code).toBe("CUT_OFF_PASSED");
+      const heavier = await update(booked, { weight_kg: 3, dropoff_window: AFTERNOON });
       expect(heavier.body.data).toMatchObject({
         weight_kg: 3,
         pickup_window: { ...MORNING, time_zone: "Europe/Berlin" },
         dropoff_window: BOOKED_WINDOWS.dropoff_window,
       });
-      const away = await patch(booked, { pickup_lat: 53 });
+      const away = await update(booked, { pickup_lat: 53 });
       expect(away.code).toBe("CUT_OFF_PASSED");
     } finally {
       now = before;
@@ -462,25 +353,23 @@ describe("an update of windows", () => {
 
   test("keeps the price of a shipment that is paid, and is refused when the window costs more", async () => {
     const booked = await book(service, apiKey, { ...ROUTE, pickup_window: MORNING });
-    const pay = (amount: number) =>
-      post(`/v1/shipments/${booked["reference"]}/payments`, { amount, currency: "USD" });
-    expect((await pay(5)).status).toBe(200);
-    const dearer = await patch(booked, { pickup_window: EVENING });
-    expect({ status: dearer.status, code: dearer.code, errors: dearer.body.errors }).toEqual({
-      status: 422,
-      code: "PRICE_CHANGED",
-      errors: { pickup_window: ["The windows cost 2.5 USD, and 0 USD was paid for windows."] },
-    });
+    const shipment = booked["reference"];
+    await data(caller.recordPayment({ shipment, amount: 5, currency: "USD" }));
+    const dearer = await update(booked, { pickup_window: EVENING });
+    expect([dearer.code, dearer.body.errors]).toEqual([
+      "PRICE_CHANGED",
+      { pickup_window: ["The windows cost 2.5 USD, and 0 USD was paid for windows."] },
+    ]);
     const later = window("02T08:00", "02T09:00");
-    const moved = await patch(booked, { pickup_window: later });
+    const moved = await update(booked, { pickup_window: later });
     expect(moved.body.data).toMatchObject({
       total: 5,
       pickup_window: later,
       status: "awaiting_pickup",
     });
-    expect((await patch(booked, { weight_kg: 9 })).code).toBe("SHIPMENT_STATE");
-    await takeStep(service, apiKey, booked["reference"], "advance");
-    const late = await patch(booked, { pickup_window: MORNING });
+    expect((await update(booked, { weight_kg: 9 })).code).toBe("SHIPMENT_STATE");
+    await takeStep(service, apiKey, shipment, "advance");
+    const late = await update(booked, { pickup_window: MORNING });
     expect(late).toMatchObject({
       code: "SHIPMENT_STATE",
       body: { message: "The shipment's windows cannot be changed because it is in transit." },
@@ -488,81 +377,33 @@ describe("an update of windows", () => {
   });
 });
 
-describe("an update of a paid shipment, after a tariff in another currency", () => {
-  const before = now;
-  afterEach(() => {
-    now = before;
+test("after a tariff in another currency, an update of a paid shipment keeps the window that stays, and refuses only what costs more itself", async () => {
+  const pickup_window = window("02T17:00", "02T18:00");
+  const { reference: shipment } = await book(service, apiKey, { ...ROUTE, ...OSLO, pickup_window });
+  await data(caller.recordPayment({ shipment, amount: 7.5, currency: "USD" }));
+  await publishDocument(service.app.em, tariffOf("EUR"));
+  await eventually("prices in euros", async () => {
+    const { body } = await caller.quoteShipment(ROUTE);
+    return body.currency === "EUR";
   });
-
-  /** Its pickup is in the next evening, and by now past its cut-off. */
-  async function paidAndCutOff() {
-    const cutOffs = [{ from: "18:00", days_before: 1, at: "12:00" }];
-    const changing = await startService({
-      tariff: tariffOf({ cut_offs: cutOffs }),
-      now: () => new Date(now),
-    });
-    const workspace = await changing.addWorkspace();
-    const pickup_window = window("02T17:00", "02T18:00");
-    const { reference } = await book(changing, workspace.apiKey, { ...ROUTE, pickup_window });
-    const path = `/v1/shipments/${reference}`;
-    await changing.request(`${path}/payments`, {
-      apiKey: workspace.apiKey,
-      body: { amount: 7.5, currency: "USD" },
-    });
-    await publishDocument(changing.app.em, tariffOf({ cut_offs: cutOffs }, { currency: "EUR" }));
-    await eventually("prices in euros", async () => {
-      const quoted = await changing.request("/v1/shipments/quote", {
-        apiKey: workspace.apiKey,
-        body: ROUTE,
-      });
-      return quoted.body.currency === "EUR";
-    });
-    now = Date.parse("2026-12-01T12:00Z");
-    const patch = (body: object) =>
-      changing.request(path, { apiKey: workspace.apiKey, method: "PATCH", body });
-    return { pickup_window, patch };
-  }
-
-  test("keeps the window that stays, and refuses only what costs more itself", async () => {
-    const { pickup_window, patch } = await paidAndCutOff();
-    const free = await patch({ dropoff_window: window("03T18:00", "03T20:00") });
-    expect(free.body.data).toMatchObject({
-      total: 7.5,
-      window_fee: 2.5,
-      currency: "USD",
-      pickup_window,
-      dropoff_window: window("03T18:00", "03T20:00"),
-    });
-    // 10:00 in New York costs a euro.
-    const dearer = await patch({ dropoff_window: window("03T15:00", "03T16:00") });
-    expect({ status: dearer.status, code: dearer.code, errors: dearer.body.errors }).toEqual({
-      status: 422,
-      code: "PRICE_CHANGED",
-      errors: { dropoff_window: ["The windows cost 1 EUR, and 2.5 USD was paid for windows."] },
-    });
-    const moved = await patch({ pickup_window: window("03T17:00", "03T18:00") });
-    expect(moved.body.errors).toEqual({
-      pickup_window: ["The windows cost 2.5 EUR, and 2.5 USD was paid for windows."],
-    });
+  // Past the cut-off of its pickup.
+  now = Date.parse("2026-12-01T12:00Z");
+  const update = (windows: object) => caller.updateShipment({ shipment, ...windows });
+  expect(await data(update({ dropoff_window: window("03T18:00", "03T20:00") }))).toMatchObject({
+    total: 7.5,
+    window_fee: 2.5,
+    currency: "USD",
+    pickup_window,
+    dropoff_window: window("03T18:00", "03T20:00"),
   });
-});
-
-test("where no pickup is offered as soon as possible, one without a window is refused", async () => {
-  const strict = await startService({
-    tariff: tariffOf({ as_soon_as_possible: false }),
-    now: () => new Date(now),
-  });
-  const workspace = await strict.addWorkspace();
-  const { status, body } = await strict.request("/v1/shipments", {
-    apiKey: workspace.apiKey,
-    body: { ...BOOKING, ...ROUTE },
-  });
-  expect({ status, errors: body.errors }).toEqual({
-    status: 422,
-    errors: {
-      pickup_window: [
-        "pickup_window must be given: the zone offers no pickup as soon as possible; the next that can be booked is 2026-12-01T17:00:00.000Z to 2026-12-01T18:00:00.000Z.",
-      ],
-    },
+  // 10:00 in New York costs a euro.
+  const dearer = await update({ dropoff_window: window("03T15:00", "03T16:00") });
+  expect([dearer.code, dearer.body.errors]).toEqual([
+    "PRICE_CHANGED",
+    { dropoff_window: ["The windows cost 1 EUR, and 2.5 USD was paid for windows."] },
+  ]);
+  const moved = await update({ pickup_window: window("03T17:00", "03T18:00") });
+  expect(moved.body.errors).toEqual({
+    pickup_window: ["The windows cost 2.5 EUR, and 2.5 USD was paid for windows."],
   });
 });
