@@ -17,12 +17,12 @@ import { CustomerService } from "../../gen/shipments/v1/customer_service_pb.js";
 import { ShipmentService } from "../../gen/shipments/v1/shipment_service_pb.js";
 import { WorkspaceService } from "../../gen/shipments/v1/workspace_service_pb.js";
 import { WebhookService } from "../../gen/shipments/v1/webhook_service_pb.js";
+import { data, expectRefused } from "../support/answers.ts";
 import { book } from "../support/bookings.ts";
-import { describedMethods, httpCalls } from "../support/described-services.ts";
-import { inDialect } from "../support/dialect.ts";
-import { errorBody } from "../support/endpoints.ts";
-import { PROTOCOLS, rpcClient } from "../support/rpc-client.ts";
-import { rpcError } from "../support/rpc-error.ts";
+import type { Door } from "../support/client.ts";
+import { describedMethods } from "../support/described-services.ts";
+import type { Answer } from "../support/endpoints.ts";
+import { PROTOCOLS } from "../support/rpc-client.ts";
 import { sharedService } from "../support/service.ts";
 import { addWebhook } from "../support/webhooks.ts";
 
@@ -49,11 +49,8 @@ const service = await sharedService();
 const { apiKey, id: workspaceId } = await service.addWorkspace();
 const operatorKey = (await service.addOperator()).key;
 
-const admin = async (path: string, body: object) => {
-  const answer = await service.request(`/admin/v1/${path}`, { apiKey: operatorKey, body });
-  expect(answer.status, answer.text).toBe(201);
-  return answer.body.data.id as number;
-};
+const caller = service.as(apiKey);
+const operator = service.as(operatorKey);
 
 let made = 0;
 const webhooks: string[] = [];
@@ -63,12 +60,10 @@ const keys: string[] = [];
 /** A workspace has few keys, of which two are updated at a time. */
 async function makeKey(): Promise<string> {
   const old = keys.length < 2 ? undefined : keys.shift();
-  if (old !== undefined) {
-    await service.request(`/v1/api_keys/${old}/revoke`, { apiKey, body: {} });
-  }
-  const { body } = await service.request("/v1/api_keys", { apiKey, body: { name: "Shop" } });
-  keys.push(body.data.id);
-  return body.data.id;
+  if (old !== undefined) await data(caller.revokeApiKey({ key: old }));
+  const { id } = await data(caller.createApiKey({ name: "Shop" }));
+  keys.push(id);
+  return id;
 }
 
 const UPDATES: readonly Update[] = [
@@ -89,8 +84,7 @@ const UPDATES: readonly Update[] = [
     make: async () => {
       const fields = { customer_name: `Customer ${made++}`, customer_id_number: "ID 1" };
       const { id } = (await book(service, apiKey, fields))["customer"];
-      const body = { phone: "555 0100", notes: "Rings twice" };
-      await service.request(`/v1/customers/${id}`, { apiKey, method: "PATCH", body });
+      await caller.updateCustomer({ customer: id, phone: "555 0100", notes: "Rings twice" });
       return id;
     },
     values: {
@@ -104,8 +98,7 @@ const UPDATES: readonly Update[] = [
   {
     method: WorkspaceService.method.updateWorkspace,
     make: async () => {
-      const body = { time_zone: "Europe/Berlin" };
-      await service.request("/v1/workspace", { apiKey, method: "PATCH", body });
+      await caller.updateWorkspace({ time_zone: "Europe/Berlin" });
       return workspaceId;
     },
     values: { time_zone: "Asia/Kathmandu" },
@@ -117,9 +110,7 @@ const UPDATES: readonly Update[] = [
     make: async () => {
       // A workspace has few webhooks, of which two are updated at a time.
       const old = webhooks.length < 2 ? undefined : webhooks.shift();
-      if (old !== undefined) {
-        await service.request(`/v1/webhooks/${old}`, { apiKey, method: "DELETE" });
-      }
+      if (old !== undefined) await caller.deleteWebhook({ webhook: old });
       const body = { url: "https://example.org/hooks", types: ["shipment.paid"] };
       const { id } = (await addWebhook(service, apiKey, body)).data;
       webhooks.push(id);
@@ -146,20 +137,24 @@ const UPDATES: readonly Update[] = [
   {
     method: OperatorService.method.updateOperator,
     name: "operator",
-    make: () =>
-      admin("operators", {
-        name: "Deployer",
-        kind: "machine",
-        role: "viewer",
-        email: `deployer${made++}@example.org`,
-      }),
+    make: async () =>
+      (
+        await data(
+          operator.createOperator({
+            name: "Deployer",
+            kind: "machine",
+            role: "viewer",
+            email: `deployer${made++}@example.org`,
+          }),
+        )
+      ).id,
     values: { name: "Releaser" },
     cleared: { email: null },
   },
   {
     method: TariffService.method.updateTariffDraft,
     name: "draft",
-    make: () => admin("tariff_drafts", { name: "Spring" }),
+    make: async () => (await data(operator.createTariffDraft({ name: "Spring" }))).id,
     values: { name: "Summer" },
     cleared: {},
   },
@@ -220,8 +215,8 @@ describe("an update by JSON and by any other protocol comes to the same:", () =>
         async (steps, protocol) => {
           const [one, other] = [await update.make(), await update.make()];
           for (const step of steps) {
-            const byJson = await updateByJson(update, one, step);
-            expect(await updateByRpc(update, other, step, protocol)).toEqual(byJson);
+            const byJson = await resultOf(update, one, step);
+            expect(await resultOf(update, other, step, protocol)).toEqual(byJson);
           }
         },
       ),
@@ -237,16 +232,16 @@ describe("a field that an update", () => {
 
   test.each(FIELDS)("%s does not give, or gives as null, stays: %s", async (_, field, update) => {
     const name = await update.make();
-    const absent = await updateByJson(update, name, {});
-    expect(await updateByJson(update, name, { [field]: "null" })).toEqual(absent);
+    const absent = await resultOf(update, name, {});
+    expect(await resultOf(update, name, { [field]: "null" })).toEqual(absent);
     expect(absent.refused).toBeUndefined();
   });
 
   const optional = FIELDS.filter(([, field, { cleared }]) => field in cleared);
   test.each(optional)("%s gives blank is cleared: %s", async (_, field, update) => {
     const name = await update.make();
-    const before = await updateByJson(update, name, {});
-    const after = await updateByJson(update, name, { [field]: "blank" });
+    const before = await resultOf(update, name, {});
+    const after = await resultOf(update, name, { [field]: "blank" });
     expect(before.data![field]).not.toEqual(update.cleared[field]);
     expect(after.data).toEqual({ ...before.data, [field]: update.cleared[field] });
   });
@@ -256,7 +251,7 @@ describe("a field that an update", () => {
     "%s gives blank, and has to be something, is refused: %s",
     async (_, field, update) => {
       const text = `${field} must not be blank.`;
-      expect(await updateByJson(update, await update.make(), { [field]: "blank" })).toEqual({
+      expect(await resultOf(update, await update.make(), { [field]: "blank" })).toEqual({
         refused: { message: text, errors: { [field]: [text] }, code: "FIELD_INVALID" },
       });
     },
@@ -264,29 +259,19 @@ describe("a field that an update", () => {
 });
 
 test("what is cleared by name and given is what is given, as a map that is replaced", async () => {
-  const { reference } = (await book(service, apiKey, { metadata: { a: "1", b: "2" } })) as any;
-  const { data } = await service.grpcClient(apiKey).updateShipment({
-    shipment: reference,
-    metadata: { c: "3" },
-    clear: ["metadata"],
-  });
-  expect(data!.metadata).toEqual({ c: "3" });
-  const path = `/v1/shipments/${reference}`;
-  const wrong = { metadata: { d: "4" }, clear: ["pickup_address"] };
-  const refused = await service.request(path, { apiKey, method: "PATCH", body: wrong });
-  expect([refused.status, Object.keys(refused.body.errors)]).toEqual([422, ["clear[0]"]]);
+  const { reference: shipment } = await book(service, apiKey, { metadata: { a: "1", b: "2" } });
+  const replaced = { shipment, metadata: { c: "3" }, clear: ["metadata"] };
+  expect((await data(caller.updateShipment(replaced))).metadata).toEqual({ c: "3" });
+  const { body } = await caller.updateShipment({ shipment, clear: ["pickup_address"] });
+  expect(Object.keys(body.errors)).toEqual(["clear[0]"]);
 });
 
 test("a person who operates the platform keeps an email", async () => {
   const fields = { name: "Grace", kind: "person", role: "viewer", email: "grace@example.org" };
-  const path = `/admin/v1/operators/${await admin("operators", fields)}`;
-  const { status, body } = await service.request(path, {
-    apiKey: operatorKey,
-    method: "PATCH",
-    body: { email: " " },
+  const { id } = await data(operator.createOperator(fields));
+  await expectRefused(operator.updateOperator({ operator: id, email: " " }), "FIELD_INVALID", {
+    email: "email is required for a person.",
   });
-  const text = "email is required for a person.";
-  expect({ status, body }).toEqual({ status: 422, body: errorBody(text, "email") });
 });
 
 type Step = Readonly<Record<string, Saying>>;
@@ -309,58 +294,28 @@ function fieldOf({ input }: DescMethodUnary, name: string): DescField {
   return input.fields.find((it) => it.name === name)!;
 }
 
-async function updateByJson(update: Update, name: string | number, step: Step): Promise<Result> {
-  const fields = Object.entries(step)
-    .filter(([, saying]) => saying !== "absent")
-    .map(([field, saying]) => [field, valueOf(update, field, saying)]);
-  const within = update.workspace && { workspace: update.workspace() };
-  const [call] = httpCalls(update.method, {
-    ...(update.name && { [update.name]: name }),
-    ...within,
-    ...Object.fromEntries(fields),
-  });
-  const { path, ...options } = call!;
-  const { status, body, code } = await service.request(path, {
-    apiKey: keyFor(update),
-    ...options,
-  });
-  return status === 200 ? { data: withoutOwn(body.data) } : { refused: { ...body, code } };
-}
-
-async function updateByRpc(
+/** Updates by JSON or another door, where a list or map that is blank is cleared by its name. */
+async function resultOf(
   update: Update,
   name: string | number,
   step: Step,
-  protocol: keyof typeof PROTOCOLS,
+  door: Door = "json",
 ): Promise<Result> {
-  const { method } = update;
-  const client = rpcClient(method.parent, PROTOCOLS[protocol], service, keyFor(update)) as any;
-  const request: Record<string, unknown> = {
-    ...(update.name && { [update.name]: typeof name === "number" ? BigInt(name) : name }),
-    ...(update.workspace && { workspace: BigInt(update.workspace()) }),
-  };
-  const clear: string[] = [];
-  for (const [field, saying] of Object.entries(step)) {
-    const { fieldKind, localName } = fieldOf(method, field);
-    if (saying === "blank" && fieldKind !== "scalar") clear.push(field);
-    else if (saying === "blank" || saying === "value") {
-      request[localName] = valueOf(update, field, saying);
-    }
-  }
-  if (clear.length > 0) request["clear"] = clear;
-  const call = client[method.localName](request);
-  try {
-    return { data: withoutOwn(inDialect(method.output, await call).data) };
-  } catch {
-    const { message, details } = await rpcError(call);
-    const { BadRequest, ErrorInfo } = details as Record<string, any>;
-    const errors = BadRequest.fieldViolations.map((it: any) => [it.field, [it.description]]);
-    return { refused: { message, errors: Object.fromEntries(errors), code: ErrorInfo.reason } };
-  }
-}
-
-function keyFor({ method }: Update): string {
-  return method.parent.file.proto.package === "shipments.admin.v1" ? operatorKey : apiKey;
+  const { parent, localName } = update.method;
+  const said = Object.entries(step)
+    .filter(([, saying]) => saying !== "absent")
+    .map(([field, saying]) => [field, valueOf(update, field, saying)]);
+  const key = parent.file.proto.package === "shipments.admin.v1" ? operatorKey : apiKey;
+  const client = service.as(key, door) as unknown as Record<
+    string,
+    (fields: object) => Promise<Answer>
+  >;
+  const { status, body, code } = await client[localName]!({
+    ...(update.name && { [update.name]: name }),
+    ...(update.workspace && { workspace: update.workspace() }),
+    ...Object.fromEntries(said),
+  });
+  return status === 200 ? { data: withoutOwn(body.data) } : { refused: { ...body, code: code! } };
 }
 
 /** What no other thing of its kind shows. */

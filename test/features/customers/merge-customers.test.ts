@@ -1,15 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import {
-  CustomerService,
-  MergeCustomersResponseSchema,
-} from "../../../gen/shipments/v1/customer_service_pb.js";
+import type { RefusalReason } from "../../../src/domain/refusal.ts";
+import { data, expectRefused } from "../../support/answers.ts";
 import { book, type ShipmentJson } from "../../support/bookings.ts";
 import { connectTo } from "../../support/database.ts";
-import { inDialect } from "../../support/dialect.ts";
-import { errorBody } from "../../support/endpoints.ts";
 import { insertShipments } from "../../support/insert-shipments.ts";
-import { rpcError, rpcRefusal } from "../../support/rpc-error.ts";
 import { sharedService } from "../../support/service.ts";
 
 const service = await sharedService();
@@ -18,22 +13,23 @@ const sql = await connectTo(service.databaseUrl);
 const ADA = { customer_name: "Ada Lovelace", customer_email: "ada@example.org" };
 const IDA = { customer_name: "Ida Lovelace", customer_email: "Ida@Example.org" };
 
-/** A workspace with two customers, each with a shipment, and calls in it. */
+/** Two customers of a workspace, each with a shipment, and calls in it. */
 async function addCustomers(key?: string) {
   const { apiKey } = key === undefined ? await service.addWorkspace() : { apiKey: key };
   const [ada, ida] = [await book(service, apiKey, ADA), await book(service, apiKey, IDA)];
-  const call = (path: string, options: object = {}) =>
-    service.request(`/v1/${path}`, { apiKey, ...options });
+  const caller = service.as(apiKey);
   return {
-    apiKey,
-    call,
+    caller,
     shipments: [ada, ida] as const,
     ada: ada["customer"].id as number,
     ida: ida["customer"].id as number,
     book: (fields: object) => book(service, apiKey, fields),
-    change: (id: number, body: object) => call(`customers/${id}`, { method: "PATCH", body }),
+    get: (customer: number) => data(caller.getCustomer({ customer })),
+    shipmentsOf: (customer_id: number) =>
+      data(caller.listShipments({ customer_id, page_size: 100 })),
+    change: (customer: number, fields: object) => caller.updateCustomer({ customer, ...fields }),
     merge: (customer: number, from: number, headers = {}) =>
-      call(`customers/${customer}/merge`, { body: { from }, headers }),
+      caller.mergeCustomers({ customer, from }, headers),
   };
 }
 
@@ -41,7 +37,7 @@ const referencesOf = (shipments: readonly ShipmentJson[]) =>
   shipments.map(({ reference }) => reference as string).toSorted((a, b) => (a < b ? -1 : 1));
 
 test("a merged customer's shipments, and what the other one lacks, are the other one's from then on", async () => {
-  const { call, merge, change, ada, ida, shipments } = await addCustomers();
+  const { caller, get, shipmentsOf, merge, change, ada, ida, shipments } = await addCustomers();
   const pickup = { address: "1 Main St", lat: 40.7, lng: -73.9 };
   await change(ada, { phone: "1", notes: "Rings twice" });
   const dropoff = { address: "2 Main St", lat: null, lng: null };
@@ -52,9 +48,9 @@ test("a merged customer's shipments, and what the other one lacks, are the other
     default_pickup: pickup,
     default_dropoff: { address: "2 Main St" },
   });
-  const { status, body } = await merge(ada, ida);
+  const merged = await merge(ada, ida);
   const customer = { ...shipments[0]["customer"], id_number: "ID 2" };
-  const data = {
+  const both = {
     ...customer,
     phone: "1",
     notes: "Rings twice\n\nHas a dog",
@@ -67,31 +63,26 @@ test("a merged customer's shipments, and what the other one lacks, are the other
     },
     etag: "3",
   };
-  expect({ status, body }).toEqual({ status: 200, body: { data } });
+  expect(await data(merged)).toEqual(both);
   for (const id of [ada, ida]) {
-    expect((await call(`customers/${id}`)).body).toEqual({ data });
-    const listed = (await call(`customers/${id}/shipments`)).body.data;
-    expect(referencesOf(listed)).toEqual(referencesOf(shipments));
+    expect(await get(id)).toEqual(both);
+    expect(referencesOf(await shipmentsOf(id))).toEqual(referencesOf(shipments));
   }
   // Of a shipment nothing else has changed, and no event tells of it.
-  const moved = await call(`shipments/${shipments[1]["reference"]}`);
-  expect(moved.body.data).toEqual({ ...shipments[1], customer });
-  expect((await call("events")).body.data).toHaveLength(2);
-  expect((await call("customers")).body.data).toEqual([{ ...data, figures: null }]);
-  expect((await call("search?text=ida")).body.customers).toEqual([]);
+  const moved = await data(caller.getShipment({ shipment: shipments[1]["reference"] }));
+  expect(moved).toEqual({ ...shipments[1], customer });
+  expect(await data(caller.listEvents())).toHaveLength(2);
+  expect(await data(caller.listCustomers())).toEqual([{ ...both, figures: null }]);
+  expect((await caller.searchShipments({ text: "ida" })).body.customers).toEqual([]);
 });
 
-test("merging by gRPC, with a test key too, comes to the same, and is done again without a change", async () => {
+test("merging with a test key comes to the same, and is done again without a change", async () => {
   const { twin } = await service.addWorkspace();
-  const { call, ada, ida } = await addCustomers(twin.apiKey);
-  const grpc = service.grpcClient(twin.apiKey, CustomerService);
-  const request = { customer: BigInt(ada), from: BigInt(ida) };
-  const merged = inDialect(MergeCustomersResponseSchema, await grpc.mergeCustomers(request));
-  expect((await call(`customers/${ada}`)).body).toEqual(merged);
-  const again = inDialect(MergeCustomersResponseSchema, await grpc.mergeCustomers(request));
-  expect(again).toEqual(merged);
-  const back = { customer: request.from, from: request.customer };
-  expect(inDialect(MergeCustomersResponseSchema, await grpc.mergeCustomers(back))).toEqual(merged);
+  const { get, merge, ada, ida } = await addCustomers(twin.apiKey);
+  const merged = await data(merge(ada, ida));
+  expect(await get(ada)).toEqual(merged);
+  expect(await data(merge(ada, ida))).toEqual(merged);
+  expect(await data(merge(ida, ada))).toEqual(merged);
 });
 
 test("a merge that is repeated under its idempotency key is answered as it was", async () => {
@@ -105,7 +96,9 @@ test("a merge that is repeated under its idempotency key is answered as it was",
 });
 
 test("bookings, shipments and changes that name a merged customer mean the other one, however often that is merged", async () => {
-  const { apiKey, call, merge, change, book: bookFor, ada, ida, shipments } = await addCustomers();
+  const { caller, get, shipmentsOf, merge, change, ada, ida, shipments, ...calls } =
+    await addCustomers();
+  const bookFor = calls.book;
   await merge(ada, ida);
   const grace = (await bookFor({ customer_name: "Grace" }))["customer"].id;
   const customerOf = async (fields: object) => (await bookFor(fields))["customer"].id;
@@ -116,106 +109,82 @@ test("bookings, shipments and changes that name a merged customer mean the other
   expect(await customerOf(ADA)).toBe(grace);
   expect(await customerOf({ customer_name: "Other", customer_id: ida })).toBe(grace);
   const other = await bookFor({ customer_name: "Other" });
-  const path = `shipments/${other["reference"]}`;
-  const linked = await call(path, { method: "PATCH", body: { customer_id: ida } });
-  expect(linked.body.data.customer.id).toBe(grace);
-  expect((await change(ida, { phone: "3" })).body.data).toMatchObject({ id: grace, phone: "3" });
-  const { body } = await call(`customers/${ida}/shipments?page_size=100`);
-  expect(body.data).toHaveLength(9);
-  expect(referencesOf(body.data)).toEqual(expect.arrayContaining(referencesOf(shipments)));
+  const linking = { shipment: other["reference"], customer_id: ida };
+  expect((await data(caller.updateShipment(linking))).customer.id).toBe(grace);
+  expect(await data(change(ida, { phone: "3" }))).toMatchObject({ id: grace, phone: "3" });
+  const all = await shipmentsOf(ida);
+  expect(all).toHaveLength(9);
+  expect(referencesOf(all)).toEqual(expect.arrayContaining(referencesOf(shipments)));
   // Whoever is given the name and email themselves comes first.
   await change(other["customer"].id, { name: IDA.customer_name, email: IDA.customer_email });
   expect(await customerOf(IDA)).toBe(other["customer"].id);
-  const grpc = service.grpcClient(apiKey, CustomerService);
-  expect((await grpc.getCustomer({ customer: BigInt(ida) })).data?.id).toBe(BigInt(grace));
+  expect((await get(ida)).id).toBe(grace);
 });
 
 test("a change that is based on either of two customers is refused once they are one", async () => {
   const { merge, change, ada, ida } = await addCustomers();
-  const { etag } = (await change(ida, { notes: "Has a dog" })).body.data;
-  const { data } = (await merge(ada, ida)).body;
+  const { etag } = await data(change(ida, { notes: "Has a dog" }));
+  const merged = await data(merge(ada, ida));
   const stale = { status: 409, code: "ETAG_STALE" };
   for (const id of [ada, ida]) {
     expect(await change(id, { name: "Ida", etag })).toMatchObject(stale);
     expect(await change(id, { name: "Ida", etag: "1" })).toMatchObject(stale);
   }
-  const changed = await change(ida, { phone: "1", etag: data.etag });
-  expect(changed.body.data).toEqual({ ...data, phone: "1", etag: "4" });
+  expect(await data(change(ida, { phone: "1", etag: merged.etag }))).toEqual({
+    ...merged,
+    phone: "1",
+    etag: "4",
+  });
 });
 
 test("a list by name goes on behind a customer who was merged meanwhile", async () => {
-  const { call, merge, book: bookFor } = await addCustomers();
+  const { caller, merge, book: bookFor } = await addCustomers();
   const names = ["Bea Byron", "Bea Clark", "Bea Dean", "Otto Beard"];
   const ids: number[] = [];
   for (const customer_name of names) ids.push((await bookFor({ customer_name }))["customer"].id);
   const listed: string[] = [];
-  for (let token = "", page = 0; page === 0 || token !== ""; page++) {
-    const { body } = await call(`customers?name=bea&page_size=1&page_token=${token}`);
+  for (let page_token = "", page = 0; page === 0 || page_token !== ""; page++) {
+    const { body } = await caller.listCustomers({ name: "bea", page_size: 1, page_token });
     listed.push(...body.data.map(({ name }: { name: string }) => name));
     // The one that the page ends with.
     if (page < 3) expect((await merge(ids[3]!, ids[page]!)).status).toBe(200);
-    token = body.next_page_token;
+    page_token = body.next_page_token;
   }
   expect(listed).toEqual(names);
 });
 
-test("what cannot be merged is refused by JSON and gRPC, and stays as it is", async () => {
-  const { apiKey, call, merge, change, ada, ida } = await addCustomers();
+test("what cannot be merged is refused, and stays as it is", async () => {
+  const { caller, merge, change, ada, ida } = await addCustomers();
   const other = await addCustomers();
-  const grpc = service.grpcClient(apiKey, CustomerService);
-  const expectRefused = async (
-    [customer, from]: readonly [number, number],
-    [status, code, reason, text, subject]: readonly [number, string, string, string, string?],
-  ) => {
-    const answer = await merge(customer, from);
-    expect({ status: answer.status, body: answer.body, code: answer.code }).toEqual({
-      status,
-      body: errorBody(text, subject),
-      code: reason,
-    });
-    const byGrpc = grpc.mergeCustomers({ customer: BigInt(customer), from: BigInt(from) });
-    const error = await rpcError(byGrpc);
-    expect([error.code, error.message]).toEqual([code, text]);
-    if (subject === undefined) expect(error).toEqual(rpcRefusal(code as any, reason as any, text));
-  };
-  const missing = [404, "NotFound", "CUSTOMER_NOT_FOUND", "There is no such customer."] as const;
+  const list = () => data(caller.listCustomers({ figures: true }));
+  const before = await list();
+  const refused = (pair: [number, number], from: string, reason: RefusalReason = "FIELD_INVALID") =>
+    expectRefused(merge(...pair), reason, { from });
   for (const id of [other.ada, 999_999]) {
-    await expectRefused([id, ida], missing);
-    const text = "from is no customer of the workspace.";
-    await expectRefused([ada, id], [422, "InvalidArgument", "FIELD_INVALID", text, "from"]);
+    await expectRefused(merge(id, ida), "CUSTOMER_NOT_FOUND");
+    await refused([ada, id], "from is no customer of the workspace.");
   }
-  const same = "from must be another customer.";
-  await expectRefused([ada, ada], [422, "InvalidArgument", "FIELD_INVALID", same, "from"]);
-  const before = await call("customers?figures=true");
+  await refused([ada, ada], "from must be another customer.");
   await change(ada, { notes: "a".repeat(1_000) });
   await change(ida, { notes: "b".repeat(999) });
   const long = "The notes of both have more than 2,000 characters together; shorten them first.";
-  const notMergeable = [422, "FailedPrecondition", "CUSTOMER_NOT_MERGEABLE"] as const;
-  await expectRefused([ada, ida], [...notMergeable, long, "from"]);
+  await refused([ada, ida], long, "CUSTOMER_NOT_MERGEABLE");
   await change(ada, { notes: "" });
   await change(ida, { notes: "" });
-  const after = await call("customers?figures=true");
-  const etags = (data: any[]) => data.map((it) => ({ ...it, etag: "3" }));
-  expect(after.body.data).toEqual(etags(before.body.data));
+  expect(await list()).toEqual(before.map((it: object) => ({ ...it, etag: "3" })));
 });
 
 test("ten thousand shipments are moved at once, and more are refused with the way round", async () => {
   const { id, apiKey } = await service.addWorkspace();
-  const { call, merge, ada, ida } = await addCustomers(apiKey);
+  const { caller, shipmentsOf, merge, ada, ida } = await addCustomers(apiKey);
   const many = { workspace: id, customer: String(ida), salt: "many" };
   await insertShipments(sql, { ...many, count: 10_000 });
   const text =
     "The customer to merge has more than 10,000 shipments; merge it the other way round.";
-  const refused = await merge(ada, ida);
-  expect({ status: refused.status, body: refused.body }).toEqual({
-    status: 422,
-    body: errorBody(text, "from"),
-  });
-  const [{ reference }] = (await call(`customers/${ada}/shipments`)).body.data;
-  const moved = { method: "PATCH", body: { customer_id: ida } };
-  expect((await call(`shipments/${reference}`, moved)).status).toBe(200);
-  const merged = await merge(ida, ada);
-  expect([merged.status, merged.body.data.figures.shipments]).toEqual([200, 10_002]);
+  await expectRefused(merge(ada, ida), "CUSTOMER_NOT_MERGEABLE", { from: text });
+  const [{ reference }] = await shipmentsOf(ada);
+  await data(caller.updateShipment({ shipment: reference, customer_id: ida }));
+  expect((await data(merge(ida, ada))).figures.shipments).toBe(10_002);
   const grace = (await book(service, apiKey, { customer_name: "Grace" }))["customer"].id;
   await sql.query(
     `delete from shipment where workspace_id = $1 and reference in (
@@ -223,14 +192,14 @@ test("ten thousand shipments are moved at once, and more are refused with the wa
        order by created_at, reference limit 2)`,
     [id, ida],
   );
-  const all = await merge(grace, ida);
-  expect([all.status, all.body.data.figures.shipments]).toEqual([200, 10_001]);
+  expect((await data(merge(grace, ida))).figures.shipments).toBe(10_001);
 });
 
 const ROUNDS = 25;
 
 test("no shipment is lost that is booked for a customer while it is merged, whichever way they are named", async () => {
   const { apiKey } = await service.addWorkspace();
+  const caller = service.as(apiKey);
   let reached = 0;
   for (let round = 0; round < ROUNDS; round++) {
     const name = (who: string) => ({ customer_name: `${who} ${round}` });
@@ -244,26 +213,17 @@ test("no shipment is lost that is booked for a customer while it is merged, whic
       const id = i % 4 === 0 ? { customer_name: "Whoever", customer_id: goes } : name("Goes");
       return book(service, apiKey, { ...id, ...number });
     });
-    const link = service.request(`/v1/shipments/${elsewhere["reference"]}`, {
-      apiKey,
-      method: "PATCH",
-      body: { customer_id: goes },
-    });
-    const merging = (async () => {
-      await late();
-      return service.request(`/v1/customers/${stays}/merge`, { apiKey, body: { from: goes } });
-    })();
+    const link = caller.updateShipment({ shipment: elsewhere["reference"], customer_id: goes });
+    const merging = late().then(() => caller.mergeCustomers({ customer: stays, from: goes }));
     const booked = await Promise.all(bookings);
     expect([(await link).status, (await merging).status]).toEqual([200, 200]);
     reached += booked.filter(({ customer }) => customer.id === goes).length;
-    const path = `/v1/customers/${stays}`;
-    const { body } = await service.request(`${path}/shipments?page_size=100`, { apiKey });
-    const listed = referencesOf(body.data);
+    const all = await data(caller.listShipments({ customer_id: stays, page_size: 100 }));
+    const listed = referencesOf(all);
     expect(listed).toEqual(expect.arrayContaining(referencesOf([...booked, elsewhere])));
     expect(listed).toHaveLength(15);
-    const found = await service.request(`/v1/customers?name=goes ${round}`, { apiKey });
-    expect(found.body.data).toEqual([]);
-    const { figures } = (await service.request(path, { apiKey })).body.data;
+    expect(await data(caller.listCustomers({ name: `goes ${round}` }))).toEqual([]);
+    const { figures } = await data(caller.getCustomer({ customer: stays }));
     expect(figures.shipments).toBe(15);
   }
   // Some came before the merge and some after it, else this would prove little.
@@ -273,6 +233,7 @@ test("no shipment is lost that is booked for a customer while it is merged, whic
 
 test("of two customers that are merged into each other at the same time, one stays with all shipments", async () => {
   const { apiKey } = await service.addWorkspace();
+  const caller = service.as(apiKey);
   for (let round = 0; round < 20; round++) {
     const ids = await Promise.all(
       ["One", "Two", "Three"].map(
@@ -288,14 +249,10 @@ test("of two customers that are merged into each other at the same time, one sta
       [two, three],
     ];
     const answers = await Promise.all(
-      pairs.map(([customer, from]) =>
-        service.request(`/v1/customers/${customer}/merge`, { apiKey, body: { from } }),
-      ),
+      pairs.map(([customer, from]) => caller.mergeCustomers({ customer, from })),
     );
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
-    const shown = await Promise.all(
-      ids.map(async (id) => (await service.request(`/v1/customers/${id}`, { apiKey })).body.data),
-    );
+    const shown = await Promise.all(ids.map((customer) => data(caller.getCustomer({ customer }))));
     expect(new Set(shown.map(({ id }) => id)).size).toBe(1);
     expect(shown[0].figures.shipments).toBe(3);
   }

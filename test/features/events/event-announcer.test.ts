@@ -9,7 +9,8 @@ import {
   EVENTS_CHANNEL,
 } from "../../../src/features/events/event-announcer.ts";
 import { ENTITIES } from "../../../src/server/entities.ts";
-import { book } from "../../support/bookings.ts";
+import { data } from "../../support/answers.ts";
+import { book, takeStep, type Step } from "../../support/bookings.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startReceiver } from "../../support/receiver.ts";
@@ -54,10 +55,7 @@ test("every kind of change is announced to other replicas, once for each transac
     withoutHeartbeats(reader.grpcClient(apiKey, EventService).watchEvents({})),
   );
 
-  const call = async (path: string, options: object = { body: {} }): Promise<void> => {
-    const answer = await writer.request(path, { apiKey, ...options });
-    expect(answer.status, answer.text).toBeLessThan(300);
-  };
+  const caller = writer.as(apiKey);
   const announcementsOf = async (change: () => Promise<unknown>): Promise<string[]> => {
     const before = announced.length;
     await change();
@@ -67,24 +65,24 @@ test("every kind of change is announced to other replicas, once for each transac
 
   let shipment = await book(writer, apiKey);
   await eventually("the first announcement", () => announced.length === 1);
-  const path = () => `/v1/shipments/${shipment.reference}`;
-  const payment = { amount: shipment.total, currency: shipment.currency };
+  const step = (kind: Step) => () => data(takeStep(writer, apiKey, shipment["reference"], kind));
   const changes: Record<string, () => Promise<unknown>> = {
-    update: () => call(path(), { method: "PATCH", body: { pickup_address: "Elsewhere" } }),
-    pay: () => call(`${path()}/payments`, { body: payment }),
-    advance: () => call(`${path()}/advance`),
-    "advance again": () => call(`${path()}/advance`),
+    update: () =>
+      caller.updateShipment({ shipment: shipment["reference"], pickup_address: "Elsewhere" }),
+    pay: step("pay"),
+    advance: step("advance"),
+    "advance again": step("advance"),
     "book another": async () => (shipment = await book(writer, apiKey)),
-    "pay another": () => call(`${path()}/payments`, { body: payment }),
-    cancel: () => call(`${path()}/cancel`),
-    refund: () => call(`${path()}/refunds`),
-    "test a webhook": () => call(`/v1/webhooks/${webhook.data.id}/test`),
+    "pay another": step("pay"),
+    cancel: step("cancel"),
+    refund: step("refund"),
+    "test a webhook": () => data(caller.testWebhook({ webhook: webhook.data.id })),
     "disable a webhook": async () => webhookAnswer.resolve(410),
   };
   for (const [kind, change] of Object.entries(changes)) {
     expect(await announcementsOf(change), kind).toEqual([String(id)]);
   }
-  expect((await streamed).map(({ data }) => data?.type)).toEqual([
+  expect((await streamed).map((it) => it.data?.type)).toEqual([
     "shipment.created",
     "shipment.updated",
     "shipment.paid",

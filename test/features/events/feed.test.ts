@@ -1,21 +1,27 @@
 import type pg from "pg";
 import { expect, inject, test } from "vitest";
 import { EventService } from "../../../gen/shipments/v1/event_service_pb.js";
+import { data, invalidFields } from "../../support/answers.ts";
 import { book, bookAnd, BOOKING } from "../../support/bookings.ts";
 import { connectTo, createDatabase } from "../../support/database.ts";
 import { announcePlans, plansIn, rowsAt } from "../../support/plans.ts";
 import { sharedService, startReplica, type TestService } from "../../support/service.ts";
 import { startStatementLog } from "../../support/statement-log.ts";
 import { take } from "../../support/take.ts";
+import { addWebhook } from "../../support/webhooks.ts";
 
 const service = await sharedService();
 
 /** How many events a look for some types passes over at most. */
 const LOOKED_AT = 1_000;
 
-async function readFeed(apiKey: string, query = "", at: TestService = service): Promise<any> {
-  const { status, body } = await at.request(`/v1/events?page_size=100&${query}`, { apiKey });
-  expect(status, JSON.stringify(body)).toBe(200);
+async function readFeed(
+  apiKey: string,
+  fields: object = {},
+  at: TestService = service,
+): Promise<any> {
+  const { code, text, body } = await at.as(apiKey).listEvents({ page_size: 100, ...fields });
+  expect(code, text).toBeUndefined();
   return body;
 }
 
@@ -41,16 +47,12 @@ test("positions are 1, 2, 3, ... in each workspace, whatever the events are of, 
   const first = await bookAnd(service, apiKey, ["pay"]);
   await book(service, other.apiKey);
   const webhook = { url: "https://example.org/", types: ["shipment.delivered"] };
-  const added = await service.request("/v1/webhooks", { apiKey, body: webhook });
-  const tried = await service.request(`/v1/webhooks/${added.body.data.id}/test`, {
-    apiKey,
-    body: {},
-  });
-  expect(tried.status, tried.text).toBeLessThan(300);
+  const added = await addWebhook(service, apiKey, webhook);
+  await data(service.as(apiKey).testWebhook({ webhook: added.data.id }));
   const second = await book(service, apiKey);
 
-  const { data } = await readFeed(apiKey);
-  expect(data.map((it: any) => [it.position, it.type, it.shipment])).toEqual([
+  const feed = await readFeed(apiKey);
+  expect(feed.data.map((it: any) => [it.position, it.type, it.shipment])).toEqual([
     [1, "shipment.created", first.reference],
     [2, "shipment.paid", first.reference],
     [3, "shipment.awaiting_pickup", first.reference],
@@ -58,9 +60,10 @@ test("positions are 1, 2, 3, ... in each workspace, whatever the events are of, 
     [5, "shipment.created", second.reference],
   ]);
   expect(positionsOf((await readFeed(other.apiKey)).data)).toEqual([1]);
-  const path = `/v1/shipments/${first.reference}/events`;
-  const { body } = await service.request(path, { apiKey });
-  expect(positionsOf(body.data)).toEqual([1, 2, 3]);
+  const events = await data(
+    service.as(apiKey).listShipmentEvents({ shipment: first["reference"] }),
+  );
+  expect(positionsOf(events)).toEqual([1, 2, 3]);
 });
 
 test("two replicas that write to one workspace leave no gap, nor do calls that are refused and transactions that are rolled back, and no reader sees one", async () => {
@@ -71,15 +74,14 @@ test("two replicas that write to one workspace leave no gap, nor do calls that a
   let isWriting = true;
 
   const writeAt = async (at: TestService) => {
+    const caller = at.as(apiKey);
     for (let i = 0; i < 15; i++) {
-      const shipment = await book(at, apiKey);
-      const path = `/v1/shipments/${shipment.reference}`;
-      const dearer = { ...BOOKING, expected_total: { amount: 1, currency: "USD" } };
+      const { reference: shipment } = await book(at, apiKey);
       const calls = [
-        at.request("/v1/shipments", { apiKey, body: dearer }),
-        at.request(`${path}/advance`, { apiKey, body: {} }),
-        at.request(`${path}/cancel`, { apiKey, body: {} }),
-        at.request(path, { apiKey, method: "PATCH", body: { pickup_address: "Elsewhere" } }),
+        caller.createShipment({ ...BOOKING, expected_total: 1 }),
+        caller.advanceShipment({ shipment }),
+        caller.cancelShipment({ shipment }),
+        caller.updateShipment({ shipment, pickup_address: "Elsewhere" }),
       ];
       for (const { status, text } of await Promise.all(calls)) {
         expect(status, text).toBeLessThan(500);
@@ -101,9 +103,9 @@ test("two replicas that write to one workspace leave no gap, nor do calls that a
     const seen: number[] = [];
     for (let isLast = false; !isLast;) {
       isLast = !isWriting;
-      const { data } = await readFeed(apiKey, `after=${seen.at(-1) ?? 0}`, replicas[0]);
-      seen.push(...positionsOf(data));
-      isLast &&= data.length === 0;
+      const page = await readFeed(apiKey, { after: seen.at(-1) ?? 0 }, replicas[0]);
+      seen.push(...positionsOf(page.data));
+      isLast &&= page.data.length === 0;
     }
     return seen;
   };
@@ -125,8 +127,8 @@ test("a transaction that stays open in another database of the server, or in thi
   const next = watching[Symbol.asyncIterator]();
   await next.next();
   const { reference } = await book(service, apiKey);
-  const { data } = await readFeed(apiKey);
-  expect(data.map((it: any) => it.shipment)).toEqual([reference]);
+  const feed = await readFeed(apiKey);
+  expect(feed.data.map((it: any) => it.shipment)).toEqual([reference]);
   expect((await next.next()).value?.data?.shipment).toBe(reference);
   await next.return?.(undefined);
   for (const open of [elsewhere, here]) await open.query("rollback");
@@ -150,9 +152,9 @@ test("rows that were copied into the database of another server are all shown, a
     await copy(table, `workspace_id = ${id}`);
   }
   const replica = await startReplica(restored.url);
-  expect(await readFeed(apiKey, "", replica)).toEqual(before);
+  expect(await readFeed(apiKey, {}, replica)).toEqual(before);
   await book(replica, apiKey);
-  const after = await readFeed(apiKey, `after=${before.cursor}`, replica);
+  const after = await readFeed(apiKey, { after: before.cursor }, replica);
   expect(positionsOf(after.data)).toEqual([4]);
 });
 
@@ -169,7 +171,7 @@ test("a page of some types ends after a bounded number of others, and its cursor
   const begun = log.notices.length;
   const pages = [];
   for (let cursor = ""; pages.length < 4;) {
-    const page = await readFeed(apiKey, `types=shipment.paid&after=${cursor}`, replica);
+    const page = await readFeed(apiKey, { types: "shipment.paid", after: cursor }, replica);
     pages.push([positionsOf(page.data), page.has_more]);
     cursor = page.cursor;
   }
@@ -188,12 +190,12 @@ test("a page of some types ends after a bounded number of others, and its cursor
 
   const client = replica.grpcClient(apiKey, EventService);
   const streamed = await take(2, client.watchEvents({ types: ["shipment.paid"] }));
-  expect(streamed.map(({ data }) => data?.position)).toEqual([undefined, BigInt(paid)]);
+  expect(streamed.map((it) => it.data?.position)).toEqual([undefined, BigInt(paid)]);
   const [alive] = await take(
     1,
     client.watchEvents({ types: ["shipment.cancelled"], after: `${paid}` }),
   );
-  const last = await readFeed(apiKey, `after=${paid}`, replica);
+  const last = await readFeed(apiKey, { after: paid }, replica);
   expect(alive).toMatchObject({ cursor: last.cursor });
   expect(positionsOf(last.data)).toEqual([paid + 1]);
 });
@@ -202,13 +204,12 @@ test("after takes the position of the last event that is known, and no other tex
   const { apiKey } = await service.addWorkspace();
   await bookAnd(service, apiKey, ["pay"]);
   const { cursor } = await readFeed(apiKey);
-  expect(positionsOf((await readFeed(apiKey, "after=0")).data)).toEqual([1, 2, 3]);
-  expect(positionsOf((await readFeed(apiKey, "after=2")).data)).toEqual([3]);
-  expect(await readFeed(apiKey, "after=3")).toEqual({ data: [], cursor: "3", has_more: false });
-  expect((await readFeed(apiKey, "after=2")).cursor).toBe(cursor);
+  expect(positionsOf((await readFeed(apiKey, { after: 0 })).data)).toEqual([1, 2, 3]);
+  expect(positionsOf((await readFeed(apiKey, { after: 2 })).data)).toEqual([3]);
+  expect(await readFeed(apiKey, { after: 3 })).toEqual({ data: [], cursor: "3", has_more: false });
+  expect((await readFeed(apiKey, { after: 2 })).cursor).toBe(cursor);
   for (const after of ["01", "-1", "1.5", "1e3", "9".repeat(16), "9".repeat(17)]) {
-    const refused = await service.request(`/v1/events?after=${after}`, { apiKey });
-    expect([refused.status, Object.keys(refused.body.errors)], after).toEqual([422, ["after"]]);
+    expect(await invalidFields(service.as(apiKey).listEvents({ after })), after).toEqual(["after"]);
   }
 });
 

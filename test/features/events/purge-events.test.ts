@@ -13,10 +13,8 @@ async function age(days: number): Promise<void> {
   ]);
 }
 
-async function feed(apiKey: string, after = ""): Promise<any> {
-  const path = `/v1/events?page_size=100${after === "" ? "" : `&after=${after}`}`;
-  return (await service.request(path, { apiKey })).body;
-}
+const feed = async (apiKey: string, after = ""): Promise<any> =>
+  (await service.as(apiKey).listEvents({ page_size: 100, after })).body;
 
 async function untilFeedHas(count: number, apiKey: string): Promise<any> {
   return eventually(`${count} events in the feed`, async () => {

@@ -1,22 +1,19 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
+import type { RefusalReason } from "../../../src/domain/refusal.ts";
 import { purgeStoredResponses } from "../../../src/features/idempotency/stored-responses.ts";
+import { data, expectRefused } from "../../support/answers.ts";
 import { BOOKING } from "../../support/bookings.ts";
 import { createDatabase } from "../../support/database.ts";
-import { errorBody } from "../../support/endpoints.ts";
+import type { Endpoints } from "../../support/endpoints.ts";
 import { eventually } from "../../support/eventually.ts";
 import { setPaymentProvider } from "../../support/platform.ts";
-import { rpcError, rpcRefusal } from "../../support/rpc-error.ts";
 import { startServiceProcess } from "../../support/service-process.ts";
-import { startReplica, startService } from "../../support/service.ts";
+import { sharedService, startReplica } from "../../support/service.ts";
 
-const service = await startService();
+const service = await sharedService();
 
 const book = (apiKey: string, key: string, changes: object = {}) =>
-  service.request("/v1/shipments", {
-    apiKey,
-    body: { ...BOOKING, ...changes },
-    headers: { "idempotency-key": key },
-  });
+  service.as(apiKey).createShipment({ ...BOOKING, ...changes }, { "idempotency-key": key });
 
 async function countShipments(workspaceId: number): Promise<number> {
   const [row] = await service.app.em
@@ -28,11 +25,15 @@ async function countShipments(workspaceId: number): Promise<number> {
   return row!.count;
 }
 
-const aboutKey = (text: string) => errorBody(text, "idempotency_key");
+const expectKeyRefused = (
+  call: Parameters<typeof expectRefused>[0],
+  reason: RefusalReason,
+  text: string,
+) => expectRefused(call, reason, { idempotency_key: text });
 
 test("a booking repeated with its idempotency key gets the first answer, and is made once", async () => {
   const { id, apiKey } = await service.addWorkspace();
-  const first = await book(apiKey, "order 7".replace(" ", "-"));
+  const first = await book(apiKey, "order-7");
   const second = await book(apiKey, "order-7");
   expect([first.status, second.status]).toEqual([201, 201]);
   expect(second.text).toBe(first.text);
@@ -41,25 +42,14 @@ test("a booking repeated with its idempotency key gets the first answer, and is 
   expect(await countShipments(id)).toBe(1);
 });
 
-test("an idempotency key works by gRPC, and from JSON to gRPC", async () => {
+test("an idempotency key works from JSON to gRPC", async () => {
   const { id, apiKey } = await service.addWorkspace();
-  const { body } = await book(apiKey, "json-and-grpc");
-  const { reference } = body.data;
+  const { reference: shipment } = await data(book(apiKey, "json-and-grpc"));
   const headers = { "idempotency-key": "cancel-it" };
-  const cancelled = await service.request(`/v1/shipments/${reference}/cancel`, {
-    apiKey,
-    method: "POST",
-    headers,
-  });
-  let replayed: string | null = null;
-  const { data } = await service
-    .grpcClient(apiKey)
-    .cancelShipment(
-      { shipment: reference },
-      { headers, onHeader: (it) => (replayed = it.get("idempotency-replayed")) },
-    );
-  expect(cancelled.body.data.etag).toBe(data?.etag);
-  expect(replayed).toBe("true");
+  const first = await data(service.as(apiKey).cancelShipment({ shipment }, headers));
+  const second = await service.as(apiKey, "grpc").cancelShipment({ shipment }, headers);
+  expect(await data(second)).toEqual(first);
+  expect(second.headers.get("idempotency-replayed")).toBe("true");
   expect(await countShipments(id)).toBe(1);
 });
 
@@ -70,31 +60,20 @@ test("a request whose fields come in another order is the same request to an ide
   expect(second.text).toBe(first.text);
 });
 
-describe("an idempotency key that came with another request is refused", () => {
-  const reused = aboutKey(
-    "This idempotency key came with another request before; use a new key for every request.",
-  );
-  test("by the same method", async () => {
-    const { id, apiKey } = await service.addWorkspace();
-    await book(apiKey, "reused");
-    const { status, body } = await book(apiKey, "reused", { weight_kg: 3 });
-    expect({ status, body }).toEqual({ status: 422, body: reused });
-    expect(await countShipments(id)).toBe(1);
-  });
-
-  test("by another method, by JSON and by gRPC", async () => {
-    const { apiKey } = await service.addWorkspace();
-    const { body } = await book(apiKey, "reused");
-    const call = service
-      .grpcClient(apiKey)
-      .cancelShipment(
-        { shipment: body.data.reference },
-        { headers: { "idempotency-key": "reused" } },
-      );
-    expect(await rpcError(call)).toMatchObject(
-      rpcRefusal("FailedPrecondition", "IDEMPOTENCY_KEY_REUSED", reused.message),
+test("an idempotency key that came with another request is refused, by the same method and by another", async () => {
+  const { id, apiKey } = await service.addWorkspace();
+  const { reference: shipment } = await data(book(apiKey, "reused"));
+  for (const call of [
+    book(apiKey, "reused", { weight_kg: 3 }),
+    service.as(apiKey, "grpc").cancelShipment({ shipment }, { "idempotency-key": "reused" }),
+  ]) {
+    await expectKeyRefused(
+      call,
+      "IDEMPOTENCY_KEY_REUSED",
+      "This idempotency key came with another request before; use a new key for every request.",
     );
-  });
+  }
+  expect(await countShipments(id)).toBe(1);
 });
 
 test("of concurrent bookings with one idempotency key, one is made; the others are told to wait, or get its answer", async () => {
@@ -103,12 +82,13 @@ test("of concurrent bookings with one idempotency key, one is made; the others a
   const made = answers.filter(({ status }) => status === 201);
   const waiting = answers.filter(({ status }) => status !== 201);
   expect(new Set(made.map(({ text }) => text)).size).toBe(1);
-  for (const { status, headers, body } of waiting) {
-    expect({ status, retryAfter: headers.get("retry-after"), body }).toEqual({
-      status: 409,
-      retryAfter: "1",
-      body: aboutKey("A call with this idempotency key is still running; try again in a moment."),
-    });
+  for (const refused of waiting) {
+    expect(refused.headers.get("retry-after")).toBe("1");
+    await expectKeyRefused(
+      refused,
+      "IDEMPOTENCY_KEY_IN_USE",
+      "A call with this idempotency key is still running; try again in a moment.",
+    );
   }
   expect(await countShipments(id)).toBe(1);
 });
@@ -131,12 +111,13 @@ test("workspaces do not share idempotency keys", async () => {
 
 test("a read and a quote ignore an idempotency key", async () => {
   const { apiKey } = await service.addWorkspace();
+  const headers = { "idempotency-key": "read" };
   for (let i = 0; i < 2; i++) {
-    const { status, headers } = await service.request("/v1/shipments", {
-      apiKey,
-      headers: { "idempotency-key": "read" },
-    });
-    expect([status, headers.get("idempotency-replayed")]).toEqual([200, null]);
+    const read = await service.as(apiKey).listShipments({}, headers);
+    const quote = await service.as(apiKey).quoteShipment(BOOKING, headers);
+    for (const answer of [read, quote]) {
+      expect([answer.status, answer.headers.get("idempotency-replayed")]).toEqual([200, null]);
+    }
   }
 });
 
@@ -144,9 +125,8 @@ test.each(["two words", "x".repeat(256), "\u00fc"])(
   "the idempotency key %j is refused",
   async (key) => {
     const { id, apiKey } = await service.addWorkspace();
-    const { status, body } = await book(apiKey, key);
     const text = "Idempotency-Key must be 1 to 255 visible characters, once.";
-    expect({ status, body }).toEqual({ status: 422, body: aboutKey(text) });
+    await expectKeyRefused(book(apiKey, key), "FIELD_INVALID", text);
     expect(await countShipments(id)).toBe(0);
   },
 );
@@ -175,19 +155,13 @@ test("200 bookings interrupted by a kill and then repeated with their idempotenc
   const database = await createDatabase();
   const onlooker = await startReplica(database.url);
   const { apiKey, id } = await onlooker.addWorkspace();
-  const bookAll = (url: string) =>
+  const bookAll = (at: Endpoints) =>
     Promise.allSettled(
-      Array.from({ length: 200 }, (_, i) =>
-        fetch(`${url}/v1/shipments`, {
-          method: "POST",
-          headers: {
-            authorization: `Bearer ${apiKey}`,
-            "content-type": "application/json",
-            "idempotency-key": `booking-${i}`,
-          },
-          body: JSON.stringify({ ...BOOKING, external_reference: `booking ${i}` }),
-        }).then((response) => response.json() as Promise<{ data?: { reference: string } }>),
-      ),
+      Array.from({ length: 200 }, async (_, i): Promise<string> => {
+        const fields = { ...BOOKING, external_reference: `booking ${i}` };
+        const headers = { "idempotency-key": `booking-${i}` };
+        return (await at.as(apiKey).createShipment(fields, headers)).body.data?.reference;
+      }),
     );
   const count = async () =>
     (
@@ -198,20 +172,20 @@ test("200 bookings interrupted by a kill and then repeated with their idempotenc
 
   const doomed = await startServiceProcess({ DATABASE_URL: database.url });
   await doomed.untilReady();
-  const interrupted = bookAll(doomed.httpUrl);
+  const interrupted = bookAll(doomed);
   await eventually("the first of them", async () => (await count()) >= 20);
   doomed.process.kill("SIGKILL");
   await doomed.ended;
   const outcomes = await interrupted;
   expect(outcomes.some(({ status }) => status === "rejected")).toBe(true);
 
-  const repeated = await bookAll(onlooker.httpUrl);
-  const references = repeated.map((it) => it.status === "fulfilled" && it.value.data?.reference);
+  const repeated = await bookAll(onlooker);
+  const references = repeated.map((it) => it.status === "fulfilled" && it.value);
   expect(new Set(references).size).toBe(200);
   expect(references.every((it) => typeof it === "string")).toBe(true);
   for (const [i, outcome] of outcomes.entries()) {
     // A booking that was answered before the kill must have the same answer again.
-    const before = outcome.status === "fulfilled" ? outcome.value.data?.reference : undefined;
+    const before = outcome.status === "fulfilled" ? outcome.value : undefined;
     if (before !== undefined) expect(before).toBe(references[i]);
   }
   expect(await count()).toBe(200);

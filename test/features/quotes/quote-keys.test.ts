@@ -5,15 +5,11 @@ import { connectTo, createDatabase } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startReplica, type TestService } from "../../support/service.ts";
 
-async function quote(service: TestService, apiKey: string): Promise<string> {
-  const { status, body } = await service.request("/v1/quotes", { apiKey, body: COVERED_ROUTE });
-  expect(status).toBe(201);
-  return body.id;
-}
+const quote = async (service: TestService, apiKey: string): Promise<string> =>
+  (await service.as(apiKey).createQuote(COVERED_ROUTE)).body.id;
 
-function book(service: TestService, apiKey: string, quote_id: string) {
-  return service.request("/v1/shipments", { apiKey, body: { ...BOOKING, quote_id } });
-}
+const book = (service: TestService, apiKey: string, quote_id: string) =>
+  service.as(apiKey).createShipment({ ...BOOKING, quote_id });
 
 /** The number of the key that sealed a quote. */
 function keyOf(id: string): number {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { purgeUsedQuotes } from "../../../src/features/quotes/used-quote.entity.ts";
+import { data } from "../../support/answers.ts";
 import { BOOKING, COVERED_ROUTE } from "../../support/bookings.ts";
 import { connectTo } from "../../support/database.ts";
 import { startService } from "../../support/service.ts";
@@ -10,20 +11,18 @@ let aheadMs = 0;
 const service = await startService({ now: () => new Date(Date.now() + aheadMs) });
 const sql = await connectTo(service.databaseUrl);
 
-async function quote(apiKey: string): Promise<string> {
-  return (await service.request("/v1/quotes", { apiKey, body: COVERED_ROUTE })).body.id;
-}
+const quote = async (apiKey: string): Promise<string> =>
+  (await service.as(apiKey).createQuote(COVERED_ROUTE)).body.id;
 
 const book = (apiKey: string, quote_id: string) =>
-  service.request("/v1/shipments", { apiKey, body: { ...BOOKING, quote_id } });
+  service.as(apiKey).createShipment({ ...BOOKING, quote_id });
 
 /** A test twin whose clock has stood for five days. */
 async function withOldClock() {
   const { twin } = await service.addWorkspace();
   aheadMs = -5 * DAY_MS;
-  const frozen = await service.request("/v1/test/clock", { apiKey: twin.apiKey, body: {} });
+  await data(service.as(twin.apiKey).moveTestClock());
   aheadMs = 0;
-  expect(frozen.status).toBe(200);
   return twin;
 }
 
@@ -52,8 +51,7 @@ test("that a quote was booked is known for as long as its key opens it, and then
 test("deleting test data deletes what a clock that stands has used, too", async () => {
   const { apiKey, id } = await withOldClock();
   expect((await book(apiKey, await quote(apiKey))).status).toBe(201);
-  await service.request("/v1/test/data", { apiKey, method: "DELETE" });
+  await service.as(apiKey).deleteTestData();
   const { rows } = await sql.query("select 1 from used_quote where workspace_id = $1", [id]);
-  const { body } = await service.request("/v1/shipments", { apiKey });
-  expect([body.data, rows.length]).toEqual([[], 0]);
+  expect([await data(service.as(apiKey).listShipments()), rows]).toEqual([[], []]);
 });

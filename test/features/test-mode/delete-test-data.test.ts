@@ -1,14 +1,10 @@
 import { expect, test } from "vitest";
-import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import { TestService } from "../../../gen/shipments/v1/test_service_pb.js";
 import { purgeTestData } from "../../../src/features/test-mode/delete-test-data.ts";
-import { book, bookAnd, BOOKING, COVERED_ROUTE, RPC_BOOKING } from "../../support/bookings.ts";
+import { data, expectRefused } from "../../support/answers.ts";
+import { book, bookAnd, BOOKING, COVERED_ROUTE } from "../../support/bookings.ts";
 import { connectTo } from "../../support/database.ts";
-import { errorBody } from "../../support/endpoints.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startReceiver } from "../../support/receiver.ts";
-import { PROTOCOLS, rpcClient } from "../../support/rpc-client.ts";
-import { rpcError, rpcRefusal } from "../../support/rpc-error.ts";
 import { startService, type TestWorkspace } from "../../support/service.ts";
 import { addWebhook, deliveriesOf } from "../../support/webhooks.ts";
 
@@ -27,6 +23,8 @@ const DATA = [
   "customer",
 ] as const;
 
+const KEPT = { "idempotency-key": "kept" };
+
 /** How many rows each table of test data has of a workspace. */
 async function rowsOf({ id }: TestWorkspace): Promise<Record<string, number>> {
   const counts = DATA.map((table) =>
@@ -40,26 +38,16 @@ async function rowsOf({ id }: TestWorkspace): Promise<Record<string, number>> {
 /** Leaves at least a row in each of the tables. */
 async function fill({ apiKey }: TestWorkspace): Promise<void> {
   const receiver = await startReceiver();
-  const { data } = await addWebhook(service, apiKey, receiver);
+  const { data: webhook } = await addWebhook(service, apiKey, receiver);
+  const caller = service.as(apiKey);
   await bookAnd(service, apiKey, ["pay", "cancel"]);
-  await service.request("/v1/shipments", {
-    apiKey,
-    body: BOOKING,
-    headers: { "idempotency-key": "kept" },
-  });
-  const quoted = await service.request("/v1/quotes", { apiKey, body: COVERED_ROUTE });
-  const booked = await service.request("/v1/shipments", {
-    apiKey,
-    body: { ...BOOKING, quote_id: quoted.body.id },
-  });
-  expect(booked.status, booked.text).toBe(201);
-  const [customer, from] = [
-    booked.body.data,
-    await book(service, apiKey, { customer_name: "A." }),
-  ].map((shipment) => shipment.customer.id);
-  await service.request(`/v1/customers/${customer}/merge`, { apiKey, body: { from } });
+  await caller.createShipment(BOOKING, KEPT);
+  const quoted = await caller.createQuote(COVERED_ROUTE);
+  const booked = await book(service, apiKey, { quote_id: quoted.body.id });
+  const { customer: other } = await book(service, apiKey, { customer_name: "A." });
+  await data(caller.mergeCustomers({ customer: booked["customer"].id, from: other.id }));
   await eventually("the deliveries", async () => {
-    const deliveries = await deliveriesOf(service, apiKey, data.id);
+    const deliveries = await deliveriesOf(service, apiKey, webhook.id);
     return deliveries.every(({ status }) => status === "delivered");
   });
 }
@@ -74,42 +62,27 @@ test("test data is deleted at once, and nothing of the live workspace; keys, web
   const before = await rowsOf(live);
   expect(Object.values(before)).not.toContain(0);
   expect(await rowsOf(twin)).toEqual(before);
-  const { body: feed } = await service.request("/v1/events", { apiKey: twin.apiKey });
+  const caller = service.as(twin.apiKey);
+  const { cursor: after } = (await caller.listEvents()).body;
 
-  const { status, body } = await service.request("/v1/test/data", {
-    apiKey: twin.apiKey,
-    method: "DELETE",
-  });
+  const { status, body } = await caller.deleteTestData();
   expect({ status, body }).toEqual({ status: 200, body: { complete: true } });
   expect(await rowsOf(twin)).toEqual(EMPTY);
   expect(await rowsOf(live)).toEqual(before);
 
-  const webhooks = await service.request("/v1/webhooks", { apiKey: twin.apiKey });
-  expect(webhooks.body.data).toHaveLength(1);
-  const booked = await service.request("/v1/shipments", {
-    apiKey: twin.apiKey,
-    body: BOOKING,
-    headers: { "idempotency-key": "kept" },
-  });
+  expect(await data(caller.listWebhooks())).toHaveLength(1);
+  const booked = await caller.createShipment(BOOKING, KEPT);
   expect(booked.headers.get("idempotency-replayed")).toBeNull();
-  const after = await service.request(`/v1/events?after=${feed.cursor}`, { apiKey: twin.apiKey });
-  expect(after.body.data).toMatchObject([{ shipment: booked.body.data.reference }]);
+  expect(await data(caller.listEvents({ after }))).toMatchObject([
+    { shipment: booked.body.data.reference },
+  ]);
 });
 
-test("test data is not deleted with a live key, by any protocol", async () => {
+test("test data is not deleted with a live key", async () => {
   const { apiKey } = await service.addWorkspace();
   await book(service, apiKey);
-  const text = "This works in test mode alone, as with a key that begins with shp_test_.";
-  const { status, body } = await service.request("/v1/test/data", { apiKey, method: "DELETE" });
-  expect({ status, body }).toEqual({ status: 403, body: errorBody(text) });
-  for (const protocol of Object.values(PROTOCOLS)) {
-    const client = rpcClient(TestService, protocol, service, apiKey);
-    expect(await rpcError(client.deleteTestData({}))).toEqual(
-      rpcRefusal("PermissionDenied", "TEST_MODE_ONLY", text),
-    );
-  }
-  const { body: listed } = await service.request("/v1/shipments", { apiKey });
-  expect(listed.data).toHaveLength(1);
+  await expectRefused(service.as(apiKey).deleteTestData(), "TEST_MODE_ONLY");
+  expect(await data(service.as(apiKey).listShipments())).toHaveLength(1);
 });
 
 test("events of test mode that are dated ahead keep no older ones", async () => {
@@ -133,18 +106,17 @@ test("events of test mode that are dated ahead keep no older ones", async () => 
 
 test("bookings of one customer go on while test data is deleted again and again", async () => {
   const { twin } = await service.addWorkspace();
-  const shipments = service.grpcClient(twin.apiKey, ShipmentService);
-  const tests = service.grpcClient(twin.apiKey, TestService);
+  const caller = service.as(twin.apiKey);
   let booking = true;
   const deleting = (async () => {
-    while (booking) await tests.deleteTestData({});
+    while (booking) await caller.deleteTestData();
   })();
   for (let i = 0; i < 20; i++) {
-    await Promise.all(Array.from({ length: 10 }, () => shipments.createShipment(RPC_BOOKING)));
+    await Promise.all(Array.from({ length: 10 }, () => book(service, twin.apiKey)));
   }
   booking = false;
   await deleting;
-  await tests.deleteTestData({});
+  await caller.deleteTestData();
   expect(await rowsOf(twin)).toEqual(EMPTY);
 });
 

@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test } from "vitest";
-import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import { book, BOOKING, PAYMENT, RPC_BOOKING } from "../../support/bookings.ts";
+import { data } from "../../support/answers.ts";
+import { book, BOOKING, PAYMENT } from "../../support/bookings.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startReceiver, type Receiver } from "../../support/receiver.ts";
-import { PROTOCOLS, rpcClient } from "../../support/rpc-client.ts";
+import { PROTOCOLS } from "../../support/rpc-client.ts";
 import { startService } from "../../support/service.ts";
 import { addWebhook, attemptsAt, deliveriesOf, hurry } from "../../support/webhooks.ts";
 
@@ -45,16 +45,15 @@ async function endedDeliveries(apiKey: string, webhook: string, count: number) {
 
 const NOT_SENT = "Not sent, as Simulate asks.";
 
+const DOORS = ["json", ...(Object.keys(PROTOCOLS) as (keyof typeof PROTOCOLS)[])] as const;
+
 /** Books, simulating a fault, by JSON and by every other protocol in turn. */
 async function bookByAll(apiKey: string, simulate: string): Promise<string[]> {
-  const headers = { simulate };
-  const byJson = await service.request("/v1/shipments", { apiKey, body: BOOKING, headers });
-  expect([byJson.status, byJson.headers.get("simulated")]).toEqual([201, simulate]);
-  const references = [byJson.body.data.reference as string];
-  for (const protocol of Object.values(PROTOCOLS)) {
-    const client = rpcClient(ShipmentService, protocol, service, apiKey);
-    const { data } = await client.createShipment(RPC_BOOKING, { headers });
-    references.push(data!.reference);
+  const references = [];
+  for (const door of DOORS) {
+    const booked = await service.as(apiKey, door).createShipment(BOOKING, { simulate });
+    expect([booked.status, booked.headers.get("simulated")]).toEqual([201, simulate]);
+    references.push(booked.body.data.reference);
   }
   return references;
 }
@@ -75,8 +74,8 @@ test("reorder_webhooks lets later events overtake what a call causes, whose last
   const { apiKey, receiver } = await addTestReceiver();
   const references = await bookByAll(apiKey, "reorder_webhooks");
   const [first] = references;
-  const pay = (headers: Record<string, string>, reference: string) =>
-    service.request(`/v1/shipments/${reference}/payments`, { apiKey, body: PAYMENT, headers });
+  const pay = (headers: Record<string, string>, shipment: string) =>
+    service.as(apiKey).recordPayment({ shipment, ...PAYMENT }, headers);
   await pay({}, first!);
   await untilReceived(receiver, 2);
   const paid = ["shipment.paid", "shipment.awaiting_pickup"];
@@ -102,14 +101,14 @@ test("fail_webhook=N fails the first N attempts as if the receiver had, which th
   expect(await endedDeliveries(apiKey, webhook.id, references.length)).toEqual(
     references.map(() => ({ status: "delivered", attempts: [NOT_SENT, NOT_SENT, 204] })),
   );
-  const found = await service.request(`/v1/webhooks/${webhook.id}`, { apiKey });
-  expect(found.body.data).toMatchObject({ enabled: true, failing_since: null });
+  const found = await data(service.as(apiKey).getWebhook({ webhook: webhook.id }));
+  expect(found).toMatchObject({ enabled: true, failing_since: null });
 });
 
 test("a delivery all of whose attempts are simulated to fail has failed, and was never sent", async () => {
   const { apiKey, receiver, webhook } = await addTestReceiver();
   const headers = { simulate: "fail_webhook=10" };
-  await service.request("/v1/shipments", { apiKey, body: BOOKING, headers });
+  await service.as(apiKey).createShipment(BOOKING, headers);
   expect(await endedDeliveries(apiKey, webhook.id, 1)).toEqual([
     { status: "failed", attempts: Array.from({ length: 10 }, () => NOT_SENT) },
   ]);
@@ -119,13 +118,13 @@ test("a delivery all of whose attempts are simulated to fail has failed, and was
 test("tests of webhooks and events that are sent again meet the faults too, several at once", async () => {
   const { apiKey, receiver, webhook } = await addTestReceiver();
   const headers = { simulate: "duplicate_webhook, fail_webhook=1, reorder_webhooks" };
-  const path = `/v1/webhooks/${webhook.id}`;
-  await service.request(`${path}/test`, { apiKey, body: {}, headers });
+  const caller = service.as(apiKey);
+  await caller.testWebhook({ webhook: webhook.id }, headers);
   await hurry(service);
   const [failedOnce, twice] = [{ status: "delivered", attempts: [NOT_SENT, 204] }, [1, 2]];
   expect(await endedDeliveries(apiKey, webhook.id, 2)).toEqual(twice.map(() => failedOnce));
   const event = receiver.received[0]!.headers["webhook-id"];
-  await service.request(`${path}/deliveries`, { apiKey, body: { event }, headers });
+  await caller.redeliverEvent({ webhook: webhook.id, event }, headers);
   await hurry(service);
   await untilReceived(receiver, 4);
   expect(idsOf(receiver)).toEqual([event, event, event, event]);
@@ -138,7 +137,7 @@ test("with a live key deliveries meet no fault", async () => {
   const { data: webhook } = await addWebhook(service, apiKey, receiver);
   for (const simulate of ["duplicate_webhook", "reorder_webhooks", "fail_webhook=9"]) {
     const headers = { simulate };
-    const booked = await service.request("/v1/shipments", { apiKey, body: BOOKING, headers });
+    const booked = await service.as(apiKey).createShipment(BOOKING, headers);
     expect([booked.status, booked.headers.get("simulated")]).toEqual([201, "ignored"]);
   }
   await untilReceived(receiver, 3);

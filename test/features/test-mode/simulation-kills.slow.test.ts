@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { data } from "../../support/answers.ts";
 import { book } from "../../support/bookings.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startService } from "../../support/service.ts";
@@ -27,8 +28,7 @@ test("of two processes that run simulations one is killed, and every step is tak
   const references = await Promise.all(
     Array.from({ length: 40 }, async () => (await book(kept, apiKey, { simulation })).reference),
   );
-  const shipments = async (): Promise<any[]> =>
-    (await kept.request("/v1/shipments?page_size=100", { apiKey })).body.data;
+  const shipments = (): Promise<any[]> => data(kept.as(apiKey).listShipments({ page_size: 100 }));
 
   await eventually("the first to be in transit", async () =>
     (await shipments()).some(({ status }) => status === "in_transit"),
@@ -38,8 +38,8 @@ test("of two processes that run simulations one is killed, and every step is tak
   await eventually("the end of every dispute", async () =>
     (await shipments()).every((it) => it.payment_details?.dispute === "lost"),
   );
-  for (const reference of references) {
-    const { body } = await kept.request(`/v1/shipments/${reference}/events`, { apiKey });
-    expect(body.data.map(({ type }: any) => type)).toEqual(TYPES);
+  for (const shipment of references) {
+    const events = await data(kept.as(apiKey).listShipmentEvents({ shipment }));
+    expect(events.map(({ type }: any) => type)).toEqual(TYPES);
   }
 });

@@ -1,26 +1,40 @@
 import { expect, test } from "vitest";
-import { TestService } from "../../../gen/shipments/v1/test_service_pb.js";
 import { purgeTestData } from "../../../src/features/test-mode/delete-test-data.ts";
-import { book, BOOKING, COVERED_ROUTE, PAYMENT, takeStep } from "../../support/bookings.ts";
-import { errorBody } from "../../support/endpoints.ts";
+import { data, expectRefused } from "../../support/answers.ts";
+import {
+  book,
+  bookAnd,
+  BOOKING,
+  COVERED_ROUTE,
+  takeStep,
+  type Step,
+} from "../../support/bookings.ts";
 import { queriesOf } from "../../support/query-log.ts";
-import { PROTOCOLS, rpcClient } from "../../support/rpc-client.ts";
-import { rpcError, rpcRefusal } from "../../support/rpc-error.ts";
 import { EVERY_DAY, scheduleOf } from "../../support/schedules.ts";
 import { startReplica, startService, type TestWorkspace } from "../../support/service.ts";
-import { worldTariff } from "../../support/tariffs.ts";
+import { SAMPLE_TARIFF } from "../../support/tariffs.ts";
 
 const REAL = "2026-12-01T09:00:00.000Z";
 const now = () => new Date(REAL);
-const service = await startService({ now });
+/** Slots of the next day can be booked until 18:00 in Berlin. */
+const tariff = {
+  ...SAMPLE_TARIFF,
+  schedules: [
+    scheduleOf({
+      hours: [{ days: EVERY_DAY, opens: "08:00", closes: "10:00" }],
+      slot_minutes: 60,
+      cut_offs: [{ until: "12:00", days_before: 1, at: "18:00" }],
+    }),
+  ],
+  default_schedule: "day",
+};
+const service = await startService({ now, tariff });
 
 type Caller = Pick<TestWorkspace, "apiKey">;
 
-const clockOf = ({ apiKey }: Caller) => service.request("/v1/test/clock", { apiKey });
-const release = ({ apiKey }: Caller) =>
-  service.request("/v1/test/clock", { apiKey, method: "DELETE" });
-const move = ({ apiKey }: Caller, time?: string) =>
-  service.request("/v1/test/clock", { apiKey, body: { time } });
+const clockOf = ({ apiKey }: Caller) => service.as(apiKey).getTestClock();
+const release = ({ apiKey }: Caller) => service.as(apiKey).releaseTestClock();
+const move = ({ apiKey }: Caller, time?: string) => service.as(apiKey).moveTestClock({ time });
 const frozen = (time: string) => ({ data: { time, frozen: true } });
 const moved = (time: string) => ({ ...frozen(time), complete: true });
 const REAL_TIME = { data: { time: REAL, frozen: false } };
@@ -39,21 +53,18 @@ test("a clock is the real time until it is frozen, stands until it is moved on, 
 
 test("a clock is moved neither back nor more than two years ahead", async () => {
   const { twin } = await service.addWorkspace();
-  const refusal = (text: string) => ({ status: 422, body: errorBody(text, "time") });
-  const at = async (time: string) => {
-    const { status, body } = await move(twin, time);
-    return { status, body };
-  };
-  expect(await at("2026-12-01T08:59:59.999Z")).toEqual(
-    refusal(`time must not be before the clock's, which is ${REAL}: it only moves on.`),
+  const expectNot = (time: string, text: string) =>
+    expectRefused(move(twin, time), "FIELD_INVALID", { time: text });
+  await expectNot(
+    "2026-12-01T08:59:59.999Z",
+    `time must not be before the clock's, which is ${REAL}: it only moves on.`,
   );
-  expect((await at("2028-12-01T09:00:00Z")).status).toBe(200);
-  expect(await at("2028-12-01T09:00:00.001Z")).toEqual(
-    refusal(
-      "time must be at most two years ahead, which is 2028-12-01T09:00:00.000Z at the latest.",
-    ),
+  await data(move(twin, "2028-12-01T09:00:00Z"));
+  await expectNot(
+    "2028-12-01T09:00:00.001Z",
+    "time must be at most two years ahead, which is 2028-12-01T09:00:00.000Z at the latest.",
   );
-  expect((await at("2028-12-01T08:59:59Z")).status).toBe(422);
+  expect((await move(twin, "2028-12-01T08:59:59Z")).code).toBe("FIELD_INVALID");
 });
 
 test("of calls that move a clock at the same time, the furthest counts", async () => {
@@ -74,23 +85,9 @@ test("a clock that is frozen where it is may have been moved on meanwhile", asyn
   expect([0, 2, 4].map((i) => answers[i]!.status)).toEqual([200, 200, 200]);
 });
 
-test("there is no clock with a live key, by any protocol", async () => {
-  const { apiKey } = await service.addWorkspace();
-  const text = "This works in test mode alone, as with a key that begins with shp_test_.";
-  for (const method of ["GET", "POST", "DELETE"]) {
-    const body = method === "POST" ? { body: {} } : {};
-    const answer = await service.request("/v1/test/clock", { apiKey, method, ...body });
-    expect({ status: answer.status, body: answer.body }).toEqual({
-      status: 403,
-      body: errorBody(text),
-    });
-  }
-  for (const protocol of Object.values(PROTOCOLS)) {
-    const client = rpcClient(TestService, protocol, service, apiKey);
-    expect(await rpcError(client.moveTestClock({}))).toEqual(
-      rpcRefusal("PermissionDenied", "TEST_MODE_ONLY", text),
-    );
-  }
+test("there is no clock with a live key", async () => {
+  const live = await service.addWorkspace();
+  for (const call of [clockOf, move, release]) await expectRefused(call(live), "TEST_MODE_ONLY");
 });
 
 test("what happens to a shipment, and its events, are dated by the clock, whatever happens to it", async () => {
@@ -101,16 +98,16 @@ test("what happens to a shipment, and its events, are dated by the clock, whatev
   const { reference, created_at, updated_at } = await book(service, apiKey);
   expect([created_at, updated_at]).toEqual([times[0], times[0]]);
   await move(twin, times[1]);
-  const path = `/v1/shipments/${reference}`;
-  await service.request(path, { apiKey, method: "PATCH", body: { dropoff_address: "Elsewhere" } });
+  await service.as(apiKey).updateShipment({ shipment: reference, dropoff_address: "Elsewhere" });
+  const step = (kind: Step) => takeStep(service, apiKey, reference, kind);
   await move(twin, times[2]);
-  const paid = await service.request(`${path}/payments`, { apiKey, body: PAYMENT });
+  const paid = await step("pay");
   expect(paid.body.payment).toMatchObject({ paid_at: times[2], refunded_at: null });
   await move(twin, times[3]);
-  const cancelled = await service.request(`${path}/cancel`, { apiKey, body: {} });
-  expect(cancelled.body.data).toMatchObject({ cancelled_at: times[3], updated_at: times[3] });
+  const cancelled = await data(step("cancel"));
+  expect(cancelled).toMatchObject({ cancelled_at: times[3], updated_at: times[3] });
   await move(twin, times[4]);
-  const refunded = await service.request(`${path}/refunds`, { apiKey, body: {} });
+  const refunded = await step("refund");
   expect(refunded.body.payment).toMatchObject({ paid_at: times[2], refunded_at: times[4] });
   expect(await historyOf(apiKey, reference!)).toEqual([
     ["shipment.created", times[0]],
@@ -121,20 +118,16 @@ test("what happens to a shipment, and its events, are dated by the clock, whatev
     ["shipment.refunded", times[4]],
   ]);
   await move(twin, times[5]);
-  const other = await book(service, apiKey);
-  for (const step of ["pay", "advance"] as const) {
-    await takeStep(service, apiKey, other["reference"], step);
-  }
-  const body = { shipments: [other["reference"]] };
-  await service.request("/v1/shipments/advance/batch", { apiKey, body });
+  const other = await bookAnd(service, apiKey, ["pay", "advance"]);
+  await service.as(apiKey).batchAdvanceShipments({ shipments: [other["reference"]] });
   const dates = (await historyOf(apiKey, other["reference"])).map(([, time]) => time);
   expect(new Set(dates)).toEqual(new Set([times[5]]));
   expect((await book(service, live.apiKey))["created_at"]).toBe(REAL);
 });
 
-async function historyOf(apiKey: string, reference: string): Promise<[string, string][]> {
-  const { body } = await service.request(`/v1/shipments/${reference}/events`, { apiKey });
-  return body.data.map(({ type, timestamp }: any) => [type, timestamp]);
+async function historyOf(apiKey: string, shipment: string): Promise<[string, string][]> {
+  const events = await data(service.as(apiKey).listShipmentEvents({ shipment }));
+  return events.map(({ type, timestamp }: any) => [type, timestamp]);
 }
 
 test("every replica goes by the clock from the moment it was moved", async () => {
@@ -145,7 +138,7 @@ test("every replica goes by the clock from the moment it was moved", async () =>
     const time = `2026-12-01T${hour}:00:00.000Z`;
     await move(twin, time);
     expect((await book(other, apiKey))["created_at"]).toBe(time);
-    const quote = await other.request("/v1/quotes", { apiKey, body: COVERED_ROUTE });
+    const quote = await other.as(apiKey).createQuote(COVERED_ROUTE);
     expect(quote.body.created_at).toBe(time);
   }
 });
@@ -154,11 +147,11 @@ test("a quote expires by the clock", async () => {
   const { twin } = await service.addWorkspace();
   const { apiKey } = twin;
   await move(twin);
-  const { body: quote } = await service.request("/v1/quotes", { apiKey, body: COVERED_ROUTE });
+  const caller = service.as(apiKey);
+  const { body: quote } = await caller.createQuote(COVERED_ROUTE);
   expect(quote.expires_at).toBe("2026-12-01T09:15:00.000Z");
-  const { body: second } = await service.request("/v1/quotes", { apiKey, body: COVERED_ROUTE });
-  const bookBy = (id: string) =>
-    service.request("/v1/shipments", { apiKey, body: { ...BOOKING, quote_id: id } });
+  const { body: second } = await caller.createQuote(COVERED_ROUTE);
+  const bookBy = (quote_id: string) => caller.createShipment({ ...BOOKING, quote_id });
   await move(twin, "2026-12-01T09:14:59.999Z");
   expect((await bookBy(quote.id)).status).toBe(201);
   await move(twin, "2026-12-01T09:15:00Z");
@@ -166,37 +159,18 @@ test("a quote expires by the clock", async () => {
 });
 
 test("cut-offs pass, and slots move, by the clock", async () => {
-  const tariff = worldTariff({
-    schedules: [
-      scheduleOf({
-        hours: [{ days: EVERY_DAY, opens: "08:00", closes: "10:00" }],
-        slot_minutes: 60,
-        cut_offs: [{ until: "12:00", days_before: 1, at: "18:00" }],
-      }),
-    ],
-    default_schedule: "day",
-  });
-  const scheduled = await startService({ tariff, now });
-  const { twin } = await scheduled.addWorkspace();
-  const { apiKey } = twin;
-  const route = { pickup_lat: 52.5, pickup_lng: 13.4, dropoff_lat: 52.4, dropoff_lng: 13.3 };
-  const query = new URLSearchParams(
-    Object.entries({ ...route, weight_kg: 2, days: 2 }).map(([name, value]) => [
-      name,
-      String(value),
-    ]),
-  );
+  const { twin } = await service.addWorkspace();
+  const caller = service.as(twin.apiKey);
   const slots = async () => {
-    const { body } = await scheduled.request(`/v1/pickup_slots?${query}`, { apiKey });
-    return body.data.map((slot: any) => [slot.start, slot.unavailable_reason]);
+    const listed = await data(caller.listPickupSlots({ ...COVERED_ROUTE, days: 2 }));
+    return listed.map((slot: any) => [slot.start, slot.unavailable_reason]);
   };
-  const moveTo = (time: string) =>
-    scheduled.request("/v1/test/clock", { apiKey, body: { time: `${time}:00Z` } });
+  const moveTo = (time: string) => move(twin, `${time}:00Z`);
   const pickup_window = { start: "2026-12-02T07:00:00Z", end: "2026-12-02T08:00:00Z" };
-  const body = { ...BOOKING, ...route, pickup_window };
+  const fields = { ...BOOKING, pickup_window };
   const codes = async () => {
-    const paths = ["shipments/quote", "quotes", "shipments"];
-    const asked = paths.map((path) => scheduled.request(`/v1/${path}`, { apiKey, body }));
+    const { quoteShipment, createQuote, createShipment } = caller;
+    const asked = [quoteShipment, createQuote, createShipment].map((call) => call(fields));
     return (await Promise.all(asked)).map(({ code }) => code);
   };
 
@@ -242,10 +216,8 @@ test("deleting test data deletes what is dated ahead, and has the clock follow t
   await book(service, apiKey);
   await release(twin);
   await move(twin, "2027-01-01T00:00:00Z");
-  const { body } = await service.request("/v1/test/data", { apiKey, method: "DELETE" });
-  expect(body).toEqual({ complete: true });
-  const { body: listed } = await service.request("/v1/shipments", { apiKey });
-  expect(listed.data).toEqual([]);
+  expect((await service.as(apiKey).deleteTestData()).body).toEqual({ complete: true });
+  expect(await data(service.as(apiKey).listShipments())).toEqual([]);
   expect((await clockOf(twin)).body).toEqual(REAL_TIME);
 });
 
@@ -255,7 +227,7 @@ test("a clock that stands still for 30 days keeps its data until then, and is re
   await move(twin);
   await book(service, apiKey);
   const inDays = (days: number) => new Date(now().getTime() + days * 24 * 60 * 60_000);
-  const count = async () => (await service.request("/v1/shipments", { apiKey })).body.data.length;
+  const count = async () => (await data(service.as(apiKey).listShipments())).length;
   await purgeTestData(service.app.em, inDays(29.9));
   expect([await count(), (await clockOf(twin)).body]).toEqual([1, frozen(REAL)]);
   await purgeTestData(service.app.em, inDays(30.1));
