@@ -24,6 +24,7 @@ import { describedMethods } from "../support/described-services.ts";
 import type { Answer } from "../support/endpoints.ts";
 import { PROTOCOLS } from "../support/rpc-client.ts";
 import { sharedService } from "../support/service.ts";
+import { UPDATED_TEXTS } from "../support/shipment-texts.ts";
 import { addWebhook } from "../support/webhooks.ts";
 
 /** What can be said of a field in an update. */
@@ -70,13 +71,18 @@ const UPDATES: readonly Update[] = [
   {
     method: ShipmentService.method.updateShipment,
     name: "shipment",
-    make: async () => (await book(service, apiKey, { metadata: { a: "1", b: "2" } }))["reference"],
+    make: async () => {
+      const texts = Object.fromEntries(UPDATED_TEXTS.map((name) => [name, `${name} 1`]));
+      const fields = { ...texts, metadata: { a: "1", b: "2" } };
+      return (await book(service, apiKey, fields))["reference"];
+    },
     values: {
       pickup_address: "2 Times Square",
       dropoff_address: "Door 2",
+      ...Object.fromEntries(UPDATED_TEXTS.map((name) => [name, `${name} 2`])),
       metadata: { b: "3", c: "4" },
     },
-    cleared: { metadata: {} },
+    cleared: { metadata: {}, ...Object.fromEntries(UPDATED_TEXTS.map((name) => [name, null])) },
   },
   {
     method: CustomerService.method.updateCustomer,
