@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { data, expectRefused, invalidFields } from "../../support/answers.ts";
+import { data, expectRefused } from "../../support/answers.ts";
 import { book, bookAnd, BOOKED_SHIPMENT, BOOKING } from "../../support/bookings.ts";
 import { sharedService } from "../../support/service.ts";
 
@@ -34,15 +34,3 @@ test.each(["json", "grpc"] as const)(
     expect(elsewhere).toMatchObject({ external_reference });
   },
 );
-
-test("any number of shipments can be without an external reference", async () => {
-  for (const external_reference of [null, "", "  "]) {
-    expect(await book(service, apiKey, { external_reference })).toEqual(BOOKED_SHIPMENT);
-  }
-});
-
-test("an external reference has at most a hundred characters", async () => {
-  await book(service, apiKey, { external_reference: "🙂".repeat(100) });
-  const long = { ...BOOKING, external_reference: "x".repeat(101) };
-  expect(await invalidFields(caller.createShipment(long))).toEqual(["external_reference"]);
-});
