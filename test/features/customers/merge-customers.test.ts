@@ -155,15 +155,12 @@ test("a list by name goes on behind a customer who was merged meanwhile", async 
 
 test("what cannot be merged is refused, and stays as it is", async () => {
   const { caller, merge, change, ada, ida } = await addCustomers();
-  const other = await addCustomers();
   const list = () => data(caller.listCustomers({ figures: true }));
   const before = await list();
   const refused = (pair: [number, number], from: string, reason: RefusalReason = "FIELD_INVALID") =>
     expectRefused(merge(...pair), reason, { from });
-  for (const id of [other.ada, 999_999]) {
-    await expectRefused(merge(id, ida), "CUSTOMER_NOT_FOUND");
-    await refused([ada, id], "from is no customer of the workspace.");
-  }
+  await expectRefused(merge(999_999, ida), "CUSTOMER_NOT_FOUND");
+  await refused([ada, 999_999], "from is no customer of the workspace.");
   await refused([ada, ada], "from must be another customer.");
   await change(ada, { notes: "a".repeat(1_000) });
   await change(ida, { notes: "b".repeat(999) });

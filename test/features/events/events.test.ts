@@ -165,19 +165,6 @@ test("a shipment's events are listed page by page", async () => {
   expect(await invalidFields(list({ page_token: "nonsense" }))).toEqual(["page_token"]);
 });
 
-test("the events of another workspace's shipment are answered as those of a missing one", async () => {
-  const { apiKey } = await service.addWorkspace();
-  const stranger = await service.addWorkspace();
-  const { reference } = await book(apiKey);
-  const headers = { "x-request-id": "same" };
-  const ask = (shipment: string) =>
-    service.as(stranger.apiKey).listShipmentEvents({ shipment }, headers);
-  const [foreign, missing] = [await ask(reference!), await ask("SHP-000000000000")];
-  expect([foreign.status, foreign.text]).toEqual([404, missing.text]);
-  const empty = { data: [], cursor: "", has_more: false };
-  expect(await readFeed(stranger.apiKey)).toEqual(empty);
-});
-
 test("the event feed returns only the types asked for, and refuses an unknown type", async () => {
   const { apiKey } = await service.addWorkspace();
   await bookAnd(service, apiKey, ["pay"]);

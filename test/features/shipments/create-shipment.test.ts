@@ -88,17 +88,6 @@ describe("a booking is linked to a customer of the workspace", () => {
     expect(await customerOf(apiKey, { ...eve, customer_id: ada.id })).toEqual(ada);
   });
 
-  test("never one of another workspace, whose customer_id is ignored", async () => {
-    const [ours, theirs] = [await service.addWorkspace(), await service.addWorkspace()];
-    const stranger = await customerOf(theirs.apiKey, { customer_id_number: "secret" });
-    const ada = await customerOf(ours.apiKey);
-    expect(await customerOf(ours.apiKey, { customer_id: stranger.id })).toEqual(ada);
-    expect(ada.id).not.toBe(stranger.id);
-    expect(await rows("select id_number from customer where workspace_id = ?", theirs)).toEqual([
-      { id_number: "secret" },
-    ]);
-  });
-
   test.each([0, -1, 999_999_999, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER])(
     "and an unknown customer_id is ignored: %d",
     async (customer_id) => {
