@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { data } from "../../support/answers.ts";
 import { postForm } from "../../support/browser.ts";
 import { connectTo } from "../../support/database.ts";
 import { startIdentityProvider } from "../../support/identity-provider.ts";
@@ -11,11 +12,12 @@ const CALLBACK = `${PUBLIC_URL}/sign-in/oidc/callback`;
 const DROPPED = "__Host-oidc=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0; Secure";
 
 const provider = await startIdentityProvider({ publicUrl: PUBLIC_URL, claims: claimsOf });
-const service = await startService({ publicUrl: PUBLIC_URL, oidc: provider.config });
+const options = { publicUrl: PUBLIC_URL, oidc: provider.config };
+const service = await startService(options);
 const workspace = await service.addWorkspace();
 const database = await connectTo(service.databaseUrl);
 for (const email of ["ada@example.org", "unverified@example.org", "kate@example.org"]) {
-  await service.request("/v1/members", { apiKey: workspace.apiKey, body: { email } });
+  await service.as(workspace.apiKey).inviteMember({ email });
 }
 
 function claimsOf(login: string): Record<string, unknown> {
@@ -55,6 +57,12 @@ async function fillForms(guest: Visitor, login: string, from: string): Promise<U
 /** Signs in, all the way to what the service answers. */
 async function signInAs(guest: Visitor, login: string, returnTo?: string): Promise<VisitedPage> {
   return guest.visit((await signInAtProvider(guest, login, returnTo)).href);
+}
+
+/** What the service tells who has signed in of themselves. */
+function accountOf(guest: Visitor) {
+  const headers = { cookie: guest.cookies(PUBLIC_URL), "sec-fetch-site": "same-origin" };
+  return service.request("/account/v1/account", { headers });
 }
 
 /** What a page says that somebody reads who was refused. */
@@ -117,20 +125,18 @@ describe("signing in at the identity provider", () => {
     expect(page.text).toContain(
       '<meta http-equiv="refresh" content="0; url=/w/1/shipments?status=pending&amp;page=2">',
     );
-    const headers = { cookie: guest.cookies(PUBLIC_URL), "sec-fetch-site": "same-origin" };
-    const { body } = await service.request("/account/v1/account", { headers });
-    expect([body.data.email, body.data.workspaces.length]).toEqual(["ada@example.org", 1]);
+    const { email, workspaces } = await data(accountOf(guest));
+    expect([email, workspaces.length]).toEqual(["ada@example.org", 1]);
   });
 
-  test.each(["https://evil.example", "//evil.example", "/\\evil.example", '/"><script>', ""])(
-    "does not lead to %j",
-    async (returnTo) => {
-      const page = await signInAs(visitor(), "ada@example.org", returnTo);
-      expect(page.status).toBe(200);
-      const [, target] = /http-equiv="refresh" content="0; url=([^"]*)"/.exec(page.text)!;
-      expect(target).toBe(returnTo.startsWith('/"') ? "/&quot;&gt;&lt;script&gt;" : "/");
-    },
-  );
+  // What may follow is the same as after a link.
+  test.each([
+    ["//evil.example", "/"],
+    ['/"><script>', "/&quot;&gt;&lt;script&gt;"],
+  ])("from a page at %j, goes on to %j", async (returnTo, target) => {
+    const { text } = await signInAs(visitor(), "ada@example.org", returnTo);
+    expect(text).toContain(`http-equiv="refresh" content="0; url=${target}"`);
+  });
 
   test("knows an email in other letters", async () => {
     expect((await signInAs(visitor(), "ADA@Example.org")).status).toBe(200);
@@ -172,7 +178,6 @@ describe("signing in at the identity provider", () => {
 
 describe("an answer of the provider", async () => {
   // Where nothing has failed yet, so that nobody has to wait.
-  const options = { publicUrl: PUBLIC_URL, oidc: provider.config };
   const replica = await startReplica(service.databaseUrl, options);
 
   /** What the browser asks for, on whichever replica. */
@@ -265,23 +270,18 @@ test("a session over https counts in a cookie with the prefix alone", async () =
 });
 
 test("a session ends with the last workspace of its person, who signs in again when invited again", async () => {
-  const { apiKey } = workspace;
-  const invite = () =>
-    service.request("/v1/members", { apiKey, body: { email: "last@example.org" } });
-  const { person } = (await invite()).body.data;
+  const { inviteMember, removeMember } = service.as(workspace.apiKey);
+  const invite = () => data(inviteMember({ email: "last@example.org" }));
+  const { person } = await invite();
   const guest = visitor();
   await signInAs(guest, "last@example.org");
-  const accountOf = (who: Visitor) => {
-    const headers = { cookie: who.cookies(PUBLIC_URL), "sec-fetch-site": "same-origin" };
-    return service.request("/account/v1/account", { headers });
-  };
   expect((await accountOf(guest)).status).toBe(200);
-  await service.request(`/v1/members/${person}`, { apiKey, method: "DELETE" });
+  await removeMember({ person });
   await invite();
   expect((await accountOf(guest)).status).toBe(401);
   const again = visitor();
   await signInAs(again, "last@example.org");
-  expect((await accountOf(again)).body.data.workspaces.length).toBe(1);
+  expect((await data(accountOf(again))).workspaces.length).toBe(1);
 });
 
 test("an operator who signs in for the first time becomes a person, once", async () => {
@@ -293,9 +293,7 @@ test("an operator who signs in for the first time becomes a person, once", async
   const guest = visitor();
   expect((await signInAs(guest, "olga@example.org")).status).toBe(200);
   expect((await signInAs(visitor(), "olga@example.org")).status).toBe(200);
-  const headers = { cookie: guest.cookies(PUBLIC_URL), "sec-fetch-site": "same-origin" };
-  const { body } = await service.request("/account/v1/account", { headers });
-  expect(body.data).toEqual({
+  expect(await data(accountOf(guest))).toEqual({
     id: expect.any(Number),
     email: "Olga@example.org",
     name: "Olga Owner",
@@ -313,10 +311,19 @@ test("an operator who signs in for the first time becomes a person, once", async
 });
 
 describe("a service", () => {
+  /** Of the same people, with an identity provider of another kind. */
+  async function startWith(kind: Omit<Parameters<typeof startIdentityProvider>[0], "publicUrl">) {
+    const other = await startIdentityProvider({ publicUrl: PUBLIC_URL, ...kind });
+    return startReplica(service.databaseUrl, { publicUrl: PUBLIC_URL, oidc: other.config });
+  }
+
   test("starts without its identity provider, and says so until it is back", async () => {
     const late = await startIdentityProvider({ publicUrl: PUBLIC_URL });
     await late.stop();
-    const own = await startService({ publicUrl: PUBLIC_URL, oidc: late.config });
+    const own = await startReplica(service.databaseUrl, {
+      publicUrl: PUBLIC_URL,
+      oidc: late.config,
+    });
     const away = await visitor(own).visit(`${PUBLIC_URL}/sign-in/oidc`);
     const text = "The identity provider cannot be reached; try again in a moment.";
     expect([away.status, away.headers.get("retry-after")]).toEqual([503, "1"]);
@@ -330,13 +337,7 @@ describe("a service", () => {
   });
 
   test("that assumes emails to be verified takes those of which the provider says nothing", async () => {
-    const options = { publicUrl: PUBLIC_URL, claims: claimsOf, assumeEmailVerified: true };
-    const other = await startIdentityProvider(options);
-    const own = await startService({ publicUrl: PUBLIC_URL, oidc: other.config });
-    const { apiKey } = await own.addWorkspace();
-    for (const email of ["ada@example.org", "unverified@example.org"]) {
-      await own.request("/v1/members", { apiKey, body: { email } });
-    }
+    const own = await startWith({ claims: claimsOf, assumeEmailVerified: true });
     for (const login of ["silent:ada@example.org", "said-true:ada@example.org"]) {
       expect((await signInAs(visitor(own), login)).status).toBe(200);
     }
@@ -347,29 +348,22 @@ describe("a service", () => {
   });
 
   test("does not take an email of which the ID token alone does not say that it is verified", async () => {
-    const options = { publicUrl: PUBLIC_URL, claims: claimsOf, inIdToken: true };
-    const other = await startIdentityProvider(options);
-    const own = await startService({ publicUrl: PUBLIC_URL, oidc: other.config });
-    const { apiKey } = await own.addWorkspace();
-    await own.request("/v1/members", { apiKey, body: { email: "ada@example.org" } });
+    const own = await startWith({ claims: claimsOf, inIdToken: true });
     const guest = visitor(own);
     expectRefused(await signInAs(guest, "silent:ada@example.org"), guest);
   });
 
   test.each([{ inIdToken: true }, { authMethod: "client_secret_post" }] as const)(
     "signs people in at a provider with %j",
-    async (options) => {
-      const other = await startIdentityProvider({ publicUrl: PUBLIC_URL, ...options });
-      const own = await startService({ publicUrl: PUBLIC_URL, oidc: other.config });
-      const { apiKey } = await own.addWorkspace();
-      await own.request("/v1/members", { apiKey, body: { email: "ada@example.org" } });
+    async (kind) => {
+      const own = await startWith(kind);
       expect((await signInAs(visitor(own), "ada@example.org")).status).toBe(200);
     },
   );
 
   test("has an address wait that often fails to sign in, by links and by OIDC together", async () => {
     stopClock();
-    const own = await startService({ publicUrl: PUBLIC_URL, oidc: provider.config });
+    const own = await startReplica(service.databaseUrl, options);
     const statuses: number[] = [];
     for (let i = 0; i < 12; i++) {
       statuses.push((await own.request("/sign-in/oidc/callback?code=x")).status);
@@ -381,9 +375,10 @@ describe("a service", () => {
   });
 
   test("without an identity provider offers none", async () => {
-    const own = await startService({ publicGrpcUrl: "https://grpc.example.org" });
+    const publicGrpcUrl = "https://grpc.example.org";
+    const own = await startReplica(service.databaseUrl, { publicGrpcUrl });
     const { body } = await own.request("/sign-in/options");
-    const grpc = { ...grpcOf(own), url: "https://grpc.example.org" };
+    const grpc = { ...grpcOf(own), url: publicGrpcUrl };
     expect(body).toEqual({ oidc: null, mail: false, grpc });
     expect((await own.request("/sign-in/oidc")).status).toBe(404);
     expect((await own.request("/sign-in/oidc/callback")).status).toBe(404);
