@@ -1,29 +1,33 @@
-import type pg from "pg";
 import { beforeEach, expect, test } from "vitest";
 import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
+import { data, expectRefused } from "../../support/answers.ts";
 import { ANY_TIME } from "../../support/bookings.ts";
 import { connectTo } from "../../support/database.ts";
-import { rpcError, rpcRefusal } from "../../support/rpc-error.ts";
-import { startService, type TestService } from "../../support/service.ts";
-import { draftsOf, refused, type Drafts } from "../../support/tariff-drafts.ts";
+import { publishDocument } from "../../support/publish-document.ts";
+import { rpcError } from "../../support/rpc-error.ts";
+import { startService } from "../../support/service.ts";
+import { draftsOf } from "../../support/tariff-drafts.ts";
 import { worldTariff } from "../../support/tariffs.ts";
 
-let service: TestService;
-let database: pg.Client;
-let drafts: Drafts;
-let key: string;
+const service = await startService();
+const { key } = await service.addOperator("operator");
+const as = service.as(key);
+const drafts = draftsOf(service, key);
+const database = await connectTo(service.databaseUrl);
 
-const FIRST = worldTariff({ base_fee: "1.00" });
-
+/** The version that is in force as a test begins, with no draft and nothing scheduled. */
+let first: number;
 beforeEach(async () => {
-  service = await startService({ tariff: FIRST });
-  ({ key } = await service.addOperator("operator"));
-  drafts = draftsOf(service, key);
-  database = await connectTo(service.databaseUrl);
+  await database.query("delete from tariff_draft");
+  await database.query(
+    "update tariff_version set called_off_at = now() where effective_at > now()",
+  );
+  first = (await publishDocument(service.app.em, worldTariff({ base_fee: "1.00" }))).version;
 });
 
+/** Begins a draft that says the same but for its fee, which is 1.00 in force. */
 const begin = (fee: string) => drafts.begin(worldTariff({ base_fee: fee }), `Fee ${fee}`);
-const inForce = async () => (await drafts.call("GET", "tariff")).body.data;
+const inForce = () => data(as.getTariffInForce());
 
 /** The database's time in so many seconds. */
 async function inSeconds(seconds: number): Promise<string> {
@@ -33,18 +37,17 @@ async function inSeconds(seconds: number): Promise<string> {
 
 test("a published draft is the version in force, with who published it and why, and the draft is gone", async () => {
   const draft = await begin("2.00");
-  const answer = await drafts.publish(draft.id, 1, { note: " Dearer " });
-  expect(answer).toMatchObject({ status: 201 });
-  expect(answer.body).toEqual({
+  const { body } = await drafts.publish(draft.id, first, { note: " Dearer " });
+  expect(body).toEqual({
     published: true,
     data: {
-      version: 2,
+      version: first + 1,
       state: "in_force",
       fees: draft.fees,
       zones: 1,
       note: "Dearer",
       author: "Test operator",
-      replaces: 1,
+      replaces: first,
       repeats: null,
       honours_quotes: true,
       published_at: ANY_TIME,
@@ -52,52 +55,40 @@ test("a published draft is the version in force, with who published it and why, 
       called_off_at: null,
     },
   });
-  expect(await inForce()).toEqual(answer.body.data);
-  expect((await drafts.call("GET", "tariff_drafts")).body.data).toEqual([]);
+  expect(await inForce()).toEqual(body.data);
+  expect(await data(as.listTariffDrafts())).toEqual([]);
 });
 
 test("a draft that says the same as the tariff in force makes no version, and is gone", async () => {
+  const before = await inForce();
   const draft = await begin("1.00");
-  const { status, body } = await drafts.publish(draft.id, 1);
-  expect({ status, ...body }).toMatchObject({
-    status: 201,
-    published: false,
-    data: { version: 1, note: null },
-  });
-  expect((await drafts.call("GET", "tariff_drafts")).body.data).toEqual([]);
-  expect((await drafts.call("GET", "tariff_versions")).body.data).toHaveLength(1);
+  const { body } = await drafts.publish(draft.id, first, { note: "The same" });
+  expect(body).toEqual({ published: false, data: before });
+  expect(await data(as.listTariffDrafts())).toEqual([]);
+  expect((await data(as.listTariffVersions({ page_size: 1 })))[0].version).toBe(first);
 });
 
-test.each([0, 2])(
-  "a publication in the place of version %i, which is not in force, is refused and says which is",
-  async (replaces) => {
+test.each([-1, 1])(
+  "a publication in the place of the version %i from that in force is refused and says which is",
+  async (off) => {
     const draft = await begin("2.00");
-    const text = `Version 1 is in force by now, not ${replaces}. Compare with it before you replace it.`;
-    expect(await drafts.publish(draft.id, replaces)).toMatchObject(refused(409, "replaces", text));
-    const client = service.grpcClient(key, TariffService);
-    const publishing = client.publishTariff({ draft: BigInt(draft.id), replaces });
-    expect(await rpcError(publishing)).toEqual(
-      rpcRefusal("Aborted", "TARIFF_REPLACED", text, "replaces", { version_in_force: "1" }),
-    );
-    expect((await drafts.call("GET", "tariff_drafts")).body.data).toHaveLength(1);
+    const replaces = `Version ${first} is in force by now, not ${first + off}. Compare with it before you replace it.`;
+    const publishing = drafts.publish(draft.id, first + off);
+    const facts = { version_in_force: String(first) };
+    await expectRefused(publishing, "TARIFF_REPLACED", { replaces }, facts);
+    expect(await data(as.listTariffDrafts())).toHaveLength(1);
   },
 );
 
 test("a publication has to say what it replaces", async () => {
-  const draft = await begin("2.00");
-  const { status, body } = await drafts.call("POST", `tariff_drafts/${draft.id}/publish`, {});
-  expect({ status, fields: Object.keys(body.errors) }).toEqual({
-    status: 422,
-    fields: ["replaces"],
-  });
+  const { body } = await as.publishTariff({ draft: (await begin("2.00")).id });
+  expect(Object.keys(body.errors)).toEqual(["replaces"]);
 });
 
 test("of two drafts that are published at the same time in the place of one version, one is", async () => {
   const ids = [(await begin("2.00")).id, (await begin("3.00")).id];
-  const statuses = (await Promise.all(ids.map((id) => drafts.publish(id, 1)))).map(
-    ({ status }) => status,
-  );
-  expect(statuses.toSorted((a, b) => a - b)).toEqual([201, 409]);
+  const answers = await Promise.all(ids.map((id) => drafts.publish(id, first)));
+  expect(new Set(answers.map(({ code }) => code))).toEqual(new Set([undefined, "TARIFF_REPLACED"]));
 });
 
 test("a draft that is changed while it is checked is not published", async () => {
@@ -105,146 +96,121 @@ test("a draft that is changed while it is checked is not published", async () =>
   const lock = await connectTo(service.databaseUrl);
   // The advisory lock that publishers take after checking.
   await lock.query("select pg_advisory_lock($1)", [0x5348_5002]);
-  const publishing = drafts.publish(id, 1);
+  const publishing = drafts.publish(id, first);
   await expect
     .poll(async () => (await database.query("select from pg_locks where not granted")).rowCount)
     .toBe(1);
-  await drafts.call("PATCH", `tariff_drafts/${id}`, { name: "Other" });
+  await as.updateTariffDraft({ draft: id, name: "Other" });
   await lock.end();
   const text = "etag is not the draft's any more: it was changed meanwhile. Read it again.";
-  expect(await publishing).toMatchObject(refused(409, "etag", text));
-  expect(await inForce()).toMatchObject({ version: 1 });
-});
-
-test("a publication that is repeated with its idempotency key is made once", async () => {
-  const { id } = await begin("2.00");
-  const publish = () =>
-    service.request(`/admin/v1/tariff_drafts/${id}/publish`, {
-      apiKey: key,
-      body: { replaces: 1 },
-      headers: { "idempotency-key": "publish-1" },
-    });
-  const first = await publish();
-  expect(first.status).toBe(201);
-  expect((await publish()).body).toEqual(first.body);
+  await expectRefused(publishing, "ETAG_STALE", { etag: text });
+  expect(await inForce()).toMatchObject({ version: first });
 });
 
 test("a time that is past by less than a minute is now; others, and more than a year ahead, are refused", async () => {
   const { id } = await begin("2.00");
-  const late = "effective_at must be at most a year from now.";
-  const past = "effective_at must not be past; leave it out to publish at once.";
   for (const [seconds, text] of [
-    [367 * 24 * 3600, late],
-    [-61, past],
+    [367 * 24 * 3600, "effective_at must be at most a year from now."],
+    [-61, "effective_at must not be past; leave it out to publish at once."],
   ] as const) {
-    const effective_at = await inSeconds(seconds);
-    expect(await drafts.publish(id, 1, { effective_at })).toMatchObject(
-      refused(422, "effective_at", text),
-    );
+    const publishing = drafts.publish(id, first, { effective_at: await inSeconds(seconds) });
+    await expectRefused(publishing, "FIELD_INVALID", { effective_at: text });
   }
-  const recent = { effective_at: await inSeconds(-1) };
-  const { body } = await drafts.publish(id, 1, recent);
-  expect(body.data).toMatchObject({ version: 2, state: "in_force" });
-  expect(body.data.effective_at).toBe(body.data.published_at);
-});
-
-test("a time in the last millisecond of the year 9999 is refused as any other far ahead", async () => {
-  const { id } = await begin("2.00");
-  // JSON has no such time: its decimals of a second are cut.
+  // Of the last moment that there is, JSON cuts the decimals.
   const effectiveAt = { seconds: 253_402_300_799n, nanos: 999_999_999 };
-  const publishing = service
-    .grpcClient(key, TariffService)
-    .publishTariff({ draft: BigInt(id), replaces: 1, effectiveAt });
-  expect(await rpcError(publishing)).toMatchObject({ code: "InvalidArgument" });
+  const grpc = service.grpcClient(key, TariffService);
+  const publishing = grpc.publishTariff({ draft: BigInt(id), replaces: first, effectiveAt });
+  expect((await rpcError(publishing)).code).toBe("InvalidArgument");
+  const recent = { effective_at: await inSeconds(-1) };
+  const { body } = await drafts.publish(id, first, recent);
+  expect(body.data).toMatchObject({ version: first + 1, state: "in_force" });
+  expect(body.data.effective_at).toBe(body.data.published_at);
 });
 
 test("a scheduled version is not in force, and nothing is published until it is called off", async () => {
   const [scheduled, other, same] = [await begin("2.00"), await begin("3.00"), await begin("1.00")];
   const effective_at = await inSeconds(3_600);
-  const { body } = await drafts.publish(scheduled.id, 1, { effective_at });
+  const version = first + 1;
+  const { body } = await drafts.publish(scheduled.id, first, { effective_at });
   expect(body).toMatchObject({
     published: true,
-    data: { version: 2, state: "scheduled", effective_at },
+    data: { version, state: "scheduled", effective_at },
   });
-  expect(await inForce()).toMatchObject({ version: 1, state: "in_force" });
+  expect(await inForce()).toMatchObject({ version: first, state: "in_force" });
 
-  const text = `Version 2 takes effect at ${effective_at}. Wait until then, or call it off.`;
-  const waits = refused(409, "tariff", text);
-  expect(await drafts.publish(other.id, 1)).toMatchObject(waits);
-  expect(await drafts.publish(other.id, 1, { effective_at })).toMatchObject(waits);
-  expect((await drafts.publish(same.id, 1)).body).toMatchObject({ published: false });
+  const text = `Version ${version} takes effect at ${effective_at}. Wait until then, or call it off.`;
+  const facts = { scheduled_version: String(version), effective_at };
+  for (const more of [{}, { effective_at }]) {
+    const publishing = drafts.publish(other.id, first, more);
+    await expectRefused(publishing, "TARIFF_SCHEDULED", { tariff: text }, facts);
+  }
+  expect((await drafts.publish(same.id, first)).body).toMatchObject({ published: false });
 
-  const called = await drafts.call("POST", "tariff_versions/2/call_off");
-  expect(called).toMatchObject({
-    status: 200,
-    body: { data: { version: 2, state: "called_off", called_off_at: ANY_TIME } },
+  const called = await data(as.callOffTariff({ version }));
+  expect(called).toEqual({ ...body.data, state: "called_off", called_off_at: ANY_TIME });
+  await expectRefused(as.callOffTariff({ version }), "TARIFF_NOT_SCHEDULED", {
+    version: `Version ${version} has been called off already; only one that is scheduled can be called off.`,
   });
-  const again =
-    "Version 2 has been called off already; only one that is scheduled can be called off.";
-  expect(await drafts.call("POST", "tariff_versions/2/call_off")).toMatchObject(
-    refused(422, "version", again),
-  );
-  expect((await drafts.publish(other.id, 1)).body.data).toMatchObject({
-    version: 3,
-    state: "in_force",
-    replaces: 1,
-  });
+  const { data: published } = (await drafts.publish(other.id, first)).body;
+  expect(published).toMatchObject({ version: first + 2, state: "in_force", replaces: first });
 });
 
 test("any version can be repeated, also one that was called off, but not what is in force", async () => {
   const { id } = await begin("2.00");
-  await drafts.publish(id, 1, { effective_at: await inSeconds(3_600) });
-  await drafts.call("POST", "tariff_versions/2/call_off");
-  const repeat = (version: number, replaces: number) =>
-    drafts.call("POST", `tariff_versions/${version}/roll_back`, { replaces });
+  await drafts.publish(id, first, { effective_at: await inSeconds(3_600) });
+  const calledOff = first + 1;
+  await as.callOffTariff({ version: calledOff });
+  const repeat = (version: number, replaces: number) => as.rollBackTariff({ version, replaces });
 
-  expect(await repeat(1, 1)).toMatchObject({ status: 201, body: { published: false } });
-  expect(await repeat(2, 1)).toMatchObject({
-    status: 201,
-    body: { published: true, data: { version: 3, state: "in_force", repeats: 2, replaces: 1 } },
-  });
-  expect(await repeat(1, 2)).toMatchObject({ status: 409 });
-  expect(await repeat(9, 3)).toMatchObject(
-    refused(404, undefined, "There is no tariff version 9."),
+  expect((await repeat(first, first)).body).toMatchObject({ published: false });
+  const { body } = await repeat(calledOff, first);
+  expect(body).toMatchObject({ published: true, data: { state: "in_force", repeats: calledOff } });
+  const { version } = body.data;
+  expect((await repeat(first, calledOff)).code).toBe("TARIFF_REPLACED");
+  const none = repeat(version + 9, version);
+  await expectRefused(
+    none,
+    "TARIFF_VERSION_NOT_FOUND",
+    `There is no tariff version ${version + 9}.`,
   );
   const { rows } = await database.query(
-    "select (select document::text from tariff_version where version = 3) = document::text as same from tariff_version where version = 2",
+    "select distinct document::text from tariff_version where version in ($1, $2)",
+    [version, calledOff],
   );
-  expect(rows).toEqual([{ same: true }]);
+  expect(rows).toHaveLength(1);
 });
 
 test("versions are listed page by page, the newest first, and tokens are checked", async () => {
   for (const [i, fee] of ["2.00", "3.00", "4.00"].entries()) {
-    await drafts.publish((await begin(fee)).id, i + 1);
+    await drafts.publish((await begin(fee)).id, first + i);
   }
-  const first = (await drafts.call("GET", "tariff_versions?page_size=3")).body;
-  expect(first.data.map(({ version }: any) => version)).toEqual([4, 3, 2]);
-  const path = `tariff_versions?page_size=3&page_token=${first.next_page_token}`;
-  expect((await drafts.call("GET", path)).body).toMatchObject({
-    data: [{ version: 1, state: "replaced" }],
-    next_page_token: "",
-  });
-  const forged = await drafts.call("GET", "tariff_versions?page_token=x");
-  expect({ status: forged.status, fields: Object.keys(forged.body.errors) }).toEqual({
-    status: 422,
-    fields: ["page_token"],
-  });
+  const page = async (page_token?: string) =>
+    (await as.listTariffVersions({ page_size: 3, page_token })).body;
+  const { data: newest, next_page_token: next } = await page();
+  const numbers = newest.map(({ version }: any) => version);
+  expect(numbers).toEqual([first + 3, first + 2, first + 1]);
+  expect((await page(next)).data[0]).toMatchObject({ version: first, state: "replaced" });
+  expect(Object.keys((await page("x")).errors)).toEqual(["page_token"]);
 });
 
 test("the zones of a version are given as they were uploaded, and once more only if they are not known", async () => {
   const zones = ` ${JSON.stringify((worldTariff() as any).zones)}\n`;
   const { id } = await begin("2.00");
   await drafts.upload(id, zones);
-  await drafts.publish(id, 1);
-  const answer = await drafts.call("GET", "tariff_versions/2/zones");
-  expect(answer.text).toBe(zones.trim());
-  expect(answer.headers.get("cache-control")).toBe("private, no-cache");
-  const known = await service.request("/admin/v1/tariff_versions/2/zones", {
-    apiKey: key,
-    headers: { "if-none-match": answer.headers.get("etag")! },
-  });
-  expect(known).toMatchObject({ status: 304, text: "" });
-  expect(await drafts.call("GET", "tariff_versions/3/zones")).toMatchObject(
-    refused(404, undefined, "There is no tariff version 3."),
-  );
+  await drafts.publish(id, first);
+  const version = first + 1;
+  const { text, headers } = await as.getTariffVersionZones({ version });
+  expect([text, headers.get("cache-control")]).toEqual([zones.trim(), "private, no-cache"]);
+  const known = { "if-none-match": headers.get("etag")! };
+  const again = await as.getTariffVersionZones({ version }, known);
+  expect(again).toMatchObject({ status: 304, text: "" });
+  const none = { version: version + 1 };
+  for (const call of [
+    as.getTariffVersion(none),
+    as.getTariffVersionZones(none),
+    as.getTariffVersionSchedules(none),
+  ]) {
+    const text = `There is no tariff version ${version + 1}.`;
+    await expectRefused(call, "TARIFF_VERSION_NOT_FOUND", text);
+  }
 });

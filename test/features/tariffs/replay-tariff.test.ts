@@ -1,10 +1,6 @@
 import fc from "fast-check";
 import { beforeEach, describe, expect, test } from "vitest";
-import {
-  ReplayTariffResponseSchema,
-  TariffService,
-} from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
-import { compileEncodeJson } from "../../../src/json/encode-json.ts";
+import { expectRefused } from "../../support/answers.ts";
 import { COVERED_ROUTE } from "../../support/bookings.ts";
 import { connectTo } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -13,17 +9,16 @@ import { insertCustomers, insertShipments } from "../../support/insert-shipments
 import { naiveReplay, type ReplayedRow, type SquareTariff } from "../../support/naive-replay.ts";
 import type { NaiveSchedule } from "../../support/naive-windows.ts";
 import { publishDocument } from "../../support/publish-document.ts";
-import { rpcError } from "../../support/rpc-error.ts";
 import { EVERY_DAY } from "../../support/schedules.ts";
 import { startService } from "../../support/service.ts";
 import { SAMPLE_TARIFF, square, worldTariff, zonesOf } from "../../support/tariffs.ts";
 
-/** Two, with a customer each. */
-let workspaces: { readonly id: number; readonly apiKey: string; readonly customer: number }[];
 const service = await startService();
 const database = await connectTo(service.databaseUrl);
 const { key: viewer } = await service.addOperator("viewer");
-workspaces = [];
+/** Two, with a customer each. */
+const workspaces: { readonly id: number; readonly apiKey: string; readonly customer: number }[] =
+  [];
 for (const { id, apiKey } of [await service.addWorkspace(), await service.addWorkspace()]) {
   const customer = await insertCustomers(database, id, 1);
   workspaces.push({ id, apiKey, customer });
@@ -100,9 +95,8 @@ async function addWindows(rows: readonly ReplayedRow[]): Promise<ReplayedRow[]> 
 
 const HALF_HOUR_MS = 1_800_000;
 
-function replay(draft: number | string, body: object = {}, apiKey = viewer) {
-  return service.request(`/admin/v1/tariff_drafts/${draft}/replay`, { apiKey, body });
-}
+const replay = (draft: number, fields: object = {}) =>
+  service.as(viewer).replayTariff({ draft, ...fields });
 
 const publish = async (document: unknown) =>
   (await publishDocument(service.app.em, document)).version;
@@ -319,12 +313,9 @@ describe("a replay of shipments", () => {
   test("is refused while no tariff is in force", async () => {
     const draft = await insertDraft(database, perKg("2"));
     await database.query("update tariff_version set called_off_at = now()");
-    const { status, body } = await replay(draft);
+    const refused = await replay(draft);
     await database.query("update tariff_version set called_off_at = null");
-    expect({ status, body }).toEqual({
-      status: 404,
-      body: { message: "No tariff is in force yet.", errors: {} },
-    });
+    await expectRefused(refused, "TARIFF_VERSION_NOT_FOUND", "No tariff is in force yet.");
   });
 });
 
@@ -350,12 +341,10 @@ describe("a replay of routes", () => {
     const { body } = await replay(draft, { routes, shipments: 0 });
 
     const quotes = async () => {
-      const { apiKey } = workspaces[0]!;
-      const answer = await service.request("/v1/shipments/quote/batch", {
-        apiKey,
-        body: { routes },
-      });
-      return answer.body.results.map(({ quote }: { quote: unknown }) => quote);
+      const { body: quoted } = await service
+        .as(workspaces[0]!.apiKey)
+        .batchQuoteShipments({ routes });
+      return quoted.results.map(({ quote }: { quote: unknown }) => quote);
     };
     // A replica may price by the version before for up to a second.
     const quotesOnce = (total: number) =>
@@ -382,114 +371,37 @@ describe("a replay of routes", () => {
   test("checks each as a quote does, and how many there are", async () => {
     const draft = await insertDraft(database, perKg("2"));
     const bad = { ...COVERED_ROUTE, pickup_lat: 91, weight_kg: undefined };
-    expect(await replay(draft, { routes: [COVERED_ROUTE, bad] })).toMatchObject({
-      status: 422,
-      body: {
-        message:
-          "routes[1].pickup_lat must be greater than or equal to -90 and less than or equal to 90. (and 1 more error)",
-        errors: {
-          "routes[1].pickup_lat": [
-            "routes[1].pickup_lat must be greater than or equal to -90 and less than or equal to 90.",
-          ],
-          "routes[1].weight_kg": ["routes[1].weight_kg is required."],
-        },
-      },
+    await expectRefused(replay(draft, { routes: [COVERED_ROUTE, bad] }), "FIELD_INVALID", {
+      "routes[1].pickup_lat":
+        "routes[1].pickup_lat must be greater than or equal to -90 and less than or equal to 90.",
+      "routes[1].weight_kg": "routes[1].weight_kg is required.",
     });
-    const many = { routes: Array.from({ length: 101 }, () => COVERED_ROUTE) };
-    const refusals = [many, { shipments: 10_001 }, { shipments: -1 }].map(async (body) => {
-      const refused = await replay(draft, body);
-      return [refused.status, Object.keys(refused.body.errors)];
-    });
-    expect(await Promise.all(refusals)).toEqual([
-      [422, ["routes"]],
-      [422, ["shipments"]],
-      [422, ["shipments"]],
-    ]);
+    const many = Array.from({ length: 101 }, () => COVERED_ROUTE);
+    for (const [fields, field] of [
+      [{ routes: many }, "routes"],
+      [{ shipments: 10_001 }, "shipments"],
+      [{ shipments: -1 }, "shipments"],
+    ] as const) {
+      expect(Object.keys((await replay(draft, fields)).body.errors)).toEqual([field]);
+    }
   });
 });
 
-describe("a draft", () => {
-  test("that there is not is not found", async () => {
-    const answers = ["9999", "0", "-1", "9007199254740991"].map(async (draft) => {
-      const { status, body } = await replay(draft);
-      return { status, body };
-    });
-    const notFound = { status: 404, body: { message: "There is no such draft.", errors: {} } };
-    expect(await Promise.all(answers)).toEqual([notFound, notFound, notFound, notFound]);
-    const call = service.grpcClient(viewer, TariffService).replayTariff({ draft: 2n ** 63n - 1n });
-    expect(await rpcError(call)).toMatchObject({
-      code: "NotFound",
-      details: { ErrorInfo: { reason: "TARIFF_DRAFT_NOT_FOUND" } },
-    });
-  });
+const UNSTORABLE = JSON.stringify(zonesOf(square(0, 0, 1, 1))).replace(
+  '"Zone 1"',
+  '"Z","x":"\\u0000"',
+);
 
-  test("with faults is refused with all of them, each under its path", async () => {
-    const draft = await insertDraft(database, {
-      ...perKg("0.0000001", { base_fee: "-1" }),
-      zones: zonesOf(square(0, 0, 0, 1)),
-    });
-    const { status, body } = await replay(draft);
-    expect({ status, body }).toEqual({
-      status: 422,
-      body: {
-        message: expect.stringMatching(/^base_fee must be a decimal .* \(and 2 more errors\)$/),
-        errors: {
-          base_fee: [expect.stringMatching(/^base_fee must be a decimal of 0 or more/)],
-          "tiers[0].rate_per_kg": [
-            expect.stringMatching(/^tiers\[0\].rate_per_kg must have at most 6 decimals/),
-          ],
-          "zones[0].geometry": [expect.stringMatching(/^zones\[0\].geometry the outer ring /)],
-        },
-      },
-    });
-    const call = service.grpcClient(viewer, TariffService).replayTariff({ draft: BigInt(draft) });
-    expect(await rpcError(call)).toMatchObject({
-      code: "FailedPrecondition",
-      details: { ErrorInfo: { reason: "TARIFF_FAULTY" } },
-    });
-  });
-
-  test.each([
-    ["that are not JSON", '{"type":', /^zones must be JSON text in UTF-8: .*; upload it again$/],
-    ["that are not UTF-8", Buffer.from([0xff]), /^zones must be JSON text in UTF-8: /],
-    ["that are missing", undefined, /^zones must be a GeoJSON object of type "FeatureCollection"$/],
-  ])("with zones %s is refused", async (_, zones, text) => {
-    const draft = await insertDraft(database, perKg("1", { zones }));
-    const { status, body } = await replay(draft);
-    expect({ status, errors: body.errors }).toEqual({
-      status: 422,
-      errors: { zones: [expect.stringMatching(text)] },
-    });
-  });
-});
-
-test("a draft that could not be stored as a version is refused", async () => {
-  const zones = zonesOf(square(0, 0, 1, 1)) as { features: { properties: object }[] };
-  zones.features[0]!.properties = { name: "a", note: "\0" };
-  const { status, body } = await replay(await insertDraft(database, perKg("1", { zones })));
-  const path = "zones.features[0].properties.note";
-  expect({ status, errors: body.errors }).toEqual({
-    status: 422,
-    errors: {
-      [path]: [`${path} must be text without NUL and without half of a surrogate pair`],
-    },
-  });
-});
-
-test("an operator's key is needed, and that of a viewer is enough", async () => {
-  const draft = await insertDraft(database, perKg("1"));
-  expect((await replay(draft)).status).toBe(200);
-  expect((await replay(draft, {}, workspaces[0]!.apiKey)).status).toBe(401);
-});
-
-test("gRPC and JSON give the same replay", async () => {
-  await addShipments(2, ["0", "0", "0", "0", "10"]);
-  await publish(perKg("1"));
-  const draft = await insertDraft(database, perKg("1.1"));
-  const byGrpc = await service
-    .grpcClient(viewer, TariffService)
-    .replayTariff({ draft: BigInt(draft) });
-  const encode = compileEncodeJson(ReplayTariffResponseSchema);
-  expect((await replay(draft)).body).toEqual(encode(byGrpc));
-  expect(byGrpc.shipments).toMatchObject({ totalInForce: 20, totalOfDraft: 22 });
+test.each([
+  ["fees", perKg("0.0000001", { base_fee: "-1" }), ["base_fee", "tiers[0].rate_per_kg"]],
+  ["geometry", perKg("1", { zones: zonesOf(square(0, 0, 0, 1)) }), ["zones[0].geometry"]],
+  ["broken zones", perKg("1", { zones: '{"type":' }), ["zones"]],
+  ["missing zones", perKg("1", { zones: undefined }), ["zones"]],
+  ["what cannot be stored", perKg("1", { zones: UNSTORABLE }), ["zones.features[0].properties.x"]],
+])("a draft is refused for its %s, by the paths that a check gives", async (_, document, paths) => {
+  const draft = await insertDraft(database, document);
+  const { code, body } = await replay(draft);
+  expect([code, Object.keys(body.errors)]).toEqual(["TARIFF_FAULTY", paths]);
+  const { faults } = (await service.as(viewer).checkTariff({ draft })).body;
+  expect(faults.map(({ path }: { path: string }) => path)).toEqual(paths);
 });

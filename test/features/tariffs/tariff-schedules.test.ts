@@ -1,13 +1,7 @@
 import { expect, test } from "vitest";
-import {
-  GetTariffDraftSchedulesResponseSchema,
-  GetTariffVersionSchedulesResponseSchema,
-  TariffService,
-} from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
-import { compileEncodeJson } from "../../../src/json/encode-json.ts";
+import { data, expectRefused } from "../../support/answers.ts";
 import { book, BOOKING } from "../../support/bookings.ts";
 import { eventually } from "../../support/eventually.ts";
-import { PROTOCOLS, rpcClient } from "../../support/rpc-client.ts";
 import { EVERY_DAY, scheduleOf } from "../../support/schedules.ts";
 import { startService } from "../../support/service.ts";
 import { draftsOf } from "../../support/tariff-drafts.ts";
@@ -17,6 +11,7 @@ const NOW = new Date("2026-12-01T09:00Z");
 const service = await startService({ tariff: worldTariff(), now: () => NOW });
 const { apiKey } = await service.addWorkspace();
 const { key: operator } = await service.addOperator();
+const as = service.as(operator);
 const drafts = draftsOf(service, operator);
 
 /** Everything that a schedule can say, as requests say it. */
@@ -61,68 +56,45 @@ const READ = {
 };
 
 const patch = (draft: number, schedules: unknown, etag?: string) =>
-  drafts.call("PATCH", `tariff_drafts/${draft}`, { etag, schedules });
-const get = (path: string) => drafts.call("GET", path);
+  data(as.updateTariffDraft({ draft, etag, schedules }));
+const schedulesOf = (draft: number) => data(as.getTariffDraftSchedules({ draft }));
 const EVENING = { start: "2026-12-01T17:00:00Z", end: "2026-12-01T18:00:00Z" };
 const booking = { ...BOOKING, pickup_window: EVENING };
 /** A quote by the tariff that is in force by now. */
 const quotedAs = (isMeant: (quote: any) => unknown) =>
   eventually("a quote by the new tariff", async () => {
-    const { body } = await service.request("/v1/shipments/quote", { apiKey, body: booking });
+    const { body } = await service.as(apiKey).quoteShipment(booking);
     return isMeant(body) ? body : undefined;
   });
 
 test("schedules go with their draft: changed, checked, replayed, published, compared and rolled back", async () => {
   const { id: draft } = await drafts.begin(worldTariff() as Record<string, unknown>);
-  const changed = await patch(draft, { schedules: [EVENINGS], default_schedule: "evenings" });
-  expect(changed).toMatchObject({ status: 200, body: { data: { etag: expect.any(String) } } });
-  const { etag } = changed.body.data;
-
-  // By JSON, and by gRPC and Connect.
-  const read = await get(`tariff_drafts/${draft}/schedules`);
-  expect({ status: read.status, body: read.body }).toEqual({
-    status: 200,
-    body: { data: READ, etag },
-  });
-  for (const protocol of ["gRPC on the gRPC server", "Connect on the HTTP server"] as const) {
-    const client = rpcClient(TariffService, PROTOCOLS[protocol], service, operator);
-    const answer = await client.getTariffDraftSchedules({ draft: BigInt(draft) });
-    expect(compileEncodeJson(GetTariffDraftSchedulesResponseSchema)(answer)).toEqual(read.body);
-  }
+  const schedules = { schedules: [EVENINGS], default_schedule: "evenings" };
+  const { etag } = await patch(draft, schedules);
+  expect((await as.getTariffDraftSchedules({ draft })).body).toEqual({ data: READ, etag });
 
   // The same again changes nothing, and neither does a change of fees change schedules.
-  const again = await patch(draft, { schedules: [EVENINGS], default_schedule: "evenings" }, etag);
-  expect(again.body.data.etag).toBe(etag);
-  await drafts.call("PATCH", `tariff_drafts/${draft}`, { name: "Evenings" });
-  expect((await get(`tariff_drafts/${draft}/schedules`)).body.data).toEqual(READ);
+  expect((await patch(draft, schedules, etag)).etag).toBe(etag);
+  await as.updateTariffDraft({ draft, name: "Evenings" });
+  expect(await schedulesOf(draft)).toEqual(READ);
 
-  const checked = await drafts.call("POST", `tariff_drafts/${draft}/check`);
+  const checked = await as.checkTariff({ draft });
   expect(checked.body).toMatchObject({ faults: [], same_as_in_force: false });
-  expect(await drafts.publish(draft, 1)).toMatchObject({ status: 201, body: { published: true } });
-  const version = await get("tariff_versions/2/schedules");
-  expect({ status: version.status, body: version.body }).toEqual({
-    status: 200,
-    body: { data: READ },
-  });
-  const grpc = rpcClient(TariffService, PROTOCOLS["gRPC on the gRPC server"], service, operator);
-  const ofVersion = await grpc.getTariffVersionSchedules({ version: 2 });
-  expect(compileEncodeJson(GetTariffVersionSchedulesResponseSchema)(ofVersion)).toEqual(
-    version.body,
-  );
+  expect((await drafts.publish(draft, 1)).body.published).toBe(true);
+  expect((await as.getTariffVersionSchedules({ version: 2 })).body).toEqual({ data: READ });
   expect(await quotedAs((quote) => quote.total === 2.5)).toMatchObject({ window_fee: 2.5 });
   await book(service, apiKey, booking);
 
   // A draft that closes on Tuesday evenings refuses what was booked for one, and costs less by day.
-  const { id: next } = (
-    await drafts.call("POST", "tariff_drafts", { name: "No evenings", from_version: 2 })
-  ).body.data;
+  const { id: next } = await data(as.createTariffDraft({ name: "No evenings", from_version: 2 }));
   const days = {
     ...EVENINGS,
     hours: [{ days: EVERY_DAY, opens: "08:00", closes: "18:00" }],
     exceptions: EVENINGS.exceptions.slice(0, 1),
   };
   await patch(next, { schedules: [days, scheduleOf({ name: "more" })] });
-  const replayed = await drafts.call("POST", `tariff_drafts/${next}/replay`, {
+  const replayed = await as.replayTariff({
+    draft: next,
     routes: [
       booking,
       { ...BOOKING, pickup_window: { start: "2026-12-01T10:00:00Z", end: "2026-12-01T11:00:00Z" } },
@@ -152,13 +124,13 @@ test("schedules go with their draft: changed, checked, replayed, published, comp
     schedules: [days, scheduleOf({ name: "more" })],
     default_schedule: "evenings",
   });
-  const refused = await drafts.call("POST", `tariff_drafts/${next}/replay`);
+  const refused = await as.replayTariff({ draft: next });
   expect(refused.body.shipments.refused).toMatchObject([
     { message: expect.stringMatching(/^pickup_window must be within the hours of its zone, /) },
   ]);
 
   await drafts.publish(next, 2);
-  const compared = await get("tariff_comparison?from_version=2&to_version=3");
+  const compared = await as.compareTariffVersions({ from_version: 2, to_version: 3 });
   expect(compared.body).toMatchObject({
     fees: [],
     schedules: [
@@ -178,8 +150,8 @@ test("schedules go with their draft: changed, checked, replayed, published, comp
   expect(await quotedAs((quote) => quote.errors)).toMatchObject({
     errors: { pickup_window: [expect.any(String)] },
   });
-  const back = await drafts.call("POST", "tariff_versions/2/roll_back", { replaces: 3 });
-  expect(back).toMatchObject({ status: 201, body: { data: { version: 4, repeats: 2 } } });
+  const back = await data(as.rollBackTariff({ version: 2, replaces: 3 }));
+  expect(back).toMatchObject({ version: 4, repeats: 2 });
   expect(await quotedAs((quote) => quote.total === 2.5)).toMatchObject({ covered: true });
 });
 
@@ -196,24 +168,10 @@ test("a faulty schedule is found by a check, refused by a publication, and taken
     },
     { path: "default_schedule", text: 'must be the name of one of the schedules; it is "days"' },
   ];
-  const checked = await drafts.call("POST", `tariff_drafts/${draft}/check`);
-  expect(checked.body.faults).toEqual(faults);
-  const { status, body } = await drafts.publish(draft, 4);
-  expect({ status, errors: body.errors }).toEqual({
-    status: 422,
-    errors: Object.fromEntries(faults.map(({ path, text }) => [path, [`${path} ${text}`]])),
-  });
-  const emptied = await patch(draft, { schedules: [] });
-  expect(emptied.status).toBe(200);
-  expect((await get(`tariff_drafts/${draft}/schedules`)).body.data).toEqual({
-    schedules: [],
-    default_schedule: "",
-  });
-  const again = await drafts.call("POST", `tariff_drafts/${draft}/check`);
-  expect(again.body.faults).toEqual([]);
-});
-
-test("schedules of unknown drafts and versions are not found", async () => {
-  expect((await get("tariff_drafts/999/schedules")).code).toBe("TARIFF_DRAFT_NOT_FOUND");
-  expect((await get("tariff_versions/999/schedules")).code).toBe("TARIFF_VERSION_NOT_FOUND");
+  expect((await as.checkTariff({ draft })).body.faults).toEqual(faults);
+  const errors = faults.map(({ path, text }) => [path, `${path} ${text}`]);
+  await expectRefused(drafts.publish(draft, 4), "TARIFF_FAULTY", Object.fromEntries(errors));
+  await patch(draft, { schedules: [] });
+  expect(await schedulesOf(draft)).toEqual({ schedules: [], default_schedule: "" });
+  expect((await as.checkTariff({ draft })).body.faults).toEqual([]);
 });
