@@ -155,38 +155,30 @@ test.each(["postgres://user:100%@host/db", "postgres://host:port/db", "postgres:
   },
 );
 
-test.each([
-  [{ GRPC_PORT: "8080" }, "PORT and GRPC_PORT are both 8080"],
-  [{ OPERATIONS_PORT: "9090" }, "GRPC_PORT and OPERATIONS_PORT are both 9090"],
+const TILES = "https://tiles.example.org/{z}/{x}/{y}.png";
+const GEOCODER_URL = "https://photon.example.org";
+const OF_OIDC = "must be set for signing in by OIDC";
+const OF_MAILS = "must be set for sending mails by SMTP_URL";
+const APART = "give them different ports";
+
+test.each<[environment: Record<string, string>, ...lines: string[]]>([
+  [{ GRPC_PORT: "8080" }, `PORT and GRPC_PORT are both 8080: ${APART}`],
+  [{ OPERATIONS_PORT: "9090" }, `GRPC_PORT and OPERATIONS_PORT are both 9090: ${APART}`],
   [
     { GRPC_PORT: "1", OPERATIONS_PORT: "1", PORT: "1" },
-    "PORT and GRPC_PORT and OPERATIONS_PORT are all 1",
+    `PORT and GRPC_PORT and OPERATIONS_PORT are all 1: ${APART}`,
   ],
-])("one port for two servers is refused: %j", async (environment, sentence) => {
-  const { code, stderr } = await runCommand(["serve"], environment);
-  expect({ code, stderr }).toEqual({
-    code: 1,
-    stderr: `${sentence}: give them different ports\n`,
-  });
-});
-
-test("a part of what signing in by OIDC needs is refused, with the name of each other part", async () => {
-  const { code, stderr } = await runCommand(["serve"], { OIDC_CLIENT_ID: "shipments" });
-  const missing = ["OIDC_ISSUER", "OIDC_CLIENT_SECRET", "PUBLIC_URL"];
-  const sentences = missing.map((name) => `${name}: must be set for signing in by OIDC\n`);
-  expect({ code, stderr }).toEqual({ code: 1, stderr: sentences.join("") });
-});
-
-test("a mail server without what mails need besides is refused, with the name of each", async () => {
-  const { code, stderr } = await runCommand(["serve"], { SMTP_URL: "smtp://smtp.example.org:587" });
-  const missing = ["MAIL_FROM", "PUBLIC_URL"];
-  const sentences = missing.map((name) => `${name}: must be set for sending mails by SMTP_URL\n`);
-  expect({ code, stderr }).toEqual({ code: 1, stderr: sentences.join("") });
-});
-
-const TILES = "https://tiles.example.org/{z}/{x}/{y}.png";
-
-test.each([
+  [
+    { OIDC_CLIENT_ID: "shipments" },
+    `OIDC_ISSUER: ${OF_OIDC}`,
+    `OIDC_CLIENT_SECRET: ${OF_OIDC}`,
+    `PUBLIC_URL: ${OF_OIDC}`,
+  ],
+  [
+    { SMTP_URL: "smtp://smtp.example.org:587" },
+    `MAIL_FROM: ${OF_MAILS}`,
+    `PUBLIC_URL: ${OF_MAILS}`,
+  ],
   [
     { MAP_TILES_URL: TILES },
     "MAP_TILES_ATTRIBUTION: must name whom the map's images are from, as their licence asks",
@@ -195,14 +187,6 @@ test.each([
     { MAP_TILES_ATTRIBUTION: "© Example" },
     "MAP_TILES_URL: must be set, or MAP_TILES_FILE, for what MAP_TILES_ATTRIBUTION is about",
   ],
-])("a part of what images of maps need is refused: %j", async (environment, sentence) => {
-  const { code, stderr } = await runCommand(["serve"], environment);
-  expect({ code, stderr }).toEqual({ code: 1, stderr: `${sentence}\n` });
-});
-
-const GEOCODER_URL = "https://photon.example.org";
-
-test.each([
   [{ GEOCODER_URL }, "GEOCODER: must be photon, nominatim or pelias for GEOCODER_URL"],
   [{ GEOCODER: "photon" }, "GEOCODER_URL: must be set to where the geocoder is, for GEOCODER"],
   [
@@ -213,13 +197,10 @@ test.each([
     { GEOCODER: "pelias", GEOCODER_URL, GEOCODER_KEY_HEADER: "X-Key" },
     "GEOCODER_KEY: must be set for GEOCODER_KEY_HEADER",
   ],
-])(
-  "a part of what a geocoder needs is refused, with what is missing: %j",
-  async (set, sentence) => {
-    const { code, stderr } = await runCommand(["serve"], set);
-    expect({ code, stderr }).toEqual({ code: 1, stderr: `${sentence}\n` });
-  },
-);
+])("variables that do not go together, or not alone, are refused: %j", async (set, ...lines) => {
+  const { code, stderr } = await runCommand(["serve"], set);
+  expect({ code, stderr }).toEqual({ code: 1, stderr: `${lines.join("\n")}\n` });
+});
 
 test.each([
   ["OTEL_EXPORTER_OTLP_ENDPOINT", "grpc://ada:hidden@x.example/", '"...@x.example/"'],

@@ -135,22 +135,13 @@ test("tariff list prints the versions with their states, and tariff roll-back re
   ]);
 });
 
-test("tariff roll-back to a version that there is not is refused", async () => {
+test("tariff roll-back to a version that there is not is refused, and a faulty tariff leaves no draft", async () => {
   await publish(SAMPLE_TARIFF);
-  const args = ["tariff", "roll-back", "--version", "9", "--json"];
-  expect(await runCommand(args, environment)).toEqual({
-    code: 1,
-    stdout: "",
-    stderr: "There is no tariff version 9.\n",
-  });
-});
-
-test("a tariff that is refused leaves no draft behind", async () => {
-  const { code } = await runCommand(
-    ["tariff", "publish", fileOf({ currency: "USD" })],
-    environment,
-  );
-  expect(code).toBe(1);
+  const unknown = ["tariff", "roll-back", "--version", "9", "--json"];
+  const stderr = "There is no tariff version 9.\n";
+  expect(await runCommand(unknown, environment)).toEqual({ code: 1, stdout: "", stderr });
+  const faulty = ["tariff", "publish", fileOf({ currency: "USD" })];
+  expect((await runCommand(faulty, environment)).code).toBe(1);
   expect(await query("select from tariff_draft")).toEqual([]);
 });
 

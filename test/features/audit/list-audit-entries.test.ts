@@ -4,7 +4,6 @@ import {
   recordChange,
   recordingChanges,
 } from "../../../src/features/audit/record-change.ts";
-import { AuditService } from "../../../gen/shipments/admin/v1/audit_service_pb.js";
 import { connectTo } from "../../support/database.ts";
 import { callOf } from "../../support/call-of.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -149,7 +148,7 @@ describe("of 50,000 entries, a page of 25 reads 100 at most", () => {
   });
 });
 
-test("an entry says who did what to what, by JSON and by gRPC", async () => {
+test("an entry says who did what to what", async () => {
   const { body } = await list("operator=2&page_size=1");
   const [entry] = body.data;
   expect(entry).toEqual({
@@ -162,27 +161,17 @@ test("an entry says who did what to what, by JSON and by gRPC", async () => {
     changes: [{ field: "name", before: null, after: "Acme" }],
     request_id: expect.stringMatching(/^request-\d+$/),
   });
-  const { data } = await service
-    .grpcClient(viewer.key, AuditService)
-    .listAuditEntries({ operator: 2n, pageSize: 1 });
-  expect(Number(data[0]!.id)).toBe(entry.id);
-  for (const [kind, actor] of [
-    ["command_line", "actor = 'command_line'"],
-    ["api_key", "actor = 'api_key'"],
-    ["service", "actor = 'service'"],
-  ]) {
-    const [row] = (
-      await sql.query(
-        `select subject, id::int from audit_entry where ${actor} order by created_at desc limit 1`,
-      )
-    ).rows;
-    const found = (await list(`subject=${row.subject}&page_size=100`)).body.data;
-    expect(found.find(({ id }: { id: number }) => id === row.id).actor).toEqual({
-      kind,
-      name: expect.any(String),
-      operator: null,
-    });
-  }
+  // Every fourth entry is of an operator; none else names one.
+  const newest = (await list(`${BEFORE}&page_size=4`)).body.data.map(({ actor }: any) => actor);
+  const kinds = new Map(newest.map(({ kind, operator }: any) => [kind, operator]));
+  expect(kinds).toEqual(
+    new Map([
+      ["operator", expect.any(Number)],
+      ["command_line", null],
+      ["api_key", null],
+      ["service", null],
+    ]),
+  );
 });
 
 test.each(["operator=0", "workspace=-1", "operator=999", "subject=workspace/999"])(
