@@ -77,25 +77,6 @@ test("401 says how to authenticate, with 'WWW-Authenticate: Bearer'", async () =
   expect(answer.headers.get("www-authenticate")).toBe("Bearer");
 });
 
-test("404: a foreign shipment is indistinguishable from a missing one", async () => {
-  const stranger = await service.addWorkspace();
-  const { body } = await service.request("/v1/shipments", { apiKey, body: BOOKING });
-  const cancel = (reference: string) =>
-    service.request(`/v1/shipments/${reference}/cancel`, {
-      apiKey: stranger.apiKey,
-      method: "POST",
-      headers: { "x-request-id": "the-same" },
-    });
-  const foreign = await cancel(body.data.reference);
-  const missing = await cancel("SHP-000000000000");
-  expect(foreign.text).toBe(
-    '{"message":"There is no such shipment.","errors":{},"code":"SHIPMENT_NOT_FOUND","request_id":"the-same"}',
-  );
-  expect(foreign.text).toBe(missing.text);
-  expect([...foreign.headers.keys()]).toEqual([...missing.headers.keys()]);
-  expect(foreign.status).toBe(missing.status);
-});
-
 test.each([
   "/",
   "/v1",
@@ -246,31 +227,6 @@ describe("415: a body whose content type is not JSON", () => {
       `POST ${QUOTE} HTTP/1.1\r\nHost: x\r\nX-Api-Key: ${apiKey}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
     );
     expect(status).toBe(200);
-  });
-});
-
-describe("422: invalid fields", () => {
-  test("an error's key is the field's wire name", async () => {
-    const body = { ...COVERED_ROUTE, weight_kg: 0.001 };
-    expectError(
-      await service.request(QUOTE, { apiKey, body }),
-      422,
-      about("weight_kg", "weight_kg must be greater than or equal to 0.01."),
-    );
-  });
-
-  test("the message is the first error and the number of others", async () => {
-    const body = { ...COVERED_ROUTE, dropoff_lat: -90.1, weight_kg: null };
-    expectError(await service.request(QUOTE, { apiKey, body }), 422, {
-      message:
-        "dropoff_lat must be greater than or equal to -90 and less than or equal to 90. (and 1 more error)",
-      errors: {
-        dropoff_lat: [
-          "dropoff_lat must be greater than or equal to -90 and less than or equal to 90.",
-        ],
-        weight_kg: ["weight_kg is required."],
-      },
-    });
   });
 });
 
