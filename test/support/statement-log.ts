@@ -22,8 +22,8 @@ export async function startStatementLog(databaseUrl: string): Promise<StatementL
   const runs: string[] = [];
   const notices: string[] = [];
   const sockets = new Set<Socket>();
-  const server = createServer((near) => {
-    const far = connect(Number(target.port), target.hostname);
+  const server = createServer({ noDelay: true }, (near) => {
+    const far = connect({ port: Number(target.port), host: target.hostname, noDelay: true });
     near.on("data", readMessages(false, keepStatements(statements, runs)));
     far.on("data", readMessages(true, keepNotices(notices)));
     near.pipe(far);

@@ -27,8 +27,8 @@ export async function startTcpProxy(databaseUrl: string): Promise<TcpProxy> {
   const forgotten: Socket[] = [];
   let hanging = false;
 
-  const server = createServer({ pauseOnConnect: true }, (near) => {
-    const far = connect(Number(target.port), target.hostname);
+  const server = createServer({ pauseOnConnect: true, noDelay: true }, (near) => {
+    const far = connect({ port: Number(target.port), host: target.hostname, noDelay: true });
     const pair = [near, far] as const;
     pairs.add(pair);
     for (const [from, to] of [pair, [far, near] as const]) {
