@@ -18,7 +18,7 @@ import type { Pipeline } from "../../pipeline/stages/pipeline.ts";
 import { isAnswerLost } from "../../pipeline/stages/simulate.ts";
 import { rateLimitHeaders } from "../../pipeline/bounds/rate-limiter.ts";
 import { isStream, type Rpc, type StreamRpc } from "../../pipeline/rpc.ts";
-import { breakConnection, loseStreamAnswer } from "../connections/lose-answer.ts";
+import { breakConnection, loseStreamAnswer } from "../connections/write-response.ts";
 import { connectError, grpcError, truncateMessage } from "./connect-error.ts";
 import { splitUrl } from "./request-target.ts";
 import { createNodeAdapter } from "./node-adapter.ts";

@@ -10,7 +10,7 @@ import { closeStreamAfterGrace, inPieces } from "../connections/write-response.t
 import { isHost, splitUrl } from "./request-target.ts";
 import { withKnownFlags } from "./frames.ts";
 import type { NodeHandler, NodeRequest, NodeResponse } from "./connect-options.ts";
-import { refuseOutsideRpc, refuseUnknownRpc } from "./refuse-outside-rpc.ts";
+import { noSuchPath, refuseOutsideRpc } from "./refuse-outside-rpc.ts";
 import { dropTimeoutBeyondTimers } from "./deadlines.ts";
 
 /**
@@ -31,7 +31,8 @@ export function createNodeAdapter(
     const [path] = splitUrl(request);
     const handler = handlers.get(path);
     if (handler === undefined) {
-      return refuseUnknownRpc(request, response, nearestName(path, handlers.keys()));
+      const nearest = nearestName(path, handlers.keys());
+      return refuseOutsideRpc(request, response, noSuchPath("There is no such RPC", nearest));
     }
     // Rejects when the caller goes away in the middle: there is nobody left to tell.
     serve(handler, request, response, contextValuesOf(request)).catch(() => request.destroy());

@@ -53,16 +53,3 @@ function answerGrpc(response: NodeResponse, contentType: string, refusal: Refusa
     response.end();
   }
 }
-
-/**
- * Refuses a request for an RPC that there is not.
- *
- * @param nearest the path of the one that may be meant
- */
-export function refuseUnknownRpc(
-  request: NodeRequest,
-  response: NodeResponse,
-  nearest: string | undefined,
-): void {
-  refuseOutsideRpc(request, response, noSuchPath("There is no such RPC", nearest));
-}

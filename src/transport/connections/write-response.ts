@@ -1,6 +1,7 @@
+import { constants, type Http2Stream, type ServerHttp2Stream } from "node:http2";
+import type { Socket } from "node:net";
 import type { Writable } from "node:stream";
 import type { ConnectionCalls } from "./connection-calls.ts";
-import type { Http2Stream } from "node:http2";
 
 const PIECE_BYTES = 64 * 1024;
 
@@ -37,4 +38,18 @@ const GRACE_MS = 1_000;
 export function closeStreamAfterGrace(stream: Http2Stream): void {
   const cut = setTimeout(() => stream.close(), GRACE_MS);
   stream.once("close", () => clearTimeout(cut));
+}
+
+/**
+ * Loses the answer to a call over HTTP/2: resets its stream, as a proxy does whose connection broke, and leaves other
+ * calls on the connection alone. By INTERNAL_ERROR, since clients may repeat what was refused (REFUSED_STREAM), and
+ * CANCEL would look like the caller's own doing.
+ */
+export function loseStreamAnswer(stream: ServerHttp2Stream): void {
+  stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+}
+
+/** Breaks a connection without a goodbye, which clients might take for a call that was cancelled. */
+export function breakConnection(socket: Pick<Socket, "resetAndDestroy">): void {
+  socket.resetAndDestroy();
 }

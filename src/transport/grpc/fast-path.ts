@@ -10,8 +10,11 @@ import { rateLimitHeaders } from "../../pipeline/bounds/rate-limiter.ts";
 import type { Rpc } from "../../pipeline/rpc.ts";
 import type { UnaryExchange } from "../../pipeline/stages/serve-unary.ts";
 import { isAnswerLost } from "../../pipeline/stages/simulate.ts";
-import { loseStreamAnswer } from "../connections/lose-answer.ts";
-import { closeStreamAfterGrace, sendInPieces } from "../connections/write-response.ts";
+import {
+  closeStreamAfterGrace,
+  loseStreamAnswer,
+  sendInPieces,
+} from "../connections/write-response.ts";
 import { grpcError } from "../connect/connect-error.ts";
 import { IDLE_STREAM_MS, CONNECT_OPTIONS } from "../connect/connect-options.ts";
 import type { ConnectionCalls } from "../connections/connection-calls.ts";

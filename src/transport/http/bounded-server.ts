@@ -12,8 +12,7 @@ import {
   type TransportServer,
 } from "../connections/transport-server.ts";
 import { hostError } from "../connect/request-target.ts";
-import { refuseSocket } from "../connect/refuse-socket.ts";
-import { refuseHttp2 } from "./refuse-http2.ts";
+import { refuseHttp2, refuseSocket } from "../connect/refuse-socket.ts";
 import { sendRefusal } from "./responses.ts";
 
 /** Answers a request; its target is a path, whatever form it was sent in. */

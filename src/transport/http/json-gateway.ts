@@ -6,8 +6,7 @@ import type { Pipeline } from "../../pipeline/stages/pipeline.ts";
 import { rateLimitHeaders } from "../../pipeline/bounds/rate-limiter.ts";
 import { isStream, type Rpc, type StreamRpc } from "../../pipeline/rpc.ts";
 import type { ConnectionCalls } from "../connections/connection-calls.ts";
-import { breakConnection } from "../connections/lose-answer.ts";
-import { sendInPieces } from "../connections/write-response.ts";
+import { breakConnection, sendInPieces } from "../connections/write-response.ts";
 import type { UnaryExchange } from "../../pipeline/stages/serve-unary.ts";
 import { isAnswerLost } from "../../pipeline/stages/simulate.ts";
 import { noSuchPath } from "../connect/refuse-outside-rpc.ts";
@@ -22,9 +21,8 @@ import {
   type JsonRoute,
   type Parameters,
 } from "./json-route.ts";
-import { createNearestPath } from "./nearest-path.ts";
 import { readBody } from "./read-body.ts";
-import { compileRoutes, readRoutes } from "./routes.ts";
+import { compileRoutes, createNearestPath, readRoutes } from "./routes.ts";
 import { serveFile } from "./send-file.ts";
 import { describeRefusal, headerList, methodNotAllowed, sendJsonText } from "./responses.ts";
 

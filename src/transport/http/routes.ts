@@ -2,6 +2,7 @@ import { getOption, hasOption, ScalarType, type DescField } from "@bufbuild/prot
 import { http } from "../../../gen/google/api/annotations_pb.js";
 import type { HttpRule } from "../../../gen/google/api/http_pb.js";
 import { success_status } from "../../../gen/shipments/v1/options_pb.js";
+import { MAX_CHARACTERS, nearestName } from "../../domain/nearest-name.ts";
 import { fileFieldOf } from "../../pipeline/file-field.ts";
 import { isStream, type Rpc, type StreamRpc } from "../../pipeline/rpc.ts";
 
@@ -92,7 +93,7 @@ interface Node<T> {
 export function compileRoutes<T extends Route>(routes: readonly T[]): MatchRoute<T> {
   const root = emptyNode<T>();
   for (const route of routes) addRoute(root, route);
-  const literal = new Map(routes.filter(isLiteral).map((route) => [pathOf(route), route]));
+  const literal = new Map(routes.filter(isLiteral).map((route) => [route.template, route]));
   return (httpMethod, path) => {
     // Most calls go to a path without variables, which wins over all others and is found at once.
     const atOnce = literal.get(path);
@@ -109,10 +110,6 @@ export function compileRoutes<T extends Route>(routes: readonly T[]): MatchRoute
 
 function isLiteral({ segments }: Route): boolean {
   return segments.every((segment) => segment.kind === "literal");
-}
-
-function pathOf({ segments }: Route): string {
-  return `/${segments.map((it) => (it.kind === "literal" ? it.text : "")).join("/")}`;
 }
 
 /** The node with routes that a path leads to, the most literal if there are several. */
@@ -195,4 +192,34 @@ function parseSegment(text: string, template: string): Segment {
   throw new Error(
     `the path template ${template} has the segment ${JSON.stringify(text)}, which is neither a literal nor {field}`,
   );
+}
+
+/**
+ * Builds what finds the path that one which leads nowhere may be meant for: with other slashes around it, in
+ * another case, without the `v1`, or with a typing error. It knows no more than the API's description, which
+ * everybody can read.
+ */
+export function createNearestPath(routes: readonly Route[]): (path: string) => string | undefined {
+  const templates = [...new Map(routes.map((it) => [it.template, it.segments])).values()];
+  const nearest = (given: readonly string[]) =>
+    nearestName(
+      pathOf(given),
+      templates.filter(({ length }) => length === given.length).map((it) => fill(it, given)),
+    );
+  return (path) => {
+    if (path.length > MAX_CHARACTERS) return undefined;
+    const parts = path.split("/");
+    const given = parts.slice(parts.findIndex(Boolean), parts.findLastIndex(Boolean) + 1);
+    if (given.includes("")) return undefined;
+    return nearest(given) ?? nearest(["v1", ...given]) ?? nearest(given.toSpliced(1, 0, "v1"));
+  };
+}
+
+/** A template with the values that a path has for its variables. */
+function fill(segments: Route["segments"], given: readonly string[]): string {
+  return pathOf(segments.map((it, i) => (it.kind === "literal" ? it.text : given[i]!)));
+}
+
+function pathOf(segments: readonly string[]): string {
+  return `/${segments.join("/")}`;
 }

@@ -8,8 +8,7 @@ import type { Pipeline } from "../../pipeline/stages/pipeline.ts";
 import type { UnaryExchange } from "../../pipeline/stages/serve-unary.ts";
 import { isAnswerLost } from "../../pipeline/stages/simulate.ts";
 import type { StreamRpc } from "../../pipeline/rpc.ts";
-import { breakConnection } from "../connections/lose-answer.ts";
-import { inPieces } from "../connections/write-response.ts";
+import { breakConnection, inPieces } from "../connections/write-response.ts";
 
 /**
  * Answers a call with the file that a stream carries. It is refused as others are until the first piece;

@@ -7,14 +7,16 @@ import {
   createFailedAttempts,
   type FailedAttempts,
 } from "../../pipeline/credentials/failed-attempts.ts";
-import type { LookUps } from "../../pipeline/credentials/look-ups.ts";
+import { createTurns, type LookUps } from "../../pipeline/credentials/look-ups.ts";
 import { SIGN_IN_ATTEMPTS } from "../../pipeline/bounds/limits.ts";
 import { readBody } from "./read-body.ts";
 import { splitUrl } from "../connect/request-target.ts";
 import { sendRefusal, type HttpHandler } from "./responses.ts";
 import { ownPath, readBrowser, redirect, sessionCookie, type Browser } from "./sign-in-browser.ts";
-import { createMailRequests, type MailSignIn } from "./sign-in-mail.ts";
 import { createOidcPages, type GrpcAddress, type OidcSignIn } from "./sign-in-oidc.ts";
+
+/** Has a link sent to an email, if it is an account's. Tells nothing of whether it is. */
+export type MailSignIn = (email: string) => Promise<void>;
 
 export interface SignIn {
   /** Uses up the token of a sign-in link, and ends the browser's session; undefined when no link has this token. */
@@ -24,6 +26,34 @@ export interface SignIn {
   readonly oidc: OidcSignIn | undefined;
   /** By a link that is sent; undefined when no mails are. */
   readonly byMail: MailSignIn | undefined;
+}
+
+const MAX_AT_ONCE = 2;
+/** What a caller can type; RFC 5321 allows 254 characters, and accounts have these letters alone. */
+const EMAIL = /^[\x21-\x7e]+@[\x21-\x7e]+$/;
+const MAX_EMAIL = 254;
+
+/**
+ * Builds what notes that somebody wants a link by mail. Each request counts against its address as an
+ * attempt that failed, whoever it is for.
+ *
+ * @throws Refusal FIELD_INVALID for what is no email, RATE_LIMITED, and UNAVAILABLE
+ */
+function createMailRequests(
+  mail: MailSignIn,
+  attempts: FailedAttempts,
+): (email: string, address: string) => Promise<void> {
+  const inTurn = createTurns(MAX_AT_ONCE);
+  return async (typed, address) => {
+    const email = typed.trim();
+    if (!EMAIL.test(email) || email.length > MAX_EMAIL) {
+      throw refuse("FIELD_INVALID", "Type an email such as ada@example.org.", { subject: "email" });
+    }
+    await attempts.make(address, async () => {
+      await inTurn(() => mail(email));
+      return undefined;
+    });
+  };
 }
 
 /** A form is small, so that nothing has to be reserved for it. */
