@@ -12,9 +12,7 @@ export const CHANGES_CHANNEL = "shipments_changes";
 /** By what PostgreSQL knows the connection that every process of the service keeps open for them. */
 export const CHANGES_APPLICATION = "shipments changes";
 
-export interface ChangeFeed {
-  close(): Promise<void>;
-}
+export type ChangeFeed = ReturnType<typeof followChanges>;
 
 export interface FollowOptions {
   readonly databaseUrl: string;
@@ -38,11 +36,11 @@ const RECONNECT_MS = 200;
  * Listens for changes that other processes announce, on a connection of its own. Failures are
  * logged, and the feed connects again; they never end it.
  */
-export function followChanges(options: FollowOptions): ChangeFeed {
+export function followChanges(options: FollowOptions) {
   const closing = new AbortController();
   const ended = followUntil(closing.signal, options);
   return {
-    async close() {
+    async close(): Promise<void> {
       closing.abort();
       await ended;
     },

@@ -3,7 +3,6 @@ import type { CreateGroup } from "../db/group-commit.ts";
 import type { EntityManager } from "../db/orm.ts";
 import type { SecretSeal } from "../domain/secret-seal.ts";
 import type { EventAnnouncer } from "../features/events/event-announcer.ts";
-import type { PaymentJobDeps } from "../features/payments/payment-jobs.ts";
 import type { PaymentProviders } from "../features/payments/payment-providers.ts";
 import { wakePayment } from "../features/payments/provider-payments.ts";
 import { assertProviderRate, type TakeCall } from "../features/payments/payment-connections.ts";
@@ -16,36 +15,15 @@ import {
   createSettlePayment,
   settleForCall,
   type SettleOptions,
-  type SettlePayment,
 } from "../features/payments/settle-payments.ts";
-import type { AskAboutPayment } from "../features/payments/stored-payment.ts";
 import type { PaymentsOfShipments } from "../features/shipments/provider-check.ts";
-import { createChangeBatch, type ChangeBatch } from "../features/shipments/change-batch.ts";
-import {
-  type ChangeShipment,
-  createChangeShipment,
-} from "../features/shipments/change-shipment.ts";
+import { createChangeBatch } from "../features/shipments/change-batch.ts";
+import { createChangeShipment } from "../features/shipments/change-shipment.ts";
 import type { ShipmentKey } from "../features/shipments/find-shipment.ts";
 import type { VersionFees } from "../features/tariffs/versions/version-fees.ts";
-import type { SimulationDeps } from "../features/test-mode/simulations.ts";
 import type { Limiter } from "../pipeline/bounds/rate-limiter.ts";
 import { localWorkspaceCall } from "../pipeline/local-call.ts";
 import type { NoticeOptions } from "../transport/http/payment-notices.ts";
-
-/** What changes shipments, and settles their payments at providers. */
-export interface Payments {
-  readonly changeShipment: ChangeShipment;
-  readonly changeBatch: ChangeBatch;
-  readonly settlePayment: SettlePayment;
-  readonly payments: PaymentsOfShipments;
-  readonly askAboutPayment: AskAboutPayment;
-  readonly takeCall: TakeCall;
-  /** What the jobs of payments work with. */
-  readonly paymentJobs: PaymentJobDeps;
-  readonly callInTwin: SimulationDeps["callInTwin"];
-  /** What simulations of test mode work with. */
-  readonly simulations: SimulationDeps;
-}
 
 export function createNotices(deps: NoticeDeps): NoticeOptions {
   return {
@@ -66,7 +44,7 @@ export function createPayments(deps: {
   readonly now: () => Date;
   readonly log: Logger;
   readonly limiter: Pick<Limiter, "take">;
-}): Payments {
+}) {
   const { announce } = deps.events;
   const changeShipment = createChangeShipment(deps, announce);
   const settleDeps = {
@@ -87,7 +65,7 @@ export function createPayments(deps: {
     payments: {
       wake: (tx, key) => wakePayment(tx, key, deps.now()),
       endCheckout: (key) => settleForCaller(key, { end: true }),
-    },
+    } satisfies PaymentsOfShipments,
     askAboutPayment: settleForCaller,
     takeCall,
     paymentJobs: { ...settleDeps, settlePayment },

@@ -70,26 +70,22 @@ export function createTimeOfDay(): TimeOfDay {
   };
 }
 
-/** Remembers which calls caused events, so that webhook attempts can join their traces. */
-export interface EventCauses {
-  set(event: TracedEvent, call: SpanContext): void;
-  /** Undefined for an event of another process, or one of long ago. */
-  get(event: TracedEvent): SpanContext | undefined;
-}
-
 /** How many events are remembered; each takes about half a KiB. */
 const MAX_EVENTS = 10_000;
 
+export type EventCauses = ReturnType<typeof createEventCauses>;
+
 /**
- * Builds the memory of one process. It is not stored with events: most first attempts follow within a
+ * Remembers which calls caused events, so that webhook attempts can join their traces. It is not stored with events: most first attempts follow within a
  * second, by the process that answered the call if there is but one, and others begin a trace of their
  * own, which names the event.
  */
-export function createEventCauses(): EventCauses {
+export function createEventCauses() {
   const causes = new LRUCache<string, SpanContext>({ max: MAX_EVENTS });
   return {
-    set: (event, call) => void causes.set(keyOf(event), call),
-    get: (event) => causes.get(keyOf(event)),
+    set: (event: TracedEvent, call: SpanContext) => void causes.set(keyOf(event), call),
+    /** Undefined for an event of another process, or one of long ago. */
+    get: (event: TracedEvent) => causes.get(keyOf(event)),
   };
 }
 

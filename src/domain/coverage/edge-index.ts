@@ -2,16 +2,7 @@ import Flatbush from "flatbush";
 import { endOf, type Outline } from "./outline.ts";
 import type { Corner } from "./segments.ts";
 
-export interface EdgeIndex {
-  /** Shows `visit` the numbers of the edges whose boxes meet a box, in any order, until it returns true. */
-  visit(
-    west: number,
-    south: number,
-    east: number,
-    north: number,
-    visit: (edge: number) => boolean,
-  ): void;
-}
+export type EdgeIndex = ReturnType<typeof indexEdges>;
 
 /** How many more edges searches may show, together; at 0 or less they show no more. */
 export interface EdgeVisits {
@@ -19,7 +10,7 @@ export interface EdgeVisits {
 }
 
 /** Indexes the bounding boxes of an outline's edges; searches end where `visits` does. */
-export function indexEdges(outline: Outline, visits: EdgeVisits): EdgeIndex {
+export function indexEdges(outline: Outline, visits: EdgeVisits) {
   const order = stridedPermutation(outline.start.length);
   const boxes = new Flatbush(order.length);
   for (const edge of order) {
@@ -28,7 +19,14 @@ export function indexEdges(outline: Outline, visits: EdgeVisits): EdgeIndex {
   }
   boxes.finish();
   return {
-    visit(west, south, east, north, visit) {
+    /** Shows `visit` the numbers of the edges whose boxes meet a box, in any order, until it returns true. */
+    visit(
+      west: number,
+      south: number,
+      east: number,
+      north: number,
+      visit: (edge: number) => boolean,
+    ): void {
       boxes.collides(west, south, east, north, (i) => --visits.left <= 0 || visit(order[i]!));
     },
   };

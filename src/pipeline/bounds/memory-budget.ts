@@ -1,27 +1,20 @@
 import { unavailable } from "../../domain/refusal.ts";
 import type { ReceivedCall } from "../call.ts";
 
-/** Bounds the memory that large requests, or large answers, of a process take together. */
-export interface MemoryBudget {
-  /** Takes memory for a call until `release`. @throws Refusal UNAVAILABLE when there is not enough left */
-  reserve(call: ReceivedCall, bytes: number): void;
-  release(call: ReceivedCall): void;
-  reservedBytes(): number;
-}
-
-/** Builds a budget. `what` is what takes the memory, for a refusal: "requests". */
-export function createMemoryBudget(maxBytes: number, what: string): MemoryBudget {
+/** Bounds the memory that large requests, or large answers (`what`), of a process take together. */
+export function createMemoryBudget(maxBytes: number, what: string) {
   const bytesOf = new Map<ReceivedCall, number>();
   let reserved = 0;
   return {
-    reserve(call, bytes) {
+    /** Takes memory for a call until `release`. @throws Refusal UNAVAILABLE when there is not enough left */
+    reserve(call: ReceivedCall, bytes: number): void {
       if (reserved + bytes > maxBytes) {
         throw unavailable(`Too many large ${what} are in flight; try again in a moment.`);
       }
       reserved += bytes;
       bytesOf.set(call, (bytesOf.get(call) ?? 0) + bytes);
     },
-    release(call) {
+    release(call: ReceivedCall): void {
       reserved -= bytesOf.get(call) ?? 0;
       bytesOf.delete(call);
     },

@@ -7,21 +7,6 @@ import {
   type PendingResponse,
 } from "./unread-responses.ts";
 
-export interface Connections {
-  /**
-   * Takes a new connection. When there are as many as may be, one without a call in flight is closed
-   * for it: the oldest that never brought a call, else the oldest, else the oldest with nothing but
-   * streams; when there is none, the new one.
-   */
-  add(socket: Socket): ConnectionCalls;
-  callsOf(socket: Socket): ConnectionCalls | undefined;
-  count(): number;
-  openCalls(): number;
-  /** Begins to look for connections that are silent or stall and responses that are not read. */
-  start(): void;
-  stop(): void;
-}
-
 export interface ConnectionActions {
   readonly closeSilent: (socket: Socket) => void;
   readonly cutResponse: (response: PendingResponse) => void;
@@ -32,7 +17,7 @@ export interface ConnectionActions {
 export function createConnections(
   limits: ConnectionLimits,
   { closeSilent, cutResponse, responseStallMs: stallMs = limits.stallMs }: ConnectionActions,
-): Connections {
+) {
   const all = new Map<Socket, Connection>();
   const byAddress = new Map<string, Map<Socket, Connection>>();
   const cutUnread = createUnreadResponses({ ...limits, stallMs }, cutResponse);
@@ -67,7 +52,12 @@ export function createConnections(
   }
 
   return {
-    add(socket) {
+    /**
+     * Takes a new connection. When there are as many as may be, one without a call in flight is closed
+     * for it: the oldest that never brought a call, else the oldest, else the oldest with nothing but
+     * streams; when there is none, the new one.
+     */
+    add(socket: Socket): ConnectionCalls {
       const address = socket.remoteAddress ?? "";
       const calls = createConnectionCalls(limits, ofServer, { remoteAddress: address });
       const connection = { address, calls, sinceMs: performance.now() };
@@ -86,9 +76,10 @@ export function createConnections(
       }
       return calls;
     },
-    callsOf: (socket) => all.get(socket)?.calls,
+    callsOf: (socket: Socket) => all.get(socket)?.calls,
     count: () => all.size,
     openCalls: () => all.values().reduce((sum, { calls }) => sum + calls.open().size, 0),
+    /** Begins to look for connections that are silent or stall and responses that are not read. */
     start: () => void (sweeping = setInterval(sweep, limits.sweepMs).unref()),
     stop: () => clearInterval(sweeping),
   };
