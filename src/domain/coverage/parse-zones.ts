@@ -64,24 +64,12 @@ function zoneOf({ path }: TariffFault): number {
 
 /** Zones that `parseZones` has found valid; their shapes are not checked again. */
 export function validZones(document: unknown): Zone[] {
-  const features = validFeatures(document);
+  const { features } = document as { readonly features: readonly { geometry: ValidGeometry }[] };
   const identities = identifyZones(features, createTariffFaults(0));
-  return features.map((feature, i) => ({
+  return features.map(({ geometry: { type, coordinates } }, i) => ({
     ...identities[i]!,
-    polygons: polygonsOf(feature),
+    polygons: type === "Polygon" ? [coordinates] : coordinates,
   }));
-}
-
-function validFeatures(document: unknown): readonly ValidFeature[] {
-  return (document as { features: readonly ValidFeature[] }).features;
-}
-
-function polygonsOf({ geometry }: ValidFeature): readonly Polygon[] {
-  return geometry.type === "Polygon" ? [geometry.coordinates] : geometry.coordinates;
-}
-
-interface ValidFeature {
-  readonly geometry: ValidGeometry;
 }
 
 type ValidGeometry =

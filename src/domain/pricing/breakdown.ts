@@ -51,26 +51,22 @@ export function breakDown(
       amountMinor: weightFeeMinor - flatFeeMinor,
     },
   ];
-  if (flatFeeMinor > 0) lines.push(perShipment("weight", flatFeeMinor, fees));
+  if (flatFeeMinor > 0) lines.push(once("weight", "shipment", flatFeeMinor, fees));
   if (subtotalMinor < baseFeeMinor) {
-    lines.push(perShipment("minimum", baseFeeMinor - subtotalMinor, fees));
+    lines.push(once("minimum", "shipment", baseFeeMinor - subtotalMinor, fees));
   }
-  lines.push(...windowFees.map((feeMinor) => perWindow(feeMinor, fees)));
+  lines.push(...windowFees.map((feeMinor) => once("window", "window", feeMinor, fees)));
   return lines.filter(({ amountMinor }) => amountMinor > 0);
 }
 
-function perShipment(
+/** What is charged once, for the shipment or a window of it. */
+function once(
   kind: BreakdownLine["kind"],
+  unit: "shipment" | "window",
   amountMinor: number,
   { currency }: Fees,
 ): BreakdownLine {
-  const rate = toMajor(amountMinor, currency);
-  return { kind, quantity: 1, unit: "shipment", rate, amountMinor };
-}
-
-function perWindow(amountMinor: number, { currency }: Fees): BreakdownLine {
-  const rate = toMajor(amountMinor, currency);
-  return { kind: "window", quantity: 1, unit: "window", rate, amountMinor };
+  return { kind, quantity: 1, unit, rate: toMajor(amountMinor, currency), amountMinor };
 }
 
 function rateInMajor(millionths: number): number {

@@ -1,22 +1,14 @@
 import { canonicalText } from "../canonical-text.ts";
 import { identifyZones } from "../coverage/zone-identities.ts";
-import { compareSchedules, type ScheduleDifference } from "../schedule/compare-schedules.ts";
+import { compareSchedules, differenceAt, type Difference } from "../schedule/compare-schedules.ts";
 import { createTariffFaults } from "../faults.ts";
 
 export interface TariffDifferences {
-  readonly fees: FeeDifference[];
+  /** By paths such as `base_fee`, `tiers[1].rate_per_kg`, or `tiers[1]` for a tier that only one has, as JSON. */
+  readonly fees: Difference[];
   readonly zones: ZoneDifferences;
-  /** Up to 1,000. */
-  readonly schedules: ScheduleDifference[];
-}
-
-/** A fee that is written differently. */
-export interface FeeDifference {
-  /** Such as `base_fee`, `tiers[1].rate_per_kg`, or `tiers[1]` for a tier that only one has. */
-  readonly path: string;
-  /** As it is written, and a whole tier as JSON; undefined when there is none. */
-  readonly before?: string;
-  readonly after?: string;
+  /** Up to 1,000, by paths such as `schedules[day].hours` or `schedules[day].exceptions[2026-12-25]`, as JSON. */
+  readonly schedules: Difference[];
 }
 
 /** The names of zones that differ, in their order, up to 1,000 of a kind, and how many there are. */
@@ -67,8 +59,8 @@ export function compareTariffs(before: object, after: object): TariffDifferences
 
 const FEES = ["currency", "base_fee", "rate_per_km"] as const;
 
-function compareFees(from: ValidDocument, to: ValidDocument): FeeDifference[] {
-  const fees = FEES.flatMap((fee) => differenceAt(fee, from[fee], to[fee]));
+function compareFees(from: ValidDocument, to: ValidDocument): Difference[] {
+  const fees = FEES.flatMap((fee) => differencesAt(fee, from[fee], to[fee]));
   const tierCount = Math.max(from.tiers.length, to.tiers.length);
   const tiers = Array.from({ length: tierCount }, (_, i) =>
     compareTiers(`tiers[${i}]`, from.tiers[i], to.tiers[i]),
@@ -82,12 +74,12 @@ function compareTiers(
   path: string,
   from: ValidTier | undefined,
   to: ValidTier | undefined,
-): FeeDifference[] {
+): Difference[] {
   if (from === undefined || to === undefined) {
-    return differenceAt(path, from && tierText(from), to && tierText(to));
+    return differencesAt(path, from && tierText(from), to && tierText(to));
   }
   return PARTS_OF_TIER.flatMap((part) =>
-    differenceAt(`${path}.${part}`, String(from[part]), String(to[part])),
+    differencesAt(`${path}.${part}`, String(from[part]), String(to[part])),
   );
 }
 
@@ -96,19 +88,8 @@ function tierText(tier: ValidTier): string {
   return JSON.stringify(tier, [...PARTS_OF_TIER]);
 }
 
-function differenceAt(
-  path: string,
-  before: string | undefined,
-  after: string | undefined,
-): FeeDifference[] {
-  if (before === after) return [];
-  return [
-    {
-      path,
-      ...(before === undefined ? {} : { before }),
-      ...(after === undefined ? {} : { after }),
-    },
-  ];
+function differencesAt(path: string, before: string | undefined, after: string | undefined) {
+  return before === after ? [] : [differenceAt(path, before, after)];
 }
 
 const MAX_NAMES = 1_000;

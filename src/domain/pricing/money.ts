@@ -68,20 +68,18 @@ export function toUnits(decimal: Decimal, decimals: number): number {
  * @throws RangeError when the currency is not known.
  */
 export function toMajor(minor: number, currency: string): number {
-  const minorDigits = MINOR_DIGITS.get(currency);
-  if (minorDigits === undefined) throw new RangeError(`unknown currency ${currency}`);
-  return minor / 10 ** minorDigits;
+  return minor / 10 ** knownDigitsOf(currency);
 }
 
-/**
- * A sum in the currency's major unit, as `toMajor`: the double nearest to it, however large it is.
- *
- * @throws RangeError when the currency is not known.
- */
+/** A sum in the currency's major unit, as `toMajor`: the double nearest to it, however large it is. */
 export function sumToMajor(minor: bigint, currency: string): number {
+  return Number(`${minor}e-${knownDigitsOf(currency)}`);
+}
+
+function knownDigitsOf(currency: string): number {
   const minorDigits = MINOR_DIGITS.get(currency);
   if (minorDigits === undefined) throw new RangeError(`unknown currency ${currency}`);
-  return Number(`${minor}e-${minorDigits}`);
+  return minorDigits;
 }
 
 /** The decimals of a rate in the major unit, in every currency: rates are kept in millionths. */
@@ -161,14 +159,7 @@ function shortestDecimal(value: number): { digits: bigint; exponent: number } {
 
 /** value × 10^exponent, rounded half up. Doubles keep the exponent between −346 and 308. */
 function scaleHalfUp(value: bigint, exponent: number): bigint {
-  if (exponent >= 0) return value * powerOfTen(exponent);
-  const divisor = powerOfTen(-exponent);
+  if (exponent >= 0) return value * 10n ** BigInt(exponent);
+  const divisor = 10n ** BigInt(-exponent);
   return (value + divisor / 2n) / divisor;
-}
-
-/** Covers what distances and weights need; rarer powers are computed. */
-const POWERS_OF_TEN = Array.from({ length: 32 }, (_, exponent) => 10n ** BigInt(exponent));
-
-function powerOfTen(exponent: number): bigint {
-  return POWERS_OF_TEN[exponent] ?? 10n ** BigInt(exponent);
 }

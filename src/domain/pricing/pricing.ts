@@ -1,10 +1,6 @@
 import { createCoverage, type Coverage } from "../coverage/coverage.ts";
 import { haversineKm, type Point } from "../coverage/geo.ts";
-import {
-  identityAt,
-  packIdentities,
-  type PackedIdentities,
-} from "../coverage/packed-identities.ts";
+import { identityAt, packIdentities, type PackedIdentities } from "../coverage/zone-identities.ts";
 import type { ZoneIdentity } from "../coverage/zone-identities.ts";
 import { createCalendars, type Calendar } from "../schedule/calendar.ts";
 import type { Ends } from "../schedule/decide-windows.ts";
@@ -164,13 +160,9 @@ export function priceByFees(
 /**
  * Prices a route; undefined when it is not served. To say why not is what takes long: how far away the nearest zone is.
  */
-export function priceRoute(
-  { fees, coverage }: Pricing,
-  { pickup, dropoff, weightKg }: Route,
-): CoveredQuote | undefined {
-  const tier = findTier(fees.tiers, weightKg);
-  if (tier === undefined || !coverage.covers(pickup) || !coverage.covers(dropoff)) return undefined;
-  return price(fees, tier, haversineKm(pickup, dropoff), weightKg);
+export function priceRoute({ fees, coverage }: Pricing, route: Route): CoveredQuote | undefined {
+  if (!coverage.covers(route.pickup) || !coverage.covers(route.dropoff)) return undefined;
+  return priceByFees(fees, route);
 }
 
 function uncoveredQuote(pricing: Pricing, { pickup, dropoff, weightKg }: Route): UncoveredQuote {

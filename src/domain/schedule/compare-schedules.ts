@@ -1,11 +1,10 @@
 import { canonicalText } from "../canonical-text.ts";
 import { clip } from "../clip.ts";
 
-/** A part of the schedules that is written differently. */
-export interface ScheduleDifference {
-  /** Such as `schedules[day].hours` or `schedules[day].exceptions[2026-12-25]`. */
+/** A part of a tariff that is written differently. */
+export interface Difference {
   readonly path: string;
-  /** JSON, cut after 300 characters; undefined when there is none. */
+  /** As it is written; undefined when there is none. */
   readonly before?: string;
   readonly after?: string;
 }
@@ -19,13 +18,14 @@ const SHOWN_CHARACTERS = 300;
  * Compares the schedules of two valid tariff documents. Schedules are the same by their names, exceptions by
  * their dates.
  */
-export function compareSchedules(before: object, after: object): ScheduleDifference[] {
+export function compareSchedules(before: object, after: object): Difference[] {
   const from = partsOfDocument(before);
   const to = partsOfDocument(after);
   return comparePaths(from, to)
     .flatMap((path) => {
       const [one, other] = [from.get(path), to.get(path)];
-      if (one === undefined || other === undefined) return [differenceAt(path, one, other)];
+      if (one === undefined || other === undefined)
+        return [differenceAt(path, shown(one), shown(other))];
       return compareParts(path, partsOfSchedule(one), partsOfSchedule(other));
     })
     .slice(0, MAX_DIFFERENCES);
@@ -60,9 +60,9 @@ function comparePaths(from: Parts, to: Parts): string[] {
   return [...paths].filter((path) => textOf(from.get(path)) !== textOf(to.get(path)));
 }
 
-function compareParts(path: string, from: Parts, to: Parts): ScheduleDifference[] {
+function compareParts(path: string, from: Parts, to: Parts): Difference[] {
   return comparePaths(from, to).map((part) =>
-    differenceAt(path + part, from.get(part), to.get(part)),
+    differenceAt(path + part, shown(from.get(part)), shown(to.get(part))),
   );
 }
 
@@ -70,14 +70,18 @@ function textOf(value: unknown): string | undefined {
   return value === undefined ? undefined : canonicalText(value);
 }
 
-function differenceAt(path: string, before: unknown, after: unknown): ScheduleDifference {
+export function differenceAt(
+  path: string,
+  before: string | undefined,
+  after: string | undefined,
+): Difference {
   return {
     path,
-    ...(before === undefined ? {} : { before: shown(before) }),
-    ...(after === undefined ? {} : { after: shown(after) }),
+    ...(before === undefined ? {} : { before }),
+    ...(after === undefined ? {} : { after }),
   };
 }
 
-function shown(value: unknown): string {
-  return clip(JSON.stringify(value), SHOWN_CHARACTERS);
+function shown(value: unknown): string | undefined {
+  return value === undefined ? undefined : clip(JSON.stringify(value), SHOWN_CHARACTERS);
 }

@@ -91,12 +91,14 @@ function firstFrom(
   const lengthMs = Math.max(MIN_WINDOW_MS, window.endMs - window.startMs);
   const findOn = (number: number): Span | undefined => {
     const { slots, openings } = calendar.day(number);
-    return slotMinutes === undefined
-      ? firstOf(openings, (opening) => {
-          const startMs = earliestIn(calendar, opening, lengthMs, nowMs, fromMs);
-          return startMs === undefined ? undefined : { startMs, endMs: startMs + lengthMs };
-        })
-      : slots.find((slot) => slot.startMs >= fromMs && isAvailable(calendar, slot, nowMs));
+    if (slotMinutes !== undefined) {
+      return slots.find((slot) => slot.startMs >= fromMs && isAvailable(calendar, slot, nowMs));
+    }
+    const startMs = openings
+      .values()
+      .map((opening) => earliestIn(calendar, opening, lengthMs, nowMs, fromMs))
+      .find((start) => start !== undefined);
+    return startMs === undefined ? undefined : { startMs, endMs: startMs + lengthMs };
   };
   // What began the day before can last, even into the hours of the next.
   for (let number = calendar.dayOf(fromMs).number - 1; number <= lastDay; number++) {
@@ -105,17 +107,6 @@ function firstFrom(
     const next = findOn(number + 1);
     const { startMs, endMs } = next !== undefined && next.startMs < found.startMs ? next : found;
     return { startMs, endMs };
-  }
-  return undefined;
-}
-
-function firstOf<Item, Found>(
-  items: readonly Item[],
-  find: (item: Item) => Found | undefined,
-): Found | undefined {
-  for (const item of items) {
-    const found = find(item);
-    if (found !== undefined) return found;
   }
   return undefined;
 }

@@ -5,7 +5,7 @@ import { LRUCache } from "lru-cache";
 import type { Client } from "pg";
 import { createSemaphore } from "../../../db/semaphore.ts";
 import type { IndexedZones } from "../../../domain/coverage/coverage.ts";
-import type { PackedIdentities } from "../../../domain/coverage/packed-identities.ts";
+import type { PackedIdentities } from "../../../domain/coverage/zone-identities.ts";
 import type { TariffFault } from "../../../domain/faults.ts";
 import { MAX_TARIFF_DRAFTS } from "../../../domain/limits.ts";
 import type { TariffDifferences } from "../../../domain/pricing/compare-tariffs.ts";

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { Client } from "pg";
 import { canonicalText } from "../../../domain/canonical-text.ts";
 import { coverageOf, indexZones } from "../../../domain/coverage/coverage.ts";
-import { packIdentities } from "../../../domain/coverage/packed-identities.ts";
+import { packIdentities } from "../../../domain/coverage/zone-identities.ts";
 import type { TariffFault } from "../../../domain/faults.ts";
 import { createPricing, pricingOf, type Pricing } from "../../../domain/pricing/pricing.ts";
 import { quoteBookable } from "../../../domain/pricing/windows.ts";
