@@ -124,7 +124,11 @@ const FLOORS: readonly Floor[] = [
     because:
       "JSON and the clients of identity providers and mail servers know nothing else of ours.",
     bans: DATABASE,
-    rooms: { json: "gen domain/*", oidc: "domain/refusal.ts", smtp: "domain/load-once.ts" },
+    rooms: {
+      json: "gen domain/*",
+      oidc: "domain/refusal.ts domain/secret-seal.ts",
+      smtp: "domain/load-once.ts",
+    },
   },
   {
     because: "The database knows nothing else of ours; entities are handed to it.",

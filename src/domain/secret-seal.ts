@@ -46,10 +46,7 @@ export function createSecretSeal(keys: readonly Uint8Array[]): SecretSeal {
     seal(secret, place) {
       if (first === undefined) return secret;
       const [id, key] = first;
-      const nonce = randomBytes(NONCE_LENGTH);
-      const cipher = createCipheriv(CIPHER, key, nonce).setAAD(Buffer.from(place));
-      const sealed = [nonce, cipher.update(secret, "utf8"), cipher.final(), cipher.getAuthTag()];
-      return `${MARK}${id}:${Buffer.concat(sealed).toString("base64url")}`;
+      return `${MARK}${id}:${encrypt(secret, key, place).toString("base64url")}`;
     },
     open(stored, place) {
       if (!stored.startsWith(MARK)) return stored;
@@ -69,8 +66,15 @@ function idOf(key: Uint8Array): string {
   return createHash("sha256").update(key).digest("hex").slice(0, 8);
 }
 
+/** Nonce, ciphertext and tag of a text, by a key of `SEALING_KEY_LENGTH`; it opens for this place alone. */
+export function encrypt(text: string, key: Uint8Array, place: string): Buffer {
+  const nonce = randomBytes(NONCE_LENGTH);
+  const cipher = createCipheriv(CIPHER, key, nonce).setAAD(Buffer.from(place));
+  return Buffer.concat([nonce, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()]);
+}
+
 /** The text; undefined when it was not encrypted with this key for this place. */
-function decrypt(bytes: Buffer, key: Uint8Array, place: string): string | undefined {
+export function decrypt(bytes: Buffer, key: Uint8Array, place: string): string | undefined {
   const end = bytes.length - TAG_LENGTH;
   if (end < NONCE_LENGTH) return undefined;
   const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, NONCE_LENGTH));

@@ -1,10 +1,5 @@
-import {
-  createCipheriv,
-  createDecipheriv,
-  hkdfSync,
-  randomBytes,
-  type Decipheriv,
-} from "node:crypto";
+import { hkdfSync } from "node:crypto";
+import { decrypt, encrypt, SEALING_KEY_LENGTH } from "../domain/secret-seal.ts";
 
 export interface Purpose {
   readonly returnTo: string;
@@ -34,9 +29,7 @@ export interface AttemptSeal {
 
 export const ATTEMPT_SECONDS = 600;
 
-const CIPHER = "aes-256-gcm";
-const IV_BYTES = 12;
-const TAG_BYTES = 16;
+const PLACE = "sign-in attempt";
 
 /**
  * Builds the seal: AES-256-GCM under a key that is made from the client secret, which all replicas have,
@@ -46,33 +39,17 @@ export function createAttemptSeal(
   clientSecret: string,
   nowMs: () => number = Date.now,
 ): AttemptSeal {
-  const key = Buffer.from(hkdfSync("sha256", clientSecret, "", "sign-in attempt", 32));
+  const key = new Uint8Array(hkdfSync("sha256", clientSecret, "", PLACE, SEALING_KEY_LENGTH));
   return {
     close(attempt) {
-      const iv = randomBytes(IV_BYTES);
-      const cipher = createCipheriv(CIPHER, key, iv);
       const text = JSON.stringify({ ...attempt, endsAtMs: nowMs() + ATTEMPT_SECONDS * 1_000 });
-      const encrypted = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
-      return Buffer.concat([iv, cipher.getAuthTag(), encrypted]).toString("base64url");
+      return encrypt(text, key, PLACE).toString("base64url");
     },
     open(sealed) {
-      const bytes = Buffer.from(sealed, "base64url");
-      if (bytes.length <= IV_BYTES + TAG_BYTES) return undefined;
-      const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, IV_BYTES));
-      decipher.setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
-      const text = decrypt(decipher, bytes.subarray(IV_BYTES + TAG_BYTES));
+      const text = decrypt(Buffer.from(sealed, "base64url"), key, PLACE);
       if (text === undefined) return undefined;
       const { endsAtMs, ...attempt } = JSON.parse(text) as Attempt & { endsAtMs: number };
       return endsAtMs > nowMs() ? attempt : undefined;
     },
   };
-}
-
-/** The text; undefined when it was not encrypted under this key. */
-function decrypt(decipher: Decipheriv, encrypted: Buffer): string | undefined {
-  try {
-    return decipher.update(encrypted, undefined, "utf8") + decipher.final("utf8");
-  } catch {
-    return undefined;
-  }
 }
