@@ -1,8 +1,6 @@
 import type { Client } from "pg";
 import { CHANGES_APPLICATION } from "./change-feed.ts";
-import { ConnectionFault, connectionFault } from "./connection-fault.ts";
-import { setMigrationTimeouts } from "./connection-settings.ts";
-import { isForbidden } from "./database-error.ts";
+import { ConnectionFault } from "./connection-fault.ts";
 import {
   DISTRIBUTED_TABLES,
   distributeFirstSql,
@@ -10,8 +8,7 @@ import {
   REFERENCE_TABLES,
   SET_SEQUENTIAL,
 } from "./distributed.ts";
-import { MIGRATION_LOCK } from "./migrate.ts";
-import { createClient } from "./primary-client.ts";
+import { withMigrationLock } from "./migrate.ts";
 
 /** The shards that data is spread over unless told otherwise: as many nodes can share it at most. */
 export const DEFAULT_SHARDS = 32;
@@ -33,14 +30,7 @@ export async function distribute(
   shards: number,
   say: (step: string) => void,
 ): Promise<void> {
-  const client = createClient(databaseUrl, { connectionTimeoutMillis: 5_000 });
-  client.on("error", () => undefined);
-  await client.connect().catch((error: unknown) => {
-    throw connectionFault(error, databaseUrl);
-  });
-  try {
-    await setMigrationTimeouts(client, LOCK_WAIT_MS);
-    await client.query("select pg_advisory_lock($1)", [MIGRATION_LOCK]);
+  await withMigrationLock(databaseUrl, { lockWaitMs: LOCK_WAIT_MS }, async (client) => {
     await assertCluster(client);
     const pending = await pendingTables(client);
     if (pending.length > 0) {
@@ -49,11 +39,7 @@ export async function distribute(
       say("Committed: the tables are distributed.");
     }
     await removeCopies(client, say);
-  } catch (error) {
-    throw isForbidden(error) ? connectionFault(error, databaseUrl) : error;
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 interface Cluster {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Client } from "pg";
+import type { Client, ClientConfig } from "pg";
 import { assertVersion, connectionFault, ConnectionFault } from "./connection-fault.ts";
 import { setMigrationTimeouts } from "./connection-settings.ts";
 import { isForbidden, isTransientDatabaseError } from "./database-error.ts";
@@ -24,33 +24,46 @@ export async function migrate(
   databaseUrl: string,
   onApplied?: (name: string) => void,
 ): Promise<string[]> {
-  const lock = createClient(databaseUrl, {
-    connectionTimeoutMillis: 5_000,
-    query_timeout: LOCK_WAIT_MS,
-  });
-  // Without a listener a connection that breaks would end the process; the query reports it.
-  lock.on("error", () => undefined);
-  await lock.connect().catch((error: unknown) => {
-    throw connectionFault(error, databaseUrl);
-  });
-  try {
-    const { rows } = await lock.query("show server_version_num");
-    assertVersion(Number(rows[0].server_version_num), databaseUrl);
-    await setMigrationTimeouts(lock, LOCK_WAIT_MS);
-    await lock.query("select pg_advisory_lock($1)", [MIGRATION_LOCK]);
-    await assertRights(lock);
-    const applied = await loadApplied(lock);
+  const config = { lockWaitMs: LOCK_WAIT_MS, query_timeout: LOCK_WAIT_MS };
+  return withMigrationLock(databaseUrl, config, async (client) => {
+    await assertRights(client);
+    const applied = await loadApplied(client);
     if (Object.keys(MIGRATIONS).every((name) => applied.has(name))) return [];
     const migrations = migrationsFor(applied);
     const { applyMigrations } = await import("./migrator.ts");
     const distributed = await isDistributedBy(async (sql, values) => {
-      return (await lock.query(sql, [...values])).rows;
+      return (await client.query(sql, [...values])).rows;
     });
-    return await applyMigrations(databaseUrl, { migrations, distributed, onApplied });
+    return applyMigrations(databaseUrl, { migrations, distributed, onApplied });
+  });
+}
+
+/**
+ * Does work on a connection that has the lock of migrations, which one process has at a time.
+ *
+ * @throws ConnectionFault when the database cannot be reached, is too old, or forbids it; and what the work throws
+ */
+export async function withMigrationLock<T>(
+  databaseUrl: string,
+  { lockWaitMs, ...config }: ClientConfig & { readonly lockWaitMs: number },
+  work: (client: Client) => Promise<T>,
+): Promise<T> {
+  const client = createClient(databaseUrl, { connectionTimeoutMillis: 5_000, ...config });
+  // Without a listener a connection that breaks would end the process; the query reports it.
+  client.on("error", () => undefined);
+  await client.connect().catch((error: unknown) => {
+    throw connectionFault(error, databaseUrl);
+  });
+  try {
+    const { rows } = await client.query("show server_version_num");
+    assertVersion(Number(rows[0].server_version_num), databaseUrl);
+    await setMigrationTimeouts(client, lockWaitMs);
+    await client.query("select pg_advisory_lock($1)", [MIGRATION_LOCK]);
+    return await work(client);
   } catch (error) {
     throw isForbidden(error) ? connectionFault(error, databaseUrl) : error;
   } finally {
-    await lock.end();
+    await client.end();
   }
 }
 

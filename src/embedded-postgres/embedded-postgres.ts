@@ -3,7 +3,7 @@ import pg from "pg";
 import { USER } from "./cluster.ts";
 import { type DataFolder, openDataFolder } from "./data-folder.ts";
 import { findPostmaster, type Postmaster, stopPostmaster } from "./postmaster.ts";
-import { assertProgramsInstalled } from "./programs.ts";
+import { platformPackage } from "./programs.ts";
 import { HOST, startPostgres, type StartOptions } from "./start-postgres.ts";
 import { until } from "./attempt.ts";
 
@@ -39,7 +39,7 @@ export async function acquireEmbeddedPostgres(
   const deadline = Date.now() + ACQUIRE_MS;
   try {
     // Before the folder is made: without the programs, as in the container image, no folder helps.
-    assertProgramsInstalled();
+    platformPackage();
     const folder = openDataFolder(dataDir);
     return await until("PostgreSQL to accept connections", deadline, () => {
       const postmaster = findPostmaster(folder.cluster);

