@@ -9,19 +9,7 @@ import type { EndedCall } from "../features/payments/stripe/stripe-calls.ts";
 import { isSuccess, type SendResult } from "../features/webhooks/send-webhook.ts";
 
 /** What parts of the service call as they work, so that `/metrics` can tell of it. */
-export interface Instruments {
-  readonly observeGroups: ObserveGroups;
-  readonly poolObserver: PoolObserver;
-  readonly countAttempt: (result: SendResult) => void;
-  readonly countMailAttempt: (outcome: MailOutcome) => void;
-  readonly countFailedMail: () => void;
-  readonly observeProviderCall: (call: EndedCall) => void;
-  readonly observeLookUp: (ended: EndedLookUp) => void;
-  readonly countFallback: () => void;
-  readonly countRateLimited: (limitClass: LimitClass) => void;
-  /** Called with how many rows of a kind a purge deleted; undefined when it failed. */
-  readonly countPurge: (kind: Purged, rows: number | undefined) => void;
-}
+export type Instruments = ReturnType<typeof createInstruments>;
 
 export type Purged = (typeof PURGED)[number];
 
@@ -47,82 +35,112 @@ const PURGED = [
   "events",
 ] as const;
 
-export function createInstruments(registry: Registry): Instruments {
-  const registers = [registry];
-  const fallbacks = new Counter({
-    name: "shipments_limiter_fallbacks_total",
-    help: "Calls let through uncounted, because Redis did not answer.",
-    registers,
-  });
-  const attempts = new Counter({
-    name: "shipments_webhook_attempts_total",
-    help: "Attempts at webhooks: delivered (2xx), rejected (another status), unanswered (none).",
-    labelNames: ["outcome"] as const,
-    registers,
-  });
-  const refused = new Counter({
-    name: "shipments_rate_limited_total",
-    help: "Calls refused because the caller's limit of the class was used up.",
-    labelNames: ["class"] as const,
-    registers,
-  });
-  const rows = new Counter({
-    name: "shipments_purged_rows_total",
-    help: "Rows deleted because they had expired, by kind.",
-    labelNames: ["kind"] as const,
-    registers,
-  });
-  const failures = new Counter({
-    name: "shipments_purge_failures_total",
-    help: "Purges that failed, by kind; each is tried again after 10 minutes.",
-    labelNames: ["kind"] as const,
-    registers,
-  });
+export function createInstruments(registry: Registry) {
+  const { counter, histogram } = createMetrics(registry);
+  const fallbacks = counter(
+    "shipments_limiter_fallbacks_total",
+    "Calls let through uncounted, because Redis did not answer.",
+  );
+  const attempts = counter(
+    "shipments_webhook_attempts_total",
+    "Attempts at webhooks: delivered (2xx), rejected (another status), unanswered (none).",
+    "outcome",
+  );
+  const refused = counter(
+    "shipments_rate_limited_total",
+    "Calls refused because the caller's limit of the class was used up.",
+    "class",
+  );
+  const rows = counter(
+    "shipments_purged_rows_total",
+    "Rows deleted because they had expired, by kind.",
+    "kind",
+  );
+  const failures = counter(
+    "shipments_purge_failures_total",
+    "Purges that failed, by kind; each is tried again after 10 minutes.",
+    "kind",
+  );
   // Series that have not counted yet are there from the start, so that a first count is an increase.
   for (const outcome of ["delivered", "rejected", "unanswered"]) attempts.inc({ outcome }, 0);
   for (const limitClass of LIMIT_CLASSES) refused.inc({ class: limitClass }, 0);
-  for (const kind of PURGED) for (const counter of [rows, failures]) counter.inc({ kind }, 0);
+  for (const kind of PURGED) for (const each of [rows, failures]) each.inc({ kind }, 0);
   return {
-    observeGroups: createObserveGroups(registry),
-    poolObserver: createPoolObserver(registry),
-    countAttempt(result) {
+    observeGroups: createObserveGroups(histogram),
+    poolObserver: createPoolObserver(registry, histogram),
+    countAttempt(result: SendResult) {
       const rejected = result.status === undefined ? "unanswered" : "rejected";
       attempts.inc({ outcome: isSuccess(result) ? "delivered" : rejected });
     },
-    ...createMailCounters(registry),
-    observeLookUp: createObserveLookUp(registry),
-    observeProviderCall: createObserveProviderCall(registry),
+    ...createMailCounters(counter),
+    observeProviderCall: createObserveProviderCall(histogram),
+    observeLookUp: createObserveLookUp(histogram),
     countFallback: () => fallbacks.inc(),
-    countRateLimited: (limitClass) => refused.inc({ class: limitClass }),
-    countPurge(kind, count) {
+    countRateLimited: (limitClass: LimitClass) => refused.inc({ class: limitClass }),
+    /** @param count undefined when the purge failed */
+    countPurge(kind: Purged, count: number | undefined) {
       if (count === undefined) failures.inc({ kind });
       else rows.inc({ kind }, count);
     },
   };
 }
 
-function createObserveProviderCall(registry: Registry): Instruments["observeProviderCall"] {
-  const providerCalls = new Histogram({
-    name: "shipments_provider_call_seconds",
-    help: "Calls of payment providers, by outcome: ok, refused, or unanswered in 10 s.",
-    labelNames: ["outcome"] as const,
-    buckets: PROVIDER_BUCKETS,
-    registers: [registry],
-  });
-  for (const outcome of ["ok", "refused", "unanswered"]) providerCalls.zero({ outcome });
-  return ({ outcome, durationMs }) => providerCalls.observe({ outcome }, durationMs / 1_000);
+function createMetrics(registry: Registry) {
+  const registers = [registry];
+  return {
+    counter: <Label extends string = never>(name: string, help: string, ...labelNames: Label[]) =>
+      new Counter({ name, help, labelNames, registers }),
+    histogram: <Label extends string = never>(
+      name: string,
+      help: string,
+      buckets: number[],
+      ...labelNames: Label[]
+    ) => new Histogram({ name, help, buckets, labelNames, registers }),
+  };
 }
 
-function createObserveLookUp(registry: Registry): Instruments["observeLookUp"] {
-  const lookUps = new Histogram({
-    name: "shipments_geocoder_request_seconds",
-    help: "Requests to the geocoder: ok, limited (429), failed (of no use), unanswered in 1 s.",
-    labelNames: ["geocoder", "outcome"] as const,
-    buckets: GEOCODER_BUCKETS,
-    registers: [registry],
-  });
+type CreateCounter = ReturnType<typeof createMetrics>["counter"];
+type CreateHistogram = ReturnType<typeof createMetrics>["histogram"];
+
+function createMailCounters(counter: CreateCounter) {
+  const mailAttempts = counter(
+    "shipments_mail_attempts_total",
+    "Attempts at mails: sent, refused (for good), deferred, unreachable (nothing is taken).",
+    "outcome",
+  );
+  const failedMails = counter(
+    "shipments_mails_failed_total",
+    "Mails given up: refused, or not sent for as long as they were worth it.",
+  );
+  for (const outcome of MAIL_OUTCOMES) mailAttempts.inc({ outcome }, 0);
+  return {
+    countMailAttempt: (outcome: MailOutcome) => mailAttempts.inc({ outcome }),
+    countFailedMail: () => failedMails.inc(),
+  };
+}
+
+function createObserveProviderCall(histogram: CreateHistogram) {
+  const providerCalls = histogram(
+    "shipments_provider_call_seconds",
+    "Calls of payment providers, by outcome: ok, refused, or unanswered in 10 s.",
+    PROVIDER_BUCKETS,
+    "outcome",
+  );
+  for (const outcome of ["ok", "refused", "unanswered"]) providerCalls.zero({ outcome });
+  return ({ outcome, durationMs }: EndedCall) =>
+    providerCalls.observe({ outcome }, durationMs / 1_000);
+}
+
+function createObserveLookUp(histogram: CreateHistogram) {
+  const lookUps = histogram(
+    "shipments_geocoder_request_seconds",
+    "Requests to the geocoder: ok, limited (429), failed (of no use), unanswered in 1 s.",
+    GEOCODER_BUCKETS,
+    "geocoder",
+    "outcome",
+  );
   const zeroed = new Set<string>();
-  return ({ geocoder, outcome, durationMs }) => {
+  return ({ geocoder, outcome, durationMs }: EndedLookUp) => {
     if (!zeroed.has(geocoder)) {
       for (const each of GEOCODER_OUTCOMES) lookUps.zero({ geocoder, outcome: each });
       zeroed.add(geocoder);
@@ -131,29 +149,7 @@ function createObserveLookUp(registry: Registry): Instruments["observeLookUp"] {
   };
 }
 
-function createMailCounters(
-  registry: Registry,
-): Pick<Instruments, "countMailAttempt" | "countFailedMail"> {
-  const registers = [registry];
-  const mailAttempts = new Counter({
-    name: "shipments_mail_attempts_total",
-    help: "Attempts at mails: sent, refused (for good), deferred, unreachable (nothing is taken).",
-    labelNames: ["outcome"] as const,
-    registers,
-  });
-  const failedMails = new Counter({
-    name: "shipments_mails_failed_total",
-    help: "Mails given up: refused, or not sent for as long as they were worth it.",
-    registers,
-  });
-  for (const outcome of MAIL_OUTCOMES) mailAttempts.inc({ outcome }, 0);
-  return {
-    countMailAttempt: (outcome) => mailAttempts.inc({ outcome }),
-    countFailedMail: () => failedMails.inc(),
-  };
-}
-
-function createPoolObserver(registry: Registry): PoolObserver {
+function createPoolObserver(registry: Registry, histogram: CreateHistogram): PoolObserver {
   let [pool, shares]: Parameters<PoolObserver["created"]> = [NO_POOL, NO_SHARES];
   const connections = new Gauge({
     name: "shipments_database_connections",
@@ -167,12 +163,11 @@ function createPoolObserver(registry: Registry): PoolObserver {
     },
   });
   registry.registerMetric(connections);
-  const waits = new Histogram({
-    name: "shipments_database_wait_seconds",
-    help: "Time that work waited for a connection of the pool, new connections included.",
-    buckets: WAIT_BUCKETS,
-    registers: [registry],
-  });
+  const waits = histogram(
+    "shipments_database_wait_seconds",
+    "Time that work waited for a connection of the pool, new connections included.",
+    WAIT_BUCKETS,
+  );
   return {
     created(...made) {
       [pool, shares] = made;
@@ -184,24 +179,21 @@ function createPoolObserver(registry: Registry): PoolObserver {
 const NO_POOL = { totalCount: 0, idleCount: 0, waitingCount: 0 };
 const NO_SHARES = { waiting: () => 0 };
 
-function createObserveGroups(registry: Registry): ObserveGroups {
-  const labelNames = ["group"] as const;
-  const sizes = new Histogram({
-    name: "shipments_group_size",
-    help: "Members that shared a transaction or a statement, by what they are.",
-    labelNames,
-    buckets: SIZE_BUCKETS,
-    registers: [registry],
-  });
-  const waits = new Histogram({
-    name: "shipments_group_wait_seconds",
-    help: "Time that the first member of a group waited before the group was taken.",
-    labelNames,
-    buckets: WAIT_BUCKETS,
-    registers: [registry],
-  });
+function createObserveGroups(histogram: CreateHistogram): ObserveGroups {
+  const sizes = histogram(
+    "shipments_group_size",
+    "Members that shared a transaction or a statement, by what they are.",
+    SIZE_BUCKETS,
+    "group",
+  );
+  const waits = histogram(
+    "shipments_group_wait_seconds",
+    "Time that the first member of a group waited before the group was taken.",
+    WAIT_BUCKETS,
+    "group",
+  );
   return (group) => {
-    for (const histogram of [sizes, waits]) histogram.zero({ group });
+    for (const each of [sizes, waits]) each.zero({ group });
     return (members, waitedMs) => {
       sizes.observe({ group }, members);
       waits.observe({ group }, waitedMs / 1_000);
