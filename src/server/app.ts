@@ -45,7 +45,6 @@ import { ENTITIES } from "./entities.ts";
 import { createDatabaseFigures } from "./database-figures.ts";
 import { createDatabaseClock } from "./database-clock.ts";
 import { createDatabaseContact, type DatabaseContact } from "./database-contact.ts";
-import { forgetCallersAfter } from "./forget-callers.ts";
 import { createInstruments, type Instruments } from "./instruments.ts";
 import { createLifecycle, type Lifecycle } from "./lifecycle.ts";
 import { addMetrics } from "./metrics.ts";
@@ -54,10 +53,15 @@ import { createNotices, createPayments } from "./payments.ts";
 import { createReadiness } from "./readiness.ts";
 import type { Tracing } from "../telemetry/tracing.ts";
 import { createServers } from "./servers.ts";
-import { implementAccountServices } from "./account-service.ts";
-import { implementAdminServices, type AdminDeps } from "./admin-services.ts";
 import { createSignIn } from "./sign-in.ts";
-import { implementServices, type ServiceDeps } from "./services.ts";
+import {
+  forgetCallersAfter,
+  implementAccountServices,
+  implementAdminServices,
+  implementServices,
+  type AdminDeps,
+  type ServiceDeps,
+} from "./services.ts";
 
 /** The service as a whole: both servers on one database. */
 export interface App extends Lifecycle {

@@ -3,18 +3,17 @@ import { fileURLToPath } from "node:url";
 import type { DescService } from "@bufbuild/protobuf";
 import type { ConnectRouter } from "@connectrpc/connect";
 import type { Registry } from "@prometheus-io/client";
-import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
 import { Health } from "../../gen/grpc/health/v1/health_pb.js";
 import { createClientAddress } from "../pipeline/client-address.ts";
 import { onBehalfOf } from "../db/connection-shares.ts";
 import { transientDatabaseMessage } from "../db/database-error.ts";
 import type { MapTiles } from "../domain/map-tiles.ts";
-import type { LimitClass } from "../domain/rate-limit.ts";
-import type { KeyLookups, AnyCall, SessionLookup, Tracer } from "../pipeline/call.ts";
-import type { Limiter } from "../pipeline/bounds/rate-limiter.ts";
-import { createPipeline, type Pipeline } from "../pipeline/stages/pipeline.ts";
-import type { Rpc, StreamRpc } from "../pipeline/rpc.ts";
+import {
+  createPipeline,
+  type Pipeline,
+  type PipelineOptions,
+} from "../pipeline/stages/pipeline.ts";
 import { createRpcHandler } from "../transport/connect/connect-handler.ts";
 import { addHealth } from "../transport/connect/health.ts";
 import { addReflection, REFLECTION_SERVICES } from "../transport/connect/reflection.ts";
@@ -32,9 +31,7 @@ import { createPaymentNotices, type NoticeOptions } from "../transport/http/paym
 import { createSignInPages, type SignIn } from "../transport/http/sign-in.ts";
 import type { HttpHandler } from "../transport/http/responses.ts";
 import type { Readiness } from "./readiness.ts";
-import { ACCOUNT_SERVICES } from "./account-service.ts";
-import { ADMIN_SERVICES } from "./admin-services.ts";
-import { SERVICES } from "./services.ts";
+import { ACCOUNT_SERVICES, ADMIN_SERVICES, SERVICES } from "./services.ts";
 
 /** Where `npm run build` puts the dashboard. */
 const DASHBOARD_FOLDER = fileURLToPath(new URL("../dashboard/built", import.meta.url));
@@ -58,11 +55,11 @@ export interface Servers {
   readonly reservedBytes: Pipeline["reservedBytes"];
 }
 
-interface ServersOptions {
-  readonly rpcs: readonly Rpc[];
-  readonly streams: readonly StreamRpc[];
-  readonly keys: KeyLookups;
-  readonly sessions: SessionLookup;
+/** Of the pipeline's options those that are not made here. */
+interface ServersOptions extends Omit<
+  PipelineOptions,
+  "clientAddress" | "isHttps" | "shutdownSignal" | "endSignal" | "transientMessage" | "onBehalfOf"
+> {
   readonly signIn: SignIn;
   readonly notices: NoticeOptions;
   readonly config: Partial<
@@ -72,13 +69,6 @@ interface ServersOptions {
     >
   >;
   readonly readiness: Readiness;
-  readonly limiter: Limiter;
-  readonly maxWaitMs: number | undefined;
-  readonly countUsage: (call: AnyCall) => void;
-  readonly onRateLimited: (limitClass: LimitClass) => void;
-  readonly tracer?: Tracer | undefined;
-  readonly log: Logger;
-  readonly registry: Registry;
 }
 
 /**

@@ -13,7 +13,7 @@ import { TestService } from "../../gen/shipments/v1/test_service_pb.js";
 import { WebhookService } from "../../gen/shipments/v1/webhook_service_pb.js";
 import { WorkspaceService } from "../../gen/shipments/v1/workspace_service_pb.js";
 import type { ObserveGroups } from "../db/group-queue.ts";
-import type { EntityManager } from "../db/orm.ts";
+import type { EntityManager, DatabaseDeps } from "../db/orm.ts";
 import { ADDRESS_FUNCTIONS, type AddressDeps } from "../features/addresses/address-functions.ts";
 import { CUSTOMER_FUNCTIONS } from "../features/customers/customer-functions.ts";
 import type { EventAnnouncer } from "../features/events/event-announcer.ts";
@@ -48,7 +48,7 @@ import { getWorkspace } from "../features/workspaces/get-workspace.ts";
 import { API_KEY_FUNCTIONS } from "../features/api-keys/api-key-functions.ts";
 import { createTransact } from "../features/idempotency/with-idempotency.ts";
 import { MEMBER_FUNCTIONS } from "../features/people/member-functions.ts";
-import type { Call } from "../pipeline/call.ts";
+import type { Call, OperatorCall } from "../pipeline/call.ts";
 import {
   listRpcs,
   listStreams,
@@ -56,6 +56,26 @@ import {
   type ServiceFunctions,
   type StreamRpc,
 } from "../pipeline/rpc.ts";
+import { AuditService } from "../../gen/shipments/admin/v1/audit_service_pb.js";
+import { OperatorService } from "../../gen/shipments/admin/v1/operator_service_pb.js";
+import { PlatformReportService } from "../../gen/shipments/admin/v1/platform_report_service_pb.js";
+import { TariffService } from "../../gen/shipments/admin/v1/tariff_service_pb.js";
+import { WorkspaceAdminService } from "../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
+import { listAuditEntries } from "../features/audit/list-audit-entries.ts";
+import { getHealth, type HealthDeps } from "../features/reports/get-health.ts";
+import { getPlatformAttention } from "../features/reports/get-platform-attention.ts";
+import {
+  getPlatformOverview,
+  type PlatformOverviewDeps,
+} from "../features/reports/get-platform-overview.ts";
+import { createZonesLoader } from "../features/tariffs/versions/zones-document.ts";
+import { DRAFT_FUNCTIONS } from "../features/tariffs/drafts/draft-functions.ts";
+import { VERSION_FUNCTIONS } from "../features/tariffs/versions/version-functions.ts";
+import type { DraftDeps } from "../features/tariffs/drafts/check-stored-draft.ts";
+import { OPERATOR_FUNCTIONS } from "../features/operators/operator-functions.ts";
+import { WORKSPACE_ADMIN_FUNCTIONS } from "../features/workspace-admin/workspace-admin-functions.ts";
+import { AccountService } from "../../gen/shipments/account/v1/account_service_pb.js";
+import { ACCOUNT_FUNCTIONS } from "../features/people/account-functions.ts";
 
 /** The services that callers with a workspace's key can call. */
 export const SERVICES = [
@@ -134,4 +154,63 @@ export function implementServices(given: ServiceDeps): {
     ],
     streams,
   };
+}
+
+/** The services that callers with an operator's key can call. */
+export const ADMIN_SERVICES = [
+  OperatorService,
+  AuditService,
+  WorkspaceAdminService,
+  TariffService,
+  PlatformReportService,
+];
+
+export type AdminDeps = DraftDeps & PlatformOverviewDeps & HealthDeps;
+
+export function implementAdminServices(given: AdminDeps): readonly Rpc[] {
+  const deps = { ...given, loadZones: createZonesLoader(given.em) };
+  const transact = createTransact(deps);
+  const list = <S extends DescService>(
+    service: S,
+    functions: ServiceFunctions<S, OperatorCall, typeof deps>,
+  ) => listRpcs(service, functions, deps, transact);
+  return [
+    ...list(OperatorService, OPERATOR_FUNCTIONS),
+    ...list(AuditService, { listAuditEntries }),
+    ...list(WorkspaceAdminService, WORKSPACE_ADMIN_FUNCTIONS),
+    ...list(TariffService, { ...DRAFT_FUNCTIONS, ...VERSION_FUNCTIONS }),
+    ...list(PlatformReportService, { getPlatformOverview, getHealth, getPlatformAttention }),
+  ];
+}
+
+export const ACCOUNT_SERVICES = [AccountService];
+
+export function implementAccountServices(deps: DatabaseDeps): readonly Rpc[] {
+  return listRpcs(AccountService, ACCOUNT_FUNCTIONS, deps, createTransact(deps));
+}
+
+/** The services that change who somebody is, or what they may do. */
+const CHANGING_CALLERS: readonly DescService[] = [
+  AccountService,
+  MemberService,
+  OperatorService,
+  WorkspaceAdminService,
+];
+
+/**
+ * Has what was remembered of sessions and of operators' keys forgotten after each call that may have
+ * changed it, so that the change counts at once in this process, as it does within a second in the others.
+ */
+export function forgetCallersAfter(rpcs: readonly Rpc[], forgetAll: () => void): readonly Rpc[] {
+  return rpcs.map((rpc) => {
+    if (rpc.readOnly || !CHANGING_CALLERS.includes(rpc.method.parent)) return rpc;
+    const run: Rpc["run"] = async (request, call) => {
+      try {
+        return await rpc.run(request, call);
+      } finally {
+        forgetAll();
+      }
+    };
+    return { ...rpc, run };
+  });
 }

@@ -2,8 +2,8 @@ import { MethodOptions_IdempotencyLevel as Level } from "@bufbuild/protobuf/wkt"
 import { getOption, hasOption, type DescMethod } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import { http } from "../../gen/google/api/annotations_pb.js";
-import { ACCOUNT_SERVICES } from "../../src/server/account-service.ts";
-import { ADMIN_SERVICES } from "../../src/server/admin-services.ts";
+import { ACCOUNT_SERVICES } from "../../src/server/services.ts";
+import { ADMIN_SERVICES } from "../../src/server/services.ts";
 import { SERVICES } from "../../src/server/services.ts";
 import { readGuides } from "../docs/guide-blocks.ts";
 

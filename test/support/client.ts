@@ -13,7 +13,7 @@ import { success_status } from "../../gen/shipments/v1/options_pb.js";
 import type { RefusalReason } from "../../src/domain/refusal.ts";
 import { REASONS } from "../../src/domain/refusal-reasons.ts";
 import { compileDecodeJson } from "../../src/json/decode-json.ts";
-import type { ADMIN_SERVICES } from "../../src/server/admin-services.ts";
+import type { ADMIN_SERVICES } from "../../src/server/services.ts";
 import type { SERVICES } from "../../src/server/services.ts";
 import { describedMethods, httpCalls } from "./described-services.ts";
 import { inDialect } from "./dialect.ts";

@@ -61,7 +61,7 @@ export interface Pipeline {
 
 export type LargeKind = keyof typeof MEMORY;
 
-interface PipelineOptions {
+export interface PipelineOptions {
   readonly rpcs: readonly Rpc[];
   readonly streams: readonly StreamRpc[];
   readonly keys: KeyLookups;

@@ -21,8 +21,8 @@ import {
 } from "../../../gen/grpc/reflection/v1/reflection_pb.js";
 import { ServerReflection as ServerReflectionV1alpha } from "../../../gen/grpc/reflection/v1alpha/reflection_pb.js";
 import { file_shipments_v1_shipment_service } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import { ACCOUNT_SERVICES } from "../../../src/server/account-service.ts";
-import { ADMIN_SERVICES } from "../../../src/server/admin-services.ts";
+import { ACCOUNT_SERVICES } from "../../../src/server/services.ts";
+import { ADMIN_SERVICES } from "../../../src/server/services.ts";
 import { SERVICES } from "../../../src/server/services.ts";
 import { frame, rawGrpc } from "../../support/raw-grpc.ts";
 import { PROTOCOLS } from "../../support/rpc-client.ts";
