@@ -137,12 +137,6 @@ function setter(field: DescField): SetField {
 
 function compileField(field: DescField, known: Map<DescMessage, Decode>): Decode {
   switch (field.fieldKind) {
-    case "scalar":
-      return compileScalar(field.scalar);
-    case "enum":
-      return compileEnum(field.enum);
-    case "message":
-      return compileMessage(field.message, known);
     case "list":
       return decodeList(compileElement(field, known), placeholderOf(field));
     case "map":
@@ -150,13 +144,12 @@ function compileField(field: DescField, known: Map<DescMessage, Decode>): Decode
         throw new Error(`${field.toString()} has keys that are no strings`);
       }
       return decodeMap(compileElement(field, known));
+    default:
+      return compileElement(field, known);
   }
 }
 
-function compileElement(
-  field: DescField & { fieldKind: "list" | "map" },
-  known: Map<DescMessage, Decode>,
-): Decode {
+function compileElement(field: DescField, known: Map<DescMessage, Decode>): Decode {
   if (field.message !== undefined) return compileMessage(field.message, known);
   if (field.enum !== undefined) return compileEnum(field.enum);
   return compileScalar(field.scalar);

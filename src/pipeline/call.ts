@@ -1,4 +1,4 @@
-import type { Code } from "@connectrpc/connect";
+import { Code } from "@connectrpc/connect";
 import type { KeyScope, MemberRole, OperatorRole } from "../domain/roles.ts";
 import type { RateLimits, RateLimitState } from "../domain/rate-limit.ts";
 import type { Violation } from "../domain/refusal.ts";
@@ -137,6 +137,22 @@ export interface ReceivedCall {
   hasEnded: boolean;
   /** Called at that moment; undefined for nothing. */
   onEnd: (() => void) | undefined;
+}
+
+/** The names of the codes, lower case with underscores, as gRPC's own tables write them. */
+const CODE_NAMES: ReadonlyMap<number, string> = new Map([
+  [0, "ok"],
+  ...Object.entries(Code)
+    .filter((entry): entry is [string, Code] => typeof entry[1] === "number")
+    .map(([name, code]): [number, string] => [
+      code,
+      name.replace(/(?<=[a-z])(?=[A-Z])/g, "_").toLowerCase(),
+    ]),
+]);
+
+/** Lower case with underscores, as `deadline_exceeded`. */
+export function codeName(code: Code | 0): string {
+  return CODE_NAMES.get(code) ?? "unknown";
 }
 
 export interface Simulation {

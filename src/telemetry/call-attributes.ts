@@ -1,7 +1,7 @@
 import type { Attributes } from "@opentelemetry/api";
 import { Code } from "@connectrpc/connect";
 import { cutKeys } from "../domain/secret-key.ts";
-import type { ReceivedCall } from "../pipeline/call.ts";
+import { codeName, type ReceivedCall } from "../pipeline/call.ts";
 
 export interface CallDescription {
   readonly name: string;
@@ -66,7 +66,8 @@ export function describeRpcCall(call: ReceivedCall): CallDescription {
   const isGrpc = call.headers.contentType?.startsWith("application/grpc") ?? false;
   const system = isGrpc ? "grpc" : "connectrpc";
   const code = call.code ?? Code.Canceled;
-  const status = isGrpc ? STATUS_NAMES.get(code) : STATUS_NAMES.get(code)?.toLowerCase();
+  // Connect's are the same in lower case.
+  const status = isGrpc ? statusName(code) : statusName(code).toLowerCase();
   const isFailure = FAILURES.has(code);
   return {
     name: call.method ?? system,
@@ -82,27 +83,10 @@ export function describeRpcCall(call: ReceivedCall): CallDescription {
   };
 }
 
-/** gRPC's names of the codes, such as DEADLINE_EXCEEDED. Connect's are the same in lower case. */
-const STATUS_NAMES: ReadonlyMap<number, string> = new Map([
-  [0, "OK"],
-  // British in gRPC.
-  [Code.Canceled, "CANCELLED"],
-  [Code.Unknown, "UNKNOWN"],
-  [Code.InvalidArgument, "INVALID_ARGUMENT"],
-  [Code.DeadlineExceeded, "DEADLINE_EXCEEDED"],
-  [Code.NotFound, "NOT_FOUND"],
-  [Code.AlreadyExists, "ALREADY_EXISTS"],
-  [Code.PermissionDenied, "PERMISSION_DENIED"],
-  [Code.ResourceExhausted, "RESOURCE_EXHAUSTED"],
-  [Code.FailedPrecondition, "FAILED_PRECONDITION"],
-  [Code.Aborted, "ABORTED"],
-  [Code.OutOfRange, "OUT_OF_RANGE"],
-  [Code.Unimplemented, "UNIMPLEMENTED"],
-  [Code.Internal, "INTERNAL"],
-  [Code.Unavailable, "UNAVAILABLE"],
-  [Code.DataLoss, "DATA_LOSS"],
-  [Code.Unauthenticated, "UNAUTHENTICATED"],
-]);
+/** gRPC's name of a code, such as DEADLINE_EXCEEDED; one is British there. */
+function statusName(code: Code | 0): string {
+  return code === Code.Canceled ? "CANCELLED" : codeName(code).toUpperCase();
+}
 
 /** The codes that the conventions count as errors of a server. */
 const FAILURES: ReadonlySet<number> = new Set([

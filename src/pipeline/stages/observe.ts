@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from "@prometheus-io/client";
 import { Code } from "@connectrpc/connect";
 import type { Logger } from "pino";
-import type { Caller, ReceivedCall } from "../call.ts";
+import { codeName, type Caller, type ReceivedCall } from "../call.ts";
 import type { TickBatcher } from "./tick-batcher.ts";
 import { readTraceparent } from "../call-headers.ts";
 
@@ -16,17 +16,6 @@ export interface Observer {
 const DURATION_BUCKETS = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10,
 ];
-
-/** The names of the codes, lower case with underscores, as gRPC's own tables write them. */
-const CODE_NAMES: ReadonlyMap<number, string> = new Map([
-  [0, "ok"],
-  ...Object.entries(Code)
-    .filter((entry): entry is [string, Code] => typeof entry[1] === "number")
-    .map(([name, code]): [number, string] => [
-      code,
-      name.replace(/(?<=[a-z])(?=[A-Z])/g, "_").toLowerCase(),
-    ]),
-]);
 
 function keyOf(caller: Caller | undefined): string | undefined {
   return caller === undefined || caller.audience === "person" ? undefined : caller.keyId;
@@ -53,10 +42,6 @@ function personOf(caller: Caller | undefined): number | undefined {
 function traceIdOf({ span, headers: { traceparent } }: ReceivedCall): string | undefined {
   if (span !== undefined) return span.traceId;
   return traceparent === undefined ? undefined : readTraceparent(traceparent)?.traceId;
-}
-
-function nameOf(code: Code | 0): string {
-  return CODE_NAMES.get(code) ?? "unknown";
 }
 
 export function createObserver(options: {
@@ -100,7 +85,7 @@ export function createObserver(options: {
         key: keyOf(caller),
         test: isTest || undefined,
         traceId: traceIdOf(call),
-        code: nameOf(code),
+        code: codeName(code),
         status: httpStatus,
         cut: isCut || undefined,
         durationMs: Math.round(durationMs * 1000) / 1000,
@@ -146,7 +131,7 @@ function createCounters(
     registers: [registry],
   });
   return (method, code, seconds) => {
-    const labels = { method, code: nameOf(code) };
+    const labels = { method, code: codeName(code) };
     if (seconds === undefined) return testRequests.inc(labels);
     requests.inc(labels);
     durations.observe(labels, seconds);
