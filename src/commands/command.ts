@@ -70,7 +70,6 @@ export function printResult(json: boolean, result: CommandResult): void {
   process.stdout.write(`${json ? JSON.stringify(result.json) : result.lines.join("\n")}\n`);
 }
 
-/** An option that is a whole number from `least` to `most`. */
 export function wholeNumber(
   flags: string,
   description: string,

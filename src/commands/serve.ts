@@ -69,7 +69,6 @@ async function serve(config: Config, demo: boolean): Promise<void> {
   }
 }
 
-/** Serves on a database until a shutdown is requested. */
 async function serveOn(
   databaseUrl: string,
   config: Config,

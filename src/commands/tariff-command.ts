@@ -15,7 +15,6 @@ import { callRpc, commandLineCall, fieldOption, pick, rpcCommand } from "./rpc-c
 const { method } = TariffService;
 const { field } = method.rollBackTariff.input;
 
-/** How long the name of a draft may be, in characters. */
 const MAX_NAME_LENGTH = 100;
 
 interface PublishOptions {

@@ -20,7 +20,6 @@ export function onBehalfOfAll<T>(work: () => T): T {
   return accounts.exit(work);
 }
 
-/** The shares of a pool. */
 export type ConnectionShares = ReturnType<typeof createConnectionShares>;
 
 interface Share {

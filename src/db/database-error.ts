@@ -134,7 +134,6 @@ export function isForbidden(error: unknown): boolean {
   return sqlStateOf(error) === "42501";
 }
 
-/** Whether a server has no such function, or does not support it. */
 export function isUnsupported(error: unknown): boolean {
   return /^(42883|0A000)$/.test(sqlStateOf(error));
 }

@@ -13,7 +13,6 @@ import { withMigrationLock } from "./migrate.ts";
 /** The shards that data is spread over unless told otherwise: as many nodes can share it at most. */
 export const DEFAULT_SHARDS = 32;
 
-/** The oldest Citus that this is known to work with. */
 const OLDEST_CITUS = 13;
 /** How long a table may be locked by others, in milliseconds. */
 const LOCK_WAIT_MS = 30_000;

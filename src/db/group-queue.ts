@@ -38,7 +38,6 @@ export function rejectLate(
 /** Called for each group that is taken: its size, and how long its first member waited. */
 export type ObserveGroup = (members: number, waitedMs: number) => void;
 
-/** Gives what is called for the groups of a name, such as "bookings". */
 export type ObserveGroups = (name: string) => ObserveGroup;
 
 export interface QueueOptions<Member, Result> {

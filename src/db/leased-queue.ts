@@ -3,7 +3,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 /** How long is waited for a workspace that has its share before others are looked for again, in milliseconds. */
 const REST_MS = 500;
 
-/** A piece of work of a workspace. */
 export interface WorkItem {
   readonly workspace: number;
   /** Tells it from others of the workspace; none where that has one at most. */
@@ -21,7 +20,6 @@ export interface LeasedQueue<Item extends WorkItem> {
   work(item: Item): Promise<unknown>;
 }
 
-/** The workers of one process on a queue. */
 export interface Workers {
   /** Once there is room, begins what is due; gives whether more may be due. What it has begun it does not wait for. */
   begin(): Promise<boolean>;

@@ -14,11 +14,8 @@ import { DEMO, inviteDemoAdmin, OWNER_EMAIL } from "./demo-sign-in.ts";
 
 /** The keys of those who were made, which cannot be read again. */
 export interface FirstKeys {
-  /** Of the demo workspace. */
   readonly apiKey: string;
-  /** Of its test twin. */
   readonly testApiKey: string;
-  /** Of the owner of the platform. */
   readonly operatorKey: string;
 }
 

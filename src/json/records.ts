@@ -7,7 +7,6 @@ import { enumNames } from "./decode-scalar.ts";
 /** A date, milliseconds since the epoch, or RFC 3339 in UTC as `toISOString` writes it. */
 type Time = Date | number | string;
 
-/** What a field of a message is in a record. */
 type Recorded<Value> = Value extends Timestamp
   ? Time
   : Value extends Message
@@ -77,7 +76,6 @@ export function compileEnumName<Name extends string>(schema: DescEnum) {
   return (sent: number | undefined) => names.get(sent);
 }
 
-/** Gives the number of an enum's value by its name. */
 export function compileEnumNumber<Shape extends number>(schema: GenEnum<Shape>) {
   const numbers = new Map([...enumNames(schema)].map(([number, name]) => [name, number]));
   return (name: string) => {

@@ -46,11 +46,9 @@ export interface Member extends SignedInPerson {
 
 export interface OperatorCaller {
   readonly audience: "operator";
-  /** What its calls are counted by. */
   readonly account: string;
   /** How it came in; `service` is the service itself, which fills an empty database. */
   readonly actor: "operator" | "command_line" | "service";
-  /** Undefined unless it is an operator. */
   readonly operatorId: number | undefined;
   /** The id of the key that the call carries; undefined without one. */
   readonly keyId: string | undefined;
@@ -254,7 +252,6 @@ export function admitCall<C extends Caller>(
   return admitted;
 }
 
-/** Traces calls; there is none while tracing is off. */
 export interface Tracer {
   /** Begins the span of a call, in the trace that its caller names, if it names one. */
   begin(call: ReceivedCall): CallSpan;

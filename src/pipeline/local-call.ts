@@ -28,7 +28,6 @@ export function localCall(
   });
 }
 
-/** A call of the service itself in a workspace. */
 export function localWorkspaceCall(workspaceId: number, test = false): Call {
   const received = receiveCall(readCallHeaders([]), {});
   return admitCall(received, "", {

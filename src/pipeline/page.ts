@@ -38,7 +38,6 @@ interface PageRequest {
 
 /** A page to be read from a list: the rows after a position, in the order of the list. */
 export interface Page<Position> {
-  /** Undefined for the first page. */
   readonly after: Position | undefined;
   /** How many rows to read: one more than the page holds, which tells whether there is a next. */
   readonly limit: number;

@@ -189,7 +189,6 @@ function watchDatabase(
   return { contact, databaseClock, databaseFigures, degradedBecause };
 }
 
-/** What sends webhooks. */
 function createDelivering(
   { resolve, webhookTimeoutMs: timeoutMs, random = Math.random, tracing }: AppOverrides,
   deps: Pick<Stores, "createGroup"> &

@@ -68,7 +68,6 @@ export interface BackgroundDeps {
   readonly paymentJobs: PaymentJobDeps;
   readonly simulations: SimulationDeps;
   readonly deliver: Omit<DeliverDeps, "em" | "events" | "secretSeal">;
-  /** Undefined when no mails are sent. */
   readonly mails: CreateMailWorkers | undefined;
   /** How long events are kept, in days; undefined for ever. */
   readonly eventRetentionDays?: number | undefined;

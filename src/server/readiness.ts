@@ -26,7 +26,6 @@ export function createReadiness(
      * answers is late. Undefined when it is well.
      */
     unreadyBecause: () => closedBecause() ?? tariffMissing() ?? degradedBecause(),
-    /** The public ports are open. */
     open(): void {
       phase = "open";
     },

@@ -47,7 +47,6 @@ export function repeatJob(
   });
 }
 
-/** How often to purge, in milliseconds. */
 const PURGE_MS = 10 * 60 * 1_000;
 
 /**

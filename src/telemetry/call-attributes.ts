@@ -10,7 +10,6 @@ export interface CallDescription {
   readonly isFailure: boolean;
 }
 
-/** A call that is a plain HTTP request. */
 export interface HttpRequest {
   readonly method: string;
   /** Without the query. */
@@ -119,7 +118,6 @@ function serverAttributes(host = ""): Attributes {
   return attributes;
 }
 
-/** A path segment that may be an email. */
 const EMAIL = /[^/]*(?:@|%40)[^/]*/gi;
 
 /** A path without what a caller may have put where a name of a resource belongs. */

@@ -62,7 +62,6 @@ function isRefusal(error: unknown): boolean {
   return error instanceof Refusal || (error instanceof Error && error.cause instanceof Refusal);
 }
 
-/** A SQLSTATE. */
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
 /** Says what went wrong, without its message, in which there may be values. */

@@ -2,7 +2,6 @@ import { PERSON_KEY } from "../../dashboard/api/person-key.ts";
 
 /** What stands in examples for the reader's key of test mode. */
 const PLACEHOLDER = "shp_test_...";
-/** How long a key's name may be. */
 const MAX_NAME = 100;
 
 interface Account {

@@ -1,4 +1,3 @@
-/** A component of React. */
 type Component = (properties: never) => unknown;
 
 /** Makes an element as React does. */

@@ -136,7 +136,6 @@ function addPicture(repository: string, file: string, add: AddAsset): Picture {
   return { src: add(basename(file), content), ...size };
 }
 
-/** The size that an SVG's first element gives. */
 function svgSize(content: Buffer): Pick<Picture, "width" | "height"> {
   const [, width, height] = /^<svg [^>]*?width="(\d+)" height="(\d+)"/.exec(content.toString())!;
   return { width: Number(width), height: Number(height) };

@@ -1,12 +1,10 @@
 import { basename, posix } from "node:path";
 
-/** The folder of the guides in the repository. */
 export const GUIDES = "src/docs";
 /** The file that is the first page. */
 export const START = "README.md";
 export const CHANGELOG = "CHANGELOG.md";
 
-/** Where the pages begin. */
 export const ROOT = "/docs";
 export const API_PAGE = `${ROOT}/api`;
 

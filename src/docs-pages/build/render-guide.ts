@@ -6,7 +6,6 @@ import { createSlugs, pathOf, resolveLink } from "./places.ts";
 export interface Heading {
   /** 2 or more. */
   readonly level: number;
-  /** The anchor. */
   readonly id: string;
   readonly text: string;
 }

@@ -68,7 +68,6 @@ function setBoxAroundChildren(boxes: Float32Array, node: number): void {
 interface Search {
   readonly boundaries: Boundaries;
   readonly target: Target;
-  /** The least arc found so far. */
   arc: number;
   /** Only what may be nearer than this is looked at. */
   goal: number;

@@ -83,7 +83,6 @@ function createVertexTable(max: number) {
   }
 
   return {
-    /** In degrees, by vertex. */
     lng: lngs,
     lat: lats,
     count: () => count,

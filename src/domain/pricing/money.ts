@@ -48,7 +48,6 @@ export function parseDecimal(text: string): Decimal | undefined {
   return match ? { whole: match[1] as string, fraction: match[2] ?? "" } : undefined;
 }
 
-/** Whether a decimal is written with at most so many decimals. */
 export function fitsDecimals(decimal: Decimal, decimals: number): boolean {
   return decimal.fraction.length <= decimals;
 }
@@ -117,7 +116,6 @@ export function multiplyHalfUp(quantity: number, factor: number, decimals: numbe
   return product;
 }
 
-/** 10^decimals, each of them exact. */
 const DIVISORS: readonly number[] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000];
 
 /**

@@ -75,7 +75,6 @@ export interface UncoveredQuote {
 
 export type Quote = CoveredQuote | UncoveredQuote;
 
-/** Indexes a tariff's zones and keeps its fees. */
 export function createPricing({ zones, ...fees }: Tariff): Pricing {
   return pricingOf({ fees, coverage: createCoverage(zones), zones: packIdentities(zones) });
 }

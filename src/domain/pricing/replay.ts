@@ -28,7 +28,6 @@ export interface Replay {
   readonly newlyRefused: number;
   readonly currencyInForce: string;
   readonly currencyOfDraft: string;
-  /** Undefined when the currencies differ. */
   readonly comparison: PriceComparison | undefined;
 }
 
@@ -56,7 +55,6 @@ export interface PriceChange {
   readonly ofDraftMinor: number;
 }
 
-/** A shipment that the draft alone refuses. */
 export interface RefusedShipment {
   readonly workspace: number;
   readonly reference: string;

@@ -18,7 +18,6 @@ export interface QuotedWindow {
 export interface HeldQuote {
   readonly workspace: number;
   readonly route: Route;
-  /** Undefined where none was asked for. */
   readonly pickupWindow?: QuotedWindow | undefined;
   readonly dropoffWindow?: QuotedWindow | undefined;
   /** The version whose price holds. */

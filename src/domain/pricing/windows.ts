@@ -15,7 +15,6 @@ import {
   type Route,
 } from "./pricing.ts";
 
-/** The windows that are asked for with a route. */
 export interface WindowsOfRoute {
   readonly windows: Ends<Span>;
   /** What is booked at the ends that stay as they are, which are not decided again. */

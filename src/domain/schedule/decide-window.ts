@@ -13,7 +13,6 @@ export interface WindowFault {
   readonly text: string;
 }
 
-/** Whether a window can be booked, and what it costs. */
 export interface WindowDecision {
   /** All that is wrong; none when it can be booked. */
   readonly faults: readonly WindowFault[];

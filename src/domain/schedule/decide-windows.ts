@@ -17,14 +17,12 @@ export interface BookedWindow extends Span {
 }
 
 export interface AskedWindows {
-  /** The schedules of the zones at the ends. */
   readonly calendars: Ends<Calendar>;
   readonly windows: Ends<Span>;
   /** The ends whose windows are booked already, and are not decided again. */
   readonly booked?: Ends<BookedWindow>;
 }
 
-/** Whether the windows of a route can be booked. */
 export interface WindowsDecision {
   /** All that is wrong with them; none when they can be booked, and then there are the windows. */
   readonly violations: readonly Violation[];

@@ -10,7 +10,6 @@ import {
 import { cutOffOf, decideWindow, type WindowDecision } from "./decide-window.ts";
 import { MIN_WINDOW_MINUTES } from "./schedule.ts";
 
-/** A slot, and whether it can be booked. */
 export interface DecidedSlot {
   readonly slot: Slot;
   readonly decision: WindowDecision;

@@ -1,7 +1,6 @@
 import { NO_PAYMENT_DETAILS, type PaymentDetails } from "./payment-details.ts";
 import type { ShipmentState } from "./shipment-state.ts";
 
-/** What can happen in a workspace. */
 export const EVENT_TYPES = [
   "shipment.created",
   "shipment.updated",

@@ -15,7 +15,6 @@ export function createReference(): string {
   return PREFIX + characters.join("");
 }
 
-/** Whether a value is of the form of a reference. */
 export function isReference(value: unknown): value is string {
   return typeof value === "string" && /^SHP-[0-9A-HJKMNP-TV-Z]{12}$/.test(value);
 }

@@ -9,7 +9,6 @@ export const SHIPMENT_STATUSES = [
 
 export type ShipmentStatus = (typeof SHIPMENT_STATUSES)[number];
 
-/** What has become of a shipment's payment. */
 export const PAYMENT_STATUSES = [
   "awaiting_payment",
   "paid",
@@ -119,7 +118,6 @@ export const PAYMENTS_OF: Readonly<Record<ShipmentStatus, readonly PaymentStatus
   cancelled: ["voided", "refund_pending", "refunded"],
 };
 
-/** Every state that a shipment can be in. */
 export const STATES: readonly ShipmentState[] = SHIPMENT_STATUSES.flatMap((status) =>
   PAYMENTS_OF[status].map((paymentStatus) => ({ status, paymentStatus })),
 );

@@ -17,7 +17,6 @@ const WAITS_MS = [
 ];
 /** By which share a wait may be longer, so that what failed together is not retried together. */
 const JITTER = 0.1;
-/** The longest wait that a receiver may ask for. */
 const MAX_ASKED_WAIT_MS = 24 * HOUR_MS;
 /** How long a webhook may fail before it is disabled. */
 const MAX_FAILING_MS = 5 * 24 * HOUR_MS;

@@ -66,7 +66,6 @@ export const STREAMS = { ofProcess: 500, ofAccount: 100, ofHolder: 20 } as const
  */
 export const MEMORY = { requests: 130 * MIB, answers: 128 * MIB } as const;
 
-/** Connections to the database, of which `db/orm.ts` knows. */
 export const DATABASE_CONNECTIONS = { ofProcess: 20, ofAccount: 10, maxWaitMs: 2_000 } as const;
 
 export interface Limit {

@@ -21,7 +21,6 @@ export interface LookUps {
       readonly find: () => Promise<T | undefined>;
     },
   ): Promise<T | undefined>;
-  /** Has a credential count as one that was good. */
   trust(credential: string): void;
 }
 

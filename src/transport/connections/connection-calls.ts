@@ -3,7 +3,6 @@ import type { PendingResponse } from "./unread-responses.ts";
 
 /** What all connections of a server have together. */
 export interface ServerTotals {
-  /** Calls that wait to be served. */
   waiting: number;
   heldBytes: number;
 }

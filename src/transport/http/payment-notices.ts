@@ -18,7 +18,6 @@ export interface HttpNotice {
   readonly signature: string;
 }
 
-/** Who sends notices, and what keeps them. */
 export interface NoticeOptions {
   /** For each provider that the path may name, the header that signs its notices. */
   readonly signatureHeaders: Readonly<Record<string, string>>;

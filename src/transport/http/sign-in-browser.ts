@@ -7,7 +7,6 @@ const SESSION_SECONDS = 7 * 24 * 60 * 60;
 
 export interface Browser {
   readonly userAgent: string;
-  /** The session that it has; undefined for none. */
   readonly session: string | undefined;
   readonly requestId: string;
 }

@@ -21,7 +21,6 @@ export type MailSignIn = (email: string) => Promise<void>;
 export interface SignIn {
   /** Uses up the token of a sign-in link, and ends the browser's session; undefined when no link has this token. */
   byLink(token: string, browser: Browser): Promise<string | undefined>;
-  /** Ends a session; undefined when there is none with this token. */
   signOut(session: string): Promise<true | undefined>;
   readonly oidc: OidcSignIn | undefined;
   /** By a link that is sent; undefined when no mails are. */
