@@ -1,28 +1,7 @@
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { expect, test } from "vitest";
 
 const README = readFileSync("README.md", "utf8");
-
-/** The anchors of a page's headings, as GitHub makes them. */
-function anchorsOf(path: string): string[] {
-  return [...readFileSync(path, "utf8").matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
-    heading!
-      .toLowerCase()
-      .replace(/[^\w\- ]/g, "")
-      .replaceAll(" ", "-"),
-  );
-}
-
-test("the links of the README lead to files and headings that there are", () => {
-  const links = [...README.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link]) => link!);
-  const broken = links.filter((link) => {
-    if (/^https?:/.test(link)) return false;
-    const [path = "", anchor] = link.split("#");
-    const file = path === "" ? "README.md" : path;
-    return !existsSync(file) || (anchor !== undefined && !anchorsOf(file).includes(anchor));
-  });
-  expect(broken).toEqual([]);
-});
 
 test("the README begins with what the service is and is not, and one picture", () => {
   const [beginning = ""] = README.split("\n## ");
