@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import { TariffSchedulesSchema } from "../../../../gen/shipments/admin/v1/tariff_pb.js";
 import {
   GetTariffDraftZonesResponseSchema,
   type TariffService,
@@ -9,7 +10,7 @@ import type { OperatorCall } from "../../../pipeline/call.ts";
 import { aroundTransaction, type ServiceFunctions } from "../../../pipeline/rpc.ts";
 import { changesBetween, recordChange } from "../../audit/record-change.ts";
 import { loadVersionInForce } from "../versions/load-version.ts";
-import { schedulesMessage, withSchedules } from "../versions/schedules-message.ts";
+import { readDocument, withSchedules } from "../versions/document-message.ts";
 import { zonesResponse, type LoadZones } from "../versions/zones-document.ts";
 import { checkStoredDraft, type DraftDeps } from "./check-stored-draft.ts";
 import { createTariffDraft } from "./create-tariff-draft.ts";
@@ -75,7 +76,7 @@ export const DRAFT_FUNCTIONS: Pick<
 
   async getTariffDraftSchedules(request, _call, { em }) {
     const draft = await findDraft(em.fork(), request.draft);
-    return { data: schedulesMessage(draft.fees), etag: draftEtag(draft) };
+    return { data: readDocument(TariffSchedulesSchema, draft.fees), etag: draftEtag(draft) };
   },
 
   async checkTariff(request, _call, deps) {

@@ -2,17 +2,17 @@ import type { EntityManager } from "../../../db/orm.ts";
 import { runStatement } from "../../../db/statement.ts";
 import { readRecordId } from "../../../db/columns.ts";
 import { refuse, type Refusal } from "../../../domain/refusal.ts";
+import { compileToMessage } from "../../../json/records.ts";
 import type { OperatorCall } from "../../../pipeline/call.ts";
 import { TariffDraft } from "./tariff-draft.entity.ts";
-import { create } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
   TariffDraftSchema,
+  TariffFeesSchema,
   type TariffDraft as TariffDraftMessage,
 } from "../../../../gen/shipments/admin/v1/tariff_pb.js";
 import type { NewTariffFees } from "../../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { changesBetween, recordChange, type RecordedChange } from "../../audit/record-change.ts";
-import { feesMessage } from "../versions/load-version.ts";
+import { readDocument } from "../versions/document-message.ts";
 
 /** @throws Refusal TARIFF_DRAFT_NOT_FOUND */
 export async function findDraft(
@@ -62,17 +62,13 @@ export function staleEtagError(): Refusal {
   );
 }
 
+const toMessage = compileToMessage(TariffDraftSchema);
+
 export function draftMessage(draft: TariffDraft): TariffDraftMessage {
-  return create(TariffDraftSchema, {
-    id: BigInt(draft.id),
-    name: draft.name,
-    author: draft.author,
-    fees: feesMessage(draft.fees),
-    zonesBytes: BigInt(draft.zonesBytes),
-    fromVersion: draft.fromVersion ?? undefined,
+  return toMessage({
+    ...draft,
+    fees: readDocument(TariffFeesSchema, draft.fees),
     etag: draftEtag(draft),
-    createdAt: timestampFromDate(draft.createdAt),
-    updatedAt: timestampFromDate(draft.updatedAt),
   });
 }
 

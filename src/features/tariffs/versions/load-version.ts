@@ -1,15 +1,13 @@
-import { create, type MessageInitShape } from "@bufbuild/protobuf";
-import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import {
+  TariffFeesSchema,
   TariffVersionSchema,
-  TariffVersionState,
-  type TariffFeesSchema,
   type TariffVersion as TariffVersionMessage,
 } from "../../../../gen/shipments/admin/v1/tariff_pb.js";
 import type { EntityManager } from "../../../db/orm.ts";
 import { runStatement } from "../../../db/statement.ts";
-import { isObject } from "../../../domain/faults.ts";
 import { refuse, type Refusal } from "../../../domain/refusal.ts";
+import { compileToMessage } from "../../../json/records.ts";
+import { readDocument } from "./document-message.ts";
 
 /**
  * SQL for the number of the version in force by the database's clock, or null: the highest of those
@@ -113,51 +111,14 @@ export function noTariffInForceError(): Refusal {
   return refuse("TARIFF_VERSION_NOT_FOUND", "No tariff is in force yet.");
 }
 
-const STATE = {
-  scheduled: TariffVersionState.SCHEDULED,
-  in_force: TariffVersionState.IN_FORCE,
-  replaced: TariffVersionState.REPLACED,
-  called_off: TariffVersionState.CALLED_OFF,
-} as const;
+const toMessage = compileToMessage(TariffVersionSchema);
 
 export function versionMessage(row: VersionRow): TariffVersionMessage {
-  const { calledOffAtMs } = row;
-  return create(TariffVersionSchema, {
-    version: row.version,
-    state: STATE[row.state],
-    fees: feesMessage(row.fees),
-    zones: row.zones,
-    note: row.note ?? undefined,
-    author: row.author ?? undefined,
-    replaces: row.replaces ?? undefined,
-    repeats: row.repeats ?? undefined,
-    publishedAt: timestampFromMs(row.publishedAtMs),
-    effectiveAt: timestampFromMs(row.effectiveAtMs),
-    calledOffAt: calledOffAtMs === null ? undefined : timestampFromMs(calledOffAtMs),
-    honoursQuotes: row.honoursQuotes,
+  return toMessage({
+    ...row,
+    fees: readDocument(TariffFeesSchema, row.fees),
+    publishedAt: row.publishedAtMs,
+    effectiveAt: row.effectiveAtMs,
+    calledOffAt: row.calledOffAtMs,
   });
-}
-
-/** The fees of a document, as far as they are of the right type: those of a draft need not be. */
-export function feesMessage(document: object): MessageInitShape<typeof TariffFeesSchema> {
-  const { currency, base_fee, rate_per_km, tiers } = document as Readonly<Record<string, unknown>>;
-  return {
-    currency: textOf(currency),
-    baseFee: textOf(base_fee),
-    ratePerKm: textOf(rate_per_km),
-    tiers: (Array.isArray(tiers) ? tiers : []).filter(isObject).map((tier) => ({
-      minKg: numberOf(tier.min_kg),
-      maxKg: numberOf(tier.max_kg),
-      flatFee: textOf(tier.flat_fee),
-      ratePerKg: textOf(tier.rate_per_kg),
-    })),
-  };
-}
-
-function textOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
-}
-
-function numberOf(value: unknown): number {
-  return typeof value === "number" ? value : 0;
 }

@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import { TariffSchedulesSchema } from "../../../../gen/shipments/admin/v1/tariff_pb.js";
 import {
   GetTariffVersionZonesResponseSchema,
   type TariffService,
@@ -26,7 +27,7 @@ import {
   versionNotFoundError,
   type VersionRow,
 } from "./load-version.ts";
-import { schedulesMessage } from "./schedules-message.ts";
+import { readDocument } from "./document-message.ts";
 import { PIECE_BYTES, zonesResponse, type LoadZones } from "./zones-document.ts";
 
 export const VERSION_FUNCTIONS: Pick<
@@ -77,7 +78,7 @@ export const VERSION_FUNCTIONS: Pick<
     const sql = "select fees from tariff_version where version = $1";
     const [row] = await runStatement<{ fees: object }>(em.fork(), sql, [version]);
     if (row === undefined) throw versionNotFoundError(version);
-    return { data: schedulesMessage(row.fees) };
+    return { data: readDocument(TariffSchedulesSchema, row.fees) };
   },
 
   async compareTariffVersions({ fromVersion, toVersion }, _call, { tasks }) {
