@@ -92,12 +92,3 @@ export function readRecordId(value: bigint | undefined): number | undefined {
   const id = Number(value);
   return Number.isSafeInteger(id) && id > 0 ? id : undefined;
 }
-
-/** Inverts a table of what callers see for what is stored. */
-export function inverseOf<Stored extends string, Sent extends number>(
-  sentOf: Readonly<Record<Stored, Sent>>,
-): (sent: Sent | undefined) => Stored | undefined {
-  const entries = Object.entries(sentOf) as [Stored, Sent][];
-  const storedOf = new Map(entries.map(([stored, sent]) => [sent, stored]));
-  return (sent) => (sent === undefined ? undefined : storedOf.get(sent));
-}

@@ -1,13 +1,14 @@
 import {
   type ApiKey as ApiKeyMessage,
-  ApiKeyScope,
+  type ApiKeyScope,
   ApiKeySchema,
+  ApiKeyScopeSchema,
 } from "../../../gen/shipments/v1/api_key_pb.js";
-import { inverseOf } from "../../db/columns.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { MAX_API_KEYS, MAX_WORKING_API_KEYS } from "../../domain/limits.ts";
 import { refuse } from "../../domain/refusal.ts";
 import type { KeyScope } from "../../domain/roles.ts";
+import { compileEnumName, compileToMessage } from "../../json/records.ts";
 import type { Call, OperatorCall } from "../../pipeline/call.ts";
 import { changesBetween, recordChange } from "../audit/record-change.ts";
 import {
@@ -22,8 +23,6 @@ import {
 } from "../credentials/secret-keys.ts";
 import { lockWorkspace, Workspace } from "../workspaces/workspace.entity.ts";
 import { ApiKey } from "./api-key.entity.ts";
-import { create } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 
 // What a workspace and the platform's operators do with its keys alike, in the transaction of their
 // call, with the row of the workspace locked.
@@ -215,13 +214,8 @@ function assertCapacity(others: readonly { readonly endsAt?: Date | null }[]): v
   throw refuse("API_KEY_LIMIT", text, { subject: "api_key" });
 }
 
-const SCOPE: Readonly<Record<KeyScope, ApiKeyScope>> = {
-  read_only: ApiKeyScope.READ_ONLY,
-  full: ApiKeyScope.FULL,
-};
-
-/** The stored name of a scope that a caller sends; undefined when it sends none. */
-export const scopeOf = inverseOf(SCOPE);
+const scopeOf = compileEnumName<KeyScope>(ApiKeyScopeSchema);
+const toMessage = compileToMessage(ApiKeySchema);
 
 /**
  * A key as callers see it, without its secret.
@@ -229,15 +223,5 @@ export const scopeOf = inverseOf(SCOPE);
  * @param currentId the id of the key that the call came with, if it is a workspace's call
  */
 export function apiKeyMessage(key: ApiKey, currentId?: string): ApiKeyMessage {
-  const { id, name, scope, last4, createdAt, lastUsedAt, endsAt } = key;
-  return create(ApiKeySchema, {
-    id,
-    name: name ?? undefined,
-    last4,
-    createdAt: timestampFromDate(createdAt),
-    lastUsedAt: lastUsedAt ? timestampFromDate(lastUsedAt) : undefined,
-    endsAt: endsAt ? timestampFromDate(endsAt) : undefined,
-    current: id === currentId,
-    scope: SCOPE[scope as KeyScope],
-  });
+  return toMessage({ ...key, current: key.id === currentId });
 }

@@ -3,18 +3,17 @@ import {
   ListAuditEntriesResponseSchema,
   type ListAuditEntriesRequestValid,
   type ListAuditEntriesResponse,
-  AuditActorKind,
   AuditEntrySchema,
   type AuditEntry as AuditEntryMessage,
 } from "../../../gen/shipments/admin/v1/audit_service_pb.js";
 import type { DatabaseDeps, EntityManager } from "../../db/orm.ts";
 import { isInstant, toCreationRange } from "../../domain/instant.ts";
+import { compileToMessage } from "../../json/records.ts";
 import { endPage, readPage, type Page } from "../../pipeline/page.ts";
 import { readRecordId } from "../../db/columns.ts";
 import { Refusal, type Violation } from "../../domain/refusal.ts";
 import { AUDIT_ACTIONS, SUBJECT_KINDS } from "./record-change.ts";
-import { AuditEntry, type AuditActorName } from "./audit-entry.entity.ts";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { AuditEntry } from "./audit-entry.entity.ts";
 
 /**
  * Newest first, or those after an entry, oldest first. A page begins after the sort key of the last entry of the page
@@ -120,35 +119,13 @@ function entriesQuery(
   return query.orderBy({ createdAt: order, id: order }).limit(limit);
 }
 
-const ACTOR: Readonly<Record<AuditActorName, AuditActorKind>> = {
-  operator: AuditActorKind.OPERATOR,
-  command_line: AuditActorKind.COMMAND_LINE,
-  api_key: AuditActorKind.API_KEY,
-  service: AuditActorKind.SERVICE,
-  person: AuditActorKind.PERSON,
-};
+const toMessage = compileToMessage(AuditEntrySchema);
 
 export function auditEntryMessage(entry: AuditEntry): AuditEntryMessage {
-  return create(AuditEntrySchema, {
-    id: BigInt(entry.id),
-    createdAt: timestampFromDate(entry.createdAt),
-    actor: {
-      kind: ACTOR[entry.actor as AuditActorName],
-      name: entry.actorName,
-      operator: messageId(entry.operatorId),
-    },
-    action: entry.action,
-    subject: entry.subject,
-    workspace: messageId(entry.workspaceId),
-    changes: entry.changes.map(({ field, before, after }) => ({
-      field,
-      before: before ?? undefined,
-      after: after ?? undefined,
-    })),
-    requestId: entry.requestId ?? undefined,
+  const { actor, actorName, operatorId } = entry;
+  return toMessage({
+    ...entry,
+    actor: { kind: actor, name: actorName, operator: operatorId },
+    workspace: entry.workspaceId,
   });
-}
-
-function messageId(id: number | null | undefined): bigint | undefined {
-  return id === null || id === undefined ? undefined : BigInt(id);
 }

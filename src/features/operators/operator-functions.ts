@@ -69,7 +69,7 @@ export const OPERATOR_FUNCTIONS: ServiceFunctions<
 
   async createOperator(request, call, { em }) {
     const { name, email } = request;
-    const [kind, role] = [kindOf(request.kind), roleOf(request.role)!];
+    const [kind, role] = [kindOf(request.kind)!, roleOf(request.role)!];
     if (kind === "person" && email === undefined) throw emailMissingError();
     await lockOperators(em);
     if (email !== undefined) await assertEmailFree(em, email);

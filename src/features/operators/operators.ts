@@ -1,21 +1,20 @@
-import { create } from "@bufbuild/protobuf";
 import { raw } from "@mikro-orm/postgresql";
 import type { EntityManager } from "../../db/orm.ts";
-import { inverseOf, readRecordId } from "../../db/columns.ts";
+import { readRecordId } from "../../db/columns.ts";
 import { runStatement } from "../../db/statement.ts";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
 import type { OperatorCall, OperatorCaller } from "../../pipeline/call.ts";
 import type { Change } from "../audit/audit-entry.entity.ts";
 import { recordChange } from "../audit/record-change.ts";
 import { Operator, type OperatorKindName } from "./operator.entity.ts";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
-  OperatorKind,
-  OperatorRole as OperatorRoleMessage,
+  OperatorKindSchema,
+  OperatorRoleSchema,
   OperatorSchema,
   type Operator as OperatorMessage,
 } from "../../../gen/shipments/admin/v1/operator_pb.js";
 import type { OperatorRole } from "../../domain/roles.ts";
+import { compileEnumName, compileToMessage } from "../../json/records.ts";
 import type { OperatorKey } from "./operator-key.entity.ts";
 import { loadWorkingKeys } from "./operator-keys.ts";
 
@@ -109,22 +108,10 @@ export function emailMissingError(): Refusal {
   return refuse("FIELD_INVALID", "email is required for a person.", { subject: "email" });
 }
 
-const KIND: Readonly<Record<OperatorKindName, OperatorKind>> = {
-  person: OperatorKind.PERSON,
-  machine: OperatorKind.MACHINE,
-};
+export const kindOf = compileEnumName<OperatorKindName>(OperatorKindSchema);
+export const roleOf = compileEnumName<OperatorRole>(OperatorRoleSchema);
 
-const ROLE: Readonly<Record<OperatorRole, OperatorRoleMessage>> = {
-  viewer: OperatorRoleMessage.VIEWER,
-  operator: OperatorRoleMessage.OPERATOR,
-  owner: OperatorRoleMessage.OWNER,
-};
-
-export function kindOf(kind: OperatorKind): OperatorKindName {
-  return kind === OperatorKind.PERSON ? "person" : "machine";
-}
-
-export const roleOf = inverseOf(ROLE);
+const toMessage = compileToMessage(OperatorSchema);
 
 export async function loadOperatorMessage(em: EntityManager, id: number): Promise<OperatorMessage> {
   const operator = await em.findOneOrFail(Operator, id, { refresh: true });
@@ -132,25 +119,6 @@ export async function loadOperatorMessage(em: EntityManager, id: number): Promis
 }
 
 /** An operator as callers see it, with the keys that work, oldest first. */
-export function operatorMessage(
-  { id, name, email, kind, role, createdAt, revokedAt }: Operator,
-  keys: readonly OperatorKey[],
-): OperatorMessage {
-  return create(OperatorSchema, {
-    id: BigInt(id),
-    name,
-    email: email ?? undefined,
-    kind: KIND[kind as OperatorKindName],
-    role: ROLE[role as OperatorRole],
-    createdAt: timestampFromDate(createdAt),
-    revokedAt: revokedAt ? timestampFromDate(revokedAt) : undefined,
-    keys: keys.map((key) => ({
-      id: key.id,
-      name: key.name ?? undefined,
-      last4: key.last4,
-      createdAt: timestampFromDate(key.createdAt),
-      lastUsedAt: key.lastUsedAt ? timestampFromDate(key.lastUsedAt) : undefined,
-      endsAt: key.endsAt ? timestampFromDate(key.endsAt) : undefined,
-    })),
-  });
+export function operatorMessage(operator: Operator, keys: readonly OperatorKey[]) {
+  return toMessage({ ...operator, keys });
 }

@@ -1,5 +1,4 @@
 import { create } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
   PaymentConnectionSchema,
   PaymentConnectionState,
@@ -9,12 +8,10 @@ import type { EntityManager } from "../../db/orm.ts";
 import { refuse, unavailable } from "../../domain/refusal.ts";
 import type { SecretSeal } from "../../domain/secret-seal.ts";
 import { PROVIDER_LIMITS, type RateLimit, type Verdict } from "../../domain/rate-limit.ts";
+import { compileToMessage } from "../../json/records.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { changesBetween, recordChange } from "../audit/record-change.ts";
-import {
-  PaymentConnection,
-  type ConnectionState,
-} from "../workspaces/payment-connection.entity.ts";
+import { PaymentConnection } from "../workspaces/payment-connection.entity.ts";
 import { assertNoneOpen } from "../workspaces/open-payments.ts";
 import { lockWorkspace } from "../workspaces/workspace.entity.ts";
 import { type AccountAccess, ProviderRefused, ProviderUnanswered } from "./payment-provider.ts";
@@ -32,28 +29,13 @@ export interface ConnectionDeps {
   readonly takeCall: TakeCall;
 }
 
-const STATE: Readonly<Record<ConnectionState, PaymentConnectionState>> = {
-  onboarding: PaymentConnectionState.ONBOARDING,
-  ready: PaymentConnectionState.READY,
-  restricted: PaymentConnectionState.RESTRICTED,
-  revoked: PaymentConnectionState.REVOKED,
-};
+const toMessage = compileToMessage(PaymentConnectionSchema);
 
 export function connectionMessage(connection: PaymentConnection | null): PaymentConnectionMessage {
   if (connection === null) {
     return create(PaymentConnectionSchema, { state: PaymentConnectionState.NONE });
   }
-  const { provider, state, account, live, missing, connectedAt, checkedAt } = connection;
-  return create(PaymentConnectionSchema, {
-    provider,
-    state: STATE[state as ConnectionState],
-    account: account ?? undefined,
-    live: live ?? undefined,
-    ownKey: Boolean(connection.ownKey),
-    missing: [...missing],
-    connectedAt: timestampFromDate(connectedAt),
-    checkedAt: checkedAt ? timestampFromDate(checkedAt) : undefined,
-  });
+  return toMessage({ ...connection, ownKey: Boolean(connection.ownKey) });
 }
 
 export function findConnection(

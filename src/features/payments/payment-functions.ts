@@ -1,13 +1,9 @@
-import { create } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import {
-  PaymentSchema,
-  type Payment as PaymentMessage,
-} from "../../../gen/shipments/v1/payment_pb.js";
+import { PaymentSchema } from "../../../gen/shipments/v1/payment_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import type { Transaction } from "../../db/transaction.ts";
 import { toMajor } from "../../domain/pricing/money.ts";
 import { refuse, refuseAny, type Violation } from "../../domain/refusal.ts";
+import { compileToMessage } from "../../json/records.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { applyTrigger, type Changed } from "../shipments/change-shipment.ts";
 import type { ShipmentKey } from "../shipments/find-shipment.ts";
@@ -251,16 +247,11 @@ async function loadRecorded(
   return { ...row!, provider: row!.provider ?? MANUAL.name };
 }
 
-function paymentMessage(
-  payment: NewPayment & Partial<Pick<Payment, "refundedAt">>,
-): PaymentMessage {
-  return create(PaymentSchema, {
-    provider: payment.provider,
-    amount: toMajor(payment.amountMinor, payment.currency),
-    currency: payment.currency,
-    paidAt: timestampFromDate(payment.paidAt),
-    refundedAt: payment.refundedAt ? timestampFromDate(payment.refundedAt) : undefined,
-  });
+const toMessage = compileToMessage(PaymentSchema);
+
+function paymentMessage(payment: NewPayment & Partial<Pick<Payment, "refundedAt">>) {
+  const { amountMinor, currency, refundedAt } = payment;
+  return toMessage({ ...payment, amount: toMajor(amountMinor, currency), refundedAt });
 }
 
 type Refunded = NewPayment & { readonly refundedAt: Date };

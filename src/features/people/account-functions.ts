@@ -1,15 +1,20 @@
-import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import type { AccountService } from "../../../gen/shipments/account/v1/account_service_pb.js";
+import {
+  type AccountService,
+  ListSessionsResponseSchema,
+} from "../../../gen/shipments/account/v1/account_service_pb.js";
 import { readRecordId } from "../../db/columns.ts";
 import type { DatabaseDeps, EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import { refuse } from "../../domain/refusal.ts";
 import type { PersonCall } from "../../pipeline/call.ts";
+import { compileResponse } from "../../pipeline/rpc-response.ts";
 import type { ServiceFunctions } from "../../pipeline/rpc.ts";
 import { loadAccount } from "./load-account.ts";
 import { Person } from "./person.entity.ts";
 import { SAVED_FILTER_FUNCTIONS } from "./saved-filters.ts";
 import { Session, SESSION_GOES_ON, SESSION_IDLE } from "./session.entity.ts";
+
+const respond = compileResponse(ListSessionsResponseSchema);
 
 /** How many sessions are listed; a person who has more sees those used last. */
 const MAX_LISTED = 100;
@@ -39,15 +44,8 @@ export const ACCOUNT_FUNCTIONS: ServiceFunctions<typeof AccountService, PersonCa
         MAX_LISTED,
         boundTo,
       ]);
-      const data = rows.map(({ id, userAgent, createdAtMs, lastSeenAtMs, endsAtMs }) => ({
-        id: BigInt(id),
-        userAgent,
-        createdAt: timestampFromMs(createdAtMs),
-        lastSeenAt: timestampFromMs(lastSeenAtMs),
-        endsAt: timestampFromMs(endsAtMs),
-        current: id === sessionId,
-      }));
-      return { data };
+      const data = rows.map((row) => ({ ...row, current: row.id === sessionId }));
+      return respond({ data, nextPageToken: "" });
     },
 
     /** Within a second everywhere. A session that is bound to a workspace ends those bound to the same. */
@@ -65,16 +63,17 @@ export const ACCOUNT_FUNCTIONS: ServiceFunctions<typeof AccountService, PersonCa
 interface SessionRow {
   readonly id: number;
   readonly userAgent: string;
-  readonly createdAtMs: number;
-  readonly lastSeenAtMs: number;
-  readonly endsAtMs: number;
+  /** Times are in milliseconds since the epoch. */
+  readonly createdAt: number;
+  readonly lastSeenAt: number;
+  readonly endsAt: number;
 }
 
 const LIST_SESSIONS = `
   select id::float8 as id, user_agent as "userAgent",
-    extract(epoch from created_at)::float8 * 1000 as "createdAtMs",
-    extract(epoch from last_seen_at)::float8 * 1000 as "lastSeenAtMs",
-    extract(epoch from least(ends_at, last_seen_at + ${SESSION_IDLE}))::float8 * 1000 as "endsAtMs"
+    (extract(epoch from created_at) * 1000)::float8 as "createdAt",
+    (extract(epoch from last_seen_at) * 1000)::float8 as "lastSeenAt",
+    (extract(epoch from least(ends_at, last_seen_at + ${SESSION_IDLE})) * 1000)::float8 as "endsAt"
   from session
   where person_id = $1 and ($3::bigint is null or workspace_id = $3) and ${SESSION_GOES_ON}
   order by last_seen_at desc, id desc limit $2`;

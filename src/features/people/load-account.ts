@@ -1,14 +1,12 @@
-import { create } from "@bufbuild/protobuf";
 import {
   AccountSchema,
   type Account,
 } from "../../../gen/shipments/account/v1/account_service_pb.js";
-import { OperatorRole as OperatorRoleOption } from "../../../gen/shipments/admin/v1/operator_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import type { MemberRole, OperatorRole } from "../../domain/roles.ts";
+import { compileToMessage } from "../../json/records.ts";
 import type { SignedInPerson } from "../../pipeline/call.ts";
-import { MEMBER_ROLE } from "./members.ts";
 
 interface AccountRow {
   readonly email: string;
@@ -25,11 +23,7 @@ interface WorkspaceRow {
   readonly timeZone: string;
 }
 
-const OPERATOR_ROLE: Readonly<Record<OperatorRole, OperatorRoleOption>> = {
-  viewer: OperatorRoleOption.VIEWER,
-  operator: OperatorRoleOption.OPERATOR,
-  owner: OperatorRoleOption.OWNER,
-};
+const toMessage = compileToMessage(AccountSchema);
 
 /** Loads a person as they see themselves by a session: with what it may do. */
 export async function loadAccount(
@@ -60,17 +54,5 @@ export async function loadAccount(
      order by workspace.name, workspace.id`,
     [personId, boundTo, sessionId],
   );
-  const { email, name, operatorRole } = account!;
-  return create(AccountSchema, {
-    id: BigInt(personId),
-    email,
-    name,
-    workspaces: workspaces.map(({ id, role, testWorkspace, ...it }) => ({
-      ...it,
-      id: BigInt(id),
-      role: MEMBER_ROLE[role],
-      ...(testWorkspace === null ? {} : { testWorkspace: BigInt(testWorkspace) }),
-    })),
-    ...(operatorRole === null ? {} : { operatorRole: OPERATOR_ROLE[operatorRole] }),
-  });
+  return toMessage({ ...account!, id: personId, workspaces });
 }

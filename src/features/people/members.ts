@@ -1,16 +1,15 @@
-import { create } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
-  MemberRole as MemberRoleOption,
+  MemberRoleSchema,
   MemberSchema,
   type Member as MemberMessage,
 } from "../../../gen/shipments/v1/member_pb.js";
 import type { DatabaseDeps, EntityManager } from "../../db/orm.ts";
-import { inverseOf, readRecordId } from "../../db/columns.ts";
+import { readRecordId } from "../../db/columns.ts";
 import { runStatement } from "../../db/statement.ts";
 import { MAX_MEMBERS } from "../../domain/limits.ts";
 import type { MemberRole } from "../../domain/roles.ts";
 import { refuse } from "../../domain/refusal.ts";
+import { compileEnumName, compileToMessage } from "../../json/records.ts";
 import type { AnyCall } from "../../pipeline/call.ts";
 import { changesBetween, describeActor, recordChange } from "../audit/record-change.ts";
 import { Membership } from "./membership.entity.ts";
@@ -18,27 +17,14 @@ import { Person } from "./person.entity.ts";
 import { insertInvitationMail } from "./request-mail.ts";
 import { findOrInsertPerson, insertSignInLink } from "./sign-in.ts";
 
-/** The roles as callers see them. */
-export const MEMBER_ROLE: Readonly<Record<MemberRole, MemberRoleOption>> = {
-  viewer: MemberRoleOption.VIEWER,
-  member: MemberRoleOption.MEMBER,
-  admin: MemberRoleOption.ADMIN,
-};
-
 /** The stored value of a role that a caller sends; undefined when it sends none. */
-export const memberRoleOf = inverseOf(MEMBER_ROLE);
+export const memberRoleOf = compileEnumName<MemberRole>(MemberRoleSchema);
+
+const toMessage = compileToMessage(MemberSchema);
 
 /** A member as callers see it. */
-export function memberMessage({ role, createdAt }: Membership, person: Person): MemberMessage {
-  const { id, email, name, lastSignedInAt } = person;
-  return create(MemberSchema, {
-    person: BigInt(id),
-    email,
-    name,
-    role: MEMBER_ROLE[role],
-    createdAt: timestampFromDate(createdAt),
-    ...(lastSignedInAt ? { lastSignedInAt: timestampFromDate(lastSignedInAt) } : {}),
-  });
+export function memberMessage(membership: Membership, person: Person): MemberMessage {
+  return toMessage({ ...person, ...membership, person: person.id });
 }
 
 /**

@@ -1,29 +1,19 @@
 import type { CreateShipmentRequest } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import { SimulationScenario } from "../../../gen/shipments/v1/simulation_pb.js";
+import { SimulationScenarioSchema } from "../../../gen/shipments/v1/simulation_pb.js";
 import { loadByOwner } from "../../db/by-owner.ts";
-import { columnsOf, insertionOf, inverseOf } from "../../db/columns.ts";
+import { columnsOf, insertionOf } from "../../db/columns.ts";
 import type { Outcome } from "../../db/group-commit.ts";
 import type { Transaction } from "../../db/transaction.ts";
 import { MAX_SIMULATIONS } from "../../domain/limits.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { nextStep, type Scenario } from "../../domain/shipment/simulation.ts";
+import { compileEnumName } from "../../json/records.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { Simulation } from "./simulation.entity.ts";
 
 const STEP_SECONDS = 10;
 
-const SCENARIO: Readonly<Record<Scenario, SimulationScenario>> = {
-  deliver: SimulationScenario.DELIVER,
-  late: SimulationScenario.LATE,
-  no_courier: SimulationScenario.NO_COURIER,
-  payment_declined: SimulationScenario.PAYMENT_DECLINED,
-  payment_after_cancel: SimulationScenario.PAYMENT_AFTER_CANCEL,
-  refund_failed: SimulationScenario.REFUND_FAILED,
-  dispute: SimulationScenario.DISPUTE,
-  stuck: SimulationScenario.STUCK,
-};
-
-const scenarioOf = inverseOf(SCENARIO);
+const scenarioOf = compileEnumName<Scenario>(SimulationScenarioSchema);
 
 /** A call that asks for a booking, perhaps with a simulation. */
 interface Simulated {

@@ -1,5 +1,4 @@
-import { create } from "@bufbuild/protobuf";
-import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { timestampDate } from "@bufbuild/protobuf/wkt";
 import {
   AdminWorkspaceSchema,
   type AdminWorkspace,
@@ -8,12 +7,15 @@ import type { EntityManager } from "../../db/orm.ts";
 import { readRecordId } from "../../db/columns.ts";
 import { DEFAULT_LIMITS } from "../../domain/rate-limit.ts";
 import { refuse } from "../../domain/refusal.ts";
+import { compileToMessage } from "../../json/records.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
 import { changesBetween, recordChange } from "../audit/record-change.ts";
 import { evictKeys } from "../credentials/secret-keys.ts";
 import { lockWorkspace, Workspace } from "../workspaces/workspace.entity.ts";
 import { PaymentConnection } from "../workspaces/payment-connection.entity.ts";
 import { WorkspaceLimit } from "../workspaces/workspace-limit.entity.ts";
+
+const toMessage = compileToMessage(AdminWorkspaceSchema);
 
 /** Workspaces as operators see them, with their payment providers and limits, in the given order. */
 export async function loadAdminWorkspaces(
@@ -31,22 +33,20 @@ export async function loadAdminWorkspaces(
   const liveOf = new Map(lives.map((it) => [it.id, it]));
   const limitsOf = Map.groupBy(limits, (it) => it.workspace);
   return workspaces.map((workspace) => {
-    const { id, createdAt, twinOf: liveId } = workspace;
+    const { id, twinOf: liveId } = workspace;
     const { name, suspendedAt, timeZone } = liveId ? liveOf.get(liveId)! : workspace;
-    const twinId = twinOf.get(id);
     const own = (limitsOf.get(id) ?? []).map(
       ({ limitClass, rate, burst }) => [limitClass, { rate, burst }] as const,
     );
-    return create(AdminWorkspaceSchema, {
-      id: BigInt(id),
+    return toMessage({
+      ...workspace,
       name,
-      paymentProvider: providerOf.get(id),
-      suspendedAt: suspendedAt ? timestampFromDate(suspendedAt) : undefined,
-      createdAt: timestampFromDate(createdAt),
-      limits: { ...DEFAULT_LIMITS, ...Object.fromEntries(own) },
-      ...(twinId === undefined ? {} : { testWorkspace: BigInt(twinId) }),
-      ...(liveId ? { liveWorkspace: BigInt(liveId) } : {}),
+      suspendedAt,
       timeZone,
+      paymentProvider: providerOf.get(id),
+      limits: { ...DEFAULT_LIMITS, ...Object.fromEntries(own) },
+      testWorkspace: twinOf.get(id),
+      liveWorkspace: liveId,
     });
   });
 }
