@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { movedHref, paths, settingsHref } from "../../src/dashboard/routes/paths.ts";
 
 test("a path is built of its parameters, escaped, and a query of what is given", () => {
@@ -6,6 +6,14 @@ test("a path is built of its parameters, escaped, and a query of what is given",
   expect(
     paths.shipments({ workspace: "7" }, { status: "1", customer: undefined, from: "", to: "a b" }),
   ).toBe("/w/7/shipments?status=1&to=a+b");
+});
+
+test("a link leads within the workspace of the page that it stands on", () => {
+  vi.stubGlobal("location", { pathname: "/w/8/customers/3" });
+  onTestFinished(() => void vi.unstubAllGlobals());
+  expect(paths.shipments()).toBe("/w/8/shipments");
+  expect(paths.shipment({ reference: "SHP-1" })).toBe("/w/8/shipments/SHP-1");
+  expect(settingsHref("limits")).toBe("/w/8/settings#limits");
 });
 
 test.each([
@@ -22,9 +30,9 @@ test.each([
 
 test("addresses of settings from before lead to their parts of the one page, with their queries", () => {
   expect(movedHref("/w/7/settings/payments", "?back=done")).toBe(
-    settingsHref("7", "payments", { back: "done" }),
+    settingsHref("payments", { back: "done" }, 7n),
   );
-  expect(settingsHref(7n, "members")).toBe("/w/7/settings#members");
+  expect(settingsHref("members", {}, 7n)).toBe("/w/7/settings#members");
   for (const path of ["/w/7/settings", "/w/7/settings/api", "/w/7/settings/other"]) {
     expect(movedHref(path, "")).toBeUndefined();
   }

@@ -67,10 +67,6 @@ export function useAccount(): Account {
 /** The id of the workspace that the page is about; undefined on pages outside of one. */
 export const WorkspaceId = createContext<string | undefined>(undefined);
 
-export function hasRole({ role }: AccountWorkspace, least: Role): boolean {
-  return role >= RANKS[least];
-}
-
 export interface EnteredWorkspace extends AccountWorkspace {
   /** Whether it is the test twin, whose `id` this then is. */
   readonly isTest: boolean;
@@ -98,6 +94,11 @@ export function useWorkspace(): EnteredWorkspace {
   const workspace = findWorkspace(useAccount().workspaces, id);
   if (workspace === undefined) throw new Error("this page is in no workspace of the reader's");
   return workspace;
+}
+
+/** Whether the reader may do in the workspace of the page what a role may. */
+export function useRole(least: Role): boolean {
+  return useWorkspace().role >= RANKS[least];
 }
 
 export function useIsTest(): boolean {

@@ -6,9 +6,8 @@ import { usePlace } from "../routes/router.ts";
 import { daysOf, today } from "../ui/days.ts";
 import { boundsOfDays, Filters, filterValues } from "../ui/filters.tsx";
 import { recordIdOf } from "../ui/format.ts";
-import { ListView } from "../ui/list-view.tsx";
+import { ListView, useList } from "../ui/list-view.tsx";
 import { Empty, Page } from "../ui/page.tsx";
-import { usePageToken } from "../ui/pager.tsx";
 import { QuickDays } from "../ui/quick-days.tsx";
 import { AUDIT_COLUMNS } from "./audit-table.tsx";
 import { ACTIONS } from "./audit-words.ts";
@@ -24,12 +23,7 @@ const FILTERS = {
 
 export function AuditLogPage() {
   const { query } = usePlace();
-  const pageToken = usePageToken();
-  const list = useRpc(AuditService.method.listAuditEntries, {
-    ...filtersOf(query),
-    pageToken,
-    pageSize: 50,
-  });
+  const list = useList(AuditService.method.listAuditEntries, filtersOf(query));
   return (
     <Page title="Audit log">
       <AuditFilters />
@@ -38,7 +32,6 @@ export function AuditLogPage() {
         query={list}
         label="Changes"
         columns={AUDIT_COLUMNS}
-        keyOf={({ id }) => String(id)}
         empty={<NoEntries filtered={query.size > 0} />}
       />
     </Page>

@@ -134,12 +134,7 @@ export function RecentChanges(props: {
           data.length === 0 ? (
             <p class="minor">Nothing was changed yet.</p>
           ) : (
-            <Table
-              label={title}
-              columns={AUDIT_COLUMNS}
-              rows={data}
-              keyOf={({ id }) => String(id)}
-            />
+            <Table label={title} columns={AUDIT_COLUMNS} rows={data} />
           )
         }
       </QueryView>

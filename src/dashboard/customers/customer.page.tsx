@@ -3,7 +3,7 @@ import type { Customer, CustomerAddress } from "../../../gen/shipments/v1/custom
 import { CustomerService } from "../../../gen/shipments/v1/customer_service_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { useLive } from "../api/live.ts";
-import { hasRole, useWorkspace } from "../api/session.ts";
+import { useRole } from "../api/session.ts";
 import { type ParametersOf, paths } from "../routes/paths.ts";
 import { ShipmentList } from "../shipments/shipment-list.tsx";
 import { Button } from "../ui/button.tsx";
@@ -11,26 +11,26 @@ import { DescriptionList, Figures } from "../ui/description-list.tsx";
 import { DetailPage } from "../ui/detail-page.tsx";
 import { numberText, recordIdOf } from "../ui/format.ts";
 import { Empty, Section } from "../ui/page.tsx";
-import { usePageToken } from "../ui/pager.tsx";
+import { useList } from "../ui/list-view.tsx";
 import { Time } from "../ui/values.tsx";
-import { EditCustomerDialog, type CustomerDialogProps } from "./customer-edit.tsx";
+import { CustomerForm } from "./customer-edit.tsx";
 import { Awaited, Spend } from "./spend.tsx";
 import { useRpc } from "../api/use-query.ts";
 import { fieldError } from "../api/problem.ts";
 import { ExistingCustomer } from "../shipments/customer-fields.tsx";
-import { RpcDialog } from "../ui/dialog.tsx";
+import { DialogButton, RpcDialog } from "../ui/dialog.tsx";
+import { EditDialog } from "../ui/edit-dialog.tsx";
 import "./customers.css";
 
-export function CustomerPage({ workspace, customer: number }: ParametersOf<"customer">) {
+interface CustomerProps {
+  readonly customer: Customer;
+}
+
+export function CustomerPage({ customer: number }: ParametersOf<"customer">) {
   // No customer has the number 0: an address that names none is answered like one of a stranger.
   const id = recordIdOf(number) ?? 0n;
   const query = useRpc(CustomerService.method.getCustomer, { customer: id });
-  const pageToken = usePageToken();
-  const list = useRpc(ShipmentService.method.listShipments, {
-    customerId: id,
-    pageToken,
-    pageSize: 25,
-  });
+  const list = useList(ShipmentService.method.listShipments, { customerId: id }, 25);
   const reload = () => {
     query.reload();
     list.reload();
@@ -40,12 +40,12 @@ export function CustomerPage({ workspace, customer: number }: ParametersOf<"cust
   return (
     <DetailPage
       query={query}
-      up={{ label: "Customers", href: paths.customers({ workspace }) }}
+      up={{ label: "Customers", href: paths.customers() }}
       what="customer"
       title={({ name }) => name}
       fallbackTitle={`Customer ${number}`}
       missing={`No customer of this workspace has the number ${number}.`}
-      actions={(customer) => <Actions workspace={workspace} customer={customer} />}
+      actions={(customer) => <Actions customer={customer} />}
       quiet
     >
       {(customer) => (
@@ -58,7 +58,6 @@ export function CustomerPage({ workspace, customer: number }: ParametersOf<"cust
           <section class="page-part" aria-label="Shipments">
             <h2>Shipments</h2>
             <ShipmentList
-              workspace={workspace}
               query={list}
               ofOneCustomer
               empty={
@@ -74,25 +73,24 @@ export function CustomerPage({ workspace, customer: number }: ParametersOf<"cust
   );
 }
 
-function Actions(props: { readonly workspace: string; readonly customer: Customer }) {
-  const { workspace, customer } = props;
-  const [open, setOpen] = useState<"edit" | "merge">();
-  if (!hasRole(useWorkspace(), "member")) return null;
-  const dialog = { customer, close: () => setOpen(undefined) };
+function Actions({ customer }: CustomerProps) {
+  const [isEdited, setEdited] = useState(false);
+  if (!useRole("member")) return null;
   return (
     <>
-      <Button onClick={() => setOpen("merge")}>Merge</Button>
-      <Button onClick={() => setOpen("edit")}>Edit</Button>
-      <a class="button primary" href={paths.book({ workspace }, { customer: String(customer.id) })}>
+      <DialogButton dialog={<MergeCustomersDialog customer={customer} />}>Merge</DialogButton>
+      <Button onClick={() => setEdited(true)}>Edit</Button>
+      <a class="button primary" href={paths.book({}, { customer: String(customer.id) })}>
         Book for this customer
       </a>
-      {open === "edit" && <EditCustomerDialog {...dialog} />}
-      {open === "merge" && <MergeCustomersDialog {...dialog} />}
+      {isEdited && (
+        <EditDialog record={customer} form={CustomerForm} close={() => setEdited(false)} />
+      )}
     </>
   );
 }
 
-function CustomerFigures({ customer: { figures } }: { readonly customer: Customer }) {
+function CustomerFigures({ customer: { figures } }: CustomerProps) {
   const { shipments = 0n, lastBookedAt, revenue = [] } = figures ?? {};
   return (
     <Figures
@@ -109,7 +107,7 @@ function CustomerFigures({ customer: { figures } }: { readonly customer: Custome
   );
 }
 
-function Details({ customer }: { readonly customer: Customer }) {
+function Details({ customer }: CustomerProps) {
   const { id, email, idNumber, phone, notes, defaultPickup, defaultDropoff } = customer;
   return (
     <Section title="Details">
@@ -149,7 +147,7 @@ function AddressText({ at: { address, lat, lng } }: { readonly at: CustomerAddre
   );
 }
 
-function MergeCustomersDialog({ customer, close }: CustomerDialogProps) {
+function MergeCustomersDialog({ customer }: CustomerProps) {
   const [chosen, setChosen] = useState<Customer>();
   return (
     <RpcDialog
@@ -157,7 +155,6 @@ function MergeCustomersDialog({ customer, close }: CustomerDialogProps) {
       title={`Merge another customer into ${customer.name}`}
       submit={chosen === undefined ? "Merge" : `Merge ${chosen.name} into ${customer.name}`}
       tone="danger"
-      close={close}
       request={() => {
         if (chosen === undefined) throw fieldError("from", "Choose a customer.");
         return { customer: customer.id, from: chosen.id };
@@ -181,11 +178,7 @@ function MergeCustomersDialog({ customer, close }: CustomerDialogProps) {
   );
 }
 
-function Side(props: {
-  readonly title: string;
-  readonly customer: Customer;
-  readonly goes?: boolean;
-}) {
+function Side(props: CustomerProps & { readonly title: string; readonly goes?: boolean }) {
   const { title, customer, goes } = props;
   const { data } = useRpc(CustomerService.method.getCustomer, { customer: customer.id });
   const { figures, phone } = data?.data ?? customer;

@@ -1,20 +1,19 @@
 import type { Customer } from "../../../gen/shipments/v1/customer_pb.js";
 import { CustomerService } from "../../../gen/shipments/v1/customer_service_pb.js";
 import { useLive } from "../api/live.ts";
-import { hasRole, useWorkspace } from "../api/session.ts";
+import { useRole } from "../api/session.ts";
 import { useAction } from "../api/use-action.ts";
-import { type ParametersOf, paths } from "../routes/paths.ts";
+import { paths } from "../routes/paths.ts";
 import { changeQuery, usePlace } from "../routes/router.ts";
 import { textOf } from "../ui/form-data.ts";
 import { numberText } from "../ui/format.ts";
-import { ListView } from "../ui/list-view.tsx";
+import { ListView, useList } from "../ui/list-view.tsx";
 import { Empty, Page } from "../ui/page.tsx";
-import { FIRST_PAGE, usePageToken } from "../ui/pager.tsx";
+import { FIRST_PAGE } from "../ui/pager.tsx";
 import { SearchBox } from "../ui/search-box.tsx";
 import type { Column } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 import { Spend } from "./spend.tsx";
-import { useRpc } from "../api/use-query.ts";
 
 const COLUMNS: readonly Column<Customer>[] = [
   { header: "Name", selfEvident: true, clips: true, cell: ({ name }) => name },
@@ -36,18 +35,11 @@ const COLUMNS: readonly Column<Customer>[] = [
 /** What makes another figure of a customer. */
 const CHANGES_FIGURES = /^shipment\.(created|updated|paid|cancelled)$/;
 
-export function CustomersPage({ workspace }: ParametersOf<"customers">) {
+export function CustomersPage() {
   const { query } = usePlace();
   const email = query.get("email") ?? undefined;
   const name = query.get("name") ?? undefined;
-  const pageToken = usePageToken();
-  const list = useRpc(CustomerService.method.listCustomers, {
-    email,
-    name,
-    pageToken,
-    pageSize: 50,
-    figures: true,
-  });
+  const list = useList(CustomerService.method.listCustomers, { email, name, figures: true });
   const sought = [
     ...(email === undefined ? [] : [`with the email ${email}`]),
     ...(name === undefined ? [] : [`whose first or last name begins with ${name}`]),
@@ -60,13 +52,12 @@ export function CustomersPage({ workspace }: ParametersOf<"customers">) {
         label="Customers"
         oneLine
         columns={COLUMNS}
-        keyOf={({ id }) => String(id)}
-        href={({ id }) => paths.customer({ workspace, customer: id })}
-        empty={<NoCustomers sought={sought} workspace={workspace} />}
+        href={({ id }) => paths.customer({ customer: id })}
+        empty={<NoCustomers sought={sought} />}
       >
         {sought !== "" && (
           <p class="filter-note">
-            Customers {sought}. <a href={paths.customers({ workspace })}>Show all</a>
+            Customers {sought}. <a href={paths.customers()}>Show all</a>
           </p>
         )}
       </ListView>
@@ -90,14 +81,13 @@ function Search() {
   );
 }
 
-function NoCustomers(props: { readonly sought: string; readonly workspace: string }) {
-  const { sought, workspace } = props;
-  const mayBook = hasRole(useWorkspace(), "member");
+function NoCustomers({ sought }: { readonly sought: string }) {
+  const mayBook = useRole("member");
   if (sought !== "") {
     return (
       <Empty
         title="No customer is found"
-        link={{ label: "Show all customers", href: paths.customers({ workspace }) }}
+        link={{ label: "Show all customers", href: paths.customers() }}
       >
         There is none {sought}. The case of letters does not matter.
       </Empty>
@@ -108,7 +98,7 @@ function NoCustomers(props: { readonly sought: string; readonly workspace: strin
       title="No customers yet"
       action={
         mayBook && (
-          <a class="button primary" href={paths.book({ workspace })}>
+          <a class="button primary" href={paths.book()}>
             Book a shipment
           </a>
         )

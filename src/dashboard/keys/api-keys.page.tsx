@@ -1,13 +1,13 @@
 import type { ApiKey } from "../../../gen/shipments/v1/api_key_pb.js";
 import { ApiKeyService } from "../../../gen/shipments/v1/api_key_service_pb.js";
-import { hasRole, useWorkspace, useIsTest, useTimeZone } from "../api/session.ts";
+import { useRole, useIsTest, useTimeZone } from "../api/session.ts";
 import { useRpc, useQuery } from "../api/use-query.ts";
 import { DialogButton } from "../ui/dialog.tsx";
 import { Empty, Page, Section } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import {
   API_KEY_COLUMNS,
-  apiKeyFields,
+  API_KEY_FIELDS,
   keyCall,
   createDialog,
   KeyTable,
@@ -28,7 +28,7 @@ import { compactText, dateOf, numberText } from "../ui/format.ts";
 import { localTime } from "../ui/local-time.ts";
 
 export function ApiKeysPage() {
-  const isAdmin = hasRole(useWorkspace(), "admin");
+  const isAdmin = useRole("admin");
   const list = useRpc(ApiKeyService.method.listApiKeys, {});
   const create = (
     <DialogButton primary dialog={createDialog(OWNER)}>
@@ -70,7 +70,7 @@ const { createApiKey, updateApiKey, rotateApiKey, revokeApiKey } = ApiKeyService
 /** The workspace, whose admins change its keys. */
 const OWNER: KeyOwner<ApiKey> = {
   create: keyCall(createApiKey, {}, ({ apiKey }) => apiKey),
-  fields: apiKeyFields,
+  fields: API_KEY_FIELDS,
   update: (key) => keyCall(updateApiKey, { key }),
   rotate: (key) => ({
     title: `Rotate ${keyTitle(key)}`,

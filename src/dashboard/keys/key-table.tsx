@@ -7,9 +7,11 @@ import type {
 } from "@bufbuild/protobuf";
 import type { ComponentChildren, VNode } from "preact";
 import { ApiKeyScope, type ApiKey } from "../../../gen/shipments/v1/api_key_pb.js";
+import type { CreateApiKeyRequestSchema } from "../../../gen/shipments/v1/api_key_service_pb.js";
 import { Badge } from "../ui/badge.tsx";
-import { DialogButton, RpcDialog, SecretDialog } from "../ui/dialog.tsx";
-import { OverlapField, SelectField, TextField } from "../ui/fields.tsx";
+import { DialogButton, RpcDialog, SecretDialog, type DialogProps } from "../ui/dialog.tsx";
+import { OverlapField } from "../ui/fields.tsx";
+import type { FieldTexts } from "../ui/request-fields.tsx";
 import { Table, type Column } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 
@@ -17,19 +19,28 @@ type Key = Pick<ApiKey, "id" | "name" | "last4" | "createdAt" | "lastUsedAt" | "
 
 /** Makes the dialog of a call; a new secret that it answers with is shown with what to do with it. */
 type KeyCall = (
-  dialog: Pick<Parameters<typeof RpcDialog>[0], "title" | "submit" | "tone" | "done" | "children">,
+  dialog: Pick<DialogProps, "title" | "submit" | "tone" | "children"> & {
+    done?: string;
+  } & Partial<KeyFields>,
   secretText?: ComponentChildren,
 ) => VNode;
+
+/** Of requests about keys, which all name them alike. */
+interface KeyFields {
+  readonly fields: FieldTexts<typeof CreateApiKeyRequestSchema>;
+  readonly values: Key;
+}
 
 export function keyCall<I extends DescMessage, O extends DescMessage>(
   method: DescMethodUnary<I, O>,
   request: MessageInitShape<I>,
   secretOf?: (response: MessageShape<O>) => string,
 ): KeyCall {
-  return (dialog, secretText) => (
+  return ({ fields, ...dialog }, secretText) => (
     <RpcDialog
       {...dialog}
       method={method}
+      fields={fields as FieldTexts<I>}
       request={request}
       then={(response) =>
         secretOf && (
@@ -46,7 +57,7 @@ export function keyCall<I extends DescMessage, O extends DescMessage>(
 export interface KeyOwner<K extends Key> {
   readonly secretText: ComponentChildren;
   readonly create: KeyCall;
-  readonly fields: (key?: K) => ComponentChildren;
+  readonly fields: KeyFields["fields"];
   /** Keys cannot be edited without it. */
   readonly update?: (key: string) => KeyCall;
   /** Keys cannot be rotated one by one without it. */
@@ -106,7 +117,8 @@ function actionsColumn<K extends Key>(owner: KeyOwner<K>): Column<K> {
                 title: `Edit ${keyTitle(key)}`,
                 submit: "Save",
                 done: "The key is changed.",
-                children: owner.fields(key),
+                fields: owner.fields,
+                values: key,
               }),
             )}
           {rotate && button("Rotate", rotateDialog(owner.secretText, rotate(key)))}
@@ -128,7 +140,7 @@ function actionsColumn<K extends Key>(owner: KeyOwner<K>): Column<K> {
 
 export function createDialog<K extends Key>({ create, fields, secretText }: KeyOwner<K>): VNode {
   const title = "Create a key";
-  return create({ title, submit: "Create the key", children: fields() }, secretText);
+  return create({ title, submit: "Create the key", fields }, secretText);
 }
 
 /** Asks when the keys end whose place a new one takes, and then shows its secret. */
@@ -194,18 +206,14 @@ export function LastUse({ apiKey: { lastUsedAt } }: { readonly apiKey: Key }) {
   );
 }
 
-const SCOPES = [
-  [String(ApiKeyScope.FULL), "Everything"],
-  [String(ApiKeyScope.READ_ONLY), "Read and quote only"],
-] as const;
-
-/** What a key of a workspace is for, and what it may be used for: the fields `name` and `scope`. */
-export function apiKeyFields(apiKey?: ApiKey): VNode {
-  const hint = "The program that it is for, such as “Web shop”.";
-  return (
-    <>
-      <TextField name="name" label="Name" value={apiKey?.name} hint={hint} />
-      <SelectField name="scope" label="Allowed calls" value={apiKey?.scope} choices={SCOPES} />
-    </>
-  );
-}
+/** What a key of a workspace is for, and what it may be used for. */
+export const API_KEY_FIELDS: KeyFields["fields"] = {
+  name: { label: "Name", hint: "The program that it is for, such as “Web shop”." },
+  scope: {
+    label: "Allowed calls",
+    choices: [
+      [String(ApiKeyScope.FULL), "Everything"],
+      [String(ApiKeyScope.READ_ONLY), "Read and quote only"],
+    ],
+  },
+};

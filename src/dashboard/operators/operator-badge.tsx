@@ -18,6 +18,16 @@ export const OPERATOR_KINDS: Readonly<Record<OperatorKind, string>> = {
   [OperatorKind.MACHINE]: "Machine",
 };
 
+/** The field of a request that chooses a role. */
+export const ROLE_FIELD = {
+  label: "Role",
+  choices: [
+    [String(OperatorRole.VIEWER), "Viewer: sees everything"],
+    [String(OperatorRole.OPERATOR), "Operator: changes everything but operators"],
+    [String(OperatorRole.OWNER), "Owner: changes operators too"],
+  ],
+} as const;
+
 export function OperatorBadge({ operator }: { readonly operator: Operator }) {
   return operator.revokedAt === undefined ? (
     <Badge tone="good">Active</Badge>

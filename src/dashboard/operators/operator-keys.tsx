@@ -15,7 +15,6 @@ import {
 } from "../keys/key-table.tsx";
 import { Badge } from "../ui/badge.tsx";
 import { DialogButton } from "../ui/dialog.tsx";
-import { TextField } from "../ui/fields.tsx";
 import { Section } from "../ui/page.tsx";
 import type { Column } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
@@ -56,7 +55,7 @@ const { createOperatorKey, rotateOperatorKey, revokeOperatorKey } = OperatorServ
 function keyOwnerOf(operator: bigint): KeyOwner<OperatorKey> {
   return {
     create: keyCall(createOperatorKey, { operator }, ({ operatorKey }) => operatorKey),
-    fields: () => <TextField name="name" label="Name" hint="What it is for, such as “Laptop”." />,
+    fields: { name: { label: "Name", hint: "What it is for, such as “Laptop”." } },
     rotate: (key) => ({
       title: `Rotate ${keyTitle(key)}`,
       text: (

@@ -6,33 +6,29 @@ import {
 } from "../../../gen/shipments/admin/v1/operator_pb.js";
 import { OperatorService } from "../../../gen/shipments/admin/v1/operator_service_pb.js";
 import { useAccount, useOperatorRole } from "../api/session.ts";
-import { useRpc } from "../api/use-query.ts";
 import { paths } from "../routes/paths.ts";
 import { navigate, usePlace } from "../routes/router.ts";
 import { Badge } from "../ui/badge.tsx";
 import { DialogButton, SecretDialog, RpcDialog } from "../ui/dialog.tsx";
-import { SelectField, TextField } from "../ui/fields.tsx";
-import { ListView } from "../ui/list-view.tsx";
+import { ListView, useList } from "../ui/list-view.tsx";
 import { Page, Tabs } from "../ui/page.tsx";
-import { usePageToken } from "../ui/pager.tsx";
 import type { Column } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
-import { OperatorRoleField } from "./operator-actions.tsx";
-import { isSelf, OPERATOR_KINDS, OPERATOR_ROLES, OperatorBadge } from "./operator-badge.tsx";
+import {
+  isSelf,
+  OPERATOR_KINDS,
+  OPERATOR_ROLES,
+  OperatorBadge,
+  ROLE_FIELD,
+} from "./operator-badge.tsx";
 import { OPERATOR_KEY_TEXT } from "./operator-keys.tsx";
 
 /** Those who run the platform; those that were revoked too when the address asks for them. */
 export function OperatorsPage() {
   const mayChange = useOperatorRole(OperatorRole.OWNER);
   const { email } = useAccount();
-  const { query } = usePlace();
-  const pageToken = usePageToken();
-  const includeRevoked = query.get("include_revoked") === "true";
-  const list = useRpc(OperatorService.method.listOperators, {
-    includeRevoked,
-    pageToken,
-    pageSize: 50,
-  });
+  const includeRevoked = usePlace().query.get("include_revoked") === "true";
+  const list = useList(OperatorService.method.listOperators, { includeRevoked });
   const create = (
     <DialogButton primary dialog={<CreateDialog />}>
       Create an operator
@@ -43,7 +39,7 @@ export function OperatorsPage() {
       <Tabs
         label="Which operators"
         tabs={[
-          { label: "Active", href: paths.operators({}), current: !includeRevoked },
+          { label: "Active", href: paths.operators(), current: !includeRevoked },
           {
             label: "With revoked ones",
             href: paths.operators({}, { include_revoked: "true" }),
@@ -55,9 +51,7 @@ export function OperatorsPage() {
         query={list}
         label="Operators"
         columns={columnsFor(email)}
-        keyOf={({ id }) => String(id)}
         href={({ id }) => paths.operator({ operator: id })}
-        empty={null}
       />
       {!mayChange && <p class="note minor">Owners create and change operators.</p>}
     </Page>
@@ -93,6 +87,11 @@ function columnsFor(ownEmail: string): readonly Column<Operator>[] {
   ];
 }
 
+const KINDS = [
+  [String(OperatorKind.PERSON), "Person: signs in here, or calls with a key"],
+  [String(OperatorKind.MACHINE), "Machine: calls with a key"],
+] as const;
+
 function CreateDialog() {
   const [kind, setKind] = useState(OperatorKind.PERSON);
   return (
@@ -100,6 +99,17 @@ function CreateDialog() {
       method={OperatorService.method.createOperator}
       title="Create an operator"
       submit="Create the operator"
+      fields={{
+        kind: {
+          label: "Kind",
+          value: kind,
+          onInput: (text) => setKind(Number(text)),
+          choices: KINDS,
+        },
+        name: "Name",
+        email: { label: "Email", optional: kind === OperatorKind.MACHINE },
+        role: { ...ROLE_FIELD, value: OperatorRole.VIEWER },
+      }}
       then={({ data, operatorKey }) => {
         const goOn = () => navigate(paths.operator({ operator: data!.id }));
         return (
@@ -108,20 +118,6 @@ function CreateDialog() {
           </SecretDialog>
         );
       }}
-    >
-      <SelectField
-        name="kind"
-        label="Kind"
-        value={kind}
-        onInput={(text) => setKind(Number(text))}
-        choices={[
-          [String(OperatorKind.PERSON), "Person: signs in here, or calls with a key"],
-          [String(OperatorKind.MACHINE), "Machine: calls with a key"],
-        ]}
-      />
-      <TextField name="name" label="Name" />
-      <TextField name="email" label="Email" type="email" optional={kind === OperatorKind.MACHINE} />
-      <OperatorRoleField value={OperatorRole.VIEWER} />
-    </RpcDialog>
+    />
   );
 }

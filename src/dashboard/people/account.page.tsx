@@ -73,13 +73,7 @@ function Sessions() {
   const list = useRpc(AccountService.method.listSessions, {});
   return (
     <Section title="Where you are signed in">
-      <ListView
-        query={list}
-        label="Sessions"
-        columns={COLUMNS}
-        keyOf={({ id }) => String(id)}
-        empty={null}
-      />
+      <ListView query={list} label="Sessions" columns={COLUMNS} />
     </Section>
   );
 }

@@ -1,21 +1,19 @@
+import type { VNode } from "preact";
 import { MemberRole, type Member } from "../../../gen/shipments/v1/member_pb.js";
 import { MemberService } from "../../../gen/shipments/v1/member_service_pb.js";
-import { useClient } from "../api/clients.ts";
-import { hasRole, useAccount, useWorkspace } from "../api/session.ts";
+import { useAccount, useRole } from "../api/session.ts";
 import { loadAccount } from "../api/sign-in.ts";
-import { useAction } from "../api/use-action.ts";
 import { useRpc } from "../api/use-query.ts";
 import { paths } from "../routes/paths.ts";
 import { navigate } from "../routes/router.ts";
 import { Badge } from "../ui/badge.tsx";
-import { ActionButton } from "../ui/button.tsx";
-import { DialogButton, openDialog, RpcDialog } from "../ui/dialog.tsx";
-import { SelectField, TextField } from "../ui/fields.tsx";
+import { RpcActionButton } from "../ui/button.tsx";
+import { openDialog, RpcButton } from "../ui/dialog.tsx";
 import { ListView } from "../ui/list-view.tsx";
 import { Section } from "../ui/page.tsx";
 import type { Column } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
-import { InvitedDialog, type Invited } from "../ui/invited-dialog.tsx";
+import { InvitedDialog, ROLE_CHOICES, type Invited } from "./invitation.tsx";
 
 const ROLES: Readonly<Record<MemberRole, string>> = {
   [MemberRole.UNSPECIFIED]: "Unknown",
@@ -24,17 +22,32 @@ const ROLES: Readonly<Record<MemberRole, string>> = {
   [MemberRole.ADMIN]: "Admin",
 };
 
-const ROLE_CHOICES = [
-  [String(MemberRole.VIEWER), "Viewer: sees everything"],
-  [String(MemberRole.MEMBER), "Member: books and changes shipments too"],
-  [String(MemberRole.ADMIN), "Admin: manages keys, webhooks and members too"],
-] as const;
+const { inviteMember, listMembers, removeMember, updateMember } = MemberService.method;
+
+const ROLE_FIELD = { label: "Role", choices: ROLE_CHOICES };
 
 export function MembersSection() {
-  const isAdmin = hasRole(useWorkspace(), "admin");
+  const isAdmin = useRole("admin");
   const me = useAccount().id;
-  const list = useRpc(MemberService.method.listMembers, {});
-  const invite = <DialogButton dialog={<InviteDialog />}>Invite somebody</DialogButton>;
+  const list = useRpc(listMembers, {});
+  const invite = (
+    <RpcButton
+      button="Invite somebody"
+      method={inviteMember}
+      title="Invite somebody"
+      submit="Make a sign-in link"
+      fields={{
+        email: "Email",
+        name: "Name",
+        role: {
+          ...ROLE_FIELD,
+          value: MemberRole.MEMBER,
+          hint: "Somebody who is a member already gets this role.",
+        },
+      }}
+      then={linkOf}
+    />
+  );
   const columns = columnsFor(me);
   return (
     <Section id="members" title="Members" actions={isAdmin && invite}>
@@ -43,7 +56,6 @@ export function MembersSection() {
         label="Members"
         columns={isAdmin ? [...columns, ACTIONS] : columns}
         keyOf={({ person }) => String(person)}
-        empty={null}
       />
       {!isAdmin && <p class="note minor">Admins invite people and change their roles.</p>}
     </Section>
@@ -79,101 +91,63 @@ const ACTIONS: Column<Member> = {
   cell: (member) => <MemberActions member={member} />,
 };
 
-interface MemberProps {
-  readonly member: Member;
-}
-
-function MemberActions(props: MemberProps) {
-  const { email } = props.member;
-  const members = useClient(MemberService);
-  const renew = useAction(async () => {
-    openDialog(<Link {...await members.inviteMember({ email })} />);
-  });
+function MemberActions({ member }: { readonly member: Member }) {
+  const { person, email } = member;
+  const isSelf = person === useAccount().id;
   return (
     <span class="row-actions">
-      <ActionButton action={renew} label={`New link: ${email}`}>
+      <RpcActionButton
+        method={inviteMember}
+        request={{ email }}
+        then={(invited) => openDialog(linkOf(invited))}
+        label={`New link: ${email}`}
+      >
         New link
-      </ActionButton>
-      <DialogButton label={`Change role: ${email}`} dialog={<ChangeDialog {...props} />}>
-        Change role
-      </DialogButton>
-      <DialogButton destructive label={`Remove: ${email}`} dialog={<RemoveDialog {...props} />}>
-        Remove
-      </DialogButton>
+      </RpcActionButton>
+      <RpcButton
+        button="Change role"
+        label={`Change role: ${email}`}
+        method={updateMember}
+        title={`Change the role of ${email}`}
+        submit="Change the role"
+        request={{ person }}
+        fields={{ role: ROLE_FIELD }}
+        values={member}
+        done={`The role of ${email} is changed.`}
+        then={() => {
+          if (isSelf) void loadAccount();
+        }}
+      />
+      <RpcButton
+        destructive
+        button="Remove"
+        label={`Remove: ${email}`}
+        method={removeMember}
+        title={`Remove ${email}`}
+        submit="Remove from the workspace"
+        tone="danger"
+        request={{ person }}
+        done={`${email} is no longer a member.`}
+        then={async () => {
+          if (!isSelf) return;
+          // First, so that the start does not lead back to this workspace.
+          await loadAccount();
+          navigate(paths.home());
+        }}
+      >
+        <p>
+          {isSelf ? "You see" : `${email} sees`} nothing of this workspace any more. Keys are not
+          people’s: revoke those that {isSelf ? "you have" : "they have"} copied, too.
+        </p>
+      </RpcButton>
     </span>
   );
 }
 
-function Link(invited: Invited) {
+function linkOf(invited: Invited): VNode {
   return (
     <InvitedDialog {...invited}>
       It works once, within 15 minutes; after that, make a new one here.
     </InvitedDialog>
-  );
-}
-
-function InviteDialog() {
-  return (
-    <RpcDialog
-      method={MemberService.method.inviteMember}
-      title="Invite somebody"
-      submit="Make a sign-in link"
-      then={(invitation) => {
-        return <Link {...invitation} />;
-      }}
-    >
-      <TextField name="email" label="Email" type="email" />
-      <TextField name="name" label="Name" optional />
-      <SelectField
-        name="role"
-        label="Role"
-        value={MemberRole.MEMBER}
-        choices={ROLE_CHOICES}
-        hint="Somebody who is a member already gets this role."
-      />
-    </RpcDialog>
-  );
-}
-
-function ChangeDialog({ member: { person, email, role } }: MemberProps) {
-  const me = useAccount().id;
-  return (
-    <RpcDialog
-      method={MemberService.method.updateMember}
-      title={`Change the role of ${email}`}
-      submit="Change the role"
-      request={{ person }}
-      done={`The role of ${email} is changed.`}
-      then={() => {
-        if (person === me) void loadAccount();
-      }}
-    >
-      <SelectField name="role" label="Role" value={role} choices={ROLE_CHOICES} />
-    </RpcDialog>
-  );
-}
-
-function RemoveDialog({ member: { person, email } }: MemberProps) {
-  const isSelf = person === useAccount().id;
-  return (
-    <RpcDialog
-      method={MemberService.method.removeMember}
-      title={`Remove ${email}`}
-      submit="Remove from the workspace"
-      tone="danger"
-      request={{ person }}
-      done={`${email} is no longer a member.`}
-      then={async () => {
-        if (!isSelf) return;
-        // First, so that the start does not lead back to this workspace.
-        await loadAccount();
-        navigate(paths.home({}));
-      }}
-    >
-      <p>
-        {isSelf ? "You see" : `${email} sees`} nothing of this workspace any more. Keys are not
-        people’s: revoke those that {isSelf ? "you have" : "they have"} copied, too.
-      </p>
-    </RpcDialog>
   );
 }

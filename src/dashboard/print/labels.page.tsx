@@ -2,7 +2,7 @@ import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { useQuery } from "../api/use-query.ts";
-import { type ParametersOf, paths } from "../routes/paths.ts";
+import { paths } from "../routes/paths.ts";
 import { usePlace } from "../routes/router.ts";
 import { bookedWindows, windowText } from "../shipments/windows.ts";
 import { numberText } from "../ui/format.ts";
@@ -15,7 +15,7 @@ import { encode } from "uqr";
 const MOST = 100;
 
 /** The labels of the shipments that the address names: each `shipment`, once. */
-export function LabelsPage({ workspace }: ParametersOf<"labels">) {
+export function LabelsPage() {
   const { query } = usePlace();
   const chosen = new Set(query.getAll("shipment"));
   const references = [...chosen].slice(0, MOST);
@@ -32,8 +32,8 @@ export function LabelsPage({ workspace }: ParametersOf<"labels">) {
   const [only] = references;
   const up =
     only !== undefined && references.length === 1
-      ? { label: only, href: paths.shipment({ workspace, reference: only }) }
-      : { label: "Shipments", href: paths.shipments({ workspace }) };
+      ? { label: only, href: paths.shipment({ reference: only }) }
+      : { label: "Shipments", href: paths.shipments() };
   return (
     <PrintPage
       title={references.length === 1 ? "Label" : "Labels"}

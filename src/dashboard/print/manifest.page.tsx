@@ -3,7 +3,7 @@ import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.j
 import { useClient } from "../api/clients.ts";
 import { useIsTest, useTimeZone, useWorkspace } from "../api/session.ts";
 import { useQuery } from "../api/use-query.ts";
-import { type ParametersOf, paths } from "../routes/paths.ts";
+import { paths } from "../routes/paths.ts";
 import { changeQuery, usePlace } from "../routes/router.ts";
 import { loadNewest, MOST_LOADED } from "../shipments/newest-shipments.ts";
 import { countText } from "../shipments/total-text.ts";
@@ -22,7 +22,7 @@ const WAITING = { status: ShipmentStatus.AWAITING_PICKUP };
 
 const DAY = { day: { label: "Day of pickup", of: "day" } } as const;
 
-export function ManifestPage({ workspace }: ParametersOf<"manifest">) {
+export function ManifestPage() {
   const { query } = usePlace();
   const timeZone = useTimeZone();
   const { day = today(timeZone) } = filterValues(query, DAY);
@@ -31,7 +31,7 @@ export function ManifestPage({ workspace }: ParametersOf<"manifest">) {
   return (
     <PrintPage
       title="Manifest"
-      up={{ label: "Shipments", href: paths.shipments({ workspace }) }}
+      up={{ label: "Shipments", href: paths.shipments() }}
       sheets={
         <QueryView query={waiting}>
           {({ shipments, isWhole }) => (

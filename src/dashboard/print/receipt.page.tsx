@@ -14,8 +14,7 @@ import { QueryView } from "../ui/query-view.tsx";
 import { Money, Time } from "../ui/values.tsx";
 import { PrintPage } from "./print-page.tsx";
 
-export function ReceiptPage(props: ParametersOf<"receipt">) {
-  const { workspace, reference } = props;
+export function ReceiptPage({ reference }: ParametersOf<"receipt">) {
   const shipments = useClient(ShipmentService);
   const feed = useClient(EventService);
   const query = useQuery(
@@ -28,7 +27,7 @@ export function ReceiptPage(props: ParametersOf<"receipt">) {
     },
     [shipments, feed, reference],
   );
-  const up = { label: reference, href: paths.shipment({ workspace, reference }) };
+  const up = { label: reference, href: paths.shipment({ reference }) };
   return (
     <PrintPage
       title="Receipt"

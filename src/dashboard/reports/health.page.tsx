@@ -54,12 +54,7 @@ function Content(props: { readonly health: PlatformHealth; readonly isCurrent: b
         {health.replicas.length === 0 ? (
           <p class="minor">No replica has reported yet.</p>
         ) : (
-          <Table
-            label="Replicas"
-            columns={REPLICA_COLUMNS}
-            rows={health.replicas}
-            keyOf={({ id }) => id}
-          />
+          <Table label="Replicas" columns={REPLICA_COLUMNS} rows={health.replicas} />
         )}
       </Section>
       {health.payments && health.payments.payments.length > 0 && (

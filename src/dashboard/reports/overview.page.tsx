@@ -3,9 +3,9 @@ import { ReportService } from "../../../gen/shipments/v1/report_service_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { WorkspaceService } from "../../../gen/shipments/v1/workspace_service_pb.js";
 import { useLive } from "../api/live.ts";
-import { hasRole, useWorkspace, useIsTest, useTimeZone } from "../api/session.ts";
+import { useIsTest, useRole, useTimeZone } from "../api/session.ts";
 import { useRepeat, useRpc } from "../api/use-query.ts";
-import { type ParametersOf, paths } from "../routes/paths.ts";
+import { paths } from "../routes/paths.ts";
 import { DAY_LABELS, DayRange, rangeBefore, useDayRange } from "../ui/day-range.tsx";
 import { Page, Section } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
@@ -22,17 +22,12 @@ import { localDate } from "../ui/local-time.ts";
  */
 const REPEAT_MS = 10_000;
 
-export function OverviewPage({ workspace }: ParametersOf<"overview">) {
+export function OverviewPage() {
   const today = useToday();
-  return today === undefined ? (
-    <Page title="Overview" />
-  ) : (
-    <OverviewAt workspace={workspace} today={today} />
-  );
+  return today === undefined ? <Page title="Overview" /> : <OverviewAt today={today} />;
 }
 
-function OverviewAt(props: { readonly workspace: string; readonly today: string }) {
-  const { workspace, today } = props;
+function OverviewAt({ today }: { readonly today: string }) {
   const range = useDayRange(today);
   const overview = useRpc(ReportService.method.getOverview, range);
   const before = useRpc(ReportService.method.getOverview, rangeBefore(range));
@@ -46,7 +41,7 @@ function OverviewAt(props: { readonly workspace: string; readonly today: string 
       <div class="stack">
         <BookingBlockers blockers={bookingBlockers} />
         {isNew === true ? (
-          <FirstSteps workspace={workspace} />
+          <FirstSteps />
         ) : (
           <>
             <DayRange />
@@ -88,9 +83,12 @@ function useIsNew(overview: Overview | undefined): boolean | undefined {
   return any.data && any.data.data.length === 0;
 }
 
-export function FirstSteps({ workspace }: { readonly workspace: string }) {
-  const isAdmin = hasRole(useWorkspace(), "admin");
-  const api = () => <a href={paths.apiKeys({ workspace })}>Settings → API</a>;
+function ApiLink() {
+  return <a href={paths.apiKeys()}>Settings → API</a>;
+}
+
+function FirstSteps() {
+  const isAdmin = useRole("admin");
   return (
     <Section title="Nothing is booked yet: the first steps">
       <ol class="steps">
@@ -99,20 +97,20 @@ export function FirstSteps({ workspace }: { readonly workspace: string }) {
           {isAdmin
             ? "Create one for your program on "
             : "An admin of the workspace creates one for your program on "}
-          {api()}.
+          <ApiLink />.
         </li>
         <li>
           <strong>Ask what a delivery costs,</strong> on the map of{" "}
-          <a href={paths.book({ workspace })}>Quote and book</a>, or by the command on {api()},
-          ready to be copied.
+          <a href={paths.book()}>Quote and book</a>, or by the command on <ApiLink />, ready to be
+          copied.
         </li>
         <li>
           <strong>Book it,</strong> with a customer. It appears under{" "}
-          <a href={paths.shipments({ workspace })}>Shipments</a> at once.
+          <a href={paths.shipments()}>Shipments</a> at once.
         </li>
         <li>
           <strong>Be told what happens</strong> by a webhook:{" "}
-          <a href={paths.webhooks({ workspace })}>Settings → Webhooks</a>.
+          <a href={paths.webhooks()}>Settings → Webhooks</a>.
         </li>
       </ol>
     </Section>

@@ -9,25 +9,44 @@ type Parameters<P extends string> = P extends `${string}:${infer Name}/${infer R
 
 type Given<T> = { readonly [Name in keyof T]: string | bigint };
 
+/** What a link has to give: the workspace is by default that of the page which it stands on. */
+type GivenIn<P extends string> = P extends `/w/:workspace${infer Rest}`
+  ? Partial<Given<{ workspace: string }>> & Given<Parameters<Rest>>
+  : Given<Parameters<P>>;
+
+type Query = Readonly<Record<string, string | undefined>>;
+
 /** The address of one page. Call it with its parameters, and with a query, to get a link's `href`. */
-export interface Path<T> {
-  (parameters: Given<T>, query?: Readonly<Record<string, string | undefined>>): string;
+export interface Path<P extends string> {
+  (
+    ...given: object extends GivenIn<P>
+      ? [parameters?: GivenIn<P>, query?: Query]
+      : [parameters: GivenIn<P>, query?: Query]
+  ): string;
   /** The parameters in a path; undefined when it is another page's. */
-  match(pathname: string): T | undefined;
+  match(pathname: string): Parameters<P> | undefined;
 }
 
-function path<const P extends string>(pattern: P): Path<Parameters<P>> {
+function path<const P extends string>(pattern: P): Path<P> {
   const segments = pattern.split("/");
-  const build = (parameters: Given<Parameters<P>>, query: object = {}) => {
+  const build = (parameters: object = {}, query: Query = {}) => {
     const values = parameters as Readonly<Record<string, string | bigint>>;
-    const filled = segments.map((segment) =>
-      segment.startsWith(":") ? encodeURIComponent(String(values[segment.slice(1)])) : segment,
-    );
+    const filled = segments.map((segment) => {
+      if (!segment.startsWith(":")) return segment;
+      const name = segment.slice(1);
+      const value = values[name] ?? (name === "workspace" && workspaceIn(location.pathname));
+      return encodeURIComponent(String(value));
+    });
     return withQuery(filled.join("/"), query);
   };
   return Object.assign(build, {
     match: (pathname: string) => match(segments, pathname) as Parameters<P> | undefined,
   });
+}
+
+/** The id of the workspace whose page is at a path; undefined for other pages. */
+export function workspaceIn(pathname: string): string | undefined {
+  return /^\/w\/(\d+)(?=\/|$)/.exec(pathname)?.[1];
 }
 
 function match(segments: readonly string[], pathname: string): object | undefined {
@@ -68,18 +87,15 @@ export const paths = {
   paid: path("/paid"),
   notPaid: path("/not-paid"),
   ...(Object.fromEntries(PAGE_ENTRIES.map(([name, entry]) => [name, path(entry.path)])) as {
-    readonly [Name in PageName]: Path<ParametersOf<Name>>;
+    readonly [Name in PageName]: Path<(typeof PAGES)[Name]["path"]>;
   }),
 };
 
 export type SettingsPart = "workspace" | "members" | "payments" | "limits";
 
-export function settingsHref(
-  workspace: string | bigint,
-  part: SettingsPart,
-  query?: Readonly<Record<string, string>>,
-): string {
-  return `${paths.settings({ workspace }, query)}#${part}`;
+/** The address of a part of the settings, in the workspace of the page unless another is given. */
+export function settingsHref(part: SettingsPart, query?: Query, workspace?: bigint): string {
+  return `${paths.settings(workspace === undefined ? {} : { workspace }, query)}#${part}`;
 }
 
 /** The address that took the place of one of before, which links and Stripe may still lead to. */
@@ -89,10 +105,7 @@ export function movedHref(pathname: string, search: string): string | undefined 
   return settings && `${settings}${search}#${part}`;
 }
 
-export function labelsHref(
-  workspace: string,
-  shipments: readonly { readonly reference: string }[],
-): string {
+export function labelsHref(shipments: readonly { readonly reference: string }[]): string {
   const query = shipments.map(({ reference }) => `shipment=${encodeURIComponent(reference)}`);
-  return `${paths.labels({ workspace })}?${query.join("&")}`;
+  return `${paths.labels()}?${query.join("&")}`;
 }

@@ -13,7 +13,7 @@
  * 4. Changes are made in an `<RpcDialog>`, which a `<DialogButton>` opens, or by a `useAction` in a `<Form>` of
  *    the page. Fields are named as the fields of the request, and then the service's refusals appear at them
  *    by themselves. Whatever cannot be taken back is asked for first. `toast()` says that it is done.
- * 5. What a role may not do is not shown: `hasRole(useWorkspace(), "admin")` asks. The service refuses it
+ * 5. What a role may not do is not shown: `useRole("admin")` asks. The service refuses it
  *    anyway.
  * 6. Amounts are `<Money>`, times `<Time>`, states `<Badge>`.
  * 7. Maps are `<CoverageMap>`, or `<LazyMap>` with layers of one's own. Single keys are `useKeys`.
@@ -41,7 +41,7 @@ import { keepFocus } from "../ui/keep-focus.ts";
 import { reloadOnce } from "../ui/lazily.tsx";
 import { ProblemNote, Spinner } from "../ui/query-view.tsx";
 import { Toasts } from "../ui/toast.tsx";
-import { paths } from "../routes/paths.ts";
+import { paths, workspaceIn } from "../routes/paths.ts";
 import { usePlace } from "../routes/router.ts";
 import "./sign-in.css";
 
@@ -106,10 +106,8 @@ function followAccount(): () => void {
   };
 }
 
-const WORKSPACE_PATH = /^\/w\/(\d+)(\/|$)/;
-
 function CurrentPage({ pathname }: { readonly pathname: string }) {
-  const workspace = WORKSPACE_PATH.exec(pathname)?.[1];
+  const workspace = workspaceIn(pathname);
   return (
     <WorkspaceId.Provider value={workspace}>
       <Layout>

@@ -11,7 +11,7 @@ function entriesOf(workspace?: bigint) {
     const isPlatform = path.startsWith("/platform");
     if (label === undefined || isPlatform !== (workspace === undefined)) return [];
     const inside = path.includes("/settings") ? "Settings" : "Workspace";
-    const href = (paths[name] as Path<unknown>)({ workspace });
+    const href = (paths[name] as Path<"/:workspace">)({ workspace: workspace ?? "" });
     return { section: isPlatform ? "Platform" : inside, label, icon, href };
   });
 }
@@ -22,7 +22,7 @@ type Entries = ReturnType<typeof entriesOf>;
 export function pagesOf({ id, isTest }: EnteredWorkspace): readonly Place[] {
   return [
     ...entriesOf(id).map(({ label, href }) => [label, href] as const),
-    ...settingsParts(isTest).map((part) => [part.label, settingsHref(id, part.id)] as const),
+    ...settingsParts(isTest).map((part) => [part.label, settingsHref(part.id, {}, id)] as const),
   ];
 }
 

@@ -1,5 +1,6 @@
 import type { Account } from "../../../gen/shipments/account/v1/account_service_pb.js";
 import { findWorkspace } from "../api/session.ts";
+import { workspaceIn } from "../routes/paths.ts";
 import { isPlatformPath } from "./pages.ts";
 
 /** Where the address is kept, for all tabs of the browser: a link opens in one of its own. */
@@ -30,7 +31,7 @@ export function takeReturnAddress({ workspaces, operatorRole }: Account): string
   localStorage.removeItem(KEY);
   if (address === undefined) return undefined;
   const { pathname } = new URL(address, location.origin);
-  const workspace = /^\/w\/(\d+)(?=\/|$)/.exec(pathname)?.[1];
+  const workspace = workspaceIn(pathname);
   const isTheirs = isPlatformPath(pathname)
     ? operatorRole !== undefined
     : workspace === undefined || findWorkspace(workspaces, workspace) !== undefined;

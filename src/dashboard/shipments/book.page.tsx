@@ -12,7 +12,7 @@ import {
 import { useClient } from "../api/clients.ts";
 import { useAction, useIdempotencyOptions } from "../api/use-action.ts";
 import type { Problem } from "../api/problem.ts";
-import { hasRole, useWorkspace } from "../api/session.ts";
+import { useRole } from "../api/session.ts";
 import { useRpc } from "../api/use-query.ts";
 import { BookingBlockers } from "../workspaces/booking-blockers.tsx";
 import { type CustomerChoice, CustomerFields, customerOf } from "./customer-fields.tsx";
@@ -29,7 +29,7 @@ import { ROUTE_FIELDS, routeOf, type RouteText } from "./route.ts";
 import { useWindows, WindowFields, type Windows, windowsOf } from "./window-fields.tsx";
 import { isOfWindows } from "./windows.ts";
 import { toast } from "../ui/toast.tsx";
-import { type ParametersOf, paths } from "../routes/paths.ts";
+import { paths } from "../routes/paths.ts";
 import { changeQuery, navigate, usePlace } from "../routes/router.ts";
 import "./shipments.css";
 
@@ -37,9 +37,9 @@ import "./shipments.css";
  * Prices a route while it is clicked or typed, and books it for those who may. The route is in the
  * address, and so may be the number of a customer.
  */
-export function BookPage({ workspace }: ParametersOf<"book">) {
+export function BookPage() {
   const query = useRpc(WorkspaceService.method.getWorkspace, {});
-  const mayBook = hasRole(useWorkspace(), "member");
+  const mayBook = useRole("member");
   return (
     <Page title={mayBook ? "Quote and book" : "Quote"}>
       <QueryView query={query}>
@@ -49,11 +49,7 @@ export function BookPage({ workspace }: ParametersOf<"book">) {
           return (
             <div class="stack">
               {mayBook && <BookingBlockers blockers={blockers} />}
-              {mayBook && blockers.length === 0 ? (
-                <Booking workspace={workspace} />
-              ) : (
-                <QuoteOnly hasTariff={hasTariff} />
-              )}
+              {mayBook && blockers.length === 0 ? <Booking /> : <QuoteOnly hasTariff={hasTariff} />}
             </div>
           );
         }}
@@ -105,7 +101,7 @@ function QuoteOnly({ hasTariff }: { readonly hasTariff: boolean }) {
   );
 }
 
-function Booking({ workspace }: { readonly workspace: string }) {
+function Booking() {
   const { query } = usePlace();
   // At first: later the address follows what is chosen in the form.
   const [id] = useState(() => recordIdOf(query.get("customer") ?? ""));
@@ -116,14 +112,10 @@ function Booking({ workspace }: { readonly workspace: string }) {
   if (id !== undefined && named.isLoading && named.data === undefined) {
     return <Spinner label="Loading the customer" />;
   }
-  return <BookingForm workspace={workspace} customer={named.data?.data} />;
+  return <BookingForm customer={named.data?.data} />;
 }
 
-function BookingForm(props: {
-  readonly workspace: string;
-  readonly customer: Customer | undefined;
-}) {
-  const { workspace, customer } = props;
+function BookingForm({ customer }: { readonly customer: Customer | undefined }) {
   const { route, change } = useRoute();
   const windows = useWindows(route);
   const quote = useQuote(route, windows);
@@ -136,7 +128,7 @@ function BookingForm(props: {
     changeQuery({ customer: chosen && String(chosen.id) }, { replace: true });
   };
   const customerId = choice.kind === "existing" ? choice.customer?.id : undefined;
-  const book = useBooking({ workspace, route, windows, choice, quote });
+  const book = useBooking({ route, windows, choice, quote });
   const price = quote.data?.covered
     ? ` for ${moneyText(quote.data.total, quote.data.currency)}`
     : "";
@@ -176,13 +168,12 @@ function BookingForm(props: {
 
 /** Books what is in the form, once, at the price that is shown, and goes to the shipment. */
 function useBooking(props: {
-  readonly workspace: string;
   readonly route: RouteText;
   readonly windows: Windows;
   readonly choice: CustomerChoice;
   readonly quote: QuoteQuery;
 }) {
-  const { workspace, route, windows, choice, quote } = props;
+  const { route, windows, choice, quote } = props;
   const shipments = useClient(ShipmentService);
   const once = useIdempotencyOptions();
   const book = useAction(async (form: FormData) => {
@@ -201,7 +192,7 @@ function useBooking(props: {
     };
     const { data } = await shipments.createShipment(request, once);
     toast("The shipment is booked.");
-    navigate(paths.shipment({ workspace, reference: data!.reference }));
+    navigate(paths.shipment({ reference: data!.reference }));
   });
   const { problem: refused } = book;
   useEffect(() => {

@@ -1,12 +1,14 @@
 import { useState } from "preact/hooks";
 import type { Customer } from "../../../gen/shipments/v1/customer_pb.js";
 import { CustomerService } from "../../../gen/shipments/v1/customer_service_pb.js";
+import { CreateShipmentRequestSchema } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { fieldError } from "../api/problem.ts";
 import { type Query, useDebounced, useRpc } from "../api/use-query.ts";
 import { Button } from "../ui/button.tsx";
-import { Field, TextField } from "../ui/fields.tsx";
+import { Field } from "../ui/fields.tsx";
 import { optionalTextOf, textOf } from "../ui/form-data.ts";
 import { QueryView } from "../ui/query-view.tsx";
+import { RequestFields } from "../ui/request-fields.tsx";
 import { Segments } from "./route-fields.tsx";
 import "./shipments.css";
 
@@ -35,16 +37,17 @@ export function CustomerFields(props: {
         choose={(kind) => choose(kind === "new" ? { kind } : { kind, customer: undefined })}
       />
       {choice.kind === "new" ? (
-        <>
-          <TextField name="customer_name" label="Name" />
-          <TextField
-            name="customer_email"
-            label="Email"
-            type="email"
-            hint="If a customer has this name and email already, the booking is theirs."
-          />
-          <TextField name="customer_id_number" label="Id number" optional />
-        </>
+        <RequestFields
+          of={CreateShipmentRequestSchema}
+          fields={{
+            customerName: "Name",
+            customerEmail: {
+              label: "Email",
+              hint: "If a customer has this name and email already, the booking is theirs.",
+            },
+            customerIdNumber: "Id number",
+          }}
+        />
       ) : (
         <ExistingCustomer
           chosen={choice.customer}

@@ -31,10 +31,7 @@ const NAMES = ["status", "payment_status", "failed"];
  * Leads to the queues of the day's work, and says how much is in each; what the list is narrowed by besides
  * stays, but not how it is sorted, which is not for all of them.
  */
-export function Queues(props: {
-  readonly workspace: string;
-  readonly counts: ShipmentCounts | undefined;
-}) {
+export function Queues({ counts }: { readonly counts: ShipmentCounts | undefined }) {
   const { query } = usePlace();
   const others = Object.fromEntries(query);
   for (const name of [...NAMES, "order_by", PAGE_TOKEN]) delete others[name];
@@ -43,9 +40,9 @@ export function Queues(props: {
       label="Queues"
       tabs={QUEUES.map(({ label, filters, queue }) => ({
         label,
-        href: paths.shipments({ workspace: props.workspace }, { ...others, ...filters }),
+        href: paths.shipments({}, { ...others, ...filters }),
         current: NAMES.every((name) => filters[name] === (query.get(name) ?? undefined)),
-        note: queue && props.counts && <Count queue={queue} count={props.counts[queue]} />,
+        note: queue && counts && <Count queue={queue} count={counts[queue]} />,
       }))}
     />
   );

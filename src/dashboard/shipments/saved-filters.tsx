@@ -5,10 +5,12 @@ import {
 import { useWorkspace } from "../api/session.ts";
 import { useRpc } from "../api/use-query.ts";
 import { usePlace } from "../routes/router.ts";
-import { DialogButton, RpcDialog } from "../ui/dialog.tsx";
-import { TextField } from "../ui/fields.tsx";
+import { RpcButton } from "../ui/dialog.tsx";
 import { textOf } from "../ui/form-data.ts";
 import { PAGE_TOKEN } from "../ui/pager.tsx";
+
+const { deleteSavedFilter, listSavedFilters, renameSavedFilter, saveFilter } =
+  AccountService.method;
 
 /** What of the address says how the list is shown, not what is in it. */
 const NO_FILTERS: ReadonlySet<string> = new Set([PAGE_TOKEN, "view", "end"]);
@@ -23,13 +25,12 @@ export function filtersText(query: URLSearchParams): string {
 export function SavedFilters() {
   const { pathname, query } = usePlace();
   const { live } = useWorkspace();
-  const list = useRpc(AccountService.method.listSavedFilters, { workspace: live });
+  const list = useRpc(listSavedFilters, { workspace: live });
   const saved = list.data?.data;
   const text = filtersText(query);
   const current = saved?.find((it) => it.query === text);
   // Until they are loaded nobody knows whether it is one of them.
   if (saved === undefined || (saved.length === 0 && text === "")) return null;
-  const props = { workspace: live };
   return (
     <div class="saved-filters">
       {saved.length > 0 && (
@@ -47,83 +48,60 @@ export function SavedFilters() {
         </nav>
       )}
       <div class="row-actions">
-        {current === undefined ? (
-          text !== "" && (
-            <DialogButton dialog={<SaveDialog {...props} query={text} />}>
-              Save this filter
-            </DialogButton>
-          )
+        {current !== undefined ? (
+          <FilterActions filter={current} workspace={live} />
         ) : (
-          <>
-            <DialogButton
-              label={`Rename the filter ${current.name}`}
-              dialog={<RenameDialog {...props} filter={current} />}
-            >
-              Rename
-            </DialogButton>
-            <DialogButton
-              label={`Delete the filter ${current.name}`}
-              dialog={<DeleteDialog {...props} filter={current} />}
-            >
-              Delete
-            </DialogButton>
-          </>
+          text !== "" && (
+            <RpcButton
+              button="Save this filter"
+              method={saveFilter}
+              title="Save this filter"
+              submit="Save"
+              request={{ workspace: live, query: text }}
+              fields={{
+                name: {
+                  label: "Name",
+                  hint: "Only you see it. A filter that you have saved under this name is replaced. Days such as “Today” move on with the calendar.",
+                },
+              }}
+              done={(form) => `“${textOf(form, "name")}” is saved.`}
+            />
+          )
         )}
       </div>
     </div>
   );
 }
 
-interface ActionProps {
-  readonly workspace: bigint;
-}
-
-function SaveDialog(props: ActionProps & { readonly query: string }) {
+function FilterActions(props: { readonly workspace: bigint; readonly filter: SavedFilter }) {
+  const { workspace, filter } = props;
+  const request = { workspace, savedFilter: filter.id };
   return (
-    <RpcDialog
-      method={AccountService.method.saveFilter}
-      title="Save this filter"
-      submit="Save"
-      request={props}
-      done={(form) => `“${textOf(form, "name")}” is saved.`}
-    >
-      <TextField
-        name="name"
-        label="Name"
-        hint="Only you see it. A filter that you have saved under this name is replaced. Days such as “Today” move on with the calendar."
+    <>
+      <RpcButton
+        button="Rename"
+        label={`Rename the filter ${filter.name}`}
+        method={renameSavedFilter}
+        title={`Rename “${filter.name}”`}
+        submit="Rename"
+        request={request}
+        fields={{ name: "Name" }}
+        values={filter}
+        done={(form) => `It is “${textOf(form, "name")}” now.`}
       />
-    </RpcDialog>
-  );
-}
-
-function RenameDialog(props: ActionProps & { readonly filter: SavedFilter }) {
-  const { workspace, filter } = props;
-  return (
-    <RpcDialog
-      method={AccountService.method.renameSavedFilter}
-      title={`Rename “${filter.name}”`}
-      submit="Rename"
-      request={{ workspace, savedFilter: filter.id }}
-      done={(form) => `It is “${textOf(form, "name")}” now.`}
-    >
-      <TextField name="name" label="Name" value={filter.name} />
-    </RpcDialog>
-  );
-}
-
-function DeleteDialog(props: ActionProps & { readonly filter: SavedFilter }) {
-  const { workspace, filter } = props;
-  return (
-    <RpcDialog
-      method={AccountService.method.deleteSavedFilter}
-      title={`Delete the filter “${filter.name}”?`}
-      submit="Delete the filter"
-      tone="danger"
-      dismiss="Keep it"
-      request={{ workspace, savedFilter: filter.id }}
-      done={`“${filter.name}” is deleted.`}
-    >
-      <p>The shipments stay as they are.</p>
-    </RpcDialog>
+      <RpcButton
+        button="Delete"
+        label={`Delete the filter ${filter.name}`}
+        method={deleteSavedFilter}
+        title={`Delete the filter “${filter.name}”?`}
+        submit="Delete the filter"
+        tone="danger"
+        dismiss="Keep it"
+        request={request}
+        done={`“${filter.name}” is deleted.`}
+      >
+        <p>The shipments stay as they are.</p>
+      </RpcButton>
+    </>
   );
 }

@@ -116,7 +116,6 @@ function referencesOf(shipments: readonly Shipment[]): string[] {
 }
 
 export function SelectionBar(props: {
-  readonly workspace: string;
   readonly selected: readonly Shipment[];
   readonly clear: () => void;
   readonly changed: (references: readonly string[]) => void;
@@ -148,7 +147,7 @@ export function SelectionBar(props: {
           <Button quiet onClick={clear}>
             Clear
           </Button>
-          <a class="button" href={labelsHref(props.workspace, selected)}>
+          <a class="button" href={labelsHref(selected)}>
             Print labels
           </a>
           {selected.length > 0 && (

@@ -7,14 +7,15 @@ import {
   type Shipment,
 } from "../../../gen/shipments/v1/shipment_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import { hasRole, useWorkspace } from "../api/session.ts";
+import { useRole } from "../api/session.ts";
 import { Button } from "../ui/button.tsx";
 import { Dialog, RpcDialog } from "../ui/dialog.tsx";
-import { SelectField, TextAreaField, TextField } from "../ui/fields.tsx";
+import { EditDialog } from "../ui/edit-dialog.tsx";
+import { TextField } from "../ui/fields.tsx";
 import { textOf } from "../ui/form-data.ts";
 import { Money } from "../ui/values.tsx";
 import { PaymentBadge, REASONS, ShipmentBadge } from "./shipment-badge.tsx";
-import { EditDialog, routeTextOf, type ShipmentDialogProps } from "./shipment-edit.tsx";
+import { routeTextOf, ShipmentForm } from "./shipment-edit.tsx";
 import { useWindows, NextWindows, windowChanges, WindowFields } from "./window-fields.tsx";
 import { useClient } from "../api/clients.ts";
 import type { Problem } from "../api/problem.ts";
@@ -24,6 +25,11 @@ import { moneyText } from "../ui/format.ts";
 import { toast } from "../ui/toast.tsx";
 import { bookedWindows, isOfWindows } from "./windows.ts";
 
+interface ShipmentDialogProps {
+  readonly shipment: Shipment;
+  readonly close: () => void;
+}
+
 interface Step {
   readonly name: string;
   readonly dialog: ComponentType<ShipmentDialogProps>;
@@ -31,7 +37,7 @@ interface Step {
   readonly destructive?: boolean;
 }
 
-const EDIT: Step = { name: "Edit", dialog: EditDialog };
+const EDIT: Step = { name: "Edit", dialog: EditShipmentDialog };
 const RESCHEDULE: Step = { name: "Reschedule", dialog: RescheduleDialog };
 const CANCEL: Step = { name: "Cancel shipment", dialog: CancelDialog, destructive: true };
 const PAY: Step = { name: "Record payment", dialog: PaymentDialog, primary: true };
@@ -75,11 +81,11 @@ export function ShipmentActions(props: {
 }) {
   const { shipment, isOnline, children } = props;
   const [open, setOpen] = useState<{ readonly step: Step; readonly from: Shipment }>();
-  const mayChange = hasRole(useWorkspace(), "member");
+  const mayChange = useRole("member");
   const hasTimes = useHasTimes(shipment, mayChange);
   if (!mayChange) return <>{children}</>;
   const close = () => setOpen(undefined);
-  const isMoved =
+  const isStale =
     open !== undefined &&
     (open.from.status !== shipment.status || open.from.paymentStatus !== shipment.paymentStatus);
   const steps = stepsOf(shipment, { hasTimes, isOnline });
@@ -98,8 +104,8 @@ export function ShipmentActions(props: {
       {steps.filter(({ destructive }) => destructive).map(buttonOf)}
       {children}
       {steps.filter(({ destructive }) => !destructive).map(buttonOf)}
-      {isMoved ? (
-        <MovedDialog shipment={shipment} close={close} />
+      {isStale ? (
+        <StaleDialog shipment={shipment} close={close} />
       ) : (
         open && <open.step.dialog shipment={shipment} close={close} />
       )}
@@ -118,7 +124,7 @@ function useHasTimes(shipment: Shipment, mayChange: boolean): boolean {
 }
 
 /** Shown when the shipment changed since the dialog opened. */
-function MovedDialog({ shipment, close }: ShipmentDialogProps) {
+function StaleDialog({ shipment, close }: ShipmentDialogProps) {
   return (
     <Dialog title="The shipment has moved on" submit="Show the shipment" close={close}>
       <p>
@@ -127,6 +133,10 @@ function MovedDialog({ shipment, close }: ShipmentDialogProps) {
       </p>
     </Dialog>
   );
+}
+
+function EditShipmentDialog({ shipment, close }: ShipmentDialogProps) {
+  return <EditDialog record={shipment} form={ShipmentForm} close={close} />;
 }
 
 function PaymentDialog({ shipment, close }: ShipmentDialogProps) {
@@ -184,6 +194,10 @@ function CancelDialog({ shipment, close }: ShipmentDialogProps) {
       dismiss="Keep it"
       tone="danger"
       request={{ shipment: shipment.reference }}
+      fields={{
+        reason: { label: "Reason", optional: true, choices: REASONS },
+        note: { label: "Note", isLong: true },
+      }}
       done="The shipment is cancelled."
       close={close}
     >
@@ -197,8 +211,6 @@ function CancelDialog({ shipment, close }: ShipmentDialogProps) {
           </>
         )}
       </p>
-      <SelectField name="reason" label="Reason" optional choices={REASONS} />
-      <TextAreaField name="note" label="Note" optional />
     </RpcDialog>
   );
 }

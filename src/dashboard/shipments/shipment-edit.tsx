@@ -5,11 +5,8 @@ import {
   UpdateShipmentRequestSchema,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { useClient } from "../api/clients.ts";
-import { useAction, useIdempotencyOptions } from "../api/use-action.ts";
-import { Dialog } from "../ui/dialog.tsx";
-import { Form } from "../ui/form.tsx";
-import { StaleNote } from "../ui/stale-note.tsx";
-import { TextField } from "../ui/fields.tsx";
+import { EditForm, type EditFormProps } from "../ui/edit-dialog.tsx";
+import { RequestFields } from "../ui/request-fields.tsx";
 import { textOf } from "../ui/form-data.ts";
 import { ShipmentTextFields, shipmentTextsOf } from "./shipment-texts.tsx";
 import { MetadataFields, metadataOf } from "./metadata-fields.tsx";
@@ -19,30 +16,11 @@ import { RouteFields } from "./route-fields.tsx";
 import { ROUTE_FIELDS, routeOf, type RouteText } from "./route.ts";
 import { useWindows, windowChanges, WindowFields, type Windows } from "./window-fields.tsx";
 import { bookedWindows } from "./windows.ts";
-import { toast } from "../ui/toast.tsx";
 import "./shipments.css";
 
-export interface ShipmentDialogProps {
-  readonly shipment: Shipment;
-  readonly close: () => void;
-}
-
-/**
- * Changes a shipment from what it was when the dialog opened; when it was changed by others meanwhile,
- * says so and offers to begin anew from what it is.
- */
-export function EditDialog(props: ShipmentDialogProps) {
-  const { shipment } = props;
-  const [from, setFrom] = useState(shipment);
-  return <EditForm key={from.etag} {...props} from={from} restart={() => setFrom(shipment)} />;
-}
-
-function EditForm(
-  props: ShipmentDialogProps & { readonly from: Shipment; readonly restart: () => void },
-) {
-  const { shipment, from, restart, close } = props;
+export function ShipmentForm(props: EditFormProps<Shipment>) {
+  const { from } = props;
   const shipments = useClient(ShipmentService);
-  const once = useIdempotencyOptions();
   // What is paid stays as it is, also while the money is on its way.
   const isPending =
     from.status === ShipmentStatus.PENDING && from.paymentDetails?.processing !== true;
@@ -50,52 +28,42 @@ function EditForm(
   const booked = useMemo(() => bookedWindows(from), [from]);
   const windows = useWindows(route, { isWanted: isPending, booked });
   const isMoved = !isRouteOf(from, route);
-  const edit = useAction(async (form: FormData) => {
-    const request = {
-      shipment: from.reference,
-      etag: from.etag,
-      pickupAddress: textOf(form, "pickup_address"),
-      dropoffAddress: textOf(form, "dropoff_address"),
-      ...shipmentTextsOf(UpdateShipmentRequestSchema, form),
-      // Times that nobody was shown stay as they are.
-      ...(isMoved ? { ...routeOf(route), ...windowChanges(windows, booked) } : {}),
-      metadata: { ...blanks(from.metadata), ...metadataOf(form) },
-    };
-    await shipments.updateShipment(request, once);
-    toast("The changes are saved.");
-    close();
+  const changesOf = (form: FormData) => ({
+    shipment: from.reference,
+    etag: from.etag,
+    pickupAddress: textOf(form, "pickup_address"),
+    dropoffAddress: textOf(form, "dropoff_address"),
+    ...shipmentTextsOf(UpdateShipmentRequestSchema, form),
+    // Times that nobody was shown stay as they are.
+    ...(isMoved ? { ...routeOf(route), ...windowChanges(windows, booked) } : {}),
+    metadata: { ...blanks(from.metadata), ...metadataOf(form) },
   });
-  const isKnown = shipment.etag !== from.etag && !edit.isRunning;
-  const isStale = isKnown || edit.problem?.reason === "ETAG_STALE";
-  const problem = useMemo(() => edit.problem && windows.inWords(edit.problem), [edit.problem]);
   return (
-    <Dialog title="Edit the shipment" close={close}>
-      <Form
-        name="Edit the shipment"
-        action={{ ...edit, problem: isStale ? undefined : problem }}
-        submit="Save the changes"
-        cancel={close}
-      >
-        {isStale && <StaleNote what="shipment" isLoaded={isKnown} restart={restart} />}
-        {isPending ? (
-          <>
-            <RouteFields
-              route={route}
-              change={(changes) => setRoute((before) => ({ ...before, ...changes }))}
-              addresses={{ pickup: from.pickupAddress, dropoff: from.dropoffAddress }}
-            />
-            {isMoved && <NewPrice from={from} route={route} windows={windows} />}
-          </>
-        ) : (
-          <>
-            <TextField name="pickup_address" label="Pickup address" value={from.pickupAddress} />
-            <TextField name="dropoff_address" label="Dropoff address" value={from.dropoffAddress} />
-          </>
-        )}
-        <ShipmentTextFields request={UpdateShipmentRequestSchema} from={from} />
-        <MetadataFields notes={from.metadata} />
-      </Form>
-    </Dialog>
+    <EditForm
+      {...props}
+      what="shipment"
+      save={(form, options) => shipments.updateShipment(changesOf(form), options)}
+      inWords={windows.inWords}
+    >
+      {isPending ? (
+        <>
+          <RouteFields
+            route={route}
+            change={(changes) => setRoute((before) => ({ ...before, ...changes }))}
+            addresses={{ pickup: from.pickupAddress, dropoff: from.dropoffAddress }}
+          />
+          {isMoved && <NewPrice from={from} route={route} windows={windows} />}
+        </>
+      ) : (
+        <RequestFields
+          of={UpdateShipmentRequestSchema}
+          fields={{ pickupAddress: "Pickup address", dropoffAddress: "Dropoff address" }}
+          values={from}
+        />
+      )}
+      <ShipmentTextFields request={UpdateShipmentRequestSchema} from={from} />
+      <MetadataFields notes={from.metadata} />
+    </EditForm>
   );
 }
 

@@ -10,7 +10,6 @@ import { useShipmentColumns } from "./shipment-columns.tsx";
 import { WithZones } from "./zone-chip.tsx";
 
 interface ShipmentListProps {
-  readonly workspace: string;
   readonly query: Query<ListShipmentsResponse>;
   readonly empty: ComponentChildren;
 }
@@ -18,11 +17,7 @@ interface ShipmentListProps {
 const OF_ONE_CUSTOMER = ["customer"];
 const NO_SHIPMENTS: readonly Shipment[] = [];
 
-export function ShipmentList(
-  props: ShipmentListProps & {
-    readonly ofOneCustomer?: boolean;
-  },
-) {
+export function ShipmentList(props: ShipmentListProps & { readonly ofOneCustomer?: boolean }) {
   const columns = useShipmentColumns(props.ofOneCustomer ? OF_ONE_CUSTOMER : []);
   return (
     <WithZones shipments={props.query.data?.data ?? NO_SHIPMENTS}>
@@ -31,14 +26,14 @@ export function ShipmentList(
   );
 }
 
-function listProps({ workspace, query, empty }: ShipmentListProps) {
+function listProps({ query, empty }: ShipmentListProps) {
   return {
     query,
     empty,
     label: "Shipments",
     oneLine: true,
     keyOf: ({ reference }: Shipment) => reference,
-    href: ({ reference }: Shipment) => paths.shipment({ workspace, reference }),
+    href: ({ reference }: Shipment) => paths.shipment({ reference }),
   };
 }
 
@@ -77,12 +72,7 @@ export function SelectableShipmentList(props: ShipmentListProps) {
       <WithZones shipments={props.query.data?.data ?? NO_SHIPMENTS}>
         <ListView {...listProps(props)} columns={columns} selection={selection} />
       </WithZones>
-      <SelectionBar
-        workspace={props.workspace}
-        selected={selected}
-        clear={() => setChosen(NONE)}
-        changed={changed}
-      />
+      <SelectionBar selected={selected} clear={() => setChosen(NONE)} changed={changed} />
     </>
   );
 }

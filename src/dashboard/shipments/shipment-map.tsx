@@ -21,13 +21,12 @@ const LIVE_MS = 30_000;
 type End = "pickup" | "dropoff";
 
 interface ShipmentMapProps {
-  readonly workspace: string;
   readonly filters: ShipmentFilters;
   readonly of: string;
   readonly empty: ComponentChildren;
 }
 
-export function ShipmentMap({ workspace, filters, of, empty }: ShipmentMapProps) {
+export function ShipmentMap({ filters, of, empty }: ShipmentMapProps) {
   const { query } = usePlace();
   const end: End = query.get("end") === "dropoff" ? "dropoff" : "pickup";
   const client = useClient(ShipmentService);
@@ -57,7 +56,7 @@ export function ShipmentMap({ workspace, filters, of, empty }: ShipmentMapProps)
                 ]}
               />
             </div>
-            <Ends {...{ workspace, end, shipments }} of={shownOf} />
+            <Ends {...{ end, shipments }} of={shownOf} />
           </div>
         )
       }
@@ -71,13 +70,12 @@ function shownText(count: number, isWhole: boolean): string {
 }
 
 function Ends(props: {
-  readonly workspace: string;
   readonly end: End;
   readonly shipments: readonly Shipment[];
   /** What the filters were that they were loaded with. */
   readonly of: string;
 }) {
-  const { workspace, end, shipments, of } = props;
+  const { end, shipments, of } = props;
   const marks = useMemo(
     () =>
       shipments.map((shipment) => ({
@@ -106,7 +104,7 @@ function Ends(props: {
           <ul>
             {members.map((shipment) => (
               <li key={shipment.reference}>
-                <ShipmentCard {...{ workspace, shipment, end }} />
+                <ShipmentCard {...{ shipment, end }} />
               </li>
             ))}
           </ul>
@@ -119,17 +117,12 @@ function Ends(props: {
   );
 }
 
-function ShipmentCard(props: {
-  readonly workspace: string;
-  readonly shipment: Shipment;
-  readonly end: End;
-}) {
-  const { workspace, shipment, end } = props;
+function ShipmentCard({ shipment, end }: { readonly shipment: Shipment; readonly end: End }) {
   const { reference, customer, pickupAddress, dropoffAddress } = shipment;
   return (
     <>
       <p>
-        <a href={paths.shipment({ workspace, reference })}>
+        <a href={paths.shipment({ reference })}>
           <code>{reference}</code>
         </a>{" "}
         <StateBadge {...shipment} />

@@ -13,16 +13,15 @@ import {
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import type { Labels } from "../api/problem.ts";
-import { hasRole, useWorkspace } from "../api/session.ts";
+import { useRole } from "../api/session.ts";
 import { useAction } from "../api/use-action.ts";
 import { paths, settingsHref } from "../routes/paths.ts";
-import { ActionButton } from "../ui/button.tsx";
+import { ActionButton, RpcActionButton } from "../ui/button.tsx";
 import { Code } from "../ui/copy-button.tsx";
 import { DescriptionList } from "../ui/description-list.tsx";
 import { dateOf, moneyText } from "../ui/format.ts";
 import { Section } from "../ui/page.tsx";
 import { ProblemNote } from "../ui/query-view.tsx";
-import { toast } from "../ui/toast.tsx";
 import { Money, Time } from "../ui/values.tsx";
 import "./shipments.css";
 
@@ -121,21 +120,21 @@ function Dispute({ dispute }: { readonly dispute: DisputeStatus | undefined }) {
 }
 
 function Uncounted({ shipment: { reference } }: PaymentProps) {
-  const shipments = useClient(ShipmentService);
-  const mayAccept = hasRole(useWorkspace(), "member");
-  const accept = useAction(async () => {
-    await shipments.acceptUncountedPayment({ shipment: reference });
-    toast("The money is accepted.");
-  });
   return (
     <>
       <p class="problem">
         <strong>Money was taken that does not count, or may have been.</strong> Look at Stripe:
         refund it there, or accept it as it is.
       </p>
-      {mayAccept && (
+      {useRole("member") && (
         <div class="actions">
-          <ActionButton action={accept}>Accept the money</ActionButton>
+          <RpcActionButton
+            method={ShipmentService.method.acceptUncountedPayment}
+            request={{ shipment: reference }}
+            done="The money is accepted."
+          >
+            Accept the money
+          </RpcActionButton>
         </div>
       )}
     </>
@@ -150,14 +149,14 @@ const ADDRESS_LABELS: Labels = new Map(
 function PayLink({ shipment, connection }: PaymentProps) {
   const { reference, paymentDetails: details } = shipment;
   const shipments = useClient(ShipmentService);
-  const workspace = useWorkspace();
+  const mayCreate = useRole("member");
   const isAskedFor = useRef(false);
   const create = useAction(async () => {
     isAskedFor.current = true;
     await shipments.createCheckout({
       shipment: reference,
-      successUrl: new URL(paths.paid({}), location.origin).href,
-      cancelUrl: new URL(paths.notPaid({}), location.origin).href,
+      successUrl: new URL(paths.paid(), location.origin).href,
+      cancelUrl: new URL(paths.notPaid(), location.origin).href,
     });
   });
   const url = isOpen(details) ? details?.checkoutUrl : undefined;
@@ -168,7 +167,7 @@ function PayLink({ shipment, connection }: PaymentProps) {
     return (
       <p>
         There is no pay link, and none can be made:{" "}
-        <a href={settingsHref(workspace.id, "payments")}>see what payments wait for</a>.
+        <a href={settingsHref("payments")}>see what payments wait for</a>.
       </p>
     );
   }
@@ -176,7 +175,7 @@ function PayLink({ shipment, connection }: PaymentProps) {
     <>
       <p>There is no pay link yet. It is for the customer, and works for almost a day.</p>
       {create.problem && <ProblemNote problem={create.problem} labels={ADDRESS_LABELS} />}
-      {hasRole(workspace, "member") && (
+      {mayCreate && (
         <div class="actions">
           <ActionButton primary action={{ ...create, problem: undefined }}>
             Create a pay link
@@ -223,12 +222,7 @@ function isOpen(details: PaymentDetails | undefined): boolean {
 
 function Refund(props: PaymentProps & { readonly details: PaymentDetails }) {
   const { shipment, details } = props;
-  const shipments = useClient(ShipmentService);
-  const mayRetry = hasRole(useWorkspace(), "member") && details.dispute !== DisputeStatus.OPEN;
-  const retry = useAction(async () => {
-    await shipments.retryRefund({ shipment: shipment.reference });
-    toast("The refund is tried again.");
-  });
+  const mayRetry = useRole("member") && details.dispute !== DisputeStatus.OPEN;
   if (details.refundError === undefined) {
     if (details.dispute === DisputeStatus.OPEN) return null;
     const amount = shipment.total - details.refundedAmount - details.disputedAmount;
@@ -246,9 +240,14 @@ function Refund(props: PaymentProps & { readonly details: PaymentDetails }) {
       </p>
       {mayRetry && (
         <div class="actions">
-          <ActionButton primary action={retry}>
+          <RpcActionButton
+            primary
+            method={ShipmentService.method.retryRefund}
+            request={{ shipment: shipment.reference }}
+            done="The refund is tried again."
+          >
             Try the refund again
-          </ActionButton>
+          </RpcActionButton>
         </div>
       )}
     </>

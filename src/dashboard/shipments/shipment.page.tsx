@@ -66,7 +66,7 @@ export function ShipmentPage(props: ParametersOf<"shipment">) {
   return (
     <DetailPage
       query={query}
-      up={{ label: "Shipments", href: paths.shipments({ workspace }) }}
+      up={{ label: "Shipments", href: paths.shipments() }}
       what="shipment"
       title={() => reference}
       fallbackTitle={reference}
@@ -75,11 +75,11 @@ export function ShipmentPage(props: ParametersOf<"shipment">) {
       actions={(shipment) => (
         <ShipmentActions shipment={shipment} isOnline={isPaidOnline({ shipment, connection })}>
           <Menu label="Print">
-            <a class="button quiet" href={labelsHref(workspace, [shipment])}>
+            <a class="button quiet" href={labelsHref([shipment])}>
               Label
             </a>
             {isPaid(shipment) && (
-              <a class="button quiet" href={paths.receipt({ workspace, reference })}>
+              <a class="button quiet" href={paths.receipt({ reference })}>
                 Receipt
               </a>
             )}
@@ -87,18 +87,17 @@ export function ShipmentPage(props: ParametersOf<"shipment">) {
         </ShipmentActions>
       )}
     >
-      {(shipment) => <Shown {...{ shipment, workspace, connection, events }} />}
+      {(shipment) => <Shown {...{ shipment, connection, events }} />}
     </DetailPage>
   );
 }
 
 function Shown(props: {
   readonly shipment: Shipment;
-  readonly workspace: string;
   readonly connection: PaymentConnection | undefined;
   readonly events: Query<ListShipmentEventsResponse>;
 }) {
-  const { shipment, workspace, connection, events } = props;
+  const { shipment, connection, events } = props;
   return (
     <>
       {/* Before the map, which is high: money may need a hand. */}
@@ -106,7 +105,7 @@ function Shown(props: {
       <div class="columns">
         <div>
           <Route shipment={shipment} />
-          <Details shipment={shipment} workspace={workspace} />
+          <Details shipment={shipment} />
         </div>
         <div>
           <Section title="Price">
@@ -117,7 +116,7 @@ function Shown(props: {
               {({ data }) => <Timeline events={data.toReversed()} />}
             </QueryView>
           </Section>
-          <ShipmentDeliveries workspace={workspace} events={events.data?.data ?? []} />
+          <ShipmentDeliveries events={events.data?.data ?? []} />
         </div>
       </div>
     </>
@@ -185,8 +184,7 @@ function WindowTime(props: { readonly window: AcceptedWindow }) {
   );
 }
 
-function Details(props: { readonly shipment: Shipment; readonly workspace: string }) {
-  const { shipment, workspace } = props;
+function Details({ shipment }: { readonly shipment: Shipment }) {
   const { customer, cancelReason, cancelledAt } = shipment;
   const notes = Object.entries(shipment.metadata);
   return (
@@ -197,7 +195,7 @@ function Details(props: { readonly shipment: Shipment; readonly workspace: strin
             "Customer",
             customer && (
               <>
-                <a href={paths.customer({ workspace, customer: customer.id })}>{customer.name}</a>{" "}
+                <a href={paths.customer({ customer: customer.id })}>{customer.name}</a>{" "}
                 <span class="minor">{customer.email}</span>
               </>
             ),
@@ -248,18 +246,14 @@ interface Sent {
  * What was sent to webhooks about a shipment. Deliveries are listed by webhook and not by shipment, so
  * they are looked for only when the reader asks, among the newest of each webhook.
  */
-function ShipmentDeliveries(props: {
-  readonly workspace: string;
-  readonly events: readonly Event[];
-}) {
+function ShipmentDeliveries(props: { readonly events: readonly Event[] }) {
   const [isOpen, setOpen] = useState(false);
-  const { workspace } = props;
   return (
     <Section
       title="Webhook deliveries"
       actions={
         isOpen ? (
-          <a href={paths.webhooks({ workspace })}>All webhooks</a>
+          <a href={paths.webhooks()}>All webhooks</a>
         ) : (
           <Button onClick={() => setOpen(true)}>Look for deliveries</Button>
         )
@@ -270,8 +264,7 @@ function ShipmentDeliveries(props: {
   );
 }
 
-function Found(props: { readonly workspace: string; readonly events: readonly Event[] }) {
-  const { workspace, events } = props;
+function Found({ events }: { readonly events: readonly Event[] }) {
   const webhooks = useClient(WebhookService);
   const query = useQuery(
     async (signal) => {
@@ -304,7 +297,7 @@ function Found(props: { readonly workspace: string; readonly events: readonly Ev
               rows={sent}
               keyOf={({ delivery }) => String(delivery.id)}
               href={({ delivery, webhook }) =>
-                paths.webhook({ workspace, webhook: webhook.id }, { delivery: String(delivery.id) })
+                paths.webhook({ webhook: webhook.id }, { delivery: String(delivery.id) })
               }
             />
             <p class="hint note">Among the newest {NEWEST} deliveries of each webhook.</p>

@@ -5,18 +5,19 @@ import {
   type ExportShipmentsRequestSchema,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { useLive } from "../api/live.ts";
-import { hasRole, useTimeZone, useWorkspace } from "../api/session.ts";
+import { useRole, useTimeZone } from "../api/session.ts";
 import { useRpc } from "../api/use-query.ts";
-import { type ParametersOf, paths } from "../routes/paths.ts";
+import { paths } from "../routes/paths.ts";
 import { usePlace, changeQuery } from "../routes/router.ts";
 import { daysOf, today } from "../ui/days.ts";
 import { boundsOfDays, Filters, filterValues } from "../ui/filters.tsx";
 import type { Choices } from "../ui/fields.tsx";
 import { recordIdOf, bytesText } from "../ui/format.ts";
 import { lazily } from "../ui/lazily.tsx";
+import { useList } from "../ui/list-view.tsx";
 import { LinkChoice } from "../ui/link-choice.tsx";
 import { Empty, Page } from "../ui/page.tsx";
-import { usePageToken, FIRST_PAGE } from "../ui/pager.tsx";
+import { FIRST_PAGE } from "../ui/pager.tsx";
 import { Spinner, Progress } from "../ui/query-view.tsx";
 import { QuickDays } from "../ui/quick-days.tsx";
 import { ListedTotals, Queues } from "./queues.tsx";
@@ -60,7 +61,7 @@ const OTHERS = {
 } as const;
 const FILTERS = { ...STATES, ...OTHERS };
 
-export function ShipmentsPage({ workspace }: ParametersOf<"shipments">) {
+export function ShipmentsPage() {
   const { query } = usePlace();
   const timeZone = useTimeZone();
   const isMap = query.get(VIEW) === "map";
@@ -68,27 +69,25 @@ export function ShipmentsPage({ workspace }: ParametersOf<"shipments">) {
   const isQueue = isOneQueue(filters);
   const counts = useRpc(ShipmentService.method.countShipments, filters);
   useLive(counts.reload, undefined, COUNTS_MS);
-  const mayChange = hasRole(useWorkspace(), "member");
+  const mayChange = useRole("member");
   const book = mayChange && (
-    <a class="button primary" href={paths.book({ workspace })}>
+    <a class="button primary" href={paths.book()}>
       Book a shipment
     </a>
   );
-  const empty = (
-    <NoShipments workspace={workspace} isNarrowed={filtersText(query) !== ""} book={book} />
-  );
+  const empty = <NoShipments isNarrowed={filtersText(query) !== ""} book={book} />;
   return (
     <Page
       title="Shipments"
       actions={
         <>
           {!isMap && <ColumnChooser />}
-          <ExportMenu workspace={workspace} filters={filters} />
+          <ExportMenu filters={filters} />
           {book}
         </>
       }
     >
-      <Queues workspace={workspace} counts={counts.data?.data} />
+      <Queues counts={counts.data?.data} />
       <Filters fields={filters.failed ? OTHERS : FILTERS} />
       <QuickDays />
       <SavedFilters />
@@ -104,31 +103,26 @@ export function ShipmentsPage({ workspace }: ParametersOf<"shipments">) {
         {!isMap && <Sorting isQueue={isQueue} />}
       </div>
       {isMap ? (
-        <LazyMap {...{ workspace, filters, empty }} of={filtersText(query)} />
+        <LazyMap {...{ filters, empty }} of={filtersText(query)} />
       ) : (
-        <Listed {...{ workspace, filters, isQueue, mayChange, empty }} />
+        <Listed {...{ filters, isQueue, mayChange, empty }} />
       )}
     </Page>
   );
 }
 
 function Listed(props: {
-  readonly workspace: string;
   readonly filters: ReturnType<typeof filtersOf>;
   readonly isQueue: boolean;
   readonly mayChange: boolean;
   readonly empty: ComponentChildren;
 }) {
-  const { workspace, filters, isQueue, mayChange, empty } = props;
+  const { filters, isQueue, mayChange, empty } = props;
   const { query } = usePlace();
-  const list = useRpc(ShipmentService.method.listShipments, {
-    ...filters,
-    orderBy: orderOf(query, isQueue),
-    pageToken: usePageToken(),
-    pageSize: 50,
-  });
+  const orderBy = orderOf(query, isQueue);
+  const list = useList(ShipmentService.method.listShipments, { ...filters, orderBy });
   useLive(list.reload);
-  const shown = { workspace, query: list, empty };
+  const shown = { query: list, empty };
   return mayChange ? (
     <SelectableShipmentList key={filtersText(query)} {...shown} />
   ) : (
@@ -141,11 +135,7 @@ const LazyMap = lazily(
   () => <Spinner label="Loading the map" />,
 );
 
-function NoShipments(props: {
-  readonly workspace: string;
-  readonly isNarrowed: boolean;
-  readonly book: ComponentChildren;
-}) {
+function NoShipments(props: { readonly isNarrowed: boolean; readonly book: ComponentChildren }) {
   if (!props.isNarrowed) {
     return (
       <Empty title="No shipments yet" action={props.book}>
@@ -153,10 +143,7 @@ function NoShipments(props: {
       </Empty>
     );
   }
-  const link = {
-    label: "Show all shipments",
-    href: paths.shipments({ workspace: props.workspace }),
-  };
+  const link = { label: "Show all shipments", href: paths.shipments() };
   return (
     <Empty title="No shipments match" link={link}>
       Change the filters, or press / to search by a reference, a name, an email or an address.
@@ -194,14 +181,13 @@ interface ExportProps {
   readonly filters: MessageInitShape<typeof ExportShipmentsRequestSchema>;
 }
 
-function ExportMenu(props: ExportProps & { readonly workspace: string }) {
-  const { workspace, filters } = props;
+function ExportMenu({ filters }: ExportProps) {
   return (
     <Menu label="Export">
       <Button quiet onClick={() => openDialog(<ExportDialog filters={filters} />)}>
         CSV file of this list
       </Button>
-      <a class="button quiet" href={paths.manifest({ workspace })}>
+      <a class="button quiet" href={paths.manifest()}>
         Manifest of a day
       </a>
     </Menu>

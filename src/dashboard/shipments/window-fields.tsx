@@ -82,7 +82,7 @@ export function useWindows(
 ): Windows {
   const settled = useDebounced(route, SETTLED_MS);
   const pickup = useOffer(settled, { isWanted, isShown });
-  const dropoff = useOffer(turnedRound(settled), { isWanted, isShown });
+  const dropoff = useOffer(reversed(settled), { isWanted, isShown });
   const [kept, setKept] = useState<Readonly<Record<End, WindowChoice | undefined>>>({
     pickup: booked?.pickup && BOOKED,
     dropoff: booked?.dropoff && BOOKED,
@@ -194,7 +194,7 @@ function isTooFarAhead({ unavailableReason }: PickupSlot): boolean {
 }
 
 /** The schedule at the dropoff is that of a pickup on the way back. */
-function turnedRound(route: RouteText): RouteText {
+function reversed(route: RouteText): RouteText {
   return {
     pickup_lat: route.dropoff_lat,
     pickup_lng: route.dropoff_lng,

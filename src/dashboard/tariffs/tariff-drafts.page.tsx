@@ -41,7 +41,6 @@ export function TariffDraftsPage() {
         query={list}
         label="Drafts"
         columns={COLUMNS}
-        keyOf={({ id }) => String(id)}
         href={({ id }) => paths.tariffDraft({ draft: id })}
         empty={
           <Empty title="No drafts">

@@ -1,12 +1,20 @@
+import type {
+  DescMessage,
+  DescMethodUnary,
+  MessageInitShape,
+  MessageShape,
+} from "@bufbuild/protobuf";
 import type { ComponentChildren } from "preact";
-import type { Action } from "../api/use-action.ts";
+import { useCall } from "../api/clients.ts";
+import { useAction, type Action } from "../api/use-action.ts";
+import { toast } from "./toast.tsx";
 
 export interface ButtonProps {
-  readonly primary?: boolean;
+  readonly primary?: boolean | undefined;
   /** Whether it leads to what takes something away for good: it stands apart from the others. */
-  readonly destructive?: boolean;
+  readonly destructive?: boolean | undefined;
   /** What it is called for those who do not see what is around it. */
-  readonly label?: string;
+  readonly label?: string | undefined;
   readonly children: ComponentChildren;
 }
 
@@ -51,6 +59,25 @@ export function ActionButton(props: ButtonProps & { readonly action: Action<read
       <Button {...button} busy={action.isRunning} onClick={() => void action.run()} />
     </>
   );
+}
+
+/** A button that makes one call without asking, and says so when it is done. */
+export function RpcActionButton<I extends DescMessage, O extends DescMessage>(
+  props: ButtonProps & {
+    readonly method: DescMethodUnary<I, O>;
+    readonly request: MessageInitShape<I>;
+    readonly done?: string;
+    readonly then?: (response: MessageShape<O>) => void;
+  },
+) {
+  const { method, request, done, then, ...button } = props;
+  const call = useCall();
+  const action = useAction(async () => {
+    const response = await call(method, request);
+    if (done !== undefined) toast(done);
+    then?.(response);
+  });
+  return <ActionButton {...button} action={action} />;
 }
 
 export function IconButton(props: {

@@ -14,6 +14,7 @@ import { Button, type ButtonProps } from "./button.tsx";
 import { Code } from "./copy-button.tsx";
 import { requestOf } from "./form-data.ts";
 import { Form } from "./form.tsx";
+import { RequestFields, type RequestFieldsProps } from "./request-fields.tsx";
 import { toast, Toasts } from "./toast.tsx";
 import "./dialog.css";
 
@@ -47,7 +48,7 @@ export function OpenDialog() {
   return <>{dialog}</>;
 }
 
-interface DialogProps {
+export interface DialogProps {
   readonly title: string;
   /**
    * What the button says: what it does by name (`Cancel the shipment`, never `OK`). Without it there are
@@ -89,21 +90,8 @@ export function Dialog(props: DialogProps) {
   );
 }
 
-/**
- * A dialog that makes one call, once, with what its fields hold:
- *
- *     <RpcDialog
- *       method={WorkspaceAdminService.method.renameWorkspace}
- *       title="Rename Acme"
- *       submit="Rename"
- *       request={{ workspace: id }}
- *       done="The workspace is renamed."
- *     >
- *       <TextField name="name" label="Name" />
- *     </RpcDialog>
- */
-export function RpcDialog<I extends DescMessage, O extends DescMessage>(
-  props: Omit<DialogProps, "run"> & {
+type RpcDialogProps<I extends DescMessage, O extends DescMessage> = Omit<DialogProps, "run"> &
+  Partial<RequestFieldsProps<I>> & {
     /** What the button says; the title when not given. */
     readonly submit?: string;
     readonly method: DescMethodUnary<I, O>;
@@ -112,9 +100,25 @@ export function RpcDialog<I extends DescMessage, O extends DescMessage>(
     readonly done?: string | ((form: FormData) => string);
     /** Called with the response; a dialog that it gives takes the place of this one. */
     readonly then?: (response: MessageShape<O>) => VNode | void | Promise<void>;
-  },
+  };
+
+/**
+ * A dialog that makes one call, once, with what its fields hold; they come after what is in it:
+ *
+ *     <RpcDialog
+ *       method={WorkspaceAdminService.method.renameWorkspace}
+ *       title="Rename Acme"
+ *       submit="Rename"
+ *       request={{ workspace: id }}
+ *       fields={{ name: "Name" }}
+ *       values={workspace}
+ *       done="The workspace is renamed."
+ *     />
+ */
+export function RpcDialog<I extends DescMessage, O extends DescMessage>(
+  props: RpcDialogProps<I, O>,
 ) {
-  const { method, request, done, then, ...dialog } = props;
+  const { method, request, done, then, fields, values, children, ...dialog } = props;
   const call = useCall();
   const run: DialogProps["run"] = async (form, options) => {
     const own = typeof request === "function" ? request(form) : request;
@@ -122,7 +126,24 @@ export function RpcDialog<I extends DescMessage, O extends DescMessage>(
     if (done !== undefined) toast(typeof done === "string" ? done : done(form));
     return then?.(response);
   };
-  return <Dialog submit={dialog.title} {...dialog} run={run} />;
+  return (
+    <Dialog submit={dialog.title} {...dialog} run={run}>
+      {children}
+      {fields && <RequestFields of={method.input} fields={fields} values={values} />}
+    </Dialog>
+  );
+}
+
+/** A button that opens an `<RpcDialog>`; `button` is what it says. */
+export function RpcButton<I extends DescMessage, O extends DescMessage>(
+  props: RpcDialogProps<I, O> & Omit<ButtonProps, "children"> & { readonly button: string },
+) {
+  const { button, primary, destructive, label, ...dialog } = props;
+  return (
+    <DialogButton {...{ primary, destructive, label }} dialog={<RpcDialog {...dialog} />}>
+      {button}
+    </DialogButton>
+  );
 }
 
 /**

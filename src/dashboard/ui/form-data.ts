@@ -4,7 +4,7 @@ import {
   type DescMessage,
   type MessageInitShape,
 } from "@bufbuild/protobuf";
-import { numberFrom } from "./format.ts";
+import { degreesFrom, numberFrom } from "./format.ts";
 
 /**
  * The fields of a request that a form has, which are named alike; those of a message in it as in `quote.rate`. What
@@ -37,7 +37,9 @@ function readMessage(
       case ScalarType.INT32:
         return wholeNumberOf(form, name);
       default:
-        return numberOf(form, name);
+        return /(^|_)(lat|lng)$/.test(field.name)
+          ? degreesFrom(textOf(form, name))
+          : numberOf(form, name);
     }
   };
   const values = message.fields.map((field) => [field.localName, read(field)] as const);

@@ -1,8 +1,19 @@
+import type { DescMessage, DescMethodUnary, MessageInitShape } from "@bufbuild/protobuf";
 import type { ComponentChildren } from "preact";
-import type { Query } from "../api/use-query.ts";
-import { Pager } from "./pager.tsx";
+import { useRpc, type Query } from "../api/use-query.ts";
+import { Pager, usePageToken } from "./pager.tsx";
 import { QueryView } from "./query-view.tsx";
 import { Table, type TableProps } from "./table.tsx";
+
+/** The page of a list that the address asks for, for a `<ListView>`. */
+export function useList<I extends DescMessage, O extends DescMessage>(
+  method: DescMethodUnary<I, O>,
+  request: MessageInitShape<I>,
+  pageSize = 50,
+) {
+  const pageToken = usePageToken();
+  return useRpc(method, { ...request, pageToken, pageSize });
+}
 
 /** A list that a query loads: a table with a pager, or what stands there when nothing is in it. */
 export function ListView<T>(
@@ -10,7 +21,7 @@ export function ListView<T>(
     readonly query: Query<{ readonly data: readonly T[]; readonly nextPageToken?: string }>;
     /** Whether it is loaded anew by itself all the time. */
     readonly quiet?: boolean;
-    readonly empty: ComponentChildren;
+    readonly empty?: ComponentChildren;
     readonly children?: ComponentChildren;
   },
 ) {

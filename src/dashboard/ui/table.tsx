@@ -26,7 +26,8 @@ export interface TableProps<T> {
   readonly label: string;
   readonly columns: readonly Column<T>[];
   readonly rows: readonly T[];
-  readonly keyOf: (row: T) => string;
+  /** What tells rows apart; their `id` when not given. */
+  readonly keyOf?: (row: T) => string;
   readonly href?: (row: T) => string;
   /** Whether rows are of one line where the screen is wide enough, below a heading that stays. */
   readonly oneLine?: boolean;
@@ -40,7 +41,7 @@ export interface TableProps<T> {
  * screen each row becomes a block, with the headings beside the values that need them.
  */
 export function Table<T>(props: TableProps<T>) {
-  const { columns, href, rows, selection } = props;
+  const { columns, href, rows, selection, keyOf = idOf } = props;
   const body = useRef<HTMLTableSectionElement>(null);
   const go = (step: number) => focusRow(body.current, step);
   const select = useSelect(props);
@@ -66,7 +67,7 @@ export function Table<T>(props: TableProps<T>) {
       <tbody role="rowgroup" ref={body}>
         {rows.map((row, place) => (
           <tr
-            key={props.keyOf(row)}
+            key={keyOf(row)}
             role="row"
             class={href && "leads"}
             data-selected={selection?.has(row) || undefined}
@@ -91,6 +92,10 @@ export function Table<T>(props: TableProps<T>) {
       </tbody>
     </table>
   );
+}
+
+function idOf(row: unknown): string {
+  return String((row as { readonly id: unknown }).id);
 }
 
 function TableHead<T>({ columns, rows, selection, label }: TableProps<T>) {
@@ -134,7 +139,7 @@ function Cell<T>(props: {
 }
 
 /** Selects the row at a place, or those from the last one that was, if it is shown; or takes them out again. */
-function useSelect<T>({ rows, keyOf, selection }: TableProps<T>) {
+function useSelect<T>({ rows, keyOf = idOf, selection }: TableProps<T>) {
   const last = useRef<string>(undefined);
   return (place: number, toRange: boolean) => {
     const row = rows[place]!;

@@ -4,22 +4,18 @@ import type {
   WebhookDelivery,
 } from "../../../gen/shipments/v1/webhook_pb.js";
 import { WebhookService } from "../../../gen/shipments/v1/webhook_service_pb.js";
-import { useClient } from "../api/clients.ts";
-import { hasRole, useWorkspace } from "../api/session.ts";
-import { useAction } from "../api/use-action.ts";
+import { useRole } from "../api/session.ts";
 import { useRepeat, useRpc } from "../api/use-query.ts";
 import { paths, withQuery } from "../routes/paths.ts";
 import { changeQuery, usePlace } from "../routes/router.ts";
-import { ActionButton } from "../ui/button.tsx";
+import { RpcActionButton } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { Filters, filterValues } from "../ui/filters.tsx";
 import { numberText } from "../ui/format.ts";
-import { ListView } from "../ui/list-view.tsx";
+import { ListView, useList } from "../ui/list-view.tsx";
 import { Empty, Section } from "../ui/page.tsx";
-import { usePageToken } from "../ui/pager.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import type { Column } from "../ui/table.tsx";
-import { toast } from "../ui/toast.tsx";
 import { Time } from "../ui/values.tsx";
 import { DELIVERY_STATUSES, DeliveryBadge, LastAnswer } from "./webhook-badge.tsx";
 import "./timeline.css";
@@ -35,19 +31,10 @@ const FILTERS = { status: { label: "Status", choices: DELIVERY_STATUSES } } as c
 export function WebhookDeliveries({ webhook }: { readonly webhook: Webhook }) {
   const { id } = webhook;
   const { query } = usePlace();
-  const pageToken = usePageToken();
   const status = Number(filterValues(query, FILTERS).status) || undefined;
-  const list = useRpc(WebhookService.method.listWebhookDeliveries, {
-    webhook: id,
-    status,
-    pageToken,
-    pageSize: 25,
-  });
+  const list = useList(WebhookService.method.listWebhookDeliveries, { webhook: id, status }, 25);
   useRepeat(list.reload, REPEAT_MS);
-  const workspace = useWorkspace();
-  const canSend = hasRole(workspace, "member") && webhook.enabled;
-  const shown = columnsIn(workspace.id);
-  const columns = canSend ? [...shown, AGAIN] : shown;
+  const canSend = useRole("member") && webhook.enabled;
   const open = query.get(OPEN);
   return (
     <Section title="Deliveries">
@@ -56,8 +43,7 @@ export function WebhookDeliveries({ webhook }: { readonly webhook: Webhook }) {
         query={list}
         quiet
         label="Deliveries"
-        columns={columns}
-        keyOf={({ id: delivery }) => String(delivery)}
+        columns={canSend ? [...COLUMNS, AGAIN] : COLUMNS}
         href={({ id: delivery }) =>
           withQuery(location.pathname, { ...Object.fromEntries(query), [OPEN]: String(delivery) })
         }
@@ -83,66 +69,59 @@ export function WebhookDeliveries({ webhook }: { readonly webhook: Webhook }) {
   );
 }
 
-function columnsIn(workspace: bigint): readonly Column<WebhookDelivery>[] {
-  return [
-    { header: "Event", selfEvident: true, cell: ({ type }) => <code>{type}</code> },
-    {
-      header: "Shipment",
-      cell: ({ shipment: reference }) =>
-        reference === undefined ? (
-          "—"
-        ) : (
-          <a class="above" href={paths.shipment({ workspace, reference })}>
-            <code>{reference}</code>
-          </a>
-        ),
-    },
-    {
-      header: "Status",
-      selfEvident: true,
-      cell: ({ status }) => <DeliveryBadge status={status} />,
-    },
-    { header: "Last answer", cell: (delivery) => <LastAnswer delivery={delivery} /> },
-    {
-      header: "Attempts",
-      align: "end",
-      cell: ({ attempts, nextAttemptAt }) => (
-        <>
-          {numberText(attempts)}
-          {nextAttemptAt && (
-            <span class="minor">
-              , next <Time at={nextAttemptAt} />
-            </span>
-          )}
-        </>
+const COLUMNS: readonly Column<WebhookDelivery>[] = [
+  { header: "Event", selfEvident: true, cell: ({ type }) => <code>{type}</code> },
+  {
+    header: "Shipment",
+    cell: ({ shipment: reference }) =>
+      reference === undefined ? (
+        "—"
+      ) : (
+        <a class="above" href={paths.shipment({ reference })}>
+          <code>{reference}</code>
+        </a>
       ),
-    },
-    { header: "Sent", align: "end", cell: ({ createdAt }) => <Time at={createdAt} /> },
-  ];
-}
+  },
+  {
+    header: "Status",
+    selfEvident: true,
+    cell: ({ status }) => <DeliveryBadge status={status} />,
+  },
+  { header: "Last answer", cell: (delivery) => <LastAnswer delivery={delivery} /> },
+  {
+    header: "Attempts",
+    align: "end",
+    cell: ({ attempts, nextAttemptAt }) => (
+      <>
+        {numberText(attempts)}
+        {nextAttemptAt && (
+          <span class="minor">
+            , next <Time at={nextAttemptAt} />
+          </span>
+        )}
+      </>
+    ),
+  },
+  { header: "Sent", align: "end", cell: ({ createdAt }) => <Time at={createdAt} /> },
+];
 
 const AGAIN: Column<WebhookDelivery> = {
   header: "Actions",
   align: "end",
   selfEvident: true,
-  cell: (delivery) => <SendAgain delivery={delivery} />,
-};
-
-function SendAgain(props: { readonly delivery: WebhookDelivery }) {
-  const { webhook, event, type } = props.delivery;
-  const webhooks = useClient(WebhookService);
-  const again = useAction(async () => {
-    await webhooks.redeliverEvent({ webhook, event });
-    toast("The event is sent again.");
-  });
-  return (
+  cell: ({ webhook, event, type }) => (
     <span class="row-actions">
-      <ActionButton label={`Send again: ${type}`} action={again}>
+      <RpcActionButton
+        label={`Send again: ${type}`}
+        method={WebhookService.method.redeliverEvent}
+        request={{ webhook, event }}
+        done="The event is sent again."
+      >
         Send again
-      </ActionButton>
+      </RpcActionButton>
     </span>
-  );
-}
+  ),
+};
 
 function AttemptsDialog(props: {
   readonly webhook: string;

@@ -2,8 +2,8 @@ import type { Webhook } from "../../../gen/shipments/v1/webhook_pb.js";
 import { WebhookService } from "../../../gen/shipments/v1/webhook_service_pb.js";
 import { paths } from "../routes/paths.ts";
 import { navigate } from "../routes/router.ts";
-import { SecretDialog, RpcDialog } from "../ui/dialog.tsx";
-import { ChoicesField, OverlapField, TextField } from "../ui/fields.tsx";
+import { RpcButton, SecretDialog } from "../ui/dialog.tsx";
+import { OverlapField } from "../ui/fields.tsx";
 
 export const EVENT_TYPES = [
   ["shipment.created", "Booked"],
@@ -28,26 +28,20 @@ export const EVENT_TYPES = [
 /** Stands for all types, those that come later too. */
 export const ALL_TYPES = "*";
 
-function WebhookFields({ webhook }: { readonly webhook?: Webhook }) {
-  return (
-    <>
-      <TextField
-        name="url"
-        label="URL"
-        value={webhook?.url}
-        placeholder="https://example.org/shipments"
-        hint="An https address that can be reached from the internet."
-      />
-      <ChoicesField
-        name="types"
-        label="Events"
-        choices={EVENT_TYPES}
-        values={webhook?.types ?? []}
-        hint="Choose none to be sent every event, of kinds that are added later too."
-      />
-    </>
-  );
-}
+const { createWebhook, deleteWebhook, rotateWebhookSecret, updateWebhook } = WebhookService.method;
+
+const FIELDS = {
+  url: {
+    label: "URL",
+    placeholder: "https://example.org/shipments",
+    hint: "An https address that can be reached from the internet.",
+  },
+  types: {
+    label: "Events",
+    choices: EVENT_TYPES,
+    hint: "Choose none to be sent every event, of kinds that are added later too.",
+  },
+};
 
 /** No type of event chosen stands for all. */
 function typesIn(form: FormData) {
@@ -65,47 +59,84 @@ function WebhookSecret(props: { readonly secret: string; readonly close?: () => 
   );
 }
 
-export function CreateWebhook({ workspace }: { readonly workspace: string }) {
+export function CreateWebhook() {
   return (
-    <RpcDialog
-      method={WebhookService.method.createWebhook}
+    <RpcButton
+      primary
+      button="Add a webhook"
+      method={createWebhook}
       title="Add a webhook"
       submit="Add the webhook"
       request={typesIn}
+      fields={FIELDS}
       then={({ data, secret }) => {
-        const close = () => navigate(paths.webhook({ workspace, webhook: data!.id }));
+        const close = () => navigate(paths.webhook({ webhook: data!.id }));
         return <WebhookSecret secret={secret} close={close} />;
       }}
-    >
-      <WebhookFields />
-    </RpcDialog>
+    />
   );
 }
 
-interface Props {
+interface ActionProps {
   readonly webhook: Webhook;
 }
 
-export function EditWebhook({ webhook }: Props) {
+/** What admins can do with a webhook. */
+export function WebhookActions({ webhook }: ActionProps) {
+  const { id, url } = webhook;
+  const request = { webhook: id };
   return (
-    <RpcDialog
-      method={WebhookService.method.updateWebhook}
-      title="Edit the webhook"
-      submit="Save"
-      request={(form) => ({ webhook: webhook.id, ...typesIn(form) })}
-      done="The webhook is changed."
-    >
-      <WebhookFields webhook={webhook} />
-    </RpcDialog>
+    <>
+      <RpcButton
+        destructive
+        button="Delete"
+        method={deleteWebhook}
+        title="Delete the webhook"
+        tone="danger"
+        request={request}
+        done="The webhook is deleted."
+        then={() => navigate(paths.webhooks())}
+      >
+        <p>
+          Nothing is sent to <code>{url}</code> any more, and its deliveries are forgotten. This
+          cannot be undone.
+        </p>
+      </RpcButton>
+      <RpcButton
+        button="Rotate secret"
+        method={rotateWebhookSecret}
+        title="Rotate the secret"
+        submit="Make a new secret"
+        request={request}
+        then={({ secret }) => <WebhookSecret secret={secret} />}
+      >
+        <OverlapField
+          label="The old secret ends"
+          hint="Messages are signed with both until then, so that your receiver can change over."
+          value={86_400}
+        />
+      </RpcButton>
+      <SwitchButton webhook={webhook} />
+      <RpcButton
+        button="Edit"
+        method={updateWebhook}
+        title="Edit the webhook"
+        submit="Save"
+        request={(form) => ({ ...request, ...typesIn(form) })}
+        fields={FIELDS}
+        values={webhook}
+        done="The webhook is changed."
+      />
+    </>
   );
 }
 
-export function SwitchWebhook({ webhook: { id, enabled } }: Props) {
-  const title = enabled ? "Disable the webhook" : "Enable the webhook";
+function SwitchButton({ webhook: { id, enabled } }: ActionProps) {
   return (
-    <RpcDialog
-      method={WebhookService.method.updateWebhook}
-      title={title}
+    <RpcButton
+      button={enabled ? "Disable" : "Enable"}
+      method={updateWebhook}
+      title={enabled ? "Disable the webhook" : "Enable the webhook"}
       tone={enabled ? "danger" : "primary"}
       request={{ webhook: id, enabled: !enabled }}
       done={enabled ? "The webhook is disabled." : "The webhook is enabled."}
@@ -115,45 +146,6 @@ export function SwitchWebhook({ webhook: { id, enabled } }: Props) {
           ? "Nothing is sent to it until it is enabled, and what waits to be sent is given up."
           : "New events are sent to it from now on, and earlier failures are forgotten. What it missed can be sent again, event by event."}
       </p>
-    </RpcDialog>
-  );
-}
-
-export function RotateSecret({ webhook: { id } }: Props) {
-  return (
-    <RpcDialog
-      method={WebhookService.method.rotateWebhookSecret}
-      title="Rotate the secret"
-      submit="Make a new secret"
-      request={{ webhook: id }}
-      then={({ secret }) => {
-        return <WebhookSecret secret={secret} />;
-      }}
-    >
-      <OverlapField
-        label="The old secret ends"
-        hint="Messages are signed with both until then, so that your receiver can change over."
-        value={86_400}
-      />
-    </RpcDialog>
-  );
-}
-
-export function DeleteWebhook(props: { readonly webhook: Webhook; readonly list: string }) {
-  const { webhook, list } = props;
-  return (
-    <RpcDialog
-      method={WebhookService.method.deleteWebhook}
-      title="Delete the webhook"
-      tone="danger"
-      request={{ webhook: webhook.id }}
-      done="The webhook is deleted."
-      then={() => navigate(list)}
-    >
-      <p>
-        Nothing is sent to <code>{webhook.url}</code> any more, and its deliveries are forgotten.
-        This cannot be undone.
-      </p>
-    </RpcDialog>
+    </RpcButton>
   );
 }

@@ -1,31 +1,19 @@
 import type { Webhook } from "../../../gen/shipments/v1/webhook_pb.js";
 import { WebhookService } from "../../../gen/shipments/v1/webhook_service_pb.js";
-import { useClient } from "../api/clients.ts";
-import { hasRole, useWorkspace } from "../api/session.ts";
-import { useAction } from "../api/use-action.ts";
+import { useRole } from "../api/session.ts";
 import { useRepeat, useRpc } from "../api/use-query.ts";
 import { type ParametersOf, paths } from "../routes/paths.ts";
-import { ActionButton } from "../ui/button.tsx";
+import { RpcActionButton } from "../ui/button.tsx";
 import { Id } from "../ui/copy-button.tsx";
 import { DescriptionList } from "../ui/description-list.tsx";
 import { DetailPage } from "../ui/detail-page.tsx";
-import { DialogButton } from "../ui/dialog.tsx";
 import { ListView } from "../ui/list-view.tsx";
 import { Empty, Page, Section } from "../ui/page.tsx";
 import type { Column } from "../ui/table.tsx";
-import { toast } from "../ui/toast.tsx";
 import { Time } from "../ui/values.tsx";
 import { WebhookBadge } from "./webhook-badge.tsx";
 import { WebhookDeliveries } from "./webhook-deliveries.tsx";
-import {
-  ALL_TYPES,
-  CreateWebhook,
-  DeleteWebhook,
-  EditWebhook,
-  EVENT_TYPES,
-  RotateSecret,
-  SwitchWebhook,
-} from "./webhook-dialogs.tsx";
+import { ALL_TYPES, CreateWebhook, EVENT_TYPES, WebhookActions } from "./webhook-dialogs.tsx";
 
 const LABELS: ReadonlyMap<string, string> = new Map(EVENT_TYPES);
 
@@ -41,22 +29,16 @@ const COLUMNS: readonly Column<Webhook>[] = [
   { header: "Created", align: "end", cell: ({ createdAt }) => <Time at={createdAt} /> },
 ];
 
-export function WebhooksPage({ workspace }: ParametersOf<"webhooks">) {
-  const isAdmin = hasRole(useWorkspace(), "admin");
+export function WebhooksPage() {
+  const isAdmin = useRole("admin");
   const list = useRpc(WebhookService.method.listWebhooks, {});
-  const create = isAdmin && (
-    <DialogButton primary dialog={<CreateWebhook workspace={workspace} />}>
-      Add a webhook
-    </DialogButton>
-  );
   return (
-    <Page title="Webhooks" actions={create}>
+    <Page title="Webhooks" actions={isAdmin && <CreateWebhook />}>
       <ListView
         query={list}
         label="Webhooks"
         columns={COLUMNS}
-        keyOf={({ id }) => id}
-        href={({ id }) => paths.webhook({ workspace, webhook: id })}
+        href={({ id }) => paths.webhook({ webhook: id })}
         empty={
           <Empty title="No webhooks yet">
             A webhook is an address of yours to which the service sends what happens to shipments,
@@ -73,22 +55,20 @@ export function WebhooksPage({ workspace }: ParametersOf<"webhooks">) {
 const REPEAT_MS = 5_000;
 
 /** One webhook: its state, what can be done with it, and what was sent to it. */
-export function WebhookPage(props: ParametersOf<"webhook">) {
-  const { workspace, webhook: id } = props;
+export function WebhookPage({ webhook: id }: ParametersOf<"webhook">) {
   const query = useRpc(WebhookService.method.getWebhook, { webhook: id });
   useRepeat(query.reload, REPEAT_MS);
-  const up = { label: "Webhooks", href: paths.webhooks({ workspace }) };
   return (
     <DetailPage
       query={query}
       quiet
-      up={up}
+      up={{ label: "Webhooks", href: paths.webhooks() }}
       what="webhook"
       title={({ url }) => new URL(url).host}
       fallbackTitle="Webhook"
       missing="It may have been deleted."
       note={(webhook) => <WebhookBadge webhook={webhook} />}
-      actions={(webhook) => <Actions webhook={webhook} list={up.href} />}
+      actions={(webhook) => <Actions webhook={webhook} />}
     >
       {(webhook) => (
         <div class="stack">
@@ -100,32 +80,20 @@ export function WebhookPage(props: ParametersOf<"webhook">) {
   );
 }
 
-function Actions(props: { readonly webhook: Webhook; readonly list: string }) {
-  const { webhook } = props;
-  const workspace = useWorkspace();
-  const webhooks = useClient(WebhookService);
-  const test = useAction(async () => {
-    await webhooks.testWebhook({ webhook: webhook.id });
-    toast("A test event is sent.");
-  });
+function Actions({ webhook }: { readonly webhook: Webhook }) {
+  const [isAdmin, isMember] = [useRole("admin"), useRole("member")];
   return (
     <>
-      {hasRole(workspace, "admin") && (
-        <>
-          <DialogButton destructive dialog={<DeleteWebhook {...props} />}>
-            Delete
-          </DialogButton>
-          <DialogButton dialog={<RotateSecret {...props} />}>Rotate secret</DialogButton>
-          <DialogButton dialog={<SwitchWebhook {...props} />}>
-            {webhook.enabled ? "Disable" : "Enable"}
-          </DialogButton>
-          <DialogButton dialog={<EditWebhook {...props} />}>Edit</DialogButton>
-        </>
-      )}
-      {hasRole(workspace, "member") && webhook.enabled && (
-        <ActionButton primary action={test}>
+      {isAdmin && <WebhookActions webhook={webhook} />}
+      {isMember && webhook.enabled && (
+        <RpcActionButton
+          primary
+          method={WebhookService.method.testWebhook}
+          request={{ webhook: webhook.id }}
+          done="A test event is sent."
+        >
           Send a test
-        </ActionButton>
+        </RpcActionButton>
       )}
     </>
   );

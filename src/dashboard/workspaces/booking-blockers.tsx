@@ -1,5 +1,4 @@
 import { BookingBlocker } from "../../../gen/shipments/v1/workspace_service_pb.js";
-import { useWorkspace } from "../api/session.ts";
 import { settingsHref } from "../routes/paths.ts";
 
 export const BLOCKED: Readonly<Record<BookingBlocker, readonly [what: string, next: string]>> = {
@@ -16,7 +15,6 @@ export const BLOCKED: Readonly<Record<BookingBlocker, readonly [what: string, ne
 
 /** What stands in the way of every booking, and what to do about it; nothing when nothing does. */
 export function BookingBlockers({ blockers }: { readonly blockers: readonly BookingBlocker[] }) {
-  const { id } = useWorkspace();
   if (blockers.length === 0) return null;
   return (
     <div class="problem attention">
@@ -32,7 +30,7 @@ export function BookingBlockers({ blockers }: { readonly blockers: readonly Book
               {blocker === BookingBlocker.PAYMENT_PROVIDER && (
                 <>
                   {" "}
-                  <a href={settingsHref(id, "payments")}>Set up payments</a>
+                  <a href={settingsHref("payments")}>Set up payments</a>
                 </>
               )}
             </li>

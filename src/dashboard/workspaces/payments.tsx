@@ -3,7 +3,7 @@ import {
   PaymentConnectionService,
   type PaymentConnection,
 } from "../../../gen/shipments/v1/payment_connection_service_pb.js";
-import { hasRole, useWorkspace } from "../api/session.ts";
+import { useRole, useWorkspace } from "../api/session.ts";
 import { useRepeat, useRpc } from "../api/use-query.ts";
 import { paths } from "../routes/paths.ts";
 import { Section } from "../ui/page.tsx";
@@ -16,24 +16,24 @@ import { ConnectionBadge, StripeConnection } from "./stripe-connection.tsx";
 const REPEAT_MS = 30_000;
 
 /** Through whom a workspace is paid, what is missing for that, and what waits for money. */
-export function PaymentsSection({ workspace }: { readonly workspace: string }) {
+export function PaymentsSection() {
   const query = useRpc(PaymentConnectionService.method.getPaymentConnection, {});
   useRepeat(query.reload, REPEAT_MS);
-  const mayCheck = hasRole(useWorkspace(), "admin") && query.data?.data?.provider === "stripe";
+  const mayCheck = useRole("admin") && query.data?.data?.provider === "stripe";
   return (
     <Section id="payments" title="Payments" actions={mayCheck && <CheckButton />}>
       <QueryView query={query} quiet>
         {({ data }) => data && <Provider connection={data} />}
       </QueryView>
-      <Waiting workspace={workspace} />
+      <Waiting />
     </Section>
   );
 }
 
 function Provider(props: { readonly connection: PaymentConnection }) {
   const { provider, state } = props.connection;
-  const workspace = useWorkspace();
-  const mayConnect = hasRole(workspace, "admin");
+  const { isTest } = useWorkspace();
+  const mayConnect = useRole("admin");
   const isStripe = provider === "stripe";
   return (
     <div class="form">
@@ -41,7 +41,7 @@ function Provider(props: { readonly connection: PaymentConnection }) {
       <p>
         <strong>
           {provider === undefined ? "No payment provider" : providerName(provider)}
-          {isStripe && workspace.isTest && ", test mode"}
+          {isStripe && isTest && ", test mode"}
         </strong>{" "}
         <ConnectionBadge state={state} />
       </p>
@@ -90,14 +90,16 @@ function WithoutStripe({ provider }: { readonly provider: string | undefined }) 
   );
 }
 
-function Waiting({ workspace }: { readonly workspace: string }) {
-  const link = (status: PaymentStatus) =>
-    paths.shipments({ workspace }, { payment_status: String(status) });
+function Waiting() {
   return (
     <p class="note">
       Lists of{" "}
-      <a href={link(PaymentStatus.AWAITING_PAYMENT)}>shipments that wait for their payment</a> and
-      of <a href={link(PaymentStatus.REFUND_PENDING)}>those that wait for their refund</a>.
+      <a href={hrefOf(PaymentStatus.AWAITING_PAYMENT)}>shipments that wait for their payment</a> and
+      of <a href={hrefOf(PaymentStatus.REFUND_PENDING)}>those that wait for their refund</a>.
     </p>
   );
+}
+
+function hrefOf(status: PaymentStatus): string {
+  return paths.shipments({}, { payment_status: String(status) });
 }

@@ -22,7 +22,7 @@ import type { ApiKey } from "../../../gen/shipments/v1/api_key_pb.js";
 import { useOperatorRole } from "../api/session.ts";
 import {
   API_KEY_COLUMNS,
-  apiKeyFields,
+  API_KEY_FIELDS,
   keyCall,
   createDialog,
   KeyTable,
@@ -163,7 +163,7 @@ const {
 function keyOwnerOf(workspace: bigint): KeyOwner<ApiKey> {
   return {
     create: keyCall(createWorkspaceApiKey, { workspace }, ({ apiKey }) => apiKey),
-    fields: apiKeyFields,
+    fields: API_KEY_FIELDS,
     update: (key) => keyCall(updateWorkspaceApiKey, { workspace, key }),
     revoke: (key) => keyCall(revokeWorkspaceApiKey, { workspace, key }),
     revokeText: (key) => (

@@ -4,16 +4,14 @@ import {
   type AdminWorkspace,
 } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import { useOperatorRole } from "../api/session.ts";
-import { useRpc } from "../api/use-query.ts";
 import { paths } from "../routes/paths.ts";
 import { navigate, usePlace } from "../routes/router.ts";
 import { Badge } from "../ui/badge.tsx";
-import { DialogButton, SecretDialog, RpcDialog } from "../ui/dialog.tsx";
+import { RpcButton, SecretDialog } from "../ui/dialog.tsx";
 import { CheckField, TextField } from "../ui/fields.tsx";
 import { Filters, filterValues } from "../ui/filters.tsx";
-import { ListView } from "../ui/list-view.tsx";
+import { ListView, useList } from "../ui/list-view.tsx";
 import { Empty, Page } from "../ui/page.tsx";
-import { usePageToken } from "../ui/pager.tsx";
 import type { Column } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 import { providerName } from "./payment-provider-names.ts";
@@ -38,25 +36,14 @@ const COLUMNS: readonly Column<AdminWorkspace>[] = [
 export function PlatformWorkspacesPage() {
   const mayChange = useOperatorRole(OperatorRole.OPERATOR);
   const { query } = usePlace();
-  const pageToken = usePageToken();
-  const list = useRpc(WorkspaceAdminService.method.listWorkspaces, {
-    ...filtersOf(query),
-    pageToken,
-    pageSize: 50,
-  });
-  const create = (
-    <DialogButton primary dialog={<CreateDialog />}>
-      Create a workspace
-    </DialogButton>
-  );
+  const list = useList(WorkspaceAdminService.method.listWorkspaces, filtersOf(query));
   return (
-    <Page title="Workspaces" actions={mayChange && create}>
+    <Page title="Workspaces" actions={mayChange && <CreateButton />}>
       <Filters fields={FILTERS} />
       <ListView
         query={list}
         label="Workspaces"
         columns={COLUMNS}
-        keyOf={({ id }) => String(id)}
         href={({ id }) => paths.platformWorkspace({ workspace: id })}
         empty={<NoWorkspaces filtered={query.size > 0} />}
       />
@@ -99,9 +86,11 @@ function NoWorkspaces({ filtered }: { readonly filtered: boolean }) {
 }
 
 /** Asks for a name, and then shows the first key, before it leads to the new workspace. */
-function CreateDialog() {
+function CreateButton() {
   return (
-    <RpcDialog
+    <RpcButton
+      primary
+      button="Create a workspace"
       method={WorkspaceAdminService.method.createWorkspace}
       title="Create a workspace"
       submit="Create the workspace"
@@ -125,7 +114,7 @@ function CreateDialog() {
         checked
         hint="Without a payment provider nothing can be booked."
       />
-    </RpcDialog>
+    </RpcButton>
   );
 }
 

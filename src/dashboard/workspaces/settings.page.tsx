@@ -5,7 +5,7 @@ import {
   type RateLimit,
   type Workspace,
 } from "../../../gen/shipments/v1/workspace_service_pb.js";
-import { useWorkspace, hasRole } from "../api/session.ts";
+import { useRole, useWorkspace } from "../api/session.ts";
 import { useRpc } from "../api/use-query.ts";
 import { MembersSection } from "../people/members.tsx";
 import { usePlace } from "../routes/router.ts";
@@ -13,17 +13,16 @@ import { Page, Section } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { PaymentsSection } from "./payments.tsx";
 import { settingsParts } from "./settings-parts.ts";
-import { type ParametersOf, paths } from "../routes/paths.ts";
+import { paths } from "../routes/paths.ts";
 import { loadAccount } from "../api/sign-in.ts";
 import { Id } from "../ui/copy-button.tsx";
-import { DialogButton } from "../ui/dialog.tsx";
 import { DescriptionList } from "../ui/description-list.tsx";
 import { numberText } from "../ui/format.ts";
-import { TimeZoneDialog } from "./time-zone-dialog.tsx";
+import { TimeZoneButton } from "./time-zone-button.tsx";
 import "./settings.css";
 
 /** What belongs to a workspace as a whole: who is in it, how it is paid, what it may. */
-export function SettingsPage({ workspace }: ParametersOf<"settings">) {
+export function SettingsPage() {
   const { isTest } = useWorkspace();
   const query = useRpc(WorkspaceService.method.getWorkspace, {});
   const parts = useShownPart();
@@ -42,7 +41,7 @@ export function SettingsPage({ workspace }: ParametersOf<"settings">) {
             {({ data }) => data && <WorkspaceSection workspace={data} />}
           </QueryView>
           {!isTest && <MembersSection />}
-          <PaymentsSection workspace={workspace} />
+          <PaymentsSection />
           {query.data?.data?.limits && <LimitsSection limits={query.data.data.limits} />}
         </div>
       </div>
@@ -77,9 +76,18 @@ function useShownPart() {
 }
 
 function WorkspaceSection(props: { readonly workspace: Workspace }) {
-  const { id, name, bookingBlockers, timeZone } = props.workspace;
+  const { id, name, bookingBlockers, timeZone, test } = props.workspace;
+  const mayChange = useRole("admin") && !test;
+  const button = (
+    // All pages go by the time zone of the account's workspace; test mode follows it.
+    <TimeZoneButton
+      method={WorkspaceService.method.updateWorkspace}
+      then={loadAccount}
+      {...{ name, timeZone }}
+    />
+  );
   return (
-    <Section id="workspace" title="Workspace" actions={<TimeZoneButton {...props} />}>
+    <Section id="workspace" title="Workspace" actions={mayChange && button}>
       <DescriptionList
         items={[
           ["Name", name],
@@ -90,33 +98,13 @@ function WorkspaceSection(props: { readonly workspace: Workspace }) {
             bookingBlockers.length === 0 ? (
               "Possible"
             ) : (
-              <a href={paths.attention({ workspace: id })}>Not possible now</a>
+              <a href={paths.attention()}>Not possible now</a>
             ),
           ],
         ]}
       />
       <p class="hint note">The operators of the platform change the name and the limits.</p>
     </Section>
-  );
-}
-
-/** For admins, in live mode, which test mode follows. */
-function TimeZoneButton(props: { readonly workspace: Workspace }) {
-  const { name, timeZone, test } = props.workspace;
-  if (test || !hasRole(useWorkspace(), "admin")) return null;
-  return (
-    <DialogButton
-      dialog={
-        <TimeZoneDialog
-          method={WorkspaceService.method.updateWorkspace}
-          // All pages go by that of the account.
-          then={loadAccount}
-          {...{ name, timeZone }}
-        />
-      }
-    >
-      Change time zone
-    </DialogButton>
   );
 }
 

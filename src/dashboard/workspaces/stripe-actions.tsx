@@ -12,7 +12,7 @@ import { settingsHref } from "../routes/paths.ts";
 import { navigate, usePlace } from "../routes/router.ts";
 import { ActionButton } from "../ui/button.tsx";
 import { Code } from "../ui/copy-button.tsx";
-import { Dialog, DialogButton, RpcDialog } from "../ui/dialog.tsx";
+import { Dialog, DialogButton, RpcButton, RpcDialog } from "../ui/dialog.tsx";
 import { TextField } from "../ui/fields.tsx";
 import { textOf } from "../ui/form-data.ts";
 import { ProblemNote, Spinner } from "../ui/query-view.tsx";
@@ -37,9 +37,22 @@ export function StripeActions(props: ConnectionProps) {
   return (
     <div class="actions">
       {isStripe && (
-        <DialogButton destructive dialog={<DisconnectDialog />}>
-          Disconnect
-        </DialogButton>
+        <RpcButton
+          destructive
+          button="Disconnect"
+          method={PaymentConnectionService.method.disconnectPaymentConnection}
+          title="Disconnect Stripe"
+          dismiss="Keep it"
+          tone="danger"
+          done="Stripe is disconnected."
+        >
+          <p>
+            {isTest
+              ? "No money moves then, and what is recorded as paid is believed. Shipments that are booked stay as they are, and so does your account at Stripe."
+              : "Manual payments are connected again if they were before; else nothing can be booked until a provider is connected. Shipments that are booked stay as they are, and so does your account at Stripe, with its money."}
+          </p>
+          <p>This cannot be done while payments or refunds are open.</p>
+        </RpcButton>
       )}
       {(!isStripe || ownKey) && (
         <DialogButton primary={ownKey && state === REVOKED} dialog={<KeyDialog {...props} />}>
@@ -66,17 +79,18 @@ const BACK = "back";
 
 function useGoToStripe(): () => Promise<void> {
   const connections = useClient(PaymentConnectionService);
-  const { id } = useWorkspace();
-  const address = (back: string) =>
-    new URL(settingsHref(id, "payments", { [BACK]: back }), location.origin).href;
   return async () => {
     const { onboardingUrl } = await connections.beginPaymentConnection({
       paymentProvider: "stripe",
-      returnUrl: address("done"),
-      refreshUrl: address("ended"),
+      returnUrl: addressBack("done"),
+      refreshUrl: addressBack("ended"),
     });
     location.assign(onboardingUrl);
   };
+}
+
+function addressBack(back: string): string {
+  return new URL(settingsHref("payments", { [BACK]: back }), location.origin).href;
 }
 
 function ContinueButton({ isRevoked }: { readonly isRevoked: boolean }) {
@@ -94,35 +108,29 @@ function ContinueButton({ isRevoked }: { readonly isRevoked: boolean }) {
 function ConnectDialog({ connection: { provider } }: ConnectionProps) {
   const { isTest } = useWorkspace();
   const goToStripe = useGoToStripe();
-  const connect = async () => {
-    await goToStripe();
-  };
-  if (isTest) {
-    return (
-      <Dialog title={CONNECT_TEST} submit="Continue at Stripe" run={connect}>
-        <p>
-          Stripe asks what it asks in live mode, and takes made-up answers; then it leads back here.
-          No real money moves.
-        </p>
+  return (
+    <Dialog
+      title={isTest ? CONNECT_TEST : "Connect Stripe"}
+      submit="Continue at Stripe"
+      run={goToStripe}
+    >
+      <p>
+        {isTest
+          ? "Stripe asks what it asks in live mode, and takes made-up answers; then it leads back here. No real money moves."
+          : "Stripe asks about your business and where to pay out, which takes some minutes; then it leads back here. The money is yours from the start: customers pay your own account at Stripe."}
+      </p>
+      {isTest ? (
         <p>
           <strong>Nothing can be booked in test mode before Stripe is done.</strong> What is booked
           stays as it is.
         </p>
-      </Dialog>
-    );
-  }
-  return (
-    <Dialog title="Connect Stripe" submit="Continue at Stripe" run={connect}>
-      <p>
-        Stripe asks about your business and where to pay out, which takes some minutes; then it
-        leads back here. The money is yours from the start: customers pay your own account at
-        Stripe.
-      </p>
-      {provider !== undefined && (
-        <p>
-          <strong>Stripe takes the place of manual payments at once.</strong> Nothing can be booked
-          before it takes payments. What is booked stays as it is.
-        </p>
+      ) : (
+        provider !== undefined && (
+          <p>
+            <strong>Stripe takes the place of manual payments at once.</strong> Nothing can be
+            booked before it takes payments. What is booked stays as it is.
+          </p>
+        )
       )}
     </Dialog>
   );
@@ -191,33 +199,6 @@ function beginning(
   throw fieldError(name, `${name} must begin with ${kinds[0]}${rest}.`);
 }
 
-function DisconnectDialog() {
-  const { isTest } = useWorkspace();
-  return (
-    <RpcDialog
-      method={PaymentConnectionService.method.disconnectPaymentConnection}
-      title="Disconnect Stripe"
-      dismiss="Keep it"
-      tone="danger"
-      done="Stripe is disconnected."
-    >
-      {isTest ? (
-        <p>
-          No money moves then, and what is recorded as paid is believed. Shipments that are booked
-          stay as they are, and so does your account at Stripe.
-        </p>
-      ) : (
-        <p>
-          Manual payments are connected again if they were before; else nothing can be booked until
-          a provider is connected. Shipments that are booked stay as they are, and so does your
-          account at Stripe, with its money.
-        </p>
-      )}
-      <p>This cannot be done while payments or refunds are open.</p>
-    </RpcDialog>
-  );
-}
-
 function useCheck() {
   const call = useCall();
   return async () =>
@@ -236,12 +217,12 @@ export function CheckButton() {
 /** Tells whoever comes back from Stripe how it stands: the account is read anew, as coming back proves nothing. */
 export function BackFromStripe({ connection }: ConnectionProps) {
   const back = usePlace().query.get(BACK);
-  const { id, isTest } = useWorkspace();
+  const { isTest } = useWorkspace();
   const check = useCheck();
   const action = useAction(async () => {
     if ((await check()) !== READY) return;
     toast(`Stripe takes ${isTest ? "test payments" : "payments"} for this workspace from now on.`);
-    navigate(settingsHref(id, "payments"), { replace: true });
+    navigate(settingsHref("payments"), { replace: true });
   });
   useEffect(() => {
     if (back === "done") void action.run();

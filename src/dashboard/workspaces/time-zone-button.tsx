@@ -1,9 +1,9 @@
 import type { DescMessage, DescMethodUnary, MessageInitShape } from "@bufbuild/protobuf";
+import { RpcButton } from "../ui/dialog.tsx";
 import { SelectField } from "../ui/fields.tsx";
-import { RpcDialog } from "../ui/dialog.tsx";
 
 /** Chooses the time zone of a workspace, by a method that takes its IANA name. */
-export function TimeZoneDialog<I extends DescMessage>(props: {
+export function TimeZoneButton<I extends DescMessage>(props: {
   readonly method: DescMethodUnary<I>;
   readonly request?: MessageInitShape<I>;
   readonly name: string;
@@ -14,8 +14,9 @@ export function TimeZoneDialog<I extends DescMessage>(props: {
   const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
   const all = new Set([timeZone, own, "UTC", ...Intl.supportedValuesOf("timeZone")]);
   return (
-    <RpcDialog
+    <RpcButton
       {...call}
+      button="Change time zone"
       title={`Time zone of ${name}`}
       submit="Change the time zone"
       done="The time zone is changed."
@@ -31,6 +32,6 @@ export function TimeZoneDialog<I extends DescMessage>(props: {
         choices={[...all].toSorted().map((zone) => [zone, zone.replaceAll("_", " ")])}
         hint={`This browser’s is ${own.replaceAll("_", " ")}.`}
       />
-    </RpcDialog>
+    </RpcButton>
   );
 }

@@ -1,4 +1,11 @@
-import { SecretDialog } from "./dialog.tsx";
+import { MemberRole } from "../../../gen/shipments/v1/member_pb.js";
+import { SecretDialog } from "../ui/dialog.tsx";
+
+export const ROLE_CHOICES = [
+  [String(MemberRole.VIEWER), "Viewer: sees everything"],
+  [String(MemberRole.MEMBER), "Member: books and changes shipments too"],
+  [String(MemberRole.ADMIN), "Admin: manages keys, webhooks and members too"],
+] as const;
 
 export interface Invited {
   readonly data?: { readonly email: string } | undefined;
@@ -7,12 +14,10 @@ export interface Invited {
 }
 
 /** Hands over the link of somebody who is invited, and says whether they get one by mail too. */
-export function InvitedDialog({
-  data,
-  signInPath,
-  mailed,
-  children,
-}: Invited & { /** How long the link works. */ readonly children: string }) {
+export function InvitedDialog(
+  props: Invited & { /** How long the link works. */ readonly children: string },
+) {
+  const { data, signInPath, mailed, children } = props;
   const { email } = data!;
   const link = location.origin + signInPath;
   return (

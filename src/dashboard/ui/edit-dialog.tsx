@@ -1,0 +1,94 @@
+import type { CallOptions } from "@connectrpc/connect";
+import type { ComponentChildren, ComponentType } from "preact";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import type { Problem } from "../api/problem.ts";
+import { reloadAll, useAction, useIdempotencyOptions } from "../api/use-action.ts";
+import { Button } from "./button.tsx";
+import { Dialog } from "./dialog.tsx";
+import { Form } from "./form.tsx";
+import { toast } from "./toast.tsx";
+
+interface Versioned {
+  readonly etag?: string;
+}
+
+export interface EditFormProps<R> {
+  readonly record: R;
+  /** What the record was when the form began. */
+  readonly from: R;
+  readonly restart: () => void;
+  readonly close: () => void;
+}
+
+/** Edits a record by an `<EditForm>`, which begins again from what the record is when the reader wants that. */
+export function EditDialog<R extends Versioned>(props: {
+  readonly record: R;
+  readonly close: () => void;
+  readonly form: ComponentType<EditFormProps<R>>;
+}) {
+  const { record, close, form: EditFormOf } = props;
+  const [from, setFrom] = useState(record);
+  const restart = () => setFrom(record);
+  return <EditFormOf key={from.etag} {...{ record, from, restart, close }} />;
+}
+
+/** Saves what is in its fields, unless others changed the record since the form began: then it says so. */
+export function EditForm<R extends Versioned>(
+  props: EditFormProps<R> & {
+    readonly what: string;
+    readonly save: (form: FormData, idempotencyOptions: CallOptions) => Promise<unknown>;
+    /** A refusal as the page says it; as the service does when not given. */
+    readonly inWords?: (problem: Problem) => Problem;
+    readonly children: ComponentChildren;
+  },
+) {
+  const { record, from, what, save, inWords, restart, close, children } = props;
+  const options = useIdempotencyOptions();
+  const edit = useAction(async (form: FormData) => {
+    await save(form, options);
+    toast("The changes are saved.");
+    close();
+  });
+  const isLoaded = record.etag !== from.etag && !edit.isRunning;
+  const isStale = isLoaded || edit.problem?.reason === "ETAG_STALE";
+  const problem = useMemo(
+    () => (edit.problem && inWords ? inWords(edit.problem) : edit.problem),
+    [edit.problem],
+  );
+  const title = `Edit the ${what}`;
+  return (
+    <Dialog title={title} close={close}>
+      <Form
+        name={title}
+        action={{ ...edit, problem: isStale ? undefined : problem }}
+        submit="Save the changes"
+        cancel={close}
+      >
+        {isStale && <StaleNote {...{ what, isLoaded, restart }} />}
+        {children}
+      </Form>
+    </Dialog>
+  );
+}
+
+function StaleNote(props: {
+  readonly what: string;
+  readonly isLoaded: boolean;
+  readonly restart: () => void;
+}) {
+  const { what, isLoaded, restart } = props;
+  useEffect(() => {
+    if (!isLoaded) reloadAll();
+  }, []);
+  return (
+    <div class="problem attention" role="alert">
+      <p>
+        Somebody else changed the {what}, so this cannot be saved. Reload it to go on; what you
+        changed here will be lost.
+      </p>
+      <Button disabled={!isLoaded} onClick={restart}>
+        Reload
+      </Button>
+    </div>
+  );
+}
