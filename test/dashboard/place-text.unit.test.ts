@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { placeIn } from "../../src/dashboard/shipments/place-text.ts";
+import { placeIn } from "../../src/dashboard/shipments/route.ts";
 
 const BERLIN = { lat: 52.52, lng: 13.405 };
 

@@ -1,14 +1,13 @@
 import { AuditService } from "../../../gen/shipments/admin/v1/audit_service_pb.js";
+import { ListView, useList } from "../ui/table.tsx";
 import { OperatorService } from "../../../gen/shipments/admin/v1/operator_service_pb.js";
 import { useRpc } from "../api/use-query.ts";
 import { paths } from "../routes/paths.ts";
 import { usePlace } from "../routes/router.ts";
-import { daysOf, today } from "../ui/days.ts";
+import { daysOf, today, QuickDays } from "../ui/days.tsx";
 import { boundsOfDays, Filters, filterValues } from "../ui/filters.tsx";
 import { recordIdOf } from "../ui/format.ts";
-import { ListView, useList } from "../ui/list-view.tsx";
 import { Empty, Page } from "../ui/page.tsx";
-import { QuickDays } from "../ui/quick-days.tsx";
 import { AUDIT_COLUMNS } from "./audit-table.tsx";
 import { ACTIONS } from "./audit-words.ts";
 

@@ -1,25 +1,30 @@
 import { useState } from "preact/hooks";
+import { useList } from "../ui/table.tsx";
 import type { Customer, CustomerAddress } from "../../../gen/shipments/v1/customer_pb.js";
-import { CustomerService } from "../../../gen/shipments/v1/customer_service_pb.js";
+import {
+  CustomerService,
+  CustomerAddressChangeSchema,
+  UpdateCustomerRequestSchema,
+} from "../../../gen/shipments/v1/customer_service_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { useClient } from "../api/clients.ts";
 import { useLive } from "../api/live.ts";
 import { useRole } from "../api/session.ts";
 import { type ParametersOf, paths } from "../routes/paths.ts";
 import { ShipmentList } from "../shipments/shipment-list.tsx";
 import { Button } from "../ui/button.tsx";
 import { DescriptionList, Figures } from "../ui/description-list.tsx";
-import { DetailPage } from "../ui/detail-page.tsx";
+import { DetailPage, Empty, Section } from "../ui/page.tsx";
 import { numberText, recordIdOf } from "../ui/format.ts";
-import { Empty, Section } from "../ui/page.tsx";
-import { useList } from "../ui/list-view.tsx";
 import { Time } from "../ui/values.tsx";
-import { CustomerForm } from "./customer-edit.tsx";
 import { Awaited, Spend } from "./spend.tsx";
 import { useRpc } from "../api/use-query.ts";
 import { fieldError } from "../api/problem.ts";
 import { ExistingCustomer } from "../shipments/customer-fields.tsx";
 import { DialogButton, RpcDialog } from "../ui/dialog.tsx";
-import { EditDialog } from "../ui/edit-dialog.tsx";
+import { EditDialog, EditForm, type EditFormProps } from "../ui/edit-dialog.tsx";
+import { requestOf } from "../ui/form-data.ts";
+import { RequestFields } from "../ui/request-fields.tsx";
 import "./customers.css";
 
 interface CustomerProps {
@@ -202,4 +207,75 @@ function Side(props: CustomerProps & { readonly title: string; readonly goes?: b
       )}
     </div>
   );
+}
+
+const ENDS = [
+  ["default_pickup", "defaultPickup", "Pickup"],
+  ["default_dropoff", "defaultDropoff", "Dropoff"],
+] as const;
+
+function CustomerForm(props: EditFormProps<Customer>) {
+  const { from } = props;
+  const customers = useClient(CustomerService);
+  return (
+    <EditForm
+      {...props}
+      what="customer"
+      save={(form, options) =>
+        customers.updateCustomer(
+          { ...changesOf(form), customer: from.id, etag: from.etag ?? "" },
+          options,
+        )
+      }
+    >
+      <RequestFields
+        of={UpdateCustomerRequestSchema}
+        fields={{ name: "Name", email: "Email", phone: "Phone", idNumber: "Id number" }}
+        values={from}
+      />
+      {ENDS.map(([name, property, label]) => (
+        <div class="form" key={name}>
+          <RequestFields
+            of={CustomerAddressChangeSchema}
+            path={name}
+            fields={{ address: { label: `Usual ${label.toLowerCase()}`, optional: true } }}
+            values={from[property]}
+          />
+          <div class="field-row">
+            <RequestFields
+              of={CustomerAddressChangeSchema}
+              path={name}
+              fields={{ lat: `${label} latitude`, lng: `${label} longitude` }}
+              values={from[property]}
+            />
+          </div>
+        </div>
+      ))}
+      <RequestFields
+        of={UpdateCustomerRequestSchema}
+        fields={{
+          notes: {
+            label: "Notes",
+            isLong: true,
+            hint: "For members of the workspace alone: shipments and webhooks do not show them.",
+          },
+        }}
+        values={from}
+      />
+    </EditForm>
+  );
+}
+
+/** What was typed; a usual address of which nothing is left is cleared. */
+function changesOf(form: FormData) {
+  const changes = requestOf(UpdateCustomerRequestSchema, form);
+  const cleared = ENDS.filter(([, property]) => {
+    const { address, lat, lng } = changes[property]!;
+    return address === "" && lat === undefined && lng === undefined;
+  });
+  return {
+    ...changes,
+    ...Object.fromEntries(cleared.map(([, property]) => [property, undefined])),
+    clear: cleared.map(([name]) => name),
+  };
 }

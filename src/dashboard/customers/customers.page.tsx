@@ -7,11 +7,10 @@ import { paths } from "../routes/paths.ts";
 import { changeQuery, usePlace } from "../routes/router.ts";
 import { textOf } from "../ui/form-data.ts";
 import { numberText } from "../ui/format.ts";
-import { ListView, useList } from "../ui/list-view.tsx";
-import { Empty, Page } from "../ui/page.tsx";
 import { FIRST_PAGE } from "../ui/pager.tsx";
+import { Empty, Page } from "../ui/page.tsx";
 import { SearchBox } from "../ui/search-box.tsx";
-import type { Column } from "../ui/table.tsx";
+import { type Column, ListView, useList } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 import { Spend } from "./spend.tsx";
 

@@ -8,7 +8,7 @@ import type {
 import type { ComponentChildren, VNode } from "preact";
 import { ApiKeyScope, type ApiKey } from "../../../gen/shipments/v1/api_key_pb.js";
 import type { CreateApiKeyRequestSchema } from "../../../gen/shipments/v1/api_key_service_pb.js";
-import { Badge } from "../ui/badge.tsx";
+import { Badge } from "../ui/description-list.tsx";
 import { DialogButton, RpcDialog, SecretDialog, type DialogProps } from "../ui/dialog.tsx";
 import { OverlapField } from "../ui/fields.tsx";
 import type { FieldTexts } from "../ui/request-fields.tsx";

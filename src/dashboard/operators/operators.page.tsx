@@ -6,13 +6,12 @@ import {
 } from "../../../gen/shipments/admin/v1/operator_pb.js";
 import { OperatorService } from "../../../gen/shipments/admin/v1/operator_service_pb.js";
 import { useAccount, useOperatorRole } from "../api/session.ts";
-import { paths } from "../routes/paths.ts";
+import { paths, type ParametersOf } from "../routes/paths.ts";
 import { navigate, usePlace } from "../routes/router.ts";
-import { Badge } from "../ui/badge.tsx";
+import { Badge, DescriptionList } from "../ui/description-list.tsx";
 import { DialogButton, SecretDialog, RpcDialog } from "../ui/dialog.tsx";
-import { ListView, useList } from "../ui/list-view.tsx";
-import { Page, Tabs } from "../ui/page.tsx";
-import type { Column } from "../ui/table.tsx";
+import { Page, Tabs, Section, DetailPage } from "../ui/page.tsx";
+import { type Column, ListView, useList } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 import {
   isSelf,
@@ -20,8 +19,13 @@ import {
   OPERATOR_ROLES,
   OperatorBadge,
   ROLE_FIELD,
-} from "./operator-badge.tsx";
-import { OPERATOR_KEY_TEXT } from "./operator-keys.tsx";
+  OPERATOR_KEY_TEXT,
+  OperatorKeys,
+  OperatorActions,
+} from "./operator-actions.tsx";
+import { useRpc } from "../api/use-query.ts";
+import { RecentChanges, useRecentChanges } from "../audit/audit-table.tsx";
+import { recordIdOf } from "../ui/format.ts";
 
 /** Those who run the platform; those that were revoked too when the address asks for them. */
 export function OperatorsPage() {
@@ -119,5 +123,62 @@ function CreateDialog() {
         );
       }}
     />
+  );
+}
+
+export function OperatorPage(props: ParametersOf<"operator">) {
+  const id = recordIdOf(props.operator) ?? 0n;
+  const { email } = useAccount();
+  const query = useRpc(OperatorService.method.getOperator, { operator: id });
+  const changes = useRecentChanges({ operator: id });
+  return (
+    <DetailPage
+      query={query}
+      up={{ label: "Operators", href: paths.operators({}) }}
+      what="operator"
+      title={({ name }) => name}
+      fallbackTitle={`Operator ${props.operator}`}
+      missing={`No operator has the id ${props.operator}.`}
+      note={(operator) => (
+        <>
+          <OperatorBadge operator={operator} />
+          {isSelf(operator, email) && <Badge>You</Badge>}
+        </>
+      )}
+      actions={(operator) => <OperatorActions operator={operator} />}
+    >
+      {(operator) => (
+        <div class="stack">
+          <div class="columns">
+            <OperatorKeys operator={operator} />
+            <About operator={operator} />
+          </div>
+          <RecentChanges
+            title={`Latest changes by ${operator.name}`}
+            query={changes}
+            href={paths.auditLog({}, { operator: String(id) })}
+          />
+        </div>
+      )}
+    </DetailPage>
+  );
+}
+
+function About({ operator }: { readonly operator: Operator }) {
+  const { id, kind, role, email, createdAt, revokedAt } = operator;
+  const log = paths.auditLog({}, { subject: `operator/${id}` });
+  return (
+    <Section title="Details" actions={<a href={log}>Show what was changed</a>}>
+      <DescriptionList
+        items={[
+          ["Id", String(id)],
+          ["Kind", OPERATOR_KINDS[kind]],
+          ["Role", OPERATOR_ROLES[role]],
+          ["Email", email],
+          ["Created", <Time at={createdAt} exact />],
+          ["Revoked", revokedAt && <Time at={revokedAt} exact />],
+        ]}
+      />
+    </Section>
   );
 }

@@ -6,12 +6,11 @@ import { loadAccount } from "../api/sign-in.ts";
 import { useRpc } from "../api/use-query.ts";
 import { paths } from "../routes/paths.ts";
 import { navigate } from "../routes/router.ts";
-import { Badge } from "../ui/badge.tsx";
+import { Badge } from "../ui/description-list.tsx";
 import { RpcActionButton } from "../ui/button.tsx";
 import { openDialog, RpcButton } from "../ui/dialog.tsx";
-import { ListView } from "../ui/list-view.tsx";
 import { Section } from "../ui/page.tsx";
-import type { Column } from "../ui/table.tsx";
+import { type Column, ListView } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 import { InvitedDialog, ROLE_CHOICES, type Invited } from "./invitation.tsx";
 

@@ -10,8 +10,7 @@ import {
 } from "../../../gen/shipments/admin/v1/platform_report_service_pb.js";
 import { useRepeat, useRpc } from "../api/use-query.ts";
 import { paths } from "../routes/paths.ts";
-import { Badge, type Tone } from "../ui/badge.tsx";
-import { Figures, type Figure } from "../ui/description-list.tsx";
+import { Badge, type Tone, Figures, type Figure } from "../ui/description-list.tsx";
 import { numberText, bytesText } from "../ui/format.ts";
 import { Page, Section } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";

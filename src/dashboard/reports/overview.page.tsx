@@ -6,7 +6,7 @@ import { useLive } from "../api/live.ts";
 import { useIsTest, useRole, useTimeZone } from "../api/session.ts";
 import { useRepeat, useRpc } from "../api/use-query.ts";
 import { paths } from "../routes/paths.ts";
-import { DAY_LABELS, DayRange, rangeBefore, useDayRange } from "../ui/day-range.tsx";
+import { DAY_LABELS, DayRange, rangeBefore, useDayRange } from "../ui/days.tsx";
 import { Page, Section } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { BookingBlockers } from "../workspaces/booking-blockers.tsx";

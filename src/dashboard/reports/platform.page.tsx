@@ -4,9 +4,8 @@ import {
 } from "../../../gen/shipments/admin/v1/platform_report_service_pb.js";
 import { useRpc } from "../api/use-query.ts";
 import { paths } from "../routes/paths.ts";
-import { DAY_LABELS, DayRange, rangeBefore, useDayRange } from "../ui/day-range.tsx";
+import { DAY_LABELS, DayRange, rangeBefore, useDayRange, today } from "../ui/days.tsx";
 import { numberText } from "../ui/format.ts";
-import { today } from "../ui/days.ts";
 import { Empty, Page, Section } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { Table, type Column } from "../ui/table.tsx";

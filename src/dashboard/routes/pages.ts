@@ -2,8 +2,8 @@
 interface PageEntry {
   /** Its address, whose parameters are the component's props. */
   readonly path: string;
-  /** The page whose file it shares. */
-  readonly fileOf?: string;
+  /** The file that it shares with other pages. */
+  readonly file?: string;
   /** What it is called in the navigation and found by in the search; in neither without it. */
   readonly label?: string;
   /** What is drawn beside it, in 16 units by 16. */
@@ -28,10 +28,10 @@ export const PAGES = {
     icon: "M8 1.8 13.5 5v6L8 14.2 2.5 11V5ZM2.5 5 8 8.2 13.5 5M8 8.2v6",
   },
   // Before what would take their names for a reference.
-  labels: { path: "/w/:workspace/shipments/labels" },
-  manifest: { path: "/w/:workspace/shipments/manifest" },
+  labels: { path: "/w/:workspace/shipments/labels", file: "print" },
+  manifest: { path: "/w/:workspace/shipments/manifest", file: "print" },
   shipment: { path: "/w/:workspace/shipments/:reference" },
-  receipt: { path: "/w/:workspace/shipments/:reference/receipt" },
+  receipt: { path: "/w/:workspace/shipments/:reference/receipt", file: "print" },
   book: {
     path: "/w/:workspace/book",
     label: "Quote and book",
@@ -58,7 +58,7 @@ export const PAGES = {
     label: "Webhooks",
     icon: "M2 8h8M7 4.5 10.5 8 7 11.5M13.5 3v10",
   },
-  webhook: { path: "/w/:workspace/settings/webhooks/:webhook", fileOf: "webhooks" },
+  webhook: { path: "/w/:workspace/settings/webhooks/:webhook", file: "webhooks" },
   platform: { path: "/platform", ...OVERVIEW },
   platformAttention: { path: "/platform/attention", ...ATTENTION },
   tariff: {
@@ -66,7 +66,7 @@ export const PAGES = {
     label: "Tariff",
     icon: "M8.5 2h5.5v5.5L7.8 13.7 2.3 8.2ZM11 5h.01",
   },
-  tariffVersion: { path: "/platform/tariff/versions/:version", fileOf: "tariff" },
+  tariffVersion: { path: "/platform/tariff/versions/:version", file: "tariff" },
   tariffComparison: { path: "/platform/tariff/comparison" },
   tariffDrafts: {
     path: "/platform/drafts",
@@ -79,13 +79,13 @@ export const PAGES = {
     label: "Workspaces",
     icon: "M2 2.5h5v5H2ZM9 2.5h5v5H9ZM2 9.5h5v4H2ZM9 9.5h5v4H9Z",
   },
-  platformWorkspace: { path: "/platform/workspaces/:workspace" },
+  platformWorkspace: { path: "/platform/workspaces/:workspace", file: "platformWorkspaces" },
   operators: {
     path: "/platform/operators",
     label: "Operators",
     icon: "M8 1.8 13 3.6v4c0 3.1-2 5.4-5 6.6-3-1.2-5-3.5-5-6.6v-4ZM5.8 8l1.6 1.6 3-3.2",
   },
-  operator: { path: "/platform/operators/:operator" },
+  operator: { path: "/platform/operators/:operator", file: "operators" },
   auditLog: {
     path: "/platform/audit",
     label: "Audit log",

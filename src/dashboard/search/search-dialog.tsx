@@ -10,7 +10,7 @@ import { paths } from "../routes/paths.ts";
 import { StateBadge } from "../shipments/shipment-badge.tsx";
 import { useModal } from "../ui/dialog.tsx";
 import { ProblemNote } from "../ui/query-view.tsx";
-import { recentShipments } from "../shipments/recent-shipments.ts";
+import { recentShipments } from "../shipments/newest-shipments.ts";
 import "./search-dialog.css";
 
 const MAX_LENGTH = 60;

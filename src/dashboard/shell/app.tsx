@@ -1,3 +1,22 @@
+import { useEffect, useState } from "preact/hooks";
+import { accountProblem, loadAccount } from "../api/sign-in.ts";
+import { PERSON_KEY, account, SignedIn, useAccount, WorkspaceId } from "../api/session.ts";
+import { connected } from "../api/connection.ts";
+import { useStore } from "../api/store.ts";
+import { componentOf, findPage, isPlatformPath, loadPage } from "./pages.ts";
+import { AfterPaymentPage, SignInPage } from "./sign-in.tsx";
+import { HomePage, NoOperatorPage } from "./home.tsx";
+import { NotFoundPage } from "../ui/page.tsx";
+import { Layout } from "./layout.tsx";
+import { OpenDialog } from "../ui/dialog.tsx";
+import { keepFocus } from "../ui/keep-focus.ts";
+import { reloadOnce } from "../ui/lazily.tsx";
+import { ProblemNote, Spinner } from "../ui/query-view.tsx";
+import { Toasts } from "../ui/toast.tsx";
+import { paths, workspaceIn } from "../routes/paths.ts";
+import { usePlace } from "../routes/router.ts";
+import "./sign-in.css";
+
 /**
  * How a page is written.
  *
@@ -24,27 +43,6 @@
  *    `expectWellShown(page, "name")`. `SCREENSHOTS=folder npx vitest run --config test/vitest.config.ts
  *    test/dashboard` leaves the pictures: look at them.
  */
-import { useEffect, useState } from "preact/hooks";
-import { accountProblem, loadAccount } from "../api/sign-in.ts";
-import { PERSON_KEY } from "../api/person-key.ts";
-import { account, SignedIn, useAccount, WorkspaceId } from "../api/session.ts";
-import { connected } from "../api/connection.ts";
-import { useStore } from "../api/store.ts";
-import { componentOf, findPage, isPlatformPath, loadPage } from "./pages.ts";
-import { AfterPaymentPage } from "./after-payment.tsx";
-import { HomePage, NoOperatorPage } from "./home.tsx";
-import { NotFoundPage } from "../ui/page.tsx";
-import { SignInPage } from "./sign-in.tsx";
-import { Layout } from "./layout.tsx";
-import { OpenDialog } from "../ui/dialog.tsx";
-import { keepFocus } from "../ui/keep-focus.ts";
-import { reloadOnce } from "../ui/lazily.tsx";
-import { ProblemNote, Spinner } from "../ui/query-view.tsx";
-import { Toasts } from "../ui/toast.tsx";
-import { paths, workspaceIn } from "../routes/paths.ts";
-import { usePlace } from "../routes/router.ts";
-import "./sign-in.css";
-
 export function App() {
   const person = useStore(account);
   const { pathname } = usePlace();

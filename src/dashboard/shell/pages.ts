@@ -24,7 +24,7 @@ export function componentOf(name: PageName): ComponentType<object> | undefined {
 export async function loadPage(name: PageName): Promise<void> {
   if (loaded.has(name)) return;
   const page = PAGES[name];
-  const file = "fileOf" in page ? page.fileOf : name;
+  const file = "file" in page ? page.file : name;
   const load = LOADERS.get(file.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`))!;
   const component = `${name.charAt(0).toUpperCase()}${name.slice(1)}Page`;
   loaded.set(name, (await load())[component]!);

@@ -20,8 +20,12 @@ import { Form } from "../ui/form.tsx";
 import { textOf } from "../ui/form-data.ts";
 import { moneyText, recordIdOf } from "../ui/format.ts";
 import { QueryView, Spinner } from "../ui/query-view.tsx";
-import { ShipmentTextFields, shipmentTextsOf } from "./shipment-texts.tsx";
-import { MetadataFields, metadataOf } from "./metadata-fields.tsx";
+import {
+  ShipmentTextFields,
+  shipmentTextsOf,
+  MetadataFields,
+  metadataOf,
+} from "./shipment-texts.tsx";
 import { Page, Section } from "../ui/page.tsx";
 import { Quote, type QuoteQuery, totalWithoutWindows, useQuote } from "./quote.tsx";
 import { RouteFields } from "./route-fields.tsx";

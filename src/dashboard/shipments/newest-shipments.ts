@@ -5,6 +5,7 @@ import type {
   ListShipmentsRequestSchema,
   ShipmentService,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { moneyText } from "../ui/format.ts";
 
 export type ShipmentFilters = MessageInitShape<typeof ListShipmentsRequestSchema>;
 
@@ -25,4 +26,49 @@ export async function loadNewest(
     pageToken = page.nextPageToken;
   } while (pageToken !== "" && shipments.length < MOST_LOADED);
   return { shipments, isWhole: pageToken === "" };
+}
+
+const MOST = 6;
+
+interface RecentShipment {
+  readonly reference: string;
+  readonly customer: string;
+}
+
+export function recentShipments(workspace: string): readonly RecentShipment[] {
+  try {
+    const stored: unknown = JSON.parse(localStorage.getItem(storedAs(workspace)) ?? "[]");
+    return Array.isArray(stored) ? stored.filter(isRecent) : [];
+  } catch {
+    return [];
+  }
+}
+
+export function noteRecentShipment(workspace: string, shown: RecentShipment): void {
+  const others = recentShipments(workspace).filter(
+    ({ reference }) => reference !== shown.reference,
+  );
+  localStorage.setItem(storedAs(workspace), JSON.stringify([shown, ...others].slice(0, MOST)));
+}
+
+function storedAs(workspace: string): string {
+  return `recent-shipments-${workspace}`;
+}
+
+function isRecent(value: unknown): value is RecentShipment {
+  const { reference, customer } = (value ?? {}) as Record<string, unknown>;
+  return typeof reference === "string" && typeof customer === "string";
+}
+
+export function totalText(shipments: readonly Pick<Shipment, "total" | "currency">[]): string {
+  const sums = [...Map.groupBy(shipments, ({ currency }) => currency)].map(([currency, own]) => {
+    const sum = own.reduce((total, shipment) => total + shipment.total, 0);
+    // Totals are exact to the minor unit; their sum as a double is, once rounded to the same.
+    return moneyText(Number(sum.toFixed(4)), currency);
+  });
+  return new Intl.ListFormat("en").format(sums);
+}
+
+export function countText(count: number): string {
+  return count === 1 ? "1 shipment" : `${count} shipments`;
 }

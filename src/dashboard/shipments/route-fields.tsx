@@ -7,10 +7,8 @@ import { CoverageMap } from "../map/lazy-map.tsx";
 import type { LatLng } from "../map/map-geometry.ts";
 import { TextField } from "../ui/fields.tsx";
 import { useFormProblem } from "../ui/form.tsx";
-import { AddressField } from "./address-field.tsx";
-import { placeIn } from "./place-text.ts";
-import { type End, fieldsAt, placeOf, type RouteText, typed } from "./route.ts";
-import { useAddressAt } from "./use-addresses.ts";
+import { AddressField, useAddressAt } from "./address-field.tsx";
+import { placeIn, type End, fieldsAt, placeOf, type RouteText, typed } from "./route.ts";
 import "./shipments.css";
 
 const ENDS: readonly (readonly [End, label: string])[] = [

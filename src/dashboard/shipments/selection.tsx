@@ -24,7 +24,7 @@ import { Progress } from "../ui/query-view.tsx";
 import { toast } from "../ui/toast.tsx";
 import { REASONS } from "./shipment-badge.tsx";
 import { isPaidOnline } from "./shipment-payment.tsx";
-import { countText, totalText } from "./total-text.ts";
+import { countText, totalText } from "./newest-shipments.ts";
 import "./selection.css";
 
 /** How many shipments one call changes: few enough that progress is seen. */

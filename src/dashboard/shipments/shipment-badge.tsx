@@ -5,7 +5,7 @@ import {
   ShipmentStatus,
   type Shipment,
 } from "../../../gen/shipments/v1/shipment_pb.js";
-import { Badge, choicesOf, type Label } from "../ui/badge.tsx";
+import { Badge, choicesOf, type Label } from "../ui/description-list.tsx";
 
 const UNKNOWN: Label = ["Unknown", "neutral"];
 

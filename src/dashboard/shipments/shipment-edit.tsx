@@ -8,8 +8,12 @@ import { useClient } from "../api/clients.ts";
 import { EditForm, type EditFormProps } from "../ui/edit-dialog.tsx";
 import { RequestFields } from "../ui/request-fields.tsx";
 import { textOf } from "../ui/form-data.ts";
-import { ShipmentTextFields, shipmentTextsOf } from "./shipment-texts.tsx";
-import { MetadataFields, metadataOf } from "./metadata-fields.tsx";
+import {
+  ShipmentTextFields,
+  shipmentTextsOf,
+  MetadataFields,
+  metadataOf,
+} from "./shipment-texts.tsx";
 import { Money } from "../ui/values.tsx";
 import { Quote, totalWithoutWindows, useQuote } from "./quote.tsx";
 import { RouteFields } from "./route-fields.tsx";

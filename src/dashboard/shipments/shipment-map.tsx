@@ -9,7 +9,7 @@ import { ClusterMap } from "../map/cluster-marks.tsx";
 import { paths } from "../routes/paths.ts";
 import { usePlace } from "../routes/router.ts";
 import { numberText } from "../ui/format.ts";
-import { LinkChoice } from "../ui/link-choice.tsx";
+import { LinkChoice } from "../ui/days.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { loadNewest, type ShipmentFilters } from "./newest-shipments.ts";
 import { StateBadge } from "./shipment-badge.tsx";

@@ -14,17 +14,16 @@ import type { AcceptedWindow } from "../../../gen/shipments/v1/window_pb.js";
 import { useLive } from "../api/live.ts";
 import { useRpc, type Query, useQuery } from "../api/use-query.ts";
 import { CoverageMap } from "../map/lazy-map.tsx";
-import { noteRecentShipment } from "./recent-shipments.ts";
+import { noteRecentShipment } from "./newest-shipments.ts";
 import { type ParametersOf, labelsHref, paths } from "../routes/paths.ts";
 import { CopyButton } from "../ui/copy-button.tsx";
 import { DescriptionList } from "../ui/description-list.tsx";
-import { DetailPage } from "../ui/detail-page.tsx";
+import { DetailPage, Section } from "../ui/page.tsx";
 import { numberText } from "../ui/format.ts";
 import { Menu } from "../ui/menu.tsx";
-import { Section } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { Time } from "../ui/values.tsx";
-import { EVENT_TYPES } from "../webhooks/webhook-dialogs.tsx";
+import { EVENT_TYPES, DeliveryBadge, LastAnswer } from "../webhooks/webhook-dialogs.tsx";
 import { shipmentTextItems } from "./shipment-texts.tsx";
 import { PriceTable } from "./quote.tsx";
 import { ShipmentActions } from "./shipment-actions.tsx";
@@ -43,7 +42,6 @@ import { WebhookService } from "../../../gen/shipments/v1/webhook_service_pb.js"
 import { useClient } from "../api/clients.ts";
 import { Button } from "../ui/button.tsx";
 import { type Column, Table } from "../ui/table.tsx";
-import { DeliveryBadge, LastAnswer } from "../webhooks/webhook-badge.tsx";
 import "../webhooks/timeline.css";
 
 export function ShipmentPage(props: ParametersOf<"shipment">) {

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { useList } from "../ui/table.tsx";
 import { PaymentStatus, ShipmentStatus } from "../../../gen/shipments/v1/shipment_pb.js";
 import {
   ShipmentService,
@@ -9,22 +10,17 @@ import { useRole, useTimeZone } from "../api/session.ts";
 import { useRpc } from "../api/use-query.ts";
 import { paths } from "../routes/paths.ts";
 import { usePlace, changeQuery } from "../routes/router.ts";
-import { daysOf, today } from "../ui/days.ts";
+import { daysOf, today, LinkChoice, QuickDays } from "../ui/days.tsx";
 import { boundsOfDays, Filters, filterValues } from "../ui/filters.tsx";
 import type { Choices } from "../ui/fields.tsx";
 import { recordIdOf, bytesText } from "../ui/format.ts";
 import { lazily } from "../ui/lazily.tsx";
-import { useList } from "../ui/list-view.tsx";
-import { LinkChoice } from "../ui/link-choice.tsx";
-import { Empty, Page } from "../ui/page.tsx";
 import { FIRST_PAGE } from "../ui/pager.tsx";
+import { Empty, Page } from "../ui/page.tsx";
 import { Spinner, Progress } from "../ui/query-view.tsx";
-import { QuickDays } from "../ui/quick-days.tsx";
-import { ListedTotals, Queues } from "./queues.tsx";
-import { filtersText, SavedFilters } from "./saved-filters.tsx";
+import { ListedTotals, Queues, filtersText, SavedFilters } from "./queues.tsx";
 import { PAYMENT_STATUSES, SHIPMENT_STATUSES } from "./shipment-badge.tsx";
-import { ColumnChooser } from "./shipment-columns.tsx";
-import { SelectableShipmentList, ShipmentList } from "./shipment-list.tsx";
+import { ColumnChooser, SelectableShipmentList, ShipmentList } from "./shipment-list.tsx";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { useEffect, useState } from "preact/hooks";
 import { useClient } from "../api/clients.ts";

@@ -7,10 +7,9 @@ import { feesOfText, fieldOf, textOfDraft, tierAfter, type TierText } from "./dr
 import { Button, IconButton } from "../ui/button.tsx";
 import { Form, useKeptRows } from "../ui/form.tsx";
 import { TextField } from "../ui/fields.tsx";
-import { ForeignNote, useDraftText } from "./draft-text.tsx";
+import { ForeignNote, useDraftText, type NoteUnsaved, useNoteUnsaved } from "./draft-text.tsx";
 import { problemOfDraft, problemOfFaults, type SortedFaults } from "./draft-faults.ts";
 import { toast } from "../ui/toast.tsx";
-import { type NoteUnsaved, useNoteUnsaved } from "./unsaved.tsx";
 
 const FEES_FORM = "fees-form";
 const SAVE = "Save the draft";

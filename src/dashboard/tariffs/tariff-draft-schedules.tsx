@@ -13,7 +13,7 @@ import { Section } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { toast } from "../ui/toast.tsx";
 import { problemOfFaults, problemOfSchedules, type SortedFaults } from "./draft-faults.ts";
-import { ForeignNote, useDraftText } from "./draft-text.tsx";
+import { ForeignNote, useDraftText, type NoteUnsaved, useNoteUnsaved } from "./draft-text.tsx";
 import { ScheduleFields, TimeZones } from "./schedule-editor.tsx";
 import {
   newSchedule,
@@ -24,7 +24,6 @@ import {
 } from "./schedule-fields.ts";
 import { SchedulesView } from "./schedule-view.tsx";
 import { FaultList } from "./tariff-draft-zones.tsx";
-import { type NoteUnsaved, useNoteUnsaved } from "./unsaved.tsx";
 import { useRpc } from "../api/use-query.ts";
 
 interface SchedulesProps {

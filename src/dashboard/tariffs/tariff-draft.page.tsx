@@ -8,9 +8,8 @@ import {
 import { useOperatorRole } from "../api/session.ts";
 import { type Query, useRpc } from "../api/use-query.ts";
 import { Button } from "../ui/button.tsx";
-import { DetailPage } from "../ui/detail-page.tsx";
+import { DetailPage, Section } from "../ui/page.tsx";
 import { DialogButton, RpcDialog } from "../ui/dialog.tsx";
-import { Section } from "../ui/page.tsx";
 import { SubmitButton } from "../ui/form.tsx";
 import { recordIdOf } from "../ui/format.ts";
 import { ProblemNote, Spinner } from "../ui/query-view.tsx";
@@ -24,7 +23,7 @@ import { PublishDraft } from "./publication.tsx";
 import { DraftSchedules } from "./tariff-draft-schedules.tsx";
 import { DraftReplay } from "./tariff-draft-replay.tsx";
 import { DraftZones, FaultList } from "./tariff-draft-zones.tsx";
-import { useUnsaved } from "./unsaved.tsx";
+import { useUnsaved } from "./draft-text.tsx";
 import "./tariffs.css";
 
 /** How long a check may take, in milliseconds: zones can have 64 MB. */

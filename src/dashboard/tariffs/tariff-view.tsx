@@ -10,8 +10,7 @@ import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb
 import { useClient } from "../api/clients.ts";
 import { type Query, useQuery, useRpc } from "../api/use-query.ts";
 import { paths } from "../routes/paths.ts";
-import { Badge, type Label } from "../ui/badge.tsx";
-import { DescriptionList } from "../ui/description-list.tsx";
+import { Badge, type Label, DescriptionList } from "../ui/description-list.tsx";
 import { numberText } from "../ui/format.ts";
 import { Section } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";

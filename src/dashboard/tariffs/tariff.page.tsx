@@ -10,12 +10,10 @@ import {
 import { useOperatorRole } from "../api/session.ts";
 import { type Query, useRepeat, useRpc } from "../api/use-query.ts";
 import { type ParametersOf, paths } from "../routes/paths.ts";
-import { DetailPage } from "../ui/detail-page.tsx";
-import { ListView } from "../ui/list-view.tsx";
-import { Empty, Page, Section } from "../ui/page.tsx";
+import { DetailPage, Empty, Page, Section } from "../ui/page.tsx";
 import { usePageToken } from "../ui/pager.tsx";
 import { QueryView } from "../ui/query-view.tsx";
-import type { Column } from "../ui/table.tsx";
+import { type Column, ListView } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 import { CallOff, RollBack } from "./publication.tsx";
 import {

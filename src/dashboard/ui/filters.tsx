@@ -3,13 +3,15 @@ import type { ComponentChildren, TargetedEvent } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { changeQuery, type Going, usePlace } from "../routes/router.ts";
 import { Button } from "./button.tsx";
-import { SPAN } from "./days.ts";
 import { SelectField, TextField, type Choices } from "./fields.tsx";
 import { textOf } from "./form-data.ts";
 import { recordIdOf } from "./format.ts";
 import { addDays, instantOf } from "./local-time.ts";
 import { FIRST_PAGE } from "./pager.tsx";
 import "./filters.css";
+
+/** The name of a span of days in addresses. Such an address goes on to mean the days up to today. */
+export const SPAN = "days";
 
 export interface Filter {
   readonly label: string;

@@ -1,5 +1,9 @@
+import type { DescMessage, DescMethodUnary, MessageInitShape } from "@bufbuild/protobuf";
 import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
+import { useRpc, type Query } from "../api/use-query.ts";
+import { Pager, usePageToken } from "./pager.tsx";
+import { QueryView } from "./query-view.tsx";
 import { useKeys } from "./use-keys.ts";
 import "./table.css";
 
@@ -181,4 +185,42 @@ function focusRow(body: HTMLElement | null, step: number): void {
   const at = links.findIndex((link) => link === document.activeElement);
   const next = at === -1 ? 0 : Math.min(Math.max(at + step, 0), links.length - 1);
   links[next]?.focus();
+}
+
+/** The page of a list that the address asks for, for a `<ListView>`. */
+export function useList<I extends DescMessage, O extends DescMessage>(
+  method: DescMethodUnary<I, O>,
+  request: MessageInitShape<I>,
+  pageSize = 50,
+) {
+  const pageToken = usePageToken();
+  return useRpc(method, { ...request, pageToken, pageSize });
+}
+
+/** A list that a query loads: a table with a pager, or what stands there when nothing is in it. */
+export function ListView<T>(
+  props: Omit<TableProps<T>, "rows"> & {
+    readonly query: Query<{ readonly data: readonly T[]; readonly nextPageToken?: string }>;
+    /** Whether it is loaded anew by itself all the time. */
+    readonly quiet?: boolean;
+    readonly empty?: ComponentChildren;
+    readonly children?: ComponentChildren;
+  },
+) {
+  const { query, quiet = false, empty, children, ...table } = props;
+  return (
+    <QueryView query={query} quiet={quiet}>
+      {({ data, nextPageToken }) =>
+        data.length === 0 ? (
+          empty
+        ) : (
+          <>
+            {children}
+            <Table {...table} rows={data} />
+            {nextPageToken !== undefined && <Pager nextPageToken={nextPageToken} />}
+          </>
+        )
+      }
+    </QueryView>
+  );
 }

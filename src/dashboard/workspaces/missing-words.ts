@@ -34,3 +34,15 @@ function wordsOf(name: string): string {
   const words = name.replaceAll(/[._]/g, " ");
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 }
+
+/** What payment providers are called, by the names that the API gives them. */
+const NAMES: ReadonlyMap<string, string> = new Map([
+  ["manual", "Manual"],
+  ["stripe", "Stripe"],
+  ["test", "Test"],
+]);
+
+/** What a payment provider is called; its own name when that is not known here. */
+export function providerName(provider: string): string {
+  return NAMES.get(provider) ?? provider;
+}

@@ -8,9 +8,14 @@ import { useRepeat, useRpc } from "../api/use-query.ts";
 import { paths } from "../routes/paths.ts";
 import { Section } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
-import { providerName } from "./payment-provider-names.ts";
-import { BackFromStripe, CheckButton, StripeActions } from "./stripe-actions.tsx";
-import { ConnectionBadge, StripeConnection } from "./stripe-connection.tsx";
+import { providerName } from "./missing-words.ts";
+import {
+  BackFromStripe,
+  CheckButton,
+  StripeActions,
+  ConnectionBadge,
+  StripeConnection,
+} from "./stripe.tsx";
 
 /** How often the connection is loaded anew, in milliseconds: no event tells of it. */
 const REPEAT_MS = 30_000;

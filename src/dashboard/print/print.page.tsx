@@ -1,0 +1,381 @@
+import {
+  type Shipment,
+  ShipmentStatus,
+  PaymentStatus,
+} from "../../../gen/shipments/v1/shipment_pb.js";
+import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { useClient } from "../api/clients.ts";
+import { useQuery } from "../api/use-query.ts";
+import { paths, type ParametersOf } from "../routes/paths.ts";
+import { usePlace, changeQuery } from "../routes/router.ts";
+import { bookedWindows, windowText, hoursText } from "../shipments/windows.ts";
+import { numberText, type Instant } from "../ui/format.ts";
+import { Empty, Page, type Link } from "../ui/page.tsx";
+import { QueryView } from "../ui/query-view.tsx";
+import { encode } from "uqr";
+import { useIsTest, useTimeZone, useWorkspace } from "../api/session.ts";
+import { loadNewest, MOST_LOADED, countText } from "../shipments/newest-shipments.ts";
+import { localDate } from "../ui/local-time.ts";
+import { today } from "../ui/days.tsx";
+import { TextField } from "../ui/fields.tsx";
+import { filterValues } from "../ui/filters.tsx";
+import { EventService } from "../../../gen/shipments/v1/event_service_pb.js";
+import { PriceTable } from "../shipments/quote.tsx";
+import { isPaid } from "../shipments/shipment-badge.tsx";
+import { DescriptionList } from "../ui/description-list.tsx";
+import { Money, Time } from "../ui/values.tsx";
+import type { ComponentChildren } from "preact";
+import { Button } from "../ui/button.tsx";
+import "./print.css";
+
+/** How many labels are made at a time, as many as can be selected on some pages of the list. */
+const MOST = 100;
+
+/** The labels of the shipments that the address names: each `shipment`, once. */
+export function LabelsPage() {
+  const { query } = usePlace();
+  const chosen = new Set(query.getAll("shipment"));
+  const references = [...chosen].slice(0, MOST);
+  const client = useClient(ShipmentService);
+  const shipments = useQuery(
+    (signal) =>
+      Promise.all(
+        references.map(
+          async (shipment) => (await client.getShipment({ shipment }, { signal })).data!,
+        ),
+      ),
+    [client, references.join()],
+  );
+  const [only] = references;
+  const up =
+    only !== undefined && references.length === 1
+      ? { label: only, href: paths.shipment({ reference: only }) }
+      : { label: "Shipments", href: paths.shipments() };
+  return (
+    <PrintPage
+      title={references.length === 1 ? "Label" : "Labels"}
+      up={up}
+      sheets={
+        references.length === 0 ? (
+          <Empty title="No shipments are chosen" link={up}>
+            Select shipments in the list, then print their labels.
+          </Empty>
+        ) : (
+          <QueryView query={shipments}>
+            {(all) => all.map((it) => <Label key={it.reference} shipment={it} />)}
+          </QueryView>
+        )
+      }
+    >
+      {chosen.size > MOST && (
+        <p class="problem attention">
+          These are the first {MOST} of {chosen.size} that are selected. Select the others and print
+          them apart.
+        </p>
+      )}
+    </PrintPage>
+  );
+}
+
+function Label({ shipment }: { readonly shipment: Shipment }) {
+  const { reference, externalReference, customer, dropoffWindow } = shipment;
+  const { dropoff } = bookedWindows(shipment);
+  return (
+    <article class="sheet label" aria-label={`Label of ${reference}`}>
+      <p class="label-from">
+        <small>From</small>
+        {shipment.pickupAddress}
+      </p>
+      <p class="label-to">
+        <small>To</small>
+        {shipment.dropoffAddress}
+        <br />
+        {customer?.name}
+      </p>
+      <dl>
+        <div>
+          <dt>Weight</dt>
+          <dd>{numberText(shipment.weightKg)} kg</dd>
+        </div>
+        {externalReference !== undefined && (
+          <div>
+            <dt>Your reference</dt>
+            <dd>{externalReference}</dd>
+          </div>
+        )}
+        {dropoff && (
+          <div>
+            <dt>Deliver</dt>
+            <dd>{windowText(dropoff, dropoffWindow?.timeZone)}</dd>
+          </div>
+        )}
+      </dl>
+      <QrCode text={reference} label={`QR code of ${reference}`} />
+      <p class="label-reference">{reference}</p>
+      {shipment.test && <p class="label-test">Test. Not for delivery.</p>}
+    </article>
+  );
+}
+
+/** A QR code of a text (ISO/IEC 18004), with the quiet zone that scanners need. */
+function QrCode(props: { readonly text: string; readonly label: string }) {
+  const { data, size } = encode(props.text, { ecc: "M", border: 4 });
+  const dark = data.flatMap((row, y) =>
+    row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : [])),
+  );
+  return (
+    <svg class="qr" viewBox={`0 0 ${size} ${size}`} role="img" aria-label={props.label}>
+      <path d={dark.join("")} />
+    </svg>
+  );
+}
+
+/** What is looked through for those of a day. */
+const WAITING = { status: ShipmentStatus.AWAITING_PICKUP };
+
+const DAY = { day: { label: "Day of pickup", of: "day" } } as const;
+
+export function ManifestPage() {
+  const { query } = usePlace();
+  const timeZone = useTimeZone();
+  const { day = today(timeZone) } = filterValues(query, DAY);
+  const client = useClient(ShipmentService);
+  const waiting = useQuery((signal) => loadNewest(client, WAITING, signal), [client]);
+  return (
+    <PrintPage
+      title="Manifest"
+      up={{ label: "Shipments", href: paths.shipments() }}
+      sheets={
+        <QueryView query={waiting}>
+          {({ shipments, isWhole }) => (
+            <Manifest day={day} shipments={ofDay(shipments, day)} isWhole={isWhole} />
+          )}
+        </QueryView>
+      }
+    >
+      {/* What is typed stays as it is, also while it is no day yet. */}
+      <div class="filters" onInput={({ target }) => changeQuery(dayIn(target), { replace: true })}>
+        <TextField label={DAY.day.label} name="day" type="date" value={day} />
+      </div>
+    </PrintPage>
+  );
+}
+
+function dayIn(field: EventTarget | null) {
+  const { value } = field as HTMLInputElement;
+  const { day } = filterValues(new URLSearchParams({ day: value }), DAY);
+  return day === undefined ? {} : { day };
+}
+
+/** Those whose pickup begins on the day, in that order, then those without a time, by their address. */
+function ofDay(shipments: readonly Shipment[], day: string): readonly Shipment[] {
+  return shipments
+    .filter((it) => {
+      const { pickup } = bookedWindows(it);
+      return pickup === undefined || localDate(pickup.start, it.pickupWindow!.timeZone) === day;
+    })
+    .toSorted((a, b) => {
+      const [first, second] = [startOf(a), startOf(b)];
+      return first === second ? a.pickupAddress.localeCompare(b.pickupAddress) : first - second;
+    });
+}
+
+function dayText(day: string): string {
+  return new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeZone: "UTC" }).format(
+    new Date(day),
+  );
+}
+
+function startOf(shipment: Shipment): number {
+  return bookedWindows(shipment).pickup?.start.getTime() ?? Infinity;
+}
+
+function Manifest(props: {
+  readonly day: string;
+  readonly shipments: readonly Shipment[];
+  readonly isWhole: boolean;
+}) {
+  const { day, shipments, isWhole } = props;
+  const name = useWorkspace()?.name;
+  const isTest = useIsTest();
+  if (shipments.length === 0 && isWhole) {
+    return (
+      <Empty title="Nothing is to be picked up on this day">
+        A manifest has what is paid and waits for the courier.
+      </Empty>
+    );
+  }
+  const kilograms = shipments.reduce((sum, { weightKg }) => sum + weightKg, 0);
+  return (
+    <article class="sheet manifest" aria-label="Manifest" tabIndex={0}>
+      <h2>
+        {name}, {dayText(day)}
+      </h2>
+      <p>
+        {countText(shipments.length)}, {numberText(kilograms)} kg
+        {isTest && ". Test: nothing is to be picked up"}
+      </p>
+      {!isWhole && (
+        <p class="problem attention">
+          More than {numberText(MOST_LOADED)} shipments wait. Only those booked last were looked
+          through, so some may be missing.
+        </p>
+      )}
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Taken</th>
+            <th scope="col">Shipment</th>
+            <th scope="col">Time</th>
+            <th scope="col">From</th>
+            <th scope="col">To</th>
+            <th scope="col">Weight</th>
+          </tr>
+        </thead>
+        <tbody>
+          {shipments.map((it) => (
+            <ManifestRow key={it.reference} shipment={it} />
+          ))}
+        </tbody>
+      </table>
+      <p class="signature">Courier, time and signature</p>
+    </article>
+  );
+}
+
+function ManifestRow({ shipment }: { readonly shipment: Shipment }) {
+  const { pickupWindow, externalReference } = shipment;
+  const { pickup } = bookedWindows(shipment);
+  return (
+    <tr>
+      <td class="tick">
+        <span />
+      </td>
+      <th scope="row">
+        {shipment.reference}
+        {externalReference !== undefined && (
+          <>
+            <br />
+            <span class="minor">{externalReference}</span>
+          </>
+        )}
+      </th>
+      <td>{pickup && pickupWindow ? hoursText(pickup, pickupWindow.timeZone) : "Any"}</td>
+      <td>{shipment.pickupAddress}</td>
+      <td>
+        {shipment.dropoffAddress}
+        <br />
+        <span class="minor">{shipment.customer?.name}</span>
+      </td>
+      <td class="number">{numberText(shipment.weightKg)} kg</td>
+    </tr>
+  );
+}
+
+export function ReceiptPage({ reference }: ParametersOf<"receipt">) {
+  const shipments = useClient(ShipmentService);
+  const feed = useClient(EventService);
+  const query = useQuery(
+    async (signal) => {
+      const [{ data: shipment }, { data: events }] = await Promise.all([
+        shipments.getShipment({ shipment: reference }, { signal }),
+        feed.listShipmentEvents({ shipment: reference, pageSize: 100 }, { signal }),
+      ]);
+      return { shipment: shipment!, paidAt: events.find(isPayment)?.timestamp };
+    },
+    [shipments, feed, reference],
+  );
+  const up = { label: reference, href: paths.shipment({ reference }) };
+  return (
+    <PrintPage
+      title="Receipt"
+      up={up}
+      sheets={
+        <QueryView query={query}>
+          {({ shipment, paidAt }) =>
+            isPaid(shipment) ? (
+              <Receipt shipment={shipment} paidAt={paidAt} />
+            ) : (
+              <Empty title="Nothing is paid yet" link={{ ...up, label: "Show the shipment" }}>
+                There is a receipt once the shipment is paid.
+              </Empty>
+            )
+          }
+        </QueryView>
+      }
+    />
+  );
+}
+
+function isPayment({ type }: { readonly type: string }): boolean {
+  return type === "shipment.paid";
+}
+
+function Receipt(props: { readonly shipment: Shipment; readonly paidAt: Instant | undefined }) {
+  const { shipment, paidAt } = props;
+  const { customer, total, currency, paymentDetails, paymentStatus } = shipment;
+  const { refundedAmount = 0, disputedAmount = 0 } = paymentDetails ?? {};
+  // Of what is not refunded a part may be all the same; what was recorded by hand is no provider's.
+  const refunded =
+    paymentStatus === PaymentStatus.REFUNDED
+      ? Number((total - disputedAmount).toFixed(4))
+      : refundedAmount;
+  return (
+    <article class="sheet receipt">
+      <h2>{useWorkspace()?.name}</h2>
+      <DescriptionList
+        items={[
+          ["Receipt for", shipment.reference],
+          ["Your reference", shipment.externalReference],
+          ["Customer", customer && `${customer.name}, ${customer.email}`],
+          ["Booked", <Time at={shipment.createdAt} exact />],
+          ["Paid", paidAt && <Time at={paidAt} exact />],
+          ["From", shipment.pickupAddress],
+          ["To", shipment.dropoffAddress],
+          ["Distance", `${numberText(shipment.distanceKm)} km`],
+          ["Weight", `${numberText(shipment.weightKg)} kg`],
+        ]}
+      />
+      <PriceTable price={shipment} />
+      <p class="receipt-paid">
+        <Money amount={total} currency={currency} /> paid
+        {refunded > 0 && (
+          <>
+            , <Money amount={refunded} currency={currency} /> refunded
+          </>
+        )}
+        {disputedAmount > 0 && (
+          <>
+            , <Money amount={disputedAmount} currency={currency} /> taken back by the bank
+          </>
+        )}
+        {paymentStatus === PaymentStatus.REFUND_PENDING &&
+          (refunded + disputedAmount > 0 ? ", the rest to be refunded" : ", to be refunded")}
+        .
+      </p>
+      {shipment.test && <p class="label-test">Test. No money was taken.</p>}
+    </article>
+  );
+}
+
+export function PrintPage(props: {
+  readonly title: string;
+  readonly up: Link;
+  readonly children?: ComponentChildren;
+  readonly sheets: ComponentChildren;
+}) {
+  return (
+    <Page
+      title={props.title}
+      up={props.up}
+      actions={
+        <Button primary onClick={() => print()}>
+          Print
+        </Button>
+      }
+    >
+      {props.children}
+      <div class="sheets">{props.sheets}</div>
+    </Page>
+  );
+}
