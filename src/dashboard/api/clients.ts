@@ -18,12 +18,12 @@ import { createConnectTransport } from "@connectrpc/connect-web";
 import { useCallback, useContext, useMemo } from "preact/hooks";
 import { noteConnectionLost } from "./connection.ts";
 import { isLost } from "./problem.ts";
-import { noteSignedOut, WorkspaceId } from "./session.ts";
+import { onSessionEnded, WorkspaceId } from "./session.ts";
 
 export function noteError(thrown: unknown): void {
   const error = ConnectError.from(thrown);
   if (isLost(error)) noteConnectionLost();
-  if (error.code === Code.Unauthenticated) noteSignedOut();
+  if (error.code === Code.Unauthenticated) onSessionEnded();
 }
 
 const noteErrors: Interceptor = (next) => async (request) => {

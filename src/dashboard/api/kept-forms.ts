@@ -1,12 +1,12 @@
 /** What a field of a form holds: a text, or whether it is chosen. In order, as names may come twice. */
-export type Typed = readonly (readonly [name: string, value: string | boolean])[];
+export type FormSnapshot = readonly (readonly [name: string, value: string | boolean])[];
 
 const KEY = "kept-forms";
 
 /** What was typed into forms when a session ended, by the form; nobody else is given it. */
 interface Kept {
   readonly person: string;
-  readonly forms: Readonly<Record<string, Typed>>;
+  readonly forms: Readonly<Record<string, FormSnapshot>>;
 }
 
 /** The forms that are shown, by their address and name; null for one into which nothing was typed. */
@@ -41,7 +41,7 @@ export function hasKeptForms(): boolean {
 }
 
 /** Gives back what was typed into a form of the page, once. */
-export function takeForm(name: string): Typed | undefined {
+export function takeForm(name: string): FormSnapshot | undefined {
   const { [keyOf(name)]: typed, ...others } = readKept()?.forms ?? {};
   if (typed === undefined) return undefined;
   sessionStorage.setItem(KEY, JSON.stringify({ ...readKept(), forms: others }));
@@ -65,7 +65,7 @@ function keyOf(name: string): string {
 type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
 
 /** Reads what the fields of a form hold, without files and what is never kept. */
-function typedOf(form: HTMLFormElement): Typed {
+function typedOf(form: HTMLFormElement): FormSnapshot {
   return controlsOf(form).map(
     (control) => [control.name, isChoice(control) ? control.checked : control.value] as const,
   );
@@ -76,7 +76,7 @@ function typedOf(form: HTMLFormElement): Typed {
  * there only with them. Each is rendered before the next, since pages may work out from all of them
  * what one of them changes.
  */
-export async function typeAgain(form: HTMLFormElement, typed: Typed): Promise<void> {
+export async function restoreForm(form: HTMLFormElement, typed: FormSnapshot): Promise<void> {
   const seen = new Map<string, number>();
   const placed = typed.map(([name, value]) => {
     const at = seen.get(name) ?? 0;

@@ -16,7 +16,7 @@ const RETRY_MS = 10_000;
 
 /**
  * Calls back soon after something happened in the workspace that the page is about, so that it can
- * load anew what it shows:
+ * reload what it shows:
  *
  *     useLive(query.reload);
  *
@@ -97,7 +97,7 @@ function openFeed(workspace: string): Feed {
         cursor = at;
       });
       await untilElapsed(RETRY_MS, signal, "abort");
-      // As long as there is no stream, such as when the workspace has too many, the page is loaded anew.
+      // As long as there is no stream, such as when the workspace has too many, the page is reloaded.
       tell(undefined);
     }
   };

@@ -47,7 +47,7 @@ export function fieldError(field: string, description: string): ConnectError {
 
 /**
  * Whether no answer came from the service at all, or only one that it takes no calls now; not when the
- * service waits in vain for somebody else, such as a payment provider.
+ * service itself waits in vain for another, such as a payment provider.
  */
 export function isLost(error: ConnectError): boolean {
   const waitsFor = error.findDetails(ErrorInfoSchema)[0]?.metadata["waits_for"];
@@ -72,7 +72,7 @@ export type Labels = ReadonlyMap<string, string>;
 
 /**
  * A refusal's text about a field, as the page calls it: `customer_name is required.` becomes
- * `Name is required.` Only names of fields are replaced, never what somebody typed.
+ * `Name is required.` Only names of fields are replaced, never what was typed.
  *
  * @param name of the field in the request, perhaps with a part of it, as in `metadata["gate"]`
  */

@@ -27,8 +27,8 @@ export const account = createStore<Account | null | undefined>(undefined);
 /** Whether the reader had signed in, and not out: their session ended by itself. */
 export const sessionEnded = createStore(false);
 
-/** Notes who has signed in. What somebody else typed is forgotten. */
-export function noteSignedIn(person: Account): void {
+/** Called when a person has signed in. What another person typed is dropped. */
+export function onSignedIn(person: Account): void {
   const id = String(person.id);
   // Tabs that know it say nothing, or they would answer each other for ever.
   if (account.get()?.id !== person.id) localStorage.setItem(PERSON_KEY, `${id} ${Date.now()}`);
@@ -41,7 +41,7 @@ export function noteSignedIn(person: Account): void {
  * Has the sign-in page shown, which leads back to where the reader is. What they typed is kept, unless
  * they signed out in another tab.
  */
-export function noteSignedOut(): void {
+export function onSessionEnded(): void {
   const [person] = localStorage.getItem(PERSON_KEY)?.split(" ") ?? [];
   sessionEnded.set(person !== undefined);
   if (person === undefined) dropForms();
@@ -49,10 +49,10 @@ export function noteSignedOut(): void {
   account.set(null);
 }
 
-/** Notes that the reader signed out: nothing of theirs stays behind. */
-export function noteLeft(): void {
+/** Called when the reader signs out: nothing of theirs stays in the browser. */
+export function clearSession(): void {
   localStorage.removeItem(PERSON_KEY);
-  noteSignedOut();
+  onSessionEnded();
 }
 
 export const SignedIn = createContext<Account | undefined>(undefined);

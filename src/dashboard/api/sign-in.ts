@@ -3,7 +3,7 @@ import { AccountService } from "../../../gen/shipments/account/v1/account_servic
 import { clientFor } from "./clients.ts";
 import { noteConnectionLost } from "./connection.ts";
 import { fieldError, problemOf, type Problem } from "./problem.ts";
-import { noteLeft, noteSignedIn } from "./session.ts";
+import { clearSession, onSignedIn } from "./session.ts";
 import { createStore } from "./store.ts";
 
 /** Why it could not be found out who has signed in; undefined when it could, or is not known yet. */
@@ -13,7 +13,7 @@ export async function loadAccount(): Promise<void> {
   accountProblem.set(undefined);
   try {
     const { data } = await clientFor(AccountService).getAccount({});
-    noteSignedIn(data!);
+    onSignedIn(data!);
   } catch (error) {
     // Without a session the sign-in page is shown by now.
     accountProblem.set(problemOf(error));
@@ -31,7 +31,7 @@ export async function signIn(token: string): Promise<void> {
 }
 
 /**
- * Has a link sent to an email, if it is an account's; nothing tells whether it is.
+ * Sends a link to an email if it is an account's. The response is the same if it is not.
  *
  * @throws ConnectError with the service's words when the email is none, or too many were asked for
  */
@@ -46,7 +46,7 @@ export async function askForLink(email: string): Promise<void> {
  */
 export async function signOut(): Promise<void> {
   await postForm("/sign-out", {});
-  noteLeft();
+  clearSession();
 }
 
 async function postForm(path: string, fields: Readonly<Record<string, string>>): Promise<void> {

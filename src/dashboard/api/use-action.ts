@@ -3,7 +3,7 @@ import { useCallback, useRef, useState } from "preact/hooks";
 import { problemOf, type Problem } from "./problem.ts";
 import { createStore } from "./store.ts";
 
-/** How often what is shown was to be loaded anew: after each action that succeeded, whatever it changed. */
+/** How often what is shown was to be reloaded: after each action that succeeded, whatever it changed. */
 export const reloads = createStore(0);
 
 export function reloadAll(): void {

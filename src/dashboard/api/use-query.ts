@@ -14,7 +14,7 @@ import { problemOf, type Problem } from "./problem.ts";
 export interface Query<T> {
   /**
    * What was loaded last; still there while something is loaded, and after the same failed to be
-   * loaded anew.
+   * reloaded.
    */
   readonly data: T | undefined;
   readonly problem: Problem | undefined;

@@ -22,7 +22,7 @@ export interface AttentionAt {
 export const AttentionQuery = createContext<Query<AttentionAt | undefined> | undefined>(undefined);
 
 /**
- * What needs attention at a place; nothing without one. Loaded anew with each page that is gone to and after
+ * What needs attention at a place; nothing without one. Reloaded with each page that is gone to and after
  * whatever the reader does. The service's description is loaded late: no page waits for a number in the navigation.
  */
 export function useAttention(

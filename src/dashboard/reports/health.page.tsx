@@ -144,7 +144,7 @@ const MOST_PAYMENTS = 10_000;
 /**
  * How each part of the platform is, in words, with a colour that says the same.
  *
- * @param isCurrent false when the service has failed to say it anew
+ * @param isCurrent false when the last reload failed
  */
 function healthFigures(health: PlatformHealth, isCurrent: boolean): readonly Figure[] {
   const { replicas, database, tariff, webhooks, payments } = health;

@@ -17,7 +17,7 @@ import { TestService } from "../../../gen/shipments/v1/test_service_pb.js";
 import { localDate } from "../ui/local-time.ts";
 
 /**
- * How often the figures are loaded anew, in milliseconds: no event tells of quotes, and an answer may
+ * How often the figures are reloaded, in milliseconds: no event tells of quotes, and an answer may
  * be older than the event that it was asked for after.
  */
 const REPEAT_MS = 10_000;

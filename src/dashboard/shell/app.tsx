@@ -1,3 +1,14 @@
+/**
+ * How a page is written is told in src/docs/architecture.md, "Working on it". Besides:
+ *
+ * - What cannot be taken back is asked for first; `toast()` says that it is done. `useLive(query.reload)` keeps up
+ *   with what others do.
+ * - Amounts are `<Money>`, times `<Time>`, states `<Badge>`. Single keys are `useKeys`.
+ * - Maps are `<CoverageMap>`, or `<LazyMap>` with layers of one's own.
+ * - Colours and sizes come from the variables of `theme.css`, which the documents share. Inline `style` attributes,
+ *   event handlers as text and anything from another host are blocked.
+ * - `SCREENSHOTS=folder npx vitest run --config test/vitest.config.ts test/dashboard` leaves pictures: look at them.
+ */
 import { useEffect, useState } from "preact/hooks";
 import { accountProblem, loadAccount } from "../api/sign-in.ts";
 import { PERSON_KEY, account, SignedIn, useAccount, WorkspaceId } from "../api/session.ts";
@@ -17,32 +28,6 @@ import { paths, workspaceIn } from "../routes/paths.ts";
 import { usePlace } from "../routes/router.ts";
 import "./sign-in.css";
 
-/**
- * How a page is written.
- *
- * 1. `routes/pages.ts` has its address, and its place in the navigation, if it has one. Every view has an
- *    address: what a reader filters, opens or pages to goes into the query by `changeQuery` and is read by
- *    `usePlace().query`. Links are `<a href={paths.x({...})}>`.
- * 2. The page is the component `XPage` of `x.page.tsx` in the folder of its feature; parameters of the path
- *    are its props, `ParametersOf<"x">`. It renders `<Page title="...">`, which holds the heading and what can be done.
- * 3. It loads by `useRpc(SomeService.method.getIt, request)`, and shows the result by
- *    `<QueryView query={query}>{(data) => ...}</QueryView>`, which has the states of waiting and failing.
- *    Lists are a `<ListView>` below `<Filters>`, with an `<Empty>` that says what to do next; a page about
- *    one record is a `<DetailPage>`. `useLive(query.reload)` keeps up with what others do.
- * 4. Changes are made in an `<RpcDialog>`, which a `<DialogButton>` opens, or by a `useAction` in a `<Form>` of
- *    the page. Fields are named as the fields of the request, and then the service's refusals appear at them
- *    by themselves. Whatever cannot be taken back is asked for first. `toast()` says that it is done.
- * 5. What a role may not do is not shown: `useRole("admin")` asks. The service refuses it
- *    anyway.
- * 6. Amounts are `<Money>`, times `<Time>`, states `<Badge>`.
- * 7. Maps are `<CoverageMap>`, or `<LazyMap>` with layers of one's own. Single keys are `useKeys`.
- * 8. Colours and sizes come from the variables of `theme.css`, which the documents share. The stylesheet
- *    of a part stands beside it and is imported by it. Inline `style` attributes, event handlers as
- *    text and anything from another host are blocked.
- * 9. Each page has a test in `test/dashboard` by `describeDashboard`, which ends each of its views with
- *    `expectWellShown(page, "name")`. `SCREENSHOTS=folder npx vitest run --config test/vitest.config.ts
- *    test/dashboard` leaves the pictures: look at them.
- */
 export function App() {
   const person = useStore(account);
   const { pathname } = usePlace();

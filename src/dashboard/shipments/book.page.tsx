@@ -190,7 +190,7 @@ function useBooking(props: {
       ...shipmentTextsOf(CreateShipmentRequestSchema, form),
       metadata: metadataOf(form),
       quoteId: quote.data?.id,
-      // Nothing is booked at a price that nobody has seen: no booking costs 0 unless that is shown.
+      // Only a price that was shown is booked: without one, 0, which no booking costs.
       expectedTotal: quote.data?.total ?? 0,
       expectedCurrency: quote.data?.currency,
     };

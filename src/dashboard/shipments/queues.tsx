@@ -56,7 +56,7 @@ export function Queues({ counts }: { readonly counts: ShipmentCounts | undefined
   );
 }
 
-/** How many there are. Only what needs somebody's hand has a colour. */
+/** How many there are. Only what needs action has a colour. */
 function Count({ queue, count }: { readonly queue: Queue; readonly count?: ShipmentCount }) {
   if (count === undefined) return null;
   const isBad = queue === "failed" && count.count > 0;
@@ -111,7 +111,7 @@ export function SavedFilters() {
   const saved = list.data?.data;
   const text = filtersText(query);
   const current = saved?.find((it) => it.query === text);
-  // Until they are loaded nobody knows whether it is one of them.
+  // Whether it is one of them is known once they are loaded.
   if (saved === undefined || (saved.length === 0 && text === "")) return null;
   return (
     <div class="saved-filters">

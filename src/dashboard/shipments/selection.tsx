@@ -182,7 +182,7 @@ function ActButtons(props: {
 }) {
   const { selected, open } = props;
   const connected = useRpc(PaymentConnectionService.method.getPaymentConnection, {});
-  // Until it is known how payments are made, nobody records one.
+  // None can be recorded until it is known how payments are made.
   if (connected.data === undefined && connected.problem === undefined) return null;
   return ACTS.map((act) => {
     const shipments = selected.filter((shipment) => act.isFor(shipment, connected.data?.data));

@@ -53,7 +53,7 @@ export function ShipmentBadge({ status }: { readonly status: ShipmentStatus }) {
 }
 
 /** What a payment provider says of a payment besides its status; undefined when that says all. */
-function newsOf({ paymentDetails }: Pick<Shipment, "paymentDetails">): Label | undefined {
+function paymentAlert({ paymentDetails }: Pick<Shipment, "paymentDetails">): Label | undefined {
   if (paymentDetails === undefined) return undefined;
   const { dispute, refundError, uncounted, processing, error } = paymentDetails;
   if (dispute === DisputeStatus.OPEN) return ["Disputed", "bad"];
@@ -64,20 +64,20 @@ function newsOf({ paymentDetails }: Pick<Shipment, "paymentDetails">): Label | u
 }
 
 /** What a payment provider says of a payment besides its status; nothing when that says all. */
-export function PaymentNews(shipment: Pick<Shipment, "paymentDetails">) {
-  const news = newsOf(shipment);
-  return news === undefined ? null : <Badge tone={news[1]}>{news[0]}</Badge>;
+export function PaymentAlert(shipment: Pick<Shipment, "paymentDetails">) {
+  const alert = paymentAlert(shipment);
+  return alert === undefined ? null : <Badge tone={alert[1]}>{alert[0]}</Badge>;
 }
 
 /**
  * Where a shipment is, and what is due about it, in one: the payment is said only where the place on the
- * way does not imply it. Only what needs somebody's hand has a colour.
+ * way does not imply it. Only what needs action has a colour.
  */
 export function StateBadge(
   shipment: Pick<Shipment, "status" | "paymentStatus" | "paymentDetails">,
 ) {
   const { status, paymentStatus } = shipment;
-  if (newsOf(shipment) !== undefined) return <PaymentNews {...shipment} />;
+  if (paymentAlert(shipment) !== undefined) return <PaymentAlert {...shipment} />;
   if (status === ShipmentStatus.PENDING) return <Badge tone="attention">To pay</Badge>;
   if (status !== ShipmentStatus.CANCELLED || paymentStatus === PaymentStatus.VOIDED) {
     return <Badge>{SHIPMENT[status]?.[0] ?? UNKNOWN[0]}</Badge>;

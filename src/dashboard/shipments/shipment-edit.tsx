@@ -38,7 +38,7 @@ export function ShipmentForm(props: EditFormProps<Shipment>) {
     pickupAddress: textOf(form, "pickup_address"),
     dropoffAddress: textOf(form, "dropoff_address"),
     ...shipmentTextsOf(UpdateShipmentRequestSchema, form),
-    // Times that nobody was shown stay as they are.
+    // Times that were not shown stay as they are.
     ...(isMoved ? { ...routeOf(route), ...windowChanges(windows, booked) } : {}),
     metadata: { ...blanks(from.metadata), ...metadataOf(form) },
   });

@@ -15,7 +15,7 @@ import { loadNewest, type ShipmentFilters } from "./newest-shipments.ts";
 import { StateBadge } from "./shipment-badge.tsx";
 import "./shipment-map.css";
 
-/** How often they are loaded anew at most while things happen, in milliseconds. */
+/** How often they are reloaded at most while things happen, in milliseconds. */
 const LIVE_MS = 30_000;
 
 type End = "pickup" | "dropoff";

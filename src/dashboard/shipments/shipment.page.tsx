@@ -31,7 +31,7 @@ import {
   CANCEL_REASONS,
   isPaid,
   PaymentBadge,
-  PaymentNews,
+  PaymentAlert,
   ShipmentBadge,
 } from "./shipment-badge.tsx";
 import { clockText } from "../ui/local-time.ts";
@@ -127,7 +127,7 @@ function Note({ shipment }: { readonly shipment: Shipment }) {
       <CopyButton text={shipment.reference} what="reference" />
       <ShipmentBadge status={shipment.status} />
       <PaymentBadge status={shipment.paymentStatus} />
-      <PaymentNews {...shipment} />
+      <PaymentAlert {...shipment} />
     </>
   );
 }

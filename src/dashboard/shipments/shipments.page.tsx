@@ -42,7 +42,7 @@ const VIEWS: Choices = [
 ];
 const OF_VIEWS = ["order_by", "end"];
 
-/** How often the counts are loaded anew at most while things happen, in milliseconds. */
+/** How often the counts are reloaded at most while things happen, in milliseconds. */
 const COUNTS_MS = 5_000;
 
 const STATES = {

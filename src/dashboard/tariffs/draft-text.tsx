@@ -85,7 +85,7 @@ export function useUnsaved(): readonly [forms: readonly UnsavedForm[], note: Not
     });
   }, []);
   const isUnsaved = forms.length > 0;
-  // A page that is gone asks nobody: other effects end a little after it.
+  // Stop asking once unmounted: other effects end a little later.
   useLayoutEffect(
     () =>
       isUnsaved ? guardLeaving((leave) => openDialog(<LeaveDialog leave={leave} />)) : undefined,

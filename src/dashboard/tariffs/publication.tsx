@@ -10,7 +10,7 @@ import type { Query } from "../api/use-query.ts";
 import { paths } from "../routes/paths.ts";
 import { changeQuery, navigate } from "../routes/router.ts";
 import { Button } from "../ui/button.tsx";
-import { Dialog, DialogButton, openDialog, RpcDialog } from "../ui/dialog.tsx";
+import { Dialog, DialogButton, openDialog, RpcButton } from "../ui/dialog.tsx";
 import { CheckField, SelectField, TextAreaField, TextField } from "../ui/fields.tsx";
 import { optionalTextOf, textOf } from "../ui/form-data.ts";
 import { useFormProblem } from "../ui/form.tsx";
@@ -23,8 +23,10 @@ import { comparisonPath } from "./tariff-view.tsx";
 export function CallOff(props: { readonly version: TariffVersion }) {
   const { version, effectiveAt } = props.version;
   if (!useOperatorRole(OperatorRole.OPERATOR)) return null;
-  const dialog = (
-    <RpcDialog
+  return (
+    <RpcButton
+      destructive
+      button="Call off…"
       method={TariffService.method.callOffTariff}
       title={`Call off version ${version}?`}
       submit="Call it off"
@@ -36,12 +38,7 @@ export function CallOff(props: { readonly version: TariffVersion }) {
         It will not take effect <Time at={effectiveAt} exact />. The version in force stays. It
         stays listed, and a draft can be made of it.
       </p>
-    </RpcDialog>
-  );
-  return (
-    <DialogButton destructive dialog={dialog}>
-      Call off…
-    </DialogButton>
+    </RpcButton>
   );
 }
 

@@ -9,7 +9,7 @@ import { useOperatorRole } from "../api/session.ts";
 import { type Query, useRpc } from "../api/use-query.ts";
 import { Button } from "../ui/button.tsx";
 import { DetailPage, Section } from "../ui/page.tsx";
-import { DialogButton, RpcDialog } from "../ui/dialog.tsx";
+import { RpcButton } from "../ui/dialog.tsx";
 import { SubmitButton } from "../ui/form.tsx";
 import { recordIdOf } from "../ui/format.ts";
 import { ProblemNote, Spinner } from "../ui/query-view.tsx";
@@ -202,8 +202,10 @@ function counted(count: number, what: string): string {
 }
 
 function DeleteDraft({ draft }: { readonly draft: TariffDraft }) {
-  const dialog = (
-    <RpcDialog
+  return (
+    <RpcButton
+      destructive
+      button="Delete…"
       method={TariffService.method.deleteTariffDraft}
       title={`Delete the draft ${draft.name}?`}
       submit="Delete the draft"
@@ -213,11 +215,6 @@ function DeleteDraft({ draft }: { readonly draft: TariffDraft }) {
       then={() => navigate(paths.tariffDrafts({}), { replace: true })}
     >
       <p>Its fees and zones are gone for good.</p>
-    </RpcDialog>
-  );
-  return (
-    <DialogButton destructive dialog={dialog}>
-      Delete…
-    </DialogButton>
+    </RpcButton>
   );
 }

@@ -3,7 +3,6 @@ import type { TariffDraft } from "../../../gen/shipments/admin/v1/tariff_pb.js";
 import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { useOperatorRole } from "../api/session.ts";
 import { Empty, Page } from "../ui/page.tsx";
-import { SelectField, TextField } from "../ui/fields.tsx";
 import { bytesText } from "../ui/format.ts";
 import { Button } from "../ui/button.tsx";
 import { type Column, ListView } from "../ui/table.tsx";
@@ -61,16 +60,16 @@ function NewDraft({ from }: { readonly from: string | undefined }) {
       title="New draft"
       submit="Create the draft"
       close={() => changeQuery({ new: undefined }, { replace: true })}
+      fields={{
+        name: { label: "Name", placeholder: "Spring" },
+        fromVersion: {
+          label: "Fees and zones",
+          value: from,
+          choices: [["", "Empty, to be filled"], ...choices],
+        },
+      }}
       then={({ data }) => navigate(paths.tariffDraft({ draft: data!.id }), { replace: true })}
-    >
-      <TextField name="name" label="Name" placeholder="Spring" />
-      <SelectField
-        name="from_version"
-        label="Fees and zones"
-        value={from}
-        choices={[["", "Empty, to be filled"], ...choices]}
-      />
-    </RpcDialog>
+    />
   );
 }
 

@@ -18,7 +18,7 @@ export interface TariffLayer {
   readonly name: string;
   readonly tone: LayerTone;
   readonly path: string;
-  /** The document is loaded anew when it changes. */
+  /** The document is reloaded when it changes. */
   readonly etag?: string;
 }
 

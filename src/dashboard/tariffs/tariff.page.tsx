@@ -11,9 +11,8 @@ import { useOperatorRole } from "../api/session.ts";
 import { type Query, useRepeat, useRpc } from "../api/use-query.ts";
 import { type ParametersOf, paths } from "../routes/paths.ts";
 import { DetailPage, Empty, Page, Section } from "../ui/page.tsx";
-import { usePageToken } from "../ui/pager.tsx";
 import { QueryView } from "../ui/query-view.tsx";
-import { type Column, ListView } from "../ui/table.tsx";
+import { type Column, ListView, useList } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 import { CallOff, RollBack } from "./publication.tsx";
 import {
@@ -34,8 +33,7 @@ export function TariffPage() {
   const inForce = useTariffInForce();
   // While a version is scheduled nothing else is published, so that it is the newest.
   const newest = useRpc(TariffService.method.listTariffVersions, { pageSize: 1 });
-  const pageToken = usePageToken();
-  const versions = useRpc(TariffService.method.listTariffVersions, { pageToken, pageSize: 10 });
+  const versions = useList(TariffService.method.listTariffVersions, {}, 10);
   useRepeat(inForce.reload, LOOK_MS);
   useRepeat(newest.reload, LOOK_MS);
   useRepeat(versions.reload, LOOK_MS);

@@ -220,7 +220,7 @@ export function ChoicesField(
   );
 }
 
-/** Yes or no. It shows no refusal: that stands above the buttons. */
+/** Yes or no. Errors are shown above the buttons. */
 export function CheckField(
   props: FieldProps & {
     readonly checked?: boolean;

@@ -1,6 +1,6 @@
 import { createContext, type ComponentChildren } from "preact";
 import { useContext, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { takeForm, typeAgain, watchForm, type Typed } from "../api/kept-forms.ts";
+import { takeForm, restoreForm, watchForm, type FormSnapshot } from "../api/kept-forms.ts";
 import { fieldOf, plainText, type Labels, type Problem } from "../api/problem.ts";
 import type { Action } from "../api/use-action.ts";
 import { toast } from "./toast.tsx";
@@ -13,10 +13,10 @@ interface FormState {
   /** Fields changed since the problem, whose refusals no longer show. */
   readonly edited: ReadonlySet<string>;
   /** What was typed before the session ended, which the form is about to put into its fields. */
-  readonly kept: Typed;
+  readonly kept: FormSnapshot;
 }
 
-const NOTHING_TYPED: Typed = [];
+const NO_SNAPSHOT: FormSnapshot = [];
 const UNEDITED: ReadonlySet<string> = new Set();
 export const FormContext = createContext<FormState>({
   problem: undefined,
@@ -120,12 +120,12 @@ export function SubmitButton(props: {
 
 /** Restores what was typed before the session ended. */
 function useKept(name: string, form: { readonly current: HTMLFormElement | null }) {
-  const [kept] = useState(() => takeForm(name) ?? NOTHING_TYPED);
+  const [kept] = useState(() => takeForm(name) ?? NO_SNAPSHOT);
   const isTyped = useRef(false);
   useLayoutEffect(() => {
     if (kept.length === 0) return;
     // After the effects of its parts, which make room for what was typed.
-    setTimeout(() => form.current && void typeAgain(form.current, kept));
+    setTimeout(() => form.current && void restoreForm(form.current, kept));
     toast("What you typed is here again.");
   }, []);
   useLayoutEffect(() => watchForm(name, () => (isTyped.current ? form.current : null)), [name]);

@@ -146,7 +146,7 @@ export function DetailPage<T>(props: {
   readonly unlinked?: boolean;
   readonly note?: (record: T) => ComponentChildren;
   readonly actions?: (record: T) => ComponentChildren;
-  /** Whether it is loaded anew by itself all the time. */
+  /** Whether it is reloaded by itself all the time. */
   readonly quiet?: boolean;
   readonly children: (record: T) => ComponentChildren;
 }) {

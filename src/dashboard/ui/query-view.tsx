@@ -10,7 +10,7 @@ import "./query-view.css";
 export function QueryView<T>(props: {
   readonly query: Query<T>;
   readonly labels?: Labels;
-  /** Whether loading anew is not shown, since that happens all the time by itself. */
+  /** Whether reloading is not shown, since that happens all the time by itself. */
   readonly quiet?: boolean;
   readonly children: (data: T) => ComponentChildren;
 }) {

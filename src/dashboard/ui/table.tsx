@@ -201,7 +201,7 @@ export function useList<I extends DescMessage, O extends DescMessage>(
 export function ListView<T>(
   props: Omit<TableProps<T>, "rows"> & {
     readonly query: Query<{ readonly data: readonly T[]; readonly nextPageToken?: string }>;
-    /** Whether it is loaded anew by itself all the time. */
+    /** Whether it is reloaded by itself all the time. */
     readonly quiet?: boolean;
     readonly empty?: ComponentChildren;
     readonly children?: ComponentChildren;

@@ -66,7 +66,7 @@ export function WebhooksPage() {
   );
 }
 
-/** How often the state is loaded anew, in milliseconds. */
+/** How often the state is reloaded, in milliseconds. */
 const REPEAT_MS = 5_000;
 
 /** One webhook: its state, what can be done with it, and what was sent to it. */
@@ -140,7 +140,7 @@ function Details({ webhook }: { readonly webhook: Webhook }) {
   );
 }
 
-/** How often the deliveries are loaded anew, in milliseconds: no event tells of an attempt. */
+/** How often the deliveries are reloaded, in milliseconds: no event tells of an attempt. */
 const DELIVERIES_REPEAT_MS = 2_000;
 
 const OPEN = "delivery";

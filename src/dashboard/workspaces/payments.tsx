@@ -17,7 +17,7 @@ import {
   StripeConnection,
 } from "./stripe.tsx";
 
-/** How often the connection is loaded anew, in milliseconds: no event tells of it. */
+/** How often the connection is reloaded, in milliseconds: no event tells of it. */
 const REPEAT_MS = 30_000;
 
 /** Through whom a workspace is paid, what is missing for that, and what waits for money. */
