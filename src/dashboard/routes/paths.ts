@@ -9,7 +9,10 @@ type Parameters<P extends string> = P extends `${string}:${infer Name}/${infer R
 
 type Given<T> = { readonly [Name in keyof T]: string | bigint };
 
-/** What a link has to give: the workspace is by default that of the page which it stands on. */
+/**
+ * What a link has to give: the workspace is by default that of the page which it stands on. What goes somewhere
+ * after a call gives it, since the reader may be elsewhere by then.
+ */
 type GivenIn<P extends string> = P extends `/w/:workspace${infer Rest}`
   ? Partial<Given<{ workspace: string }>> & Given<Parameters<Rest>>
   : Given<Parameters<P>>;

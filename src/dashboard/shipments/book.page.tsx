@@ -12,7 +12,7 @@ import {
 import { useClient } from "../api/clients.ts";
 import { useAction, useIdempotencyOptions } from "../api/use-action.ts";
 import type { Problem } from "../api/problem.ts";
-import { useRole } from "../api/session.ts";
+import { useRole, useWorkspace } from "../api/session.ts";
 import { useRpc } from "../api/use-query.ts";
 import { BookingBlockers } from "../workspaces/booking-blockers.tsx";
 import { type CustomerChoice, CustomerFields, customerOf } from "./customer-fields.tsx";
@@ -178,6 +178,7 @@ function useBooking(props: {
   readonly quote: QuoteQuery;
 }) {
   const { route, windows, choice, quote } = props;
+  const { id: workspace } = useWorkspace();
   const shipments = useClient(ShipmentService);
   const once = useIdempotencyOptions();
   const book = useAction(async (form: FormData) => {
@@ -196,7 +197,7 @@ function useBooking(props: {
     };
     const { data } = await shipments.createShipment(request, once);
     toast("The shipment is booked.");
-    navigate(paths.shipment({ reference: data!.reference }));
+    navigate(paths.shipment({ workspace, reference: data!.reference }));
   });
   const { problem: refused } = book;
   useEffect(() => {

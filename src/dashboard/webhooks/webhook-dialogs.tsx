@@ -5,6 +5,7 @@ import {
   type WebhookDelivery,
 } from "../../../gen/shipments/v1/webhook_pb.js";
 import { WebhookService } from "../../../gen/shipments/v1/webhook_service_pb.js";
+import { useWorkspace } from "../api/session.ts";
 import { paths } from "../routes/paths.ts";
 import { navigate } from "../routes/router.ts";
 import { RpcButton, SecretDialog } from "../ui/dialog.tsx";
@@ -68,6 +69,7 @@ function WebhookSecret(props: { readonly secret: string; readonly close?: () => 
 }
 
 export function CreateWebhook() {
+  const { id: workspace } = useWorkspace();
   return (
     <RpcButton
       primary
@@ -78,7 +80,7 @@ export function CreateWebhook() {
       request={typesIn}
       fields={FIELDS}
       then={({ data, secret }) => {
-        const close = () => navigate(paths.webhook({ webhook: data!.id }));
+        const close = () => navigate(paths.webhook({ workspace, webhook: data!.id }));
         return <WebhookSecret secret={secret} close={close} />;
       }}
     />
@@ -92,6 +94,7 @@ interface ActionProps {
 /** What admins can do with a webhook. */
 export function WebhookActions({ webhook }: ActionProps) {
   const { id, url } = webhook;
+  const { id: workspace } = useWorkspace();
   const request = { webhook: id };
   return (
     <>
@@ -103,7 +106,7 @@ export function WebhookActions({ webhook }: ActionProps) {
         tone="danger"
         request={request}
         done="The webhook is deleted."
-        then={() => navigate(paths.webhooks())}
+        then={() => navigate(paths.webhooks({ workspace }))}
       >
         <p>
           Nothing is sent to <code>{url}</code> any more, and its deliveries are forgotten. This

@@ -219,12 +219,12 @@ export function CheckButton() {
 /** Tells whoever comes back from Stripe how it stands: the account is read anew, as coming back proves nothing. */
 export function BackFromStripe({ connection }: ConnectionProps) {
   const back = usePlace().query.get(BACK);
-  const { isTest } = useWorkspace();
+  const { id, isTest } = useWorkspace();
   const check = useCheck();
   const action = useAction(async () => {
     if ((await check()) !== READY) return;
     toast(`Stripe takes ${isTest ? "test payments" : "payments"} for this workspace from now on.`);
-    navigate(settingsHref("payments"), { replace: true });
+    navigate(settingsHref("payments", {}, id), { replace: true });
   });
   useEffect(() => {
     if (back === "done") void action.run();
