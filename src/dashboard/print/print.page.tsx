@@ -358,7 +358,7 @@ function Receipt(props: { readonly shipment: Shipment; readonly paidAt: Instant 
   );
 }
 
-export function PrintPage(props: {
+function PrintPage(props: {
   readonly title: string;
   readonly up: Link;
   readonly children?: ComponentChildren;
