@@ -7,6 +7,7 @@ import type {
 import type { OperatorRole } from "../../../gen/shipments/admin/v1/operator_pb.js";
 import { MemberRole } from "../../../gen/shipments/v1/member_pb.js";
 import { dropForms, keepForms } from "./kept-forms.ts";
+import { PERSON_KEY } from "./person-key.ts";
 import { createStore } from "./store.ts";
 
 /** What a member may do in a workspace; each role may do all that those before it may. */
@@ -115,9 +116,3 @@ export function useTimeZone(): string | undefined {
   const id = useContext(WorkspaceId);
   return findWorkspace(useContext(SignedIn)?.workspaces ?? [], id)?.timeZone;
 }
-
-/**
- * Where the id of who has signed in with this browser is, and when, for all of its tabs: they hear of a
- * change. Removed by signing out.
- */
-export const PERSON_KEY = "person";

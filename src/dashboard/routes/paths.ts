@@ -37,7 +37,7 @@ function path<const P extends string>(pattern: P): Path<P> {
     const filled = segments.map((segment) => {
       if (!segment.startsWith(":")) return segment;
       const name = segment.slice(1);
-      const value = values[name] ?? (name === "workspace" && workspaceIn(location.pathname));
+      const value = values[name] ?? (name === "workspace" && workspaceIn(pathnameNow()));
       return encodeURIComponent(String(value));
     });
     return withQuery(filled.join("/"), query);
@@ -45,6 +45,10 @@ function path<const P extends string>(pattern: P): Path<P> {
   return Object.assign(build, {
     match: (pathname: string) => match(segments, pathname) as Parameters<P> | undefined,
   });
+}
+
+function pathnameNow(): string {
+  return (globalThis as { readonly location?: { readonly pathname: string } }).location!.pathname;
 }
 
 /** The id of the workspace whose page is at a path; undefined for other pages. */

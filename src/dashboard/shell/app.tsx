@@ -11,7 +11,8 @@
  */
 import { useEffect, useState } from "preact/hooks";
 import { accountProblem, loadAccount } from "../api/sign-in.ts";
-import { PERSON_KEY, account, SignedIn, useAccount, WorkspaceId } from "../api/session.ts";
+import { PERSON_KEY } from "../api/person-key.ts";
+import { account, SignedIn, useAccount, WorkspaceId } from "../api/session.ts";
 import { connected } from "../api/connection.ts";
 import { useStore } from "../api/store.ts";
 import { componentOf, findPage, isPlatformPath, loadPage } from "./pages.ts";
