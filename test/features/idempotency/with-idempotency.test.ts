@@ -64,11 +64,11 @@ test("an idempotency key that came with another request is refused, by the same 
   const { id, apiKey } = await service.addWorkspace();
   const { reference: shipment } = await data(book(apiKey, "reused"));
   for (const call of [
-    book(apiKey, "reused", { weight_kg: 3 }),
-    service.as(apiKey, "grpc").cancelShipment({ shipment }, { "idempotency-key": "reused" }),
+    () => book(apiKey, "reused", { weight_kg: 3 }),
+    () => service.as(apiKey, "grpc").cancelShipment({ shipment }, { "idempotency-key": "reused" }),
   ]) {
     await expectKeyRefused(
-      call,
+      call(),
       "IDEMPOTENCY_KEY_REUSED",
       "This idempotency key came with another request before; use a new key for every request.",
     );
