@@ -1,8 +1,6 @@
 /** How a dispute of a payment stands: somebody asked their bank for the money back. */
 export type DisputeStatus = "open" | "won" | "lost";
 
-export const DISPUTE_STATUSES: readonly DisputeStatus[] = ["open", "won", "lost"];
-
 /** What a payment provider says of a shipment's payment, as it was last read there. */
 export interface PaymentDetails {
   /** The page at which it can be paid; null while there is none. */
