@@ -35,9 +35,3 @@ export function draftsOf(service: Endpoints, apiKey: string): Drafts {
       call("POST", `tariff_drafts/${draft}/publish`, { replaces, ...more }),
   };
 }
-
-/** A refusal as JSON, whole. */
-export function refused(status: number, subject: string | undefined, text: string) {
-  const errors = subject === undefined ? {} : { [subject]: [text] };
-  return { status, body: { message: text, errors } };
-}

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { hashKey } from "../../../src/domain/secret-key.ts";
 import { createKeyUseRecorder } from "../../../src/features/credentials/record-key-use.ts";
+import { data } from "../../support/answers.ts";
 import { ANY_TIME } from "../../support/bookings.ts";
 import { connectTo } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -36,8 +37,8 @@ test("a replica that ends records which keys came to it, of workspaces and of op
   const { apiKey: unused } = await service.addWorkspace();
   const { key } = await service.addOperator();
   const before = [await rowOf("api_key", apiKey), await rowOf("operator_key", key)];
-  await replica.request("/v1/workspace", { apiKey });
-  await replica.request("/admin/v1/workspaces", { apiKey: key });
+  await replica.as(apiKey).getWorkspace();
+  await replica.as(key).listWorkspaces();
   await replica.close();
   const after = [await rowOf("api_key", apiKey), await rowOf("operator_key", key)];
   expect(before.map((row) => row.last_used_at)).toEqual([null, null]);
@@ -49,8 +50,8 @@ test("a replica that ends records which keys came to it, of workspaces and of op
 test("a workspace sees when its key was last used while the service runs", async () => {
   const { apiKey } = await service.addWorkspace();
   const lastUse = await eventually("the last use", async () => {
-    const { body } = await service.request("/v1/api_keys", { apiKey });
-    return body.data[0].last_used_at ?? undefined;
+    const [key] = await data(service.as(apiKey).listApiKeys());
+    return key.last_used_at ?? undefined;
   });
   expect(lastUse).toEqual(ANY_TIME);
 });

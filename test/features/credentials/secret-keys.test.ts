@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { purgeKeys } from "../../../src/features/credentials/secret-keys.ts";
 import { connectTo } from "../../support/database.ts";
-import { startService } from "../../support/service.ts";
+import { sharedService } from "../../support/service.ts";
 
-const service = await startService();
+const service = await sharedService();
 const sql = await connectTo(service.databaseUrl);
 
 test("keys are purged 90 days after their end, however many there are, and no others", async () => {
@@ -26,8 +26,8 @@ test("keys are purged 90 days after their end, however many there are, and no ot
   await purgeKeys(service.app.em);
   const { rows } = await sql.query(
     `select (select count(*)::int from api_key where workspace_id = $1) as "apiKeys",
-       (select count(*)::int from operator_key) as "operatorKeys"`,
-    [id],
+       (select count(*)::int from operator_key where operator_id = $2) as "operatorKeys"`,
+    [id, operator],
   );
   expect(rows).toEqual([{ apiKeys: 3, operatorKeys: 2 }]);
 });

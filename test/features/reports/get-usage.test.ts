@@ -1,16 +1,12 @@
 import { expect, test } from "vitest";
-import {
-  GetUsageResponseSchema,
-  ReportService,
-} from "../../../gen/shipments/v1/report_service_pb.js";
 import { DEFAULT_LIMITS } from "../../../src/domain/rate-limit.ts";
+import { data } from "../../support/answers.ts";
 import { COVERED_ROUTE } from "../../support/bookings.ts";
-import { connectTo, createDatabase } from "../../support/database.ts";
-import { inDialect } from "../../support/dialect.ts";
+import { connectTo } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
-import { startReplica, startService } from "../../support/service.ts";
+import { sharedService, startReplica } from "../../support/service.ts";
 
-const service = await startService();
+const service = await sharedService();
 const sql = await connectTo(service.databaseUrl);
 
 const HOUR_MS = 60 * 60 * 1_000;
@@ -43,7 +39,7 @@ async function insertUsage(workspace: number, hoursAgo: number, limitClass: stri
   );
 }
 
-test("a workspace reads its calls of 24 hours and its limits, the same by JSON and by gRPC", async () => {
+test("a workspace reads its calls of 24 hours and its limits", async () => {
   const { id, apiKey } = await service.addWorkspace();
   const other = await service.addWorkspace();
   await limitQuotes(id, { rate: 7, burst: 9 });
@@ -55,47 +51,39 @@ test("a workspace reads its calls of 24 hours and its limits, the same by JSON a
 
   const past = { 23: { read: 2 }, 1: { quote: 3_000_000_000, write: 4 } };
   const limits = { ...DEFAULT_LIMITS, quote: { rate: 7, burst: 9 } };
-  const { status, body } = await service.request("/v1/usage", { apiKey });
-  expect({ status, body }).toEqual({
-    status: 200,
-    body: { data: { ...limits, hours: hoursWith(past) } },
-  });
-  const byGrpc = await service.grpcClient(apiKey, ReportService).getUsage({});
-  expect(inDialect(GetUsageResponseSchema, byGrpc)).toEqual({
-    // The call by JSON.
-    data: { ...limits, hours: hoursWith({ ...past, 0: { read: 1 } }) },
-  });
+  const { getUsage } = service.as(apiKey);
+  expect(await data(getUsage())).toEqual({ ...limits, hours: hoursWith(past) });
+  // The call before.
+  const hours = hoursWith({ ...past, 0: { read: 1 } });
+  expect(await data(getUsage())).toEqual({ ...limits, hours });
 });
 
 test("calls are counted once they have ended, by class; those beyond a limit are not", async () => {
   const { id, apiKey } = await service.addWorkspace();
   await limitQuotes(id, { rate: 1, burst: 2 });
-  const quote = () => service.request("/v1/shipments/quote", { apiKey, body: COVERED_ROUTE });
+  const as = service.as(apiKey);
   const statuses = [];
-  for (let i = 0; i < 3; i++) statuses.push((await quote()).status);
+  for (let i = 0; i < 3; i++) statuses.push((await as.quoteShipment(COVERED_ROUTE)).status);
   expect(statuses).toEqual([200, 200, 429]);
-  const refused = await service.request("/v1/shipments", { apiKey, body: {} });
-  expect(refused.status).toBe(422);
-  const { body } = await service.request("/v1/usage", { apiKey });
-  expect(body.data.hours).toEqual(hoursWith({ 0: { quote: 2, write: 1 } }));
+  expect((await as.createShipment()).status).toBe(422);
+  expect((await data(as.getUsage())).hours).toEqual(hoursWith({ 0: { quote: 2, write: 1 } }));
 });
 
 test("what a replica has counted is in the table once it has ended, of several replicas together", async () => {
-  const database = await createDatabase();
-  const replicas = [await startReplica(database.url), await startReplica(database.url)];
-  const { id, apiKey } = await replicas[0]!.addWorkspace();
-  const inside = await connectTo(database.url);
-  for (const replica of replicas) await replica.request("/v1/shipments", { apiKey });
+  const { id, apiKey } = await service.addWorkspace();
+  const replicas = await Promise.all([1, 2].map(() => startReplica(service.databaseUrl)));
+  for (const replica of replicas) await replica.as(apiKey).listShipments();
   await Promise.all(replicas.map((replica) => replica.close()));
-  const { rows } = await inside.query(
-    "select workspace_id::int, limit_class, sum(calls)::int as calls from usage_hour group by 1, 2",
+  const { rows } = await sql.query(
+    "select limit_class, sum(calls)::int as calls from usage_hour where workspace_id = $1 group by 1",
+    [id],
   );
-  expect(rows).toEqual([{ workspace_id: id, limit_class: "read", calls: 2 }]);
+  expect(rows).toEqual([{ limit_class: "read", calls: 2 }]);
 });
 
 test("what has been counted is in the table after some seconds", async () => {
   const { id, apiKey } = await service.addWorkspace();
-  await service.request("/v1/shipments", { apiKey });
+  await service.as(apiKey).listShipments();
   await eventually("the counts", async () => {
     const { rows } = await sql.query("select 1 from usage_hour where workspace_id = $1", [id]);
     return rows.length === 1;

@@ -7,6 +7,7 @@ import { getOverview } from "../../../src/features/reports/get-overview.ts";
 import { BOOKED_FIGURES } from "../../../src/features/reports/overview.ts";
 import { createBookingRollUps } from "../../../src/features/reports/roll-up-bookings.ts";
 import type { Call } from "../../../src/pipeline/call.ts";
+import { data } from "../../support/answers.ts";
 import { book, takeStep, type Step } from "../../support/bookings.ts";
 import { connectTo, openOrm } from "../../support/database.ts";
 import { countBookings, endRests } from "../../support/count-bookings.ts";
@@ -67,18 +68,17 @@ const ZONES = ["UTC", "America/New_York", "Asia/Kathmandu"] as const;
 /** An overview as it is computed, since one that takes long is given again. */
 async function overviewOf(workspaceId: number, days: { fromDate: string; toDate: string }) {
   const request = create(GetOverviewRequestSchema, days);
-  const { data } = await getOverview(request, { caller: { workspaceId } } as Call, {
+  const response = await getOverview(request, { caller: { workspaceId } } as Call, {
     em: service.app.em,
     now: () => new Date(clockMs),
     overviews: { get: (_, compute) => compute() },
   });
-  return data!;
+  return response.data!;
 }
 
 /** Expects the overview of a workspace to be what its shipments say, however much of it is counted. */
 async function expectOverview({ id, apiKey }: TestWorkspace, timeZone: string): Promise<void> {
-  const patch = { apiKey, method: "PATCH", body: { time_zone: timeZone } };
-  expect((await service.request("/v1/workspace", patch)).status).toBe(200);
+  await data(service.as(apiKey).updateWorkspace({ time_zone: timeZone }));
   const overview = await overviewOf(id, { fromDate: "2031-05-01", toDate: "2031-05-08" });
   const { rows } = await sql.query(
     `select (created_at at time zone $2)::date::text as date, count(*)::int as bookings,
@@ -155,10 +155,7 @@ test("after any history the days of each workspace are those of its shipments, w
       if (reference === undefined) return;
       // Steps that its state does not allow are refused.
       if (what.what !== "update") await takeStep(service, apiKey, reference, what.what);
-      else {
-        const path = `/v1/shipments/${reference}`;
-        await service.request(path, { apiKey, method: "PATCH", body: { weight_kg: 7 } });
-      }
+      else await service.as(apiKey).updateShipment({ shipment: reference, weight_kg: 7 });
     }
   }
 
@@ -263,10 +260,11 @@ test("between two counts of a workspace the background rests", async () => {
 
 test("a workspace that cannot be counted keeps no other from being counted", async () => {
   const [first, second] = [await service.addWorkspace(), await service.addWorkspace()];
-  for (const { apiKey } of [first, second]) await book(service, apiKey);
+  // Before the service itself may count it.
   await sql.query(
     `alter table booking_day add constraint refused check (workspace_id <> ${first.id})`,
   );
+  for (const { apiKey } of [first, second]) await book(service, apiKey);
   const counted = await eventually("a count", async () => {
     await endRests(sql);
     await replicas[0].look(signal);

@@ -3,8 +3,8 @@ import { CoverageService } from "../../../gen/shipments/v1/coverage_service_pb.j
 import { coverageDocument } from "../../../src/features/tariffs/tasks/coverage-document.ts";
 import { validZones } from "../../../src/domain/coverage/parse-zones.ts";
 import { countyTariff } from "../../support/county-tariff.ts";
+import { expectRefused } from "../../support/answers.ts";
 import { eventually } from "../../support/eventually.ts";
-import { rpcError } from "../../support/rpc-error.ts";
 import { startReplica, startService, type TestService } from "../../support/service.ts";
 import { square, worldTariff, zonesOf } from "../../support/tariffs.ts";
 
@@ -13,20 +13,17 @@ const COUNTIES = countyTariff() as { zones: object };
 const service = await startService({ tariff: COUNTIES });
 const { apiKey } = await service.addWorkspace();
 
-const get = (query = "", headers: Record<string, string> = {}) =>
-  service.request(`/v1/coverage${query}`, {
-    apiKey,
-    headers: { "accept-encoding": "identity", ...headers },
-  });
+const get = (tolerance_m?: unknown, headers: Record<string, string> = {}) =>
+  service.as(apiKey).getCoverage({ tolerance_m }, { "accept-encoding": "identity", ...headers });
 
 describe("the coverage of a tariff in force", () => {
   test.each([
-    ["", 0],
-    ["?tolerance_m=0.5", 0],
-    ["?tolerance_m=1000", 1_000],
-    ["?tolerance_m=1999.9", 1_000],
-  ])("is its zones as GeoJSON, to a tolerance: %s", async (query, toleranceM) => {
-    const { status, headers, text } = await get(query);
+    [undefined, 0],
+    [0.5, 0],
+    [1_000, 1_000],
+    [1_999.9, 1_000],
+  ])("is its zones as GeoJSON, to a tolerance of %s", async (asked, toleranceM) => {
+    const { status, headers, text } = await get(asked);
     expect([status, headers.get("content-type"), headers.get("cache-control")]).toEqual([
       200,
       "application/geo+json",
@@ -49,7 +46,7 @@ describe("the coverage of a tariff in force", () => {
         tariffVersion: 1,
         toleranceM: applied,
       });
-      const { text } = await get(`?tolerance_m=${applied}`);
+      const { text } = await get(applied);
       expect(Buffer.from(geojson).toString() === text).toBe(true);
     }
   });
@@ -58,49 +55,28 @@ describe("the coverage of a tariff in force", () => {
     const answer = await fetch(`${service.httpUrl}/v1/coverage?tolerance_m=1000`, {
       headers: { "x-api-key": apiKey, "accept-encoding": "gzip" },
     });
-    const plain = await get("?tolerance_m=1000");
+    const plain = await get(1_000);
     expect(answer.headers.get("content-encoding")).toBe("gzip");
     expect((await answer.text()) === plain.text).toBe(true);
     expect(Number(answer.headers.get("content-length"))).toBeLessThan(plain.text.length / 3);
     const etag = plain.headers.get("etag")!;
-    const again = await get("?tolerance_m=1000", { "if-none-match": etag });
+    const again = await get(1_000, { "if-none-match": etag });
     expect([again.status, again.text, again.headers.get("etag")]).toEqual([304, "", etag]);
-    expect((await get("?tolerance_m=2000", { "if-none-match": etag })).status).toBe(200);
+    expect((await get(2_000, { "if-none-match": etag })).status).toBe(200);
   });
 
   test("is made once for all that ask for it at once", async () => {
-    const asked = await Promise.all(Array.from({ length: 20 }, () => get("?tolerance_m=50000")));
+    const asked = await Promise.all(Array.from({ length: 20 }, () => get(50_000)));
     const etags = new Set(asked.map(({ status, headers }) => `${status} ${headers.get("etag")}`));
     expect(etags.size).toBe(1);
   });
 
   test.each([
-    ["-1", "tolerance_m must be greater than or equal to 0 and less than or equal to 100000."],
-    ["100001", "tolerance_m must be greater than or equal to 0 and less than or equal to 100000."],
+    [-1, "tolerance_m must be greater than or equal to 0 and less than or equal to 100000."],
+    [100_001, "tolerance_m must be greater than or equal to 0 and less than or equal to 100000."],
     ["far", "tolerance_m must be a number."],
   ])("is refused to a tolerance of %s", async (toleranceM, text) => {
-    const { status, body } = await get(`?tolerance_m=${toleranceM}`);
-    expect([status, body]).toEqual([422, { message: text, errors: { tolerance_m: [text] } }]);
-  });
-
-  test("is refused without a key that works", async () => {
-    const { status, body } = await service.request("/v1/coverage", {});
-    expect([status, body.errors]).toEqual([401, {}]);
-    const { key } = await service.addOperator();
-    expect((await service.request("/v1/coverage", { apiKey: key })).status).toBe(401);
-    const client = service.grpcClient(key, CoverageService);
-    expect((await rpcError(client.getCoverage({}))).code).toBe("Unauthenticated");
-  });
-
-  test("is refused to a suspended workspace", async () => {
-    const suspended = await service.addWorkspace();
-    const sql = "update workspace set suspended_at = now() where id = ?";
-    await service.app.em.fork().execute(sql, [suspended.id]);
-    const { status, body } = await service.request("/v1/coverage", { apiKey: suspended.apiKey });
-    const text = "The workspace is suspended: its calls are refused until the platform resumes it.";
-    expect([status, body]).toEqual([403, { message: text, errors: {} }]);
-    const client = service.grpcClient(suspended.apiKey, CoverageService);
-    expect((await rpcError(client.getCoverage({}))).code).toBe("PermissionDenied");
+    await expectRefused(get(toleranceM), "FIELD_INVALID", { tolerance_m: text });
   });
 
   test("is counted as a read", async () => {
@@ -112,7 +88,7 @@ describe("the coverage of a tariff in force", () => {
 test("a new version's coverage is served by every replica soon after it is published, under another entity tag", async () => {
   const first = await startService({ tariff: worldTariff() });
   const { apiKey: key } = await first.addWorkspace();
-  const ask = (replica: TestService) => replica.request("/v1/coverage", { apiKey: key });
+  const ask = (replica: TestService, headers = {}) => replica.as(key).getCoverage({}, headers);
   const before = await ask(first);
   expect(before.headers.get("etag")).toMatch(/^"1-0-/);
   const zones = zonesOf(square(1, 2, 3, 4));
@@ -136,10 +112,6 @@ test("a new version's coverage is served by every replica soon after it is publi
     ],
   });
   expect([other.text, other.headers.get("etag")]).toEqual([one.text, one.headers.get("etag")]);
-  const etag = before.headers.get("etag")!;
-  const stale = await first.request("/v1/coverage", {
-    apiKey: key,
-    headers: { "if-none-match": etag },
-  });
-  expect(stale.status).toBe(200);
+  const stale = { "if-none-match": before.headers.get("etag")! };
+  expect((await ask(first, stale)).status).toBe(200);
 });

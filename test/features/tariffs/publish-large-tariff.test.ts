@@ -17,11 +17,7 @@ test("while 3,191 counties are checked and published, quotes are answered, one a
   });
   let quotes = 0;
   while (!ended) {
-    const { status } = await service.request("/v1/shipments/quote", {
-      apiKey,
-      body: COVERED_ROUTE,
-    });
-    expect(status).toBe(200);
+    expect((await service.as(apiKey).quoteShipment(COVERED_ROUTE)).status).toBe(200);
     quotes++;
   }
   const longest = Math.max(...parse.mock.calls.map(([text]) => text.length));

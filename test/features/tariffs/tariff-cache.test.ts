@@ -1,78 +1,87 @@
-import type pg from "pg";
 import { beforeEach, expect, test } from "vitest";
-import { publishDocument } from "../../support/publish-document.ts";
+import { data } from "../../support/answers.ts";
 import { BOOKING, COVERED_ROUTE } from "../../support/bookings.ts";
 import { connectTo } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
+import { publishDocument } from "../../support/publish-document.ts";
 import { startReplica, startService, type TestService } from "../../support/service.ts";
+import { draftsOf } from "../../support/tariff-drafts.ts";
 import { SAMPLE_TARIFF } from "../../support/tariffs.ts";
 
-let publishing: TestService;
-let other: TestService;
-let apiKey: string;
-let database: pg.Client;
+const publishing = await startService();
+const other = await startReplica(publishing.databaseUrl);
+const { apiKey } = await publishing.addWorkspace();
+const { key: operator } = await publishing.addOperator("operator");
+const database = await connectTo(publishing.databaseUrl);
 
-beforeEach(async () => {
-  publishing = await startService();
-  other = await startReplica(publishing.databaseUrl);
-  ({ apiKey } = await publishing.addWorkspace());
-  database = await connectTo(publishing.databaseUrl);
-});
+const tariffWithBaseFee = (fee: number) => ({ ...SAMPLE_TARIFF, base_fee: `${fee}.00` });
+const publish = (fee: number) => publishDocument(publishing.app.em, tariffWithBaseFee(fee));
 
-const tariffWithBaseFee = (fee: string) => ({ ...SAMPLE_TARIFF, base_fee: fee });
-
-/** Publishes without a notification, as if it had been lost. */
-async function publishSilently(version: number, baseFee: string): Promise<void> {
-  await database.query(
-    "insert into tariff_version (version, document, digest, published_at) values ($1, $2, $3, now())",
-    [version, JSON.stringify(tariffWithBaseFee(baseFee)), `digest ${version}`],
+/** Publishes without a notification, as if it had been lost; gives the version. */
+async function publishSilently(baseFee: number): Promise<number> {
+  const { rows } = await database.query(
+    `insert into tariff_version (version, document, digest, published_at)
+     select max(version) + 1, $1, $2, now() from tariff_version returning version`,
+    [JSON.stringify(tariffWithBaseFee(baseFee)), `digest ${baseFee}`],
   );
+  return rows[0].version;
 }
 
-async function quotedBaseFee(service: TestService): Promise<number> {
-  const { body } = await service.request("/v1/shipments/quote", { apiKey, body: COVERED_ROUTE });
-  return body.base_fee;
-}
+const quotedBaseFee = async (service: TestService): Promise<number> =>
+  (await service.as(apiKey).quoteShipment(COVERED_ROUTE)).body.base_fee;
 
-async function untilQuotedEverywhere(baseFee: number): Promise<void> {
-  await eventually(`every replica to quote a base fee of ${baseFee}`, async () => {
+const untilQuotedEverywhere = (baseFee: number) =>
+  eventually(`every replica to quote a base fee of ${baseFee}`, async () => {
     const quoted = await Promise.all([publishing, other].map(quotedBaseFee));
     return quoted.every((fee) => fee === baseFee);
   });
-}
+
+beforeEach(async () => {
+  await publish(5);
+  await untilQuotedEverywhere(5);
+});
 
 test("every replica soon prices with a newly published tariff", async () => {
-  await publishDocument(publishing.app.em, tariffWithBaseFee("20.00"));
+  await publish(20);
   await untilQuotedEverywhere(20);
 });
 
 test("a replica soon prices with a newly published tariff although the notification was lost", async () => {
-  await publishSilently(2, "21.00");
+  await publishSilently(21);
   await untilQuotedEverywhere(21);
 });
 
-test("a booking is priced with the tariff in force, whatever is cached, and records its version", async () => {
-  expect(await quotedBaseFee(other)).toBe(5);
-  const blindfold = await blindChangeFeeds();
-  await publishSilently(2, "22.00");
-  const inMemory = await quotedBaseFee(other);
-  const { status, body } = await other.request("/v1/shipments", { apiKey, body: BOOKING });
-  await blindfold.end();
-
-  expect(inMemory).toBe(5);
-  expect(status).toBe(201);
-  expect(body.data).toMatchObject({ base_fee: 22, total: 22 });
-  const { rows } = await database.query("select tariff_version from shipment");
-  expect(rows).toEqual([{ tariff_version: 2 }]);
+test("every replica prices with a scheduled tariff from its time on, and soon with one that is repeated", async () => {
+  const drafts = draftsOf(publishing, operator);
+  const before = await data(publishing.as(operator).getTariffInForce());
+  const { id } = await drafts.begin(tariffWithBaseFee(23));
+  // By the database's time, which is what scheduled versions go by.
+  const { rows } = await database.query("select now() + interval '1 second' as at");
+  const effective_at = rows[0].at.toISOString();
+  const scheduled = await data(drafts.publish(id, before.version, { effective_at }));
+  expect(scheduled).toMatchObject({ state: "scheduled", effective_at });
+  await untilQuotedEverywhere(23);
+  const version = { version: before.version, replaces: scheduled.version };
+  const repeated = await data(other.as(operator).rollBackTariff(version));
+  expect(repeated).toMatchObject({ state: "in_force", repeats: before.version });
+  await untilQuotedEverywhere(5);
 });
 
-/** Locks the keys table, which every poll reads first, so that replicas see no change until it ends. */
-async function blindChangeFeeds(): Promise<pg.Client> {
+test("a booking is priced with the tariff in force, whatever is cached, and records its version", async () => {
   const blindfold = await connectTo(publishing.databaseUrl);
+  // Every poll reads the keys table first, so that replicas see no change while it is locked.
   await blindfold.query("begin; lock table api_key in access exclusive mode");
   await eventually("both feeds to wait", async () => {
     const { rows } = await database.query("select from pg_locks where not granted");
     return rows.length >= 2;
   });
-  return blindfold;
-}
+  const tariff_version = await publishSilently(22);
+  const inMemory = await quotedBaseFee(other);
+  const booked = await other.as(apiKey).createShipment(BOOKING);
+  await blindfold.end();
+
+  expect(inMemory).toBe(5);
+  expect(await data(booked)).toMatchObject({ base_fee: 22, total: 22 });
+  const { rows } = await database.query("select tariff_version from shipment");
+  expect(rows).toEqual([{ tariff_version }]);
+});

@@ -1,6 +1,7 @@
 import { beforeEach, expect, test } from "vitest";
+import { data, expectRefused } from "../../support/answers.ts";
 import { startService } from "../../support/service.ts";
-import { draftsOf, refused } from "../../support/tariff-drafts.ts";
+import { draftsOf } from "../../support/tariff-drafts.ts";
 import { connectTo } from "../../support/database.ts";
 
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -9,14 +10,15 @@ let draft: number;
 
 const service = await startService();
 const { key } = await service.addOperator("operator");
+const as = service.as(key);
 const drafts = draftsOf(service, key);
 const database = await connectTo(service.databaseUrl);
 
 beforeEach(async () => {
-  draft = (await drafts.call("POST", "tariff_drafts", { name: "Spring" })).body.data.id;
+  draft = (await data(as.createTariffDraft({ name: "Spring" }))).id;
 });
 
-const zones = async () => (await drafts.call("GET", `tariff_drafts/${draft}/zones`)).text;
+const zones = async () => (await as.getTariffDraftZones({ draft })).text;
 
 async function pieceSizes(): Promise<number[]> {
   const { rows } = await database.query(
@@ -29,8 +31,7 @@ async function pieceSizes(): Promise<number[]> {
 test("zones are put whole, appended at their end, and begun anew at 0", async () => {
   expect(await zones()).toBe("");
   await drafts.upload(draft, '{"a":');
-  const { status, body } = await drafts.upload(draft, "1}", "?offset=5");
-  expect({ status, bytes: body.data.zones_bytes }).toEqual({ status: 200, bytes: 7 });
+  expect((await data(drafts.upload(draft, "1}", "?offset=5"))).zones_bytes).toBe(7);
   expect(await zones()).toBe('{"a":1}');
   await drafts.upload(draft, "[]", "?offset=0");
   expect(await zones()).toBe("[]");
@@ -41,24 +42,24 @@ test.each([1, 4, 6, MAX_BYTES])(
   async (at) => {
     await drafts.upload(draft, "[1,2]");
     const text = "offset must be 0, to begin anew, or 5, which is how many bytes there are.";
-    expect(await drafts.upload(draft, "x", `?offset=${at}`)).toMatchObject(
-      refused(422, "offset", text),
-    );
+    const uploading = drafts.upload(draft, "x", `?offset=${at}`);
+    await expectRefused(uploading, "FIELD_INVALID", { offset: text });
     expect(await zones()).toBe("[1,2]");
   },
 );
 
 test("zones of 64 MiB are taken, stored in pieces of up to 1 MiB, and not a byte more", async () => {
-  const { status, body } = await drafts.upload(draft, Buffer.alloc(MAX_BYTES, " "));
-  expect({ status, bytes: body.data.zones_bytes }).toEqual({ status: 200, bytes: MAX_BYTES });
+  const whole = await data(drafts.upload(draft, Buffer.alloc(MAX_BYTES, " ")));
+  expect(whole.zones_bytes).toBe(MAX_BYTES);
   expect(await pieceSizes()).toEqual(Array.from({ length: 64 }, () => 1024 * 1024));
-  const text = `data must be at most ${MAX_BYTES} bytes, with all that came before it.`;
-  expect(await drafts.upload(draft, " ", `?offset=${MAX_BYTES}`)).toMatchObject(
-    refused(422, "data", text),
-  );
-  expect(await drafts.upload(draft, Buffer.alloc(MAX_BYTES + 1, " "))).toMatchObject(
-    refused(422, "data", text),
-  );
+  for (const [bytes, query] of [
+    [Buffer.from(" "), `?offset=${MAX_BYTES}`],
+    [Buffer.alloc(MAX_BYTES + 1, " "), ""],
+  ] as const) {
+    await expectRefused(drafts.upload(draft, bytes, query), "FIELD_INVALID", {
+      data: `data must be at most ${MAX_BYTES} bytes, with all that came before it.`,
+    });
+  }
   expect((await zones()).length).toBe(MAX_BYTES);
 });
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { expectRefused } from "../../support/answers.ts";
 import { book } from "../../support/bookings.ts";
-import { errorBody } from "../../support/endpoints.ts";
 import { startReceiver } from "../../support/receiver.ts";
 import { startService, type TestService } from "../../support/service.ts";
 import { addWebhook, attemptsAt, hurry, untilAttempted } from "../../support/webhooks.ts";
@@ -30,12 +30,12 @@ async function storeWebhook(at: TestService, apiKey: string, url: string): Promi
   return data;
 }
 
-async function attemptAt(url: string): Promise<any> {
-  const { apiKey } = await service.addWorkspace();
-  const data = await storeWebhook(service, apiKey, url);
-  await book(service, apiKey);
-  const delivery = await untilAttempted(service, apiKey, data.id, 1);
-  const [attempt] = await attemptsAt(service, apiKey, delivery);
+async function attemptAt(url: string, at = service): Promise<any> {
+  const { apiKey } = await at.addWorkspace();
+  const { id } = await storeWebhook(at, apiKey, url);
+  await book(at, apiKey);
+  const delivery = await untilAttempted(at, apiKey, id, 1);
+  const [attempt] = await attemptsAt(at, apiKey, delivery);
   return attempt;
 }
 
@@ -81,11 +81,7 @@ test("a webhook is sent to the address that was checked, and no more once its ho
 });
 
 test("a webhook is not sent to a private address written in its URL, although nothing is resolved", async () => {
-  const { apiKey } = await service.addWorkspace();
-  const data = await storeWebhook(service, apiKey, `https://127.0.0.1:${receiver.port}/`);
-  await book(service, apiKey);
-  const delivery = await untilAttempted(service, apiKey, data.id, 1);
-  expect(await attemptsAt(service, apiKey, delivery)).toMatchObject([NOT_PUBLIC]);
+  expect(await attemptAt(`https://127.0.0.1:${receiver.port}/`)).toMatchObject(NOT_PUBLIC);
   expect(receiver.received).toEqual([]);
   await hurry(service);
 });
@@ -97,28 +93,23 @@ test("an attempt records a host name that cannot be resolved, and a refused conn
   expect(await attemptAt("https://nothing.example/")).toMatchObject(NOT_PUBLIC);
 });
 
-const NOT_BY_HTTP = errorBody(
-  "url must begin with https://; http:// leads to this machine alone, with WEBHOOK_ALLOW_LOOPBACK_HTTP=true.",
-  "url",
-);
+const NOT_BY_HTTP = {
+  url: "url must begin with https://; http:// leads to this machine alone, with WEBHOOK_ALLOW_LOOPBACK_HTTP=true.",
+};
 
 test.for(["http://example.com/", "http://10.0.0.5/"])(
   "even where http to this machine is allowed, %s is refused when a webhook is added",
   async (url) => {
     const { apiKey } = await service.addWorkspace();
-    const refused = await service.request("/v1/webhooks", { apiKey, body: { url } });
-    expect([refused.status, refused.body]).toEqual([422, NOT_BY_HTTP]);
+    await expectRefused(service.as(apiKey).createWebhook({ url }), "FIELD_INVALID", NOT_BY_HTTP);
   },
 );
 
 test("without the setting, http is refused even to this machine, when a webhook is added and when it is sent", async () => {
   const strict = await startService({ webhookAllowLoopbackHttp: false });
   const { apiKey } = await strict.addWorkspace();
-  const refused = await strict.request("/v1/webhooks", { apiKey, body: { url: receiver.url } });
-  expect([refused.status, refused.body]).toEqual([422, NOT_BY_HTTP]);
-  const data = await storeWebhook(strict, apiKey, receiver.url);
-  await book(strict, apiKey);
-  const delivery = await untilAttempted(strict, apiKey, data.id, 1);
-  expect(await attemptsAt(strict, apiKey, delivery)).toMatchObject([NOT_PUBLIC]);
+  const adding = strict.as(apiKey).createWebhook({ url: receiver.url });
+  await expectRefused(adding, "FIELD_INVALID", NOT_BY_HTTP);
+  expect(await attemptAt(receiver.url, strict)).toMatchObject(NOT_PUBLIC);
   expect(receiver.received).toEqual([]);
 });

@@ -48,8 +48,7 @@ test("secrets are sealed in the database, those of before too, and their key can
   const sealing = await startReplica(database.url, { secretsKeys: [KEY] });
   await eventually("the sealing", async () => !(await sealedBy(sealing)).includes("plain"));
   await assertSigned(sealing, apiKey, [secret]);
-  const path = `/v1/webhooks/${data.id}/rotate_secret`;
-  const rotated = await sealing.request(path, { apiKey, body: {} });
+  const rotated = await sealing.as(apiKey).rotateWebhookSecret({ webhook: data.id });
   expect(await sealedBy(sealing)).toEqual([idOf(KEY), idOf(KEY)]);
   await assertSigned(sealing, apiKey, [rotated.body.secret, secret]);
   await sealing.close();
