@@ -1,10 +1,8 @@
 import type { Stripe } from "stripe";
-import type { z } from "zod";
-import { newAccountLink } from "./account-objects.ts";
+import { z } from "zod";
 import type { Books } from "./books.ts";
-import { missing } from "./errors.ts";
-import { idOf } from "./objects.ts";
-import * as parameters from "./parameters.ts";
+import { invalidRequest } from "./errors.ts";
+import { idOf, newAccountLink, type Stamp } from "./objects.ts";
 
 /** What a request is about. */
 export interface Call {
@@ -12,6 +10,7 @@ export interface Call {
   readonly books: Books;
   /** What stands for `:id` in the path. */
   readonly id: string;
+  readonly stamp: Stamp;
   /** An account of the caller's by its id. @throws StripeRefusal when it has no access */
   account(id: string): Books;
   /** Makes an account that is connected with the caller's. */
@@ -22,15 +21,118 @@ export interface Call {
 export interface Route {
   readonly method: string;
   readonly path: RegExp;
-  /** What a restricted key needs. */
-  readonly permission: string;
-  /** Reads the parameters, and gives what then does as they say. */
-  prepare(call: Call, sent: unknown): () => object;
+  /** Reads the parameters of a form, and gives what then does as they say. */
+  prepare(call: Call, form: string): () => object;
 }
+
+/** Parameters by Stripe's names, each read from what a client sends for it. What nobody sends here is unknown. */
+type Shape<P> = { readonly [K in keyof P]?: z.ZodType<P[K]> };
+
+const text = z.string().min(1);
+const integer = z.string().regex(/^\d+$/).transform(Number);
+const metadata = z.record(z.string().max(40), z.string().max(500));
+const page = {
+  limit: integer.pipe(z.number().min(1).max(100)).optional(),
+  starting_after: text.optional(),
+};
+
+const nothing = z.strictObject({});
+
+const sessionCreate: z.ZodType<Stripe.Checkout.SessionCreateParams> = z.strictObject({
+  mode: z.literal("payment"),
+  success_url: text,
+  cancel_url: text,
+  client_reference_id: text.max(200),
+  expires_at: integer,
+  line_items: z
+    .array(
+      z.strictObject({
+        price_data: z.strictObject({
+          currency: z.string().regex(/^[a-z]{3}$/),
+          unit_amount: integer,
+          product_data: z.strictObject({ name: text }),
+        } satisfies Shape<Stripe.Checkout.SessionCreateParams.LineItem.PriceData>),
+        quantity: integer.pipe(z.literal(1)),
+      } satisfies Shape<Stripe.Checkout.SessionCreateParams.LineItem>),
+    )
+    .length(1),
+  metadata,
+  payment_intent_data: z.strictObject({
+    description: text,
+    metadata,
+  } satisfies Shape<Stripe.Checkout.SessionCreateParams.PaymentIntentData>),
+} satisfies Shape<Stripe.Checkout.SessionCreateParams>);
+
+const refundCreate: z.ZodType<Stripe.RefundCreateParams> = z.strictObject({
+  amount: integer.pipe(z.number().min(1)),
+  payment_intent: text,
+  metadata,
+} satisfies Shape<Stripe.RefundCreateParams>);
+
+/** Of refunds and of disputes. */
+const listOfPayment: z.ZodType<Stripe.RefundListParams & Stripe.DisputeListParams> = z.strictObject(
+  { ...page, payment_intent: text } satisfies Shape<Stripe.RefundListParams>,
+);
+
+const eventList = z.strictObject({
+  ...page,
+  created: z.strictObject({ gte: integer, lte: integer } satisfies Shape<Stripe.RangeQueryParam>),
+  types: z.array(text).max(20),
+} satisfies Shape<Stripe.EventListParams>);
+
+const accountCreate: z.ZodType<Stripe.AccountCreateParams> = z.strictObject({
+  controller: z.strictObject({
+    fees: z.strictObject({ payer: z.literal("account") }),
+    losses: z.strictObject({ payments: z.literal("stripe") }),
+    requirement_collection: z.literal("stripe"),
+    stripe_dashboard: z.strictObject({ type: z.literal("full") }),
+  } satisfies Shape<Stripe.AccountCreateParams.Controller>),
+  metadata,
+} satisfies Shape<Stripe.AccountCreateParams>);
+
+const accountLinkCreate: z.ZodType<Stripe.AccountLinkCreateParams> = z.strictObject({
+  account: text,
+  type: z.literal("account_onboarding"),
+  refresh_url: text,
+  return_url: text,
+} satisfies Shape<Stripe.AccountLinkCreateParams>);
+
+/** Events are listed for 30 days. */
+const EVENTS_LISTED_SECONDS = 30 * 24 * 60 * 60;
+
+export const ROUTES: readonly Route[] = [
+  route("POST /v1/checkout/sessions", sessionCreate, ({ books }, params) =>
+    books.createSession(params),
+  ),
+  route("GET /v1/checkout/sessions/:id", nothing, ({ books, id }) => books.session(id)),
+  route("POST /v1/checkout/sessions/:id/expire", nothing, ({ books, id }) =>
+    books.expireSession(id),
+  ),
+  route("GET /v1/payment_intents/:id", nothing, ({ books, id }) => books.intent(id)),
+  route("POST /v1/refunds", refundCreate, ({ books }, params) => books.createRefund(params)),
+  route("GET /v1/refunds", listOfPayment, ({ books }, params) =>
+    list([...books.refunds.values()].filter(isOf(params.payment_intent)), params),
+  ),
+  route("GET /v1/disputes", listOfPayment, ({ books }, params) =>
+    list([...books.disputes.values()].filter(isOf(params.payment_intent)), params),
+  ),
+  route("GET /v1/events", eventList, ({ books, stamp }, params) => {
+    const { gte, lte } = params.created;
+    const since = Math.max(gte, stamp.created - EVENTS_LISTED_SECONDS);
+    const isListed = ({ type, created }: Stripe.EventBase) =>
+      created >= since && created <= lte && params.types.includes(type);
+    return list(books.events.filter(isListed), params);
+  }),
+  route("GET /v1/account", nothing, ({ books }) => books.account),
+  route("POST /v1/accounts", accountCreate, ({ connect }, params) => connect(params).account),
+  route("GET /v1/accounts/:id", nothing, ({ account, id }) => account(id).account),
+  route("POST /v1/account_links", accountLinkCreate, ({ account, stamp }, params) =>
+    newAccountLink(stamp, account(params.account).account.id),
+  ),
+];
 
 function route<P>(
   line: string,
-  permission: string,
   schema: z.ZodType<P>,
   run: (call: Call, params: P) => object,
 ): Route {
@@ -38,182 +140,55 @@ function route<P>(
   return {
     method,
     path: new RegExp(`^${path.replace(":id", "(?<id>[^/]+)")}$`),
-    permission,
-    prepare(call, sent) {
-      const params = parameters.parse(schema, sent);
-      return () => run(call, params);
+    prepare(call, form) {
+      const { success, data, error } = schema.safeParse(decodeForm(form));
+      if (!success) throw invalidRequest(z.prettifyError(error), { code: "parameter_invalid" });
+      return () => run(call, data);
     },
   };
 }
 
-export const ROUTES: readonly Route[] = [
-  route(
-    "POST /v1/checkout/sessions",
-    "rak_checkout_session_write",
-    parameters.sessionCreate,
-    ({ books }, params) => books.createSession(params),
-  ),
-  route(
-    "GET /v1/checkout/sessions",
-    "rak_checkout_session_read",
-    parameters.sessionList,
-    ({ books }, params) =>
-      page("/v1/checkout/sessions", [...books.sessions.values()].toReversed(), params, (session) =>
-        agree(params.status, session.status, params.payment_intent, session.payment_intent),
-      ),
-  ),
-  route(
-    "GET /v1/checkout/sessions/:id",
-    "rak_checkout_session_read",
-    parameters.retrieve,
-    ({ books, id }) => books.session(id),
-  ),
-  route(
-    "POST /v1/checkout/sessions/:id/expire",
-    "rak_checkout_session_write",
-    parameters.retrieve,
-    ({ books, id }) => books.expireSession(id),
-  ),
-  route(
-    "GET /v1/payment_intents",
-    "rak_payment_intent_read",
-    parameters.intentList,
-    ({ books }, params) =>
-      page("/v1/payment_intents", [...books.intents.values()].toReversed(), params),
-  ),
-  route(
-    "GET /v1/payment_intents/:id",
-    "rak_payment_intent_read",
-    parameters.retrieve,
-    ({ books, id }) => books.intent(id),
-  ),
-  route(
-    "POST /v1/payment_intents/:id/cancel",
-    "rak_payment_intent_write",
-    parameters.intentCancel,
-    ({ books, id }, params) => books.cancelIntent(id, params.cancellation_reason),
-  ),
-  route("GET /v1/charges", "rak_charge_read", parameters.chargeList, ({ books }, params) =>
-    page("/v1/charges", [...books.charges.values()].toReversed(), params, (charge) =>
-      agree(params.payment_intent, charge.payment_intent),
-    ),
-  ),
-  route("GET /v1/charges/:id", "rak_charge_read", parameters.retrieve, ({ books, id }) =>
-    books.charge(id),
-  ),
-  route("POST /v1/refunds", "rak_charge_write", parameters.refundCreate, ({ books }, params) =>
-    books.createRefund(params),
-  ),
-  route("GET /v1/refunds", "rak_charge_read", parameters.refundList, ({ books }, params) =>
-    page("/v1/refunds", [...books.refunds.values()].toReversed(), params, (refund) =>
-      agree(params.charge, refund.charge, params.payment_intent, refund.payment_intent),
-    ),
-  ),
-  route("GET /v1/refunds/:id", "rak_charge_read", parameters.retrieve, ({ books, id }) =>
-    books.refund(id),
-  ),
-  route("POST /v1/refunds/:id/cancel", "rak_charge_write", parameters.retrieve, ({ books, id }) =>
-    books.settleRefund(id, "canceled"),
-  ),
-  route("GET /v1/disputes", "rak_dispute_read", parameters.disputeList, ({ books }, params) =>
-    page("/v1/disputes", [...books.disputes.values()].toReversed(), params, (dispute) =>
-      agree(params.charge, dispute.charge, params.payment_intent, dispute.payment_intent),
-    ),
-  ),
-  route("GET /v1/disputes/:id", "rak_dispute_read", parameters.retrieve, ({ books, id }) =>
-    books.dispute(id),
-  ),
-  route("GET /v1/events", "rak_event_read", parameters.eventList, ({ books }, params) =>
-    page(
-      "/v1/events",
-      books.events.toReversed(),
-      params,
-      ({ type, created }) =>
-        created >= books.stamp.created - EVENTS_LISTED_SECONDS &&
-        (params.types?.includes(type) ?? matches(params.type ?? "*", type)),
-    ),
-  ),
-  route("GET /v1/events/:id", "rak_event_read", parameters.retrieve, ({ books, id }) =>
-    books.event(id),
-  ),
-  route(
-    "GET /v1/account",
-    "rak_accounts_kyc_basic_read",
-    parameters.retrieve,
-    ({ books }) => books.account,
-  ),
-  route(
-    "POST /v1/accounts",
-    "rak_connected_account_write",
-    parameters.accountCreate,
-    ({ connect }, params) => connect(params).account,
-  ),
-  route(
-    "GET /v1/accounts/:id",
-    "rak_accounts_kyc_basic_read",
-    parameters.retrieve,
-    ({ account, id }) => account(id).account,
-  ),
-  route(
-    "POST /v1/account_links",
-    "rak_account_link_write",
-    parameters.accountLinkCreate,
-    ({ account }, params) => newAccountLink(account(params.account).stamp, params.account),
-  ),
-];
+const isOf =
+  (intent: string | undefined) =>
+  ({ payment_intent }: Stripe.Refund | Stripe.Dispute) =>
+    idOf(payment_intent) === intent;
 
-/** Events are listed for 30 days. */
-const EVENTS_LISTED_SECONDS = 30 * 24 * 60 * 60;
-
-/** Whether each field has the value that was asked for, where one was. */
-function agree(
-  ...pairs: readonly (string | { readonly id: string } | null | undefined)[]
-): boolean {
-  return pairs.every(
-    (wanted, index) =>
-      index % 2 === 1 || wanted === undefined || wanted === idOf(pairs[index + 1] ?? null),
-  );
+/** One page of a list, the newest first, of objects that come oldest first. */
+function list<T extends { readonly id: string }>(
+  objects: readonly T[],
+  { limit = 10, starting_after: after }: Stripe.PaginationParams,
+): Pick<Stripe.ApiList<T>, "object" | "data" | "has_more"> {
+  const wanted = objects.toReversed();
+  const rest = wanted.slice(wanted.findIndex(({ id }) => id === after) + 1);
+  return { object: "list", data: rest.slice(0, limit), has_more: rest.length > limit };
 }
 
-/** `charge.*` are all types that begin so. */
-function matches(wanted: string, type: string): boolean {
-  return wanted.endsWith("*") ? type.startsWith(wanted.slice(0, -1)) : wanted === type;
+/** A form's values by name: strings, lists and objects of them. */
+type FormValue = string | FormValue[] | { [name: string]: FormValue };
+
+/** Reads `a[b][0][c]=1` as `{ a: { b: [{ c: "1" }] } }`: Stripe's way to say objects and lists. */
+function decodeForm(form: string): FormValue {
+  const tree: Node = new Map();
+  for (const [name, value] of new URLSearchParams(form)) {
+    const path = name.replaceAll("]", "").split("[");
+    const last = path.pop()!;
+    path.reduce((node, key) => below(node, key), tree).set(last, value);
+  }
+  return settle(tree);
 }
 
-interface Listed {
-  readonly id: string;
-  readonly created: number;
+type Node = Map<string, Node | string>;
+
+function below(node: Node, key: string): Node {
+  const found = node.get(key);
+  const next: Node = found instanceof Map ? found : new Map();
+  node.set(key, next);
+  return next;
 }
 
-/** One page of a list, whose objects come newest first. */
-function page<T extends Listed>(
-  url: string,
-  all: readonly T[],
-  params: Stripe.PaginationParams & { readonly created?: Stripe.RangeQueryParam | number },
-  filter: (object: T) => boolean = () => true,
-): Stripe.ApiList<T> {
-  const { limit = 10, starting_after: after, ending_before: before } = params;
-  const wanted = all.filter((object) => filter(object) && inRange(object.created, params.created));
-  const from = after === undefined ? 0 : position(wanted, after, "starting_after") + 1;
-  const to = before === undefined ? wanted.length : position(wanted, before, "ending_before");
-  const slice = wanted.slice(from, to);
-  const data = before === undefined ? slice.slice(0, limit) : slice.slice(-limit);
-  return { object: "list", data, has_more: data.length < slice.length, url };
-}
-
-function position(all: readonly Listed[], id: string, param: string): number {
-  const index = all.findIndex((object) => object.id === id);
-  if (index === -1) throw missing("object", id, param);
-  return index;
-}
-
-function inRange(created: number, range: Stripe.RangeQueryParam | number | undefined): boolean {
-  if (range === undefined) return true;
-  if (typeof range === "number") return created === range;
-  return (
-    (range.gt === undefined || created > range.gt) &&
-    (range.gte === undefined || created >= range.gte) &&
-    (range.lt === undefined || created < range.lt) &&
-    (range.lte === undefined || created <= range.lte)
-  );
+function settle(node: Node | string): FormValue {
+  if (typeof node === "string") return node;
+  const entries = [...node].map(([key, value]): [string, FormValue] => [key, settle(value)]);
+  const isList = entries.length > 0 && entries.every(([key], index) => key === String(index));
+  return isList ? entries.map(([, value]) => value) : Object.fromEntries(entries);
 }

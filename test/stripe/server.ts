@@ -3,31 +3,15 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import type { Stripe } from "stripe";
 import type { Books } from "./books.ts";
-import {
-  errorBody,
-  invalidRequest,
-  noAccess,
-  noPermission,
-  StripeRefusal,
-  unauthenticated,
-} from "./errors.ts";
-import { expand } from "./expand.ts";
-import { Faults } from "./faults.ts";
-import { decodeForm } from "./form.ts";
-import { IdempotencyKeys, type StoredAnswer } from "./idempotency.ts";
-import { newId } from "./objects.ts";
-import { ROUTES, type Call, type Route } from "./routes.ts";
-
-/** A key, and for a restricted one what it may do. */
-export interface ApiKey {
-  readonly account: string;
-  readonly permissions?: readonly string[];
-}
+import { invalidRequest, noAccess, StripeRefusal, unauthenticated } from "./errors.ts";
+import { newId, type Stamp } from "./objects.ts";
+import { ROUTES, type Route } from "./routes.ts";
 
 /** What requests find. */
 export interface Directory {
-  now(): number;
-  readonly keys: ReadonlyMap<string, ApiKey>;
+  stamp(): Stamp;
+  /** The account of each key. */
+  readonly keys: ReadonlyMap<string, string>;
   /** All accounts by their ids, the platform's among them. */
   readonly accounts: ReadonlyMap<string, Books>;
   readonly platform: Books;
@@ -36,35 +20,80 @@ export interface Directory {
   beforeAnswer(): Promise<void>;
 }
 
-/** A request that was taken. */
+/** A request that was taken: method and path, and the key under which it may be repeated. */
 export interface Taken {
-  /** Method and path. */
   readonly line: string;
-  /** That it acted for, where that was not the key's own. */
-  readonly account: string | undefined;
   readonly idempotencyKey: string | undefined;
-  readonly version: string | undefined;
-  /** 0 when it was not reached. */
+}
+
+/**
+ * What goes wrong with a request:
+ * - `cut`: Stripe has done it, and the connection breaks amid the answer;
+ * - `garbled`: Stripe has done it, and `{}` comes instead of the answer, as by something in between;
+ * - `dripping`: the same, of which a byte comes now and then, without end;
+ * - `rateLimited`: 429, nothing is done;
+ * - `failed`: 500, nothing is done, and a key gives the same again for a day;
+ * - `held`: it waits, begun but not done, until it is released.
+ */
+export type Fault = "cut" | "garbled" | "dripping" | "rateLimited" | "failed" | "held";
+
+/** A fault that requests are still to meet. */
+export interface PendingFault {
+  /** Resolves when a request has met it. */
+  readonly met: Promise<void>;
+  /** Lets the requests that are held, and those that would be, go on. */
+  release(): void;
+}
+
+interface Planned {
+  readonly line: string;
+  readonly fault: Fault;
+  left: number;
+  readonly meet: () => void;
+  readonly released: Promise<void>;
+}
+
+/** An answer as it went out, or would have. */
+interface StoredAnswer {
   readonly status: number;
+  readonly body: object;
+}
+
+/** A request under an idempotency key, of one account. */
+interface Keyed {
+  readonly request: string;
+  readonly startedSeconds: number;
+  answer: StoredAnswer | undefined;
 }
 
 /** A request, read. */
 interface Received {
-  readonly id: string;
   readonly method: string;
   readonly path: string;
   /** The form in its body, or for what changes nothing the query. */
   readonly form: string;
+  readonly idempotencyKey: string | undefined;
   readonly request: IncomingMessage;
 }
 
+/** How often a byte of an answer comes that never ends, in milliseconds. */
+const DRIP_MS = 10;
+/** Stripe forgets keys after a day. */
+const KEPT_SECONDS = 24 * 60 * 60;
+
+/** What a fault has Stripe answer instead of doing anything. */
+const REFUSED_BY: Partial<Record<Fault, StripeRefusal>> = {
+  rateLimited: invalidRequest("Request rate limit exceeded.", { code: "rate_limit", status: 429 }),
+  failed: new StripeRefusal(500, { type: "api_error", message: "An unknown error occurred." }),
+};
+
 /** Stripe's door, on a free port of the loopback address. */
 export class StripeServer {
-  readonly faults = new Faults();
   readonly taken: Taken[] = [];
 
   readonly #directory: Directory;
-  readonly #keys = new Map<Books, IdempotencyKeys>();
+  readonly #faults: Planned[] = [];
+  readonly #keyed = new Map<string, Keyed>();
   #server: Server | undefined;
   #port = 0;
 
@@ -94,200 +123,135 @@ export class StripeServer {
     await once(server, "close");
   }
 
+  /** Plans what the next requests meet whose method and path begin so. */
+  fault(line: string, fault: Fault, times: number): PendingFault {
+    const met = Promise.withResolvers<void>();
+    const released = Promise.withResolvers<void>();
+    const planned = { line, fault, left: times, meet: met.resolve, released: released.promise };
+    this.#faults.push(planned);
+    return {
+      met: met.promise,
+      release() {
+        planned.left = 0;
+        released.resolve();
+      },
+    };
+  }
+
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const received = await receive(request);
-    const planned = this.faults.take(`${received.method} ${received.path}`);
-    if (planned?.fault === "unreached") {
-      this.#note(received, 0);
-      request.socket.destroy();
-      return;
+    const line = `${received.method} ${received.path}`;
+    const planned = this.#faults.find((one) => one.left > 0 && line.startsWith(one.line));
+    if (planned !== undefined) {
+      planned.left--;
+      planned.meet();
     }
-    const answer = await this.#answer(received, async () => {
-      if (planned?.fault === "rateLimited") throw RATE_LIMITED;
-      if (planned?.fault === "failed") throw unexpected("it was asked for");
-      if (planned?.fault === "held") await planned.released;
-    });
+    const { status, body, isReplayed } = await this.#answer(received, planned);
     await this.#directory.beforeAnswer();
-    this.#note(received, answer.status);
-    if (planned?.fault === "lost") {
-      request.socket.destroy();
-      return;
-    }
-    const body = planned?.fault === "garbled" ? "{}" : JSON.stringify(answer.body, null, 2);
-    const isReplayed = answer.requestId !== received.id;
-    response.writeHead(answer.status, {
+    this.taken.push({ line, idempotencyKey: received.idempotencyKey });
+    const text = planned?.fault === "garbled" ? "{}" : JSON.stringify(body);
+    response.writeHead(status, {
       "content-type": "application/json",
-      ...(planned?.fault === "dripping" ? {} : { "content-length": Buffer.byteLength(body) }),
-      "request-id": received.id,
-      ...(isReplayed
-        ? { "idempotent-replayed": "true", "original-request": answer.requestId }
-        : {}),
-      ...echoed(request, "stripe-version", "stripe-account", "idempotency-key"),
+      "request-id": newId("req"),
+      ...(isReplayed && { "idempotent-replayed": "true" }),
     });
     if (planned?.fault === "dripping") {
       const dripping = setInterval(() => response.write(" "), DRIP_MS);
       response.once("close", () => clearInterval(dripping));
-      return;
-    }
-    if (planned?.fault === "cut") {
-      response.write(body.slice(0, 10), () => request.socket.destroy());
-      return;
-    }
-    response.end(body);
+    } else if (planned?.fault === "cut") {
+      response.write(text.slice(0, 10), () => request.socket.destroy());
+    } else response.end(text);
   }
 
-  /**
-   * Checks a request in Stripe's order, and carries it out.
-   *
-   * @param meetFault is waited for once the request has begun, before it is carried out
-   */
-  async #answer(received: Received, meetFault: () => Promise<void>): Promise<StoredAnswer> {
-    let account = this.#directory.platform.account.id;
+  /** Checks a request in Stripe's order, and carries it out. */
+  async #answer(
+    received: Received,
+    planned: Planned | undefined,
+  ): Promise<StoredAnswer & { readonly isReplayed?: boolean }> {
     try {
-      const { key, books } = this.#authenticate(received.request);
-      account = books.account.id;
-      const { route, id } = find(received);
-      this.#allow(key, route, account);
-      const sent = decodeForm(received.form);
-      const run = route.prepare(this.#callOf(key, books, id), sent);
-      const keys = this.#keysOf(books);
-      const idempotencyKey = idempotencyKeyOf(received);
-      const begun = idempotencyKey && keys.begin(idempotencyKey, received, this.#directory.now());
-      if (begun) return begun;
-      const answer = await meetFault().then(
-        () => this.#carryOut(books, received, () => expand(books, run(), sent["expand"])),
-        (error: unknown) => refusedBy(error, account, received.id),
-      );
-      if (idempotencyKey !== undefined) keys.finish(idempotencyKey, answer);
+      const { stamp, connect } = this.#directory;
+      const { key, own } = this.#authenticate(received.request);
+      const account = (id: string) => this.#reach(key, own, id);
+      const context = header(received.request, "stripe-context");
+      const books = context === undefined ? own : account(context);
+      const { route, id } = findRoute(received);
+      const run = route.prepare({ books, id, stamp: stamp(), account, connect }, received.form);
+      const stored = this.#begin(books, received);
+      if (stored !== undefined) return { ...stored, isReplayed: true };
+      if (planned?.fault === "held") await planned.released;
+      const answer = carryOut(books, run, planned && REFUSED_BY[planned.fault]);
+      this.#finish(books, received, answer);
       return answer;
     } catch (error) {
-      return refusedBy(error, account, received.id);
+      return refusedBy(error);
     }
   }
 
-  /** Does what was asked, whose events tell this request as their cause. */
-  #carryOut(books: Books, received: Received, run: () => object): StoredAnswer {
-    books.settleDue();
-    books.cause = { id: received.id, idempotency_key: idempotencyKeyOf(received) ?? null };
-    try {
-      return { status: 200, body: run(), requestId: received.id };
-    } catch (error) {
-      return refusedBy(error, books.account.id, received.id);
-    } finally {
-      books.cause = { id: null, idempotency_key: null };
-    }
-  }
-
-  /** The key of a request, and the books of the account that it is for. */
-  #authenticate(request: IncomingMessage): { key: string; books: Books } {
-    const key = credentialOf(request);
-    const found = this.#directory.keys.get(key ?? "");
-    if (key === undefined || found === undefined) throw unauthenticated(key);
-    const own = this.#directory.accounts.get(found.account)!;
-    const context = contextOf(request);
-    return { key, books: context === undefined ? own : this.#reach(key, own, context) };
+  /** The key of a request, which comes as a bearer token, and the books that it is of. */
+  #authenticate(request: IncomingMessage): { key: string; own: Books } {
+    const key = (header(request, "authorization") ?? "").replace(/^Bearer /, "");
+    const own = this.#directory.accounts.get(this.#directory.keys.get(key) ?? "");
+    if (own === undefined) throw unauthenticated(key);
+    return { key, own };
   }
 
   /** @throws StripeRefusal unless the account is the caller's own or connected with it */
   #reach(key: string, own: Books, id: string): Books {
-    if (id === own.account.id) return own;
     const books = this.#directory.accounts.get(id);
     const isConnected = own === this.#directory.platform && books?.authorised;
-    if (books === undefined || !isConnected) throw noAccess(key, id);
+    if (books === undefined || (books !== own && !isConnected)) throw noAccess(key, id);
     return books;
   }
 
-  #allow(key: string, { permission }: Route, account: string): void {
-    const permissions = this.#directory.keys.get(key)?.permissions;
-    // Whoever may write may read.
-    const enough = [permission, permission.replace(/_read$/, "_write")];
-    if (permissions !== undefined && !enough.some((one) => permissions.includes(one))) {
-      throw noPermission(key, account, permission);
+  /**
+   * Starts a request under its idempotency key, or gives the answer that it has had.
+   *
+   * @throws StripeRefusal when the key belongs to another request, or its first is still running
+   */
+  #begin({ account }: Books, { idempotencyKey, path, form }: Received): StoredAnswer | undefined {
+    if (idempotencyKey === undefined) return undefined;
+    const name = `${account.id} ${idempotencyKey}`;
+    const request = `${path} ${form}`;
+    const keyed = this.#keyed.get(name);
+    const startedSeconds = this.#directory.stamp().created;
+    if (keyed === undefined || startedSeconds - keyed.startedSeconds >= KEPT_SECONDS) {
+      this.#keyed.set(name, { request, startedSeconds, answer: undefined });
+      return undefined;
     }
+    if (keyed.request !== request) {
+      const message = `Keys for idempotent requests can only be used with the same parameters: ${idempotencyKey}`;
+      throw new StripeRefusal(400, { type: "idempotency_error", message });
+    }
+    if (keyed.answer === undefined) {
+      throw invalidRequest(`There is another request in progress under ${idempotencyKey}.`, {
+        code: "idempotency_key_in_use",
+        status: 409,
+      });
+    }
+    return keyed.answer;
   }
 
-  #callOf(key: string, books: Books, id: string): Call {
-    return {
-      books,
-      id,
-      account: (other) => this.#reach(key, books, other),
-      connect: (params) => this.#directory.connect(params),
-    };
-  }
-
-  #keysOf(books: Books): IdempotencyKeys {
-    const keys = this.#keys.get(books) ?? new IdempotencyKeys();
-    this.#keys.set(books, keys);
-    return keys;
-  }
-
-  #note(received: Received, status: number): void {
-    this.taken.push({
-      line: `${received.method} ${received.path}`,
-      account: contextOf(received.request),
-      idempotencyKey: header(received.request, "idempotency-key"),
-      version: header(received.request, "stripe-version"),
-      status,
-    });
+  /** Keeps an answer, failures too; but of a request that came too often, nothing. */
+  #finish({ account }: Books, { idempotencyKey }: Received, answer: StoredAnswer): void {
+    const name = `${account.id} ${idempotencyKey}`;
+    const keyed = this.#keyed.get(name);
+    if (answer.status === 429) this.#keyed.delete(name);
+    else if (keyed !== undefined) keyed.answer = answer;
   }
 }
-
-/** How often a byte of an answer comes that never ends, in milliseconds. */
-const DRIP_MS = 10;
-
-const RATE_LIMITED = invalidRequest(
-  "Request rate limit exceeded. You can learn more about rate limits here " +
-    "https://stripe.com/docs/rate-limits.",
-  { code: "rate_limit", status: 429 },
-);
 
 async function receive(request: IncomingMessage): Promise<Received> {
   const body = Buffer.concat(await request.toArray()).toString();
   const { method = "", url = "" } = request;
-  const { pathname, search } = new URL(url, "http://stripe");
-  const form = method === "GET" ? search.slice(1) : body;
-  return { id: newId("req"), method, path: pathname, form, request };
-}
-
-function find({ method, path }: Received): { route: Route; id: string } {
-  for (const route of ROUTES) {
-    const match = route.method === method ? route.path.exec(path) : null;
-    if (match !== null) return { route, id: decodeURIComponent(match.groups?.["id"] ?? "") };
-  }
-  throw invalidRequest(
-    `Unrecognized request URL (${method}: ${path}). Please see https://stripe.com/docs or we can ` +
-      "help at https://support.stripe.com/.",
-    { status: 404 },
-  );
-}
-
-function refusedBy(error: unknown, account: string, requestId: string): StoredAnswer {
-  const { status, details } = error instanceof StripeRefusal ? error : unexpected(error);
-  return { status, body: errorBody(details, account, requestId), requestId };
-}
-
-function unexpected(cause: unknown): StripeRefusal {
-  const message = `An unknown error occurred: ${String(cause)}`;
-  return new StripeRefusal(500, { type: "api_error", message });
-}
-
-/** What changes nothing needs no key. */
-function idempotencyKeyOf({ method, request }: Received): string | undefined {
-  return method === "POST" ? header(request, "idempotency-key") : undefined;
-}
-
-/** The account that a request acts for, where it is not the key's own. */
-function contextOf(request: IncomingMessage): string | undefined {
-  return header(request, "stripe-context") ?? header(request, "stripe-account");
-}
-
-/** A key comes as a bearer token, or as the name in basic authentication. */
-function credentialOf(request: IncomingMessage): string | undefined {
-  const [scheme = "", value = ""] = (header(request, "authorization") ?? "").split(" ");
-  const key = /^basic$/i.test(scheme)
-    ? Buffer.from(value, "base64").toString().split(":")[0]
-    : value;
-  return key || undefined;
+  const { pathname: path, search } = new URL(url, "http://stripe");
+  const changes = method === "POST";
+  return {
+    method,
+    path,
+    form: changes ? body : search.slice(1),
+    idempotencyKey: changes ? header(request, "idempotency-key") : undefined,
+    request,
+  };
 }
 
 function header(request: IncomingMessage, name: string): string | undefined {
@@ -295,11 +259,26 @@ function header(request: IncomingMessage, name: string): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-function echoed(request: IncomingMessage, ...names: readonly string[]): Record<string, string> {
-  return Object.fromEntries(
-    names.flatMap((name) => {
-      const value = header(request, name);
-      return value === undefined ? [] : [[name, value]];
-    }),
-  );
+function findRoute({ method, path }: Received): { route: Route; id: string } {
+  for (const route of ROUTES) {
+    const match = route.method === method ? route.path.exec(path) : null;
+    if (match !== null) return { route, id: match.groups?.["id"] ?? "" };
+  }
+  throw invalidRequest(`Unrecognized request URL (${method}: ${path}).`, { status: 404 });
+}
+
+function carryOut(books: Books, run: () => object, refusal?: StripeRefusal): StoredAnswer {
+  if (refusal !== undefined) return refusedBy(refusal);
+  try {
+    books.settleDue();
+    return { status: 200, body: structuredClone(run()) };
+  } catch (error) {
+    return refusedBy(error);
+  }
+}
+
+/** @throws the error, unless it is one of Stripe's */
+function refusedBy(error: unknown): StoredAnswer {
+  if (!(error instanceof StripeRefusal)) throw error;
+  return { status: error.status, body: { error: error.error } };
 }

@@ -1,18 +1,14 @@
-import type { Stripe } from "stripe";
+import { Stripe } from "stripe";
 import { whenOver } from "../support/when-over.ts";
-import { enable, newAccount, restrict } from "./account-objects.ts";
-import { Books, type RefundPlan } from "./books.ts";
-import type { Fault, PendingFault } from "./faults.ts";
-import { send, type Notice, type WebhookEndpoint } from "./notices.ts";
-import { idOf, newId, type RefundStatus } from "./objects.ts";
-import { StripeServer, type ApiKey, type Directory, type Taken } from "./server.ts";
+import { Books } from "./books.ts";
+import { demand, idOf, newAccount, newId, type RefundStatus } from "./objects.ts";
+import { StripeServer, type Fault, type PendingFault, type Taken } from "./server.ts";
 
 /** What was paid for one session, in the currency's smallest unit. */
 export interface PaymentLine {
   readonly session: string;
   /** The session's `client_reference_id`. */
   readonly reference: string | null;
-  readonly currency: string | null;
   /** How many charges succeeded, and their sum. */
   readonly charges: number;
   readonly charged: number;
@@ -21,14 +17,32 @@ export interface PaymentLine {
   readonly refunded: number;
 }
 
+/** An address that is told of events. */
+export interface WebhookEndpoint {
+  readonly url: string;
+  /** `whsec_...`; the notices are signed with it. */
+  readonly secret: string;
+  /**
+   * Whose events it is told of: an account's id for its own; undefined for the platform's, which is
+   * told of those of all connected accounts.
+   */
+  readonly account?: string;
+}
+
+/** An event that an endpoint has not taken yet. */
+export interface Notice {
+  readonly event: Stripe.EventBase;
+  readonly endpoint: WebhookEndpoint;
+}
+
 /** Which notices are meant; all unless said otherwise. */
 export type WhichNotices = (notice: Notice) => boolean;
 
 /**
  * Stripe without a network: a server on the loopback address that keeps accounts, sessions, intents,
- * charges, refunds, disputes, events and idempotency keys as Stripe does, with its errors. The
- * package's client reaches it by `new Stripe(secretKey, { protocol: "http", host, port })`, a service
- * by `STRIPE_API_URL=url` and `STRIPE_SECRET_KEY=secretKey`.
+ * charges, refunds, disputes, events and idempotency keys as Stripe does. A service reaches it by
+ * `STRIPE_API_URL=url` and `STRIPE_SECRET_KEY=secretKey`. Its objects are Stripe's samples, and
+ * what it takes are the parameters that the service sends, both of the types of Stripe's package.
  *
  * ```ts
  * const stripe = await startStripe();                  // ends with its test or file
@@ -40,14 +54,12 @@ export type WhichNotices = (notice: Notice) => boolean;
  * expect(stripe.payments(account)).toEqual([...]);     // what was charged and refunded
  * ```
  *
- * Time is what `now` says: sessions expire when it has passed their `expires_at`, and refunds end when
- * they were planned to, seen at the next request or by `settleDue`. Everything else waits to be told. Sessions, intents, charges, refunds
- * and disputes are named by their ids alone, whatever account they are of.
+ * Time is what `now` says: sessions expire when it has passed their `expires_at`, seen at the next
+ * request or by `settleDue`. Everything else waits to be told. Sessions, refunds and disputes are
+ * named by their ids alone, whatever account they are of.
  */
 export class StripeStandIn {
   readonly secretKey: string;
-  /** The platform's own account. */
-  readonly platform: string;
   /**
    * When notices go out: `held` until `deliverNotices`; `sent` as things happen; `first` as things
    * happen, each taken before the request that caused it is answered. What an endpoint does not take
@@ -58,9 +70,10 @@ export class StripeStandIn {
   held: Notice[] = [];
 
   readonly #accounts = new Map<string, Books>();
-  readonly #keys = new Map<string, ApiKey>();
+  readonly #keys = new Map<string, string>();
   readonly #endpoints: WebhookEndpoint[] = [];
   readonly #sending = new Set<Promise<unknown>>();
+  readonly #platform: Books;
   readonly #server: StripeServer;
   readonly #now: () => number;
   readonly #livemode: boolean;
@@ -68,21 +81,18 @@ export class StripeStandIn {
   constructor(now: () => number, livemode: boolean) {
     this.#now = now;
     this.#livemode = livemode;
-    const platform = this.#open({});
-    enable(platform.account);
-    this.platform = platform.account.id;
-    this.secretKey = this.addKey(this.platform);
-    const directory: Directory = {
-      now,
+    this.#platform = this.#open({});
+    this.secretKey = this.addKey(this.#platform.account.id);
+    this.#server = new StripeServer({
+      stamp: () => this.#stamp(),
       keys: this.#keys,
       accounts: this.#accounts,
-      platform,
+      platform: this.#platform,
       connect: (params) => this.#open(params),
       beforeAnswer: async () => {
         if (this.notices === "first") await this.whenSent();
       },
-    };
-    this.#server = new StripeServer(directory);
+    });
   }
 
   /** `http://127.0.0.1:PORT`, the same from start to end. */
@@ -114,25 +124,23 @@ export class StripeStandIn {
   /**
    * Lets the next requests meet a fault.
    *
-   * @param line method and beginning of the path, such as `POST /v1/refunds`. The package's client
-   * repeats a request once when the connection breaks, whatever its settings: `times: 2` for that
+   * @param line method and beginning of the path, such as `POST /v1/refunds`
    */
   fault(line: string, fault: Fault, { times = 1 }: { readonly times?: number } = {}): PendingFault {
-    return this.#server.faults.plan(line, fault, times);
+    return this.#server.fault(line, fault, times);
   }
 
   /** An account that is connected with the platform and may charge; gives its id, which both modes may have. */
-  addAccount(params: Stripe.AccountCreateParams = {}, id?: string): string {
-    const { account } = this.#open(params, id);
+  addAccount(id?: string): string {
+    const { account } = this.#open({}, id);
     enable(account);
     return account.id;
   }
 
-  /** A key of an account's own; a restricted one where it has permissions (`rak_charge_write`). */
-  addKey(account: string, permissions?: readonly string[]): string {
-    const kind = permissions === undefined ? "sk" : "rk";
-    const key = newId(`${kind}_${this.#livemode ? "live" : "test"}`);
-    this.#keys.set(key, permissions === undefined ? { account } : { account, permissions });
+  /** A key of an account's own. */
+  addKey(account: string): string {
+    const key = newId(`sk_${this.#livemode ? "live" : "test"}`);
+    this.#keys.set(key, account);
     return key;
   }
 
@@ -148,7 +156,7 @@ export class StripeStandIn {
 
   /** Something is wanted of the account, which may not charge until then. */
   restrictAccount(account: string): void {
-    restrict(this.books(account).account);
+    demand(this.books(account).account, ["individual.verification.document"]);
     this.books(account).accountUpdated();
   }
 
@@ -177,8 +185,8 @@ export class StripeStandIn {
   }
 
   /** What becomes of the account's refunds that are asked for from now on; `succeeded` at first. */
-  refundsBecome(account: string, status: RefundStatus, later?: RefundPlan["later"]): void {
-    this.books(account).refundsBecome = { status, ...(later && { later }) };
+  refundsBecome(account: string, status: RefundStatus): void {
+    this.books(account).refundsBecome = status;
   }
 
   settleRefund(refund: string, outcome: "succeeded" | "failed" | "canceled" = "succeeded"): void {
@@ -188,29 +196,20 @@ export class StripeStandIn {
   /** The account's owner refunds a session's payment at Stripe; gives the refund's id. */
   refundByHand(session: string, amount?: number): string {
     const books = this.#booksOf(session);
-    const charge = chargeOf(books, session);
-    return books.createRefund(amount === undefined ? { charge } : { charge, amount }).id;
+    const payment_intent = idOf(books.session(session).payment_intent)!;
+    return books.createRefund({ payment_intent, ...(amount !== undefined && { amount }) }).id;
   }
 
-  /**
-   * A card's holder disputes a session's payment; gives the dispute's id.
-   *
-   * @param amount all of the payment unless given
-   * @param inquiry whether the bank only asks as yet, so that it may be refunded
-   */
-  openDispute(
-    session: string,
-    { amount, inquiry = false }: { readonly amount?: number; readonly inquiry?: boolean } = {},
-  ): string {
-    const books = this.#booksOf(session);
-    return books.openDispute(chargeOf(books, session), amount, inquiry).id;
+  /** A card's holder disputes all of a session's payment, or a part; gives the dispute's id. */
+  openDispute(session: string, { amount }: { readonly amount?: number } = {}): string {
+    return this.#booksOf(session).openDispute(session, amount).id;
   }
 
   closeDispute(dispute: string, outcome: "won" | "lost"): void {
     this.#booksOf(dispute).closeDispute(dispute, outcome);
   }
 
-  /** Does what is due by now: expires sessions, and settles refunds that were planned so. */
+  /** Expires the sessions whose time has passed. */
   settleDue(): void {
     for (const books of this.#accounts.values()) books.settleDue();
   }
@@ -237,7 +236,6 @@ export class StripeStandIn {
       return {
         session: session.id,
         reference: session.client_reference_id,
-        currency: session.currency,
         charges: paid.length,
         charged: paid.reduce((sum, { amount }) => sum + amount, 0),
         refunds: back.length,
@@ -285,11 +283,16 @@ export class StripeStandIn {
     while (this.#sending.size > 0) await Promise.all(this.#sending);
   }
 
+  #stamp() {
+    return { created: Math.floor(this.#now() / 1000), livemode: this.#livemode };
+  }
+
   #open(params: Stripe.AccountCreateParams, id?: string): Books {
-    const stamp = { created: Math.floor(this.#now() / 1000), livemode: this.#livemode };
-    const account = newAccount(stamp, params, id);
-    const books = new Books(account, this.#livemode, this.#now, (event) =>
-      this.#tell(event, account.id),
+    const account = newAccount(this.#stamp(), params, id);
+    const books = new Books(
+      account,
+      () => this.#stamp(),
+      (event) => this.#tell(event, account.id),
     );
     this.#accounts.set(account.id, books);
     return books;
@@ -299,21 +302,18 @@ export class StripeStandIn {
   #tell(event: Stripe.EventBase, account: string): void {
     for (const endpoint of this.#endpoints) {
       const isOwn = endpoint.account === account;
-      const isConnected = endpoint.account === undefined && account !== this.platform;
-      if (!isOwn && !isConnected) continue;
+      if (!isOwn && endpoint.account !== undefined) continue;
       const notice: Notice = { endpoint, event: isOwn ? event : { ...event, account } };
       if (this.notices === "held") this.held.push(notice);
-      else this.#sendLater(notice);
+      else {
+        const sending = this.#send(notice).finally(() => this.#sending.delete(sending));
+        this.#sending.add(sending);
+      }
     }
   }
 
-  #sendLater(notice: Notice): void {
-    const sending = this.#send(notice).finally(() => this.#sending.delete(sending));
-    this.#sending.add(sending);
-  }
-
   async #send(notice: Notice): Promise<number> {
-    const status = await send(notice, this.#now());
+    const status = await send(notice, this.#stamp().created);
     const isTaken = status >= 200 && status < 300;
     if (!isTaken && !this.held.includes(notice)) this.held.push(notice);
     return status;
@@ -335,10 +335,29 @@ export class StripeStandIn {
   }
 }
 
-/** The charge that paid for a session. */
-function chargeOf(books: Books, session: string): string {
-  const intent = books.intents.get(idOf(books.session(session).payment_intent) ?? "");
-  return idOf(intent?.latest_charge ?? null) ?? "";
+/** Everything is told: the account may charge. */
+function enable(account: Stripe.Account): void {
+  account.details_submitted = true;
+  demand(account, []);
+}
+
+/** Sends a notice as Stripe does, signed at this time; gives the status, or 0 without an answer. */
+async function send({ event, endpoint }: Notice, timestamp: number): Promise<number> {
+  const payload = JSON.stringify(event, null, 2);
+  const { url, secret } = endpoint;
+  const signature = Stripe.webhooks.generateTestHeaderString({ payload, secret, timestamp });
+  try {
+    const response = await fetch(url, {
+      method: "POST",
+      headers: { "content-type": "application/json; charset=utf-8", "stripe-signature": signature },
+      body: payload,
+      redirect: "manual",
+    });
+    await response.arrayBuffer();
+    return response.status;
+  } catch {
+    return 0;
+  }
 }
 
 /**

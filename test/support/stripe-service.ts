@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createServer, request as httpRequest } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "vitest";
+import type { AppConfig } from "../../src/server/app.ts";
 import { startStripe, type StripeStandIn } from "../stripe/stand-in.ts";
 import { book, type ShipmentJson } from "./bookings.ts";
 import type { Answer } from "./endpoints.ts";
@@ -36,6 +37,8 @@ export interface StripeService {
   readonly stripe: StripeStandIn;
   /** What time it is for both. */
   readonly clock: { ms: number };
+  /** What the service takes payments by. */
+  readonly settings: Required<Pick<AppConfig, "stripe" | "secretsKeys">>;
   /** Makes a workspace with an account that may charge. */
   connect(): Promise<ConnectedWorkspace>;
 }
@@ -51,19 +54,18 @@ export async function startStripeService(
 ): Promise<StripeService> {
   const clock = { ms: Date.parse("2026-11-22T12:00:00Z") };
   const stripe = await startStripe({ now: () => clock.ms, livemode: true });
-  const service = await startService({
-    now: () => new Date(clock.ms),
-    ...stripeSettings(stripe),
-    ...settings,
-  });
+  const ofStripe = stripeSettings(stripe);
+  const service = await startService({ now: () => new Date(clock.ms), ...ofStripe, ...settings });
   stripe.addWebhook({ url: `${service.httpUrl}/webhooks/stripe`, secret: PLATFORM_SECRET });
-  return { service, stripe, clock, connect: () => connect(service, stripe) };
+  return { service, stripe, clock, settings: ofStripe, connect: () => connect(service, stripe) };
 }
 
 /** A service that has a platform in both modes of Stripe, of which each is a stand-in of its own. */
 export interface StripeModes extends StripeService {
   /** Of test mode; `stripe` is of live mode. */
   readonly stripeTest: StripeStandIn;
+  /** The service as the twins of its workspaces see it. */
+  readonly testMode: StripeService;
 }
 
 /** Starts a service, and Stripe with both of its modes at one address, until the test or its file is over. */
@@ -77,19 +79,28 @@ export async function startStripeModes(
   const apiUrl = await startFront(stripe!, stripeTest!);
   const { stripe: live, secretsKeys } = stripeSettings(stripe!);
   const test = { secretKey: stripeTest!.secretKey, webhookSecrets: [TEST_PLATFORM_SECRET] };
-  const platforms = { ...live.platforms, test };
-  const settings = { stripe: { apiUrl, platforms }, secretsKeys };
+  const settings = {
+    stripe: { apiUrl, platforms: { ...live.platforms, test } },
+    secretsKeys,
+  };
   const service = await startService({ now: () => new Date(clock.ms), ...settings, ...given });
   const url = `${service.httpUrl}/webhooks/stripe`;
   stripe!.addWebhook({ url, secret: PLATFORM_SECRET });
   stripeTest!.addWebhook({ url, secret: TEST_PLATFORM_SECRET });
-  const connectLive = () => connect(service, stripe!);
+  const both = { service, clock, settings };
   return {
-    service,
+    ...both,
     stripe: stripe!,
     stripeTest: stripeTest!,
-    clock,
-    connect: connectLive,
+    connect: () => connect(service, stripe!),
+    testMode: {
+      ...both,
+      stripe: stripeTest!,
+      connect: async () => {
+        const { twin } = await service.addWorkspace({ paymentProvider: undefined });
+        return connectWorkspace(service, stripeTest!, twin);
+      },
+    },
   };
 }
 
@@ -119,6 +130,15 @@ async function connect(
   stripe: StripeStandIn,
 ): Promise<ConnectedWorkspace> {
   const workspace = await service.addWorkspace({ paymentProvider: undefined });
+  return connectWorkspace(service, stripe, workspace);
+}
+
+/** Gives a workspace, or a twin, an account that may charge, of which no notice comes. */
+export async function connectWorkspace<T extends { readonly apiKey: string }>(
+  service: StartedService,
+  stripe: StripeStandIn,
+  workspace: T,
+): Promise<T & { readonly account: string }> {
   const account = await connectStripe(service, stripe, workspace.apiKey);
   stripe.dropNotices();
   return { ...workspace, account };

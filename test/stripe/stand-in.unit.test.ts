@@ -1,0 +1,59 @@
+import { expect, test } from "vitest";
+import samples from "./samples/samples.json" with { type: "json" };
+import { newAccountLink } from "./objects.ts";
+import { startStripe } from "./stand-in.ts";
+
+const stripe = await startStripe();
+const account = stripe.addAccount();
+const books = stripe.books(account);
+
+const open = () =>
+  books.createSession({
+    line_items: [{ quantity: 1, price_data: { currency: "usd", unit_amount: 1_269 } }],
+  }).id;
+
+/** One of everything that may become of a session; gives the objects that are there then. */
+function everything(): object[] {
+  const sessions = Array.from({ length: 5 }, open);
+  const [paid, declined, processing, failed, expired] = sessions as [string, ...string[]];
+  stripe.pay(paid);
+  stripe.failPayment(declined!);
+  for (const session of [processing!, failed!]) stripe.startProcessing(session);
+  stripe.settleProcessing(processing!, "succeeded");
+  stripe.settleProcessing(failed!, "failed");
+  books.expireSession(expired!);
+  for (const become of ["succeeded", "pending", "failed", "canceled"] as const) {
+    stripe.refundsBecome(account, become);
+    stripe.refundByHand(paid, 100);
+  }
+  stripe.closeDispute(stripe.openDispute(paid), "won");
+  stripe.restrictAccount(account);
+  const { sessions: all, intents, charges, refunds, disputes, events } = books;
+  const maps = [all, intents, charges, refunds, disputes].flatMap((map) => [...map.values()]);
+  const link = newAccountLink({ created: 0, livemode: false }, account);
+  return [books.account, link, ...maps, ...events];
+}
+
+const kindOf = (value: unknown) =>
+  value === null ? "null" : Array.isArray(value) ? "list" : typeof value;
+
+/** Where an object differs in its fields' kinds from a sample: what is null in either is for the types to say. */
+function differences(sample: unknown, given: unknown, path: string): string[] {
+  const [wanted, found] = [kindOf(sample), kindOf(given)];
+  if (wanted === "null" || found === "null") return [];
+  if (wanted !== found) return [`${path}: ${found} instead of ${wanted}`];
+  if (wanted !== "object") return [];
+  return Object.entries(sample as object).flatMap(([name, value]) =>
+    differences(value, Reflect.get(given as object, name), `${path}.${name}`),
+  );
+}
+
+test("whatever happens, each object has the fields of Stripe's own sample, of the same kinds", () => {
+  const { data: _, ...event } = samples.event;
+  const wanted: Record<string, object> = { ...samples, event };
+  const kinds = everything().map(
+    (given) => [Reflect.get(given, "object") as string, given] as const,
+  );
+  expect(kinds.flatMap(([kind, given]) => differences(wanted[kind], given, kind))).toEqual([]);
+  expect(new Set(kinds.map(([kind]) => kind))).toEqual(new Set(Object.keys(samples)));
+});
