@@ -10,7 +10,7 @@ import { findInstallation } from "../../../src/features/workspaces/installation.
 import { createMemoryLimiter } from "../../../src/pipeline/bounds/rate-limiter.ts";
 import { createPayments } from "../../../src/server/payments.ts";
 import { TEST_MS } from "../../support/limits.ts";
-import { PLATFORM_SECRET, type StripeService } from "../../support/stripe-service.ts";
+import { SEALING_KEY, type StripeService } from "../../support/stripe-service.ts";
 
 /** How often to look whether all is done, in milliseconds, and how often at most. */
 const POLL_MS = 2;
@@ -20,7 +20,7 @@ const MAX_LOOKS = 5_000;
  * Builds what does the work on payments that is due by now, as a replica of the service does, with all
  * that it leads to; so that tests need not wait until the service looks.
  */
-export function createPaymentWorker({ service, stripe, clock }: StripeService) {
+export function createPaymentWorker({ service, clock, settings }: StripeService) {
   const { em } = service.app;
   const now = () => new Date(clock.ms);
   const { paymentJobs } = createPayments({
@@ -29,12 +29,11 @@ export function createPaymentWorker({ service, stripe, clock }: StripeService) {
     versionFees: createVersionFees(em),
     events: { announce: () => undefined },
     providers: createPaymentProviders({
-      apiUrl: stripe.url,
-      platforms: { live: { secretKey: stripe.secretKey, webhookSecrets: [PLATFORM_SECRET] } },
+      ...settings.stripe,
       installation: () => findInstallation(em),
       onCall: () => undefined,
     }),
-    secretSeal: createSecretSeal([]),
+    secretSeal: createSecretSeal([SEALING_KEY]),
     now,
     log: pino({ level: "silent" }),
     limiter: createMemoryLimiter(() => performance.now()),

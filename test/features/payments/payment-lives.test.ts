@@ -1,0 +1,285 @@
+import { describe, expect, test } from "vitest";
+import { startStripeModes } from "../../support/stripe-service.ts";
+import { startLife } from "./payment-lives.ts";
+import { createPaymentWorker } from "./payment-worker.ts";
+
+const setup = await startStripeModes();
+const work = createPaymentWorker(setup);
+
+const pay = "checkout; pay; record";
+
+const REVOKED =
+  "error The provided key … does not have access to account … (or that account does not exist). Application access may have been revoked.";
+const NOT_CONNECTED = "error The account is not connected any more.";
+const MAY_BE_PAID = "it may be paid at a page of an account that is not connected any more.";
+const NO_CHARGES =
+  "Your account cannot currently make charges. If you are a customer trying to make a purchase, please contact the owner of this site. Your transaction has not been processed.";
+const NOT_CONFIRMED =
+  "refused: The payment provider does not confirm it; what it says is in the shipment's payment_details.";
+const TOOK = "error The payment provider took 9 USD, which is not the shipment's total.";
+const OTHER = "error The payment provider took money at the checkout, but names another shipment.";
+const IN_XDR = "error The payment provider took money in XDR, a currency that is not known here.";
+const NO_ANSWER = "refused: The payment provider does not answer; try again in a moment.";
+const NO_CHECKOUT = "refused: The shipment cannot be paid because its payment is processing.";
+const NO_CHANGE =
+  "refused: The shipment's route and weight cannot be changed because its payment is processing.";
+const UNCOUNTED =
+  "refused: Money was taken that does not count; refund it at the payment provider, or accept it, first.";
+const DISPUTED = "refused: The payment is disputed; nothing is refunded before that is decided.";
+const REFUND_FAILED = "refund_error The refund failed: expired_or_canceled_card.";
+const ENDED = "error The checkout ended before it was paid.";
+
+/** What is done in one stage after another, and what has come of it then. */
+const LIVES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "a checkout that expired is replaced by another": {
+    "checkout; expire; deliver": `awaiting_payment; ${ENDED}; failed; expired; events checkout_opened payment_failed`,
+    checkout: "awaiting_payment; page; expired; open; events checkout_opened",
+  },
+  "a checkout of a shipment that is cancelled is ended": {
+    "checkout; cancel": "voided; expired; events checkout_opened cancelled updated",
+  },
+  "a checkout is refused while the account takes no payments, and why stays told, once": {
+    "restrict; checkout": `awaiting_payment; error ${NO_CHARGES}; failed; events payment_failed; refused: The payment provider refuses: ${NO_CHARGES}`,
+    "record; wait 60": `awaiting_payment; error ${NO_CHARGES}; failed; ${NOT_CONFIRMED}`,
+  },
+  "a payment that is made pays the shipment": {
+    "checkout; pay; deliver": "paid; complete 1269; events checkout_opened paid awaiting_pickup",
+  },
+  "a payment is recorded as Stripe says, whatever the caller says": {
+    record: `awaiting_payment; ${NOT_CONFIRMED}`,
+    "checkout; record": `awaiting_payment; page; open; events checkout_opened; ${NOT_CONFIRMED}`,
+    "pay; record": "paid; complete 1269; events paid awaiting_pickup; recorded by stripe",
+    "work; record":
+      "paid; complete 1269; refused: The shipment cannot be paid because it is awaiting pickup.",
+  },
+  "a payment that is processing fixes price and route, and then pays": {
+    "checkout; process; deliver":
+      "awaiting_payment; processing; complete; events checkout_opened payment_processing",
+    "reprice 5; checkout": `awaiting_payment; processing; complete; ${NO_CHANGE}; ${NO_CHECKOUT}`,
+    "settle succeeded; deliver": "paid; complete 1269; events paid awaiting_pickup",
+  },
+  "a payment that fails leaves the shipment unpaid, with the error": {
+    "checkout; decline; deliver":
+      "awaiting_payment; page; error Your card was declined.; failed; open; events checkout_opened payment_failed",
+    "process; settle failed; deliver":
+      "awaiting_payment; error Your card was declined.; failed; complete; events updated",
+  },
+  "money that does not count keeps another page from being paid until it is refunded": {
+    "checkout; spoil shipment SHP-OTHER; pay; deliver": `awaiting_payment; ${OTHER}; uncounted; failed; complete 1269; events checkout_opened payment_failed`,
+    "refundByHand 269; deliver; work; checkout": `awaiting_payment; ${OTHER}; refunded_amount 2.69; uncounted; failed; complete 1269 -269; events partly_refunded; refused: The shipment cannot be paid because it was paid by money that does not count; refund it at the payment provider.`,
+    "refundByHand; deliver; work; checkout":
+      "awaiting_payment; page; complete 1269 -269 -1000; open; events partly_refunded checkout_opened partly_refunded",
+    "pay; deliver": "paid; complete 1269 -269 -1000; complete 1269; events paid awaiting_pickup",
+  },
+  "money in a currency that is not known here does not count": {
+    "checkout; spoil amount 900 xdr; pay; record": `awaiting_payment; ${IN_XDR}; uncounted; failed; complete 900; events checkout_opened payment_failed; ${NOT_CONFIRMED}`,
+    "refundByHand; deliver": `awaiting_payment; ${IN_XDR}; failed; complete 900 -900; events updated`,
+  },
+  "money that does not count keeps the account connected until it is refunded": {
+    "checkout; spoil amount 900; pay; deliver; work; cancel": `voided; ${TOOK}; uncounted; failed; complete 900; events checkout_opened payment_failed cancelled`,
+    disconnect: `voided; ${TOOK}; uncounted; failed; complete 900; ${UNCOUNTED}`,
+    "refundByHand; deliver; work; disconnect": `voided; ${TOOK}; refunded_amount 9; complete 900 -900; events partly_refunded`,
+  },
+  "money that does not count keeps the account connected until it is accepted": {
+    "checkout; spoil amount 900; pay; deliver; work; cancel; work; disconnect": `voided; ${TOOK}; uncounted; failed; complete 900; events checkout_opened payment_failed cancelled; ${UNCOUNTED}`,
+    "accept; disconnect": "voided; complete 900; events updated",
+  },
+  "money that was accepted stays so when it is looked at again, and another page can be paid": {
+    "checkout; spoil amount 900; pay; deliver; work; accept":
+      "awaiting_payment; complete 900; events checkout_opened payment_failed updated",
+    "refundByHand 100; deliver":
+      "awaiting_payment; refunded_amount 1; complete 900 -100; events partly_refunded",
+    "checkout; spoil amount 900; pay; deliver": `awaiting_payment; ${TOOK}; uncounted; failed; complete 900 -100; complete 900; events checkout_opened partly_refunded payment_failed`,
+  },
+  "money that does not count is recorded by hand once its account was taken away": {
+    "checkout; spoil amount 900; pay; deliver; work; takeAway; work; disconnect; record":
+      "paid; complete 900; events checkout_opened payment_failed paid awaiting_pickup; recorded by hand",
+  },
+  "a shipment without money that does not count has none to accept": {
+    "checkout; pay; deliver; work; accept":
+      "paid; complete 1269; events checkout_opened paid awaiting_pickup; refused: The shipment has no money that does not count.",
+  },
+  "a payment that comes after the cancellation is refunded": {
+    "checkout; pay; cancel":
+      "refunded; refunded_amount 12.69; complete 1269 -1269; events checkout_opened cancelled paid refunded",
+  },
+  "a refund is made when a paid shipment is cancelled, once": {
+    [`${pay}; cancel`]:
+      "refunded; refunded_amount 12.69; complete 1269 -1269; events checkout_opened paid awaiting_pickup cancelled refunded; recorded by stripe",
+    retry:
+      "refunded; refunded_amount 12.69; complete 1269 -1269; refused: The refund cannot be tried again because its payment is refunded.",
+  },
+  "a refund that is pending is refunded once it has succeeded": {
+    [`${pay}; refundsBecome pending; cancel; work; retry; recordRefund`]: `refund_pending; complete 1269 -1269 pending; events checkout_opened paid awaiting_pickup cancelled; recorded by stripe; refused: The refund cannot be tried again because its refund is on its way.; ${NOT_CONFIRMED}`,
+    "settleRefunds succeeded; deliver":
+      "refunded; refunded_amount 12.69; complete 1269 -1269; events refunded",
+  },
+  "a refund that fails is told, and can be tried again": {
+    [`${pay}; refundsBecome failed; cancel`]: `refund_pending; ${REFUND_FAILED}; failed; complete 1269 -1269 failed; events checkout_opened paid awaiting_pickup cancelled refund_failed; recorded by stripe`,
+    "refundsBecome succeeded; retry":
+      "refunded; refunded_amount 12.69; complete 1269 -1269 failed -1269; events updated refunded",
+  },
+  "a refund that Stripe takes back makes the money due again": {
+    [`${pay}; cancel; work; drop; takeBack; deliver`]: `refund_pending; ${REFUND_FAILED}; failed; complete 1269 -1269 failed; events checkout_opened paid awaiting_pickup cancelled refunded partly_refunded refund_failed; recorded by stripe`,
+    retry:
+      "refunded; refunded_amount 12.69; complete 1269 -1269 failed -1269; events updated refunded",
+  },
+  "a refund in part by hand leaves the shipment paid, and the rest is refunded at its cancellation":
+    {
+      [`${pay}; refundByHand 269; deliver`]:
+        "paid; refunded_amount 2.69; complete 1269 -269; events checkout_opened paid awaiting_pickup partly_refunded; recorded by stripe",
+      cancel:
+        "refunded; refunded_amount 12.69; complete 1269 -269 -1000; events cancelled refunded",
+    },
+  "a refund in part by hand that Stripe takes back later makes its money due again": {
+    [`${pay}; refundByHand 269; cancel; work; takeBack; deliver`]: `refund_pending; ${REFUND_FAILED}; refunded_amount 10; failed; complete 1269 -269 failed -1000; events checkout_opened paid awaiting_pickup cancelled partly_refunded refunded partly_refunded refund_failed; recorded by stripe`,
+    retry:
+      "refunded; refunded_amount 12.69; complete 1269 -269 failed -1000 -269; events updated refunded",
+  },
+  "a refund waits while the payment is disputed, and is made once that is won": {
+    [`${pay}; dispute; deliver; work; cancel; work; recordRefund; retry`]: `refund_pending; dispute open; failed; complete 1269; events checkout_opened paid awaiting_pickup dispute_opened cancelled; recorded by stripe; ${DISPUTED}; ${DISPUTED}`,
+    "closeDispute won; deliver":
+      "refunded; refunded_amount 12.69; dispute won; complete 1269 -1269; events dispute_closed refunded",
+  },
+  "a refund is not made once a dispute was lost, since the money has gone back": {
+    [`${pay}; dispute; closeDispute lost; deliver; work; cancel`]:
+      "refunded; dispute lost; disputed_amount 12.69; complete 1269; events checkout_opened paid awaiting_pickup dispute_closed cancelled refunded; recorded by stripe",
+  },
+  "a refund is of what a dispute of a part has left, once that is lost": {
+    [`${pay}; dispute 300; cancel; deliver`]:
+      "refund_pending; dispute open; failed; complete 1269; events checkout_opened paid awaiting_pickup cancelled dispute_opened; recorded by stripe",
+    "closeDispute lost; deliver":
+      "refunded; refunded_amount 9.69; dispute lost; disputed_amount 3; complete 1269 -969; events dispute_closed refunded",
+  },
+  "nothing is owed when a dispute of all is lost after a part was refunded": {
+    [`${pay}; refundByHand 269; dispute; closeDispute lost; deliver`]:
+      "paid; refunded_amount 2.69; dispute lost; disputed_amount 10; complete 1269 -269; events checkout_opened paid awaiting_pickup partly_refunded dispute_closed; recorded by stripe",
+    cancel:
+      "refunded; refunded_amount 2.69; dispute lost; disputed_amount 10; complete 1269 -269; events cancelled refunded",
+  },
+  "what the bank gives back of a dispute that was lost is due again": {
+    [`${pay}; dispute 300; closeDispute lost; cancel`]:
+      "refunded; refunded_amount 9.69; dispute lost; disputed_amount 3; complete 1269 -969; events checkout_opened paid awaiting_pickup cancelled dispute_closed refunded; recorded by stripe",
+    "reverseDispute; deliver":
+      "refund_pending; refund_error A part is left to refund.; refunded_amount 9.69; dispute won; failed; complete 1269 -969; events refund_failed dispute_closed",
+    retry:
+      "refunded; refunded_amount 12.69; dispute won; complete 1269 -969 -300; events updated refunded",
+  },
+  "what was paid while Stripe is away is seen once it is back": {
+    "checkout; pay; goAway; deliver; work; record; checkout": `awaiting_payment; page; complete 1269; events checkout_opened; ${NO_ANSWER}`,
+    "comeBack; wait 10": "paid; complete 1269; events paid awaiting_pickup",
+  },
+  "a page that was opened though its answer was lost is given, and the only one": {
+    "fault cut POST /v1/checkout/sessions; checkout; checkout": `awaiting_payment; page; open; events checkout_opened; ${NO_ANSWER}`,
+  },
+  "a page that was opened though its answer was no session is given, and the only one": {
+    "fault garbled POST /v1/checkout/sessions; checkout; checkout": `awaiting_payment; page; open; events checkout_opened; ${NO_ANSWER}`,
+  },
+  "an answer of 200 that is no session says nothing of an open page": {
+    "checkout; fault garbled GET /v1/checkout/sessions; wait 4; checkout; pay; record":
+      "paid; complete 1269; events checkout_opened paid awaiting_pickup; recorded by stripe",
+  },
+  "a refund that was made though the answer was lost is seen, and made once": {
+    [`${pay}; fault cut POST /v1/refunds; cancel; wait 10; wait 10`]:
+      "refunded; refunded_amount 12.69; complete 1269 -1269; events checkout_opened paid awaiting_pickup cancelled refunded; recorded by stripe",
+  },
+  "a page is opened, and a refund made, once Stripe has failed under their first keys": {
+    [`fault failed POST /v1/checkout/sessions; checkout; ${pay}`]: `paid; complete 1269; events payment_failed checkout_opened paid awaiting_pickup; ${NO_ANSWER}; recorded by stripe`,
+    "fault failed POST /v1/refunds; cancel; wait 10; wait 10":
+      "refunded; refunded_amount 12.69; complete 1269 -1269; events cancelled refunded",
+  },
+  "a notice that comes before the answer to the call that caused it leads to nothing twice": {
+    [`${pay}; drop; notices first; cancel; work; notices held`]:
+      "refunded; refunded_amount 12.69; complete 1269 -1269; events checkout_opened paid awaiting_pickup cancelled refunded; recorded by stripe",
+  },
+  "notices that come three times tell what they tell once and in order": {
+    "checkout; decline; pay; refundByHand 269; deliver 3":
+      "paid; refunded_amount 2.69; complete 1269 -269; events checkout_opened paid awaiting_pickup partly_refunded",
+  },
+  "notices that come three times, the newest first, tell the same": {
+    "checkout; decline; pay; refundByHand 269; deliver 3 reversed":
+      "paid; refunded_amount 2.69; complete 1269 -269; events checkout_opened paid awaiting_pickup partly_refunded",
+  },
+  "what no notice tells of an open page is seen some minutes later": {
+    "checkout; pay; drop; wait 5":
+      "paid; complete 1269; events checkout_opened paid awaiting_pickup",
+  },
+  "what becomes of a settled payment is found, though no notice of it ever comes": {
+    [`${pay}; refundByHand 269; dispute; drop; wait 61`]:
+      "paid; refunded_amount 2.69; dispute open; failed; complete 1269 -269; events checkout_opened paid awaiting_pickup partly_refunded dispute_opened; recorded by stripe",
+  },
+  "an account that was taken away is told with what it leaves, and is disconnected though a page was open":
+    {
+      "checkout; takeAway; wait 60": `awaiting_payment; ${REVOKED}; uncounted; failed; open; events checkout_opened payment_failed`,
+      disconnect: `awaiting_payment; ${REVOKED}; uncounted; failed; open`,
+    },
+  "an account that was taken away is replaced by another, and bookings go on": {
+    "checkout; takeAway; work; connect; book":
+      "awaiting_payment; page; open; events checkout_opened",
+  },
+  "a page of an account that was taken away keeps price and page while it may be paid": {
+    "checkout; takeAway; work; connect; wait 60; checkout; reprice 5": `awaiting_payment; ${NOT_CONNECTED}; uncounted; failed; open; events checkout_opened payment_failed; refused: The shipment cannot be paid because ${MAY_BE_PAID}; refused: The shipment's price cannot be changed because ${MAY_BE_PAID}`,
+    "wait 1440; checkout; process; deliver":
+      "awaiting_payment; processing; uncounted; failed; expired; complete; events checkout_opened payment_processing",
+    // The page of the other account may have been paid too.
+    accept: "awaiting_payment; processing; expired; complete; events updated",
+    "settle succeeded; deliver": "paid; expired; complete 1269; events paid awaiting_pickup",
+  },
+  "the price can change once a page of an account that was taken away has ended": {
+    "checkout; takeAway; work; connect; wait 60; wait 1440; reprice 5": `awaiting_payment; ${NOT_CONNECTED}; uncounted; failed; expired; events checkout_opened payment_failed updated`,
+  },
+  "a cancelled shipment is among what failed while a page of it may have been paid unseen": {
+    "checkout; takeAway; wait 60; cancel; wait 1440": `voided; ${REVOKED}; uncounted; failed; expired; events checkout_opened payment_failed cancelled`,
+    accept: "voided; expired; events updated",
+    // What is seen once the account is open again counts all the same.
+    "reopen; pay; giveBack; wait 60":
+      "refunded; refunded_amount 12.69; complete 1269 -1269; events paid refunded",
+  },
+  "money on its way to an account that was taken away keeps price and page, until it is recorded": {
+    "checkout; process; deliver; work; takeAway; wait 60; connect; checkout; reprice 5": `awaiting_payment; processing; ${REVOKED}; uncounted; failed; complete; events checkout_opened payment_processing payment_failed; ${NO_CHECKOUT}; ${NO_CHANGE}`,
+    record: "paid; complete; events paid awaiting_pickup; recorded by hand",
+  },
+  "money on its way to an account that was taken away pays once the account is back": {
+    "checkout; process; deliver; work; takeAway; wait 60; settle succeeded; giveBack; wait 60":
+      "paid; complete 1269; events checkout_opened payment_processing payment_failed paid awaiting_pickup",
+  },
+  "a shipment whose money was on its way to an account that was taken away can be cancelled": {
+    "checkout; process; deliver; work; takeAway; wait 60; cancel": `voided; processing; ${REVOKED}; uncounted; failed; complete; events checkout_opened payment_processing payment_failed cancelled`,
+  },
+  "once an account is disconnected, the caller's word is taken for payments of its shipments": {
+    "checkout; expire; deliver; work; disconnect; record":
+      "paid; expired; events checkout_opened payment_failed paid awaiting_pickup; recorded by hand",
+  },
+};
+
+/** Operators connect workspaces, which their twins follow; and a twin's word moves no money. */
+const LIVES_OF_LIVE_MODE: typeof LIVES = {
+  "an account that was taken away is replaced by an operator, and bookings go on": {
+    "checkout; takeAway; work; connectManual; book":
+      "awaiting_payment; page; open; events checkout_opened",
+  },
+  "once an account is disconnected, the caller's word is taken for refunds, which stay": {
+    "checkout; pay; deliver; work; disconnect; cancel":
+      "refund_pending; refund_error The account is not connected any more.; failed; complete 1269; events checkout_opened paid awaiting_pickup cancelled refund_failed",
+    recordRefund: "refunded; complete 1269; events refunded; recorded by stripe",
+    // Nothing that is left keeps the workspace from connecting, and disconnecting again.
+    "connect; work; disconnect": "refunded; complete 1269",
+  },
+};
+
+describe.each([
+  ["live", setup, setup.stripeTest, { ...LIVES, ...LIVES_OF_LIVE_MODE }],
+  ["test", setup.testMode, setup.stripe, LIVES],
+] as const)("in %s mode", (_, mode, other, lives) => {
+  test.each(Object.entries(lives))("%s", async (__, stages) => {
+    const workspace = await mode.connect();
+    const life = await startLife(mode, workspace, work);
+    const came: Record<string, string> = {};
+    for (const acts of Object.keys(stages)) {
+      await life.act(`${acts}; work`);
+      came[acts] = await life.outcome();
+    }
+    expect(came).toEqual(stages);
+    expect(() => other.books(workspace.account)).toThrow("there is no account");
+  });
+});

@@ -1,0 +1,263 @@
+import { data } from "../../support/answers.ts";
+import { book, BOOKING, PAYMENT, type ShipmentJson } from "../../support/bookings.ts";
+import type { Answer } from "../../support/endpoints.ts";
+import {
+  connectStripe,
+  eventTypes,
+  getShipment,
+  PAGE_URLS,
+  type ConnectedWorkspace,
+  type StripeService,
+} from "../../support/stripe-service.ts";
+import { idOf, type RefundStatus } from "../../stripe/objects.ts";
+import type { Fault, PendingFault } from "../../stripe/server.ts";
+
+/** What may be done with a shipment and its money, by name; each is given the words behind its name. */
+type Acts = Readonly<Record<string, (...words: string[]) => unknown>>;
+
+/** A shipment whose money is moved by acts such as `pay; refundByHand 269; deliver`. */
+export interface Life {
+  readonly reference: string;
+  /** Does what can be done, one after another, and passes over what people cannot do now. */
+  act(acts: string): Promise<void>;
+  /**
+   * What it has come to since it was asked last: how the payment stands and what is told of it, whether it
+   * is among what failed; what its pages took and gave back; its new events; and what callers were answered.
+   */
+  outcome(): Promise<string>;
+  /** What Stripe has of it. */
+  readonly atStripe: ReturnType<typeof atStripe>;
+}
+
+/** Books a shipment of a workspace that is connected to Stripe. */
+export async function startLife(
+  setup: StripeService,
+  workspace: ConnectedWorkspace,
+  work: () => Promise<void>,
+): Promise<Life> {
+  const { service } = setup;
+  const { apiKey, id } = workspace;
+  const { reference } = await book(service, apiKey);
+  const accounts = [workspace.account];
+  const at = atStripe(setup.stripe, accounts, reference);
+  const answers: string[] = [];
+  let told = 1;
+  const acts: Acts = {
+    ...callsOf(setup, { apiKey, id, accounts }, reference, (text) => answers.push(text)),
+    ...actsAtStripe(setup.stripe, accounts, at),
+    work,
+    wait: async (minutes) => {
+      setup.clock.ms += Number(minutes) * 60_000;
+      setup.stripe.settleDue();
+      await work();
+    },
+  };
+  return {
+    reference,
+    atStripe: at,
+    async act(text) {
+      for (const step of text.split("; ")) {
+        const [name = "", ...words] = step.split(" ");
+        const act = acts[name];
+        if (act === undefined) throw new Error(`there is no act ${name}`);
+        await act(...words);
+      }
+    },
+    async outcome() {
+      const shipment = await getShipment(service, apiKey, reference);
+      const failed: ShipmentJson[] = await data(service.as(apiKey).listShipments({ failed: true }));
+      const isFailed = failed.some((one) => one["reference"] === reference);
+      const events = (await eventTypes(service, apiKey, reference)).slice(told);
+      told += events.length;
+      return [
+        shipment["payment_status"],
+        ...detailsOf(shipment["payment_details"]),
+        ...(isFailed ? ["failed"] : []),
+        ...at.sessions().map(at.told),
+        ...(events.length > 0 ? [`events ${events.join(" ")}`] : []),
+        ...answers.splice(0),
+      ].join("; ");
+    },
+  };
+}
+
+/** What is told of a payment beyond how it stands; names in texts differ each time. */
+function detailsOf(details: object | null): string[] {
+  return Object.entries(details ?? {}).flatMap(([name, value]) => {
+    if (name === "checkout_expires_at" || !value) return [];
+    if (name === "checkout_url") return ["page"];
+    return value === true ? [name] : [`${name} ${String(value).replaceAll(/'[^']+'/g, "…")}`];
+  });
+}
+
+/** What callers ask the service for. */
+function callsOf(
+  { service, stripe }: StripeService,
+  { apiKey, id, accounts }: { apiKey: string; id: number; accounts: string[] },
+  shipment: string,
+  tell: (text: string) => void,
+): Acts {
+  const client = service.as(apiKey);
+  const ask = async (call: Promise<Answer>) => {
+    const { code, body } = await call;
+    if (code !== undefined) tell(`refused: ${body.message.replaceAll(/'[^']+'/g, "…")}`);
+    if (body.payment) tell(`recorded by ${body.payment.provider === "stripe" ? "stripe" : "hand"}`);
+  };
+  return {
+    checkout: () => ask(client.createCheckout({ shipment, ...PAGE_URLS })),
+    record: () => ask(client.recordPayment({ shipment, ...PAYMENT })),
+    recordRefund: () => ask(client.recordRefund({ shipment })),
+    retry: () => ask(client.retryRefund({ shipment })),
+    accept: () => ask(client.acceptUncountedPayment({ shipment })),
+    cancel: () => ask(client.cancelShipment({ shipment })),
+    reprice: (kg) => ask(client.updateShipment({ shipment, weight_kg: Number(kg) })),
+    book: () => ask(client.createShipment(BOOKING)),
+    disconnect: () => ask(client.disconnectPaymentConnection()),
+    connect: async () => {
+      const account = await connectStripe(service, stripe, apiKey);
+      if (!accounts.includes(account)) accounts.push(account);
+    },
+    connectManual: async () => {
+      const operator = service.as((await service.addOperator()).key);
+      const provider = { workspace: id, payment_provider: "manual" };
+      await ask(operator.connectPaymentProvider(provider));
+    },
+    // Of its own account, which was taken away.
+    giveBack: () => {
+      stripe.books(accounts[0]!).authorised = true;
+      stripe.dropNotices();
+      return ask(client.checkPaymentConnection());
+    },
+  };
+}
+
+/** What customers, banks, the owners of accounts and the network do. */
+function actsAtStripe(
+  stripe: StripeService["stripe"],
+  accounts: readonly string[],
+  { sessions, open, paid, processing, refunds, disputes, leftOf }: ReturnType<typeof atStripe>,
+): Acts {
+  const isDisputed = () => disputes().some(({ status }) => status === "needs_response");
+  const faults: PendingFault[] = [];
+  return {
+    pay: () => open() && stripe.pay(open()!.id),
+    decline: () => open() && stripe.failPayment(open()!.id),
+    process: () => open() && stripe.startProcessing(open()!.id),
+    settle: (outcome) => {
+      for (const { id } of processing()) {
+        stripe.settleProcessing(id, outcome as "succeeded" | "failed");
+      }
+    },
+    expire: () => open() && stripe.books(accounts.at(-1)!).expireSession(open()!.id),
+    /** The page asks for other money, or names another shipment, than the service said. */
+    spoil: (name, value, currency) => {
+      const session = open()!;
+      if (name === "shipment") session.metadata!["shipment"] = value!;
+      else Object.assign(session, { amount_total: Number(value), ...(currency && { currency }) });
+    },
+    refundByHand: (amount) => {
+      const left = isDisputed() ? 0 : leftOf(paid());
+      if (left > 0) stripe.refundByHand(paid()!.id, Math.min(left, Number(amount ?? left)));
+    },
+    refundsBecome: (status) => stripe.refundsBecome(accounts[0]!, status as RefundStatus),
+    settleRefunds: (outcome) => {
+      for (const { id, status } of refunds()) {
+        const isWaiting = status === "pending" || status === "requires_action";
+        if (isWaiting) stripe.settleRefund(id, outcome as "succeeded" | "failed");
+      }
+    },
+    /** A refund that had succeeded comes back, the first or the last of them. */
+    takeBack: (which) => {
+      const { id } = refunds().at(which === "last" ? -1 : 0)!;
+      stripe.settleRefund(id, "failed");
+    },
+    dispute: (amount) => {
+      if (paid() === undefined || isDisputed()) return;
+      stripe.openDispute(paid()!.id, amount === undefined ? {} : { amount: Number(amount) });
+    },
+    closeDispute: (outcome) => {
+      for (const { id, status } of disputes()) {
+        if (status === "needs_response") stripe.closeDispute(id, outcome as "won" | "lost");
+      }
+    },
+    /** A page that had expired can be paid after all. */
+    reopen: () => {
+      const session = sessions().at(-1)!;
+      session.status = "open";
+      session.expires_at += 30 * 24 * 60 * 60;
+    },
+    /** The bank gives back what was lost. */
+    reverseDispute: () => Object.assign(disputes().at(-1)!, { status: "won" }),
+    takeAway: () => {
+      stripe.deauthorise(accounts.at(-1)!);
+      return stripe.deliverNotices();
+    },
+    restrict: () => {
+      stripe.restrictAccount(accounts.at(-1)!);
+      stripe.dropNotices();
+    },
+    goAway: () => stripe.goAway(),
+    comeBack: () => stripe.comeBack(),
+    notices: (when) => Object.assign(stripe, { notices: when }),
+    deliver: (times = "1", order?: string) =>
+      stripe.deliverNotices({ times: Number(times), reversed: order === "reversed" }),
+    drop: () => stripe.dropNotices(),
+    fault: (fault, ...line) => faults.push(stripe.fault(line.join(" "), fault as Fault)),
+    /** Nothing goes wrong any more. */
+    mend: () => {
+      for (const fault of faults.splice(0)) fault.release();
+    },
+  };
+}
+
+/** What Stripe has of a shipment. */
+function atStripe(stripe: StripeService["stripe"], accounts: readonly string[], reference: string) {
+  const books = () => accounts.map((account) => stripe.books(account));
+  const sessions = () =>
+    books()
+      .flatMap((it) => [...it.sessions.values()])
+      .filter((session) => session.client_reference_id === reference);
+  type Session = ReturnType<typeof sessions>[number];
+  const intentOf = (session: Session | undefined) =>
+    books()
+      .flatMap((it) => [...it.intents.values()])
+      .find(({ id }) => id === idOf(session?.payment_intent ?? null));
+  const chargeOf = (session: Session | undefined) =>
+    books()
+      .flatMap((it) => [...it.charges.values()])
+      .find(({ id }) => id === idOf(intentOf(session)?.latest_charge ?? null));
+  const ofShipment = <T extends { payment_intent: string | { id: string } | null }>(all: T[]) => {
+    const intents = new Set(sessions().map((session) => intentOf(session)?.id));
+    return all.filter(({ payment_intent }) => intents.has(idOf(payment_intent)));
+  };
+  const refunds = () => ofShipment(books().flatMap((it) => [...it.refunds.values()]));
+  const disputes = () => ofShipment(books().flatMap((it) => [...it.disputes.values()]));
+  const lost = () => disputes().filter(({ status }) => status === "lost");
+  const lostMinor = () => lost().reduce((sum, { amount }) => sum + amount, 0);
+  return {
+    sessions,
+    refunds,
+    disputes,
+    lostMinor,
+    open: () => sessions().find(({ status }) => status === "open"),
+    paid: () => sessions().find(({ payment_status }) => payment_status === "paid"),
+    processing: () => sessions().filter((one) => intentOf(one)?.status === "processing"),
+    /** What is left of a payment in minor units. */
+    leftOf: (session: Session | undefined) => {
+      const charge = chargeOf(session);
+      return charge ? charge.amount - charge.amount_refunded - lostMinor() : 0;
+    },
+    /** `complete 1269 -269 failed`: how a page stands, what it took, and what was given back. */
+    told: (session: Session): string => {
+      const charge = chargeOf(session);
+      const back = refunds().filter((refund) => idOf(refund.charge) === charge?.id);
+      return [
+        session.status,
+        ...(charge?.status === "succeeded" ? [charge.amount] : []),
+        ...back.map(
+          ({ amount, status }) => `-${amount}${status === "succeeded" ? "" : ` ${status}`}`,
+        ),
+      ].join(" ");
+    },
+  };
+}

@@ -1,0 +1,281 @@
+import { expect, test } from "vitest";
+import { data } from "../../support/answers.ts";
+import { ANY_TIME, book, PAYMENT, takeStep } from "../../support/bookings.ts";
+import { connectTo } from "../../support/database.ts";
+import { publishDocument } from "../../support/publish-document.ts";
+import { startReplica } from "../../support/service.ts";
+import {
+  askCheckout,
+  bookCheckout,
+  eventTypes,
+  getShipment,
+  PLATFORM_SECRET,
+  sessionOf,
+  startStripeService,
+} from "../../support/stripe-service.ts";
+import { SAMPLE_TARIFF } from "../../support/tariffs.ts";
+import { createPaymentWorker } from "./payment-worker.ts";
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+const setup = await startStripeService();
+const { service, stripe, clock } = setup;
+const work = createPaymentWorker(setup);
+const sql = await connectTo(service.databaseUrl);
+const workspace = await setup.connect();
+const { apiKey, account } = workspace;
+
+const NO_DETAILS = {
+  checkout_url: null,
+  checkout_expires_at: null,
+  processing: false,
+  error: null,
+  refund_error: null,
+  refunded_amount: 0,
+  disputed_amount: 0,
+  uncounted: false,
+  dispute: null,
+};
+
+const shipment = (reference: string) => getShipment(service, apiKey, reference);
+const sessionsOf = (reference: string) =>
+  [...stripe.books(account).sessions.values()].filter(
+    (session) => session.client_reference_id === reference,
+  );
+const patch = (reference: string, body: object) =>
+  service.request(`/v1/shipments/${reference}`, { apiKey, method: "PATCH", body });
+
+async function bookPaid() {
+  const booked = await bookCheckout(setup, workspace);
+  stripe.pay(booked.session);
+  expect((await takeStep(service, apiKey, booked.reference, "pay")).status).toBe(200);
+  stripe.dropNotices();
+  return booked;
+}
+
+test("a checkout is opened for the shipment's total, and asking again gives the open one", async () => {
+  const { reference } = await book(service, apiKey);
+  const opened = await askCheckout(service, apiKey, reference, { expires_in_minutes: 60 });
+  const session = stripe.books(account).session(sessionOf(stripe, account, reference));
+  const page = {
+    checkout_url: session.url,
+    checkout_expires_at: new Date(clock.ms + HOUR_MS).toISOString(),
+  };
+  expect(opened.body).toEqual({
+    data: { ...(await shipment(reference)), payment_details: { ...NO_DETAILS, ...page } },
+    checkout_url: page.checkout_url,
+    expires_at: page.checkout_expires_at,
+  });
+  expect(session).toMatchObject({
+    amount_total: 1269,
+    currency: "usd",
+    metadata: { workspace: String(workspace.id), shipment: reference },
+    success_url: "https://shop.example.org/paid",
+    cancel_url: "https://shop.example.org/cart",
+  });
+  const elsewhere = { success_url: "https://shop.example.org/other" };
+  expect((await askCheckout(service, apiKey, reference, elsewhere)).body).toEqual(opened.body);
+  expect(await eventTypes(service, apiKey, reference)).toEqual(["created", "checkout_opened"]);
+});
+
+test("a checkout is opened once by calls at the same time", async () => {
+  const { reference } = await book(service, apiKey);
+  const ask = () => askCheckout(service, apiKey, reference);
+  const answers = await Promise.all([ask(), ask(), ask(), ask(), ask()]);
+  expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+  expect(answers[0]!.status, answers[0]!.text).toBe(200);
+  expect(sessionsOf(reference)).toHaveLength(1);
+});
+
+test("a checkout is ended before the price changes, and not when it stays", async () => {
+  const { reference } = await bookCheckout(setup, workspace);
+  await patch(reference, { dropoff_address: "Door 2" });
+  expect(sessionsOf(reference)).toMatchObject([{ status: "open" }]);
+  const changed = await patch(reference, { weight_kg: 5 });
+  expect(changed.body.data).toMatchObject({ weight_kg: 5, payment_details: NO_DETAILS });
+  await askCheckout(service, apiKey, reference);
+  const amount_total = Math.round(changed.body.data.total * 100);
+  expect(sessionsOf(reference)).toMatchObject([{ status: "expired" }, { amount_total }]);
+});
+
+test("a page that was opened meanwhile for the same figure in another currency is ended", async () => {
+  const { reference } = await book(service, apiKey);
+  stripe.fault("POST /v1/checkout/sessions", "cut");
+  expect((await askCheckout(service, apiKey, reference)).status).toBe(503);
+  await publishDocument(service.app.em, { ...SAMPLE_TARIFF, currency: "EUR" });
+  const changed = await patch(reference, { weight_kg: 2.501 });
+  await publishDocument(service.app.em, SAMPLE_TARIFF);
+  expect(changed.body.data).toMatchObject({ total: 12.69, currency: "EUR" });
+  clock.ms += MINUTE_MS;
+  await work();
+  expect(sessionsOf(reference)).toMatchObject([{ status: "expired" }]);
+  expect(await eventTypes(service, apiKey, reference)).not.toContain("checkout_opened");
+});
+
+test("a checkout is refused where the provider has no page to pay at", async () => {
+  const manual = await service.addWorkspace();
+  const { reference } = await book(service, manual.apiKey);
+  const { status, body } = await askCheckout(service, manual.apiKey, reference);
+  const message = "The payment provider has no page to pay at; record the payment instead.";
+  expect({ status, body }).toEqual({
+    status: 422,
+    body: { message, errors: { payment_provider: [message] } },
+  });
+});
+
+test("a payment that is recorded is answered in whole, and again under its key", async () => {
+  const { reference, session } = await bookCheckout(setup, workspace);
+  stripe.pay(session);
+  const headers = { "idempotency-key": `pay-${reference}` };
+  const record = () =>
+    service.request(`/v1/shipments/${reference}/payments`, { apiKey, body: PAYMENT, headers });
+  const recorded = await record();
+  expect(recorded.body).toEqual({
+    data: await shipment(reference),
+    payment: { provider: "stripe", ...PAYMENT, paid_at: ANY_TIME, refunded_at: null },
+  });
+  expect((await record()).text).toBe(recorded.text);
+});
+
+test("money that does not count is told of with what needs attention", async () => {
+  const own = await setup.connect();
+  const { reference, session } = await bookCheckout(setup, own);
+  stripe.books(own.account).session(session).amount_total = 900;
+  stripe.pay(session);
+  await stripe.deliverNotices();
+  await work();
+  const reason = "The payment provider took 9 USD, which is not the shipment's total.";
+  const subject = { id: reference, name: null, at: null, reason };
+  expect(await data(service.as(own.apiKey).getAttention())).toEqual([
+    { kind: "payment_uncounted", count: 1, subjects: [subject] },
+  ]);
+});
+
+test("bookings go on while Stripe is away, and a checkout is to be asked for again", async () => {
+  await stripe.goAway();
+  const { reference } = await book(service, apiKey);
+  const refused = await askCheckout(service, apiKey, reference);
+  await stripe.comeBack();
+  expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
+  clock.ms += 10 * MINUTE_MS;
+  await work();
+  expect((await shipment(reference))["payment_details"]).toMatchObject({
+    error: null,
+    checkout_url: expect.any(String),
+  });
+});
+
+test("more than a look takes is found in several, the oldest first", async () => {
+  const { reference, session } = await bookPaid();
+  stripe.refundByHand(session, 269);
+  stripe.dropNotices();
+  const { events } = stripe.books(account);
+  const told = events.at(-1)!;
+  // Then came many of a payment that nobody knows here.
+  const data = { object: { object: "refund", id: "re_other", payment_intent: "pi_other" } };
+  for (let more = 1; more <= 520; more++) {
+    events.push({ ...told, id: `evt_other_${more}`, created: told.created + more, data });
+  }
+  clock.ms += 61 * MINUTE_MS;
+  await work();
+  expect((await shipment(reference))["payment_details"]).toMatchObject({ refunded_amount: 2.69 });
+});
+
+test("two replicas that are told the same at once, and look at once, refund once", async () => {
+  const other = await startReplica(service.databaseUrl, {
+    now: () => new Date(clock.ms),
+    ...setup.settings,
+  });
+  const replicas = [service, other];
+  stripe.addWebhook({ url: `${other.httpUrl}/webhooks/stripe`, secret: PLATFORM_SECRET });
+  const booked = await Promise.all(Array.from({ length: 4 }, () => bookCheckout(setup, workspace)));
+  for (const { session } of booked) stripe.pay(session);
+  stripe.notices = "sent";
+  // Told of the payment, both look for it; and each cancels half of the shipments meanwhile.
+  const [told] = await Promise.all([
+    stripe.deliverNotices(),
+    ...booked.map(({ reference }, index) =>
+      takeStep(replicas[index % 2]!, apiKey, reference, "cancel"),
+    ),
+  ]);
+  expect(new Set(told)).toEqual(new Set([200]));
+  await work();
+  await stripe.whenSent();
+  await work();
+  expect(stripe.held).toEqual([]);
+  stripe.notices = "held";
+  const keys = stripe.taken
+    .filter(({ line }) => line === "POST /v1/refunds")
+    .map(({ idempotencyKey }) => idempotencyKey);
+  for (const { reference } of booked) {
+    expect(stripe.payments(account)).toContainEqual(
+      expect.objectContaining({ reference, charges: 1, charged: 1269, refunds: 1, refunded: 1269 }),
+    );
+    const types = await eventTypes(service, apiKey, reference);
+    expect(types.filter((type) => type === "paid" || type === "refunded")).toEqual([
+      "paid",
+      "refunded",
+    ]);
+    expect(keys.filter((key) => key?.includes(reference))).toHaveLength(1);
+  }
+});
+
+test("what was left is looked at again once its account is open by another key", async () => {
+  const own = await service.addWorkspace({ paymentProvider: undefined });
+  const connected = { ...own, account: stripe.addAccount() };
+  const setKey = async (restricted_key: string) => {
+    const body = { payment_provider: "stripe", restricted_key, webhook_secret: "whsec_own" };
+    const options = { apiKey: own.apiKey, method: "PUT", body };
+    expect((await service.request("/v1/payment_connection/key", options)).status).toBe(200);
+  };
+  const key = stripe.addKey(connected.account);
+  await setKey(key);
+  const open = await bookCheckout(setup, connected);
+  const paid = await bookCheckout(setup, connected);
+  stripe.pay(paid.session);
+  await takeStep(service, own.apiKey, paid.reference, "pay");
+  stripe.revokeKey(key);
+  await takeStep(service, own.apiKey, paid.reference, "cancel");
+  clock.ms += HOUR_MS;
+  await work();
+  const { payment_details } = await getShipment(service, own.apiKey, paid.reference);
+  expect(payment_details.refund_error).toMatch(/^Invalid API Key/);
+  stripe.pay(open.session);
+  await setKey(stripe.addKey(connected.account));
+  await work();
+  expect(stripe.payments(connected.account)).toMatchObject([
+    { charges: 1, refunds: 0 },
+    { charges: 1, refunds: 1, refunded: 1269 },
+  ]);
+  for (const [{ reference }, payment_status] of [
+    [open, "paid"],
+    [paid, "refunded"],
+  ] as const) {
+    expect(await getShipment(service, own.apiKey, reference)).toMatchObject({ payment_status });
+  }
+});
+
+test("what was left is looked at again though the account was closed for a moment only", async () => {
+  const { id, ...closed } = await setup.connect();
+  const { reference, session } = await bookCheckout(setup, { id, ...closed });
+  stripe.deauthorise(closed.account);
+  stripe.dropNotices();
+  expect((await takeStep(service, closed.apiKey, reference, "pay")).status).toBe(422);
+  await work();
+  stripe.books(closed.account).authorised = true;
+  stripe.pay(session);
+  stripe.dropNotices();
+  clock.ms += HOUR_MS;
+  await work();
+  // Not at once: the account that reads as ready may refuse again.
+  const { rows } = await sql.query("select due_at from provider_payment where workspace_id = $1", [
+    id,
+  ]);
+  expect(rows).toEqual([{ due_at: new Date(clock.ms + MINUTE_MS) }]);
+  clock.ms += MINUTE_MS;
+  await work();
+  expect(await getShipment(service, closed.apiKey, reference)).toMatchObject({
+    payment_status: "paid",
+  });
+});
