@@ -93,146 +93,89 @@ describe("parseZones reads", () => {
   });
 });
 
+const COLLECTION = 'must be a GeoJSON object of type "FeatureCollection"';
+const FEATURE = 'must be a GeoJSON object of type "Feature"';
+const NAME = "must be text of at most 200 characters; it is";
+const POSITION =
+  "wrong: a position is [longitude, latitude] or [longitude, latitude, altitude] in numbers";
+const OUTER = "the outer ring";
 const SPLIT = "split the polygon at the antimeridian into a MultiPolygon";
+const wide = (from: string, to: string) =>
+  `${OUTER} has an edge of more than 180 degrees of longitude, from [${from}] to [${to}]; when it leads over the antimeridian, ${SPLIT}; otherwise add a position between`;
+const WRITE = "write [longitude, latitude], in that order";
+const OPEN = `${OUTER} is not closed; repeat its first position as its last`;
+const CROSSED = ring("0 0, 1 1, 1 0, 0 1, 0 0");
+const CROSSES = `${OUTER} crosses itself near [0, 0]; redraw it so that its edges meet only at their ends`;
+const POSITIONS: unknown[] = SQUARE;
+const atPosition = (index: number, position: unknown) => polygon(POSITIONS.with(index, position));
+const multi = (...coordinates: unknown[]) => featureOf({ type: "MultiPolygon", coordinates });
+const named = (name: unknown) =>
+  collection(featureOf({ type: "Polygon", coordinates: [SQUARE] }, { name }));
 
 describe("refuses, saying where, what and how to fix it", () => {
-  test.each([
-    ["nothing", undefined, "zones", 'must be a GeoJSON object of type "FeatureCollection"'],
-    ["a list", [], "zones", 'must be a GeoJSON object of type "FeatureCollection"'],
-    [
-      "a single feature",
-      polygon(SQUARE),
-      "zones",
-      'must be a GeoJSON object of type "FeatureCollection"',
-    ],
+  test.each<[string, unknown, string, string]>([
+    ["nothing", undefined, "zones", COLLECTION],
+    ["a list", [], "zones", COLLECTION],
+    ["a single feature", polygon(SQUARE), "zones", COLLECTION],
     [
       "no features",
       { type: "FeatureCollection" },
       "zones",
       "features must be a list of GeoJSON features; it is missing",
     ],
-    ["no feature", collection(null), "zones[0]", 'must be a GeoJSON object of type "Feature"'],
-    [
-      "a bare geometry",
-      collection({ type: "Polygon", coordinates: [SQUARE] }),
-      "zones[0]",
-      'must be a GeoJSON object of type "Feature"',
-    ],
-    [
-      "a name that is no text",
-      collection(featureOf({ type: "Polygon", coordinates: [SQUARE] }, { name: 5 })),
-      "zones[0].properties.name",
-      "must be text of at most 200 characters; it is 5",
-    ],
+    ["no feature", collection(null), "zones[0]", FEATURE],
+    ["a bare geometry", collection(polygon(SQUARE).geometry), "zones[0]", FEATURE],
+    ["a name that is no text", named(5), "zones[0].properties.name", `${NAME} 5`],
     [
       "an endless name",
-      collection(featureOf({ type: "Polygon", coordinates: [SQUARE] }, { name: "x".repeat(201) })),
+      named("x".repeat(201)),
       "zones[0].properties.name",
-      `must be text of at most 200 characters; it is "${"x".repeat(40)}…"`,
+      `${NAME} "${"x".repeat(40)}…"`,
     ],
   ])("%s", (_, document, path, text) => {
     expect(read(document).faults).toEqual([{ path, text }]);
   });
 
-  const POSITION =
-    "a position is [longitude, latitude] or [longitude, latitude, altitude] in numbers";
-  const POSITIONS: unknown[] = SQUARE;
-  test.each([
-    [
-      "no geometry",
-      featureOf(null),
-      "must be a GeoJSON Polygon or MultiPolygon; its type is missing",
-    ],
-    [
-      "a point",
-      featureOf({ type: "Point", coordinates: [0, 0] }),
-      'must be a GeoJSON Polygon or MultiPolygon; its type is "Point"',
-    ],
-    [
-      "a Polygon without coordinates",
-      featureOf({ type: "Polygon" }),
-      "the coordinates must be a list of at least one ring",
-    ],
-    ["an empty Polygon", polygon(), "the coordinates must be a list of at least one ring"],
-    [
-      "an empty MultiPolygon",
-      featureOf({ type: "MultiPolygon", coordinates: [] }),
-      "coordinates must be a list of at least one polygon",
-    ],
-    [
-      "a MultiPolygon with Polygon coordinates",
-      featureOf({ type: "MultiPolygon", coordinates: [SQUARE] }),
-      "the outer ring of polygon 1 must be a list of at least 4 positions",
-    ],
-    [
-      "three positions",
-      polygon(SQUARE.slice(0, 3)),
-      "the outer ring must be a list of at least 4 positions",
-    ],
-    ["a ring that is no list", polygon(SQUARE, 7), "hole 1 must be a list of at least 4 positions"],
-    [
-      "a short position",
-      polygon(POSITIONS.with(1, [1])),
-      `the outer ring has position 2 wrong: ${POSITION}`,
-    ],
-    [
-      "a long position",
-      polygon(POSITIONS.with(1, [1, 0, 0, 0])),
-      `the outer ring has position 2 wrong: ${POSITION}`,
-    ],
-    [
-      "text for numbers",
-      polygon(POSITIONS.with(2, ["1", 1])),
-      `the outer ring has position 3 wrong: ${POSITION}`,
-    ],
-    [
-      "infinity",
-      polygon(POSITIONS.with(2, [1, Infinity])),
-      `the outer ring has position 3 wrong: ${POSITION}`,
-    ],
+  const KIND = "must be a GeoJSON Polygon or MultiPolygon; its type is";
+  const RINGS = "the coordinates must be a list of at least one ring";
+  const FOUR = "must be a list of at least 4 positions";
+  test.each<[string, object, string]>([
+    ["no geometry", featureOf(null), `${KIND} missing`],
+    ["a point", featureOf({ type: "Point", coordinates: [0, 0] }), `${KIND} "Point"`],
+    ["a Polygon without coordinates", featureOf({ type: "Polygon" }), RINGS],
+    ["an empty Polygon", polygon(), RINGS],
+    ["an empty MultiPolygon", multi(), "coordinates must be a list of at least one polygon"],
+    ["a Polygon as a MultiPolygon", multi(SQUARE), `${OUTER} of polygon 1 ${FOUR}`],
+    ["three positions", polygon(SQUARE.slice(0, 3)), `${OUTER} ${FOUR}`],
+    ["a ring that is no list", polygon(SQUARE, 7), `hole 1 ${FOUR}`],
+    ["a short position", atPosition(1, [1]), `${OUTER} has position 2 ${POSITION}`],
+    ["a long position", atPosition(1, [1, 0, 0, 0]), `${OUTER} has position 2 ${POSITION}`],
+    ["text for numbers", atPosition(2, ["1", 1]), `${OUTER} has position 3 ${POSITION}`],
+    ["infinity", atPosition(2, [1, Infinity]), `${OUTER} has position 3 ${POSITION}`],
     [
       "a latitude out of range",
       polygon(ring("0 0, 1 0, 1 -90.5, 0 0")),
-      "the outer ring has position 3 wrong: latitude -90.5 is not between -90 and 90; write [longitude, latitude], in that order",
+      `${OUTER} has position 3 wrong: latitude -90.5 is not between -90 and 90; ${WRITE}`,
     ],
     [
       "a longitude out of range",
       polygon(ring("170 0, 190 0, 190 1, 170 0")),
-      `the outer ring has position 2 wrong: longitude 190 is not between -180 and 180; when it leads over the antimeridian, ${SPLIT}`,
+      `${OUTER} has position 2 wrong: longitude 190 is not between -180 and 180; when it leads over the antimeridian, ${SPLIT}`,
     ],
-    [
-      "an open ring",
-      polygon(ring("0 0, 1 0, 1 1, 0 1")),
-      "the outer ring is not closed; repeat its first position as its last",
-    ],
-    [
-      "a ring open by latitude alone",
-      polygon(ring("0 0, 1 0, 1 1, 0 1e-9")),
-      "the outer ring is not closed; repeat its first position as its last",
-    ],
+    ["an open ring", polygon(ring("0 0, 1 0, 1 1, 0 1")), OPEN],
+    ["a ring open by latitude alone", polygon(ring("0 0, 1 0, 1 1, 0 1e-9")), OPEN],
     [
       "an edge over the antimeridian",
       polygon(ring("170 0, -170 0, -170 5, 170 5, 170 0")),
-      `the outer ring has an edge of more than 180 degrees of longitude, from [170, 0] to [-170, 0]; when it leads over the antimeridian, ${SPLIT}; otherwise add a position between`,
+      wide("170, 0", "-170, 0"),
     ],
     [
       "a slanting edge from 180 to -180",
       polygon(ring("-180 0, 180 1, 0 5, -180 0")),
-      `the outer ring has an edge of more than 180 degrees of longitude, from [-180, 0] to [180, 1]; when it leads over the antimeridian, ${SPLIT}; otherwise add a position between`,
+      wide("-180, 0", "180, 1"),
     ],
-    [
-      "a crossed ring",
-      polygon(ring("0 0, 1 1, 1 0, 0 1, 0 0")),
-      "the outer ring crosses itself near [0, 0]; redraw it so that its edges meet only at their ends",
-    ],
-    [
-      "a crossed ring among many",
-      featureOf({
-        type: "MultiPolygon",
-        coordinates: [[SQUARE], [ring("0 0, 1 1, 1 0, 0 1, 0 0")]],
-      }),
-      "in polygon 2, the outer ring crosses itself near [0, 0]; redraw it so that its edges meet only at their ends",
-    ],
+    ["a crossed ring", polygon(CROSSED), CROSSES],
+    ["a crossed ring among many", multi([SQUARE], [CROSSED]), `in polygon 2, ${CROSSES}`],
   ])("%s as a geometry", (_, zone, text) => {
     expect(read(collection(zone)).faults).toEqual([{ path: "zones[0].geometry", text }]);
   });
@@ -242,31 +185,17 @@ describe("refuses, saying where, what and how to fix it", () => {
       polygon(SQUARE),
       null,
       polygon(SQUARE.slice(1), SQUARE.slice(0, 2)),
-      { ...featureOf({ type: "MultiPolygon", coordinates: [[], [SQUARE]] }, { name: [] }), id: {} },
+      { ...multi([], [SQUARE]), properties: { name: [] }, id: {} },
       { ...polygon(SQUARE), id: [] },
     );
-    expect(read(document).faults).toEqual([
-      { path: "zones[1]", text: 'must be a GeoJSON object of type "Feature"' },
-      {
-        path: "zones[2].geometry",
-        text: "the outer ring is not closed; repeat its first position as its last",
-      },
-      {
-        path: "zones[3].id",
-        text: "must be a number or text of at most 100 characters; it is an object",
-      },
-      {
-        path: "zones[3].properties.name",
-        text: "must be text of at most 200 characters; it is a list",
-      },
-      {
-        path: "zones[3].geometry",
-        text: "the coordinates of polygon 1 must be a list of at least one ring",
-      },
-      {
-        path: "zones[4].id",
-        text: "must be a number or text of at most 100 characters; it is a list",
-      },
+    const id = "must be a number or text of at most 100 characters; it is";
+    expect(read(document).faults.map(({ path, text }) => `${path}: ${text}`)).toEqual([
+      `zones[1]: ${FEATURE}`,
+      `zones[2].geometry: ${OPEN}`,
+      `zones[3].id: ${id} an object`,
+      `zones[3].properties.name: ${NAME} a list`,
+      "zones[3].geometry: the coordinates of polygon 1 must be a list of at least one ring",
+      `zones[4].id: ${id} a list`,
     ]);
   });
 });
@@ -280,9 +209,7 @@ describe("parseZones limits the number of", () => {
 
   test("positions of all zones together, counted before any shape is checked", () => {
     const half = Array.from({ length: MAX_POSITIONS / 2 + 1 }, () => [0, 0]);
-    expect(
-      read(collection(polygon(half), featureOf({ type: "MultiPolygon", coordinates: [[half]] }))),
-    ).toEqual({
+    expect(read(collection(polygon(half), multi([half])))).toEqual({
       zones: [{ id: derivedId("zone 1"), name: "zone 1", polygons: [[half]] }],
       faults: [
         {
@@ -297,12 +224,7 @@ describe("parseZones limits the number of", () => {
   test("edges that are looked at, and reads nothing beyond the shape that takes too many", () => {
     const faults = createTariffFaults(100);
     const zones = parseZones(
-      collection(
-        polygon(SQUARE),
-        featureOf({ type: "MultiPolygon", coordinates: [[SQUARE], [SQUARE]] }),
-        null,
-        { ...polygon(SQUARE), id: [] },
-      ),
+      collection(polygon(SQUARE), multi([SQUARE], [SQUARE]), null, { ...polygon(SQUARE), id: [] }),
       faults,
       { left: 20 },
     );

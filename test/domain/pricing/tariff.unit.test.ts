@@ -82,150 +82,69 @@ test("parseTariff accepts tiers that touch, leave gaps, start above 0 and have f
   );
 });
 
-const AMOUNT = 'must be a decimal of 0 or more in quotes, such as "5.00"';
-const CURRENCY = 'must be an active ISO 4217 code with a minor unit, such as "USD"';
-const WEIGHT = "must be a number from 0 to 100000";
-const ROUND_FEE = "round it, as only rates may be finer than the minor unit";
+const AMOUNT = 'must be a decimal of 0 or more in quotes, such as "5.00"; it is';
+const CURRENCY = 'must be an active ISO 4217 code with a minor unit, such as "USD"; it is';
+const WEIGHT = "must be a number from 0 to 100000; it is";
+const fine = (most: string, currency: string, shown: string) =>
+  `must have ${most} decimals in ${currency}; it is "${shown}"; round it, as only rates may be finer than the minor unit`;
+const finer = (shown: string) => `must have at most 6 decimals; it is "${shown}"; round it`;
 const ORDER = "put the tiers in ascending order and without overlap";
+const MOST = "must be at most 1000000; it is";
+const TIERS = "must be a list of at most 1000 tiers; it";
 
 describe("refuses, saying where, what and how to fix it", () => {
-  test.each<[string, object, string, string]>([
-    ["no currency", { currency: undefined }, "currency", `${CURRENCY}; it is missing`],
+  test.each<[string, string, object]>([
+    ["currency", `${CURRENCY} missing`, { currency: undefined }],
+    // And nothing else for it.
+    ["currency", `${CURRENCY} "usd"`, { currency: "usd" }],
+    ["currency", `${CURRENCY} "XAU"`, { currency: "XAU" }],
+    ["currency", `${CURRENCY} a list`, { currency: ["USD"] }],
+    ["base_fee", `${AMOUNT} missing`, { base_fee: undefined }],
+    ["base_fee", `${AMOUNT} 5`, { base_fee: 5 }],
+    ["rate_per_km", `${AMOUNT} "-1.00"`, { rate_per_km: "-1.00" }],
+    ["rate_per_km", `${AMOUNT} "1e2"`, { rate_per_km: "1e2" }],
+    ["base_fee", fine("at most 2", "USD", "5.001"), { base_fee: "5.001" }],
     [
-      "an unknown currency, and nothing else for it",
-      { currency: "usd" },
-      "currency",
-      `${CURRENCY}; it is "usd"`,
-    ],
-    ["gold", { currency: "XAU" }, "currency", `${CURRENCY}; it is "XAU"`],
-    ["a currency that is no text", { currency: ["USD"] }, "currency", `${CURRENCY}; it is a list`],
-    ["no base fee", { base_fee: undefined }, "base_fee", `${AMOUNT}; it is missing`],
-    ["a number", { base_fee: 5 }, "base_fee", `${AMOUNT}; it is 5`],
-    ["a negative amount", { rate_per_km: "-1.00" }, "rate_per_km", `${AMOUNT}; it is "-1.00"`],
-    ["an exponent", { rate_per_km: "1e2" }, "rate_per_km", `${AMOUNT}; it is "1e2"`],
-    [
-      "too many decimals",
-      { base_fee: "5.001" },
       "base_fee",
-      `must have at most 2 decimals in USD; it is "5.001"; ${ROUND_FEE}`,
-    ],
-    [
-      "decimals of yen",
+      fine("no", "JPY", "5.0"),
       { currency: "JPY", rate_per_km: "1", tiers: [], base_fee: "5.0" },
-      "base_fee",
-      `must have no decimals in JPY; it is "5.0"; ${ROUND_FEE}`,
     ],
-    [
-      "too large an amount",
-      { base_fee: "1000000.01" },
-      "base_fee",
-      'must be at most 1000000; it is "1000000.01"',
-    ],
-    [
-      "a huge amount",
-      { base_fee: "9".repeat(40) },
-      "base_fee",
-      `must be at most 1000000; it is "${"9".repeat(40)}"`,
-    ],
-    [
-      "an amount of a tier",
-      { tiers: [TIER, { ...TIER, min_kg: 5, max_kg: 9, flat_fee: 1 }] },
-      "tiers[1].flat_fee",
-      `${AMOUNT}; it is 1`,
-    ],
-    [
-      "a fee of a tier finer than the minor unit",
-      { tiers: [{ ...TIER, flat_fee: "0.005" }] },
-      "tiers[0].flat_fee",
-      `must have at most 2 decimals in USD; it is "0.005"; ${ROUND_FEE}`,
-    ],
-    [
-      "a rate finer than a millionth",
-      { rate_per_km: "0.0000005" },
-      "rate_per_km",
-      'must have at most 6 decimals; it is "0.0000005"; round it',
-    ],
-    [
-      "a rate of a tier finer than a millionth",
-      { tiers: [{ ...TIER, rate_per_kg: "0.1234567" }] },
-      "tiers[0].rate_per_kg",
-      'must have at most 6 decimals; it is "0.1234567"; round it',
-    ],
-    [
-      "too high a rate",
-      { rate_per_km: "1000000.000001" },
-      "rate_per_km",
-      'must be at most 1000000; it is "1000000.000001"',
-    ],
-    [
-      "no tiers at all",
-      { tiers: undefined },
-      "tiers",
-      "must be a list of at most 1000 tiers; it is missing",
-    ],
-    [
-      "too many tiers",
-      { tiers: Array.from({ length: 1001 }, () => TIER) },
-      "tiers",
-      "must be a list of at most 1000 tiers; it has 1001",
-    ],
-    ["a tier that is no object", { tiers: [null] }, "tiers[0]", "must be an object; it is null"],
-    [
-      "a negative weight",
-      { tiers: [{ ...TIER, min_kg: -1 }] },
-      "tiers[0].min_kg",
-      `${WEIGHT}; it is -1`,
-    ],
-    [
-      "a weight in quotes",
-      { tiers: [{ ...TIER, max_kg: "5" }] },
-      "tiers[0].max_kg",
-      `${WEIGHT}; it is "5"`,
-    ],
-    [
-      "a weight that is no number",
-      { tiers: [{ ...TIER, max_kg: NaN }] },
-      "tiers[0].max_kg",
-      `${WEIGHT}; it is NaN`,
-    ],
-    [
-      "too heavy a weight",
-      { tiers: [{ ...TIER, max_kg: 100_000.5 }] },
-      "tiers[0].max_kg",
-      `${WEIGHT}; it is 100000.5`,
-    ],
-    [
-      "an empty tier",
-      { tiers: [{ ...TIER, min_kg: 5 }] },
-      "tiers[0].max_kg",
-      "must be above min_kg, which is 5; it is 5",
-    ],
-    [
-      "an upside-down tier",
-      { tiers: [{ ...TIER, min_kg: 6 }] },
-      "tiers[0].max_kg",
-      "must be above min_kg, which is 6; it is 5",
-    ],
-    [
-      "tiers that overlap",
-      { tiers: [TIER, { ...TIER, min_kg: 4.5, max_kg: 9 }] },
-      "tiers[1].min_kg",
-      `must be at least 5, where the tier before it ends; it is 4.5; ${ORDER}`,
-    ],
-    [
-      "tiers out of order",
-      { tiers: [{ ...TIER, min_kg: 5, max_kg: 9 }, TIER] },
-      "tiers[1].min_kg",
-      `must be at least 9, where the tier before it ends; it is 0; ${ORDER}`,
-    ],
-    [
-      "no zones",
-      { zones: undefined },
-      "zones",
-      'must be a GeoJSON object of type "FeatureCollection"',
-    ],
-  ])("%s", (_, change, path, text) => {
+    ["base_fee", `${MOST} "1000000.01"`, { base_fee: "1000000.01" }],
+    ["base_fee", `${MOST} "${"9".repeat(40)}"`, { base_fee: "9".repeat(40) }],
+    ["rate_per_km", finer("0.0000005"), { rate_per_km: "0.0000005" }],
+    ["rate_per_km", `${MOST} "1000000.000001"`, { rate_per_km: "1000000.000001" }],
+    ["tiers", `${TIERS} is missing`, { tiers: undefined }],
+    ["tiers", `${TIERS} has 1001`, { tiers: Array.from({ length: 1001 }, () => TIER) }],
+    ["tiers[0]", "must be an object; it is null", { tiers: [null] }],
+    ["zones", 'must be a GeoJSON object of type "FeatureCollection"', { zones: undefined }],
+  ])("%s %s", (path, text, change) => {
     expect(parseTariff({ ...DOCUMENT, ...change })).toEqual({ faults: [{ path, text }] });
+  });
+
+  const END = "where the tier before it ends";
+  test.each<[string, string, object[]]>([
+    ["tiers[1].flat_fee", `${AMOUNT} 1`, [{}, { min_kg: 5, max_kg: 9, flat_fee: 1 }]],
+    ["tiers[0].flat_fee", fine("at most 2", "USD", "0.005"), [{ flat_fee: "0.005" }]],
+    ["tiers[0].rate_per_kg", finer("0.1234567"), [{ rate_per_kg: "0.1234567" }]],
+    ["tiers[0].min_kg", `${WEIGHT} -1`, [{ min_kg: -1 }]],
+    ["tiers[0].max_kg", `${WEIGHT} "5"`, [{ max_kg: "5" }]],
+    ["tiers[0].max_kg", `${WEIGHT} NaN`, [{ max_kg: NaN }]],
+    ["tiers[0].max_kg", `${WEIGHT} 100000.5`, [{ max_kg: 100_000.5 }]],
+    ["tiers[0].max_kg", "must be above min_kg, which is 5; it is 5", [{ min_kg: 5 }]],
+    ["tiers[0].max_kg", "must be above min_kg, which is 6; it is 5", [{ min_kg: 6 }]],
+    [
+      "tiers[1].min_kg",
+      `must be at least 5, ${END}; it is 4.5; ${ORDER}`,
+      [{}, { min_kg: 4.5, max_kg: 9 }],
+    ],
+    [
+      "tiers[1].min_kg",
+      `must be at least 9, ${END}; it is 0; ${ORDER}`,
+      [{ min_kg: 5, max_kg: 9 }, {}],
+    ],
+  ])("%s %s", (path, text, changes) => {
+    const tiers = changes.map((change) => ({ ...TIER, ...change }));
+    expect(parseTariff({ ...DOCUMENT, tiers })).toEqual({ faults: [{ path, text }] });
   });
 
   test.each([undefined, null, 5, "{}", []])("a document that is %j", (document) => {
@@ -244,10 +163,7 @@ describe("refuses, saying where, what and how to fix it", () => {
     expect(parseTariff({ ...DOCUMENT, currency, base_fee, tiers })).toEqual({
       faults: [
         { path: "currency", text: expect.stringMatching("^must be an active ISO 4217 code") },
-        {
-          path: "base_fee",
-          text: `must have ${most} decimals in ${meant}; it is "${base_fee}"; ${ROUND_FEE}`,
-        },
+        { path: "base_fee", text: fine(most, meant, base_fee) },
       ],
     });
   });

@@ -115,126 +115,89 @@ describe("a fault names the field, what it is and what it must be", () => {
     expect(faultsOf({ schedules: [noted(200)] })).toBeUndefined();
     expect(faultsOf({ schedules: [noted(201)] })).toHaveLength(1);
   });
-  test.each<[string, object, string]>([
-    ["no list", { schedules: {} }, "schedules must be a list of at most 100; it is an object"],
-    ["no object", { schedules: ["day"] }, 'schedules[0] must be an object; it is "day"'],
+  const NAME = "must be text of 1 to 100 characters; it is";
+  const DEFAULT = "default_schedule must be the name of one of the schedules; it is";
+  test.each<[string, object]>([
+    ["schedules must be a list of at most 100; it is an object", { schedules: {} }],
+    ['schedules[0] must be an object; it is "day"', { schedules: ["day"] }],
+    [`schedules[0].name ${NAME} " "`, { schedules: [scheduleOf({ name: " " })] }],
     [
-      "no name",
-      { schedules: [scheduleOf({ name: " " })] },
-      'schedules[0].name must be text of 1 to 100 characters; it is " "',
-    ],
-    [
-      "a name twice",
-      { schedules: [scheduleOf(), scheduleOf()] },
       'schedules[1].name must differ from that of every other schedule; schedules[0] has "day" too',
+      { schedules: [scheduleOf(), scheduleOf()] },
     ],
-    [
-      "an offset",
-      { schedules: [scheduleOf({ time_zone: "+01:00" })] },
-      'schedules[0].time_zone must be the IANA name of a time zone, such as "Europe/Berlin"; it is "+01:00"',
-    ],
-    [
-      "an unknown default",
-      { schedules: [scheduleOf()], default_schedule: "night" },
-      'default_schedule must be the name of one of the schedules; it is "night"',
-    ],
-    [
-      "a default alone",
-      { default_schedule: "day" },
-      'default_schedule must be the name of one of the schedules; it is "day"',
-    ],
-  ])("%s", (_, document, fault) => {
+    [`${DEFAULT} "night"`, { schedules: [scheduleOf()], default_schedule: "night" }],
+    [`${DEFAULT} "day"`, { default_schedule: "day" }],
+  ])("%s", (fault, document) => {
     expect(faultsOf(document)).toEqual([fault]);
   });
 
-  test.each<[string, object, string]>([
+  const monday = (changes: object) => ({
+    hours: [{ days: ["mon"], opens: "08:00", closes: "12:00", ...changes }],
+  });
+  const TIME = 'must be a time from "00:00" to "23:59"; it is';
+  const DAYS = "hours[0].days must be a list of days: mon, tue, wed, thu, fri, sat, sun; it is";
+  const onMonday = (opens: string, closes: string) =>
+    `hours must not overlap; on mon some open at ${opens} while others last until ${closes}`;
+  const on = (date: string, rest = {}) => ({ date, ...rest });
+  test.each<[string, object]>([
     [
-      "a time",
-      { hours: [{ days: ["mon"], opens: "8:00", closes: "12:00" }] },
-      'hours[0].opens must be a time from "00:00" to "23:59"; it is "8:00"',
+      'time_zone must be the IANA name of a time zone, such as "Europe/Berlin"; it is "+01:00"',
+      { time_zone: "+01:00" },
     ],
+    [`hours[0].opens ${TIME} "8:00"`, monday({ opens: "8:00" })],
+    [`${DAYS} "monday"`, monday({ days: ["monday"] })],
+    [`${DAYS} empty`, monday({ days: [] })],
     [
-      "a day",
-      { hours: [{ days: ["monday"], opens: "08:00", closes: "12:00" }] },
-      'hours[0].days must be a list of days: mon, tue, wed, thu, fri, sat, sun; it is "monday"',
-    ],
-    [
-      "no day",
-      { hours: [{ days: [], opens: "08:00", closes: "12:00" }] },
-      "hours[0].days must be a list of days: mon, tue, wed, thu, fri, sat, sun; it is empty",
-    ],
-    [
-      "a fee",
-      { hours: [{ days: ["mon"], opens: "08:00", closes: "12:00", fee: "1.005" }] },
       'hours[0].fee must have at most 2 decimals in USD; it is "1.005"; round it, as only rates may be finer than the minor unit',
+      monday({ fee: "1.005" }),
     ],
     [
-      "an overlap",
+      onMonday("11:00", "12:00"),
       {
         hours: [
           { days: ["mon"], opens: "08:00", closes: "12:00" },
           { days: ["mon", "tue"], opens: "11:00", closes: "13:00" },
         ],
       },
-      "hours must not overlap; on mon some open at 11:00 while others last until 12:00",
     ],
     [
-      "an overlap over midnight",
+      onMonday("01:00", "02:00"),
       {
         hours: [
           { days: ["sun"], opens: "22:00", closes: "02:00" },
           { days: ["mon"], opens: "01:00", closes: "13:00" },
         ],
       },
-      "hours must not overlap; on mon some open at 01:00 while others last until 02:00",
     ],
     [
-      "a date",
-      { exceptions: [{ date: "2026-02-29" }] },
       'exceptions[0].date must be a date such as "2026-12-25"; it is "2026-02-29"',
+      { exceptions: [on("2026-02-29")] },
     ],
     [
-      "a date twice",
-      { exceptions: [{ date: "2026-12-25" }, { date: "2026-12-25" }] },
       "exceptions[1].date must be listed once; 2026-12-25 is there already, so put its hours together",
+      { exceptions: [on("2026-12-25"), on("2026-12-25")] },
     ],
     [
-      "too many dates",
-      { exceptions: Array.from({ length: 401 }, () => ({})) },
       "exceptions must be a list of at most 400; it has 401",
+      { exceptions: Array.from({ length: 401 }, () => ({})) },
     ],
     [
-      "a lead time",
-      { lead_time_minutes: -1 },
-      "lead_time_minutes must be a whole number from 0 to 43200; it is -1",
-    ],
-    [
-      "a horizon",
-      { horizon_days: 367 },
-      "horizon_days must be a whole number from 1 to 366; it is 367",
-    ],
-    ["a slot", { slot_minutes: 5 }, "slot_minutes must be a whole number from 10 to 1440; it is 5"],
-    [
-      "a cut-off without a time",
-      { cut_offs: [{}] },
-      'cut_offs[0].at must be a time from "00:00" to "23:59"; it is missing',
-    ],
-    [
-      "a cut-off of no hours",
-      { cut_offs: [{ from: "12:00", until: "12:00", at: "10:00" }] },
-      "cut_offs[0].until must be later than from, 12:00; leave it out for the end of the day",
-    ],
-    [
-      "a flag",
-      { as_soon_as_possible: "yes" },
-      'as_soon_as_possible must be true or false; it is "yes"',
-    ],
-    [
-      "a note",
-      { exceptions: [{ date: "2026-12-25", note: 1 }] },
       "exceptions[0].note must be text of at most 200 characters; it is 1",
+      { exceptions: [on("2026-12-25", { note: 1 })] },
     ],
-  ])("%s", (_, changes, fault) => {
+    [
+      "lead_time_minutes must be a whole number from 0 to 43200; it is -1",
+      { lead_time_minutes: -1 },
+    ],
+    ["horizon_days must be a whole number from 1 to 366; it is 367", { horizon_days: 367 }],
+    ["slot_minutes must be a whole number from 10 to 1440; it is 5", { slot_minutes: 5 }],
+    [`cut_offs[0].at ${TIME} missing`, { cut_offs: [{}] }],
+    [
+      "cut_offs[0].until must be later than from, 12:00; leave it out for the end of the day",
+      { cut_offs: [{ from: "12:00", until: "12:00", at: "10:00" }] },
+    ],
+    ['as_soon_as_possible must be true or false; it is "yes"', { as_soon_as_possible: "yes" }],
+  ])("%s", (fault, changes) => {
     expect(faultsOf({ schedules: [scheduleOf(changes)] })).toEqual([`schedules[0].${fault}`]);
   });
 
