@@ -19,7 +19,7 @@ const NOT_CONFIRMED =
 const TOOK = "error The payment provider took 9 USD, which is not the shipment's total.";
 const OTHER = "error The payment provider took money at the checkout, but names another shipment.";
 const IN_XDR = "error The payment provider took money in XDR, a currency that is not known here.";
-const NO_ANSWER = "refused: The payment provider does not answer; try again in a moment.";
+const NO_ANSWER = "refused: try again in a moment";
 const NO_CHECKOUT = "refused: The shipment cannot be paid because its payment is processing.";
 const NO_CHANGE =
   "refused: The shipment's route and weight cannot be changed because its payment is processing.";

@@ -100,7 +100,9 @@ function callsOf(
   const client = service.as(apiKey);
   const ask = async (call: Promise<Answer>) => {
     const { code, body } = await call;
-    if (code !== undefined) tell(`refused: ${body.message.replaceAll(/'[^']+'/g, "…")}`);
+    // Whether the provider is silent or another worker looks at the payment depends on who asks first.
+    if (code === "UNAVAILABLE") tell("refused: try again in a moment");
+    else if (code !== undefined) tell(`refused: ${body.message.replaceAll(/'[^']+'/g, "…")}`);
     if (body.payment) tell(`recorded by ${body.payment.provider === "stripe" ? "stripe" : "hand"}`);
   };
   return {
