@@ -1,23 +1,24 @@
-import type { MessageInitShape } from "@bufbuild/protobuf";
-import { timestampFromDate, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import {
-  PlatformAttentionKind,
-  type PlatformAttentionSubjectSchema,
+  GetPlatformAttentionResponseSchema,
+  type PlatformAttentionSubject,
 } from "../../../gen/shipments/admin/v1/platform_report_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
+import type { RecordOf } from "../../json/records.ts";
+import { compileResponse } from "../../pipeline/rpc-response.ts";
 import { OperatorKey } from "../operators/operator-key.entity.ts";
 import { Operator } from "../operators/operator.entity.ts";
 import { loadMailBacklog } from "../people/mail-backlog.ts";
 import { loadVersionInForce } from "../tariffs/versions/load-version.ts";
 import { STOPPED } from "../workspaces/payment-connection.entity.ts";
 import { IS_LIVE, Workspace } from "../workspaces/workspace.entity.ts";
-import { attentionTo, ENDING_MS, MAX_COUNTED } from "./get-attention.ts";
+import { attentionTo, ENDING_MS, type Listed, MAX_COUNTED, msOf } from "./attention.ts";
 import type { PlatformReportFunctions } from "./get-health.ts";
 import { countOverdueWork, loadOverduePayments } from "./overdue-payments.ts";
 
-type Subject = MessageInitShape<typeof PlatformAttentionSubjectSchema>;
-type Listed = Parameters<typeof attentionTo<PlatformAttentionKind, Subject>>[0][number];
+const respond = compileResponse(GetPlatformAttentionResponseSchema);
+
+type Subject = RecordOf<PlatformAttentionSubject>;
 
 /** Open issues of the platform and of all live workspaces, worst first. */
 export const getPlatformAttention: PlatformReportFunctions["getPlatformAttention"] = async (
@@ -26,7 +27,7 @@ export const getPlatformAttention: PlatformReportFunctions["getPlatformAttention
   { em, now },
 ) => {
   const reading = em.fork();
-  const data = attentionTo([
+  const data = attentionTo<Subject>([
     await loadTariff(reading),
     await loadPayments(reading, now()),
     await loadStoppedProviders(reading),
@@ -34,24 +35,24 @@ export const getPlatformAttention: PlatformReportFunctions["getPlatformAttention
     await loadFailingWebhooks(reading, now()),
     await loadEndingKeys(reading, now()),
   ]);
-  return { data: await withOwners(reading, data) };
+  return respond({ data: await withOwners(reading, data) });
 };
 
-async function loadTariff(em: EntityManager): Promise<Listed> {
+async function loadTariff(em: EntityManager): Promise<Listed<Subject>> {
   const isThere = (await loadVersionInForce(em)) !== undefined;
-  return { kind: PlatformAttentionKind.TARIFF, subjects: [], count: isThere ? 0 : 1 };
+  return { kind: "tariff", count: isThere ? 0 : 1 };
 }
 
-async function loadPayments(em: EntityManager, now: Date): Promise<Listed> {
+async function loadPayments(em: EntityManager, now: Date): Promise<Listed<Subject>> {
   const { payments, notices, accounts } = await countOverdueWork(em, now);
   const named = payments === 0 ? [] : await loadOverduePayments(em, now);
   return {
-    kind: PlatformAttentionKind.PAYMENT_OVERDUE,
+    kind: "payment_overdue",
     count: payments + notices + accounts,
     subjects: named.map(({ workspace, shipment, dueAt }) => ({
-      workspace: BigInt(workspace),
+      workspace,
       id: shipment,
-      at: timestampFromDate(new Date(dueAt)),
+      at: dueAt,
     })),
   };
 }
@@ -61,24 +62,23 @@ const STOPPED_PROVIDERS = `
   where ${STOPPED} and ${IS_LIVE}
   order by workspace_id limit ${MAX_COUNTED}`;
 
-async function loadStoppedProviders(em: EntityManager): Promise<Listed> {
-  const rows = await runStatement<{ workspace: number }>(em, STOPPED_PROVIDERS);
+async function loadStoppedProviders(em: EntityManager): Promise<Listed<Subject>> {
   return {
-    kind: PlatformAttentionKind.PAYMENT_PROVIDER,
-    subjects: rows.map(({ workspace }) => ({ workspace: BigInt(workspace) })),
+    kind: "payment_provider",
+    subjects: await runStatement<Partial<Subject>>(em, STOPPED_PROVIDERS),
   };
 }
 
 /** How long a mail may wait, in milliseconds: it is tried again within seconds at first. */
 const MAIL_WAIT_MS = 5 * 60_000;
 
-async function loadMails(em: EntityManager, now: Date): Promise<Listed> {
+async function loadMails(em: EntityManager, now: Date): Promise<Listed<Subject>> {
   const { waiting, oldestMs } = await loadMailBacklog(em);
   const isLate = oldestMs !== null && oldestMs <= now.getTime() - MAIL_WAIT_MS;
   return {
-    kind: PlatformAttentionKind.MAIL_WAITING,
+    kind: "mail_waiting",
     count: isLate ? waiting : 0,
-    subjects: isLate ? [{ at: timestampFromMs(oldestMs) }] : [],
+    subjects: isLate ? [{ at: oldestMs }] : [],
   };
 }
 
@@ -87,35 +87,22 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 const FAILING_MS = { least: DAY_MS, most: 14 * DAY_MS };
 
 const FAILING_WEBHOOKS = `
-  select workspace_id::float8 as workspace, id, url, failing_since as "failingSince"
+  select workspace_id::float8 as workspace, id, url as name, ${msOf("failing_since")} as at
   from webhook
   where failing_since >= $1 and failing_since <= $2
     and disabled_reason is distinct from 'request' and ${IS_LIVE}
   order by failing_since, workspace_id, id limit ${MAX_COUNTED}`;
 
-interface WebhookRow {
-  readonly workspace: number;
-  readonly id: string;
-  readonly url: string;
-  readonly failingSince: Date | string;
-}
-
-async function loadFailingWebhooks(em: EntityManager, now: Date): Promise<Listed> {
+async function loadFailingWebhooks(em: EntityManager, now: Date): Promise<Listed<Subject>> {
   const before = (ms: number) => new Date(now.getTime() - ms).toISOString();
   const between = [before(FAILING_MS.most), before(FAILING_MS.least)];
-  const rows = await runStatement<WebhookRow>(em, FAILING_WEBHOOKS, between);
   return {
-    kind: PlatformAttentionKind.WEBHOOK_FAILING,
-    subjects: rows.map(({ workspace, id, url, failingSince }) => ({
-      workspace: BigInt(workspace),
-      id,
-      name: url,
-      at: timestampFromDate(new Date(failingSince)),
-    })),
+    kind: "webhook_failing",
+    subjects: await runStatement<Partial<Subject>>(em, FAILING_WEBHOOKS, between),
   };
 }
 
-async function loadEndingKeys(em: EntityManager, now: Date): Promise<Listed> {
+async function loadEndingKeys(em: EntityManager, now: Date): Promise<Listed<Subject>> {
   const endsAt = { $gt: now, $lte: new Date(now.getTime() + ENDING_MS) };
   const found = await em.find(
     OperatorKey,
@@ -123,21 +110,13 @@ async function loadEndingKeys(em: EntityManager, now: Date): Promise<Listed> {
     { orderBy: { endsAt: "asc", id: "asc" }, limit: MAX_COUNTED },
   );
   return {
-    kind: PlatformAttentionKind.OPERATOR_KEY_ENDING,
-    subjects: found.map((key) => ({
-      operator: BigInt(key.operator),
-      id: key.id,
-      ...(key.name === null ? {} : { name: key.name }),
-      at: timestampFromDate(key.endsAt!),
-    })),
+    kind: "operator_key_ending",
+    subjects: found.map(({ operator, id, name, endsAt }) => ({ operator, id, name, at: endsAt })),
   };
 }
 
 /** The same with the names of the workspaces and the operators of all that is named. */
-async function withOwners(
-  em: EntityManager,
-  data: ReturnType<typeof attentionTo<PlatformAttentionKind, Subject>>,
-) {
+async function withOwners(em: EntityManager, data: ReturnType<typeof attentionTo<Subject>>) {
   const subjects = data.flatMap((each) => each.subjects);
   const idsOf = (field: "workspace" | "operator") =>
     [...new Set(subjects.flatMap((subject) => subject[field] ?? []))].map(Number);

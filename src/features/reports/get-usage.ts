@@ -1,14 +1,17 @@
-import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import type { ReportService } from "../../../gen/shipments/v1/report_service_pb.js";
+import {
+  GetUsageResponseSchema,
+  type ReportService,
+} from "../../../gen/shipments/v1/report_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import type { Call } from "../../pipeline/call.ts";
+import { compileResponse } from "../../pipeline/rpc-response.ts";
 import type { ServiceFunctions } from "../../pipeline/rpc.ts";
 import type { CallCounts, UsageCounter } from "./usage-counter.ts";
 
 /** The 24 hours up to the one that goes on, each with its calls. */
 const READ = `
-  select (extract(epoch from hours.hour) * 1000)::float8 as "startsAtMs",
+  select (extract(epoch from hours.hour) * 1000)::float8 as "startsAt",
     coalesce(sum(calls) filter (where limit_class = 'quote'), 0)::float8 as quote,
     coalesce(sum(calls) filter (where limit_class = 'read'), 0)::float8 as read,
     coalesce(sum(calls) filter (where limit_class = 'write'), 0)::float8 as write
@@ -21,8 +24,11 @@ const READ = `
   ) as counted on true
   group by hours.hour order by hours.hour`;
 
+const respond = compileResponse(GetUsageResponseSchema);
+
 interface Row extends CallCounts {
-  readonly startsAtMs: number;
+  /** In milliseconds since the epoch. */
+  readonly startsAt: number;
 }
 
 type ReportFunctions = ServiceFunctions<
@@ -47,15 +53,5 @@ export const getUsage: ReportFunctions["getUsage"] = async (
   current.quote += unwritten.quote;
   current.read += unwritten.read;
   current.write += unwritten.write;
-  return {
-    data: {
-      ...limits,
-      hours: rows.map(({ startsAtMs, quote, read, write }) => ({
-        startsAt: timestampFromMs(startsAtMs),
-        quote: BigInt(quote),
-        read: BigInt(read),
-        write: BigInt(write),
-      })),
-    },
-  };
+  return respond({ data: { ...limits, hours: rows } });
 };

@@ -1,6 +1,7 @@
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import { IS_LIVE } from "../workspaces/workspace.entity.ts";
+import { msOf } from "./attention.ts";
 
 /** By how much work is overdue that nobody has done, in milliseconds: it is looked for twice a second. */
 const OVERDUE_MS = 10 * 60_000;
@@ -22,7 +23,8 @@ export interface OverduePayment {
   readonly workspace: number;
   readonly shipment: string;
   readonly failures: number;
-  readonly dueAt: Date | string;
+  /** In milliseconds since the epoch. */
+  readonly dueAt: number;
 }
 
 const IS_OVERDUE = `
@@ -30,7 +32,7 @@ const IS_OVERDUE = `
     and ${IS_LIVE}`;
 
 const NAMED = `
-  select workspace_id::float8 as workspace, shipment_reference as shipment, failures, due_at as "dueAt"
+  select workspace_id::float8 as workspace, shipment_reference as shipment, failures, ${msOf("due_at")} as "dueAt"
   from provider_payment where ${IS_OVERDUE}
   order by due_at, workspace_id, shipment_reference limit ${MAX_NAMED}`;
 
