@@ -9,7 +9,8 @@ import { changesBetween, recordChange } from "../../audit/record-change.ts";
 import { versionNotFoundError } from "../versions/load-version.ts";
 import { PIECE_BYTES } from "../versions/zones-document.ts";
 import type { DraftDeps } from "./check-stored-draft.ts";
-import { auditedFees, draftMessage, withFees } from "./tariff-drafts.ts";
+import { withFees } from "../versions/document-message.ts";
+import { auditedFees, draftMessage } from "./tariff-drafts.ts";
 import { TariffDraft } from "./tariff-draft.entity.ts";
 
 /** Makes those who add drafts count one at a time. */

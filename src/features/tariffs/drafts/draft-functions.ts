@@ -10,7 +10,7 @@ import type { OperatorCall } from "../../../pipeline/call.ts";
 import { aroundTransaction, type ServiceFunctions } from "../../../pipeline/rpc.ts";
 import { changesBetween, recordChange } from "../../audit/record-change.ts";
 import { loadVersionInForce } from "../versions/load-version.ts";
-import { readDocument, withSchedules } from "../versions/document-message.ts";
+import { readDocument, withFees, withSchedules } from "../versions/document-message.ts";
 import { zonesResponse, type LoadZones } from "../versions/zones-document.ts";
 import { checkStoredDraft, type DraftDeps } from "./check-stored-draft.ts";
 import { createTariffDraft } from "./create-tariff-draft.ts";
@@ -25,7 +25,6 @@ import {
   draftMessage,
   draftNotFoundError,
   findDraft,
-  withFees,
 } from "./tariff-drafts.ts";
 import { uploadTariffZones } from "./upload-tariff-zones.ts";
 

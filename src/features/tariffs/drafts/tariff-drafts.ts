@@ -10,7 +10,6 @@ import {
   TariffFeesSchema,
   type TariffDraft as TariffDraftMessage,
 } from "../../../../gen/shipments/admin/v1/tariff_pb.js";
-import type { NewTariffFees } from "../../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { changesBetween, recordChange, type RecordedChange } from "../../audit/record-change.ts";
 import { readDocument } from "../versions/document-message.ts";
 
@@ -70,23 +69,6 @@ export function draftMessage(draft: TariffDraft): TariffDraftMessage {
     fees: readDocument(TariffFeesSchema, draft.fees),
     etag: draftEtag(draft),
   });
-}
-
-/** A document with other fees and everything else as it was. What is empty is left out, so that it is found missing. */
-export function withFees(document: object, fees: NewTariffFees | undefined): object {
-  if (fees === undefined) return document;
-  return {
-    ...document,
-    currency: fees.currency || undefined,
-    base_fee: fees.baseFee || undefined,
-    rate_per_km: fees.ratePerKm || undefined,
-    tiers: fees.tiers.map((tier) => ({
-      min_kg: tier.minKg,
-      max_kg: tier.maxKg,
-      flat_fee: tier.flatFee || undefined,
-      rate_per_kg: tier.ratePerKg || undefined,
-    })),
-  };
 }
 
 /** How long a list may be, in characters, to be shown whole in the audit log. */

@@ -5,10 +5,13 @@ import {
   type MessageInitShape,
   type MessageShape,
 } from "@bufbuild/protobuf";
-import type {
-  NewDateHours,
-  NewTariffSchedule,
-  NewTariffSchedules,
+import {
+  type NewTariffFees,
+  NewTariffFeesSchema,
+  NewTariffScheduleSchema,
+  type NewTariffSchedules,
+  NewTariffSchedulesSchema,
+  NewWeeklyHoursSchema,
 } from "../../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { isObject } from "../../../domain/faults.ts";
 import type { RecordOf } from "../../../json/records.ts";
@@ -49,48 +52,36 @@ function readField(field: DescField, value: unknown): unknown {
   return field.scalar === ScalarType.STRING ? "" : 0;
 }
 
-/**
- * A document with other schedules and everything else as it was. What is empty is left out, so that a
- * document without schedules is as one that never had any.
- */
+/** A document with other fees and everything else as it was. */
+export function withFees(document: object, fees: NewTariffFees | undefined): object {
+  return fees === undefined ? document : { ...document, ...written(NewTariffFeesSchema, fees) };
+}
+
+/** A document with other schedules and everything else as it was; without any it is as one that never had any. */
 export function withSchedules(document: object, given: NewTariffSchedules | undefined): object {
   if (given === undefined) return document;
   const { schedules: _, default_schedule: __, ...others } = document as Json;
-  return {
-    ...others,
-    ...(given.schedules.length === 0 ? {} : { schedules: given.schedules.map(scheduleJson) }),
-    ...(given.defaultSchedule === "" ? {} : { default_schedule: given.defaultSchedule }),
-  };
+  return { ...others, ...written(NewTariffSchedulesSchema, given) };
 }
 
-function scheduleJson(schedule: NewTariffSchedule): Json {
-  return {
-    name: schedule.name || undefined,
-    time_zone: schedule.timeZone || undefined,
-    hours: schedule.hours.map((hours) => ({ days: hours.days, ...hoursJson(hours) })),
-    exceptions: listJson(schedule.exceptions, ({ date, hours, note }) => ({
-      date: date || undefined,
-      hours: listJson(hours, hoursJson),
-      note: note || undefined,
-    })),
-    lead_time_minutes: schedule.leadTimeMinutes,
-    horizon_days: schedule.horizonDays,
-    slot_minutes: schedule.slotMinutes,
-    cut_offs: listJson(schedule.cutOffs, ({ days, from, until, daysBefore, at }) => ({
-      days: days.length === 0 ? undefined : days,
-      from: from || undefined,
-      until: until || undefined,
-      days_before: daysBefore,
-      at: at || undefined,
-    })),
-    as_soon_as_possible: schedule.asSoonAsPossible,
-  };
-}
+/** The lists that a document has though they are empty. */
+const LISTS: readonly DescField[] = [
+  NewTariffFeesSchema.field.tiers,
+  NewTariffScheduleSchema.field.hours,
+  NewWeeklyHoursSchema.field.days,
+];
 
-function hoursJson({ opens, closes, fee }: Pick<NewDateHours, "opens" | "closes" | "fee">): Json {
-  return { opens: opens || undefined, closes: closes || undefined, fee: fee || undefined };
-}
-
-function listJson<Item>(items: readonly Item[], toJson: (item: Item) => Json): Json[] | undefined {
-  return items.length === 0 ? undefined : items.map((item) => toJson(item));
+/** What a document has of a message. What is empty is left out, so that it is found missing. */
+function written(schema: DescMessage, message: object): Json {
+  const values = message as Json;
+  return Object.fromEntries(
+    schema.fields.flatMap((field) => {
+      const value = values[field.localName];
+      if (value === undefined || value === "") return [];
+      if (!Array.isArray(value)) return [[field.name, value]];
+      if (value.length === 0 && !LISTS.includes(field)) return [];
+      const of = field.message;
+      return [[field.name, of ? value.map((item: object) => written(of, item)) : value]];
+    }),
+  );
 }
