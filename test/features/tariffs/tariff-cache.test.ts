@@ -55,11 +55,14 @@ test("every replica prices with a scheduled tariff from its time on, and soon wi
   const drafts = draftsOf(publishing, operator);
   const before = await data(publishing.as(operator).getTariffInForce());
   const { id } = await drafts.begin(tariffWithBaseFee(23));
-  // By the database's time, which is what scheduled versions go by.
-  const { rows } = await database.query("select now() + interval '1 second' as at");
-  const effective_at = rows[0].at.toISOString();
+  const effective_at = new Date(Date.now() + 3_600_000).toISOString();
   const scheduled = await data(drafts.publish(id, before.version, { effective_at }));
   expect(scheduled).toMatchObject({ state: "scheduled", effective_at });
+  expect(await data(other.as(operator).getTariffInForce())).toEqual(before);
+  // Its time comes.
+  await database.query("update tariff_version set effective_at = now() where version = $1", [
+    scheduled.version,
+  ]);
   await untilQuotedEverywhere(23);
   const version = { version: before.version, replaces: scheduled.version };
   const repeated = await data(other.as(operator).rollBackTariff(version));
