@@ -5,11 +5,13 @@ import { ANY_TIME, takeStep } from "../../support/bookings.ts";
 import { inDialect } from "../../support/dialect.ts";
 import { eventually } from "../../support/eventually.ts";
 import { bookCheckout, startStripeService, untilShipment } from "../../support/stripe-service.ts";
+import { createPaymentWorker } from "./payment-worker.ts";
 
 const MINUTE_MS = 60_000;
 
 const setup = await startStripeService();
 const { service, stripe, clock } = setup;
+const work = createPaymentWorker(setup);
 const workspace = await setup.connect();
 const operator = await service.addOperator("viewer");
 
@@ -28,6 +30,7 @@ test("a refund that Stripe does not answer for is overdue after ten minutes, unt
   await takeStep(service, workspace.apiKey, reference, "cancel");
   const overdue = await eventually("the refund to be overdue", async () => {
     clock.ms += MINUTE_MS;
+    await work();
     const found = await payments();
     return found.overdue_payments > 0 && found.payments[0]?.failures >= 8 && found;
   });

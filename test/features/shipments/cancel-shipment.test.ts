@@ -3,9 +3,10 @@ import { data, expectRefused } from "../../support/answers.ts";
 import { ANY_TIME, book, bookAnd, type ShipmentJson } from "../../support/bookings.ts";
 import { eventually } from "../../support/eventually.ts";
 import { callsInFlight } from "../../support/metrics.ts";
-import { sharedService } from "../../support/service.ts";
+import { startService } from "../../support/service.ts";
 
-const service = await sharedService();
+// Its own: calls in flight are counted, and statements that wait for a lock.
+const service = await startService();
 const { id, apiKey } = await service.addWorkspace();
 const caller = service.as(apiKey);
 
