@@ -103,10 +103,10 @@ async function loadFailingWebhooks(em: EntityManager, now: Date): Promise<Listed
 }
 
 async function loadEndingKeys(em: EntityManager, now: Date): Promise<Listed<Subject>> {
-  const endsAt = { $gt: now, $lte: new Date(now.getTime() + ENDING_MS) };
+  const soon = { $gt: now, $lte: new Date(now.getTime() + ENDING_MS) };
   const found = await em.find(
     OperatorKey,
-    { endsAt },
+    { endsAt: soon },
     { orderBy: { endsAt: "asc", id: "asc" }, limit: MAX_COUNTED },
   );
   return {
