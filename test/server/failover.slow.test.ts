@@ -23,7 +23,8 @@ let apiKey: string;
 beforeEach(async () => {
   pair = await startServerPair();
   await migrate(pair.url);
-  service = await startReplica(pair.url);
+  // Waits as in production: what a lost server answers late is part of what is promised.
+  service = await startReplica(pair.url, { outside: { maxWaitMs: 2_000 } });
   ({ id: workspace, apiKey } = await service.addWorkspace());
   // Limits are not what is tested.
   await service.app.em.execute(
