@@ -5,6 +5,7 @@ import { ANY_TIME, takeStep } from "../../support/bookings.ts";
 import { inDialect } from "../../support/dialect.ts";
 import { eventually } from "../../support/eventually.ts";
 import { bookCheckout, startStripeService, untilShipment } from "../../support/stripe-service.ts";
+import { UNEVEN_MS } from "./payment-lives.ts";
 import { createPaymentWorker } from "./payment-worker.ts";
 
 const MINUTE_MS = 60_000;
@@ -29,7 +30,7 @@ test("a refund that Stripe does not answer for is overdue after ten minutes, unt
   await stripe.goAway();
   await takeStep(service, workspace.apiKey, reference, "cancel");
   const overdue = await eventually("the refund to be overdue", async () => {
-    clock.ms += MINUTE_MS;
+    clock.ms += MINUTE_MS + UNEVEN_MS;
     await work();
     const found = await payments();
     return found.overdue_payments > 0 && found.payments[0]?.failures >= 8 && found;

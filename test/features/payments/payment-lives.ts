@@ -47,7 +47,7 @@ export async function startLife(
     ...actsAtStripe(setup.stripe, accounts, at),
     work,
     wait: async (minutes) => {
-      setup.clock.ms += Number(minutes) * 60_000;
+      setup.clock.ms += Number(minutes) * 60_000 + UNEVEN_MS;
       setup.stripe.settleDue();
       await work();
     },
@@ -89,6 +89,12 @@ function detailsOf(details: object | null): string[] {
     return value === true ? [name] : [`${name} ${String(value).replaceAll(/'[^']+'/g, "…")}`];
   });
 }
+
+/**
+ * Behind whole minutes, so that an account which is due in two minutes is told from one that the service has claimed
+ * for two, and that a worker waits for.
+ */
+export const UNEVEN_MS = 1;
 
 /** What callers ask the service for. */
 function callsOf(
