@@ -96,6 +96,9 @@ function detailsOf(details: object | null): string[] {
  */
 export const UNEVEN_MS = 1;
 
+const WAITS =
+  /^The payment (provider does not answer|is changing at the payment provider|is being looked at); try again in a moment\.$/;
+
 /** What callers ask the service for. */
 function callsOf(
   { service, stripe }: StripeService,
@@ -107,7 +110,7 @@ function callsOf(
   const ask = async (call: Promise<Answer>) => {
     const { code, body } = await call;
     // Whether the provider is silent or another worker looks at the payment depends on who asks first.
-    if (code === "UNAVAILABLE") tell("refused: try again in a moment");
+    if (WAITS.test(body.message)) tell("refused: try again in a moment");
     else if (code !== undefined) tell(`refused: ${body.message.replaceAll(/'[^']+'/g, "…")}`);
     if (body.payment) tell(`recorded by ${body.payment.provider === "stripe" ? "stripe" : "hand"}`);
   };
