@@ -12,42 +12,62 @@ import { ShipmentService } from "../../gen/shipments/v1/shipment_service_pb.js";
 import { TestService } from "../../gen/shipments/v1/test_service_pb.js";
 import { WebhookService } from "../../gen/shipments/v1/webhook_service_pb.js";
 import { WorkspaceService } from "../../gen/shipments/v1/workspace_service_pb.js";
+import { AuditService } from "../../gen/shipments/admin/v1/audit_service_pb.js";
+import { OperatorService } from "../../gen/shipments/admin/v1/operator_service_pb.js";
+import { PlatformReportService } from "../../gen/shipments/admin/v1/platform_report_service_pb.js";
+import { TariffService } from "../../gen/shipments/admin/v1/tariff_service_pb.js";
+import { WorkspaceAdminService } from "../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
+import { AccountService } from "../../gen/shipments/account/v1/account_service_pb.js";
 import type { ObserveGroups } from "../db/group-queue.ts";
 import type { EntityManager, DatabaseDeps } from "../db/orm.ts";
 import { ADDRESS_FUNCTIONS, type AddressDeps } from "../features/addresses/address-functions.ts";
+import { API_KEY_FUNCTIONS } from "../features/api-keys/api-key-functions.ts";
+import { listAuditEntries } from "../features/audit/list-audit-entries.ts";
 import { CUSTOMER_FUNCTIONS } from "../features/customers/customer-functions.ts";
 import type { EventAnnouncer } from "../features/events/event-announcer.ts";
 import { EVENT_FUNCTIONS, type WatchDeps } from "../features/events/event-functions.ts";
+import { createTransact } from "../features/idempotency/with-idempotency.ts";
+import { OPERATOR_FUNCTIONS } from "../features/operators/operator-functions.ts";
 import type { ConnectionDeps } from "../features/payments/payment-connections.ts";
 import { PAYMENT_FUNCTIONS, type PaymentDeps } from "../features/payments/payment-functions.ts";
 import { PAYMENT_CONNECTION_FUNCTIONS } from "../features/payments/payment-connection-functions.ts";
+import { MEMBER_FUNCTIONS } from "../features/people/member-functions.ts";
+import { ACCOUNT_FUNCTIONS } from "../features/people/account-functions.ts";
 import { QUOTE_FUNCTIONS, type QuoteDeps } from "../features/quotes/quote-functions.ts";
 import { getAttention } from "../features/reports/get-attention.ts";
 import { getOverview, type OverviewDeps } from "../features/reports/get-overview.ts";
 import { loadCustomerFigures } from "../features/reports/customer-figures.ts";
 import { getUsage } from "../features/reports/get-usage.ts";
-import { updateWorkspace } from "../features/workspace-admin/update-workspace.ts";
 import type { UsageCounter } from "../features/reports/usage-counter.ts";
+import { getHealth, type HealthDeps } from "../features/reports/get-health.ts";
+import { getPlatformAttention } from "../features/reports/get-platform-attention.ts";
+import {
+  getPlatformOverview,
+  type PlatformOverviewDeps,
+} from "../features/reports/get-platform-overview.ts";
 import type { ShipmentDeps } from "../features/shipments/shipment-deps.ts";
 import { SHIPMENT_CHANGES, SHIPMENT_FUNCTIONS } from "../features/shipments/shipment-functions.ts";
 import { createBookShipment } from "../features/shipments/create-shipment.ts";
 import { createFindShipment } from "../features/shipments/find-shipment.ts";
 import { listShipmentEvents } from "../features/shipments/list-shipment-events.ts";
 import { mergeCustomers } from "../features/shipments/merge-customers.ts";
-import { loadVersionInForce } from "../features/tariffs/versions/load-version.ts";
 import {
   COVERAGE_FUNCTIONS,
   type CoverageDeps,
 } from "../features/tariffs/coverage/coverage-functions.ts";
-import { WEBHOOK_FUNCTIONS } from "../features/webhooks/webhook-functions.ts";
-import type { WebhookDeps } from "../features/webhooks/webhooks.ts";
+import { DRAFT_FUNCTIONS } from "../features/tariffs/drafts/draft-functions.ts";
+import type { DraftDeps } from "../features/tariffs/drafts/check-stored-draft.ts";
+import { loadVersionInForce } from "../features/tariffs/versions/load-version.ts";
+import { createZonesLoader } from "../features/tariffs/versions/zones-document.ts";
+import { VERSION_FUNCTIONS } from "../features/tariffs/versions/version-functions.ts";
 import { TEST_MODE_FUNCTIONS } from "../features/test-mode/test-mode-functions.ts";
 import type { SimulationDeps } from "../features/test-mode/simulations.ts";
+import { WEBHOOK_FUNCTIONS } from "../features/webhooks/webhook-functions.ts";
+import type { WebhookDeps } from "../features/webhooks/webhooks.ts";
+import { updateWorkspace } from "../features/workspace-admin/update-workspace.ts";
+import { WORKSPACE_ADMIN_FUNCTIONS } from "../features/workspace-admin/workspace-admin-functions.ts";
 import { byTestClock, type TestTimes } from "../features/workspaces/test-clock.ts";
 import { getWorkspace } from "../features/workspaces/get-workspace.ts";
-import { API_KEY_FUNCTIONS } from "../features/api-keys/api-key-functions.ts";
-import { createTransact } from "../features/idempotency/with-idempotency.ts";
-import { MEMBER_FUNCTIONS } from "../features/people/member-functions.ts";
 import type { Call, OperatorCall } from "../pipeline/call.ts";
 import {
   listRpcs,
@@ -56,26 +76,6 @@ import {
   type ServiceFunctions,
   type StreamRpc,
 } from "../pipeline/rpc.ts";
-import { AuditService } from "../../gen/shipments/admin/v1/audit_service_pb.js";
-import { OperatorService } from "../../gen/shipments/admin/v1/operator_service_pb.js";
-import { PlatformReportService } from "../../gen/shipments/admin/v1/platform_report_service_pb.js";
-import { TariffService } from "../../gen/shipments/admin/v1/tariff_service_pb.js";
-import { WorkspaceAdminService } from "../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
-import { listAuditEntries } from "../features/audit/list-audit-entries.ts";
-import { getHealth, type HealthDeps } from "../features/reports/get-health.ts";
-import { getPlatformAttention } from "../features/reports/get-platform-attention.ts";
-import {
-  getPlatformOverview,
-  type PlatformOverviewDeps,
-} from "../features/reports/get-platform-overview.ts";
-import { createZonesLoader } from "../features/tariffs/versions/zones-document.ts";
-import { DRAFT_FUNCTIONS } from "../features/tariffs/drafts/draft-functions.ts";
-import { VERSION_FUNCTIONS } from "../features/tariffs/versions/version-functions.ts";
-import type { DraftDeps } from "../features/tariffs/drafts/check-stored-draft.ts";
-import { OPERATOR_FUNCTIONS } from "../features/operators/operator-functions.ts";
-import { WORKSPACE_ADMIN_FUNCTIONS } from "../features/workspace-admin/workspace-admin-functions.ts";
-import { AccountService } from "../../gen/shipments/account/v1/account_service_pb.js";
-import { ACCOUNT_FUNCTIONS } from "../features/people/account-functions.ts";
 
 /** The services that callers with a workspace's key can call. */
 export const SERVICES = [
