@@ -64,8 +64,10 @@ export function ZoneMap(props: MapProps) {
     { layers, points, marked, inView },
     {
       drawn(map) {
-        placePins(target.current!.parentElement!, points, map.spotOf);
-        showScale(scale.current!, map);
+        // It may be drawn once more while its page is being left.
+        if (target.current === null || scale.current === null) return;
+        placePins(target.current.parentElement!, points, map.spotOf);
+        showScale(scale.current, map);
         props.onDraw?.(map);
       },
       clicked: pick,

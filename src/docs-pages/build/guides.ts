@@ -5,6 +5,8 @@ import { renderGuide, type Guide, type Picture } from "./render-guide.ts";
 
 /** A link to a guide, as the README writes it. */
 const LINK = /\]\((src\/docs\/[\w-]+\.md)[)#]/g;
+/** The heading of the README's list of guides. */
+const LIST = "\n## Where to go next\n";
 
 /** The changelog, and the guides in the order in which they are read. */
 export interface Guides {
@@ -27,7 +29,8 @@ export function readGuides(repository: string, picture: (file: string) => Pictur
 
 function guideFiles(repository: string): string[] {
   const readme = readFileSync(join(repository, START), "utf8");
-  const list = readme.slice(readme.lastIndexOf("\n## Where to go on"));
+  const list = readme.split(LIST)[1];
+  if (list === undefined) throw new Error(`${START} has no heading "${LIST.trim()}".`);
   const named = [...list.matchAll(LINK)].map(([, file]) => file!);
   const found = readdirSync(join(repository, GUIDES))
     .filter((name) => name.endsWith(".md"))
