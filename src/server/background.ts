@@ -26,7 +26,7 @@ import type { DatabaseContact } from "./database-contact.ts";
 import type { DatabaseFigures } from "./database-figures.ts";
 import type { Instruments } from "./instruments.ts";
 import type { CreateMailWorkers } from "./mails.ts";
-import { createSealSecrets, purgeExpired, repeat, repeatJob } from "./upkeep.ts";
+import { createRepeat, createSealSecrets, purgeExpired, repeatJob, type Repeat } from "./upkeep.ts";
 
 /** How often a process says that it is there, in milliseconds. */
 const BEAT_MS = 5_000;
@@ -75,9 +75,15 @@ export interface BackgroundDeps {
   readonly shutdownSignal: AbortSignal;
 }
 
+interface Running extends BackgroundDeps {
+  readonly repeat: Repeat;
+}
+
 export function createBackground(options: BackgroundDeps): Background {
   const { em, log, keys, events, shutdownSignal: signal } = options;
-  const reports = createReports(options);
+  const repeat = createRepeat(signal);
+  const running = { ...options, repeat };
+  const reports = createReports(running);
   let feed: ChangeFeed | undefined;
   let deliveries: Deliveries | undefined;
   let jobs: Promise<unknown> | undefined;
@@ -96,15 +102,16 @@ export function createBackground(options: BackgroundDeps): Background {
       });
       signal.throwIfAborted();
       deliveries = deliverWebhooks(log, { ...options, ...options.deliver });
-      const mails = options.mails?.(givingUp.signal);
-      mailing = mails && runWorkers(options, "sending mails was interrupted", mails);
-      jobs = Promise.all([mailing, runJobs(options)]);
-      void repeat(signal, () => purgeExpired({ ...options, now: options.deliver.now }));
-      void repeat(signal, createSealSecrets(em, options.secretSeal, log));
-      void repeat(signal, options.databaseFigures.look);
-      void repeat(signal, keyUse.record);
-      void repeat(signal, () => options.bookingRollUps.look(signal));
       reports.start();
+      const mails = options.mails?.(givingUp.signal);
+      mailing = mails && runWorkers(running, "sending mails was interrupted", mails);
+      jobs = Promise.all([mailing, runJobs(running)]);
+      void repeat(keyUse.record);
+      void repeat(options.databaseFigures.look);
+      void repeat(createSealSecrets(em, options.secretSeal, log));
+      // What may take long at first comes last.
+      void repeat(() => options.bookingRollUps.look(signal));
+      void repeat(() => purgeExpired({ ...options, now: options.deliver.now }));
     },
     async stopDeliveries() {
       // What a provider does not answer in time is asked again by whoever comes next.
@@ -147,32 +154,31 @@ function follow(options: BackgroundDeps, looked: () => void): ChangeFeed {
 
 /** Works until the process shuts down, and what was begun has ended. */
 async function runWorkers(
-  { log, shutdownSignal: signal }: BackgroundDeps,
+  running: Running,
   failure: string,
   { begin, idle }: Workers,
 ): Promise<void> {
-  await repeatJob({ signal, log }, failure, begin);
+  await repeatJob(running, failure, begin);
   await idle();
 }
 
 /** Settles payments and runs simulations until the process shuts down. */
-function runJobs(options: BackgroundDeps): Promise<unknown> {
-  const { log, paymentJobs, simulations, shutdownSignal: signal } = options;
-  const run = repeatJob.bind(undefined, { signal, log });
+function runJobs(running: Running): Promise<unknown> {
+  const { paymentJobs, simulations } = running;
   return Promise.all([
     ...createPaymentJobs(paymentJobs).map((workers) =>
-      runWorkers(options, "payments could not be looked at", workers),
+      runWorkers(running, "payments could not be looked at", workers),
     ),
-    run("simulations could not be run", () => takeDueSteps(simulations)),
+    repeatJob(running, "simulations could not be run", () => takeDueSteps(simulations)),
   ]);
 }
 
 /** Writes down regularly what this process counts, and that it is there. */
-function createReports({ em, log, usage, shutdownSignal: signal }: BackgroundDeps) {
+function createReports({ em, log, usage, repeat }: Running) {
   const heartbeat = createReplicaHeartbeat(em, manifest.version);
   let running: Promise<unknown> | undefined;
   const report = (everyMs: number, write: () => Promise<void>) =>
-    repeat(signal, async () => {
+    repeat(async () => {
       // While the database is away, which is logged elsewhere, counts stay in memory.
       await write().catch((error: unknown) => log.debug({ err: error }, "report not written"));
       return everyMs;

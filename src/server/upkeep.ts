@@ -17,27 +17,46 @@ import { purgeUsedQuotes } from "../features/quotes/used-quote.entity.ts";
 import { sealStoredSecrets } from "../features/webhooks/webhook-secrets.ts";
 import type { Instruments, Purged } from "./instruments.ts";
 
-/** Does work again and again until the signal aborts; it gives how long to rest, in milliseconds. */
-export async function repeat(signal: AbortSignal, work: () => Promise<number>): Promise<void> {
-  while (!signal.aborted) {
-    await sleep(await work(), undefined, { ref: false, signal }).catch(() => undefined);
-  }
+/** Does work again and again until the process shuts down; it gives how long to rest, in milliseconds. */
+export type Repeat = (work: () => Promise<number>) => Promise<void>;
+
+/**
+ * Builds what repeats work until the signal aborts. Each begins once the first look of those before it has
+ * ended: all at once they would open a connection each when a process starts.
+ */
+export function createRepeat(signal: AbortSignal): Repeat {
+  let firstLooks = Promise.resolve();
+  return async (work) => {
+    const { promise: looked, resolve: endLook } = Promise.withResolvers<void>();
+    const before = firstLooks;
+    firstLooks = looked;
+    await before;
+    try {
+      while (!signal.aborted) {
+        const restMs = await work();
+        endLook();
+        await sleep(restMs, undefined, { ref: false, signal }).catch(() => undefined);
+      }
+    } finally {
+      endLook();
+    }
+  };
 }
 
 /** How often to look for what is due, in milliseconds. */
 const POLL_MS = 500;
 
 /**
- * Does what is due again and again until the signal aborts. Never rejects.
+ * Does what is due again and again. Never rejects.
  *
  * @param job says whether there may be more to do at once
  */
 export function repeatJob(
-  { signal, log }: { readonly signal: AbortSignal; readonly log: Pick<Logger, "warn"> },
+  { repeat, log }: { readonly repeat: Repeat; readonly log: Pick<Logger, "warn"> },
   failure: string,
   job: () => Promise<boolean>,
 ): Promise<void> {
-  return repeat(signal, async () => {
+  return repeat(async () => {
     try {
       return (await job()) ? 0 : POLL_MS;
     } catch (error) {
