@@ -1,5 +1,6 @@
 import { expect, onTestFinished } from "vitest";
 import { data } from "./answers.ts";
+import { connectTo } from "./database.ts";
 import { eventually } from "./eventually.ts";
 import { startReceiver, type Answering } from "./receiver.ts";
 import type { TestService } from "./service.ts";
@@ -44,6 +45,20 @@ export function untilAttempted(
     const [delivery] = await deliveriesOf(service, apiKey, webhook);
     return delivery?.attempts >= attempts && delivery;
   });
+}
+
+/** Waits until so many deliveries of a webhook have succeeded; gives the ids of what was sent. */
+export async function untilDelivered(
+  service: TestService,
+  { receiver, webhook }: Pick<Awaited<ReturnType<typeof addReceiver>>, "receiver" | "webhook">,
+  count: number,
+): Promise<string[]> {
+  const client = await connectTo(service.databaseUrl);
+  const delivered = "select from webhook_delivery where webhook_id = $1 and status = 'delivered'";
+  await eventually("the end of all deliveries", async () => {
+    return (await client.query(delivered, [webhook.id])).rowCount === count;
+  });
+  return receiver.received.map(({ headers }) => headers["webhook-id"] as string);
 }
 
 /** The attempts at a delivery, the first first. */

@@ -2,7 +2,6 @@ import { beforeEach, expect, test } from "vitest";
 import { data, expectRefused } from "../../support/answers.ts";
 import { startService } from "../../support/service.ts";
 import { draftsOf } from "../../support/tariff-drafts.ts";
-import { connectTo } from "../../support/database.ts";
 
 const MAX_BYTES = 64 * 1024 * 1024;
 
@@ -12,21 +11,12 @@ const service = await startService();
 const { key } = await service.addOperator("operator");
 const as = service.as(key);
 const drafts = draftsOf(service, key);
-const database = await connectTo(service.databaseUrl);
 
 beforeEach(async () => {
   draft = (await data(as.createTariffDraft({ name: "Spring" }))).id;
 });
 
 const zones = async () => (await as.getTariffDraftZones({ draft })).text;
-
-async function pieceSizes(): Promise<number[]> {
-  const { rows } = await database.query(
-    `select octet_length(data) as size from tariff_draft_piece where draft_id = $1 order by "begin"`,
-    [draft],
-  );
-  return rows.map(({ size }) => size);
-}
 
 test("zones are put whole, appended at their end, and begun anew at 0", async () => {
   expect(await zones()).toBe("");
@@ -47,21 +37,6 @@ test.each([1, 4, 6, MAX_BYTES])(
     expect(await zones()).toBe("[1,2]");
   },
 );
-
-test("zones of 64 MiB are taken, stored in pieces of up to 1 MiB, and not a byte more", async () => {
-  const whole = await data(drafts.upload(draft, Buffer.alloc(MAX_BYTES, " ")));
-  expect(whole.zones_bytes).toBe(MAX_BYTES);
-  expect(await pieceSizes()).toEqual(Array.from({ length: 64 }, () => 1024 * 1024));
-  for (const [bytes, query] of [
-    [Buffer.from(" "), `?offset=${MAX_BYTES}`],
-    [Buffer.alloc(MAX_BYTES + 1, " "), ""],
-  ] as const) {
-    await expectRefused(drafts.upload(draft, bytes, query), "FIELD_INVALID", {
-      data: `data must be at most ${MAX_BYTES} bytes, with all that came before it.`,
-    });
-  }
-  expect((await zones()).length).toBe(MAX_BYTES);
-});
 
 test("an upload that is repeated with its idempotency key is made once, and one of other bytes is refused", async () => {
   const send = (data: string) =>

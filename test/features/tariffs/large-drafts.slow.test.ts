@@ -7,6 +7,8 @@ import {
 } from "../../../src/features/tariffs/drafts/check-stored-draft.ts";
 import { TaskTooLargeError } from "../../../src/features/tariffs/tasks/run-tariff-task.ts";
 import type { TariffDraft } from "../../../src/features/tariffs/drafts/tariff-draft.entity.ts";
+import { data, expectRefused } from "../../support/answers.ts";
+import { connectTo } from "../../support/database.ts";
 import { startServiceProcess } from "../../support/service-process.ts";
 import { startReplica, startService } from "../../support/service.ts";
 import { startStatementLog } from "../../support/statement-log.ts";
@@ -27,6 +29,29 @@ const zonesOf = (item: string, mib: number) =>
 const memoryOf = (pid: number, field: "VmRSS" | "VmHWM") =>
   Number(new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, "utf8"))![1]) /
   1024;
+
+test("zones of 64 MiB are taken, stored in pieces of up to 1 MiB, and not a byte more", async () => {
+  const max = 64 * MIB;
+  const drafts = draftsOf(service, key);
+  const { id } = await data(service.as(key).createTariffDraft({ name: "Spring" }));
+  const whole = await data(drafts.upload(id, Buffer.alloc(max, " ")));
+  expect(whole.zones_bytes).toBe(max);
+  const database = await connectTo(service.databaseUrl);
+  const { rows } = await database.query(
+    `select octet_length(data) as size from tariff_draft_piece where draft_id = $1`,
+    [id],
+  );
+  expect(rows).toEqual(Array.from({ length: 64 }, () => ({ size: MIB })));
+  for (const [bytes, query] of [
+    [Buffer.from(" "), `?offset=${max}`],
+    [Buffer.alloc(max + 1, " "), ""],
+  ] as const) {
+    await expectRefused(drafts.upload(id, bytes, query), "FIELD_INVALID", {
+      data: `data must be at most ${max} bytes, with all that came before it.`,
+    });
+  }
+  expect((await service.as(key).getTariffDraftZones({ draft: id })).text).toHaveLength(max);
+});
 
 test.for([
   ["[0,0],", "the zones have more than 5000000 positions; simplify them"],
