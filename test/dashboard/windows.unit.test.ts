@@ -27,7 +27,7 @@ test("a window that ends at or before it starts ends on the next day", () => {
   });
 });
 
-test("refusals tell times by the clock of the place, and what would do", () => {
+test("refusals tell times by the clock of the place, which they name, and what would do", () => {
   const refused = {
     message: "",
     fields: {
@@ -44,15 +44,15 @@ test("refusals tell times by the clock of the place, and what would do", () => {
     },
     code: Code.FailedPrecondition,
   };
-  const timeZones = { pickup: "Europe/Berlin", dropoff: undefined };
+  const timeZones = { pickup: "Asia/Kathmandu", dropoff: undefined };
   const { fields } = problemOfWindows(refused, timeZones);
   // What stands between the times of a span is the runtime's.
   const plain = Object.values(fields)
     .flat()
     .map((text) => text.replaceAll(/[\u2009\u202f]/g, " "));
   expect(plain).toEqual([
-    "Pickup time must be one of the slots of 60 minutes; the next that can be booked is Tue, Dec 1, 6:00 – 7:00 PM.",
-    "Pickup time had to be booked by Mon, Nov 30, 6:00 PM.",
+    "Pickup time must be one of the slots of 60 minutes; the next that can be booked is Tue, Dec 1, 10:45 – 11:45 PM Kathmandu time.",
+    "Pickup time had to be booked by Mon, Nov 30, 10:45 PM Kathmandu time.",
     "Dropoff time must neither start nor end before pickup time does.",
   ]);
   expect(nextAvailable(refused, "pickup")).toEqual({

@@ -145,6 +145,12 @@ describeDashboard("a workspace", (dashboard) => {
       const page = await open("", own);
       await page.getByText("Get a key.").waitFor();
       await expectWellShown(page, "overview-new");
+      // The browser's zone is proposed.
+      await page.getByRole("button", { name: "Change time zone" }).click();
+      await pressInDialog(page, "Change the time zone");
+      await page.getByText("Choose your time zone.").waitFor({ state: "hidden" });
+      const { body } = await dashboard.service.request("/v1/workspace", { apiKey: own.apiKey });
+      expect(body.data.time_zone).toBe("America/New_York");
       const { apiKey } = own;
       await dashboard.service.request("/v1/shipments", { apiKey, body: BOOKING });
       await page.getByText("Get a key.").waitFor({ state: "hidden" });
@@ -183,7 +189,7 @@ describeDashboard("a workspace", (dashboard) => {
     await expectWellShown(page, "workspace");
   });
 
-  test("admins choose the time zone, by which times are shown then", async () => {
+  test("admins choose the time zone, by which times are shown then, and named", async () => {
     const own = await dashboard.service.addWorkspace();
     const booked = await dashboard.service.request("/v1/shipments", {
       apiKey: own.apiKey,
@@ -201,7 +207,7 @@ describeDashboard("a workspace", (dashboard) => {
     await pressInDialog(page, "Change the time zone");
     await page.locator("dl").getByText("Asia/Katmandu").waitFor();
     await page.goto(`/w/${own.id}/shipments/${booked.body.data.reference}`);
-    await page.getByText("Mar 2, 2026, 12:00 AM").first().waitFor();
+    await page.getByText("Mar 2, 2026, 12:00 AM Katmandu time").first().waitFor();
     // The filter by days goes by it too.
     await page.goto(`/w/${own.id}/shipments?from=2026-03-02&to=2026-03-02`);
     await expect.poll(() => rowsOf(page, "Shipments").count()).toBe(1);

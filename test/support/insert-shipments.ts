@@ -25,7 +25,10 @@ export interface Bulk {
 
 const SAMPLE_ROUTE = ["40.758", "-73.9855", "40.6782", "-73.9442", "2.5"] as const;
 
-/** Writes shipments of the sample tariff's first version; gives their references by `i`. */
+/**
+ * Writes shipments of the sample tariff's first version, whose bookings are counted anew, as no event tells
+ * of them; gives their references by `i`.
+ */
 export async function insertShipments(client: pg.Client, bulk: Bulk): Promise<string[]> {
   const status = bulk.status ?? "'pending'";
   const [pickupLat, pickupLng, dropoffLat, dropoffLng, weightKg] = bulk.route ?? SAMPLE_ROUTE;
@@ -48,6 +51,7 @@ export async function insertShipments(client: pg.Client, bulk: Bulk): Promise<st
      order by i
      returning reference`,
   );
+  await client.query("delete from booking_roll_up where workspace_id = $1", [bulk.workspace]);
   return rows.map((row) => row.reference);
 }
 

@@ -3,13 +3,15 @@ import { ReportService } from "../../../gen/shipments/v1/report_service_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { WorkspaceService } from "../../../gen/shipments/v1/workspace_service_pb.js";
 import { useLive } from "../api/live.ts";
-import { useIsTest, useRole, useTimeZone } from "../api/session.ts";
+import { useIsTest, useRole, useTimeZone, useWorkspace } from "../api/session.ts";
+import { loadAccount } from "../api/sign-in.ts";
 import { useRepeat, useRpc } from "../api/use-query.ts";
 import { paths } from "../routes/paths.ts";
 import { DAY_LABELS, DayRange, rangeBefore, useDayRange } from "../ui/days.tsx";
 import { Page, Section } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { BookingBlockers } from "../workspaces/booking-blockers.tsx";
+import { TimeZoneButton } from "../workspaces/time-zone-button.tsx";
 import type { Comparison } from "./difference.ts";
 import { OverviewCharts, OverviewFigures } from "./overview-charts.tsx";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
@@ -92,6 +94,7 @@ function FirstSteps() {
   return (
     <Section title="Nothing is booked yet: the first steps">
       <ol class="steps">
+        <TimeZoneStep />
         <li>
           <strong>Get a key.</strong>{" "}
           {isAdmin
@@ -114,6 +117,23 @@ function FirstSteps() {
         </li>
       </ol>
     </Section>
+  );
+}
+
+/** Until one is chosen, the workspace has UTC. */
+function TimeZoneStep() {
+  const { name, timeZone, isTest } = useWorkspace();
+  const mayChange = useRole("admin") && !isTest;
+  if (!mayChange || timeZone !== "UTC") return null;
+  return (
+    <li>
+      <strong>Choose your time zone.</strong> Days and times on these pages are UTC’s.{" "}
+      <TimeZoneButton
+        method={WorkspaceService.method.updateWorkspace}
+        then={loadAccount}
+        {...{ name, timeZone }}
+      />
+    </li>
   );
 }
 

@@ -34,7 +34,6 @@ import {
   PaymentAlert,
   ShipmentBadge,
 } from "./shipment-badge.tsx";
-import { clockText } from "../ui/local-time.ts";
 import { windowOf, windowText } from "./windows.ts";
 import { isPaidOnline, ShipmentPayment } from "./shipment-payment.tsx";
 import type { Webhook, WebhookDelivery } from "../../../gen/shipments/v1/webhook_pb.js";
@@ -166,12 +165,11 @@ function Place(props: { readonly address: string; readonly lat: number; readonly
 }
 
 function WindowTime(props: { readonly window: AcceptedWindow }) {
-  const { timeZone } = props.window;
   const window = windowOf(props.window);
-  const [there, here] = [windowText(window, timeZone), windowText(window)];
+  const [there, here] = [windowText(window, props.window.timeZone), windowText(window)];
   return (
     <>
-      {there} {clockText(timeZone)}
+      {there}
       {here !== there && (
         <>
           <br />

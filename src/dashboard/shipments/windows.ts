@@ -3,7 +3,7 @@ import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
 import type { ListPickupSlotsResponse } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import type { AcceptedWindow, PickupSlot } from "../../../gen/shipments/v1/window_pb.js";
 import type { Problem } from "../api/problem.ts";
-import { addDays, instantOf, localDate } from "../ui/local-time.ts";
+import { addDays, instantOf, localDate, zoneSuffix } from "../ui/local-time.ts";
 import type { End } from "./route.ts";
 
 export interface Window {
@@ -60,15 +60,19 @@ export function slotsByDate({ data }: Offer): ReadonlyMap<string, readonly Picku
   return Map.groupBy(data, ({ localStart }) => localStart.slice(0, 10));
 }
 
-/** A window in a time zone, in the reader's words: `Tue, Dec 1, 8:00 – 9:00 AM`. */
+/** To the minute, with the day of the week. */
+const TO_MINUTE = {
+  weekday: "short",
+  month: "short",
+  day: "numeric",
+  hour: "numeric",
+  minute: "2-digit",
+} as const;
+
+/** A window in a time zone, which it names unless it is the reader's: `Tue, Dec 1, 8:00 – 9:00 AM New York time`. */
 export function windowText({ start, end }: Window, timeZone?: string): string {
-  const options = { weekday: "short", month: "short", day: "numeric" } as const;
-  return new Intl.DateTimeFormat(undefined, {
-    ...options,
-    hour: "numeric",
-    minute: "2-digit",
-    timeZone,
-  }).formatRange(start, end);
+  const format = new Intl.DateTimeFormat(undefined, { ...TO_MINUTE, timeZone });
+  return format.formatRange(start, end) + zoneSuffix(start, timeZone);
 }
 
 /** The hours of a window alone, `8:00 – 9:00 AM`, or with their dates when those differ. */
@@ -82,16 +86,10 @@ export function hoursText(window: Window, timeZone: string): string {
   }).formatRange(start, end);
 }
 
-/** An instant in a time zone: `Mon, Nov 30, 6:00 PM`. */
+/** An instant in a time zone, which it names unless it is the reader's: `Mon, Nov 30, 6:00 PM New York time`. */
 export function instantText(instant: Date, timeZone: string): string {
-  return new Intl.DateTimeFormat(undefined, {
-    weekday: "short",
-    month: "short",
-    day: "numeric",
-    hour: "numeric",
-    minute: "2-digit",
-    timeZone,
-  }).format(instant);
+  const format = new Intl.DateTimeFormat(undefined, { ...TO_MINUTE, timeZone });
+  return format.format(instant) + zoneSuffix(instant, timeZone);
 }
 
 /** A date as slots have it, in the reader's words: `Tue, Dec 1`. */

@@ -1,4 +1,5 @@
 import { timestampDate, type Timestamp } from "@bufbuild/protobuf/wkt";
+import { zoneSuffix } from "./local-time.ts";
 
 export type Instant = Timestamp | Date;
 
@@ -42,16 +43,18 @@ export function shareText(share: number): string {
   );
 }
 
-/** A time to the minute, or to the second, in the reader's locale and a time zone; in the reader's when none is given. */
+/**
+ * A time to the minute, or to the second, in the reader's locale and a time zone, which it names unless it is the
+ * reader's; in the reader's when none is given.
+ */
 export function timeText(
   date: Date,
   to: "minute" | "second" = "minute",
   timeZone?: string,
 ): string {
   const timeStyle = to === "second" ? "medium" : "short";
-  return new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle, timeZone }).format(
-    date,
-  );
+  const format = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle, timeZone });
+  return format.format(date) + zoneSuffix(date, timeZone);
 }
 
 const UNITS = [

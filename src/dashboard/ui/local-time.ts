@@ -68,3 +68,11 @@ export function clockText(timeZone: string): string {
   if (!timeZone.includes("/")) return timeZone;
   return `${timeZone.split("/").at(-1)!.replaceAll("_", " ")} time`;
 }
+
+/** The zone of a time, to stand behind it: ` New York time`. Empty where the reader's own clock shows the same. */
+export function zoneSuffix(instant: Date, timeZone: string | undefined): string {
+  if (timeZone === undefined || offsetMs(instant, timeZone) === offsetMs(instant, undefined)) {
+    return "";
+  }
+  return ` ${clockText(timeZone)}`;
+}

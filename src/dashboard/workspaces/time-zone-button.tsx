@@ -2,7 +2,7 @@ import type { DescMessage, DescMethodUnary, MessageInitShape } from "@bufbuild/p
 import { RpcButton } from "../ui/dialog.tsx";
 import { SelectField } from "../ui/fields.tsx";
 
-/** Chooses the time zone of a workspace, by a method that takes its IANA name. */
+/** Chooses the time zone of a workspace, by a method that takes its IANA name; proposes the reader's where none was chosen. */
 export function TimeZoneButton<I extends DescMessage>(props: {
   readonly method: DescMethodUnary<I>;
   readonly request?: MessageInitShape<I>;
@@ -28,7 +28,7 @@ export function TimeZoneButton<I extends DescMessage>(props: {
       <SelectField
         name="time_zone"
         label="Time zone"
-        value={timeZone}
+        value={timeZone === "UTC" ? own : timeZone}
         choices={[...all].toSorted().map((zone) => [zone, zone.replaceAll("_", " ")])}
         hint={`This browser’s is ${own.replaceAll("_", " ")}.`}
       />
