@@ -2,10 +2,11 @@ import { cpus } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { IDLE_MS } from "./limits.ts";
 
-const POLL_MS = 10;
+/** How long to rest between looks, in milliseconds: a tenth of what was waited, so that waiting costs others little. */
+const restAfter = (waitedMs: number) => Math.min(Math.max(waitedMs / 10, 5), 100);
 
 /**
- * Calls `look` every few milliseconds until it returns something other than undefined or false,
+ * Calls `look` again and again until it returns something other than undefined or false,
  * and returns that.
  *
  * @param wanted what is waited for, for the error's message
@@ -15,12 +16,13 @@ export async function eventually<T>(
   wanted: string,
   look: () => T | undefined | false | Promise<T | undefined | false>,
 ): Promise<T> {
-  const startedMs = idleMs();
+  const startedMs = performance.now();
+  const startedIdleMs = idleMs();
   for (;;) {
     const found = await look();
     if (found !== undefined && found !== false) return found;
-    if (idleMs() - startedMs >= IDLE_MS) throw new Error(`gave up waiting for ${wanted}`);
-    await sleep(POLL_MS);
+    if (idleMs() - startedIdleMs >= IDLE_MS) throw new Error(`gave up waiting for ${wanted}`);
+    await sleep(restAfter(performance.now() - startedMs));
   }
 }
 
