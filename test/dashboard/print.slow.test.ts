@@ -52,7 +52,8 @@ describeDashboard("what is taken along", (dashboard) => {
     const shipment = await bookAnd(service, workspace.apiKey, ["pay"], {
       external_reference: "Order 7",
     });
-    const { reference } = shipment;
+    const { reference, customer } = shipment;
+    await service.as(workspace.apiKey).updateCustomer({ customer: customer.id, phone: "555 0100" });
     const page = await openAsMember(dashboard, `/shipments/${reference}`, {
       workspace,
       role: "viewer",
@@ -66,10 +67,15 @@ describeDashboard("what is taken along", (dashboard) => {
         "From",
         BOOKING.pickup_address,
         "To",
-        BOOKING.dropoff_address,
         BOOKING.customer_name,
+        "555 0100",
+        BOOKING.dropoff_address,
+        "Zone",
+        "Kings",
         "Weight",
         "2.5 kg",
+        "Pick up",
+        "As soon as possible",
         "Your reference",
         "Order 7",
         reference,
@@ -80,6 +86,10 @@ describeDashboard("what is taken along", (dashboard) => {
     await page.getByText("Print", { exact: true }).click();
     await page.getByRole("link", { name: "Receipt" }).click();
     await page.getByText("$12.69 paid.").waitFor();
+    await page
+      .getByRole("heading", { name: `Receipt ${reference.replace("SHP", "RCP")}` })
+      .waitFor();
+    expect(await page.locator(".facts > div").first().innerText()).toBe("Seller\nTest");
     await expectWellShown(page, "receipt");
     // On paper are the sheets alone.
     await page.emulateMedia({ media: "print" });
@@ -120,6 +130,37 @@ describeDashboard("what is taken along", (dashboard) => {
     // What is no day is today.
     await page.goto(`/w/${workspace.id}/shipments/manifest?day=soon`);
     await page.getByText("2 shipments, 5 kg").waitFor();
+    const many = Array.from({ length: 101 }, (_, i) => `shipment=SHP-${i}`).join("&");
+    await page.goto(`/w/${workspace.id}/shipments/labels?${many}`);
+    await page.getByText("These are the first 100 of 101 that are selected.").waitFor();
+  });
+
+  test("of what is selected there are as many pages as labels, however long their addresses", async () => {
+    const { service } = dashboard;
+    const workspace = await service.addWorkspace();
+    const { apiKey } = workspace;
+    const long = "12 Broadway, New York ".repeat(22);
+    const fields = {
+      pickup_address: long,
+      dropoff_address: long,
+      external_reference: "x".repeat(100),
+    };
+    const booked = [await book(service, apiKey), await book(service, apiKey, fields)];
+    const page = await openAsMember(dashboard, "/shipments", { workspace });
+    for (const { reference } of booked) {
+      await page.getByRole("checkbox", { name: `Select ${reference}` }).check();
+    }
+    await page.getByRole("link", { name: "Print labels" }).click();
+    await expect.poll(() => page.getByRole("article").count()).toBe(2);
+    await expectWellShown(page, "labels");
+    const pdf = await page.pdf({ preferCSSPageSize: true });
+    expect(pdf.toString("latin1").match(/\/Type \/Page\b/g)).toHaveLength(2);
+    await page.emulateMedia({ media: "print" });
+    const cutOff = await page
+      .locator("article, article p")
+      .evaluateAll((all) => all.filter((it) => it.scrollHeight > it.clientHeight).length);
+    expect(cutOff).toBe(0);
+    await page.emulateMedia({ media: null });
     const many = Array.from({ length: 101 }, (_, i) => `shipment=SHP-${i}`).join("&");
     await page.goto(`/w/${workspace.id}/shipments/labels?${many}`);
     await page.getByText("These are the first 100 of 101 that are selected.").waitFor();

@@ -1,3 +1,5 @@
+import { CoverageService } from "../../../gen/shipments/v1/coverage_service_pb.js";
+import { CustomerService } from "../../../gen/shipments/v1/customer_service_pb.js";
 import {
   type Shipment,
   ShipmentStatus,
@@ -28,7 +30,7 @@ import type { ComponentChildren } from "preact";
 import { Button } from "../ui/button.tsx";
 import "./print.css";
 
-/** How many labels are made at a time, as many as can be selected on some pages of the list. */
+/** How many labels are made at a time, as many as can be selected on some pages of the list, and points be asked for. */
 const MOST = 100;
 
 /** The labels of the shipments that the address names: each `shipment`, once. */
@@ -36,16 +38,7 @@ export function LabelsPage() {
   const { query } = usePlace();
   const chosen = new Set(query.getAll("shipment"));
   const references = [...chosen].slice(0, MOST);
-  const client = useClient(ShipmentService);
-  const shipments = useQuery(
-    (signal) =>
-      Promise.all(
-        references.map(
-          async (shipment) => (await client.getShipment({ shipment }, { signal })).data!,
-        ),
-      ),
-    [client, references.join()],
-  );
+  const labels = useLabels(references);
   const [only] = references;
   const up =
     only !== undefined && references.length === 1
@@ -61,8 +54,8 @@ export function LabelsPage() {
             Select shipments in the list, then print their labels.
           </Empty>
         ) : (
-          <QueryView query={shipments}>
-            {(all) => all.map((it) => <Label key={it.reference} shipment={it} />)}
+          <QueryView query={labels}>
+            {(all) => all.map((it) => <Label key={it.shipment.reference} {...it} />)}
           </QueryView>
         )
       }
@@ -77,44 +70,81 @@ export function LabelsPage() {
   );
 }
 
-function Label({ shipment }: { readonly shipment: Shipment }) {
-  const { reference, externalReference, customer, dropoffWindow } = shipment;
-  const { dropoff } = bookedWindows(shipment);
+interface LabelProps {
+  readonly shipment: Shipment;
+  /** What the customer gave, which shipments do not show. */
+  readonly phone: string | undefined;
+  /** The name of the zone that it is delivered in. */
+  readonly zone: string | undefined;
+}
+
+function useLabels(references: readonly string[]) {
+  const client = useClient(ShipmentService);
+  const people = useClient(CustomerService);
+  const coverage = useClient(CoverageService);
+  return useQuery(
+    async (signal): Promise<readonly LabelProps[]> => {
+      const shipments = await Promise.all(
+        references.map(
+          async (shipment) => (await client.getShipment({ shipment }, { signal })).data!,
+        ),
+      );
+      if (shipments.length === 0) return [];
+      const ids = [...new Set(shipments.map(({ customer }) => customer!.id))];
+      const points = shipments.map((it) => ({ lat: it.dropoffLat, lng: it.dropoffLng }));
+      const [zones, customers] = await Promise.all([
+        coverage.findZones({ points }, { signal }),
+        Promise.all(ids.map((customer) => people.getCustomer({ customer }, { signal }))),
+      ]);
+      const phones = new Map(ids.map((id, i) => [id, customers[i]!.data!.phone]));
+      return shipments.map((shipment, i) => ({
+        shipment,
+        phone: phones.get(shipment.customer!.id),
+        zone: zones.data[i]?.zone?.name,
+      }));
+    },
+    [client, people, coverage, references.join()],
+  );
+}
+
+function Label({ shipment, phone, zone }: LabelProps) {
+  const { reference, pickupAddress, dropoffAddress } = shipment;
+  const { name } = shipment.customer!;
+  const { pickup, dropoff } = bookedWindows(shipment);
   return (
     <article class="sheet label" aria-label={`Label of ${reference}`}>
-      <p class="label-from">
+      <p>
         <small>From</small>
-        {shipment.pickupAddress}
+        <span style={fitted(pickupAddress)}>{pickupAddress}</span>
       </p>
       <p class="label-to">
         <small>To</small>
-        {shipment.dropoffAddress}
-        <br />
-        {customer?.name}
+        <strong style={fitted(name)}>{name}</strong>
+        {phone && <span>{phone}</span>}
+        <span style={fitted(dropoffAddress)}>{dropoffAddress}</span>
       </p>
-      <dl>
-        <div>
-          <dt>Weight</dt>
-          <dd>{numberText(shipment.weightKg)} kg</dd>
-        </div>
-        {externalReference !== undefined && (
-          <div>
-            <dt>Your reference</dt>
-            <dd>{externalReference}</dd>
-          </div>
-        )}
-        {dropoff && (
-          <div>
-            <dt>Deliver</dt>
-            <dd>{windowText(dropoff, dropoffWindow?.timeZone)}</dd>
-          </div>
-        )}
-      </dl>
+      <DescriptionList
+        items={[
+          ["Zone", zone],
+          ["Weight", `${numberText(shipment.weightKg)} kg`],
+          [
+            "Pick up",
+            pickup ? windowText(pickup, shipment.pickupWindow?.timeZone) : "As soon as possible",
+          ],
+          ["Deliver", dropoff && windowText(dropoff, shipment.dropoffWindow?.timeZone)],
+          ["Your reference", shipment.externalReference],
+        ]}
+      />
       <QrCode text={reference} label={`QR code of ${reference}`} />
       <p class="label-reference">{reference}</p>
       {shipment.test && <p class="label-test">Test. Not for delivery.</p>}
     </article>
   );
+}
+
+/** So small that a long text takes no more room than one of 120 letters. */
+function fitted({ length }: string) {
+  return { fontSize: `max(7pt, ${Math.min(1, Math.sqrt(120 / length))}em)` };
 }
 
 /** A QR code of a text (ISO/IEC 18004), with the quiet zone that scanners need. */
@@ -322,10 +352,11 @@ function Receipt(props: { readonly shipment: Shipment; readonly paidAt: Instant 
       : refundedAmount;
   return (
     <article class="sheet receipt">
-      <h2>{useWorkspace()?.name}</h2>
+      <h2>Receipt {shipment.reference.replace("SHP", "RCP")}</h2>
       <DescriptionList
         items={[
-          ["Receipt for", shipment.reference],
+          ["Seller", useWorkspace().name],
+          ["Shipment", shipment.reference],
           ["Your reference", shipment.externalReference],
           ["Customer", customer && `${customer.name}, ${customer.email}`],
           ["Booked", <Time at={shipment.createdAt} exact />],
