@@ -1,7 +1,15 @@
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { book, bookAnd, BOOKING } from "../support/bookings.ts";
-import { describeDashboard, expectWellShown, openAsMember, pressInDialog } from "./browser.ts";
+import { connectTo } from "../support/database.ts";
+import { insertCustomers, insertShipments } from "../support/insert-shipments.ts";
+import {
+  describeDashboard,
+  expectWellShown,
+  openAsMember,
+  pressInDialog,
+  rowsOf,
+} from "./browser.ts";
 
 describeDashboard("what is taken along", (dashboard) => {
   test("the list is exported with its filters, as the API exports it", async () => {
@@ -106,33 +114,64 @@ describeDashboard("what is taken along", (dashboard) => {
     await page.getByText("There is a receipt once the shipment is paid.").waitFor();
   });
 
-  test("the manifest has what waits for pickup, with the labels of what is selected", async () => {
+  test("the manifest of today has what has no time apart, that of another day its own alone", async () => {
     const { service } = dashboard;
     const workspace = await service.addWorkspace();
-    const { apiKey } = workspace;
+    const { apiKey, id } = workspace;
     const first = await bookAnd(service, apiKey, ["pay"], { pickup_address: "2 Broadway" });
     const second = await bookAnd(service, apiKey, ["pay"], { pickup_address: "1 Broadway" });
     await book(service, apiKey);
+    const sql = await connectTo(service.databaseUrl);
+    const timed = await insertShipments(sql, {
+      workspace: id,
+      count: 4,
+      customer: String(await insertCustomers(sql, id, 1)),
+      status: "'awaiting_pickup'",
+      paymentStatus: "'paid'",
+      pickupAddress: "repeat('12 Broadway, New York ', i)",
+      externalReference: "i || repeat('x', 99)",
+      windows: `jsonb_build_object('dropoff', null, 'pickup', jsonb_build_object(
+        'start', '2026-12-0' || (1 + i % 2) || 'T1' || (8 - i) || ':00:00.000Z',
+        'end', '2026-12-02T20:00:00.000Z', 'timeZone', 'America/New_York', 'feeMinor', 0))`,
+      salt: `manifest ${id}`,
+    });
     const page = await openAsMember(dashboard, "/shipments?status=2", { workspace });
+    await page.clock.setFixedTime("2026-12-01T17:00Z");
     await page.getByText("Export", { exact: true }).click();
     await page.getByRole("link", { name: "Manifest of a day" }).click();
-    await page.getByText("2 shipments, 5 kg").waitFor();
-    expect(await page.getByRole("table").getByRole("rowheader").allInnerTexts()).toEqual([
+    const references = (table: string) =>
+      rowsOf(page, table)
+        .getByRole("rowheader")
+        .evaluateAll((cells) => cells.map((cell) => cell.firstChild!.textContent));
+    await expect
+      .poll(() => references("At a chosen time: 2 shipments, 5 kg"))
+      .toEqual([timed[3], timed[1]]);
+    expect(await references("As soon as possible: 2 shipments, 5 kg")).toEqual([
       second["reference"],
       first["reference"],
     ]);
     await expectWellShown(page, "manifest");
-    await page.getByRole("link", { name: "← Shipments" }).click();
-    await page.getByRole("checkbox", { name: `Select ${first["reference"]}` }).check();
-    await page.getByRole("checkbox", { name: `Select ${second["reference"]}` }).check();
-    await page.getByRole("link", { name: "Print labels" }).click();
-    await expect.poll(() => page.getByRole("article").count()).toBe(2);
+    // Whatever is in the other columns, addresses have their room, on paper and on a phone.
+    const cell = (label: string) => page.locator(`[data-label="${label}"]`).first();
+    const shareOf = async (label: string) =>
+      (await cell(label).boundingBox())!.width /
+      (await page.getByRole("table").first().boundingBox())!.width;
+    expect(await shareOf("From")).toBeCloseTo(0.28, 2);
+    expect(await shareOf("To")).toBeCloseTo(0.28, 2);
+    await page.setViewportSize({ width: 390, height: 800 });
+    expect(await shareOf("From")).toBe(1);
+    expect(await shareOf("To")).toBe(1);
+    await page.emulateMedia({ media: "print" });
+    expect(await shareOf("From")).toBeCloseTo(0.28, 2);
+    await page.emulateMedia({ media: null });
+    await page.getByLabel("Day of pickup").fill("2026-12-02");
+    await expect
+      .poll(() => references("At a chosen time: 2 shipments, 5 kg"))
+      .toEqual([timed[2], timed[0]]);
+    expect(await page.getByRole("table").count()).toBe(1);
     // What is no day is today.
-    await page.goto(`/w/${workspace.id}/shipments/manifest?day=soon`);
-    await page.getByText("2 shipments, 5 kg").waitFor();
-    const many = Array.from({ length: 101 }, (_, i) => `shipment=SHP-${i}`).join("&");
-    await page.goto(`/w/${workspace.id}/shipments/labels?${many}`);
-    await page.getByText("These are the first 100 of 101 that are selected.").waitFor();
+    await page.goto(`/w/${id}/shipments/manifest?day=soon`);
+    await page.getByText("As soon as possible: 2 shipments, 5 kg").waitFor();
   });
 
   test("of what is selected there are as many pages as labels, however long their addresses", async () => {

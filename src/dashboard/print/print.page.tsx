@@ -1,10 +1,6 @@
 import { CoverageService } from "../../../gen/shipments/v1/coverage_service_pb.js";
 import { CustomerService } from "../../../gen/shipments/v1/customer_service_pb.js";
-import {
-  type Shipment,
-  ShipmentStatus,
-  PaymentStatus,
-} from "../../../gen/shipments/v1/shipment_pb.js";
+import { type Shipment, PaymentStatus } from "../../../gen/shipments/v1/shipment_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { useQuery } from "../api/use-query.ts";
@@ -15,9 +11,8 @@ import { numberText, type Instant } from "../ui/format.ts";
 import { Empty, Page, type Link } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { encode } from "uqr";
-import { useIsTest, useTimeZone, useWorkspace } from "../api/session.ts";
-import { loadNewest, MOST_LOADED, countText } from "../shipments/newest-shipments.ts";
-import { localDate } from "../ui/local-time.ts";
+import { useTimeZone, useWorkspace } from "../api/session.ts";
+import { countText } from "../shipments/newest-shipments.ts";
 import { today } from "../ui/days.tsx";
 import { TextField } from "../ui/fields.tsx";
 import { filterValues } from "../ui/filters.tsx";
@@ -28,6 +23,7 @@ import { DescriptionList } from "../ui/description-list.tsx";
 import { Money, Time } from "../ui/values.tsx";
 import type { ComponentChildren } from "preact";
 import { Button } from "../ui/button.tsx";
+import { loadManifest, type Manifest } from "./manifest.ts";
 import "./print.css";
 
 /** How many labels are made at a time, as many as can be selected on some pages of the list, and points be asked for. */
@@ -160,28 +156,24 @@ function QrCode(props: { readonly text: string; readonly label: string }) {
   );
 }
 
-/** What is looked through for those of a day. */
-const WAITING = { status: ShipmentStatus.AWAITING_PICKUP };
-
 const DAY = { day: { label: "Day of pickup", of: "day" } } as const;
 
 export function ManifestPage() {
   const { query } = usePlace();
   const timeZone = useTimeZone();
-  const { day = today(timeZone) } = filterValues(query, DAY);
+  const now = today(timeZone);
+  const { day = now } = filterValues(query, DAY);
+  const isToday = day === now;
   const client = useClient(ShipmentService);
-  const waiting = useQuery((signal) => loadNewest(client, WAITING, signal), [client]);
+  const manifest = useQuery(
+    async (signal) => ({ day, ...(await loadManifest(client, { day, isToday }, signal)) }),
+    [client, day, isToday],
+  );
   return (
     <PrintPage
       title="Manifest"
       up={{ label: "Shipments", href: paths.shipments() }}
-      sheets={
-        <QueryView query={waiting}>
-          {({ shipments, isWhole }) => (
-            <Manifest day={day} shipments={ofDay(shipments, day)} isWhole={isWhole} />
-          )}
-        </QueryView>
-      }
+      sheets={<QueryView query={manifest}>{(loaded) => <ManifestSheet {...loaded} />}</QueryView>}
     >
       {/* What is typed stays as it is, also while it is no day yet. */}
       <div class="filters" onInput={({ target }) => changeQuery(dayIn(target), { replace: true })}>
@@ -197,84 +189,63 @@ function dayIn(field: EventTarget | null) {
   return day === undefined ? {} : { day };
 }
 
-/** Those whose pickup begins on the day, in that order, then those without a time, by their address. */
-function ofDay(shipments: readonly Shipment[], day: string): readonly Shipment[] {
-  return shipments
-    .filter((it) => {
-      const { pickup } = bookedWindows(it);
-      return pickup === undefined || localDate(pickup.start, it.pickupWindow!.timeZone) === day;
-    })
-    .toSorted((a, b) => {
-      const [first, second] = [startOf(a), startOf(b)];
-      return first === second ? a.pickupAddress.localeCompare(b.pickupAddress) : first - second;
-    });
-}
-
 function dayText(day: string): string {
   return new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeZone: "UTC" }).format(
     new Date(day),
   );
 }
 
-function startOf(shipment: Shipment): number {
-  return bookedWindows(shipment).pickup?.start.getTime() ?? Infinity;
-}
-
-function Manifest(props: {
-  readonly day: string;
-  readonly shipments: readonly Shipment[];
-  readonly isWhole: boolean;
-}) {
-  const { day, shipments, isWhole } = props;
-  const name = useWorkspace()?.name;
-  const isTest = useIsTest();
-  if (shipments.length === 0 && isWhole) {
+function ManifestSheet({ day, timed, untimed }: Manifest & { readonly day: string }) {
+  const { name, isTest } = useWorkspace();
+  if (timed.length + untimed.length === 0) {
     return (
-      <Empty title="Nothing is to be picked up on this day">
+      <Empty title={`Nothing is to be picked up on ${dayText(day)}`}>
         A manifest has what is paid and waits for the courier.
       </Empty>
     );
   }
-  const kilograms = shipments.reduce((sum, { weightKg }) => sum + weightKg, 0);
   return (
-    <article class="sheet manifest" aria-label="Manifest" tabIndex={0}>
+    <article class="sheet manifest" aria-label="Manifest">
       <h2>
         {name}, {dayText(day)}
       </h2>
-      <p>
-        {countText(shipments.length)}, {numberText(kilograms)} kg
-        {isTest && ". Test: nothing is to be picked up"}
-      </p>
-      {!isWhole && (
-        <p class="problem attention">
-          More than {numberText(MOST_LOADED)} shipments wait. Only those booked last were looked
-          through, so some may be missing.
-        </p>
-      )}
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Taken</th>
-            <th scope="col">Shipment</th>
-            <th scope="col">Time</th>
-            <th scope="col">From</th>
-            <th scope="col">To</th>
-            <th scope="col">Weight</th>
-          </tr>
-        </thead>
-        <tbody>
-          {shipments.map((it) => (
-            <ManifestRow key={it.reference} shipment={it} />
-          ))}
-        </tbody>
-      </table>
+      {isTest && <p>Test: nothing is to be picked up.</p>}
+      <Pickups title="At a chosen time" shipments={timed} />
+      <Pickups title="As soon as possible" shipments={untimed} />
       <p class="signature">Courier, time and signature</p>
     </article>
   );
 }
 
-function ManifestRow({ shipment }: { readonly shipment: Shipment }) {
-  const { pickupWindow, externalReference } = shipment;
+function Pickups(props: { readonly title: string; readonly shipments: readonly Shipment[] }) {
+  const { title, shipments } = props;
+  if (shipments.length === 0) return null;
+  const kilograms = shipments.reduce((sum, { weightKg }) => sum + weightKg, 0);
+  return (
+    <table>
+      <caption>
+        {title}: {countText(shipments.length)}, {numberText(kilograms)} kg
+      </caption>
+      <thead>
+        <tr>
+          <th scope="col">Taken</th>
+          <th scope="col">Shipment</th>
+          {shipments[0]?.pickupWindow && <th scope="col">Time</th>}
+          <th scope="col">From</th>
+          <th scope="col">To</th>
+        </tr>
+      </thead>
+      <tbody>
+        {shipments.map((it) => (
+          <Pickup key={it.reference} shipment={it} />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Pickup({ shipment }: { readonly shipment: Shipment }) {
+  const { externalReference, pickupWindow: window } = shipment;
   const { pickup } = bookedWindows(shipment);
   return (
     <tr>
@@ -283,21 +254,15 @@ function ManifestRow({ shipment }: { readonly shipment: Shipment }) {
       </td>
       <th scope="row">
         {shipment.reference}
-        {externalReference !== undefined && (
-          <>
-            <br />
-            <span class="minor">{externalReference}</span>
-          </>
-        )}
+        <small>{numberText(shipment.weightKg)} kg</small>
+        {externalReference !== undefined && <small>{externalReference}</small>}
       </th>
-      <td>{pickup && pickupWindow ? hoursText(pickup, pickupWindow.timeZone) : "Any"}</td>
-      <td>{shipment.pickupAddress}</td>
-      <td>
+      {pickup && <td data-label="Time">{hoursText(pickup, window!.timeZone)}</td>}
+      <td data-label="From">{shipment.pickupAddress}</td>
+      <td data-label="To">
         {shipment.dropoffAddress}
-        <br />
-        <span class="minor">{shipment.customer?.name}</span>
+        <small>{shipment.customer?.name}</small>
       </td>
-      <td class="number">{numberText(shipment.weightKg)} kg</td>
     </tr>
   );
 }

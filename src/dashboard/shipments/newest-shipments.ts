@@ -5,17 +5,19 @@ import type {
   ListShipmentsRequestSchema,
   ShipmentService,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import { moneyText } from "../ui/format.ts";
+import { moneyText, numberText } from "../ui/format.ts";
 
 export type ShipmentFilters = MessageInitShape<typeof ListShipmentsRequestSchema>;
 
-export const MOST_LOADED = 1_000;
+const MOST_LOADED = 1_000;
 const PAGE_SIZE = 100;
 
-export async function loadNewest(
-  client: Client<typeof ShipmentService>,
+/** Loads a list page by page, until those loaded are enough: the first 1,000 unless told otherwise. */
+export async function loadShipments(
+  client: Pick<Client<typeof ShipmentService>, "listShipments">,
   filters: ShipmentFilters,
   signal: AbortSignal,
+  isEnough = (loaded: readonly Shipment[]) => loaded.length >= MOST_LOADED,
 ) {
   const shipments: Shipment[] = [];
   let pageToken = "";
@@ -24,7 +26,7 @@ export async function loadNewest(
     const page = await client.listShipments(request, { signal });
     shipments.push(...page.data);
     pageToken = page.nextPageToken;
-  } while (pageToken !== "" && shipments.length < MOST_LOADED);
+  } while (pageToken !== "" && !isEnough(shipments));
   return { shipments, isWhole: pageToken === "" };
 }
 
@@ -70,5 +72,5 @@ export function totalText(shipments: readonly Pick<Shipment, "total" | "currency
 }
 
 export function countText(count: number): string {
-  return count === 1 ? "1 shipment" : `${count} shipments`;
+  return count === 1 ? "1 shipment" : `${numberText(count)} shipments`;
 }

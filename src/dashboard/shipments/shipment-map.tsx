@@ -11,7 +11,7 @@ import { usePlace } from "../routes/router.ts";
 import { numberText } from "../ui/format.ts";
 import { LinkChoice } from "../ui/days.tsx";
 import { QueryView } from "../ui/query-view.tsx";
-import { loadNewest, type ShipmentFilters } from "./newest-shipments.ts";
+import { loadShipments, type ShipmentFilters } from "./newest-shipments.ts";
 import { StateBadge } from "./shipment-badge.tsx";
 import "./shipment-map.css";
 
@@ -31,7 +31,7 @@ export function ShipmentMap({ filters, of, empty }: ShipmentMapProps) {
   const end: End = query.get("end") === "dropoff" ? "dropoff" : "pickup";
   const client = useClient(ShipmentService);
   const list = useQuery(
-    async (signal) => ({ of, ...(await loadNewest(client, filters, signal)) }),
+    async (signal) => ({ of, ...(await loadShipments(client, filters, signal)) }),
     [client, of],
   );
   useLive(list.reload, undefined, LIVE_MS);
