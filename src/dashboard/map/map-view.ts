@@ -164,10 +164,12 @@ function drawLayers(
       zIndex: 4,
     }),
   );
+  // A map whose page has been left has no size.
+  const chooseNames = () => ground?.chooseNames(map.getSize() ?? [0, 0]);
   map.on("moveend", () => {
     // Names may have other places.
     zones.changed();
-    ground?.chooseNames(map.getSize()!);
+    chooseNames();
   });
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const onTheme = () => {
@@ -181,7 +183,7 @@ function drawLayers(
     // Tiles have names of their own.
     if (!hasTiles) map.addLayer(ground.names);
     target.classList.add("on-ground");
-    ground.chooseNames(map.getSize()!);
+    chooseNames();
   };
   // A map of zones alone is better than none.
   loadGround().then(showGround, () => undefined);
