@@ -36,6 +36,22 @@ describeDashboard("the account", (dashboard) => {
     expect(await page.getByLabel("Name").inputValue()).toBe("Augusta King");
   });
 
+  test("keys of one character are switched off in this browser", async () => {
+    const page = await open("keys@example.org");
+    await page.getByLabel("Use these keys in this browser").uncheck();
+    const search = page.getByRole("searchbox");
+    const press = async (key: string) => {
+      await page.goto(`/w/${dashboard.workspace.id}/customers`);
+      await search.waitFor();
+      await page.keyboard.press(key);
+      return search.evaluate((box) => box === box.ownerDocument.activeElement);
+    };
+    expect(await press("/")).toBe(false);
+    await page.goto("/account");
+    await page.getByLabel("Use these keys in this browser").check();
+    expect(await press("/")).toBe(true);
+  });
+
   test("another session is signed out, and comes back to where it was by a new link", async () => {
     const page = await open("twice@example.org");
     const other = await open("twice@example.org", FIREFOX);

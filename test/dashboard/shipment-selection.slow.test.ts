@@ -181,6 +181,15 @@ describeDashboard("many shipments at once", (dashboard) => {
       await bar(page).getByText("1 selected").waitFor();
       await box(page, booked[4]!).click({ modifiers: ["Shift"] });
       await bar(page).getByText("5 selected").waitFor();
+      // The box has the focus, into which nothing is typed: the keys go on from its row.
+      const focused = page.locator(":focus");
+      await page.keyboard.press("k");
+      await expect.poll(() => focused.textContent()).toBe(booked[3]!["reference"]);
+      await box(page, booked[4]!).focus();
+      await page.keyboard.press("x");
+      await bar(page).getByText("4 selected").waitFor();
+      await page.keyboard.press("x");
+      await bar(page).getByText("5 selected").waitFor();
       await page.keyboard.press("Escape");
       await page.getByRole("button", { name: "Next" }).click();
       await expect.poll(() => rows(page).count()).toBe(2);

@@ -355,6 +355,9 @@ describeDashboard("shipments", (dashboard) => {
       await page.goBack();
       await expect.poll(() => rows(page).count()).toBe(50);
       await expect.poll(() => page.locator(":focus").textContent()).toBe(reference);
+      await rows(page).first().getByRole("checkbox").focus();
+      await page.keyboard.press("Enter");
+      await page.waitForURL(`**/shipments/${reference}`);
     });
 
     test("of a new workspace says where shipments come from", async () => {

@@ -9,12 +9,13 @@ import { useRpc } from "../api/use-query.ts";
 import { Badge, DescriptionList } from "../ui/description-list.tsx";
 import { Button } from "../ui/button.tsx";
 import { Dialog, DialogButton } from "../ui/dialog.tsx";
-import { TextField } from "../ui/fields.tsx";
+import { CheckField, TextField } from "../ui/fields.tsx";
 import { textOf } from "../ui/form-data.ts";
 import { Form } from "../ui/form.tsx";
 import { Page, Section } from "../ui/page.tsx";
 import { type Column, ListView } from "../ui/table.tsx";
 import { toast } from "../ui/toast.tsx";
+import { characterKeys } from "../ui/use-keys.ts";
 import { Time } from "../ui/values.tsx";
 import { browserText } from "./browser-text.ts";
 import { leaveHere } from "./leave-here.ts";
@@ -35,6 +36,7 @@ export function AccountPage() {
           </p>
         )}
         <Person />
+        <Keyboard />
         <Sessions />
       </div>
     </Page>
@@ -62,6 +64,30 @@ function Person() {
             hint="How other members see you."
           />
         </Form>
+      </div>
+    </Section>
+  );
+}
+
+function Keyboard() {
+  return (
+    <Section title="Keys">
+      <div class="form narrow">
+        <DescriptionList
+          items={[
+            ["/", "Search"],
+            ["j, k", "Next and previous row, which Enter opens"],
+            ["x", "Select the row"],
+            ["n, p", "Next and previous page of a list"],
+          ]}
+        />
+        <CheckField
+          name="character_keys"
+          label="Use these keys in this browser"
+          hint="Ctrl-K, arrow keys and Enter always work."
+          checked={characterKeys.get()}
+          change={(isOn) => characterKeys.set(isOn)}
+        />
       </div>
     </Section>
   );

@@ -1,8 +1,9 @@
 import type { ComponentType } from "preact";
 import { useEffect, useLayoutEffect, useState } from "preact/hooks";
+import { useStore } from "../api/store.ts";
 import { usePlace } from "../routes/router.ts";
 import { reloadOnce } from "../ui/lazily.tsx";
-import { useKeys } from "../ui/use-keys.ts";
+import { characterKeys, useKeys } from "../ui/use-keys.ts";
 import type { SearchDialogProps } from "./search-dialog.tsx";
 import "./search-button.css";
 
@@ -10,6 +11,7 @@ import "./search-button.css";
 export function SearchButton(props: Omit<SearchDialogProps, "close">) {
   const [Search, setSearch] = useState<ComponentType<SearchDialogProps>>();
   const [isOpen, setOpen] = useState(false);
+  const hasKeys = useStore(characterKeys);
   const { pathname, query, hash } = usePlace();
   const place = `${pathname}?${query.toString()}${hash}`;
   const open = () => {
@@ -44,7 +46,7 @@ export function SearchButton(props: Omit<SearchDialogProps, "close">) {
       <button
         type="button"
         class="open-search button"
-        aria-keyshortcuts="/ Control+K"
+        aria-keyshortcuts={hasKeys ? "/ Control+K" : "Control+K"}
         onClick={open}
       >
         <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
@@ -52,7 +54,7 @@ export function SearchButton(props: Omit<SearchDialogProps, "close">) {
           <path d="m10.5 10.5 4 4" />
         </svg>
         <span>Search</span>
-        <kbd aria-hidden="true">/</kbd>
+        {hasKeys && <kbd aria-hidden="true">/</kbd>}
       </button>
       {isOpen && Search && <Search {...props} close={() => setOpen(false)} />}
     </>

@@ -142,7 +142,7 @@ function NoShipments(props: { readonly isNarrowed: boolean; readonly book: Compo
   const link = { label: "Show all shipments", href: paths.shipments() };
   return (
     <Empty title="No shipments match" link={link}>
-      Change the filters, or press / to search by a reference, a name, an email or an address.
+      Change the filters, or search by a reference, a name, an email or an address.
     </Empty>
   );
 }

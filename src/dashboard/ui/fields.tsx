@@ -226,6 +226,7 @@ export function CheckField(
     readonly checked?: boolean;
     /** What it stands for while it is checked, in a field that is no boolean. */
     readonly value?: string;
+    readonly change?: (isChecked: boolean) => void;
   },
 ) {
   const id = useId();
@@ -237,6 +238,7 @@ export function CheckField(
         name={props.name}
         value={props.value}
         defaultChecked={props.checked}
+        onChange={({ currentTarget }) => props.change?.(currentTarget.checked)}
       />
       <label for={id}>{props.label}</label>
       {props.hint && <p class="hint">{props.hint}</p>}

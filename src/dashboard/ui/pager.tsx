@@ -1,6 +1,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import { changeQuery, usePlace } from "../routes/router.ts";
-import { useKeys } from "./use-keys.ts";
+import { useStore } from "../api/store.ts";
+import { characterKeys, useKeys } from "./use-keys.ts";
 
 /** The name of a page's cursor, in the query as in requests. */
 export const PAGE_TOKEN = "page_token";
@@ -20,6 +21,7 @@ export const FIRST_PAGE = { [PAGE_TOKEN]: undefined } as const;
  */
 export function Pager({ nextPageToken }: { readonly nextPageToken: string }) {
   const token = usePageToken();
+  const hasKeys = useStore(characterKeys);
   const before = tokensBefore();
   const nav = useRef<HTMLElement>(null);
   const isByKey = useRef(false);
@@ -52,9 +54,11 @@ export function Pager({ nextPageToken }: { readonly nextPageToken: string }) {
       <button type="button" class="button" aria-disabled={nextPageToken === ""} onClick={next}>
         Next →
       </button>
-      <span class="keys">
-        <kbd>p</kbd> <kbd>n</kbd> pages, <kbd>k</kbd> <kbd>j</kbd> rows
-      </span>
+      {hasKeys && (
+        <span class="keys">
+          <kbd>p</kbd> <kbd>n</kbd> pages, <kbd>k</kbd> <kbd>j</kbd> rows
+        </span>
+      )}
     </nav>
   );
 }

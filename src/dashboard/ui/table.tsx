@@ -50,9 +50,7 @@ export function Table<T>(props: TableProps<T>) {
   const go = (step: number) => focusRow(body.current, step);
   const select = useSelect(props);
   const selectFocused = () => {
-    const row = [...(body.current?.rows ?? [])].findIndex((it) =>
-      it.contains(document.activeElement),
-    );
+    const row = focusedRow(body.current);
     if (row !== -1) select(row, false);
   };
   useKeys({
@@ -84,6 +82,9 @@ export function Table<T>(props: TableProps<T>) {
                     aria-label={`Select ${selection.nameOf(row)}`}
                     checked={selection.has(row)}
                     onClick={(event) => select(place, event.shiftKey)}
+                    onKeyDown={({ key }) =>
+                      key === "Enter" && linkOf(body.current!, place)?.click()
+                    }
                   />
                 </label>
               </td>
@@ -179,12 +180,22 @@ function AllBox<T>(props: {
   );
 }
 
+type Body = HTMLTableSectionElement;
+
+/** The place of the row that has the focus, wherever in it; -1 when none has. */
+function focusedRow(body: Body | null): number {
+  return [...(body?.rows ?? [])].findIndex((row) => row.contains(document.activeElement));
+}
+
+function linkOf(body: Body, place: number) {
+  return body.rows[place]?.querySelector<HTMLElement>(".row-link");
+}
+
 /** Moves the focus to the row so many steps on, from none to the first. */
-function focusRow(body: HTMLElement | null, step: number): void {
-  const links = [...(body?.querySelectorAll<HTMLElement>(".row-link") ?? [])];
-  const at = links.findIndex((link) => link === document.activeElement);
-  const next = at === -1 ? 0 : Math.min(Math.max(at + step, 0), links.length - 1);
-  links[next]?.focus();
+function focusRow(body: Body | null, step: number): void {
+  if (body === null) return;
+  const at = focusedRow(body);
+  linkOf(body, at === -1 ? 0 : Math.min(Math.max(at + step, 0), body.rows.length - 1))?.focus();
 }
 
 /** The page of a list that the address asks for, for a `<ListView>`. */

@@ -1,10 +1,18 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { createStore } from "../api/store.ts";
 
 /** What keys do on a page, by the names that the browser gives them: `j`, `ArrowDown`. */
 export type Keys = Readonly<Record<string, () => void>>;
 
-/** Elements that use these keys themselves. */
-const OWN_KEYS = "input, textarea, select, [contenteditable], [data-own-keys]";
+/** Elements that use these keys themselves. Nothing is typed into a box. */
+const OWN_KEYS =
+  "input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable], [data-own-keys]";
+
+const STORED_AS = "character-keys";
+
+/** Whether keys of one character do something, which WCAG 2.1.4 wants to be switched off; this browser remembers it. */
+export const characterKeys = createStore(localStorage.getItem(STORED_AS) !== "off");
+characterKeys.subscribe(() => localStorage.setItem(STORED_AS, characterKeys.get() ? "on" : "off"));
 
 /** Binds single keys while the page is shown, except where something is typed, and behind a dialog. */
 export function useKeys(keys: Keys): void {
@@ -14,7 +22,11 @@ export function useKeys(keys: Keys): void {
   useLayoutEffect(() => {
     const listener = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-      if (event.target instanceof Element && event.target.closest(OWN_KEYS)) return;
+      if (event.key.length === 1 && !characterKeys.get()) return;
+      if (event.target instanceof Element) {
+        if (event.target.closest(OWN_KEYS)) return;
+        if (event.target.matches("[type=radio]") && event.key.startsWith("Arrow")) return;
+      }
       if (document.querySelector("dialog[open]") !== null) return;
       if (!Object.hasOwn(latest.current, event.key)) return;
       event.preventDefault();
