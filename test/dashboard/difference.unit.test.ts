@@ -31,9 +31,11 @@ test.each([
   expect(differenceText({ ...comparison, before: undefined }, quotesOf)).toBe(undefined);
 });
 
-test("a day that is not over is left out, with the one that it would be compared with", () => {
+test("a day that is not over is left out, with the one that it would be compared with, and said to be", () => {
   const [overview, before] = [overviewOf(11, [3, 1]), overviewOf(9, [2, 100])];
   const quotesOf = ({ quotes }: { quotes?: bigint }) => Number(quotes);
-  expect(differenceText({ overview, before, today: "2026-03-12" }, quotesOf)).toBe("Up 50%");
+  expect(differenceText({ overview, before, today: "2026-03-12" }, quotesOf)).toBe(
+    "Up 50% (without today)",
+  );
   expect(differenceText({ overview, before, today: "2026-03-11" }, quotesOf)).toBe(undefined);
 });

@@ -92,7 +92,9 @@ describeDashboard("shipments", (dashboard) => {
       await expect
         .poll(() => queues.getByRole("link").allTextContents())
         .toEqual(["All", "To pay80", "To pick up1", "In transit0", "Refund due0", "Failed0"]);
-      expect(await totals.textContent()).toBe("121 shipments · $1,535.49");
+      // As on the overview, what is cancelled costs nothing.
+      const whole = "121 shipments · $1,027.89 without 40 cancelled";
+      expect(await totals.textContent()).toBe(whole);
       await page.getByRole("link", { name: "Today", exact: true }).click();
       await expect.poll(() => rows(page).count()).toBe(1);
       await expect.poll(() => totals.textContent()).toBe("1 shipment · $12.69");
@@ -200,9 +202,8 @@ describeDashboard("shipments", (dashboard) => {
         page.getByRole("navigation", { name: "Queues" }).getByRole("link", { name });
       await expect.poll(() => queue("To pay").textContent()).toBe("To pay1,000+");
       const totals = page.locator(".list-head p");
-      expect(await totals.textContent()).toBe(
-        "1,000+ shipments the newest 1,000 come to $12,690.00",
-      );
+      // What the newest of them come to is not what all do.
+      expect(await totals.textContent()).toBe("1,000+ shipments");
       await queue("Failed").focus();
       await page.keyboard.press("Enter");
       await rows(page).getByText(failed!).waitFor();

@@ -60,6 +60,16 @@ describeDashboard("a workspace", (dashboard) => {
         "Cancelled\n20\n33.3% of them",
       );
       await expectWellShown(page, "overview");
+      // Each figure leads to what it counts.
+      const shown = page.locator(".list-head p");
+      for (const [figure, counted] of [
+        ["20", /^20 shipments$/],
+        ["$507.60 awaited", /^40 shipments · \$507\.60$/],
+      ] as const) {
+        await figures.getByRole("link", { name: figure }).click();
+        await shown.getByText(counted).waitFor();
+        await page.goBack();
+      }
       await page.getByRole("link", { name: "7 days" }).click();
       await page.waitForURL("**?days=7");
       await figures.filter({ hasText: "Bookings" }).getByText("60").waitFor({ state: "hidden" });

@@ -6,6 +6,7 @@ import {
   CustomerAddressChangeSchema,
   UpdateCustomerRequestSchema,
 } from "../../../gen/shipments/v1/customer_service_pb.js";
+import { PaymentStatus } from "../../../gen/shipments/v1/shipment_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { useLive } from "../api/live.ts";
@@ -95,7 +96,7 @@ function Actions({ customer }: CustomerProps) {
   );
 }
 
-function CustomerFigures({ customer: { figures } }: CustomerProps) {
+function CustomerFigures({ customer: { id, figures } }: CustomerProps) {
   const { shipments = 0n, lastBookedAt, revenue = [] } = figures ?? {};
   return (
     <Figures
@@ -105,6 +106,10 @@ function CustomerFigures({ customer: { figures } }: CustomerProps) {
         {
           term: "Spend",
           value: <Spend revenue={revenue} />,
+          href: paths.shipments(
+            {},
+            { customer: String(id), payment_status: String(PaymentStatus.PAID) },
+          ),
           note: <Awaited revenue={revenue} />,
         },
       ]}

@@ -10,7 +10,8 @@ export interface Comparison {
 
 /**
  * By how much the sum of days differs from that of the days before, in words: `Up 12.5%`. A day that is not over is
- * left out, with the one that it would be compared with. Undefined when no day is over, or a value is not known.
+ * left out, with the one that it would be compared with, and that is said. Undefined when no day is over, or a value
+ * is not known.
  */
 export function differenceText(
   { overview, before, today }: Comparison,
@@ -29,6 +30,11 @@ export function differenceText(
   if (count === 0 || before === undefined || now === undefined || then === undefined) {
     return undefined;
   }
+  const text = comparisonText(now, then);
+  return count === overview.days.length ? text : `${text} (without today)`;
+}
+
+function comparisonText(now: number, then: number): string {
   if (now === then) return now === 0 ? "None, as before" : "As before";
   if (then === 0) return "None in the days before";
   const share = shareText(Math.abs(now - then) / then);

@@ -1,25 +1,32 @@
 import type { Overview, OverviewDay, Revenue } from "../../../gen/shipments/v1/report_pb.js";
+import { PaymentStatus, ShipmentStatus } from "../../../gen/shipments/v1/shipment_pb.js";
 import { LineChart, type LinePoint } from "../ui/charts.tsx";
-import { Figures, type Figure } from "../ui/description-list.tsx";
+import { Figures, Linked, type Figure } from "../ui/description-list.tsx";
 import { compactText, moneyText, numberText, shareText } from "../ui/format.ts";
 import { clockText } from "../ui/local-time.ts";
 import { Section } from "../ui/page.tsx";
 import { Money } from "../ui/values.tsx";
 import { differenceText, type Comparison } from "./difference.ts";
 
-export function OverviewFigures({ overview }: { readonly overview: Overview }) {
+export function OverviewFigures(props: {
+  readonly overview: Overview;
+  /** Where shipments of these days are listed, with filters as the address has them. */
+  readonly hrefOf?: (filters: Readonly<Record<string, string>>) => string;
+}) {
+  const { overview, hrefOf } = props;
   if (overview.totals === undefined) return null;
   const { bookings, cancellations, revenue, quotes, quotedBookings, quoteToBooking } =
     overview.totals;
   return (
     <Figures
       items={[
-        { term: "Bookings", value: numberText(Number(bookings)) },
+        { term: "Bookings", value: numberText(Number(bookings)), href: hrefOf?.({}) },
         ...(revenue.length === 0 ? [{ term: "Revenue", value: "—", note: "Nothing yet" }] : []),
-        ...revenue.map(revenueFigure),
+        ...revenue.map((sum) => revenueFigure(sum, hrefOf)),
         {
           term: "Cancelled",
           value: numberText(Number(cancellations)),
+          href: hrefOf?.({ status: String(ShipmentStatus.CANCELLED) }),
           note: bookings > 0n && `${shareText(Number(cancellations) / Number(bookings))} of them`,
         },
         {
@@ -32,14 +39,19 @@ export function OverviewFigures({ overview }: { readonly overview: Overview }) {
   );
 }
 
-function revenueFigure({ currency, paid, awaitingPayment }: Revenue): Figure {
+function revenueFigure(
+  { currency, paid, awaitingPayment }: Revenue,
+  hrefOf: Parameters<typeof OverviewFigures>[0]["hrefOf"],
+): Figure {
+  const listOf = (status: PaymentStatus) => hrefOf?.({ payment_status: String(status) });
   return {
     term: `Revenue, ${currency}`,
     value: <Money amount={paid} currency={currency} />,
+    href: listOf(PaymentStatus.PAID),
     note: (
-      <>
+      <Linked href={listOf(PaymentStatus.AWAITING_PAYMENT)}>
         and <Money amount={awaitingPayment} currency={currency} /> awaited
-      </>
+      </Linked>
     ),
   };
 }

@@ -63,9 +63,15 @@ function OverviewAt({ today }: { readonly today: string }) {
 }
 
 function Shown(comparison: Comparison) {
+  const { overview } = comparison;
   return (
     <div class="stack">
-      <OverviewFigures overview={comparison.overview} />
+      <OverviewFigures
+        overview={overview}
+        hrefOf={(filters) =>
+          paths.shipments({}, { from: overview.fromDate, to: overview.toDate, ...filters })
+        }
+      />
       <OverviewCharts {...comparison} />
     </div>
   );

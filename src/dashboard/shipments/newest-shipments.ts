@@ -1,6 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Client } from "@connectrpc/connect";
-import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
+import { ShipmentStatus, type Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
+import type { ShipmentCount } from "../../../gen/shipments/v1/shipment_count_pb.js";
 import type {
   ListShipmentsRequestSchema,
   ShipmentService,
@@ -62,9 +63,26 @@ function isRecent(value: unknown): value is RecentShipment {
   return typeof reference === "string" && typeof customer === "string";
 }
 
-export function totalText(shipments: readonly Pick<Shipment, "total" | "currency">[]): string {
-  const sums = [...Map.groupBy(shipments, ({ currency }) => currency)].map(([currency, own]) => {
-    const sum = own.reduce((total, shipment) => total + shipment.total, 0);
+type Amount = Pick<Shipment, "total" | "currency">;
+
+/** What shipments cost, of which those that are cancelled cost nothing. */
+export function totalText(shipments: readonly (Amount & Pick<Shipment, "status">)[]): string {
+  return sumText(shipments.filter(({ status }) => status !== ShipmentStatus.CANCELLED));
+}
+
+/**
+ * The same of a list that was counted, and of those in it that are cancelled; undefined when there is no other, or more
+ * than were counted, whose sum is not known.
+ */
+export function listedText(listed: ShipmentCount, cancelled: ShipmentCount): string | undefined {
+  if (listed.more || listed.count === cancelled.count) return undefined;
+  const less = cancelled.totals.map(({ total, currency }) => ({ total: -total, currency }));
+  return sumText([...listed.totals, ...less]);
+}
+
+function sumText(amounts: readonly Amount[]): string {
+  const sums = [...Map.groupBy(amounts, ({ currency }) => currency)].map(([currency, own]) => {
+    const sum = own.reduce((total, amount) => total + amount.total, 0);
     // Totals are exact to the minor unit; their sum as a double is, once rounded to the same.
     return moneyText(Number(sum.toFixed(4)), currency);
   });

@@ -1,11 +1,21 @@
-import type {
-  CurrencyTotal,
-  ShipmentCount,
-  ShipmentCounts,
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { useEffect } from "preact/hooks";
+import { ShipmentStatus } from "../../../gen/shipments/v1/shipment_pb.js";
+import {
+  ShipmentService,
+  type CountShipmentsRequestSchema,
+} from "../../../gen/shipments/v1/shipment_service_pb.js";
+import {
+  ShipmentCountSchema,
+  type ShipmentCount,
+  type ShipmentCounts,
 } from "../../../gen/shipments/v1/shipment_count_pb.js";
+import { useClient } from "../api/clients.ts";
+import { useLive } from "../api/live.ts";
+import { reloads } from "../api/use-action.ts";
 import { paths } from "../routes/paths.ts";
 import { usePlace } from "../routes/router.ts";
-import { moneyText, numberText } from "../ui/format.ts";
+import { numberText } from "../ui/format.ts";
 import { Tabs } from "../ui/page.tsx";
 import { PAGE_TOKEN } from "../ui/pager.tsx";
 import {
@@ -13,9 +23,10 @@ import {
   type SavedFilter,
 } from "../../../gen/shipments/account/v1/account_service_pb.js";
 import { useWorkspace } from "../api/session.ts";
-import { useRpc } from "../api/use-query.ts";
+import { useQuery, useRpc } from "../api/use-query.ts";
 import { RpcButton } from "../ui/dialog.tsx";
 import { textOf } from "../ui/form-data.ts";
+import { listedText } from "./newest-shipments.ts";
 
 type Queue = Exclude<keyof ShipmentCounts, "listed" | `$${string}`>;
 
@@ -68,27 +79,59 @@ function countText({ count, more }: ShipmentCount): string {
   return `${numberText(count)}${more ? "+" : ""}`;
 }
 
-export function ListedTotals({ listed }: { readonly listed: ShipmentCount }) {
-  const { count, more, totals } = listed;
-  const noun = count === 1 && !more ? "shipment" : "shipments";
+/** How often the counts are reloaded at most while things happen, in milliseconds. */
+const COUNTS_MS = 5_000;
+const NONE = create(ShipmentCountSchema);
+
+type Counted = MessageInitShape<typeof CountShipmentsRequestSchema>;
+
+/**
+ * The counts of a list and its queues, and how many of the list are cancelled; that is undefined for what failed, of
+ * which they cannot be told apart.
+ *
+ * @param of the filters as text
+ */
+export function useCounts(filters: Counted, of: string) {
+  const client = useClient(ShipmentService);
+  const query = useQuery(
+    async (signal) => {
+      const count = async (request: Counted) =>
+        (await client.countShipments(request, { signal })).data;
+      const counts = await count(filters);
+      const { status = ShipmentStatus.CANCELLED, failed } = filters;
+      if (failed) return { counts };
+      const mayBeCancelled = status === ShipmentStatus.CANCELLED && counts?.listed?.more === false;
+      const cancelled = mayBeCancelled ? (await count({ ...filters, status }))?.listed : NONE;
+      return { counts, cancelled };
+    },
+    [client, of],
+  );
+  const { reload } = query;
+  useEffect(() => reloads.subscribe(reload), [reload]);
+  useLive(reload, undefined, COUNTS_MS);
+  return query.data ?? { counts: undefined };
+}
+
+/** How many shipments are listed, and what those cost that are not cancelled. */
+export function ListedTotals({ counts, cancelled }: ReturnType<typeof useCounts>) {
+  const listed = counts?.listed;
+  if (listed === undefined) return <p />;
+  const noun = listed.count === 1 && !listed.more ? "shipment" : "shipments";
+  const text = cancelled && listedText(listed, cancelled);
   return (
     <p>
       <strong>
         {countText(listed)} {noun}
       </strong>
-      {count > 0 && (
+      {text !== undefined && (
         <span class="minor">
           {" "}
-          {more ? `the newest ${numberText(count)} come to` : "·"} {sumText(totals)}
+          · {text}
+          {cancelled!.count > 0 && ` without ${numberText(cancelled!.count)} cancelled`}
         </span>
       )}
     </p>
   );
-}
-
-function sumText(totals: readonly CurrencyTotal[]): string {
-  const sums = totals.map(({ total, currency }) => moneyText(total, currency));
-  return new Intl.ListFormat("en").format(sums);
 }
 
 const { deleteSavedFilter, listSavedFilters, renameSavedFilter, saveFilter } =

@@ -7,7 +7,6 @@ import {
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { useLive } from "../api/live.ts";
 import { useRole, useTimeZone } from "../api/session.ts";
-import { useRpc } from "../api/use-query.ts";
 import { paths } from "../routes/paths.ts";
 import { usePlace, changeQuery } from "../routes/router.ts";
 import { daysOf, today, LinkChoice, QuickDays } from "../ui/days.tsx";
@@ -18,7 +17,7 @@ import { lazily } from "../ui/lazily.tsx";
 import { FIRST_PAGE } from "../ui/pager.tsx";
 import { Empty, Page } from "../ui/page.tsx";
 import { Spinner, Progress } from "../ui/query-view.tsx";
-import { ListedTotals, Queues, filtersText, SavedFilters } from "./queues.tsx";
+import { ListedTotals, Queues, filtersText, SavedFilters, useCounts } from "./queues.tsx";
 import { PAYMENT_STATUSES, SHIPMENT_STATUSES } from "./shipment-badge.tsx";
 import { ColumnChooser, SelectableShipmentList, ShipmentList } from "./shipment-list.tsx";
 import type { MessageInitShape } from "@bufbuild/protobuf";
@@ -42,9 +41,6 @@ const VIEWS: Choices = [
 ];
 const OF_VIEWS = ["order_by", "end"];
 
-/** How often the counts are reloaded at most while things happen, in milliseconds. */
-const COUNTS_MS = 5_000;
-
 const STATES = {
   status: { label: "Status", choices: SHIPMENT_STATUSES },
   payment_status: { label: "Payment", choices: PAYMENT_STATUSES },
@@ -63,8 +59,7 @@ export function ShipmentsPage() {
   const isMap = query.get(VIEW) === "map";
   const filters = filtersOf(query, timeZone);
   const isQueue = isOneQueue(filters);
-  const counts = useRpc(ShipmentService.method.countShipments, filters);
-  useLive(counts.reload, undefined, COUNTS_MS);
+  const counted = useCounts(filters, filtersText(query));
   const mayChange = useRole("member");
   const book = mayChange && (
     <a class="button primary" href={paths.book()}>
@@ -83,12 +78,12 @@ export function ShipmentsPage() {
         </>
       }
     >
-      <Queues counts={counts.data?.data} />
+      <Queues counts={counted.counts} />
       <Filters fields={filters.failed ? OTHERS : FILTERS} />
       <QuickDays />
       <SavedFilters />
       <div class="list-head">
-        {counts.data?.data?.listed ? <ListedTotals listed={counts.data.data.listed} /> : <p />}
+        <ListedTotals {...counted} />
         <LinkChoice
           label="View"
           name={VIEW}

@@ -22,20 +22,32 @@ export interface Figure {
   readonly term: string;
   readonly value: ComponentChildren;
   readonly note?: ComponentChildren;
+  /** Where what it counts is listed. */
+  readonly href?: string | undefined;
 }
 
 export function Figures({ items }: { readonly items: readonly Figure[] }) {
   return (
     <dl class="figures">
-      {items.map(({ term, value, note }) => (
+      {items.map(({ term, value, note, href }) => (
         <div key={term}>
           <dt>{term}</dt>
-          <dd class="value">{value}</dd>
+          <dd class="value">
+            <Linked href={href}>{value}</Linked>
+          </dd>
           {note && <dd class="minor">{note}</dd>}
         </div>
       ))}
     </dl>
   );
+}
+
+/** A link, where there is somewhere to lead to. */
+export function Linked(props: {
+  readonly href: string | undefined;
+  readonly children: ComponentChildren;
+}) {
+  return props.href === undefined ? <>{props.children}</> : <a {...props} />;
 }
 
 export type Tone = "neutral" | "active" | "good" | "attention" | "bad";

@@ -1,0 +1,29 @@
+import { create } from "@bufbuild/protobuf";
+import { expect, test } from "vitest";
+import { ShipmentCountSchema } from "../../gen/shipments/v1/shipment_count_pb.js";
+import { ShipmentStatus } from "../../gen/shipments/v1/shipment_pb.js";
+import { listedText, totalText } from "../../src/dashboard/shipments/newest-shipments.ts";
+
+const { DELIVERED, CANCELLED } = ShipmentStatus;
+
+test("shipments come to what those cost that are not cancelled, in each currency", () => {
+  const shipments = [
+    { total: 0.1, currency: "USD", status: DELIVERED },
+    { total: 5, currency: "EUR", status: DELIVERED },
+    { total: 0.2, currency: "USD", status: DELIVERED },
+    { total: 7, currency: "USD", status: CANCELLED },
+  ];
+  expect(totalText(shipments)).toBe("$0.30 and €5.00");
+});
+
+const counted = (count: number, total: number, more = false) =>
+  create(ShipmentCountSchema, { count, more, totals: [{ currency: "USD", total }] });
+
+test.each([
+  ["some are cancelled", counted(3, 0.6), counted(1, 0.2), "$0.40"],
+  ["none is cancelled", counted(3, 0.6), create(ShipmentCountSchema), "$0.60"],
+  ["all are cancelled", counted(3, 0.6), counted(3, 0.6), undefined],
+  ["more were found than counted", counted(1_000, 5, true), counted(1, 1), undefined],
+])("what a list comes to, of which %s", (_, listed, cancelled, text) => {
+  expect(listedText(listed, cancelled)).toBe(text);
+});
