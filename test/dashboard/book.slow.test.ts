@@ -61,7 +61,7 @@ describeDashboard("quoting and booking", (dashboard) => {
     };
     await submit(page).dblclick();
     await page.waitForURL("**/shipments/SHP-*");
-    await page.getByText("Awaiting payment").waitFor();
+    await page.getByText("To pay", { exact: true }).waitFor();
     for (const text of Object.values(texts)) await page.getByText(text, { exact: true }).waitFor();
     const shipments = await listed(own);
     expect(shipments).toHaveLength(1);

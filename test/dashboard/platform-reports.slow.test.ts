@@ -228,7 +228,7 @@ describeDashboard("what the platform reports", (dashboard) => {
         ["Calm", "1", "0", "$0.00"],
       ]);
       const revenue = page.locator(".figures > div").filter({ hasText: "Revenue" });
-      expect(await revenue.innerText()).toBe("Revenue, USD\n$38.07\nand $12.69 awaited");
+      expect(await revenue.innerText()).toBe("Revenue, USD\n$38.07\nand $12.69 to pay");
       const bookings = page.getByRole("table", { name: "Bookings by day" });
       await expect
         .poll(() => bookings.locator("tbody tr").allTextContents())

@@ -70,7 +70,7 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
     await dialog(page).getByLabel("Note").fill("By telephone");
     await expectWellShown(page, "shipment-cancel");
     await button(page, "Cancel the shipment").click();
-    await page.getByText("Refund pending").waitFor();
+    await page.getByText("Refund due", { exact: true }).waitFor();
     expect(await read(shipment)).toMatchObject({
       status: "cancelled",
       payment_status: "refund_pending",
@@ -88,7 +88,7 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
     const page = await open(shipment);
     await button(page, "Record late payment").click();
     await button(page, "Record the payment").click();
-    await page.getByText("Refund pending").waitFor();
+    await page.getByText("Refund due", { exact: true }).waitFor();
     expect(await read(shipment)).toMatchObject({ payment_status: "refund_pending" });
   });
 

@@ -80,12 +80,12 @@ describeDashboard(
 
       setup.stripe.failPayment(sessionOf(setup.stripe, workspace.account, reference));
       await page.getByText("It is not paid.").waitFor();
-      expect(await badges(page)).toEqual(["Pending", "Awaiting payment", "Payment failed"]);
+      expect(await badges(page)).toEqual(["To pay", "Payment failed"]);
       await link.waitFor();
       await expectWellShown(page, "payment-failed");
 
       setup.stripe.pay(sessionOf(setup.stripe, workspace.account, reference));
-      await expect.poll(() => badges(page)).toEqual(["Awaiting pickup", "Paid"]);
+      await expect.poll(() => badges(page)).toEqual(["To pick up"]);
       expect(await fact(page, "Paid").innerText()).toBe("Paid\n$12.69");
       expect(await actions(page)).toEqual(["Cancel shipment", "Edit", "Mark as picked up"]);
       await expectWellShown(page, "payment-paid");
@@ -120,7 +120,7 @@ describeDashboard(
       const page = await open(workspace, reference);
       setup.stripe.startProcessing(session);
       await page.getByText("the money is on its way, which can take days").waitFor();
-      expect(await badges(page)).toEqual(["Pending", "Awaiting payment", "Payment processing"]);
+      expect(await badges(page)).toEqual(["To pay", "Payment processing"]);
       await expectWellShown(page, "payment-processing");
       await button(page, "Edit").click();
       const dialog = page.getByRole("dialog");
@@ -140,7 +140,7 @@ describeDashboard(
       await page.getByText("will go back to the customer by itself").waitFor();
       await pressInDialog(page, "Cancel the shipment");
       await page.getByText("The money did not go back.").waitFor();
-      expect(await badges(page)).toEqual(["Cancelled", "Refund pending", "Refund failed"]);
+      expect(await badges(page)).toEqual(["Refund due", "Refund failed"]);
       expect(await actions(page)).toEqual([]);
       await expectWellShown(page, "payment-refund-failed");
       await page.goto(`/w/${workspace.id}/shipments?payment_status=3`);
@@ -155,7 +155,7 @@ describeDashboard(
       await expectWellShown(page, "payment-refund-pending");
       const { refunds } = setup.stripe.books(workspace.account);
       setup.stripe.settleRefund([...refunds.keys()].at(-1)!);
-      await expect.poll(() => badges(page)).toEqual(["Cancelled", "Refunded"]);
+      await expect.poll(() => badges(page)).toEqual(["Refunded"]);
       expect(await fact(page, "Refunded").innerText()).toBe("Refunded\n$12.69 of $12.69");
     });
 
@@ -176,14 +176,14 @@ describeDashboard(
       const page = await open(workspace, reference);
       const dispute = setup.stripe.openDispute(session);
       await page.getByText("The payment is disputed.").waitFor();
-      expect(await badges(page)).toEqual(["Awaiting pickup", "Paid", "Disputed"]);
+      expect(await badges(page)).toEqual(["To pick up", "Disputed"]);
       await cancel(workspace, reference);
-      await expect.poll(() => badges(page)).toEqual(["Cancelled", "Refund pending", "Disputed"]);
+      await expect.poll(() => badges(page)).toEqual(["Refund due", "Disputed"]);
       expect(await button(page, "Try the refund again").count()).toBe(0);
       await expectWellShown(page, "payment-disputed");
       setup.stripe.closeDispute(dispute, "lost");
       await page.getByText("the bank took back what was disputed").waitFor();
-      await expect.poll(() => badges(page)).toEqual(["Cancelled", "Refunded"]);
+      await expect.poll(() => badges(page)).toEqual(["Refunded"]);
     });
 
     test("money that does not count is shown until it is accepted", async () => {
@@ -195,9 +195,9 @@ describeDashboard(
       await untilShipment(setup.service, workspace.apiKey, reference, details);
       const page = await open(workspace, reference);
       await page.getByText("Money was taken that does not count").waitFor();
-      expect(await badges(page)).toEqual(["Pending", "Awaiting payment", "Money not counted"]);
+      expect(await badges(page)).toEqual(["To pay", "Money not counted"]);
       await button(page, "Accept the money").click();
-      await expect.poll(() => badges(page)).toEqual(["Pending", "Awaiting payment"]);
+      await expect.poll(() => badges(page)).toEqual(["To pay"]);
     });
 
     test("customers come back to a page that asks nobody to sign in", async () => {

@@ -201,7 +201,7 @@ describeDashboard("many shipments at once", (dashboard) => {
       // Another list is another selection.
       await page.goto(`/w/${workspace.id}/shipments`);
       await all(page).check();
-      await page.getByLabel("Status").selectOption("Awaiting pickup");
+      await page.getByLabel("Status").selectOption("To pick up");
       await expect.poll(() => rows(page).count()).toBe(7);
       expect(await bar(page).count()).toBe(0);
     });

@@ -56,7 +56,7 @@ describeDashboard("shipments", (dashboard) => {
         .toEqual([
           "",
           reference,
-          "Awaiting pickup",
+          "To pick up",
           "Ada Lovelace",
           "New York 1 Times Square, New York",
           "Kings 95 Prospect Park West, Brooklyn",
@@ -298,7 +298,7 @@ describeDashboard("shipments", (dashboard) => {
       const page = await openList("?status=99&from=2026-02-31&customer=ada&payment_status=1");
       await expect.poll(() => rows(page).count()).toBe(50);
       expect(await page.getByRole("status").locator("p").allTextContents()).toEqual([
-        "“99” is left out of the filters: Status can be Pending, Awaiting pickup, In transit, Delivered, or Cancelled.",
+        "“99” is left out of the filters: Status can be To pay, To pick up, In transit, Delivered, or Cancelled.",
         "“2026-02-31” is left out of the filters: Booked from takes a day such as 2026-11-01.",
         "“ada” is left out of the filters: Customer number takes a whole number.",
       ]);
@@ -392,7 +392,7 @@ describeDashboard("shipments", (dashboard) => {
         "Total\t$12.69",
       ]);
       expect(await page.locator(".timeline li > span").allTextContents()).toEqual([
-        "Ready for pickup",
+        "To pick up",
         "Paid",
         "Booked",
       ]);
@@ -418,10 +418,10 @@ describeDashboard("shipments", (dashboard) => {
     const made = rows(page).filter({ hasText: booked.body.data.reference });
     await made.getByText("To pay").waitFor();
     await made.getByRole("link").click();
-    await page.getByText("Awaiting payment").waitFor();
+    await page.locator(".page-header").getByText("To pay").waitFor();
     const path = `/v1/shipments/${booked.body.data.reference}/cancel`;
     await dashboard.service.request(path, { apiKey, body: { reason: "other", note: "By hand" } });
-    await page.getByText("Voided").waitFor();
+    await page.locator(".page-header").getByText("Cancelled").waitFor();
     await page.getByText("By hand").waitFor();
     expect(await page.locator(".timeline li > span").allTextContents()).toEqual([
       "Cancelled",

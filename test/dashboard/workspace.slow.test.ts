@@ -64,7 +64,7 @@ describeDashboard("a workspace", (dashboard) => {
       const shown = page.locator(".list-head p");
       for (const [figure, counted] of [
         ["20", /^20 shipments$/],
-        ["$507.60 awaited", /^40 shipments · \$507\.60$/],
+        ["$507.60 to pay", /^40 shipments · \$507\.60$/],
       ] as const) {
         await figures.getByRole("link", { name: figure }).click();
         await shown.getByText(counted).waitFor();
@@ -181,11 +181,11 @@ describeDashboard("a workspace", (dashboard) => {
     const page = await open("/settings", undefined, "viewer");
     await page.getByText("Manual", { exact: true }).waitFor();
     await expectWellShown(page, "payments");
-    await page.getByRole("link", { name: "shipments that wait for their payment" }).click();
+    await page.getByRole("link", { name: "To pay" }).click();
     await page.waitForURL("**/shipments?payment_status=1");
     await expect.poll(() => rowsOf(page, "Shipments").count()).toBe(40);
     await page.goBack();
-    await page.getByRole("link", { name: "those that wait for their refund" }).click();
+    await page.getByRole("link", { name: "Refund due" }).click();
     await page.getByText("No shipments match").waitFor();
   });
 

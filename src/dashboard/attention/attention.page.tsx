@@ -34,7 +34,7 @@ function allOf(kind: AttentionKind): Link | undefined {
     case AttentionKind.REFUND_FAILED:
     case AttentionKind.REFUND_DUE:
       return {
-        label: "All shipments that wait for their refund",
+        label: "All shipments with a refund due",
         href: paths.shipments({}, { payment_status: String(PaymentStatus.REFUND_PENDING) }),
       };
     case AttentionKind.PAYMENT_UNCOUNTED:

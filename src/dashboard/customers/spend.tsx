@@ -12,7 +12,7 @@ export function Awaited({ revenue }: { readonly revenue: readonly Revenue[] }) {
   return (
     <>
       <Amounts of={awaited.map(({ currency, awaitingPayment }) => [awaitingPayment, currency])} />{" "}
-      to be paid
+      to pay
     </>
   );
 }

@@ -50,7 +50,7 @@ function revenueFigure(
     href: listOf(PaymentStatus.PAID),
     note: (
       <Linked href={listOf(PaymentStatus.AWAITING_PAYMENT)}>
-        and <Money amount={awaitingPayment} currency={currency} /> awaited
+        and <Money amount={awaitingPayment} currency={currency} /> to pay
       </Linked>
     ),
   };

@@ -7,7 +7,7 @@ import {
 import { useClient } from "../api/clients.ts";
 import { useDebounced, useQuery } from "../api/use-query.ts";
 import { paths } from "../routes/paths.ts";
-import { StateBadge } from "../shipments/shipment-badge.tsx";
+import { AlertOrState } from "../shipments/shipment-badge.tsx";
 import { useModal } from "../ui/dialog.tsx";
 import { ProblemNote } from "../ui/query-view.tsx";
 import { recentShipments } from "../shipments/newest-shipments.ts";
@@ -101,7 +101,7 @@ function Option(props: { readonly id: string; readonly hit: Hit; readonly isChos
   return (
     <a role="option" id={props.id} href={href} tabIndex={-1} aria-selected={props.isChosen}>
       <span>{shipment ? <code>{label}</code> : label}</span>
-      {shipment && <StateBadge {...shipment} />}
+      {shipment && <AlertOrState {...shipment} />}
       {note && <span class="about">{note}</span>}
     </a>
   );

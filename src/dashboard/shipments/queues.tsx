@@ -1,6 +1,6 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { useEffect } from "preact/hooks";
-import { ShipmentStatus } from "../../../gen/shipments/v1/shipment_pb.js";
+import { PaymentStatus, ShipmentStatus } from "../../../gen/shipments/v1/shipment_pb.js";
 import {
   ShipmentService,
   type CountShipmentsRequestSchema,
@@ -26,6 +26,7 @@ import { useWorkspace } from "../api/session.ts";
 import { useQuery, useRpc } from "../api/use-query.ts";
 import { RpcButton } from "../ui/dialog.tsx";
 import { textOf } from "../ui/form-data.ts";
+import { PAYMENT_STATES, SHIPMENT_STATES } from "../ui/shipment-states.ts";
 import { listedText } from "./newest-shipments.ts";
 
 type Queue = Exclude<keyof ShipmentCounts, "listed" | `$${string}`>;
@@ -37,12 +38,20 @@ const QUEUES: readonly {
   readonly queue?: Queue;
 }[] = [
   { label: "All", filters: {} },
-  { label: "To pay", filters: { status: "1" }, queue: "toPay" },
-  { label: "To pick up", filters: { status: "2" }, queue: "toPickUp" },
-  { label: "In transit", filters: { status: "3" }, queue: "inTransit" },
-  { label: "Refund due", filters: { payment_status: "3" }, queue: "refundDue" },
+  { ...ofStatus(ShipmentStatus.PENDING), queue: "toPay" },
+  { ...ofStatus(ShipmentStatus.AWAITING_PICKUP), queue: "toPickUp" },
+  { ...ofStatus(ShipmentStatus.IN_TRANSIT), queue: "inTransit" },
+  {
+    label: PAYMENT_STATES[PaymentStatus.REFUND_PENDING][0],
+    filters: { payment_status: String(PaymentStatus.REFUND_PENDING) },
+    queue: "refundDue",
+  },
   { label: "Failed", filters: { failed: "true" }, queue: "failed" },
 ];
+
+function ofStatus(status: ShipmentStatus) {
+  return { label: SHIPMENT_STATES[status][0], filters: { status: String(status) } };
+}
 
 const NAMES = ["status", "payment_status", "failed"];
 

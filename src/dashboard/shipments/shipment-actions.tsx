@@ -14,7 +14,7 @@ import { EditDialog } from "../ui/edit-dialog.tsx";
 import { TextField } from "../ui/fields.tsx";
 import { textOf } from "../ui/form-data.ts";
 import { Money } from "../ui/values.tsx";
-import { PaymentBadge, REASONS, ShipmentBadge } from "./shipment-badge.tsx";
+import { REASONS, StateBadge } from "./shipment-badge.tsx";
 import { routeTextOf, ShipmentForm } from "./shipment-edit.tsx";
 import { useWindows, NextWindows, windowChanges, WindowFields } from "./window-fields.tsx";
 import { useClient } from "../api/clients.ts";
@@ -128,8 +128,7 @@ function StaleDialog({ shipment, close }: ShipmentDialogProps) {
   return (
     <Dialog title="The shipment has moved on" submit="Show the shipment" close={close}>
       <p>
-        It is <ShipmentBadge status={shipment.status} /> and{" "}
-        <PaymentBadge status={shipment.paymentStatus} /> by now. Look at it before you go on.
+        Its state is <StateBadge {...shipment} /> by now. Look at it before you go on.
       </p>
     </Dialog>
   );

@@ -10,7 +10,7 @@ import { numberText } from "../ui/format.ts";
 import { Menu } from "../ui/menu.tsx";
 import { type Column, ListView } from "../ui/table.tsx";
 import { Money, Time } from "../ui/values.tsx";
-import { StateBadge } from "./shipment-badge.tsx";
+import { AlertOrState } from "./shipment-badge.tsx";
 import { windowOf, windowText } from "./windows.ts";
 import { CoverageService } from "../../../gen/shipments/v1/coverage_service_pb.js";
 import { useClient } from "../api/clients.ts";
@@ -95,7 +95,7 @@ const ALWAYS: readonly Column<Shipment>[] = [
     selfEvident: true,
     cell: ({ reference }) => <code>{reference}</code>,
   },
-  { header: "State", selfEvident: true, cell: (shipment) => <StateBadge {...shipment} /> },
+  { header: "State", selfEvident: true, cell: (shipment) => <AlertOrState {...shipment} /> },
 ];
 
 const OPTIONAL: readonly OptionalColumn[] = [

@@ -12,7 +12,7 @@ import { numberText } from "../ui/format.ts";
 import { LinkChoice } from "../ui/days.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { loadShipments, type ShipmentFilters } from "./newest-shipments.ts";
-import { StateBadge } from "./shipment-badge.tsx";
+import { AlertOrState } from "./shipment-badge.tsx";
 import "./shipment-map.css";
 
 /** How often they are reloaded at most while things happen, in milliseconds. */
@@ -125,7 +125,7 @@ function ShipmentCard({ shipment, end }: { readonly shipment: Shipment; readonly
         <a href={paths.shipment({ reference })}>
           <code>{reference}</code>
         </a>{" "}
-        <StateBadge {...shipment} />
+        <AlertOrState {...shipment} />
       </p>
       <p>{customer?.name}</p>
       <p class="minor">{end === "pickup" ? pickupAddress : dropoffAddress}</p>

@@ -27,13 +27,7 @@ import { EVENT_TYPES, DeliveryBadge, LastAnswer } from "../webhooks/webhook-dial
 import { shipmentTextItems } from "./shipment-texts.tsx";
 import { PriceTable } from "./quote.tsx";
 import { ShipmentActions } from "./shipment-actions.tsx";
-import {
-  CANCEL_REASONS,
-  isPaid,
-  PaymentBadge,
-  PaymentAlert,
-  ShipmentBadge,
-} from "./shipment-badge.tsx";
+import { CANCEL_REASONS, isPaid, PaymentAlert, StateBadge } from "./shipment-badge.tsx";
 import { windowOf, windowText } from "./windows.ts";
 import { isPaidOnline, ShipmentPayment } from "./shipment-payment.tsx";
 import type { Webhook, WebhookDelivery } from "../../../gen/shipments/v1/webhook_pb.js";
@@ -124,8 +118,7 @@ function Note({ shipment }: { readonly shipment: Shipment }) {
   return (
     <>
       <CopyButton text={shipment.reference} what="reference" />
-      <ShipmentBadge status={shipment.status} />
-      <PaymentBadge status={shipment.paymentStatus} />
+      <StateBadge {...shipment} />
       <PaymentAlert {...shipment} />
     </>
   );

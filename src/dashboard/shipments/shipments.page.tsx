@@ -9,6 +9,7 @@ import { useLive } from "../api/live.ts";
 import { useRole, useTimeZone } from "../api/session.ts";
 import { paths } from "../routes/paths.ts";
 import { usePlace, changeQuery } from "../routes/router.ts";
+import { choicesOf } from "../ui/description-list.tsx";
 import { daysOf, today, LinkChoice, QuickDays } from "../ui/days.tsx";
 import { boundsOfDays, Filters, filterValues } from "../ui/filters.tsx";
 import type { Choices } from "../ui/fields.tsx";
@@ -18,7 +19,7 @@ import { FIRST_PAGE } from "../ui/pager.tsx";
 import { Empty, Page } from "../ui/page.tsx";
 import { Spinner, Progress } from "../ui/query-view.tsx";
 import { ListedTotals, Queues, filtersText, SavedFilters, useCounts } from "./queues.tsx";
-import { PAYMENT_STATUSES, SHIPMENT_STATUSES } from "./shipment-badge.tsx";
+import { PAYMENT_STATES, SHIPMENT_STATES } from "../ui/shipment-states.ts";
 import { ColumnChooser, SelectableShipmentList, ShipmentList } from "./shipment-list.tsx";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { useEffect, useState } from "preact/hooks";
@@ -42,8 +43,8 @@ const VIEWS: Choices = [
 const OF_VIEWS = ["order_by", "end"];
 
 const STATES = {
-  status: { label: "Status", choices: SHIPMENT_STATUSES },
-  payment_status: { label: "Payment", choices: PAYMENT_STATUSES },
+  status: { label: "Status", choices: choicesOf(SHIPMENT_STATES), names: ShipmentStatus },
+  payment_status: { label: "Payment", choices: choicesOf(PAYMENT_STATES), names: PaymentStatus },
 } as const;
 const OTHERS = {
   from: { label: "Booked from", of: "day" },

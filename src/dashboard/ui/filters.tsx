@@ -18,6 +18,8 @@ export interface Filter {
   /** Of any text by default: a day as `2026-11-01`, the number of a record, or one of `choices`. */
   readonly of?: "day" | "number";
   readonly choices?: Choices;
+  /** The API's enum of the choices, where its names are other words. */
+  readonly names?: Readonly<Record<string, string | number>>;
   readonly placeholder?: string;
 }
 
@@ -38,7 +40,7 @@ export function filterValues<F extends FilterFields>(
 const DAY = /^2\d{3}-\d\d-\d\d$/;
 
 /** The value of a filter that the address gives; a choice by what the API calls it too. */
-function valueOf({ of, choices }: Filter, value: string): string | undefined {
+function valueOf({ of, choices, names }: Filter, value: string): string | undefined {
   if (of === "number") return recordIdOf(value) === undefined ? undefined : value;
   if (of === "day") {
     const ms = DAY.test(value) ? Date.parse(`${value}T00:00Z`) : NaN;
@@ -46,9 +48,10 @@ function valueOf({ of, choices }: Filter, value: string): string | undefined {
     return isDay ? value : undefined;
   }
   if (value === "" || choices === undefined) return value;
-  const word = value.toLowerCase();
+  const word = value.toUpperCase();
+  const isWord = (text: string) => text.toUpperCase().replaceAll(" ", "_") === word;
   const chosen = choices.find(
-    ([choice, label]) => choice === value || label.toLowerCase().replaceAll(" ", "_") === word,
+    ([choice, label]) => choice === value || isWord(label) || choice === String(names?.[word]),
   );
   return chosen?.[0];
 }

@@ -21,7 +21,7 @@ export const EVENT_TYPES = [
   ["shipment.payment_processing", "Payment on its way"],
   ["shipment.payment_failed", "Payment failed"],
   ["shipment.paid", "Paid"],
-  ["shipment.awaiting_pickup", "Ready for pickup"],
+  ["shipment.awaiting_pickup", "To pick up"],
   ["shipment.in_transit", "Picked up"],
   ["shipment.delivered", "Delivered"],
   ["shipment.cancelled", "Cancelled"],

@@ -6,6 +6,7 @@ import {
 import { useRole, useWorkspace } from "../api/session.ts";
 import { useRepeat, useRpc } from "../api/use-query.ts";
 import { paths } from "../routes/paths.ts";
+import { PAYMENT_STATES } from "../ui/shipment-states.ts";
 import { Section } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { providerName } from "./missing-words.ts";
@@ -98,13 +99,13 @@ function WithoutStripe({ provider }: { readonly provider: string | undefined }) 
 function Waiting() {
   return (
     <p class="note">
-      Lists of{" "}
-      <a href={hrefOf(PaymentStatus.AWAITING_PAYMENT)}>shipments that wait for their payment</a> and
-      of <a href={hrefOf(PaymentStatus.REFUND_PENDING)}>those that wait for their refund</a>.
+      Shipments: <ListLink of={PaymentStatus.AWAITING_PAYMENT} />,{" "}
+      <ListLink of={PaymentStatus.REFUND_PENDING} />
     </p>
   );
 }
 
-function hrefOf(status: PaymentStatus): string {
-  return paths.shipments({}, { payment_status: String(status) });
+function ListLink({ of }: { readonly of: PaymentStatus }) {
+  const href = paths.shipments({}, { payment_status: String(of) });
+  return <a href={href}>{PAYMENT_STATES[of][0]}</a>;
 }

@@ -1,0 +1,36 @@
+import {
+  PaymentStatus,
+  ShipmentStatus,
+  type Shipment,
+} from "../../../gen/shipments/v1/shipment_pb.js";
+
+type Labels<State extends number> = Readonly<Record<State, readonly [text: string, tone: string]>>;
+
+const UNKNOWN = ["Unknown", "neutral"] as const;
+const TO_PAY = ["To pay", "attention"] as const;
+
+/** One word and one colour for each state, on every page, in the order of life. */
+export const SHIPMENT_STATES = {
+  [ShipmentStatus.UNSPECIFIED]: UNKNOWN,
+  [ShipmentStatus.PENDING]: TO_PAY,
+  [ShipmentStatus.AWAITING_PICKUP]: ["To pick up", "active"],
+  [ShipmentStatus.IN_TRANSIT]: ["In transit", "active"],
+  [ShipmentStatus.DELIVERED]: ["Delivered", "good"],
+  [ShipmentStatus.CANCELLED]: ["Cancelled", "neutral"],
+} as const satisfies Labels<ShipmentStatus>;
+
+/** The same for payments. */
+export const PAYMENT_STATES = {
+  [PaymentStatus.UNSPECIFIED]: UNKNOWN,
+  [PaymentStatus.AWAITING_PAYMENT]: TO_PAY,
+  [PaymentStatus.PAID]: ["Paid", "good"],
+  [PaymentStatus.REFUND_PENDING]: ["Refund due", "attention"],
+  [PaymentStatus.REFUNDED]: ["Refunded", "neutral"],
+  [PaymentStatus.VOIDED]: ["Voided", "neutral"],
+} as const satisfies Labels<PaymentStatus>;
+
+/** Where a shipment is, which implies its payment; for one that is cancelled, what became of the money. */
+export function stateOf({ status, paymentStatus }: Pick<Shipment, "status" | "paymentStatus">) {
+  const isOfPayment = status === ShipmentStatus.CANCELLED && paymentStatus !== PaymentStatus.VOIDED;
+  return (isOfPayment ? PAYMENT_STATES[paymentStatus] : SHIPMENT_STATES[status]) ?? UNKNOWN;
+}
