@@ -182,7 +182,10 @@ test("a page of some types ends after a bounded number of others, and its cursor
     [[paid], false],
     [[], false],
   ]);
-  const plans = plansIn(log.notices.slice(begun));
+  // Work in the background may look at events too.
+  const plans = plansIn(log.notices.slice(begun)).filter(({ statement }) =>
+    statement.includes("position > $2 order by position limit $5"),
+  );
   const reads = plans.flatMap(({ nodes }) =>
     nodes.filter((node) => node["Relation Name"] === "event").map(rowsAt),
   );
