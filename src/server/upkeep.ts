@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { EntityManager } from "../db/orm.ts";
+import { createSemaphore } from "../db/semaphore.ts";
 import type { SecretSeal } from "../domain/secret-seal.ts";
 import { purgeKeys } from "../features/credentials/secret-keys.ts";
 import { purgeEvents } from "../features/events/purge-events.ts";
@@ -25,20 +26,20 @@ export type Repeat = (work: () => Promise<number>) => Promise<void>;
  * ended: all at once they would open a connection each when a process starts.
  */
 export function createRepeat(signal: AbortSignal): Repeat {
-  let firstLooks = Promise.resolve();
-  return async (work) => {
-    const { promise: looked, resolve: endLook } = Promise.withResolvers<void>();
-    const before = firstLooks;
-    firstLooks = looked;
-    await before;
+  const turn = createSemaphore(1);
+  async function lookInTurn(work: () => Promise<number>): Promise<number> {
+    await turn.acquire();
     try {
-      while (!signal.aborted) {
-        const restMs = await work();
-        endLook();
-        await sleep(restMs, undefined, { ref: false, signal }).catch(() => undefined);
-      }
+      return signal.aborted ? 0 : await work();
     } finally {
-      endLook();
+      turn.release();
+    }
+  }
+  return async (work) => {
+    let restMs = await lookInTurn(work);
+    while (!signal.aborted) {
+      await sleep(restMs, undefined, { ref: false, signal }).catch(() => undefined);
+      if (!signal.aborted) restMs = await work();
     }
   };
 }
