@@ -17,27 +17,29 @@ function shipmentAt(start: string | undefined, timeZone = "UTC", pickupAddress =
   });
 }
 
-/** In the order of pickup, one a page, as a service with these would list them. */
+/** Of a service that lists these, in the order of pickup, two a page. */
 async function load(shipments: readonly ReturnType<typeof shipmentAt>[], isToday: boolean) {
-  const asked: string[] = [];
+  const asked: ShipmentFilters[] = [];
   const client = {
-    async listShipments({ status, orderBy, pageToken }: ShipmentFilters) {
-      expect(status).toBe(ShipmentStatus.AWAITING_PICKUP);
-      const listed = orderBy === "pickup_window" ? shipments : shipments.toReversed();
-      const at = Number(pageToken);
-      asked.push(listed[at]!.reference);
-      return { data: [listed[at]!], nextPageToken: at + 1 < listed.length ? String(at + 1) : "" };
+    async listShipments({ pageToken, pageSize, ...filters }: ShipmentFilters) {
+      if (pageToken === "") asked.push(filters);
+      const next = Number(pageToken) + 2;
+      const data = shipments.slice(next - 2, next);
+      return { data, nextPageToken: next < shipments.length ? String(next) : "" };
     },
   };
-  const { timed, untimed } = await loadManifest(
+  const manifest = await loadManifest(
     client as unknown as Parameters<typeof loadManifest>[0],
     { day: DAY, isToday },
     new AbortController().signal,
   );
-  return { timed, untimed, asked };
+  return { ...manifest, asked };
 }
 
-test("today has all that is as soon as possible, however many, and is read to its end", async () => {
+const at = (text: string) => timestampFromDate(new Date(text));
+const ASKED = { status: ShipmentStatus.AWAITING_PICKUP, orderBy: "pickup_window" };
+
+test("today has all that is as soon as possible, however many, and what is late", async () => {
   const untimed = Array.from({ length: 1_234 }, (_, i) =>
     shipmentAt(undefined, "UTC", `${1_000 + i} Broadway`),
   );
@@ -46,16 +48,16 @@ test("today has all that is as soon as possible, however many, and is read to it
     shipmentAt("2026-12-01T09:00Z", "UTC", "2"),
     shipmentAt("2026-12-01T10:00Z"),
   ];
-  const beyond = [shipmentAt("2026-12-03T09:00Z"), shipmentAt("2026-12-03T10:00Z")];
-  const loaded = await load([...untimed, late, first, second, ...beyond], true);
-  expect(loaded.timed).toEqual([first, second]);
-  expect(loaded.untimed).toEqual(untimed);
-  expect(loaded.asked).not.toContain(beyond[1]!.reference);
+  const tomorrow = shipmentAt("2026-12-02T10:00Z");
+  expect(await load([...untimed, late, first, second, tomorrow], true)).toEqual({
+    untimed,
+    late: [late],
+    timed: [first, second],
+    asked: [{ ...ASKED, pickupBefore: at("2026-12-02T12:00Z") }],
+  });
 });
 
 test("another day has what is picked up then by the clock of the place, by time and address", async () => {
-  const untimed = shipmentAt(undefined);
-  const before = shipmentAt("2026-11-29T09:00Z");
   const inAuckland = shipmentAt("2026-11-30T12:00Z", "Pacific/Auckland");
   const inLosAngeles = shipmentAt("2026-12-02T07:00Z", "America/Los_Angeles");
   const [second, first] = [
@@ -66,11 +68,13 @@ test("another day has what is picked up then by the clock of the place, by time 
     shipmentAt("2026-12-01T05:00Z", "America/Los_Angeles"),
     shipmentAt("2026-12-01T12:00Z", "Pacific/Auckland"),
   ];
-  const all = [untimed, before, inAuckland, others[0]!, second, first, others[1]!, inLosAngeles];
-  const loaded = await load(all, false);
-  expect(loaded.timed).toEqual([inAuckland, first, second, inLosAngeles]);
-  expect(loaded.untimed).toEqual([]);
-  expect(loaded.asked.at(-1)).toBe(before.reference);
-  // Not even when the whole list is read.
-  expect((await load([untimed, inAuckland], false)).untimed).toEqual([]);
+  const all = [inAuckland, others[0]!, second, first, others[1]!, inLosAngeles];
+  expect(await load(all, false)).toEqual({
+    untimed: [],
+    late: [],
+    timed: [inAuckland, first, second, inLosAngeles],
+    asked: [
+      { ...ASKED, pickupFrom: at("2026-11-30T10:00Z"), pickupBefore: at("2026-12-02T12:00Z") },
+    ],
+  });
 });

@@ -685,6 +685,21 @@ export declare type ListShipmentsRequest = Message<"shipments.v1.ListShipmentsRe
    * @generated from field: bool failed = 10;
    */
   failed: boolean;
+
+  /**
+   * Only shipments whose pickup window begins at this time or later. Goes with `order_by` `pickup_window`, up or down.
+   *
+   * @generated from field: google.protobuf.Timestamp pickup_from = 11;
+   */
+  pickupFrom?: Timestamp | undefined;
+
+  /**
+   * Only shipments whose pickup window begins earlier than this, and those without one, which come before all others,
+   * unless `pickup_from` is given. Goes with `order_by` `pickup_window`, up or down.
+   *
+   * @generated from field: google.protobuf.Timestamp pickup_before = 12;
+   */
+  pickupBefore?: Timestamp | undefined;
 };
 
 export declare type ListShipmentsRequestValid = ListShipmentsRequest;

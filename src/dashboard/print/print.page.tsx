@@ -6,7 +6,7 @@ import { useClient } from "../api/clients.ts";
 import { useQuery } from "../api/use-query.ts";
 import { paths, type ParametersOf } from "../routes/paths.ts";
 import { usePlace, changeQuery } from "../routes/router.ts";
-import { bookedWindows, windowText, hoursText } from "../shipments/windows.ts";
+import { bookedWindows, hoursText, windowText } from "../shipments/windows.ts";
 import { numberText, type Instant } from "../ui/format.ts";
 import { Empty, Page, type Link } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
@@ -195,9 +195,9 @@ function dayText(day: string): string {
   );
 }
 
-function ManifestSheet({ day, timed, untimed }: Manifest & { readonly day: string }) {
+function ManifestSheet({ day, late, timed, untimed }: Manifest & { readonly day: string }) {
   const { name, isTest } = useWorkspace();
-  if (timed.length + untimed.length === 0) {
+  if (late.length + timed.length + untimed.length === 0) {
     return (
       <Empty title={`Nothing is to be picked up on ${dayText(day)}`}>
         A manifest has what is paid and waits for the courier.
@@ -210,6 +210,7 @@ function ManifestSheet({ day, timed, untimed }: Manifest & { readonly day: strin
         {name}, {dayText(day)}
       </h2>
       {isTest && <p>Test: nothing is to be picked up.</p>}
+      <Pickups title="Late, of earlier days" shipments={late} textOf={windowText} />
       <Pickups title="At a chosen time" shipments={timed} />
       <Pickups title="As soon as possible" shipments={untimed} />
       <p class="signature">Courier, time and signature</p>
@@ -217,8 +218,12 @@ function ManifestSheet({ day, timed, untimed }: Manifest & { readonly day: strin
   );
 }
 
-function Pickups(props: { readonly title: string; readonly shipments: readonly Shipment[] }) {
-  const { title, shipments } = props;
+function Pickups(props: {
+  readonly title: string;
+  readonly shipments: readonly Shipment[];
+  readonly textOf?: typeof hoursText;
+}) {
+  const { title, shipments, textOf = hoursText } = props;
   if (shipments.length === 0) return null;
   const kilograms = shipments.reduce((sum, { weightKg }) => sum + weightKg, 0);
   return (
@@ -237,14 +242,15 @@ function Pickups(props: { readonly title: string; readonly shipments: readonly S
       </thead>
       <tbody>
         {shipments.map((it) => (
-          <Pickup key={it.reference} shipment={it} />
+          <Pickup key={it.reference} shipment={it} textOf={textOf} />
         ))}
       </tbody>
     </table>
   );
 }
 
-function Pickup({ shipment }: { readonly shipment: Shipment }) {
+function Pickup(props: { readonly shipment: Shipment; readonly textOf: typeof hoursText }) {
+  const { shipment, textOf } = props;
   const { externalReference, pickupWindow: window } = shipment;
   const { pickup } = bookedWindows(shipment);
   return (
@@ -257,7 +263,7 @@ function Pickup({ shipment }: { readonly shipment: Shipment }) {
         <small>{numberText(shipment.weightKg)} kg</small>
         {externalReference !== undefined && <small>{externalReference}</small>}
       </th>
-      {pickup && <td data-label="Time">{hoursText(pickup, window!.timeZone)}</td>}
+      {pickup && <td data-label="Time">{textOf(pickup, window!.timeZone)}</td>}
       <td data-label="From">{shipment.pickupAddress}</td>
       <td data-label="To">
         {shipment.dropoffAddress}

@@ -24,12 +24,17 @@ export const listShipments: ShipmentFunctions["listShipments"] = async (
 ) => {
   const filters = readShipmentFilters(caller.workspaceId, request);
   const states = statesWith(filters);
-  const order = readShipmentOrder(request.orderBy, states, filters);
-  const page = readPage(request, { ...filters, order: order.name }, readPositionIn(order));
+  const order = readShipmentOrder(request, states, filters);
+  const asked = { ...filters, order: order.name, range: order.range };
+  const page = readPage(request, asked, readPositionIn(order));
   if (states.length === 0) return respond({ data: [], nextPageToken: "" });
 
   const values: unknown[] = [caller.workspaceId];
   let parts = listParts(states, filters, values, order.index);
+  for (const [operator, bound] of order.range ?? []) {
+    const place = values.push(bound);
+    parts = parts.map((part) => `${part} and ${order.key} ${operator} $${place}`);
+  }
   const by = [...(order.key === undefined ? [] : [order.key]), "s.created_at", "s.reference"];
   if (page.after !== undefined) {
     const from = page.after.map((value) => `$${values.push(value)}`);

@@ -1,6 +1,8 @@
+import type { ListShipmentsRequest } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { toInstantMs } from "../../domain/instant.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { isDue, type ShipmentState } from "../../domain/shipment/shipment-state.ts";
-import type { ShipmentFilters } from "./shipment-filters.ts";
+import { type ShipmentFilters, timeText } from "./shipment-filters.ts";
 import type { ShipmentRow } from "./shipment-row.ts";
 import { type ListIndex, PICKUP_KEY } from "./shipment.entity.ts";
 
@@ -18,7 +20,11 @@ export type ShipmentOrder = Partial<Key> & {
   /** As the caller says it; undefined for the usual order. */
   readonly name: string | undefined;
   readonly descends: boolean;
+  /** What the key is compared with; undefined where all its values are listed. */
+  readonly range: readonly (readonly [operator: string, bound: string])[] | undefined;
 };
+
+type OrderRequest = Partial<Pick<ListShipmentsRequest, "orderBy" | "pickupFrom" | "pickupBefore">>;
 
 /** Times as they are stored of windows. */
 const WINDOW_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -43,19 +49,25 @@ const USUAL = "created_at desc";
 /**
  * Reads how a list is to be sorted.
  *
- * @param orderBy a field and perhaps ` desc`, one of those that the contract lists
+ * @param request its `orderBy` is a field and perhaps ` desc`, one of those that the contract lists
  * @param states of the filters; none when no shipment passes them
- * @throws Refusal FIELD_INVALID when no index has the order with these filters
+ * @throws Refusal FIELD_INVALID when no index has the order with these filters, or the range in this order
  */
 export function readShipmentOrder(
-  orderBy: string | undefined,
+  request: OrderRequest,
   states: readonly ShipmentState[],
   filters: ShipmentFilters,
 ): ShipmentOrder {
+  const { orderBy, pickupFrom, pickupBefore } = request;
   const [field, direction] = (orderBy || USUAL).split(" ");
   const key = KEYS[field!];
   const name = orderBy === USUAL ? undefined : orderBy || undefined;
-  const order = { name, descends: direction === "desc" };
+  if ((pickupFrom ?? pickupBefore) !== undefined && field !== "pickup_window") {
+    const subject = pickupFrom === undefined ? "pickup_before" : "pickup_from";
+    const text = `${subject} goes with order_by pickup_window or pickup_window desc.`;
+    throw refuse("FIELD_INVALID", text, { subject });
+  }
+  const order = { name, descends: direction === "desc", range: rangeOf(request) };
   if (key === undefined) return order;
   if (states.length !== 1 || !isDue(states[0]!) || isNarrowed(filters)) {
     const text =
@@ -64,6 +76,20 @@ export function readShipmentOrder(
     throw refuse("FIELD_INVALID", text, { subject: "order_by" });
   }
   return { ...key, ...order };
+}
+
+function rangeOf({ pickupFrom, pickupBefore }: OrderRequest): ShipmentOrder["range"] {
+  const fromMs = toInstantMs(pickupFrom, Math.ceil);
+  const beforeMs = toInstantMs(pickupBefore, Math.ceil);
+  if (beforeMs! <= fromMs!) {
+    const text = "pickup_before must be later than pickup_from.";
+    throw refuse("FIELD_INVALID", text, { subject: "pickup_before" });
+  }
+  const range = [
+    ...(fromMs === undefined ? [] : [[">=", timeText(fromMs)] as const]),
+    ...(beforeMs === undefined ? [] : [["<", timeText(beforeMs)] as const]),
+  ];
+  return range.length === 0 ? undefined : range;
 }
 
 function isNarrowed(filters: ShipmentFilters): boolean {

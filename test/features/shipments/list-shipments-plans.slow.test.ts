@@ -166,6 +166,7 @@ const ORDERED = [
   ...["total", "total desc", "pickup_window", "pickup_window desc"].flatMap((order) =>
     QUEUES.map((it) => `order_by=${order}&${it}`),
   ),
+  `order_by=pickup_window&${QUEUES[0]}&pickup_from=2026-03-02T00:00:00Z&pickup_before=2026-03-02T12:00:00Z`,
 ];
 const FAILED = [
   ...OF_ANY_STATE,

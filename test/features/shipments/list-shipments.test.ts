@@ -350,6 +350,52 @@ describe("the order of a list of shipments", async () => {
     }
   });
 
+  test("by pickup_window is narrowed to a day's, page by page", async () => {
+    const from = "2026-03-02T08:00:00Z";
+    const before = "2026-03-03T08:00:00Z";
+    for (const queue of QUEUES.slice(0, 4)) {
+      const keys = sorted("pickup_window", queue);
+      const ranges: [Query, string[]][] = [
+        [
+          { pickup_from: from, pickup_before: before },
+          keys.filter((key) => key.startsWith("2026-03-02")),
+        ],
+        [{ pickup_from: before }, keys.filter((key) => key.startsWith("2026-03-03"))],
+        // What has no window comes before all others.
+        [{ pickup_before: from }, keys.filter((key) => key < "2026-03-02")],
+      ];
+      for (const [range, expected] of ranges) {
+        expect(expected.length).toBeGreaterThan(6);
+        const filter = { ...queue[2], ...range };
+        expect(await listedBy("pickup_window", "pickup_window", filter)).toEqual(expected);
+        expect(await listedBy("pickup_window", "pickup_window desc", filter)).toEqual(
+          expected.toReversed(),
+        );
+      }
+    }
+  });
+
+  test("is narrowed by pickup in no other order, and to some time", async () => {
+    const [status, pickup_from] = ["pending", "2026-03-02T08:00:00Z"];
+    const cases: [Query, Record<string, string>][] = [
+      [
+        { status, pickup_from },
+        { pickup_from: "pickup_from goes with order_by pickup_window or pickup_window desc." },
+      ],
+      [
+        { status, pickup_before: pickup_from, order_by: "total" },
+        { pickup_before: "pickup_before goes with order_by pickup_window or pickup_window desc." },
+      ],
+      [
+        { status, pickup_from, pickup_before: pickup_from, order_by: "pickup_window" },
+        { pickup_before: "pickup_before must be later than pickup_from." },
+      ],
+    ];
+    for (const [query, errors] of cases) {
+      await expectRefused(ask(apiKey, query), "FIELD_INVALID", errors);
+    }
+  });
+
   test("that no index has with the filters is refused, with what can be asked for", async () => {
     const filters: Query[] = [
       {},
