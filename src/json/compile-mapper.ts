@@ -10,8 +10,7 @@ export interface Form {
   readonly integer?: Convert;
   readonly bytes?: Convert;
   readonly enumOf?: (schema: DescEnum) => Convert;
-  /** Made for each field, so that it may remember its last value. */
-  readonly timeOf: () => Convert;
+  readonly time: Convert;
   /** Whether the result is a message itself. */
   readonly isMessage?: boolean;
 }
@@ -86,7 +85,7 @@ function converterOf(
   form: Form,
   compile: (schema: DescMessage) => Mapper,
 ): Convert | undefined {
-  if (message?.typeName === "google.protobuf.Timestamp") return form.timeOf();
+  if (message?.typeName === "google.protobuf.Timestamp") return form.time;
   if (message !== undefined) return compile(message);
   if (desc !== undefined) return form.enumOf?.(desc);
   switch (scalar) {

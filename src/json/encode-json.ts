@@ -26,5 +26,5 @@ export const compileEncodeJson = createMapperCompiler({
     const names = enumNames(schema);
     return (value: number) => names.get(value) ?? null;
   },
-  timeOf: () => (timestamp: Timestamp) => timestampDate(timestamp).toISOString(),
+  time: (timestamp: Timestamp) => timestampDate(timestamp).toISOString(),
 }) as (schema: DescMessage) => (message: Message) => JsonValue;

@@ -39,25 +39,26 @@ const compileMessage = createMapperCompiler({
   unset: "undefined",
   integer: BigInt,
   enumOf: (schema) => compileEnumNumber(schema as GenEnum<number>),
-  timeOf: () => (time: Time) => timestampFromMs(new Date(time).getTime()),
+  time: (time: Time) => timestampFromMs(new Date(time).getTime()),
   isMessage: true,
 });
+
+// Times of a record are often of one millisecond, and their text takes as long as all other fields.
+let last = { ms: 0, text: new Date(0).toISOString() };
+
+function timeText(time: Time): string {
+  if (typeof time === "string") return time;
+  const ms = Number(time);
+  if (last.ms !== ms) last = { ms, text: new Date(ms).toISOString() };
+  return last.text;
+}
 
 const compileJson = createMapperCompiler({
   nameOf: ({ name }) => name,
   unset: "null",
   integer: Number,
   bytes: (bytes: Uint8Array) => bytes.toBase64(),
-  timeOf: () => {
-    // Many records in a row are of one millisecond, and the text takes as long as all other fields.
-    let last = { ms: 0, text: new Date(0).toISOString() };
-    return (time: Time) => {
-      if (typeof time === "string") return time;
-      const ms = Number(time);
-      if (last.ms !== ms) last = { ms, text: new Date(ms).toISOString() };
-      return last.text;
-    };
-  },
+  time: timeText,
 });
 
 /** Compiles what makes messages of records. Its messages have the lists and maps of their records. */

@@ -3,8 +3,5 @@ import { toMajor } from "../../domain/pricing/money.ts";
 
 /** The lines of a breakdown as callers see them. */
 export function breakdownRecord(lines: readonly BreakdownLine[], currency: string) {
-  return lines.map(({ amountMinor, ...line }) => ({
-    ...line,
-    amount: toMajor(amountMinor, currency),
-  }));
+  return lines.map((line) => ({ ...line, amount: toMajor(line.amountMinor, currency) }));
 }
