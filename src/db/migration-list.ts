@@ -11,4 +11,6 @@ export const BASELINE = "20261123230000-baseline";
  */
 export const MIGRATIONS: Readonly<Record<string, () => Promise<Constructor<Migration>>>> = {
   [BASELINE]: async () => (await import("./migrations/20261123230000-baseline.ts")).Baseline,
+  "20261124134553-words": async () =>
+    (await import("./migrations/20261124134553-words.ts")).Migration20261124134553_words,
 };

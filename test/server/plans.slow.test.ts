@@ -55,6 +55,8 @@ const READS_MUCH: Readonly<Record<string, string>> = {
     "those without a test twin are looked for among all, every minute",
   "select exists (select from (select s.reference from shipment s where":
     "an export asks once whether it is too long",
+  "with recent as materialized": "the newest 1,000 are looked through for words",
+  "with named as materialized": "the first by name are looked for among all with the same words",
   "with looked_at as": "a feed is looked through for some types, a bounded part of it at a time",
   "from event as seen": "what took its position at about the same time is looked through",
   "from feed join workspace on": "a row for each workspace",
@@ -103,6 +105,9 @@ const filterValues = (given: Readonly<Record<string, unknown>>): Record<string, 
   figures: true,
   order_by: "created_at",
   failed: true,
+  // With an order of their own alone.
+  pickup_from: undefined,
+  pickup_before: undefined,
 });
 
 const METHODS = [...(await describedMethods("workspace")), ...(await describedMethods("operator"))];

@@ -932,7 +932,7 @@ export declare const CountShipmentsResponseSchema: GenMessage<CountShipmentsResp
  */
 export declare type SearchShipmentsRequest = Message<"shipments.v1.SearchShipmentsRequest"> & {
   /**
-   * What something begins with. At most 60 characters.
+   * Words, or the beginning of a reference. At most 60 characters.
    *
    * @generated from field: string text = 1;
    */
@@ -951,7 +951,7 @@ export declare type SearchShipmentsRequest = Message<"shipments.v1.SearchShipmen
  */
 export declare type SearchShipmentsRequestValid = Message<"shipments.v1.SearchShipmentsRequest"> & {
   /**
-   * What something begins with. At most 60 characters.
+   * Words, or the beginning of a reference. At most 60 characters.
    *
    * @generated from field: string text = 1;
    */
@@ -976,14 +976,15 @@ export declare const SearchShipmentsRequestSchema: GenMessage<SearchShipmentsReq
  */
 export declare type SearchShipmentsResponse = Message<"shipments.v1.SearchShipmentsResponse"> & {
   /**
-   * Found by reference, then by external reference, then by addresses, where the newest of an address come first.
+   * Found by the beginning of their reference, then by words, the newest first; of words that more than 10,000 have, and
+   * hardly any of the newest, some.
    *
    * @generated from field: repeated shipments.v1.Shipment shipments = 1;
    */
   shipments: Shipment[];
 
   /**
-   * Found by name or email, in the order of what begins with the text.
+   * Those whose name begins with the text, then those with its words, by name.
    *
    * @generated from field: repeated shipments.v1.Customer customers = 2;
    */
@@ -995,14 +996,15 @@ export declare type SearchShipmentsResponse = Message<"shipments.v1.SearchShipme
  */
 export declare type SearchShipmentsResponseValid = Message<"shipments.v1.SearchShipmentsResponse"> & {
   /**
-   * Found by reference, then by external reference, then by addresses, where the newest of an address come first.
+   * Found by the beginning of their reference, then by words, the newest first; of words that more than 10,000 have, and
+   * hardly any of the newest, some.
    *
    * @generated from field: repeated shipments.v1.Shipment shipments = 1;
    */
   shipments: ShipmentValid[];
 
   /**
-   * Found by name or email, in the order of what begins with the text.
+   * Those whose name begins with the text, then those with its words, by name.
    *
    * @generated from field: repeated shipments.v1.Customer customers = 2;
    */
@@ -1900,8 +1902,9 @@ export declare const ShipmentService: GenService<{
     output: typeof CountShipmentsResponseSchema;
   },
   /**
-   * Finds shipments and customers by how something about them begins, for people who type: a shipment's reference,
-   * external reference or addresses; a customer's first or last name or email. Whatever the case.
+   * Finds shipments and customers by words, for people who type: a shipment by its reference, external reference,
+   * addresses or note of cancellation; a customer by name, email, phone or notes. Whatever the case and the order of
+   * the words; the last one may be the beginning of a word.
    *
    * @generated from rpc shipments.v1.ShipmentService.SearchShipments
    */

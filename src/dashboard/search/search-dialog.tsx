@@ -1,43 +1,28 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
-import {
-  ShipmentService,
-  type SearchShipmentsResponse,
-} from "../../../gen/shipments/v1/shipment_service_pb.js";
-import { useClient } from "../api/clients.ts";
 import { useDebounced, useQuery } from "../api/use-query.ts";
-import { paths } from "../routes/paths.ts";
 import { AlertOrState } from "../shipments/shipment-badge.tsx";
 import { useModal } from "../ui/dialog.tsx";
 import { ProblemNote } from "../ui/query-view.tsx";
-import { recentShipments } from "../shipments/newest-shipments.ts";
+import { type Groups, hasWords, type Hit, useFinder } from "./finders.ts";
 import "./search-dialog.css";
 
 const MAX_LENGTH = 60;
 const PAUSE_MS = 80;
 
 export interface SearchDialogProps {
-  readonly workspace: string;
+  /** Undefined on the pages of the platform. */
+  readonly workspace: string | undefined;
   readonly pages: readonly (readonly [label: string, href: string])[];
   readonly close: () => void;
 }
 
-interface Hit {
-  readonly href: string;
-  readonly label: string;
-  readonly note?: string | undefined;
-  readonly shipment?: SearchShipmentsResponse["shipments"][number];
-}
-
-type Groups = readonly (readonly [name: string, hits: readonly Hit[]])[];
-
 /**
- * Finds shipments, customers and pages by how something about them begins, as one types; before, it shows
- * what was looked at last. The arrow keys choose, Enter goes there.
+ * Finds what is in a workspace, or on the platform, and pages, as one types; before, it shows what was looked at last. The arrow keys choose, Enter goes there.
  */
 export function SearchDialog(props: SearchDialogProps) {
   const [text, setText] = useState("");
-  const { groups, query, isSettled } = useHits(text.trim(), props);
+  const { groups, query, isSettled, placeholder } = useHits(text.trim(), props);
   const hits = groups.flatMap(([, own]) => own);
   const [chosen, setChosen] = useState(0);
   const at = Math.min(chosen, hits.length - 1);
@@ -58,7 +43,7 @@ export function SearchDialog(props: SearchDialogProps) {
         aria-controls={id}
         aria-autocomplete="list"
         aria-activedescendant={optionId(hits[at])}
-        placeholder="Reference, name, email or address"
+        placeholder={placeholder}
         autoComplete="off"
         spellcheck={false}
         maxLength={MAX_LENGTH}
@@ -90,7 +75,7 @@ export function SearchDialog(props: SearchDialogProps) {
         {isSettled &&
           text.trim() !== "" &&
           hits.length === 0 &&
-          `Nothing begins with “${text.trim()}”.`}
+          `Nothing is found by “${text.trim()}”.`}
       </p>
     </Modal>
   );
@@ -108,54 +93,20 @@ function Option(props: { readonly id: string; readonly hit: Hit; readonly isChos
 }
 
 function useHits(text: string, { workspace, pages }: SearchDialogProps) {
-  const client = useClient(ShipmentService);
+  const { placeholder, recent, find } = useFinder(workspace);
   const asked = useDebounced(text, PAUSE_MS);
   const query = useQuery(
-    async (signal) => ({
-      text: asked,
-      found: asked === "" ? undefined : await client.searchShipments({ text: asked }, { signal }),
-    }),
-    [client, asked],
+    async (signal) => ({ text: asked, found: asked === "" ? [] : await find(asked, signal) }),
+    [find, asked],
   );
-  const begins = new RegExp(`(^|\\s)${text.replace(/[^\w\s]/g, "\\$&")}`, "i");
-  const found = text === "" ? undefined : query.data?.found;
+  const named = pages.map(([label, href]) => ({ label, href }));
   const groups: Groups = [
-    ["Recent", text === "" ? recentHits(workspace) : []],
-    ["Shipments", found?.shipments.map((shipment) => shipmentHit(workspace, shipment)) ?? []],
-    [
-      "Customers",
-      found?.customers.map(({ id, name, email }) => ({
-        href: paths.customer({ workspace, customer: id }),
-        label: name,
-        note: email,
-      })) ?? [],
-    ],
-    [
-      "Pages",
-      pages.filter(([label]) => begins.test(label)).map(([label, href]) => ({ label, href })),
-    ],
+    ["Recent", text === "" ? recent : []],
+    ...(text === "" ? [] : (query.data?.found ?? [])),
+    ["Pages", named.filter(({ label }) => hasWords(label, text))],
   ];
   const isSettled = query.data?.text === text && !query.isLoading;
-  return { groups: groups.filter(([, hits]) => hits.length > 0), query, isSettled };
-}
-
-function recentHits(workspace: string): Hit[] {
-  return recentShipments(workspace).map(({ reference, customer }) => ({
-    href: paths.shipment({ workspace, reference }),
-    label: reference,
-    note: customer,
-  }));
-}
-
-function shipmentHit(workspace: string, shipment: NonNullable<Hit["shipment"]>): Hit {
-  const { reference, externalReference, customer, dropoffAddress } = shipment;
-  const parts = [externalReference, customer?.name, dropoffAddress];
-  return {
-    href: paths.shipment({ workspace, reference }),
-    label: reference,
-    note: parts.filter(Boolean).join(" · "),
-    shipment,
-  };
+  return { groups: groups.filter(([, hits]) => hits.length > 0), query, isSettled, placeholder };
 }
 
 /** Follows an option at Enter; where what was typed is still looked up, once that is found, unless more is typed. */

@@ -35,7 +35,9 @@ export function Layout({ children }: { readonly children: ComponentChildren }) {
           {count && <span class="dot" title={`${count} need attention`} />}
         </button>
         <PlaceMenu {...{ account, entered, pathname }} />
-        {entered && <SearchButton workspace={String(entered.id)} pages={pagesOf(entered)} />}
+        {(entered ?? isPlatform) && (
+          <SearchButton workspace={entered && String(entered.id)} pages={pagesOf(entered)} />
+        )}
       </header>
       <Navigation pathname={pathname} current={shown} count={count} />
       <main id="main" ref={main} tabIndex={-1}>

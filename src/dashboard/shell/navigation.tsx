@@ -18,10 +18,13 @@ function entriesOf(workspace?: bigint) {
 
 type Entries = ReturnType<typeof entriesOf>;
 
-/** The pages of a workspace and the parts of its settings, for the search. */
-export function pagesOf({ id, isTest }: EnteredWorkspace): readonly Place[] {
+/** The pages of a workspace and the parts of its settings, or those of the platform, for the search. */
+export function pagesOf(entered: EnteredWorkspace | undefined): readonly Place[] {
+  const pages = entriesOf(entered?.id).map(({ label, href }) => [label, href] as const);
+  if (entered === undefined) return pages;
+  const { id, isTest } = entered;
   return [
-    ...entriesOf(id).map(({ label, href }) => [label, href] as const),
+    ...pages,
     ...settingsParts(isTest).map((part) => [part.label, settingsHref(part.id, {}, id)] as const),
   ];
 }

@@ -7,6 +7,7 @@ import {
 } from "../../../gen/shipments/v1/customer_pb.js";
 import { compileToMessage, type RecordOf } from "../../json/records.ts";
 import { columnsOf, type Row } from "../../db/columns.ts";
+import { wordsOf } from "../../db/words.ts";
 
 /**
  * What names are searched by: all of it, and its last word where there are several, in lower case and in
@@ -14,8 +15,16 @@ import { columnsOf, type Row } from "../../db/columns.ts";
  */
 export const NAME_KEY = `lower("name") collate "C"`;
 export const LAST_WORD_KEY = `lower(substring("name" from '[^ ]+$')) collate "C"`;
-export const EMAIL_KEY = `"email_lower" collate "C"`;
 export const HAS_WORDS = `"name" like '% %'`;
+
+/** What customers are searched by: also the digits of a phone in one, and of notes the beginning. */
+export const CUSTOMER_WORDS = wordsOf([
+  "name",
+  "email",
+  "phone",
+  String.raw`regexp_replace(phone, '\D', '', 'g')`,
+  "left(notes, 500)",
+]);
 
 export interface StoredAddress {
   readonly address: string;
@@ -52,16 +61,16 @@ export const Customer = defineEntity({
   indexes: [
     { name: "customer_by_email", properties: ["workspace", "emailLower", "id"] },
     {
-      name: "customer_search_email",
-      expression: `create index "customer_search_email" on "customer" ("workspace_id", (${EMAIL_KEY}), "id")`,
-    },
-    {
       name: "customer_by_name",
       expression: `create index "customer_by_name" on "customer" ("workspace_id", (${NAME_KEY}), "id")`,
     },
     {
       name: "customer_by_last_word",
       expression: `create index "customer_by_last_word" on "customer" ("workspace_id", (${LAST_WORD_KEY}), "id") where ${HAS_WORDS}`,
+    },
+    {
+      name: "customer_words",
+      expression: `create index "customer_words" on "customer" using gin ((${CUSTOMER_WORDS}))`,
     },
   ],
   checks: [

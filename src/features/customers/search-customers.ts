@@ -1,18 +1,12 @@
 import { beginsWith } from "../../db/begins-with.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
-import {
-  customerJson,
-  type CustomerRow,
-  EMAIL_KEY,
-  HAS_WORDS,
-  LAST_WORD_KEY,
-  NAME_KEY,
-} from "./customer.entity.ts";
+import { hasWords, MOST_FOUND } from "../../db/words.ts";
+import { CUSTOMER_WORDS, customerJson, type CustomerRow, NAME_KEY } from "./customer.entity.ts";
 
 /**
- * Finds customers of a workspace by how their name, the last word of it or their email begins, in
- * whatever case. Each of these is read in order from an index, and no further than the limit.
+ * Finds customers of a workspace whose name begins with a text, in whatever case; then those who have its words in
+ * their name, email, phone or notes, of which the last may go on.
  */
 export async function searchCustomers(
   em: EntityManager,
@@ -25,12 +19,15 @@ export async function searchCustomers(
   return [...found.values()].slice(0, limit);
 }
 
-function branch(key: string, condition = ""): string {
-  return `(select customer.*, ${key} as key from customer
-    where workspace_id = $1 and ${beginsWith(key, "$2")} ${condition}
-    order by ${key}, id limit $3)`;
-}
-
-const SEARCH = `select ${customerJson("found")} as customer from (
-  ${branch(NAME_KEY)} union all ${branch(LAST_WORD_KEY, `and ${HAS_WORDS}`)} union all
-  ${branch(EMAIL_KEY)}) as found order by key, id`;
+const SEARCH = `
+  with named as materialized (
+    select * from customer where workspace_id = $1 and ${beginsWith(NAME_KEY, "$2")}
+    order by ${NAME_KEY}, id limit $3)
+  select ${customerJson("found")} as customer from (
+    select 1 as kind, named.* from named
+    union all (select 2 as kind, worded.* from (
+      select * from customer
+      where (select count(*) from named) < $3 and workspace_id = $1 and ${hasWords(CUSTOMER_WORDS, "$1", "$2")}
+      limit ${MOST_FOUND}) as worded
+      order by ${NAME_KEY}, id limit 2 * $3)
+  ) as found order by kind, ${NAME_KEY}, id`;

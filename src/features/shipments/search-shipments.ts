@@ -1,15 +1,15 @@
-import { beginsWith } from "../../db/begins-with.ts";
+import { hasWords, MOST_FOUND } from "../../db/words.ts";
 import { beginsEveryReference, referenceRange } from "../../domain/shipment/shipment-reference.ts";
 import { customerMessage } from "../customers/customer.entity.ts";
 import { searchCustomers } from "../customers/search-customers.ts";
 import type { ShipmentDeps, ShipmentFunctions } from "./shipment-deps.ts";
 import { shipmentMessage } from "./shipment-message.ts";
 import { selectShipments, SHIPMENT_COLUMN, type ShipmentRow } from "./shipment-row.ts";
-import { indexPredicate, SEARCH_KEYS } from "./shipment.entity.ts";
+import { indexPredicate, SHIPMENT_WORDS } from "./shipment.entity.ts";
 
 const DEFAULT_LIMIT = 8;
 
-/** Finds shipments and customers of the workspace by how something about them begins. */
+/** Finds shipments and customers of the workspace by a reference or by words. */
 export const searchShipments: ShipmentFunctions["searchShipments"] = async (
   { text, limit = DEFAULT_LIMIT },
   { caller },
@@ -26,7 +26,6 @@ export const searchShipments: ShipmentFunctions["searchShipments"] = async (
   };
 };
 
-/** Each kind of match is read in order from an index of its own, and no further than the limit. */
 function findShipments(
   deps: Pick<ShipmentDeps, "em" | "versionFees">,
   workspace: number,
@@ -39,19 +38,33 @@ function findShipments(
   return selectShipments(deps, SEARCH, values);
 }
 
-function branch(kind: number, key: string, condition: string): string {
-  return `(select ${kind} as kind, shipment.* from shipment
-    where workspace_id = $1 and ${beginsWith(key, "$2")} ${condition}
-    order by ${key}, created_at desc limit $3)`;
+/** How many of the newest shipments are looked through for words, before an index of words is. */
+const NEWEST = 1_000;
+
+const ORDER = "created_at desc, reference desc";
+const WORDS = hasWords(SHIPMENT_WORDS, "$1", "$2");
+
+function newest(count: number | string, condition = ""): string {
+  return `select * from shipment
+    where workspace_id = $1 and ${indexPredicate("shipment_by_age")} ${condition}
+    order by ${ORDER} limit ${count}`;
 }
 
-const SEARCH = `select ${SHIPMENT_COLUMN} from (
-  (select 1 as kind, shipment.* from shipment
-   where workspace_id = $1 and reference >= $4 and reference <= $5 order by reference limit $3)
-  union all ${branch(2, SEARCH_KEYS.externalReference, "and external_reference is not null")}
-  union all ${branch(3, SEARCH_KEYS.dropoffAddress, "and dropoff_address <> ''")}
-  union all ${branch(4, SEARCH_KEYS.pickupAddress, "and pickup_address <> ''")}
-  union all (select 5 as kind, shipment.* from shipment
-    where workspace_id = $1 and ${indexPredicate("shipment_by_age")} and $6
-    order by created_at desc, reference desc limit $3)
-  ) as s order by kind, created_at desc`;
+/**
+ * What has frequent words is found among the newest; what is not, in the index, which gives all that have the words in
+ * no order.
+ */
+const SEARCH = `
+  with recent as materialized (
+    select * from (${newest(NEWEST)}) as shipment where ${WORDS} order by ${ORDER} limit $3)
+  select ${SHIPMENT_COLUMN} from (
+    (select 1 as kind, * from shipment
+     where workspace_id = $1 and reference >= $4 and reference <= $5 order by reference limit $3)
+    union all select 2 as kind, * from recent
+    union all (select 2 as kind, * from (
+      select * from shipment
+      where (select count(*) from recent) < $3 and workspace_id = $1 and ${WORDS}
+      limit ${MOST_FOUND}) as found
+      order by ${ORDER} limit $3)
+    union all (select 3 as kind, * from (${newest("$3", "and $6")}) as newest)
+  ) as s order by kind, ${ORDER}`;

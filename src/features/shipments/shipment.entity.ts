@@ -6,6 +6,7 @@ import {
   type ShipmentStatus,
   STATES,
 } from "../../domain/shipment/shipment-state.ts";
+import { wordsOf } from "../../db/words.ts";
 import type { PaymentDetails } from "../../domain/shipment/payment-details.ts";
 import { Customer } from "../customers/customer.entity.ts";
 import { TariffVersion } from "../tariffs/versions/tariff.entity.ts";
@@ -73,31 +74,13 @@ export function indexPredicate(index: PartialListIndex): string {
   return `${rows === undefined ? "" : `${rows} and `}reference <> '${index}'`;
 }
 
-export const MAX_SEARCHED = 60;
-
-/** What shipments are searched by, in lower case and in the order of bytes, as names of customers are. */
-export const SEARCH_KEYS = {
-  externalReference: searchKey("external_reference"),
-  pickupAddress: searchKey("pickup_address"),
-  dropoffAddress: searchKey("dropoff_address"),
-} as const;
-
-function searchKey(column: string): string {
-  return `left(lower("${column}"), ${MAX_SEARCHED}) collate "C"`;
-}
-
-/**
- * An index of what begins with a text, the newest of equals first.
- *
- * @param where holds for all that is searched; the index is left out of statements that do not say it, since
- *   PostgreSQL else takes it for lists of a workspace while tables are new
- */
-function searchIndex(name: string, key: string, where: string) {
-  return {
-    name,
-    expression: `create index "${name}" on "shipment" ("workspace_id", (${key}), "created_at" desc) where ${where}`,
-  };
-}
+/** What shipments are searched by. */
+export const SHIPMENT_WORDS = wordsOf([
+  "external_reference",
+  "dropoff_address",
+  "pickup_address",
+  "cancel_note",
+]);
 
 /** An index of what is due in one state, in the order of a key, the newest of equals last. */
 function dueIndex(name: PartialListIndex, key: string) {
@@ -205,13 +188,10 @@ export const Shipment = defineEntity({
     },
     dueIndex("shipment_due_by_total", "total_minor"),
     dueIndex("shipment_due_by_pickup", PICKUP_KEY),
-    searchIndex(
-      "shipment_search_external_reference",
-      SEARCH_KEYS.externalReference,
-      '"external_reference" is not null',
-    ),
-    searchIndex("shipment_search_pickup", SEARCH_KEYS.pickupAddress, `"pickup_address" <> ''`),
-    searchIndex("shipment_search_dropoff", SEARCH_KEYS.dropoffAddress, `"dropoff_address" <> ''`),
+    {
+      name: "shipment_words",
+      expression: `create index "shipment_words" on "shipment" using gin ((${SHIPMENT_WORDS}))`,
+    },
   ],
   // Few and short, since PostgreSQL reads each anew for every statement that writes.
   checks: [

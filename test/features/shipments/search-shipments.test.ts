@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import { invalidFields } from "../../support/answers.ts";
 import { book } from "../../support/bookings.ts";
+import { connectTo } from "../../support/database.ts";
+import { insertCustomers, insertShipments } from "../../support/insert-shipments.ts";
 import { sharedService } from "../../support/service.ts";
 
 const service = await sharedService();
@@ -10,6 +12,11 @@ const ada = await book(service, apiKey, {
   customer_email: "Countess@example.org",
   external_reference: "Order 4711",
   dropoff_address: "95 Prospect Park West, Brooklyn",
+});
+await service.as(apiKey).updateCustomer({
+  customer: ada["customer"].id,
+  phone: "+44 20 7946 0958",
+  notes: "Rings twice. Leave it with the porter's office_2.",
 });
 const grace = await book(service, apiKey, {
   customer_name: "Grace Hopper",
@@ -32,14 +39,20 @@ const GRACE = grace["reference"] as string;
 test.each([
   ["a reference", ADA, [ADA], []],
   ["the beginning of a reference, in any case", ADA.slice(0, 11).toLowerCase(), [ADA], []],
-  ["the beginning of an external reference", "order 4", [ADA], []],
-  ["the beginning of a dropoff address, the newest first", "95 PROSPECT", [GRACE, ADA], []],
-  ["the beginning of a pickup address", "pier", [GRACE], []],
-  ["the beginning of a first name", "gra", [], ["Grace Hopper"]],
-  ["the beginning of a last name", "lovel", [], ["Ada Lovelace"]],
-  ["the beginning of an email", "COUNTESS@", [], ["Ada Lovelace"]],
-  ["a sign that patterns would take for any", "%", [], []],
-  ["what is in the middle", "Prospect", [], []],
+  ["an external reference, its last word begun", "order 4", [ADA], []],
+  ["any word of a dropoff address, the newest first", "PROSPECT", [GRACE, ADA], []],
+  ["words of two addresses, in any order", "pier brook", [GRACE], []],
+  ["no part within a word", "rospect", [], []],
+  ["words that are whole but for the last", "pros park", [], []],
+  ["a first name", "gra", [], ["Grace Hopper"]],
+  ["a last name", "lovel", [], ["Ada Lovelace"]],
+  ["both in any order", "hopper gr", [], ["Grace Hopper"]],
+  ["an email", "COUNTESS@exam", [], ["Ada Lovelace"]],
+  ["a part of a phone", "7946 09", [], ["Ada Lovelace"]],
+  ["the digits of a phone", "+442079", [], ["Ada Lovelace"]],
+  ["notes", "porter", [], ["Ada Lovelace"]],
+  ["signs alone nothing", "%", [], []],
+  ["operators of queries as signs", "prospect & !west | 'x':* \\", [], []],
 ])("finds by %s", async (_, text, shipments, customers) => {
   const found = await search(text);
   expect(found.shipments.map(({ reference }: typeof ada) => reference)).toEqual(shipments);
@@ -64,6 +77,16 @@ test.each(["s", "Sh", "SHP", "shp-"])(
 test("a search gives whole shipments and customers", async () => {
   expect(await search("95 p")).toEqual({ shipments: [grace, ada], customers: [] });
   expect(await search("g")).toEqual({ shipments: [], customers: [grace["customer"]] });
+});
+
+test("what is older than the newest 1,000 is found by a word of its own", async () => {
+  const { apiKey: own, id: workspace } = await service.addWorkspace();
+  const old = await book(service, own, { pickup_address: "Cranberry Street 4" });
+  const sql = await connectTo(service.databaseUrl);
+  const customer = String(await insertCustomers(sql, workspace, 1));
+  await insertShipments(sql, { workspace, count: 1_000, customer, salt: String(workspace) });
+  expect((await search("cranb", undefined, own)).shipments).toEqual([old]);
+  expect((await search("from", undefined, own)).shipments).toHaveLength(8);
 });
 
 test("a search takes up to 60 characters and gives up to 20 of each", async () => {

@@ -1,0 +1,21 @@
+import { Migration } from "@mikro-orm/migrations";
+
+/** Indexes of words. Each statement is a transaction of its own, so that none locks two tables. */
+export class Migration20261124134553_words extends Migration {
+  override isTransactional(): boolean {
+    return false;
+  }
+
+  override up(): void {
+    for (const sql of SQL.trim().split("\n")) this.addSql(sql);
+  }
+}
+
+const SQL = String.raw`
+create index if not exists "customer_words" on "customer" using gin ((array_to_tsvector(string_to_array(workspace_id::text || '/' || regexp_replace(lower(coalesce(name, '') || ' ' || coalesce(email, '') || ' ' || coalesce(phone, '') || ' ' || coalesce(regexp_replace(phone, '\D', '', 'g'), '') || ' ' || coalesce(left(notes, 500), '')), '[\s!-/:-@[-\x60{-~]+', ' ' || workspace_id::text || '/', 'g'), ' '))));
+create index if not exists "shipment_words" on "shipment" using gin ((array_to_tsvector(string_to_array(workspace_id::text || '/' || regexp_replace(lower(coalesce(external_reference, '') || ' ' || coalesce(dropoff_address, '') || ' ' || coalesce(pickup_address, '') || ' ' || coalesce(cancel_note, '')), '[\s!-/:-@[-\x60{-~]+', ' ' || workspace_id::text || '/', 'g'), ' '))));
+drop index if exists "customer_search_email";
+drop index if exists "shipment_search_dropoff";
+drop index if exists "shipment_search_external_reference";
+drop index if exists "shipment_search_pickup";
+`;
