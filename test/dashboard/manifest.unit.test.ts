@@ -22,6 +22,7 @@ async function load(shipments: readonly ReturnType<typeof shipmentAt>[], isToday
   const asked: ShipmentFilters[] = [];
   const client = {
     async listShipments({ pageToken, pageSize, ...filters }: ShipmentFilters) {
+      expect(pageSize).toBe(100);
       if (pageToken === "") asked.push(filters);
       const next = Number(pageToken) + 2;
       const data = shipments.slice(next - 2, next);
