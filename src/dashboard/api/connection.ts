@@ -6,6 +6,8 @@ export const connected = createStore(true);
 /** Backoff while the service is away, in milliseconds: first, at most. */
 const WAIT_MS = 1_000;
 const MAX_WAIT_MS = 10_000;
+/** A host that is gone may never refuse a look either. */
+const LOOK_MS = 5_000;
 
 /**
  * Notes that a call did not reach the service, and looks until it answers again; then queries load
@@ -38,7 +40,8 @@ export function untilElapsed(ms: number, target: EventTarget, event: string): Pr
 
 async function isReady(): Promise<boolean> {
   try {
-    return (await fetch("/readyz", { cache: "no-store" })).ok;
+    const signal = AbortSignal.timeout(LOOK_MS);
+    return (await fetch("/readyz", { cache: "no-store", signal })).ok;
   } catch {
     return false;
   }

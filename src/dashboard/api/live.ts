@@ -2,7 +2,7 @@ import { useContext, useEffect, useRef } from "preact/hooks";
 import type { Event } from "../../../gen/shipments/v1/event_pb.js";
 import { EventService } from "../../../gen/shipments/v1/event_service_pb.js";
 import { clientFor, noteError } from "./clients.ts";
-import { untilElapsed } from "./connection.ts";
+import { connected, untilElapsed } from "./connection.ts";
 import { WorkspaceId } from "./session.ts";
 
 /** Least time between two calls of a listener that does not say, in milliseconds. */
@@ -91,11 +91,15 @@ function openFeed(workspace: string): Feed {
   };
   const follow = async (signal: AbortSignal) => {
     while (!signal.aborted) {
+      let isFirst = true;
       await watchOnce(workspace, cursor, signal, (event, at) => {
-        // What is shown was loaded before the stream began, with a gap between the two.
-        if (event !== undefined || cursor === undefined) tell(event);
+        // What is shown was loaded before the stream began, or could not be as long as there was none.
+        if (isFirst) tell(undefined);
+        else if (event !== undefined) tell(event);
+        isFirst = false;
         cursor = at;
       });
+      if (signal.aborted) return;
       await untilElapsed(RETRY_MS, signal, "abort");
       // As long as there is no stream, such as when the workspace has too many, the page is reloaded.
       tell(undefined);
@@ -111,9 +115,16 @@ function openFeed(workspace: string): Feed {
     stream = new AbortController();
     void follow(stream.signal);
   };
+  const reopen = () => {
+    if (!connected.get()) return;
+    stop();
+    adapt();
+  };
   adapt();
   document.addEventListener("visibilitychange", adapt);
+  const unsubscribe = connected.subscribe(reopen);
   const close = () => {
+    unsubscribe();
     document.removeEventListener("visibilitychange", adapt);
     stop();
   };

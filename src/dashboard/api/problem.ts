@@ -46,13 +46,15 @@ export function fieldError(field: string, description: string): ConnectError {
 }
 
 /**
- * Whether no answer came from the service at all, or only one that it takes no calls now; not when the
- * service itself waits in vain for another, such as a payment provider.
+ * Whether no answer came from the service at all, nor within the time of a call, or only one that it takes no calls
+ * now; not when the service itself waits in vain for another, such as a payment provider.
  */
 export function isLost(error: ConnectError): boolean {
-  const waitsFor = error.findDetails(ErrorInfoSchema)[0]?.metadata["waits_for"];
+  const [info] = error.findDetails(ErrorInfoSchema);
   return (
-    (error.code === Code.Unavailable && waitsFor === undefined) || error.cause instanceof TypeError
+    (error.code === Code.Unavailable && info?.metadata["waits_for"] === undefined) ||
+    (error.code === Code.DeadlineExceeded && info === undefined) ||
+    error.cause instanceof TypeError
   );
 }
 

@@ -4,7 +4,6 @@ import type {
   MessageInitShape,
   MessageShape,
 } from "@bufbuild/protobuf";
-import { Code, ConnectError } from "@connectrpc/connect";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { useCall } from "./clients.ts";
 import { connected } from "./connection.ts";
@@ -65,7 +64,7 @@ export function useQuery<T>(
         loadedWith.current = inputs;
         setState({ data, problem: undefined, isLoading: false });
       } catch (error) {
-        if (signal.aborted || isCancelled(error)) return;
+        if (signal.aborted) return;
         const isSame = inputs.every((input, i) => Object.is(input, loadedWith.current[i]));
         const problem = problemOf(error);
         setState(({ data }) => ({ data: isSame ? data : undefined, problem, isLoading: false }));
@@ -128,10 +127,6 @@ interface RpcOptions {
   readonly timeoutMs?: number;
   /** What else the response depends on, such as an etag, where nothing else makes it another. */
   readonly version?: unknown;
-}
-
-function isCancelled(error: unknown): boolean {
-  return ConnectError.from(error).code === Code.Canceled;
 }
 
 export function useRepeat(work: () => void, intervalMs: number): void {

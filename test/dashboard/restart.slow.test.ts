@@ -1,0 +1,52 @@
+import { expect, test } from "vitest";
+import { book } from "../support/bookings.ts";
+import { connectTo } from "../support/database.ts";
+import { insertShipments } from "../support/insert-shipments.ts";
+import { startReplica, startService, type StartedService } from "../support/service.ts";
+import { describeDashboard, openAsMember, rowsOf } from "./browser.ts";
+
+let started: StartedService;
+
+async function start(): Promise<StartedService> {
+  started = await startService({ dashboard: true });
+  return started;
+}
+
+describeDashboard(
+  "a restart of the service",
+  (dashboard) => {
+    test("is said, and a list heals by itself, though its first answer is lost and nothing happens", async () => {
+      const { service, workspace } = dashboard;
+      const { customer } = await book(service, workspace.apiKey);
+      const page = await openAsMember(dashboard, "/shipments");
+      await page.clock.install();
+      await page.reload();
+      const rows = rowsOf(page, "Shipments");
+      await expect.poll(() => rows.count()).toBe(1);
+      await started.close();
+      await page.getByText("This page reconnects by itself").waitFor();
+      const port = Number(new URL(service.httpUrl).port);
+      await startReplica(service.databaseUrl, { dashboard: true, port });
+      // No event tells of it.
+      const sql = await connectTo(service.databaseUrl);
+      await insertShipments(sql, {
+        workspace: workspace.id,
+        count: 1,
+        customer: String(customer.id),
+      });
+      let isLost = false;
+      await page.route("**/ListShipments", async (route) => {
+        if (isLost) await route.continue();
+        isLost = true;
+      });
+      const afterSecond = async () => {
+        await page.clock.fastForward(1_000);
+        return rows.count();
+      };
+      await expect.poll(afterSecond).toBe(2);
+      expect(isLost).toBe(true);
+      await expect.poll(() => page.getByText("This page reconnects by itself").count()).toBe(0);
+    });
+  },
+  start,
+);
