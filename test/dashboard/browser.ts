@@ -277,6 +277,28 @@ const SMALL = `(() => {
   });
 })()`;
 
+/** Adds a filter to a list, or changes the one that is there: its fields are seen then. */
+export async function openFilter(page: Page, name: string): Promise<Locator> {
+  const chip = page.locator(".chip").filter({ hasText: new RegExp(`^${name}`) });
+  if ((await chip.count()) > 0) await chip.locator("summary").click();
+  else {
+    await page.locator("summary", { hasText: "+ Filter" }).click();
+    await page.locator(".menu-content").getByRole("button", { name, exact: true }).click();
+  }
+  return chip.locator(".menu-content");
+}
+
+/** Narrows a list by one of the choices of a filter. */
+export async function chooseFilter(page: Page, name: string, choice: string): Promise<void> {
+  const menu = await openFilter(page, name);
+  await menu.getByRole("link", { name: choice, exact: true }).click();
+}
+
+/** The queue of the list that is shown. */
+export function currentQueue(page: Page): Locator {
+  return page.getByRole("navigation", { name: "Queues" }).locator("[aria-current]");
+}
+
 /** The rows of a table by what it is called, without those of its head. */
 export function rowsOf(page: Page, table: string): Locator {
   return page.getByRole("table", { name: table }).locator("tbody tr");

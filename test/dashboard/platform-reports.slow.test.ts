@@ -7,9 +7,11 @@ import { startReceiver } from "../support/receiver.ts";
 import type { TestOperator } from "../support/service.ts";
 import { addWebhook } from "../support/webhooks.ts";
 import {
+  chooseFilter,
   describeDashboard,
   expectWellShown,
   openAsOperator,
+  openFilter,
   rowsOf,
   type TestPage,
 } from "./browser.ts";
@@ -62,17 +64,19 @@ describeDashboard("what the platform reports", (dashboard) => {
       );
       await expectWellShown(page, "audit-log");
 
-      await page.getByLabel("Action").selectOption("CreateWorkspace");
+      await chooseFilter(page, "Action", "Workspace created");
       await expect.poll(() => rows(page).count()).toBe(1);
       expect(new URL(page.url()).search).toBe(`?workspace=${id}&action=CreateWorkspace`);
-      await page.getByLabel("Operator").selectOption({ index: 2 });
+      await (await openFilter(page, "Operator")).getByRole("link").nth(1).click();
       await page.getByText("No changes match").waitFor();
       await page.getByRole("link", { name: "Show all changes" }).click();
+      await openFilter(page, "What was changed");
       await page.getByLabel("What was changed").fill(`workspace/${id}`);
       await page.keyboard.press("Enter");
       await expect.poll(() => rows(page).count()).toBe(2);
+      await openFilter(page, "Made");
       await page.getByLabel("Made until").fill("2026-01-01");
-      await page.keyboard.press("Enter");
+      await page.keyboard.press("Escape");
       await page.getByText("No changes match").waitFor();
       await expectWellShown(page, "audit-log-none");
     });
@@ -96,10 +100,9 @@ describeDashboard("what the platform reports", (dashboard) => {
       );
       const page = await open("/platform/audit?subject=tariff_version/4711");
       await expect.poll(() => rows(page).count()).toBe(2);
-      const days = page.getByRole("navigation", { name: "Days" });
       const choose = async (day: string) => {
-        await days.getByRole("link", { name: day, exact: true }).focus();
-        await page.keyboard.press("Enter");
+        await openFilter(page, "Made");
+        await page.getByRole("link", { name: day, exact: true }).press("Enter");
       };
       await choose("Today");
       await expect.poll(() => rows(page).allInnerTexts()).toEqual([expect.stringMatching("early")]);
@@ -108,10 +111,11 @@ describeDashboard("what the platform reports", (dashboard) => {
       await expect.poll(() => rows(page).allInnerTexts()).toEqual([expect.stringMatching("late")]);
       await choose("Last 7 days");
       await expect.poll(() => rows(page).count()).toBe(2);
+      await openFilter(page, "Made");
       await page.getByLabel("Made until").fill("2026-01-01");
-      await page.keyboard.press("Enter");
+      await page.keyboard.press("Escape");
       await page.getByText("No changes match").waitFor();
-      expect(await days.locator("[aria-current]").count()).toBe(0);
+      await page.locator("summary", { hasText: "Made: … – 2026-01-01" }).waitFor();
       await choose("Any day");
       await expect.poll(() => rows(page).count()).toBe(2);
     });

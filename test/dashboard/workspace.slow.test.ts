@@ -61,7 +61,7 @@ describeDashboard("a workspace", (dashboard) => {
       );
       await expectWellShown(page, "overview");
       // Each figure leads to what it counts.
-      const shown = page.locator(".list-head p");
+      const shown = page.locator(".totals");
       for (const [figure, counted] of [
         ["20", /^20 shipments$/],
         ["$507.60 to pay", /^40 shipments · \$507\.60$/],

@@ -4,8 +4,9 @@ import { OperatorService } from "../../../gen/shipments/admin/v1/operator_servic
 import { useRpc } from "../api/use-query.ts";
 import { paths } from "../routes/paths.ts";
 import { usePlace } from "../routes/router.ts";
-import { daysOf, today, QuickDays } from "../ui/days.tsx";
-import { boundsOfDays, Filters, filterValues } from "../ui/filters.tsx";
+import { daysOf, today } from "../ui/days.tsx";
+import { FilterChips } from "../ui/filter-chips.tsx";
+import { boundsOfDays, filterValues } from "../ui/filters.tsx";
 import { recordIdOf } from "../ui/format.ts";
 import { Empty, Page } from "../ui/page.tsx";
 import { AUDIT_COLUMNS } from "./audit-table.tsx";
@@ -26,7 +27,6 @@ export function AuditLogPage() {
   return (
     <Page title="Audit log">
       <AuditFilters />
-      <QuickDays />
       <ListView
         query={list}
         label="Changes"
@@ -59,7 +59,8 @@ function AuditFilters() {
   const known = (data?.data ?? []).map(({ id, name }) => [String(id), name] as const);
   const isKnown = operator === "" || known.some(([id]) => id === operator);
   const choices = isKnown ? known : [...known, [operator, operator] as const];
-  return <Filters fields={{ ...FILTERS, operator: { ...FILTERS.operator, choices } }} />;
+  const fields = { ...FILTERS, operator: { ...FILTERS.operator, choices } };
+  return <FilterChips fields={fields} days="Made" />;
 }
 
 function NoEntries({ filtered }: { readonly filtered: boolean }) {

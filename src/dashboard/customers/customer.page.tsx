@@ -28,6 +28,11 @@ import { requestOf } from "../ui/form-data.ts";
 import { RequestFields } from "../ui/request-fields.tsx";
 import "./customers.css";
 
+const OF_CUSTOMER = {
+  label: "Customer",
+  columns: ["shipment", "state", "route", "bookedTotal"],
+} as const;
+
 interface CustomerProps {
   readonly customer: Customer;
 }
@@ -65,7 +70,7 @@ export function CustomerPage({ customer: number }: ParametersOf<"customer">) {
             <h2>Shipments</h2>
             <ShipmentList
               query={list}
-              ofOneCustomer
+              view={OF_CUSTOMER}
               empty={
                 <Empty title="No shipments">
                   No shipment is booked for this customer any more.

@@ -49,7 +49,7 @@ export function CustomersPage() {
       <ListView
         query={list}
         label="Customers"
-        oneLine
+        isList
         columns={COLUMNS}
         href={({ id }) => paths.customer({ customer: id })}
         empty={<NoCustomers sought={sought} />}

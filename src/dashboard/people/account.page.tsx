@@ -12,6 +12,7 @@ import { Dialog, DialogButton } from "../ui/dialog.tsx";
 import { CheckField, TextField } from "../ui/fields.tsx";
 import { textOf } from "../ui/form-data.ts";
 import { Form } from "../ui/form.tsx";
+import { KeyList } from "../ui/key-list.tsx";
 import { Page, Section } from "../ui/page.tsx";
 import { type Column, ListView } from "../ui/table.tsx";
 import { toast } from "../ui/toast.tsx";
@@ -73,14 +74,7 @@ function Keyboard() {
   return (
     <Section title="Keys">
       <div class="form narrow">
-        <DescriptionList
-          items={[
-            ["/", "Search"],
-            ["j, k", "Next and previous row, which Enter opens"],
-            ["x", "Select the row"],
-            ["n, p", "Next and previous page of a list"],
-          ]}
-        />
+        <KeyList />
         <CheckField
           name="character_keys"
           label="Use these keys in this browser"

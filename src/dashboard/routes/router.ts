@@ -116,7 +116,7 @@ export function followLinks(): void {
   });
 }
 
-function isModified(event: MouseEvent): boolean {
+export function isModified(event: MouseEvent): boolean {
   return event.metaKey || event.ctrlKey || event.shiftKey || event.altKey;
 }
 

@@ -5,7 +5,9 @@ import { AttentionQuery, countText, useAttention } from "../attention/attention-
 import { paths } from "../routes/paths.ts";
 import { linkLeftBy, usePlace } from "../routes/router.ts";
 import { SearchButton } from "../search/search-button.tsx";
+import { openKeyList } from "../ui/key-list.tsx";
 import { NotFoundPage } from "../ui/page.tsx";
+import { useKeys } from "../ui/use-keys.ts";
 import "./layout.css";
 import { Navigation, pagesOf } from "./navigation.tsx";
 import { PlaceMenu } from "./place-menu.tsx";
@@ -23,6 +25,7 @@ export function Layout({ children }: { readonly children: ComponentChildren }) {
   const place = entered ? { workspace: String(entered.id) } : isPlatform ? "platform" : undefined;
   const attention = useAttention(place, pathname);
   const count = countText(attention.data);
+  useKeys({ "?": openKeyList });
   return (
     <div class={entered?.isTest ? "frame test" : "frame"}>
       <a class="skip" href="#main">

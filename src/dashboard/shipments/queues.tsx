@@ -10,43 +10,92 @@ import {
   type ShipmentCount,
   type ShipmentCounts,
 } from "../../../gen/shipments/v1/shipment_count_pb.js";
-import { useClient } from "../api/clients.ts";
+import { useCall, useClient } from "../api/clients.ts";
 import { useLive } from "../api/live.ts";
-import { reloads } from "../api/use-action.ts";
+import { problemOf } from "../api/problem.ts";
+import { reloadAll, reloads } from "../api/use-action.ts";
 import { paths } from "../routes/paths.ts";
 import { usePlace } from "../routes/router.ts";
 import { numberText } from "../ui/format.ts";
 import { Tabs } from "../ui/page.tsx";
-import { PAGE_TOKEN } from "../ui/pager.tsx";
+import { FIRST_PAGE } from "../ui/pager.tsx";
 import {
   AccountService,
   type SavedFilter,
 } from "../../../gen/shipments/account/v1/account_service_pb.js";
 import { useWorkspace } from "../api/session.ts";
 import { useQuery, useRpc } from "../api/use-query.ts";
+import { Button } from "../ui/button.tsx";
 import { RpcButton } from "../ui/dialog.tsx";
 import { textOf } from "../ui/form-data.ts";
+import { Menu } from "../ui/menu.tsx";
 import { PAYMENT_STATES, SHIPMENT_STATES } from "../ui/shipment-states.ts";
+import { ORDER_BY } from "../ui/table.tsx";
+import { toast } from "../ui/toast.tsx";
 import { listedText } from "./newest-shipments.ts";
+import type { ColumnId } from "./shipment-columns.tsx";
 
 type Queue = Exclude<keyof ShipmentCounts, "listed" | `$${string}`>;
 
-/** What waits for somebody's hand, by the filters that find it, as the address has them. */
-const QUEUES: readonly {
+/** What is listed for one task: what of it, with which columns, in which order. */
+export interface View {
   readonly label: string;
+  /** What finds it, as the address has it. */
   readonly filters: Readonly<Record<string, string>>;
   readonly queue?: Queue;
-}[] = [
-  { label: "All", filters: {} },
-  { ...ofStatus(ShipmentStatus.PENDING), queue: "toPay" },
-  { ...ofStatus(ShipmentStatus.AWAITING_PICKUP), queue: "toPickUp" },
-  { ...ofStatus(ShipmentStatus.IN_TRANSIT), queue: "inTransit" },
+  readonly columns: readonly ColumnId[];
+  readonly order: string;
+  /** What is said when nothing is left to do. */
+  readonly done: string;
+}
+
+const ALL: View = {
+  label: "All",
+  filters: {},
+  columns: ["shipment", "state", "customer", "route", "bookedTotal"],
+  order: "created_at desc",
+  done: "No shipments yet",
+};
+
+/** What waits for somebody's hand. */
+const QUEUES: readonly View[] = [
+  {
+    ...ofStatus(ShipmentStatus.PENDING),
+    queue: "toPay",
+    columns: ["booked", "shipment", "customer", "route", "total"],
+    order: "created_at",
+    done: "Nothing is to be paid",
+  },
+  {
+    ...ofStatus(ShipmentStatus.AWAITING_PICKUP),
+    queue: "toPickUp",
+    columns: ["pickup", "shipment", "customer", "route", "parcel"],
+    order: "pickup_window",
+    done: "Nothing is to be picked up",
+  },
+  {
+    ...ofStatus(ShipmentStatus.IN_TRANSIT),
+    queue: "inTransit",
+    columns: ["dropoff", "shipment", "customer", "route", "booked"],
+    order: "pickup_window",
+    done: "Nothing is on its way",
+  },
   {
     label: PAYMENT_STATES[PaymentStatus.REFUND_PENDING][0],
     filters: { payment_status: String(PaymentStatus.REFUND_PENDING) },
     queue: "refundDue",
+    columns: ["cancelled", "shipment", "customer", "total", "booked"],
+    order: "created_at",
+    done: "No refund is due",
   },
-  { label: "Failed", filters: { failed: "true" }, queue: "failed" },
+  {
+    label: "Failed",
+    filters: { failed: "true" },
+    queue: "failed",
+    columns: ["failure", "shipment", "customer", "total", "booked"],
+    order: "created_at desc",
+    done: "Nothing failed",
+  },
 ];
 
 function ofStatus(status: ShipmentStatus) {
@@ -55,22 +104,34 @@ function ofStatus(status: ShipmentStatus) {
 
 const NAMES = ["status", "payment_status", "failed"];
 
+/** The queue that these filters find, or the view of all lists that are none. */
+export function viewOf(values: Readonly<Record<string, string | undefined>>): View {
+  const isFound = ({ filters }: View) =>
+    NAMES.every((name) => filters[name] === (values[name] || undefined));
+  return QUEUES.find(isFound) ?? ALL;
+}
+
 /**
  * Leads to the queues of the day's work, and says how much is in each; what the list is narrowed by besides
- * stays, but not how it is sorted, which is not for all of them.
+ * stays, but not how it is ordered, which is each one's own.
  */
-export function Queues({ counts }: { readonly counts: ShipmentCounts | undefined }) {
+export function Queues(props: {
+  readonly view: View;
+  readonly counts: ShipmentCounts | undefined;
+}) {
+  const { view, counts } = props;
   const { query } = usePlace();
   const others = Object.fromEntries(query);
-  for (const name of [...NAMES, "order_by", PAGE_TOKEN]) delete others[name];
+  for (const name of [...NAMES, ORDER_BY, ...Object.keys(FIRST_PAGE)]) delete others[name];
+  const isAll = NAMES.every((name) => !query.get(name));
   return (
     <Tabs
       label="Queues"
-      tabs={QUEUES.map(({ label, filters, queue }) => ({
-        label,
-        href: paths.shipments({}, { ...others, ...filters }),
-        current: NAMES.every((name) => filters[name] === (query.get(name) ?? undefined)),
-        note: queue && counts && <Count queue={queue} count={counts[queue]} />,
+      tabs={[ALL, ...QUEUES].map((each) => ({
+        label: each.label,
+        href: paths.shipments({}, { ...others, ...each.filters }),
+        current: each === view && (each !== ALL || isAll),
+        note: each.queue && counts && <Count queue={each.queue} count={counts[each.queue]} />,
       }))}
     />
   );
@@ -124,21 +185,16 @@ export function useCounts(filters: Counted, of: string) {
 /** How many shipments are listed, and what those cost that are not cancelled. */
 export function ListedTotals({ counts, cancelled }: ReturnType<typeof useCounts>) {
   const listed = counts?.listed;
-  if (listed === undefined) return <p />;
+  if (listed === undefined) return null;
   const noun = listed.count === 1 && !listed.more ? "shipment" : "shipments";
   const text = cancelled && listedText(listed, cancelled);
   return (
-    <p>
-      <strong>
-        {countText(listed)} {noun}
-      </strong>
-      {text !== undefined && (
-        <span class="minor">
-          {" "}
-          · {text}
-          {cancelled!.count > 0 && ` without ${numberText(cancelled!.count)} cancelled`}
-        </span>
-      )}
+    <p class="minor totals">
+      {countText(listed)} {noun}
+      {text !== undefined && ` · ${text}`}
+      {text !== undefined &&
+        cancelled!.count > 0 &&
+        ` without ${numberText(cancelled!.count)} cancelled`}
     </p>
   );
 }
@@ -147,7 +203,7 @@ const { deleteSavedFilter, listSavedFilters, renameSavedFilter, saveFilter } =
   AccountService.method;
 
 /** What of the address says how the list is shown, not what is in it. */
-const NO_FILTERS: ReadonlySet<string> = new Set([PAGE_TOKEN, "view", "end"]);
+const NO_FILTERS: ReadonlySet<string> = new Set([...Object.keys(FIRST_PAGE), "view", "end"]);
 
 /** The filters and the order of an address, whatever the page of the list and the order in which they are said. */
 export function filtersText(query: URLSearchParams): string {
@@ -166,76 +222,71 @@ export function SavedFilters() {
   // Whether it is one of them is known once they are loaded.
   if (saved === undefined || (saved.length === 0 && text === "")) return null;
   return (
-    <div class="saved-filters">
-      {saved.length > 0 && (
-        <nav class="quick-days" aria-label="Saved filters">
-          <span class="minor">Saved</span>
-          {saved.map((it) => (
-            <a
-              key={String(it.id)}
-              href={it.query === "" ? pathname : `${pathname}?${it.query}`}
-              aria-current={it === current ? "true" : undefined}
-            >
-              {it.name}
-            </a>
-          ))}
-        </nav>
+    <Menu label={current === undefined ? "Saved" : `Saved: ${current.name}`}>
+      <nav class="quick-days" aria-label="Saved filters">
+        {saved.map((it) => (
+          <a
+            key={String(it.id)}
+            href={it.query === "" ? pathname : `${pathname}?${it.query}`}
+            aria-current={it === current ? "true" : undefined}
+          >
+            {it.name}
+          </a>
+        ))}
+      </nav>
+      {current !== undefined ? (
+        <FilterActions filter={current} workspace={live} />
+      ) : (
+        text !== "" && (
+          <RpcButton
+            button="Save this filter"
+            method={saveFilter}
+            title="Save this filter"
+            submit="Save"
+            request={{ workspace: live, query: text }}
+            fields={{
+              name: {
+                label: "Name",
+                hint: "Only you see it. A filter that you have saved under this name is replaced. Days such as “Today” move on with the calendar.",
+              },
+            }}
+            done={(form) => `“${textOf(form, "name")}” is saved.`}
+          />
+        )
       )}
-      <div class="row-actions">
-        {current !== undefined ? (
-          <FilterActions filter={current} workspace={live} />
-        ) : (
-          text !== "" && (
-            <RpcButton
-              button="Save this filter"
-              method={saveFilter}
-              title="Save this filter"
-              submit="Save"
-              request={{ workspace: live, query: text }}
-              fields={{
-                name: {
-                  label: "Name",
-                  hint: "Only you see it. A filter that you have saved under this name is replaced. Days such as “Today” move on with the calendar.",
-                },
-              }}
-              done={(form) => `“${textOf(form, "name")}” is saved.`}
-            />
-          )
-        )}
-      </div>
-    </div>
+    </Menu>
   );
 }
 
 function FilterActions(props: { readonly workspace: bigint; readonly filter: SavedFilter }) {
   const { workspace, filter } = props;
-  const request = { workspace, savedFilter: filter.id };
+  const { id: savedFilter, name, query } = filter;
+  const call = useCall();
+  const remove = async () => {
+    try {
+      await call(deleteSavedFilter, { workspace, savedFilter });
+      reloadAll();
+      toast(`“${name}” is deleted.`, () => call(saveFilter, { workspace, name, query }));
+    } catch (error) {
+      toast(problemOf(error).message);
+    }
+  };
   return (
     <>
       <RpcButton
         button="Rename"
-        label={`Rename the filter ${filter.name}`}
+        label={`Rename the filter ${name}`}
         method={renameSavedFilter}
-        title={`Rename “${filter.name}”`}
+        title={`Rename “${name}”`}
         submit="Rename"
-        request={request}
+        request={{ workspace, savedFilter }}
         fields={{ name: "Name" }}
         values={filter}
         done={(form) => `It is “${textOf(form, "name")}” now.`}
       />
-      <RpcButton
-        button="Delete"
-        label={`Delete the filter ${filter.name}`}
-        method={deleteSavedFilter}
-        title={`Delete the filter “${filter.name}”?`}
-        submit="Delete the filter"
-        tone="danger"
-        dismiss="Keep it"
-        request={request}
-        done={`“${filter.name}” is deleted.`}
-      >
-        <p>The shipments stay as they are.</p>
-      </RpcButton>
+      <Button label={`Delete the filter ${name}`} onClick={() => void remove()}>
+        Delete
+      </Button>
     </>
   );
 }

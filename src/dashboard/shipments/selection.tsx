@@ -16,6 +16,7 @@ import { problemOf } from "../api/problem.ts";
 import { randomKey } from "../api/use-action.ts";
 import { useRpc } from "../api/use-query.ts";
 import { labelsHref } from "../routes/paths.ts";
+import { navigate } from "../routes/router.ts";
 import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { SelectField, TextAreaField } from "../ui/fields.tsx";
@@ -32,6 +33,7 @@ const PART = 25;
 
 interface Act {
   readonly name: string;
+  readonly key: string;
   /** As in "12 shipments are paid". */
   readonly participle: string;
   readonly isFor: (shipment: Shipment, connection: PaymentConnection | undefined) => boolean;
@@ -48,6 +50,7 @@ interface Act {
 const ACTS: readonly Act[] = [
   {
     name: "Cancel",
+    key: "c",
     participle: "cancelled",
     isDangerous: true,
     isFor: ({ status }) =>
@@ -69,6 +72,7 @@ const ACTS: readonly Act[] = [
   },
   {
     name: "Record payments",
+    key: "m",
     participle: "paid",
     isFor: (shipment, connection) =>
       shipment.status === ShipmentStatus.PENDING && !isPaidOnline({ shipment, connection }),
@@ -87,12 +91,14 @@ const ACTS: readonly Act[] = [
       ),
   },
   advance(
+    "u",
     "Mark as picked up",
     "picked up",
     ShipmentStatus.AWAITING_PICKUP,
     "The courier has them. They cannot be cancelled any more.",
   ),
   advance(
+    "d",
     "Mark as delivered",
     "delivered",
     ShipmentStatus.IN_TRANSIT,
@@ -100,8 +106,15 @@ const ACTS: readonly Act[] = [
   ),
 ];
 
-function advance(name: string, participle: string, from: ShipmentStatus, note: string): Act {
+function advance(
+  key: string,
+  name: string,
+  participle: string,
+  from: ShipmentStatus,
+  note: string,
+): Act {
   return {
+    key,
     name,
     participle,
     isFor: ({ status }) => status === from,
@@ -115,16 +128,43 @@ function referencesOf(shipments: readonly Shipment[]): string[] {
   return shipments.map(({ reference }) => reference);
 }
 
+/** What can be done with shipments, by buttons and keys, and the dialog that asks first. */
+export function useActs(changed: (references: readonly string[]) => void) {
+  const connected = useRpc(PaymentConnectionService.method.getPaymentConnection, {});
+  // None can be recorded until it is known how payments are made.
+  const isKnown = connected.data !== undefined || connected.problem !== undefined;
+  // What was selected when the dialog opened; what others do meanwhile is refused for those it concerns.
+  const [open, setOpen] = useState<Pick<ActDialogProps, "act" | "shipments" | "others">>();
+  const possible = (act: Act, all: readonly Shipment[]) =>
+    isKnown ? all.filter((shipment) => act.isFor(shipment, connected.data?.data)) : [];
+  const start = (act: Act, all: readonly Shipment[]) => {
+    const shipments = possible(act, all);
+    if (shipments.length > 0) setOpen({ act, shipments, others: all.length - shipments.length });
+    else if (all.length > 0) toast(`What is selected cannot be ${act.participle}.`);
+  };
+  /** What keys do, with what the row at which they are pressed stands for. */
+  const keysFor = (shipmentsOf: (row: Shipment | undefined) => readonly Shipment[]) => {
+    const print = (row: Shipment | undefined) => {
+      const shipments = shipmentsOf(row);
+      if (shipments.length > 0) navigate(labelsHref(shipments));
+    };
+    const acts = ACTS.map(
+      (act) => [act.key, (row: Shipment | undefined) => start(act, shipmentsOf(row))] as const,
+    );
+    return Object.fromEntries([...acts, ["l", print] as const]);
+  };
+  const dialog = open && <ActDialog {...open} changed={changed} close={() => setOpen(undefined)} />;
+  return { possible, start, keysFor, dialog };
+}
+
 export function SelectionBar(props: {
   readonly selected: readonly Shipment[];
   readonly clear: () => void;
-  readonly changed: (references: readonly string[]) => void;
+  readonly acts: ReturnType<typeof useActs>;
 }) {
-  const { selected, clear, changed } = props;
-  // What was selected when the dialog opened; what others do meanwhile is refused for those it concerns.
-  const [open, setOpen] = useState<{ readonly act: Act; readonly shipments: Shipment[] }>();
+  const { selected, clear, acts } = props;
   const bar = useRef<HTMLDivElement>(null);
-  const isUsed = selected.length > 0 || open !== undefined;
+  const isUsed = selected.length > 0 || acts.dialog !== undefined;
   useLayoutEffect(() => (isUsed ? () => leaveTo(bar.current!) : undefined), [isUsed]);
   return (
     <>
@@ -150,49 +190,27 @@ export function SelectionBar(props: {
           <a class="button" href={labelsHref(selected)}>
             Print labels
           </a>
-          {selected.length > 0 && (
-            <ActButtons
-              selected={selected}
-              open={(act, shipments) => setOpen({ act, shipments })}
-            />
-          )}
+          {ACTS.map((act) => {
+            const { length } = acts.possible(act, selected);
+            return (
+              length > 0 && (
+                <Button key={act.name} onClick={() => acts.start(act, selected)}>
+                  {act.name} ({length})
+                </Button>
+              )
+            );
+          })}
         </div>
       </div>
-      {open && (
-        <ActDialog
-          {...open}
-          others={selected.length - open.shipments.length}
-          close={() => setOpen(undefined)}
-          changed={changed}
-        />
-      )}
+      {acts.dialog}
     </>
   );
 }
 
-/** Gives the focus of a bar that is hidden to the list before it, whose keys go on. */
+/** Gives the focus of a bar that is hidden to its list, whose keys go on. */
 function leaveTo(bar: HTMLElement): void {
   const isLost = document.activeElement === document.body || bar.contains(document.activeElement);
-  if (isLost) bar.previousElementSibling?.querySelector("table")?.focus({ preventScroll: true });
-}
-
-function ActButtons(props: {
-  readonly selected: readonly Shipment[];
-  readonly open: (act: Act, shipments: Shipment[]) => void;
-}) {
-  const { selected, open } = props;
-  const connected = useRpc(PaymentConnectionService.method.getPaymentConnection, {});
-  // None can be recorded until it is known how payments are made.
-  if (connected.data === undefined && connected.problem === undefined) return null;
-  return ACTS.map((act) => {
-    const shipments = selected.filter((shipment) => act.isFor(shipment, connected.data?.data));
-    if (shipments.length === 0) return null;
-    return (
-      <Button key={act.name} onClick={() => open(act, shipments)}>
-        {act.name} ({shipments.length})
-      </Button>
-    );
-  });
+  if (isLost) bar.parentElement?.querySelector("table")?.focus({ preventScroll: true });
 }
 
 /** Shipments that one call changes, under one idempotency key as often as it is sent. */
@@ -216,18 +234,19 @@ function partsOf(shipments: readonly Shipment[]): Part[] {
   }));
 }
 
-interface ActDialogProps {
+interface RunProps {
   readonly act: Act;
   readonly shipments: readonly Shipment[];
   readonly changed: (references: readonly string[]) => void;
 }
 
-function ActDialog(
-  props: ActDialogProps & {
-    readonly others: number;
-    readonly close: () => void;
-  },
-) {
+interface ActDialogProps extends RunProps {
+  /** How many are selected of which it cannot be done. */
+  readonly others: number;
+  readonly close: () => void;
+}
+
+function ActDialog(props: ActDialogProps) {
   const { act, shipments, others, close } = props;
   const [parts] = useState(() => partsOf(shipments));
   const { run, done } = useRun(props, parts);
@@ -256,7 +275,7 @@ function ActDialog(
 }
 
 function FailedDialog(
-  props: ActDialogProps & { readonly failures: readonly Failure[]; readonly form: FormData },
+  props: RunProps & { readonly failures: readonly Failure[]; readonly form: FormData },
 ) {
   const { act, failures, form } = props;
   const [parts] = useState(() => [
@@ -284,7 +303,7 @@ function FailedDialog(
 }
 
 /** Sends parts one after the other until the dialog is closed, and says what came of it. */
-function useRun({ act, changed }: ActDialogProps, parts: readonly Part[]) {
+function useRun({ act, changed }: RunProps, parts: readonly Part[]) {
   const client = useClient(ShipmentService);
   const [done, setDone] = useState<number>();
   const isClosed = useRef(false);

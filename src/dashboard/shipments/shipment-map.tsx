@@ -42,7 +42,7 @@ export function ShipmentMap({ filters, of, empty }: ShipmentMapProps) {
           empty
         ) : (
           <div class="shipment-map">
-            <div class="list-head">
+            <div class="list-bar">
               <p class="minor" role="status">
                 {shownText(shipments.length, isWhole)}
               </p>

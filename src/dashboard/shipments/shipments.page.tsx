@@ -1,26 +1,37 @@
 import type { ComponentChildren } from "preact";
-import { useList } from "../ui/table.tsx";
+import { CustomerService } from "../../../gen/shipments/v1/customer_service_pb.js";
+import { ORDER_BY, type Order, useList } from "../ui/table.tsx";
 import { PaymentStatus, ShipmentStatus } from "../../../gen/shipments/v1/shipment_pb.js";
 import {
   ShipmentService,
   type ExportShipmentsRequestSchema,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { useLive } from "../api/live.ts";
+import { useRpc } from "../api/use-query.ts";
 import { useRole, useTimeZone } from "../api/session.ts";
 import { paths } from "../routes/paths.ts";
-import { usePlace, changeQuery } from "../routes/router.ts";
+import { usePlace } from "../routes/router.ts";
 import { choicesOf } from "../ui/description-list.tsx";
-import { daysOf, today, LinkChoice, QuickDays } from "../ui/days.tsx";
-import { boundsOfDays, Filters, filterValues } from "../ui/filters.tsx";
+import { daysOf, today, LinkChoice } from "../ui/days.tsx";
+import { FilterChips } from "../ui/filter-chips.tsx";
+import { boundsOfDays, filterValues } from "../ui/filters.tsx";
 import type { Choices } from "../ui/fields.tsx";
 import { recordIdOf, bytesText } from "../ui/format.ts";
 import { lazily } from "../ui/lazily.tsx";
-import { FIRST_PAGE } from "../ui/pager.tsx";
 import { Empty, Page } from "../ui/page.tsx";
 import { Spinner, Progress } from "../ui/query-view.tsx";
-import { ListedTotals, Queues, filtersText, SavedFilters, useCounts } from "./queues.tsx";
+import {
+  filtersText,
+  ListedTotals,
+  Queues,
+  SavedFilters,
+  useCounts,
+  type View,
+  viewOf,
+} from "./queues.tsx";
 import { PAYMENT_STATES, SHIPMENT_STATES } from "../ui/shipment-states.ts";
-import { ColumnChooser, SelectableShipmentList, ShipmentList } from "./shipment-list.tsx";
+import { ColumnChooser } from "./shipment-columns.tsx";
+import { SelectableShipmentList, ShipmentList } from "./shipment-list.tsx";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { useEffect, useState } from "preact/hooks";
 import { useClient } from "../api/clients.ts";
@@ -28,29 +39,23 @@ import { Button } from "../ui/button.tsx";
 import { Dialog, openDialog } from "../ui/dialog.tsx";
 import { Menu } from "../ui/menu.tsx";
 
-const QUEUED: ReadonlySet<ShipmentStatus | undefined> = new Set([
-  ShipmentStatus.PENDING,
-  ShipmentStatus.AWAITING_PICKUP,
-  ShipmentStatus.IN_TRANSIT,
-]);
-
 /** What the list is shown as, by its name in the address, and what of the address is of one view alone. */
 const VIEW = "view";
 const VIEWS: Choices = [
   ["", "List"],
   ["map", "Map"],
 ];
-const OF_VIEWS = ["order_by", "end"];
+const OF_VIEWS = [ORDER_BY, "end"];
 
 const STATES = {
   status: { label: "Status", choices: choicesOf(SHIPMENT_STATES), names: ShipmentStatus },
   payment_status: { label: "Payment", choices: choicesOf(PAYMENT_STATES), names: PaymentStatus },
 } as const;
 const OTHERS = {
+  customer: { label: "Customer", of: "number", Value: CustomerName, Finder: CustomerFinder },
+  external_reference: { label: "External reference" },
   from: { label: "Booked from", of: "day" },
   to: { label: "Booked until", of: "day" },
-  customer: { label: "Customer number", of: "number" },
-  external_reference: { label: "External reference" },
 } as const;
 const FILTERS = { ...STATES, ...OTHERS };
 
@@ -59,7 +64,7 @@ export function ShipmentsPage() {
   const timeZone = useTimeZone();
   const isMap = query.get(VIEW) === "map";
   const filters = filtersOf(query, timeZone);
-  const isQueue = isOneQueue(filters);
+  const view = viewOf(filters.failed ? { failed: "true" } : filterValues(query, STATES));
   const counted = useCounts(filters, filtersText(query));
   const mayChange = useRole("member");
   const book = mayChange && (
@@ -67,58 +72,96 @@ export function ShipmentsPage() {
       Book a shipment
     </a>
   );
-  const empty = <NoShipments isNarrowed={filtersText(query) !== ""} book={book} />;
+  const empty = <NoShipments {...{ view, filters, book }} />;
+  const bar = (
+    <>
+      <FilterChips fields={view.queue === undefined ? FILTERS : OTHERS} days="Booked" />
+      <SavedFilters />
+      {!isMap && <ColumnChooser view={view} />}
+      <LinkChoice
+        label="View"
+        name={VIEW}
+        choices={VIEWS}
+        current={isMap ? "map" : ""}
+        without={OF_VIEWS}
+      />
+    </>
+  );
   return (
     <Page
       title="Shipments"
+      note={<ListedTotals {...counted} />}
       actions={
         <>
-          {!isMap && <ColumnChooser />}
           <ExportMenu filters={filters} />
           {book}
         </>
       }
     >
-      <Queues counts={counted.counts} />
-      <Filters fields={filters.failed ? OTHERS : FILTERS} />
-      <QuickDays />
-      <SavedFilters />
-      <div class="list-head">
-        <ListedTotals {...counted} />
-        <LinkChoice
-          label="View"
-          name={VIEW}
-          choices={VIEWS}
-          current={isMap ? "map" : ""}
-          without={OF_VIEWS}
-        />
-        {!isMap && <Sorting isQueue={isQueue} />}
-      </div>
+      <Queues view={view} counts={counted.counts} />
       {isMap ? (
-        <LazyMap {...{ filters, empty }} of={filtersText(query)} />
+        <>
+          <div class="list-bar">{bar}</div>
+          <LazyMap {...{ filters, empty }} of={filtersText(query)} />
+        </>
       ) : (
-        <Listed {...{ filters, isQueue, mayChange, empty }} />
+        <Listed {...{ view, filters, mayChange, empty }}>{bar}</Listed>
       )}
     </Page>
   );
 }
 
 function Listed(props: {
+  readonly view: View;
   readonly filters: ReturnType<typeof filtersOf>;
-  readonly isQueue: boolean;
   readonly mayChange: boolean;
   readonly empty: ComponentChildren;
+  readonly children: ComponentChildren;
 }) {
-  const { filters, isQueue, mayChange, empty } = props;
+  const { view, filters, mayChange, empty, children } = props;
   const { query } = usePlace();
-  const orderBy = orderOf(query, isQueue);
-  const list = useList(ShipmentService.method.listShipments, { ...filters, orderBy });
+  const order = orderOf(query, view, isNarrowed(filters));
+  const list = useList(ShipmentService.method.listShipments, { ...filters, orderBy: order.by });
   useLive(list.reload);
-  const shown = { query: list, empty };
+  const shown = { query: list, view, order, empty };
   return mayChange ? (
-    <SelectableShipmentList key={filtersText(query)} {...shown} />
+    <SelectableShipmentList key={filtersText(query)} {...shown}>
+      {children}
+    </SelectableShipmentList>
   ) : (
-    <ShipmentList {...shown} />
+    <>
+      <div class="list-bar">{children}</div>
+      <ShipmentList {...shown} />
+    </>
+  );
+}
+
+/** How the list is ordered, and can be: by what is due alone where that is all of a queue. */
+function orderOf(query: URLSearchParams, view: View, narrowed: boolean): Order {
+  const isDue = view.queue !== undefined && view.queue !== "failed" && !narrowed;
+  const allows = (order: string) => isDue || order.startsWith("created_at");
+  const usual = allows(view.order) ? view.order : "created_at";
+  const asked = query.get(ORDER_BY) ?? "";
+  return { by: ORDERS.has(asked) && allows(asked) ? asked : usual, usual, allows };
+}
+
+const ORDERS: ReadonlySet<string> = new Set(
+  ["created_at", "pickup_window", "total"].flatMap((order) => [order, `${order} desc`]),
+);
+
+function CustomerName({ value }: { readonly value: string }) {
+  const customer = BigInt(value);
+  return useRpc(CustomerService.method.getCustomer, { customer }).data?.data?.name ?? "…";
+}
+
+const LazyFinder = lazily(
+  () => import("./customer-fields.tsx").then((fields) => fields.ExistingCustomer),
+  () => <Spinner label="Loading" />,
+);
+
+function CustomerFinder({ choose }: { readonly choose: (value: string) => void }) {
+  return (
+    <LazyFinder chosen={undefined} choose={(customer) => customer && choose(String(customer.id))} />
   );
 }
 
@@ -127,18 +170,30 @@ const LazyMap = lazily(
   () => <Spinner label="Loading the map" />,
 );
 
-function NoShipments(props: { readonly isNarrowed: boolean; readonly book: ComponentChildren }) {
-  if (!props.isNarrowed) {
+function NoShipments(props: {
+  readonly view: View;
+  readonly filters: ReturnType<typeof filtersOf>;
+  readonly book: ComponentChildren;
+}) {
+  const { view, filters, book } = props;
+  const link = { label: "Show all shipments", href: paths.shipments() };
+  if (isNarrowed(filters) || (view.queue === undefined && hasState(filters))) {
     return (
-      <Empty title="No shipments yet" action={props.book}>
-        Shipments that are booked here or through the API appear on this page.
+      <Empty title="No shipments match" link={link}>
+        Change the filters, or search by a reference, a name, an email or an address.
       </Empty>
     );
   }
-  const link = { label: "Show all shipments", href: paths.shipments() };
+  if (view.queue !== undefined) {
+    return (
+      <Empty title={view.done} link={link} isGood>
+        What needs a hand here appears by itself.
+      </Empty>
+    );
+  }
   return (
-    <Empty title="No shipments match" link={link}>
-      Change the filters, or search by a reference, a name, an email or an address.
+    <Empty title={view.done} action={book}>
+      Shipments that are booked here or through the API appear on this page.
     </Empty>
   );
 }
@@ -162,11 +217,14 @@ function enumOf<E extends number>(value: string | undefined): E | undefined {
   return value ? (Number(value) as E) : undefined;
 }
 
-/** Whether these are shipments of which the same is due, and all of those. */
-function isOneQueue({ status, paymentStatus, failed, ...others }: ReturnType<typeof filtersOf>) {
-  if (failed || Object.values(others).some((value) => value !== undefined)) return false;
-  if (paymentStatus === undefined) return QUEUED.has(status);
-  return status === undefined && paymentStatus === PaymentStatus.REFUND_PENDING;
+/** Whether the list is narrowed down by more than states. */
+function isNarrowed(filters: ReturnType<typeof filtersOf>): boolean {
+  const { status: _, paymentStatus: __, failed: ___, ...others } = filters;
+  return Object.values(others).some((value) => value !== undefined);
+}
+
+function hasState({ status, paymentStatus }: ReturnType<typeof filtersOf>): boolean {
+  return (status ?? paymentStatus) !== undefined;
 }
 
 interface ExportProps {
@@ -222,50 +280,4 @@ function save(file: Blob, name: string): void {
   link.click();
   // The browser has taken it by then.
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
-}
-
-const USUAL = "created_at desc";
-
-/** For any list, then for one queue without other filters. */
-const OF_ANY = [
-  [USUAL, "Newest first"],
-  ["created_at", "Oldest first"],
-] as const;
-const OF_QUEUE = [
-  ["pickup_window", "Earliest pickup first"],
-  ["pickup_window desc", "Latest pickup first"],
-  ["total desc", "Largest total first"],
-  ["total", "Smallest total first"],
-] as const;
-
-const ORDER_BY = "order_by";
-
-function orderOf(query: URLSearchParams, isQueue: boolean): string | undefined {
-  const choices = [...OF_ANY, ...(isQueue ? OF_QUEUE : [])];
-  const asked = query.get(ORDER_BY);
-  return choices.find(([order]) => order === asked && order !== USUAL)?.[0];
-}
-
-function Sorting({ isQueue }: { readonly isQueue: boolean }) {
-  const { query } = usePlace();
-  const order = orderOf(query, isQueue) ?? USUAL;
-  const choose = (chosen: string) =>
-    changeQuery({ [ORDER_BY]: chosen === USUAL ? undefined : chosen, ...FIRST_PAGE });
-  return (
-    <label>
-      Sort
-      <select onChange={(event) => choose(event.currentTarget.value)}>
-        {[...OF_ANY, ...OF_QUEUE].map(([value, label]) => (
-          <option
-            key={value}
-            value={value}
-            selected={value === order}
-            disabled={!isQueue && OF_QUEUE.some(([it]) => it === value)}
-          >
-            {label}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
 }

@@ -2,7 +2,7 @@ import { addDays, localDate } from "./local-time.ts";
 import { withQuery } from "../routes/paths.ts";
 import { usePlace } from "../routes/router.ts";
 import type { Choices } from "./fields.tsx";
-import { PAGE_TOKEN } from "./pager.tsx";
+import { FIRST_PAGE } from "./pager.tsx";
 import "./filters.css";
 import type { Labels } from "../api/problem.ts";
 import { Filters, filterValues, SPAN } from "./filters.tsx";
@@ -48,6 +48,11 @@ function spanOf(query: URLSearchParams): string | undefined {
   return Object.hasOwn(SPANS, name) ? name : undefined;
 }
 
+/** What the span of an address is called. */
+export function spanLabel(query: URLSearchParams): string | undefined {
+  return SPANS[spanOf(query) ?? ""]?.[0];
+}
+
 /** Links to the same page with one thing of the address as another, of which one is current. */
 export function LinkChoice(props: {
   readonly label: string;
@@ -62,7 +67,7 @@ export function LinkChoice(props: {
   const { name, current, without = [] } = props;
   const { pathname, query } = usePlace();
   const others = Object.fromEntries(query);
-  for (const left of [PAGE_TOKEN, ...without]) delete others[left];
+  for (const left of [...Object.keys(FIRST_PAGE), ...without]) delete others[left];
   return (
     <nav class="quick-days" aria-label={props.label}>
       {props.choices.map(([value, label]) => (

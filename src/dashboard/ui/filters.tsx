@@ -1,8 +1,7 @@
 import { timestampFromDate, type Timestamp } from "@bufbuild/protobuf/wkt";
-import type { ComponentChildren, TargetedEvent } from "preact";
-import { useRef, useState } from "preact/hooks";
+import type { ComponentChildren, ComponentType, TargetedEvent } from "preact";
+import { useRef } from "preact/hooks";
 import { changeQuery, type Going, usePlace } from "../routes/router.ts";
-import { Button } from "./button.tsx";
 import { SelectField, TextField, type Choices } from "./fields.tsx";
 import { textOf } from "./form-data.ts";
 import { recordIdOf } from "./format.ts";
@@ -21,6 +20,9 @@ export interface Filter {
   /** The API's enum of the choices, where its names are other words. */
   readonly names?: Readonly<Record<string, string | number>>;
   readonly placeholder?: string;
+  /** What shows a value in words, and what finds one, where it is not typed. */
+  readonly Value?: ComponentType<{ readonly value: string }>;
+  readonly Finder?: ComponentType<{ readonly choose: (value: string) => void }>;
 }
 
 export type FilterFields = Readonly<Record<string, Filter>>;
@@ -69,44 +71,43 @@ function leftOut({ label, of, choices }: Filter, value: string): string {
  * when the field is left or Enter is pressed, and leads to the first page.
  */
 export function Filters({ fields }: { readonly fields: FilterFields }) {
+  return (
+    <>
+      <FilterForm fields={fields} />
+      <LeftOut fields={fields} />
+    </>
+  );
+}
+
+/** The fields alone. */
+export function FilterForm({ fields }: { readonly fields: FilterFields }) {
   const names = Object.keys(fields);
   const { query } = usePlace();
   const given = names.map((name) => query.get(name) ?? "");
   const values = filterValues(query, fields);
-  const count = given.filter((text) => text !== "").length;
-  const wrong = names.filter((name, i) => given[i] !== "" && values[name] === undefined);
-  // On a narrow screen the fields are hidden until they are asked for.
-  const [isOpen, setOpen] = useState(false);
   const shown = useShown(given.join("\n"));
   const listeners = useTyping(fields, given, shown);
+  // Made anew when the address changes otherwise, such as by "back", to show what it says; not when a field changes
+  // it, which would take the focus away.
   return (
-    <>
-      {/* Made anew when the address changes otherwise, such as by "back", to show what it says; not when
-          a field changes it, which would take the focus away. */}
-      <form key={shown.round} class="filters" role="search" aria-label="Filters" {...listeners}>
-        <button
-          type="button"
-          class="button disclose"
-          aria-expanded={isOpen}
-          onClick={() => setOpen(!isOpen)}
-        >
-          Filters{count > 0 && ` (${count})`}
-        </button>
-        {Object.entries(fields).map(([name, filter]) => filterField(name, filter, values[name]))}
-        {count > 0 && (
-          <Button quiet onClick={() => changeQuery(changesOf(fields, []))}>
-            Clear
-          </Button>
-        )}
-      </form>
-      {wrong.length > 0 && (
-        <div class="problem attention" role="status">
-          {wrong.map((name) => (
-            <p key={name}>{leftOut(fields[name]!, query.get(name)!)}</p>
-          ))}
-        </div>
-      )}
-    </>
+    <form key={shown.round} class="filters" role="search" aria-label="Filters" {...listeners}>
+      {Object.entries(fields).map(([name, filter]) => filterField(name, filter, values[name]))}
+    </form>
+  );
+}
+
+/** What of the address cannot be. */
+export function LeftOut({ fields }: { readonly fields: FilterFields }) {
+  const { query } = usePlace();
+  const values = filterValues(query, fields);
+  const wrong = Object.keys(fields).filter((name) => query.get(name) && values[name] === undefined);
+  if (wrong.length === 0) return null;
+  return (
+    <div class="problem attention" role="status">
+      {wrong.map((name) => (
+        <p key={name}>{leftOut(fields[name]!, query.get(name)!)}</p>
+      ))}
+    </div>
   );
 }
 

@@ -1,23 +1,58 @@
 import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { useKeys } from "./use-keys.ts";
 import "./menu.css";
 
-/** A button that opens a few choices below it; Escape, or going elsewhere, closes them. */
-export function Menu(props: { readonly label: string; readonly children: ComponentChildren }) {
+const TYPED = "input:not([type=checkbox])";
+const FIRST = ".menu-content :is(a, button, input:not([type=hidden]), select)";
+
+/** A button that opens a few choices below it; a choice, Escape, or going elsewhere, closes them. */
+export function Menu(props: {
+  readonly label: ComponentChildren;
+  /** Whether it is open at first, with the focus in it. */
+  readonly isOpen?: boolean;
+  readonly closed?: () => void;
+  /** The key that opens it too. */
+  readonly opensBy?: string;
+  readonly children: ComponentChildren;
+}) {
+  const menu = useRef<HTMLDetailsElement>(null);
+  const open = () => {
+    menu.current!.open = true;
+    menu.current!.querySelector<HTMLElement>(FIRST)?.focus();
+  };
+  const close = () => {
+    menu.current!.querySelector("summary")!.focus();
+    menu.current!.open = false;
+  };
+  useEffect(() => {
+    if (props.isOpen) open();
+  }, []);
+  useKeys(props.opensBy === undefined ? {} : { [props.opensBy]: open });
   return (
     <details
+      ref={menu}
       class="menu"
+      onToggle={({ currentTarget }) => !currentTarget.open && props.closed?.()}
       onFocusOut={({ currentTarget, relatedTarget }) => {
         if (!currentTarget.contains(relatedTarget as Node | null)) currentTarget.open = false;
       }}
       onKeyDown={(event) => {
-        if (event.key !== "Escape" || !event.currentTarget.open) return;
-        event.currentTarget.open = false;
-        event.currentTarget.querySelector("summary")!.focus();
+        // What is typed takes effect as it is left.
+        const isTyped = event.key === "Enter" && (event.target as Element).matches(TYPED);
+        if (event.key !== "Escape" && !isTyped) return;
+        if (event.defaultPrevented || !event.currentTarget.open) return;
+        event.preventDefault();
+        close();
       }}
     >
       <summary class="button">{props.label}</summary>
       {/* A click between the choices leaves the focus within. */}
-      <div class="menu-content" tabIndex={-1}>
+      <div
+        class="menu-content"
+        tabIndex={-1}
+        onClick={({ target }) => (target as Element).closest("a, button") && close()}
+      >
         {props.children}
       </div>
     </details>

@@ -1,10 +1,11 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useContext, useEffect, useRef } from "preact/hooks";
 import { useIsTest } from "../api/session.ts";
 import { paths } from "../routes/paths.ts";
 import "./page.css";
 import { Code } from "@connectrpc/connect";
 import type { Query } from "../api/use-query.ts";
+import { IsPeek } from "./peek.tsx";
 import { QueryView } from "./query-view.tsx";
 
 export interface Link {
@@ -14,8 +15,9 @@ export interface Link {
 
 export function useTitle(title: string): void {
   const isTest = useIsTest();
+  const isPeek = useContext(IsPeek);
   useEffect(() => {
-    document.title = `${isTest ? "Test · " : ""}${title} · Shipments`;
+    if (!isPeek) document.title = `${isTest ? "Test · " : ""}${title} · Shipments`;
   }, [title, isTest]);
 }
 
@@ -28,16 +30,17 @@ export function Page(props: {
   readonly children?: ComponentChildren;
 }) {
   useTitle(props.title);
+  const isPeek = useContext(IsPeek);
   return (
     <>
       <header class="page-header">
         <div>
-          {props.up && (
+          {props.up && !isPeek && (
             <a class="up" href={props.up.href}>
               ← {props.up.label}
             </a>
           )}
-          <h1 tabIndex={-1}>{props.title}</h1>
+          {isPeek ? <h2>{props.title}</h2> : <h1 tabIndex={-1}>{props.title}</h1>}
           {props.note}
         </div>
         {props.actions && <div class="actions">{props.actions}</div>}
@@ -68,12 +71,14 @@ export function Section(props: {
 export function Empty(props: {
   readonly title: string;
   readonly link?: Link | undefined;
+  /** Whether that is how it should be. */
+  readonly isGood?: boolean;
   /** What to do instead of following a link, such as a button. */
   readonly action?: ComponentChildren;
   readonly children?: ComponentChildren;
 }) {
   return (
-    <div class="empty">
+    <div class={props.isGood ? "empty good" : "empty"}>
       <p class="empty-title">{props.title}</p>
       {props.children && <p>{props.children}</p>}
       {props.link && (

@@ -5,13 +5,15 @@ import { characterKeys, useKeys } from "./use-keys.ts";
 
 /** The name of a page's cursor, in the query as in requests. */
 export const PAGE_TOKEN = "page_token";
+/** The name of what is open beside a list. */
+export const OPEN = "open";
 
 export function usePageToken(): string | undefined {
   return usePlace().query.get(PAGE_TOKEN) ?? undefined;
 }
 
-/** For a change of filters: the cursor belongs to the filters it was given with. */
-export const FIRST_PAGE = { [PAGE_TOKEN]: undefined } as const;
+/** For a change of filters: the cursor belongs to the filters it was given with, what is open to its page. */
+export const FIRST_PAGE = { [PAGE_TOKEN]: undefined, [OPEN]: undefined } as const;
 
 /**
  * Goes from page to page of a list by cursors, with the keys `n` and `p` as well. The cursor is in the
@@ -36,12 +38,13 @@ export function Pager({ nextPageToken }: { readonly nextPageToken: string }) {
   };
   const previous = () => {
     if (token === undefined) return false;
-    changeQuery({ [PAGE_TOKEN]: before.at(-1) }, { state: before.slice(0, -1) });
+    changeQuery({ ...FIRST_PAGE, [PAGE_TOKEN]: before.at(-1) }, { state: before.slice(0, -1) });
     return true;
   };
   const next = () => {
     if (nextPageToken === "") return false;
-    changeQuery({ [PAGE_TOKEN]: nextPageToken }, { state: [...before, token ?? ""] });
+    const state = [...before, token ?? ""];
+    changeQuery({ ...FIRST_PAGE, [PAGE_TOKEN]: nextPageToken }, { state });
     return true;
   };
   useKeys({ n: byKey(next), p: byKey(previous) });
@@ -56,7 +59,7 @@ export function Pager({ nextPageToken }: { readonly nextPageToken: string }) {
       </button>
       {hasKeys && (
         <span class="keys">
-          <kbd>p</kbd> <kbd>n</kbd> pages, <kbd>k</kbd> <kbd>j</kbd> rows
+          <kbd>?</kbd> shows all keys
         </span>
       )}
     </nav>

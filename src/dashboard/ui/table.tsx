@@ -1,10 +1,13 @@
 import type { DescMessage, DescMethodUnary, MessageInitShape } from "@bufbuild/protobuf";
-import type { ComponentChildren } from "preact";
+import type { ComponentChildren, RefObject } from "preact";
 import { useRef } from "preact/hooks";
 import { useRpc, type Query } from "../api/use-query.ts";
-import { Pager, usePageToken } from "./pager.tsx";
+import { withQuery } from "../routes/paths.ts";
+import { isModified, usePlace } from "../routes/router.ts";
+import { FIRST_PAGE, Pager, usePageToken } from "./pager.tsx";
+import { type Peek, PeekView, usePeek } from "./peek.tsx";
 import { QueryView } from "./query-view.tsx";
-import { useKeys } from "./use-keys.ts";
+import { type Keys, useKeys } from "./use-keys.ts";
 import "./table.css";
 
 export interface Column<T> {
@@ -14,9 +17,25 @@ export interface Column<T> {
   readonly align?: "end";
   /** Whether a value says by itself what it is; then it stands without its heading on narrow screens. */
   readonly selfEvident?: boolean;
-  /** Whether what does not fit is cut off, in a table whose rows are of one line. */
-  readonly clips?: boolean;
+  /** Whether what does not fit is cut off, in a list; a wide one takes what room there is. */
+  readonly clips?: boolean | "wide";
+  /** Whether the link that covers the row is in it; in the first one when none says so. */
+  readonly leads?: boolean;
+  /** Whether it is left out where a list is narrow, such as beside what is open. */
+  readonly spare?: boolean;
+  /** How the service can order by it: at the first press of its heading, and at the second. */
+  readonly orders?: readonly [first: string, second: string];
 }
+
+export interface Order {
+  readonly by: string;
+  /** By what the list is ordered when the address does not say. */
+  readonly usual: string;
+  readonly allows: (order: string) => boolean;
+}
+
+/** The name of an order in addresses, as in requests. */
+export const ORDER_BY = "order_by";
 
 export interface Selection<T> {
   readonly has: (row: T) => boolean;
@@ -33,34 +52,42 @@ export interface TableProps<T> {
   /** What tells rows apart; their `id` when not given. */
   readonly keyOf?: (row: T) => string;
   readonly href?: (row: T) => string;
-  /** Whether rows are of one line where the screen is wide enough, below a heading that stays. */
-  readonly oneLine?: boolean;
+  /** Whether lines are not broken where the screen is wide enough, below a heading that stays. */
+  readonly isList?: boolean;
   readonly selection?: Selection<T> | undefined;
+  readonly order?: Order;
+  /** What is open beside it; undefined where nothing can be. */
+  readonly peek?: Peek | undefined;
+  /** What keys do with the row that has the focus, or else is open. */
+  readonly rowKeys?: Readonly<Record<string, (row: T | undefined) => void>>;
 }
 
 /**
- * Rows under a heading each. Where `href` is given, a row leads there: its first cell is a link that
- * covers the row, and `j`, `k` and the arrow keys go from row to row, Enter opens one. With `selection`,
- * `x` selects the row that has the focus, and a click with Shift all rows from the one before. On a narrow
- * screen each row becomes a block, with the headings beside the values that need them.
+ * Rows under a heading each. Where `href` is given, a row leads there: one cell has a link that covers the row, and
+ * `j`, `k` and the arrow keys go from row to row, Enter opens one. With `selection`, `x` selects the row that has the
+ * focus, and a click with Shift all rows from the one before. With `peek`, a click, `o` and Space open a row beside
+ * the list, and what is open follows the keys. On a narrow screen each row becomes a block, with the headings beside
+ * the values that need them.
  */
 export function Table<T>(props: TableProps<T>) {
-  const { columns, href, rows, selection, keyOf = idOf } = props;
+  const { columns, href, rows, selection, peek, keyOf = idOf } = props;
   const body = useRef<HTMLTableSectionElement>(null);
-  const go = (step: number) => focusRow(body.current, step);
   const select = useSelect(props);
-  const selectFocused = () => {
-    const row = focusedRow(body.current);
-    if (row !== -1) select(row, false);
+  useRowKeys(props, body, select);
+  const peekAt = (row: T) => (event: MouseEvent) => {
+    // By Enter a link is clicked at no place.
+    if (peek === undefined || event.detail === 0 || isModified(event)) return;
+    event.preventDefault();
+    peek.open(keyOf(row));
   };
-  useKeys({
-    ...(href && { j: () => go(1), k: () => go(-1), ArrowDown: () => go(1), ArrowUp: () => go(-1) }),
-    ...(selection && { x: selectFocused }),
-  });
+  const leading = Math.max(
+    columns.findIndex(({ leads }) => leads),
+    0,
+  );
   // With `display` changed for narrow screens, browsers forget the roles of a table's elements.
   return (
     <table
-      class={props.oneLine ? "table one-line" : "table"}
+      class={props.isList ? "table one-line" : "table"}
       role="table"
       tabIndex={-1}
       aria-label={props.label}
@@ -73,6 +100,7 @@ export function Table<T>(props: TableProps<T>) {
             role="row"
             class={href && "leads"}
             data-selected={selection?.has(row) || undefined}
+            aria-current={(peek?.key !== undefined && peek.key === keyOf(row)) || undefined}
           >
             {selection && (
               <td role="cell" class="box">
@@ -82,15 +110,18 @@ export function Table<T>(props: TableProps<T>) {
                     aria-label={`Select ${selection.nameOf(row)}`}
                     checked={selection.has(row)}
                     onClick={(event) => select(place, event.shiftKey)}
-                    onKeyDown={({ key }) =>
-                      key === "Enter" && linkOf(body.current!, place)?.click()
-                    }
+                    onKeyDown={({ key }) => key === "Enter" && linkOf(body.current, place)?.click()}
                   />
                 </label>
               </td>
             )}
             {columns.map((column, i) => (
-              <Cell key={column.header} {...{ column, row }} href={i === 0 && href?.(row)} />
+              <Cell
+                key={column.header}
+                {...{ column, row }}
+                href={i === leading && href?.(row)}
+                open={peekAt(row)}
+              />
             ))}
           </tr>
         ))}
@@ -99,11 +130,54 @@ export function Table<T>(props: TableProps<T>) {
   );
 }
 
+/** The keys of rows: which go from one to the next, open, select and act. */
+function useRowKeys<T>(
+  props: TableProps<T>,
+  body: RefObject<Body | null>,
+  select: (place: number, toRange: boolean) => void,
+): void {
+  const { href, rows, selection, peek, rowKeys = {}, keyOf = idOf } = props;
+  /** The place of the row that has the focus, or else is open; -1 when none is. */
+  const current = () => {
+    const focused = focusedRow(body.current);
+    return focused === -1 ? rows.findIndex((row) => keyOf(row) === peek?.key) : focused;
+  };
+  const go = (step: number) => () => {
+    const at = current();
+    const next = at === -1 ? 0 : Math.min(Math.max(at + step, 0), rows.length - 1);
+    linkOf(body.current, next)?.focus();
+    if (peek?.key !== undefined && rows[next]) peek.open(keyOf(rows[next]));
+  };
+  const withCurrent = (act: (place: number) => unknown) => () => {
+    const at = current();
+    return at === -1 ? false : act(at);
+  };
+  const open = withCurrent((at) => {
+    if (peek === undefined) linkOf(body.current, at)?.click();
+    else if (peek.key === keyOf(rows[at]!)) peek.close();
+    else peek.open(keyOf(rows[at]!));
+  });
+  const close = () => {
+    if (peek?.key === undefined) return false;
+    linkOf(body.current, current())?.focus();
+    return peek.close();
+  };
+  const actKeys = Object.entries(rowKeys).map(
+    ([key, act]) => [key, () => act(rows[current()])] as const,
+  );
+  useKeys({
+    ...(href && { j: go(1), k: go(-1), ArrowDown: go(1), ArrowUp: go(-1), o: open }),
+    ...(peek && { " ": open, Escape: close }),
+    ...(selection && { x: withCurrent((at) => select(at, false)) }),
+    ...(Object.fromEntries(actKeys) satisfies Keys),
+  });
+}
+
 function idOf(row: unknown): string {
   return String((row as { readonly id: unknown }).id);
 }
 
-function TableHead<T>({ columns, rows, selection, label }: TableProps<T>) {
+function TableHead<T>({ columns, rows, selection, label, order }: TableProps<T>) {
   return (
     <thead role="rowgroup">
       <tr role="row">
@@ -112,9 +186,19 @@ function TableHead<T>({ columns, rows, selection, label }: TableProps<T>) {
             <AllBox {...{ rows, selection, label }} />
           </th>
         )}
-        {columns.map(({ header, align }) => (
-          <th key={header} role="columnheader" scope="col" class={align}>
-            {header}
+        {columns.map((column) => (
+          <th
+            key={column.header}
+            role="columnheader"
+            scope="col"
+            class={classOf(column)}
+            aria-sort={order && directionOf(column, order)}
+          >
+            {order && column.orders && order.allows(column.orders[0]) ? (
+              <OrderLink header={column.header} orders={column.orders} order={order} />
+            ) : (
+              column.header
+            )}
           </th>
         ))}
       </tr>
@@ -122,18 +206,47 @@ function TableHead<T>({ columns, rows, selection, label }: TableProps<T>) {
   );
 }
 
+function directionOf<T>({ orders }: Column<T>, { by }: Order) {
+  if (!orders?.includes(by)) return undefined;
+  return by.endsWith(" desc") ? "descending" : "ascending";
+}
+
+/** A heading that orders the list, and the other way round when pressed again. */
+function OrderLink(props: {
+  readonly header: string;
+  readonly orders: readonly [string, string];
+  readonly order: Order;
+}) {
+  const { header, orders, order } = props;
+  const { pathname, query } = usePlace();
+  const next = order.by === orders[0] ? orders[1] : orders[0];
+  const changes = { ...FIRST_PAGE, [ORDER_BY]: next === order.usual ? undefined : next };
+  const sign = order.by.endsWith(" desc") ? "↓" : "↑";
+  return (
+    <a href={withQuery(pathname, { ...Object.fromEntries(query), ...changes })}>
+      {header} <span aria-hidden="true">{orders.includes(order.by) && sign}</span>
+    </a>
+  );
+}
+
+function classOf<T>({ align, clips, spare }: Column<T>): string {
+  const names = [align, clips && "clips", clips === "wide" && "wide", spare && "spare"];
+  return names.filter(Boolean).join(" ");
+}
+
 function Cell<T>(props: {
   readonly column: Column<T>;
   readonly row: T;
-  /** Where the row leads, in its first cell. */
+  /** Where the row leads, in the cell that has its link. */
   readonly href: string | false | undefined;
+  readonly open: (event: MouseEvent) => void;
 }) {
-  const { header, align, cell, selfEvident, clips } = props.column;
+  const { header, cell, selfEvident } = props.column;
   const content = cell(props.row);
   return (
-    <td role="cell" class={clips ? "clips" : align} data-label={selfEvident ? undefined : header}>
+    <td role="cell" class={classOf(props.column)} data-label={selfEvident ? undefined : header}>
       {props.href ? (
-        <a class="row-link" href={props.href}>
+        <a class="row-link" href={props.href} onClick={props.open}>
           {content}
         </a>
       ) : (
@@ -187,15 +300,8 @@ function focusedRow(body: Body | null): number {
   return [...(body?.rows ?? [])].findIndex((row) => row.contains(document.activeElement));
 }
 
-function linkOf(body: Body, place: number) {
-  return body.rows[place]?.querySelector<HTMLElement>(".row-link");
-}
-
-/** Moves the focus to the row so many steps on, from none to the first. */
-function focusRow(body: Body | null, step: number): void {
-  if (body === null) return;
-  const at = focusedRow(body);
-  linkOf(body, at === -1 ? 0 : Math.min(Math.max(at + step, 0), body.rows.length - 1))?.focus();
+function linkOf(body: Body | null, place: number) {
+  return body?.rows[place]?.querySelector<HTMLElement>(".row-link");
 }
 
 /** The page of a list that the address asks for, for a `<ListView>`. */
@@ -208,18 +314,27 @@ export function useList<I extends DescMessage, O extends DescMessage>(
   return useRpc(method, { ...request, pageToken, pageSize });
 }
 
-/** A list that a query loads: a table with a pager, or what stands there when nothing is in it. */
+/**
+ * A list that a query loads: a table with a pager, or what stands there when nothing is in it. With `opened`, a row is
+ * shown beside it by what `keyOf` says of it.
+ */
 export function ListView<T>(
-  props: Omit<TableProps<T>, "rows"> & {
+  props: Omit<TableProps<T>, "rows" | "peek"> & {
     readonly query: Query<{ readonly data: readonly T[]; readonly nextPageToken?: string }>;
     /** Whether it is reloaded by itself all the time. */
     readonly quiet?: boolean;
     readonly empty?: ComponentChildren;
+    readonly opened?: {
+      readonly hrefOf: (key: string) => string;
+      readonly view: (key: string) => ComponentChildren;
+    };
     readonly children?: ComponentChildren;
   },
 ) {
-  const { query, quiet = false, empty, children, ...table } = props;
-  return (
+  const { query, quiet = false, empty, opened, children, ...table } = props;
+  const room = usePeek();
+  const peek = opened && room;
+  const list = (
     <QueryView query={query} quiet={quiet}>
       {({ data, nextPageToken }) =>
         data.length === 0 ? (
@@ -227,11 +342,22 @@ export function ListView<T>(
         ) : (
           <>
             {children}
-            <Table {...table} rows={data} />
+            <Table {...table} peek={peek} rows={data} />
             {nextPageToken !== undefined && <Pager nextPageToken={nextPageToken} />}
           </>
         )
       }
     </QueryView>
+  );
+  if (opened === undefined) return list;
+  return (
+    <div class={peek?.key === undefined ? "" : "peeking"}>
+      <div class="list">{list}</div>
+      {peek && (
+        <PeekView peek={peek} href={opened.hrefOf}>
+          {opened.view}
+        </PeekView>
+      )}
+    </div>
   );
 }

@@ -1,37 +1,74 @@
 import { useEffect, useState } from "preact/hooks";
+import { problemOf } from "../api/problem.ts";
 import { createStore, useStore } from "../api/store.ts";
+import { reloadAll } from "../api/use-action.ts";
+import { useKeys } from "./use-keys.ts";
 import "./dialog.css";
 
 const SHOWN_MS = 5_000;
+/** Whether to take something back has to be thought about. */
+const UNDO_MS = 12_000;
 
-const messages = createStore<readonly { readonly id: number; readonly text: string }[]>([]);
+interface Message {
+  readonly id: number;
+  readonly text: string;
+  readonly undo: (() => unknown) | undefined;
+}
+
+const message = createStore<Message | undefined>(undefined);
 let lastId = 0;
 
-/** Says for a few seconds that something was done, to screen readers too. */
-export function toast(text: string): void {
-  const id = ++lastId;
-  messages.set([...messages.get(), { id, text }]);
-  setTimeout(() => messages.set(messages.get().filter((message) => message.id !== id)), SHOWN_MS);
+/**
+ * Says for a few seconds that something was done, in place of what was said before, to screen readers too.
+ *
+ * @param undo takes it back, by a button and the key `z`; a call that fails is said
+ */
+export function toast(text: string, undo?: () => unknown): void {
+  const said = { id: ++lastId, text, undo };
+  message.set(said);
+  const end = () => message.get() === said && message.set(undefined);
+  setTimeout(end, undo ? UNDO_MS : SHOWN_MS);
+}
+
+async function takeBack(undo: () => unknown): Promise<void> {
+  message.set(undefined);
+  try {
+    await undo();
+    reloadAll();
+  } catch (error) {
+    toast(problemOf(error).message);
+  }
 }
 
 /** Mounted `Toasts`, the uppermost last. */
 const outlets = createStore<readonly object[]>([]);
 
 /**
- * Where the messages of `toast` appear: in the app, and in each dialog, as screen readers do not see
+ * Where the message of `toast` appears: in the app, and in each dialog, as screen readers do not see
  * what is outside of an open one.
  */
 export function Toasts() {
   const [outlet] = useState(() => ({}));
   const isUppermost = useStore(outlets).at(-1) === outlet;
-  const shown = useStore(messages);
+  const shown = useStore(message);
+  const undo = shown?.undo;
   useEffect(() => {
     outlets.set([...outlets.get(), outlet]);
     return () => outlets.set(outlets.get().filter((other) => other !== outlet));
   }, []);
+  useKeys(undo && isUppermost ? { z: () => void takeBack(undo) } : {});
   return (
     <div class="toasts" role="status" aria-live="polite">
-      {isUppermost && shown.map(({ id, text }) => <p key={id}>{text}</p>)}
+      {isUppermost && shown && (
+        <p key={shown.id}>
+          {shown.text}
+          {undo && (
+            <button type="button" class="button" onClick={() => void takeBack(undo)}>
+              Undo
+            </button>
+          )}
+        </p>
+      )}
     </div>
   );
 }

@@ -1,8 +1,8 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { createStore } from "../api/store.ts";
 
-/** What keys do on a page, by the names that the browser gives them: `j`, `ArrowDown`. */
-export type Keys = Readonly<Record<string, () => void>>;
+/** What keys do on a page, by the names that the browser gives them: `j`, `ArrowDown`; false leaves it to the browser. */
+export type Keys = Readonly<Record<string, () => unknown>>;
 
 /** Elements that use these keys themselves. Nothing is typed into a box. */
 const OWN_KEYS =
@@ -26,11 +26,11 @@ export function useKeys(keys: Keys): void {
       if (event.target instanceof Element) {
         if (event.target.closest(OWN_KEYS)) return;
         if (event.target.matches("[type=radio]") && event.key.startsWith("Arrow")) return;
+        if (event.target.closest("input, button, summary") && event.key === " ") return;
       }
       if (document.querySelector("dialog[open]") !== null) return;
       if (!Object.hasOwn(latest.current, event.key)) return;
-      event.preventDefault();
-      latest.current[event.key]!();
+      if (latest.current[event.key]!() !== false) event.preventDefault();
     };
     document.addEventListener("keydown", listener);
     return () => document.removeEventListener("keydown", listener);

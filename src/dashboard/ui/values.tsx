@@ -15,6 +15,16 @@ export function Money(props: { readonly amount: number; readonly currency: strin
 /** Refresh of relative times, in milliseconds. */
 const REFRESH_MS = 30_000;
 
+/** The time that it is, about. */
+export function useNow(): Date {
+  const [now, setNow] = useState(() => new Date());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(new Date()), REFRESH_MS);
+    return () => clearInterval(timer);
+  }, []);
+  return now;
+}
+
 /**
  * A time: how long ago, with the exact time as title; with `exact`, the date and time of day, to the
  * second where that is asked for. It is in the workspace's time zone, on pages of one. Nothing stands for a
@@ -25,11 +35,7 @@ export function Time(props: {
   readonly exact?: boolean | "second";
 }) {
   const timeZone = useTimeZone();
-  const [now, setNow] = useState(() => new Date());
-  useEffect(() => {
-    const timer = setInterval(() => setNow(new Date()), REFRESH_MS);
-    return () => clearInterval(timer);
-  }, []);
+  const now = useNow();
   if (props.at === undefined) return <>—</>;
   const date = dateOf(props.at);
   const iso = date.toISOString();

@@ -1,0 +1,281 @@
+import { type ComponentChildren, createContext } from "preact";
+import { useContext } from "preact/hooks";
+import { CancelReason, type Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
+import type { AcceptedWindow } from "../../../gen/shipments/v1/window_pb.js";
+import { CoverageService } from "../../../gen/shipments/v1/coverage_service_pb.js";
+import { useClient } from "../api/clients.ts";
+import { createStore, useStore } from "../api/store.ts";
+import { useQuery } from "../api/use-query.ts";
+import type { LatLng } from "../map/map-geometry.ts";
+import { numberText } from "../ui/format.ts";
+import { localDate, zoneSuffix } from "../ui/local-time.ts";
+import { Menu } from "../ui/menu.tsx";
+import type { Column } from "../ui/table.tsx";
+import { Money, Time, useNow } from "../ui/values.tsx";
+import { CANCEL_REASONS, PaymentAlert, StateBadge } from "./shipment-badge.tsx";
+import { dateText, hoursText, windowOf, windowText } from "./windows.ts";
+import "./zone-chip.css";
+
+/** The columns that lists of shipments can have, each of two lines at most. */
+const COLUMNS = {
+  pickup: {
+    header: "Pickup",
+    orders: ["pickup_window", "pickup_window desc"],
+    cell: ({ pickupWindow }) => <WindowLines window={pickupWindow} />,
+  },
+  dropoff: {
+    header: "Dropoff",
+    cell: ({ dropoffWindow }) => <WindowLines window={dropoffWindow} />,
+  },
+  cancelled: {
+    header: "Cancelled",
+    cell: ({ cancelledAt, cancelReason }) => (
+      <>
+        <Time at={cancelledAt} />
+        <Line isMinor text={CANCEL_REASONS[cancelReason ?? CancelReason.UNSPECIFIED]} />
+      </>
+    ),
+  },
+  failure: {
+    header: "What failed",
+    clips: "wide",
+    selfEvident: true,
+    cell: (shipment) => (
+      <>
+        <PaymentAlert {...shipment} />
+        <Line
+          isMinor
+          text={shipment.paymentDetails?.refundError ?? shipment.paymentDetails?.error}
+        />
+      </>
+    ),
+  },
+  shipment: {
+    header: "Shipment",
+    leads: true,
+    selfEvident: true,
+    cell: ({ reference, externalReference }) => (
+      <>
+        <code>{reference}</code>
+        <Line isMinor text={externalReference} />
+      </>
+    ),
+  },
+  state: {
+    header: "State",
+    selfEvident: true,
+    cell: (shipment) => (
+      <>
+        <StateBadge {...shipment} />
+        <PaymentAlert {...shipment} />
+      </>
+    ),
+  },
+  customer: {
+    header: "Customer",
+    clips: true,
+    selfEvident: true,
+    cell: ({ customer }) => (
+      <span class="lines" title={customer?.email}>
+        {customer?.name}
+      </span>
+    ),
+  },
+  route: {
+    header: "From, to",
+    clips: "wide",
+    selfEvident: true,
+    spare: true,
+    cell: (shipment) => (
+      <>
+        <Line text={shipment.pickupAddress}>
+          <ZoneChip lat={shipment.pickupLat} lng={shipment.pickupLng} /> {shipment.pickupAddress}
+        </Line>
+        <Line text={shipment.dropoffAddress}>
+          → <ZoneChip lat={shipment.dropoffLat} lng={shipment.dropoffLng} />{" "}
+          {shipment.dropoffAddress}
+        </Line>
+      </>
+    ),
+  },
+  parcel: {
+    header: "Parcel",
+    align: "end",
+    selfEvident: true,
+    spare: true,
+    cell: ({ weightKg, distanceKm }) => (
+      <>
+        {numberText(weightKg)} kg
+        <Line isMinor text={`${numberText(distanceKm, 1)} km`} />
+      </>
+    ),
+  },
+  total: {
+    header: "Total",
+    align: "end",
+    selfEvident: true,
+    orders: ["total desc", "total"],
+    cell: ({ total, currency }) => <Money amount={total} currency={currency} />,
+  },
+  booked: {
+    header: "Booked",
+    selfEvident: true,
+    spare: true,
+    orders: ["created_at desc", "created_at"],
+    cell: ({ createdAt }) => <Time at={createdAt} />,
+  },
+  bookedTotal: {
+    header: "Booked, total",
+    align: "end",
+    selfEvident: true,
+    orders: ["created_at desc", "created_at"],
+    cell: ({ createdAt, total, currency }) => (
+      <>
+        <Time at={createdAt} />
+        <span class="line">
+          <Money amount={total} currency={currency} />
+        </span>
+      </>
+    ),
+  },
+} as const satisfies Readonly<Record<string, Column<Shipment>>>;
+
+export type ColumnId = keyof typeof COLUMNS;
+
+const IDS = Object.keys(COLUMNS) as ColumnId[];
+
+/** One of the lines of a cell; cut off where it does not fit, and whole when it is pointed at. */
+function Line(props: {
+  readonly text: string | undefined;
+  readonly title?: string | undefined;
+  readonly isMinor?: boolean;
+  readonly children?: ComponentChildren;
+}) {
+  const { text, title = text, isMinor, children = text } = props;
+  if (!text) return null;
+  return (
+    <span class={isMinor ? "line minor" : "line"} title={title}>
+      {children}
+    </span>
+  );
+}
+
+/** When something is to be done; what is late is red. */
+function WindowLines({ window }: { readonly window: AcceptedWindow | undefined }) {
+  const now = useNow();
+  if (window === undefined) return <Line text="As soon as possible" />;
+  const { timeZone } = window;
+  const span = windowOf(window);
+  const title = windowText(span, timeZone);
+  const day = dateText(localDate(span.start, timeZone)) + zoneSuffix(span.start, timeZone);
+  return (
+    <>
+      <Line text={hoursText(span, timeZone)} title={title} />
+      {now > span.end ? (
+        <span class="line late" title={title}>
+          Late: {day}
+        </span>
+      ) : (
+        <Line isMinor text={day} title={title} />
+      )}
+    </>
+  );
+}
+
+const STORED_AS = "shipment-columns";
+
+/** Which columns a view has otherwise than at first, by its label. */
+type Chosen = Readonly<Record<string, readonly string[]>>;
+
+const chosen = createStore<Chosen>(stored());
+
+function stored(): Chosen {
+  try {
+    const views: unknown = JSON.parse(localStorage.getItem(STORED_AS) ?? "{}");
+    return Object.fromEntries(Object.entries(views ?? {}).filter(([, ids]) => Array.isArray(ids)));
+  } catch {
+    return {};
+  }
+}
+
+interface ColumnView {
+  readonly label: string;
+  readonly columns: readonly ColumnId[];
+}
+
+function useIds({ label, columns }: ColumnView): readonly ColumnId[] {
+  const ids = useStore(chosen)[label] ?? columns;
+  // Its own come first, in the order of its task.
+  return [...new Set([...columns, ...IDS])].filter((id) => id === "shipment" || ids.includes(id));
+}
+
+export function useShipmentColumns(view: ColumnView): readonly Column<Shipment>[] {
+  return useIds(view).map((id) => COLUMNS[id]);
+}
+
+/** Chooses which columns a view has; this browser remembers it. */
+export function ColumnChooser({ view }: { readonly view: ColumnView }) {
+  const ids = useIds(view);
+  const toggle = (id: ColumnId) => {
+    const next = ids.includes(id) ? ids.filter((other) => other !== id) : [...ids, id];
+    chosen.set({ ...chosen.get(), [view.label]: next });
+    localStorage.setItem(STORED_AS, JSON.stringify(chosen.get()));
+  };
+  return (
+    <Menu label="Columns">
+      <fieldset>
+        <legend class="visually-hidden">Columns</legend>
+        {IDS.filter((id) => id !== "shipment").map((id) => (
+          <label key={id}>
+            <input type="checkbox" checked={ids.includes(id)} onChange={() => toggle(id)} />
+            {COLUMNS[id].header}
+          </label>
+        ))}
+      </fieldset>
+    </Menu>
+  );
+}
+
+type Zones = ReadonlyMap<string, string>;
+
+const NO_ZONES: Zones = new Map();
+
+const ZonesOfPoints = createContext(NO_ZONES);
+
+/** Asks for the zones of up to 50 shipments at once, so that what is within can show them. */
+export function WithZones(props: {
+  readonly shipments: readonly Shipment[];
+  readonly children: ComponentChildren;
+}) {
+  const coverage = useClient(CoverageService);
+  const ends = props.shipments.flatMap((shipment) => [
+    { lat: shipment.pickupLat, lng: shipment.pickupLng },
+    { lat: shipment.dropoffLat, lng: shipment.dropoffLng },
+  ]);
+  const points = new Map(ends.map((end) => [keyOf(end), end]));
+  const keys = [...points.keys()];
+  // Without an answer there are no chips, and all else is there.
+  const { data: zones = NO_ZONES } = useQuery(
+    async (signal): Promise<Zones> => {
+      if (keys.length === 0) return NO_ZONES;
+      const { data } = await coverage.findZones({ points: [...points.values()] }, { signal });
+      return new Map(data.flatMap(({ zone }, i) => (zone ? [[keys[i]!, zone.name]] : [])));
+    },
+    [coverage, keys.join(" ")],
+  );
+  return <ZonesOfPoints.Provider value={zones}>{props.children}</ZonesOfPoints.Provider>;
+}
+
+function ZoneChip(point: LatLng) {
+  const name = useContext(ZonesOfPoints).get(keyOf(point));
+  if (name === undefined) return null;
+  return (
+    <span class="zone-chip" title={`Zone: ${name}`}>
+      {name}
+    </span>
+  );
+}
+
+function keyOf({ lat, lng }: LatLng): string {
+  return `${lat},${lng}`;
+}

@@ -1,0 +1,31 @@
+import { DescriptionList } from "./description-list.tsx";
+import { Dialog, openDialog } from "./dialog.tsx";
+
+/** What keys of one character do, wherever there is something to do. */
+export function KeyList() {
+  return (
+    <DescriptionList
+      items={[
+        ["/", "Search"],
+        ["?", "Show these keys"],
+        ["j, k", "Next and previous row, which Enter opens"],
+        ["o, Space", "Open the row beside the list, where there is room; Escape closes it"],
+        ["x", "Select the row"],
+        ["f", "Add a filter"],
+        ["n, p", "Next and previous page of a list"],
+        ["l", "Print labels of the selected shipments, or of that of the row"],
+        ["m, u, d", "Record their payments, mark them as picked up, or as delivered"],
+        ["c", "Cancel them"],
+        ["z", "Undo what was just done, where it says so"],
+      ]}
+    />
+  );
+}
+
+export function openKeyList(): void {
+  openDialog(
+    <Dialog title="Keys" submit="Close">
+      <KeyList />
+    </Dialog>,
+  );
+}

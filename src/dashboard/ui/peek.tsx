@@ -1,0 +1,64 @@
+import { createContext, type ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { useDebounced } from "../api/use-query.ts";
+import { changeQuery, usePlace } from "../routes/router.ts";
+import { IconButton } from "./button.tsx";
+import { OPEN } from "./pager.tsx";
+import "./peek.css";
+
+const WIDE = matchMedia("(min-width: 80rem)");
+/** How long a row has to be stayed at before it is loaded, in milliseconds. */
+const STAY_MS = 120;
+
+/** What of a list is open beside it; it is in the address. */
+export interface Peek {
+  readonly key: string | undefined;
+  /** Opens a row; from one to the next is no step of the way back. */
+  readonly open: (key: string) => void;
+  readonly close: () => void;
+}
+
+/** Undefined where the screen has no room for it. */
+export function usePeek(): Peek | undefined {
+  const [isWide, setWide] = useState(WIDE.matches);
+  const key = usePlace().query.get(OPEN) ?? undefined;
+  useEffect(() => {
+    const update = () => setWide(WIDE.matches);
+    WIDE.addEventListener("change", update);
+    return () => WIDE.removeEventListener("change", update);
+  }, []);
+  if (!isWide) return undefined;
+  // The pages before this one of the list stay known.
+  const { state } = history;
+  return {
+    key,
+    open: (next) =>
+      next !== key && changeQuery({ [OPEN]: next }, { replace: key !== undefined, state }),
+    close: () => changeQuery({ [OPEN]: undefined }, { state }),
+  };
+}
+
+/** Whether a page is shown beside a list, where it is not the document's own. */
+export const IsPeek = createContext(false);
+
+/** Shows the page of a row beside its list. */
+export function PeekView(props: {
+  readonly peek: Peek;
+  readonly href: (key: string) => string;
+  readonly children: (key: string) => ComponentChildren;
+}) {
+  const { peek, href, children } = props;
+  const key = useDebounced(peek.key, STAY_MS) ?? peek.key;
+  if (peek.key === undefined || key === undefined) return null;
+  return (
+    <section class="peek" aria-label="Opened beside the list">
+      <div class="peek-bar">
+        <a href={href(peek.key)}>Open the page</a>
+        <IconButton quiet sign="×" label="Close" onClick={peek.close} />
+      </div>
+      <IsPeek.Provider value>
+        <div key={key}>{children(key)}</div>
+      </IsPeek.Provider>
+    </section>
+  );
+}
