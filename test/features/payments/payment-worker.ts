@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { pino } from "pino";
 import { createGroupCommit } from "../../../src/db/group-commit.ts";
 import { runStatement } from "../../../src/db/statement.ts";
+import { loadOnce } from "../../../src/domain/load-once.ts";
 import { createSecretSeal } from "../../../src/domain/secret-seal.ts";
 import { createPaymentJobs } from "../../../src/features/payments/payment-jobs.ts";
 import { createPaymentProviders } from "../../../src/features/payments/payment-providers.ts";
@@ -30,7 +31,7 @@ export function createPaymentWorker({ service, clock, settings }: StripeService)
     events: { announce: () => undefined },
     providers: createPaymentProviders({
       ...settings.stripe,
-      installation: () => findInstallation(em),
+      installation: loadOnce(() => findInstallation(em)).get,
       onCall: () => undefined,
     }),
     secretSeal: createSecretSeal([SEALING_KEY]),
