@@ -212,8 +212,7 @@ async function plansOfEverything(mode: string, kept: boolean): Promise<RunPlan[]
   });
   const workspace = await service.addWorkspace();
   const operator = await service.addOperator();
-  const paying = await service.addWorkspace();
-  const callers = { workspace, paying, stripe, operator };
+  const callers = { workspace, stripe, operator };
   const everything = (filled?: Filled) => callEverything(service, callers, sql, filled);
   if (kept) await everything();
   const filled = await fillTables(sql, workspace.id, ROWS);
@@ -243,7 +242,7 @@ async function leaveUnanalyzed(sql: pg.Client): Promise<void> {
 /** Makes every call there is, and does all that is done besides. */
 async function callEverything(
   service: TestService,
-  callers: Pick<MethodCaller, "workspace" | "paying" | "stripe" | "operator">,
+  callers: MethodCaller,
   sql: pg.Client,
   filled: Filled | undefined,
 ): Promise<void> {
@@ -253,7 +252,6 @@ async function callEverything(
     ...callers,
     mark: filled === undefined ? "first" : "plain",
     text: "plain text",
-    tariffVersion: filled?.tariffVersion ?? 1,
   });
   const call = async (method: DescMethod, fields: Readonly<Record<string, unknown>>) => {
     const answers = await calls.call(method, fields, () => ({ "idempotency-key": randomUUID() }));
@@ -277,10 +275,6 @@ async function callEverything(
       if (next_page_token) await call(method, { ...page, page_size, page_token: next_page_token });
       if (cursor) await call(method, { ...page, page_size, after: cursor });
     }
-  }
-  if (filled !== undefined) {
-    const rollBack = METHODS.find(({ name }) => name === "RollBackTariff")!;
-    await call(rollBack, { version: filled.tariffVersion - 1, replaces: filled.tariffVersion });
   }
   await useSessions(service, workspace, operatorKey);
   await useMails(service, workspace, sql);

@@ -31,11 +31,8 @@ const service = await startReplica(log.url, {
 const workspace = await service.addWorkspace();
 const calls = createMethodCalls(service, {
   workspace,
-  paying: await service.addWorkspace(),
   stripe,
   operator: await service.addOperator(),
-  mark: "first",
-  text: "plain text",
 });
 const person = await signIn(service, workspace.apiKey, { email: "p@example.org", role: "member" });
 

@@ -34,7 +34,6 @@ const { apiKey } = workspace;
 const operator = await service.addOperator();
 const calls = createMethodCalls(service, {
   workspace,
-  paying: await service.addWorkspace(),
   stripe,
   operator,
   mark: MARK,
@@ -75,6 +74,7 @@ test("no text of a caller or of a webhook's receiver stands in a statement", asy
     "person",
     "shipment",
     "tariff_draft",
+    "tariff_version",
     "webhook",
     "webhook_attempt",
     "workspace",

@@ -1,6 +1,296 @@
-import { startService } from "../support/service.ts";
-import { walkTenancy } from "../support/walk-tenancy.ts";
+import { createHash } from "node:crypto";
+import type { DescMethod, Message } from "@bufbuild/protobuf";
+import { describe, expect, test } from "vitest";
+import { compileDecodeJson } from "../../src/json/decode-json.ts";
+import { compileEncodeJson } from "../../src/json/encode-json.ts";
+import { book, bookAnd, COVERED_ROUTE, NO_REFERENCE } from "../support/bookings.ts";
+import { connectTo } from "../support/database.ts";
+import { describedMethods, httpCalls } from "../support/described-services.ts";
+import { eventually } from "../support/eventually.ts";
+import { createMethodCalls, isOfProvider, type Fields } from "../support/method-calls.ts";
+import { startReceiver } from "../support/receiver.ts";
+import { PROTOCOLS, rpcClient } from "../support/rpc-client.ts";
+import { rpcError } from "../support/rpc-error.ts";
+import { sharedService, type TestWorkspace } from "../support/service.ts";
+import { SHIPMENT_TEXTS } from "../support/shipment-texts.ts";
+import { PAGE_URLS } from "../support/stripe-service.ts";
+import { take } from "../support/take.ts";
+import { addWebhook, deliveriesOf } from "../support/webhooks.ts";
 
-const service = await startService();
-const [other, caller] = [await service.addWorkspace(), await service.addWorkspace()];
-await walkTenancy(service, { other, caller, stranger: other });
+/** A record of another workspace, paired with one that does not exist. */
+interface Pair {
+  readonly foreign: string | number;
+  readonly missing: string | number;
+}
+
+/** Which of the pairs a field of this name names, in every method or in one. */
+const NAMING: Readonly<Record<string, string>> = {
+  shipment: "shipment",
+  "ShipmentService.shipments": "shipment",
+  "RecordPayment.shipment": "pending",
+  payments: "pending",
+  "RecordRefund.shipment": "cancelled",
+  customer: "customer",
+  customer_id: "customer",
+  "MergeCustomers.from": "customer",
+  customer_email: "email",
+  "ListCustomers.email": "email",
+  "ListCustomers.name": "customerName",
+  "SearchShipments.text": "email",
+  external_reference: "externalReference",
+  quote_id: "quote",
+  event: "event",
+  after: "cursor",
+  page_token: "pageToken",
+  webhook: "webhook",
+  url: "webhookUrl",
+  delivery: "delivery",
+  key: "apiKey",
+  person: "member",
+};
+
+/** The fields that name no record, in whatever method. A field of another name fails until it is in a list. */
+const PLAIN = new Set([
+  ...SHIPMENT_TEXTS.map(({ name }) => name),
+  ...`pickup_lat pickup_lng dropoff_lat dropoff_lng weight_kg pickup_window dropoff_window pickup_address
+  dropoff_address routes points lat lng query limit tolerance_m from_date to_date days valid_for_seconds
+  customer_name customer_id_number metadata expected_total expected_currency simulation etag clear
+  amount currency reason note from text step time success_url cancel_url expires_in_minutes payment_provider
+  return_url refresh_url restricted_key webhook_secret status payment_status created_after created_before failed
+  page_size order_by figures name email id_number phone notes default_pickup default_dropoff role scope
+  overlap_seconds types from_now enabled time_zone`.split(/\s+/),
+]);
+
+const METHODS = await describedMethods("workspace");
+
+/** Which of the pairs a field of a method names. */
+function pairOf({ name, parent }: DescMethod, field: string): string | undefined {
+  const places = [`${name}.${field}`, `${parent.name}.${field}`, field];
+  return NAMING[places.find((place) => place in NAMING) ?? ""];
+}
+
+test("of every field of a request it is known whether it names a record", () => {
+  const unknown = METHODS.flatMap((method) =>
+    method.input.fields
+      .filter(({ name }) => pairOf(method, name) === undefined && !PLAIN.has(name))
+      .map(({ name }) => `${method.name}.${name}`),
+  );
+  expect(unknown).toEqual([]);
+});
+
+const service = await sharedService();
+const sql = await connectTo(service.databaseUrl);
+const receiver = await startReceiver();
+const operator = await service.addOperator();
+const stranger = await service.addWorkspace();
+const [first, second, third] = [
+  await service.addWorkspace(),
+  await service.addWorkspace(),
+  await service.addWorkspace(),
+];
+
+describe.each([
+  ["another workspace", stranger, first],
+  ["the test twin", second.twin, second],
+  ["the live workspace", third, third.twin],
+])("of %s a record is indistinguishable from a missing one", async (_, other, caller) => {
+  const calls = createMethodCalls(service, { workspace: { ...caller, twin: caller }, operator });
+  const pairs = await makePairs(other);
+  const isTest = caller === third.twin;
+
+  /** Whether the caller's call succeeds: of live mode, of test mode, and without a provider. */
+  function isCallable(method: DescMethod): boolean {
+    if (method.parent.name === "MemberService") return !isTest;
+    if (method.parent.name === "TestService") return isTest;
+    return !isOfProvider(method) && method.methodKind === "unary";
+  }
+
+  const CASES = METHODS.flatMap((method) =>
+    method.input.fields
+      .filter(({ name }) => pairOf(method, name) !== undefined)
+      .map(({ name }) => [`${method.parent.name}/${method.name}`, name, method] as const),
+  );
+  test.each(CASES)("%s by %s", async (_, field, method) => {
+    const valid = isCallable(method) ? await calls.validFields(method) : usual(method);
+    const own = field === "page_token" ? { ...placeOf(valid), page_size: 1 } : valid;
+    const pair = pairs[pairOf(method, field)!] ?? (await tokens(method, own));
+    const { foreign, missing } = pair;
+    // An attempt is named by both.
+    const more =
+      field === "webhook" && own["delivery"] ? { delivery: pairs["delivery"]!.foreign } : {};
+    const before = await othersRecords();
+    for (const ask of [askHttp, askGrpc]) {
+      const naming = (it: string | number) =>
+        ask(method, { ...own, ...more, [field]: withName(own[field], it) }, caller);
+      const ofForeign = comparable(await naming(foreign), foreign);
+      expect(ofForeign).toEqual(comparable(await naming(missing), missing));
+      expect(await othersRecords()).toEqual(before);
+      // A booking by one way would collide with the same booking by the next.
+      const clear = "update shipment set external_reference = null where workspace_id = $1";
+      await sql.query(clear, [caller.id]);
+    }
+    // It was for the name alone that it was refused.
+    if (isCallable(method))
+      expect((await askHttp(method, own, caller))[0]!.status).toBeLessThan(300);
+  });
+
+  /** A page token of the other workspace for the same call, and one that was never issued. */
+  async function tokens(method: DescMethod, own: Fields): Promise<Pair> {
+    const place = Object.keys(placeOf(own)).map((name) => [name, pairs[name]!.foreign]);
+    const [answer] = await askHttp(method, { ...own, ...Object.fromEntries(place) }, other);
+    return tokenPair(JSON.parse(answer!.text).next_page_token);
+  }
+
+  /** A digest of all records of the workspaces that do not call. */
+  async function othersRecords(): Promise<string> {
+    const digests = TABLES.map(
+      ([table, order, shown = "to_jsonb(t)"]) =>
+        `(select json_agg(${shown} order by ${order}) from ${table} t where workspace_id = any ($1))`,
+    );
+    const { rows } = await sql.query(`select ${digests.join(", ")}`, [[other.id, stranger.id]]);
+    return createHash("sha256").update(JSON.stringify(rows)).digest("hex");
+  }
+});
+
+/** What workspaces have, the order that it is compared in, and without what a look at it changes. */
+const TABLES = [
+  ["shipment", "reference"],
+  ["customer", "id"],
+  ["payment", "shipment_reference"],
+  ["event", "subject, number"],
+  ["webhook", "id"],
+  ["webhook_delivery", "id"],
+  ["webhook_attempt", "delivery_id, number"],
+  ["api_key", "id", "to_jsonb(t) - 'last_used_at'"],
+  ["membership", "person_id"],
+] as const;
+
+/** Makes a record of each kind for a workspace. */
+async function makePairs(of: TestWorkspace): Promise<Readonly<Record<string, Pair>>> {
+  const { apiKey } = of;
+  const get = async (path: string) => (await service.request(path, { apiKey })).body;
+  const webhook = (await addWebhook(service, apiKey, { url: receiver.url })).data.id;
+  const customer_name = "Theirs";
+  const [email, reference] = [`theirs-${of.id}@example.org`, `theirs-${of.id}`];
+  const shipment = await bookAnd(service, apiKey, ["pay"], {
+    customer_name,
+    customer_email: email,
+    external_reference: reference,
+  });
+  const cancelled = await bookAnd(service, apiKey, ["pay", "cancel"]);
+  const pending = await book(service, apiKey);
+  // From here on nothing of the workspace may change by itself.
+  const delivery = await eventually("the end of the deliveries", async () => {
+    const deliveries = await deliveriesOf(service, apiKey, webhook);
+    return deliveries.every(({ status }) => status === "delivered") && deliveries[0];
+  });
+  // The feed waits for open transactions, also those of other tests.
+  const cursor = await eventually("an event in the feed", async () => {
+    return (await get("/v1/events?page_size=1")).cursor;
+  });
+  const asked = await service.request("/v1/quotes", { apiKey, body: COVERED_ROUTE });
+  const invited = { email: `member-${of.id}@example.org`, role: "admin" };
+  const member = await service.request("/v1/members", { apiKey: stranger.apiKey, body: invited });
+  const key = (await get("/v1/api_keys")).data[0].id;
+  const pair = (foreign: string | number, missing: string | number): Pair => ({ foreign, missing });
+  return {
+    quote: pair(asked.body.id, asked.body.id.toLowerCase()),
+    shipment: pair(shipment["reference"], NO_REFERENCE),
+    pending: pair(pending["reference"], NO_REFERENCE),
+    cancelled: pair(cancelled["reference"], NO_REFERENCE),
+    customer: pair(shipment["customer"].id, 2 ** 40),
+    externalReference: pair(reference, "nobody's"),
+    email: pair(email, "nobody@example.org"),
+    customerName: pair(customer_name, "Nobody"),
+    event: pair(`evt_${shipment["reference"]}_1`, `evt_${NO_REFERENCE}_1`),
+    cursor: tokenPair(cursor),
+    webhook: pair(webhook, `wh_${"0".repeat(24)}`),
+    webhookUrl: pair(receiver.url, `${receiver.url}/nobody`),
+    delivery: pair(delivery.id, 2 ** 40),
+    member: pair(member.body.data.person, 2 ** 40),
+    apiKey: pair(key, `key_${"0".repeat(24)}`),
+  };
+}
+
+/** A token, and one of the same form that was never issued. */
+function tokenPair(token: string): Pair {
+  const [, ...position] = JSON.parse(Buffer.from(token, "base64url").toString());
+  const missing = Buffer.from(JSON.stringify(["AAAAAAAA", ...position])).toString("base64url");
+  return { foreign: token, missing };
+}
+
+/** The fields without which a call that this caller cannot make would be refused for their want. */
+function usual({ input }: DescMethod): Fields {
+  const values: Fields = { ...PAGE_URLS, role: "viewer", step: "pay" };
+  const names = input.fields.map(({ name }) => name).filter((name) => name in values);
+  return Object.fromEntries(names.map((name) => [name, values[name]]));
+}
+
+/** Those of the fields that say what a list is of. */
+const placeOf = (fields: Fields): Fields =>
+  Object.fromEntries(Object.entries(fields).filter(([name]) => /^(shipment|webhook)$/.test(name)));
+
+/** A field's value with another record's name in it. */
+function withName(value: unknown, name: string | number): unknown {
+  if (Array.isArray(value)) return [withName(value[0], name)];
+  return typeof value === "object" ? { ...value, shipment: name } : name;
+}
+
+/** What was answered: the status and the headers by HTTP, and the text, or the refusal. */
+type Seen = Readonly<Record<string, unknown>>;
+
+/** The whole answers by HTTP, on every path to the method; a stream without a path is called by Connect. */
+async function askHttp(method: DescMethod, fields: Fields, { apiKey }: TestWorkspace) {
+  const ways = httpCalls(method, fields);
+  if (ways.length === 0)
+    return [await askRpc("Connect on the HTTP server", method, fields, apiKey)];
+  return Promise.all(
+    ways.map(async ({ path, ...way }) => {
+      const options = { apiKey, ...way, headers: { "x-request-id": "the-same" } };
+      const { status, headers, text } = await service.request(path, options);
+      expect(status, text).toBeLessThan(500);
+      const steady = [...headers].filter(([header]) => !["date", "ratelimit"].includes(header));
+      return { status, headers: steady, text };
+    }),
+  );
+}
+
+/** The whole answer by gRPC. */
+const askGrpc = async (method: DescMethod, fields: Fields, { apiKey }: TestWorkspace) => [
+  await askRpc("gRPC on the gRPC server", method, fields, apiKey),
+];
+
+async function askRpc(
+  protocol: keyof typeof PROTOCOLS,
+  method: DescMethod,
+  fields: Fields,
+  apiKey: string,
+) {
+  const client = rpcClient(method.parent, PROTOCOLS[protocol], service, apiKey) as any;
+  const answer = client[method.localName](compileDecodeJson(method.input)(fields).request);
+  // Of a stream that no refusal ends before.
+  const whole =
+    method.methodKind === "unary" ? answer.then((it: Message) => [it]) : take(Infinity, answer);
+  const refusal = await rpcError(whole).catch(() => undefined);
+  if (refusal !== undefined) return { status: 400, text: JSON.stringify(refusal) };
+  const messages: Message[] = await whole;
+  return { status: 200, text: JSON.stringify(messages.map(compileEncodeJson(method.output))) };
+}
+
+/**
+ * Answers in comparable form: errors unchanged; others without random references and ids and times, and
+ * without what the call itself named.
+ */
+function comparable(answers: readonly Seen[], named: string | number): unknown {
+  return answers.map((answer) => {
+    if ((answer["status"] as number) >= 300) return answer;
+    return JSON.stringify(answer)
+      .replaceAll(/SHP-[0-9A-Z]{12}/g, "a reference")
+      .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "a time")
+      .replaceAll(/wh_[0-9a-f]{24}/g, "a webhook")
+      .replaceAll(/whsec_[A-Za-z0-9+/]+=/g, "a secret")
+      .replaceAll(/\\"id\\":(\\")?\d+/g, "an id")
+      .replaceAll(/\["content-length","\d+"\]/g, "a length")
+      .replaceAll(typeof named === "string" ? named : "no text", "what was named");
+  });
+}

@@ -97,11 +97,14 @@ function createValidators(): (place: readonly string[]) => ValidateFunction {
   const ajv = new Ajv2020({ strict: false, validateFormats: true, allErrors: true });
   addFormats.default(ajv);
   ajv.addSchema(closed, "document", false, false);
+  const compiled = new Map<string, ValidateFunction>();
   return (place) => {
-    const pointer = place.map((it) =>
-      encodeURIComponent(it.replaceAll("~", "~0").replaceAll("/", "~1")),
-    );
-    return ajv.compile({ $ref: `document#/${pointer.join("/")}` });
+    const pointer = place
+      .map((it) => encodeURIComponent(it.replaceAll("~", "~0").replaceAll("/", "~1")))
+      .join("/");
+    const validate = compiled.get(pointer) ?? ajv.compile({ $ref: `document#/${pointer}` });
+    compiled.set(pointer, validate);
+    return validate;
   };
 }
 

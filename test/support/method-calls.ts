@@ -1,13 +1,20 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import { expect } from "vitest";
-import { book, bookAnd, NO_REFERENCE, BOOKING, COVERED_ROUTE, PAYMENT } from "./bookings.ts";
-import { eventually } from "./eventually.ts";
-import { httpCalls } from "./described-services.ts";
-import type { Answer } from "./endpoints.ts";
-import { listKeys } from "./platform.ts";
-import type { TestOperator, TestService, TestWorkspace } from "./service.ts";
 import type { StripeStandIn } from "../stripe/stand-in.ts";
-import { connectStripe, PAGE_URLS, RETURN_URLS, sessionOf } from "./stripe-service.ts";
+import { book, bookAnd, BOOKING, COVERED_ROUTE, NO_REFERENCE, PAYMENT } from "./bookings.ts";
+import { httpCalls } from "./described-services.ts";
+import { eventually } from "./eventually.ts";
+import type { Answer } from "./endpoints.ts";
+import { listKeys, setPaymentProvider, suspend } from "./platform.ts";
+import type { TestOperator, TestService, TestWorkspace } from "./service.ts";
+import {
+  askCheckout,
+  connectStripe,
+  getShipment,
+  PAGE_URLS,
+  RETURN_URLS,
+  sessionOf,
+} from "./stripe-service.ts";
 import { take } from "./take.ts";
 import { SAMPLE_TARIFF } from "./tariffs.ts";
 import { addWebhook } from "./webhooks.ts";
@@ -15,54 +22,77 @@ import { addWebhook } from "./webhooks.ts";
 /** Who calls what workspaces and operators can call, and what stands in the fields of their calls. */
 export interface MethodCaller {
   readonly workspace: TestWorkspace & { readonly twin: TestWorkspace };
-  /** A workspace whose payments a provider takes, which the service asks here. */
-  readonly paying: TestWorkspace;
-  readonly stripe: StripeStandIn;
-  readonly operator: Pick<TestOperator, "key">;
+  readonly operator: TestOperator;
+  /** Whom the service asks about payments; needed for the methods about those alone. */
+  readonly stripe?: StripeStandIn;
   /** Stands in every free text: a word of letters. */
-  readonly mark: string;
+  readonly mark?: string;
   /** Is every free text, and has the mark in it. */
-  readonly text: string;
-  /** The tariff version in force; the first unless told otherwise. */
-  readonly tariffVersion?: number;
+  readonly text?: string;
 }
 
-/** Calls any method of workspaces and operators so that it succeeds. */
+/** The fields of a call, as JSON has them. */
+export type Fields = Record<string, any>;
+
+/** Calls any method of workspaces and operators so that it succeeds, and changes something where it can. */
 export interface MethodCalls {
   /** The fields of a call that succeeds, with the text wherever a field takes free text. */
-  validFields(method: DescMethod): Promise<Record<string, unknown>>;
+  validFields(method: DescMethod): Promise<Fields>;
+  /** Whose key a call with the fields made last is sent with: a workspace's, or the operator's. */
+  callerOf(method: DescMethod): { readonly id: number; readonly apiKey: string };
   /** Calls a method on each of its paths, or reads two messages of the stream, which has no answer. */
   call(
     method: DescMethod,
-    fields: Readonly<Record<string, unknown>>,
+    fields: Readonly<Fields>,
     headers?: () => Readonly<Record<string, string>>,
   ): Promise<Answer[]>;
 }
 
-const OF_PROVIDER = /^(CreateCheckout|RetryRefund|AcceptUncountedPayment)$/;
+/** Makes what a field names, for a method, of which the fields before this one are made; gives its value. */
+type MakeField = (method: DescMethod, made: Readonly<Fields>) => unknown;
+
+type FieldValue = MakeField | string | number | boolean | object | undefined;
+
+/** Whether operators call a method. */
+export function isOfOperators({ parent }: DescMethod): boolean {
+  return parent.typeName.startsWith("shipments.admin.");
+}
 
 /** Whether a method is about payments at a provider. */
-function isOfProvider({ parent, name }: DescMethod): boolean {
-  return parent.name === "PaymentConnectionService" || OF_PROVIDER.test(name);
+export function isOfProvider({ parent, name }: DescMethod): boolean {
+  const isOfShipment = /^(CreateCheckout|RetryRefund|AcceptUncountedPayment)$/.test(name);
+  return parent.name === "PaymentConnectionService" || isOfShipment;
 }
 
 /** Makes the calls of a caller; each call with fields that it is given makes what these name. */
 export function createMethodCalls(service: TestService, caller: MethodCaller): MethodCalls {
-  const { workspace, paying, stripe, operator, mark, text, tariffVersion = 1 } = caller;
+  const { workspace, operator, mark = "words", text = "Some words" } = caller;
   const { apiKey } = workspace;
-  /** The key in whose mode a method works. */
-  function keyOf(method: DescMethod): string {
-    if (method.parent.name === "TestService") return workspace.twin.apiKey;
-    return isOfProvider(method) ? paying.apiKey : apiKey;
-  }
-  let people = 0;
-  const newEmail = () => `${mark}'${++people}@example.org`;
+  const { em } = service.app;
+  /** Whose payments the provider takes that the last call about these is of. */
+  let paying = workspace as TestWorkspace;
+  let made = 0;
+  const newEmail = () => `${mark}'${++made}@example.org`;
 
-  /** For each field that takes free text, such text; for the others, what is valid there. */
-  const usual: Readonly<Record<string, unknown>> = {
+  async function post(path: string, body: object, key = apiKey): Promise<any> {
+    const answer = await service.request(path, { apiKey: key, body });
+    expect(answer.status, answer.text).toBeLessThan(300);
+    return answer.body.data;
+  }
+  const postAsOperator = (path: string, body: object) =>
+    post(`/admin/v1/${path}`, body, operator.key);
+
+  const bookForOther = () =>
+    book(service, apiKey, { customer_name: text, customer_email: newEmail() });
+  const newReference = async (method: DescMethod) => (await bookFor(method))["reference"];
+
+  /**
+   * What stands in a field of this name, or how that is made: of this name in one method, in one service, or in
+   * any. Other fields a call does without.
+   */
+  const FIELDS: Readonly<Record<string, FieldValue>> = {
     ...BOOKING,
     ...PAYMENT,
-    text: "c7@",
     customer_name: text,
     customer_email: `${mark}'@example.org`,
     customer_id_number: text,
@@ -70,200 +100,183 @@ export function createMethodCalls(service: TestService, caller: MethodCaller): M
     dropoff_address: text,
     metadata: { [mark]: text },
     note: text,
-    url: `https://example.com/${mark}'`,
-    etag: "1",
-    email: `${mark}'@example.org`,
-    routes: [COVERED_ROUTE],
-    points: [{ lat: 40.758, lng: -73.9855 }],
-    enabled: true,
-    overlap_seconds: 60,
     name: text,
-    name_contains: text,
-    payment_provider: "manual",
-    time_zone: "Asia/Tokyo",
     query: text,
     lat: 40.758,
     lng: -73.9855,
-    quote: { rate: 5 },
-    step: "pay",
-    kind: "machine",
+    points: [{ lat: 40.758, lng: -73.9855 }],
+    routes: [COVERED_ROUTE],
+    time_zone: "Asia/Tokyo",
+    overlap_seconds: 60,
     role: "viewer",
+    payment_provider: "manual",
+    "ShipmentService.etag": "1",
+    "SearchShipments.text": "c7@",
+    "TakeTestStep.step": "pay",
+
+    shipment: (method) => (isOfProvider(method) ? bookPaying(method) : newReference(method)),
+    "ShipmentService.shipments": async (method) => [await newReference(method), NO_REFERENCE],
+    payments: async (method) => [{ shipment: await newReference(method), ...PAYMENT }],
+    customer: async () => (await bookForOther())["customer"].id,
+    "MergeCustomers.from": async () => (await bookForOther())["customer"].id,
+    "ListCustomers.name": undefined,
+    "ListCustomers.email": undefined,
+    event: async (method) => `evt_${await newReference(method)}_1`,
+    webhook: async () =>
+      (await addWebhook(service, apiKey, { url: `https://example.com/${mark}` })).data.id,
+    delivery: async (_, { webhook }) => (await post(`/v1/webhooks/${webhook}/test`, {})).id,
+    url: `https://example.com/${mark}'`,
+    enabled: true,
+    "ApiKeyService.key": async ({ name }) => (await post("/v1/api_keys", { name })).id,
+    person: async () => (await post("/v1/members", { email: newEmail(), role: "member" })).person,
+    email: newEmail,
+
+    workspace: addWorkspaceFor,
+    "WorkspaceAdminService.key": async (_, { workspace }) => (await listKeys(em, workspace))[0]!.id,
+    "ListWorkspaces.name_contains": text,
+    "UpdateWorkspaceLimits.quote": { rate: 5 },
+    kind: "machine",
+    "OperatorService.operator": addOperatorFor,
+    "OperatorService.key": async (_, { operator: id }) => {
+      const answer = await service.request(`/admin/v1/operators/${id}`, { apiKey: operator.key });
+      return answer.body.data.keys[0].id;
+    },
+    "AuditService.action": "CreateOperator",
+    "AuditService.subject": `workspace/${text}`,
+    draft: ({ name }) => (name === "PublishTariff" ? newDraft() : anyDraft()),
     fees: { currency: mark, base_fee: text, rate_per_km: mark, tiers: [] },
+    data: text,
+    replaces: versionInForce,
+    version: versionFor,
+    from_version: versionInForce,
+    to_version: versionInForce,
+
+    "BeginPaymentConnection.payment_provider": async () => {
+      paying = await service.addWorkspace({ paymentProvider: undefined });
+      return "stripe";
+    },
+    "SetPaymentKey.payment_provider": async () => {
+      await connect();
+      return "stripe";
+    },
+    ...RETURN_URLS,
+    restricted_key: () => caller.stripe!.addKey(caller.stripe!.addAccount()),
+    webhook_secret: "whsec_own",
+    ...PAGE_URLS,
   };
 
-  async function validFields(method: DescMethod): Promise<Record<string, unknown>> {
-    if (isOfProvider(method)) return providerFields(method);
-    const names = method.input.fields.map(({ name }) => name);
-    const given = names.filter((name) => name in usual).map((name) => [name, usual[name]]);
-    const fields: Record<string, unknown> = Object.fromEntries(given);
-    if (names.includes("shipment")) fields["shipment"] = (await shipmentFor(method))["reference"];
-    if (method.name.startsWith("Batch") && names.includes("shipments")) {
-      fields["shipments"] = [(await shipmentFor(method))["reference"], NO_REFERENCE];
+  async function validFields(method: DescMethod): Promise<Fields> {
+    if (isOfProvider(method) && method.input.fields.length === 0) await connectFor(method);
+    const fields: Fields = {};
+    for (const { name } of method.input.fields) {
+      const places = [`${method.name}.${name}`, `${method.parent.name}.${name}`, name];
+      const given = FIELDS[places.find((place) => place in FIELDS) ?? name];
+      const value =
+        typeof given === "function" ? await (given as MakeField)(method, fields) : given;
+      if (value !== undefined) fields[name] = value;
     }
-    if (names.includes("payments")) {
-      fields["payments"] = [{ shipment: (await shipmentFor(method))["reference"], ...PAYMENT }];
-    }
-    if (names.includes("webhook")) {
-      const { data } = await addWebhook(service, apiKey, { url: `https://example.com/${mark}` });
-      fields["webhook"] = data.id;
-      if (names.includes("delivery")) {
-        const tested = await service.request(`/v1/webhooks/${data.id}/test`, { apiKey, body: {} });
-        fields["delivery"] = tested.body.data.id;
-      }
-    }
-    if (names.includes("customer")) {
-      fields["customer"] = (await book(service, apiKey))["customer"].id;
-    }
-    if (method.name === "MergeCustomers") {
-      const other = { customer_name: text, customer_email: newEmail() };
-      fields["from"] = (await book(service, apiKey, other))["customer"].id;
-    }
-    if (names.includes("event"))
-      fields["event"] = `evt_${(await book(service, apiKey)).reference}_1`;
-    if (names.includes("workspace")) fields["workspace"] = (await service.addWorkspace()).id;
-    if (names.includes("person")) fields["person"] = await addMember();
-    const isOfOperator = method.parent.name === "OperatorService";
-    if (names.includes("key") && !isOfOperator) fields["key"] = await keyFor(method, fields);
-    // The etags of drafts and customers differ from a shipment's, and are not needed.
-    if (names.includes("draft") || names.includes("customer")) delete fields["etag"];
-    return { ...fields, ...(await platformFields(method, names)) };
+    return fields;
   }
 
-  /** The fields of methods about payments at a provider. */
-  async function providerFields({
-    name,
-    parent,
-    input,
-  }: DescMethod): Promise<Record<string, unknown>> {
-    if (parent.name === "PaymentConnectionService") {
-      // What is open keeps the provider from being replaced.
-      const connection = service.app.em.getConnection();
-      const settle = "update provider_payment set due_at = null where workspace_id = ?";
-      await connection.execute(settle, [paying.id]);
-      const count =
-        "update shipment set payment_details = payment_details - 'uncounted' where workspace_id = ?";
-      await connection.execute(count, [paying.id]);
-      const all: Record<string, unknown> = {
-        payment_provider: "stripe",
-        ...RETURN_URLS,
-        restricted_key: stripe.addKey(stripe.addAccount()),
-        webhook_secret: "whsec_own",
-      };
-      const begins = name === "BeginPaymentConnection" || name === "CheckPaymentConnection";
-      if (begins) await connectStripe(service, stripe, paying.apiKey);
-      const names = input.fields.map((field) => field.name);
-      return Object.fromEntries(Object.entries(all).filter(([field]) => names.includes(field)));
-    }
-    const account = await connectStripe(service, stripe, paying.apiKey);
-    const { reference } = await book(service, paying.apiKey);
-    if (name === "CreateCheckout") return { shipment: reference, ...PAGE_URLS };
-    const path = `/v1/shipments/${reference}`;
-    const post = (to: string, body: object) =>
-      service.request(`${path}/${to}`, { apiKey: paying.apiKey, body });
-    await post("checkout", PAGE_URLS);
-    const session = sessionOf(stripe, account, reference!);
-    const isUncounted = name === "AcceptUncountedPayment";
-    if (isUncounted) stripe.books(account).session(session).amount_total = 900;
-    stripe.pay(session);
-    await post("payments", PAYMENT);
-    if (isUncounted) return { shipment: reference };
-    stripe.refundsBecome(account, "failed");
-    await post("cancel", {});
-    await eventually("the refund to fail", async () => {
-      const { body } = await service.request(path, { apiKey: paying.apiKey });
-      return body.data.payment_details.refund_error !== null;
-    });
-    return { shipment: reference };
-  }
-
-  /** Those of the fields that name operators, drafts and versions, or mean something else to operators. */
-  async function platformFields(method: DescMethod, names: readonly string[]) {
-    const of = method.parent.name;
-    if (of === "AuditService") return { action: "CreateOperator", subject: `workspace/${text}` };
-    if (of === "OperatorService") {
-      const email = names.includes("email") ? { email: newEmail() } : {};
-      return { ...email, ...(await operatorFor(method, names)) };
-    }
-    if (of !== "TariffService") return {};
-    const named: Record<string, unknown> = {};
-    if (names.includes("draft")) named["draft"] = await makeDraft();
-    if (names.includes("replaces")) named["replaces"] = tariffVersion;
-    for (const name of ["version", "from_version", "to_version"]) {
-      if (names.includes(name)) named[name] = tariffVersion;
-    }
-    if (names.includes("data")) named["data"] = text;
-    if (method.name === "CallOffTariff") named["version"] = await scheduleVersion();
-    return named;
-  }
-
-  async function operatorFor(
-    { name }: DescMethod,
-    names: readonly string[],
-  ): Promise<Record<string, unknown>> {
-    if (!names.includes("operator")) return {};
-    if (name !== "CreateOperatorSignInLink") {
-      const { id: operator, key } = await service.addOperator("viewer");
-      const self = await service.request("/admin/v1/self", { apiKey: key });
-      return { operator, ...(names.includes("key") ? { key: self.body.data.keys[0].id } : {}) };
-    }
-    const body = { name: text, kind: "person", role: "viewer", email: newEmail() };
-    const made = await service.request("/admin/v1/operators", { apiKey: operator.key, body });
-    return { operator: made.body.data.id };
-  }
-
-  /** The id of a new member of the workspace. */
-  async function addMember(): Promise<number> {
-    const answer = await service.request("/v1/members", { apiKey, body: { email: newEmail() } });
-    expect(answer.status, answer.text).toBe(201);
-    return answer.body.data.person;
-  }
-
-  async function makeDraft(fees?: object): Promise<number> {
-    const body = {
-      name: text,
-      from_version: tariffVersion,
-      ...(fees === undefined ? {} : { fees }),
-    };
-    const answer = await service.request("/admin/v1/tariff_drafts", { apiKey: operator.key, body });
-    expect(answer.status, answer.text).toBe(201);
-    return answer.body.data.id;
-  }
-
-  /** Schedules a version for tomorrow, and gives its number. */
-  async function scheduleVersion(): Promise<number> {
-    const { base_fee: _, zones: __, ...fees } = SAMPLE_TARIFF;
-    const draft = await makeDraft({ ...fees, base_fee: "77.00" });
-    const body = {
-      replaces: tariffVersion,
-      effective_at: new Date(Date.now() + 86_400_000).toISOString(),
-    };
-    const answer = await service.request(`/admin/v1/tariff_drafts/${draft}/publish`, {
-      apiKey: operator.key,
-      body,
-    });
-    expect(answer.status, answer.text).toBe(201);
-    return answer.body.data.version;
-  }
-
-  /** A key of the workspace that the call names, or is of, which may be revoked. */
-  async function keyFor({ name }: DescMethod, fields: Record<string, unknown>): Promise<string> {
-    if (fields["workspace"] !== undefined) {
-      const [key] = await listKeys(service.app.em, Number(fields["workspace"]));
-      return key!.id;
-    }
-    await service.request("/v1/api_keys", { apiKey, body: { name } });
-    return (await listKeys(service.app.em, workspace.id)).at(-1)!.id;
-  }
-
-  function shipmentFor({ name }: DescMethod) {
+  /** A shipment in the state that a method changes. */
+  function bookFor({ name }: DescMethod) {
     if (name === "TakeTestStep") return book(service, workspace.twin.apiKey);
     if (name.includes("AdvanceShipment")) return bookAnd(service, apiKey, ["pay"]);
     if (name === "RecordRefund") return bookAnd(service, apiKey, ["pay", "cancel"]);
     return book(service, apiKey);
   }
 
+  /** Makes a workspace whose payments the provider takes; gives its account there. */
+  async function connect(): Promise<string> {
+    paying = await service.addWorkspace({ paymentProvider: undefined });
+    return connectStripe(service, caller.stripe!, paying.apiKey);
+  }
+
+  async function connectFor({ name }: DescMethod): Promise<void> {
+    const account = await connect();
+    if (name === "CheckPaymentConnection") caller.stripe!.restrictAccount(account);
+  }
+
+  /** A shipment of a workspace whose payments the provider takes, of which one went as the method needs it. */
+  async function bookPaying({ name }: DescMethod): Promise<string> {
+    const stripe = caller.stripe!;
+    const account = await connect();
+    const { reference } = await book(service, paying.apiKey);
+    if (name === "CreateCheckout") return reference;
+    await askCheckout(service, paying.apiKey, reference);
+    const session = sessionOf(stripe, account, reference);
+    const isUncounted = name === "AcceptUncountedPayment";
+    if (isUncounted) stripe.books(account).session(session).amount_total = 900;
+    stripe.pay(session);
+    const path = `/v1/shipments/${reference}`;
+    await service.request(`${path}/payments`, { apiKey: paying.apiKey, body: PAYMENT });
+    if (isUncounted) return reference;
+    stripe.refundsBecome(account, "failed");
+    await post(`${path}/cancel`, {}, paying.apiKey);
+    await eventually("the refund to fail", async () => {
+      const { payment_details } = await getShipment(service, paying.apiKey, reference);
+      return payment_details.refund_error !== null;
+    });
+    return reference;
+  }
+
+  async function addWorkspaceFor({ name }: DescMethod): Promise<number> {
+    const { id } = await service.addWorkspace();
+    if (name === "ConnectPaymentProvider") await setPaymentProvider(em, id, undefined);
+    if (name === "ResumeWorkspace") await suspend(em, id);
+    return id;
+  }
+
+  async function addOperatorFor({ name }: DescMethod): Promise<number> {
+    if (name !== "CreateOperatorSignInLink") return (await service.addOperator("operator")).id;
+    const person = { name: text, kind: "person", role: "viewer", email: newEmail() };
+    return (await postAsOperator("operators", person)).id;
+  }
+
+  async function versionInForce(): Promise<number> {
+    const [row] = await em
+      .fork()
+      .execute(
+        "select max(version) as version from tariff_version where effective_at <= now() and called_off_at is null",
+      );
+    return row!.version;
+  }
+
+  async function anyDraft(fees?: object): Promise<number> {
+    const fields = { name: text, from_version: await versionInForce(), fees };
+    return (await postAsOperator("tariff_drafts", fields)).id;
+  }
+
+  /** A draft that differs from all tariffs before. */
+  function newDraft(): Promise<number> {
+    const { zones: _, source: __, tiers, ...fees } = SAMPLE_TARIFF as Fields;
+    // What the calls book costs the same.
+    const heaviest = { ...tiers.at(-1), flat_fee: `${50 + ++made}.00` };
+    return anyDraft({ ...fees, tiers: [...tiers.slice(0, -1), heaviest] });
+  }
+
+  async function publish(more: object = {}): Promise<number> {
+    const fields = { replaces: await versionInForce(), ...more };
+    return (await postAsOperator(`tariff_drafts/${await newDraft()}/publish`, fields)).version;
+  }
+
+  /** The tariff version in force, or before that one, or one that comes tomorrow. */
+  async function versionFor({ name }: DescMethod): Promise<number> {
+    const inForce = await versionInForce();
+    if (name === "RollBackTariff") await publish();
+    if (name !== "CallOffTariff") return inForce;
+    return publish({ effective_at: new Date(Date.now() + 86_400_000).toISOString() });
+  }
+
+  function callerOf(method: DescMethod): TestWorkspace {
+    if (isOfOperators(method)) return { id: operator.id, apiKey: operator.key };
+    if (method.parent.name === "TestService") return workspace.twin;
+    return isOfProvider(method) ? paying : workspace;
+  }
+
   return {
     validFields,
+    callerOf,
     async call(method, fields, headers) {
       if (method.methodKind === "server_streaming") {
         const client = service.grpcClient(apiKey, method.parent) as any;
@@ -272,9 +285,9 @@ export function createMethodCalls(service: TestService, caller: MethodCaller): M
       }
       const answers: Answer[] = [];
       for (const { method: verb, path, body } of httpCalls(method, fields)) {
-        const key = path.startsWith("/admin/") ? operator.key : keyOf(method);
         const more = headers === undefined ? {} : { headers: headers() };
-        answers.push(await service.request(path, { apiKey: key, method: verb, body, ...more }));
+        const options = { apiKey: callerOf(method).apiKey, method: verb, body, ...more };
+        answers.push(await service.request(path, options));
       }
       return answers;
     },

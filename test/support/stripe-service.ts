@@ -184,7 +184,7 @@ export function stripeSettings(stripe: StripeStandIn) {
 
 /** Asks for a checkout of a shipment. */
 export function askCheckout(
-  service: StartedService,
+  service: Pick<TestService, "request">,
   apiKey: string,
   reference: string,
   fields: object = {},
@@ -219,7 +219,7 @@ export function sessionOf(stripe: StripeStandIn, account: string, reference: str
 
 /** The shipment as it is now. */
 export async function getShipment(
-  service: StartedService,
+  service: Pick<TestService, "request">,
   apiKey: string,
   reference: string,
 ): Promise<ShipmentJson> {
@@ -228,7 +228,7 @@ export async function getShipment(
 
 /** Waits until a shipment has these fields. */
 export function untilShipment(
-  service: StartedService,
+  service: Pick<TestService, "request">,
   apiKey: string,
   reference: string,
   fields: { payment_status?: string; payment_details?: object },
@@ -249,7 +249,7 @@ export function untilShipment(
 
 /** The types of a shipment's events, the oldest first. */
 export async function eventTypes(
-  service: StartedService,
+  service: Pick<TestService, "request">,
   apiKey: string,
   reference: string,
 ): Promise<string[]> {
