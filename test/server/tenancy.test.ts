@@ -55,10 +55,12 @@ const PLAIN = new Set([
   ...`pickup_lat pickup_lng dropoff_lat dropoff_lng weight_kg pickup_window dropoff_window pickup_address
   dropoff_address routes points lat lng query limit tolerance_m from_date to_date days valid_for_seconds
   customer_name customer_id_number metadata expected_total expected_currency simulation etag clear
-  amount currency reason note from text step time success_url cancel_url expires_in_minutes payment_provider
-  return_url refresh_url restricted_key webhook_secret status payment_status created_after created_before failed
-  page_size order_by figures name email id_number phone notes default_pickup default_dropoff role scope
-  overlap_seconds types from_now enabled time_zone`.split(/\s+/),
+  pickup_from pickup_before amount currency reason note from text step time success_url cancel_url
+  expires_in_minutes payment_provider return_url refresh_url restricted_key webhook_secret status
+  payment_status created_after created_before failed page_size order_by figures name email id_number phone
+  notes default_pickup default_dropoff role scope overlap_seconds types from_now enabled time_zone`.split(
+    /\s+/,
+  ),
 ]);
 
 const METHODS = await describedMethods("workspace");
