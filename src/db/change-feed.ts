@@ -22,7 +22,7 @@ export interface FollowOptions {
   readonly reconnected: () => void;
   /** Other channels to listen on, and what is called with the payload of each notification. */
   readonly others?: Readonly<Record<string, (payload: string) => void>>;
-  readonly pollMs?: number;
+  readonly pollMs?: number | undefined;
   readonly log: Logger;
 }
 

@@ -108,6 +108,8 @@ export interface AppOverrides {
   readonly resolve?: ResolveName;
   /** How long the database, and Redis, are waited for, in milliseconds. */
   readonly maxWaitMs?: number;
+  /** How often to look for what is due, and for changes that nothing has announced, in milliseconds. */
+  readonly pollMs?: number;
   readonly webhookTimeoutMs?: number;
   readonly geocoderTimeoutMs?: number;
   /** From 0 to 1; spreads retries. */
@@ -160,6 +162,7 @@ export function createApp(config: AppConfig, fullLog: Logger, outside: AppOverri
     log,
     deliver,
     mails,
+    pollMs: outside.pollMs,
     shutdownSignal: readiness.shutdownSignal,
   });
   const lifecycle = createLifecycle({

@@ -72,6 +72,8 @@ export interface BackgroundDeps {
   /** How long events are kept, in days; undefined for ever. */
   readonly eventRetentionDays?: number | undefined;
   readonly countPurge: Instruments["countPurge"];
+  /** As usual unless given. */
+  readonly pollMs: number | undefined;
   readonly shutdownSignal: AbortSignal;
 }
 
@@ -129,10 +131,11 @@ export function createBackground(options: BackgroundDeps): Background {
 
 /** Follows what other processes change; `looked` is called once keys and the tariff have been read. */
 function follow(options: BackgroundDeps, looked: () => void): ChangeFeed {
-  const { databaseUrl, log, tariffs, keys, events } = options;
+  const { databaseUrl, log, tariffs, keys, events, pollMs } = options;
   return followChanges({
     databaseUrl,
     log,
+    pollMs,
     others: { [EVENTS_CHANNEL]: events.onNotification },
     reconnected() {
       keys.workspace.forgetAll();

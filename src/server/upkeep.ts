@@ -53,16 +53,24 @@ const POLL_MS = 500;
  * @param job says whether there may be more to do at once
  */
 export function repeatJob(
-  { repeat, log }: { readonly repeat: Repeat; readonly log: Pick<Logger, "warn"> },
+  {
+    repeat,
+    log,
+    pollMs = POLL_MS,
+  }: {
+    readonly repeat: Repeat;
+    readonly log: Pick<Logger, "warn">;
+    readonly pollMs: number | undefined;
+  },
   failure: string,
   job: () => Promise<boolean>,
 ): Promise<void> {
   return repeat(async () => {
     try {
-      return (await job()) ? 0 : POLL_MS;
+      return (await job()) ? 0 : pollMs;
     } catch (error) {
       log.warn({ err: error }, failure);
-      return POLL_MS;
+      return pollMs;
     }
   });
 }

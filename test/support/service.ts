@@ -57,13 +57,19 @@ type Launched = readonly [TestService, assertDeclared: () => void];
 let shared: Promise<Launched> | undefined;
 
 /**
+ * How often the shared service looks by itself, in milliseconds: seldom, as it is idle most of the time, and
+ * what the tests do is announced.
+ */
+const LOOK_MS = 5_000;
+
+/**
  * The service that every file of this worker may use, with the sample tariff in force: workspaces keep
  * files apart. A file that needs a setting, changes the tariff or the schema, makes many drafts, looks at
- * all that belongs to the platform, or has the service fail, starts its own.
+ * all that belongs to the platform, waits for what falls due, or has the service fail, starts its own.
  */
 export async function sharedService(): Promise<TestService> {
   // It ends with the worker, and its database with the run.
-  shared ??= createSharedDatabase().then((url) => launch(url, {}));
+  shared ??= createSharedDatabase().then((url) => launch(url, { outside: { pollMs: LOOK_MS } }));
   const [service, assertDeclared] = await shared;
   whenOver(assertDeclared);
   return service;
