@@ -434,6 +434,7 @@ describeDashboard("shipments", (dashboard) => {
       await page.waitForURL(`**/shipments/${second}`);
       await page.goBack();
       await peek.getByRole("heading", { name: second }).waitFor();
+      await expect.poll(() => rows(page).count()).toBe(50);
       await page.keyboard.press("Escape");
       await peek.waitFor({ state: "detached" });
       await expect.poll(() => page.locator(":focus").textContent()).toBe(second);

@@ -4,6 +4,7 @@ import { useDebounced } from "../api/use-query.ts";
 import { changeQuery, usePlace } from "../routes/router.ts";
 import { IconButton } from "./button.tsx";
 import { OPEN } from "./pager.tsx";
+import { useKeys } from "./use-keys.ts";
 import "./peek.css";
 
 const WIDE = matchMedia("(min-width: 80rem)");
@@ -49,12 +50,18 @@ export function PeekView(props: {
 }) {
   const { peek, href, children } = props;
   const key = useDebounced(peek.key, STAY_MS) ?? peek.key;
+  const close = () => {
+    if (peek.key === undefined) return false;
+    document.querySelector<HTMLElement>("tr[aria-current] .row-link")?.focus();
+    return peek.close();
+  };
+  useKeys({ Escape: close });
   if (peek.key === undefined || key === undefined) return null;
   return (
     <section class="peek" aria-label="Opened beside the list">
       <div class="peek-bar">
         <a href={href(peek.key)}>Open the page</a>
-        <IconButton quiet sign="×" label="Close" onClick={peek.close} />
+        <IconButton quiet sign="×" label="Close" onClick={close} />
       </div>
       <IsPeek.Provider value>
         <div key={key}>{children(key)}</div>

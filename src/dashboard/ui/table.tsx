@@ -157,17 +157,12 @@ function useRowKeys<T>(
     else if (peek.key === keyOf(rows[at]!)) peek.close();
     else peek.open(keyOf(rows[at]!));
   });
-  const close = () => {
-    if (peek?.key === undefined) return false;
-    linkOf(body.current, current())?.focus();
-    return peek.close();
-  };
   const actKeys = Object.entries(rowKeys).map(
     ([key, act]) => [key, () => act(rows[current()])] as const,
   );
   useKeys({
     ...(href && { j: go(1), k: go(-1), ArrowDown: go(1), ArrowUp: go(-1), o: open }),
-    ...(peek && { " ": open, Escape: close }),
+    ...(peek && { " ": open }),
     ...(selection && { x: withCurrent((at) => select(at, false)) }),
     ...(Object.fromEntries(actKeys) satisfies Keys),
   });
