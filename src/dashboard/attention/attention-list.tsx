@@ -1,6 +1,7 @@
-import { Fragment, type ComponentChildren } from "preact";
+import type { ComponentChildren } from "preact";
 import { useContext } from "preact/hooks";
-import { Empty, Page, type Link } from "../ui/page.tsx";
+import { numberText } from "../ui/format.ts";
+import { Empty, Page, Section, type Link } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { type AttentionAt, AttentionQuery } from "./attention-query.ts";
 import "./attention.css";
@@ -12,12 +13,26 @@ export interface Kind<K, S> {
   readonly subjects: readonly S[];
 }
 
-export interface AttentionItem {
+/** How a kind is shown: as one group with what to do about it, and a row for each that is named. */
+export interface Group<S> {
+  readonly title: string;
   readonly isBad?: boolean;
-  readonly says: ComponentChildren;
-  readonly besides?: ComponentChildren;
-  /** Where it is dealt with, and what of: the links of a page are told apart by that. */
-  readonly link?: (Link & { readonly of?: string }) | undefined;
+  /** What it means, and what to do. */
+  readonly besides: ComponentChildren;
+  /** What the kind comes to besides its count, such as a sum of money. */
+  readonly sum?: ComponentChildren;
+  /** Acts on all that are named. */
+  readonly action?: ComponentChildren;
+  readonly row?: (subject: S) => Row;
+  /** Where all of the kind are listed. */
+  readonly all?: Link | undefined;
+}
+
+interface Row {
+  /** What it is, and where it is dealt with. */
+  readonly name: ComponentChildren;
+  readonly href?: string | undefined;
+  readonly note?: ComponentChildren;
   readonly action?: ComponentChildren;
 }
 
@@ -25,51 +40,26 @@ export function AttentionList<K extends number, S>(props: {
   /** What would be there, for when nothing is. */
   readonly otherwise: string;
   readonly kindsOf: (attention: AttentionAt) => readonly Kind<K, S>[];
-  /** How one of a kind is shown; kinds that later services know are not. */
-  readonly ofSubject: Readonly<Partial<Record<K, (subject: S) => AttentionItem>>>;
-  /** How a kind is shown of which none is named. */
-  readonly ofKind: (kind: Kind<K, S>) => AttentionItem | undefined;
-  /** Where all of a kind are listed, of which there are so many more than are named. */
-  readonly allOf: (kind: K, more: number) => Link | undefined;
+  /** How a kind is shown; kinds that later services know are not. */
+  readonly groupOf: (kind: Kind<K, S>) => Group<S> | undefined;
 }) {
   const query = useContext(AttentionQuery)!;
-  const shown = (kind: Kind<K, S>) => {
-    const ofSubject = props.ofSubject[kind.kind];
-    const more = kind.count - kind.subjects.length;
-    if (ofSubject === undefined || kind.subjects.length === 0) {
-      const item = props.ofKind(kind);
-      return item && <Item key={kind.kind} {...item} />;
-    }
-    const all = more > 0 && props.allOf(kind.kind, more);
-    return (
-      <Fragment key={kind.kind}>
-        {kind.subjects.map((subject, i) => (
-          <Item key={i} {...ofSubject(subject)} />
-        ))}
-        {all && (
-          <li>
-            <a class="more" href={all.href}>
-              {all.label}
-            </a>
-          </li>
-        )}
-      </Fragment>
-    );
-  };
   return (
     <Page title="Needs attention">
       <QueryView query={query} quiet>
         {(attention) => {
-          const kinds = attention && props.kindsOf(attention);
-          if (kinds?.length === 0) {
+          if (attention === undefined) return null;
+          const kinds = props.kindsOf(attention);
+          if (kinds.length === 0) {
             return <Empty title="Nothing needs attention">{props.otherwise}</Empty>;
           }
           return (
-            kinds && (
-              <ul class="attention-list" aria-label="Needs attention">
-                {kinds.map(shown)}
-              </ul>
-            )
+            <div class="stack">
+              {kinds.map((kind) => {
+                const group = props.groupOf(kind);
+                return group && <KindSection key={kind.kind} {...kind} group={group} />;
+              })}
+            </div>
           );
         }}
       </QueryView>
@@ -77,24 +67,35 @@ export function AttentionList<K extends number, S>(props: {
   );
 }
 
-function Item({ isBad = false, says, besides, link, action }: AttentionItem) {
+function KindSection<K, S>({ count, subjects, group }: Kind<K, S> & { readonly group: Group<S> }) {
+  const { title, isBad = false, besides, sum, action, row, all } = group;
+  const rows = row ? subjects.map(row) : [];
   return (
-    <li class={isBad ? "bad" : undefined}>
-      <span class="sign" aria-hidden="true" />
-      <div>
-        <p>{says}</p>
-        {besides && <p class="minor">{besides}</p>}
-      </div>
-      {(link ?? action) !== undefined && (
-        <div class="actions">
-          {link && (
-            <a class="button" href={link.href} aria-label={link.of && `${link.label} ${link.of}`}>
-              {link.label}
-            </a>
-          )}
-          {action}
-        </div>
+    <Section
+      title={title}
+      note={
+        rows.length > 0 && (
+          <>
+            <span class={isBad ? "badge bad" : "badge attention"}>{numberText(count)}</span>
+            {sum}
+          </>
+        )
+      }
+      actions={action}
+    >
+      <p class={rows.length > 0 ? "minor" : undefined}>{besides}</p>
+      {rows.length > 0 && (
+        <ul class="attention-list" aria-label={title}>
+          {rows.map(({ name, href, note, action: own }, i) => (
+            <li key={i}>
+              <span>{href === undefined ? name : <a href={href}>{name}</a>}</span>
+              {note && <span class="minor">{note}</span>}
+              {own}
+            </li>
+          ))}
+        </ul>
       )}
-    </li>
+      {all && (rows.length === 0 || count > rows.length) && <a href={all.href}>{all.label}</a>}
+    </Section>
   );
 }

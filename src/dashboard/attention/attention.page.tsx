@@ -1,3 +1,4 @@
+import type { CallOptions, Client } from "@connectrpc/connect";
 import { useContext } from "preact/hooks";
 import {
   AttentionKind,
@@ -6,14 +7,18 @@ import {
 } from "../../../gen/shipments/v1/workspace_service_pb.js";
 import { PaymentStatus } from "../../../gen/shipments/v1/shipment_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { useClient } from "../api/clients.ts";
 import { useLive } from "../api/live.ts";
 import { useRole } from "../api/session.ts";
+import { useRpc } from "../api/use-query.ts";
 import { paths, settingsHref } from "../routes/paths.ts";
-import { RpcActionButton } from "../ui/button.tsx";
+import { sumText } from "../ui/format.ts";
 import type { Link } from "../ui/page.tsx";
+import { Dialog, DialogButton } from "../ui/dialog.tsx";
+import { toast } from "../ui/toast.tsx";
 import { Time } from "../ui/values.tsx";
 import { BLOCKED } from "../workspaces/booking-blockers.tsx";
-import { type AttentionItem, AttentionList } from "./attention-list.tsx";
+import { AttentionList, type Group, type Kind } from "./attention-list.tsx";
 import { AttentionQuery } from "./attention-query.ts";
 
 export function AttentionPage() {
@@ -22,137 +27,186 @@ export function AttentionPage() {
     <AttentionList
       otherwise="Refunds that are due, webhooks that fail, keys that are about to end and whatever stops bookings appear here."
       kindsOf={({ ofWorkspace }) => ofWorkspace}
-      ofSubject={ITEMS}
-      ofKind={({ kind, subjects }) => (subjects.length === 0 ? blocked(kind) : undefined)}
-      allOf={allOf}
+      groupOf={groupOf}
     />
   );
 }
 
-function allOf(kind: AttentionKind): Link | undefined {
-  switch (kind) {
-    case AttentionKind.REFUND_FAILED:
-    case AttentionKind.REFUND_DUE:
-      return {
-        label: "All shipments with a refund due",
-        href: paths.shipments({}, { payment_status: String(PaymentStatus.REFUND_PENDING) }),
-      };
-    case AttentionKind.PAYMENT_UNCOUNTED:
-    case AttentionKind.DISPUTE_OPEN:
-      return { label: "All shipments", href: paths.shipments() };
-    case AttentionKind.WEBHOOK_DISABLED:
-    case AttentionKind.WEBHOOK_FAILING:
-      return { label: "All webhooks", href: paths.webhooks() };
-    case AttentionKind.API_KEY_ENDING:
-      return { label: "All keys", href: paths.apiKeys() };
-    default:
-      return undefined;
-  }
-}
+type KindText = Omit<Group<AttentionSubject>, "all"> & {
+  readonly all: () => Link;
+  /** What is done for all shipments that are listed. */
+  readonly forAll?: Omit<Parameters<typeof ForAll>[0], "ids">;
+};
 
-function blocked(kind: AttentionKind): AttentionItem {
-  const isTariff = kind === AttentionKind.TARIFF;
-  const [what, next] = BLOCKED[isTariff ? BookingBlocker.TARIFF : BookingBlocker.PAYMENT_PROVIDER];
-  return {
+const OF_SHIPMENTS = {
+  row: shipmentRow,
+  all: () => ({ label: "All shipments", href: paths.shipments() }),
+};
+const OF_REFUNDS = {
+  row: shipmentRow,
+  all: () => ({
+    label: "All shipments with a refund due",
+    href: paths.shipments({}, { payment_status: String(PaymentStatus.REFUND_PENDING) }),
+  }),
+};
+const OF_WEBHOOKS = {
+  row: webhookRow,
+  all: () => ({ label: "All webhooks", href: paths.webhooks() }),
+};
+
+const KINDS: Readonly<Partial<Record<AttentionKind, KindText>>> = {
+  [AttentionKind.REFUND_FAILED]: {
+    ...OF_REFUNDS,
+    title: "Refunds that failed",
     isBad: true,
-    says: what,
-    besides: `Nothing can be booked meanwhile. ${next}`,
-    link: isTariff ? undefined : { label: "Set up payments", href: settingsHref("payments") },
+    besides: "These customers do not have their money.",
+    forAll: {
+      button: "Try all again",
+      act: (client, shipment, options) => client.retryRefund({ shipment }, options),
+      done: "The refunds are tried again.",
+      children: "The payment provider is asked once more for each refund that is listed.",
+    },
+  },
+  [AttentionKind.PAYMENT_UNCOUNTED]: {
+    ...OF_SHIPMENTS,
+    title: "Money that does not count",
+    isBad: true,
+    besides:
+      "It was taken for these shipments, or may have been. Refund it at Stripe, or accept it on the page of the shipment.",
+  },
+  [AttentionKind.DISPUTE_OPEN]: {
+    ...OF_SHIPMENTS,
+    title: "Disputed payments",
+    isBad: true,
+    besides:
+      "These customers have asked their bank for the money back. Answer at Stripe before the bank decides.",
+  },
+  [AttentionKind.WEBHOOK_DISABLED]: {
+    ...OF_WEBHOOKS,
+    title: "Disabled webhooks",
+    isBad: true,
+    besides:
+      "They failed for too long, and nothing is sent to them. Fix the receiving end, then enable it. What it missed can be sent again.",
+  },
+  [AttentionKind.WEBHOOK_FAILING]: {
+    ...OF_WEBHOOKS,
+    title: "Failing webhooks",
+    isBad: true,
+    besides:
+      "No event arrives. Each is tried for a while, and after five days of failures the webhook is disabled.",
+  },
+  [AttentionKind.REFUND_DUE]: {
+    ...OF_REFUNDS,
+    title: "Refunds due",
+    besides:
+      "These shipments were cancelled after they were paid. Give the customers the money back, then record that.",
+    forAll: {
+      button: "Record all refunds",
+      act: (client, shipment, options) => client.recordRefund({ shipment }, options),
+      done: "The refunds are recorded.",
+      children:
+        "The money of each shipment that is listed went back to its customer. A refund that is recorded stays recorded.",
+    },
+  },
+  [AttentionKind.API_KEY_ENDING]: {
+    title: "Keys about to end",
+    besides: "Whatever still calls with them needs another key by then.",
+    row: ({ name, at }) => ({
+      name: name ?? "A key without a name",
+      href: paths.apiKeys(),
+      note: (
+        <>
+          ends <Time at={at} />
+        </>
+      ),
+    }),
+    all: () => ({ label: "All keys", href: paths.apiKeys() }),
+  },
+};
+
+function groupOf({ kind, count, subjects }: Kind<AttentionKind, AttentionSubject>) {
+  if (kind === AttentionKind.TARIFF || kind === AttentionKind.PAYMENT_PROVIDER) {
+    return blocked(kind === AttentionKind.TARIFF);
+  }
+  const text = KINDS[kind];
+  if (text === undefined) return undefined;
+  return {
+    ...text,
+    all: text.all(),
+    sum: kind === AttentionKind.REFUND_DUE && <RefundSum count={count} />,
+    action: text.forAll && <ForAll {...text.forAll} ids={subjects.map(({ id }) => id)} />,
   };
 }
 
-const ITEMS: Readonly<
-  Partial<Record<AttentionKind, (subject: AttentionSubject) => AttentionItem>>
-> = {
-  [AttentionKind.REFUND_FAILED]: ({ id, reason }) => ({
-    isBad: true,
-    says: (
-      <>
-        The refund of <ShipmentLink id={id} /> failed, so the customer does not have their money.
-      </>
-    ),
-    besides: reason?.replaceAll("_", " "),
-    action: <RetryRefund shipment={id} />,
-  }),
-  [AttentionKind.PAYMENT_UNCOUNTED]: ({ id, reason }) => ({
-    isBad: true,
-    says: (
-      <>
-        Money was taken for <ShipmentLink id={id} /> that does not count, or may have been.
-      </>
-    ),
-    besides: `${reason ?? ""} Refund it at Stripe, or accept it on the page of the shipment.`,
-  }),
-  [AttentionKind.DISPUTE_OPEN]: ({ id }) => ({
-    isBad: true,
-    says: (
-      <>
-        The payment of <ShipmentLink id={id} /> is disputed.
-      </>
-    ),
-    besides:
-      "The customer has asked their bank for the money back. Answer at Stripe before the bank decides.",
-  }),
-  [AttentionKind.WEBHOOK_DISABLED]: (subject) => ({
-    isBad: true,
-    says: `Nothing is sent to ${subject.name} any more, because it failed for too long.`,
-    besides: "Fix the receiving end, then enable it. What it missed can be sent again.",
-    link: webhookLink(subject),
-  }),
-  [AttentionKind.WEBHOOK_FAILING]: (subject) => ({
-    isBad: true,
-    says: (
-      <>
-        No event has arrived at {subject.name} since <Time at={subject.at} exact />.
-      </>
-    ),
-    besides:
-      "Each event is tried for a while. After five days of failures the webhook is disabled.",
-    link: webhookLink(subject),
-  }),
-  [AttentionKind.REFUND_DUE]: ({ id, at }) => ({
-    says: (
-      <>
-        The refund of <ShipmentLink id={id} /> has been due since <Time at={at} exact />.
-      </>
-    ),
-    besides:
-      "The shipment was cancelled after it was paid. Give the customer the money back, then record that.",
-    link: { label: "See the shipment", href: paths.shipment({ reference: id }), of: id },
-  }),
-  [AttentionKind.API_KEY_ENDING]: ({ name, at }) => ({
-    says: (
-      <>
-        The key {name === undefined ? "without a name" : `“${name}”`} ends <Time at={at} />.
-      </>
-    ),
-    besides: "Whatever still calls with it needs another key by then.",
-    link: { label: "See the keys", href: paths.apiKeys() },
-  }),
-};
-
-function ShipmentLink({ id }: { readonly id: string }) {
-  return (
-    <a href={paths.shipment({ reference: id })}>
-      <code>{id}</code>
-    </a>
-  );
+function blocked(isTariff: boolean): Group<AttentionSubject> {
+  const [what, next] = BLOCKED[isTariff ? BookingBlocker.TARIFF : BookingBlocker.PAYMENT_PROVIDER];
+  return {
+    title: what,
+    besides: `Nothing can be booked meanwhile. ${next}`,
+    all: isTariff ? undefined : { label: "Set up payments", href: settingsHref("payments") },
+  };
 }
 
-function webhookLink({ id, name = "" }: AttentionSubject) {
-  return { label: "See the webhook", href: paths.webhook({ webhook: id }), of: name };
+function shipmentRow({ id, at, reason }: AttentionSubject) {
+  return {
+    name: <code>{id}</code>,
+    href: paths.shipment({ reference: id }),
+    note: (
+      <>
+        {at && (
+          <>
+            since <Time at={at} exact />
+          </>
+        )}
+        {reason?.replaceAll("_", " ")}
+      </>
+    ),
+  };
 }
 
-function RetryRefund({ shipment }: { readonly shipment: string }) {
+function webhookRow(webhook: AttentionSubject) {
+  const { note } = shipmentRow(webhook);
+  return { name: webhook.name, href: paths.webhook({ webhook: webhook.id }), note };
+}
+
+/** What the due refunds come to, as long as the same shipments are counted. */
+function RefundSum({ count }: { readonly count: number }) {
+  const due = useRpc(ShipmentService.method.countShipments, {}).data?.data?.refundDue;
+  return due?.count === count && !due.more ? <strong>{sumText(due.totals)}</strong> : null;
+}
+
+/** Does one thing for each of some shipments, after asking; nothing for who may not. */
+function ForAll(props: {
+  readonly button: string;
+  readonly ids: readonly string[];
+  readonly act: (
+    client: Client<typeof ShipmentService>,
+    shipment: string,
+    options: CallOptions,
+  ) => Promise<unknown>;
+  readonly done: string;
+  readonly children: string;
+}) {
+  const { button, ids, act, done, children } = props;
+  const client = useClient(ShipmentService);
   if (!useRole("member")) return null;
+  const run = async (_: FormData, { headers }: CallOptions) => {
+    const key = new Headers(headers).get("idempotency-key");
+    for (const id of ids) {
+      await act(client, id, { headers: { "idempotency-key": `${key}-${id}` } });
+    }
+    toast(done);
+  };
+  const title = `${button}: ${ids.length === 1 ? "1 shipment" : `${ids.length} shipments`}`;
   return (
-    <RpcActionButton
-      method={ShipmentService.method.retryRefund}
-      request={{ shipment }}
-      done="The refund is tried again."
-      label={`Try again: the refund of ${shipment}`}
+    <DialogButton
+      dialog={
+        <Dialog title={title} submit={button} run={run}>
+          <p>{children}</p>
+        </Dialog>
+      }
     >
-      Try again
-    </RpcActionButton>
+      {button}
+    </DialogButton>
   );
 }

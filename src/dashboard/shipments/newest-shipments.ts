@@ -6,7 +6,7 @@ import type {
   ListShipmentsRequestSchema,
   ShipmentService,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import { moneyText, numberText } from "../ui/format.ts";
+import { numberText, sumText } from "../ui/format.ts";
 
 export type ShipmentFilters = MessageInitShape<typeof ListShipmentsRequestSchema>;
 
@@ -78,15 +78,6 @@ export function listedText(listed: ShipmentCount, cancelled: ShipmentCount): str
   if (listed.more || listed.count === cancelled.count) return undefined;
   const less = cancelled.totals.map(({ total, currency }) => ({ total: -total, currency }));
   return sumText([...listed.totals, ...less]);
-}
-
-function sumText(amounts: readonly Amount[]): string {
-  const sums = [...Map.groupBy(amounts, ({ currency }) => currency)].map(([currency, own]) => {
-    const sum = own.reduce((total, amount) => total + amount.total, 0);
-    // Totals are exact to the minor unit; their sum as a double is, once rounded to the same.
-    return moneyText(Number(sum.toFixed(4)), currency);
-  });
-  return new Intl.ListFormat("en").format(sums);
 }
 
 export function countText(count: number): string {

@@ -23,6 +23,18 @@ export function moneyText(amount: number, currency: string): string {
   }).format(amount);
 }
 
+/** What amounts in major units come to, for each currency. */
+export function sumText(
+  amounts: readonly { readonly total: number; readonly currency: string }[],
+): string {
+  const sums = [...Map.groupBy(amounts, ({ currency }) => currency)].map(([currency, own]) => {
+    const sum = own.reduce((total, amount) => total + amount.total, 0);
+    // Totals are exact to the minor unit; their sum as a double is, once rounded to the same.
+    return moneyText(Number(sum.toFixed(4)), currency);
+  });
+  return new Intl.ListFormat("en").format(sums);
+}
+
 /** A number in the reader's locale, with at most this many decimals. */
 export function numberText(value: number, maximumFractionDigits = 3): string {
   return new Intl.NumberFormat(undefined, { maximumFractionDigits }).format(value);

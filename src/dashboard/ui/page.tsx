@@ -53,13 +53,18 @@ export function Page(props: {
 export function Section(props: {
   readonly title: string;
   readonly id?: string;
+  /** Stands beside the title. */
+  readonly note?: ComponentChildren;
   readonly actions?: ComponentChildren;
   readonly children?: ComponentChildren;
 }) {
   return (
     <section class="panel" id={props.id} tabIndex={props.id === undefined ? undefined : -1}>
       <header>
-        <h2>{props.title}</h2>
+        <div>
+          <h2>{props.title}</h2>
+          {props.note}
+        </div>
         {props.actions && <div class="actions">{props.actions}</div>}
       </header>
       {props.children}
