@@ -3,6 +3,7 @@ import {
   ACTIONS,
   actWords,
   fieldWords,
+  partsOf,
   subjectWords,
 } from "../../src/dashboard/audit/audit-words.ts";
 import { AUDIT_ACTIONS } from "../../src/features/audit/record-change.ts";
@@ -49,6 +50,23 @@ test.each([
   ["fleet_car/5", [], "fleet car 5"],
 ] as const)("%s with %j is said as %j", (subject, changes, words) => {
   expect(subjectWords(subject, changes)).toBe(words);
+});
+
+test("of a list only what differs is said, by its fields", () => {
+  const tier = { min_kg: 0, max_kg: 5, flat_fee: "" };
+  const tiers = [tier, { ...tier, max_kg: 10 }];
+  const change = { field: "tiers", before: JSON.stringify([tier]), after: JSON.stringify(tiers) };
+  expect(partsOf(change)).toEqual([
+    { field: "tiers.2.min_kg", before: undefined, after: "0" },
+    { field: "tiers.2.max_kg", before: undefined, after: "10" },
+    { field: "tiers.2.flat_fee", before: undefined, after: "" },
+  ]);
+  expect(partsOf({ ...change, after: "120 tiers" }).at(-1)).toEqual({
+    field: "tiers",
+    before: undefined,
+    after: "120 tiers",
+  });
+  expect(partsOf(NAME)).toEqual([NAME]);
 });
 
 test("properties are said in words", () => {

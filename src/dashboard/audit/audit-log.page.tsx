@@ -1,5 +1,6 @@
 import { AuditService } from "../../../gen/shipments/admin/v1/audit_service_pb.js";
 import { ListView, useList } from "../ui/table.tsx";
+import { WorkspaceAdminService } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import { OperatorService } from "../../../gen/shipments/admin/v1/operator_service_pb.js";
 import { useRpc } from "../api/use-query.ts";
 import { paths } from "../routes/paths.ts";
@@ -9,7 +10,7 @@ import { FilterChips } from "../ui/filter-chips.tsx";
 import { boundsOfDays, filterValues } from "../ui/filters.tsx";
 import { recordIdOf } from "../ui/format.ts";
 import { Empty, Page } from "../ui/page.tsx";
-import { AUDIT_COLUMNS } from "./audit-table.tsx";
+import { AUDIT_COLUMNS, WorkspaceNames } from "./audit-table.tsx";
 import { ACTIONS } from "./audit-words.ts";
 
 const FILTERS = {
@@ -24,15 +25,19 @@ const FILTERS = {
 export function AuditLogPage() {
   const { query } = usePlace();
   const list = useList(AuditService.method.listAuditEntries, filtersOf(query));
+  const known = useRpc(WorkspaceAdminService.method.listWorkspaces, { pageSize: 100 }).data?.data;
+  const names = new Map(known?.map(({ id, name }) => [String(id), name]));
   return (
     <Page title="Audit log">
       <AuditFilters />
-      <ListView
-        query={list}
-        label="Changes"
-        columns={AUDIT_COLUMNS}
-        empty={<NoEntries filtered={query.size > 0} />}
-      />
+      <WorkspaceNames.Provider value={names}>
+        <ListView
+          query={list}
+          label="Changes"
+          columns={AUDIT_COLUMNS}
+          empty={<NoEntries filtered={query.size > 0} />}
+        />
+      </WorkspaceNames.Provider>
     </Page>
   );
 }

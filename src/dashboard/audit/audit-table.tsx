@@ -1,3 +1,5 @@
+import { createContext } from "preact";
+import { useContext } from "preact/hooks";
 import {
   AuditActorKind,
   AuditService,
@@ -7,11 +9,12 @@ import {
 } from "../../../gen/shipments/admin/v1/audit_service_pb.js";
 import { useRpc, type Query } from "../api/use-query.ts";
 import { paths } from "../routes/paths.ts";
+import { timeText } from "../ui/format.ts";
 import { Section } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { Table, type Column } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
-import { actWords, type ChangedField, fieldWords, subjectWords } from "./audit-words.ts";
+import { actWords, type ChangedField, fieldWords, partsOf, subjectWords } from "./audit-words.ts";
 
 /** Kinds of actors, where the name alone does not say it. */
 const KINDS: Readonly<Record<AuditActorKind, string | undefined>> = {
@@ -59,12 +62,24 @@ function Actor({ entry: { actor, requestId } }: { readonly entry: AuditEntry }) 
   );
 }
 
+/** Names of workspaces by their ids, as far as they are known. */
+export const WorkspaceNames = createContext<ReadonlyMap<string, string>>(new Map());
+
 /** What was changed, as a link where there is a page of it, and the workspace that it belongs to. */
 function Subject({ entry: { subject, workspace, changes } }: { readonly entry: AuditEntry }) {
   const [kind, id = ""] = subject.split("/");
+  const names = useContext(WorkspaceNames);
+  const named = (number: string) => {
+    const name = names.get(number);
+    return name === undefined ? `workspace ${number}` : `the workspace “${name}”`;
+  };
   const words = subjectWords(subject, changes);
   if (kind === "workspace") {
-    return <a href={paths.platformWorkspace({ workspace: id })}>{words}</a>;
+    return (
+      <a href={paths.platformWorkspace({ workspace: id })}>
+        {words === `workspace ${id}` ? named(id) : words}
+      </a>
+    );
   }
   if (kind === "operator") return <a href={paths.operator({ operator: id })}>{words}</a>;
   return (
@@ -73,7 +88,7 @@ function Subject({ entry: { subject, workspace, changes } }: { readonly entry: A
       {workspace !== undefined && (
         <>
           {" of "}
-          <a href={paths.platformWorkspace({ workspace })}>workspace {String(workspace)}</a>
+          <a href={paths.platformWorkspace({ workspace })}>{named(String(workspace))}</a>
         </>
       )}
     </>
@@ -85,7 +100,7 @@ function Difference({ changes }: { readonly changes: readonly AuditChange[] }) {
     <details class="difference">
       <summary>Details</summary>
       <ul class="changes">
-        {changes.map((change) => (
+        {changes.flatMap(partsOf).map((change) => (
           <li key={change.field}>
             <ChangeSentence {...change} />
           </li>
@@ -111,8 +126,11 @@ function ChangeSentence({ field, before, after }: ChangedField) {
   );
 }
 
+const INSTANT = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
+
 function quoted(text: string | undefined): string {
-  return text === undefined || text === "" ? "empty" : `“${text}”`;
+  if (text === undefined || text === "") return "empty";
+  return INSTANT.test(text) ? timeText(new Date(text)) : `“${text}”`;
 }
 
 export function useRecentChanges(

@@ -116,6 +116,27 @@ export function subjectWords(subject: string, changes: readonly ChangedField[] =
   return kind === "api_key" ? `the key ${id}` : `${words} ${id}`.trim();
 }
 
+/** A change of a list or an object as what differs within it, by what leads there: `tiers.2.max_kg`; any other as it is. */
+export function partsOf({ field, before, after }: ChangedField): readonly ChangedField[] {
+  const [was, is] = [leavesOf(field, before), leavesOf(field, after)];
+  return [...new Set([...was.keys(), ...is.keys()])]
+    .map((name) => ({ field: name, before: was.get(name), after: is.get(name) }))
+    .filter((part) => part.before !== part.after);
+}
+
+function leavesOf(name: string, text: string | undefined): ReadonlyMap<string, string> {
+  if (text === undefined) return new Map();
+  const value = /^[[{]/.test(text) ? (JSON.parse(text) as object) : text;
+  if (typeof value === "string") return new Map([[name, value]]);
+  return new Map(
+    Object.entries(value).flatMap(([key, part]: [string, unknown]) => {
+      const own = Array.isArray(value) ? Number(key) + 1 : key;
+      const partText = typeof part === "string" ? part : JSON.stringify(part);
+      return [...leavesOf(`${name}.${own}`, partText)];
+    }),
+  );
+}
+
 /** Properties whose names alone do not say what they are. */
 const FIELDS: Readonly<Record<string, string>> = {
   ends_at: "End",
