@@ -5,7 +5,12 @@ import {
   problemOfFaults,
   sortFaults,
 } from "../../src/dashboard/tariffs/draft-faults.ts";
-import { feesOfText, isSameText, tierAfter } from "../../src/dashboard/tariffs/draft-fields.ts";
+import {
+  feesOfText,
+  gapBefore,
+  isSameText,
+  tierAfter,
+} from "../../src/dashboard/tariffs/draft-fields.ts";
 
 const fault = (path: string) =>
   ({ $typeName: "shipments.admin.v1.TariffFault", path, text: "must be there" }) as const;
@@ -94,4 +99,24 @@ test("a fault is said to be where the page shows it, without names of fields", (
   expect(Object.fromEntries(Object.keys(places).map((path) => [path, placeOf(path)]))).toEqual(
     places,
   );
+});
+
+test("weights that no tier takes are said before the tier that goes on after them", () => {
+  const tiers = [
+    ["1", "5"],
+    ["5", "10,5"],
+    ["20", ""],
+    ["30", "40"],
+  ].map(([min_kg, max_kg], key) => ({
+    ...tierAfter(undefined),
+    key,
+    min_kg: min_kg!,
+    max_kg: max_kg!,
+  }));
+  expect(tiers.map((_, i) => gapBefore(tiers, i))).toEqual([
+    "0 to 1 kg",
+    undefined,
+    "10.5 to 20 kg",
+    undefined,
+  ]);
 });

@@ -1,5 +1,5 @@
 import type { TariffDraft } from "../../../gen/shipments/admin/v1/tariff_pb.js";
-import { decimalOf, numberFrom } from "../ui/format.ts";
+import { decimalOf, numberFrom, numberText } from "../ui/format.ts";
 
 /** A tier as it is typed; the key tells rows apart. */
 export interface TierText {
@@ -40,6 +40,13 @@ export function textOfDraft({ name, fees }: TariffDraft): DraftText {
       rate_per_kg: tier.ratePerKg,
     })),
   };
+}
+
+/** The weights before a tier that no tier takes, as `10 to 20 kg`; undefined where it goes on from the one before. */
+export function gapBefore(tiers: readonly TierText[], index: number): string | undefined {
+  const start = numberFrom(tiers[index]!.min_kg) ?? NaN;
+  const end = index === 0 ? 0 : (numberFrom(tiers[index - 1]!.max_kg) ?? NaN);
+  return start > end ? `${numberText(end)} to ${numberText(start)} kg` : undefined;
 }
 
 /** Whether two say the same, whatever their rows are told apart by. */

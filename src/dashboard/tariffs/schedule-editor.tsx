@@ -92,6 +92,11 @@ function Week({ schedule, change }: Props) {
   const { week } = schedule;
   const changeDay = (day: number, hours: readonly HoursText[]) =>
     change({ ...schedule, week: week.with(day, hours) });
+  const copyToWeekdays = () =>
+    change({
+      ...schedule,
+      week: week.map((hours, day) => (day > 0 && day < 5 ? copyOfHours(week[0]!) : hours)),
+    });
   return (
     <FieldGroup
       name={`${schedule.path}.hours`}
@@ -114,6 +119,11 @@ function Week({ schedule, change }: Props) {
               >
                 Add hours
               </Button>
+              {day === 0 && week[0]!.length > 0 && (
+                <Button quiet onClick={copyToWeekdays}>
+                  Same on all weekdays
+                </Button>
+              )}
               {day > 0 && week[day]!.length === 0 && week[day - 1]!.length > 0 && (
                 <Button
                   quiet

@@ -179,5 +179,5 @@ function wholeOf<Name extends string>(
   const text = row[name].trim();
   if (text === "") return undefined;
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw fieldError(`${row.path}.${name}`, `Must be a whole number; it is “${text}”.`);
+  throw fieldError(`${row.path}.${name}`, `Must be a whole number, not “${text}”.`);
 }

@@ -3,7 +3,14 @@ import type { TariffDraft } from "../../../gen/shipments/admin/v1/tariff_pb.js";
 import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { reloadAll, useAction } from "../api/use-action.ts";
-import { feesOfText, fieldOf, textOfDraft, tierAfter, type TierText } from "./draft-fields.ts";
+import {
+  feesOfText,
+  fieldOf,
+  gapBefore,
+  textOfDraft,
+  tierAfter,
+  type TierText,
+} from "./draft-fields.ts";
 import { Button, IconButton } from "../ui/button.tsx";
 import { Form, useKeptRows } from "../ui/form.tsx";
 import { TextField } from "../ui/fields.tsx";
@@ -83,6 +90,7 @@ function Tiers(props: {
         <Tier
           key={tier.key}
           index={i}
+          gap={gapBefore(tiers, i)}
           tier={tier}
           change={(next) => change(tiers.with(i, next))}
           remove={() => change(tiers.toSpliced(i, 1))}
@@ -107,6 +115,7 @@ const TIER_FIELDS = [
 
 function Tier(props: {
   readonly index: number;
+  readonly gap: string | undefined;
   readonly tier: TierText;
   readonly change: (tier: TierText) => void;
   readonly remove: () => void;
@@ -118,6 +127,7 @@ function Tier(props: {
   const field = fieldOf(tier, change, `tiers[${index}]`);
   return (
     <div class="tier" role="group" aria-label={`Tier ${number}`}>
+      {props.gap && <p class="gap">No tier takes {props.gap}: such shipments cannot be booked.</p>}
       {TIER_FIELDS.map(([name, label]) => (
         <TextField key={name} {...field(name)} label={label} numeric />
       ))}

@@ -50,7 +50,7 @@ export function DraftReplay({ draft }: { readonly draft: TariffDraft }) {
             label="Latest shipments, of all workspaces"
             numeric
             value={requested ?? USUAL}
-            hint={`Priced by the tariff in force and by the draft as it is saved; up to ${numberText(MOST)}.`}
+            hint={`Priced by the tariff in force and by the draft as it is saved, up to ${numberText(MOST)}.`}
           />
         </Form>
       </div>

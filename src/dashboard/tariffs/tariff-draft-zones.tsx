@@ -132,7 +132,7 @@ function fileIn(form: FormData): File {
   const file = form.get("data");
   if (!(file instanceof File) || file.name === "") throw fieldError("data", "Choose a file first.");
   if (file.size <= MAX_BYTES) return file;
-  throw fieldError("data", `The file has ${bytesText(file.size)}; at most 64 MiB can be imported.`);
+  throw fieldError("data", `The file has ${bytesText(file.size)}. At most 64 MiB can be imported.`);
 }
 
 export function FaultList(props: {

@@ -4,6 +4,7 @@ import { getDocument } from "../api/documents.ts";
 import { type Query, useQuery } from "../api/use-query.ts";
 import { changeQuery, usePlace } from "../routes/router.ts";
 import { numberText } from "../ui/format.ts";
+import { localDate } from "../ui/local-time.ts";
 import { QueryView } from "../ui/query-view.tsx";
 import { LazyMap } from "../map/lazy-map.tsx";
 import type { LayerTone } from "../map/palette.ts";
@@ -89,7 +90,11 @@ function LoadedMap(props: {
 
 export function Download(props: { readonly path: string; readonly name: string }) {
   return (
-    <a class="button" href={props.path} download={`${props.name}.geojson`}>
+    <a
+      class="button"
+      href={props.path}
+      download={`${props.name}-${localDate(new Date(), undefined)}.geojson`}
+    >
       Download GeoJSON
     </a>
   );
