@@ -28,6 +28,12 @@ test.each([
   expect(paths.shipment.match(pathname)).toEqual(parameters);
 });
 
+test("an address with a slash at its end is that of the page without", () => {
+  expect(movedHref("/w/7/", "?days=7")).toBe("/w/7?days=7");
+  expect(movedHref("/platform/drafts/", "")).toBe("/platform/drafts");
+  for (const path of ["/", "/w/7", "/sign-in/"]) expect(movedHref(path, "")).toBeUndefined();
+});
+
 test("addresses of settings from before lead to their parts of the one page, with their queries", () => {
   expect(movedHref("/w/7/settings/payments", "?back=done")).toBe(
     settingsHref("payments", { back: "done" }, 7n),

@@ -105,8 +105,10 @@ export function settingsHref(part: SettingsPart, query?: Query, workspace?: bigi
   return `${paths.settings(workspace === undefined ? {} : { workspace }, query)}#${part}`;
 }
 
-/** The address that took the place of one of before, which links and Stripe may still lead to. */
+/** The address that is meant by another: by one of before, which links and Stripe may still lead to, or by one with a slash too many. */
 export function movedHref(pathname: string, search: string): string | undefined {
+  const [, page] = /^(\/(?:w|platform)\b.*?)\/+$/.exec(pathname) ?? [];
+  if (page !== undefined) return page + search;
   const [, settings, part] =
     /^(\/w\/\d+\/settings)\/(members|payments|workspace)$/.exec(pathname) ?? [];
   return settings && `${settings}${search}#${part}`;

@@ -7,7 +7,6 @@ import { useAction } from "../api/use-action.ts";
 import { useQuery } from "../api/use-query.ts";
 import { paths, withQuery } from "../routes/paths.ts";
 import { navigate } from "../routes/router.ts";
-import { Code } from "../ui/copy-button.tsx";
 import { TextField } from "../ui/fields.tsx";
 import { textOf } from "../ui/form-data.ts";
 import { Form } from "../ui/form.tsx";
@@ -41,8 +40,8 @@ function EndedNote() {
   return (
     <div class="problem attention" role="status">
       <p>
-        Your session has ended. Sign in again, and you come back to where you were
-        {hasKeptForms() && "; what you typed there is kept in this tab"}.
+        Your session has ended. Sign in again, and you come back to where you were.
+        {hasKeptForms() && " What you typed there is kept in this tab."}
       </p>
     </div>
   );
@@ -73,8 +72,10 @@ function WithoutLink() {
       {!options?.mail && <ByHand />}
       <p>
         The guides tell more: <Guide path="/docs">what this service is</Guide>,{" "}
-        <Guide path="/docs/dashboard#signing-in-by-a-link">how to sign in</Guide>, and{" "}
-        <Guide path="/docs/api">how to call it by a key</Guide>, without signing in.
+        <Guide path="/docs/dashboard#signing-in-by-a-link">
+          how to sign in and who makes links
+        </Guide>
+        , and <Guide path="/docs/api">how to call it by a key</Guide>, without signing in.
       </p>
     </>
   );
@@ -135,15 +136,10 @@ function CheckMail(props: { readonly email: string; readonly again: () => void }
 function ByHand() {
   return (
     <>
-      <p>You sign in by a link that works once, for 15 minutes. You get one</p>
-      <ul>
-        <li>from an admin of your workspace, in its settings;</li>
-        <li>
-          in the terminal of <code>npm start</code>, for the demo workspace;
-        </li>
-        <li>from whoever runs the service, who has this line print one:</li>
-      </ul>
-      <Code text={linkCommand()} what="command" />
+      <p>
+        You sign in by a link that works once, for 15 minutes.{" "}
+        <strong>Ask an admin of your workspace</strong> for one, who makes it in the settings.
+      </p>
       <p>Open the link in this browser, in any tab, and you come back to where you were.</p>
     </>
   );
@@ -155,18 +151,6 @@ function Guide(props: { readonly path: string; readonly children: string }) {
       {props.children}
     </a>
   );
-}
-
-/** The command that makes a link to the place that the reader asked for, as far as that tells. */
-function linkCommand(): string {
-  const { pathname } = location;
-  const place = pathname === "/sign-in" ? returnAddress() : pathname;
-  const [, room, workspace = "ID"] = place?.split(/[/?]/) ?? [];
-  const command =
-    room === "platform"
-      ? "operator sign-in --operator ID"
-      : `member invite --workspace ${room === "w" ? workspace : "ID"} --email you@example.org`;
-  return `npm run --silent shipments -- ${command}`;
 }
 
 function AtProvider({
