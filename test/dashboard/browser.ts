@@ -189,6 +189,16 @@ export async function openPlaceMenu(page: Page): Promise<Locator> {
   return page.locator("#place-menu");
 }
 
+/** Chooses from the menu of what else can be done on the page; by a click unless told otherwise. */
+export async function chooseMore(
+  page: Page,
+  name: string,
+  press = (_: Page, target: Locator) => target.click(),
+): Promise<void> {
+  await press(page, page.locator("main summary[aria-label=More]"));
+  await press(page, page.locator(".menu-content").getByText(name, { exact: true }));
+}
+
 /** Presses a button of the dialog. */
 export function pressInDialog(page: Page, name: string): Promise<void> {
   return page.getByRole("dialog").getByRole("button", { name, exact: true }).click();
@@ -305,7 +315,7 @@ export function rowsOf(page: Page, table: string): Locator {
 }
 
 const WIDTHS = [1440, 1024, 768, 390, 360] as const;
-const THEMES = ["light", "dark"] as const;
+export const THEMES = ["light", "dark"] as const;
 
 /** The widths and themes that axe looks at. */
 const LOOKED_AT = new Set(["1440-light", "1440-dark", "360-dark"]);
@@ -361,7 +371,7 @@ async function untilLoaded(page: Page): Promise<void> {
  * Scripts hear of a new width or theme with the next frame, which a busy machine draws later than it
  * answers questions. Observers of sizes run at the end of a frame, so the frame after it is waited for.
  */
-async function untilDrawn(page: Page): Promise<void> {
+export async function untilDrawn(page: Page): Promise<void> {
   await page.evaluate(
     "new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))",
   );
@@ -380,7 +390,7 @@ async function violationsOn(page: Page): Promise<unknown> {
     violations.map(({ id, nodes }) => ({ id, nodes: nodes.map((it) => it.html + " " + it.failureSummary) })))`);
 }
 
-async function takeScreenshot(page: Page, name: string): Promise<void> {
+export async function takeScreenshot(page: Page, name: string): Promise<void> {
   const folder = process.env.SCREENSHOTS;
   if (!folder) return;
   await mkdir(folder, { recursive: true });

@@ -87,6 +87,12 @@ export function useQuery<T>(
   return { ...state, reload };
 }
 
+/** A query that counts as loading until others, which its view needs too, have answered or failed once. */
+export function shownWith<T>(query: Query<T>, ...others: readonly Query<unknown>[]): Query<T> {
+  const isReady = others.every(({ data, problem }) => (data ?? problem) !== undefined);
+  return isReady ? query : { ...query, data: undefined, isLoading: true };
+}
+
 /**
  * The response of a call that changes nothing, loaded again when the request is another or an action succeeded; with
  * a `version`, when that is another instead. None is loaded without a request:

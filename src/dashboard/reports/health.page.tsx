@@ -61,7 +61,7 @@ function Content(props: { readonly health: PlatformHealth; readonly isCurrent: b
           <div class="stack">
             <p class="minor">
               The provider could not be asked, or did not do what was to be done. They are tried
-              again by themselves; the log says why they failed.
+              again by themselves. The log says why they failed.
             </p>
             <Table
               label="Payments that are overdue"

@@ -5,7 +5,7 @@ import { WorkspaceService } from "../../../gen/shipments/v1/workspace_service_pb
 import { useLive } from "../api/live.ts";
 import { useIsTest, useRole, useTimeZone, useWorkspace } from "../api/session.ts";
 import { loadAccount } from "../api/sign-in.ts";
-import { useRepeat, useRpc } from "../api/use-query.ts";
+import { shownWith, useRepeat, useRpc } from "../api/use-query.ts";
 import { paths } from "../routes/paths.ts";
 import { DAY_LABELS, DayRange, rangeBefore, useDayRange } from "../ui/days.tsx";
 import { Page, Section } from "../ui/page.tsx";
@@ -47,7 +47,7 @@ function OverviewAt({ today }: { readonly today: string }) {
         ) : (
           <>
             <DayRange />
-            <QueryView query={overview} labels={DAY_LABELS} quiet>
+            <QueryView query={shownWith(overview, before, about)} labels={DAY_LABELS} quiet>
               {({ data }) =>
                 data &&
                 isNew === false && (

@@ -2,7 +2,7 @@ import {
   PlatformReportService,
   type WorkspaceBookings,
 } from "../../../gen/shipments/admin/v1/platform_report_service_pb.js";
-import { useRpc } from "../api/use-query.ts";
+import { shownWith, useRpc } from "../api/use-query.ts";
 import { paths } from "../routes/paths.ts";
 import { DAY_LABELS, DayRange, rangeBefore, useDayRange, today } from "../ui/days.tsx";
 import { numberText } from "../ui/format.ts";
@@ -21,7 +21,7 @@ export function PlatformPage() {
   return (
     <Page title="Platform" note={<span class="minor">All workspaces, by day in UTC</span>}>
       <DayRange />
-      <QueryView query={overview} labels={DAY_LABELS}>
+      <QueryView query={shownWith(overview, before)} labels={DAY_LABELS}>
         {({ data, topWorkspaces }) =>
           data && (
             <div class="stack">

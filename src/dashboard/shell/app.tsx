@@ -16,18 +16,21 @@ import { account, SignedIn, useAccount, WorkspaceId } from "../api/session.ts";
 import { connected } from "../api/connection.ts";
 import { useStore } from "../api/store.ts";
 import { componentOf, findPage, isPlatformPath, loadPage } from "./pages.ts";
-import { AfterPaymentPage, SignInPage } from "./sign-in.tsx";
 import { HomePage, NoOperatorPage } from "./home.tsx";
 import { NotFoundPage } from "../ui/page.tsx";
 import { Layout } from "./layout.tsx";
 import { OpenDialog } from "../ui/dialog.tsx";
 import { keepFocus } from "../ui/keep-focus.ts";
-import { reloadOnce } from "../ui/lazily.tsx";
+import { lazily, reloadOnce } from "../ui/lazily.tsx";
 import { ProblemNote, Spinner } from "../ui/query-view.tsx";
 import { Toasts } from "../ui/toast.tsx";
 import { paths, workspaceIn } from "../routes/paths.ts";
 import { usePlace } from "../routes/router.ts";
 import "./sign-in.css";
+
+const signIn = () => import("./sign-in.tsx");
+const SignInPage = lazily(() => signIn().then((it) => it.SignInPage));
+const AfterPaymentPage = lazily(() => signIn().then((it) => it.AfterPaymentPage));
 
 export function App() {
   const person = useStore(account);

@@ -1,10 +1,10 @@
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
-/** A component whose code is loaded when it is first shown; another stands in its place until then. */
+/** A component whose code is loaded when it is first shown; another stands in its place until then, or nothing. */
 export function lazily<P extends object>(
   load: () => Promise<ComponentType<P>>,
-  Waiting: ComponentType,
+  Waiting: ComponentType = () => null,
 ): ComponentType<P> {
   return function Lazy(props: P) {
     const [Component, setComponent] = useState<ComponentType<P>>();

@@ -19,7 +19,11 @@ export function QueryView<T>(props: {
     <>
       {problem && <ProblemNote problem={problem} labels={props.labels} retry={reload} />}
       {data === undefined ? (
-        isLoading && <Spinner label="Loading" />
+        isLoading && (
+          <div class="loading" role="status">
+            <span class="visually-hidden">Loading…</span>
+          </div>
+        )
       ) : (
         <div class="loaded" aria-busy={isLoading && !props.quiet}>
           {props.children(data)}
