@@ -70,7 +70,7 @@ describeDashboard(
 
     test("a click on the map fills the address, but none that was typed, and what is far apart is said", async () => {
       const page = await open("?dropoff_lat=40.6782&dropoff_lng=-73.9442&weight_kg=2.5");
-      await page.locator(".coordinates summary").first().click();
+      await page.locator(".fold summary").first().click();
       await page.getByLabel("Pickup latitude").fill("40.7551, -73.9811");
       // What is typed as coordinates moves no text; a pin or a click does.
       await box(page, "Pickup").fill("200 East 10th Street");

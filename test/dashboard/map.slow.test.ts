@@ -40,7 +40,7 @@ describeDashboard("the map", (dashboard) => {
 
   test("a pin that is dragged stays where it is left, and the fields, address and price follow", async () => {
     const page = await openBooking();
-    const total = page.locator("tfoot data");
+    const total = page.locator(".quote strong data");
     await expect.poll(() => total.getAttribute("value")).toBe("12.69");
     const from = await middleOf(page, "Pickup");
     await page.mouse.move(from.x + 3, from.y - 2);
@@ -81,25 +81,6 @@ describeDashboard("the map", (dashboard) => {
     );
   });
 
-  test("Escape on a pin that is being moved leaves the dialog open that the map is in", async () => {
-    const { service, workspace } = dashboard;
-    const { reference } = await book(service, workspace.apiKey);
-    const page = await openAsMember(dashboard, `/shipments/${reference}`);
-    await page.getByRole("button", { name: "Edit" }).click();
-    const dialog = page.getByRole("dialog");
-    await dialog.getByLabel("Pickup address").fill("Elsewhere");
-    const dropoff = dialog.getByRole("application", { name: /^Dropoff at/ });
-    const before = await dropoff.getAttribute("aria-label");
-    await dropoff.focus();
-    await page.keyboard.down("ArrowUp");
-    await page.keyboard.press("Escape");
-    await page.keyboard.up("ArrowUp");
-    expect(await dialog.getByLabel("Pickup address").inputValue()).toBe("Elsewhere");
-    expect(await dropoff.getAttribute("aria-label")).toBe(before);
-    await page.keyboard.press("Escape");
-    await dialog.waitFor({ state: "detached" });
-  });
-
   test("keys reach every control of the map in turn", async () => {
     const page = await openBooking();
     await page.getByRole("application", { name: /^Coverage/ }).focus();
@@ -122,7 +103,7 @@ describeDashboard("the map", (dashboard) => {
   });
 
   test("on a phone one finger scrolls the page, two zoom the map, and a pin follows its finger", async () => {
-    const phone = { viewport: { width: 390, height: 700 }, hasTouch: true, isMobile: true };
+    const phone = { viewport: { width: 390, height: 1000 }, hasTouch: true, isMobile: true };
     const page = await openBooking(phone);
     const devtools = await page.context().newCDPSession(page);
     const touch = async (...steps: (readonly (readonly [x: number, y: number])[])[]) => {

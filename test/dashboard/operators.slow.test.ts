@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from "vitest";
 import type { TestOperator } from "../support/service.ts";
 import {
+  chooseMore,
   describeDashboard,
   expectWellShown,
   openAsOperator,
@@ -43,7 +44,7 @@ describeDashboard("the platform's operators", (dashboard) => {
     expect(await page.getByRole("button", { name: "Sign-in link" }).count()).toBe(0);
 
     for (const email of ["robots@example.org", ""]) {
-      await page.getByRole("button", { name: "Edit" }).click();
+      await chooseMore(page, "Edit");
       await dialog(page).getByLabel("Email").fill(email);
       await pressInDialog(page, "Save");
       await dialog(page).waitFor({ state: "hidden" });
@@ -67,7 +68,7 @@ describeDashboard("the platform's operators", (dashboard) => {
     await page.getByRole("button", { name: "Revoke Laptop" }).waitFor({ state: "hidden" });
     expect((await self(first)).status).toBe(200);
 
-    await page.getByRole("button", { name: "Rotate the key" }).click();
+    await chooseMore(page, "Rotate the key");
     await dialog(page).getByLabel("The other keys end").selectOption("In 1 hour");
     await pressInDialog(page, "Make a new key");
     const second = await dialog(page).locator("pre").innerText();
@@ -97,7 +98,7 @@ describeDashboard("the platform's operators", (dashboard) => {
       .waitFor();
     await page.goBack();
 
-    await page.getByRole("button", { name: "Revoke", exact: true }).click();
+    await chooseMore(page, "Revoke");
     await dialog(page).getByText("This cannot be undone").waitFor();
     await expectWellShown(page, "operator-revoke");
     await pressInDialog(page, "Revoke the operator");
@@ -125,7 +126,7 @@ describeDashboard("the platform's operators", (dashboard) => {
     await dialog(page).getByLabel("Email").fill("alan@example.org");
     await pressInDialog(page, "Create the operator");
     await pressInDialog(page, "Done");
-    await page.getByRole("button", { name: "Edit" }).click();
+    await chooseMore(page, "Edit");
     await dialog(page).getByLabel("Name").fill("Alan M. Turing");
     await dialog(page)
       .getByLabel("Role")
@@ -162,7 +163,7 @@ describeDashboard("the platform's operators", (dashboard) => {
     const { id } = operators.find((it) => it.email === email)!;
     await page.goto(`/platform/operators/${id}`);
     await page.getByText("You", { exact: true }).waitFor();
-    await page.getByRole("button", { name: "Revoke", exact: true }).click();
+    await chooseMore(page, "Revoke");
     await pressInDialog(page, "Revoke the operator");
     await dialog(page).getByText("The operator is the last owner").waitFor();
     await expectWellShown(page, "operator-last-owner");

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { COVERED_ROUTE } from "../support/bookings.ts";
 import type { TestOperator } from "../support/service.ts";
 import {
+  chooseMore,
   describeDashboard,
   expectWellShown,
   openAsOperator,
@@ -108,13 +109,13 @@ describeDashboard("the platform's workspaces", (dashboard) => {
     test("is suspended, so that its calls are refused, and resumed", async () => {
       const { id, apiKey } = await addNamed("To be suspended");
       const page = await openWorkspace(id);
-      await page.getByRole("button", { name: "Suspend" }).click();
+      await chooseMore(page, "Suspend");
       await dialog(page).getByText("are refused within a second").waitFor();
       await expectWellShown(page, "platform-workspace-suspend");
       await pressInDialog(page, "Suspend the workspace");
       await page.getByText("Suspended workspace").waitFor();
       await expect.poll(async () => (await quote(apiKey)).status).toBe(403);
-      await page.getByRole("button", { name: "Resume" }).click();
+      await chooseMore(page, "Resume");
       await pressInDialog(page, "Resume the workspace");
       await page.getByText("Resumed workspace").waitFor();
       await expect.poll(async () => (await quote(apiKey)).status).toBe(200);
@@ -123,7 +124,7 @@ describeDashboard("the platform's workspaces", (dashboard) => {
     test("is renamed, and what was refused is shown at its field", async () => {
       const { id } = await addNamed("Old name");
       const page = await openWorkspace(id);
-      await page.getByRole("button", { name: "Rename" }).click();
+      await chooseMore(page, "Rename");
       await dialog(page).getByLabel("Name").fill(" ");
       await pressInDialog(page, "Rename");
       await dialog(page).locator(".field-error").waitFor();

@@ -4,6 +4,7 @@ import { book, bookAnd, BOOKING } from "../support/bookings.ts";
 import { connectTo } from "../support/database.ts";
 import { insertCustomers, insertShipments } from "../support/insert-shipments.ts";
 import {
+  chooseMore,
   describeDashboard,
   expectWellShown,
   openAsMember,
@@ -27,7 +28,7 @@ describeDashboard("what is taken along", (dashboard) => {
     const download = page.waitForEvent("download");
     await pressInDialog(page, "Export");
     const file = await download;
-    expect(file.suggestedFilename()).toBe("shipments.csv");
+    expect(file.suggestedFilename()).toMatch(/^shipments-\d{4}-\d\d-\d\d\.csv$/);
     const path = "/v1/shipments/export?status=awaiting_pickup";
     const exported = await fetch(`${service.httpUrl}${path}`, {
       headers: { authorization: `Bearer ${apiKey}` },
@@ -66,8 +67,7 @@ describeDashboard("what is taken along", (dashboard) => {
       workspace,
       role: "viewer",
     });
-    await page.getByText("Print", { exact: true }).click();
-    await page.getByRole("link", { name: "Label" }).click();
+    await chooseMore(page, "Print the label");
     const label = page.getByRole("article", { name: `Label of ${reference}` });
     await label.getByRole("img", { name: `QR code of ${reference}` }).waitFor();
     expect((await label.innerText()).replace(/\n+/g, "\n")).toBe(
@@ -91,8 +91,7 @@ describeDashboard("what is taken along", (dashboard) => {
     );
     await expectWellShown(page, "label");
     await page.getByRole("link", { name: `← ${reference}` }).click();
-    await page.getByText("Print", { exact: true }).click();
-    await page.getByRole("link", { name: "Receipt" }).click();
+    await chooseMore(page, "Receipt");
     await page.getByText("$12.69 paid.").waitFor();
     await page
       .getByRole("heading", { name: `Receipt ${reference.replace("SHP", "RCP")}` })

@@ -1,6 +1,12 @@
 import { beforeAll, expect, test } from "vitest";
 import { book, type ShipmentJson } from "../support/bookings.ts";
-import { describeDashboard, expectWellShown, openAsMember, openAsOperator, type TestPage } from "./browser.ts";
+import {
+  describeDashboard,
+  expectWellShown,
+  openAsMember,
+  openAsOperator,
+  type TestPage,
+} from "./browser.ts";
 
 describeDashboard("the search", (dashboard) => {
   let ada: ShipmentJson;

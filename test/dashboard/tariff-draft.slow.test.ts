@@ -3,6 +3,7 @@ import { BOOKING } from "../support/bookings.ts";
 import { draftsOf, type Drafts } from "../support/tariff-drafts.ts";
 import { SAMPLE_TARIFF, square, worldTariff, zonesOf } from "../support/tariffs.ts";
 import {
+  chooseMore,
   describeDashboard,
   expectUsable,
   expectWellShown,
@@ -151,7 +152,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     });
 
     await page.getByRole("table", { name: "Versions" }).getByRole("link", { name: "1" }).click();
-    await page.getByRole("button", { name: "Roll back to this…" }).click();
+    await chooseMore(page, "Roll back to this…");
     await page.getByLabel("Note").fill("Too dear.");
     await page.getByLabel("Honour earlier quotes").uncheck();
     await expectWellShown(page, "tariff-roll-back");
@@ -368,7 +369,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
   test("is deleted after asking", async () => {
     const draft = await drafts.begin(worldTariff(), "Gone");
     const page = await openAsOperator(dashboard, `/platform/drafts/${draft.id}`);
-    await page.getByRole("button", { name: "Delete…" }).click();
+    await chooseMore(page, "Delete…");
     await page.getByRole("button", { name: "Delete the draft" }).click();
     await page.getByText("The draft Gone is deleted.").waitFor();
     expect((await drafts.call("GET", `tariff_drafts/${draft.id}`)).status).toBe(404);

@@ -2,7 +2,13 @@ import { beforeAll, expect, test } from "vitest";
 import { publishDocument } from "../support/publish-document.ts";
 import { draftsOf, type Drafts } from "../support/tariff-drafts.ts";
 import { SAMPLE_TARIFF, square, zonesOf } from "../support/tariffs.ts";
-import { describeDashboard, expectWellShown, openAsOperator, type TestPage } from "./browser.ts";
+import {
+  chooseMore,
+  describeDashboard,
+  expectWellShown,
+  openAsOperator,
+  type TestPage,
+} from "./browser.ts";
 
 /** How many versions there are: one page and a bit. */
 const VERSIONS = 13;
@@ -138,7 +144,7 @@ describeDashboard("the tariff", (dashboard) => {
     await expectWellShown(page, "tariff-scheduled");
 
     await page.goto("/platform/tariff/versions/1");
-    await page.getByRole("button", { name: "Roll back to this…" }).click();
+    await chooseMore(page, "Roll back to this…");
     await page.getByRole("button", { name: "Roll back now" }).click();
     await page.getByText(/Wait until then, or call it off\.$/).waitFor();
 

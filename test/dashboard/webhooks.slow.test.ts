@@ -3,6 +3,7 @@ import { BOOKING } from "../support/bookings.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { addWebhook } from "../support/webhooks.ts";
 import {
+  chooseMore,
   describeDashboard,
   expectUsable,
   expectWellShown,
@@ -63,17 +64,17 @@ describeDashboard("Settings → Webhooks", (dashboard) => {
     await rows(page).getByText("Delivered").waitFor();
     expect(receiver.received.at(-1)?.body.type).toBe("webhook.test");
 
-    await page.getByRole("button", { name: "Edit" }).click();
+    await chooseMore(page, "Edit");
     expect(await page.getByLabel("Delivered", { exact: true }).isChecked()).toBe(true);
     await page.getByLabel("Delivered", { exact: true }).uncheck();
     await page.getByRole("button", { name: "Save" }).click();
     await page.locator(".facts").getByText("All events").waitFor();
 
-    await page.getByRole("button", { name: "Rotate secret" }).click();
+    await chooseMore(page, "Rotate secret");
     await page.getByRole("button", { name: "Make a new secret" }).click();
     await page.getByRole("button", { name: "Done" }).click();
 
-    await page.getByRole("button", { name: "Disable" }).click();
+    await chooseMore(page, "Disable");
     await page.getByRole("button", { name: "Disable the webhook" }).click();
     await page.getByText("Nothing is sent to it.").waitFor();
     await expectWellShown(page, "webhook-disabled");
@@ -82,7 +83,7 @@ describeDashboard("Settings → Webhooks", (dashboard) => {
     await page.getByRole("button", { name: "Enable the webhook" }).click();
     await page.locator(".badge").getByText("Enabled").waitFor();
 
-    await page.getByRole("button", { name: "Delete" }).click();
+    await chooseMore(page, "Delete");
     await page.getByRole("button", { name: "Delete the webhook" }).click();
     await page.getByText("No webhooks yet").waitFor();
     const { body } = await dashboard.service.request("/v1/webhooks", own);

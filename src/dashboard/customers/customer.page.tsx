@@ -9,23 +9,24 @@ import {
 import { PaymentStatus } from "../../../gen/shipments/v1/shipment_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { useClient } from "../api/clients.ts";
+import { fieldError } from "../api/problem.ts";
 import { useLive } from "../api/live.ts";
 import { useRole } from "../api/session.ts";
 import { type ParametersOf, paths } from "../routes/paths.ts";
-import { ShipmentList } from "../shipments/shipment-list.tsx";
 import { Button } from "../ui/button.tsx";
 import { DescriptionList, Figures } from "../ui/description-list.tsx";
 import { DetailPage, Empty, Section } from "../ui/page.tsx";
+import { ExistingCustomer } from "../shipments/customer-fields.tsx";
+import { Dialog, DialogButton, RpcDialog } from "../ui/dialog.tsx";
+import { Edit, EditForm, type EditFormProps } from "../ui/edit-form.tsx";
+import { requestOf } from "../ui/form-data.ts";
+import { RequestFields } from "../ui/request-fields.tsx";
+import { lazily } from "../ui/lazily.tsx";
+import { More } from "../ui/menu.tsx";
 import { numberText, recordIdOf } from "../ui/format.ts";
 import { Time } from "../ui/values.tsx";
 import { Awaited, Spend } from "./spend.tsx";
 import { useRpc } from "../api/use-query.ts";
-import { fieldError } from "../api/problem.ts";
-import { ExistingCustomer } from "../shipments/customer-fields.tsx";
-import { DialogButton, RpcDialog } from "../ui/dialog.tsx";
-import { EditDialog, EditForm, type EditFormProps } from "../ui/edit-dialog.tsx";
-import { requestOf } from "../ui/form-data.ts";
-import { RequestFields } from "../ui/request-fields.tsx";
 import "./customers.css";
 
 const OF_CUSTOMER = {
@@ -84,18 +85,28 @@ export function CustomerPage({ customer: number }: ParametersOf<"customer">) {
   );
 }
 
+const ShipmentList = lazily(() =>
+  import("../shipments/shipment-list.tsx").then((it) => it.ShipmentList),
+);
 function Actions({ customer }: CustomerProps) {
   const [isEdited, setEdited] = useState(false);
+  const close = () => setEdited(false);
   if (!useRole("member")) return null;
   return (
     <>
-      <DialogButton dialog={<MergeCustomersDialog customer={customer} />}>Merge</DialogButton>
-      <Button onClick={() => setEdited(true)}>Edit</Button>
       <a class="button primary" href={paths.book({}, { customer: String(customer.id) })}>
         Book for this customer
       </a>
+      <More>
+        <Button onClick={() => setEdited(true)}>Edit</Button>
+        <DialogButton destructive dialog={<MergeCustomersDialog customer={customer} />}>
+          Merge another into it
+        </DialogButton>
+      </More>
       {isEdited && (
-        <EditDialog record={customer} form={CustomerForm} close={() => setEdited(false)} />
+        <Dialog title="Edit the customer" close={close}>
+          <Edit record={customer} form={CustomerForm} close={close} />
+        </Dialog>
       )}
     </>
   );
@@ -179,7 +190,7 @@ function MergeCustomersDialog({ customer }: CustomerProps) {
       <p>
         The other customer’s shipments become those of {customer.name}, and bookings for the other
         customer’s name and email are booked for {customer.name} from then on. A phone, id number or
-        usual address that {customer.name} lacks is taken over; notes are joined.{" "}
+        usual address that {customer.name} lacks is taken over, and notes are joined.{" "}
         <strong>This cannot be undone.</strong>
       </p>
       <ExistingCustomer name="from" except={customer.id} chosen={chosen} choose={setChosen} />

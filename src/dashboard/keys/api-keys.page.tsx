@@ -93,7 +93,7 @@ const OWNER: KeyOwner<ApiKey> = {
   secretText: (
     <>
       Keep it where your program keeps its secrets, never in its source. Calls carry it in the
-      header <code>Authorization: Bearer</code>; the commands on this page take it from the variable{" "}
+      header <code>Authorization: Bearer</code>. The commands on this page take it from the variable{" "}
       <code>SHIPMENTS_KEY</code>.
     </>
   ),

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { IconButton } from "../ui/button.tsx";
+import type { Tone } from "../ui/description-list.tsx";
 import { numberText } from "../ui/format.ts";
 import { type Cluster, createClusters, type Mark } from "./clusters.ts";
 import { CoverageMap } from "./lazy-map.tsx";
@@ -18,6 +19,8 @@ interface ClusterMapProps<T> {
   readonly tone: "pickup" | "dropoff";
   /** What one of them, or many, are called: `3 shipments`. */
   readonly nameOf: (cluster: Cluster<T>) => string;
+  /** The colour of one by itself; those of many have that of the map. */
+  readonly colourOf: (member: T) => Tone;
   /** What a card says of those that have one place; the first of them, if they are many. */
   readonly card: (members: readonly T[], count: number) => ComponentChildren;
 }
@@ -72,6 +75,7 @@ export function ClusterMap<T>(props: ClusterMapProps<T>) {
             key={cluster.key}
             cluster={cluster}
             name={props.nameOf(cluster)}
+            colour={cluster.count === 1 ? props.colourOf(cluster.members()[0]!) : ""}
             isReached={focus.isReached(cluster, i)}
             isOpen={isOnePlace(cluster) ? cluster === open : undefined}
             choose={() => choose(cluster)}
@@ -121,6 +125,7 @@ function place(list: HTMLUListElement | null, view: MapView): void {
 function MarkButton(props: {
   readonly cluster: Cluster<unknown>;
   readonly name: string;
+  readonly colour: Tone | "";
   readonly isReached: boolean;
   /** Whether its card is open; undefined if it has none. */
   readonly isOpen: boolean | undefined;
@@ -131,7 +136,7 @@ function MarkButton(props: {
     <li data-lat={lat} data-lng={lng}>
       <button
         type="button"
-        class={`mark size-${Math.min(String(count).length, 4)}`}
+        class={`mark size-${Math.min(String(count).length, 4)} ${props.colour}`}
         data-key={key}
         data-own-keys
         tabIndex={props.isReached ? 0 : -1}

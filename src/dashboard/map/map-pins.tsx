@@ -96,8 +96,6 @@ function MovablePin(props: PinsProps & { readonly point: MapPoint }) {
     const isPutBack = event.key === "Escape" && putBack();
     if (direction === undefined && !isPutBack) return;
     event.preventDefault();
-    // A dialog around the map stays open.
-    event.stopPropagation();
     if (direction === undefined) return;
     const [x, y] = spot();
     const step = event.shiftKey ? 1 : STEP;

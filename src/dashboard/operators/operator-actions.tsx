@@ -17,6 +17,7 @@ import {
   type KeyOwner,
 } from "../keys/key-table.tsx";
 import { DialogButton, RpcButton, SecretDialog } from "../ui/dialog.tsx";
+import { More } from "../ui/menu.tsx";
 import { Badge } from "../ui/description-list.tsx";
 import { Section } from "../ui/page.tsx";
 import type { Column } from "../ui/table.tsx";
@@ -48,43 +49,43 @@ export function OperatorActions({ operator }: ActionProps) {
   };
   return (
     <>
-      {isOwner && (
-        <RpcButton
-          destructive
-          button="Revoke"
-          method={revokeOperator}
-          title={`Revoke ${name}`}
-          submit="Revoke the operator"
-          tone="danger"
-          request={request}
-          done={`${name} is revoked.`}
-          then={reloadOwn}
-        >
-          <p>
-            Its keys stop working at once
-            {kind === OperatorKind.PERSON && ", and the person no longer sees the platform"}. What
-            it did stays in the audit log. This cannot be undone.
-          </p>
-        </RpcButton>
-      )}
-      {isOwner && <DialogButton dialog={rotation(operator)}>Rotate the key</DialogButton>}
       {kind === OperatorKind.PERSON && <LinkButton operator={operator} />}
       {isOwner && (
-        <RpcButton
-          button="Edit"
-          method={updateOperator}
-          title={`Edit ${name}`}
-          submit="Save"
-          request={request}
-          fields={{
-            name: "Name",
-            email: { label: "Email", optional: kind === OperatorKind.MACHINE },
-            role: ROLE_FIELD,
-          }}
-          values={operator}
-          done="The operator is changed."
-          then={reloadOwn}
-        />
+        <More>
+          <RpcButton
+            button="Edit"
+            method={updateOperator}
+            title={`Edit ${name}`}
+            submit="Save"
+            request={request}
+            fields={{
+              name: "Name",
+              email: { label: "Email", optional: kind === OperatorKind.MACHINE },
+              role: ROLE_FIELD,
+            }}
+            values={operator}
+            done="The operator is changed."
+            then={reloadOwn}
+          />
+          <DialogButton dialog={rotation(operator)}>Rotate the key</DialogButton>
+          <RpcButton
+            destructive
+            button="Revoke"
+            method={revokeOperator}
+            title={`Revoke ${name}`}
+            submit="Revoke the operator"
+            tone="danger"
+            request={request}
+            done={`${name} is revoked.`}
+            then={reloadOwn}
+          >
+            <p>
+              Its keys stop working at once
+              {kind === OperatorKind.PERSON && ", and the person no longer sees the platform"}. What
+              it did stays in the audit log. This cannot be undone.
+            </p>
+          </RpcButton>
+        </More>
       )}
     </>
   );
@@ -165,7 +166,7 @@ function keyOwnerOf(operator: bigint): KeyOwner<OperatorKey> {
       title: `Rotate ${keyTitle(key)}`,
       text: (
         <>
-          A new key takes the place of <code>sho_…{key.last4}</code>; the others go on.
+          A new key takes the place of <code>sho_…{key.last4}</code>. The others go on.
         </>
       ),
       label: "The old key ends",

@@ -146,7 +146,7 @@ function MemberActions({ member }: { readonly member: Member }) {
 function linkOf(invited: Invited): VNode {
   return (
     <InvitedDialog {...invited}>
-      It works once, within 15 minutes; after that, make a new one here.
+      It works once, within 15 minutes. After that, make a new one here.
     </InvitedDialog>
   );
 }

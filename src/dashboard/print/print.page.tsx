@@ -17,7 +17,7 @@ import { today } from "../ui/days.tsx";
 import { TextField } from "../ui/fields.tsx";
 import { filterValues } from "../ui/filters.tsx";
 import { EventService } from "../../../gen/shipments/v1/event_service_pb.js";
-import { PriceTable } from "../shipments/quote.tsx";
+import { PriceTable } from "../shipments/price-table.tsx";
 import { isPaid } from "../shipments/shipment-badge.tsx";
 import { DescriptionList } from "../ui/description-list.tsx";
 import { Money, Time } from "../ui/values.tsx";

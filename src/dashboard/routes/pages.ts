@@ -31,6 +31,7 @@ export const PAGES = {
   labels: { path: "/w/:workspace/shipments/labels", file: "print" },
   manifest: { path: "/w/:workspace/shipments/manifest", file: "print" },
   shipment: { path: "/w/:workspace/shipments/:reference" },
+  editShipment: { path: "/w/:workspace/shipments/:reference/edit" },
   receipt: { path: "/w/:workspace/shipments/:reference/receipt", file: "print" },
   book: {
     path: "/w/:workspace/book",

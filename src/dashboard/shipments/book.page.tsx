@@ -20,17 +20,12 @@ import { Form } from "../ui/form.tsx";
 import { textOf } from "../ui/form-data.ts";
 import { moneyText, recordIdOf } from "../ui/format.ts";
 import { QueryView, Spinner } from "../ui/query-view.tsx";
-import {
-  ShipmentTextFields,
-  shipmentTextsOf,
-  MetadataFields,
-  metadataOf,
-} from "./shipment-texts.tsx";
+import { RecordFields, shipmentTextsOf, metadataOf } from "./shipment-texts.tsx";
 import { Page, Section } from "../ui/page.tsx";
-import { Quote, type QuoteQuery, totalWithoutWindows, useQuote } from "./quote.tsx";
+import { Quote, type QuoteQuery, TimesSection, useQuote } from "./quote.tsx";
 import { RouteFields } from "./route-fields.tsx";
-import { ROUTE_FIELDS, routeOf, type RouteText } from "./route.ts";
-import { useWindows, WindowFields, type Windows, windowsOf } from "./window-fields.tsx";
+import { outsideOf, ROUTE_FIELDS, routeOf, type RouteText } from "./route.ts";
+import { useWindows, type Windows, windowsOf } from "./use-windows.ts";
 import { isOfWindows } from "./windows.ts";
 import { toast } from "../ui/toast.tsx";
 import { paths } from "../routes/paths.ts";
@@ -50,16 +45,25 @@ export function BookPage() {
         {({ data }) => {
           const blockers = data?.bookingBlockers ?? [];
           const hasTariff = !blockers.includes(BookingBlocker.TARIFF);
+          const hasSearch = data?.addressSearch === true;
           return (
             <div class="stack">
               {mayBook && <BookingBlockers blockers={blockers} />}
-              {mayBook && blockers.length === 0 ? <Booking /> : <QuoteOnly hasTariff={hasTariff} />}
+              {mayBook && blockers.length === 0 ? (
+                <Booking hasSearch={hasSearch} />
+              ) : (
+                <QuoteOnly hasTariff={hasTariff} hasSearch={hasSearch} />
+              )}
             </div>
           );
         }}
       </QueryView>
     </Page>
   );
+}
+
+interface SearchProps {
+  readonly hasSearch: boolean;
 }
 
 function useRoute() {
@@ -75,37 +79,28 @@ function useRoute() {
   return { route, change };
 }
 
-/** Asks when a route is wanted, with what is said of that by its quote. */
-function QuotedTimes(props: { readonly windows: Windows; readonly quote: QuoteQuery }) {
-  const { windows, quote } = props;
-  const total = totalWithoutWindows(quote);
-  return <WindowFields windows={windows} total={total} refused={quote.problem} />;
-}
-
-function QuoteOnly({ hasTariff }: { readonly hasTariff: boolean }) {
+function QuoteOnly({ hasTariff, hasSearch }: SearchProps & { readonly hasTariff: boolean }) {
   const { route, change } = useRoute();
   const windows = useWindows(route, { isWanted: hasTariff });
   const quote = useQuote(route, windows, hasTariff);
   return (
-    <div class="columns">
-      <div>
+    <div class="booking">
+      <div class="columns">
         <Section title="Route">
           <div class="form">
-            <RouteFields route={route} change={change} />
-            <QuotedTimes windows={windows} quote={quote} />
+            <RouteFields {...{ route, change, hasSearch }} outside={outsideOf(quote.data)} />
           </div>
         </Section>
+        <TimesSection {...{ route, windows, quote }} />
       </div>
-      <div>
-        <Section title="Price">
-          <Quote query={quote} windows={windows} />
-        </Section>
+      <div class="page-bar">
+        <Quote query={quote} windows={windows} />
       </div>
     </div>
   );
 }
 
-function Booking() {
+function Booking({ hasSearch }: SearchProps) {
   const { query } = usePlace();
   // At first: later the address follows what is chosen in the form.
   const [id] = useState(() => recordIdOf(query.get("customer") ?? ""));
@@ -116,16 +111,15 @@ function Booking() {
   if (id !== undefined && named.isLoading && named.data === undefined) {
     return <Spinner label="Loading the customer" />;
   }
-  return <BookingForm customer={named.data?.data} />;
+  return <BookingForm customer={named.data?.data} hasSearch={hasSearch} />;
 }
 
-function BookingForm({ customer }: { readonly customer: Customer | undefined }) {
+function BookingForm(props: SearchProps & { readonly customer: Customer | undefined }) {
+  const { customer, hasSearch } = props;
   const { route, change } = useRoute();
   const windows = useWindows(route);
   const quote = useQuote(route, windows);
-  const [choice, setChoice] = useState<CustomerChoice>(
-    customer ? { kind: "existing", customer } : { kind: "new" },
-  );
+  const [choice, setChoice] = useState<CustomerChoice>({ kind: "existing", customer });
   const choose = (next: CustomerChoice) => {
     setChoice(next);
     const chosen = next.kind === "existing" ? next.customer : undefined;
@@ -138,29 +132,28 @@ function BookingForm({ customer }: { readonly customer: Customer | undefined }) 
     : "";
   return (
     <div class="booking">
-      <Form action={book} name="book" submit={`Book${price}`}>
+      <Form
+        action={book}
+        name="book"
+        submit={`Book${price}`}
+        bar={<Quote query={quote} windows={windows} />}
+      >
         <div class="columns">
+          <Section title="Route">
+            <div class="form">
+              <RouteFields
+                {...{ route, change, hasSearch }}
+                customer={customerId}
+                outside={outsideOf(quote.data)}
+              />
+            </div>
+          </Section>
           <div>
-            <Section title="Route">
-              <div class="form">
-                <RouteFields route={route} change={change} customer={customerId} />
-                <QuotedTimes windows={windows} quote={quote} />
-              </div>
-            </Section>
-          </div>
-          <div>
-            <Section title="Price">
-              <Quote query={quote} windows={windows} />
-            </Section>
-            <Section title="Customer">
+            <TimesSection {...{ route, windows, quote }} />
+            <Section title="Who">
               <div class="form">
                 <CustomerFields choice={choice} choose={choose} />
-              </div>
-            </Section>
-            <Section title="For your records">
-              <div class="form">
-                <ShipmentTextFields request={CreateShipmentRequestSchema} />
-                <MetadataFields />
+                <RecordFields request={CreateShipmentRequestSchema} />
               </div>
             </Section>
           </div>

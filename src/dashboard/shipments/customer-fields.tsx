@@ -1,59 +1,58 @@
-import { useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import type { Customer } from "../../../gen/shipments/v1/customer_pb.js";
 import { CustomerService } from "../../../gen/shipments/v1/customer_service_pb.js";
 import { CreateShipmentRequestSchema } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { fieldError } from "../api/problem.ts";
 import { type Query, useDebounced, useRpc } from "../api/use-query.ts";
 import { Button } from "../ui/button.tsx";
-import { Field } from "../ui/fields.tsx";
+import { ComboboxField } from "../ui/combobox.tsx";
+import { useKeptRows } from "../ui/form.tsx";
 import { optionalTextOf, textOf } from "../ui/form-data.ts";
-import { QueryView } from "../ui/query-view.tsx";
 import { RequestFields } from "../ui/request-fields.tsx";
-import { Segments } from "./route-fields.tsx";
 import "./shipments.css";
 
-/** For whom something is booked: somebody new, or a customer; undefined until one is chosen. */
+/** For whom something is booked: a customer, undefined until one is chosen; or somebody new, of whom this was typed. */
 export type CustomerChoice =
-  | { readonly kind: "new" }
-  | { readonly kind: "existing"; readonly customer: Customer | undefined };
+  | { readonly kind: "existing"; readonly customer: Customer | undefined }
+  | { readonly kind: "new"; readonly typed: string };
 
-const KINDS = [
-  ["new", "New customer"],
-  ["existing", "Existing customer"],
-] as const;
+const NOBODY: CustomerChoice = { kind: "existing", customer: undefined };
 
+/** Finds a customer while their name or email is typed; one who is not found can be made. */
 export function CustomerFields(props: {
   readonly choice: CustomerChoice;
   readonly choose: (choice: CustomerChoice) => void;
 }) {
   const { choice, choose } = props;
+  const isKept = useKeptRows(/^customer_name$/) > 0;
+  useLayoutEffect(() => {
+    if (isKept) choose({ kind: "new", typed: "" });
+  }, []);
+  if (choice.kind === "existing") {
+    return (
+      <ExistingCustomer
+        chosen={choice.customer}
+        choose={(customer) => choose({ kind: "existing", customer })}
+        make={(typed) => choose({ kind: "new", typed })}
+      />
+    );
+  }
+  const [name, email] = choice.typed.includes("@") ? ["", choice.typed] : [choice.typed, ""];
   return (
     <>
-      <Segments
-        name="kind"
-        legend={<legend class="visually-hidden">For whom</legend>}
-        choices={KINDS}
-        chosen={choice.kind}
-        choose={(kind) => choose(kind === "new" ? { kind } : { kind, customer: undefined })}
-      />
-      {choice.kind === "new" ? (
+      <div class="field-row">
         <RequestFields
           of={CreateShipmentRequestSchema}
           fields={{
-            customerName: "Name",
-            customerEmail: {
-              label: "Email",
-              hint: "If a customer has this name and email already, the booking is theirs.",
-            },
-            customerIdNumber: "Id number",
+            customerName: { label: "Name", value: name },
+            customerEmail: { label: "Email", value: email },
           }}
         />
-      ) : (
-        <ExistingCustomer
-          chosen={choice.customer}
-          choose={(customer) => choose({ kind: "existing", customer })}
-        />
-      )}
+      </div>
+      <RequestFields of={CreateShipmentRequestSchema} fields={{ customerIdNumber: "Id number" }} />
+      <div>
+        <Button onClick={() => choose(NOBODY)}>Find a customer instead</Button>
+      </div>
     </>
   );
 }
@@ -77,6 +76,8 @@ export function customerOf(choice: CustomerChoice, form: FormData) {
 }
 
 const SHOWN = 8;
+/** As long as emails may be. */
+const MAX_LENGTH = 254;
 
 export function ExistingCustomer(props: {
   /** The name of the request's field; `customer_id` when not given. */
@@ -84,8 +85,10 @@ export function ExistingCustomer(props: {
   readonly except?: bigint;
   readonly chosen: Customer | undefined;
   readonly choose: (customer: Customer | undefined) => void;
+  /** Makes one of what was typed; without it, only those that there are can be chosen. */
+  readonly make?: (typed: string) => void;
 }) {
-  const { name = "customer_id", except, chosen, choose } = props;
+  const { name = "customer_id", except, chosen, choose, make } = props;
   const [text, setText] = useState("");
   const found = useCustomers(text, except);
   if (chosen !== undefined) {
@@ -100,40 +103,30 @@ export function ExistingCustomer(props: {
       </div>
     );
   }
+  const options = (found.data ?? []).map((customer) => ({
+    key: String(customer.id),
+    label: customer.name,
+    note: customer.email,
+    take: () => choose(customer),
+  }));
+  const typed = text.trim();
+  const made =
+    make && typed !== ""
+      ? [{ key: "new", label: `New customer “${typed}”`, note: "", take: () => make(typed) }]
+      : [];
   return (
-    <>
-      <Field
-        name={name}
-        label="Find a customer"
-        hint="By the beginning of the first or last name, or by the whole email."
-      >
-        {(input) => (
-          <input
-            {...input}
-            type="search"
-            autoComplete="off"
-            value={text}
-            onInput={(event) => setText(event.currentTarget.value)}
-            // Enter would book.
-            onKeyDown={(event) => event.key === "Enter" && event.preventDefault()}
-          />
-        )}
-      </Field>
-      <QueryView query={found}>
-        {(customers) => (
-          <ul class="found" aria-label="Customers found" aria-live="polite">
-            {customers.length === 0 && <li class="minor">No customer matches.</li>}
-            {customers.map((customer) => (
-              <li key={String(customer.id)}>
-                <Button quiet onClick={() => choose(customer)}>
-                  <span>{customer.name}</span> <span class="minor">{customer.email}</span>
-                </Button>
-              </li>
-            ))}
-          </ul>
-        )}
-      </QueryView>
-    </>
+    <ComboboxField
+      name={name}
+      label="Find a customer"
+      value={text}
+      maxLength={MAX_LENGTH}
+      onInput={setText}
+      options={[...options, ...made]}
+      choose={({ take }) => take()}
+      onToggle={() => {}}
+      status={found.problem?.message ?? (found.data?.length === 0 ? "No customer matches." : "")}
+      hint="By the beginning of the first or last name, or by the whole email."
+    />
   );
 }
 

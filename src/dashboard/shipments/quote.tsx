@@ -1,5 +1,4 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
-import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import {
   QuoteService,
@@ -7,11 +6,17 @@ import {
 } from "../../../gen/shipments/v1/quote_service_pb.js";
 import { type Query, useDebounced, useRpc } from "../api/use-query.ts";
 import { durationText, numberText } from "../ui/format.ts";
+import { Menu } from "../ui/menu.tsx";
+import { Section } from "../ui/page.tsx";
+import { lazily } from "../ui/lazily.tsx";
 import { ProblemNote } from "../ui/query-view.tsx";
 import { Money } from "../ui/values.tsx";
-import { isComplete, routeOf, type RouteText } from "./route.ts";
-import { type Windows, windowsOf } from "./window-fields.tsx";
+import { PriceTable } from "./price-table.tsx";
+import { inKilometres, isComplete, routeOf, type RouteText } from "./route.ts";
+import { type BookedWindows, type Windows, windowsOf } from "./use-windows.ts";
 import { isOfWindows } from "./windows.ts";
+
+const WindowFields = lazily(() => import("./window-fields.tsx").then((it) => it.WindowFields));
 
 /** How long nothing is typed before a route is priced, in milliseconds. */
 const SETTLED_MS = 200;
@@ -30,8 +35,34 @@ export function useQuote(route: RouteText, windows: Windows, hasTariff = true): 
 }
 
 /** What a quoted route costs without its windows; undefined while that is not known. */
-export function totalWithoutWindows({ data: quote }: QuoteQuery): number | undefined {
+function totalWithoutWindows({ data: quote }: QuoteQuery): number | undefined {
   return quote?.covered ? quote.total - quote.windowFee : undefined;
+}
+
+/** Asks when a route is wanted, with what is said of that by its quote. */
+export function TimesSection(props: {
+  readonly route: RouteText;
+  readonly windows: Windows;
+  readonly quote: QuoteQuery;
+  readonly booked?: BookedWindows;
+}) {
+  const { route, windows, quote } = props;
+  const { offers, problem } = windows;
+  const hasNone = (offers.pickup ?? offers.dropoff ?? problem) === undefined;
+  return (
+    <Section title="When">
+      <div class="form times">
+        <WindowFields {...props} total={totalWithoutWindows(quote)} refused={quote.problem} />
+        {hasNone && (
+          <p class="minor">
+            {isComplete(route) && quote.data?.covered !== false
+              ? "As soon as possible. No times are offered on this route."
+              : "Times can be chosen once the route is set."}
+          </p>
+        )}
+      </div>
+    </Section>
+  );
 }
 
 /** What a route costs and for how long, or why it cannot be served and how far away that is. */
@@ -55,7 +86,18 @@ export function Quote(props: { readonly query: QuoteQuery; readonly windows: Win
         )
       ) : quote.covered ? (
         <>
-          <PriceTable price={quote} distanceKm={quote.distanceKm} />
+          <Menu
+            label={
+              <>
+                <strong>
+                  <Money amount={quote.total} currency={quote.currency} />
+                </strong>
+                <span class="minor">for {numberText(quote.distanceKm, 1)} km</span>
+              </>
+            }
+          >
+            <PriceTable price={quote} />
+          </Menu>
           <Hold quote={quote} renew={reload} />
         </>
       ) : (
@@ -63,10 +105,6 @@ export function Quote(props: { readonly query: QuoteQuery; readonly windows: Win
       )}
     </div>
   );
-}
-
-function inKilometres(text: string): string {
-  return text.replace(/\b\d{4,} m\b/g, (far) => `${numberText(parseInt(far, 10) / 1_000, 0)} km`);
 }
 
 /** How long a price holds still. When it no longer does, asks anew, once somebody looks. */
@@ -98,54 +136,4 @@ function Hold(props: { readonly quote: CreateQuoteResponse; readonly renew: () =
 /** How long a quote held when it was made, in seconds. */
 function heldSeconds({ createdAt, expiresAt }: CreateQuoteResponse): number {
   return (timestampMs(expiresAt!) - timestampMs(createdAt!)) / 1_000;
-}
-
-/** A price and what it consists of, in major units of the currency, as quotes and shipments have it. */
-export interface Price {
-  readonly distanceFee: number;
-  readonly weightFee: number;
-  readonly baseFee: number;
-  readonly subtotal: number;
-  /** What the windows add to the greater of subtotal and minimum charge. */
-  readonly windowFee: number;
-  readonly total: number;
-  readonly currency: string;
-}
-
-/** A price broken down. The minimum charge is there only where it is more than the rest. */
-export function PriceTable(props: {
-  readonly price: Price;
-  /** Said with its fee, where the page does not say it elsewhere. */
-  readonly distanceKm?: number;
-}) {
-  const { price, distanceKm } = props;
-  const money = (amount: number) => <Money amount={amount} currency={price.currency} />;
-  const isLeast = price.baseFee > price.subtotal;
-  return (
-    <table class="sum">
-      <tbody>
-        <Amount
-          term={distanceKm === undefined ? "Distance" : `Distance, ${numberText(distanceKm)} km`}
-        >
-          {money(price.distanceFee)}
-        </Amount>
-        <Amount term="Weight">{money(price.weightFee)}</Amount>
-        <Amount term="Subtotal">{money(price.subtotal)}</Amount>
-        {isLeast && <Amount term="Minimum charge">{money(price.baseFee)}</Amount>}
-        {price.windowFee > 0 && <Amount term="Chosen times">{money(price.windowFee)}</Amount>}
-      </tbody>
-      <tfoot>
-        <Amount term="Total">{money(price.total)}</Amount>
-      </tfoot>
-    </table>
-  );
-}
-
-function Amount(props: { readonly term: string; readonly children: ComponentChildren }) {
-  return (
-    <tr>
-      <th scope="row">{props.term}</th>
-      <td>{props.children}</td>
-    </tr>
-  );
 }

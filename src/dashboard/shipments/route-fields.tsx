@@ -1,12 +1,10 @@
-import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { AddressService } from "../../../gen/shipments/v1/address_service_pb.js";
-import { WorkspaceService } from "../../../gen/shipments/v1/workspace_service_pb.js";
 import { useRpc } from "../api/use-query.ts";
 import { CoverageMap } from "../map/lazy-map.tsx";
 import type { LatLng } from "../map/map-geometry.ts";
 import { TextField } from "../ui/fields.tsx";
-import { useFormProblem } from "../ui/form.tsx";
+import { Fold } from "../ui/fold.tsx";
 import { AddressField, useAddressAt } from "./address-field.tsx";
 import { placeIn, type End, fieldsAt, placeOf, type RouteText, typed } from "./route.ts";
 import "./shipments.css";
@@ -24,6 +22,10 @@ interface Props {
   readonly addresses?: Readonly<Record<End, string>>;
   /** For whom it is; their recent addresses are suggested. */
   readonly customer?: bigint | undefined;
+  /** Whether addresses can be searched for; else places are set by coordinates or on the map. */
+  readonly hasSearch: boolean;
+  /** How far ends are outside the coverage zones. */
+  readonly outside: Partial<Record<End, string>>;
 }
 
 interface EndAddress {
@@ -39,15 +41,14 @@ interface EndAddress {
  * can be clicked and moved. The addresses are fields of the form alone.
  */
 export function RouteFields(props: Props) {
-  const { route, change } = props;
+  const { route, change, hasSearch, outside } = props;
   const [picked, setPicked] = useState<End>("pickup");
-  const hasSearch = useRpc(WorkspaceService.method.getWorkspace, {}).data?.data?.addressSearch;
-  const ends = useEnds(props, hasSearch === true);
+  const ends = useEnds(props);
   const recent = useRecent(props.customer);
   return (
     <>
       {ENDS.map(([end, label]) => (
-        <div key={end} onFocusIn={() => setPicked(end)}>
+        <div key={end} class="end" onFocusIn={() => setPicked(end)}>
           <AddressField
             name={`${end}_address`}
             label={`${label} address`}
@@ -57,20 +58,28 @@ export function RouteFields(props: Props) {
             place={placeOf(route, end)}
             near={placeOf(route, OTHER[end])}
             recent={recent}
-            hasSearch={hasSearch === true}
+            hasSearch={hasSearch}
             type={(text) => ends.put(end, text, true)}
             choose={(place, address) => void ends.choose(end, place, address)}
           />
+          <Degrees {...{ end, label, route, change, hasSearch }} />
+          {outside[end] && (
+            <p class="far" role="status">
+              {label} is {outside[end]} outside the coverage zones.
+            </p>
+          )}
         </div>
       ))}
-      <div>
-        <Segments
-          name="picked"
-          legend={<legend>A click on the map sets the</legend>}
-          choices={ENDS}
-          chosen={picked}
-          choose={setPicked}
+      <div class="end">
+        <TextField
+          name="weight_kg"
+          label="Weight in kg"
+          numeric
+          value={route.weight_kg}
+          onInput={(text) => change({ weight_kg: text })}
         />
+      </div>
+      <div>
         <CoverageMap
           label={`Coverage. A click sets the ${picked}`}
           pickup={placeOf(route, "pickup")}
@@ -81,32 +90,49 @@ export function RouteFields(props: Props) {
           }}
           onMove={(end, place) => void ends.choose(end, place)}
         />
+        <p class="hint">
+          A click sets the {picked}. Both coordinates can be pasted into one field, and so can the
+          address of a map.
+        </p>
       </div>
-      {ENDS.map(([end, label]) => (
-        <div key={end} onFocusIn={() => setPicked(end)}>
-          <Coordinates {...{ end, label, route, change }} isOpen={hasSearch === false} />
-        </div>
-      ))}
-      <WeightField route={route} change={change} />
     </>
   );
 }
 
-function WeightField({ route, change }: Pick<Props, "route" | "change">) {
+/** Both coordinates of an end; folded where addresses bring them. */
+function Degrees(
+  props: Pick<Props, "route" | "change" | "hasSearch"> & {
+    readonly end: End;
+    readonly label: string;
+  },
+) {
+  const { end, label, route, change, hasSearch } = props;
+  const place = placeOf(route, end);
+  const fields = (["lat", "lng"] as const).map((field) => (
+    <TextField
+      key={field}
+      name={`${end}_${field}`}
+      label={`${label} ${field === "lat" ? "latitude" : "longitude"}`}
+      numeric
+      value={route[`${end}_${field}`]}
+      onInput={(text) => change(typed(end, field, text))}
+    />
+  ));
+  if (!hasSearch) return <>{fields}</>;
+  const summary = (
+    <>
+      {label} coordinates{" "}
+      <span class="minor">{place ? `${place.lat}, ${place.lng}` : "not set"}</span>
+    </>
+  );
   return (
-    <div class="place-fields">
-      <TextField
-        name="weight_kg"
-        label="Weight in kg"
-        numeric
-        value={route.weight_kg}
-        onInput={(text) => change({ weight_kg: text })}
-      />
-    </div>
+    <Fold summary={summary} names={new RegExp(`^${end}_l(at|ng)$`)}>
+      <div class="field-row">{fields}</div>
+    </Fold>
   );
 }
 
-function useEnds({ change, addresses: first }: Props, hasSearch: boolean) {
+function useEnds({ change, addresses: first, hasSearch }: Props) {
   const [addresses, setAddresses] = useState<Readonly<Record<End, EndAddress>>>({
     pickup: { text: first?.pickup ?? "", isTyped: first !== undefined },
     dropoff: { text: first?.dropoff ?? "", isTyped: first !== undefined },
@@ -135,40 +161,6 @@ function useEnds({ change, addresses: first }: Props, hasSearch: boolean) {
   };
 }
 
-function Coordinates(
-  props: Pick<Props, "route" | "change"> & {
-    readonly end: End;
-    readonly label: string;
-    readonly isOpen: boolean;
-  },
-) {
-  const { end, label, route, change, isOpen } = props;
-  const { fields = {} } = useFormProblem() ?? {};
-  const isRefused = `${end}_lat` in fields || `${end}_lng` in fields;
-  const place = placeOf(route, end);
-  return (
-    <details class="coordinates" open={isOpen || isRefused}>
-      <summary>
-        {label} coordinates
-        <span class="minor">{place ? `${place.lat}, ${place.lng}` : "not set"}</span>
-      </summary>
-      <div class="place-fields pair">
-        {(["lat", "lng"] as const).map((field) => (
-          <TextField
-            key={field}
-            name={`${end}_${field}`}
-            label={`${label} ${field === "lat" ? "latitude" : "longitude"}`}
-            numeric
-            value={route[`${end}_${field}`]}
-            onInput={(text) => change(typed(end, field, text))}
-          />
-        ))}
-      </div>
-      <p class="hint">Both can be pasted into one of them, and so can the address of a map.</p>
-    </details>
-  );
-}
-
 const MAX_RECENT = 5;
 
 function useRecent(customer: bigint | undefined) {
@@ -177,30 +169,4 @@ function useRecent(customer: bigint | undefined) {
     customer === undefined ? undefined : { customer, limit: MAX_RECENT },
   );
   return data?.data ?? [];
-}
-
-/** One of a few, chosen beside each other. */
-export function Segments<T extends string>(props: {
-  readonly name: string;
-  readonly legend: ComponentChildren;
-  readonly choices: readonly (readonly [T, label: string])[];
-  readonly chosen: T;
-  readonly choose: (choice: T) => void;
-}) {
-  return (
-    <fieldset class="segments">
-      {props.legend}
-      {props.choices.map(([choice, label]) => (
-        <label key={choice}>
-          <input
-            type="radio"
-            name={props.name}
-            checked={props.chosen === choice}
-            onChange={() => props.choose(choice)}
-          />
-          {label}
-        </label>
-      ))}
-    </fieldset>
-  );
 }

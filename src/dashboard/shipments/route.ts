@@ -1,4 +1,6 @@
-import { degreesFrom, numberFrom } from "../ui/format.ts";
+import type { CreateQuoteResponse } from "../../../gen/shipments/v1/quote_service_pb.js";
+import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
+import { degreesFrom, numberFrom, numberText } from "../ui/format.ts";
 import type { LatLng } from "../map/map-geometry.ts";
 
 export const ROUTE_FIELDS = [
@@ -14,6 +16,16 @@ export type RouteText = Readonly<Record<(typeof ROUTE_FIELDS)[number], string>>;
 
 export type End = "pickup" | "dropoff";
 
+export function routeTextOf(shipment: Shipment): RouteText {
+  return {
+    pickup_lat: String(shipment.pickupLat),
+    pickup_lng: String(shipment.pickupLng),
+    dropoff_lat: String(shipment.dropoffLat),
+    dropoff_lng: String(shipment.dropoffLng),
+    weight_kg: String(shipment.weightKg),
+  };
+}
+
 /** A route as requests have it; what is not a number is NaN, what is not typed is undefined. */
 export function routeOf(route: RouteText) {
   return {
@@ -27,6 +39,22 @@ export function routeOf(route: RouteText) {
 
 export function isComplete(route: RouteText): boolean {
   return Object.values(routeOf(route)).every((number) => Number.isFinite(number));
+}
+
+/** With long distances in kilometres. */
+export function inKilometres(text: string): string {
+  return text.replace(/\b\d{4,} m\b/g, (far) => `${numberText(parseInt(far, 10) / 1_000, 0)} km`);
+}
+
+/** How far each end of a quoted route is outside the coverage zones, such as `37 km`; nothing of ends that are covered. */
+export function outsideOf(
+  quote: Pick<CreateQuoteResponse, "covered" | "message" | "zones"> | undefined,
+): Partial<Record<End, string>> {
+  if (quote === undefined || quote.covered) return {};
+  // They are named in the order of the ends.
+  const far = inKilometres(quote.message ?? "").match(/\b\d[\d.,]* k?m\b/g) ?? [];
+  const ends = (["pickup", "dropoff"] as const).filter((end) => quote.zones?.[end] === undefined);
+  return Object.fromEntries(ends.map((end, i) => [end, far[i] ?? "far"]));
 }
 
 /** Where an end of the route is; undefined as long as that is no place on the sphere. */

@@ -23,8 +23,7 @@ import { SelectField, TextAreaField } from "../ui/fields.tsx";
 import { numberOf, optionalTextOf } from "../ui/form-data.ts";
 import { Progress } from "../ui/query-view.tsx";
 import { toast } from "../ui/toast.tsx";
-import { REASONS } from "./shipment-badge.tsx";
-import { isPaidOnline } from "./shipment-payment.tsx";
+import { isPaidOnline, REASONS } from "./shipment-badge.tsx";
 import { countText, totalText } from "./newest-shipments.ts";
 import "./selection.css";
 

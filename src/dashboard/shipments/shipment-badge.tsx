@@ -1,3 +1,4 @@
+import type { PaymentConnection } from "../../../gen/shipments/v1/payment_connection_service_pb.js";
 import {
   CancelReason,
   DisputeStatus,
@@ -60,4 +61,16 @@ export function isPaid({ paymentStatus }: Pick<Shipment, "paymentStatus">): bool
     paymentStatus === PaymentStatus.REFUND_PENDING ||
     paymentStatus === PaymentStatus.REFUNDED
   );
+}
+
+export interface PaymentProps {
+  readonly shipment: Shipment;
+  /** Of the shipment's workspace; undefined until it is known. */
+  readonly connection: PaymentConnection | undefined;
+}
+
+/** Whether Stripe takes the payment of a shipment, so that nobody records it by hand. */
+export function isPaidOnline({ shipment, connection }: PaymentProps): boolean {
+  const isStripe = connection?.provider === "stripe" && shipment.total > 0;
+  return isStripe || shipment.paymentDetails !== undefined;
 }

@@ -8,6 +8,7 @@ import { useQuery } from "../api/use-query.ts";
 import { ClusterMap } from "../map/cluster-marks.tsx";
 import { paths } from "../routes/paths.ts";
 import { usePlace } from "../routes/router.ts";
+import { stateOf } from "../ui/shipment-states.ts";
 import { numberText } from "../ui/format.ts";
 import { LinkChoice } from "../ui/days.tsx";
 import { QueryView } from "../ui/query-view.tsx";
@@ -99,6 +100,7 @@ function Ends(props: {
       nameOf={({ count, members }) =>
         count === 1 ? members()[0]!.reference : `${numberText(count)} shipments`
       }
+      colourOf={(shipment) => stateOf(shipment)[1]}
       card={(members, count) => (
         <>
           <ul>

@@ -1,8 +1,5 @@
 import { useEffect, useRef } from "preact/hooks";
-import {
-  PaymentConnectionState,
-  type PaymentConnection,
-} from "../../../gen/shipments/v1/payment_connection_service_pb.js";
+import { PaymentConnectionState } from "../../../gen/shipments/v1/payment_connection_service_pb.js";
 import {
   DisputeStatus,
   PaymentStatus,
@@ -23,19 +20,8 @@ import { dateOf, moneyText } from "../ui/format.ts";
 import { Section } from "../ui/page.tsx";
 import { ProblemNote } from "../ui/query-view.tsx";
 import { Money, Time } from "../ui/values.tsx";
+import { isPaidOnline, type PaymentProps } from "./shipment-badge.tsx";
 import "./shipments.css";
-
-interface PaymentProps {
-  readonly shipment: Shipment;
-  /** Of the shipment's workspace; undefined until it is known. */
-  readonly connection: PaymentConnection | undefined;
-}
-
-/** Whether Stripe takes the payment of a shipment, so that nobody records it by hand. */
-export function isPaidOnline({ shipment, connection }: PaymentProps): boolean {
-  const isStripe = connection?.provider === "stripe" && shipment.total > 0;
-  return isStripe || shipment.paymentDetails !== undefined;
-}
 
 /** How the payment of a shipment stands at Stripe, and what can be done about it; nothing where it is made by hand. */
 export function ShipmentPayment(props: PaymentProps) {
@@ -105,7 +91,7 @@ function Dispute({ dispute }: { readonly dispute: DisputeStatus | undefined }) {
       return (
         <p class="problem">
           <strong>The payment is disputed.</strong> The customer has asked their bank for the money
-          back. Answer at Stripe; nothing is refunded here before the bank has decided.
+          back. Answer at Stripe. Nothing is refunded here before the bank has decided.
         </p>
       );
     case DisputeStatus.WON:

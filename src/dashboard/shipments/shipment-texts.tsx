@@ -5,6 +5,7 @@ import { TextField, Field } from "../ui/fields.tsx";
 import { textOf } from "../ui/form-data.ts";
 import { useRef, useState } from "preact/hooks";
 import { Button, IconButton } from "../ui/button.tsx";
+import { Fold } from "../ui/fold.tsx";
 import { useKeptRows } from "../ui/form.tsx";
 
 type Optional<M> = {
@@ -27,17 +28,25 @@ const TEXTS: Readonly<Record<TextName, { readonly label: string; readonly hint?:
 
 const isText = ({ localName }: DescField) => localName in TEXTS;
 
-/** Fields for those that a request has. */
-export function ShipmentTextFields(props: {
-  readonly request: DescMessage;
-  readonly from?: Shipment;
-}) {
-  return props.request.fields.filter(isText).map(({ name, localName }) => {
-    const text = localName as TextName;
-    return (
-      <TextField key={name} name={name} value={props.from?.[text]} optional {...TEXTS[text]} />
-    );
-  });
+/** Fields for the texts that a request has and for notes, which few need. */
+export function RecordFields(props: { readonly request: DescMessage; readonly from?: Shipment }) {
+  const { request, from } = props;
+  const fields = request.fields.filter(isText);
+  const isOpen = from && fields.some(({ localName }) => from[localName as TextName]);
+  const isKept = useKeptRows(/^note_name$/) > 0;
+  return (
+    <Fold
+      summary="Reference and notes (optional)"
+      names={new RegExp(`^(${fields.map(({ name }) => name).join("|")}|metadata)`)}
+      isOpen={isKept || isOpen || Object.keys(from?.metadata ?? {}).length > 0}
+    >
+      {fields.map(({ name, localName }) => {
+        const text = localName as TextName;
+        return <TextField key={name} name={name} value={from?.[text]} optional {...TEXTS[text]} />;
+      })}
+      <MetadataFields notes={from?.metadata} />
+    </Fold>
+  );
 }
 
 export function shipmentTextsOf(
@@ -64,7 +73,7 @@ interface Row {
 const MOST = 20;
 
 /** Rows for the notes of a shipment, to be read by `metadataOf`. */
-export function MetadataFields(props: { readonly notes?: Readonly<Record<string, string>> }) {
+function MetadataFields(props: { readonly notes: Readonly<Record<string, string>> | undefined }) {
   const last = useRef(0);
   const rowOf = ([name, value]: readonly [string, string]): Row => ({
     key: ++last.current,

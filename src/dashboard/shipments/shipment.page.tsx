@@ -12,29 +12,25 @@ import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import type { AcceptedWindow } from "../../../gen/shipments/v1/window_pb.js";
 import { useLive } from "../api/live.ts";
-import { useRpc, type Query, useQuery } from "../api/use-query.ts";
+import { shownWith, useRpc, type Query } from "../api/use-query.ts";
 import { CoverageMap } from "../map/lazy-map.tsx";
 import { noteRecentShipment } from "./newest-shipments.ts";
-import { type ParametersOf, labelsHref, paths } from "../routes/paths.ts";
+import { type ParametersOf, paths } from "../routes/paths.ts";
 import { CopyButton } from "../ui/copy-button.tsx";
 import { DescriptionList } from "../ui/description-list.tsx";
 import { DetailPage, Section } from "../ui/page.tsx";
 import { numberText } from "../ui/format.ts";
-import { Menu } from "../ui/menu.tsx";
+import { lazily } from "../ui/lazily.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { Time } from "../ui/values.tsx";
-import { EVENT_TYPES, DeliveryBadge, LastAnswer } from "../webhooks/webhook-dialogs.tsx";
+import { EVENT_TYPES } from "../webhooks/event-types.ts";
 import { shipmentTextItems } from "./shipment-texts.tsx";
-import { PriceTable } from "./quote.tsx";
+import { PriceTable } from "./price-table.tsx";
 import { ShipmentActions } from "./shipment-actions.tsx";
-import { CANCEL_REASONS, isPaid, PaymentAlert, StateBadge } from "./shipment-badge.tsx";
+import { CANCEL_REASONS, isPaidOnline, PaymentAlert, StateBadge } from "./shipment-badge.tsx";
 import { windowOf, windowText } from "./windows.ts";
-import { isPaidOnline, ShipmentPayment } from "./shipment-payment.tsx";
-import type { Webhook, WebhookDelivery } from "../../../gen/shipments/v1/webhook_pb.js";
-import { WebhookService } from "../../../gen/shipments/v1/webhook_service_pb.js";
-import { useClient } from "../api/clients.ts";
+import { ShipmentPayment } from "./shipment-payment.tsx";
 import { Button } from "../ui/button.tsx";
-import { type Column, Table } from "../ui/table.tsx";
 import "../webhooks/timeline.css";
 
 export function ShipmentPage(props: ParametersOf<"shipment">) {
@@ -44,7 +40,8 @@ export function ShipmentPage(props: ParametersOf<"shipment">) {
     shipment: reference,
     pageSize: 100,
   });
-  const connection = useRpc(PaymentConnectionService.method.getPaymentConnection, {}).data?.data;
+  const connected = useRpc(PaymentConnectionService.method.getPaymentConnection, {});
+  const connection = connected.data?.data;
   const reload = () => {
     query.reload();
     events.reload();
@@ -56,7 +53,7 @@ export function ShipmentPage(props: ParametersOf<"shipment">) {
   useLive(reload, (event) => event.shipment === reference);
   return (
     <DetailPage
-      query={query}
+      query={shownWith(query, connected, events)}
       up={{ label: "Shipments", href: paths.shipments() }}
       what="shipment"
       title={() => reference}
@@ -64,18 +61,7 @@ export function ShipmentPage(props: ParametersOf<"shipment">) {
       missing={`No shipment of this workspace has the reference ${reference}.`}
       note={(shipment) => <Note shipment={shipment} />}
       actions={(shipment) => (
-        <ShipmentActions shipment={shipment} isOnline={isPaidOnline({ shipment, connection })}>
-          <Menu label="Print">
-            <a class="button quiet" href={labelsHref([shipment])}>
-              Label
-            </a>
-            {isPaid(shipment) && (
-              <a class="button quiet" href={paths.receipt({ reference })}>
-                Receipt
-              </a>
-            )}
-          </Menu>
-        </ShipmentActions>
+        <ShipmentActions shipment={shipment} isOnline={isPaidOnline({ shipment, connection })} />
       )}
     >
       {(shipment) => <Shown {...{ shipment, connection, events }} />}
@@ -102,12 +88,7 @@ function Shown(props: {
           <Section title="Price">
             <PriceTable price={shipment} />
           </Section>
-          <Section title="Timeline">
-            <QueryView query={events}>
-              {({ data }) => <Timeline events={data.toReversed()} />}
-            </QueryView>
-          </Section>
-          <ShipmentDeliveries events={events.data?.data ?? []} />
+          <Happened events={events} />
         </div>
       </div>
     </>
@@ -210,6 +191,35 @@ function Details({ shipment }: { readonly shipment: Shipment }) {
 
 const EVENT_NAMES: ReadonlyMap<string, string> = new Map(EVENT_TYPES);
 
+const ShipmentDeliveries = lazily(() =>
+  import("./shipment-deliveries.tsx").then((deliveries) => deliveries.ShipmentDeliveries),
+);
+
+/** What happened to it and, once the reader asks, what was sent to webhooks about that. */
+function Happened({ events }: { readonly events: Query<ListShipmentEventsResponse> }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <Section
+      title="Timeline"
+      actions={
+        isOpen ? (
+          <a href={paths.webhooks()}>All webhooks</a>
+        ) : (
+          <Button onClick={() => setOpen(true)}>Look for deliveries</Button>
+        )
+      }
+    >
+      <QueryView query={events}>{({ data }) => <Timeline events={data.toReversed()} />}</QueryView>
+      {isOpen && (
+        <div class="note">
+          <h3>Webhook deliveries</h3>
+          <ShipmentDeliveries events={events.data?.data ?? []} />
+        </div>
+      )}
+    </Section>
+  );
+}
+
 function Timeline({ events }: { readonly events: readonly Event[] }) {
   return (
     <ol class="timeline">
@@ -222,89 +232,3 @@ function Timeline({ events }: { readonly events: readonly Event[] }) {
     </ol>
   );
 }
-
-/** How many of the newest deliveries of each webhook are searched: those of one call. */
-const NEWEST = 100;
-
-interface Sent {
-  readonly delivery: WebhookDelivery;
-  readonly webhook: Webhook;
-}
-
-/**
- * What was sent to webhooks about a shipment. Deliveries are listed by webhook and not by shipment, so
- * they are looked for only when the reader asks, among the newest of each webhook.
- */
-function ShipmentDeliveries(props: { readonly events: readonly Event[] }) {
-  const [isOpen, setOpen] = useState(false);
-  return (
-    <Section
-      title="Webhook deliveries"
-      actions={
-        isOpen ? (
-          <a href={paths.webhooks()}>All webhooks</a>
-        ) : (
-          <Button onClick={() => setOpen(true)}>Look for deliveries</Button>
-        )
-      }
-    >
-      {isOpen && <Found {...props} />}
-    </Section>
-  );
-}
-
-function Found({ events }: { readonly events: readonly Event[] }) {
-  const webhooks = useClient(WebhookService);
-  const query = useQuery(
-    async (signal) => {
-      const { data } = await webhooks.listWebhooks({}, { signal });
-      const lists = data.map(async (webhook) => {
-        const request = { webhook: webhook.id, pageSize: NEWEST };
-        const { data: newest } = await webhooks.listWebhookDeliveries(request, { signal });
-        return newest.map((delivery): Sent => ({ delivery, webhook }));
-      });
-      return (await Promise.all(lists)).flat();
-    },
-    // What happens next to the shipment is sent as well.
-    [webhooks, events.length],
-  );
-  return (
-    <QueryView query={query}>
-      {(newest) => {
-        const ids = new Set(events.map(({ id }) => id));
-        const sent = newest.filter(({ delivery }) => ids.has(delivery.event));
-        return sent.length === 0 ? (
-          <p class="minor">
-            None is among the newest {NEWEST} deliveries of each webhook. A webhook&apos;s own page
-            lists all of the last 30 days.
-          </p>
-        ) : (
-          <>
-            <Table
-              label="Webhook deliveries"
-              columns={COLUMNS}
-              rows={sent}
-              keyOf={({ delivery }) => String(delivery.id)}
-              href={({ delivery, webhook }) =>
-                paths.webhook({ webhook: webhook.id }, { delivery: String(delivery.id) })
-              }
-            />
-            <p class="hint note">Among the newest {NEWEST} deliveries of each webhook.</p>
-          </>
-        );
-      }}
-    </QueryView>
-  );
-}
-
-const COLUMNS: readonly Column<Sent>[] = [
-  { header: "Event", selfEvident: true, cell: ({ delivery }) => <code>{delivery.type}</code> },
-  {
-    header: "Status",
-    selfEvident: true,
-    cell: ({ delivery }) => <DeliveryBadge status={delivery.status} />,
-  },
-  { header: "Last answer", cell: ({ delivery }) => <LastAnswer delivery={delivery} /> },
-  { header: "To", cell: ({ webhook }) => webhook.url },
-  { header: "Sent", align: "end", cell: ({ delivery }) => <Time at={delivery.createdAt} /> },
-];

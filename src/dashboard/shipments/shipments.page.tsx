@@ -17,6 +17,7 @@ import { FilterChips } from "../ui/filter-chips.tsx";
 import { boundsOfDays, filterValues } from "../ui/filters.tsx";
 import type { Choices } from "../ui/fields.tsx";
 import { recordIdOf, bytesText } from "../ui/format.ts";
+import { localDate } from "../ui/local-time.ts";
 import { lazily } from "../ui/lazily.tsx";
 import { Empty, Page } from "../ui/page.tsx";
 import { Spinner, Progress } from "../ui/query-view.tsx";
@@ -245,6 +246,7 @@ function ExportMenu({ filters }: ExportProps) {
 }
 
 function ExportDialog(props: ExportProps) {
+  const timeZone = useTimeZone();
   const client = useClient(ShipmentService);
   const [bytes, setBytes] = useState<number>();
   const [controller] = useState(() => new AbortController());
@@ -260,7 +262,10 @@ function ExportDialog(props: ExportProps) {
       pieces.push(csv as Uint8Array<ArrayBuffer>);
       setBytes((size += csv.length));
     }
-    save(new Blob(pieces, { type: "text/csv" }), "shipments.csv");
+    save(
+      new Blob(pieces, { type: "text/csv" }),
+      `shipments-${localDate(new Date(), timeZone)}.csv`,
+    );
   };
   return (
     <Dialog title="Export shipments" submit="Export" run={run}>

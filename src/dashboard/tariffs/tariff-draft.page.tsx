@@ -9,6 +9,8 @@ import { useOperatorRole } from "../api/session.ts";
 import { type Query, useRpc } from "../api/use-query.ts";
 import { Button } from "../ui/button.tsx";
 import { DetailPage, Section } from "../ui/page.tsx";
+import { lazily } from "../ui/lazily.tsx";
+import { More } from "../ui/menu.tsx";
 import { RpcButton } from "../ui/dialog.tsx";
 import { SubmitButton } from "../ui/form.tsx";
 import { recordIdOf } from "../ui/format.ts";
@@ -21,10 +23,11 @@ import { changeQuery, navigate, usePlace } from "../routes/router.ts";
 import { DraftForm } from "./tariff-draft-form.tsx";
 import { PublishDraft } from "./publication.tsx";
 import { DraftSchedules } from "./tariff-draft-schedules.tsx";
-import { DraftReplay } from "./tariff-draft-replay.tsx";
 import { DraftZones, FaultList } from "./tariff-draft-zones.tsx";
 import { useUnsaved } from "./draft-text.tsx";
 import "./tariffs.css";
+
+const DraftReplay = lazily(() => import("./tariff-draft-replay.tsx").then((it) => it.DraftReplay));
 
 /** How long a check may take, in milliseconds: zones can have 64 MB. */
 const CHECK_TIMEOUT_MS = 300_000;
@@ -44,7 +47,13 @@ export function TariffDraftPage(props: ParametersOf<"tariffDraft">) {
       fallbackTitle="Draft"
       missing="It has been published or deleted. Versions stand on the tariff’s page."
       unlinked
-      actions={(found) => mayChange && <DeleteDraft draft={found} />}
+      actions={(found) =>
+        mayChange && (
+          <More>
+            <DeleteDraft draft={found} />
+          </More>
+        )
+      }
     >
       {(found) => <Draft draft={found} inForce={inForce} mayChange={mayChange} />}
     </DetailPage>

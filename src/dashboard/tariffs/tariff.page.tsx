@@ -9,6 +9,7 @@ import {
 } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { useOperatorRole } from "../api/session.ts";
 import { type Query, useRepeat, useRpc } from "../api/use-query.ts";
+import { More } from "../ui/menu.tsx";
 import { type ParametersOf, paths } from "../routes/paths.ts";
 import { DetailPage, Empty, Page, Section } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
@@ -162,17 +163,22 @@ function Actions(props: {
   const mayChange = useOperatorRole(OperatorRole.OPERATOR);
   const current = inForce.data?.version;
   const isOther = current !== undefined && current !== version.version;
+  const isScheduled = version.state === TariffVersionState.SCHEDULED;
   return (
     <>
-      {isOther && (
-        <a class="button" href={comparisonPath(current, version.version)}>
-          Compare with what is in force
-        </a>
-      )}
       {mayChange && <NewDraftLink version={version.version} />}
-      {version.state === TariffVersionState.SCHEDULED && <CallOff version={version} />}
-      {version.state === TariffVersionState.REPLACED && isOther && (
-        <RollBack version={version.version} inForce={current} replaced={inForce.reload} />
+      {(isOther || isScheduled) && (
+        <More>
+          {isOther && (
+            <a class="button" href={comparisonPath(current, version.version)}>
+              Compare with what is in force
+            </a>
+          )}
+          {isScheduled && <CallOff version={version} />}
+          {isOther && version.state === TariffVersionState.REPLACED && (
+            <RollBack version={version.version} inForce={current} replaced={inForce.reload} />
+          )}
+        </More>
       )}
     </>
   );

@@ -20,6 +20,7 @@ interface Props<Option extends ComboboxOption> {
   /** How it stands with the suggestions; nothing when the list says it. */
   readonly status?: string;
   readonly credit?: ComponentChildren;
+  readonly hint?: string;
   /** Called when the list opens and closes. */
   readonly onToggle: (isOpen: boolean) => void;
 }
@@ -30,14 +31,14 @@ interface Props<Option extends ComboboxOption> {
  * what it is as long as nothing is chosen.
  */
 export function ComboboxField<Option extends ComboboxOption>(props: Props<Option>) {
-  const { name, label, value, options, maxLength } = props;
+  const { name, label, value, options, maxLength, hint } = props;
   const id = useId();
   const list = useList(props);
   useEffect(() => {
     document.getElementById(`${id}-${list.at}`)?.scrollIntoView({ block: "nearest" });
   }, [list.at]);
   return (
-    <Field name={name} label={label} value={value}>
+    <Field {...{ name, label, value, hint }}>
       {(input) => (
         <div class="combobox">
           <input

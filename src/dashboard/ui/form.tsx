@@ -27,6 +27,22 @@ export const FormContext = createContext<FormState>({
 
 export type SubmitAction = Action<readonly [FormData]>;
 
+interface FormProps {
+  readonly action: SubmitAction;
+  /** Tells it from other forms of the page; what the button says when not given. */
+  readonly name?: string;
+  readonly submit: string;
+  /** The form's id, where its button stands outside of it, as in the bar of a page. */
+  readonly id?: string;
+  /** What stands beside the buttons, which then stay at the end of the screen. */
+  readonly bar?: ComponentChildren;
+  readonly tone?: "primary" | "danger";
+  readonly cancel?: (() => void) | undefined;
+  /** What the button of `cancel` says; "Cancel" by default. */
+  readonly dismiss?: string;
+  readonly children?: ComponentChildren;
+}
+
 /**
  * Fields and a button that runs an action with them:
  *
@@ -41,19 +57,7 @@ export type SubmitAction = Action<readonly [FormData]>;
  * what is about none above the button, until anything is. The first field that is refused gets the focus.
  * What was typed when the session ends is there again once the same person has signed in again.
  */
-export function Form(props: {
-  readonly action: SubmitAction;
-  /** Tells it from other forms of the page; what the button says when not given. */
-  readonly name?: string;
-  readonly submit: string;
-  /** The form's id, where its button stands outside of it, as in the bar of a page. */
-  readonly id?: string;
-  readonly tone?: "primary" | "danger";
-  readonly cancel?: (() => void) | undefined;
-  /** What the button of `cancel` says; "Cancel" by default. */
-  readonly dismiss?: string;
-  readonly children?: ComponentChildren;
-}) {
+export function Form(props: FormProps) {
   const { action } = props;
   const form = useRef<HTMLFormElement>(null);
   const [labels] = useState(() => new Map<string, string>());
@@ -85,17 +89,29 @@ export function Form(props: {
         {props.children}
         <FormProblem />
       </FormContext.Provider>
-      {props.id === undefined && (
-        <div class="actions">
-          {props.cancel && (
-            <button type="button" class="button" onClick={props.cancel}>
-              {props.dismiss ?? "Cancel"}
-            </button>
-          )}
-          <SubmitButton {...props} isRunning={action.isRunning} />
-        </div>
-      )}
+      {props.id === undefined && <Buttons {...props} />}
     </form>
+  );
+}
+
+function Buttons(props: FormProps) {
+  const { bar, cancel } = props;
+  const buttons = (
+    <div class="actions">
+      {cancel && (
+        <button type="button" class="button" onClick={cancel}>
+          {props.dismiss ?? "Cancel"}
+        </button>
+      )}
+      <SubmitButton {...props} isRunning={props.action.isRunning} />
+    </div>
+  );
+  if (bar === undefined) return buttons;
+  return (
+    <div class="page-bar">
+      {bar}
+      {buttons}
+    </div>
   );
 }
 

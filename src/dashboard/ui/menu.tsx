@@ -9,6 +9,8 @@ const FIRST = ".menu-content :is(a, button, input:not([type=hidden]), select)";
 /** A button that opens a few choices below it; a choice, Escape, or going elsewhere, closes them. */
 export function Menu(props: {
   readonly label: ComponentChildren;
+  /** What it is called where the label alone does not say it. */
+  readonly name?: string;
   /** Whether it is open at first, with the focus in it. */
   readonly isOpen?: boolean;
   readonly closed?: () => void;
@@ -46,7 +48,9 @@ export function Menu(props: {
         close();
       }}
     >
-      <summary class="button">{props.label}</summary>
+      <summary class="button" aria-label={props.name} title={props.name}>
+        {props.label}
+      </summary>
       {/* A click between the choices leaves the focus within. */}
       <div
         class="menu-content"
@@ -56,5 +60,14 @@ export function Menu(props: {
         {props.children}
       </div>
     </details>
+  );
+}
+
+/** What else can be done on a page, behind its one primary action; what cannot be undone comes last. */
+export function More({ children }: { readonly children: ComponentChildren }) {
+  return (
+    <Menu label="…" name="More">
+      {children}
+    </Menu>
   );
 }

@@ -9,30 +9,12 @@ import { useWorkspace } from "../api/session.ts";
 import { paths } from "../routes/paths.ts";
 import { navigate } from "../routes/router.ts";
 import { RpcButton, SecretDialog } from "../ui/dialog.tsx";
+import { More } from "../ui/menu.tsx";
 import { OverlapField } from "../ui/fields.tsx";
 import { Badge, choicesOf, type Label } from "../ui/description-list.tsx";
 import { numberText } from "../ui/format.ts";
 import { Time } from "../ui/values.tsx";
-
-export const EVENT_TYPES = [
-  ["shipment.created", "Booked"],
-  ["shipment.updated", "Changed"],
-  ["shipment.checkout_opened", "Pay link created"],
-  ["shipment.payment_processing", "Payment on its way"],
-  ["shipment.payment_failed", "Payment failed"],
-  ["shipment.paid", "Paid"],
-  ["shipment.awaiting_pickup", "To pick up"],
-  ["shipment.in_transit", "Picked up"],
-  ["shipment.delivered", "Delivered"],
-  ["shipment.cancelled", "Cancelled"],
-  ["shipment.refunded", "Refunded"],
-  ["shipment.partly_refunded", "Refunded in part"],
-  ["shipment.refund_failed", "Refund failed"],
-  ["shipment.dispute_opened", "Payment disputed"],
-  ["shipment.dispute_closed", "Dispute decided"],
-  ["webhook.disabled", "A webhook was disabled"],
-  ["webhook.test", "A test"],
-] as const;
+import { EVENT_TYPES } from "./event-types.ts";
 
 /** Stands for all types, those that come later too. */
 export const ALL_TYPES = "*";
@@ -98,46 +80,49 @@ export function WebhookActions({ webhook }: ActionProps) {
   const request = { webhook: id };
   return (
     <>
-      <RpcButton
-        destructive
-        button="Delete"
-        method={deleteWebhook}
-        title="Delete the webhook"
-        tone="danger"
-        request={request}
-        done="The webhook is deleted."
-        then={() => navigate(paths.webhooks({ workspace }))}
-      >
-        <p>
-          Nothing is sent to <code>{url}</code> any more, and its deliveries are forgotten. This
-          cannot be undone.
-        </p>
-      </RpcButton>
-      <RpcButton
-        button="Rotate secret"
-        method={rotateWebhookSecret}
-        title="Rotate the secret"
-        submit="Make a new secret"
-        request={request}
-        then={({ secret }) => <WebhookSecret secret={secret} />}
-      >
-        <OverlapField
-          label="The old secret ends"
-          hint="Messages are signed with both until then, so that your receiver can change over."
-          value={86_400}
+      {!webhook.enabled && <SwitchButton webhook={webhook} />}
+      <More>
+        <RpcButton
+          button="Edit"
+          method={updateWebhook}
+          title="Edit the webhook"
+          submit="Save"
+          request={(form) => ({ ...request, ...typesIn(form) })}
+          fields={FIELDS}
+          values={webhook}
+          done="The webhook is changed."
         />
-      </RpcButton>
-      <SwitchButton webhook={webhook} />
-      <RpcButton
-        button="Edit"
-        method={updateWebhook}
-        title="Edit the webhook"
-        submit="Save"
-        request={(form) => ({ ...request, ...typesIn(form) })}
-        fields={FIELDS}
-        values={webhook}
-        done="The webhook is changed."
-      />
+        <RpcButton
+          button="Rotate secret"
+          method={rotateWebhookSecret}
+          title="Rotate the secret"
+          submit="Make a new secret"
+          request={request}
+          then={({ secret }) => <WebhookSecret secret={secret} />}
+        >
+          <OverlapField
+            label="The old secret ends"
+            hint="Messages are signed with both until then, so that your receiver can change over."
+            value={86_400}
+          />
+        </RpcButton>
+        {webhook.enabled && <SwitchButton webhook={webhook} />}
+        <RpcButton
+          destructive
+          button="Delete"
+          method={deleteWebhook}
+          title="Delete the webhook"
+          tone="danger"
+          request={request}
+          done="The webhook is deleted."
+          then={() => navigate(paths.webhooks({ workspace }))}
+        >
+          <p>
+            Nothing is sent to <code>{url}</code> any more, and its deliveries are forgotten. This
+            cannot be undone.
+          </p>
+        </RpcButton>
+      </More>
     </>
   );
 }
@@ -145,6 +130,7 @@ export function WebhookActions({ webhook }: ActionProps) {
 function SwitchButton({ webhook: { id, enabled } }: ActionProps) {
   return (
     <RpcButton
+      primary={!enabled}
       button={enabled ? "Disable" : "Enable"}
       method={updateWebhook}
       title={enabled ? "Disable the webhook" : "Enable the webhook"}

@@ -17,12 +17,12 @@ import {
   WebhookBadge,
   ALL_TYPES,
   CreateWebhook,
-  EVENT_TYPES,
   WebhookActions,
   DELIVERY_STATUSES,
   DeliveryBadge,
   LastAnswer,
 } from "./webhook-dialogs.tsx";
+import { EVENT_TYPES } from "./event-types.ts";
 import { changeQuery, usePlace } from "../routes/router.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Filters, filterValues } from "../ui/filters.tsx";
@@ -99,7 +99,6 @@ function Actions({ webhook }: { readonly webhook: Webhook }) {
   const [isAdmin, isMember] = [useRole("admin"), useRole("member")];
   return (
     <>
-      {isAdmin && <WebhookActions webhook={webhook} />}
       {isMember && webhook.enabled && (
         <RpcActionButton
           primary
@@ -110,6 +109,7 @@ function Actions({ webhook }: { readonly webhook: Webhook }) {
           Send a test
         </RpcActionButton>
       )}
+      {isAdmin && <WebhookActions webhook={webhook} />}
     </>
   );
 }

@@ -9,7 +9,7 @@ export const BLOCKED: Readonly<Record<BookingBlocker, readonly [what: string, ne
   ],
   [BookingBlocker.TARIFF]: [
     "No tariff is in force.",
-    "The operators of the platform publish one; until then nothing can be quoted or booked.",
+    "The operators of the platform publish one. Until then nothing can be quoted or booked.",
   ],
 };
 

@@ -7,6 +7,7 @@ import {
 import { useOperatorRole } from "../api/session.ts";
 import { InvitedDialog, ROLE_CHOICES } from "../people/invitation.tsx";
 import { RpcButton } from "../ui/dialog.tsx";
+import { More } from "../ui/menu.tsx";
 import { RequestFields } from "../ui/request-fields.tsx";
 import { TimeZoneButton } from "./time-zone-button.tsx";
 
@@ -29,22 +30,6 @@ export function WorkspaceActions(props: ActionProps) {
   const request = { workspace: id };
   return (
     <>
-      <SuspendButton {...props} />
-      <TimeZoneButton
-        method={admin.updateWorkspaceTimeZone}
-        request={request}
-        {...{ name, timeZone }}
-      />
-      <RpcButton
-        button="Rename"
-        method={admin.renameWorkspace}
-        title={`Rename ${name}`}
-        submit="Rename"
-        request={request}
-        fields={{ name: "Name" }}
-        values={workspace}
-        done="The workspace is renamed."
-      />
       <RpcButton
         primary
         button="Invite a member"
@@ -63,10 +48,28 @@ export function WorkspaceActions(props: ActionProps) {
         }}
         then={(invited) => (
           <InvitedDialog {...invited}>
-            It works once, within 15 minutes; after that, invite them again.
+            It works once, within 15 minutes. After that, invite them again.
           </InvitedDialog>
         )}
       />
+      <More>
+        <RpcButton
+          button="Rename"
+          method={admin.renameWorkspace}
+          title={`Rename ${name}`}
+          submit="Rename"
+          request={request}
+          fields={{ name: "Name" }}
+          values={workspace}
+          done="The workspace is renamed."
+        />
+        <TimeZoneButton
+          method={admin.updateWorkspaceTimeZone}
+          request={request}
+          {...{ name, timeZone }}
+        />
+        <SuspendButton {...props} />
+      </More>
     </>
   );
 }

@@ -51,7 +51,7 @@ export function StripeActions(props: ConnectionProps) {
           <p>
             {isTest
               ? "No money moves then, and what is recorded as paid is believed. Shipments that are booked stay as they are, and so does your account at Stripe."
-              : "Manual payments are connected again if they were before; else nothing can be booked until a provider is connected. Shipments that are booked stay as they are, and so does your account at Stripe, with its money."}
+              : "Manual payments are connected again if they were before. If not, nothing can be booked until a provider is connected. Shipments that are booked stay as they are, and so does your account at Stripe, with its money."}
           </p>
           <p>This cannot be done while payments or refunds are open.</p>
         </RpcButton>
@@ -118,8 +118,8 @@ function ConnectDialog({ connection: { provider } }: ConnectionProps) {
     >
       <p>
         {isTest
-          ? "Stripe asks what it asks in live mode, and takes made-up answers; then it leads back here. No real money moves."
-          : "Stripe asks about your business and where to pay out, which takes some minutes; then it leads back here. The money is yours from the start: customers pay your own account at Stripe."}
+          ? "Stripe asks what it asks in live mode, and takes made-up answers. Then it leads back here. No real money moves."
+          : "Stripe asks about your business and where to pay out, which takes some minutes. Then it leads back here. The money is yours from the start: customers pay your own account at Stripe."}
       </p>
       {isTest ? (
         <p>

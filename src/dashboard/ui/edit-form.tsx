@@ -4,7 +4,6 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Problem } from "../api/problem.ts";
 import { reloadAll, useAction, useIdempotencyOptions } from "../api/use-action.ts";
 import { Button } from "./button.tsx";
-import { Dialog } from "./dialog.tsx";
 import { Form } from "./form.tsx";
 import { toast } from "./toast.tsx";
 
@@ -21,7 +20,7 @@ export interface EditFormProps<R> {
 }
 
 /** Edits a record by an `<EditForm>`, which begins again from what the record is when the reader wants that. */
-export function EditDialog<R extends Versioned>(props: {
+export function Edit<R extends Versioned>(props: {
   readonly record: R;
   readonly close: () => void;
   readonly form: ComponentType<EditFormProps<R>>;
@@ -39,10 +38,12 @@ export function EditForm<R extends Versioned>(
     readonly save: (form: FormData, idempotencyOptions: CallOptions) => Promise<unknown>;
     /** A refusal as the page says it; as the service does when not given. */
     readonly inWords?: (problem: Problem) => Problem;
+    /** What stands beside the buttons. */
+    readonly bar?: ComponentChildren;
     readonly children: ComponentChildren;
   },
 ) {
-  const { record, from, what, save, inWords, restart, close, children } = props;
+  const { record, from, what, save, inWords, restart, close, bar, children } = props;
   const options = useIdempotencyOptions();
   const edit = useAction(async (form: FormData) => {
     await save(form, options);
@@ -55,19 +56,17 @@ export function EditForm<R extends Versioned>(
     () => (edit.problem && inWords ? inWords(edit.problem) : edit.problem),
     [edit.problem],
   );
-  const title = `Edit the ${what}`;
   return (
-    <Dialog title={title} close={close}>
-      <Form
-        name={title}
-        action={{ ...edit, problem: isStale ? undefined : problem }}
-        submit="Save the changes"
-        cancel={close}
-      >
-        {isStale && <StaleNote {...{ what, isLoaded, restart }} />}
-        {children}
-      </Form>
-    </Dialog>
+    <Form
+      name={`Edit the ${what}`}
+      action={{ ...edit, problem: isStale ? undefined : problem }}
+      submit="Save the changes"
+      cancel={close}
+      bar={bar}
+    >
+      {isStale && <StaleNote {...{ what, isLoaded, restart }} />}
+      {children}
+    </Form>
   );
 }
 
@@ -83,7 +82,7 @@ function StaleNote(props: {
   return (
     <div class="problem attention" role="alert">
       <p>
-        Somebody else changed the {what}, so this cannot be saved. Reload it to go on; what you
+        Somebody else changed the {what}, so this cannot be saved. Reload it to go on. What you
         changed here will be lost.
       </p>
       <Button disabled={!isLoaded} onClick={restart}>

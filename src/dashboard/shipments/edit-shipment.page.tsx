@@ -1,0 +1,155 @@
+import { useMemo, useState } from "preact/hooks";
+import { ShipmentStatus, type Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
+import {
+  ShipmentService,
+  UpdateShipmentRequestSchema,
+} from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { WorkspaceService } from "../../../gen/shipments/v1/workspace_service_pb.js";
+import { useClient } from "../api/clients.ts";
+import { useLive } from "../api/live.ts";
+import { useRole } from "../api/session.ts";
+import { useRpc } from "../api/use-query.ts";
+import { type ParametersOf, paths } from "../routes/paths.ts";
+import { navigate } from "../routes/router.ts";
+import { Edit, EditForm, type EditFormProps } from "../ui/edit-form.tsx";
+import { textOf } from "../ui/form-data.ts";
+import { DetailPage, Empty, Section } from "../ui/page.tsx";
+import { QueryView } from "../ui/query-view.tsx";
+import { RequestFields } from "../ui/request-fields.tsx";
+import { Money } from "../ui/values.tsx";
+import { Quote, TimesSection, useQuote } from "./quote.tsx";
+import { RouteFields } from "./route-fields.tsx";
+import { outsideOf, ROUTE_FIELDS, routeOf, routeTextOf, type RouteText } from "./route.ts";
+import { metadataOf, RecordFields, shipmentTextsOf } from "./shipment-texts.tsx";
+import { useWindows, windowChanges } from "./use-windows.ts";
+import { bookedWindows } from "./windows.ts";
+import "./shipments.css";
+
+/** Changes what is booked, as long as it is not delivered; the route as long as it is not paid. */
+export function EditShipmentPage({ workspace, reference }: ParametersOf<"editShipment">) {
+  const query = useRpc(ShipmentService.method.getShipment, { shipment: reference });
+  const mayChange = useRole("member");
+  useLive(query.reload, (event) => event.shipment === reference);
+  const up = { label: reference, href: paths.shipment({ reference }) };
+  return (
+    <DetailPage
+      query={query}
+      up={up}
+      what="shipment"
+      title={() => "Edit the shipment"}
+      fallbackTitle="Edit the shipment"
+      missing={`No shipment of this workspace has the reference ${reference}.`}
+      unlinked
+      quiet
+    >
+      {(shipment) =>
+        mayChange && EDITABLE.includes(shipment.status) ? (
+          <div class="booking">
+            <Edit
+              record={shipment}
+              form={ShipmentForm}
+              close={() => navigate(paths.shipment({ workspace, reference }), { replace: true })}
+            />
+          </div>
+        ) : (
+          <Empty title="It cannot be edited" link={{ ...up, label: "Show the shipment" }}>
+            Members edit shipments until they are delivered or cancelled.
+          </Empty>
+        )
+      }
+    </DetailPage>
+  );
+}
+
+const EDITABLE: readonly ShipmentStatus[] = [
+  ShipmentStatus.PENDING,
+  ShipmentStatus.AWAITING_PICKUP,
+  ShipmentStatus.IN_TRANSIT,
+];
+
+function ShipmentForm(props: EditFormProps<Shipment>) {
+  const about = useRpc(WorkspaceService.method.getWorkspace, {});
+  return (
+    <QueryView query={about} quiet>
+      {({ data }) => <ShipmentFields {...props} hasSearch={data?.addressSearch === true} />}
+    </QueryView>
+  );
+}
+
+function ShipmentFields(props: EditFormProps<Shipment> & { readonly hasSearch: boolean }) {
+  const { from, hasSearch } = props;
+  const shipments = useClient(ShipmentService);
+  // What is paid stays as it is, also while the money is on its way.
+  const isPending =
+    from.status === ShipmentStatus.PENDING && from.paymentDetails?.processing !== true;
+  const [route, setRoute] = useState(() => routeTextOf(from));
+  const booked = useMemo(() => bookedWindows(from), [from]);
+  const isMoved = !isRouteOf(from, route);
+  const windows = useWindows(route, { isWanted: isPending && isMoved, booked });
+  const quote = useQuote(route, windows, isMoved);
+  const changesOf = (form: FormData) => ({
+    shipment: from.reference,
+    etag: from.etag,
+    pickupAddress: textOf(form, "pickup_address"),
+    dropoffAddress: textOf(form, "dropoff_address"),
+    ...shipmentTextsOf(UpdateShipmentRequestSchema, form),
+    // Times that were not shown stay as they are.
+    ...(isMoved ? { ...routeOf(route), ...windowChanges(windows, booked) } : {}),
+    metadata: { ...blanks(from.metadata), ...metadataOf(form) },
+  });
+  return (
+    <EditForm
+      {...props}
+      what="shipment"
+      save={(form, options) => shipments.updateShipment(changesOf(form), options)}
+      inWords={windows.inWords}
+      bar={isMoved ? <Quote query={quote} windows={windows} /> : <OldPrice {...from} />}
+    >
+      <div class="columns">
+        <Section title="Route">
+          <div class="form">
+            {isPending ? (
+              <RouteFields
+                route={route}
+                change={(changes) => setRoute((before) => ({ ...before, ...changes }))}
+                addresses={{ pickup: from.pickupAddress, dropoff: from.dropoffAddress }}
+                hasSearch={hasSearch}
+                outside={outsideOf(quote.data)}
+              />
+            ) : (
+              <RequestFields
+                of={UpdateShipmentRequestSchema}
+                fields={{ pickupAddress: "Pickup address", dropoffAddress: "Dropoff address" }}
+                values={from}
+              />
+            )}
+          </div>
+        </Section>
+        <div>
+          {isMoved && <TimesSection {...{ route, windows, quote, booked }} />}
+          <Section title="For your records">
+            <RecordFields request={UpdateShipmentRequestSchema} from={from} />
+          </Section>
+        </div>
+      </div>
+    </EditForm>
+  );
+}
+
+function OldPrice({ total, currency }: Shipment) {
+  return (
+    <p class="minor">
+      It costs <Money amount={total} currency={currency} />.
+    </p>
+  );
+}
+
+function isRouteOf(shipment: Shipment, route: RouteText): boolean {
+  const booked = routeTextOf(shipment);
+  return ROUTE_FIELDS.every((name) => route[name] === booked[name]);
+}
+
+/** Every note with a blank text, which removes it. */
+function blanks(notes: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.keys(notes).map((name) => [name, ""]));
+}

@@ -1,0 +1,43 @@
+import type { ComponentChildren } from "preact";
+import { Money } from "../ui/values.tsx";
+
+/** A price and what it consists of, in major units of the currency, as quotes and shipments have it. */
+export interface Price {
+  readonly distanceFee: number;
+  readonly weightFee: number;
+  readonly baseFee: number;
+  readonly subtotal: number;
+  /** What the windows add to the greater of subtotal and minimum charge. */
+  readonly windowFee: number;
+  readonly total: number;
+  readonly currency: string;
+}
+
+/** A price broken down. The minimum charge is there only where it is more than the rest. */
+export function PriceTable({ price }: { readonly price: Price }) {
+  const money = (amount: number) => <Money amount={amount} currency={price.currency} />;
+  const isLeast = price.baseFee > price.subtotal;
+  return (
+    <table class="sum">
+      <tbody>
+        <Amount term="Distance">{money(price.distanceFee)}</Amount>
+        <Amount term="Weight">{money(price.weightFee)}</Amount>
+        <Amount term="Subtotal">{money(price.subtotal)}</Amount>
+        {isLeast && <Amount term="Minimum charge">{money(price.baseFee)}</Amount>}
+        {price.windowFee > 0 && <Amount term="Chosen times">{money(price.windowFee)}</Amount>}
+      </tbody>
+      <tfoot>
+        <Amount term="Total">{money(price.total)}</Amount>
+      </tfoot>
+    </table>
+  );
+}
+
+function Amount(props: { readonly term: string; readonly children: ComponentChildren }) {
+  return (
+    <tr>
+      <th scope="row">{props.term}</th>
+      <td>{props.children}</td>
+    </tr>
+  );
+}

@@ -1,0 +1,75 @@
+import type { Event } from "../../../gen/shipments/v1/event_pb.js";
+import type { Webhook, WebhookDelivery } from "../../../gen/shipments/v1/webhook_pb.js";
+import { WebhookService } from "../../../gen/shipments/v1/webhook_service_pb.js";
+import { useClient } from "../api/clients.ts";
+import { useQuery } from "../api/use-query.ts";
+import { paths } from "../routes/paths.ts";
+import { QueryView } from "../ui/query-view.tsx";
+import { type Column, Table } from "../ui/table.tsx";
+import { Time } from "../ui/values.tsx";
+import { DeliveryBadge, LastAnswer } from "../webhooks/webhook-dialogs.tsx";
+
+/** How many of the newest deliveries of each webhook are searched: those of one call. */
+const NEWEST = 100;
+
+interface Sent {
+  readonly delivery: WebhookDelivery;
+  readonly webhook: Webhook;
+}
+
+/** What was sent to webhooks about a shipment. Deliveries are listed by webhook and not by shipment. */
+export function ShipmentDeliveries({ events }: { readonly events: readonly Event[] }) {
+  const webhooks = useClient(WebhookService);
+  const query = useQuery(
+    async (signal) => {
+      const { data } = await webhooks.listWebhooks({}, { signal });
+      const lists = data.map(async (webhook) => {
+        const request = { webhook: webhook.id, pageSize: NEWEST };
+        const { data: newest } = await webhooks.listWebhookDeliveries(request, { signal });
+        return newest.map((delivery): Sent => ({ delivery, webhook }));
+      });
+      return (await Promise.all(lists)).flat();
+    },
+    // What happens next to the shipment is sent as well.
+    [webhooks, events.length],
+  );
+  return (
+    <QueryView query={query}>
+      {(newest) => {
+        const ids = new Set(events.map(({ id }) => id));
+        const sent = newest.filter(({ delivery }) => ids.has(delivery.event));
+        return sent.length === 0 ? (
+          <p class="minor">
+            None is among the newest {NEWEST} deliveries of each webhook. A webhook&apos;s own page
+            lists all of the last 30 days.
+          </p>
+        ) : (
+          <>
+            <Table
+              label="Webhook deliveries"
+              columns={COLUMNS}
+              rows={sent}
+              keyOf={({ delivery }) => String(delivery.id)}
+              href={({ delivery, webhook }) =>
+                paths.webhook({ webhook: webhook.id }, { delivery: String(delivery.id) })
+              }
+            />
+            <p class="hint note">Among the newest {NEWEST} deliveries of each webhook.</p>
+          </>
+        );
+      }}
+    </QueryView>
+  );
+}
+
+const COLUMNS: readonly Column<Sent>[] = [
+  { header: "Event", selfEvident: true, cell: ({ delivery }) => <code>{delivery.type}</code> },
+  {
+    header: "Status",
+    selfEvident: true,
+    cell: ({ delivery }) => <DeliveryBadge status={delivery.status} />,
+  },
+  { header: "Last answer", cell: ({ delivery }) => <LastAnswer delivery={delivery} /> },
+  { header: "To", cell: ({ webhook }) => webhook.url },
+  { header: "Sent", align: "end", cell: ({ delivery }) => <Time at={delivery.createdAt} /> },
+];

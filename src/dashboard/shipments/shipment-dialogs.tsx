@@ -1,0 +1,211 @@
+import type { ComponentType } from "preact";
+import { useMemo } from "preact/hooks";
+import {
+  DisputeStatus,
+  PaymentStatus,
+  ShipmentStatus,
+  type Shipment,
+} from "../../../gen/shipments/v1/shipment_pb.js";
+import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { useClient } from "../api/clients.ts";
+import type { Problem } from "../api/problem.ts";
+import { useAction, useIdempotencyOptions } from "../api/use-action.ts";
+import { Dialog, RpcDialog } from "../ui/dialog.tsx";
+import { TextField } from "../ui/fields.tsx";
+import { textOf } from "../ui/form-data.ts";
+import { Form } from "../ui/form.tsx";
+import { moneyText } from "../ui/format.ts";
+import { toast } from "../ui/toast.tsx";
+import { Money } from "../ui/values.tsx";
+import { routeTextOf } from "./route.ts";
+import type { Step } from "./shipment-actions.tsx";
+import { REASONS, StateBadge } from "./shipment-badge.tsx";
+import { useWindows, windowChanges } from "./use-windows.ts";
+import { NextWindows, WindowFields } from "./window-fields.tsx";
+import { bookedWindows, isOfWindows } from "./windows.ts";
+
+interface DialogProps {
+  readonly shipment: Shipment;
+  readonly close: () => void;
+}
+
+const DIALOGS: Readonly<Record<Step, ComponentType<DialogProps>>> = {
+  "Record payment": PaymentDialog,
+  "Record late payment": PaymentDialog,
+  "Mark as picked up": AdvanceDialog,
+  "Mark as delivered": AdvanceDialog,
+  "Record refund": RefundDialog,
+  Reschedule: RescheduleDialog,
+  "Cancel shipment": CancelDialog,
+};
+
+/** Asks before a step is taken; `from` is the shipment as it was when that was asked for. */
+export function StepDialog(props: DialogProps & { readonly step: Step; readonly from: Shipment }) {
+  const { step, from, shipment } = props;
+  const isStale = from.status !== shipment.status || from.paymentStatus !== shipment.paymentStatus;
+  const Shown = isStale ? StaleDialog : DIALOGS[step];
+  return <Shown shipment={shipment} close={props.close} />;
+}
+
+/** Shown when the shipment changed since the dialog opened. */
+function StaleDialog({ shipment, close }: DialogProps) {
+  return (
+    <Dialog title="The shipment has moved on" submit="Show the shipment" close={close}>
+      <p>
+        Its state is <StateBadge {...shipment} /> by now. Look at it before you go on.
+      </p>
+    </Dialog>
+  );
+}
+
+function PaymentDialog({ shipment, close }: DialogProps) {
+  const isLate = shipment.status === ShipmentStatus.CANCELLED;
+  return (
+    <RpcDialog
+      method={ShipmentService.method.recordPayment}
+      title="Record a payment"
+      submit="Record the payment"
+      request={(form) => ({
+        shipment: shipment.reference,
+        currency: textOf(form, "currency").toUpperCase(),
+      })}
+      done="The payment is recorded."
+      close={close}
+    >
+      <p>
+        {isLate
+          ? "The shipment is cancelled: a payment that came in all the same is kept, to be refunded."
+          : "The shipment then waits for its pickup. A payment that is recorded stays recorded."}
+      </p>
+      <div class="field-row">
+        <TextField name="amount" label="Amount" numeric value={shipment.total} />
+        <TextField name="currency" label="Currency" value={shipment.currency} />
+      </div>
+    </RpcDialog>
+  );
+}
+
+function AdvanceDialog({ shipment, close }: DialogProps) {
+  const isPickup = shipment.status === ShipmentStatus.AWAITING_PICKUP;
+  return (
+    <RpcDialog
+      method={ShipmentService.method.advanceShipment}
+      title={isPickup ? "Mark as picked up" : "Mark as delivered"}
+      submit={isPickup ? "It is picked up" : "It is delivered"}
+      request={{ shipment: shipment.reference }}
+      done={isPickup ? "The shipment is in transit." : "The shipment is delivered."}
+      close={close}
+    >
+      <p>
+        {isPickup
+          ? `The courier has it from ${shipment.pickupAddress}. It cannot be cancelled any more.`
+          : `It has arrived at ${shipment.dropoffAddress}. Nothing about it changes any more.`}
+      </p>
+    </RpcDialog>
+  );
+}
+
+function CancelDialog({ shipment, close }: DialogProps) {
+  return (
+    <RpcDialog
+      method={ShipmentService.method.cancelShipment}
+      title="Cancel the shipment"
+      dismiss="Keep it"
+      tone="danger"
+      request={{ shipment: shipment.reference }}
+      fields={{
+        reason: { label: "Reason", optional: true, choices: REASONS },
+        note: { label: "Note", isLong: true },
+      }}
+      done="The shipment is cancelled."
+      close={close}
+    >
+      <p>
+        A cancelled shipment stays cancelled.{" "}
+        {shipment.paymentDetails?.checkoutUrl !== undefined && "Its pay link ends."}
+        {shipment.paymentStatus === PaymentStatus.PAID && (
+          <>
+            It is paid: <Money amount={shipment.total} currency={shipment.currency} />{" "}
+            {refundOf(shipment)}
+          </>
+        )}
+      </p>
+    </RpcDialog>
+  );
+}
+
+function refundOf({ paymentDetails }: Shipment): string {
+  if (paymentDetails === undefined) return "will be refunded.";
+  return paymentDetails.dispute === DisputeStatus.OPEN
+    ? "will go back once the dispute is decided."
+    : "will go back to the customer by itself, less what was refunded already.";
+}
+
+function RefundDialog({ shipment, close }: DialogProps) {
+  return (
+    <RpcDialog
+      method={ShipmentService.method.recordRefund}
+      title="Record the refund"
+      request={{ shipment: shipment.reference }}
+      done="The refund is recorded."
+      close={close}
+    >
+      <p>
+        <Money amount={shipment.total} currency={shipment.currency} /> went back to{" "}
+        {shipment.customer?.name ?? "the customer"}. A refund that is recorded stays recorded.
+      </p>
+    </RpcDialog>
+  );
+}
+
+function RescheduleDialog({ shipment, close }: DialogProps) {
+  const shipments = useClient(ShipmentService);
+  const once = useIdempotencyOptions();
+  const route = useMemo(() => routeTextOf(shipment), [shipment.etag]);
+  const booked = useMemo(() => bookedWindows(shipment), [shipment.etag]);
+  const windows = useWindows(route, { booked });
+  const move = useAction(async () => {
+    const request = { shipment: shipment.reference, etag: shipment.etag };
+    await shipments.updateShipment({ ...request, ...windowChanges(windows, booked) }, once);
+    toast("The times are saved.");
+    close();
+  });
+  const { problem: refused } = move;
+  const problem = useMemo(
+    () => refused && problemOfMove(windows.inWords(refused), shipment),
+    [refused],
+  );
+  const isPaid = shipment.paymentStatus === PaymentStatus.PAID;
+  return (
+    <Dialog title="Reschedule the shipment" close={close}>
+      <Form
+        name="Reschedule the shipment"
+        action={{ ...move, problem }}
+        submit="Save the times"
+        cancel={close}
+      >
+        <p>
+          {isPaid
+            ? "It is paid, so its price stays: choose times that cost no more than those it has."
+            : "It is not paid yet: its price follows the times."}
+        </p>
+        <WindowFields
+          windows={windows}
+          booked={booked}
+          total={shipment.total - shipment.windowFee}
+        />
+        {refused && isOfWindows(refused) && <NextWindows problem={refused} windows={windows} />}
+      </Form>
+    </Dialog>
+  );
+}
+
+function problemOfMove(problem: Problem, { windowFee, currency }: Shipment): Problem {
+  if (problem.reason !== "PRICE_CHANGED") return problem;
+  const dearer =
+    windowFee > 0
+      ? `cost more than the ${moneyText(windowFee, currency)} paid for its own`
+      : "have an extra charge";
+  const message = `Nothing is changed: the shipment is paid, and these times ${dearer}. Choose times that cost no more, or cancel it and book it anew.`;
+  return { ...problem, message, fields: {} };
+}

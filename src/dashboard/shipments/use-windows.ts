@@ -1,0 +1,213 @@
+import { type Client, Code, ConnectError } from "@connectrpc/connect";
+import { useState } from "preact/hooks";
+import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { SlotUnavailableReason, type PickupSlot } from "../../../gen/shipments/v1/window_pb.js";
+import type { Problem } from "../api/problem.ts";
+import { useClient } from "../api/clients.ts";
+import { useDebounced, useQuery, useRepeat } from "../api/use-query.ts";
+import { type End, isComplete, ROUTE_FIELDS, routeOf, type RouteText } from "./route.ts";
+import { addDays, localDate } from "../ui/local-time.ts";
+import {
+  type bookedWindows,
+  firstWindow,
+  isOfWindows,
+  isSameWindow,
+  type Offer,
+  problemOfWindows,
+  type Window,
+  type WindowChoice,
+  windowMessage,
+} from "./windows.ts";
+
+/** For how many days one call lists slots, the most that it does; further days are listed when they are asked for. */
+const DAYS = 14;
+/** How many times days are listed, which is more than a year. */
+const MAX_PAGES = 27;
+/** How often to look which slots can still be booked, in milliseconds. */
+const LOOK_MS = 60_000;
+/** How long nothing is typed before slots of a route are listed, in milliseconds. */
+const SETTLED_MS = 200;
+
+/** Both ends of a route, the pickup first. */
+export const ENDS: readonly End[] = ["pickup", "dropoff"];
+
+/** The times of a route: what can be chosen at each end, and what is. */
+export interface Windows {
+  readonly offers: Readonly<Record<End, Offer | undefined>>;
+  readonly choices: Readonly<Record<End, WindowChoice>>;
+  readonly choose: (end: End, choice: WindowChoice) => void;
+  /** What is chosen, of ends whose zone has a schedule. */
+  readonly chosen: Readonly<Record<End, Window | undefined>>;
+  /** Whether a time is wanted that is not there yet: then nothing is to be asked for. */
+  readonly isUnset: boolean;
+  readonly problem: Problem | undefined;
+  readonly reload: () => void;
+  /** Lists further days of an end; undefined while that is done. */
+  readonly listMore: Readonly<Record<End, (() => void) | undefined>>;
+  /** A refusal as this page says it. */
+  readonly inWords: (problem: Problem) => Problem;
+}
+
+export type BookedWindows = ReturnType<typeof bookedWindows>;
+
+/**
+ * Lists what can be chosen for a route, and keeps what is.
+ *
+ * @param options.isShown false where it only has to be known whether something can be chosen
+ */
+export function useWindows(
+  route: RouteText,
+  {
+    isWanted = true,
+    isShown = true,
+    booked,
+  }: {
+    readonly isWanted?: boolean;
+    readonly isShown?: boolean;
+    readonly booked?: BookedWindows;
+  } = {},
+): Windows {
+  const settled = useDebounced(route, SETTLED_MS);
+  const pickup = useOffer(settled, { isWanted, isShown });
+  const dropoff = useOffer(reversed(settled), { isWanted, isShown });
+  const [kept, setKept] = useState<Readonly<Record<End, WindowChoice | undefined>>>({
+    pickup: booked?.pickup && BOOKED,
+    dropoff: booked?.dropoff && BOOKED,
+  });
+  const offers = { pickup: pickup.data, dropoff: dropoff.data };
+  const choices = {
+    pickup: kept.pickup ?? choiceAtFirst(offers.pickup),
+    dropoff: kept.dropoff ?? OPEN,
+  };
+  const chosen = {
+    pickup: chosenOf(choices.pickup, offers.pickup, booked?.pickup),
+    dropoff: chosenOf(choices.dropoff, offers.dropoff, booked?.dropoff),
+  };
+  const timeZones = { pickup: offers.pickup?.timeZone, dropoff: offers.dropoff?.timeZone };
+  return {
+    offers,
+    choices,
+    chosen,
+    choose: (end, choice) => setKept((before) => ({ ...before, [end]: choice })),
+    isUnset: ENDS.some(
+      (end) => offers[end] && choices[end].kind === "time" && chosen[end] === undefined,
+    ),
+    problem: pickup.problem ?? dropoff.problem,
+    reload: () => {
+      pickup.reload();
+      dropoff.reload();
+    },
+    listMore: { pickup: pickup.listMore, dropoff: dropoff.listMore },
+    inWords: (problem) => (isOfWindows(problem) ? problemOfWindows(problem, timeZones) : problem),
+  };
+}
+
+const OPEN: WindowChoice = { kind: "open" };
+const BOOKED: WindowChoice = { kind: "booked" };
+
+/** The pickup is as soon as possible where that is offered, else in the first window there is. */
+function choiceAtFirst(offer: Offer | undefined): WindowChoice {
+  if (offer === undefined || offer.asSoonAsPossible) return OPEN;
+  return { kind: "time", window: firstWindow(offer.data, isFree(offer)) };
+}
+
+export function isFree({ slotMinutes }: Offer): boolean {
+  return slotMinutes === undefined;
+}
+
+function chosenOf(
+  choice: WindowChoice,
+  offer: Offer | undefined,
+  booked: Window | undefined,
+): Window | undefined {
+  if (choice.kind === "booked") return booked;
+  return offer && choice.kind === "time" ? choice.window : undefined;
+}
+
+/** What the zone at the pickup of a route offers; nothing for a route that cannot be served. */
+function useOffer(
+  route: RouteText,
+  { isWanted, isShown }: { readonly isWanted: boolean; readonly isShown: boolean },
+) {
+  const shipments = useClient(ShipmentService);
+  const [pages, setPages] = useState(1);
+  const query = useQuery(
+    async (signal): Promise<Offer | undefined> => {
+      if (!isWanted || !isComplete(route)) return undefined;
+      try {
+        return await listOffer(shipments, { route, pages }, signal);
+      } catch (error) {
+        // The quote says why it cannot be served.
+        const { code } = ConnectError.from(error);
+        if (code === Code.FailedPrecondition || code === Code.InvalidArgument) return undefined;
+        throw error;
+      }
+    },
+    [shipments, isWanted, pages, ...ROUTE_FIELDS.map((name) => route[name])],
+  );
+  // Where no schedule applies there is nothing that time could change.
+  useRepeat(isShown && query.data ? query.reload : NOTHING, LOOK_MS);
+  const listMore = query.isLoading ? undefined : () => setPages((before) => before + 1);
+  return { ...query, listMore };
+}
+
+const NOTHING = () => {};
+
+/** Lists what is offered on the days of some pages, as far as days can be booked; undefined without a schedule. */
+async function listOffer(
+  shipments: Client<typeof ShipmentService>,
+  { route, pages }: { readonly route: RouteText; readonly pages: number },
+  signal: AbortSignal,
+): Promise<Offer | undefined> {
+  let offer: Offer | undefined;
+  let fromDate: string | undefined;
+  for (let page = 0; page < pages && (offer?.goesOn ?? true); page++) {
+    const request = { ...routeOf(route), days: DAYS, fromDate };
+    const { timeZone, ...listed } = await shipments.listPickupSlots(request, { signal });
+    if (timeZone === undefined) return undefined;
+    const last = listed.data.at(-1);
+    const open = listed.data.filter((slot) => !isTooFarAhead(slot));
+    const goesOn = (last === undefined || !isTooFarAhead(last)) && page + 1 < MAX_PAGES;
+    offer = { ...listed, data: [...(offer?.data ?? []), ...open], timeZone, goesOn };
+    fromDate = last
+      ? addDays(last.localStart.slice(0, 10), 1)
+      : addDays(fromDate ?? localDate(new Date(), timeZone), DAYS);
+  }
+  return offer;
+}
+
+function isTooFarAhead({ unavailableReason }: PickupSlot): boolean {
+  return unavailableReason === SlotUnavailableReason.TOO_FAR_AHEAD;
+}
+
+/** The schedule at the dropoff is that of a pickup on the way back. */
+function reversed(route: RouteText): RouteText {
+  return {
+    pickup_lat: route.dropoff_lat,
+    pickup_lng: route.dropoff_lng,
+    dropoff_lat: route.pickup_lat,
+    dropoff_lng: route.pickup_lng,
+    weight_kg: route.weight_kg,
+  };
+}
+
+export function windowsOf({ chosen }: Pick<Windows, "chosen">) {
+  return {
+    pickupWindow: windowMessage(chosen.pickup),
+    dropoffWindow: windowMessage(chosen.dropoff),
+  };
+}
+
+/** The ends whose times change: what stays as it is booked is not decided again. */
+export function windowChanges({ chosen }: Windows, booked: BookedWindows) {
+  const changed = ENDS.filter((end) => {
+    const [before, after] = [booked[end], chosen[end]];
+    return before && after ? !isSameWindow(before, after) : before !== after;
+  });
+  const of = (end: End) => (changed.includes(end) ? windowMessage(chosen[end]) : undefined);
+  return {
+    pickupWindow: of("pickup"),
+    dropoffWindow: of("dropoff"),
+    clear: changed.filter((end) => chosen[end] === undefined).map((end) => `${end}_window`),
+  };
+}

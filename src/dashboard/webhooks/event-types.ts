@@ -1,0 +1,20 @@
+/** What events are of, and what that is called. */
+export const EVENT_TYPES = [
+  ["shipment.created", "Booked"],
+  ["shipment.updated", "Changed"],
+  ["shipment.checkout_opened", "Pay link created"],
+  ["shipment.payment_processing", "Payment on its way"],
+  ["shipment.payment_failed", "Payment failed"],
+  ["shipment.paid", "Paid"],
+  ["shipment.awaiting_pickup", "To pick up"],
+  ["shipment.in_transit", "Picked up"],
+  ["shipment.delivered", "Delivered"],
+  ["shipment.cancelled", "Cancelled"],
+  ["shipment.refunded", "Refunded"],
+  ["shipment.partly_refunded", "Refunded in part"],
+  ["shipment.refund_failed", "Refund failed"],
+  ["shipment.dispute_opened", "Payment disputed"],
+  ["shipment.dispute_closed", "Dispute decided"],
+  ["webhook.disabled", "A webhook was disabled"],
+  ["webhook.test", "A test"],
+] as const;
