@@ -2,7 +2,8 @@ import { defineConfig } from "vite";
 import { compressFiles } from "./build/compress-files.ts";
 
 export default defineConfig({
-  oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
+  // Also where tests build it.
+  oxc: { jsx: { runtime: "automatic", importSource: "preact", development: false } },
   plugins: [compressFiles()],
   logLevel: "warn",
   build: {
