@@ -19,7 +19,7 @@ import {
 /** How far what is shown may move while a page loads: the sum of its layout shifts. */
 const MOST_SHIFT = 0.02;
 /** How many bytes of compressed script may come before what the page is about. */
-const MOST_SCRIPT_BYTES = 100_000;
+const MOST_SCRIPT_BYTES = 100 * 1_024;
 
 /**
  * Collects shifts, and notes when the first view without a placeholder is drawn, or the frame of its map: the code of
