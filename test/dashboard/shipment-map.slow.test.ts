@@ -91,7 +91,7 @@ describeDashboard("the map of shipments", (dashboard) => {
     const { reference } = await book(dashboard.service, own.apiKey, { pickup_lat: 40.66 });
     await takeStep(dashboard.service, own.apiKey, alone, "cancel");
     // The counts follow sooner than the map.
-    await page.getByText("7 shipments", { exact: true }).waitFor();
+    await page.locator(".totals", { hasText: /^7 shipments/ }).waitFor();
     await page.clock.fastForward("00:30");
     await expect.poll(() => names(page)).toContain(reference);
     await card.getByText("Cancelled").waitFor();
@@ -151,7 +151,7 @@ describeDashboard("the map of shipments", (dashboard) => {
     const loaded = page.locator(".loaded", { has: page.locator(".shipment-map") });
     await expect.poll(() => loaded.getAttribute("aria-busy")).toBe("true");
     release();
-    await page.getByText("No shipments match").waitFor();
+    await page.getByText("Nothing is on its way").waitFor();
   });
 
   test("those of one place are on one card, and lead to their pages and back", async () => {
@@ -190,7 +190,7 @@ describeDashboard("the map of shipments", (dashboard) => {
       .getByRole("navigation", { name: "Queues" })
       .getByRole("link", { name: /^In transit/ })
       .tap();
-    await page.getByText("No shipments match").waitFor();
+    await page.getByText("Nothing is on its way").waitFor();
     await page.getByRole("navigation", { name: "View" }).getByRole("link", { name: "List" }).tap();
     await expect.poll(() => new URL(page.url()).search).toBe("?status=3");
   });

@@ -179,6 +179,7 @@ describeDashboard("the tariff", (dashboard) => {
     expect(await page.getByRole("link", { name: /^New draft/ }).count()).toBe(0);
     await page.goto("/platform/tariff/versions/1");
     await page.getByRole("application").waitFor();
+    await page.locator("main summary[aria-label=More]").click();
     await page.getByRole("link", { name: "Compare with what is in force" }).waitFor();
     expect(await changing.count()).toBe(0);
     expect(await page.getByRole("link", { name: /^New draft/ }).count()).toBe(0);

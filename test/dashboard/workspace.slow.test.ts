@@ -186,7 +186,7 @@ describeDashboard("a workspace", (dashboard) => {
     await expect.poll(() => rowsOf(page, "Shipments").count()).toBe(40);
     await page.goBack();
     await page.getByRole("link", { name: "Refund due" }).click();
-    await page.getByText("No shipments match").waitFor();
+    await page.getByText("No refund is due").waitFor();
   });
 
   test("Settings → Workspace says its name, id and limits", async () => {

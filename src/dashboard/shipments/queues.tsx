@@ -92,7 +92,7 @@ const QUEUES: readonly View[] = [
     label: "Failed",
     filters: { failed: "true" },
     queue: "failed",
-    columns: ["failure", "shipment", "customer", "total", "booked"],
+    columns: ["failure", "shipment", "customer", "bookedTotal"],
     order: "created_at desc",
     done: "Nothing failed",
   },

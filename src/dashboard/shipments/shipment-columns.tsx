@@ -115,7 +115,14 @@ const COLUMNS = {
     align: "end",
     selfEvident: true,
     orders: ["total desc", "total"],
-    cell: ({ total, currency }) => <Money amount={total} currency={currency} />,
+    cell: (shipment) => (
+      <>
+        <Money amount={shipment.total} currency={shipment.currency} />
+        <span class="line">
+          <PaymentAlert {...shipment} />
+        </span>
+      </>
+    ),
   },
   booked: {
     header: "Booked",
