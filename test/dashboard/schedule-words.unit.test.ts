@@ -55,7 +55,7 @@ test("a row says what it says, wherever it is stored", () => {
 test("what is no whole number is refused at its field before anything is sent", () => {
   const schedule = { ...newSchedule("day"), horizon_days: "a month" };
   const text = { schedules: [schedule], default_schedule: "" };
-  expect(() => schedulesOfText(text)).toThrow("Must be a whole number; it is “a month”.");
+  expect(() => schedulesOfText(text)).toThrow("Must be a whole number, not “a month”.");
 });
 
 test("hours and cut-offs are told in words, days in a row together", () => {
