@@ -18,7 +18,8 @@ export interface SearchDialogProps {
 }
 
 /**
- * Finds what is in a workspace, or on the platform, and pages, as one types; before, it shows what was looked at last. The arrow keys choose, Enter goes there.
+ * Finds what is in a workspace, or on the platform, and pages, as one types; before, it shows what was looked at
+ * last. The arrow keys choose, Enter goes there.
  */
 export function SearchDialog(props: SearchDialogProps) {
   const [text, setText] = useState("");
