@@ -122,6 +122,7 @@ describeDashboard("the search", (dashboard) => {
     await expectWellShown(page, "search-platform");
     await page.keyboard.press("Enter");
     await page.waitForURL(`**/platform/workspaces/${body.data.id}`);
+    await box(page).waitFor({ state: "detached" });
     await page.keyboard.press("/");
     const { body: listed } = await service.request("/admin/v1/operators", { apiKey: owner.key });
     await box(page).fill(listed.data[0].name);
