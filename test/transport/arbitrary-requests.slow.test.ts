@@ -97,7 +97,10 @@ describe.each(named(METHODS))("an arbitrary request to %s", (_, method) => {
           });
     expect(answer.status, answer.text).toBeLessThan(500);
     if (answer.status >= 400) {
-      expect(Object.keys(answer.body)).toEqual(["message", "errors"]);
+      const { metadata, ...rest } = answer.body as { metadata?: Record<string, string> };
+      expect(Object.keys(rest)).toEqual(["message", "errors"]);
+      const facts = Object.values(metadata ?? {});
+      for (const fact of facts) expect(fact).toBeTypeOf("string");
       expect(answer.text).not.toMatch(/node_modules|\.ts\b|\bselect\b|\binsert\b|Error:/);
     }
   }
