@@ -110,6 +110,8 @@ export interface AppOverrides {
   readonly maxWaitMs?: number;
   /** How often to look for what is due, and for changes that nothing has announced, in milliseconds. */
   readonly pollMs?: number;
+  /** How long what works in the background rests at most before it looks again, in milliseconds. */
+  readonly maxRestMs?: number;
   readonly webhookTimeoutMs?: number;
   readonly geocoderTimeoutMs?: number;
   /** From 0 to 1; spreads retries. */
@@ -163,6 +165,7 @@ export function createApp(config: AppConfig, fullLog: Logger, outside: AppOverri
     deliver,
     mails,
     pollMs: outside.pollMs,
+    maxRestMs: outside.maxRestMs,
     shutdownSignal: readiness.shutdownSignal,
   });
   const lifecycle = createLifecycle({

@@ -74,6 +74,7 @@ export interface BackgroundDeps {
   readonly countPurge: Instruments["countPurge"];
   /** As usual unless given. */
   readonly pollMs: number | undefined;
+  readonly maxRestMs: number | undefined;
   readonly shutdownSignal: AbortSignal;
 }
 
@@ -83,7 +84,7 @@ interface Running extends BackgroundDeps {
 
 export function createBackground(options: BackgroundDeps): Background {
   const { em, log, keys, events, shutdownSignal: signal } = options;
-  const repeat = createRepeat(signal);
+  const repeat = createRepeat(signal, options.maxRestMs);
   const running = { ...options, repeat };
   const reports = createReports(running);
   let feed: ChangeFeed | undefined;

@@ -24,8 +24,10 @@ export type Repeat = (work: () => Promise<number>) => Promise<void>;
 /**
  * Builds what repeats work until the signal aborts. Each begins once the first look of those before it has
  * ended: all at once they would open a connection each when a process starts.
+ *
+ * @param maxRestMs how long any of it rests at most, in milliseconds
  */
-export function createRepeat(signal: AbortSignal): Repeat {
+export function createRepeat(signal: AbortSignal, maxRestMs = Infinity): Repeat {
   const turn = createSemaphore(1);
   async function lookInTurn(work: () => Promise<number>): Promise<number> {
     await turn.acquire();
@@ -38,7 +40,8 @@ export function createRepeat(signal: AbortSignal): Repeat {
   return async (work) => {
     let restMs = await lookInTurn(work);
     while (!signal.aborted) {
-      await sleep(restMs, undefined, { ref: false, signal }).catch(() => undefined);
+      const ms = Math.min(restMs, maxRestMs);
+      await sleep(ms, undefined, { ref: false, signal }).catch(() => undefined);
       if (!signal.aborted) restMs = await work();
     }
   };

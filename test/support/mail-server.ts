@@ -1,6 +1,6 @@
 import { once } from "node:events";
-import type { AddressInfo } from "node:net";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
+import { freePort } from "./free-port.ts";
 import { whenOver } from "./when-over.ts";
 
 /** A mail as the server took it. */
@@ -38,7 +38,7 @@ export async function startMailServer(options: SMTPServerOptions = {}): Promise<
   const mails: ReceivedMail[] = [];
   let connections = 0;
   let server: SMTPServer;
-  let port = 0;
+  const port = await freePort();
   async function start(): Promise<void> {
     server = new SMTPServer({
       authOptional: true,
@@ -62,9 +62,7 @@ export async function startMailServer(options: SMTPServerOptions = {}): Promise<
       ...options,
     });
     server.on("error", () => undefined);
-    const listening = server.listen(port, "127.0.0.1");
-    await once(listening, "listening");
-    port = (listening.address() as AddressInfo).port;
+    await once(server.listen(port, "127.0.0.1"), "listening");
   }
   const stop = () => new Promise<void>((resolve) => server.close(() => resolve()));
   await start();

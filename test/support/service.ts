@@ -62,6 +62,9 @@ let shared: Promise<Launched> | undefined;
  */
 const LOOK_MS = 5_000;
 
+/** For a service that a test waits for: what it does by itself, it does soon. */
+export const HURRIED: AppOverrides = { pollMs: 50, maxRestMs: 200 };
+
 /**
  * The service that every file of this worker may use, with the sample tariff in force: workspaces keep
  * files apart. A file that needs a setting, changes the tariff or the schema, makes many drafts, looks at

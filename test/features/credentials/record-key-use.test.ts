@@ -5,9 +5,9 @@ import { data } from "../../support/answers.ts";
 import { ANY_TIME } from "../../support/bookings.ts";
 import { connectTo } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
-import { startReplica, startService } from "../../support/service.ts";
+import { HURRIED, startReplica, startService } from "../../support/service.ts";
 
-const service = await startService();
+const service = await startService({ outside: HURRIED });
 const sql = await connectTo(service.databaseUrl);
 
 const rowOf = async (table: "api_key" | "operator_key", key: string) => {

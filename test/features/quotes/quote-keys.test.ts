@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { BOOKING, COVERED_ROUTE } from "../../support/bookings.ts";
 import { connectTo, createDatabase } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
-import { startReplica, type TestService } from "../../support/service.ts";
+import { HURRIED, startReplica, type TestService } from "../../support/service.ts";
 
 const quote = async (service: TestService, apiKey: string): Promise<string> =>
   (await service.as(apiKey).createQuote(COVERED_ROUTE)).body.id;
@@ -18,7 +18,10 @@ function keyOf(id: string): number {
 
 test("keys are replaced by one at a time, which all replicas know before it seals, and open for days after", async () => {
   const { url } = await createDatabase();
-  const replicas = await Promise.all([startReplica(url), startReplica(url)]);
+  const replicas = await Promise.all([
+    startReplica(url, { outside: HURRIED }),
+    startReplica(url, { outside: HURRIED }),
+  ]);
   const [one, other] = replicas as [TestService, TestService];
   const { apiKey } = await one.addWorkspace();
   const sql = await connectTo(url);
@@ -53,7 +56,7 @@ test("keys are replaced by one at a time, which all replicas know before it seal
 
 test("keys are sealed where secrets are, and open the quotes of before", async () => {
   const { url } = await createDatabase();
-  const plain = await startReplica(url);
+  const plain = await startReplica(url, { outside: HURRIED });
   const { apiKey } = await plain.addWorkspace();
   const before = await quote(plain, apiKey);
   await plain.close();
@@ -63,15 +66,15 @@ test("keys are sealed where secrets are, and open the quotes of before", async (
   expect(await secretsOf()).toEqual([expect.stringMatching(/^[A-Za-z0-9_-]{43}$/)]);
 
   const secretsKeys = [randomBytes(32)];
-  const sealing = await startReplica(url, { secretsKeys });
+  const sealing = await startReplica(url, { secretsKeys, outside: HURRIED });
   await eventually("the sealing", async () => (await secretsOf())[0]!.startsWith("sealed:"));
   await sealing.close();
-  const sealed = await startReplica(url, { secretsKeys });
+  const sealed = await startReplica(url, { secretsKeys, outside: HURRIED });
   expect((await book(sealed, apiKey, before)).status).toBe(201);
   expect(keyOf(await quote(sealed, apiKey))).toBe(1);
 
   // Without the key to open it, a replica makes a key of its own, which the others know too.
-  const without = await startReplica(url);
+  const without = await startReplica(url, { outside: HURRIED });
   const ofItsOwn = await quote(without, apiKey);
   expect(keyOf(ofItsOwn)).toBe(2);
   expect((await book(without, apiKey, await quote(sealed, apiKey))).code).toBe("QUOTE_UNKNOWN");

@@ -6,10 +6,10 @@ import { ANY_TIME, book } from "../../support/bookings.ts";
 import { connectTo } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startReceiver } from "../../support/receiver.ts";
-import { startReplica, startService } from "../../support/service.ts";
+import { HURRIED, startReplica, startService } from "../../support/service.ts";
 import { addWebhook } from "../../support/webhooks.ts";
 
-const service = await startService();
+const service = await startService({ outside: HURRIED });
 const sql = await connectTo(service.databaseUrl);
 const as = service.as((await service.addOperator("viewer")).key);
 

@@ -4,7 +4,7 @@ import { data } from "../../support/answers.ts";
 import { COVERED_ROUTE } from "../../support/bookings.ts";
 import { connectTo } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
-import { sharedService, startReplica } from "../../support/service.ts";
+import { HURRIED, sharedService, startReplica } from "../../support/service.ts";
 
 const service = await sharedService();
 const sql = await connectTo(service.databaseUrl);
@@ -83,7 +83,8 @@ test("what a replica has counted is in the table once it has ended, of several r
 
 test("what has been counted is in the table after some seconds", async () => {
   const { id, apiKey } = await service.addWorkspace();
-  await service.as(apiKey).listShipments();
+  const hurried = await startReplica(service.databaseUrl, { outside: HURRIED });
+  await hurried.as(apiKey).listShipments();
   await eventually("the counts", async () => {
     const { rows } = await sql.query("select 1 from usage_hour where workspace_id = $1", [id]);
     return rows.length === 1;

@@ -8,14 +8,18 @@ import { eventually } from "../../support/eventually.ts";
 import { insertBooked } from "../../support/insert-booked.ts";
 import { planOf, rowsTouched } from "../../support/plans.ts";
 import { queriesOf } from "../../support/query-log.ts";
-import { startReplica, startService } from "../../support/service.ts";
+import { HURRIED, startReplica, startService } from "../../support/service.ts";
 import type { LogLine } from "../../support/service-process.ts";
 
 const REAL = "2026-12-01T09:00:00.000Z";
 let real = Date.parse(REAL);
 const now = () => new Date(real);
 const logged: LogLine[] = [];
-const service = await startService({ now, logged: (line) => void logged.push(line) });
+const service = await startService({
+  now,
+  outside: HURRIED,
+  logged: (line) => void logged.push(line),
+});
 const sql = await connectTo(service.databaseUrl);
 
 /** A test twin whose clock is frozen, with calls in it. */
@@ -147,7 +151,7 @@ test("calls that move a clock at the same time take each step once and in time, 
 
 test("a simulation runs by itself in real time, at any replica, and each step once", async () => {
   const { apiKey, caller, bookFor } = await addTwin({ frozen: false });
-  await Promise.all([1, 2].map(() => startReplica(service.databaseUrl, { now })));
+  await Promise.all([1, 2].map(() => startReplica(service.databaseUrl, { now, outside: HURRIED })));
   const references = await Promise.all(Array.from({ length: 10 }, () => bookFor("dispute")));
   const statuses = async () =>
     (await data(caller.listShipments())).map((it: any) => it.payment_details?.dispute ?? it.status);
@@ -294,7 +298,7 @@ test("deleting test data ends its simulations", async () => {
 
 test("where 960 simulations are under way, 40 of 60 that are asked for at two replicas at once are booked; others wait for the end of some", async () => {
   const { apiKey, ...twin } = await addTwin({ frozen: false });
-  const other = await startReplica(service.databaseUrl, { now });
+  const other = await startReplica(service.databaseUrl, { now, outside: HURRIED });
   const ask = (at: Pick<typeof service, "as">) =>
     at.as(apiKey).createShipment({ ...BOOKING, ...simulated("stuck", 86_400) });
   await insertBooked(sql, twin.id, REAL, { count: 960 });

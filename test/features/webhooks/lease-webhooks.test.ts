@@ -54,7 +54,7 @@ test("a lease that nobody renews ends, and one that another process has taken ca
     "select leased_until between now() and now() + interval '5 s' as ends from webhook_lease",
   );
   expect(lease).toEqual({ ends: true });
-  await orm.em.execute("update webhook_lease set leased_until = now()");
+  await orm.em.execute("update webhook_lease set leased_until = now() - interval '1 s'");
   expect(await two.take([1], QUOTA)).toEqual([due]);
   expect(await one.renew([due])).toEqual({ held: [], unknown: [] });
   await one.release([due]);

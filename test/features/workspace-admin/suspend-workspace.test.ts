@@ -7,14 +7,14 @@ import { signIn } from "../../support/browser.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startReceiver } from "../../support/receiver.ts";
 import { rpcError, rpcRefusal } from "../../support/rpc-error.ts";
-import { sharedService, startReplica, type TestWorkspace } from "../../support/service.ts";
+import { HURRIED, startReplica, startService, type TestWorkspace } from "../../support/service.ts";
 import { addWebhook, hurry } from "../../support/webhooks.ts";
 import { withoutHeartbeats } from "../../support/without-heartbeats.ts";
 
 const MESSAGE = "The workspace is suspended: its calls are refused until the platform resumes it.";
 
-const service = await sharedService();
-const replica = await startReplica(service.databaseUrl);
+const service = await startService({ outside: HURRIED });
+const replica = await startReplica(service.databaseUrl, { outside: HURRIED });
 const operator = service.as((await service.addOperator("operator")).key);
 
 let workspace: TestWorkspace;

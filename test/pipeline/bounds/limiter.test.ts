@@ -20,14 +20,14 @@ const FIVE = { rate: 1, burst: 5 };
 
 test("a workspace can make as many calls as its limit allows, and not one more", async () => {
   const { id, apiKey } = await service.addWorkspace();
-  await setLimit(service.app.em, id, "read", { rate: 1, burst: 1_000 });
+  await setLimit(service.app.em, id, "read", { rate: 1, burst: 200 });
   const statuses: number[] = [];
-  for (let i = 0; i < 11; i++) {
+  for (let i = 0; i < 3; i++) {
     const answers = Array.from({ length: 100 }, () => read(service, apiKey));
     statuses.push(...(await Promise.all(answers)).map(({ status }) => status));
   }
   const counts = Map.groupBy(statuses, (status) => status);
-  expect([counts.get(200)?.length, counts.get(429)?.length]).toEqual([1_000, 100]);
+  expect([counts.get(200)?.length, counts.get(429)?.length]).toEqual([200, 100]);
 });
 
 test("every answer says how many calls are left, and a refused call when to retry", async () => {
