@@ -156,6 +156,7 @@ export function createApp(config: AppConfig, fullLog: Logger, outside: AppOverri
   });
   addMetrics(registry, { ...watched, readiness, tariffs, servers, now });
   const background = createBackground({
+    ...outside,
     ...stores,
     ...instruments,
     ...payments,
@@ -164,8 +165,6 @@ export function createApp(config: AppConfig, fullLog: Logger, outside: AppOverri
     log,
     deliver,
     mails,
-    pollMs: outside.pollMs,
-    maxRestMs: outside.maxRestMs,
     shutdownSignal: readiness.shutdownSignal,
   });
   const lifecycle = createLifecycle({

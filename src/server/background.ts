@@ -73,8 +73,8 @@ export interface BackgroundDeps {
   readonly eventRetentionDays?: number | undefined;
   readonly countPurge: Instruments["countPurge"];
   /** As usual unless given. */
-  readonly pollMs: number | undefined;
-  readonly maxRestMs: number | undefined;
+  readonly pollMs?: number | undefined;
+  readonly maxRestMs?: number | undefined;
   readonly shutdownSignal: AbortSignal;
 }
 

@@ -63,7 +63,7 @@ export function repeatJob(
   }: {
     readonly repeat: Repeat;
     readonly log: Pick<Logger, "warn">;
-    readonly pollMs: number | undefined;
+    readonly pollMs?: number | undefined;
   },
   failure: string,
   job: () => Promise<boolean>,
