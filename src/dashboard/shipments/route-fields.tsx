@@ -48,7 +48,7 @@ export function RouteFields(props: Props) {
   return (
     <>
       {ENDS.map(([end, label]) => (
-        <div key={end} class="end" onFocusIn={() => setPicked(end)}>
+        <div key={end} class="route-end" onFocusIn={() => setPicked(end)}>
           <AddressField
             name={`${end}_address`}
             label={`${label} address`}
@@ -70,7 +70,7 @@ export function RouteFields(props: Props) {
           )}
         </div>
       ))}
-      <div class="end">
+      <div class="route-end">
         <TextField
           name="weight_kg"
           label="Weight in kg"
