@@ -87,6 +87,7 @@ describeDashboard("pages while they load", (dashboard) => {
       reference,
       customer: customer.id,
       webhook,
+      event: `evt_${reference}_1`,
       operator,
       draft,
       version: 1,

@@ -104,6 +104,10 @@ describeDashboard("Settings → Webhooks", (dashboard) => {
     const dialog = page.getByRole("dialog", { name: /^Attempts at delivery/ });
     await dialog.getByText("Answered 500").first().waitFor();
     await dialog.getByText("Out of order").first().waitFor();
+    await dialog.getByText("Sent", { exact: true }).click();
+    const { headers, body } = receiver.received.at(-1)!;
+    await dialog.locator("dd").getByText(String(headers["webhook-id"])).waitFor();
+    expect(JSON.parse(await dialog.locator(".code pre").innerText())).toEqual(body);
     await expectWellShown(page, "webhook-attempts");
     await page.goBack();
     await dialog.waitFor({ state: "hidden" });
@@ -122,7 +126,13 @@ describeDashboard("Settings → Webhooks", (dashboard) => {
     await page.getByLabel("Status").selectOption("Failed");
     await page.getByText("No deliveries match").waitFor();
     await page.goto(`/w/${dashboard.workspace.id}/settings/webhooks`);
+    const listed = rowsOf(page, "Webhooks").filter({ hasText: receiver.url });
+    expect(await listed.innerText()).toMatch(/\d(\.\d)?% of \d+ attempts/);
     await page.getByRole("link", { name: receiver.url }).click();
+    await page
+      .locator(".facts")
+      .getByText(/% of \d+ attempts/)
+      .waitFor();
     await page.getByRole("heading", { name: new URL(receiver.url).host }).waitFor();
   });
 

@@ -134,6 +134,20 @@ export declare type ListEventsRequest = Message<"shipments.v1.ListEventsRequest"
    * @generated from field: repeated string types = 3;
    */
   types: string[];
+
+  /**
+   * Only events of this shipment, by its reference, or of this webhook, by its id.
+   *
+   * @generated from field: optional string subject = 4;
+   */
+  subject?: string | undefined;
+
+  /**
+   * The newest first: with `after`, those that happened before it.
+   *
+   * @generated from field: optional bool newest_first = 5;
+   */
+  newestFirst?: boolean | undefined;
 };
 
 export declare type ListEventsRequestValid = ListEventsRequest;
@@ -162,8 +176,8 @@ export declare type ListEventsResponse = Message<"shipments.v1.ListEventsRespons
   cursor: string;
 
   /**
-   * Whether more has happened already. With `types`, a page can be empty and more follow: it ends after 1000 events of
-   * other types, too.
+   * Whether more has happened already, or before. With `types`, a page can be empty and more follow: it ends after 1000
+   * events of other types, too.
    *
    * @generated from field: bool has_more = 3;
    */
@@ -188,8 +202,8 @@ export declare type ListEventsResponseValid = Message<"shipments.v1.ListEventsRe
   cursor: string;
 
   /**
-   * Whether more has happened already. With `types`, a page can be empty and more follow: it ends after 1000 events of
-   * other types, too.
+   * Whether more has happened already, or before. With `types`, a page can be empty and more follow: it ends after 1000
+   * events of other types, too.
    *
    * @generated from field: bool has_more = 3;
    */
@@ -201,6 +215,62 @@ export declare type ListEventsResponseValid = Message<"shipments.v1.ListEventsRe
  * Use `create(ListEventsResponseSchema)` to create a new message.
  */
 export declare const ListEventsResponseSchema: GenMessage<ListEventsResponse, {validType: ListEventsResponseValid}>;
+
+/**
+ * @generated from message shipments.v1.GetEventRequest
+ */
+export declare type GetEventRequest = Message<"shipments.v1.GetEventRequest"> & {
+  /**
+   * The event's id.
+   *
+   * @generated from field: string event = 1;
+   */
+  event: string;
+};
+
+/**
+ * @generated from message shipments.v1.GetEventRequest
+ */
+export declare type GetEventRequestValid = Message<"shipments.v1.GetEventRequest"> & {
+  /**
+   * The event's id.
+   *
+   * @generated from field: string event = 1;
+   */
+  event: string;
+};
+
+/**
+ * Describes the message shipments.v1.GetEventRequest.
+ * Use `create(GetEventRequestSchema)` to create a new message.
+ */
+export declare const GetEventRequestSchema: GenMessage<GetEventRequest, {validType: GetEventRequestValid}>;
+
+/**
+ * @generated from message shipments.v1.GetEventResponse
+ */
+export declare type GetEventResponse = Message<"shipments.v1.GetEventResponse"> & {
+  /**
+   * @generated from field: shipments.v1.Event data = 1;
+   */
+  data?: Event | undefined;
+};
+
+/**
+ * @generated from message shipments.v1.GetEventResponse
+ */
+export declare type GetEventResponseValid = Message<"shipments.v1.GetEventResponse"> & {
+  /**
+   * @generated from field: shipments.v1.Event data = 1;
+   */
+  data?: EventValid | undefined;
+};
+
+/**
+ * Describes the message shipments.v1.GetEventResponse.
+ * Use `create(GetEventResponseSchema)` to create a new message.
+ */
+export declare const GetEventResponseSchema: GenMessage<GetEventResponse, {validType: GetEventResponseValid}>;
 
 /**
  * @generated from message shipments.v1.WatchEventsRequest
@@ -309,6 +379,16 @@ export declare const EventService: GenService<{
     methodKind: "unary";
     input: typeof ListEventsRequestSchema;
     output: typeof ListEventsResponseSchema;
+  },
+  /**
+   * Gives one event, as it was sent to webhooks.
+   *
+   * @generated from rpc shipments.v1.EventService.GetEvent
+   */
+  getEvent: {
+    methodKind: "unary";
+    input: typeof GetEventRequestSchema;
+    output: typeof GetEventResponseSchema;
   },
   /**
    * Sends what happened from a cursor on, and then what happens, as it happens. Ends with UNAVAILABLE when the

@@ -144,6 +144,42 @@ export declare type WebhookValid = Message<"shipments.v1.Webhook"> & {
 export declare const WebhookSchema: GenMessage<Webhook, {validType: WebhookValid}>;
 
 /**
+ * How often a webhook took what was sent to it: of its deliveries of the last 7 days, and of the newest 500 of them.
+ *
+ * @generated from message shipments.v1.WebhookFigures
+ */
+export declare type WebhookFigures = Message<"shipments.v1.WebhookFigures"> & {
+  /**
+   * The webhook's id.
+   *
+   * @generated from field: string webhook = 1;
+   */
+  webhook: string;
+
+  /**
+   * How many attempts were made.
+   *
+   * @generated from field: int32 attempts = 2;
+   */
+  attempts: number;
+
+  /**
+   * How many of them failed.
+   *
+   * @generated from field: int32 failed_attempts = 3;
+   */
+  failedAttempts: number;
+};
+
+export declare type WebhookFiguresValid = WebhookFigures;
+
+/**
+ * Describes the message shipments.v1.WebhookFigures.
+ * Use `create(WebhookFiguresSchema)` to create a new message.
+ */
+export declare const WebhookFiguresSchema: GenMessage<WebhookFigures, {validType: WebhookFiguresValid}>;
+
+/**
  * The sending of one event to one webhook, with as many attempts as it takes.
  *
  * @generated from message shipments.v1.WebhookDelivery

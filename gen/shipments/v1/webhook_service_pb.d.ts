@@ -4,7 +4,7 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { Webhook, WebhookAttempt, WebhookAttemptValid, WebhookDelivery, WebhookDeliveryStatus, WebhookDeliveryValid, WebhookValid } from "./webhook_pb.js";
+import type { Webhook, WebhookAttempt, WebhookAttemptValid, WebhookDelivery, WebhookDeliveryStatus, WebhookDeliveryValid, WebhookFigures, WebhookValid } from "./webhook_pb.js";
 
 /**
  * Describes the file shipments/v1/webhook_service.proto.
@@ -150,6 +150,45 @@ export declare type ListWebhooksResponseValid = Message<"shipments.v1.ListWebhoo
  * Use `create(ListWebhooksResponseSchema)` to create a new message.
  */
 export declare const ListWebhooksResponseSchema: GenMessage<ListWebhooksResponse, {validType: ListWebhooksResponseValid}>;
+
+/**
+ * @generated from message shipments.v1.ListWebhookFiguresRequest
+ */
+export declare type ListWebhookFiguresRequest = Message<"shipments.v1.ListWebhookFiguresRequest"> & {
+};
+
+export declare type ListWebhookFiguresRequestValid = ListWebhookFiguresRequest;
+
+/**
+ * Describes the message shipments.v1.ListWebhookFiguresRequest.
+ * Use `create(ListWebhookFiguresRequestSchema)` to create a new message.
+ */
+export declare const ListWebhookFiguresRequestSchema: GenMessage<ListWebhookFiguresRequest, {validType: ListWebhookFiguresRequestValid}>;
+
+/**
+ * @generated from message shipments.v1.ListWebhookFiguresResponse
+ */
+export declare type ListWebhookFiguresResponse = Message<"shipments.v1.ListWebhookFiguresResponse"> & {
+  /**
+   * @generated from field: repeated shipments.v1.WebhookFigures data = 1;
+   */
+  data: WebhookFigures[];
+
+  /**
+   * Always empty: they all fit one page.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+export declare type ListWebhookFiguresResponseValid = ListWebhookFiguresResponse;
+
+/**
+ * Describes the message shipments.v1.ListWebhookFiguresResponse.
+ * Use `create(ListWebhookFiguresResponseSchema)` to create a new message.
+ */
+export declare const ListWebhookFiguresResponseSchema: GenMessage<ListWebhookFiguresResponse, {validType: ListWebhookFiguresResponseValid}>;
 
 /**
  * @generated from message shipments.v1.GetWebhookRequest
@@ -799,6 +838,16 @@ export declare const WebhookService: GenService<{
     methodKind: "unary";
     input: typeof ListWebhooksRequestSchema;
     output: typeof ListWebhooksResponseSchema;
+  },
+  /**
+   * Counts the attempts at the newest deliveries of each webhook, the oldest webhook first.
+   *
+   * @generated from rpc shipments.v1.WebhookService.ListWebhookFigures
+   */
+  listWebhookFigures: {
+    methodKind: "unary";
+    input: typeof ListWebhookFiguresRequestSchema;
+    output: typeof ListWebhookFiguresResponseSchema;
   },
   /**
    * Gives one webhook.

@@ -15,10 +15,16 @@ const CODES: Readonly<Record<number, Code>> = {
  * The text of a document, such as the zones of a tariff version. It comes from the browser's cache
  * where the service allows that, which it does not do for calls.
  *
+ * @param workspace of which it is; none for the platform's
  * @throws ConnectError with the service's words
  */
-export async function getDocument(path: string, signal: AbortSignal): Promise<string> {
-  return (await send(path, { signal })).text();
+export async function getDocument(
+  path: string,
+  signal: AbortSignal,
+  workspace?: bigint,
+): Promise<string> {
+  const headers: HeadersInit = workspace === undefined ? {} : { "x-workspace": String(workspace) };
+  return (await send(path, { signal, headers })).text();
 }
 
 /**

@@ -8,6 +8,8 @@ interface PageEntry {
   readonly label?: string;
   /** What is drawn beside it, in 16 units by 16. */
   readonly icon?: string;
+  /** Under which heading it is in the navigation of a workspace, where its address does not say. */
+  readonly section?: "Developers";
 }
 
 const OVERVIEW = { label: "Overview", icon: "M2.5 13.5h11M4 11V8M8 11V3.5M12 11V6" };
@@ -53,11 +55,20 @@ export const PAGES = {
     path: "/w/:workspace/settings/api",
     label: "API",
     icon: "M5.5 4.5 2 8l3.5 3.5M10.5 4.5 14 8l-3.5 3.5",
+    section: "Developers",
   },
+  events: {
+    path: "/w/:workspace/settings/events",
+    label: "Events",
+    icon: "M9 1.8 3.5 9H8l-1 5.2L12.5 7H8Z",
+    section: "Developers",
+  },
+  event: { path: "/w/:workspace/settings/events/:event", file: "events" },
   webhooks: {
     path: "/w/:workspace/settings/webhooks",
     label: "Webhooks",
     icon: "M2 8h8M7 4.5 10.5 8 7 11.5M13.5 3v10",
+    section: "Developers",
   },
   webhook: { path: "/w/:workspace/settings/webhooks/:webhook", file: "webhooks" },
   platform: { path: "/platform", ...OVERVIEW },

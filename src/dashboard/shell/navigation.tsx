@@ -7,10 +7,10 @@ import { settingsParts } from "../workspaces/settings-parts.ts";
 type Place = readonly [label: string, href: string];
 
 function entriesOf(workspace?: bigint) {
-  return PAGE_ENTRIES.flatMap(([name, { path, label, icon }]) => {
+  return PAGE_ENTRIES.flatMap(([name, { path, label, icon, section }]) => {
     const isPlatform = path.startsWith("/platform");
     if (label === undefined || isPlatform !== (workspace === undefined)) return [];
-    const inside = path.includes("/settings") ? "Settings" : "Workspace";
+    const inside = section ?? (path.includes("/settings") ? "Settings" : "Workspace");
     const href = (paths[name] as Path<"/:workspace">)({ workspace: workspace ?? "" });
     return { section: isPlatform ? "Platform" : inside, label, icon, href };
   });

@@ -1,14 +1,16 @@
+import { useCallback } from "preact/hooks";
 import type {
   Webhook,
   WebhookAttempt,
   WebhookDelivery,
+  WebhookFigures,
 } from "../../../gen/shipments/v1/webhook_pb.js";
 import { WebhookService } from "../../../gen/shipments/v1/webhook_service_pb.js";
-import { useRole } from "../api/session.ts";
-import { useRepeat, useRpc } from "../api/use-query.ts";
+import { useIsTest, useRole } from "../api/session.ts";
+import { shownWith, useRepeat, useRpc } from "../api/use-query.ts";
 import { type ParametersOf, paths, withQuery } from "../routes/paths.ts";
 import { RpcActionButton } from "../ui/button.tsx";
-import { Id } from "../ui/copy-button.tsx";
+import { Code, Id } from "../ui/copy-button.tsx";
 import { DescriptionList } from "../ui/description-list.tsx";
 import { DetailPage, Empty, Page, Section } from "../ui/page.tsx";
 import { type Column, ListView, useList } from "../ui/table.tsx";
@@ -22,11 +24,12 @@ import {
   DeliveryBadge,
   LastAnswer,
 } from "./webhook-dialogs.tsx";
+import { payloadText, useEvent } from "./events.page.tsx";
 import { EVENT_TYPES } from "./event-types.ts";
 import { changeQuery, usePlace } from "../routes/router.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Filters, filterValues } from "../ui/filters.tsx";
-import { numberText } from "../ui/format.ts";
+import { numberText, shareText } from "../ui/format.ts";
 import { QueryView } from "../ui/query-view.tsx";
 import "./timeline.css";
 
@@ -37,23 +40,59 @@ function typesText({ types }: Webhook): string {
   return types.map((type) => LABELS.get(type) ?? type).join(", ");
 }
 
-const COLUMNS: readonly Column<Webhook>[] = [
-  { header: "URL", selfEvident: true, cell: ({ url }) => url },
-  { header: "State", selfEvident: true, cell: (webhook) => <WebhookBadge webhook={webhook} /> },
-  { header: "Events", cell: typesText },
-  { header: "Created", align: "end", cell: ({ createdAt }) => <Time at={createdAt} /> },
+/** A webhook, and how often it took what was sent to it; undefined until that is known. */
+interface Listed {
+  readonly webhook: Webhook;
+  readonly figures: WebhookFigures | undefined;
+}
+
+const COLUMNS: readonly Column<Listed>[] = [
+  { header: "URL", selfEvident: true, cell: ({ webhook }) => webhook.url },
+  { header: "State", selfEvident: true, cell: ({ webhook }) => <WebhookBadge webhook={webhook} /> },
+  { header: "Events", cell: ({ webhook }) => typesText(webhook) },
+  {
+    header: "Failed, 7 days",
+    align: "end",
+    cell: ({ figures }) => <ErrorRate figures={figures} />,
+  },
+  {
+    header: "Created",
+    align: "end",
+    spare: true,
+    cell: ({ webhook }) => <Time at={webhook.createdAt} />,
+  },
 ];
+
+/** `2.5% of 40 attempts` */
+function ErrorRate({ figures }: { readonly figures: WebhookFigures | undefined }) {
+  if (figures === undefined || figures.attempts === 0) return <>—</>;
+  const { attempts, failedAttempts } = figures;
+  return (
+    <>
+      {shareText(failedAttempts / attempts)}{" "}
+      <span class="minor">
+        of {numberText(attempts)} {attempts === 1 ? "attempt" : "attempts"}
+      </span>
+    </>
+  );
+}
 
 export function WebhooksPage() {
   const isAdmin = useRole("admin");
-  const list = useRpc(WebhookService.method.listWebhooks, {});
+  const webhooks = useRpc(WebhookService.method.listWebhooks, {});
+  const figures = useRpc(WebhookService.method.listWebhookFigures, {});
+  const figuresOf = (id: string) => figures.data?.data.find(({ webhook }) => webhook === id);
+  const shown = shownWith(webhooks, figures);
+  const data = shown.data?.data.map((webhook) => ({ webhook, figures: figuresOf(webhook.id) }));
+  const list = { ...shown, data: data && { data } };
   return (
     <Page title="Webhooks" actions={isAdmin && <CreateWebhook />}>
       <ListView
         query={list}
         label="Webhooks"
         columns={COLUMNS}
-        href={({ id }) => paths.webhook({ webhook: id })}
+        keyOf={({ webhook }) => webhook.id}
+        href={({ webhook }) => paths.webhook({ webhook: webhook.id })}
         empty={
           <Empty title="No webhooks yet">
             A webhook is an address of yours to which the service sends what happens to shipments,
@@ -72,10 +111,15 @@ const REPEAT_MS = 5_000;
 /** One webhook: its state, what can be done with it, and what was sent to it. */
 export function WebhookPage({ webhook: id }: ParametersOf<"webhook">) {
   const query = useRpc(WebhookService.method.getWebhook, { webhook: id });
-  useRepeat(query.reload, REPEAT_MS);
+  const figures = useRpc(WebhookService.method.listWebhookFigures, {});
+  const reload = useCallback(() => {
+    query.reload();
+    figures.reload();
+  }, [query.reload, figures.reload]);
+  useRepeat(reload, REPEAT_MS);
   return (
     <DetailPage
-      query={query}
+      query={shownWith(query, figures)}
       quiet
       up={{ label: "Webhooks", href: paths.webhooks() }}
       what="webhook"
@@ -87,7 +131,10 @@ export function WebhookPage({ webhook: id }: ParametersOf<"webhook">) {
     >
       {(webhook) => (
         <div class="stack">
-          <Details webhook={webhook} />
+          <Details
+            webhook={webhook}
+            figures={figures.data?.data.find((it) => it.webhook === webhook.id)}
+          />
           <WebhookDeliveries webhook={webhook} />
         </div>
       )}
@@ -114,7 +161,7 @@ function Actions({ webhook }: { readonly webhook: Webhook }) {
   );
 }
 
-function Details({ webhook }: { readonly webhook: Webhook }) {
+function Details({ webhook, figures }: Listed) {
   const { id, url, enabled, failingSince, createdAt, updatedAt } = webhook;
   return (
     <Section title="Details">
@@ -129,6 +176,7 @@ function Details({ webhook }: { readonly webhook: Webhook }) {
           items={[
             ["URL", url],
             ["Events", typesText(webhook)],
+            ["Failed, 7 days", <ErrorRate figures={figures} />],
             ["Failing since", failingSince && <Time at={failingSince} exact />],
             ["Created", <Time at={createdAt} exact />],
             ["Changed", <Time at={updatedAt} exact />],
@@ -267,11 +315,14 @@ function AttemptsDialog(props: {
     >
       {delivery && (
         <p>
-          <code>{delivery.type}</code> <DeliveryBadge status={delivery.status} />
-          <br />
-          <code class="minor">{delivery.event}</code>
+          <a href={paths.event({ event: delivery.event })}>
+            <code>{delivery.type}</code>
+          </a>{" "}
+          <DeliveryBadge status={delivery.status} />
         </p>
       )}
+      {delivery && <Sent event={delivery.event} />}
+      <h3>Answered</h3>
       <QueryView query={attempts}>
         {({ data }) =>
           data.length === 0 ? <p>No attempt has ended yet.</p> : <Attempts attempts={data} />
@@ -280,6 +331,41 @@ function AttemptsDialog(props: {
     </Dialog>
   );
 }
+
+/** What each attempt sends: the event, with headers of which the time and the signature are its own. */
+function Sent({ event }: { readonly event: string }) {
+  const query = useEvent(event);
+  const headers = useIsTest() ? [...SENT_HEADERS, TEST_HEADER] : SENT_HEADERS;
+  return (
+    <details>
+      <summary>Sent</summary>
+      <dl class="facts">
+        {headers.map(([name, value]) => (
+          <div key={name}>
+            <dt>
+              <code>{name}</code>
+            </dt>
+            <dd>{value ?? <code>{event}</code>}</dd>
+          </div>
+        ))}
+      </dl>
+      <QueryView query={query}>
+        {({ data }) => <Code text={payloadText(data)} what="payload" />}
+      </QueryView>
+    </details>
+  );
+}
+
+type Header = readonly [name: string, value: string | undefined];
+
+const TEST_HEADER: Header = ["webhook-test", "true"];
+const SENT_HEADERS: readonly Header[] = [
+  ["content-type", "application/json"],
+  ["user-agent", "shipments-webhooks/1"],
+  ["webhook-id", undefined],
+  ["webhook-timestamp", "when the attempt began, as a Unix time"],
+  ["webhook-signature", "v1,… by the webhook’s secret"],
+];
 
 function Attempts({ attempts }: { readonly attempts: readonly WebhookAttempt[] }) {
   return (

@@ -4,11 +4,13 @@ import {
   WatchEventsResponseSchema,
 } from "../../../gen/shipments/v1/event_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
+import { refuse } from "../../domain/refusal.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { countThatFit, DEFAULT_PAGE_SIZE } from "../../pipeline/page.ts";
 import type { ServiceFunctions } from "../../pipeline/rpc.ts";
 import { resolveCursor, writeCursor } from "./cursor.ts";
-import { eventBytes, eventMessage } from "./event-message.ts";
+import { eventBytes, eventMessage, readEventId } from "./event-message.ts";
+import { Event } from "./event.entity.ts";
 import type { FeedWatch } from "./feed-watch.ts";
 import { loadFeed, loadFeedEnds } from "./load-feed.ts";
 
@@ -17,6 +19,8 @@ export interface WatchDeps {
   readonly feeds: FeedWatch;
 }
 
+/** A position after that of every event. */
+const BEYOND_ALL = Number.MAX_SAFE_INTEGER;
 /** How many events one stream holds in memory at most. */
 const BATCH = 50;
 /** How long a stream is silent at most, in milliseconds; callers are promised a message every 15 seconds. */
@@ -33,9 +37,11 @@ export const EVENT_FUNCTIONS: Omit<
    */
   async listEvents(request, { caller }, { em }) {
     const { workspaceId } = caller;
-    const { types, pageSize = DEFAULT_PAGE_SIZE } = request;
-    const after = resolveCursor(workspaceId, request.after);
-    const found = await loadFeed(em, workspaceId, { after, types, limit: pageSize + 1 });
+    const { types, subject, newestFirst = false, pageSize = DEFAULT_PAGE_SIZE } = request;
+    const isFromNewest = newestFirst && request.after === undefined;
+    const after = isFromNewest ? BEYOND_ALL : resolveCursor(workspaceId, request.after);
+    const query = { after, types, subject, newestFirst, limit: pageSize + 1 };
+    const found = await loadFeed(em, workspaceId, query);
     const events = found.events.slice(0, countThatFit(found.events.slice(0, pageSize), eventBytes));
     const isCut = events.length < found.events.length;
     const end = isCut ? events.at(-1)!.position : found.end;
@@ -44,6 +50,14 @@ export const EVENT_FUNCTIONS: Omit<
       cursor: end === after ? (request.after ?? "") : writeCursor(workspaceId, end),
       hasMore: isCut || found.mayHaveMore,
     };
+  },
+
+  async getEvent({ event: id }, { caller }, { em }) {
+    const key = readEventId(id);
+    const where = { workspace: caller.workspaceId, ...key };
+    const event = key && (await em.fork().findOne(Event, where));
+    if (!event) throw refuse("EVENT_NOT_FOUND");
+    return { data: eventMessage(event, caller) };
   },
 
   /**

@@ -17,22 +17,40 @@ const COLUMNS = `
   position::float8 as position, subject, number, type, data::text as data, actor,
   date_part('epoch', created_at) * 1000 as "createdMs"`;
 
-const OF_ALL_TYPES = `
+const allTypesSql = (next: string) => `
   select ${COLUMNS} from event
-  where workspace_id = $1 and position > $2 order by event.position limit $3`;
+  where workspace_id = $1 and ${next} limit $3`;
+
+const OF_ALL_TYPES = allTypesSql("position > $2 order by event.position");
+const OF_ALL_TYPES_NEWEST_FIRST = allTypesSql("position < $2 order by event.position desc");
 
 /** One row at least, which says how far it looked: without an event when there is none of the types. */
-const OF_SOME_TYPES = `
+const someTypesSql = (next: string, end: "min" | "max", order: "asc" | "desc") => `
   with looked_at as (
-    select * from event where workspace_id = $1 and position > $2 order by position limit $5
+    select * from event where workspace_id = $1 and ${next} limit $5
   ), found as (
-    select * from looked_at where type = any (array(select json_array_elements_text($4)))
-    order by position limit $3
+    select * from looked_at
+    where json_array_length($4) = 0 or type = any (array(select json_array_elements_text($4)))
+    order by position ${order} limit $3
   )
   select ${COLUMNS}, "lookedAt", "end"
-  from (select count(*)::int as "lookedAt", max(position)::float8 as "end" from looked_at) as bounds
+  from (select count(*)::int as "lookedAt", ${end}(position)::float8 as "end" from looked_at) as bounds
     left join found on true
-  order by found.position`;
+  order by found.position ${order}`;
+
+const OF_SOME_TYPES = someTypesSql("position > $2 order by position", "max", "asc");
+const OF_SOME_TYPES_NEWEST_FIRST = someTypesSql(
+  "position < $2 order by position desc",
+  "min",
+  "desc",
+);
+/** Numbers of a subject are in the order of positions. */
+const OF_SUBJECT = someTypesSql("position > $2 and subject = $6 order by number", "max", "asc");
+const OF_SUBJECT_NEWEST_FIRST = someTypesSql(
+  "position < $2 and subject = $6 order by number desc",
+  "min",
+  "desc",
+);
 
 interface FilteredRow extends Omit<EventRow, "position"> {
   readonly position: number | null;
@@ -40,37 +58,50 @@ interface FilteredRow extends Omit<EventRow, "position"> {
   readonly end: number | null;
 }
 
+interface FeedQuery {
+  /** 0 for the beginning; with `newestFirst`, what is before it is loaded. */
+  readonly after: number;
+  /** All types when empty; else it looks at a bounded number of events. */
+  readonly types: readonly string[];
+  /** A shipment's reference or a webhook's id; of all when undefined. It too bounds how many events are looked at. */
+  readonly subject?: string | undefined;
+  readonly newestFirst?: boolean;
+  /** How many events to load at most. */
+  readonly limit: number;
+}
+
 /**
  * Loads the workspace's events after a position, oldest first: as positions are committed in their order,
- * no event can later appear before one that was loaded.
- *
- * @param options.after 0 for the beginning
- * @param options.types all types when empty; else it looks at a bounded number of events
- * @param options.limit how many events to load at most
+ * no event can later appear before one that was loaded. Or those before it, newest first.
  */
 export async function loadFeed(
   em: EntityManager,
   workspace: number,
-  options: {
-    readonly after: number;
-    readonly types: readonly string[];
-    readonly limit: number;
-  },
+  query: FeedQuery,
 ): Promise<FeedPart> {
-  const { after, types, limit } = options;
-  if (types.length > 0) return loadSomeTypes(em, workspace, options);
-  const rows = await runStatement<EventRow>(em, OF_ALL_TYPES, [workspace, after, limit]);
+  const { after, types, subject, newestFirst = false, limit } = query;
+  if (types.length > 0 || subject !== undefined) return loadSome(em, workspace, query);
+  const sql = newestFirst ? OF_ALL_TYPES_NEWEST_FIRST : OF_ALL_TYPES;
+  const rows = await runStatement<EventRow>(em, sql, [workspace, after, limit]);
   const end = rows.at(-1)?.position ?? after;
   return { events: rows.map(toEvent), end, mayHaveMore: rows.length === limit };
 }
 
-async function loadSomeTypes(
+async function loadSome(
   em: EntityManager,
   workspace: number,
-  { after, types, limit }: Parameters<typeof loadFeed>[2],
+  { after, types, subject, newestFirst = false, limit }: FeedQuery,
 ): Promise<FeedPart> {
   const values = [workspace, after, limit, JSON.stringify(types), MAX_LOOKED_AT];
-  const rows = await runStatement<FilteredRow>(em, OF_SOME_TYPES, values);
+  const [oldest, newest] =
+    subject === undefined
+      ? [OF_SOME_TYPES, OF_SOME_TYPES_NEWEST_FIRST]
+      : [OF_SUBJECT, OF_SUBJECT_NEWEST_FIRST];
+  const rows = await runStatement<FilteredRow>(
+    em,
+    newestFirst ? newest : oldest,
+    subject === undefined ? values : [...values, subject],
+  );
   const { lookedAt, end } = rows[0]!;
   const found = rows.filter((row): row is FilteredRow & EventRow => row.position !== null);
   const isFull = found.length === limit;

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import type { WebhookFigures as WebhookFiguresMessage } from "../../../gen/shipments/v1/webhook_pb.js";
 import { readRecordId } from "../../db/columns.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
@@ -42,6 +43,11 @@ export const WEBHOOK_FUNCTIONS: WebhookFunctions = {
     const where = { workspace: caller.workspaceId };
     const orderBy = { createdAt: "asc", id: "asc" } as const;
     return { data: (await em.fork().find(Webhook, where, { orderBy })).map(webhookMessage) };
+  },
+
+  async listWebhookFigures(_request, { caller }, { em }) {
+    const values = [caller.workspaceId, FIGURES_OF];
+    return { data: await runStatement<WebhookFigures>(em, FIGURES, values) };
   },
 
   async getWebhook({ webhook }, call, { em }) {
@@ -132,6 +138,25 @@ export const WEBHOOK_FUNCTIONS: WebhookFunctions = {
     return { data: deliveryMessage(delivery) };
   },
 };
+
+type WebhookFigures = Pick<WebhookFiguresMessage, "webhook" | "attempts" | "failedAttempts">;
+
+/** Of how many of the newest deliveries of a webhook attempts are counted. */
+const FIGURES_OF = 500;
+
+/** All attempts failed but the last at each delivery that arrived. */
+const FIGURES = `
+  select id as webhook, attempts, attempts - delivered as "failedAttempts"
+  from webhook cross join lateral (
+    select coalesce(sum(attempts), 0)::int as attempts,
+      (count(*) filter (where status = 'delivered'))::int as delivered
+    from (
+      select attempts, status, created_at from webhook_delivery
+      where workspace_id = $1 and webhook_id = webhook.id order by id desc limit $2
+    ) as newest
+    where created_at > now() - interval '7 days'
+  ) as counted
+  where workspace_id = $1 order by created_at, id`;
 
 const LOCK_WEBHOOKS = "select pg_advisory_xact_lock(hashtextextended('webhooks', $1))";
 

@@ -1,7 +1,7 @@
 import type pg from "pg";
 import { expect, inject, test } from "vitest";
 import { EventService } from "../../../gen/shipments/v1/event_service_pb.js";
-import { data, invalidFields } from "../../support/answers.ts";
+import { data, expectRefused, invalidFields } from "../../support/answers.ts";
 import { book, bookAnd, BOOKING } from "../../support/bookings.ts";
 import { connectTo, createDatabase } from "../../support/database.ts";
 import { announcePlans, plansIn, rowsAt } from "../../support/plans.ts";
@@ -229,4 +229,64 @@ test("a stream sends an event that nobody has announced", async () => {
   );
   expect((await next.next()).value?.data).toMatchObject({ position: 1n });
   await next.return?.(undefined);
+});
+
+test("the newest come first on request, and a cursor leads to those before", async () => {
+  const { apiKey, id } = await service.addWorkspace();
+  await fillFeed(await connectTo(service.databaseUrl), id, LOOKED_AT + 10);
+  const shipment = await bookAnd(service, apiKey, ["pay"]);
+  const newest = { newest_first: true, page_size: 2 };
+  const page = async (fields: object) => {
+    const { data, cursor, has_more } = await readFeed(apiKey, { ...newest, ...fields });
+    return { positions: positionsOf(data), cursor, hasMore: has_more };
+  };
+  const first = await page({});
+  expect([first.positions, first.hasMore]).toEqual([[LOOKED_AT + 13, LOOKED_AT + 12], true]);
+  const second = await page({ after: first.cursor });
+  expect([second.positions, second.hasMore]).toEqual([[LOOKED_AT + 11, LOOKED_AT + 10], true]);
+  expect(await page({ after: 3 })).toEqual({
+    positions: [2, 1],
+    cursor: expect.any(String),
+    hasMore: false,
+  });
+  expect(await page({ after: 1 })).toEqual({ positions: [], cursor: "1", hasMore: false });
+
+  const paid = await page({ types: "shipment.paid" });
+  expect(paid).toMatchObject({ positions: [LOOKED_AT + 12], hasMore: true });
+  expect(await page({ types: "shipment.paid", after: paid.cursor })).toMatchObject({
+    positions: [],
+    hasMore: false,
+  });
+  const { apiKey: empty } = await service.addWorkspace();
+  expect(await readFeed(empty, newest)).toEqual({ data: [], cursor: "", has_more: false });
+
+  // Numbers of a shipment's events are in the order of positions.
+  const of = (fields: object) => page({ subject: shipment["reference"], ...fields });
+  const own = await of({});
+  expect([own.positions, own.hasMore]).toEqual([[LOOKED_AT + 13, LOOKED_AT + 12], true]);
+  expect(await of({ after: own.cursor })).toMatchObject({
+    positions: [LOOKED_AT + 11],
+    hasMore: false,
+  });
+  expect(await of({ newest_first: false, after: LOOKED_AT + 11 })).toMatchObject({
+    positions: [LOOKED_AT + 12, LOOKED_AT + 13],
+    hasMore: false,
+  });
+  expect(await of({ types: "shipment.created" })).toMatchObject({
+    positions: [LOOKED_AT + 11],
+    hasMore: false,
+  });
+  expect(await page({ subject: "SHP-000000000000" })).toMatchObject({ positions: [] });
+});
+
+test("one event is answered as the feed has it, and that of another workspace as none", async () => {
+  const { apiKey } = await service.addWorkspace();
+  const other = await service.addWorkspace();
+  await book(service, apiKey);
+  const [event] = (await readFeed(apiKey)).data;
+  expect(await data(service.as(apiKey).getEvent({ event: event.id }))).toEqual(event);
+  for (const id of ["evt_1", `${event.id}0`, "anything"]) {
+    await expectRefused(service.as(apiKey).getEvent({ event: id }), "EVENT_NOT_FOUND");
+  }
+  await expectRefused(service.as(other.apiKey).getEvent({ event: event.id }), "EVENT_NOT_FOUND");
 });

@@ -165,3 +165,36 @@ test("deliveries are listed page by page, and by status", async () => {
   const attempts = as.listWebhookAttempts({ webhook, delivery: 999_999 });
   await expectRefused(attempts, "DELIVERY_NOT_FOUND");
 });
+
+test("figures count the attempts at the newest 500 deliveries of 7 days, and which of them failed", async () => {
+  const { id, as, webhook } = await addOne();
+  const { data: second } = await as.createWebhook({ url: URL_A }).then(({ body }) => body);
+  const sql = await connectTo(service.databaseUrl);
+  const insert = (age: string, count: number, attempts: number, status: string) =>
+    sql.query(
+      `insert into webhook_delivery (workspace_id, webhook_id, subject, number, type, status,
+         attempts, next_attempt_at, created_at, ended_at)
+       select $1, $2, 'SHP-000000000000', 1, 'shipment.created', $3, $4,
+         case when $3 = 'pending' then now() + interval '1 day' end, now() - $5::interval,
+         case when $3 <> 'pending' then now() end
+       from generate_series(1, $6::int)`,
+      [id, webhook, status, attempts, age, count],
+    );
+  const figures = async () => (await as.listWebhookFigures()).body;
+  const none = { webhook: second.id, attempts: 0, failed_attempts: 0 };
+  await insert("8 days", 3, 1, "delivered");
+  expect(await figures()).toEqual({
+    data: [{ webhook, attempts: 0, failed_attempts: 0 }, none],
+    next_page_token: "",
+  });
+  await insert("6 days", 2, 10, "failed");
+  await insert("6 days", 1, 3, "delivered");
+  await insert("0 days", 1, 2, "pending");
+  await insert("0 days", 1, 0, "pending");
+  expect(await figures()).toEqual({
+    data: [{ webhook, attempts: 25, failed_attempts: 24 }, none],
+    next_page_token: "",
+  });
+  await insert("0 days", 500, 1, "delivered");
+  expect((await figures()).data[0]).toEqual({ webhook, attempts: 500, failed_attempts: 0 });
+});

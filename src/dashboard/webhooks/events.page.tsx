@@ -1,0 +1,180 @@
+import type { Event } from "../../../gen/shipments/v1/event_pb.js";
+import { EventService } from "../../../gen/shipments/v1/event_service_pb.js";
+import { getDocument } from "../api/documents.ts";
+import { useWorkspace } from "../api/session.ts";
+import { type Query, useQuery, useRpc } from "../api/use-query.ts";
+import { type ParametersOf, paths } from "../routes/paths.ts";
+import { usePlace } from "../routes/router.ts";
+import { Code, Id } from "../ui/copy-button.tsx";
+import { DescriptionList } from "../ui/description-list.tsx";
+import { Filters, filterValues } from "../ui/filters.tsx";
+import { DetailPage, Empty, Page, Section } from "../ui/page.tsx";
+import { PAGE_TOKEN, usePageToken } from "../ui/pager.tsx";
+import { type Column, ListView } from "../ui/table.tsx";
+import { Time } from "../ui/values.tsx";
+import { EVENT_TYPES } from "./event-types.ts";
+
+const FILTERS = {
+  type: { label: "Type", choices: EVENT_TYPES.map(([type]) => [type, type] as const) },
+  subject: { label: "Shipment or webhook", placeholder: "SHP-… or wh_…" },
+} as const;
+
+const COLUMNS: readonly Column<Event>[] = [
+  { header: "Type", selfEvident: true, cell: ({ type }) => <code>{type}</code> },
+  {
+    header: "Of",
+    selfEvident: true,
+    cell: ({ shipment: reference, webhook }) =>
+      reference === undefined ? (
+        <code>{webhook?.id}</code>
+      ) : (
+        <a class="above" href={paths.shipment({ reference })}>
+          <code>{reference}</code>
+        </a>
+      ),
+  },
+  {
+    header: "By",
+    spare: true,
+    clips: true,
+    cell: ({ actor }) => actor ?? <span class="minor">API key or service</span>,
+  },
+  {
+    header: "When",
+    align: "end",
+    selfEvident: true,
+    cell: ({ timestamp }) => <Time at={timestamp} exact="second" />,
+  },
+];
+
+/** What happened in the workspace, the newest first. */
+export function EventsPage() {
+  const { query } = usePlace();
+  const { type, subject } = filterValues(query, FILTERS);
+  const events = useRpc(EventService.method.listEvents, {
+    newestFirst: true,
+    after: usePageToken(),
+    types: type === undefined || type === "" ? [] : [type],
+    subject: subject || undefined,
+    pageSize: 50,
+  });
+  const page = events.data && {
+    data: events.data.data,
+    nextPageToken: events.data.hasMore ? events.data.cursor : "",
+  };
+  return (
+    <Page title="Events">
+      <Filters fields={FILTERS} />
+      <ListView
+        query={{ ...events, data: page }}
+        label="Events"
+        columns={COLUMNS}
+        href={({ id }) => paths.event({ event: id })}
+        opened={{
+          hrefOf: (id) => paths.event({ event: id }),
+          view: (id) => <EventPage event={id} />,
+        }}
+        empty={<NoEvents isFiltered={Boolean(type || subject)} older={page?.nextPageToken} />}
+      />
+    </Page>
+  );
+}
+
+function NoEvents(props: { readonly isFiltered: boolean; readonly older: string | undefined }) {
+  const { isFiltered, older } = props;
+  const { query } = usePlace();
+  if (!isFiltered) {
+    return (
+      <Empty title="Nothing has happened yet">
+        What happens to shipments is listed here, and sent to webhooks.
+      </Empty>
+    );
+  }
+  if (older) {
+    const further = { ...Object.fromEntries(query), [PAGE_TOKEN]: older };
+    const link = { label: "Look further back", href: paths.events({}, further) };
+    return <Empty title="None among the next 1,000 events" link={link} />;
+  }
+  return (
+    <Empty title="No events match" link={{ label: "Show all events", href: paths.events() }}>
+      A shipment is given by its reference, a webhook by its id.
+    </Empty>
+  );
+}
+
+/** What the page says of an event beside its payload. */
+interface Payload {
+  readonly id: string;
+  readonly type: string;
+  readonly timestamp: string;
+  readonly shipment: string | null;
+  readonly webhook: { readonly id: string; readonly url: string } | null;
+  readonly actor: string | null;
+  readonly position: number;
+}
+
+/** An event as it is sent to webhooks. */
+export function useEvent(event: string): Query<{ readonly data: Payload }> {
+  const { id: workspace } = useWorkspace();
+  return useQuery(
+    async (signal) => {
+      const path = `/v1/events/${encodeURIComponent(event)}`;
+      return JSON.parse(await getDocument(path, signal, workspace)) as { readonly data: Payload };
+    },
+    [workspace, event],
+  );
+}
+
+export function payloadText(payload: object): string {
+  return JSON.stringify(payload, undefined, 2);
+}
+
+export function EventPage({ event }: Pick<ParametersOf<"event">, "event">) {
+  return (
+    <DetailPage
+      query={useEvent(event)}
+      up={{ label: "Events", href: paths.events() }}
+      what="event"
+      title={({ type }) => type}
+      fallbackTitle="Event"
+      missing="It may be older than events are kept."
+    >
+      {(payload) => (
+        <div class="stack">
+          <Section title="Details">
+            <Details payload={payload} />
+          </Section>
+          <Section title="Payload">
+            <Code text={payloadText(payload)} what="payload" />
+          </Section>
+        </div>
+      )}
+    </DetailPage>
+  );
+}
+
+function Details({ payload }: { readonly payload: Payload }) {
+  const { id, timestamp, shipment: reference, webhook, actor, position } = payload;
+  return (
+    <DescriptionList
+      items={[
+        ["When", <Time at={new Date(timestamp)} exact="second" />],
+        [
+          "Shipment",
+          reference === null ? undefined : (
+            <a href={paths.shipment({ reference })}>
+              <code>{reference}</code>
+            </a>
+          ),
+        ],
+        [
+          "Webhook",
+          webhook ? <a href={paths.webhook({ webhook: webhook.id })}>{webhook.url}</a> : undefined,
+        ],
+        ["By", actor ?? "An API key or the service"],
+        ["Position", String(position)],
+        ["Id", <Id id={id} />],
+      ]}
+    />
+  );
+}
