@@ -173,6 +173,8 @@ function drawLayers(
   });
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const onTheme = () => {
+    // On a page that was left it has no colours.
+    if (!target.isConnected) return;
     palette = createPalette(target);
     for (const layer of map.getAllLayers()) layer.changed();
   };

@@ -148,6 +148,8 @@ function useMapView(
   const latest = useRef(on);
   latest.current = on;
   useEffect(() => {
+    // Its page may have been left before it is drawn.
+    if (!target.current!.isConnected) return undefined;
     const map = createMapView(target.current!, {
       drawn: () => latest.current.drawn(map),
       clicked: (spot) => latest.current.clicked(spot),
