@@ -97,7 +97,7 @@ describeDashboard("the tariff", (dashboard) => {
     expect(new URL(page.url()).search).toBe(`?from_version=${version - 1}&to_version=${version}`);
     const fees = page.getByRole("table", { name: "Fees that differ" });
     expect(await fees.locator("tbody td").allTextContents()).toEqual([
-      "rate_per_km",
+      "Charge per kilometre",
       "1.20",
       "9.00",
     ]);
@@ -119,7 +119,7 @@ describeDashboard("the tariff", (dashboard) => {
     expect(await names()).toBe("Bronx, New York, Queens, Richmond, Essex");
     await page.getByLabel("To version").fill("1");
     await page.keyboard.press("Enter");
-    await fees.getByText("base_fee").waitFor();
+    await fees.getByText("Minimum charge").waitFor();
   });
 
   test("is scheduled, shown with its time, holds up other publications, and is called off", async () => {

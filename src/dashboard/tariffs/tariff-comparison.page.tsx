@@ -11,6 +11,7 @@ import { Filters } from "../ui/filters.tsx";
 import { numberText } from "../ui/format.ts";
 import { QueryView } from "../ui/query-view.tsx";
 import { type Column, Table } from "../ui/table.tsx";
+import { placeOf } from "./draft-faults.ts";
 import { type DifferenceText, differenceText } from "./schedule-words.ts";
 import { TariffMap, versionZonesPath, zonesText } from "./tariff-zones.tsx";
 import { paths } from "../routes/paths.ts";
@@ -87,7 +88,7 @@ function Comparison({ from, to }: { readonly from: number; readonly to: number }
 }
 
 const COLUMNS: readonly Column<FeeDifference>[] = [
-  { header: "Fee", selfEvident: true, cell: ({ path }) => <code>{path}</code> },
+  { header: "Fee", selfEvident: true, cell: ({ path }) => placeOf(path) },
   { header: "Before", cell: ({ before }) => before ?? "—" },
   { header: "After", cell: ({ after }) => after ?? "—" },
 ];
