@@ -64,7 +64,7 @@ describeDashboard("shipments", (dashboard) => {
           `${reference}order 7`,
           "To pick up",
           "Ada Lovelace",
-          "New York 1 Times Square, New York→ Kings 95 Prospect Park West, Brooklyn",
+          "1 Times Square, New York New York→ 95 Prospect Park West, Brooklyn Kings",
           expect.stringMatching(/^(now|\d+ (minute|second)s? ago)\$12\.69$/),
         ]);
       expect(await first.locator("data").getAttribute("title")).toBe("12.69 USD");

@@ -18,6 +18,12 @@ export type CustomerChoice =
 
 const NOBODY: CustomerChoice = { kind: "existing", customer: undefined };
 
+/** The name of the customer of an id. */
+export function CustomerName({ value }: { readonly value: string }) {
+  const customer = BigInt(value);
+  return useRpc(CustomerService.method.getCustomer, { customer }).data?.data?.name ?? "…";
+}
+
 /** Finds a customer while their name or email is typed; one who is not found can be made. */
 export function CustomerFields(props: {
   readonly choice: CustomerChoice;

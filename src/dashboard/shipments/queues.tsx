@@ -131,17 +131,21 @@ export function Queues(props: {
         label: each.label,
         href: paths.shipments({}, { ...others, ...each.filters }),
         current: each === view && (each !== ALL || isAll),
-        note: each.queue && counts && <Count queue={each.queue} count={counts[each.queue]} />,
+        note: each.queue && <Count queue={each.queue} count={counts?.[each.queue]} />,
       }))}
     />
   );
 }
 
 /** How many there are. Only what needs action has a colour. */
-function Count({ queue, count }: { readonly queue: Queue; readonly count?: ShipmentCount }) {
-  if (count === undefined) return null;
-  const isBad = queue === "failed" && count.count > 0;
-  return <span class={isBad ? "count bad" : "count"}>{countText(count)}</span>;
+function Count(props: {
+  readonly queue: Queue;
+  /** Undefined as long as it is not known; its room is kept for it. */
+  readonly count: ShipmentCount | undefined;
+}) {
+  const { queue, count } = props;
+  const isBad = queue === "failed" && count !== undefined && count.count > 0;
+  return <span class={isBad ? "count bad" : "count"}>{count && countText(count)}</span>;
 }
 
 /** `12`, or `1,000+` where there are more than were counted. */
@@ -185,7 +189,8 @@ export function useCounts(filters: Counted, of: string) {
 /** How many shipments are listed, and what those cost that are not cancelled. */
 export function ListedTotals({ counts, cancelled }: ReturnType<typeof useCounts>) {
   const listed = counts?.listed;
-  if (listed === undefined) return null;
+  // Its line is kept for it.
+  if (listed === undefined) return <p class="minor totals">…</p>;
   const noun = listed.count === 1 && !listed.more ? "shipment" : "shipments";
   const text = cancelled && listedText(listed, cancelled);
   return (

@@ -89,11 +89,11 @@ const COLUMNS = {
     cell: (shipment) => (
       <>
         <Line text={shipment.pickupAddress}>
-          <ZoneChip lat={shipment.pickupLat} lng={shipment.pickupLng} /> {shipment.pickupAddress}
+          {shipment.pickupAddress} <ZoneChip lat={shipment.pickupLat} lng={shipment.pickupLng} />
         </Line>
         <Line text={shipment.dropoffAddress}>
-          → <ZoneChip lat={shipment.dropoffLat} lng={shipment.dropoffLng} />{" "}
-          {shipment.dropoffAddress}
+          → {shipment.dropoffAddress}{" "}
+          <ZoneChip lat={shipment.dropoffLat} lng={shipment.dropoffLng} />
         </Line>
       </>
     ),
@@ -275,9 +275,9 @@ export function WithZones(props: {
 
 function ZoneChip(point: LatLng) {
   const name = useContext(ZonesOfPoints).get(keyOf(point));
-  if (name === undefined) return null;
+  // An empty one keeps the place of what comes late.
   return (
-    <span class="zone-chip" title={`Zone: ${name}`}>
+    <span class="zone-chip" title={name && `Zone: ${name}`}>
       {name}
     </span>
   );

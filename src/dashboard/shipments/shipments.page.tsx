@@ -1,13 +1,8 @@
 import type { ComponentChildren } from "preact";
-import { CustomerService } from "../../../gen/shipments/v1/customer_service_pb.js";
 import { ORDER_BY, type Order, useList } from "../ui/table.tsx";
 import { PaymentStatus, ShipmentStatus } from "../../../gen/shipments/v1/shipment_pb.js";
-import {
-  ShipmentService,
-  type ExportShipmentsRequestSchema,
-} from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { useLive } from "../api/live.ts";
-import { useRpc } from "../api/use-query.ts";
 import { useRole, useTimeZone } from "../api/session.ts";
 import { paths } from "../routes/paths.ts";
 import { usePlace } from "../routes/router.ts";
@@ -16,11 +11,10 @@ import { daysOf, today, LinkChoice } from "../ui/days.tsx";
 import { FilterChips } from "../ui/filter-chips.tsx";
 import { boundsOfDays, filterValues } from "../ui/filters.tsx";
 import type { Choices } from "../ui/fields.tsx";
-import { recordIdOf, bytesText } from "../ui/format.ts";
-import { localDate } from "../ui/local-time.ts";
+import { recordIdOf } from "../ui/format.ts";
 import { lazily } from "../ui/lazily.tsx";
 import { Empty, Page } from "../ui/page.tsx";
-import { Spinner, Progress } from "../ui/query-view.tsx";
+import { Spinner } from "../ui/query-view.tsx";
 import {
   filtersText,
   ListedTotals,
@@ -31,13 +25,11 @@ import {
   viewOf,
 } from "./queues.tsx";
 import { PAYMENT_STATES, SHIPMENT_STATES } from "../ui/shipment-states.ts";
+import type { ExportProps } from "./export-dialog.tsx";
 import { ColumnChooser } from "./shipment-columns.tsx";
 import { SelectableShipmentList, ShipmentList } from "./shipment-list.tsx";
-import type { MessageInitShape } from "@bufbuild/protobuf";
-import { useEffect, useState } from "preact/hooks";
-import { useClient } from "../api/clients.ts";
 import { Button } from "../ui/button.tsx";
-import { Dialog, openDialog } from "../ui/dialog.tsx";
+import { openDialog } from "../ui/dialog.tsx";
 import { Menu } from "../ui/menu.tsx";
 
 /** What the list is shown as, by its name in the address, and what of the address is of one view alone. */
@@ -47,6 +39,11 @@ const VIEWS: Choices = [
   ["map", "Map"],
 ];
 const OF_VIEWS = [ORDER_BY, "end"];
+
+const CustomerName = lazily(
+  () => import("./customer-fields.tsx").then((fields) => fields.CustomerName),
+  () => <>…</>,
+);
 
 const STATES = {
   status: { label: "Status", choices: choicesOf(SHIPMENT_STATES), names: ShipmentStatus },
@@ -150,11 +147,6 @@ const ORDERS: ReadonlySet<string> = new Set(
   ["created_at", "pickup_window", "total"].flatMap((order) => [order, `${order} desc`]),
 );
 
-function CustomerName({ value }: { readonly value: string }) {
-  const customer = BigInt(value);
-  return useRpc(CustomerService.method.getCustomer, { customer }).data?.data?.name ?? "…";
-}
-
 const LazyFinder = lazily(
   () => import("./customer-fields.tsx").then((fields) => fields.ExistingCustomer),
   () => <Spinner label="Loading" />,
@@ -228,9 +220,7 @@ function hasState({ status, paymentStatus }: ReturnType<typeof filtersOf>): bool
   return (status ?? paymentStatus) !== undefined;
 }
 
-interface ExportProps {
-  readonly filters: MessageInitShape<typeof ExportShipmentsRequestSchema>;
-}
+const ExportDialog = lazily(() => import("./export-dialog.tsx").then((it) => it.ExportDialog));
 
 function ExportMenu({ filters }: ExportProps) {
   return (
@@ -243,46 +233,4 @@ function ExportMenu({ filters }: ExportProps) {
       </a>
     </Menu>
   );
-}
-
-function ExportDialog(props: ExportProps) {
-  const timeZone = useTimeZone();
-  const client = useClient(ShipmentService);
-  const [bytes, setBytes] = useState<number>();
-  const [controller] = useState(() => new AbortController());
-  // Who closes the dialog wants no file any more.
-  useEffect(() => () => controller.abort(), []);
-  const run = async () => {
-    const pieces: Uint8Array<ArrayBuffer>[] = [];
-    let size = 0;
-    setBytes(size);
-    // It takes as long as data comes.
-    const options = { signal: controller.signal, timeoutMs: 0 };
-    for await (const { csv } of client.exportShipments(props.filters, options)) {
-      pieces.push(csv as Uint8Array<ArrayBuffer>);
-      setBytes((size += csv.length));
-    }
-    save(
-      new Blob(pieces, { type: "text/csv" }),
-      `shipments-${localDate(new Date(), timeZone)}.csv`,
-    );
-  };
-  return (
-    <Dialog title="Export shipments" submit="Export" run={run}>
-      <p>
-        All shipments of the list, with its filters and not only of this page, as a CSV file for
-        spreadsheets, the newest first.
-      </p>
-      {bytes !== undefined && <Progress label={`${bytesText(bytes)} so far`} />}
-    </Dialog>
-  );
-}
-
-function save(file: Blob, name: string): void {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(file);
-  link.download = name;
-  link.click();
-  // The browser has taken it by then.
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }

@@ -6,11 +6,9 @@ import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb
 import { useClient } from "../api/clients.ts";
 import { fieldError, problemOf } from "../api/problem.ts";
 import { useOperatorRole } from "../api/session.ts";
-import type { Query } from "../api/use-query.ts";
 import { paths } from "../routes/paths.ts";
 import { changeQuery, navigate } from "../routes/router.ts";
-import { Button } from "../ui/button.tsx";
-import { Dialog, DialogButton, openDialog, RpcButton } from "../ui/dialog.tsx";
+import { Dialog, DialogButton, RpcButton } from "../ui/dialog.tsx";
 import { CheckField, SelectField, TextAreaField, TextField } from "../ui/fields.tsx";
 import { optionalTextOf, textOf } from "../ui/form-data.ts";
 import { useFormProblem } from "../ui/form.tsx";
@@ -96,22 +94,6 @@ function useReplaces(inForce: number, replaced: () => void) {
   return { replaces, noteReplaced };
 }
 
-export function PublishDraft(props: {
-  readonly draft: TariffDraft;
-  readonly inForce: Query<TariffVersion | null>;
-}) {
-  const { data: inForce, reload } = props.inForce;
-  const publish = () =>
-    openDialog(
-      <PublishDialog draft={props.draft} inForce={inForce?.version ?? 0} replaced={reload} />,
-    );
-  return (
-    <Button primary disabled={inForce === undefined} onClick={publish}>
-      Publish…
-    </Button>
-  );
-}
-
 const WHEN = [
   ["now", "Now"],
   ["later", "At a time"],
@@ -124,7 +106,7 @@ interface PublishProps {
   readonly replaced: () => void;
 }
 
-function PublishDialog({ draft, inForce, replaced }: PublishProps) {
+export function PublishDialog({ draft, inForce, replaced }: PublishProps) {
   const { replaces, noteReplaced } = useReplaces(inForce, replaced);
   const [when, setWhen] = useState<string>("now");
   const publish = usePublish(draft, replaces);

@@ -11,7 +11,7 @@ import { Button } from "../ui/button.tsx";
 import { DetailPage, Section } from "../ui/page.tsx";
 import { lazily } from "../ui/lazily.tsx";
 import { More } from "../ui/menu.tsx";
-import { RpcButton } from "../ui/dialog.tsx";
+import { openDialog, RpcButton } from "../ui/dialog.tsx";
 import { SubmitButton } from "../ui/form.tsx";
 import { recordIdOf } from "../ui/format.ts";
 import { ProblemNote, Spinner } from "../ui/query-view.tsx";
@@ -21,12 +21,12 @@ import { zonesText } from "./tariff-zones.tsx";
 import { type ParametersOf, paths } from "../routes/paths.ts";
 import { changeQuery, navigate, usePlace } from "../routes/router.ts";
 import { DraftForm } from "./tariff-draft-form.tsx";
-import { PublishDraft } from "./publication.tsx";
 import { DraftSchedules } from "./tariff-draft-schedules.tsx";
 import { DraftZones, FaultList } from "./tariff-draft-zones.tsx";
 import { useUnsaved } from "./draft-text.tsx";
 import "./tariffs.css";
 
+const PublishDialog = lazily(() => import("./publication.tsx").then((it) => it.PublishDialog));
 const DraftReplay = lazily(() => import("./tariff-draft-replay.tsx").then((it) => it.DraftReplay));
 
 /** How long a check may take, in milliseconds: zones can have 64 MB. */
@@ -103,10 +103,31 @@ function Draft(props: {
           {unsaved.map((form) => (
             <SubmitButton key={form.id} {...form} form={form.id} />
           ))}
-          {mayChange && unsaved.length === 0 && <PublishDraft draft={draft} inForce={inForce} />}
+          {mayChange && unsaved.length === 0 && <PublishButton draft={draft} inForce={inForce} />}
         </div>
       </div>
     </>
+  );
+}
+
+function PublishButton(props: {
+  readonly draft: TariffDraft;
+  readonly inForce: Query<TariffVersion | null>;
+}) {
+  const { draft } = props;
+  const { data: inForce, reload } = props.inForce;
+  return (
+    <Button
+      primary
+      disabled={inForce === undefined}
+      onClick={() =>
+        openDialog(
+          <PublishDialog draft={draft} inForce={inForce?.version ?? 0} replaced={reload} />,
+        )
+      }
+    >
+      Publish…
+    </Button>
   );
 }
 

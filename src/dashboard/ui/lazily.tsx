@@ -6,9 +6,11 @@ export function lazily<P extends object>(
   load: () => Promise<ComponentType<P>>,
   Waiting: ComponentType = () => null,
 ): ComponentType<P> {
+  let known: ComponentType<P> | undefined;
   return function Lazy(props: P) {
-    const [Component, setComponent] = useState<ComponentType<P>>();
-    useEffect(() => void load().then((loaded) => setComponent(() => loaded), reloadOnce), []);
+    const [Component, setComponent] = useState(() => known);
+    const show = (loaded: ComponentType<P>) => setComponent(() => (known = loaded));
+    useEffect(() => void (known ?? load().then(show, reloadOnce)), []);
     return Component === undefined ? <Waiting /> : <Component {...props} />;
   };
 }

@@ -1,0 +1,159 @@
+import type { Client } from "@connectrpc/connect";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
+import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { useClient } from "../api/clients.ts";
+import { problemOf } from "../api/problem.ts";
+import { randomKey } from "../api/use-action.ts";
+import { Dialog } from "../ui/dialog.tsx";
+import { SelectField, TextAreaField } from "../ui/fields.tsx";
+import { Progress } from "../ui/query-view.tsx";
+import { toast } from "../ui/toast.tsx";
+import { countText } from "./newest-shipments.ts";
+import { type Act, referencesOf } from "./selection.tsx";
+import { REASONS } from "./shipment-badge.tsx";
+
+/** How many shipments one call changes: few enough that progress is seen. */
+const PART = 25;
+
+/** Shipments that one call changes, under one idempotency key as often as it is sent. */
+interface Part {
+  readonly shipments: readonly Shipment[];
+  readonly key: string;
+}
+
+interface Failure {
+  readonly shipment: Shipment;
+  readonly reason: string;
+  /** The call whose answer was lost; undefined when the shipment was refused. */
+  readonly lost?: Part;
+}
+
+function partsOf(shipments: readonly Shipment[]): Part[] {
+  const count = Math.ceil(shipments.length / PART);
+  return Array.from({ length: count }, (_, i) => ({
+    shipments: shipments.slice(i * PART, (i + 1) * PART),
+    key: randomKey(),
+  }));
+}
+
+interface RunProps {
+  readonly act: Act;
+  readonly shipments: readonly Shipment[];
+  readonly changed: (references: readonly string[]) => void;
+}
+
+export interface ActDialogProps extends RunProps {
+  /** How many are selected of which it cannot be done. */
+  readonly others: number;
+  readonly close: () => void;
+}
+
+export function ActDialog(props: ActDialogProps) {
+  const { act, shipments, others, close } = props;
+  const [parts] = useState(() => partsOf(shipments));
+  const { run, done } = useRun(props, parts);
+  return (
+    <Dialog
+      title={`${act.name}: ${countText(shipments.length)}`}
+      submit={act.name}
+      dismiss={act.isDangerous ? "Keep them" : "Back"}
+      tone={act.isDangerous ? "danger" : "primary"}
+      close={close}
+      run={run}
+    >
+      <p>
+        {act.note(shipments)}
+        {others > 0 && ` The other ${others} selected are left as they are.`}
+      </p>
+      {act.isDangerous && (
+        <>
+          <SelectField name="reason" label="Reason for all" optional choices={REASONS} />
+          <TextAreaField name="note" label="Note" optional />
+        </>
+      )}
+      {done !== undefined && <Progress label="Done:" done={done} />}
+    </Dialog>
+  );
+}
+
+function FailedDialog(
+  props: RunProps & { readonly failures: readonly Failure[]; readonly form: FormData },
+) {
+  const { act, failures, form } = props;
+  const [parts] = useState(() => [
+    ...new Set(failures.flatMap(({ lost }) => lost ?? [])),
+    ...partsOf(failures.filter(({ lost }) => !lost).map(({ shipment }) => shipment)),
+  ]);
+  const { run, done } = useRun(props, parts);
+  return (
+    <Dialog
+      title={`${countText(failures.length)} ${isOrAre(failures.length)} not ${act.participle}`}
+      submit="Try again"
+      dismiss="Close"
+      run={() => run(form)}
+    >
+      <ul class="failures">
+        {failures.map(({ shipment: { reference }, reason }) => (
+          <li key={reference}>
+            <code>{reference}</code> <span>{reason}</span>
+          </li>
+        ))}
+      </ul>
+      {done !== undefined && <Progress label="Done:" done={done} />}
+    </Dialog>
+  );
+}
+
+/** Sends parts one after the other until the dialog is closed, and says what came of it. */
+function useRun({ act, changed }: RunProps, parts: readonly Part[]) {
+  const client = useClient(ShipmentService);
+  const [done, setDone] = useState<number>();
+  const isClosed = useRef(false);
+  useLayoutEffect(() => () => void (isClosed.current = true), []);
+  const run = async (form: FormData) => {
+    const failures: Failure[] = [];
+    let count = 0;
+    for (const [i, part] of parts.entries()) {
+      if (isClosed.current) break;
+      setDone(i / parts.length);
+      const failed = await sendPart(act, client, part, form);
+      const names = new Set(failed.map(({ shipment }) => shipment.reference));
+      failures.push(...failed);
+      count += part.shipments.length - failed.length;
+      changed(referencesOf(part.shipments).filter((reference) => !names.has(reference)));
+    }
+    if (isClosed.current) {
+      const all = parts.reduce((sum, { shipments }) => sum + shipments.length, 0);
+      toast(`${count} of ${countText(all)} ${isOrAre(count)} ${act.participle}.`);
+      return undefined;
+    }
+    if (count > 0) toast(`${countText(count)} ${isOrAre(count)} ${act.participle}.`);
+    if (failures.length === 0) return undefined;
+    const shipments = failures.map(({ shipment }) => shipment);
+    return <FailedDialog {...{ act, shipments, changed, failures, form }} />;
+  };
+  return { run, done };
+}
+
+async function sendPart(
+  act: Act,
+  client: Client<typeof ShipmentService>,
+  part: Part,
+  form: FormData,
+): Promise<Failure[]> {
+  try {
+    const headers = { "idempotency-key": part.key };
+    const { results } = await act.send(client, part.shipments, form, headers);
+    return results.flatMap(({ error }, i) =>
+      error ? [{ shipment: part.shipments[i]!, reason: error.message }] : [],
+    );
+  } catch (error) {
+    const reason = problemOf(error).message;
+    return part.shipments.map((shipment) => ({ shipment, reason, lost: part }));
+  }
+}
+
+function isOrAre(count: number): string {
+  return count === 1 ? "is" : "are";
+}

@@ -1,0 +1,58 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { useEffect, useState } from "preact/hooks";
+import {
+  ShipmentService,
+  type ExportShipmentsRequestSchema,
+} from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { useClient } from "../api/clients.ts";
+import { useTimeZone } from "../api/session.ts";
+import { Dialog } from "../ui/dialog.tsx";
+import { bytesText } from "../ui/format.ts";
+import { localDate } from "../ui/local-time.ts";
+import { Progress } from "../ui/query-view.tsx";
+
+export interface ExportProps {
+  readonly filters: MessageInitShape<typeof ExportShipmentsRequestSchema>;
+}
+
+export function ExportDialog(props: ExportProps) {
+  const timeZone = useTimeZone();
+  const client = useClient(ShipmentService);
+  const [bytes, setBytes] = useState<number>();
+  const [controller] = useState(() => new AbortController());
+  // Who closes the dialog wants no file any more.
+  useEffect(() => () => controller.abort(), []);
+  const run = async () => {
+    const pieces: Uint8Array<ArrayBuffer>[] = [];
+    let size = 0;
+    setBytes(size);
+    // It takes as long as data comes.
+    const options = { signal: controller.signal, timeoutMs: 0 };
+    for await (const { csv } of client.exportShipments(props.filters, options)) {
+      pieces.push(csv as Uint8Array<ArrayBuffer>);
+      setBytes((size += csv.length));
+    }
+    save(
+      new Blob(pieces, { type: "text/csv" }),
+      `shipments-${localDate(new Date(), timeZone)}.csv`,
+    );
+  };
+  return (
+    <Dialog title="Export shipments" submit="Export" run={run}>
+      <p>
+        All shipments of the list, with its filters and not only of this page, as a CSV file for
+        spreadsheets, the newest first.
+      </p>
+      {bytes !== undefined && <Progress label={`${bytesText(bytes)} so far`} />}
+    </Dialog>
+  );
+}
+
+function save(file: Blob, name: string): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(file);
+  link.download = name;
+  link.click();
+  // The browser has taken it by then.
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}
