@@ -46,20 +46,11 @@ test.each([
   expect(typed("pickup", "lat", text)).toEqual(changes);
 });
 
-test("how far ends are outside is taken from what the service says, in the order of the ends", () => {
-  const zone = { $typeName: "shipments.v1.QuoteZone", name: "Kings" } as never;
-  const zones = (found: object) => ({ $typeName: "shipments.v1.QuoteZones", ...found }) as never;
-  const message =
-    "The pickup and dropoff points are outside the coverage zones, 37 km and 4321 m from the nearest one.";
-  expect(outsideOf({ covered: false, message, zones: zones({}) })).toEqual({
+test("how far ends are outside is in kilometres from a kilometre on, and undefined of ends that are covered", () => {
+  expect(outsideOf({ pickupOutsideMeters: 36_871, dropoffOutsideMeters: 321 })).toEqual({
     pickup: "37 km",
-    dropoff: "4 km",
-  });
-  const one = "The dropoff point is outside the coverage zones, 321 m from the nearest one.";
-  expect(outsideOf({ covered: false, message: one, zones: zones({ pickup: zone }) })).toEqual({
     dropoff: "321 m",
   });
-  const both = zones({ pickup: zone, dropoff: zone });
-  expect(outsideOf({ covered: false, message: "No tier takes 80 kg.", zones: both })).toEqual({});
-  expect(outsideOf({ covered: true, message: undefined, zones: both })).toEqual({});
+  expect(outsideOf({})).toEqual({ pickup: undefined, dropoff: undefined });
+  expect(outsideOf(undefined)).toEqual({ pickup: undefined, dropoff: undefined });
 });

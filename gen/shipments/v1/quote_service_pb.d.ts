@@ -284,6 +284,22 @@ export declare type CreateQuoteResponse = Message<"shipments.v1.CreateQuoteRespo
    * @generated from field: shipments.v1.AcceptedWindow dropoff_window = 19;
    */
   dropoffWindow?: AcceptedWindow | undefined;
+
+  /**
+   * How far the pickup point lies from the nearest zone, in metres rounded up; unset when it lies in one, or there are
+   * none.
+   *
+   * @generated from field: optional int32 pickup_outside_meters = 20;
+   */
+  pickupOutsideMeters?: number | undefined;
+
+  /**
+   * How far the dropoff point lies from the nearest zone, in metres rounded up; unset when it lies in one, or there are
+   * none.
+   *
+   * @generated from field: optional int32 dropoff_outside_meters = 21;
+   */
+  dropoffOutsideMeters?: number | undefined;
 };
 
 /**
@@ -425,6 +441,22 @@ export declare type CreateQuoteResponseValid = Message<"shipments.v1.CreateQuote
    * @generated from field: shipments.v1.AcceptedWindow dropoff_window = 19;
    */
   dropoffWindow?: AcceptedWindowValid | undefined;
+
+  /**
+   * How far the pickup point lies from the nearest zone, in metres rounded up; unset when it lies in one, or there are
+   * none.
+   *
+   * @generated from field: optional int32 pickup_outside_meters = 20;
+   */
+  pickupOutsideMeters?: number | undefined;
+
+  /**
+   * How far the dropoff point lies from the nearest zone, in metres rounded up; unset when it lies in one, or there are
+   * none.
+   *
+   * @generated from field: optional int32 dropoff_outside_meters = 21;
+   */
+  dropoffOutsideMeters?: number | undefined;
 };
 
 /**

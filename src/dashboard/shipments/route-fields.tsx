@@ -6,7 +6,15 @@ import type { LatLng } from "../map/map-geometry.ts";
 import { TextField } from "../ui/fields.tsx";
 import { Fold } from "../ui/fold.tsx";
 import { AddressField, useAddressAt } from "./address-field.tsx";
-import { placeIn, type End, fieldsAt, placeOf, type RouteText, typed } from "./route.ts";
+import {
+  type End,
+  fieldsAt,
+  type outsideOf,
+  placeIn,
+  placeOf,
+  type RouteText,
+  typed,
+} from "./route.ts";
 import "./shipments.css";
 
 const ENDS: readonly (readonly [End, label: string])[] = [
@@ -25,7 +33,7 @@ interface Props {
   /** Whether addresses can be searched for; else places are set by coordinates or on the map. */
   readonly hasSearch: boolean;
   /** How far ends are outside the coverage zones. */
-  readonly outside: Partial<Record<End, string>>;
+  readonly outside: ReturnType<typeof outsideOf>;
 }
 
 interface EndAddress {

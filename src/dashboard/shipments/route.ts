@@ -16,6 +16,8 @@ export type RouteText = Readonly<Record<(typeof ROUTE_FIELDS)[number], string>>;
 
 export type End = "pickup" | "dropoff";
 
+type Ends<T> = Readonly<Record<End, T | undefined>>;
+
 export function routeTextOf(shipment: Shipment): RouteText {
   return {
     pickup_lat: String(shipment.pickupLat),
@@ -43,18 +45,22 @@ export function isComplete(route: RouteText): boolean {
 
 /** With long distances in kilometres. */
 export function inKilometres(text: string): string {
-  return text.replace(/\b\d{4,} m\b/g, (far) => `${numberText(parseInt(far, 10) / 1_000, 0)} km`);
+  return text.replace(/\b\d{4,} m\b/g, (far) => distanceText(parseInt(far, 10))!);
 }
 
-/** How far each end of a quoted route is outside the coverage zones, such as `37 km`; nothing of ends that are covered. */
-export function outsideOf(
-  quote: Pick<CreateQuoteResponse, "covered" | "message" | "zones"> | undefined,
-): Partial<Record<End, string>> {
-  if (quote === undefined || quote.covered) return {};
-  // They are named in the order of the ends.
-  const far = inKilometres(quote.message ?? "").match(/\b\d[\d.,]* k?m\b/g) ?? [];
-  const ends = (["pickup", "dropoff"] as const).filter((end) => quote.zones?.[end] === undefined);
-  return Object.fromEntries(ends.map((end, i) => [end, far[i] ?? "far"]));
+function distanceText(meters: number | undefined): string | undefined {
+  if (meters === undefined) return undefined;
+  return meters < 1_000 ? `${meters} m` : `${numberText(meters / 1_000, 0)} km`;
+}
+
+type Outside = Pick<CreateQuoteResponse, "pickupOutsideMeters" | "dropoffOutsideMeters">;
+
+/** How far each end of a quoted route is outside the coverage zones, such as `37 km`; undefined of ends that are covered. */
+export function outsideOf(quote: Outside | undefined): Ends<string> {
+  return {
+    pickup: distanceText(quote?.pickupOutsideMeters),
+    dropoff: distanceText(quote?.dropoffOutsideMeters),
+  };
 }
 
 /** Where an end of the route is; undefined as long as that is no place on the sphere. */

@@ -69,6 +69,8 @@ export interface CoveredQuote {
 export interface UncoveredQuote {
   readonly covered: false;
   readonly failures: readonly [QuoteFailure, ...QuoteFailure[]];
+  /** How far the ends outside of the zones are from the nearest one, in metres. */
+  readonly outsideMeters: Partial<Ends<number>>;
   readonly baseFeeMinor: number;
   readonly currency: string;
 }
@@ -166,12 +168,14 @@ export function priceRoute({ fees, coverage }: Pricing, route: Route): CoveredQu
 
 function uncoveredQuote(pricing: Pricing, { pickup, dropoff, weightKg }: Route): UncoveredQuote {
   const { fees } = pricing;
-  const outside = coverageFailure(pricing.coverage, pickup, dropoff);
+  const outside = endsOutside(pricing.coverage, { pickup, dropoff });
+  const uncovered = outside.length === 0 ? undefined : coverageFailure(pricing.coverage, outside);
   const isServed = findTier(fees.tiers, weightKg) !== undefined;
   const unserved = isServed ? undefined : weightFailure(pricing, weightKg);
   return {
     covered: false,
-    failures: [outside, unserved].filter((failure) => failure !== undefined) as [QuoteFailure],
+    failures: [uncovered, unserved].filter((failure) => failure !== undefined) as [QuoteFailure],
+    outsideMeters: Object.fromEntries(outside.map(({ name, meters }) => [name, meters])),
     baseFeeMinor: fees.baseFeeMinor,
     currency: fees.currency,
   };
@@ -234,30 +238,33 @@ export function findTier(tiers: readonly Tier[], weightKg: number): Tier | undef
   return tier !== undefined && tier.minKg < weightKg ? tier : undefined;
 }
 
-function coverageFailure(
-  coverage: Coverage,
-  pickup: Point,
-  dropoff: Point,
-): QuoteFailure | undefined {
-  const pickupCovered = coverage.covers(pickup);
-  const dropoffCovered = coverage.covers(dropoff);
-  if (pickupCovered && dropoffCovered) return undefined;
-  const outside: End[] = [];
-  if (!pickupCovered) outside.push(["pickup", pickup]);
-  if (!dropoffCovered) outside.push(["dropoff", dropoff]);
+interface EndOutside {
+  readonly name: "pickup" | "dropoff";
+  readonly point: Point;
+  /** How far the nearest zone is; undefined where there is none to measure to. */
+  readonly meters: number | undefined;
+}
+
+function endsOutside(coverage: Coverage, ends: Pick<Route, "pickup" | "dropoff">): readonly EndOutside[] {
+  const names = ["pickup", "dropoff"] as const;
+  return names
+    .map((name) => ({ name, point: ends[name] }))
+    .filter(({ point }) => !coverage.covers(point))
+    .map((end) => ({ ...end, meters: coverage.metresToNearestZone(end.point) }));
+}
+
+function coverageFailure(coverage: Coverage, outside: readonly EndOutside[]): QuoteFailure {
   const points = outside.length === 1 ? "point is" : "points are";
-  const away = awayText(outside.map(([, point]) => coverage.metresToNearestZone(point)));
-  const exchanged = exchangedText(outside.filter(([, point]) => looksExchanged(coverage, point)));
+  const away = awayText(outside.map(({ meters }) => meters));
+  const exchanged = exchangedText(outside.filter(({ point }) => looksExchanged(coverage, point)));
   return {
     failure: "coverage",
     message: `The ${namesOf(outside)} ${points} outside the coverage zones${away}${exchanged}.`,
   };
 }
 
-type End = readonly [name: "pickup" | "dropoff", point: Point];
-
-function namesOf(ends: readonly End[]): string {
-  return ends.map(([name]) => name).join(" and ");
+function namesOf(ends: readonly EndOutside[]): string {
+  return ends.map(({ name }) => name).join(" and ");
 }
 
 /** How far away the nearest zone is; nothing where there are no zones. */
@@ -275,7 +282,7 @@ function looksExchanged(coverage: Coverage, { lat, lng }: Point): boolean {
   return Math.abs(lng) <= 90 && coverage.covers({ lat: lng, lng: lat });
 }
 
-function exchangedText(ends: readonly End[]): string {
+function exchangedText(ends: readonly EndOutside[]): string {
   if (ends.length === 0) return "";
   return `; latitude and longitude of the ${namesOf(ends)} look exchanged`;
 }

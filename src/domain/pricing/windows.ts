@@ -60,6 +60,7 @@ export function quoteBookable(pricing: Pricing, { route, windows, atMs }: Bookab
   return {
     covered: false,
     failures: [{ failure: "window", message: violation.text }],
+    outsideMeters: {},
     baseFeeMinor: quoted.baseFeeMinor,
     currency: quoted.currency,
   };

@@ -6,7 +6,12 @@ import {
   CreateQuoteResponseSchema,
 } from "../../../gen/shipments/v1/quote_service_pb.js";
 import { breakDown } from "../../domain/pricing/breakdown.ts";
-import { quoteWithZones, routeOf, zoneIdentityAt } from "../../domain/pricing/pricing.ts";
+import {
+  quoteWithZones,
+  routeOf,
+  type UncoveredQuote,
+  zoneIdentityAt,
+} from "../../domain/pricing/pricing.ts";
 import { sealQuote } from "../../domain/pricing/sealed-quote.ts";
 import { compileToMessage, type RecordOf } from "../../json/records.ts";
 import type { Call } from "../../pipeline/call.ts";
@@ -64,6 +69,7 @@ function makeQuote(
   const { quote: quoted, zones } = quoteWithZones(pricing, route);
   const createdAtMs = timeOf(call, now).getTime();
   const { quote, windows } = quoteWindows(pricing, { quoted, route, request }, createdAtMs);
+  const outside: UncoveredQuote["outsideMeters"] = quote.covered ? {} : quote.outsideMeters;
   const made = {
     ...quoteRecord(quote, windows),
     id: null,
@@ -72,6 +78,8 @@ function makeQuote(
       pickup: zoneIdentityAt(pricing, zones.pickup),
       dropoff: zoneIdentityAt(pricing, zones.dropoff),
     },
+    pickupOutsideMeters: outside.pickup,
+    dropoffOutsideMeters: outside.dropoff,
     tariffVersion: version,
     createdAt: createdAtMs,
     expiresAt: null,

@@ -32,6 +32,8 @@ const QUOTED = {
     pickup: { id: expect.stringMatching(/^z_[0-9a-f]{12}$/), name: "New York" },
     dropoff: { id: expect.stringMatching(/^z_[0-9a-f]{12}$/), name: "Kings" },
   },
+  pickup_outside_meters: null,
+  dropoff_outside_meters: null,
   tariff_version: 1,
   created_at: "2026-11-22T12:00:00.250Z",
   expires_at: "2026-11-22T12:15:00.250Z",
@@ -50,6 +52,7 @@ const NOT_COVERED = {
   total: 0,
   breakdown: [],
   zones: { ...QUOTED.zones, dropoff: null },
+  dropoff_outside_meters: 23_458,
   expires_at: null,
 };
 
@@ -68,6 +71,7 @@ test("a route that cannot be served is an answer without an id", async () => {
     message: expect.stringMatching(/^No pricing tier covers 80 kg; /),
     failure_type: "weight",
     zones: QUOTED.zones,
+    dropoff_outside_meters: null,
   });
 });
 
