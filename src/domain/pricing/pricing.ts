@@ -245,7 +245,10 @@ interface EndOutside {
   readonly meters: number | undefined;
 }
 
-function endsOutside(coverage: Coverage, ends: Pick<Route, "pickup" | "dropoff">): readonly EndOutside[] {
+function endsOutside(
+  coverage: Coverage,
+  ends: Pick<Route, "pickup" | "dropoff">,
+): readonly EndOutside[] {
   const names = ["pickup", "dropoff"] as const;
   return names
     .map((name) => ({ name, point: ends[name] }))
