@@ -13,4 +13,6 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Constructor<Migra
   [BASELINE]: async () => (await import("./migrations/20261123230000-baseline.ts")).Baseline,
   "20261124134553-words": async () =>
     (await import("./migrations/20261124134553-words.ts")).Migration20261124134553_words,
+  "20261124180015-tracking": async () =>
+    (await import("./migrations/20261124180015-tracking.ts")).Migration20261124180015_tracking,
 };

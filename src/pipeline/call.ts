@@ -38,6 +38,8 @@ export interface WorkspaceCaller {
   readonly keyScope: KeyScope | undefined;
   /** The member who calls; undefined for a key. */
   readonly member: Member | undefined;
+  /** The tracking link of a shipment by its reference; undefined where the workspace has none. */
+  readonly trackingUrlOf: ((reference: string) => string) | undefined;
 }
 
 export interface Member extends SignedInPerson {
@@ -199,6 +201,9 @@ export interface AdmittedCall<C extends Caller> {
 }
 
 export type Call = AdmittedCall<WorkspaceCaller>;
+
+/** Makes a call of the service itself in a workspace, or in a test twin. */
+export type CallIn = (workspace: number, test: boolean) => Promise<Call>;
 
 export type OperatorCall = AdmittedCall<OperatorCaller>;
 

@@ -7,6 +7,7 @@ import {
   receiveCall,
   type OperatorCall,
   type OperatorCaller,
+  type WorkspaceCaller,
 } from "./call.ts";
 
 /** Its caller has the database, so it may do everything. */
@@ -28,7 +29,10 @@ export function localCall(
   });
 }
 
-export function localWorkspaceCall(workspaceId: number, test = false): Call {
+export function localWorkspaceCall(
+  workspaceId: number,
+  own: Partial<Pick<WorkspaceCaller, "test" | "trackingUrlOf">> = {},
+): Call {
   const received = receiveCall(readCallHeaders([]), {});
   return admitCall(received, "", {
     audience: "workspace",
@@ -36,10 +40,12 @@ export function localWorkspaceCall(workspaceId: number, test = false): Call {
     workspaceId,
     limits: DEFAULT_LIMITS,
     suspended: false,
-    test,
+    test: false,
     keyId: undefined,
     keyName: undefined,
     keyScope: undefined,
     member: undefined,
+    trackingUrlOf: undefined,
+    ...own,
   });
 }

@@ -34,6 +34,11 @@ import { createVersionFees } from "../features/tariffs/versions/version-fees.ts"
 import { findInstallation } from "../features/workspaces/installation.entity.ts";
 import { createSender, type ResolveName } from "../features/webhooks/send-webhook.ts";
 import { createApiKeyCache } from "../features/api-keys/api-key-cache.ts";
+import {
+  createFindTrackingUrls,
+  rememberTrackingUrls,
+} from "../features/workspaces/tracking-urls.ts";
+import { createTrackingPages } from "./tracking.ts";
 import { createTestTimes } from "../features/workspaces/test-clock.ts";
 import { compileEncodeJson } from "../json/encode-json.ts";
 import { createMemoryLimiter, type Limiter } from "../pipeline/bounds/rate-limiter.ts";
@@ -132,15 +137,15 @@ export function createApp(config: AppConfig, fullLog: Logger, outside: AppOverri
   const deliver = createDelivering(outside, { ...stores, ...instruments, now, allowLoopbackHttp });
   const limiter = createLimiter(config, outside, log, instruments.countFallback);
   const addresses = createAddresses({ ...instruments, ...outside, config, limiter, log });
-  const tariffVersion = tariffs.currentVersion;
   const watched = watchDatabase(em, contact, { ...outside, now });
-  const readiness = createReadiness(tariffVersion, watched.degradedBecause);
+  const readiness = createReadiness(tariffs.currentVersion, watched.degradedBecause);
   const mails = createMails({ ...stores, ...instruments, config, outside, log });
   const payments = createPayments({ ...stores, limiter, now, log });
   const given = { now, log, allowLoopbackHttp, sendsMails: mails !== undefined };
   const servers = createServers({
     ...implementAll({ ...stores, ...payments, ...given, addresses }),
     notices: createNotices({ ...stores, ...payments, now }),
+    tracking: createTrackingPages({ em, tariffs, now }),
     keys,
     sessions,
     signIn: createSignIn({ em, sessions, config, log }),
@@ -177,7 +182,7 @@ export function createApp(config: AppConfig, fullLog: Logger, outside: AppOverri
     closeTracing: async () => tracing?.close(),
   });
   const { closedBecause, leave } = readiness;
-  const hasTariff = () => tariffVersion() !== undefined;
+  const hasTariff = () => tariffs.currentVersion() !== undefined;
   return { ...lifecycle, em, tasks, closedBecause, leave, hasTariff, maxDatabaseConnections };
 }
 
@@ -248,6 +253,7 @@ function createStores(
   const events = createEventAnnouncer(em, log);
   const tasks = createTariffTasks(databaseUrl);
   const secretSeal = createSecretSeal(config.secretsKeys ?? []);
+  const findTrackingUrls = createFindTrackingUrls(config.publicUrl);
   return {
     orm,
     em,
@@ -256,8 +262,12 @@ function createStores(
     tasks,
     tariffs: createTariffCache({ em, tasks, log }),
     coverage: createCoverageDocuments(tasks),
-    keys: { workspace: createApiKeyCache(em), operator: createOperatorKeyCache(em) },
-    sessions: createSessionCache(em),
+    keys: {
+      workspace: createApiKeyCache(em, findTrackingUrls),
+      operator: createOperatorKeyCache(em),
+    },
+    sessions: createSessionCache(em, findTrackingUrls),
+    findTrackingUrls: rememberTrackingUrls(findTrackingUrls),
     createGroup: createGroupCommit(em, observeGroups, maxWaitMs),
     observeGroups,
     secretSeal,

@@ -22,7 +22,9 @@ import { createChangeShipment } from "../features/shipments/change-shipment.ts";
 import type { ShipmentKey } from "../features/shipments/find-shipment.ts";
 import type { VersionFees } from "../features/tariffs/versions/version-fees.ts";
 import type { Limiter } from "../pipeline/bounds/rate-limiter.ts";
+import type { CallIn } from "../pipeline/call.ts";
 import { localWorkspaceCall } from "../pipeline/local-call.ts";
+import type { FindTrackingUrls } from "../features/workspaces/tracking-urls.ts";
 import type { NoticeOptions } from "../transport/http/payment-notices.ts";
 
 export function createNotices(deps: NoticeDeps): NoticeOptions {
@@ -31,8 +33,6 @@ export function createNotices(deps: NoticeDeps): NoticeOptions {
     receive: (notice) => receiveNotice(deps, notice),
   };
 }
-
-const callInTwin = (twin: number) => localWorkspaceCall(twin, true);
 
 export function createPayments(deps: {
   readonly em: EntityManager;
@@ -44,13 +44,19 @@ export function createPayments(deps: {
   readonly now: () => Date;
   readonly log: Logger;
   readonly limiter: Pick<Limiter, "take">;
+  readonly findTrackingUrls: FindTrackingUrls;
 }) {
   const { announce } = deps.events;
+  const callIn: CallIn = async (workspace, test) =>
+    localWorkspaceCall(workspace, {
+      test,
+      trackingUrlOf: await deps.findTrackingUrls(deps.em, workspace),
+    });
   const changeShipment = createChangeShipment(deps, announce);
   const settleDeps = {
     ...deps,
     changeShipment,
-    callIn: localWorkspaceCall,
+    callIn,
   };
   const settlePayment = createSettlePayment(settleDeps);
   const takeCall: TakeCall = (name, limit) => deps.limiter.take(name, "write", limit);
@@ -69,7 +75,7 @@ export function createPayments(deps: {
     askAboutPayment: settleForCaller,
     takeCall,
     paymentJobs: { ...settleDeps, settlePayment },
-    callInTwin,
-    simulations: { ...deps, changeShipment, callInTwin },
+    callIn,
+    simulations: { ...deps, changeShipment, callIn },
   };
 }

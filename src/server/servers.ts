@@ -30,6 +30,8 @@ import { createOperationsServer, createProbes } from "../transport/http/probes.t
 import { createPaymentNotices, type NoticeOptions } from "../transport/http/payment-notices.ts";
 import { createSignInPages, type SignIn } from "../transport/http/sign-in.ts";
 import type { HttpHandler } from "../transport/http/responses.ts";
+import { createTracking, type TrackingPages } from "../transport/http/tracking.ts";
+import type { Language } from "../tracking/texts.ts";
 import type { Readiness } from "./readiness.ts";
 import { ACCOUNT_SERVICES, ADMIN_SERVICES, SERVICES } from "./services.ts";
 
@@ -62,6 +64,7 @@ interface ServersOptions extends Omit<
 > {
   readonly signIn: SignIn;
   readonly notices: NoticeOptions;
+  readonly tracking: TrackingPages<Language>;
   readonly config: Partial<
     Pick<
       Config,
@@ -118,6 +121,7 @@ export function createServers(options: ServersOptions): Servers {
           ...callers,
         }),
         createPaymentNotices({ ...options.notices, ...callers }),
+        createTracking(options.tracking, { lookUps: pipeline.lookUps, ...callers }),
         probes(isOpen ? registry : undefined),
         createApiDescription(API_DESCRIPTION, config.publicUrl),
         createDocsFiles(DOCS_FOLDER, config),

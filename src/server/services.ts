@@ -64,7 +64,10 @@ import { TEST_MODE_FUNCTIONS } from "../features/test-mode/test-mode-functions.t
 import type { SimulationDeps } from "../features/test-mode/simulations.ts";
 import { WEBHOOK_FUNCTIONS } from "../features/webhooks/webhook-functions.ts";
 import type { WebhookDeps } from "../features/webhooks/webhooks.ts";
-import { updateWorkspace } from "../features/workspace-admin/update-workspace.ts";
+import {
+  rotateTrackingLinks,
+  updateWorkspace,
+} from "../features/workspace-admin/update-workspace.ts";
 import { WORKSPACE_ADMIN_FUNCTIONS } from "../features/workspace-admin/workspace-admin-functions.ts";
 import { byTestClock, type TestTimes } from "../features/workspaces/test-clock.ts";
 import { getWorkspace } from "../features/workspaces/get-workspace.ts";
@@ -141,7 +144,12 @@ export function implementServices(given: ServiceDeps): {
       ...list(ShipmentService, { ...SHIPMENT_FUNCTIONS, ...changes }, changes),
       ...list(QuoteService, QUOTE_FUNCTIONS),
       ...list(CustomerService, { ...CUSTOMER_FUNCTIONS, mergeCustomers }),
-      ...list(WorkspaceService, { getWorkspace, getAttention, updateWorkspace }),
+      ...list(WorkspaceService, {
+        getWorkspace,
+        getAttention,
+        updateWorkspace,
+        rotateTrackingLinks,
+      }),
       ...list(CoverageService, COVERAGE_FUNCTIONS),
       ...list(EventService, { listShipmentEvents, ...EVENT_FUNCTIONS }),
       ...list(WebhookService, WEBHOOK_FUNCTIONS),

@@ -112,6 +112,8 @@ export const BOOKED_SHIPMENT: ShipmentJson = {
   breakdown: BOOKING_BREAKDOWN,
   ...WITHOUT_WINDOWS,
   payment_details: null,
+  // As the service under test knows no public address.
+  tracking_url: null,
 };
 
 /** Books a shipment by JSON. */

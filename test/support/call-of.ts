@@ -22,5 +22,6 @@ export function callOf(workspaceId: number): Call {
     keyName: "a test",
     keyScope: "full",
     member: undefined,
+    trackingUrlOf: undefined,
   });
 }

@@ -257,6 +257,14 @@ export declare type Shipment = Message<"shipments.v1.Shipment"> & {
    * @generated from field: shipments.v1.PaymentDetails payment_details = 34;
    */
   paymentDetails?: PaymentDetails | undefined;
+
+  /**
+   * The page at which whoever waits for it sees where it is: send it to them. Whoever has the link may read it, until 30
+   * days after the end. Unset where the workspace has no links, or the platform no public address.
+   *
+   * @generated from field: optional string tracking_url = 35;
+   */
+  trackingUrl?: string | undefined;
 };
 
 /**
@@ -502,6 +510,14 @@ export declare type ShipmentValid = Message<"shipments.v1.Shipment"> & {
    * @generated from field: shipments.v1.PaymentDetails payment_details = 34;
    */
   paymentDetails?: PaymentDetailsValid | undefined;
+
+  /**
+   * The page at which whoever waits for it sees where it is: send it to them. Whoever has the link may read it, until 30
+   * days after the end. Unset where the workspace has no links, or the platform no public address.
+   *
+   * @generated from field: optional string tracking_url = 35;
+   */
+  trackingUrl?: string | undefined;
 };
 
 /**

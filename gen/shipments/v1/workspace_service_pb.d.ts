@@ -12,6 +12,46 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_shipments_v1_workspace_service: GenFile;
 
 /**
+ * @generated from message shipments.v1.RotateTrackingLinksRequest
+ */
+export declare type RotateTrackingLinksRequest = Message<"shipments.v1.RotateTrackingLinksRequest"> & {
+};
+
+export declare type RotateTrackingLinksRequestValid = RotateTrackingLinksRequest;
+
+/**
+ * Describes the message shipments.v1.RotateTrackingLinksRequest.
+ * Use `create(RotateTrackingLinksRequestSchema)` to create a new message.
+ */
+export declare const RotateTrackingLinksRequestSchema: GenMessage<RotateTrackingLinksRequest, {validType: RotateTrackingLinksRequestValid}>;
+
+/**
+ * @generated from message shipments.v1.RotateTrackingLinksResponse
+ */
+export declare type RotateTrackingLinksResponse = Message<"shipments.v1.RotateTrackingLinksResponse"> & {
+  /**
+   * @generated from field: shipments.v1.Workspace data = 1;
+   */
+  data?: Workspace | undefined;
+};
+
+/**
+ * @generated from message shipments.v1.RotateTrackingLinksResponse
+ */
+export declare type RotateTrackingLinksResponseValid = Message<"shipments.v1.RotateTrackingLinksResponse"> & {
+  /**
+   * @generated from field: shipments.v1.Workspace data = 1;
+   */
+  data?: WorkspaceValid | undefined;
+};
+
+/**
+ * Describes the message shipments.v1.RotateTrackingLinksResponse.
+ * Use `create(RotateTrackingLinksResponseSchema)` to create a new message.
+ */
+export declare const RotateTrackingLinksResponseSchema: GenMessage<RotateTrackingLinksResponse, {validType: RotateTrackingLinksResponseValid}>;
+
+/**
  * @generated from message shipments.v1.GetWorkspaceRequest
  */
 export declare type GetWorkspaceRequest = Message<"shipments.v1.GetWorkspaceRequest"> & {
@@ -61,6 +101,20 @@ export declare type UpdateWorkspaceRequest = Message<"shipments.v1.UpdateWorkspa
    * @generated from field: optional string time_zone = 1;
    */
   timeZone?: string | undefined;
+
+  /**
+   * Whether shipments have tracking links.
+   *
+   * @generated from field: optional bool tracking_enabled = 2;
+   */
+  trackingEnabled?: boolean | undefined;
+
+  /**
+   * Whom recipients may ask: a phone number, an email or a web address, for instance; empty for nobody.
+   *
+   * @generated from field: optional string tracking_contact = 3;
+   */
+  trackingContact?: string | undefined;
 };
 
 export declare type UpdateWorkspaceRequestValid = UpdateWorkspaceRequest;
@@ -160,6 +214,20 @@ export declare type Workspace = Message<"shipments.v1.Workspace"> & {
    * @generated from field: bool address_search = 8;
    */
   addressSearch: boolean;
+
+  /**
+   * Whether shipments have tracking links, which a test twin has from its live workspace, as the contact.
+   *
+   * @generated from field: bool tracking_enabled = 9;
+   */
+  trackingEnabled: boolean;
+
+  /**
+   * Whom recipients may ask, as tracking pages say; unset for nobody.
+   *
+   * @generated from field: optional string tracking_contact = 10;
+   */
+  trackingContact?: string | undefined;
 };
 
 /**
@@ -225,6 +293,20 @@ export declare type WorkspaceValid = Message<"shipments.v1.Workspace"> & {
    * @generated from field: bool address_search = 8;
    */
   addressSearch: boolean;
+
+  /**
+   * Whether shipments have tracking links, which a test twin has from its live workspace, as the contact.
+   *
+   * @generated from field: bool tracking_enabled = 9;
+   */
+  trackingEnabled: boolean;
+
+  /**
+   * Whom recipients may ask, as tracking pages say; unset for nobody.
+   *
+   * @generated from field: optional string tracking_contact = 10;
+   */
+  trackingContact?: string | undefined;
 };
 
 /**
@@ -640,6 +722,16 @@ export declare const WorkspaceService: GenService<{
     methodKind: "unary";
     input: typeof UpdateWorkspaceRequestSchema;
     output: typeof UpdateWorkspaceResponseSchema;
+  },
+  /**
+   * Ends all tracking links of the workspace there are: its shipments get others. Of test mode, with a key of test mode.
+   *
+   * @generated from rpc shipments.v1.WorkspaceService.RotateTrackingLinks
+   */
+  rotateTrackingLinks: {
+    methodKind: "unary";
+    input: typeof RotateTrackingLinksRequestSchema;
+    output: typeof RotateTrackingLinksResponseSchema;
   },
 }>;
 

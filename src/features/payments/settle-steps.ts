@@ -4,7 +4,7 @@ import {
   ShipmentService,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
-import type { Call } from "../../pipeline/call.ts";
+import type { CallIn } from "../../pipeline/call.ts";
 import type { ChangeShipment } from "../shipments/change-shipment.ts";
 import type { ShipmentRow } from "../shipments/shipment-row.ts";
 import { type KnownPayment, leftOf, refundingOf } from "./apply-found.ts";
@@ -114,8 +114,7 @@ export async function refundAtProvider(
 
 export interface ApplyDeps {
   readonly changeShipment: ChangeShipment;
-  /** A call of the service itself in a workspace, or in a test twin. */
-  readonly callIn: (workspace: number, test: boolean) => Call;
+  readonly callIn: CallIn;
 }
 
 export interface Applied {
@@ -146,7 +145,7 @@ export async function applyToShipment(
   await changeShipment({
     method: ShipmentService.method.getShipment,
     request: create(GetShipmentRequestSchema, { shipment }),
-    call: callIn(workspace, test),
+    call: await callIn(workspace, test),
     load: (tx) => keepLearnt(tx, leased, worker, learnt),
     change(before, kept, at) {
       if (kept === undefined) return { row: before, made: undefined };

@@ -19,8 +19,8 @@ import { breakdownRecord } from "../quotes/breakdown-record.ts";
 import type { ShipmentRow } from "./shipment-row.ts";
 import { windowFeesOf } from "./shipment-windows.ts";
 
-/** Whether a caller is in test mode, and so all that is theirs. */
-type OwnMode = Pick<WorkspaceCaller, "test">;
+/** Of a caller, what all that is theirs has: whether it is of test mode, and how it is tracked. */
+type Owner = Pick<WorkspaceCaller, "test" | "trackingUrlOf">;
 
 export const statusOf = compileEnumName<ShipmentStatus>(ShipmentStatusSchema);
 export const paymentStatusOf = compileEnumName<PaymentStatus>(PaymentStatusSchema);
@@ -29,16 +29,16 @@ export const cancelReasonOf = compileEnumName<CancelReason>(CancelReasonSchema);
 const toMessage = compileToMessage(ShipmentSchema);
 const toJson = compileToJson(ShipmentSchema);
 
-export function shipmentMessage(row: ShipmentRow, caller: OwnMode) {
+export function shipmentMessage(row: ShipmentRow, caller: Owner) {
   return toMessage(shipmentRecord(row, caller));
 }
 
-export function shipmentJson(row: ShipmentRow, caller: OwnMode) {
+export function shipmentJson(row: ShipmentRow, caller: Owner) {
   return toJson(shipmentRecord(row, caller));
 }
 
 /** A shipment as callers see it. What is shown as it is stored is not named here. */
-export function shipmentRecord(row: ShipmentRow, { test }: OwnMode) {
+export function shipmentRecord(row: ShipmentRow, { test, trackingUrlOf }: Owner) {
   const { currency, windows, paymentDetails } = row;
   const lines = breakDown(row.fees, row.weightKg, row, windowFeesOf(row)) ?? [];
   return {
@@ -52,6 +52,7 @@ export function shipmentRecord(row: ShipmentRow, { test }: OwnMode) {
     customer: customerRecord(row.customer),
     etag: String(row.version),
     test,
+    trackingUrl: trackingUrlOf?.(row.reference),
     pickupWindow: windows?.pickup,
     dropoffWindow: windows?.dropoff,
     breakdown: breakdownRecord(lines, currency),

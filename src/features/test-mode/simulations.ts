@@ -9,7 +9,7 @@ import { runStatement } from "../../db/statement.ts";
 import { inPipeline, type Transaction } from "../../db/transaction.ts";
 import { Refusal } from "../../domain/refusal.ts";
 import { type NextStep, nextStep } from "../../domain/shipment/simulation.ts";
-import type { Call } from "../../pipeline/call.ts";
+import type { CallIn } from "../../pipeline/call.ts";
 import type { Changed, ChangeShipment } from "../shipments/change-shipment.ts";
 import type { ShipmentKey } from "../shipments/find-shipment.ts";
 import type { Simulation } from "../shipments/simulation.entity.ts";
@@ -22,7 +22,7 @@ export interface SimulationDeps {
   readonly now: () => Date;
   readonly changeShipment: ChangeShipment;
   /** A call of the service itself in a test twin. */
-  readonly callInTwin: (twin: number) => Call;
+  readonly callIn: CallIn;
   readonly log: Pick<Logger, "warn">;
 }
 
@@ -168,13 +168,13 @@ interface Leased {
  * @throws Refusal as in `ENDING`, and what goes wrong
  */
 async function changeByStep(
-  { now, changeShipment, callInTwin }: SimulationDeps,
+  { now, changeShipment, callIn }: SimulationDeps,
   key: ShipmentKey,
   alreadyTaken: number,
   at: Date | undefined,
 ): Promise<void> {
   const { workspace, reference } = key;
-  const call = callInTwin(workspace);
+  const call = await callIn(workspace, true);
   call.testTime = at;
   await changeShipment({
     method: ShipmentService.method.getShipment,

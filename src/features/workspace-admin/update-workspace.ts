@@ -1,12 +1,16 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type {
+  RotateTrackingLinksResponseSchema,
   UpdateWorkspaceRequest,
   UpdateWorkspaceResponseSchema,
 } from "../../../gen/shipments/v1/workspace_service_pb.js";
+import { createTrackingKey } from "../../domain/shipment/tracking-link.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { changesBetween, recordChange } from "../audit/record-change.ts";
+import { evictKeys } from "../credentials/secret-keys.ts";
 import { loadWorkspace, type WorkspaceDeps } from "../workspaces/get-workspace.ts";
-import { lockWorkspace, parseTimeZone } from "../workspaces/workspace.entity.ts";
+import { evictKeysOfBoth } from "./admin-workspaces.ts";
+import { lockWorkspace, parseTimeZone, type Workspace } from "../workspaces/workspace.entity.ts";
 
 export async function updateWorkspace(
   request: UpdateWorkspaceRequest,
@@ -14,14 +18,46 @@ export async function updateWorkspace(
   { em, ...deps }: WorkspaceDeps,
 ): Promise<MessageInitShape<typeof UpdateWorkspaceResponseSchema>> {
   const { workspaceId } = call.caller;
-  const given = request.timeZone === undefined ? undefined : parseTimeZone(request.timeZone);
+  const { timeZone, trackingEnabled, trackingContact } = request;
+  const given = timeZone === undefined ? undefined : parseTimeZone(timeZone);
   const workspace = (await lockWorkspace(em, workspaceId))!;
-  const before = { time_zone: workspace.timeZone };
+  const before = recordedOf(workspace);
   workspace.timeZone = given ?? workspace.timeZone;
+  workspace.trackingEnabled = trackingEnabled ?? workspace.trackingEnabled;
+  if (trackingContact !== undefined) workspace.trackingContact = trackingContact || null;
   await em.flush();
-  const changes = changesBetween(before, { time_zone: workspace.timeZone });
+  const changes = changesBetween(before, recordedOf(workspace));
+  if (changes.some(({ field }) => field === "tracking_enabled")) {
+    await evictKeysOfBoth(em, workspace);
+  }
   if (changes.length > 0) {
     recordChange(em, call, { subject: `workspace/${workspaceId}`, workspaceId, changes });
   }
+  return { data: await loadWorkspace(em, call, deps) };
+}
+
+/** What a workspace can change of itself, by the names in the audit log. */
+function recordedOf({ timeZone, trackingEnabled, trackingContact }: Workspace) {
+  return {
+    time_zone: timeZone,
+    tracking_enabled: trackingEnabled,
+    tracking_contact: trackingContact,
+  };
+}
+
+/** Replaces what makes the links, which those who call with the workspace's keys carry. */
+export async function rotateTrackingLinks(
+  _request: unknown,
+  call: Call,
+  { em, ...deps }: WorkspaceDeps,
+): Promise<MessageInitShape<typeof RotateTrackingLinksResponseSchema>> {
+  const { workspaceId } = call.caller;
+  const workspace = (await lockWorkspace(em, workspaceId))!;
+  const { slug, secret } = createTrackingKey();
+  const changes = changesBetween({ slug: workspace.trackingSlug }, { slug });
+  Object.assign(workspace, { trackingSlug: slug, trackingSecret: secret });
+  await em.flush();
+  await evictKeys(em, "api_key", workspaceId);
+  recordChange(em, call, { subject: `workspace/${workspaceId}`, workspaceId, changes });
   return { data: await loadWorkspace(em, call, deps) };
 }

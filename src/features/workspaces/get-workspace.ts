@@ -34,7 +34,7 @@ export async function loadWorkspace(
   { hasTariffInForce, hasGeocoder }: Omit<WorkspaceDeps, "em">,
 ): Promise<MessageInitShape<typeof WorkspaceSchema>> {
   const workspace = await em.findOneOrFail(Workspace, workspaceId);
-  const { name, timeZone } = await findLive(em, workspace);
+  const { name, timeZone, trackingEnabled, trackingContact } = await findLive(em, workspace);
   const connection = await em.findOne(PaymentConnection, { workspace: workspaceId });
   const bookingBlockers = await loadBookingBlockers(em, workspaceId, hasTariffInForce);
   return {
@@ -46,6 +46,8 @@ export async function loadWorkspace(
     test,
     timeZone,
     addressSearch: hasGeocoder,
+    trackingEnabled,
+    trackingContact: trackingContact ?? undefined,
   };
 }
 

@@ -33,6 +33,13 @@ export const Workspace = defineEntity({
     providerAccount: p.text().nullable(),
     /** Counts the attempts at making the next one from 1. */
     accountAttempt: p.integer().default(1),
+    /** Whether its shipments have tracking links. A twin goes by that of its live workspace, as in the contact. */
+    trackingEnabled: p.boolean().default(true),
+    /** Whom the recipient of a shipment may ask: a phone number, an email or a web address; null for nobody. */
+    trackingContact: p.text().nullable(),
+    /** What makes the tracking links; null until it is first needed. A twin has its own. */
+    trackingSlug: p.text().nullable().unique("workspace_tracking_slug"),
+    trackingSecret: p.text().nullable(),
   },
   indexes: [{ name: "workspace_by_name", properties: ["name", "id"] }],
   checks: [{ name: "workspace_name_given", expression: "name <> ''" }],

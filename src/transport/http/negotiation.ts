@@ -20,6 +20,19 @@ export function weightOf(type: string, accept: string): number {
   return weightsOf(accept).get(type) ?? 0;
 }
 
+/** Of some languages the one that an Accept-Language header prefers by its first subtag; the first where it names none. */
+export function preferredLanguage<Language extends string>(
+  accepted: string,
+  languages: readonly Language[],
+): Language {
+  let best = { language: languages[0]!, weight: 0 };
+  for (const [range, weight] of weightsOf(accepted)) {
+    const language = languages.find((each) => each === range.split("-", 1)[0]);
+    if (language !== undefined && weight > best.weight) best = { language, weight };
+  }
+  return best.language;
+}
+
 /** Whether gzip is accepted, and identity is not preferred to it by name. */
 export function acceptsGzip(accepted: string): boolean {
   const weights = weightsOf(accepted);

@@ -131,7 +131,7 @@ function withKeys<Fields>(
   };
 }
 
-const LIVE = { test: false };
+const LIVE = { test: false, trackingUrlOf: undefined };
 
 test("a shipment that is written, and changed, is read as the same row, entity, message and JSON", async () => {
   const { em } = service.app;

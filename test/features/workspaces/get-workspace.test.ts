@@ -18,7 +18,15 @@ const as = service.as(apiKey);
 /** Expects what the workspace reads of itself. */
 async function expectWorkspace(payment_provider: string | null, booking_blockers: string[]) {
   const limits = { request_bytes: 65_536, page_size: 100, batch_routes: 100, metadata_keys: 20 };
-  const own = { id, name: "Test", test: false, time_zone: "UTC", address_search: false };
+  const own = {
+    id,
+    name: "Test",
+    test: false,
+    time_zone: "UTC",
+    address_search: false,
+    tracking_enabled: true,
+    tracking_contact: null,
+  };
   expect((await as.getWorkspace()).body).toEqual({
     data: { ...own, payment_provider, booking_blockers, limits: { ...limits, ...DEFAULT_LIMITS } },
   });

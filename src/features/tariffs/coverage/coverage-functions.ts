@@ -1,5 +1,6 @@
 import type { CoverageService } from "../../../../gen/shipments/v1/coverage_service_pb.js";
-import { zoneIdentityAt } from "../../../domain/pricing/pricing.ts";
+import type { Point } from "../../../domain/coverage/geo.ts";
+import { type Pricing, zoneIdentityAt } from "../../../domain/pricing/pricing.ts";
 import type { Call } from "../../../pipeline/call.ts";
 import type { ServiceFunctions } from "../../../pipeline/rpc.ts";
 import { roundedToleranceM } from "../tasks/coverage-document.ts";
@@ -19,9 +20,21 @@ export const COVERAGE_FUNCTIONS: ServiceFunctions<typeof CoverageService, Call, 
   findZones({ points }, _call, { tariffs }) {
     const { version, pricing } = tariffs.current();
     const data = points.map((point) => {
-      const zone = zoneIdentityAt(pricing, pricing.coverage.zoneAt(point));
+      const zone = zoneOf(pricing, point);
       return zone === undefined ? {} : { zone };
     });
     return { data, tariffVersion: version };
   },
 };
+
+/** The name of the zone at a point by the tariff in force; undefined outside of all, and where none is in force. */
+export function zoneNameAt(
+  tariffs: Pick<TariffCache, "current" | "currentVersion">,
+  point: Point,
+): string | undefined {
+  if (tariffs.currentVersion() === undefined) return undefined;
+  return zoneOf(tariffs.current().pricing, point)?.name;
+}
+
+const zoneOf = (pricing: Pricing, point: Point) =>
+  zoneIdentityAt(pricing, pricing.coverage.zoneAt(point));

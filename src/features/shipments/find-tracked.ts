@@ -1,0 +1,98 @@
+import type { EntityManager } from "../../db/orm.ts";
+import { runStatement } from "../../db/statement.ts";
+import type { ShipmentStatus } from "../../domain/shipment/shipment-state.ts";
+import type { Point } from "../../domain/coverage/geo.ts";
+import { isTrackingLinkOf, parseTrackingLink } from "../../domain/shipment/tracking-link.ts";
+import type { TrackedShipment } from "../../domain/shipment/tracked-shipment.ts";
+import { findTestTime } from "../workspaces/test-clock.ts";
+import { bookedWindows, type StoredWindows } from "./shipment-windows.ts";
+
+/** For how long a link works after its shipment has come to its end, in milliseconds. */
+const KEPT_MS = 30 * 24 * 60 * 60_000;
+
+export interface TrackingDeps {
+  readonly em: EntityManager;
+  readonly now: () => Date;
+  /** The name of the zone at a point by the tariff in force; undefined outside of all, and where none is in force. */
+  readonly zoneAt: (point: Point) => string | undefined;
+}
+
+interface LinkedWorkspace {
+  readonly id: number;
+  readonly name: string;
+  readonly contact: string | null;
+  readonly timeZone: string;
+  readonly test: boolean;
+  readonly secret: string;
+}
+
+/** A suspended workspace has no links. */
+const FIND_WORKSPACE = `
+  select workspace.id::float8 as id, coalesce(live.name, workspace.name) as name,
+    workspace.tracking_secret as secret, live.id is not null as test,
+    case when live.id is null then workspace.tracking_contact else live.tracking_contact end as contact,
+    coalesce(live.time_zone, workspace.time_zone) as "timeZone"
+  from workspace left join workspace as live on live.id = workspace.twin_of
+  where workspace.tracking_slug = $1
+    and coalesce(live.tracking_enabled, workspace.tracking_enabled)
+    and case when live.id is null then workspace.suspended_at else live.suspended_at end is null`;
+
+interface Tracked {
+  readonly status: ShipmentStatus;
+  readonly createdMs: number;
+  readonly updatedMs: number;
+  readonly windows: StoredWindows | null;
+  readonly lat: number;
+  readonly lng: number;
+  /** When its events happened, by their types, as far as they are kept. */
+  readonly reached: Readonly<Record<string, number>> | null;
+}
+
+const FIND_SHIPMENT = `
+  select status, extract(epoch from created_at)::float8 * 1000 as "createdMs",
+    extract(epoch from updated_at)::float8 * 1000 as "updatedMs", windows,
+    dropoff_lat as lat, dropoff_lng as lng,
+    (select json_object_agg(type, extract(epoch from event.created_at)::float8 * 1000) from event
+     where event.workspace_id = $1 and event.subject = $2 and type = any(
+       '{shipment.awaiting_pickup,shipment.in_transit,shipment.delivered,shipment.cancelled}'))
+      as reached
+  from shipment where workspace_id = $1 and reference = $2`;
+
+/**
+ * What whoever has a tracking link sees; undefined for what is no link, and alike for one that was replaced, switched off
+ * or has ended. The statements of a guess are the same whatever is wrong with it.
+ */
+export async function findTracked(
+  text: string,
+  { em, now, zoneAt }: TrackingDeps,
+): Promise<TrackedShipment | undefined> {
+  const link = parseTrackingLink(text);
+  if (link === undefined) return undefined;
+  const [workspace] = await runStatement<LinkedWorkspace>(em, FIND_WORKSPACE, [link.slug]);
+  if (workspace === undefined || !isTrackingLinkOf(workspace.secret, link)) return undefined;
+  const { id, name, contact, timeZone, test } = workspace;
+  const found = await runStatement<Tracked>(em, FIND_SHIPMENT, [id, link.reference]);
+  const [shipment] = found;
+  if (shipment === undefined) return undefined;
+  const { status, createdMs, updatedMs, windows, lat, lng, reached } = shipment;
+  const at = (test ? await findTestTime(em, id) : undefined) ?? now();
+  const reachedMs = (state: ShipmentStatus) => reached?.[`shipment.${state}`];
+  const hasEnded = status === "delivered" || status === "cancelled";
+  if (hasEnded && at.getTime() - (reachedMs(status) ?? updatedMs) > KEPT_MS) return undefined;
+  return {
+    reference: link.reference,
+    status,
+    reachedMs: {
+      pending: createdMs,
+      awaiting_pickup: reachedMs("awaiting_pickup"),
+      in_transit: reachedMs("in_transit"),
+      delivered: reachedMs("delivered"),
+      cancelled: reachedMs("cancelled"),
+    },
+    windows: bookedWindows(windows),
+    area: zoneAt({ lat, lng }),
+    atMs: at.getTime(),
+    workspace: { name, contact: contact ?? undefined, timeZone },
+    test,
+  };
+}

@@ -1,0 +1,69 @@
+import { LRUCache } from "lru-cache";
+import type { EntityManager } from "../../db/orm.ts";
+import { runStatement } from "../../db/statement.ts";
+import {
+  createTrackingKey,
+  trackingLink,
+  type TrackingKey,
+} from "../../domain/shipment/tracking-link.ts";
+
+/** The address at which whoever waits for a shipment sees where it is. */
+export type TrackingUrlOf = (reference: string) => string;
+
+/** Finds what makes the tracking links of a workspace; undefined where it has none. */
+export type FindTrackingUrls = (
+  em: EntityManager,
+  workspace: number,
+) => Promise<TrackingUrlOf | undefined>;
+
+/** Of workspaces, for calls of the service itself; those of callers are kept with their keys. */
+const MAX_KNOWN = 10_000;
+const KNOWN_MS = 5_000;
+
+const FIND = `
+  select coalesce(live.tracking_enabled, workspace.tracking_enabled) as enabled,
+    workspace.tracking_slug as slug, workspace.tracking_secret as secret
+  from workspace left join workspace as live on live.id = workspace.twin_of
+  where workspace.id = $1`;
+
+/** Of two processes that make it at once, one is first. */
+const MAKE = `
+  update workspace set tracking_slug = $2, tracking_secret = $3
+  where id = $1 and tracking_secret is null`;
+
+/**
+ * Builds the look-up. A workspace gets its key when that is first needed: so no booking writes one.
+ *
+ * @param publicUrl where browsers reach the service; without it, there are no links
+ */
+export function createFindTrackingUrls(publicUrl: string | undefined): FindTrackingUrls {
+  if (publicUrl === undefined) return async () => undefined;
+  return async (em, workspace) => {
+    const key = await findKey(em, workspace);
+    return key && ((reference) => `${publicUrl}/t/${trackingLink(key, reference)}`);
+  };
+}
+
+async function findKey(em: EntityManager, workspace: number): Promise<TrackingKey | undefined> {
+  const [found] = await runStatement<{ enabled: boolean } & TrackingKey>(em, FIND, [workspace]);
+  if (!found?.enabled) return undefined;
+  if (found.secret !== null) return found;
+  const { slug, secret } = createTrackingKey();
+  await runStatement(em, MAKE, [workspace, slug, secret]);
+  return findKey(em, workspace);
+}
+
+/** Keeps what was found for a few seconds. */
+export function rememberTrackingUrls(find: FindTrackingUrls): FindTrackingUrls {
+  const known = new LRUCache<number, { readonly urlOf: TrackingUrlOf | undefined }>({
+    max: MAX_KNOWN,
+    ttl: KNOWN_MS,
+  });
+  return async (em, workspace) => {
+    const kept = known.get(workspace);
+    if (kept !== undefined) return kept.urlOf;
+    const urlOf = await find(em, workspace);
+    known.set(workspace, { urlOf });
+    return urlOf;
+  };
+}

@@ -1,0 +1,25 @@
+import { findTracked, type TrackingDeps } from "../features/shipments/find-tracked.ts";
+import { zoneNameAt } from "../features/tariffs/coverage/coverage-functions.ts";
+import type { TariffCache } from "../features/tariffs/versions/tariff-cache.ts";
+import { LANGUAGES, missingPage, POLICY, trackingPage } from "../tracking/tracking-page.ts";
+import type { Language } from "../tracking/texts.ts";
+import type { TrackingPages } from "../transport/http/tracking.ts";
+
+/** Builds the pages of shipments for whoever waits for them. */
+export function createTrackingPages({
+  tariffs,
+  ...deps
+}: Omit<TrackingDeps, "zoneAt"> & {
+  readonly tariffs: Pick<TariffCache, "current" | "currentVersion">;
+}): TrackingPages<Language> {
+  const zoneAt: TrackingDeps["zoneAt"] = (point) => zoneNameAt(tariffs, point);
+  return {
+    languages: LANGUAGES,
+    contentSecurityPolicy: POLICY,
+    async page(link, language) {
+      const tracked = await findTracked(link, { ...deps, zoneAt });
+      return tracked && trackingPage(tracked, language);
+    },
+    missing: missingPage,
+  };
+}

@@ -1,0 +1,31 @@
+import type { ShipmentStatus } from "../domain/shipment/shipment-state.ts";
+import { de } from "./texts/de.ts";
+import { en } from "./texts/en.ts";
+import { es } from "./texts/es.ts";
+import { fr } from "./texts/fr.ts";
+
+/** What the page of a shipment says in one language. Names and times are put in as they are. */
+export interface TrackingTexts {
+  readonly title: (sender: string) => string;
+  /** What is said first, by the state that it is in. */
+  readonly headline: Readonly<Record<ShipmentStatus, string>>;
+  /** What each state is called among the steps. */
+  readonly step: Readonly<Record<ShipmentStatus, string>>;
+  readonly steps: string;
+  readonly pickup: (window: string) => string;
+  readonly delivery: (window: string) => string;
+  readonly late: string;
+  readonly current: string;
+  readonly reference: string;
+  readonly area: string;
+  readonly contact: string;
+  readonly timeZone: (name: string) => string;
+  readonly test: string;
+  readonly missing: string;
+  readonly missingWhy: string;
+}
+
+/** By their tags (RFC 5646); the first is for readers of none of them. */
+export const TEXTS = { en, es, fr, de } satisfies Record<string, TrackingTexts>;
+
+export type Language = keyof typeof TEXTS;

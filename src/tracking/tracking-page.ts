@@ -1,0 +1,214 @@
+import { createHash } from "node:crypto";
+import { escapeHtml } from "../domain/escape-html.ts";
+import { isLate, type TrackedShipment } from "../domain/shipment/tracked-shipment.ts";
+import type { ShipmentStatus } from "../domain/shipment/shipment-state.ts";
+import { TEXTS, type Language } from "./texts.ts";
+
+export const LANGUAGES = Object.keys(TEXTS) as readonly Language[];
+
+const STYLE = `
+:root{color-scheme:light dark;--page:light-dark(#f6f7f9,#14171c);--surface:light-dark(#fff,#1b1f26);
+--line:light-dark(#dde1e8,#313843);--text:light-dark(#1a1f29,#e4e8ef);--minor:light-dark(#5b6473,#9ba5b5);
+--accent:light-dark(#1f5fbf,#8ab4f8);--good:light-dark(#1c6b3a,#7fd19b);
+--late:light-dark(#855000,#f0bd66);--late-soft:light-dark(#fcf0d9,#3a2e17)}
+*{box-sizing:border-box}
+body{margin:0;background:var(--page);color:var(--text);font:1rem/1.5 system-ui,sans-serif;overflow-wrap:anywhere}
+main{max-width:34rem;margin:0 auto;padding:clamp(1rem,6vw,3rem) 1rem}
+.sender{margin:0 0 .25rem;color:var(--minor);font-weight:600}
+h1{margin:0;font-size:1.75rem;line-height:1.2;text-wrap:balance}
+.plan{margin:.75rem 0 0;font-size:1.125rem}
+.note{display:inline-block;margin:.75rem 0 0;padding:.125rem .625rem;border-radius:1rem;background:var(--late-soft);color:var(--late);font-weight:600}
+section,dl{margin:1.5rem 0 0;padding:1.25rem;background:var(--surface);border:1px solid var(--line);border-radius:.75rem}
+h2{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
+ol{list-style:none;margin:0;padding:0}
+li{position:relative;padding:0 0 1.25rem 2rem;color:var(--minor)}
+li:last-child{padding-bottom:0}
+li::before{content:"";position:absolute;left:0;top:.25rem;width:1rem;height:1rem;border-radius:50%;border:2px solid var(--line);background:var(--surface);z-index:1}
+li:not(:last-child)::after{content:"";position:absolute;left:calc(.5rem - 1px);top:.75rem;bottom:-.25rem;width:2px;background:var(--line)}
+li.done,li.now{color:var(--text)}
+li.done::before,li.now::before{border-color:var(--accent);background:var(--accent)}
+li.done::after{background:var(--accent)!important}
+li.now strong{font-weight:700}
+li.end::before{border-color:var(--good);background:var(--good)}
+li strong{font-weight:500}
+time{display:block;color:var(--minor);font-size:.875rem}
+dl{display:grid;grid-template-columns:max-content 1fr;gap:.5rem 1.25rem}
+dt{color:var(--minor)}dd{margin:0}
+a{color:var(--accent)}
+footer{margin:1.5rem 0 0;color:var(--minor);font-size:.875rem}
+@media(max-width:22rem){dl{grid-template-columns:1fr;gap:0}dd+dt{margin-top:.75rem}}
+`;
+
+/** How long the page rests before it asks again, in milliseconds. */
+const LOOK_MS = 15_000;
+
+/**
+ * Asks for the page again while somebody looks at it, and shows what has changed. It loads nothing else: without
+ * scripts the page is as it was when it was opened.
+ */
+const SCRIPT = `
+let tag;
+async function look() {
+  if (document.visibilityState === "visible") try {
+    const answer = await fetch(location.href, { cache: "no-store", credentials: "omit", headers: tag ? { "if-none-match": tag } : {} });
+    tag = answer.headers.get("etag") ?? undefined;
+    if (answer.status === 200 || answer.status === 404) {
+      const read = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const main = read.querySelector("main");
+      if (main && main.innerHTML !== document.querySelector("main").innerHTML) {
+        document.querySelector("main").replaceChildren(...main.childNodes);
+        document.title = read.title;
+      }
+    }
+  } catch {}
+  setTimeout(look, ${LOOK_MS});
+}
+setTimeout(look, ${LOOK_MS});
+`;
+
+const digest = (text: string) => createHash("sha256").update(text).digest("base64");
+
+/** What the page may load: its own style and script, and itself again. */
+export const POLICY = [
+  "default-src 'none'",
+  `style-src 'sha256-${digest(STYLE)}'`,
+  `script-src 'sha256-${digest(SCRIPT)}'`,
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'self'",
+].join("; ");
+
+/** The steps of a shipment on its way, in their order. */
+const STEPS = ["pending", "awaiting_pickup", "in_transit", "delivered"] as const;
+
+/** The page of a shipment, for whoever waits for it. */
+export function trackingPage(tracked: TrackedShipment, language: Language): string {
+  const texts = TEXTS[language];
+  const { status, workspace, test, windows, reference, area } = tracked;
+  const zone = windows.dropoff?.timeZone ?? windows.pickup?.timeZone ?? workspace.timeZone;
+  const ends = {
+    ...(isPickedUp(status) ? {} : { pickup: windows.pickup }),
+    dropoff: windows.dropoff,
+  };
+  const plans =
+    status === "delivered" || status === "cancelled"
+      ? []
+      : [
+          ends.pickup && texts.pickup(spanText(ends.pickup, language, zone)),
+          ends.dropoff && texts.delivery(spanText(ends.dropoff, language, zone)),
+        ].filter((plan) => plan !== undefined);
+  const facts: (readonly [string, string])[] = [
+    [texts.reference, escapeHtml(reference)],
+    ...(area === undefined ? [] : [[texts.area, escapeHtml(area)] as const]),
+    ...(workspace.contact === undefined
+      ? []
+      : [[texts.contact, contactLink(workspace.contact)] as const]),
+  ];
+  return html(
+    language,
+    texts.title(workspace.name),
+    `${test ? `<p class="note">${escapeHtml(texts.test)}</p>` : ""}
+<p class="sender">${escapeHtml(workspace.name)}</p>
+<h1>${escapeHtml(texts.headline[status])}</h1>
+${plans.map((plan) => `<p class="plan">${escapeHtml(plan)}</p>`).join("")}
+${isLate(tracked) ? `<p class="note">${escapeHtml(texts.late)}</p>` : ""}
+<section>
+<h2>${escapeHtml(texts.steps)}</h2>
+<ol>${stepsOf(tracked)
+      .map((step) => stepItem(step, tracked, language, zone))
+      .join("")}</ol>
+</section>
+<dl>${facts.map(([term, value]) => `<dt>${escapeHtml(term)}</dt><dd>${value}</dd>`).join("")}</dl>
+<footer>${escapeHtml(texts.timeZone(zone))}</footer>`,
+  );
+}
+
+/** What is at an address that is no link, or none any more. */
+export function missingPage(language: Language): string {
+  const { missing, missingWhy } = TEXTS[language];
+  return html(
+    language,
+    missing,
+    `<h1>${escapeHtml(missing)}</h1>\n<p>${escapeHtml(missingWhy)}</p>`,
+  );
+}
+
+function html(language: Language, title: string, content: string): string {
+  return `<!doctype html>
+<html lang="${language}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width,initial-scale=1">
+<meta name="robots" content="noindex,nofollow">
+<title>${escapeHtml(title)}</title>
+<style>${STYLE}</style>
+</head>
+<body>
+<main aria-live="polite">${content}</main>
+<script>${SCRIPT}</script>
+</body>
+</html>
+`;
+}
+
+function isPickedUp(status: ShipmentStatus): boolean {
+  return status === "in_transit" || status === "delivered";
+}
+
+/** Of a cancelled shipment those that it came to. */
+function stepsOf({ status, reachedMs }: TrackedShipment): readonly ShipmentStatus[] {
+  if (status !== "cancelled") return STEPS;
+  return [...STEPS.filter((step) => reachedMs[step] !== undefined), "cancelled"];
+}
+
+function stepItem(
+  step: ShipmentStatus,
+  { status, reachedMs }: TrackedShipment,
+  language: Language,
+  timeZone: string,
+): string {
+  const { step: names, current } = TEXTS[language];
+  const order: readonly ShipmentStatus[] = [...STEPS, "cancelled"];
+  const isNow = step === status;
+  const isDone = order.indexOf(step) < order.indexOf(status);
+  const kinds = [isNow && "now", isDone && "done", isNow && step === "delivered" && "end"];
+  const atMs = reachedMs[step];
+  const time =
+    atMs === undefined || !(isNow || isDone)
+      ? ""
+      : `<time datetime="${new Date(atMs).toISOString()}">${escapeHtml(timeText(atMs, language, timeZone))}</time>`;
+  const mark = isNow ? ` aria-current="step" title="${escapeHtml(current)}"` : "";
+  return `<li class="${kinds.filter(Boolean).join(" ")}"${mark}><strong>${escapeHtml(names[step])}</strong>${time}</li>`;
+}
+
+const WHEN = {
+  weekday: "long",
+  day: "numeric",
+  month: "long",
+  hour: "numeric",
+  minute: "2-digit",
+} as const;
+
+function timeText(ms: number, language: Language, timeZone: string): string {
+  return new Intl.DateTimeFormat(language, { ...WHEN, timeZone }).format(ms);
+}
+
+function spanText(
+  { startMs, endMs }: { readonly startMs: number; readonly endMs: number },
+  language: Language,
+  timeZone: string,
+): string {
+  return new Intl.DateTimeFormat(language, { ...WHEN, timeZone }).formatRange(startMs, endMs);
+}
+
+/** A contact as what a browser opens, where it is an email, a phone number or a web address. */
+function contactLink(contact: string): string {
+  const text = escapeHtml(contact);
+  if (/^https:\/\/\S+$/.test(contact)) return `<a href="${text}" rel="noreferrer">${text}</a>`;
+  if (/^[^\s@]+@[^\s@]+$/.test(contact)) return `<a href="mailto:${text}">${text}</a>`;
+  if (/^\+?[\d\s().-]{5,}$/.test(contact)) {
+    return `<a href="tel:${contact.replaceAll(/[^\d+]/g, "")}">${text}</a>`;
+  }
+  return text;
+}

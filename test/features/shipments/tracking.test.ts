@@ -1,0 +1,306 @@
+import { expect, test } from "vitest";
+import { data } from "../../support/answers.ts";
+import { book, bookAnd, BOOKING, takeStep, type Step } from "../../support/bookings.ts";
+import { connectTo } from "../../support/database.ts";
+import { auditEntriesOf } from "../../support/audit.ts";
+import { eventually } from "../../support/eventually.ts";
+import { HURRIED, startReplica, startService } from "../../support/service.ts";
+
+const PUBLIC_URL = "https://book.example.org";
+const DAY_MS = 24 * 60 * 60_000;
+
+let nowMs = Date.parse("2026-11-02T12:00:00Z");
+const service = await startService({
+  publicUrl: PUBLIC_URL,
+  now: () => new Date(nowMs),
+  outside: HURRIED,
+});
+const sql = await connectTo(service.databaseUrl);
+
+/** What is at a tracking link. */
+async function open(url: string, headers: Record<string, string> = {}, at = service) {
+  const path = url.replace(PUBLIC_URL, "");
+  const response = await fetch(at.httpUrl + path, { headers });
+  const html = await response.text();
+  return { status: response.status, headers: response.headers, html, text: textOf(html) };
+}
+
+/** The lines that a page shows, without its style and script. */
+function textOf(html: string): string[] {
+  const main = /<main[^>]*>(.*)<\/main>/s.exec(html)?.[1] ?? "";
+  const lines = main.replaceAll(/<[^>]*>/g, "\n").split("\n");
+  return lines.map((line) => line.trim()).filter((line) => line !== "");
+}
+
+const GONE = [
+  "There is no delivery at this address",
+  "The link may have ended or been replaced. Whoever sent it to you can send a new one.",
+];
+
+test("every answer and event about a shipment has its tracking link, the same as long as it is", async () => {
+  const { apiKey } = await service.addWorkspace();
+  const as = service.as(apiKey);
+  const { reference, tracking_url: url } = await book(service, apiKey);
+  expect(url).toMatch(new RegExp(`^${PUBLIC_URL}/t/[0-9a-z]{8}-${reference.slice(4)}-[\\w-]{22}$`));
+  const events = await data(as.listEvents());
+  const [listed] = await data(as.listShipments());
+  const got = await data(as.getShipment({ shipment: reference }));
+  const changed = await data(takeStep(service, apiKey, reference, "pay"));
+  const replica = await startReplica(service.databaseUrl, { publicUrl: PUBLIC_URL });
+  const elsewhere = await data(replica.as(apiKey).getShipment({ shipment: reference }));
+  const all = [events[0].data, listed, got, changed, elsewhere];
+  expect(all.map(({ tracking_url }) => tracking_url)).toEqual(all.map(() => url));
+});
+
+test("a service that has no public address has no links", async () => {
+  const { apiKey } = await service.addWorkspace();
+  const without = await startReplica(service.databaseUrl);
+  expect((await book(without, apiKey)).tracking_url).toBeNull();
+});
+
+test.each<[readonly Step[], readonly string[]]>([
+  [[], ["Your delivery is booked", "Booked"]],
+  [["pay"], ["Your delivery is waiting to be picked up", "Ready for pickup"]],
+  [
+    ["pay", "advance"],
+    ["Your delivery is on its way", "On its way"],
+  ],
+  [
+    ["pay", "advance", "advance"],
+    ["Your delivery has arrived", "Delivered"],
+  ],
+  [["cancel"], ["Your delivery was cancelled", "Cancelled"]],
+  [
+    ["pay", "cancel"],
+    ["Your delivery was cancelled", "Cancelled"],
+  ],
+])("after %j the page says so, and when", async (steps, [headline, step]) => {
+  const { apiKey } = await service.addWorkspace();
+  const { tracking_url: url, reference } = await bookAnd(service, apiKey, steps);
+  const { status, text, html } = await open(url);
+  expect(status).toBe(200);
+  expect(text.slice(0, 3)).toEqual(["Test", headline, "Progress"]);
+  const current =
+    /<li[^>]*aria-current="step"[^>]*><strong>(.*?)<\/strong><time datetime="(.*?)">/.exec(html);
+  expect(current?.slice(1)).toEqual([step, "2026-11-02T12:00:00.000Z"]);
+  expect(text).toContain("Monday, November 2 at 12:00 PM");
+  expect(text.slice(-5)).toEqual([
+    "Reference",
+    reference,
+    "Area",
+    "Kings",
+    "Times are in the time zone UTC.",
+  ]);
+});
+
+test("nothing is shown that only sender and courier need, nor told to anybody else", async () => {
+  const { apiKey } = await service.addWorkspace();
+  const { tracking_url: url, total } = await book(service, apiKey, {
+    metadata: { floor: "third" },
+  });
+  const { html, headers } = await open(url);
+  const { customer_name, customer_email, pickup_address, dropoff_address } = BOOKING;
+  for (const hidden of [customer_name, customer_email, pickup_address, dropoff_address, "third"]) {
+    expect(html).not.toContain(hidden);
+  }
+  expect(html).not.toContain(String(total));
+  expect(Buffer.byteLength(html)).toBeLessThan(30_000);
+  expect(Object.fromEntries(headers)).toMatchObject({
+    "content-type": "text/html; charset=utf-8",
+    "cache-control": "private, no-store",
+    "referrer-policy": "no-referrer",
+    "x-robots-tag": "noindex, nofollow",
+    "x-content-type-options": "nosniff",
+    "content-security-policy": expect.stringMatching(
+      /^default-src 'none'; style-src 'sha256-.{44}'; script-src 'sha256-.{44}'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'$/,
+    ),
+  });
+  expect(headers.get("set-cookie")).toBeNull();
+});
+
+test("a page that has not changed is not sent again, and reading it changes nothing", async () => {
+  const { apiKey } = await service.addWorkspace();
+  const { tracking_url: url, reference } = await book(service, apiKey);
+  const { headers } = await open(url);
+  const tag = headers.get("etag")!;
+  const again = await open(url, { "if-none-match": tag });
+  expect([again.status, again.html]).toEqual([304, ""]);
+  await takeStep(service, apiKey, reference, "pay");
+  const changed = await open(url, { "if-none-match": tag });
+  expect([changed.status, changed.text[1]]).toEqual([
+    200,
+    "Your delivery is waiting to be picked up",
+  ]);
+  expect((await fetch(service.httpUrl + new URL(url).pathname, { method: "POST" })).status).toBe(
+    405,
+  );
+  const events = await data(service.as(apiKey).listEvents());
+  expect(events.map(({ type }: { type: string }) => type)).toEqual([
+    "shipment.created",
+    "shipment.paid",
+    "shipment.awaiting_pickup",
+  ]);
+});
+
+test.each([
+  ["de-AT, en;q=0.5", "de", "Ihre Lieferung ist gebucht", "Montag, 2. November um 12:00"],
+  ["pl, es;q=0.9, en;q=0.1", "es", "Su envío está reservado", "lunes, 2 de noviembre, 12:00"],
+  ["fr", "fr", "Votre livraison est réservée", "lundi 2 novembre à 12:00"],
+  ["pl", "en", "Your delivery is booked", "Monday, November 2 at 12:00 PM"],
+])("a reader of %s is told in %s", async (accepted, language, headline, time) => {
+  const { apiKey } = await service.addWorkspace();
+  const { tracking_url: url } = await book(service, apiKey);
+  const { html, text } = await open(url, { "accept-language": accepted });
+  expect(html).toContain(`<html lang="${language}">`);
+  expect(text).toEqual(expect.arrayContaining([headline, time]));
+  const { status, html: gone } = await open(`${url}A`, { "accept-language": accepted });
+  expect([status, gone.includes(`<html lang="${language}">`)]).toEqual([404, true]);
+});
+
+test("the windows of a shipment are told in their time zone, and whether it is late", async () => {
+  const { apiKey } = await service.addWorkspace();
+  const { tracking_url: url, reference } = await bookAnd(service, apiKey, ["pay"]);
+  const window = (start: string, end: string) => ({
+    start,
+    end,
+    timeZone: "America/New_York",
+    feeMinor: 0,
+  });
+  const windows = {
+    pickup: window("2026-11-02T14:00:00.000Z", "2026-11-02T15:00:00.000Z"),
+    dropoff: window("2026-11-02T19:00:00.000Z", "2026-11-02T21:00:00.000Z"),
+  };
+  await sql.query("update shipment set windows = $2 where reference = $1", [reference, windows]);
+  const said = async (at: string) => {
+    nowMs = Date.parse(at);
+    return (await open(url)).text.filter((line) => /^(Pickup:|Delivery:|Later|Times)/.test(line));
+  };
+  const zone = "Times are in the time zone America/New_York.";
+  const pickup = "Pickup: Monday, November 2, 9:00 – 10:00 AM";
+  const delivery = "Delivery: Monday, November 2, 2:00 – 4:00 PM";
+  const plain = async (at: string) =>
+    (await said(at)).map((line) => line.replaceAll(/[\u2009\u202f]/g, " "));
+  expect(await plain("2026-11-02T14:59:00Z")).toEqual([pickup, delivery, zone]);
+  expect(await plain("2026-11-02T15:00:01Z")).toEqual([
+    pickup,
+    delivery,
+    "Later than planned",
+    zone,
+  ]);
+  await takeStep(service, apiKey, reference, "advance");
+  expect(await plain("2026-11-02T20:59:00Z")).toEqual([delivery, zone]);
+  expect(await plain("2026-11-02T21:00:01Z")).toEqual([delivery, "Later than planned", zone]);
+  await takeStep(service, apiKey, reference, "advance");
+  expect(await plain("2026-11-03T21:00:00Z")).toEqual([zone]);
+});
+
+test.each([
+  ["+49 30 123456", '<a href="tel:+4930123456">+49 30 123456</a>'],
+  ["help@example.org", '<a href="mailto:help@example.org">help@example.org</a>'],
+  [
+    "https://example.org/help",
+    '<a href="https://example.org/help" rel="noreferrer">https://example.org/help</a>',
+  ],
+  ['<b>Ada</b> & "co"', "&lt;b&gt;Ada&lt;/b&gt; &amp; &quot;co&quot;"],
+  ["javascript:alert(1)", "javascript:alert(1)"],
+])("a workspace may say whom to ask: %s", async (contact, shown) => {
+  const { apiKey, twin } = await service.addWorkspace();
+  const { updateWorkspace } = service.as(apiKey);
+  expect((await data(updateWorkspace({ tracking_contact: contact }))).tracking_contact).toBe(
+    contact,
+  );
+  for (const key of [apiKey, twin.apiKey]) {
+    const { html } = await open((await book(service, key)).tracking_url);
+    expect(html).toContain(`<dt>Questions?</dt><dd>${shown}</dd>`);
+  }
+  expect((await data(updateWorkspace({ tracking_contact: "" }))).tracking_contact).toBeNull();
+});
+
+test("the page of a shipment of test mode says that it is a test", async () => {
+  const { twin } = await service.addWorkspace();
+  const { tracking_url: url } = await book(service, twin.apiKey);
+  expect((await open(url)).text[0]).toBe("A test: nothing is delivered.");
+});
+
+test("a link ends 30 days after its shipment, and whatever is no link is answered alike", async () => {
+  nowMs = Date.parse("2026-11-02T12:00:00Z");
+  const { apiKey } = await service.addWorkspace();
+  const { tracking_url: url } = await bookAnd(service, apiKey, ["cancel"]);
+  const { tracking_url: other } = await book(service, apiKey);
+  nowMs += 30 * DAY_MS;
+  expect((await open(url)).status).toBe(200);
+  nowMs += 1_000;
+  const ended = await open(url);
+  expect([ended.status, ended.text]).toEqual([404, GONE]);
+  const [slug, digits, mac] = new URL(url).pathname.slice("/t/".length).split(/-(.{12})-/);
+  const [, otherDigits] = new URL(other).pathname.split(/-(.{12})-/);
+  for (const path of [
+    "",
+    "/",
+    "nothing",
+    `${slug}-${otherDigits}-${mac}`,
+    `zzzzzzzz-${digits}-${mac}`,
+    `${slug}-000000000000-${mac}`,
+    `${slug}-${digits}-${mac}%00`,
+    "x".repeat(5_000),
+  ]) {
+    const { status, html } = await open(`/t/${path}`);
+    expect([status, html === ended.html]).toEqual([404, true]);
+  }
+  nowMs = Date.parse("2026-11-02T12:00:00Z");
+});
+
+test("links end while they are switched off or the workspace is suspended, and when they are replaced", async () => {
+  const workspace = await service.addWorkspace();
+  const { apiKey, id, twin } = workspace;
+  const as = service.as(apiKey);
+  const operator = service.as((await service.addOperator()).key);
+  const { tracking_url: url, reference } = await book(service, apiKey);
+  const { tracking_url: ofTest } = await book(service, twin.apiKey);
+  const statuses = async () => [(await open(url)).status, (await open(ofTest)).status];
+  const linkIs = (wanted: (link: string | null) => boolean) =>
+    eventually("the link to change", async () =>
+      wanted((await data(as.getShipment({ shipment: reference }))).tracking_url),
+    );
+  expect(await statuses()).toEqual([200, 200]);
+  await data(as.updateWorkspace({ tracking_enabled: false }));
+  expect(await statuses()).toEqual([404, 404]);
+  await linkIs((link) => link === null);
+  await data(as.updateWorkspace({ tracking_enabled: true }));
+  await linkIs((link) => link === url);
+  await operator.suspendWorkspace({ workspace: id });
+  expect(await statuses()).toEqual([404, 404]);
+  await operator.resumeWorkspace({ workspace: id });
+  await eventually("the key to work", async () => (await as.getWorkspace()).status === 200);
+  expect((await data(as.rotateTrackingLinks())).tracking_enabled).toBe(true);
+  expect(await statuses()).toEqual([404, 200]);
+  await linkIs((link) => link !== url);
+  const { tracking_url: next } = await data(as.getShipment({ shipment: reference }));
+  expect((await open(next)).status).toBe(200);
+  const entries = await auditEntriesOf(service, id);
+  const last = entries.at(-1)!;
+  expect([last.action, last.changes]).toEqual([
+    "RotateTrackingLinks",
+    [
+      {
+        field: "slug",
+        before: new URL(url).pathname.slice(3, 11),
+        after: new URL(next).pathname.slice(3, 11),
+      },
+    ],
+  ]);
+});
+
+test("an address that asks for many links that are none has to wait, and what it has seen still opens", async () => {
+  const own = await startReplica(service.databaseUrl, { publicUrl: PUBLIC_URL });
+  const { apiKey } = await own.addWorkspace();
+  const { tracking_url: url } = await book(own, apiKey);
+  expect((await open(url, {}, own)).status).toBe(200);
+  const statuses: number[] = [];
+  for (let i = 0; i < 200 && !statuses.includes(429); i++) {
+    statuses.push((await open(`/t/${i}`, {}, own)).status);
+  }
+  expect(statuses.slice(0, 60)).toEqual(Array.from({ length: 60 }, () => 404));
+  expect(statuses).toContain(429);
+  expect((await open(url, {}, own)).status).toBe(200);
+});
