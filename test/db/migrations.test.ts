@@ -368,6 +368,9 @@ const GOOD_ROWS: Readonly<Record<string, Row>> = {
   },
 };
 
+/** What the second workspace has. */
+const SLUG = "0123abcd";
+
 /**
  * What makes a good row a bad one: the constraint that must refuse it, the table, the change. Of primary and
  * foreign keys that is known by their kind.
@@ -376,6 +379,7 @@ const BAD_ROWS: readonly (readonly [constraint: string, table: string, change: R
   ["tariff_version_counts_from_one", "tariff_version", { version: 0 }],
   ["workspace_name_given", "workspace", { id: 2, name: "" }],
   ["workspace_twin", "workspace", { id: 4, twin_of: 1 }],
+  ["workspace_tracking_slug", "workspace", { id: 4, tracking_slug: SLUG }],
   ["payment_connection_provider", "payment_connection", { provider: "nonsense" }],
   ["simulation_scenario", "simulation", { scenario: "lost" }],
   ["customer_once", "customer", { id: 2, email: "ADA@example.org" }],
@@ -491,7 +495,7 @@ describe("where every table has its good row", () => {
   beforeAll(async () => {
     await client.query("begin");
     for (const [table, row] of Object.entries(GOOD_ROWS)) await insert(table, row);
-    await insert("workspace", { ...GOOD_ROWS.workspace, id: 3, twin_of: 1 });
+    await insert("workspace", { ...GOOD_ROWS.workspace, id: 3, twin_of: 1, tracking_slug: SLUG });
   });
   afterAll(() => client.query("rollback"));
   beforeEach(() => client.query("savepoint good"));

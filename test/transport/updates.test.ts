@@ -104,11 +104,11 @@ const UPDATES: readonly Update[] = [
   {
     method: WorkspaceService.method.updateWorkspace,
     make: async () => {
-      await caller.updateWorkspace({ time_zone: "Europe/Berlin" });
+      await caller.updateWorkspace({ time_zone: "Europe/Berlin", tracking_contact: "555 0100" });
       return workspaceId;
     },
-    values: { time_zone: "Asia/Kathmandu" },
-    cleared: { time_zone: "UTC" },
+    values: { time_zone: "Asia/Kathmandu", tracking_contact: "help@example.org" },
+    cleared: { time_zone: "UTC", tracking_contact: null },
   },
   {
     method: WebhookService.method.updateWebhook,

@@ -98,7 +98,7 @@ export const paths = {
   }),
 };
 
-export type SettingsPart = "workspace" | "members" | "payments" | "limits";
+export type SettingsPart = "workspace" | "members" | "payments" | "tracking" | "limits";
 
 /** The address of a part of the settings, in the workspace of the page unless another is given. */
 export function settingsHref(part: SettingsPart, query?: Query, workspace?: bigint): string {

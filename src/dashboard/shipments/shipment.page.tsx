@@ -171,6 +171,17 @@ function Details({ shipment }: { readonly shipment: Shipment }) {
             ),
           ],
           ...shipmentTextItems(shipment),
+          [
+            "Tracking",
+            shipment.trackingUrl && (
+              <>
+                <a href={shipment.trackingUrl} target="_blank" rel="noreferrer">
+                  Page for the recipient
+                </a>{" "}
+                <CopyButton text={shipment.trackingUrl} what="tracking link" />
+              </>
+            ),
+          ],
           ["Booked", <Time at={shipment.createdAt} exact />],
           ["Booked by", shipment.createdBy ?? "API"],
           ["Changed", <Time at={shipment.updatedAt} exact />],

@@ -8,6 +8,7 @@ export function settingsParts(
     { id: "workspace", label: "Workspace" },
     ...(isTest ? [] : [{ id: "members", label: "Members" } as const]),
     { id: "payments", label: "Payments" },
+    { id: "tracking", label: "Tracking" },
     { id: "limits", label: "Limits" },
   ];
 }

@@ -18,6 +18,7 @@ import { loadAccount } from "../api/sign-in.ts";
 import { Id } from "../ui/copy-button.tsx";
 import { DescriptionList } from "../ui/description-list.tsx";
 import { numberText } from "../ui/format.ts";
+import { TrackingSection } from "./tracking.tsx";
 import { TimeZoneButton } from "./time-zone-button.tsx";
 import "./settings.css";
 
@@ -42,6 +43,7 @@ export function SettingsPage() {
           </QueryView>
           {!isTest && <MembersSection />}
           <PaymentsSection />
+          {query.data?.data && <TrackingSection workspace={query.data.data} />}
           {query.data?.data?.limits && <LimitsSection limits={query.data.data.limits} />}
         </div>
       </div>

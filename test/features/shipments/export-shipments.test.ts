@@ -28,7 +28,7 @@ const FIRST = [
 ].join();
 /** What a shipment was given since is at the end. */
 const MORE = SHIPMENT_TEXTS.map(({ name }) => name).filter((name) => name !== "external_reference");
-const COLUMNS = [FIRST, ...MORE].join();
+const COLUMNS = [FIRST, ...MORE, "tracking_url"].join();
 
 /** The line of a shipment, by what the API says of it; of formulas, what spreadsheets are to be told. */
 function lineOf(shipment: ShipmentJson): Record<string, string> {
