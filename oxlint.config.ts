@@ -167,7 +167,7 @@ const FLOORS: readonly Floor[] = [
     rooms: {
       "dashboard/attention": "dashboard/workspaces/*",
       "dashboard/customers": "dashboard/shipments/*",
-      "dashboard/search": "dashboard/shipments/*",
+      "dashboard/search": "dashboard/{people,shipments}/*",
       "dashboard/print": "dashboard/shipments/*",
       "dashboard/shipments": "dashboard/{map,webhooks,workspaces}/*",
       "dashboard/reports": "dashboard/workspaces/*",

@@ -5,6 +5,7 @@ import {
   expectWellShown,
   openAsMember,
   openAsOperator,
+  pressInDialog,
   type TestPage,
 } from "./browser.ts";
 
@@ -105,6 +106,63 @@ describeDashboard("the search", (dashboard) => {
     await page.keyboard.press("Enter");
     await box(page).waitFor({ state: "detached" });
     expect(await page.evaluate("window.isSame")).toBe(true);
+  });
+
+  test("does with a shipment that is named or on the screen what its state and the reader's role allow", async () => {
+    const { service } = dashboard;
+    const workspace = await service.addWorkspace();
+    const { reference } = await book(service, workspace.apiKey);
+    const actsOf = async (page: TestPage, text: string) => {
+      await page.keyboard.press("Control+k");
+      await box(page).fill(text);
+      const group = page.getByRole("group", { name: "Actions" });
+      await expect.poll(() => group.getByRole("option").count()).toBeGreaterThan(0);
+      return group.getByRole("option");
+    };
+    const admin = await openAsMember(dashboard, "", { workspace });
+    await admin.getByRole("button", { name: "Search" }).waitFor();
+    await expect
+      .poll(async () => (await actsOf(admin, reference)).allInnerTexts())
+      .toEqual([`Mark ${reference} as paid`, `Edit ${reference}`, `Cancel ${reference}`]);
+    await box(admin).fill("invi");
+    await options(admin).getByText("Invite somebody").waitFor();
+    await admin.keyboard.press("Enter");
+    await admin.getByRole("dialog", { name: "Invite somebody" }).waitFor();
+    await admin.keyboard.press("Escape");
+    await actsOf(admin, `mark ${reference.toLowerCase()} paid`);
+    await admin.keyboard.press("Enter");
+    await admin.getByRole("dialog", { name: "Record a payment" }).waitFor();
+    await pressInDialog(admin, "Record the payment");
+    await admin.getByText("The payment is recorded.").waitFor();
+
+    await admin.goto(`/w/${workspace.id}/shipments/${reference}`);
+    await admin.getByRole("heading", { name: reference }).waitFor();
+    await expect
+      .poll(async () => (await actsOf(admin, "")).allInnerTexts())
+      .toEqual([
+        `Mark ${reference} as picked up`,
+        `Edit ${reference}`,
+        `Cancel ${reference}`,
+        "Book a shipment",
+        "Invite somebody",
+      ]);
+    await expectWellShown(admin, "search-acts");
+    await box(admin).fill("cancel");
+    await options(admin).getByText(`Cancel ${reference}`).waitFor();
+    await admin.keyboard.press("Enter");
+    await pressInDialog(admin, "Cancel the shipment");
+    await admin.getByText("Refund due").first().waitFor();
+
+    const viewer = await openAsMember(dashboard, `/shipments/${reference}`, {
+      workspace,
+      role: "viewer",
+      email: "viewer.of.acts@example.org",
+    });
+    await viewer.getByRole("heading", { name: reference }).waitFor();
+    await viewer.keyboard.press("Control+k");
+    await box(viewer).fill(reference);
+    await options(viewer).getByText(reference).waitFor();
+    expect(await viewer.getByRole("group", { name: "Actions" }).count()).toBe(0);
   });
 
   test("finds workspaces, operators and drafts for operators", async () => {

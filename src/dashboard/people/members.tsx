@@ -8,7 +8,7 @@ import { paths } from "../routes/paths.ts";
 import { navigate } from "../routes/router.ts";
 import { Badge } from "../ui/description-list.tsx";
 import { RpcActionButton } from "../ui/button.tsx";
-import { openDialog, RpcButton } from "../ui/dialog.tsx";
+import { DialogButton, openDialog, RpcButton, RpcDialog } from "../ui/dialog.tsx";
 import { Section } from "../ui/page.tsx";
 import { type Column, ListView } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
@@ -29,9 +29,24 @@ export function MembersSection() {
   const isAdmin = useRole("admin");
   const me = useAccount().id;
   const list = useRpc(listMembers, {});
-  const invite = (
-    <RpcButton
-      button="Invite somebody"
+  const invite = <DialogButton dialog={<InviteDialog />}>Invite somebody</DialogButton>;
+  const columns = columnsFor(me);
+  return (
+    <Section id="members" title="Members" actions={isAdmin && invite}>
+      <ListView
+        query={list}
+        label="Members"
+        columns={isAdmin ? [...columns, ACTIONS] : columns}
+        keyOf={({ person }) => String(person)}
+      />
+      {!isAdmin && <p class="note minor">Admins invite people and change their roles.</p>}
+    </Section>
+  );
+}
+
+export function InviteDialog() {
+  return (
+    <RpcDialog
       method={inviteMember}
       title="Invite somebody"
       submit="Make a sign-in link"
@@ -46,18 +61,6 @@ export function MembersSection() {
       }}
       then={linkOf}
     />
-  );
-  const columns = columnsFor(me);
-  return (
-    <Section id="members" title="Members" actions={isAdmin && invite}>
-      <ListView
-        query={list}
-        label="Members"
-        columns={isAdmin ? [...columns, ACTIONS] : columns}
-        keyOf={({ person }) => String(person)}
-      />
-      {!isAdmin && <p class="note minor">Admins invite people and change their roles.</p>}
-    </Section>
   );
 }
 

@@ -5,14 +5,18 @@ import { WorkspaceAdminService } from "../../../gen/shipments/admin/v1/workspace
 import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { clientFor } from "../api/clients.ts";
+import { type EnteredWorkspace, findWorkspace, useAccount } from "../api/session.ts";
 import { paths } from "../routes/paths.ts";
 import { recentShipments } from "../shipments/newest-shipments.ts";
+import { generalActs, shipmentActs } from "./acts.tsx";
 
 const MOST = 8;
 
 export interface Hit {
-  readonly href: string;
   readonly label: string;
+  /** Where it leads; what it does otherwise. */
+  readonly href?: string;
+  readonly run?: () => void;
   readonly note?: string | undefined;
   readonly shipment?: Shipment;
 }
@@ -26,35 +30,71 @@ interface Finder {
   readonly find: (text: string, signal: AbortSignal) => Promise<Groups>;
 }
 
-/** What the search finds besides pages: in a workspace, or on the platform where there is none. */
-export function useFinder(workspace: string | undefined): Finder {
+/**
+ * What the search finds besides pages: in a workspace, or on the platform where there is none.
+ *
+ * @param onScreen the reference of the shipment that the page is about
+ */
+export function useFinder(workspace: string | undefined, onScreen: string | undefined): Finder {
+  const { workspaces } = useAccount();
+  const entered = findWorkspace(workspaces, workspace);
   return useMemo(
-    () => (workspace === undefined ? platformFinder() : workspaceFinder(workspace)),
-    [workspace],
+    () => (entered === undefined ? platformFinder() : workspaceFinder(entered, onScreen)),
+    [entered?.id, entered?.role, onScreen],
   );
 }
 
 /** Whether a label has the words of a text, each of which may be begun, in whatever case. */
 export function hasWords(label: string, text: string): boolean {
-  const words = label.toLowerCase().split(/[^\p{L}\p{N}]+/u);
+  const words = label
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}-]+/u)
+    .flatMap((word) => [word, ...word.split("-")]);
   return text
     .toLowerCase()
     .split(/\s+/)
     .every((begun) => words.some((word) => word.startsWith(begun)));
 }
 
-function workspaceFinder(workspace: string): Finder {
+/** The reference of a shipment that a text has. */
+export function referenceIn(text: string): string | undefined {
+  return /\bSHP-[0-9A-Z]{12}\b/i.exec(text)?.[0];
+}
+
+function workspaceFinder(entered: EnteredWorkspace, onScreen: string | undefined): Finder {
+  const workspace = String(entered.id);
   const client = clientFor(ShipmentService, workspace);
+  const load = async (shipment: string, signal: AbortSignal) =>
+    (await client.getShipment({ shipment }, { signal }).catch(() => undefined))?.data;
+  const search = async (text: string, signal: AbortSignal) =>
+    text === "" ? { shipments: [], customers: [] } : client.searchShipments({ text }, { signal });
   return {
-    placeholder: "Reference, or words of names, addresses and notes",
+    placeholder: "Reference, words of names, addresses and notes, or what to do",
     recent: recentShipments(workspace).map(({ reference, customer }) => ({
       href: paths.shipment({ workspace, reference }),
       label: reference,
       note: customer,
     })),
     async find(text, signal) {
-      const { shipments, customers } = await client.searchShipments({ text }, { signal });
-      return [
+      // With a shipment's reference, other words are about what to do with it.
+      const reference = referenceIn(text) ?? text;
+      const rest = text.replace(reference, "").trim();
+      const [{ shipments, customers }, current] = await Promise.all([
+        search(reference, signal),
+        onScreen === undefined ? undefined : load(onScreen, signal),
+      ]);
+      const [only] = shipments.length === 1 ? shipments : [];
+      const ofFound = only === undefined ? [] : await shipmentActs(entered, only, signal);
+      const ofCurrent =
+        current === undefined || current.reference === only?.reference
+          ? []
+          : await shipmentActs(entered, current, signal);
+      const others = [...ofCurrent, ...generalActs(entered)];
+      const acts = [
+        ...ofFound.filter(({ label }) => hasWords(label, rest)),
+        ...others.filter(({ label }) => hasWords(label, text)),
+      ];
+      const found: Groups = [
         ["Shipments", shipments.map((shipment) => shipmentHit(workspace, shipment))],
         [
           "Customers",
@@ -65,6 +105,7 @@ function workspaceFinder(workspace: string): Finder {
           })),
         ],
       ];
+      return rest === "" ? [...found, ["Actions", acts]] : [["Actions", acts], ...found];
     },
   };
 }
@@ -88,6 +129,7 @@ function platformFinder(): Finder {
     placeholder: "Workspace, operator or draft",
     recent: [],
     async find(text, signal) {
+      if (text === "") return [];
       const [ofWorkspaces, ofOperators, ofDrafts] = await Promise.all([
         workspaces.listWorkspaces({ nameContains: text, pageSize: MOST }, { signal }),
         operators.listOperators({ pageSize: 100 }, { signal }),

@@ -2,9 +2,11 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { useDebounced, useQuery } from "../api/use-query.ts";
 import { AlertOrState } from "../shipments/shipment-badge.tsx";
+import { usePlace } from "../routes/router.ts";
 import { useModal } from "../ui/dialog.tsx";
+import { OPEN } from "../ui/pager.tsx";
 import { ProblemNote } from "../ui/query-view.tsx";
-import { type Groups, hasWords, type Hit, useFinder } from "./finders.ts";
+import { type Groups, hasWords, type Hit, referenceIn, useFinder } from "./finders.ts";
 import "./search-dialog.css";
 
 const MAX_LENGTH = 60;
@@ -25,6 +27,7 @@ export function SearchDialog(props: SearchDialogProps) {
   const [text, setText] = useState("");
   const { groups, query, isSettled, placeholder } = useHits(text.trim(), props);
   const hits = groups.flatMap(([, own]) => own);
+  const isNothing = isSettled && text.trim() !== "" && hits.length === 0;
   const [chosen, setChosen] = useState(0);
   const at = Math.min(chosen, hits.length - 1);
   const id = useId();
@@ -66,26 +69,37 @@ export function SearchDialog(props: SearchDialogProps) {
         {groups.map(([name, own]) => (
           <div key={name} role="group" aria-label={name}>
             <p aria-hidden="true">{name}</p>
-            {own.map((hit) => (
-              <Option key={hit.href} id={optionId(hit)!} hit={hit} isChosen={hit === hits[at]} />
-            ))}
+            {own.map((hit) => {
+              const shown = { id: optionId(hit)!, hit, isChosen: hit === hits[at] };
+              return <Option key={hit.href ?? hit.label} {...shown} />;
+            })}
           </div>
         ))}
       </div>
       <p class="minor" role="status">
-        {isSettled &&
-          text.trim() !== "" &&
-          hits.length === 0 &&
-          `Nothing is found by “${text.trim()}”.`}
+        {isNothing && `Nothing is found by “${text.trim()}”.`}
       </p>
     </Modal>
   );
 }
 
 function Option(props: { readonly id: string; readonly hit: Hit; readonly isChosen: boolean }) {
-  const { href, label, note, shipment } = props.hit;
+  const { href, run, label, note, shipment } = props.hit;
+  const option = {
+    id: props.id,
+    role: "option",
+    tabIndex: -1,
+    "aria-selected": props.isChosen,
+  } as const;
+  if (run !== undefined) {
+    return (
+      <div {...option} onClick={run}>
+        {label}
+      </div>
+    );
+  }
   return (
-    <a role="option" id={props.id} href={href} tabIndex={-1} aria-selected={props.isChosen}>
+    <a {...option} href={href}>
       <span>{shipment ? <code>{label}</code> : label}</span>
       {shipment && <AlertOrState {...shipment} />}
       {note && <span class="about">{note}</span>}
@@ -94,16 +108,18 @@ function Option(props: { readonly id: string; readonly hit: Hit; readonly isChos
 }
 
 function useHits(text: string, { workspace, pages }: SearchDialogProps) {
-  const { placeholder, recent, find } = useFinder(workspace);
+  const { pathname, query: place } = usePlace();
+  const onScreen = referenceIn(pathname) ?? referenceIn(place.get(OPEN) ?? "");
+  const { placeholder, recent, find } = useFinder(workspace, onScreen);
   const asked = useDebounced(text, PAUSE_MS);
   const query = useQuery(
-    async (signal) => ({ text: asked, found: asked === "" ? [] : await find(asked, signal) }),
+    async (signal) => ({ text: asked, found: await find(asked, signal) }),
     [find, asked],
   );
   const named = pages.map(([label, href]) => ({ label, href }));
   const groups: Groups = [
     ["Recent", text === "" ? recent : []],
-    ...(text === "" ? [] : (query.data?.found ?? [])),
+    ...(text === "" && query.data?.text !== "" ? [] : (query.data?.found ?? [])),
     ["Pages", named.filter(({ label }) => hasWords(label, text))],
   ];
   const isSettled = query.data?.text === text && !query.isLoading;
@@ -134,9 +150,11 @@ function Modal(props: { readonly close: () => void; readonly children: Component
       aria-label="Search"
       onClose={props.close}
       onClick={({ target, currentTarget }) => {
-        const option = (target as Element).closest("a");
-        // A click beside it is one on the dialog itself: its content covers it. The page that is shown is there already.
-        if (target === currentTarget || option?.href === location.href) props.close();
+        const option = (target as Element).closest("[role=option]");
+        // A click beside it is one on the dialog itself: its content covers it. The page that is shown is there already,
+        // and an act opens a dialog of its own.
+        const isLeft = option instanceof HTMLAnchorElement && option.href !== location.href;
+        if (target === currentTarget || (option && !isLeft)) props.close();
       }}
     >
       <div>{props.children}</div>

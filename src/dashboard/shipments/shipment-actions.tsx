@@ -22,6 +22,17 @@ export type Step =
   | "Reschedule"
   | "Cancel shipment";
 
+/** What each is called where a shipment has to be named too. */
+export const STEP_PHRASES: Readonly<Record<Step, (reference: string) => string>> = {
+  "Record payment": (reference) => `Mark ${reference} as paid`,
+  "Record late payment": (reference) => `Record a late payment of ${reference}`,
+  "Mark as picked up": (reference) => `Mark ${reference} as picked up`,
+  "Mark as delivered": (reference) => `Mark ${reference} as delivered`,
+  "Record refund": (reference) => `Record the refund of ${reference}`,
+  Reschedule: (reference) => `Reschedule ${reference}`,
+  "Cancel shipment": (reference) => `Cancel ${reference}`,
+};
+
 interface Steps {
   /** The usual one. */
   readonly primary?: Step | undefined;
@@ -36,7 +47,7 @@ interface Steps {
  * @param hasTimes whether times can be chosen for its route
  * @param isOnline whether payments and refunds are recorded by themselves
  */
-function stepsOf(
+export function stepsOf(
   { status, paymentStatus }: Shipment,
   { hasTimes, isOnline }: { readonly hasTimes: boolean; readonly isOnline: boolean },
 ): Steps {
@@ -58,7 +69,7 @@ function stepsOf(
   }
 }
 
-const StepDialog = lazily(() =>
+export const StepDialog = lazily(() =>
   import("./shipment-dialogs.tsx").then((dialogs) => dialogs.StepDialog),
 );
 

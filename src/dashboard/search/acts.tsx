@@ -1,0 +1,62 @@
+import type { VNode } from "preact";
+import { MemberRole } from "../../../gen/shipments/v1/member_pb.js";
+import { PaymentConnectionService } from "../../../gen/shipments/v1/payment_connection_service_pb.js";
+import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
+import { clientFor } from "../api/clients.ts";
+import { type EnteredWorkspace, WorkspaceId } from "../api/session.ts";
+import { paths } from "../routes/paths.ts";
+import { STEP_PHRASES, StepDialog, stepsOf } from "../shipments/shipment-actions.tsx";
+import { isPaidOnline } from "../shipments/shipment-badge.tsx";
+import { closeDialog, openDialog } from "../ui/dialog.tsx";
+import { lazily } from "../ui/lazily.tsx";
+import type { Hit } from "./finders.ts";
+
+const InviteDialog = lazily(() => import("../people/members.tsx").then((it) => it.InviteDialog));
+
+/** Opens a dialog for a workspace, also on a page that is in none. */
+function opener({ id }: EnteredWorkspace, dialog: VNode): () => void {
+  return () => openDialog(<WorkspaceId.Provider value={String(id)}>{dialog}</WorkspaceId.Provider>);
+}
+
+/** What the reader can do from any page of a workspace. */
+export function generalActs(workspace: EnteredWorkspace): readonly Hit[] {
+  const { id, role, isTest } = workspace;
+  const acts: Hit[] = [];
+  if (role >= MemberRole.MEMBER) {
+    acts.push({ label: "Book a shipment", href: paths.book({ workspace: id }) });
+  }
+  if (role >= MemberRole.ADMIN && !isTest) {
+    acts.push({ label: "Invite somebody", run: opener(workspace, <InviteDialog />) });
+  }
+  return acts;
+}
+
+/** What the reader can do with a shipment as it is, of which what cannot be taken back is last. */
+export async function shipmentActs(
+  workspace: EnteredWorkspace,
+  shipment: Shipment,
+  signal: AbortSignal,
+): Promise<readonly Hit[]> {
+  if (workspace.role < MemberRole.MEMBER) return [];
+  const connections = clientFor(PaymentConnectionService, String(workspace.id));
+  const { data: connection } = await connections.getPaymentConnection({}, { signal });
+  const { reference, pickupWindow, dropoffWindow } = shipment;
+  const { primary, others, isEditable, isCancellable } = stepsOf(shipment, {
+    hasTimes: (pickupWindow ?? dropoffWindow) !== undefined,
+    isOnline: isPaidOnline({ shipment, connection }),
+  });
+  const hitOf = (step: keyof typeof STEP_PHRASES): Hit => ({
+    label: STEP_PHRASES[step](reference),
+    run: opener(
+      workspace,
+      <StepDialog step={step} from={shipment} shipment={shipment} close={closeDialog} />,
+    ),
+  });
+  const edit = paths.editShipment({ workspace: workspace.id, reference });
+  return [
+    ...(primary === undefined ? [] : [hitOf(primary)]),
+    ...(isEditable ? [{ label: `Edit ${reference}`, href: edit }] : []),
+    ...(others ?? []).map(hitOf),
+    ...(isCancellable ? [hitOf("Cancel shipment")] : []),
+  ];
+}
