@@ -32,10 +32,16 @@ export const serveCommand = new Command("serve")
     return serve(readConfig(environment), demo);
   });
 
-/** The environment of the demo, where webhooks may go to this machine by http unless that is set. */
+/**
+ * The environment of the demo, where webhooks may go to this machine by http, and tracking links lead to it, unless that
+ * is set.
+ */
 export function demoEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const allowed = environment["WEBHOOK_ALLOW_LOOPBACK_HTTP"] || "true";
-  return { ...environment, WEBHOOK_ALLOW_LOOPBACK_HTTP: allowed };
+  return {
+    ...environment,
+    WEBHOOK_ALLOW_LOOPBACK_HTTP: environment["WEBHOOK_ALLOW_LOOPBACK_HTTP"] || "true",
+    PUBLIC_URL: environment["PUBLIC_URL"] || `http://127.0.0.1:${environment["PORT"] || 8080}`,
+  };
 }
 
 /**

@@ -125,7 +125,7 @@ function commandOn({ databaseUrl, dataDir }: Place, command: string, address = "
 
 /** What tells a command that prints links where browsers reach the service. */
 function addressOf({ publicUrl }: Place, http: string): string {
-  if (publicUrl !== undefined) return `PUBLIC_URL=${publicUrl} `;
+  if (publicUrl !== undefined && publicUrl !== http) return `PUBLIC_URL=${publicUrl} `;
   const { port } = new URL(http);
   return port === "8080" ? "" : `PORT=${port} `;
 }

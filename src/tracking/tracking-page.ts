@@ -11,13 +11,13 @@ const STYLE = `
 --line:light-dark(#dde1e8,#313843);--text:light-dark(#1a1f29,#e4e8ef);--minor:light-dark(#5b6473,#9ba5b5);
 --accent:light-dark(#1f5fbf,#8ab4f8);--good:light-dark(#1c6b3a,#7fd19b);
 --late:light-dark(#855000,#f0bd66);--late-soft:light-dark(#fcf0d9,#3a2e17)}
-*{box-sizing:border-box}
+*,::before{box-sizing:border-box}
 body{margin:0;background:var(--page);color:var(--text);font:1rem/1.5 system-ui,sans-serif;overflow-wrap:anywhere}
 main{max-width:34rem;margin:0 auto;padding:clamp(1rem,6vw,3rem) 1rem}
 .sender{margin:0 0 .25rem;color:var(--minor);font-weight:600}
 h1{margin:0;font-size:1.75rem;line-height:1.2;text-wrap:balance}
 .plan{margin:.75rem 0 0;font-size:1.125rem}
-.note{display:inline-block;margin:.75rem 0 0;padding:.125rem .625rem;border-radius:1rem;background:var(--late-soft);color:var(--late);font-weight:600}
+.note{display:inline-block;margin:.5rem 0;padding:.125rem .625rem;border-radius:1rem;background:var(--late-soft);color:var(--late);font-weight:600}
 section,dl{margin:1.5rem 0 0;padding:1.25rem;background:var(--surface);border:1px solid var(--line);border-radius:.75rem}
 h2{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 ol{list-style:none;margin:0;padding:0}
@@ -36,7 +36,7 @@ dl{display:grid;grid-template-columns:max-content 1fr;gap:.5rem 1.25rem}
 dt{color:var(--minor)}dd{margin:0}
 a{color:var(--accent)}
 footer{margin:1.5rem 0 0;color:var(--minor);font-size:.875rem}
-@media(max-width:22rem){dl{grid-template-columns:1fr;gap:0}dd+dt{margin-top:.75rem}}
+@media(max-width:26rem){dl{grid-template-columns:1fr;gap:0}dd+dt{margin-top:.75rem}}
 `;
 
 /** How long the page rests before it asks again, in milliseconds. */

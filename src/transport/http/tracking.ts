@@ -89,7 +89,6 @@ function sendPage(
     "content-security-policy": policy,
     "referrer-policy": "no-referrer",
     "x-robots-tag": "noindex, nofollow",
-    "x-content-type-options": "nosniff",
     "cache-control": "private, no-store",
     vary: "Accept-Language",
     etag,

@@ -1,0 +1,83 @@
+import { expect, test } from "vitest";
+import { bookAnd, takeStep } from "../support/bookings.ts";
+import { data } from "../support/answers.ts";
+import { startService } from "../support/service.ts";
+import { describeDashboard, expectWellShown, openAsMember } from "../dashboard/browser.ts";
+
+const PUBLIC_URL = "http://book.example.org";
+const NARROWEST = 320;
+const LOOK_MS = 15_000;
+
+const start = () => startService({ dashboard: true, publicUrl: PUBLIC_URL });
+
+describeDashboard(
+  "the page of a shipment for its recipient",
+  (dashboard) => {
+    const pathOf = (url: string) => new URL(url).pathname;
+
+    test.each(["en-US", "de-DE", "es-ES", "fr-FR"])(
+      "is well shown in %s, at every size",
+      async (locale) => {
+        const { service, workspace } = dashboard;
+        await data(
+          service.as(workspace.apiKey).updateWorkspace({ tracking_contact: "help@example.org" }),
+        );
+        for (const [steps, key] of [
+          [["pay", "advance"], workspace.apiKey],
+          [["pay", "cancel"], workspace.twin.apiKey],
+        ] as const) {
+          const { tracking_url: url } = await bookAnd(service, key, steps);
+          const page = await dashboard.newPage({ locale });
+          await page.setViewportSize({ width: NARROWEST, height: 800 });
+          await page.goto(pathOf(url));
+          expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(NARROWEST);
+          await expectWellShown(page, `tracking-${locale}-${steps.at(-1)}`);
+        }
+      },
+    );
+
+    test("follows the shipment, and says when there is none any more", async () => {
+      const { service, workspace } = dashboard;
+      const { tracking_url: url, reference } = await bookAnd(service, workspace.apiKey, ["pay"]);
+      const page = await dashboard.newPage();
+      await page.clock.install();
+      await page.goto(pathOf(url));
+      const heading = page.getByRole("heading", { level: 1 });
+      expect(await heading.textContent()).toBe("Your delivery is waiting to be picked up");
+      await takeStep(service, workspace.apiKey, reference, "advance");
+      await page.clock.fastForward(LOOK_MS);
+      await page.getByRole("heading", { name: "Your delivery is on its way" }).waitFor();
+      expect(await page.locator("[aria-current=step] strong").textContent()).toBe("On its way");
+      await data(service.as(workspace.apiKey).updateWorkspace({ tracking_enabled: false }));
+      await page.clock.fastForward(LOOK_MS);
+      await page.getByRole("heading", { name: "There is no delivery at this address" }).waitFor();
+      expect(await page.title()).toBe("There is no delivery at this address");
+      await data(service.as(workspace.apiKey).updateWorkspace({ tracking_enabled: true }));
+    });
+
+    test("is led to from the page of the shipment, and is set up in the settings", async () => {
+      const { service } = dashboard;
+      const workspace = await service.addWorkspace();
+      const shipment = await bookAnd(service, workspace.apiKey, ["pay"]);
+      const page = await openAsMember(dashboard, `/shipments/${shipment.reference}`, { workspace });
+      const link = page.getByRole("link", { name: "Page for the recipient" });
+      expect(await link.getAttribute("href")).toBe(shipment.tracking_url);
+      await page.goto(`/w/${workspace.id}/settings#tracking`);
+      const section = page.locator("#tracking");
+      await section.getByRole("button", { name: "Change tracking" }).click();
+      await page.getByLabel("Contact").fill("+1 555 0100");
+      await page.getByRole("button", { name: "Save" }).click();
+      await section.getByText("+1 555 0100").waitFor();
+      await section.getByRole("button", { name: "Replace all links" }).click();
+      await page.getByRole("button", { name: "Replace them" }).click();
+      await page.getByText("All tracking links are replaced.").waitFor();
+      expect((await service.request(pathOf(shipment.tracking_url))).status).toBe(404);
+      await section.getByRole("button", { name: "Change tracking" }).click();
+      await page.getByLabel("Shipments have tracking links").uncheck();
+      await page.getByRole("button", { name: "Save" }).click();
+      await section.getByText("Off", { exact: true }).waitFor();
+      await expectWellShown(page, "tracking-settings");
+    });
+  },
+  start,
+);
