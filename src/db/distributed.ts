@@ -26,6 +26,7 @@ export const DISTRIBUTED_TABLES: readonly string[] = [
   "kept_answer",
   "booking_day",
   "booking_roll_up",
+  "api_request",
 ];
 
 const DISTRIBUTION_COLUMN = "workspace_id";

@@ -15,4 +15,6 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Constructor<Migra
     (await import("./migrations/20261124134553-words.ts")).Migration20261124134553_words,
   "20261124180015-tracking": async () =>
     (await import("./migrations/20261124180015-tracking.ts")).Migration20261124180015_tracking,
+  "20261124181446-requests": async () =>
+    (await import("./migrations/20261124181446-requests.ts")).Migration20261124181446_requests,
 };

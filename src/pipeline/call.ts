@@ -1,7 +1,7 @@
 import { Code } from "@connectrpc/connect";
 import type { KeyScope, MemberRole, OperatorRole } from "../domain/roles.ts";
 import type { RateLimits, RateLimitState } from "../domain/rate-limit.ts";
-import type { Violation } from "../domain/refusal.ts";
+import type { Refusal, Violation } from "../domain/refusal.ts";
 import type { CallHeaders } from "./call-headers.ts";
 import type { RequestSpan, TracedEvent, WorkSpan } from "./tracer.ts";
 
@@ -129,6 +129,10 @@ export interface ReceivedCall {
   rateLimit: RateLimitState | undefined;
   /** What came of its `Simulate` header; undefined without one. */
   simulation: Simulation | undefined;
+  /** Who calls, once that is known, whether or not they may. */
+  caller: Caller | undefined;
+  /** Why it was refused or failed; undefined until then. */
+  refusal: Refusal | undefined;
   /** The call once it is admitted; undefined until then, and when it is refused before. */
   admitted: AnyCall | undefined;
   /** How the call ended, as a gRPC code; 0 is success; undefined until it is answered. */
@@ -231,6 +235,8 @@ export function receiveCall(
     credential: undefined,
     rateLimit: undefined,
     simulation: undefined,
+    caller: undefined,
+    refusal: undefined,
     admitted: undefined,
     code: undefined,
     hasEnded: false,

@@ -26,6 +26,7 @@ import { createQuoteKeys } from "../features/quotes/quote-keys.ts";
 import type { WebhookBacklog } from "../features/reports/load-figures.ts";
 import { createBookingRollUps } from "../features/reports/roll-up-bookings.ts";
 import { createReportCache } from "../features/reports/report-cache.ts";
+import { createRequestLog } from "../features/reports/request-log.ts";
 import { createUsageCounter } from "../features/reports/usage-counter.ts";
 import { createTariffTasks, type TariffTasks } from "../features/tariffs/tasks/run-tariff-task.ts";
 import { createCoverageDocuments } from "../features/tariffs/coverage/coverage-documents.ts";
@@ -153,7 +154,7 @@ export function createApp(config: AppConfig, fullLog: Logger, outside: AppOverri
     readiness,
     limiter,
     maxWaitMs,
-    countUsage: stores.usage.count,
+    ...recordersOf(stores),
     onRateLimited: instruments.countRateLimited,
     tracer: tracing?.tracer,
     log,
@@ -184,6 +185,11 @@ export function createApp(config: AppConfig, fullLog: Logger, outside: AppOverri
   const { closedBecause, leave } = readiness;
   const hasTariff = () => tariffs.currentVersion() !== undefined;
   return { ...lifecycle, em, tasks, closedBecause, leave, hasTariff, maxDatabaseConnections };
+}
+
+/** What notes calls that have ended. */
+function recordersOf({ usage, requestLog }: Pick<Stores, "usage" | "requestLog">) {
+  return { countUsage: usage.count, logRequest: requestLog.record };
 }
 
 /** What watches over the database, and says why the service can do only a part of its work. */
@@ -283,6 +289,7 @@ function createStores(
       },
     }),
     usage: createUsageCounter(),
+    requestLog: createRequestLog(instruments.countUnlogged),
     testTimes: createTestTimes(),
     bookingRollUps: createBookingRollUps(em, log),
     overviews: createReportCache<Overview>(),

@@ -13,6 +13,7 @@ import type { OperatorKeyCache } from "../features/operators/operator-keys.ts";
 import { createReplicaHeartbeat } from "../features/reports/replica.entity.ts";
 import type { QuoteKeys } from "../features/quotes/quote-keys.ts";
 import type { BookingRollUps } from "../features/reports/roll-up-bookings.ts";
+import { writeRequests, type RequestLog } from "../features/reports/request-log.ts";
 import { writeUsage, type UsageCounter } from "../features/reports/usage-counter.ts";
 import type { TariffCache } from "../features/tariffs/versions/tariff-cache.ts";
 import {
@@ -32,6 +33,8 @@ import { createRepeat, createSealSecrets, purgeExpired, repeatJob, type Repeat }
 const BEAT_MS = 5_000;
 /** How often counts of calls are written, in milliseconds; a process that is killed loses the rest. */
 const WRITE_MS = 10_000;
+/** How often calls are written, in milliseconds. */
+const LOG_MS = 1_000;
 
 /** How long payments in flight may take to settle at shutdown, in milliseconds. */
 const GRACE_MS = 3_000;
@@ -63,6 +66,7 @@ export interface BackgroundDeps {
   readonly databaseClock: Pick<DatabaseClock, "look">;
   readonly databaseFigures: DatabaseFigures;
   readonly usage: UsageCounter;
+  readonly requestLog: RequestLog;
   readonly bookingRollUps: Pick<BookingRollUps, "look">;
   readonly secretSeal: SecretSeal;
   readonly paymentJobs: PaymentJobDeps;
@@ -178,7 +182,7 @@ function runJobs(running: Running): Promise<unknown> {
 }
 
 /** Writes down regularly what this process counts, and that it is there. */
-function createReports({ em, log, usage, repeat }: Running) {
+function createReports({ em, log, usage, requestLog, repeat }: Running) {
   const heartbeat = createReplicaHeartbeat(em, manifest.version);
   let running: Promise<unknown> | undefined;
   const report = (everyMs: number, write: () => Promise<void>) =>
@@ -190,13 +194,18 @@ function createReports({ em, log, usage, repeat }: Running) {
   return {
     start() {
       const writing = report(WRITE_MS, () => writeUsage(em, usage));
-      running = Promise.all([report(BEAT_MS, heartbeat.beat), writing]);
+      const logging = report(LOG_MS, () => writeRequests(em, requestLog));
+      running = Promise.all([report(BEAT_MS, heartbeat.beat), writing, logging]);
     },
     /** Writes the last counts, and that the process ends. Never rejects. */
     async end(): Promise<void> {
       if (running === undefined) return;
       await running;
-      const ended = await Promise.allSettled([writeUsage(em, usage), heartbeat.end()]);
+      const ended = await Promise.allSettled([
+        writeUsage(em, usage),
+        writeRequests(em, requestLog),
+        heartbeat.end(),
+      ]);
       for (const each of ended) {
         if (each.status === "rejected") log.warn({ err: each.reason }, "last report not written");
       }

@@ -21,6 +21,7 @@ import { QuoteKey } from "../features/quotes/quote-key.entity.ts";
 import { UsedQuote } from "../features/quotes/used-quote.entity.ts";
 import { Simulation } from "../features/shipments/simulation.entity.ts";
 import { Shipment } from "../features/shipments/shipment.entity.ts";
+import { ApiRequest } from "../features/reports/api-request.entity.ts";
 import { BookingDay } from "../features/reports/booking-day.entity.ts";
 import { BookingRollUp } from "../features/reports/booking-roll-up.entity.ts";
 import { Replica } from "../features/reports/replica.entity.ts";
@@ -75,6 +76,7 @@ export const ENTITIES = [
   Mail,
   Session,
   UsageHour,
+  ApiRequest,
   BookingDay,
   BookingRollUp,
   Replica,

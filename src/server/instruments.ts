@@ -31,6 +31,7 @@ const PURGED = [
   "sign_ins",
   "mails",
   "usage",
+  "requests",
   "test_data",
   "events",
 ] as const;
@@ -50,6 +51,10 @@ export function createInstruments(registry: Registry) {
     "shipments_rate_limited_total",
     "Calls refused because the caller's limit of the class was used up.",
     "class",
+  );
+  const unlogged = counter(
+    "shipments_unlogged_requests_total",
+    "Calls left out of the log of requests, because there were too many or the database was away.",
   );
   const rows = counter(
     "shipments_purged_rows_total",
@@ -75,6 +80,7 @@ export function createInstruments(registry: Registry) {
     ...createMailCounters(counter),
     observeProviderCall: createObserveProviderCall(histogram),
     observeLookUp: createObserveLookUp(histogram),
+    countUnlogged: (count: number) => unlogged.inc(count),
     countFallback: () => fallbacks.inc(),
     countRateLimited: (limitClass: LimitClass) => refused.inc({ class: limitClass }),
     /** @param count undefined when the purge failed */

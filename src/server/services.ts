@@ -1,4 +1,4 @@
-import type { DescService } from "@bufbuild/protobuf";
+import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import { AddressService } from "../../gen/shipments/v1/address_service_pb.js";
 import { ApiKeyService } from "../../gen/shipments/v1/api_key_service_pb.js";
 import { CoverageService } from "../../gen/shipments/v1/coverage_service_pb.js";
@@ -37,6 +37,7 @@ import { QUOTE_FUNCTIONS, type QuoteDeps } from "../features/quotes/quote-functi
 import { getAttention } from "../features/reports/get-attention.ts";
 import { getOverview, type OverviewDeps } from "../features/reports/get-overview.ts";
 import { loadCustomerFigures } from "../features/reports/customer-figures.ts";
+import { listRequests } from "../features/reports/list-requests.ts";
 import { getUsage } from "../features/reports/get-usage.ts";
 import type { UsageCounter } from "../features/reports/usage-counter.ts";
 import { getHealth, type HealthDeps } from "../features/reports/get-health.ts";
@@ -97,6 +98,10 @@ export const SERVICES = [
   AddressService,
 ];
 
+const METHODS: ReadonlyMap<string, DescMethod> = new Map(
+  SERVICES.flatMap(({ methods }) => methods.map((method) => [method.name, method] as const)),
+);
+
 export type ServiceDeps = Omit<ShipmentDeps, "findShipment"> &
   QuoteDeps &
   WatchDeps &
@@ -121,6 +126,7 @@ export function implementServices(given: ServiceDeps): {
     ...given,
     findShipment: createFindShipment(given.em, given.observeGroups, given.versionFees),
     loadCustomerFigures,
+    methods: METHODS,
     hasGeocoder: given.addresses !== undefined,
     hasTariffInForce: async (em: EntityManager) => (await loadVersionInForce(em)) !== undefined,
   };
@@ -155,7 +161,7 @@ export function implementServices(given: ServiceDeps): {
       ...list(WebhookService, WEBHOOK_FUNCTIONS),
       ...list(MemberService, MEMBER_FUNCTIONS),
       ...list(ApiKeyService, API_KEY_FUNCTIONS),
-      ...list(ReportService, { getUsage, getOverview: byTestClock(getOverview) }),
+      ...list(ReportService, { getUsage, listRequests, getOverview: byTestClock(getOverview) }),
       ...list(TestService, TEST_MODE_FUNCTIONS, TEST_MODE_FUNCTIONS),
       ...list(PaymentConnectionService, PAYMENT_CONNECTION_FUNCTIONS),
       ...list(AddressService, ADDRESS_FUNCTIONS),

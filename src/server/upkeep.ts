@@ -10,6 +10,7 @@ import { sealConnections } from "../features/payments/seal-connections.ts";
 import { purgeNotices } from "../features/payments/payment-jobs.ts";
 import { purgeSignIns } from "../features/people/end-sign-ins.ts";
 import { purgeMails } from "../features/people/send-mails.ts";
+import { purgeRequests } from "../features/reports/request-log.ts";
 import { purgeReports } from "../features/reports/usage-counter.ts";
 import { purgeTestData } from "../features/test-mode/delete-test-data.ts";
 import { purgeDeliveries } from "../features/webhooks/webhook-delivery.entity.ts";
@@ -82,7 +83,7 @@ const PURGE_MS = 10 * 60 * 1_000;
 
 /**
  * Deletes what has expired: stored responses, keys, deliveries, notices, used quotes, sign-ins, mails,
- * counts of calls, test data, events. Gives when to purge again, in milliseconds. Never rejects.
+ * counts and the log of calls, test data, events. Gives when to purge again, in milliseconds. Never rejects.
  */
 export async function purgeExpired(options: {
   readonly em: EntityManager;
@@ -108,6 +109,7 @@ export async function purgeExpired(options: {
   await purge("sign_ins", purgeSignIns(em));
   await purge("mails", purgeMails(em));
   await purge("usage", purgeReports(em));
+  await purge("requests", purgeRequests(em));
   await purge("test_data", purgeTestData(em, now()));
   if (days !== undefined) await purge("events", purgeEvents(em, days));
   return PURGE_MS;

@@ -357,6 +357,18 @@ const GOOD_ROWS: Readonly<Record<string, Row>> = {
     tries: 0,
   },
   test_clock: { workspace_id: 1, frozen_at: NOW, latest_at: NOW, moved_at: NOW },
+  api_request: {
+    workspace_id: 1,
+    id: 1,
+    started_at: "2026-11-01T07:00:00Z",
+    method: "CreateShipment",
+    outcome: "succeeded",
+    code: "ok",
+    http_status: 201,
+    duration_ms: 3,
+    request_id: "r",
+    caller: "Shop",
+  },
   usage_hour: { workspace_id: 1, hour: "2026-11-01T07:00:00Z", limit_class: "read", calls: 1 },
   replica: {
     id: "0198c0de-0000-4000-8000-000000000000",

@@ -107,6 +107,8 @@ const filterValues = (given: Readonly<Record<string, unknown>>): Record<string, 
   order_by: "created_at",
   failed: true,
   newest_first: true,
+  method: "CreateShipment",
+  outcome: "succeeded",
   // With an order of their own alone.
   pickup_from: undefined,
   pickup_before: undefined,
@@ -158,6 +160,8 @@ const OF_OTHER_SETUPS = [
   "select 1 from provider_payment where",
   // A webhook with very many deliveries.
   "update webhook set disabled_reason = 'request'",
+  // A workspace of more calls than are kept.
+  "delete from api_request where",
 ];
 
 /** Files of which some statements only run when Stripe tells something, or keys of quotes grow old. */

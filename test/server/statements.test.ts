@@ -63,6 +63,7 @@ test("no text of a caller or of a webhook's receiver stands in a statement", asy
   expect(markedStatements()).toEqual([]);
   expect(await markedTables()).toEqual([
     "api_key",
+    "api_request",
     "audit_entry",
     "customer",
     "customer_alias",
@@ -94,6 +95,10 @@ const OF_THE_PLATFORM: readonly (readonly [beginning: string, because: string])[
   ],
   [
     "select max(created_at)::text as until from ( select created_at from kept_answer",
+    "purged by age",
+  ],
+  [
+    "select max(started_at)::text as until from ( select started_at from api_request",
     "purged by age",
   ],
   ["select max(used_at)::text as until from ( select used_at from used_quote", "purged by age"],

@@ -59,7 +59,7 @@ const PLAIN = new Set([
   pickup_from pickup_before amount currency reason note from text step time success_url cancel_url
   tracking_enabled tracking_contact expires_in_minutes payment_provider return_url refresh_url restricted_key webhook_secret status
   payment_status created_after created_before failed page_size order_by figures name email id_number phone
-  notes default_pickup default_dropoff role scope overlap_seconds types from_now newest_first enabled time_zone`.split(
+  notes default_pickup default_dropoff role scope overlap_seconds types from_now newest_first method outcome enabled time_zone`.split(
     /\s+/,
   ),
 ]);

@@ -46,6 +46,8 @@ export async function fillTables(sql: pg.Client, own: number, rows: number): Pro
       ${whose}, 'key' || i, 'm', 'd', '', ${age}`,
     "operator_stored_response (operator, key, method, request_digest, response, created_at)": `
       1 + i % 2, 'key' || i, 'm', 'd', '', ${age}`,
+    "api_request (workspace_id, started_at, method, outcome, code, http_status, duration_ms, request_id, caller)": `
+      ${whose}, ${age}, 'CreateShipment', 'succeeded', 'ok', 201, 3, 'r' || i, 'Shop'`,
     "usage_hour (workspace_id, hour, limit_class, calls)": `
       ${whose}, date_trunc('hour', ${age}, 'UTC') - i % ${half} * interval '1 hour', 'quote', 1`,
     "api_key (hash, workspace_id, id, last4, created_at, changed_at, ends_at)": `

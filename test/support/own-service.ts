@@ -72,6 +72,7 @@ export async function startOwnService(options: {
     clientAddress: () => "",
     isHttps: false,
     countUsage: () => undefined,
+    logRequest: () => undefined,
     shutdownSignal: new AbortController().signal,
     endSignal: new AbortController().signal,
     transientMessage: () => undefined,

@@ -2,10 +2,10 @@
 // @generated from file shipments/v1/report_service.proto (package shipments.v1, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { RateLimit, RateLimitValid } from "./workspace_service_pb.js";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import type { RateLimit, RateLimitValid } from "./workspace_service_pb.js";
 import type { Overview, OverviewValid } from "./report_pb.js";
 
 /**
@@ -26,6 +26,275 @@ export declare type GetUsageRequestValid = GetUsageRequest;
  * Use `create(GetUsageRequestSchema)` to create a new message.
  */
 export declare const GetUsageRequestSchema: GenMessage<GetUsageRequest, {validType: GetUsageRequestValid}>;
+
+/**
+ * A call of the workspace's. Bodies and keys are not kept.
+ *
+ * @generated from message shipments.v1.ApiRequest
+ */
+export declare type ApiRequest = Message<"shipments.v1.ApiRequest"> & {
+  /**
+   * Names the entry.
+   *
+   * @generated from field: int64 id = 1;
+   */
+  id: bigint;
+
+  /**
+   * When it began.
+   *
+   * @generated from field: google.protobuf.Timestamp started_at = 2;
+   */
+  startedAt?: Timestamp | undefined;
+
+  /**
+   * The method, such as `CreateShipment`.
+   *
+   * @generated from field: string method = 3;
+   */
+  method: string;
+
+  /**
+   * The HTTP method and the path of JSON, such as `POST /v1/shipments`; unset where it has none.
+   *
+   * @generated from field: optional string path = 4;
+   */
+  path?: string | undefined;
+
+  /**
+   * What became of it.
+   *
+   * @generated from field: shipments.v1.RequestOutcome outcome = 5;
+   */
+  outcome: RequestOutcome;
+
+  /**
+   * The gRPC code, such as `ok` or `invalid_argument`.
+   *
+   * @generated from field: string code = 6;
+   */
+  code: string;
+
+  /**
+   * The HTTP status of the answer, which is 200 in gRPC; 0 where nobody waited for it any more.
+   *
+   * @generated from field: int32 http_status = 7;
+   */
+  httpStatus: number;
+
+  /**
+   * From its first byte to its answer, in milliseconds.
+   *
+   * @generated from field: int32 duration_ms = 8;
+   */
+  durationMs: number;
+
+  /**
+   * The id in the answer's header `x-request-id`.
+   *
+   * @generated from field: string request_id = 9;
+   */
+  requestId: string;
+
+  /**
+   * Why it was refused or failed, as in the answer; unset where it was done.
+   *
+   * @generated from field: optional string reason = 10;
+   */
+  reason?: string | undefined;
+
+  /**
+   * The same in words, with what may be a secret left out.
+   *
+   * @generated from field: optional string message = 11;
+   */
+  message?: string | undefined;
+
+  /**
+   * The name or the last four characters of the key that it carried; the email of a person.
+   *
+   * @generated from field: string caller = 12;
+   */
+  caller: string;
+};
+
+/**
+ * A call of the workspace's. Bodies and keys are not kept.
+ *
+ * @generated from message shipments.v1.ApiRequest
+ */
+export declare type ApiRequestValid = Message<"shipments.v1.ApiRequest"> & {
+  /**
+   * Names the entry.
+   *
+   * @generated from field: int64 id = 1;
+   */
+  id: bigint;
+
+  /**
+   * When it began.
+   *
+   * @generated from field: google.protobuf.Timestamp started_at = 2;
+   */
+  startedAt: Timestamp;
+
+  /**
+   * The method, such as `CreateShipment`.
+   *
+   * @generated from field: string method = 3;
+   */
+  method: string;
+
+  /**
+   * The HTTP method and the path of JSON, such as `POST /v1/shipments`; unset where it has none.
+   *
+   * @generated from field: optional string path = 4;
+   */
+  path?: string | undefined;
+
+  /**
+   * What became of it.
+   *
+   * @generated from field: shipments.v1.RequestOutcome outcome = 5;
+   */
+  outcome: RequestOutcome;
+
+  /**
+   * The gRPC code, such as `ok` or `invalid_argument`.
+   *
+   * @generated from field: string code = 6;
+   */
+  code: string;
+
+  /**
+   * The HTTP status of the answer, which is 200 in gRPC; 0 where nobody waited for it any more.
+   *
+   * @generated from field: int32 http_status = 7;
+   */
+  httpStatus: number;
+
+  /**
+   * From its first byte to its answer, in milliseconds.
+   *
+   * @generated from field: int32 duration_ms = 8;
+   */
+  durationMs: number;
+
+  /**
+   * The id in the answer's header `x-request-id`.
+   *
+   * @generated from field: string request_id = 9;
+   */
+  requestId: string;
+
+  /**
+   * Why it was refused or failed, as in the answer; unset where it was done.
+   *
+   * @generated from field: optional string reason = 10;
+   */
+  reason?: string | undefined;
+
+  /**
+   * The same in words, with what may be a secret left out.
+   *
+   * @generated from field: optional string message = 11;
+   */
+  message?: string | undefined;
+
+  /**
+   * The name or the last four characters of the key that it carried; the email of a person.
+   *
+   * @generated from field: string caller = 12;
+   */
+  caller: string;
+};
+
+/**
+ * Describes the message shipments.v1.ApiRequest.
+ * Use `create(ApiRequestSchema)` to create a new message.
+ */
+export declare const ApiRequestSchema: GenMessage<ApiRequest, {validType: ApiRequestValid}>;
+
+/**
+ * @generated from message shipments.v1.ListRequestsRequest
+ */
+export declare type ListRequestsRequest = Message<"shipments.v1.ListRequestsRequest"> & {
+  /**
+   * Only calls of this method, such as `CreateShipment`.
+   *
+   * @generated from field: optional string method = 1;
+   */
+  method?: string | undefined;
+
+  /**
+   * Only calls of which this became.
+   *
+   * @generated from field: optional shipments.v1.RequestOutcome outcome = 2;
+   */
+  outcome?: RequestOutcome | undefined;
+
+  /**
+   * How many at most, 1 to 100; 25 when not given.
+   *
+   * @generated from field: optional int32 page_size = 3;
+   */
+  pageSize?: number | undefined;
+
+  /**
+   * The next_page_token of the page before, with the same filters.
+   *
+   * @generated from field: optional string page_token = 4;
+   */
+  pageToken?: string | undefined;
+};
+
+export declare type ListRequestsRequestValid = ListRequestsRequest;
+
+/**
+ * Describes the message shipments.v1.ListRequestsRequest.
+ * Use `create(ListRequestsRequestSchema)` to create a new message.
+ */
+export declare const ListRequestsRequestSchema: GenMessage<ListRequestsRequest, {validType: ListRequestsRequestValid}>;
+
+/**
+ * @generated from message shipments.v1.ListRequestsResponse
+ */
+export declare type ListRequestsResponse = Message<"shipments.v1.ListRequestsResponse"> & {
+  /**
+   * @generated from field: repeated shipments.v1.ApiRequest data = 1;
+   */
+  data: ApiRequest[];
+
+  /**
+   * Leads to the next page; empty on the last.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * @generated from message shipments.v1.ListRequestsResponse
+ */
+export declare type ListRequestsResponseValid = Message<"shipments.v1.ListRequestsResponse"> & {
+  /**
+   * @generated from field: repeated shipments.v1.ApiRequest data = 1;
+   */
+  data: ApiRequestValid[];
+
+  /**
+   * Leads to the next page; empty on the last.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message shipments.v1.ListRequestsResponse.
+ * Use `create(ListRequestsResponseSchema)` to create a new message.
+ */
+export declare const ListRequestsResponseSchema: GenMessage<ListRequestsResponse, {validType: ListRequestsResponseValid}>;
 
 /**
  * @generated from message shipments.v1.GetUsageResponse
@@ -261,6 +530,44 @@ export declare type GetOverviewResponseValid = Message<"shipments.v1.GetOverview
 export declare const GetOverviewResponseSchema: GenMessage<GetOverviewResponse, {validType: GetOverviewResponseValid}>;
 
 /**
+ * What became of a call.
+ *
+ * @generated from enum shipments.v1.RequestOutcome
+ */
+export enum RequestOutcome {
+  /**
+   * @generated from enum value: REQUEST_OUTCOME_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * It was done.
+   *
+   * @generated from enum value: REQUEST_OUTCOME_SUCCEEDED = 1;
+   */
+  SUCCEEDED = 1,
+
+  /**
+   * It was refused for what it asked.
+   *
+   * @generated from enum value: REQUEST_OUTCOME_REFUSED = 2;
+   */
+  REFUSED = 2,
+
+  /**
+   * The service could not do it, or not in time.
+   *
+   * @generated from enum value: REQUEST_OUTCOME_FAILED = 3;
+   */
+  FAILED = 3,
+}
+
+/**
+ * Describes the enum shipments.v1.RequestOutcome.
+ */
+export declare const RequestOutcomeSchema: GenEnum<RequestOutcome>;
+
+/**
  * Tells a workspace how it uses the service, in figures.
  *
  * @generated from service shipments.v1.ReportService
@@ -276,6 +583,18 @@ export declare const ReportService: GenService<{
     methodKind: "unary";
     input: typeof GetUsageRequestSchema;
     output: typeof GetUsageResponseSchema;
+  },
+  /**
+   * Lists calls of the last 7 days, the newest first: those that change something, and those that were refused or failed,
+   * at most some 10,000 of them. Where a workspace makes more than 200 in a second, the rest of that second is left out.
+   * They are written within two seconds, and may be lost with a process that dies.
+   *
+   * @generated from rpc shipments.v1.ReportService.ListRequests
+   */
+  listRequests: {
+    methodKind: "unary";
+    input: typeof ListRequestsRequestSchema;
+    output: typeof ListRequestsResponseSchema;
   },
   /**
    * Sums up what was booked, by day of the workspace's time zone. Where that takes long, an answer may be up to 30 seconds old.

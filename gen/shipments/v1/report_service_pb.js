@@ -2,7 +2,7 @@
 // @generated from file shipments/v1/report_service.proto (package shipments.v1, syntax proto3)
 /* eslint-disable */
 
-import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc, serviceDesc, tsEnum } from "@bufbuild/protobuf/codegenv2";
 import { file_buf_validate_validate } from "../../buf/validate/validate_pb.js";
 import { file_google_api_annotations } from "../../google/api/annotations_pb.js";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
@@ -13,7 +13,7 @@ import { file_shipments_v1_workspace_service } from "./workspace_service_pb.js";
  * Describes the file shipments/v1/report_service.proto.
  */
 export const file_shipments_v1_report_service = /*@__PURE__*/
-  fileDesc("CiFzaGlwbWVudHMvdjEvcmVwb3J0X3NlcnZpY2UucHJvdG8SDHNoaXBtZW50cy52MSIRCg9HZXRVc2FnZVJlcXVlc3QiNQoQR2V0VXNhZ2VSZXNwb25zZRIhCgRkYXRhGAEgASgLMhMuc2hpcG1lbnRzLnYxLlVzYWdlIr4BCgVVc2FnZRIuCgVxdW90ZRgBIAEoCzIXLnNoaXBtZW50cy52MS5SYXRlTGltaXRCBrpIA8gBARItCgRyZWFkGAIgASgLMhcuc2hpcG1lbnRzLnYxLlJhdGVMaW1pdEIGukgDyAEBEi4KBXdyaXRlGAMgASgLMhcuc2hpcG1lbnRzLnYxLlJhdGVMaW1pdEIGukgDyAEBEiYKBWhvdXJzGAQgAygLMhcuc2hpcG1lbnRzLnYxLlVzYWdlSG91ciJuCglVc2FnZUhvdXISNQoJc3RhcnRzX2F0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIGukgDyAEBEg0KBXF1b3RlGAIgASgDEgwKBHJlYWQYAyABKAMSDQoFd3JpdGUYBCABKAMiqAEKEkdldE92ZXJ2aWV3UmVxdWVzdBI8Cglmcm9tX2RhdGUYASABKAlCJLpIIXIfMh1eMlswLTldezN9LVswLTldezJ9LVswLTldezJ9JEgAiAEBEjoKB3RvX2RhdGUYAiABKAlCJLpIIXIfMh1eMlswLTldezN9LVswLTldezJ9LVswLTldezJ9JEgBiAEBQgwKCl9mcm9tX2RhdGVCCgoIX3RvX2RhdGUiOwoTR2V0T3ZlcnZpZXdSZXNwb25zZRIkCgRkYXRhGAEgASgLMhYuc2hpcG1lbnRzLnYxLk92ZXJ2aWV3Mt0BCg1SZXBvcnRTZXJ2aWNlEl8KCEdldFVzYWdlEh0uc2hpcG1lbnRzLnYxLkdldFVzYWdlUmVxdWVzdBoeLnNoaXBtZW50cy52MS5HZXRVc2FnZVJlc3BvbnNlIhSQAgGC0+STAgsSCS92MS91c2FnZRJrCgtHZXRPdmVydmlldxIgLnNoaXBtZW50cy52MS5HZXRPdmVydmlld1JlcXVlc3QaIS5zaGlwbWVudHMudjEuR2V0T3ZlcnZpZXdSZXNwb25zZSIXkAIBgtPkkwIOEgwvdjEvb3ZlcnZpZXdiBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_shipments_v1_report, file_shipments_v1_workspace_service]);
+  fileDesc("CiFzaGlwbWVudHMvdjEvcmVwb3J0X3NlcnZpY2UucHJvdG8SDHNoaXBtZW50cy52MSIRCg9HZXRVc2FnZVJlcXVlc3QiyQIKCkFwaVJlcXVlc3QSCgoCaWQYASABKAMSNgoKc3RhcnRlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCBrpIA8gBARIOCgZtZXRob2QYAyABKAkSEQoEcGF0aBgEIAEoCUgAiAEBEi0KB291dGNvbWUYBSABKA4yHC5zaGlwbWVudHMudjEuUmVxdWVzdE91dGNvbWUSDAoEY29kZRgGIAEoCRITCgtodHRwX3N0YXR1cxgHIAEoBRITCgtkdXJhdGlvbl9tcxgIIAEoBRISCgpyZXF1ZXN0X2lkGAkgASgJEhMKBnJlYXNvbhgKIAEoCUgBiAEBEhQKB21lc3NhZ2UYCyABKAlIAogBARIOCgZjYWxsZXIYDCABKAlCBwoFX3BhdGhCCQoHX3JlYXNvbkIKCghfbWVzc2FnZSLrAQoTTGlzdFJlcXVlc3RzUmVxdWVzdBIcCgZtZXRob2QYASABKAlCB7pIBHICGGRIAIgBARI8CgdvdXRjb21lGAIgASgOMhwuc2hpcG1lbnRzLnYxLlJlcXVlc3RPdXRjb21lQgi6SAWCAQIQAUgBiAEBEiEKCXBhZ2Vfc2l6ZRgDIAEoBUIJukgGGgQYZCgBSAKIAQESIQoKcGFnZV90b2tlbhgEIAEoCUIIukgFcgMY9ANIA4gBAUIJCgdfbWV0aG9kQgoKCF9vdXRjb21lQgwKCl9wYWdlX3NpemVCDQoLX3BhZ2VfdG9rZW4iVwoUTGlzdFJlcXVlc3RzUmVzcG9uc2USJgoEZGF0YRgBIAMoCzIYLnNoaXBtZW50cy52MS5BcGlSZXF1ZXN0EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSI1ChBHZXRVc2FnZVJlc3BvbnNlEiEKBGRhdGEYASABKAsyEy5zaGlwbWVudHMudjEuVXNhZ2UivgEKBVVzYWdlEi4KBXF1b3RlGAEgASgLMhcuc2hpcG1lbnRzLnYxLlJhdGVMaW1pdEIGukgDyAEBEi0KBHJlYWQYAiABKAsyFy5zaGlwbWVudHMudjEuUmF0ZUxpbWl0Qga6SAPIAQESLgoFd3JpdGUYAyABKAsyFy5zaGlwbWVudHMudjEuUmF0ZUxpbWl0Qga6SAPIAQESJgoFaG91cnMYBCADKAsyFy5zaGlwbWVudHMudjEuVXNhZ2VIb3VyIm4KCVVzYWdlSG91chI1CglzdGFydHNfYXQYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQga6SAPIAQESDQoFcXVvdGUYAiABKAMSDAoEcmVhZBgDIAEoAxINCgV3cml0ZRgEIAEoAyKoAQoSR2V0T3ZlcnZpZXdSZXF1ZXN0EjwKCWZyb21fZGF0ZRgBIAEoCUIkukghch8yHV4yWzAtOV17M30tWzAtOV17Mn0tWzAtOV17Mn0kSACIAQESOgoHdG9fZGF0ZRgCIAEoCUIkukghch8yHV4yWzAtOV17M30tWzAtOV17Mn0tWzAtOV17Mn0kSAGIAQFCDAoKX2Zyb21fZGF0ZUIKCghfdG9fZGF0ZSI7ChNHZXRPdmVydmlld1Jlc3BvbnNlEiQKBGRhdGEYASABKAsyFi5zaGlwbWVudHMudjEuT3ZlcnZpZXcqiQEKDlJlcXVlc3RPdXRjb21lEh8KG1JFUVVFU1RfT1VUQ09NRV9VTlNQRUNJRklFRBAAEh0KGVJFUVVFU1RfT1VUQ09NRV9TVUNDRUVERUQQARIbChdSRVFVRVNUX09VVENPTUVfUkVGVVNFRBACEhoKFlJFUVVFU1RfT1VUQ09NRV9GQUlMRUQQAzLNAgoNUmVwb3J0U2VydmljZRJfCghHZXRVc2FnZRIdLnNoaXBtZW50cy52MS5HZXRVc2FnZVJlcXVlc3QaHi5zaGlwbWVudHMudjEuR2V0VXNhZ2VSZXNwb25zZSIUkAIBgtPkkwILEgkvdjEvdXNhZ2USbgoMTGlzdFJlcXVlc3RzEiEuc2hpcG1lbnRzLnYxLkxpc3RSZXF1ZXN0c1JlcXVlc3QaIi5zaGlwbWVudHMudjEuTGlzdFJlcXVlc3RzUmVzcG9uc2UiF5ACAYLT5JMCDhIML3YxL3JlcXVlc3RzEmsKC0dldE92ZXJ2aWV3EiAuc2hpcG1lbnRzLnYxLkdldE92ZXJ2aWV3UmVxdWVzdBohLnNoaXBtZW50cy52MS5HZXRPdmVydmlld1Jlc3BvbnNlIheQAgGC0+STAg4SDC92MS9vdmVydmlld2IGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_shipments_v1_report, file_shipments_v1_workspace_service]);
 
 /**
  * Describes the message shipments.v1.GetUsageRequest.
@@ -23,39 +23,74 @@ export const GetUsageRequestSchema = /*@__PURE__*/
   messageDesc(file_shipments_v1_report_service, 0);
 
 /**
+ * Describes the message shipments.v1.ApiRequest.
+ * Use `create(ApiRequestSchema)` to create a new message.
+ */
+export const ApiRequestSchema = /*@__PURE__*/
+  messageDesc(file_shipments_v1_report_service, 1);
+
+/**
+ * Describes the message shipments.v1.ListRequestsRequest.
+ * Use `create(ListRequestsRequestSchema)` to create a new message.
+ */
+export const ListRequestsRequestSchema = /*@__PURE__*/
+  messageDesc(file_shipments_v1_report_service, 2);
+
+/**
+ * Describes the message shipments.v1.ListRequestsResponse.
+ * Use `create(ListRequestsResponseSchema)` to create a new message.
+ */
+export const ListRequestsResponseSchema = /*@__PURE__*/
+  messageDesc(file_shipments_v1_report_service, 3);
+
+/**
  * Describes the message shipments.v1.GetUsageResponse.
  * Use `create(GetUsageResponseSchema)` to create a new message.
  */
 export const GetUsageResponseSchema = /*@__PURE__*/
-  messageDesc(file_shipments_v1_report_service, 1);
+  messageDesc(file_shipments_v1_report_service, 4);
 
 /**
  * Describes the message shipments.v1.Usage.
  * Use `create(UsageSchema)` to create a new message.
  */
 export const UsageSchema = /*@__PURE__*/
-  messageDesc(file_shipments_v1_report_service, 2);
+  messageDesc(file_shipments_v1_report_service, 5);
 
 /**
  * Describes the message shipments.v1.UsageHour.
  * Use `create(UsageHourSchema)` to create a new message.
  */
 export const UsageHourSchema = /*@__PURE__*/
-  messageDesc(file_shipments_v1_report_service, 3);
+  messageDesc(file_shipments_v1_report_service, 6);
 
 /**
  * Describes the message shipments.v1.GetOverviewRequest.
  * Use `create(GetOverviewRequestSchema)` to create a new message.
  */
 export const GetOverviewRequestSchema = /*@__PURE__*/
-  messageDesc(file_shipments_v1_report_service, 4);
+  messageDesc(file_shipments_v1_report_service, 7);
 
 /**
  * Describes the message shipments.v1.GetOverviewResponse.
  * Use `create(GetOverviewResponseSchema)` to create a new message.
  */
 export const GetOverviewResponseSchema = /*@__PURE__*/
-  messageDesc(file_shipments_v1_report_service, 5);
+  messageDesc(file_shipments_v1_report_service, 8);
+
+/**
+ * Describes the enum shipments.v1.RequestOutcome.
+ */
+export const RequestOutcomeSchema = /*@__PURE__*/
+  enumDesc(file_shipments_v1_report_service, 0);
+
+/**
+ * What became of a call.
+ *
+ * @generated from enum shipments.v1.RequestOutcome
+ */
+export const RequestOutcome = /*@__PURE__*/
+  tsEnum(RequestOutcomeSchema);
 
 /**
  * Tells a workspace how it uses the service, in figures.

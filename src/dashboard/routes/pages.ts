@@ -57,6 +57,12 @@ export const PAGES = {
     icon: "M5.5 4.5 2 8l3.5 3.5M10.5 4.5 14 8l-3.5 3.5",
     section: "Developers",
   },
+  requests: {
+    path: "/w/:workspace/settings/requests",
+    label: "Requests",
+    icon: "M2.5 4.5h11M2.5 8h11M2.5 11.5h6M11 11.5l1.3 1.3 2.2-2.6",
+    section: "Developers",
+  },
   events: {
     path: "/w/:workspace/settings/events",
     label: "Events",

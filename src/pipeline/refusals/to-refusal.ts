@@ -7,7 +7,7 @@ import type { Rpc } from "../rpc.ts";
 
 export type ToRefusal = (error: unknown, requestId: string) => Refusal;
 
-/** Tells which refusal to answer a call with, and notes its code in the call's record. */
+/** Tells which refusal to answer a call with, and notes it in the call's record. */
 export type RefuseCall = (error: unknown, call: ReceivedCall) => Refusal;
 
 /**
@@ -48,6 +48,7 @@ export function createRefuseCall(
       log.error({ requestId: call.headers.requestId, method, reason }, "undeclared refusal");
     }
     call.code = Code[REASONS[reason].code];
+    call.refusal = refusal;
     return refusal;
   };
 }

@@ -30,6 +30,7 @@ export function createAdmit(options: {
     call: ReceivedCall,
     caller: Caller,
   ): AnyCall | Promise<AnyCall> {
+    call.caller = caller;
     assertMayCall(rpc, caller);
     inFlightLimit.assertCapacity(caller.account);
     const { limitClass } = rpc;

@@ -4,6 +4,7 @@ import type { Logger } from "pino";
 import { codeName, type Caller, type ReceivedCall } from "../call.ts";
 import type { TickBatcher } from "./tick-batcher.ts";
 import { readTraceparent } from "../call-headers.ts";
+import { withoutSecrets } from "../../domain/without-secrets.ts";
 
 /** Watches calls: a log line and two metrics for each. Never sees a key or a body. */
 export interface Observer {
@@ -22,15 +23,10 @@ function keyOf(caller: Caller | undefined): string | undefined {
 }
 
 const SHOWN_PATH = 200;
-/** What may be a secret, whole, in part or with percent signs: names of ours are shorter. */
-const MAYBE_SECRET = /whsec_.*|[\w%+=~-]{32,}/g;
 
 /** A path that led nowhere, as anybody may have written it, fit for the log. */
 function shownPath(path: string | undefined): string | undefined {
-  return path
-    ?.replace(/[^!-~]/g, "?")
-    .replace(MAYBE_SECRET, "...")
-    .slice(0, SHOWN_PATH);
+  return path && withoutSecrets(path.replace(/[^!-~]/g, "?")).slice(0, SHOWN_PATH);
 }
 
 function personOf(caller: Caller | undefined): number | undefined {

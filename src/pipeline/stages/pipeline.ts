@@ -83,12 +83,14 @@ export interface PipelineOptions {
   readonly tracer?: Tracer | undefined;
   /** Counts what workspaces use; called once for each call that was admitted and has ended. */
   readonly countUsage: (call: AnyCall) => void;
+  /** Called once for each call that has ended. */
+  readonly logRequest: (call: ReceivedCall, httpStatus: number) => void;
   readonly log: Logger;
   readonly registry: Registry;
 }
 
 export function createPipeline(options: PipelineOptions): Pipeline {
-  const { tracer, countUsage, log } = options;
+  const { tracer, countUsage, logRequest, log } = options;
   const tickBatcher = createTickBatcher();
   const observer = createObserver({ ...options, tickBatcher });
   const methods = [...options.rpcs, ...options.streams];
@@ -132,6 +134,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
       observer.end(call, httpStatus);
       if (call.span !== undefined) endSpan(call, call.span, httpStatus, tickBatcher);
       if (call.admitted !== undefined) countUsage(call.admitted);
+      tickBatcher.record(() => logRequest(call, httpStatus));
     },
     reservedBytes: () => ({
       requests: requests.reservedBytes(),

@@ -50,6 +50,7 @@ function startPipeline(run: Rpc["run"]) {
     onRateLimited: () => undefined,
     limiter: createMemoryLimiter(() => 0),
     countUsage: () => undefined,
+    logRequest: () => undefined,
     log,
     registry: new Registry(),
   });

@@ -1,0 +1,125 @@
+import {
+  type ApiRequest,
+  ReportService,
+  RequestOutcome,
+} from "../../../gen/shipments/v1/report_service_pb.js";
+import { withQuery } from "../routes/paths.ts";
+import { changeQuery, usePlace } from "../routes/router.ts";
+import { Id } from "../ui/copy-button.tsx";
+import { Badge, choicesOf, DescriptionList, type Label } from "../ui/description-list.tsx";
+import { Dialog } from "../ui/dialog.tsx";
+import { Filters, filterValues } from "../ui/filters.tsx";
+import { numberText } from "../ui/format.ts";
+import { Empty, Page } from "../ui/page.tsx";
+import { type Column, ListView, useList } from "../ui/table.tsx";
+import { Time } from "../ui/values.tsx";
+
+const OUTCOMES: Readonly<Record<RequestOutcome, Label>> = {
+  [RequestOutcome.UNSPECIFIED]: ["Unknown", "neutral"],
+  [RequestOutcome.SUCCEEDED]: ["Succeeded", "good"],
+  [RequestOutcome.REFUSED]: ["Refused", "attention"],
+  [RequestOutcome.FAILED]: ["Failed", "bad"],
+};
+
+const FILTERS = {
+  outcome: { label: "Outcome", choices: choicesOf(OUTCOMES) },
+  method: { label: "Method", placeholder: "CreateShipment" },
+} as const;
+
+/** What of the list is opened, in the address. */
+const OPEN = "request";
+
+/** `422`; by gRPC, where the status says nothing, `invalid_argument`. */
+function Status({ request }: { readonly request: ApiRequest }) {
+  const { outcome, code, httpStatus } = request;
+  const isTold = outcome === RequestOutcome.SUCCEEDED || httpStatus >= 400;
+  return <Badge tone={OUTCOMES[outcome][1]}>{isTold ? httpStatus : code}</Badge>;
+}
+
+const COLUMNS: readonly Column<ApiRequest>[] = [
+  {
+    header: "Status",
+    selfEvident: true,
+    cell: (request) => <Status request={request} />,
+  },
+  {
+    header: "Method",
+    selfEvident: true,
+    leads: true,
+    cell: ({ method, path }) => <code>{path ?? method}</code>,
+  },
+  { header: "By", cell: ({ caller }) => caller },
+  { header: "Took", align: "end", cell: ({ durationMs }) => `${numberText(durationMs)} ms` },
+  {
+    header: "When",
+    align: "end",
+    selfEvident: true,
+    cell: ({ startedAt }) => <Time at={startedAt} exact="second" />,
+  },
+];
+
+/** The workspace's calls that changed something or did not succeed. */
+export function RequestsPage() {
+  const { pathname, query } = usePlace();
+  const { outcome, method } = filterValues(query, FILTERS);
+  const list = useList(ReportService.method.listRequests, {
+    outcome: Number(outcome) || undefined,
+    method: method || undefined,
+  });
+  const opened = list.data?.data.find(({ id }) => String(id) === query.get(OPEN));
+  return (
+    <Page title="Requests">
+      <Filters fields={FILTERS} />
+      <ListView
+        query={list}
+        label="Requests"
+        columns={COLUMNS}
+        href={({ id }) => withQuery(pathname, { ...Object.fromEntries(query), [OPEN]: String(id) })}
+        empty={
+          outcome || method ? (
+            <Empty title="No requests match">
+              A method is given by its name, such as CreateShipment.
+            </Empty>
+          ) : (
+            <Empty title="No requests yet">
+              What programs and people change by the API is listed here a moment later.
+            </Empty>
+          )
+        }
+      />
+      <p class="hint note">
+        Calls of the last 7 days that changed something, were refused or failed, up to 10,000. Those
+        that only read or price are left out.
+      </p>
+      {opened && <RequestDialog request={opened} />}
+    </Page>
+  );
+}
+
+function RequestDialog({ request }: { readonly request: ApiRequest }) {
+  const { method, path, outcome, code, httpStatus, requestId, reason, message } = request;
+  return (
+    <Dialog
+      title={method}
+      submit="Close"
+      // The way back does not open it again.
+      close={() => changeQuery({ [OPEN]: undefined }, { replace: true })}
+    >
+      <p>
+        <Badge tone={OUTCOMES[outcome][1]}>{OUTCOMES[outcome][0]}</Badge> {message}
+      </p>
+      <DescriptionList
+        items={[
+          ["Path", path && <code>{path}</code>],
+          ["HTTP status", httpStatus === 0 ? "Nobody waited for the answer" : String(httpStatus)],
+          ["gRPC code", <code>{code}</code>],
+          ["Reason", reason && <code>{reason}</code>],
+          ["By", request.caller],
+          ["When", <Time at={request.startedAt} exact="second" />],
+          ["Took", `${numberText(request.durationMs)} ms`],
+          ["Request id", <Id id={requestId} />],
+        ]}
+      />
+    </Dialog>
+  );
+}

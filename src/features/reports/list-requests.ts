@@ -1,0 +1,54 @@
+import { getOption, hasOption, type DescMethod } from "@bufbuild/protobuf";
+import { http } from "../../../gen/google/api/annotations_pb.js";
+import {
+  ApiRequestSchema,
+  RequestOutcomeSchema,
+  type ReportService,
+} from "../../../gen/shipments/v1/report_service_pb.js";
+import type { EntityManager } from "../../db/orm.ts";
+import { compileEnumName, compileToMessage } from "../../json/records.ts";
+import type { Call } from "../../pipeline/call.ts";
+import { endPage, readPage, toId } from "../../pipeline/page.ts";
+import type { ServiceFunctions } from "../../pipeline/rpc.ts";
+import { ApiRequest, type RequestOutcome } from "./api-request.entity.ts";
+
+interface RequestDeps {
+  readonly em: EntityManager;
+  /** The methods that workspaces call, by name. */
+  readonly methods: ReadonlyMap<string, DescMethod>;
+}
+
+const outcomeOf = compileEnumName<RequestOutcome>(RequestOutcomeSchema);
+const toRequest = compileToMessage(ApiRequestSchema);
+
+/** Newest first. Filters look through what is kept of a workspace, which is bounded. */
+export const listRequests: ServiceFunctions<
+  typeof ReportService,
+  Call,
+  RequestDeps
+>["listRequests"] = async (request, { caller }, { em, methods }) => {
+  const outcome = outcomeOf(request.outcome);
+  const { method } = request;
+  const { workspaceId: workspace } = caller;
+  const page = readPage(request, { list: "requests", workspace, method, outcome }, toId);
+  const where = {
+    workspace,
+    ...(page.after === undefined ? {} : { id: { $lt: page.after } }),
+    ...(method === undefined ? {} : { method }),
+    ...(outcome === undefined ? {} : { outcome }),
+  };
+  const options = { orderBy: { id: "desc" }, limit: page.limit } as const;
+  const found = await em.fork().find(ApiRequest, where, options);
+  const { rows, nextPageToken } = endPage(found, page, ({ id }) => [id]);
+  return {
+    data: rows.map((row) => toRequest({ ...row, path: pathOf(methods.get(row.method)) })),
+    nextPageToken,
+  };
+};
+
+/** `POST /v1/shipments`; undefined for a method without a path. */
+function pathOf(method: DescMethod | undefined): string | undefined {
+  if (method === undefined || !hasOption(method, http)) return undefined;
+  const { case: verb, value } = getOption(method, http).pattern;
+  return typeof value === "string" ? `${verb!.toUpperCase()} ${value}` : undefined;
+}

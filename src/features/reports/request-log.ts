@@ -1,0 +1,156 @@
+import { Code } from "@connectrpc/connect";
+import { byOwner } from "../../db/by-owner.ts";
+import type { EntityManager } from "../../db/orm.ts";
+import { deleteOldest, runForEach } from "../../db/statement.ts";
+import type { Refusal } from "../../domain/refusal.ts";
+import { withoutSecrets } from "../../domain/without-secrets.ts";
+import { codeName, type ReceivedCall, type WorkspaceCaller } from "../../pipeline/call.ts";
+import type { RequestOutcome } from "./api-request.entity.ts";
+
+/** How many calls are kept in memory until they are written, and how many of them of one workspace. */
+const MAX_WAITING = 5_000;
+const MAX_OF_WORKSPACE = 200;
+
+/** How many calls of a workspace are kept, and after how many more a process deletes what is beyond. */
+const KEPT = 10_000;
+const TRIM_EVERY = 1_000;
+/** Of how many workspaces a process counts what it wrote. */
+const MAX_COUNTED = 50_000;
+
+/** For how many days calls are kept. */
+const KEPT_DAYS = 7;
+
+const MAX_MESSAGE = 500;
+
+interface WaitingRequest {
+  readonly workspace: number;
+  readonly startedMs: number;
+  readonly method: string;
+  readonly outcome: RequestOutcome;
+  readonly code: string;
+  readonly httpStatus: number;
+  readonly durationMs: number;
+  readonly requestId: string;
+  readonly reason: string | undefined;
+  readonly message: string | undefined;
+  readonly caller: string;
+}
+
+/** Keeps calls of workspaces in memory, until they are written. */
+export type RequestLog = ReturnType<typeof createRequestLog>;
+
+/** @param onDropped called with how many calls are left out */
+export function createRequestLog(onDropped: (count: number) => void) {
+  let waiting: WaitingRequest[] = [];
+  const ofWorkspace = new Map<number, number>();
+
+  return {
+    /** Notes a call that has ended, if it is a workspace's that changes something or did not succeed. */
+    record(call: ReceivedCall, httpStatus: number): void {
+      const { caller, code, rateLimit } = call;
+      if (caller?.audience !== "workspace") return;
+      if (code === 0 && rateLimit?.limitClass !== "write") return;
+      const { workspaceId } = caller;
+      const count = ofWorkspace.get(workspaceId) ?? 0;
+      if (count >= MAX_OF_WORKSPACE || waiting.length >= MAX_WAITING) return onDropped(1);
+      ofWorkspace.set(workspaceId, count + 1);
+      waiting.push(waitingRequest(call, caller, httpStatus));
+    },
+    take(): readonly WaitingRequest[] {
+      const taken = waiting;
+      waiting = [];
+      ofWorkspace.clear();
+      return taken;
+    },
+    onDropped,
+    /** How many calls this process wrote of a workspace since it last deleted some of them. */
+    untrimmed: new Map<number, number>(),
+  };
+}
+
+function waitingRequest(
+  { code = Code.Canceled, method = "", headers, refusal, startedMs }: ReceivedCall,
+  { workspaceId: workspace, keyName, member }: WorkspaceCaller,
+  httpStatus: number,
+): WaitingRequest {
+  const durationMs = Math.round(performance.now() - startedMs);
+  return {
+    workspace,
+    startedMs: Date.now() - durationMs,
+    method: method.slice(method.indexOf("/") + 1),
+    outcome: outcomeOf(code),
+    code: codeName(code),
+    httpStatus,
+    durationMs,
+    requestId: headers.requestId,
+    reason: refusal?.reason,
+    message: refusal && keptMessage(refusal),
+    caller: member?.email ?? keyName ?? "",
+  };
+}
+
+/** Without NUL, which no text in PostgreSQL can hold. */
+function keptMessage({ message }: Refusal): string {
+  return withoutSecrets(message).replaceAll("\0", "\uFFFD").slice(0, MAX_MESSAGE).toWellFormed();
+}
+
+const FAILURES: ReadonlySet<number> = new Set([
+  Code.Canceled,
+  Code.Unknown,
+  Code.DeadlineExceeded,
+  Code.Internal,
+  Code.Unavailable,
+  Code.DataLoss,
+]);
+
+function outcomeOf(code: Code | 0): RequestOutcome {
+  if (code === 0) return "succeeded";
+  return FAILURES.has(code) ? "failed" : "refused";
+}
+
+const WRITE = `
+  insert into api_request (workspace_id, started_at, method, outcome, code, http_status, duration_ms,
+    request_id, reason, message, caller)
+  select $1, to_timestamp("startedMs" / 1000), method, outcome, code, "httpStatus", "durationMs",
+    "requestId", reason, message, caller
+  from json_to_recordset($2) as made ("startedMs" float8, method text, outcome text, code text,
+    "httpStatus" int, "durationMs" int, "requestId" text, reason text, message text, caller text)`;
+
+const TRIM = `
+  delete from api_request where workspace_id = $1 and id <= (
+    select id from api_request where workspace_id = $1 order by id desc offset $2 limit 1)`;
+
+/**
+ * Writes what is waiting, a statement for each workspace, without waiting for the disk. What cannot be written is left
+ * out, so that no memory is taken while the database is away.
+ *
+ * @throws the database's error
+ */
+export async function writeRequests(em: EntityManager, log: RequestLog): Promise<void> {
+  const owned = byOwner(log.take(), ({ workspace }) => workspace);
+  const values = owned.map(([workspace, own]) => [workspace, JSON.stringify(own)]);
+  try {
+    const written = await runForEach(em, WRITE, values, { durable: false });
+    for (const [i, [, own]] of owned.entries()) {
+      if (written[i] === undefined) log.onDropped(own.length);
+    }
+  } catch (error) {
+    for (const [, own] of owned) log.onDropped(own.length);
+    throw error;
+  }
+  const { untrimmed } = log;
+  for (const [workspace, { length }] of owned) {
+    untrimmed.set(workspace, (untrimmed.get(workspace) ?? 0) + length);
+  }
+  const full = [...untrimmed].filter(([, count]) => count >= TRIM_EVERY);
+  for (const [workspace] of full) untrimmed.delete(workspace);
+  if (untrimmed.size > MAX_COUNTED) untrimmed.clear();
+  const trims = full.map(([workspace]) => [workspace, KEPT]);
+  await runForEach(em, TRIM, trims, { durable: false });
+}
+
+/** @returns how many it deleted */
+export function purgeRequests(em: EntityManager): Promise<number> {
+  const before = "now() - make_interval(days => $1)";
+  return deleteOldest(em, "api_request", "started_at", before, [KEPT_DAYS]);
+}

@@ -1,0 +1,190 @@
+import { Code } from "@connectrpc/connect";
+import { expect, test } from "vitest";
+import {
+  createRequestLog,
+  purgeRequests,
+  writeRequests,
+} from "../../../src/features/reports/request-log.ts";
+import { refuse } from "../../../src/domain/refusal.ts";
+import type { ReceivedCall } from "../../../src/pipeline/call.ts";
+import { data, invalidFields } from "../../support/answers.ts";
+import { ANY_TIME, book, BOOKING } from "../../support/bookings.ts";
+import { callOf } from "../../support/call-of.ts";
+import { connectTo } from "../../support/database.ts";
+import { eventually } from "../../support/eventually.ts";
+import { sharedService } from "../../support/service.ts";
+
+const service = await sharedService();
+const { em } = service.app;
+const sql = await connectTo(service.databaseUrl);
+
+/** The calls of a workspace that are listed, once there are so many. */
+function untilListed(apiKey: string, count: number, fields: object = {}): Promise<any[]> {
+  return eventually(`${count} calls to be listed`, async () => {
+    const listed = await data(service.as(apiKey).listRequests({ page_size: 100, ...fields }));
+    return listed.length >= count && listed;
+  });
+}
+
+test("calls that change something or are refused are listed, the newest first, those that only read or price are not", async () => {
+  const { apiKey } = await service.addWorkspace();
+  const other = await service.addWorkspace();
+  const as = service.as(apiKey);
+  const { reference } = await book(service, apiKey);
+  await data(as.getShipment({ shipment: reference }));
+  await data(as.listShipments({}));
+  const refused = await service.request("/v1/shipments", {
+    apiKey,
+    body: { ...BOOKING, weight_kg: -1 },
+    headers: { "x-request-id": "mine-7" },
+  });
+  await as.getShipment({ shipment: "SHP-000000000000" });
+  await book(service, other.apiKey);
+
+  const listed = await untilListed(apiKey, 3);
+  const [missing, invalid, booked] = listed;
+  const made = {
+    id: expect.any(Number),
+    started_at: ANY_TIME,
+    duration_ms: expect.any(Number),
+    request_id: expect.any(String),
+    caller: apiKey.slice(-4),
+  };
+  expect(listed).toHaveLength(3);
+  expect(booked).toEqual({
+    ...made,
+    method: "CreateShipment",
+    path: "POST /v1/shipments",
+    outcome: "succeeded",
+    code: "ok",
+    http_status: 201,
+    reason: null,
+    message: null,
+  });
+  expect(invalid).toEqual({
+    ...made,
+    method: "CreateShipment",
+    path: "POST /v1/shipments",
+    outcome: "refused",
+    code: "invalid_argument",
+    http_status: 422,
+    request_id: "mine-7",
+    reason: "FIELD_INVALID",
+    message: refused.body.message,
+  });
+  expect(missing).toMatchObject({
+    method: "GetShipment",
+    path: "GET /v1/shipments/{shipment}",
+    outcome: "refused",
+    code: "not_found",
+    reason: "SHIPMENT_NOT_FOUND",
+  });
+  expect(await untilListed(other.apiKey, 1)).toHaveLength(1);
+
+  const ids = (rows: any[]) => rows.map(({ id }) => id);
+  expect(ids(await untilListed(apiKey, 1, { outcome: "succeeded" }))).toEqual([booked.id]);
+  expect(ids(await untilListed(apiKey, 1, { method: "GetShipment" }))).toEqual([missing.id]);
+  const filters = { method: "CreateShipment", outcome: "refused" };
+  expect(ids(await untilListed(apiKey, 1, filters))).toEqual([invalid.id]);
+  expect(await data(as.listRequests({ outcome: "failed" }))).toEqual([]);
+  const { body: first } = await as.listRequests({ page_size: 2 });
+  const page_token = first.next_page_token;
+  const { body: second } = await as.listRequests({ page_size: 2, page_token });
+  expect([ids(first.data), ids(second.data), second.next_page_token]).toEqual([
+    [missing.id, invalid.id],
+    [booked.id],
+    "",
+  ]);
+  expect(await invalidFields(as.listRequests({ page_token, method: "GetShipment" }))).toEqual([
+    "page_token",
+  ]);
+});
+
+test("a call that a key may not make is listed under the key's name", async () => {
+  const { apiKey } = await service.addWorkspace();
+  const { api_key: reader } = (
+    await service.as(apiKey).createApiKey({ name: "Reader", scope: "read_only" })
+  ).body;
+  await service.as(reader).createShipment(BOOKING);
+  const [refused] = await untilListed(apiKey, 2);
+  expect(refused).toMatchObject({
+    method: "CreateShipment",
+    outcome: "refused",
+    code: "permission_denied",
+    http_status: 403,
+    caller: "Reader",
+  });
+});
+
+/** A call of a workspace that has ended with a code. */
+function ended(workspace: number, code: Code | 0, text = "text"): ReceivedCall {
+  const { received, caller } = callOf(workspace);
+  const refusal = code === 0 ? undefined : refuse("FIELD_INVALID", text, { subject: "name" });
+  return Object.assign(received, { caller, code, refusal, method: "shipments.v1.A/B" });
+}
+
+test("what may be a secret is left out of messages, and what no text can hold", async () => {
+  const { id, apiKey } = await service.addWorkspace();
+  const log = createRequestLog(() => undefined);
+  const secret = "shp_0123456789abcdefghijklmnopqrstuvwxyz";
+  log.record(ended(id, Code.InvalidArgument, `${secret} \0 is whsec_short`), 422);
+  await writeRequests(em, log);
+  const [{ message }] = await untilListed(apiKey, 1);
+  expect(message).toBe("... \uFFFD is ...");
+});
+
+test("of one workspace 200 calls wait, of all 5,000, and more are counted as left out", async () => {
+  let dropped = 0;
+  const log = createRequestLog((count) => (dropped += count));
+  for (let i = 0; i < 201; i++) log.record(ended(1, 0), 200);
+  expect(dropped).toBe(1);
+  for (let i = 0; i < 5_000; i++) log.record(ended(i + 2, 0), 200);
+  expect(dropped).toBe(201);
+  expect(log.take()).toHaveLength(5_000);
+  for (let i = 0; i < 200; i++) log.record(ended(1, 0), 200);
+  expect([log.take().length, dropped]).toEqual([200, 201]);
+});
+
+test("what cannot be written is counted as left out, and calls of a workspace that is gone keep no others from being written", async () => {
+  const { id, apiKey } = await service.addWorkspace();
+  let dropped = 0;
+  const log = createRequestLog((count) => (dropped += count));
+  log.record(ended(2_000_000_000, 0), 200);
+  log.record(ended(id, 0), 200);
+  await writeRequests(em, log);
+  expect(dropped).toBe(1);
+  expect(await untilListed(apiKey, 1)).toHaveLength(1);
+  log.record(ended(2_000_000_000, 0), 200);
+  await expect(writeRequests(em, log)).rejects.toThrow("api_request_workspace_id_foreign");
+  expect([dropped, log.take()]).toEqual([2, []]);
+});
+
+test("the newest 10,000 calls of a workspace are kept, and none for longer than 7 days", async () => {
+  const { id } = await service.addWorkspace();
+  const insert = (count: number, age: string) =>
+    sql.query(
+      `insert into api_request (workspace_id, started_at, method, outcome, code, http_status,
+         duration_ms, request_id, caller)
+       select $1, now() - $3::interval, 'B', 'succeeded', 'ok', 200, 1, 'r', 'k'
+       from generate_series(1, $2::int)`,
+      [id, count, age],
+    );
+  const left = async () => {
+    const { rows } = await sql.query(
+      "select count(*)::int as count from api_request where workspace_id = $1",
+      [id],
+    );
+    return rows[0].count;
+  };
+  await insert(1_200, "169 hours");
+  await insert(9_000, "167 hours");
+  await purgeRequests(em);
+  expect(await left()).toBe(9_000);
+  await insert(2_000, "0 hours");
+  const log = createRequestLog(() => undefined);
+  for (let round = 0; round < 5; round++) {
+    for (let i = 0; i < 200; i++) log.record(ended(id, 0), 200);
+    await writeRequests(em, log);
+  }
+  expect(await left()).toBe(10_000);
+});
