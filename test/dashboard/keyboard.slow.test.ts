@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
 import { book, bookAnd, takeStep } from "../support/bookings.ts";
+import { startReceiver } from "../support/receiver.ts";
+import { addWebhook } from "../support/webhooks.ts";
 import {
   chooseMore,
   describeDashboard,
@@ -189,6 +191,24 @@ describeDashboard("by the keyboard alone", (dashboard) => {
     await chooseMore(page, "Receipt", enter);
     await page.getByText("$12.69 paid.").waitFor();
     await expectUsable(page);
+  });
+
+  test("why a delivery to a webhook failed is looked up", async () => {
+    const { service } = dashboard;
+    const own = await service.addWorkspace();
+    const receiver = await startReceiver((response) => response.writeHead(500).end("Out of order"));
+    await addWebhook(service, own.apiKey, { url: receiver.url });
+    await book(service, own.apiKey);
+    const page = await openAsMember(dashboard, "/shipments", { workspace: own });
+    await enter(page, link(page, "Webhooks"));
+    await enter(page, link(page, receiver.url));
+    await page.getByRole("heading", { name: "Deliveries" }).waitFor();
+    const delivery = rowsOf(page, "Deliveries").first().getByRole("link").first();
+    await enter(page, delivery);
+    await page.getByRole("dialog").getByText("Out of order").first().waitFor();
+    await expectUsable(page);
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
   });
 
   test("the manifest of another day is asked for, with one step back from it", async () => {
