@@ -259,7 +259,8 @@ function createStores(
   const events = createEventAnnouncer(em, log);
   const tasks = createTariffTasks(databaseUrl);
   const secretSeal = createSecretSeal(config.secretsKeys ?? []);
-  const findTrackingUrls = createFindTrackingUrls(config.publicUrl);
+  const readTrackingUrls = createFindTrackingUrls(config.publicUrl);
+  const findTrackingUrls = rememberTrackingUrls(readTrackingUrls);
   return {
     orm,
     em,
@@ -269,11 +270,11 @@ function createStores(
     tariffs: createTariffCache({ em, tasks, log }),
     coverage: createCoverageDocuments(tasks),
     keys: {
-      workspace: createApiKeyCache(em, findTrackingUrls),
+      workspace: createApiKeyCache(em, readTrackingUrls),
       operator: createOperatorKeyCache(em),
     },
     sessions: createSessionCache(em, findTrackingUrls),
-    findTrackingUrls: rememberTrackingUrls(findTrackingUrls),
+    findTrackingUrls,
     createGroup: createGroupCommit(em, observeGroups, maxWaitMs),
     observeGroups,
     secretSeal,

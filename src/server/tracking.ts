@@ -1,7 +1,13 @@
 import { findTracked, type TrackingDeps } from "../features/shipments/find-tracked.ts";
 import { zoneNameAt } from "../features/tariffs/coverage/coverage-functions.ts";
 import type { TariffCache } from "../features/tariffs/versions/tariff-cache.ts";
-import { LANGUAGES, missingPage, POLICY, trackingPage } from "../tracking/tracking-page.ts";
+import {
+  busyPage,
+  LANGUAGES,
+  missingPage,
+  POLICY,
+  trackingPage,
+} from "../tracking/tracking-page.ts";
 import type { Language } from "../tracking/texts.ts";
 import type { TrackingPages } from "../transport/http/tracking.ts";
 
@@ -16,10 +22,11 @@ export function createTrackingPages({
   return {
     languages: LANGUAGES,
     contentSecurityPolicy: POLICY,
-    async page(link, language) {
+    async page(link, reader) {
       const tracked = await findTracked(link, { ...deps, zoneAt });
-      return tracked && trackingPage(tracked, language);
+      return tracked && trackingPage(tracked, reader);
     },
     missing: missingPage,
+    busy: busyPage,
   };
 }

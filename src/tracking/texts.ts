@@ -15,7 +15,6 @@ export interface TrackingTexts {
   readonly pickup: (window: string) => string;
   readonly delivery: (window: string) => string;
   readonly late: string;
-  readonly current: string;
   readonly reference: string;
   readonly area: string;
   readonly contact: string;
@@ -23,6 +22,8 @@ export interface TrackingTexts {
   readonly test: string;
   readonly missing: string;
   readonly missingWhy: string;
+  readonly busy: string;
+  readonly busyWhy: string;
 }
 
 /** By their tags (RFC 5646); the first is for readers of none of them. */

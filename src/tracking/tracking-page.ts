@@ -1,8 +1,12 @@
 import { createHash } from "node:crypto";
 import { escapeHtml } from "../domain/escape-html.ts";
 import { isLate, type TrackedShipment } from "../domain/shipment/tracked-shipment.ts";
-import type { ShipmentStatus } from "../domain/shipment/shipment-state.ts";
-import { TEXTS, type Language } from "./texts.ts";
+import {
+  hasEnded,
+  SHIPMENT_STATUSES,
+  type ShipmentStatus,
+} from "../domain/shipment/shipment-state.ts";
+import { TEXTS, type Language, type TrackingTexts } from "./texts.ts";
 
 export const LANGUAGES = Object.keys(TEXTS) as readonly Language[];
 
@@ -40,30 +44,32 @@ footer{margin:1.5rem 0 0;color:var(--minor);font-size:.875rem}
 `;
 
 /** How long the page rests before it asks again, in milliseconds. */
-const LOOK_MS = 15_000;
+const POLL_MS = 15_000;
 
 /**
- * Asks for the page again while somebody looks at it, and shows what has changed. It loads nothing else: without
- * scripts the page is as it was when it was opened.
+ * Asks for the page again while somebody looks at it, and shows what has changed, until a page comes without a script: of
+ * what has ended. It loads nothing else: without scripts the page is as it was when it was opened.
  */
 const SCRIPT = `
 let tag;
-async function look() {
+async function refresh() {
   if (document.visibilityState === "visible") try {
-    const answer = await fetch(location.href, { cache: "no-store", credentials: "omit", headers: tag ? { "if-none-match": tag } : {} });
-    tag = answer.headers.get("etag") ?? undefined;
-    if (answer.status === 200 || answer.status === 404) {
-      const read = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const response = await fetch(location.href, { cache: "no-store", credentials: "omit", headers: tag ? { "if-none-match": tag } : {} });
+    tag = response.headers.get("etag") ?? undefined;
+    if (response.status === 200 || response.status === 404) {
+      const read = new DOMParser().parseFromString(await response.text(), "text/html");
       const main = read.querySelector("main");
-      if (main && main.innerHTML !== document.querySelector("main").innerHTML) {
-        document.querySelector("main").replaceChildren(...main.childNodes);
+      const shown = document.querySelector("main");
+      if (main.innerHTML !== shown.innerHTML) {
+        shown.replaceChildren(...main.childNodes);
         document.title = read.title;
       }
+      if (!read.querySelector("script")) return;
     }
   } catch {}
-  setTimeout(look, ${LOOK_MS});
+  setTimeout(refresh, ${POLL_MS});
 }
-setTimeout(look, ${LOOK_MS});
+setTimeout(refresh, ${POLL_MS});
 `;
 
 const digest = (text: string) => createHash("sha256").update(text).digest("base64");
@@ -79,62 +85,60 @@ export const POLICY = [
   "frame-ancestors 'self'",
 ].join("; ");
 
-/** The steps of a shipment on its way, in their order. */
-const STEPS = ["pending", "awaiting_pickup", "in_transit", "delivered"] as const;
+/** Who reads a page: the language that it is in, and the tag by which dates are written (RFC 5646). */
+export interface Reader {
+  readonly language: Language;
+  readonly locale: string;
+}
 
-/** The page of a shipment, for whoever waits for it. */
-export function trackingPage(tracked: TrackedShipment, language: Language): string {
-  const texts = TEXTS[language];
+/** The steps of a shipment on its way, in their order. */
+const STEPS = SHIPMENT_STATUSES.filter((status) => status !== "cancelled");
+
+/** The page of a shipment for its recipient. */
+export function trackingPage(tracked: TrackedShipment, reader: Reader): string {
+  const texts = TEXTS[reader.language];
   const { status, workspace, test, windows, reference, area } = tracked;
-  const zone = windows.dropoff?.timeZone ?? windows.pickup?.timeZone ?? workspace.timeZone;
-  const ends = {
-    ...(isPickedUp(status) ? {} : { pickup: windows.pickup }),
-    dropoff: windows.dropoff,
-  };
-  const plans =
-    status === "delivered" || status === "cancelled"
-      ? []
-      : [
-          ends.pickup && texts.pickup(spanText(ends.pickup, language, zone)),
-          ends.dropoff && texts.delivery(spanText(ends.dropoff, language, zone)),
-        ].filter((plan) => plan !== undefined);
+  const { contact } = workspace;
+  const timeZone = windows.dropoff?.timeZone ?? windows.pickup?.timeZone ?? workspace.timeZone;
+  const dates = new Intl.DateTimeFormat(reader.locale, { ...WHEN, timeZone });
   const facts: (readonly [string, string])[] = [
     [texts.reference, escapeHtml(reference)],
     ...(area === undefined ? [] : [[texts.area, escapeHtml(area)] as const]),
-    ...(workspace.contact === undefined
-      ? []
-      : [[texts.contact, contactLink(workspace.contact)] as const]),
+    ...(contact === undefined ? [] : [[texts.contact, contactLink(contact)] as const]),
   ];
-  return html(
-    language,
-    texts.title(workspace.name),
-    `${test ? `<p class="note">${escapeHtml(texts.test)}</p>` : ""}
+  const steps = stepsOf(tracked).map((step) => stepItem(step, tracked, texts, dates));
+  const content = `${test ? note(texts.test) : ""}
 <p class="sender">${escapeHtml(workspace.name)}</p>
 <h1>${escapeHtml(texts.headline[status])}</h1>
-${plans.map((plan) => `<p class="plan">${escapeHtml(plan)}</p>`).join("")}
-${isLate(tracked) ? `<p class="note">${escapeHtml(texts.late)}</p>` : ""}
+${planLines(tracked, texts, dates)}
+${isLate(tracked) ? note(texts.late) : ""}
 <section>
 <h2>${escapeHtml(texts.steps)}</h2>
-<ol>${stepsOf(tracked)
-      .map((step) => stepItem(step, tracked, language, zone))
-      .join("")}</ol>
+<ol>${steps.join("")}</ol>
 </section>
 <dl>${facts.map(([term, value]) => `<dt>${escapeHtml(term)}</dt><dd>${value}</dd>`).join("")}</dl>
-<footer>${escapeHtml(texts.timeZone(zone))}</footer>`,
-  );
+<footer>${escapeHtml(texts.timeZone(timeZone))}</footer>`;
+  const title = texts.title(workspace.name);
+  return html(reader, title, content, hasEnded(status) ? "" : `<script>${SCRIPT}</script>`);
 }
 
 /** What is at an address that is no link, or none any more. */
-export function missingPage(language: Language): string {
-  const { missing, missingWhy } = TEXTS[language];
-  return html(
-    language,
-    missing,
-    `<h1>${escapeHtml(missing)}</h1>\n<p>${escapeHtml(missingWhy)}</p>`,
-  );
+export function missingPage(reader: Reader): string {
+  const { missing, missingWhy } = TEXTS[reader.language];
+  return html(reader, missing, saying(missing, missingWhy));
 }
 
-function html(language: Language, title: string, content: string): string {
+/** What is told while the service cannot answer. */
+export function busyPage(reader: Reader): string {
+  const { busy, busyWhy } = TEXTS[reader.language];
+  return html(reader, busy, saying(busy, busyWhy));
+}
+
+function saying(what: string, why: string): string {
+  return `<h1>${escapeHtml(what)}</h1>\n<p>${escapeHtml(why)}</p>`;
+}
+
+function html({ language }: Reader, title: string, content: string, script = ""): string {
   return `<!doctype html>
 <html lang="${language}">
 <head>
@@ -146,14 +150,30 @@ function html(language: Language, title: string, content: string): string {
 </head>
 <body>
 <main aria-live="polite">${content}</main>
-<script>${SCRIPT}</script>
+${script}
 </body>
 </html>
 `;
 }
 
-function isPickedUp(status: ShipmentStatus): boolean {
-  return status === "in_transit" || status === "delivered";
+function note(text: string): string {
+  return `<p class="note">${escapeHtml(text)}</p>`;
+}
+
+/** When it is collected and delivered, as far as that is still to come. */
+function planLines(
+  { status, windows: { pickup, dropoff } }: TrackedShipment,
+  texts: TrackingTexts,
+  dates: Intl.DateTimeFormat,
+): string {
+  if (hasEnded(status)) return "";
+  const plans = [
+    pickup &&
+      status !== "in_transit" &&
+      texts.pickup(dates.formatRange(pickup.startMs, pickup.endMs)),
+    dropoff && texts.delivery(dates.formatRange(dropoff.startMs, dropoff.endMs)),
+  ];
+  return plans.map((plan) => (plan ? `<p class="plan">${escapeHtml(plan)}</p>` : "")).join("");
 }
 
 /** Of a cancelled shipment those that it came to. */
@@ -165,21 +185,18 @@ function stepsOf({ status, reachedMs }: TrackedShipment): readonly ShipmentStatu
 function stepItem(
   step: ShipmentStatus,
   { status, reachedMs }: TrackedShipment,
-  language: Language,
-  timeZone: string,
+  texts: TrackingTexts,
+  dates: Intl.DateTimeFormat,
 ): string {
-  const { step: names, current } = TEXTS[language];
-  const order: readonly ShipmentStatus[] = [...STEPS, "cancelled"];
-  const isNow = step === status;
-  const isDone = order.indexOf(step) < order.indexOf(status);
-  const kinds = [isNow && "now", isDone && "done", isNow && step === "delivered" && "end"];
-  const atMs = reachedMs[step];
+  const place = SHIPMENT_STATUSES.indexOf(step) - SHIPMENT_STATUSES.indexOf(status);
+  const atMs = place > 0 ? undefined : reachedMs[step];
   const time =
-    atMs === undefined || !(isNow || isDone)
+    atMs === undefined
       ? ""
-      : `<time datetime="${new Date(atMs).toISOString()}">${escapeHtml(timeText(atMs, language, timeZone))}</time>`;
-  const mark = isNow ? ` aria-current="step" title="${escapeHtml(current)}"` : "";
-  return `<li class="${kinds.filter(Boolean).join(" ")}"${mark}><strong>${escapeHtml(names[step])}</strong>${time}</li>`;
+      : `<time datetime="${new Date(atMs).toISOString()}">${escapeHtml(dates.format(atMs))}</time>`;
+  const kind = place > 0 ? "" : place < 0 ? "done" : step === "delivered" ? "now end" : "now";
+  const mark = place === 0 ? ' aria-current="step"' : "";
+  return `<li class="${kind}"${mark}><strong>${escapeHtml(texts.step[step])}</strong>${time}</li>`;
 }
 
 const WHEN = {
@@ -190,25 +207,16 @@ const WHEN = {
   minute: "2-digit",
 } as const;
 
-function timeText(ms: number, language: Language, timeZone: string): string {
-  return new Intl.DateTimeFormat(language, { ...WHEN, timeZone }).format(ms);
-}
-
-function spanText(
-  { startMs, endMs }: { readonly startMs: number; readonly endMs: number },
-  language: Language,
-  timeZone: string,
-): string {
-  return new Intl.DateTimeFormat(language, { ...WHEN, timeZone }).formatRange(startMs, endMs);
-}
+/** The 0 of `+49 (0)30`, which is not dialled from abroad. */
+const TRUNK_PREFIX = /(?<=^\+.*)\(0\)/;
+const PHONE = /^\+?(?:[\s()./-]*\d){5,}[\s()./-]*$/;
 
 /** A contact as what a browser opens, where it is an email, a phone number or a web address. */
 function contactLink(contact: string): string {
   const text = escapeHtml(contact);
-  if (/^https:\/\/\S+$/.test(contact)) return `<a href="${text}" rel="noreferrer">${text}</a>`;
+  if (/^https?:\/\/\S+$/.test(contact)) return `<a href="${text}" rel="noreferrer">${text}</a>`;
   if (/^[^\s@]+@[^\s@]+$/.test(contact)) return `<a href="mailto:${text}">${text}</a>`;
-  if (/^\+?[\d\s().-]{5,}$/.test(contact)) {
-    return `<a href="tel:${contact.replaceAll(/[^\d+]/g, "")}">${text}</a>`;
-  }
-  return text;
+  if (!PHONE.test(contact)) return text;
+  const number = contact.replace(TRUNK_PREFIX, "").replaceAll(/[^\d+]/g, "");
+  return `<a href="tel:${number}">${text}</a>`;
 }

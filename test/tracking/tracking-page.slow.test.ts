@@ -43,15 +43,15 @@ describeDashboard(
       await page.clock.install();
       await page.goto(pathOf(url));
       const heading = page.getByRole("heading", { level: 1 });
-      expect(await heading.textContent()).toBe("Your delivery is waiting to be picked up");
+      expect(await heading.textContent()).toBe("Your delivery is waiting for the courier");
       await takeStep(service, workspace.apiKey, reference, "advance");
       await page.clock.fastForward(LOOK_MS);
       await page.getByRole("heading", { name: "Your delivery is on its way" }).waitFor();
       expect(await page.locator("[aria-current=step] strong").textContent()).toBe("On its way");
       await data(service.as(workspace.apiKey).updateWorkspace({ tracking_enabled: false }));
       await page.clock.fastForward(LOOK_MS);
-      await page.getByRole("heading", { name: "There is no delivery at this address" }).waitFor();
-      expect(await page.title()).toBe("There is no delivery at this address");
+      await page.getByRole("heading", { name: "This link does not work any more" }).waitFor();
+      expect(await page.title()).toBe("This link does not work any more");
       await data(service.as(workspace.apiKey).updateWorkspace({ tracking_enabled: true }));
     });
 

@@ -13,6 +13,7 @@ const ACTS: Readonly<Record<string, readonly [choice: string, sentence: string]>
   CreateWorkspace: ["Workspace created", "created {it}"],
   RenameWorkspace: ["Workspace renamed", "renamed {it}"],
   UpdateWorkspace: ["Workspace changed", "changed {fields} of {it}"],
+  RotateTrackingLinks: ["Tracking links replaced", "replaced the tracking links of {it}"],
   UpdateWorkspaceTimeZone: ["Time zone changed by an operator", "changed {fields} of {it}"],
   SuspendWorkspace: ["Workspace suspended", "suspended {it}"],
   ResumeWorkspace: ["Workspace resumed", "resumed {it}"],

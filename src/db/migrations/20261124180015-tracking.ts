@@ -1,12 +1,18 @@
 import { Migration } from "@mikro-orm/migrations";
 
-/** What makes the tracking links of a workspace, and whether it has them. */
+/** What makes the tracking links of a workspace, and whether it has them. Each statement is a transaction of its own. */
 export class Migration20261124180015_tracking extends Migration {
+  override isTransactional(): boolean {
+    return false;
+  }
+
   override up(): void {
-    this.addSql(`alter table "workspace" add "tracking_enabled" boolean not null default true,
-      add "tracking_contact" text null, add "tracking_slug" text null, add "tracking_secret" text null`);
+    this
+      .addSql(`alter table "workspace" add if not exists "tracking_enabled" boolean not null default true,
+      add if not exists "tracking_contact" text null, add if not exists "tracking_slug" text null,
+      add if not exists "tracking_secret" text null`);
     this.addSql(
-      `alter table "workspace" add constraint "workspace_tracking_slug" unique ("tracking_slug")`,
+      `create unique index if not exists "workspace_tracking_slug" on "workspace" ("tracking_slug")`,
     );
   }
 }

@@ -27,12 +27,10 @@ export interface TrackedShipment {
   readonly test: boolean;
 }
 
-/** Whether it is later than a window promised: not picked up, or not delivered, when that has ended. */
-export function isLate({ status, windows, atMs }: TrackedShipment): boolean {
-  const isOver = (window: { readonly endMs: number } | undefined) =>
+/** Whether it is later than its recipient was promised: than the delivery, or where none was promised, than the pickup. */
+export function isLate({ status, windows: { pickup, dropoff }, atMs }: TrackedShipment): boolean {
+  const isOver = (window: PromisedWindow | undefined) =>
     window !== undefined && window.endMs < atMs;
-  if (status === "pending" || status === "awaiting_pickup") {
-    return isOver(windows.pickup) || isOver(windows.dropoff);
-  }
-  return status === "in_transit" && isOver(windows.dropoff);
+  if (status === "in_transit") return isOver(dropoff);
+  return status === "awaiting_pickup" && isOver(dropoff ?? pickup);
 }

@@ -16,7 +16,7 @@ export interface TrackingLink {
 }
 
 const DIGITS = "0123456789abcdefghjkmnpqrstvwxyz";
-const LINK = /^([\da-hjkmnp-tv-z]{8})-([\dA-HJKMNP-TV-Z]{12})-([\w-]{22})$/;
+const LINK = /^([\da-hjkmnp-tv-z]{8})-([\w-]{22})-([\dA-HJKMNP-TV-Z]{12})$/;
 const REFERENCE_PREFIX = "SHP-";
 /** Of base64url digits: 132 bits, of which the last digit's are all part of the hash. */
 const MAC_LENGTH = 22;
@@ -27,17 +27,17 @@ export function createTrackingKey(): TrackingKey {
 }
 
 /**
- * The last part of a shipment's tracking link: the workspace's slug, the digits of the reference, and 132 bits of
- * SHA-256 over secret and reference. Both have one length and half of the hash stays hidden, so that it cannot be
+ * The last part of a shipment's tracking link: the workspace's slug, 132 bits of SHA-256 over secret and reference, and
+ * the digits of the reference, which end it: programs that find links in texts leave out a hyphen at the end. Both have one length and half of the hash stays hidden, so that it cannot be
  * extended to another message (RFC 6151 and FIPS 180-4 say which hashes can).
  */
 export function trackingLink({ slug, secret }: TrackingKey, reference: string): string {
-  return `${slug}-${reference.slice(REFERENCE_PREFIX.length)}-${macOf(secret, reference)}`;
+  return `${slug}-${macOf(secret, reference)}-${reference.slice(REFERENCE_PREFIX.length)}`;
 }
 
 /** The parts of what looks like a link; undefined for what does not. */
 export function parseTrackingLink(text: string): TrackingLink | undefined {
-  const [, slug, digits, mac] = LINK.exec(text) ?? [];
+  const [, slug, mac, digits] = LINK.exec(text) ?? [];
   if (slug === undefined) return undefined;
   return { slug, reference: `${REFERENCE_PREFIX}${digits}`, mac: mac! };
 }

@@ -1,6 +1,6 @@
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
-import type { ShipmentStatus } from "../../domain/shipment/shipment-state.ts";
+import { hasEnded, type ShipmentStatus } from "../../domain/shipment/shipment-state.ts";
 import type { Point } from "../../domain/coverage/geo.ts";
 import { isTrackingLinkOf, parseTrackingLink } from "../../domain/shipment/tracking-link.ts";
 import type { TrackedShipment } from "../../domain/shipment/tracked-shipment.ts";
@@ -40,7 +40,8 @@ const FIND_WORKSPACE = `
 interface Tracked {
   readonly status: ShipmentStatus;
   readonly createdMs: number;
-  readonly updatedMs: number;
+  /** When it was last changed, or cancelled. */
+  readonly changedMs: number;
   readonly windows: StoredWindows | null;
   readonly lat: number;
   readonly lng: number;
@@ -50,7 +51,7 @@ interface Tracked {
 
 const FIND_SHIPMENT = `
   select status, extract(epoch from created_at)::float8 * 1000 as "createdMs",
-    extract(epoch from updated_at)::float8 * 1000 as "updatedMs", windows,
+    extract(epoch from coalesce(cancelled_at, updated_at))::float8 * 1000 as "changedMs", windows,
     dropoff_lat as lat, dropoff_lng as lng,
     (select json_object_agg(type, extract(epoch from event.created_at)::float8 * 1000) from event
      where event.workspace_id = $1 and event.subject = $2 and type = any(
@@ -60,7 +61,7 @@ const FIND_SHIPMENT = `
 
 /**
  * What whoever has a tracking link sees; undefined for what is no link, and alike for one that was replaced, switched off
- * or has ended. The statements of a guess are the same whatever is wrong with it.
+ * or has ended. The statements of a guess that looks like a link are the same, whatever is wrong with it.
  */
 export async function findTracked(
   text: string,
@@ -74,11 +75,11 @@ export async function findTracked(
   const found = await runStatement<Tracked>(em, FIND_SHIPMENT, [id, link.reference]);
   const [shipment] = found;
   if (shipment === undefined) return undefined;
-  const { status, createdMs, updatedMs, windows, lat, lng, reached } = shipment;
+  const { status, createdMs, changedMs, windows, lat, lng, reached } = shipment;
   const at = (test ? await findTestTime(em, id) : undefined) ?? now();
   const reachedMs = (state: ShipmentStatus) => reached?.[`shipment.${state}`];
-  const hasEnded = status === "delivered" || status === "cancelled";
-  if (hasEnded && at.getTime() - (reachedMs(status) ?? updatedMs) > KEPT_MS) return undefined;
+  if (hasEnded(status) && at.getTime() - (reachedMs(status) ?? changedMs) > KEPT_MS)
+    return undefined;
   return {
     reference: link.reference,
     status,

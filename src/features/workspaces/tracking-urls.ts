@@ -26,8 +26,8 @@ const FIND = `
   from workspace left join workspace as live on live.id = workspace.twin_of
   where workspace.id = $1`;
 
-/** Of two processes that make it at once, one is first. */
-const MAKE = `
+/** Of two processes that do it at once, one is first. */
+const INSERT_KEY = `
   update workspace set tracking_slug = $2, tracking_secret = $3
   where id = $1 and tracking_secret is null`;
 
@@ -44,13 +44,19 @@ export function createFindTrackingUrls(publicUrl: string | undefined): FindTrack
   };
 }
 
-async function findKey(em: EntityManager, workspace: number): Promise<TrackingKey | undefined> {
+async function findKey(
+  em: EntityManager,
+  workspace: number,
+  wasInserted = false,
+): Promise<TrackingKey | undefined> {
   const [found] = await runStatement<{ enabled: boolean } & TrackingKey>(em, FIND, [workspace]);
   if (!found?.enabled) return undefined;
   if (found.secret !== null) return found;
+  if (wasInserted) return undefined;
   const { slug, secret } = createTrackingKey();
-  await runStatement(em, MAKE, [workspace, slug, secret]);
-  return findKey(em, workspace);
+  // Where nothing can be written just now, reads go on without links.
+  await runStatement(em, INSERT_KEY, [workspace, slug, secret]).catch(() => undefined);
+  return findKey(em, workspace, true);
 }
 
 /** Keeps what was found for a few seconds. */

@@ -38,10 +38,16 @@ export const Workspace = defineEntity({
     /** Whom the recipient of a shipment may ask: a phone number, an email or a web address; null for nobody. */
     trackingContact: p.text().nullable(),
     /** What makes the tracking links; null until it is first needed. A twin has its own. */
-    trackingSlug: p.text().nullable().unique("workspace_tracking_slug"),
+    trackingSlug: p.text().nullable(),
     trackingSecret: p.text().nullable(),
   },
-  indexes: [{ name: "workspace_by_name", properties: ["name", "id"] }],
+  indexes: [
+    { name: "workspace_by_name", properties: ["name", "id"] },
+    {
+      name: "workspace_tracking_slug",
+      expression: `create unique index "workspace_tracking_slug" on "workspace" ("tracking_slug")`,
+    },
+  ],
   checks: [{ name: "workspace_name_given", expression: "name <> ''" }],
 });
 

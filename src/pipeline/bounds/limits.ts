@@ -46,8 +46,10 @@ export const STREAM_RESETS: RateLimit = { rate: 500, burst: 5_000 };
 export const UNKNOWN_KEYS: RateLimit = { rate: 100, burst: 1_000 };
 /** How often an address may fail to sign in, by links and a provider together. */
 export const SIGN_IN_ATTEMPTS: RateLimit = { rate: 1, burst: 20 };
-/** How many tracking links that are none may be asked for by an address, or be under way. */
-export const TRACKING_MISSES: RateLimit = { rate: 1, burst: 60 };
+/** How many invalid tracking links an address may open, or have under way. */
+export const INVALID_LINKS: RateLimit = { rate: 1, burst: 60 };
+/** How often the page of one tracking link is read, by all who have it. */
+export const LINK_READS: RateLimit = { rate: 5, burst: 100 };
 /** How many notices of payment providers from an address may be under way or have turned out to be unsigned. */
 export const UNSIGNED_NOTICES: RateLimit = { rate: 10, burst: 200 };
 /** Look-ups of credentials that are not known to be good, so that most connections are for calls. */

@@ -1,32 +1,33 @@
 import type { TrackingTexts } from "../texts.ts";
 
 export const fr: TrackingTexts = {
-  title: (sender) => `Votre livraison de ${sender}`,
+  title: (sender) => `Votre livraison · ${sender}`,
   headline: {
-    pending: "Votre livraison est réservée",
-    awaiting_pickup: "Votre livraison attend d’être enlevée",
+    pending: "Votre livraison est enregistrée",
+    awaiting_pickup: "Votre livraison attend le coursier",
     in_transit: "Votre livraison est en route",
     delivered: "Votre livraison est arrivée",
     cancelled: "Votre livraison a été annulée",
   },
   step: {
-    pending: "Réservée",
-    awaiting_pickup: "Prête à être enlevée",
+    pending: "Enregistrée",
+    awaiting_pickup: "En attente du coursier",
     in_transit: "En route",
     delivered: "Livrée",
     cancelled: "Annulée",
   },
   steps: "Suivi",
-  pickup: (window) => `Enlèvement : ${window}`,
+  pickup: (window) => `Prise en charge par le coursier : ${window}`,
   delivery: (window) => `Livraison : ${window}`,
   late: "Plus tard que prévu",
-  current: "maintenant",
   reference: "Référence",
   area: "Secteur",
   contact: "Des questions ?",
   timeZone: (name) => `Les heures sont celles du fuseau horaire ${name}.`,
-  test: "Un essai : rien n’est livré.",
-  missing: "Il n’y a pas de livraison à cette adresse",
+  test: "Test : aucune livraison réelle.",
+  missing: "Ce lien n’est plus valable",
   missingWhy:
-    "Le lien a peut-être expiré ou été remplacé. La personne qui vous l’a envoyé peut vous en envoyer un autre.",
+    "Il a expiré ou a été remplacé. La personne qui vous l’a envoyé peut vous en envoyer un autre.",
+  busy: "Réessayez dans un instant",
+  busyWhy: "Cette page reçoit trop de visites en ce moment.",
 };

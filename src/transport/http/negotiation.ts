@@ -20,18 +20,25 @@ export function weightOf(type: string, accept: string): number {
   return weightsOf(accept).get(type) ?? 0;
 }
 
-/** Of some languages the one that an Accept-Language header prefers by its first subtag; the first where it names none. */
+/**
+ * Of some languages the one that an Accept-Language header prefers by its first subtag, with the tag that named it (RFC
+ * 5646); the first language where it names none.
+ */
 export function preferredLanguage<Language extends string>(
   accepted: string,
   languages: readonly Language[],
-): Language {
-  let best = { language: languages[0]!, weight: 0 };
-  for (const [range, weight] of weightsOf(accepted)) {
-    const language = languages.find((each) => each === range.split("-", 1)[0]);
-    if (language !== undefined && weight > best.weight) best = { language, weight };
+): { readonly language: Language; readonly locale: string } {
+  let best = { language: languages[0]!, locale: languages[0] as string, weight: 0 };
+  for (const [locale, weight] of weightsOf(accepted)) {
+    const language = languages.find((each) => each === locale.split("-", 1)[0]);
+    if (language === undefined || weight <= best.weight || !LANGUAGE_TAG.test(locale)) continue;
+    best = { language, locale, weight };
   }
-  return best.language;
+  return best;
 }
+
+/** A language, and perhaps a script and a region. */
+const LANGUAGE_TAG = /^[a-z]{2,3}(?:-[a-z]{4})?(?:-(?:[a-z]{2}|\d{3}))?$/;
 
 /** Whether gzip is accepted, and identity is not preferred to it by name. */
 export function acceptsGzip(accepted: string): boolean {

@@ -1,86 +1,104 @@
 import { createHash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Refusal } from "../../domain/refusal.ts";
-import { TRACKING_MISSES } from "../../pipeline/bounds/limits.ts";
+import type { RateLimit } from "../../domain/rate-limit.ts";
+import { REASONS } from "../../domain/refusal-reasons.ts";
+import { INVALID_LINKS, LINK_READS } from "../../pipeline/bounds/limits.ts";
 import { readCallHeaders } from "../../pipeline/call-headers.ts";
 import type { ClientAddress } from "../../pipeline/client-address.ts";
 import { createFailedAttempts } from "../../pipeline/credentials/failed-attempts.ts";
-import type { LookUps } from "../../pipeline/credentials/look-ups.ts";
+import { createLookUps } from "../../pipeline/credentials/look-ups.ts";
 import { splitUrl } from "../connect/request-target.ts";
 import { matchesTag, preferredLanguage } from "./negotiation.ts";
-import { forReading, sendRefusal, type HttpHandler } from "./responses.ts";
+import { refusalHeaders } from "../../pipeline/refusals/refusal-body.ts";
+import { forReading, type HttpHandler } from "./responses.ts";
+
+/** Who reads a page: the language that it is in, and the tag by which dates are written. */
+interface Reader<Language extends string> {
+  readonly language: Language;
+  readonly locale: string;
+}
 
 /** The pages at tracking links, in the languages that they come in; the first is for readers of none. */
-export interface TrackingPages<Language extends string = string> {
+export interface TrackingPages<Language extends string> {
   readonly languages: readonly Language[];
   readonly contentSecurityPolicy: string;
-  /** The page of a link, which is the part of the path behind `/t/`; undefined for what is none. */
-  page(link: string, language: Language): Promise<string | undefined>;
+  /** The page of a link, which is the part of the path behind `/t/`; undefined for an invalid one. */
+  page(link: string, reader: Reader<Language>): Promise<string | undefined>;
   /** What is there instead, whatever is wrong. */
-  missing(language: Language): string;
+  missing(reader: Reader<Language>): string;
+  /** What is told while the service cannot answer. */
+  busy(reader: Reader<Language>): string;
 }
 
 const PREFIX = "/t/";
 
 /**
  * Builds the answers to `GET /t/{link}`: a page that nobody keeps, lists or tells other sites of. Reading it has no effect,
- * as programs that show previews open links too. What is no link is the same 404 each time, and counts against the address
- * that asks.
+ * as programs that show previews open links too. An invalid link is the same 404 each time, and counts against the address
+ * that asks. Reads have turns of their own, so that recipients keep no callers from being looked up.
  */
 export function createTracking<Language extends string>(
   pages: TrackingPages<Language>,
   options: {
     readonly clientAddress: ClientAddress;
-    readonly lookUps: Pick<LookUps, "find">;
     readonly toRefusal: (error: unknown, requestId: string) => Refusal;
   },
 ): HttpHandler {
-  const { clientAddress, lookUps, toRefusal } = options;
   const policy = pages.contentSecurityPolicy;
-  const attempts = createFailedAttempts(
-    () => performance.now(),
-    TRACKING_MISSES,
-    "Too many tracking links that are none came from this address",
-  );
+  const lookUps = createLookUps();
+  const attempts = failedAttempts(INVALID_LINKS, "Too many invalid links came from this address");
+  const reads = failedAttempts(LINK_READS, "The page is read too often");
+
+  async function read(request: IncomingMessage, link: string, reader: Reader<Language>) {
+    const { forwardedFor } = readCallHeaders(request.rawHeaders);
+    const address = options.clientAddress(request.socket.remoteAddress, forwardedFor);
+    const page = () => pages.page(link, reader);
+    await reads.make(link, async () => undefined);
+    return lookUps.find(link, { attempts, address, find: page });
+  }
+
   return (request, response, requestId) => {
     const [path] = splitUrl(request);
     if (!path.startsWith(PREFIX)) return false;
     return forReading(request, response, requestId, () => {
-      const { forwardedFor } = readCallHeaders(request.rawHeaders);
-      const link = path.slice(PREFIX.length);
-      const language = preferredLanguage(request.headers["accept-language"] ?? "", pages.languages);
-      lookUps
-        .find(link, {
-          attempts,
-          address: clientAddress(request.socket.remoteAddress, forwardedFor),
-          find: () => pages.page(link, language),
-        })
-        .then(
-          (text) =>
-            sendPage(request, response, {
-              status: text === undefined ? 404 : 200,
-              text: text ?? pages.missing(language),
-              policy,
-              requestId,
-            }),
-          (error: unknown) => sendRefusal(response, requestId, toRefusal(error, requestId)),
-        );
+      const accepted = request.headers["accept-language"] ?? "";
+      const reader = preferredLanguage(accepted, pages.languages);
+      const send = (status: number, text: string, headers = {}) =>
+        sendPage(request, response, {
+          status,
+          text,
+          policy,
+          headers: { ...headers, "x-request-id": requestId },
+        });
+      read(request, path.slice(PREFIX.length), reader).then(
+        (text) => send(text === undefined ? 404 : 200, text ?? pages.missing(reader)),
+        (error: unknown) => {
+          const refusal = options.toRefusal(error, requestId);
+          const { httpStatus } = REASONS[refusal.reason];
+          send(httpStatus, pages.busy(reader), refusalHeaders(refusal));
+        },
+      );
     });
   };
 }
+
+const failedAttempts = (limit: RateLimit, tooMany: string) =>
+  createFailedAttempts(() => performance.now(), limit, tooMany);
 
 interface Page {
   readonly status: number;
   readonly text: string;
   readonly policy: string;
-  readonly requestId: string;
+  /** Besides those of every page. */
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** Sends a page, or that it has not changed. Does nothing if the caller has gone. */
 function sendPage(
   request: IncomingMessage,
   response: ServerResponse,
-  { status, text, policy, requestId }: Page,
+  { status, text, policy, headers: own }: Page,
 ): void {
   if (response.headersSent || response.destroyed) return;
   const etag = `"${createHash("sha256").update(text).digest("base64url").slice(0, 22)}"`;
@@ -92,7 +110,7 @@ function sendPage(
     "cache-control": "private, no-store",
     vary: "Accept-Language",
     etag,
-    "x-request-id": requestId,
+    ...own,
   };
   if (status === 200 && matchesTag(request.headers["if-none-match"], etag)) {
     response.writeHead(304, headers).end();

@@ -133,15 +133,23 @@ describe("an uncovered route", () => {
   const HEAVY = { failure: "weight", message: `No pricing tier covers 60 kg; ${SERVED}.` };
 
   test.each([
-    ["pickup outside", AWAY, EAST, 1, [PICKUP]],
-    ["dropoff outside", WEST, AWAY, 1, [DROPOFF]],
-    ["both outside", BESIDE, AWAY, 1, [BOTH]],
-    ["too heavy", WEST, EAST, 60, [HEAVY]],
-    ["outside and too heavy, coverage first", AWAY, EAST, 60, [PICKUP, HEAVY]],
-  ])("%s", (_, pickup, dropoff, weightKg, failures) => {
+    ["pickup outside", AWAY, EAST, 1, [PICKUP], { pickup: 5_763_659 }],
+    ["dropoff outside", WEST, AWAY, 1, [DROPOFF], { dropoff: 5_763_659 }],
+    ["both outside", BESIDE, AWAY, 1, [BOTH], { pickup: 111_196, dropoff: 5_763_659 }],
+    ["too heavy", WEST, EAST, 60, [HEAVY], {}],
+    [
+      "outside and too heavy, coverage first",
+      AWAY,
+      EAST,
+      60,
+      [PICKUP, HEAVY],
+      { pickup: 5_763_659 },
+    ],
+  ])("%s", (_, pickup, dropoff, weightKg, failures, outsideMeters) => {
     expect(quoteWith({}, weightKg, pickup, dropoff)).toEqual({
       covered: false,
       failures,
+      outsideMeters,
       baseFeeMinor: 500,
       currency: "USD",
     });

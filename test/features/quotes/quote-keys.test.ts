@@ -69,12 +69,12 @@ test("keys are sealed where secrets are, and open the quotes of before", async (
   const sealing = await startReplica(url, { secretsKeys, outside: HURRIED });
   await eventually("the sealing", async () => (await secretsOf())[0]!.startsWith("sealed:"));
   await sealing.close();
-  const sealed = await startReplica(url, { secretsKeys, outside: HURRIED });
+  const sealed = await startReplica(url, { secretsKeys });
   expect((await book(sealed, apiKey, before)).status).toBe(201);
   expect(keyOf(await quote(sealed, apiKey))).toBe(1);
 
   // Without the key to open it, a replica makes a key of its own, which the others know too.
-  const without = await startReplica(url, { outside: HURRIED });
+  const without = await startReplica(url);
   const ofItsOwn = await quote(without, apiKey);
   expect(keyOf(ofItsOwn)).toBe(2);
   expect((await book(without, apiKey, await quote(sealed, apiKey))).code).toBe("QUOTE_UNKNOWN");

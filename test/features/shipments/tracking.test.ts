@@ -33,15 +33,15 @@ function textOf(html: string): string[] {
 }
 
 const GONE = [
-  "There is no delivery at this address",
-  "The link may have ended or been replaced. Whoever sent it to you can send a new one.",
+  "This link does not work any more",
+  "It has ended or was replaced. Whoever sent it to you can send a new one.",
 ];
 
 test("every answer and event about a shipment has its tracking link, the same as long as it is", async () => {
   const { apiKey } = await service.addWorkspace();
   const as = service.as(apiKey);
   const { reference, tracking_url: url } = await book(service, apiKey);
-  expect(url).toMatch(new RegExp(`^${PUBLIC_URL}/t/[0-9a-z]{8}-${reference.slice(4)}-[\\w-]{22}$`));
+  expect(url).toMatch(new RegExp(`^${PUBLIC_URL}/t/[0-9a-z]{8}-[\\w-]{22}-${reference.slice(4)}$`));
   const events = await data(as.listEvents());
   const [listed] = await data(as.listShipments());
   const got = await data(as.getShipment({ shipment: reference }));
@@ -60,7 +60,7 @@ test("a service that has no public address has no links", async () => {
 
 test.each<[readonly Step[], readonly string[]]>([
   [[], ["Your delivery is booked", "Booked"]],
-  [["pay"], ["Your delivery is waiting to be picked up", "Ready for pickup"]],
+  [["pay"], ["Your delivery is waiting for the courier", "Waiting for the courier"]],
   [
     ["pay", "advance"],
     ["Your delivery is on its way", "On its way"],
@@ -129,7 +129,7 @@ test("a page that has not changed is not sent again, and reading it changes noth
   const changed = await open(url, { "if-none-match": tag });
   expect([changed.status, changed.text[1]]).toEqual([
     200,
-    "Your delivery is waiting to be picked up",
+    "Your delivery is waiting for the courier",
   ]);
   expect((await fetch(service.httpUrl + new URL(url).pathname, { method: "POST" })).status).toBe(
     405,
@@ -145,7 +145,14 @@ test("a page that has not changed is not sent again, and reading it changes noth
 test.each([
   ["de-AT, en;q=0.5", "de", "Ihre Lieferung ist gebucht", "Montag, 2. November um 12:00"],
   ["pl, es;q=0.9, en;q=0.1", "es", "Su envío está reservado", "lunes, 2 de noviembre, 12:00"],
-  ["fr", "fr", "Votre livraison est réservée", "lundi 2 novembre à 12:00"],
+  ["fr", "fr", "Votre livraison est enregistrée", "lundi 2 novembre à 12:00"],
+  ["en-GB, de;q=0.5", "en", "Your delivery is booked", "Monday 2 November at 12:00"],
+  [
+    "en-x-nonsense-" + "y".repeat(500),
+    "en",
+    "Your delivery is booked",
+    "Monday, November 2 at 12:00 PM",
+  ],
   ["pl", "en", "Your delivery is booked", "Monday, November 2 at 12:00 PM"],
 ])("a reader of %s is told in %s", async (accepted, language, headline, time) => {
   const { apiKey } = await service.addWorkspace();
@@ -173,20 +180,16 @@ test("the windows of a shipment are told in their time zone, and whether it is l
   await sql.query("update shipment set windows = $2 where reference = $1", [reference, windows]);
   const said = async (at: string) => {
     nowMs = Date.parse(at);
-    return (await open(url)).text.filter((line) => /^(Pickup:|Delivery:|Later|Times)/.test(line));
+    return (await open(url)).text.filter((line) => /^(Collected|Delivery:|Later|Times)/.test(line));
   };
   const zone = "Times are in the time zone America/New_York.";
-  const pickup = "Pickup: Monday, November 2, 9:00 – 10:00 AM";
+  const pickup = "Collected by the courier: Monday, November 2, 9:00 – 10:00 AM";
   const delivery = "Delivery: Monday, November 2, 2:00 – 4:00 PM";
   const plain = async (at: string) =>
     (await said(at)).map((line) => line.replaceAll(/[\u2009\u202f]/g, " "));
   expect(await plain("2026-11-02T14:59:00Z")).toEqual([pickup, delivery, zone]);
-  expect(await plain("2026-11-02T15:00:01Z")).toEqual([
-    pickup,
-    delivery,
-    "Later than planned",
-    zone,
-  ]);
+  // What was promised to the recipient is the delivery.
+  expect(await plain("2026-11-02T15:00:01Z")).toEqual([pickup, delivery, zone]);
   await takeStep(service, apiKey, reference, "advance");
   expect(await plain("2026-11-02T20:59:00Z")).toEqual([delivery, zone]);
   expect(await plain("2026-11-02T21:00:01Z")).toEqual([delivery, "Later than planned", zone]);
@@ -219,7 +222,7 @@ test.each([
 test("the page of a shipment of test mode says that it is a test", async () => {
   const { twin } = await service.addWorkspace();
   const { tracking_url: url } = await book(service, twin.apiKey);
-  expect((await open(url)).text[0]).toBe("A test: nothing is delivered.");
+  expect((await open(url)).text[0]).toBe("This is a test: nothing is delivered.");
 });
 
 test("a link ends 30 days after its shipment, and whatever is no link is answered alike", async () => {
@@ -232,16 +235,16 @@ test("a link ends 30 days after its shipment, and whatever is no link is answere
   nowMs += 1_000;
   const ended = await open(url);
   expect([ended.status, ended.text]).toEqual([404, GONE]);
-  const [slug, digits, mac] = new URL(url).pathname.slice("/t/".length).split(/-(.{12})-/);
-  const [, otherDigits] = new URL(other).pathname.split(/-(.{12})-/);
+  const [slug, mac, digits] = new URL(url).pathname.slice("/t/".length).split(/-(.{22})-/);
+  const otherDigits = other.slice(-12);
   for (const path of [
     "",
     "/",
     "nothing",
-    `${slug}-${otherDigits}-${mac}`,
-    `zzzzzzzz-${digits}-${mac}`,
-    `${slug}-000000000000-${mac}`,
-    `${slug}-${digits}-${mac}%00`,
+    `${slug}-${mac}-${otherDigits}`,
+    `zzzzzzzz-${mac}-${digits}`,
+    `${slug}-${mac}-000000000000`,
+    `${slug}-${mac}-${digits}%00`,
     "x".repeat(5_000),
   ]) {
     const { status, html } = await open(`/t/${path}`);
@@ -289,6 +292,24 @@ test("links end while they are switched off or the workspace is suspended, and w
       },
     ],
   ]);
+});
+
+test("a page that is read too often asks to come back, as a page", async () => {
+  const own = await startReplica(service.databaseUrl, { publicUrl: PUBLIC_URL });
+  const { apiKey } = await own.addWorkspace();
+  const { tracking_url: url } = await book(own, apiKey);
+  const pages = await Promise.all(
+    Array.from({ length: 300 }, () => open(url, { "accept-language": "de" }, own)),
+  );
+  const busy = pages.find(({ status }) => status === 429)!;
+  expect(busy.text[0]).toBe("Bitte versuchen Sie es gleich noch einmal");
+  expect(Object.fromEntries(busy.headers)).toMatchObject({
+    "retry-after": "1",
+    "content-type": "text/html; charset=utf-8",
+    "referrer-policy": "no-referrer",
+    "cache-control": "private, no-store",
+  });
+  expect((await open((await book(own, apiKey)).tracking_url, {}, own)).status).toBe(200);
 });
 
 test("an address that asks for many links that are none has to wait, and what it has seen still opens", async () => {
