@@ -47,9 +47,11 @@ export function createRequestLog(onDropped: (count: number) => void) {
   return {
     /** Notes a call that has ended, if it is a workspace's that changes something or did not succeed. */
     record(call: ReceivedCall, httpStatus: number): void {
-      const { caller, code, rateLimit } = call;
+      const { caller, code = Code.Canceled, rateLimit } = call;
       if (caller?.audience !== "workspace") return;
-      if (code === 0 && rateLimit?.limitClass !== "write") return;
+      // A page that is left ends what it reads, which says nothing.
+      const isOfNote = code !== 0 && code !== Code.Canceled;
+      if (!isOfNote && rateLimit?.limitClass !== "write") return;
       const { workspaceId } = caller;
       const count = ofWorkspace.get(workspaceId) ?? 0;
       if (count >= MAX_OF_WORKSPACE || waiting.length >= MAX_WAITING) return onDropped(1);

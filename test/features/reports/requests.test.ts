@@ -133,6 +133,21 @@ test("what may be a secret is left out of messages, and what no text can hold", 
   expect(message).toBe("... \uFFFD is ...");
 });
 
+test("of what only reads, failures are kept alone: neither what succeeded nor what its caller gave up", () => {
+  const log = createRequestLog(() => undefined);
+  const reading = (code: Code | 0 | undefined) => {
+    const call = ended(1, code ?? 0);
+    return Object.assign(call, {
+      code,
+      rateLimit: { ...call.rateLimit!, limitClass: "read" as const },
+    });
+  };
+  for (const code of [0, Code.Canceled, undefined, Code.NotFound, Code.Internal] as const) {
+    log.record(reading(code), 0);
+  }
+  expect(log.take().map(({ code }) => code)).toEqual(["not_found", "internal"]);
+});
+
 test("of one workspace 200 calls wait, of all 5,000, and more are counted as left out", async () => {
   let dropped = 0;
   const log = createRequestLog((count) => (dropped += count));
