@@ -34,13 +34,14 @@ export const serveCommand = new Command("serve")
 
 /**
  * The environment of the demo, where webhooks may go to this machine by http, and tracking links lead to it, unless that
- * is set.
+ * is set; at any port that is free there are none.
  */
 export function demoEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const port = environment["PORT"] || "8080";
   return {
     ...environment,
     WEBHOOK_ALLOW_LOOPBACK_HTTP: environment["WEBHOOK_ALLOW_LOOPBACK_HTTP"] || "true",
-    PUBLIC_URL: environment["PUBLIC_URL"] || `http://127.0.0.1:${environment["PORT"] || 8080}`,
+    PUBLIC_URL: environment["PUBLIC_URL"] || (port === "0" ? "" : `http://127.0.0.1:${port}`),
   };
 }
 

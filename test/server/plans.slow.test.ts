@@ -10,6 +10,7 @@ import { loadPublishedTariff } from "../../src/features/tariffs/versions/load-ve
 import { sealStoredSecrets } from "../../src/features/webhooks/webhook-secrets.ts";
 import { createDatabaseFigures } from "../../src/server/database-figures.ts";
 import { purgeExpired } from "../../src/server/upkeep.ts";
+import { data } from "../support/answers.ts";
 import { book, COVERED_ROUTE } from "../support/bookings.ts";
 import { postForm, signIn } from "../support/browser.ts";
 import { connectTo, createDatabase } from "../support/database.ts";
@@ -285,6 +286,7 @@ async function callEverything(
   await useSessions(service, workspace, operatorKey);
   await useMails(service, workspace, sql);
   await useSeveral(service, workspace);
+  await track(service, workspace);
   await simulate(service, workspace.twin);
   await deliver(service, workspace);
   await purge(service);
@@ -370,6 +372,15 @@ async function useMails(
       return rows.length === 2;
     });
   }
+}
+
+/** Opens a tracking link; those of the workspace may just have been replaced. */
+async function track(service: TestService, { apiKey }: TestWorkspace): Promise<void> {
+  const { reference: shipment } = await book(service, apiKey);
+  await eventually("a link to open", async () => {
+    const { tracking_url: url } = await data(service.as(apiKey).getShipment({ shipment }));
+    return url !== null && (await fetch(service.httpUrl + new URL(url).pathname)).ok;
+  });
 }
 
 /** Books by a quote, and asks for and changes several shipments at once. */
