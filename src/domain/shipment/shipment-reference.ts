@@ -3,16 +3,20 @@ import { randomBytes } from "node:crypto";
 /** Crockford's base32: no I, L, O or U, so that nothing is misread aloud or on paper. */
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const LENGTH = 12;
-const PREFIX = "SHP-";
+export const REFERENCE_PREFIX = "SHP-";
 
 /**
  * A new shipment reference: `SHP-` and 12 random Crockford base32 characters (60 bits), which
  * cannot be guessed or counted up.
  */
 export function createReference(): string {
+  return REFERENCE_PREFIX + randomCharacters(LENGTH);
+}
+
+/** Random Crockford base32 characters, of five bits each. */
+export function randomCharacters(length: number): string {
   // 256 is a multiple of 32, so five bits of a random byte are unbiased.
-  const characters = Array.from(randomBytes(LENGTH), (byte) => ALPHABET[byte & 31]);
-  return PREFIX + characters.join("");
+  return Array.from(randomBytes(length), (byte) => ALPHABET[byte & 31]).join("");
 }
 
 export function isReference(value: unknown): value is string {
@@ -21,7 +25,7 @@ export function isReference(value: unknown): value is string {
 
 /** Whether all references begin with a text, in whatever case. */
 export function beginsEveryReference(text: string): boolean {
-  return PREFIX.startsWith(text.toUpperCase());
+  return REFERENCE_PREFIX.startsWith(text.toUpperCase());
 }
 
 /**
@@ -33,6 +37,6 @@ export function referenceRange(
 ): { readonly first: string; readonly last: string } | undefined {
   const begins = text.toUpperCase();
   if (!/^SHP-[0-9A-HJKMNP-TV-Z]{1,12}$/.test(begins)) return undefined;
-  const length = PREFIX.length + LENGTH;
+  const length = REFERENCE_PREFIX.length + LENGTH;
   return { first: begins.padEnd(length, "0"), last: begins.padEnd(length, "Z") };
 }

@@ -1,4 +1,5 @@
 import { hash, randomBytes, timingSafeEqual } from "node:crypto";
+import { randomCharacters, REFERENCE_PREFIX } from "./shipment-reference.ts";
 
 /** What makes the tracking links of a workspace: whoever has it can make them. */
 export interface TrackingKey {
@@ -15,21 +16,19 @@ export interface TrackingLink {
   readonly mac: string;
 }
 
-const DIGITS = "0123456789abcdefghjkmnpqrstvwxyz";
 const LINK = /^([\da-hjkmnp-tv-z]{8})-([\w-]{22})-([\dA-HJKMNP-TV-Z]{12})$/;
-const REFERENCE_PREFIX = "SHP-";
 /** Of base64url digits: 132 bits, of which the last digit's are all part of the hash. */
 const MAC_LENGTH = 22;
 
 export function createTrackingKey(): TrackingKey {
-  const slug = Array.from(randomBytes(8), (byte) => DIGITS[byte % DIGITS.length]).join("");
+  const slug = randomCharacters(8).toLowerCase();
   return { slug, secret: randomBytes(32).toString("base64url") };
 }
 
 /**
  * The last part of a shipment's tracking link: the workspace's slug, 132 bits of SHA-256 over secret and reference, and
- * the digits of the reference, which end it: programs that find links in texts leave out a hyphen at the end. Both have one length and half of the hash stays hidden, so that it cannot be
- * extended to another message (RFC 6151 and FIPS 180-4 say which hashes can).
+ * the digits of the reference, which end it: programs that find links in texts leave out a hyphen at the end. Secrets
+ * have one length, references too, and half of the hash stays hidden, so that it cannot be extended to another message.
  */
 export function trackingLink({ slug, secret }: TrackingKey, reference: string): string {
   return `${slug}-${macOf(secret, reference)}-${reference.slice(REFERENCE_PREFIX.length)}`;

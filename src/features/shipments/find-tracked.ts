@@ -5,6 +5,7 @@ import type { Point } from "../../domain/coverage/geo.ts";
 import { isTrackingLinkOf, parseTrackingLink } from "../../domain/shipment/tracking-link.ts";
 import type { TrackedShipment } from "../../domain/shipment/tracked-shipment.ts";
 import { findTestTime } from "../workspaces/test-clock.ts";
+import { IS_LIVE_OF } from "../workspaces/workspace.entity.ts";
 import { bookedWindows, type StoredWindows } from "./shipment-windows.ts";
 
 /** For how long a link works after its shipment has come to its end, in milliseconds. */
@@ -28,14 +29,10 @@ interface LinkedWorkspace {
 
 /** A suspended workspace has no links. */
 const FIND_WORKSPACE = `
-  select workspace.id::float8 as id, coalesce(live.name, workspace.name) as name,
-    workspace.tracking_secret as secret, live.id is not null as test,
-    case when live.id is null then workspace.tracking_contact else live.tracking_contact end as contact,
-    coalesce(live.time_zone, workspace.time_zone) as "timeZone"
-  from workspace left join workspace as live on live.id = workspace.twin_of
-  where workspace.tracking_slug = $1
-    and coalesce(live.tracking_enabled, workspace.tracking_enabled)
-    and case when live.id is null then workspace.suspended_at else live.suspended_at end is null`;
+  select workspace.id::float8 as id, live.name, workspace.tracking_secret as secret,
+    workspace.twin_of is not null as test, live.tracking_contact as contact, live.time_zone as "timeZone"
+  from workspace join workspace as live on ${IS_LIVE_OF}
+  where workspace.tracking_slug = $1 and live.tracking_enabled and live.suspended_at is null`;
 
 interface Tracked {
   readonly status: ShipmentStatus;

@@ -1,6 +1,7 @@
 import { LRUCache } from "lru-cache";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
+import { IS_LIVE_OF } from "./workspace.entity.ts";
 import {
   createTrackingKey,
   trackingLink,
@@ -21,9 +22,9 @@ const MAX_KNOWN = 10_000;
 const KNOWN_MS = 5_000;
 
 const FIND = `
-  select coalesce(live.tracking_enabled, workspace.tracking_enabled) as enabled,
-    workspace.tracking_slug as slug, workspace.tracking_secret as secret
-  from workspace left join workspace as live on live.id = workspace.twin_of
+  select live.tracking_enabled as enabled, workspace.tracking_slug as slug,
+    workspace.tracking_secret as secret
+  from workspace join workspace as live on ${IS_LIVE_OF}
   where workspace.id = $1`;
 
 /** Of two processes that do it at once, one is first. */

@@ -70,9 +70,12 @@ export async function findLive(em: EntityManager, workspace: Workspace): Promise
 /** `no key update`, so that rows that refer to the workspace can be inserted meanwhile. */
 const LOCK_WORKSPACE = "select from workspace where id = $1 for no key update";
 
+/** SQL that joins to `workspace` the `live` one that it goes by: itself unless it is a twin. */
+export const IS_LIVE_OF = "live.id = coalesce(workspace.twin_of, workspace.id)";
+
 const TIME_ZONE = `
-  select coalesce(live.time_zone, workspace.time_zone) as "timeZone"
-  from workspace left join workspace as live on live.id = workspace.twin_of
+  select live.time_zone as "timeZone"
+  from workspace join workspace as live on ${IS_LIVE_OF}
   where workspace.id = $1`;
 
 /** The IANA name of the time zone of a workspace, which a twin has from its live workspace. */

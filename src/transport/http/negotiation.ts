@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 
 /**
@@ -56,6 +57,11 @@ function weightsOf(accept: string): ReadonlyMap<string, number> {
     weights.getOrInsert(name, weight === undefined ? 1 : Number(weight.slice(2)) || 0);
   }
   return weights;
+}
+
+/** The entity tag of what is sent, in its double quotes. */
+export function entityTag(content: string | Buffer): string {
+  return `"${createHash("sha256").update(content).digest("base64url").slice(0, 22)}"`;
 }
 
 /** A little more than RFC 9110 allows: also blanks in it. */

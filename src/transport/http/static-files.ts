@@ -1,11 +1,10 @@
-import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { extname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { escapeHtml } from "../../domain/escape-html.ts";
 import { splitUrl } from "../connect/request-target.ts";
-import { isReading, matchesTag, prefersPage, weightOf } from "./negotiation.ts";
+import { entityTag, isReading, matchesTag, prefersPage, weightOf } from "./negotiation.ts";
 import type { HttpHandler } from "./responses.ts";
 
 interface ChosenFile {
@@ -118,7 +117,7 @@ function readFile(folder: string, path: string, csp: string, adapt: AdaptPage): 
     if (existsSync(compressed)) forms.set(coding, readFileSync(compressed));
   }
   const isAsset = path.startsWith(ASSETS);
-  const tag = `"${createHash("sha256").update(content).digest("base64url").slice(0, 22)}"`;
+  const tag = entityTag(content);
   const headers = {
     "content-type": CONTENT_TYPES[extname(path)] ?? "application/octet-stream",
     "cache-control": isAsset ? "public, max-age=31536000, immutable" : "no-cache",

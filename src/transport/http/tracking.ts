@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Refusal } from "../../domain/refusal.ts";
 import type { RateLimit } from "../../domain/rate-limit.ts";
@@ -9,7 +8,7 @@ import type { ClientAddress } from "../../pipeline/client-address.ts";
 import { createFailedAttempts } from "../../pipeline/credentials/failed-attempts.ts";
 import { createLookUps } from "../../pipeline/credentials/look-ups.ts";
 import { splitUrl } from "../connect/request-target.ts";
-import { matchesTag, preferredLanguage } from "./negotiation.ts";
+import { entityTag, matchesTag, preferredLanguage } from "./negotiation.ts";
 import { refusalHeaders } from "../../pipeline/refusals/refusal-body.ts";
 import { forReading, type HttpHandler } from "./responses.ts";
 
@@ -101,7 +100,7 @@ function sendPage(
   { status, text, policy, headers: own }: Page,
 ): void {
   if (response.headersSent || response.destroyed) return;
-  const etag = `"${createHash("sha256").update(text).digest("base64url").slice(0, 22)}"`;
+  const etag = entityTag(text);
   const headers = {
     "content-type": "text/html; charset=utf-8",
     "content-security-policy": policy,
