@@ -52,8 +52,18 @@ export const LEFT_OUT: readonly LeftOut[] = [
   },
   {
     file: "test/features/shipments/create-shipment-group.test.ts",
+    test: "a booking between whose look and write one webhook after the other is deleted is made once",
+    because: "it refuses rows by a trigger, which shards do not have",
+  },
+  {
+    file: "test/features/shipments/create-shipment-group.test.ts",
     test: "bookings whose commit was not acknowledged are not repeated",
     because: "it slows commits down by a trigger, which shards do not have",
+  },
+  {
+    file: "test/server/reads.test.ts",
+    because:
+      "it has every statement explained, which inserts from a select of other tables cannot be",
   },
 ];
 
