@@ -69,9 +69,13 @@ const TAKE = `
   where lease.leased_until <= $4::timestamptz
   returning workspace_id::float8 as workspace, webhook_id as webhook`;
 
-/** Sets the end of those leases of webhooks `$2` that this process holds, `$4` milliseconds from now. */
+/**
+ * Sets the end of those leases of webhooks `$2` that this process holds, `$4` milliseconds from now. The column has
+ * milliseconds, to which PostgreSQL rounds: up, a lease that ends now would hold for half of one more.
+ */
 const SET_END = `
-  update webhook_lease set leased_until = now() + $4::int * interval '1 ms'
+  update webhook_lease
+  set leased_until = date_trunc('milliseconds', now()) + $4::int * interval '1 ms'
   where workspace_id = $1 and webhook_id = any ($2::text[]) and worker = $3
   returning workspace_id::float8 as workspace, webhook_id as webhook`;
 
