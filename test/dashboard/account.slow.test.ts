@@ -33,7 +33,7 @@ describeDashboard("the account", (dashboard) => {
     await page.keyboard.press("Enter");
     await (await openPlaceMenu(page)).getByText("Augusta King").waitFor();
     await page.reload();
-    expect(await page.getByLabel("Name").inputValue()).toBe("Augusta King");
+    await expect.poll(() => page.getByLabel("Name").inputValue()).toBe("Augusta King");
   });
 
   test("keys of one character are switched off in this browser", async () => {

@@ -8,6 +8,7 @@ import {
   openAsMember,
   tabTo,
   type TestPage,
+  untilMapDrawn,
 } from "./browser.ts";
 
 const HOUSE = "12 West 44th Street, New York, 10036, United States";
@@ -20,7 +21,7 @@ describeDashboard(
   (dashboard) => {
     const open = async (query = "") => {
       const page = await openAsMember(dashboard, `/book${query}`);
-      await page.getByRole("application", { name: /^Coverage/ }).waitFor();
+      await untilMapDrawn(page);
       return page;
     };
     const box = (page: TestPage, end: string) =>
@@ -34,38 +35,40 @@ describeDashboard(
       await tabTo(page, box(page, "Pickup"));
       await page.keyboard.type("12 west", { delay: 20 });
       await options(page).first().waitFor();
-      expect(await box(page, "Pickup").getAttribute("aria-expanded")).toBe("true");
+      await expect.poll(() => box(page, "Pickup").getAttribute("aria-expanded")).toBe("true");
       await expectWellShown(page, "address-suggestions");
       await page.keyboard.press("ArrowDown");
       const active = await box(page, "Pickup").getAttribute("aria-activedescendant");
-      expect(await page.locator(`[id="${active}"]`).getAttribute("aria-selected")).toBe("true");
+      await expect
+        .poll(() => page.locator(`[id="${active}"]`).getAttribute("aria-selected"))
+        .toBe("true");
       await page.keyboard.press("Enter");
-      expect(await box(page, "Pickup").inputValue()).toBe(HOUSE);
-      expect(await latitude(page, "pickup")).toBe("40.755");
-      expect(await box(page, "Pickup").getAttribute("aria-expanded")).toBe("false");
+      await expect.poll(() => box(page, "Pickup").inputValue()).toBe(HOUSE);
+      await expect.poll(() => latitude(page, "pickup")).toBe("40.755");
+      await expect.poll(() => box(page, "Pickup").getAttribute("aria-expanded")).toBe("false");
       // Escape closes the list and leaves what was typed; Enter alone sends nothing.
       await tabTo(page, box(page, "Dropoff"));
       await page.keyboard.type("200 east", { delay: 20 });
       await options(page).first().waitFor();
       await page.keyboard.press("Escape");
-      expect(await options(page).count()).toBe(0);
-      expect(await box(page, "Dropoff").inputValue()).toBe("200 east");
+      await expect.poll(() => options(page).count()).toBe(0);
+      await expect.poll(() => box(page, "Dropoff").inputValue()).toBe("200 east");
       await page.keyboard.press("Enter");
-      expect(await page.locator(".field-error").count()).toBe(0);
+      await expect.poll(() => page.locator(".field-error").count()).toBe(0);
       await page.keyboard.press("ArrowDown");
       await options(page).first().waitFor();
       await page.keyboard.press("ArrowUp");
       await page.keyboard.press("Enter");
-      expect(await box(page, "Dropoff").inputValue()).toBe(OTHER);
-      expect(await latitude(page, "dropoff")).toBe("40.73");
+      await expect.poll(() => box(page, "Dropoff").inputValue()).toBe(OTHER);
+      await expect.poll(() => latitude(page, "dropoff")).toBe("40.73");
     });
 
     test("a touch chooses an address", async () => {
       const page = await openAsMember(dashboard, "/book", {}, { hasTouch: true });
       await box(page, "Pickup").fill("200 east");
       await options(page).first().tap();
-      expect(await box(page, "Pickup").inputValue()).toBe(OTHER);
-      expect(await latitude(page, "pickup")).toBe("40.73");
+      await expect.poll(() => box(page, "Pickup").inputValue()).toBe(OTHER);
+      await expect.poll(() => latitude(page, "pickup")).toBe("40.73");
     });
 
     test("a click on the map fills the address, but none that was typed, and what is far apart is said", async () => {
@@ -77,12 +80,12 @@ describeDashboard(
       await box(page, "Pickup").blur();
       await page.getByText(/^The point on the map is 2\.8 km from this address\./).waitFor();
       await expectWellShown(page, "address-far");
-      expect(await latitude(page, "pickup")).toBe("40.7551");
+      await expect.poll(() => latitude(page, "pickup")).toBe("40.7551");
       await box(page, "Pickup").fill("40.7302, -73.9861");
       await page.keyboard.press("ArrowDown");
       await page.keyboard.press("Enter");
       await expect.poll(() => box(page, "Pickup").inputValue()).toBe(OTHER);
-      expect(await latitude(page, "pickup")).toBe("40.7302");
+      await expect.poll(() => latitude(page, "pickup")).toBe("40.7302");
     });
 
     test("a pin that is moved by keys fills the address where it is left", async () => {
@@ -112,8 +115,8 @@ describeDashboard(
       await options(page).first().click();
       release();
       expect(await request.response()).toBe(null);
-      expect(await box(page, "Pickup").inputValue()).toBe(HOUSE);
-      expect(await latitude(page, "pickup")).toBe("40.755");
+      await expect.poll(() => box(page, "Pickup").inputValue()).toBe(HOUSE);
+      await expect.poll(() => latitude(page, "pickup")).toBe("40.755");
     });
 
     test("an address whose point is moved to where none is found is said to be far from it", async () => {
@@ -124,7 +127,7 @@ describeDashboard(
       await page.getByRole("application", { name: /^Coverage/ }).focus();
       await page.keyboard.press("Enter");
       await page.getByText(/^The point on the map is [\d.]+ km from this address\./).waitFor();
-      expect(await box(page, "Pickup").inputValue()).toBe(HOUSE);
+      await expect.poll(() => box(page, "Pickup").inputValue()).toBe(HOUSE);
     });
 
     test("the addresses that the chosen customer used last come first", async () => {
@@ -141,7 +144,7 @@ describeDashboard(
         .poll(() => options(page).allTextContents())
         .toEqual(["12 Weston YardRecent", HOUSE]);
       await options(page).first().click();
-      expect(await latitude(page, "pickup")).toBe("40.758");
+      await expect.poll(() => latitude(page, "pickup")).toBe("40.758");
     });
 
     test("while the geocoder fails, addresses are typed and booked all the same", async () => {

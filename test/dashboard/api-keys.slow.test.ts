@@ -31,7 +31,7 @@ describeDashboard("Settings → API", (dashboard) => {
     // Within the dialog, as nothing outside of it is read out.
     await dialog.getByRole("status").getByText("Copied the key.").waitFor();
     const copied = await page.evaluate<string>("navigator.clipboard.readText()");
-    expect(await dialog.locator("pre").innerText()).toBe(copied);
+    await expect.poll(() => dialog.locator("pre").innerText()).toBe(copied);
     await dialog.getByRole("button", { name: "Done" }).click();
     await dialog.waitFor({ state: "hidden" });
     return copied;
@@ -55,7 +55,7 @@ describeDashboard("Settings → API", (dashboard) => {
     const secret = await takeSecret(page);
     expect(await callWith(secret)).toBe(200);
     const made = rows(page).filter({ hasText: "Web shop" });
-    expect(await made.locator("code").innerText()).toBe(`shp_…${secret.slice(-4)}`);
+    await expect.poll(() => made.locator("code").innerText()).toBe(`shp_…${secret.slice(-4)}`);
     expect(await page.content()).not.toContain(secret);
   });
 
@@ -73,7 +73,7 @@ describeDashboard("Settings → API", (dashboard) => {
     await page.getByRole("button", { name: /^Revoke/ }).click();
     resolve();
     await rows(page).filter({ hasText: "Till" }).waitFor();
-    expect(await page.getByRole("dialog", { name: /^Revoke/ }).isVisible()).toBe(true);
+    await expect.poll(() => page.getByRole("dialog", { name: /^Revoke/ }).isVisible()).toBe(true);
   });
 
   test("a key is created read-only, is shown as such, and is given another name and scope", async () => {
@@ -95,7 +95,7 @@ describeDashboard("Settings → API", (dashboard) => {
     await page.getByLabel("Allowed calls").selectOption("Everything");
     await page.getByRole("button", { name: "Save" }).click();
     await rows(page).filter({ hasText: "Web shop" }).waitFor();
-    expect(await page.getByText("Read-only").count()).toBe(0);
+    await expect.poll(() => page.getByText("Read-only").count()).toBe(0);
     await eventually("the new scope", async () => (await book()) === 201);
   });
 
@@ -108,7 +108,7 @@ describeDashboard("Settings → API", (dashboard) => {
     await page.getByRole("button", { name: "Make a new key" }).click();
     const secret = await takeSecret(page);
     await expect.poll(() => rows(page).count()).toBe(2);
-    expect(await rows(page).first().innerText()).toMatch(/Ends in (59 minutes|1 hour)/);
+    await expect.poll(() => rows(page).first().innerText()).toMatch(/Ends in (59 minutes|1 hour)/);
     expect([await callWith(own.apiKey), await callWith(secret)]).toEqual([200, 200]);
 
     await dashboard.service.app.em.execute(
@@ -158,21 +158,23 @@ describeDashboard("Settings → API", (dashboard) => {
     const table = page.getByRole("table", { name: "Limits and use" });
     await table.waitFor();
     const cells = table.locator("tbody tr").first().locator("th, td");
-    expect(await cells.allInnerTexts()).toEqual([
-      "Quotes",
-      "10,000 a second\n20,000 at once",
-      expect.stringMatching(/^\d+$/),
-      expect.stringMatching(/^\d+$/),
-    ]);
+    await expect
+      .poll(() => cells.allInnerTexts())
+      .toEqual([
+        "Quotes",
+        "10,000 a second\n20,000 at once",
+        expect.stringMatching(/^\d+$/),
+        expect.stringMatching(/^\d+$/),
+      ]);
     const chart = page.getByRole("table", { name: "Calls by hour" });
-    expect(await chart.getByRole("rowheader").count()).toBe(24);
+    await expect.poll(() => chart.getByRole("rowheader").count()).toBe(24);
   });
 
   describe("for a member who is no admin", () => {
     test("keys are shown without anything to do", async () => {
       const page = await open("member");
-      expect(await rows(page).getByRole("button").count()).toBe(0);
-      expect(await page.getByRole("button", { name: "Create a key" }).count()).toBe(0);
+      await expect.poll(() => rows(page).getByRole("button").count()).toBe(0);
+      await expect.poll(() => page.getByRole("button", { name: "Create a key" }).count()).toBe(0);
       await expectWellShown(page, "api-member");
     });
   });

@@ -4,13 +4,19 @@ import { publishDocument } from "../support/publish-document.ts";
 import type { TestWorkspace } from "../support/service.ts";
 import { SHIPMENT_TEXTS } from "../support/shipment-texts.ts";
 import { SAMPLE_TARIFF } from "../support/tariffs.ts";
-import { describeDashboard, expectWellShown, openAsMember, type TestPage } from "./browser.ts";
+import {
+  describeDashboard,
+  expectWellShown,
+  openAsMember,
+  type TestPage,
+  untilMapDrawn,
+} from "./browser.ts";
 
 describeDashboard("quoting and booking", (dashboard) => {
   async function open(query = "", role = "member", workspace = dashboard.workspace) {
     const email = `${role}.of.${workspace.id}@example.org`;
     const page = await openAsMember(dashboard, `/book${query}`, { workspace, email, role });
-    await page.getByRole("application", { name: /^Coverage/ }).waitFor();
+    await untilMapDrawn(page);
     return page;
   }
 
@@ -39,7 +45,7 @@ describeDashboard("quoting and booking", (dashboard) => {
     const page = await open("", "member", own);
     await page.getByText("The price appears when").waitFor();
     await clickWithinZone(page, 0.5);
-    expect(await page.getByLabel("Pickup latitude").inputValue()).toMatch(/^40\.\d+$/);
+    await expect.poll(() => page.getByLabel("Pickup latitude").inputValue()).toMatch(/^40\.\d+$/);
     await clickWithinZone(page, 0.65);
     await page.getByLabel("Weight in kg").fill("2,5");
     await total(page).waitFor();
@@ -105,7 +111,7 @@ describeDashboard("quoting and booking", (dashboard) => {
     await page.keyboard.press("Enter");
     await page.keyboard.press("ArrowRight");
     await page.keyboard.press("Enter");
-    expect(await page.getByLabel("Pickup latitude").inputValue()).toMatch(/^40\.\d+$/);
+    await expect.poll(() => page.getByLabel("Pickup latitude").inputValue()).toMatch(/^40\.\d+$/);
     const [pickup, dropoff] = [
       await page.getByLabel("Pickup longitude").inputValue(),
       await page.getByLabel("Dropoff longitude").inputValue(),
@@ -118,9 +124,9 @@ describeDashboard("quoting and booking", (dashboard) => {
     await expect.poll(() => total(page).getAttribute("value")).toBe("12.69");
     await page.getByLabel("Weight in kg").fill("5");
     await expect.poll(() => total(page).getAttribute("value")).not.toBe("12.69");
-    expect(new URL(page.url()).searchParams.get("weight_kg")).toBe("5");
+    await expect.poll(() => new URL(page.url()).searchParams.get("weight_kg")).toBe("5");
     await page.getByLabel("Pickup latitude").fill("40.6782, -73.9442");
-    expect(await page.getByLabel("Pickup longitude").inputValue()).toBe("-73.9442");
+    await expect.poll(() => page.getByLabel("Pickup longitude").inputValue()).toBe("-73.9442");
     await page.getByText("for 0 km").waitFor();
     // All steps are on one screen, and on three of a phone.
     for (const [width, height, screens] of [
@@ -133,7 +139,7 @@ describeDashboard("quoting and booking", (dashboard) => {
     }
     await page.setViewportSize({ width: 1280, height: 720 });
     await page.reload();
-    expect(await page.getByLabel("Pickup latitude").inputValue()).toBe("40.6782");
+    await expect.poll(() => page.getByLabel("Pickup latitude").inputValue()).toBe("40.6782");
   });
 
   test("what cannot be served says how far it is outside, and is not booked", async () => {
@@ -165,13 +171,15 @@ describeDashboard("quoting and booking", (dashboard) => {
     // Each goes with the field's being red, once that is changed and no other.
     const invalid = page.locator("[aria-invalid=true]");
     const texts = () => page.locator(".field-error, form [role=alert]").allTextContents();
-    expect(await texts()).toEqual([
-      "Pickup address is required.",
-      "Dropoff address is required.",
-      "Name is required.",
-      "Email must be a valid email address.",
-      "Some fields are not right yet.",
-    ]);
+    await expect
+      .poll(texts)
+      .toEqual([
+        "Pickup address is required.",
+        "Dropoff address is required.",
+        "Name is required.",
+        "Email must be a valid email address.",
+        "Some fields are not right yet.",
+      ]);
     await page.getByLabel("Email").fill("g");
     await expect
       .poll(texts)
@@ -180,7 +188,7 @@ describeDashboard("quoting and booking", (dashboard) => {
         "Dropoff address is required.",
         "Name is required.",
       ]);
-    expect(await invalid.count()).toBe(3);
+    await expect.poll(() => invalid.count()).toBe(3);
     await submit(page).click();
     await expect.poll(() => invalid.count()).toBe(4);
   });
@@ -268,16 +276,16 @@ describeDashboard("quoting and booking", (dashboard) => {
     await page.getByText("Nothing can be booked at present.").waitFor();
     await page.getByText("No payment provider takes payments for this workspace.").waitFor();
     await total(page).waitFor();
-    expect(await submit(page).count()).toBe(0);
+    await expect.poll(() => submit(page).count()).toBe(0);
     await expectWellShown(page, "book-blocked");
   });
 
   test("a viewer gets prices, and is offered no booking", async () => {
     const page = await open(COVERED, "viewer");
     await total(page).waitFor();
-    expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("Quote");
-    expect(await submit(page).count()).toBe(0);
-    expect(await page.getByLabel("Pickup address").count()).toBe(1);
+    await expect.poll(() => page.getByRole("heading", { level: 1 }).textContent()).toBe("Quote");
+    await expect.poll(() => submit(page).count()).toBe(0);
+    await expect.poll(() => page.getByLabel("Pickup address").count()).toBe(1);
     await expectWellShown(page, "quote");
   });
 });

@@ -290,9 +290,12 @@ const SMALL = `(() => {
 /** Adds a filter to a list, or changes the one that is there: its fields are seen then. */
 export async function openFilter(page: Page, name: string): Promise<Locator> {
   const chip = page.locator(".chip").filter({ hasText: new RegExp(`^${name}`) });
+  const add = page.locator("summary", { hasText: "+ Filter" });
+  // It comes with the filters that are there.
+  await add.waitFor();
   if ((await chip.count()) > 0) await chip.locator("summary").click();
   else {
-    await page.locator("summary", { hasText: "+ Filter" }).click();
+    await add.click();
     await page.locator(".menu-content").getByRole("button", { name, exact: true }).click();
   }
   return chip.locator(".menu-content");
@@ -369,12 +372,18 @@ async function untilLoaded(page: Page): Promise<void> {
 
 /**
  * Scripts hear of a new width or theme with the next frame, which a busy machine draws later than it
- * answers questions. Observers of sizes run at the end of a frame, so the frame after it is waited for.
+ * answers questions. Observers of sizes run at the end of a frame, so the frame after it is waited for, and
+ * then what components do once they are drawn, such as listening.
  */
 export async function untilDrawn(page: Page): Promise<void> {
   await page.evaluate(
-    "new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))",
+    "new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve))))",
   );
+}
+
+/** A map takes keys, clicks and pins where they belong once it is drawn, and says its scale then. */
+export function untilMapDrawn(page: Page): Promise<void> {
+  return page.locator(".map .scale", { hasText: /./ }).waitFor({ state: "attached" });
 }
 
 let source: Promise<string> | undefined;

@@ -34,14 +34,16 @@ describeDashboard("customers", (dashboard) => {
     const page = await open();
     await expect.poll(() => rowsOf(page, "Customers").count()).toBe(50);
     const cells = rowsOf(page, "Customers").first().getByRole("cell");
-    expect(await cells.allTextContents()).toEqual([
-      "Ada Lovelace",
-      "ada@example.org",
-      "",
-      "2",
-      expect.stringMatching(/ago$|^now$/),
-      "—",
-    ]);
+    await expect
+      .poll(() => cells.allTextContents())
+      .toEqual([
+        "Ada Lovelace",
+        "ada@example.org",
+        "",
+        "2",
+        expect.stringMatching(/ago$|^now$/),
+        "—",
+      ]);
     await expectWellShown(page, "customers");
     await page.keyboard.press("n");
     await expect.poll(() => rowsOf(page, "Customers").count()).toBe(2);
@@ -53,7 +55,7 @@ describeDashboard("customers", (dashboard) => {
     await page.keyboard.type("C7@example.org");
     await page.keyboard.press("Enter");
     await expect.poll(() => rowsOf(page, "Customers").count()).toBe(1);
-    expect(new URL(page.url()).search).toBe("?email=C7%40example.org");
+    await expect.poll(() => new URL(page.url()).search).toBe("?email=C7%40example.org");
     await page.getByRole("searchbox").fill("nobody@example.org");
     await page.keyboard.press("Enter");
     await page.getByText("No customer is found").waitFor();
@@ -96,8 +98,8 @@ describeDashboard("customers", (dashboard) => {
     const page = await open("viewer");
     await rowsOf(page, "Customers").first().getByRole("link").click();
     await expect.poll(() => rowsOf(page, "Shipments").count()).toBeGreaterThan(1);
-    expect(await page.getByRole("link", { name: /^Book/ }).count()).toBe(0);
-    expect(await page.locator("summary[aria-label=More]").count()).toBe(0);
+    await expect.poll(() => page.getByRole("link", { name: /^Book/ }).count()).toBe(0);
+    await expect.poll(() => page.locator("summary[aria-label=More]").count()).toBe(0);
   });
 
   /** A workspace with two customers who are one, with a shipment each, of which one is paid. */
@@ -142,15 +144,19 @@ describeDashboard("customers", (dashboard) => {
     await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
     await dialog.getByText("Longitude is required with").waitFor();
-    expect(await dialog.getByLabel("Longitude").first().getAttribute("aria-invalid")).toBe("true");
+    await expect
+      .poll(() => dialog.getByLabel("Longitude").first().getAttribute("aria-invalid"))
+      .toBe("true");
     await page.keyboard.type("-73.9");
     await page.keyboard.press("Enter");
     await dialog.waitFor({ state: "detached" });
     await page.getByText("1 Main St (40.7, -73.9)").waitFor();
-    expect(await page.locator(".customer-notes").textContent()).toBe("Call first\nThen ring");
-    expect(await page.getByRole("link", { name: "555 0101" }).getAttribute("href")).toBe(
-      "tel:5550101",
-    );
+    await expect
+      .poll(() => page.locator(".customer-notes").textContent())
+      .toBe("Call first\nThen ring");
+    await expect
+      .poll(() => page.getByRole("link", { name: "555 0101" }).getAttribute("href"))
+      .toBe("tel:5550101");
     await expectWellShown(page, "customer-facts");
 
     await chooseMore(page, "Edit");
@@ -191,11 +197,9 @@ describeDashboard("customers", (dashboard) => {
     await enter(page, dialog.getByRole("button", { name: "Merge G. Hopper into Grace Hopper" }));
     await dialog.waitFor({ state: "detached" });
     await expect.poll(() => rowsOf(page, "Shipments").count()).toBe(2);
-    expect(await page.locator(".figures .value").allTextContents()).toEqual([
-      "2",
-      expect.anything(),
-      "$12.69",
-    ]);
+    await expect
+      .poll(() => page.locator(".figures .value").allTextContents())
+      .toEqual(["2", expect.anything(), "$12.69"]);
     await page.getByText("Rings twice").waitFor();
     await page.goto(`/w/${own.id}/customers/${goes}`);
     await page.getByText(`Customer ${goes} was merged into this one.`).waitFor();

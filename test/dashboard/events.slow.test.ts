@@ -34,7 +34,7 @@ describeDashboard("Developers → Events", (dashboard) => {
     await page.getByLabel("Shipment or webhook").fill(webhook.id);
     await page.keyboard.press("Enter");
     await expect.poll(() => rows(page).count()).toBe(1);
-    expect(await rows(page).innerText()).toContain("webhook.test");
+    await expect.poll(() => rows(page).innerText()).toContain("webhook.test");
 
     const id = `evt_${second["reference"]}_2`;
     await page.goto(`/w/${workspace.id}/settings/events?subject=${second["reference"]}`);

@@ -10,6 +10,7 @@ import {
   openAsMember,
   signInTo,
   type TestPage,
+  untilMapDrawn,
 } from "./browser.ts";
 
 const ROUTE =
@@ -18,7 +19,7 @@ const ROUTE =
 describeDashboard("the map", (dashboard) => {
   async function openBooking(context = {}) {
     const page = await openAsMember(dashboard, `/book?${ROUTE}`, {}, context);
-    await pin(page, "Pickup").waitFor();
+    await untilMapDrawn(page);
     return page;
   }
 
@@ -47,15 +48,20 @@ describeDashboard("the map", (dashboard) => {
     await page.mouse.down();
     await page.mouse.move(from.x + 33, from.y + 38, { steps: 4 });
     // Nothing is set before it is left there.
-    expect(await placeOf(page, "Pickup")).toEqual({ lat: 40.758, lng: -73.9855 });
+    await expect.poll(() => placeOf(page, "Pickup")).toEqual({ lat: 40.758, lng: -73.9855 });
     await page.mouse.up();
     const place = await placeOf(page, "Pickup");
     expect(place.lat).toBeLessThan(40.758);
     expect(place.lng).toBeGreaterThan(-73.9855);
-    const to = await middleOf(page, "Pickup");
-    expect([Math.round(to.x - from.x), Math.round(to.y - from.y)]).toEqual([30, 40]);
-    expect(await placeOf(page, "Dropoff")).toEqual({ lat: 40.6782, lng: -73.9442 });
-    expect(new URL(page.url()).searchParams.get("pickup_lat")).toBe(String(place.lat));
+    const way = async () => {
+      const to = await middleOf(page, "Pickup");
+      return [Math.round(to.x - from.x), Math.round(to.y - from.y)];
+    };
+    await expect.poll(way).toEqual([30, 40]);
+    await expect.poll(() => placeOf(page, "Dropoff")).toEqual({ lat: 40.6782, lng: -73.9442 });
+    await expect
+      .poll(() => new URL(page.url()).searchParams.get("pickup_lat"))
+      .toBe(String(place.lat));
     await expect.poll(() => total.getAttribute("value")).not.toBe("12.69");
   });
 
@@ -75,10 +81,10 @@ describeDashboard("the map", (dashboard) => {
     await expect.poll(async () => (await middleOf(page, "Dropoff")).y).toBeLessThan(y);
     await page.keyboard.press("Escape");
     await page.keyboard.up("ArrowUp");
-    expect(await placeOf(page, "Dropoff")).toEqual(place);
-    expect(await pin(page, "Dropoff").getAttribute("aria-label")).toBe(
-      `Dropoff at ${place.lat}, ${place.lng}. Arrow keys move it`,
-    );
+    await expect.poll(() => placeOf(page, "Dropoff")).toEqual(place);
+    await expect
+      .poll(() => pin(page, "Dropoff").getAttribute("aria-label"))
+      .toBe(`Dropoff at ${place.lat}, ${place.lng}. Arrow keys move it`);
   });
 
   test("keys reach every control of the map in turn", async () => {
@@ -127,9 +133,9 @@ describeDashboard("the map", (dashboard) => {
     await touch([[x, y]], [[x, y - 40]], [[x, y - 80]], [[x, y - 120]]);
     // It goes on for a while after the finger has left.
     await page.evaluate("window.scrolled.then(() => undefined)");
-    expect(await page.evaluate("scrollY")).toBeGreaterThan(50);
-    expect(await apart()).toBeCloseTo(before, 0);
-    expect(await placeOf(page, "Pickup")).toEqual({ lat: 40.758, lng: -73.9855 });
+    await expect.poll(() => page.evaluate("scrollY")).toBeGreaterThan(50);
+    await expect.poll(apart).toBeCloseTo(before, 0);
+    await expect.poll(() => placeOf(page, "Pickup")).toEqual({ lat: 40.758, lng: -73.9855 });
 
     await page.evaluate("scrollTo(0, 0)");
     const fingers = (half: number) =>
@@ -139,23 +145,23 @@ describeDashboard("the map", (dashboard) => {
       ] as const;
     await touch(fingers(20), fingers(30), fingers(40));
     await expect.poll(apart).toBeGreaterThan(before * 1.5);
-    expect(await page.evaluate("scrollY")).toBe(0);
-    expect(await placeOf(page, "Pickup")).toEqual({ lat: 40.758, lng: -73.9855 });
+    await expect.poll(() => page.evaluate("scrollY")).toBe(0);
+    await expect.poll(() => placeOf(page, "Pickup")).toEqual({ lat: 40.758, lng: -73.9855 });
 
     await page.getByRole("button", { name: "Show all" }).click();
     await expect.poll(apart).toBeCloseTo(before, 0);
     const at = await middleOf(page, "Dropoff");
     await touch([[at.x, at.y]], [[at.x - 10, at.y - 20]], [[at.x - 20, at.y - 40]]);
     await expect.poll(async () => (await placeOf(page, "Dropoff")).lat).toBeGreaterThan(40.6782);
-    expect(await page.evaluate("scrollY")).toBe(0);
+    await expect.poll(() => page.evaluate("scrollY")).toBe(0);
   });
 
   test("where nothing is chosen, pins stay where they are and are no controls", async () => {
     const { reference } = await book(dashboard.service, dashboard.workspace.apiKey);
     const page = await openAsMember(dashboard, `/shipments/${reference}`);
     await page.locator(".map .pin.pickup").waitFor();
-    expect(await page.locator(".map .pin").allTextContents()).toEqual(["P", "D"]);
-    expect(await page.getByRole("application").count()).toBe(1);
+    await expect.poll(() => page.locator(".map .pin").allTextContents()).toEqual(["P", "D"]);
+    await expect.poll(() => page.getByRole("application").count()).toBe(1);
   });
 
   test("land and water are below the zones, from files that come with the map and not before", async () => {
@@ -183,7 +189,7 @@ describeDashboard("the map", (dashboard) => {
     expect(files.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThan(300_000);
     for (let i = 0; i < 16; i++) await page.getByRole("button", { name: "Zoom out" }).click();
     await expect.poll(async () => shareOf(page, await colorOf(page, "water"))).toBeGreaterThan(0.1);
-    expect(await shareOf(page, await colorOf(page, "land"))).toBeGreaterThan(0.1);
+    await expect.poll(async () => shareOf(page, await colorOf(page, "land"))).toBeGreaterThan(0.1);
     await expectWellShown(page, "map-ground");
   });
 });

@@ -41,7 +41,7 @@ describeDashboard("the platform's operators", (dashboard) => {
     ]);
     await pressInDialog(page, "Done");
     await page.getByRole("heading", { name: "Deploy robot", level: 1 }).waitFor();
-    expect(await page.getByRole("button", { name: "Sign-in link" }).count()).toBe(0);
+    await expect.poll(() => page.getByRole("button", { name: "Sign-in link" }).count()).toBe(0);
 
     for (const email of ["robots@example.org", ""]) {
       await chooseMore(page, "Edit");
@@ -88,7 +88,7 @@ describeDashboard("the platform's operators", (dashboard) => {
       .locator("summary")
       .click();
     await page.getByText("Name: “Made by the robot”").waitFor();
-    expect(new URL(page.url()).search).toBe(`?operator=${created.body.data.id}`);
+    await expect.poll(() => new URL(page.url()).search).toBe(`?operator=${created.body.data.id}`);
     await page.goBack();
     await page.getByRole("link", { name: "Show what was changed" }).click();
     await page.getByRole("cell", { name: / added the operator “/ }).waitFor();
@@ -108,10 +108,10 @@ describeDashboard("the platform's operators", (dashboard) => {
     await page.goto("/platform/operators");
     const row = page.getByRole("row").filter({ hasText: "Deploy robot" });
     await page.getByRole("table", { name: "Operators" }).waitFor();
-    expect(await row.count()).toBe(0);
+    await expect.poll(() => row.count()).toBe(0);
     await page.getByRole("link", { name: "With revoked ones" }).click();
     await row.getByText("Revoked").waitFor();
-    expect(new URL(page.url()).search).toBe("?include_revoked=true");
+    await expect.poll(() => new URL(page.url()).search).toBe("?include_revoked=true");
     await expectWellShown(page, "operators");
   });
 
@@ -121,7 +121,9 @@ describeDashboard("the platform's operators", (dashboard) => {
     await dialog(page).getByLabel("Name").fill("Alan Turing");
     await pressInDialog(page, "Create the operator");
     await dialog(page).locator(".field-error").waitFor();
-    expect(await dialog(page).locator("[aria-invalid=true]").getAttribute("name")).toBe("email");
+    await expect
+      .poll(() => dialog(page).locator("[aria-invalid=true]").getAttribute("name"))
+      .toBe("email");
     await expectWellShown(page, "operator-create");
     await dialog(page).getByLabel("Email").fill("alan@example.org");
     await pressInDialog(page, "Create the operator");
@@ -172,19 +174,16 @@ describeDashboard("the platform's operators", (dashboard) => {
   test("a viewer is offered no changes, only those of their own keys, and a link to sign in by", async () => {
     const page = await openAsOperator(dashboard, "/platform/operators", "viewer");
     await page.getByText("Owners create and change operators").waitFor();
-    expect(await page.getByRole("button", { name: /create/i }).count()).toBe(0);
+    await expect.poll(() => page.getByRole("button", { name: /create/i }).count()).toBe(0);
     await page.goto(`/platform/operators/${machine.id}`);
     await page.getByRole("heading", { name: "Keys" }).waitFor();
-    expect(await page.getByRole("main").getByRole("button").count()).toBe(0);
+    await expect.poll(() => page.getByRole("main").getByRole("button").count()).toBe(0);
     await page.goto("/platform/operators");
     await page.getByRole("row").filter({ hasText: "You" }).getByRole("link").click();
     await page.getByRole("heading", { name: "Keys" }).waitFor();
-    expect(await page.getByRole("main").getByRole("button").allTextContents()).toEqual([
-      "Sign-in link",
-      "Create a key",
-      "Rotate",
-      "Revoke",
-    ]);
+    await expect
+      .poll(() => page.getByRole("main").getByRole("button").allTextContents())
+      .toEqual(["Sign-in link", "Create a key", "Rotate", "Revoke"]);
   });
 
   test("an operator that there is not is said, with a way back", async () => {
@@ -200,6 +199,6 @@ describeDashboard("the platform's operators", (dashboard) => {
     await page.goto("/platform/operators");
     await page.getByText("You are not an operator of the platform").waitFor();
     await expectWellShown(page, "no-operator");
-    expect(await page.getByRole("link", { name: "Audit log" }).count()).toBe(0);
+    await expect.poll(() => page.getByRole("link", { name: "Audit log" }).count()).toBe(0);
   });
 });

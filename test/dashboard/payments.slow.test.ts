@@ -50,6 +50,7 @@ describeDashboard(
       await expectWellShown(page, "payments-none");
       await button(page, "Connect Stripe").focus();
       await page.keyboard.press("Enter");
+      await page.getByRole("dialog").waitFor();
       await expectWellShown(page, "payments-connect");
       await page.keyboard.press("Tab");
       await page.keyboard.press("Enter");
@@ -132,8 +133,8 @@ describeDashboard(
       await page.getByText("Stripe does not accept the key any more.").waitFor();
       await expectWellShown(page, "payments-key-ended");
       await button(page, "Replace the key").click();
-      expect(await dialog.getByLabel("Restricted key").inputValue()).toBe("");
-      expect(await dialog.getByLabel("Signing secret").inputValue()).toBe("");
+      await expect.poll(() => dialog.getByLabel("Restricted key").inputValue()).toBe("");
+      await expect.poll(() => dialog.getByLabel("Signing secret").inputValue()).toBe("");
       await dialog.getByLabel("Restricted key").fill("rk_live_of_nobody");
       await dialog.getByLabel("Signing secret").fill("whsec_own");
       await pressInDialog(page, "Replace the key");
@@ -150,7 +151,9 @@ describeDashboard(
       await page.getByRole("checkbox", { name: `Select ${reference}` }).check();
       const bar = page.getByRole("region", { name: "Selection" });
       await bar.getByRole("button", { name: "Cancel (1)" }).waitFor();
-      expect(await bar.getByRole("button").allTextContents()).toEqual(["Clear", "Cancel (1)"]);
+      await expect
+        .poll(() => bar.getByRole("button").allTextContents())
+        .toEqual(["Clear", "Cancel (1)"]);
     });
 
     test("Stripe is disconnected once nothing is open", async () => {
@@ -197,10 +200,9 @@ describeDashboard(
         const page = await openAsMember(dashboard, PATH, { workspace, role: "member" });
         await isShown(page, "Connected");
         await says(page, "Admins of the workspace connect and disconnect Stripe.");
-        expect(await page.locator("main").getByRole("button").allInnerTexts()).toEqual([
-          "Copy the id",
-          "Copy the id",
-        ]);
+        await expect
+          .poll(() => page.locator("main").getByRole("button").allInnerTexts())
+          .toEqual(["Copy the id", "Copy the id"]);
         await expectWellShown(page, "payments-member");
       });
     });
@@ -211,9 +213,9 @@ describeDashboard(
       await page.goto(`/w/${twin.id}${PATH}`);
       await page.getByText("No money moves in test mode.").waitFor();
       await says(page, "Admins of the workspace connect and disconnect Stripe.");
-      expect(await page.locator("main").getByRole("button").allInnerTexts()).toEqual([
-        "Copy the id",
-      ]);
+      await expect
+        .poll(() => page.locator("main").getByRole("button").allInnerTexts())
+        .toEqual(["Copy the id"]);
       await expectWellShown(page, "payments-test");
     });
 

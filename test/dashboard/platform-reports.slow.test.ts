@@ -51,22 +51,26 @@ describeDashboard("what the platform reports", (dashboard) => {
       const page = await open(`/platform/audit?workspace=${id}`);
       await expect.poll(() => rows(page).count()).toBe(2);
       const [renamed] = await rows(page).all();
-      expect(await renamed!.getByRole("cell").allTextContents()).toEqual([
-        expect.stringMatching(/^[A-Z][a-z]{2} \d+, \d{4}, \d+:\d\d/),
-        "Test owner (operator) renamed the workspace “Before”DetailsName: “Before” before, now “After”",
-      ]);
+      await expect
+        .poll(() => renamed!.getByRole("cell").allTextContents())
+        .toEqual([
+          expect.stringMatching(/^[A-Z][a-z]{2} \d+, \d{4}, \d+:\d\d/),
+          "Test owner (operator) renamed the workspace “Before”DetailsName: “Before” before, now “After”",
+        ]);
       const difference = renamed!.getByText("“Before” before, now “After”");
-      expect(await difference.isVisible()).toBe(false);
+      await expect.poll(() => difference.isVisible()).toBe(false);
       await renamed!.getByText("Details").click();
       await difference.waitFor();
-      expect(await renamed!.locator("time").getAttribute("title")).toMatch(
-        /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/,
-      );
+      await expect
+        .poll(() => renamed!.locator("time").getAttribute("title"))
+        .toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
       await expectWellShown(page, "audit-log");
 
       await chooseFilter(page, "Action", "Workspace created");
       await expect.poll(() => rows(page).count()).toBe(1);
-      expect(new URL(page.url()).search).toBe(`?workspace=${id}&action=CreateWorkspace`);
+      await expect
+        .poll(() => new URL(page.url()).search)
+        .toBe(`?workspace=${id}&action=CreateWorkspace`);
       await (await openFilter(page, "Operator")).getByRole("link").nth(1).click();
       await page.getByText("No changes match").waitFor();
       await page.getByRole("link", { name: "Show all changes" }).click();
@@ -106,7 +110,9 @@ describeDashboard("what the platform reports", (dashboard) => {
       };
       await choose("Today");
       await expect.poll(() => rows(page).allInnerTexts()).toEqual([expect.stringMatching("early")]);
-      expect(new URL(page.url()).search).toBe("?subject=tariff_version%2F4711&days=today");
+      await expect
+        .poll(() => new URL(page.url()).search)
+        .toBe("?subject=tariff_version%2F4711&days=today");
       await choose("Yesterday");
       await expect.poll(() => rows(page).allInnerTexts()).toEqual([expect.stringMatching("late")]);
       await choose("Last 7 days");
@@ -232,7 +238,7 @@ describeDashboard("what the platform reports", (dashboard) => {
         ["Calm", "1", "0", "$0.00"],
       ]);
       const revenue = page.locator(".figures > div").filter({ hasText: "Revenue" });
-      expect(await revenue.innerText()).toBe("Revenue, USD\n$38.07\nand $12.69 to pay");
+      await expect.poll(() => revenue.innerText()).toBe("Revenue, USD\n$38.07\nand $12.69 to pay");
       const bookings = page.getByRole("table", { name: "Bookings by day" });
       await expect
         .poll(() => bookings.locator("tbody tr").allTextContents())

@@ -73,14 +73,10 @@ describeDashboard("the platform's workspaces", (dashboard) => {
     await expect.poll(() => rows.count()).toBe(2);
     await page.getByLabel("State").selectOption("Suspended");
     await expect.poll(() => rows.count()).toBe(1);
-    expect(new URL(page.url()).search).toBe("?name_contains=quick&suspended=true");
-    expect(await rows.getByRole("cell").allTextContents()).toEqual([
-      "Quick Parcels 1",
-      "Suspended",
-      String(id),
-      "Manual",
-      expect.any(String),
-    ]);
+    await expect.poll(() => new URL(page.url()).search).toBe("?name_contains=quick&suspended=true");
+    await expect
+      .poll(() => rows.getByRole("cell").allTextContents())
+      .toEqual(["Quick Parcels 1", "Suspended", String(id), "Manual", expect.any(String)]);
     await expectWellShown(page, "platform-workspaces");
     await rows.getByRole("link").click();
     await page.waitForURL(`**/platform/workspaces/${id}`);
@@ -102,7 +98,7 @@ describeDashboard("the platform's workspaces", (dashboard) => {
     await expect.poll(() => rows.count()).toBe(50);
     await page.getByRole("button", { name: "Next" }).click();
     await page.getByText("Many 50").waitFor();
-    expect(await rows.count()).toBe(1);
+    await expect.poll(() => rows.count()).toBe(1);
   });
 
   describe("one workspace", () => {
@@ -157,9 +153,9 @@ describeDashboard("the platform's workspaces", (dashboard) => {
       await dialog(page).getByLabel("Quotes a second").fill("none");
       await pressInDialog(page, "Change the limits");
       await dialog(page).locator(".field-error").waitFor();
-      expect(await dialog(page).locator("[aria-invalid=true]").getAttribute("name")).toBe(
-        "quote.rate",
-      );
+      await expect
+        .poll(() => dialog(page).locator("[aria-invalid=true]").getAttribute("name"))
+        .toBe("quote.rate");
       await expectWellShown(page, "platform-workspace-limits");
       await dialog(page).getByLabel("Quotes a second").fill("7");
       await dialog(page).getByLabel("Quotes at once").fill("");
@@ -187,7 +183,7 @@ describeDashboard("the platform's workspaces", (dashboard) => {
       const third = await dialog(page).locator("pre").innerText();
       await pressInDialog(page, "Done");
       await expect.poll(() => keys.count()).toBe(3);
-      expect(await keys.getByText("Ends in").count()).toBe(2);
+      await expect.poll(() => keys.getByText("Ends in").count()).toBe(2);
       await expectWellShown(page, "platform-workspace-keys");
       for (const key of [apiKey, second, third]) expect((await quote(key)).status).toBe(200);
 
@@ -233,17 +229,19 @@ describeDashboard("the platform's workspaces", (dashboard) => {
     const { id } = await addNamed("Looked at");
     const page = await openAsOperator(dashboard, "/platform/workspaces", "viewer");
     await page.getByRole("table", { name: "Workspaces" }).waitFor();
-    expect(
-      await page
-        .getByRole("main")
-        .getByRole("button", { name: /create/i })
-        .count(),
-    ).toBe(0);
+    await expect
+      .poll(() =>
+        page
+          .getByRole("main")
+          .getByRole("button", { name: /create/i })
+          .count(),
+      )
+      .toBe(0);
     await page.goto(`/platform/workspaces/${id}`);
     await page.getByText("created the workspace").waitFor();
     await page.getByRole("table", { name: "API keys" }).waitFor();
     const buttons = page.getByRole("main").getByRole("button");
-    expect(await buttons.allTextContents()).toEqual(["Copy the id"]);
+    await expect.poll(() => buttons.allTextContents()).toEqual(["Copy the id"]);
     await expectWellShown(page, "platform-workspace-viewer");
   });
 });

@@ -70,25 +70,27 @@ describeDashboard("what is taken along", (dashboard) => {
     await chooseMore(page, "Print the label");
     const label = page.getByRole("article", { name: `Label of ${reference}` });
     await label.getByRole("img", { name: `QR code of ${reference}` }).waitFor();
-    expect((await label.innerText()).replace(/\n+/g, "\n")).toBe(
-      [
-        "From",
-        BOOKING.pickup_address,
-        "To",
-        BOOKING.customer_name,
-        "555 0100",
-        BOOKING.dropoff_address,
-        "Zone",
-        "Kings",
-        "Weight",
-        "2.5 kg",
-        "Pick up",
-        "As soon as possible",
-        "Your reference",
-        "Order 7",
-        reference,
-      ].join("\n"),
-    );
+    await expect
+      .poll(async () => (await label.innerText()).replace(/\n+/g, "\n"))
+      .toBe(
+        [
+          "From",
+          BOOKING.pickup_address,
+          "To",
+          BOOKING.customer_name,
+          "555 0100",
+          BOOKING.dropoff_address,
+          "Zone",
+          "Kings",
+          "Weight",
+          "2.5 kg",
+          "Pick up",
+          "As soon as possible",
+          "Your reference",
+          "Order 7",
+          reference,
+        ].join("\n"),
+      );
     await expectWellShown(page, "label");
     await page.getByRole("link", { name: `← ${reference}` }).click();
     await chooseMore(page, "Receipt");
@@ -96,13 +98,13 @@ describeDashboard("what is taken along", (dashboard) => {
     await page
       .getByRole("heading", { name: `Receipt ${reference.replace("SHP", "RCP")}` })
       .waitFor();
-    expect(await page.locator(".facts > div").first().innerText()).toBe("Seller\nTest");
+    await expect.poll(() => page.locator(".facts > div").first().innerText()).toBe("Seller\nTest");
     await expectWellShown(page, "receipt");
     // On paper are the sheets alone.
     await page.emulateMedia({ media: "print" });
-    expect(await page.getByRole("banner").isVisible()).toBe(false);
-    expect(await page.getByRole("button", { name: "Print" }).isVisible()).toBe(false);
-    expect(await page.getByText("$12.69 paid.").isVisible()).toBe(true);
+    await expect.poll(() => page.getByRole("banner").isVisible()).toBe(false);
+    await expect.poll(() => page.getByRole("button", { name: "Print" }).isVisible()).toBe(false);
+    await expect.poll(() => page.getByText("$12.69 paid.").isVisible()).toBe(true);
   });
 
   test("nothing paid has no receipt", async () => {
@@ -145,29 +147,28 @@ describeDashboard("what is taken along", (dashboard) => {
     await expect
       .poll(() => references("At a chosen time: 2 shipments, 5 kg"))
       .toEqual([timed[3], timed[1]]);
-    expect(await references("As soon as possible: 2 shipments, 5 kg")).toEqual([
-      second["reference"],
-      first["reference"],
-    ]);
+    await expect
+      .poll(() => references("As soon as possible: 2 shipments, 5 kg"))
+      .toEqual([second["reference"], first["reference"]]);
     await expectWellShown(page, "manifest");
     // Whatever is in the other columns, addresses have their room, on paper and on a phone.
     const cell = (label: string) => page.locator(`[data-label="${label}"]`).first();
     const shareOf = async (label: string) =>
       (await cell(label).boundingBox())!.width /
       (await page.getByRole("table").first().boundingBox())!.width;
-    expect(await shareOf("From")).toBeCloseTo(0.28, 2);
-    expect(await shareOf("To")).toBeCloseTo(0.28, 2);
+    await expect.poll(() => shareOf("From")).toBeCloseTo(0.28, 2);
+    await expect.poll(() => shareOf("To")).toBeCloseTo(0.28, 2);
     await page.setViewportSize({ width: 390, height: 800 });
-    expect(await shareOf("From")).toBe(1);
-    expect(await shareOf("To")).toBe(1);
+    await expect.poll(() => shareOf("From")).toBe(1);
+    await expect.poll(() => shareOf("To")).toBe(1);
     await page.emulateMedia({ media: "print" });
-    expect(await shareOf("From")).toBeCloseTo(0.28, 2);
+    await expect.poll(() => shareOf("From")).toBeCloseTo(0.28, 2);
     await page.emulateMedia({ media: null });
     await page.getByLabel("Day of pickup").fill("2026-12-02");
     await expect
       .poll(() => references("At a chosen time: 2 shipments, 5 kg"))
       .toEqual([timed[2], timed[0]]);
-    expect(await page.getByRole("table").count()).toBe(1);
+    await expect.poll(() => page.getByRole("table").count()).toBe(1);
     // What is no day is today.
     await page.goto(`/w/${id}/shipments/manifest?day=soon`);
     await page.getByText("As soon as possible: 2 shipments, 5 kg").waitFor();

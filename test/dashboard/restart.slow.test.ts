@@ -1,14 +1,17 @@
 import { expect, test } from "vitest";
 import { book } from "../support/bookings.ts";
 import { connectTo } from "../support/database.ts";
+import { freePort } from "../support/free-port.ts";
 import { insertShipments } from "../support/insert-shipments.ts";
 import { startReplica, startService, type StartedService } from "../support/service.ts";
 import { describeDashboard, openAsMember, rowsOf } from "./browser.ts";
 
 let started: StartedService;
+/** Not one of those that the system gives to whoever connects meanwhile. */
+const port = await freePort();
 
 async function start(): Promise<StartedService> {
-  started = await startService({ dashboard: true });
+  started = await startService({ dashboard: true, port });
   return started;
 }
 
@@ -25,7 +28,6 @@ describeDashboard(
       await expect.poll(() => rows.count()).toBe(1);
       await started.close();
       await page.getByText("This page reconnects by itself").waitFor();
-      const port = Number(new URL(service.httpUrl).port);
       await startReplica(service.databaseUrl, { dashboard: true, port });
       // No event tells of it.
       const sql = await connectTo(service.databaseUrl);

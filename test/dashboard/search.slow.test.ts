@@ -61,7 +61,7 @@ describeDashboard("the search", (dashboard) => {
     await page.keyboard.type("r 7");
     release();
     await options(page).getByText("order 7").waitFor();
-    expect(await box(page).inputValue()).toBe("order 7");
+    await expect.poll(() => box(page).inputValue()).toBe("order 7");
     await page.unrouteAll({ behavior: "wait" });
   });
 
@@ -73,7 +73,7 @@ describeDashboard("the search", (dashboard) => {
     await box(page).fill("7 span");
     const found = options(page).filter({ hasText: "Radia Perlman · 7 Spanning Tree Lane" });
     await found.waitFor();
-    expect(await found.getAttribute("aria-selected")).toBe("true");
+    await expect.poll(() => found.getAttribute("aria-selected")).toBe("true");
     await expectWellShown(page, "search");
     await box(page).fill("me");
     await options(page).getByText("Members").waitFor();
@@ -105,7 +105,7 @@ describeDashboard("the search", (dashboard) => {
     await options(page).getByText("Members").waitFor();
     await page.keyboard.press("Enter");
     await box(page).waitFor({ state: "detached" });
-    expect(await page.evaluate("window.isSame")).toBe(true);
+    await expect.poll(() => page.evaluate("window.isSame")).toBe(true);
   });
 
   test("does with a shipment that is named or on the screen what its state and the reader's role allow", async () => {
@@ -162,7 +162,7 @@ describeDashboard("the search", (dashboard) => {
     await viewer.keyboard.press("Control+k");
     await box(viewer).fill(reference);
     await options(viewer).getByText(reference).waitFor();
-    expect(await viewer.getByRole("group", { name: "Actions" }).count()).toBe(0);
+    await expect.poll(() => viewer.getByRole("group", { name: "Actions" }).count()).toBe(0);
   });
 
   test("finds workspaces, operators and drafts for operators", async () => {
@@ -195,7 +195,7 @@ describeDashboard("the search", (dashboard) => {
     const button = page.getByRole("button", { name: "Search" });
     await button.click();
     await box(page).waitFor();
-    expect(await options(page).first().innerText()).toContain(ada["reference"]);
+    await expect.poll(() => options(page).first().innerText()).toContain(ada["reference"]);
     const second = options(page).nth(1);
     await page.keyboard.press("ArrowDown");
     await expect.poll(() => second.getAttribute("aria-selected")).toBe("true");
@@ -208,6 +208,6 @@ describeDashboard("the search", (dashboard) => {
     await expectWellShown(page, "search-none");
     await page.keyboard.press("Escape");
     await expect.poll(() => box(page).count()).toBe(0);
-    expect(await page.evaluate("document.activeElement.textContent")).toBe("Search/");
+    await expect.poll(() => page.evaluate("document.activeElement.textContent")).toBe("Search/");
   });
 });

@@ -31,10 +31,10 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
   test("a member takes a shipment from its payment to its delivery", async () => {
     const shipment = await book(dashboard.service, dashboard.workspace.apiKey);
     const page = await open(shipment, "member");
-    expect(await actions(page)).toEqual(["Record payment", "Cancel shipment"]);
+    await expect.poll(() => actions(page)).toEqual(["Record payment", "Cancel shipment"]);
     await button(page, "Record payment").click();
-    expect(await dialog(page).getByLabel("Amount").inputValue()).toBe("12.69");
-    expect(await dialog(page).getByLabel("Currency").inputValue()).toBe("USD");
+    await expect.poll(() => dialog(page).getByLabel("Amount").inputValue()).toBe("12.69");
+    await expect.poll(() => dialog(page).getByLabel("Currency").inputValue()).toBe("USD");
     await expectWellShown(page, "shipment-pay");
     await button(page, "Record the payment").click();
     await button(page, "Mark as picked up").click();
@@ -54,10 +54,12 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
     await dialog(page).getByLabel("Amount").fill("12.68");
     await button(page, "Record the payment").click();
     const refusal = dialog(page).locator(".field", { hasText: "Amount" }).locator(".field-error");
-    expect(await refusal.textContent()).toBe(
-      "Amount must be the shipment's total, which is 12.69.",
-    );
-    expect(await dialog(page).getByLabel("Amount").getAttribute("aria-invalid")).toBe("true");
+    await expect
+      .poll(() => refusal.textContent())
+      .toBe("Amount must be the shipment's total, which is 12.69.");
+    await expect
+      .poll(() => dialog(page).getByLabel("Amount").getAttribute("aria-invalid"))
+      .toBe("true");
     await page.keyboard.press("Escape");
     await expect.poll(() => dialog(page).count()).toBe(0);
   });
@@ -106,7 +108,7 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
       await page.locator(".quote strong data").waitFor();
       for (const [name, text] of texts) {
         const field = page.locator(`[name="${name}"]`);
-        expect(await field.inputValue()).toBe("before");
+        await expect.poll(() => field.inputValue()).toBe("before");
         await field.fill(text);
       }
       await button(page, "Remove note 1").click();
@@ -184,10 +186,9 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
     await button(page, "Look for deliveries").click();
     const rows = rowsOf(page, "Webhook deliveries");
     await expect.poll(() => rows.count()).toBe(2);
-    expect(await rows.locator("td:first-child").allTextContents()).toEqual([
-      "shipment.cancelled",
-      "shipment.created",
-    ]);
+    await expect
+      .poll(() => rows.locator("td:first-child").allTextContents())
+      .toEqual(["shipment.cancelled", "shipment.created"]);
     await expectWellShown(page, "shipment-deliveries");
     await rows.first().getByRole("link").click();
     await page.getByRole("dialog").waitFor();
@@ -196,10 +197,10 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
   test("a viewer is offered nothing", async () => {
     const shipment = await book(dashboard.service, dashboard.workspace.apiKey);
     const page = await open(shipment, "viewer");
-    expect(await actions(page)).toEqual([]);
+    await expect.poll(() => actions(page)).toEqual([]);
     await page.getByRole("link", { name: "Shipments", exact: true }).first().click();
     await page.getByRole("table", { name: "Shipments" }).waitFor();
-    expect(await page.getByRole("link", { name: "Book a shipment" }).count()).toBe(0);
+    await expect.poll(() => page.getByRole("link", { name: "Book a shipment" }).count()).toBe(0);
   });
 
   test("two browsers see each other's changes at once", async () => {

@@ -49,16 +49,16 @@ describeDashboard("the map of shipments", (dashboard) => {
     await page.getByRole("navigation", { name: "View" }).getByRole("link", { name: "Map" }).focus();
     await page.keyboard.press("Enter");
     await expect.poll(() => names(page)).toEqual(["3 shipments", "2 shipments", references[5]]);
-    expect(new URL(page.url()).search).toBe("?view=map");
+    await expect.poll(() => new URL(page.url()).search).toBe("?view=map");
     await page.getByText("All 6 are on the map.").waitFor();
     await expectWellShown(page, "shipment-map");
     await expect.poll(() => names(page)).toEqual(["3 shipments", "2 shipments", references[5]]);
 
     await page.getByRole("application", { name: /^Where shipments are picked up/ }).focus();
     await page.keyboard.press("Tab");
-    expect(await focused(page)).toBe("3 shipments");
+    await expect.poll(() => focused(page)).toBe("3 shipments");
     await page.keyboard.press("ArrowRight");
-    expect(await focused(page)).toBe("2 shipments");
+    await expect.poll(() => focused(page)).toBe("2 shipments");
     await page.keyboard.press("Enter");
     await expect
       .poll(async () => (await names(page)).toSorted())
@@ -68,13 +68,13 @@ describeDashboard("the map of shipments", (dashboard) => {
     await page.keyboard.press("Enter");
     const card = page.getByRole("region", { name: reached });
     await card.getByText("Ada Lovelace").waitFor();
-    expect(await card.getByRole("listitem").innerText()).toMatch(
-      new RegExp(`^${reached}\\s+To pay\\s+Ada Lovelace\\s+1 Times Square, New York$`),
-    );
+    await expect
+      .poll(() => card.getByRole("listitem").innerText())
+      .toMatch(new RegExp(`^${reached}\\s+To pay\\s+Ada Lovelace\\s+1 Times Square, New York$`));
     await expectWellShown(page, "shipment-map-card");
     await page.keyboard.press("Escape");
     await card.waitFor({ state: "detached" });
-    expect(await focused(page)).toBe(reached);
+    await expect.poll(() => focused(page)).toBe(reached);
   });
 
   test("what is booked and changes meanwhile leaves the card and the focus with their shipment", async () => {
@@ -95,11 +95,15 @@ describeDashboard("the map of shipments", (dashboard) => {
     await page.clock.fastForward("00:30");
     await expect.poll(() => names(page)).toContain(reference);
     await card.getByText("Cancelled").waitFor();
-    expect(await card.evaluate((it) => it === it.ownerDocument.activeElement)).toBe(true);
-    expect(await mark.getAttribute("aria-expanded")).toBe("true");
+    await expect
+      .poll(() => card.evaluate((it) => it === it.ownerDocument.activeElement))
+      .toBe(true);
+    await expect.poll(() => mark.getAttribute("aria-expanded")).toBe("true");
     await page.keyboard.press("Escape");
     await card.waitFor({ state: "detached" });
-    expect(await mark.evaluate((it) => it === it.ownerDocument.activeElement)).toBe(true);
+    await expect
+      .poll(() => mark.evaluate((it) => it === it.ownerDocument.activeElement))
+      .toBe(true);
   });
 
   test("a card takes the focus from another of the same name, and goes with its mark", async () => {
@@ -122,7 +126,7 @@ describeDashboard("the map of shipments", (dashboard) => {
     await card.waitFor({ state: "detached" });
     await page.getByRole("button", { name: "Show all" }).click();
     await expect.poll(() => names(page)).toEqual(["2 shipments", "2 shipments"]);
-    expect(await card.count()).toBe(0);
+    await expect.poll(() => card.count()).toBe(0);
   });
 
   test("the other end is shown in the same part of the world, and other filters while they load", async () => {
@@ -160,9 +164,10 @@ describeDashboard("the map of shipments", (dashboard) => {
     await marks(page).filter({ hasText: "3" }).click();
     const card = page.getByRole("region", { name: "3 shipments" });
     // No nearer place tells them apart, but perhaps the map came nearer first.
-    await card.waitFor();
     const links = card.getByRole("link");
-    expect((await links.allInnerTexts()).toSorted()).toEqual(references.slice(2, 5).toSorted());
+    await expect
+      .poll(async () => (await links.allInnerTexts()).toSorted())
+      .toEqual(references.slice(2, 5).toSorted());
     const first = await links.first().innerText();
     await links.first().click();
     await page.getByRole("heading", { name: first, level: 1 }).waitFor();
@@ -182,7 +187,7 @@ describeDashboard("the map of shipments", (dashboard) => {
     await card.waitFor({ state: "detached" });
     await page.getByRole("link", { name: "Dropoffs" }).tap();
     await expect.poll(() => names(page)).toEqual(["6 shipments"]);
-    expect(new URL(page.url()).search).toBe("?view=map&end=dropoff");
+    await expect.poll(() => new URL(page.url()).search).toBe("?view=map&end=dropoff");
     await marks(page).tap();
     await page.getByRole("region", { name: "6 shipments" }).waitFor();
     await page.getByRole("button", { name: "Close" }).tap();

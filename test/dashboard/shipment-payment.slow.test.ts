@@ -63,7 +63,7 @@ describeDashboard(
       const workspace = await setup.connect();
       const { reference } = await book(setup.service, workspace.apiKey);
       const page = await open(workspace, reference);
-      expect(await actions(page)).toEqual(["Cancel shipment"]);
+      await expect.poll(() => actions(page)).toEqual(["Cancel shipment"]);
       await expectWellShown(page, "payment-no-link");
       await button(page, "Create a pay link").focus();
       await page.keyboard.press("Enter");
@@ -72,23 +72,23 @@ describeDashboard(
       await page.locator("a:focus", { hasText: "Open the pay link" }).waitFor();
       const url = (await getShipment(setup.service, workspace.apiKey, reference))["payment_details"]
         .checkout_url;
-      expect(await link.getAttribute("href")).toBe(url);
+      await expect.poll(() => link.getAttribute("href")).toBe(url);
       await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
       await button(page, "Copy the pay link").click();
       await page.getByText("Copied the pay link.").waitFor();
-      expect(await page.evaluate("navigator.clipboard.readText()")).toBe(url);
+      await expect.poll(() => page.evaluate("navigator.clipboard.readText()")).toBe(url);
       await expectWellShown(page, "payment-link");
 
       setup.stripe.failPayment(sessionOf(setup.stripe, workspace.account, reference));
       await page.getByText("It is not paid.").waitFor();
-      expect(await badges(page)).toEqual(["To pay", "Payment failed"]);
+      await expect.poll(() => badges(page)).toEqual(["To pay", "Payment failed"]);
       await link.waitFor();
       await expectWellShown(page, "payment-failed");
 
       setup.stripe.pay(sessionOf(setup.stripe, workspace.account, reference));
       await expect.poll(() => badges(page)).toEqual(["To pick up"]);
-      expect(await fact(page, "Paid").innerText()).toBe("Paid\n$12.69");
-      expect(await actions(page)).toEqual(["Mark as picked up", "Cancel shipment"]);
+      await expect.poll(() => fact(page, "Paid").innerText()).toBe("Paid\n$12.69");
+      await expect.poll(() => actions(page)).toEqual(["Mark as picked up", "Cancel shipment"]);
       await expectWellShown(page, "payment-paid");
     });
 
@@ -97,7 +97,7 @@ describeDashboard(
       const { reference } = await book(setup.service, workspace.apiKey);
       const page = await open(workspace, reference, "viewer");
       await page.getByText("There is no pay link yet.").waitFor();
-      expect(await button(page, "Create a pay link").count()).toBe(0);
+      await expect.poll(() => button(page, "Create a pay link").count()).toBe(0);
       await askCheckout(setup.service, workspace.apiKey, reference);
       await page.getByRole("link", { name: "Open the pay link" }).waitFor();
     });
@@ -121,11 +121,11 @@ describeDashboard(
       const page = await open(workspace, reference);
       setup.stripe.startProcessing(session);
       await page.getByText("the money is on its way, which can take days").waitFor();
-      expect(await badges(page)).toEqual(["To pay", "Payment processing"]);
+      await expect.poll(() => badges(page)).toEqual(["To pay", "Payment processing"]);
       await expectWellShown(page, "payment-processing");
       await chooseMore(page, "Edit");
       await page.getByLabel("Pickup address").waitFor();
-      expect(await page.getByLabel("Weight").count()).toBe(0);
+      await expect.poll(() => page.getByLabel("Weight").count()).toBe(0);
       await page.goto(`/w/${workspace.id}/shipments`);
       await rowsOf(page, "Shipments").getByText("Payment processing").waitFor();
     });
@@ -139,8 +139,8 @@ describeDashboard(
       await page.getByText("will go back to the customer by itself").waitFor();
       await pressInDialog(page, "Cancel the shipment");
       await page.getByText("The money did not go back.").waitFor();
-      expect(await badges(page)).toEqual(["Refund due", "Refund failed"]);
-      expect(await actions(page)).toEqual([]);
+      await expect.poll(() => badges(page)).toEqual(["Refund due", "Refund failed"]);
+      await expect.poll(() => actions(page)).toEqual([]);
       await expectWellShown(page, "payment-refund-failed");
       await page.goto(`/w/${workspace.id}/shipments?payment_status=3`);
       await rowsOf(page, "Shipments").getByText("Refund failed").waitFor();
@@ -155,7 +155,9 @@ describeDashboard(
       const { refunds } = setup.stripe.books(workspace.account);
       setup.stripe.settleRefund([...refunds.keys()].at(-1)!);
       await expect.poll(() => badges(page)).toEqual(["Refunded"]);
-      expect(await fact(page, "Refunded").innerText()).toBe("Refunded\n$12.69 of $12.69");
+      await expect
+        .poll(() => fact(page, "Refunded").innerText())
+        .toBe("Refunded\n$12.69 of $12.69");
     });
 
     test("a refund in part by hand is shown", async () => {
@@ -175,10 +177,10 @@ describeDashboard(
       const page = await open(workspace, reference);
       const dispute = setup.stripe.openDispute(session);
       await page.getByText("The payment is disputed.").waitFor();
-      expect(await badges(page)).toEqual(["To pick up", "Disputed"]);
+      await expect.poll(() => badges(page)).toEqual(["To pick up", "Disputed"]);
       await cancel(workspace, reference);
       await expect.poll(() => badges(page)).toEqual(["Refund due", "Disputed"]);
-      expect(await button(page, "Try the refund again").count()).toBe(0);
+      await expect.poll(() => button(page, "Try the refund again").count()).toBe(0);
       await expectWellShown(page, "payment-disputed");
       setup.stripe.closeDispute(dispute, "lost");
       await page.getByText("the bank took back what was disputed").waitFor();
@@ -194,7 +196,7 @@ describeDashboard(
       await untilShipment(setup.service, workspace.apiKey, reference, details);
       const page = await open(workspace, reference);
       await page.getByText("Money was taken that does not count").waitFor();
-      expect(await badges(page)).toEqual(["To pay", "Money not counted"]);
+      await expect.poll(() => badges(page)).toEqual(["To pay", "Money not counted"]);
       await button(page, "Accept the money").click();
       await expect.poll(() => badges(page)).toEqual(["To pay"]);
     });

@@ -67,7 +67,7 @@ describeDashboard("shipments", (dashboard) => {
           "1 Times Square, New York New York→ 95 Prospect Park West, Brooklyn Kings",
           expect.stringMatching(/^(now|\d+ (minute|second)s? ago)\$12\.69$/),
         ]);
-      expect(await first.locator("data").getAttribute("title")).toBe("12.69 USD");
+      await expect.poll(() => first.locator("data").getAttribute("title")).toBe("12.69 USD");
       await expectWellShown(page, "shipments");
     });
 
@@ -75,18 +75,20 @@ describeDashboard("shipments", (dashboard) => {
       const page = await openList();
       await chooseFilter(page, "Status", "Cancelled");
       await expect.poll(() => rows(page).count()).toBe(40);
-      expect(new URL(page.url()).search).toBe("?status=5");
+      await expect.poll(() => new URL(page.url()).search).toBe("?status=5");
       await openFilter(page, "External reference");
       await page.getByLabel("External reference").fill("nothing has this");
       await page.keyboard.press("Enter");
       await page.getByText("No shipments match").waitFor();
-      expect(new URL(page.url()).search).toBe("?status=5&external_reference=nothing+has+this");
+      await expect
+        .poll(() => new URL(page.url()).search)
+        .toBe("?status=5&external_reference=nothing+has+this");
       await expectWellShown(page, "shipments-none");
       await page.goBack();
       await expect.poll(() => rows(page).count()).toBe(40);
-      expect(await page.locator(".chip").allInnerTexts()).toEqual([
-        expect.stringMatching(/^Status: Cancelled/),
-      ]);
+      await expect
+        .poll(() => page.locator(".chip").allInnerTexts())
+        .toEqual([expect.stringMatching(/^Status: Cancelled/)]);
       await page.getByRole("button", { name: "Remove the filter Status" }).click();
       await expect.poll(() => rows(page).count()).toBe(50);
     });
@@ -113,17 +115,17 @@ describeDashboard("shipments", (dashboard) => {
         .toEqual(["All", "To pay80", "To pick up1", "In transit0", "Refund due0", "Failed0"]);
       // As on the overview, what is cancelled costs nothing.
       const whole = "121 shipments · $1,027.89 without 40 cancelled";
-      expect(await totals.textContent()).toBe(whole);
+      await expect.poll(() => totals.textContent()).toBe(whole);
       await chooseFilter(page, "Booked", "Today");
       await expect.poll(() => rows(page).count()).toBe(1);
       await expect.poll(() => totals.textContent()).toBe("1 shipment · $12.69");
       await expect.poll(() => queue("To pay").textContent()).toBe("To pay0");
       await queue("To pay").click();
       await page.getByText("No shipments match").waitFor();
-      expect(await queue("To pay").getAttribute("aria-current")).toBe("page");
+      await expect.poll(() => queue("To pay").getAttribute("aria-current")).toBe("page");
       await queue("To pick up").click();
       await rows(page).getByText(reference).waitFor();
-      expect(new URL(page.url()).search).toBe("?days=today&status=2");
+      await expect.poll(() => new URL(page.url()).search).toBe("?days=today&status=2");
       await expectWellShown(page, "shipments-queue");
       // Days that are typed take the place of those that were clicked, and back.
       await openFilter(page, "Booked");
@@ -185,9 +187,9 @@ describeDashboard("shipments", (dashboard) => {
       await expect.poll(top).toBe(made.at(-1));
       const head = (name: string) =>
         page.getByRole("columnheader", { name }).getByRole("link", { name });
-      expect(await page.getByRole("columnheader").getByRole("link").allInnerTexts()).toEqual([
-        "Booked, total ↓",
-      ]);
+      await expect
+        .poll(() => page.getByRole("columnheader").getByRole("link").allInnerTexts())
+        .toEqual(["Booked, total ↓"]);
       await head("Booked").press("Enter");
       await page.waitForURL("**/shipments?order_by=created_at");
       await expect.poll(top).toBe(made[0]);
@@ -214,7 +216,7 @@ describeDashboard("shipments", (dashboard) => {
         await expect.poll(async () => [name, await top()]).toEqual([name, first]);
       }
       const sorted = page.getByRole("columnheader", { name: "Total" });
-      expect(await sorted.getAttribute("aria-sort")).toBe("ascending");
+      await expect.poll(() => sorted.getAttribute("aria-sort")).toBe("ascending");
       await page.goto(`/w/${own.id}/shipments?status=1&order_by=total&customer=${customer}`);
       await expect.poll(top).toBe(made[0]);
       await rows(page).first().getByText("Tue, Dec 1").waitFor();
@@ -245,7 +247,7 @@ describeDashboard("shipments", (dashboard) => {
       await expect.poll(() => queue("To pay").textContent()).toBe("To pay1,000+");
       const totals = page.locator(".totals");
       // What the newest of them come to is not what all do.
-      expect(await totals.textContent()).toBe("1,000+ shipments");
+      await expect.poll(() => totals.textContent()).toBe("1,000+ shipments");
       await queue("Failed").focus();
       await page.keyboard.press("Enter");
       await rows(page).getByText(failed!).waitFor();
@@ -277,7 +279,7 @@ describeDashboard("shipments", (dashboard) => {
         await page.getByRole("dialog").waitFor({ state: "detached" });
       };
       await page.getByText("No shipments yet").waitFor();
-      expect(await saved.count()).toBe(0);
+      await expect.poll(() => saved.count()).toBe(0);
       await page.goto(`/w/${own.id}/shipments?status=1&order_by=total+desc&page_token=&days=today`);
       await press("Save this filter");
       await typeName("Due today");
@@ -342,17 +344,19 @@ describeDashboard("shipments", (dashboard) => {
     test("says what of the address cannot be, and what can be chosen", async () => {
       const page = await openList("?status=99&from=2026-02-31&customer=ada&payment_status=1");
       await expect.poll(() => rows(page).count()).toBe(50);
-      expect(await page.getByRole("status").locator("p").allTextContents()).toEqual([
-        "“99” is left out of the filters: Status can be To pay, To pick up, In transit, Delivered, or Cancelled.",
-        "“ada” is left out of the filters: Customer takes a whole number.",
-        "“2026-02-31” is left out of the filters: Booked from takes a day such as 2026-11-01.",
-      ]);
+      await expect
+        .poll(() => page.getByRole("status").locator("p").allTextContents())
+        .toEqual([
+          "“99” is left out of the filters: Status can be To pay, To pick up, In transit, Delivered, or Cancelled.",
+          "“ada” is left out of the filters: Customer takes a whole number.",
+          "“2026-02-31” is left out of the filters: Booked from takes a day such as 2026-11-01.",
+        ]);
       await page.locator("summary", { hasText: "Payment: To pay" }).waitFor();
       await expectWellShown(page, "shipments-left-out");
       await page.goto(`/w/${dashboard.workspace.id}/shipments?status=pending&payment_status=PAID`);
       await page.getByText("No shipments match").waitFor();
       const chips = page.locator(".chip summary");
-      expect(await chips.allInnerTexts()).toEqual(["Status: To pay", "Payment: Paid"]);
+      await expect.poll(() => chips.allInnerTexts()).toEqual(["Status: To pay", "Payment: Paid"]);
       await page.goto(`/w/${dashboard.workspace.id}/shipments?page_token=x`);
       await page.getByText("The list has no such page with these filters.").waitFor();
       await page.getByRole("button", { name: "Show the first page" }).click();
@@ -416,11 +420,12 @@ describeDashboard("shipments", (dashboard) => {
       await rows(page).first().getByRole("link").click();
       await peek.getByRole("heading", { name: reference }).waitFor();
       await peek.getByRole("heading", { name: "Timeline" }).waitFor();
-      expect([openedOf(), await rows(page).count()]).toEqual([reference, 50]);
+      await expect.poll(openedOf).toBe(reference);
+      await expect.poll(() => rows(page).count()).toBe(50);
       await expectWellShown(page, "shipments-peek");
       await page.keyboard.press("j");
       await peek.getByRole("heading", { name: second }).waitFor();
-      expect(openedOf()).toBe(second);
+      await expect.poll(openedOf).toBe(second);
       await page.reload();
       await peek.getByRole("heading", { name: second }).waitFor();
       // From the one that is open, wherever the focus is.
@@ -462,25 +467,22 @@ describeDashboard("shipments", (dashboard) => {
       await page.goto(`/w/${dashboard.workspace.id}/shipments/${reference}`);
       await page.getByRole("heading", { name: reference }).waitFor();
       const map = page.getByRole("application", { name: /^Route of the shipment/ });
-      expect(await map.getAttribute("aria-label")).toBe(
-        "Route of the shipment. Pickup at 40.758, -73.9855. Dropoff at 40.6782, -73.9442. " +
-          "Zones: Bronx, Kings, New York, Queens, Richmond",
-      );
+      await expect
+        .poll(() => map.getAttribute("aria-label"))
+        .toBe(
+          "Route of the shipment. Pickup at 40.758, -73.9855. Dropoff at 40.6782, -73.9442. " +
+            "Zones: Bronx, Kings, New York, Queens, Richmond",
+        );
       const facts = await page.locator("dl").allInnerTexts();
       for (const fact of ["9.532 km", "2.5 kg", "order 7", "Ada Lovelace", "gate"]) {
         expect(facts.join("\n")).toContain(fact);
       }
-      expect(await page.locator("table.sum tr").allInnerTexts()).toEqual([
-        "Distance\t$11.44",
-        "Weight\t$1.25",
-        "Subtotal\t$12.69",
-        "Total\t$12.69",
-      ]);
-      expect(await page.locator(".timeline li > span").allTextContents()).toEqual([
-        "To pick up",
-        "Paid",
-        "Booked",
-      ]);
+      await expect
+        .poll(() => page.locator("table.sum tr").allInnerTexts())
+        .toEqual(["Distance\t$11.44", "Weight\t$1.25", "Subtotal\t$12.69", "Total\t$12.69"]);
+      await expect
+        .poll(() => page.locator(".timeline li > span").allTextContents())
+        .toEqual(["To pick up", "Paid", "Booked"]);
       await expectWellShown(page, "shipment");
     });
 
@@ -508,10 +510,9 @@ describeDashboard("shipments", (dashboard) => {
     await dashboard.service.request(path, { apiKey, body: { reason: "other", note: "By hand" } });
     await page.locator(".page-header").getByText("Cancelled").waitFor();
     await page.getByText("By hand").waitFor();
-    expect(await page.locator(".timeline li > span").allTextContents()).toEqual([
-      "Cancelled",
-      "Booked",
-    ]);
+    await expect
+      .poll(() => page.locator(".timeline li > span").allTextContents())
+      .toEqual(["Cancelled", "Booked"]);
   });
 
   test("a lost connection is said, and heals by itself", async () => {
@@ -523,6 +524,6 @@ describeDashboard("shipments", (dashboard) => {
     await expectWellShown(page, "shipments-offline");
     await page.context().setOffline(false);
     await expect.poll(() => rows(page).count()).toBe(40);
-    expect(await page.getByText("This page reconnects by itself").count()).toBe(0);
+    await expect.poll(() => page.getByText("This page reconnects by itself").count()).toBe(0);
   });
 });

@@ -55,14 +55,14 @@ test.skipIf(!existsSync(CHROMIUM))(
     await page.keyboard.type("example.org");
     await page.keyboard.press("Enter");
     await page.locator("h2:focus", { hasText: "Check your mail" }).waitFor();
-    expect(await page.title()).toBe("Check your mail · Shipments");
+    await expect.poll(() => page.title()).toBe("Check your mail · Shipments");
     await page.getByText("If ada@example.org has an account here").waitFor();
     await expectWellShown(page, "sign-in-mail-sent");
 
     // What is said to somebody unknown is the same, and there is a way back.
     await enter(page, page.getByRole("button", { name: "Use another email or ask again" }));
     await page.locator("input:focus").waitFor();
-    expect(await email.inputValue()).toBe("ada@example.org");
+    await expect.poll(() => email.inputValue()).toBe("ada@example.org");
     await email.fill("nobody@example.org");
     await page.getByRole("button", { name: "Send me a link" }).click();
     await page.getByText("If nobody@example.org has an account here").waitFor();

@@ -24,14 +24,14 @@ describeDashboard("signing in", (dashboard) => {
     await page.goto("/w/1/shipments");
     await page.getByText("You sign in by a link").waitFor();
     await expectWellShown(page, "sign-in");
-    expect(await page.title()).toBe("Sign in · Shipments");
+    await expect.poll(() => page.title()).toBe("Sign in · Shipments");
   });
 
   test("who has no link is told whom to ask, without commands, and finds the guides", async () => {
     const page = await dashboard.newPage();
     await page.goto("/w/12/shipments?status=1");
     await page.getByText("Ask an admin of your workspace", { exact: true }).waitFor();
-    expect(await page.locator("main code").count()).toBe(0);
+    await expect.poll(() => page.locator("main code").count()).toBe(0);
     const guides = page.getByRole("main").getByRole("link");
     const addresses = await guides.evaluateAll((links) =>
       links.map((it) => it.getAttribute("href")),
@@ -46,7 +46,7 @@ describeDashboard("signing in", (dashboard) => {
     const link = await linkFor(dashboard.service, dashboard.workspace);
     await page.goto(link);
     await expectWellShown(page, "sign-in-by-link");
-    expect(new URL(page.url()).hash).toBe("");
+    await expect.poll(() => new URL(page.url()).hash).toBe("");
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.waitForURL(`**/w/${dashboard.workspace.id}/shipments`);
 
@@ -84,7 +84,7 @@ describeDashboard("signing in", (dashboard) => {
     const page = await dashboard.newPage();
     await page.goto(`/w/${dashboard.workspace.id}/shipments?status=1`);
     await page.getByText("You sign in by a link").waitFor();
-    expect(await page.getByText("Your session has ended").count()).toBe(0);
+    await expect.poll(() => page.getByText("Your session has ended").count()).toBe(0);
     const other = await page.context().newPage();
     await signInTo(other, dashboard);
     await other.waitForURL(`**/w/${dashboard.workspace.id}/shipments?status=1`);
@@ -142,7 +142,7 @@ describeDashboard("signing in", (dashboard) => {
     const stranger = { email: "kay@example.org", name: "Kay" };
     await signInTo(await page.context().newPage(), dashboard, undefined, stranger);
     await field("Find a customer").waitFor();
-    expect(await field("Find a customer").inputValue()).toBe("");
+    await expect.poll(() => field("Find a customer").inputValue()).toBe("");
 
     await type();
     await page.context().clearCookies();
@@ -150,8 +150,8 @@ describeDashboard("signing in", (dashboard) => {
     await page.evaluate("localStorage.removeItem('person')");
     await page.getByRole("button", { name: /^Book/ }).click();
     await page.getByText("You sign in by a link").waitFor();
-    expect(await page.getByText("Your session has ended.").count()).toBe(0);
-    expect(await page.evaluate("sessionStorage.getItem('kept-forms')")).toBe(null);
+    await expect.poll(() => page.getByText("Your session has ended.").count()).toBe(0);
+    await expect.poll(() => page.evaluate("sessionStorage.getItem('kept-forms')")).toBe(null);
   });
 
   test("signing out ends the session", async () => {
@@ -184,9 +184,9 @@ describeDashboard("signing in", (dashboard) => {
     await page.route("**/sign-in/options", (route) => route.fulfill({ json: options }));
     await page.goto("/w/1/shipments?status=1");
     const link = page.getByRole("link", { name: "Sign in at accounts.example.org" });
-    expect(await link.getAttribute("href")).toBe(
-      "/sign-in/oidc?return_to=%2Fw%2F1%2Fshipments%3Fstatus%3D1",
-    );
+    await expect
+      .poll(() => link.getAttribute("href"))
+      .toBe("/sign-in/oidc?return_to=%2Fw%2F1%2Fshipments%3Fstatus%3D1");
     await expectWellShown(page, "sign-in-provider");
   });
 

@@ -71,7 +71,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     await page.getByLabel("Minimum charge").fill("a lot");
     await page.getByLabel("Per kilometre").fill("2,40");
     await page.getByRole("button", { name: "Add a tier" }).click();
-    expect(await tier(page, 4).getByLabel("Over, kg").inputValue()).toBe("50");
+    await expect.poll(() => tier(page, 4).getByLabel("Over, kg").inputValue()).toBe("50");
     await tier(page, 4).getByLabel("To, kg").fill("100");
     await tier(page, 4).getByLabel("Flat fee").fill("8.00");
     await tier(page, 4).getByLabel("Per kg").fill("0.3");
@@ -96,18 +96,20 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     const described = (label: string) =>
       page.getByLabel(label, { exact: true }).first().getAttribute("aria-describedby");
     const leastError = page.locator(`[id="${await described("Minimum charge")}"]`);
-    expect(await leastError.textContent()).toBe(
-      'Must be a decimal of 0 or more, such as "5.00"; it is "a lot".',
-    );
-    expect(await tier(page, 3).locator(".field-error").allTextContents()).toEqual([
-      "Must be at least 50, where the tier before it ends; it is 5; put the tiers in ascending order and without overlap.",
-    ]);
+    await expect
+      .poll(() => leastError.textContent())
+      .toBe('Must be a decimal of 0 or more, such as "5.00"; it is "a lot".');
+    await expect
+      .poll(() => tier(page, 3).locator(".field-error").allTextContents())
+      .toEqual([
+        "Must be at least 50, where the tier before it ends; it is 5; put the tiers in ascending order and without overlap.",
+      ]);
     const faults = page.getByRole("list", { name: "Faults of the zones" });
-    expect(await faults.getByRole("listitem").allTextContents()).toEqual([
-      expect.stringMatching(/^Zone 2: The outer ring crosses itself/),
-    ]);
+    await expect
+      .poll(() => faults.getByRole("listitem").allTextContents())
+      .toEqual([expect.stringMatching(/^Zone 2: The outer ring crosses itself/)]);
     await faults.getByRole("button", { name: "Show on the map" }).click();
-    expect(new URL(page.url()).search).toBe("?check=on&zone=1");
+    await expect.poll(() => new URL(page.url()).search).toBe("?check=on&zone=1");
     await expectWellShown(page, "draft-faults");
 
     // Put right.
@@ -127,15 +129,11 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     await page.getByRole("button", { name: "Replay" }).click();
     await page.getByText("Largest changes").waitFor();
     const largest = page.getByRole("table", { name: "Largest changes" });
-    expect(await largest.locator("tbody td").allTextContents()).toEqual([
-      reference,
-      expect.stringMatching(/^\d+$/),
-      "$12.69",
-      "$24.13",
-      "+$11.44",
-    ]);
+    await expect
+      .poll(() => largest.locator("tbody td").allTextContents())
+      .toEqual([reference, expect.stringMatching(/^\d+$/), "$12.69", "$24.13", "+$11.44"]);
     const bars = page.getByRole("table", { name: "Shipments by the change of their price" });
-    expect(await bars.getByRole("row").last().textContent()).toBe("Above +50 %1");
+    await expect.poll(() => bars.getByRole("row").last().textContent()).toBe("Above +50 %1");
     await expectWellShown(page, "draft-replayed");
 
     await page.getByRole("button", { name: "Publish…" }).click();
@@ -225,7 +223,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     await page.getByText("Somebody else has changed these fees meanwhile.").waitFor();
     expect((await draftIn(page)).fees.base_fee).toBe("0");
     await page.getByRole("button", { name: "Show theirs, and drop mine" }).click();
-    expect(await page.getByLabel("Name").inputValue()).toBe("Theirs");
+    await expect.poll(() => page.getByLabel("Name").inputValue()).toBe("Theirs");
     await page.getByLabel("Minimum charge").fill("2.00");
     await page.getByRole("button", { name: "Save the draft" }).click();
     await page.getByText("The draft is saved.").waitFor();
@@ -249,8 +247,8 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     release();
     await page.getByText("The draft is saved.").waitFor();
     await page.getByText("There are changes that are not saved.").waitFor();
-    expect(await tier.inputValue()).toBe("8.75");
-    expect(await tier.and(page.locator(":focus")).count()).toBe(1);
+    await expect.poll(() => tier.inputValue()).toBe("8.75");
+    await expect.poll(() => tier.and(page.locator(":focus")).count()).toBe(1);
     expect((await draftIn(page)).fees.base_fee).toBe("9.00");
     await tier.press("Enter");
     await page.getByText("Saved. A check finds all that is wrong.").waitFor();
@@ -286,7 +284,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
       await page.getByRole("dialog", { name: "Leave without saving?" }).waitFor();
       await pressInDialog(page, "Stay");
       await page.getByRole("dialog").waitFor({ state: "detached" });
-      expect(await charge.inputValue()).toBe(typed);
+      await expect.poll(() => charge.inputValue()).toBe(typed);
     }
     await page.reload();
     expect(asked).toEqual(["beforeunload"]);
@@ -334,7 +332,9 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     await tier(page, 1).getByLabel("To, kg").fill("");
     await page.getByRole("button", { name: "Save the draft" }).click();
     await tier(page, 1).locator(".field-error").waitFor();
-    expect(await tier(page, 1).getByLabel("To, kg").getAttribute("aria-invalid")).toBe("true");
+    await expect
+      .poll(() => tier(page, 1).getByLabel("To, kg").getAttribute("aria-invalid"))
+      .toBe("true");
   });
 
   test("a file of many megabytes is imported in pieces, and is shown only when that is asked for", async () => {
@@ -395,12 +395,12 @@ describeDashboard("drafts of the tariff", (dashboard) => {
       .map((text) => text.replace(/^[+−⤢]/, ""))
       .filter((it) => !allowed.test(it));
     expect(others).toEqual(COUNTIES);
-    expect(await main.getByRole("textbox").count()).toBe(1);
+    await expect.poll(() => main.getByRole("textbox").count()).toBe(1);
     await expectWellShown(page, "draft-viewer");
     await page.goto("/platform/drafts?new=1");
     await page.getByRole("table", { name: "Drafts" }).waitFor();
-    expect(await page.getByRole("dialog").count()).toBe(0);
-    expect(await page.getByRole("button", { name: "New draft" }).count()).toBe(0);
+    await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
+    await expect.poll(() => page.getByRole("button", { name: "New draft" }).count()).toBe(0);
     await expectWellShown(page, "drafts");
   });
 });

@@ -115,7 +115,7 @@ describeDashboard("schedules of the tariff", (dashboard) => {
         expect.stringContaining("Must be later than from"),
         expect.stringContaining("Must be the name of one of the schedules"),
       ]);
-    expect(await page.getByLabel("Time zone").getAttribute("aria-invalid")).toBe("true");
+    await expect.poll(() => page.getByLabel("Time zone").getAttribute("aria-invalid")).toBe("true");
     await expectWellShown(page, "schedule-faults");
   });
 
@@ -125,7 +125,7 @@ describeDashboard("schedules of the tariff", (dashboard) => {
       note: i === 0 ? "New Year" : "",
     }));
     const { page, read } = await open([scheduleOf({ exceptions })], "Holidays");
-    expect(await page.getByRole("button", { name: "Add a date" }).count()).toBe(0);
+    await expect.poll(() => page.getByRole("button", { name: "Add a date" }).count()).toBe(0);
     await page.getByText("2030 (183)").click();
     await page.getByText("Closed (New Year)").waitFor();
     await expectWellShown(page, "schedule-dates");
@@ -208,11 +208,13 @@ describeDashboard("schedules of the tariff", (dashboard) => {
     );
     const table = page.getByRole("table", { name: "Schedules that differ" });
     await table.waitFor();
-    expect(await table.locator("tbody tr").allTextContents()).toEqual([
-      "daySlotsAny time within the hours1 hour",
-      "dayWed, Dec 25, 2030As in other weeksClosed (Christmas Day)",
-      "—Default scheduleNo scheduleday",
-    ]);
+    await expect
+      .poll(() => table.locator("tbody tr").allTextContents())
+      .toEqual([
+        "daySlotsAny time within the hours1 hour",
+        "dayWed, Dec 25, 2030As in other weeksClosed (Christmas Day)",
+        "—Default scheduleNo scheduleday",
+      ]);
     await expectWellShown(page, "schedule-comparison");
     await page.goto(`/platform/tariff/versions/${inForce + 2}`);
     await page.getByText("Mon to Sun 08:00 to 18:00").waitFor();

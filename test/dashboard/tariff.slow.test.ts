@@ -8,6 +8,7 @@ import {
   expectWellShown,
   openAsOperator,
   type TestPage,
+  untilMapDrawn,
 } from "./browser.ts";
 
 /** How many versions there are: one page and a bit. */
@@ -33,24 +34,27 @@ describeDashboard("the tariff", (dashboard) => {
   test("in force is shown with its fees, tiers and zones, of which one is marked by its name", async () => {
     const page = await openAsOperator(dashboard, "/platform/tariff");
     const map = page.getByRole("application", { name: `Zones of version ${VERSIONS}` });
-    expect(await map.getAttribute("aria-label")).toBe(
-      `Zones of version ${VERSIONS}. Zones: Bronx, Kings, New York, Queens, Richmond`,
-    );
+    await expect
+      .poll(() => map.getAttribute("aria-label"))
+      .toBe(`Zones of version ${VERSIONS}. Zones: Bronx, Kings, New York, Queens, Richmond`);
     const facts = (await page.locator("dl").allInnerTexts()).join("\n");
     for (const fact of ["In force", "5 zones", "USD", "$13.00", "$1.20"]) {
       expect(facts).toContain(fact);
     }
-    expect(await page.getByRole("table", { name: "Tiers" }).locator("tr").allInnerTexts()).toEqual([
-      "Weight, kg\tFlat fee\tPer kilogram",
-      "over 0 to 5\t$0.00\t$0.50",
-      "over 5 to 20\t$1.50\t$0.40",
-      "over 20 to 50\t$4.00\t$0.35",
-    ]);
+    await expect
+      .poll(() => page.getByRole("table", { name: "Tiers" }).locator("tr").allInnerTexts())
+      .toEqual([
+        "Weight, kg\tFlat fee\tPer kilogram",
+        "over 0 to 5\t$0.00\t$0.50",
+        "over 5 to 20\t$1.50\t$0.40",
+        "over 20 to 50\t$4.00\t$0.35",
+      ]);
     await page.getByLabel("Find a zone").fill("kin");
     const zones = page.getByRole("list", { name: "Zones" });
-    expect(await zones.getByRole("button").allTextContents()).toEqual(["Kings"]);
+    await expect.poll(() => zones.getByRole("button").allTextContents()).toEqual(["Kings"]);
     await zones.getByRole("button").click();
-    expect(new URL(page.url()).search).toBe("?zone=1");
+    await expect.poll(() => new URL(page.url()).search).toBe("?zone=1");
+    await untilMapDrawn(page);
     await map.focus();
     await page.keyboard.press("ArrowLeft");
     await page
@@ -94,29 +98,27 @@ describeDashboard("the tariff", (dashboard) => {
     const page = await openAsOperator(dashboard, "/platform/tariff");
     await page.getByRole("link", { name: "Compare versions" }).click();
     await page.getByText("Zones that differ").waitFor();
-    expect(new URL(page.url()).search).toBe(`?from_version=${version - 1}&to_version=${version}`);
+    await expect
+      .poll(() => new URL(page.url()).search)
+      .toBe(`?from_version=${version - 1}&to_version=${version}`);
     const fees = page.getByRole("table", { name: "Fees that differ" });
-    expect(await fees.locator("tbody td").allTextContents()).toEqual([
-      "Charge per kilometre",
-      "1.20",
-      "9.00",
-    ]);
-    expect(await page.locator(".zone-list").allInnerTexts()).toEqual([
-      "Added (1)\nEssex",
-      "Removed (1)\nKings",
-      "Changed (1)\nBronx",
-    ]);
+    await expect
+      .poll(() => fees.locator("tbody td").allTextContents())
+      .toEqual(["Charge per kilometre", "1.20", "9.00"]);
+    await expect
+      .poll(() => page.locator(".zone-list").allInnerTexts())
+      .toEqual(["Added (1)\nEssex", "Removed (1)\nKings", "Changed (1)\nBronx"]);
     const map = page.getByRole("application");
     const names = async () => (await map.getAttribute("aria-label"))!.split("Zones: ")[1];
-    expect(await names()).toBe(
-      "Bronx, Kings, New York, Queens, Richmond, Bronx, New York, Queens, Richmond, Essex",
-    );
+    await expect
+      .poll(names)
+      .toBe("Bronx, Kings, New York, Queens, Richmond, Bronx, New York, Queens, Richmond, Essex");
     await expectWellShown(page, "tariff-comparison");
     await page
       .getByLabel(/^Version \d+ 5 zones$/)
       .first()
       .uncheck();
-    expect(await names()).toBe("Bronx, New York, Queens, Richmond, Essex");
+    await expect.poll(names).toBe("Bronx, New York, Queens, Richmond, Essex");
     await page.getByLabel("To version").fill("1");
     await page.keyboard.press("Enter");
     await fees.getByText("Minimum charge").waitFor();
@@ -154,7 +156,7 @@ describeDashboard("the tariff", (dashboard) => {
     await page.getByRole("button", { name: "Call it off" }).click();
     await page.getByText(`Version ${scheduled} is called off.`).waitFor();
     await rows(page).first().getByText("Called off").waitFor();
-    expect(await page.getByRole("heading", { name: /^Scheduled/ }).count()).toBe(0);
+    await expect.poll(() => page.getByRole("heading", { name: /^Scheduled/ }).count()).toBe(0);
     expect(await versionOf(scheduled)).toMatchObject({ state: "called_off" });
   });
 
@@ -175,13 +177,13 @@ describeDashboard("the tariff", (dashboard) => {
     await page.getByRole("application").waitFor();
     await expect.poll(() => rows(page).count()).toBe(10);
     const changing = page.getByRole("button", { name: /Call off|Roll back|draft/ });
-    expect(await changing.count()).toBe(0);
-    expect(await page.getByRole("link", { name: /^New draft/ }).count()).toBe(0);
+    await expect.poll(() => changing.count()).toBe(0);
+    await expect.poll(() => page.getByRole("link", { name: /^New draft/ }).count()).toBe(0);
     await page.goto("/platform/tariff/versions/1");
     await page.getByRole("application").waitFor();
     await page.locator("main summary[aria-label=More]").click();
     await page.getByRole("link", { name: "Compare with what is in force" }).waitFor();
-    expect(await changing.count()).toBe(0);
-    expect(await page.getByRole("link", { name: /^New draft/ }).count()).toBe(0);
+    await expect.poll(() => changing.count()).toBe(0);
+    await expect.poll(() => page.getByRole("link", { name: /^New draft/ }).count()).toBe(0);
   });
 });

@@ -55,7 +55,7 @@ describeDashboard("Settings → Webhooks", (dashboard) => {
     await page.getByLabel("URL").fill(receiver.url);
     await page.keyboard.press("Enter");
     await page.getByRole("dialog", { name: "The webhook’s secret" }).waitFor();
-    expect(await page.getByRole("dialog").locator("pre").innerText()).toMatch(/^whsec_/);
+    await expect.poll(() => page.getByRole("dialog").locator("pre").innerText()).toMatch(/^whsec_/);
     await expectWellShown(page, "webhooks-secret");
     await page.getByRole("button", { name: "Done" }).click();
 
@@ -65,7 +65,7 @@ describeDashboard("Settings → Webhooks", (dashboard) => {
     expect(receiver.received.at(-1)?.body.type).toBe("webhook.test");
 
     await chooseMore(page, "Edit");
-    expect(await page.getByLabel("Delivered", { exact: true }).isChecked()).toBe(true);
+    await expect.poll(() => page.getByLabel("Delivered", { exact: true }).isChecked()).toBe(true);
     await page.getByLabel("Delivered", { exact: true }).uncheck();
     await page.getByRole("button", { name: "Save" }).click();
     await page.locator(".facts").getByText("All events").waitFor();
@@ -78,7 +78,7 @@ describeDashboard("Settings → Webhooks", (dashboard) => {
     await page.getByRole("button", { name: "Disable the webhook" }).click();
     await page.getByText("Nothing is sent to it.").waitFor();
     await expectWellShown(page, "webhook-disabled");
-    expect(await page.getByRole("button", { name: "Send a test" }).count()).toBe(0);
+    await expect.poll(() => page.getByRole("button", { name: "Send a test" }).count()).toBe(0);
     await page.getByRole("button", { name: "Enable" }).click();
     await page.getByRole("button", { name: "Enable the webhook" }).click();
     await page.locator(".badge").getByText("Enabled").waitFor();
@@ -127,7 +127,7 @@ describeDashboard("Settings → Webhooks", (dashboard) => {
     await page.getByText("No deliveries match").waitFor();
     await page.goto(`/w/${dashboard.workspace.id}/settings/webhooks`);
     const listed = rowsOf(page, "Webhooks").filter({ hasText: receiver.url });
-    expect(await listed.innerText()).toMatch(/\d(\.\d)?% of \d+ attempts/);
+    await expect.poll(() => listed.innerText()).toMatch(/\d(\.\d)?% of \d+ attempts/);
     await page.getByRole("link", { name: receiver.url }).click();
     await page
       .locator(".facts")
@@ -204,12 +204,13 @@ describeDashboard("Settings → Webhooks", (dashboard) => {
     await dashboard.service.request(`/v1/webhooks/${data.id}/test`, { apiKey, body: {} });
     const page = await open("", "viewer");
     await page.getByRole("table", { name: "Webhooks" }).waitFor();
-    expect(await page.getByRole("button", { name: "Add a webhook" }).count()).toBe(0);
+    await expect.poll(() => page.getByRole("button", { name: "Add a webhook" }).count()).toBe(0);
     await expectWellShown(page, "webhooks");
     await page.goto(`/w/${dashboard.workspace.id}/settings/webhooks/${data.id}`);
     await rows(page).getByText("Delivered").waitFor();
     const buttons = ["Send a test", "Edit", "Delete", "Disable", "Rotate secret", /again/];
-    for (const name of buttons) expect(await page.getByRole("button", { name }).count()).toBe(0);
+    for (const name of buttons)
+      await expect.poll(() => page.getByRole("button", { name }).count()).toBe(0);
   });
 
   test("a webhook that there is not is said, with a way back", async () => {

@@ -79,19 +79,21 @@ describeDashboard(
       const page = await open(routePath(ROUTE));
       await expect.poll(() => total(page).getAttribute("value")).toBe("5");
       const pickup = group(page, "Pickup time");
-      expect(await pickup.getByLabel("As soon as possible").isChecked()).toBe(true);
+      await expect.poll(() => pickup.getByLabel("As soon as possible").isChecked()).toBe(true);
       await pickup.getByLabel("At a time").check();
-      expect(await pickup.getByLabel("Day").locator("option").first().textContent()).toBe(
-        "Tue, Dec 1",
-      );
-      expect(await pickup.locator(".slots label").allTextContents()).toEqual([
-        "8:00 – 9:00 AM had to be booked by Mon, Nov 30, 6:00 PM Berlin time",
-        "9:00 – 10:00 AM had to be booked by Mon, Nov 30, 6:00 PM Berlin time",
-        "10:00 – 11:00 AM had to be booked by Mon, Nov 30, 6:00 PM Berlin time",
-        "11:00 AM – 12:00 PM had to be booked by Mon, Nov 30, 6:00 PM Berlin time",
-        "6:00 – 7:00 PM +$2.50",
-        "7:00 – 8:00 PM +$2.50",
-      ]);
+      await expect
+        .poll(() => pickup.getByLabel("Day").locator("option").first().textContent())
+        .toBe("Tue, Dec 1");
+      await expect
+        .poll(() => pickup.locator(".slots label").allTextContents())
+        .toEqual([
+          "8:00 – 9:00 AM had to be booked by Mon, Nov 30, 6:00 PM Berlin time",
+          "9:00 – 10:00 AM had to be booked by Mon, Nov 30, 6:00 PM Berlin time",
+          "10:00 – 11:00 AM had to be booked by Mon, Nov 30, 6:00 PM Berlin time",
+          "11:00 AM – 12:00 PM had to be booked by Mon, Nov 30, 6:00 PM Berlin time",
+          "6:00 – 7:00 PM +$2.50",
+          "7:00 – 8:00 PM +$2.50",
+        ]);
       await pickup.getByText("Times are Berlin time.").waitFor();
       await expect.poll(() => total(page).getAttribute("value")).toBe("7.5");
       const dropoff = group(page, "Dropoff time");
@@ -122,7 +124,7 @@ describeDashboard(
     test("nothing is asked where no schedule applies", async () => {
       const page = await open(routePath({ ...CAPE_TOWN, weight_kg: 2 }));
       await expect.poll(() => total(page).getAttribute("value")).toBe("5");
-      expect(await page.getByRole("radiogroup").count()).toBe(0);
+      await expect.poll(() => page.getByRole("radiogroup").count()).toBe(0);
     });
 
     test("days are looked at as far ahead as can be booked", async () => {
@@ -131,7 +133,7 @@ describeDashboard(
       await pickup.getByLabel("At a time").check();
       const days = pickup.getByLabel("Day").locator("option");
       const later = pickup.getByRole("button", { name: "Look at later days" });
-      expect(await days.last().textContent()).toBe("Mon, Dec 14");
+      await expect.poll(() => days.last().textContent()).toBe("Mon, Dec 14");
       await expectWellShown(page, "book-windows-later");
       await later.click();
       await expect.poll(() => days.last().textContent()).toBe("Mon, Dec 28");
@@ -189,7 +191,7 @@ describeDashboard(
       await expectWellShown(page, "book-windows-refused");
       await refusal.getByRole("button", { name: "Take Wed, Dec 2, 8:00 – 9:00 AM" }).click();
       await expect.poll(() => total(page).getAttribute("value")).toBe("5");
-      expect(await dropoff.getByLabel("From").inputValue()).toBe("08:00");
+      await expect.poll(() => dropoff.getByLabel("From").inputValue()).toBe("08:00");
     });
 
     test("times are chosen by keys alone", async () => {
@@ -199,10 +201,10 @@ describeDashboard(
       await page.keyboard.press("ArrowDown");
       await page.keyboard.press("Tab");
       await page.keyboard.press("ArrowDown");
-      expect(await pickup.getByLabel("Day").inputValue()).toBe("2026-12-02");
+      await expect.poll(() => pickup.getByLabel("Day").inputValue()).toBe("2026-12-02");
       await page.keyboard.press("Tab");
       await page.keyboard.press("ArrowDown");
-      expect(await pickup.getByLabel("9:00 – 10:00 AM").isChecked()).toBe(true);
+      await expect.poll(() => pickup.getByLabel("9:00 – 10:00 AM").isChecked()).toBe(true);
       await expect.poll(() => total(page).getAttribute("value")).toBe("5");
     });
 

@@ -47,7 +47,7 @@ describeDashboard("The documents", (dashboard) => {
       const page = await dashboard.newPage({ colorScheme: theme });
       await page.goto("/docs");
       const picture = page.locator("article img");
-      expect(await picture.getAttribute("alt")).toMatch(/^.{40,}$/);
+      await expect.poll(() => picture.getAttribute("alt")).toMatch(/^.{40,}$/);
       const [red, , , opacity] = await picture.evaluate(async (img: any) => {
         await img.decode();
         const { document } = globalThis as any;
@@ -65,16 +65,16 @@ describeDashboard("The documents", (dashboard) => {
     await page.keyboard.type("running as roo");
     const first = options(page).first();
     await first.waitFor();
-    expect(await first.getAttribute("href")).toBe("/docs/operations#running-as-root");
+    await expect.poll(() => first.getAttribute("href")).toBe("/docs/operations#running-as-root");
     await expect.poll(() => first.locator("mark").allInnerTexts()).toContain("root");
     await expectWellShown(page, "docs-search");
 
     await page.keyboard.press("ArrowDown");
     const search = page.getByRole("combobox", { name: "Search the documents" });
-    expect(await first.getAttribute("aria-selected")).toBe("true");
+    await expect.poll(() => first.getAttribute("aria-selected")).toBe("true");
     expect(await search.getAttribute("aria-activedescendant")).toBe(await first.getAttribute("id"));
     await page.keyboard.press("ArrowUp");
-    expect(await options(page).last().getAttribute("aria-selected")).toBe("true");
+    await expect.poll(() => options(page).last().getAttribute("aria-selected")).toBe("true");
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Enter");
     await page.waitForURL("**/docs/operations#running-as-root");
@@ -86,10 +86,10 @@ describeDashboard("The documents", (dashboard) => {
     const search = page.getByRole("combobox", { name: "Search the documents" });
     await search.fill("xylophone");
     await page.getByRole("status").getByText("Nothing found").waitFor({ state: "attached" });
-    expect(await search.getAttribute("aria-expanded")).toBe("false");
+    await expect.poll(() => search.getAttribute("aria-expanded")).toBe("false");
     await search.fill("quote");
     await options(page).first().waitFor();
-    expect(await search.getAttribute("aria-expanded")).toBe("true");
+    await expect.poll(() => search.getAttribute("aria-expanded")).toBe("true");
     await page.keyboard.press("Escape");
     await options(page).first().waitFor({ state: "hidden" });
   });
@@ -98,12 +98,12 @@ describeDashboard("The documents", (dashboard) => {
     const page = await open("/docs");
     const blocks = page.locator(".code");
     const expected = blocksOf("README.md");
-    expect(await blocks.count()).toBe(expected.length);
+    await expect.poll(() => blocks.count()).toBe(expected.length);
     for (const [index, text] of expected.entries()) {
       await blocks.nth(index).hover();
       await blocks.nth(index).getByRole("button", { name: "Copy" }).click();
       await blocks.nth(index).getByRole("button", { name: "Copied" }).waitFor();
-      expect(await page.evaluate("navigator.clipboard.readText()")).toBe(text);
+      await expect.poll(() => page.evaluate("navigator.clipboard.readText()")).toBe(text);
     }
   });
 
@@ -112,8 +112,8 @@ describeDashboard("The documents", (dashboard) => {
     await page.goto("/docs/clients");
     await page.getByRole("navigation", { name: "On this page" }).getByText("RPCs").click();
     await page.waitForURL("**/docs/clients#rpcs");
-    expect(await page.getByRole("search").count()).toBe(0);
-    expect(await page.getByRole("button", { name: "Copy" }).count()).toBe(0);
+    await expect.poll(() => page.getByRole("search").count()).toBe(0);
+    await expect.poll(() => page.getByRole("button", { name: "Copy" }).count()).toBe(0);
     await page.getByRole("link", { name: "Next" }).click();
     await page.getByRole("heading", { name: "Test mode", level: 1 }).waitFor();
     await page.goto("/docs/api");
@@ -153,7 +153,7 @@ describeDashboard("The documents", (dashboard) => {
     };
     await page.goto("/docs");
     await page.getByRole("button", { name: "Copy" }).first().waitFor({ state: "attached" });
-    expect(await offer.count()).toBe(0);
+    await expect.poll(() => offer.count()).toBe(0);
 
     await signInTo(page, dashboard, workspace);
     const first = await takeKey();
@@ -169,7 +169,9 @@ describeDashboard("The documents", (dashboard) => {
     expect(await quote(second)).toBe(200);
     await expect.poll(() => quote(first)).toBe(401);
     const { person } = (await page.evaluate("({ ...localStorage })")) as Record<string, string>;
-    expect(await page.evaluate("({ ...localStorage, ...sessionStorage })")).toEqual({ person });
+    await expect
+      .poll(() => page.evaluate("({ ...localStorage, ...sessionStorage })"))
+      .toEqual({ person });
   });
 
   test("a quote is tried out from its example with one's own key, which nothing keeps", async () => {
@@ -202,22 +204,22 @@ describeDashboard("The documents", (dashboard) => {
     expect(JSON.parse(shown)).toEqual(JSON.parse(text));
     await expectWellShown(page, "docs-api-tried");
 
-    expect(await page.evaluate("localStorage.length + sessionStorage.length")).toBe(0);
+    await expect.poll(() => page.evaluate("localStorage.length + sessionStorage.length")).toBe(0);
     await page.reload();
     await page.getByRole("button", { name: "Authorize" }).first().click();
     await dialog.getByText("workspaceBearer").waitFor();
-    expect(await dialog.getByRole("button", { name: "Logout" }).count()).toBe(0);
+    await expect.poll(() => dialog.getByRole("button", { name: "Logout" }).count()).toBe(0);
   });
 
   test("the reference shows what workspaces call first, with operators' calls closed below", async () => {
     const page = await open("/docs/api");
     const tags = page.locator(".opblock-tag");
     await tags.first().waitFor();
-    expect(await tags.first().getAttribute("data-tag")).toBe("ShipmentService");
+    await expect.poll(() => tags.first().getAttribute("data-tag")).toBe("ShipmentService");
     const isOpen = (name: string) =>
       page.locator(`[data-tag=${name}]`).getAttribute("data-is-open");
-    expect(await isOpen("WebhookService")).toBe("true");
-    expect(await isOpen("TariffService")).toBe("false");
+    await expect.poll(() => isOpen("WebhookService")).toBe("true");
+    await expect.poll(() => isOpen("TariffService")).toBe("false");
     await page.getByText("Books a shipment, priced anew with the tariff in force").waitFor();
 
     await page.keyboard.press("/");

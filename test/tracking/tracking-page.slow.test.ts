@@ -30,7 +30,9 @@ describeDashboard(
           const page = await dashboard.newPage({ locale });
           await page.setViewportSize({ width: NARROWEST, height: 800 });
           await page.goto(pathOf(url));
-          expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(NARROWEST);
+          await expect
+            .poll(() => page.evaluate("document.documentElement.scrollWidth"))
+            .toBe(NARROWEST);
           await expectWellShown(page, `tracking-${locale}-${steps.at(-1)}`);
         }
       },
@@ -43,15 +45,19 @@ describeDashboard(
       await page.clock.install();
       await page.goto(pathOf(url));
       const heading = page.getByRole("heading", { level: 1 });
-      expect(await heading.textContent()).toBe("Your delivery is waiting for the courier");
+      await expect
+        .poll(() => heading.textContent())
+        .toBe("Your delivery is waiting for the courier");
       await takeStep(service, workspace.apiKey, reference, "advance");
       await page.clock.fastForward(LOOK_MS);
       await page.getByRole("heading", { name: "Your delivery is on its way" }).waitFor();
-      expect(await page.locator("[aria-current=step] strong").textContent()).toBe("On its way");
+      await expect
+        .poll(() => page.locator("[aria-current=step] strong").textContent())
+        .toBe("On its way");
       await data(service.as(workspace.apiKey).updateWorkspace({ tracking_enabled: false }));
       await page.clock.fastForward(LOOK_MS);
       await page.getByRole("heading", { name: "This link does not work any more" }).waitFor();
-      expect(await page.title()).toBe("This link does not work any more");
+      await expect.poll(() => page.title()).toBe("This link does not work any more");
       await data(service.as(workspace.apiKey).updateWorkspace({ tracking_enabled: true }));
     });
 
@@ -61,7 +67,7 @@ describeDashboard(
       const shipment = await bookAnd(service, workspace.apiKey, ["pay"]);
       const page = await openAsMember(dashboard, `/shipments/${shipment.reference}`, { workspace });
       const link = page.getByRole("link", { name: "Page for the recipient" });
-      expect(await link.getAttribute("href")).toBe(shipment.tracking_url);
+      await expect.poll(() => link.getAttribute("href")).toBe(shipment.tracking_url);
       await page.goto(`/w/${workspace.id}/settings#tracking`);
       const section = page.locator("#tracking");
       await section.getByRole("button", { name: "Change tracking" }).click();

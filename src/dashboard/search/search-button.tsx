@@ -1,5 +1,5 @@
 import type { ComponentType } from "preact";
-import { useEffect, useLayoutEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { useStore } from "../api/store.ts";
 import { usePlace } from "../routes/router.ts";
 import { reloadOnce } from "../ui/lazily.tsx";
@@ -29,7 +29,7 @@ export function SearchButton(props: Omit<SearchDialogProps, "close">) {
       else own.focus();
     },
   });
-  useEffect(() => {
+  useLayoutEffect(() => {
     const listener = (event: KeyboardEvent) => {
       if (event.key !== "k" || !(event.ctrlKey || event.metaKey) || event.altKey) return;
       if (document.querySelector("dialog[open]") !== null) return;
