@@ -4,7 +4,7 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { SimulatedStep } from "./simulation_pb.js";
+import type { SimulatedStep, SimulationScenario } from "./simulation_pb.js";
 import type { Shipment, ShipmentValid } from "./shipment_pb.js";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 
@@ -82,6 +82,163 @@ export declare type TakeTestStepResponseValid = Message<"shipments.v1.TakeTestSt
  * Use `create(TakeTestStepResponseSchema)` to create a new message.
  */
 export declare const TakeTestStepResponseSchema: GenMessage<TakeTestStepResponse, {validType: TakeTestStepResponseValid}>;
+
+/**
+ * @generated from message shipments.v1.ListSimulationsRequest
+ */
+export declare type ListSimulationsRequest = Message<"shipments.v1.ListSimulationsRequest"> & {
+  /**
+   * How many at most, 1 to 100; 25 when not given.
+   *
+   * @generated from field: optional int32 page_size = 1;
+   */
+  pageSize?: number | undefined;
+
+  /**
+   * The next_page_token of the page before.
+   *
+   * @generated from field: optional string page_token = 2;
+   */
+  pageToken?: string | undefined;
+};
+
+export declare type ListSimulationsRequestValid = ListSimulationsRequest;
+
+/**
+ * Describes the message shipments.v1.ListSimulationsRequest.
+ * Use `create(ListSimulationsRequestSchema)` to create a new message.
+ */
+export declare const ListSimulationsRequestSchema: GenMessage<ListSimulationsRequest, {validType: ListSimulationsRequestValid}>;
+
+/**
+ * @generated from message shipments.v1.ListSimulationsResponse
+ */
+export declare type ListSimulationsResponse = Message<"shipments.v1.ListSimulationsResponse"> & {
+  /**
+   * @generated from field: repeated shipments.v1.RunningSimulation data = 1;
+   */
+  data: RunningSimulation[];
+
+  /**
+   * Leads to the next page; empty on the last.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * @generated from message shipments.v1.ListSimulationsResponse
+ */
+export declare type ListSimulationsResponseValid = Message<"shipments.v1.ListSimulationsResponse"> & {
+  /**
+   * @generated from field: repeated shipments.v1.RunningSimulation data = 1;
+   */
+  data: RunningSimulationValid[];
+
+  /**
+   * Leads to the next page; empty on the last.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message shipments.v1.ListSimulationsResponse.
+ * Use `create(ListSimulationsResponseSchema)` to create a new message.
+ */
+export declare const ListSimulationsResponseSchema: GenMessage<ListSimulationsResponse, {validType: ListSimulationsResponseValid}>;
+
+/**
+ * A simulation that is under way.
+ *
+ * @generated from message shipments.v1.RunningSimulation
+ */
+export declare type RunningSimulation = Message<"shipments.v1.RunningSimulation"> & {
+  /**
+   * The shipment's reference.
+   *
+   * @generated from field: string shipment = 1;
+   */
+  shipment: string;
+
+  /**
+   * What becomes of it.
+   *
+   * @generated from field: shipments.v1.SimulationScenario scenario = 2;
+   */
+  scenario: SimulationScenario;
+
+  /**
+   * How many of its steps were taken.
+   *
+   * @generated from field: int32 steps_taken = 3;
+   */
+  stepsTaken: number;
+
+  /**
+   * What happens next.
+   *
+   * @generated from field: shipments.v1.SimulatedStep next_step = 4;
+   */
+  nextStep: SimulatedStep;
+
+  /**
+   * When that is due, by the clock of test mode.
+   *
+   * @generated from field: google.protobuf.Timestamp due_at = 5;
+   */
+  dueAt?: Timestamp | undefined;
+};
+
+/**
+ * A simulation that is under way.
+ *
+ * @generated from message shipments.v1.RunningSimulation
+ */
+export declare type RunningSimulationValid = Message<"shipments.v1.RunningSimulation"> & {
+  /**
+   * The shipment's reference.
+   *
+   * @generated from field: string shipment = 1;
+   */
+  shipment: string;
+
+  /**
+   * What becomes of it.
+   *
+   * @generated from field: shipments.v1.SimulationScenario scenario = 2;
+   */
+  scenario: SimulationScenario;
+
+  /**
+   * How many of its steps were taken.
+   *
+   * @generated from field: int32 steps_taken = 3;
+   */
+  stepsTaken: number;
+
+  /**
+   * What happens next.
+   *
+   * @generated from field: shipments.v1.SimulatedStep next_step = 4;
+   */
+  nextStep: SimulatedStep;
+
+  /**
+   * When that is due, by the clock of test mode.
+   *
+   * @generated from field: google.protobuf.Timestamp due_at = 5;
+   */
+  dueAt: Timestamp;
+};
+
+/**
+ * Describes the message shipments.v1.RunningSimulation.
+ * Use `create(RunningSimulationSchema)` to create a new message.
+ */
+export declare const RunningSimulationSchema: GenMessage<RunningSimulation, {validType: RunningSimulationValid}>;
 
 /**
  * The clock of test mode.
@@ -278,8 +435,9 @@ export declare const TestService: GenService<{
     output: typeof DeleteTestDataResponseSchema;
   },
   /**
-   * Has something happen to a shipment, as if its payer, courier or payment provider did it. What a payment provider
-   * does is refused for a shipment that has a checkout at one: that is done there.
+   * Has something happen to a shipment, as if its payer, courier or payment provider did it. A simulation whose next step
+   * that is goes on from there. What a payment provider does is refused for a shipment that has a checkout at one: that
+   * is done there.
    *
    * @generated from rpc shipments.v1.TestService.TakeTestStep
    */
@@ -287,6 +445,16 @@ export declare const TestService: GenService<{
     methodKind: "unary";
     input: typeof TakeTestStepRequestSchema;
     output: typeof TakeTestStepResponseSchema;
+  },
+  /**
+   * Lists the simulations that are under way, by when their next step is due.
+   *
+   * @generated from rpc shipments.v1.TestService.ListSimulations
+   */
+  listSimulations: {
+    methodKind: "unary";
+    input: typeof ListSimulationsRequestSchema;
+    output: typeof ListSimulationsResponseSchema;
   },
   /**
    * Gives the clock of test mode.

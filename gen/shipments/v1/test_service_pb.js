@@ -14,7 +14,7 @@ import { file_shipments_v1_simulation } from "./simulation_pb.js";
  * Describes the file shipments/v1/test_service.proto.
  */
 export const file_shipments_v1_test_service = /*@__PURE__*/
-  fileDesc("Ch9zaGlwbWVudHMvdjEvdGVzdF9zZXJ2aWNlLnByb3RvEgxzaGlwbWVudHMudjEiXwoTVGFrZVRlc3RTdGVwUmVxdWVzdBIQCghzaGlwbWVudBgBIAEoCRI2CgRzdGVwGAIgASgOMhsuc2hpcG1lbnRzLnYxLlNpbXVsYXRlZFN0ZXBCC7pICMgBAYIBAhABIjwKFFRha2VUZXN0U3RlcFJlc3BvbnNlEiQKBGRhdGEYASABKAsyFi5zaGlwbWVudHMudjEuU2hpcG1lbnQiRQoJVGVzdENsb2NrEigKBHRpbWUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBmZyb3plbhgCIAEoCCIVChNHZXRUZXN0Q2xvY2tSZXF1ZXN0Ij0KFEdldFRlc3RDbG9ja1Jlc3BvbnNlEiUKBGRhdGEYASABKAsyFy5zaGlwbWVudHMudjEuVGVzdENsb2NrIkAKFE1vdmVUZXN0Q2xvY2tSZXF1ZXN0EigKBHRpbWUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIlAKFU1vdmVUZXN0Q2xvY2tSZXNwb25zZRIlCgRkYXRhGAEgASgLMhcuc2hpcG1lbnRzLnYxLlRlc3RDbG9jaxIQCghjb21wbGV0ZRgCIAEoCCIZChdSZWxlYXNlVGVzdENsb2NrUmVxdWVzdCJBChhSZWxlYXNlVGVzdENsb2NrUmVzcG9uc2USJQoEZGF0YRgBIAEoCzIXLnNoaXBtZW50cy52MS5UZXN0Q2xvY2siFwoVRGVsZXRlVGVzdERhdGFSZXF1ZXN0IioKFkRlbGV0ZVRlc3REYXRhUmVzcG9uc2USEAoIY29tcGxldGUYASABKAgymgYKC1Rlc3RTZXJ2aWNlEogBCg5EZWxldGVUZXN0RGF0YRIjLnNoaXBtZW50cy52MS5EZWxldGVUZXN0RGF0YVJlcXVlc3QaJC5zaGlwbWVudHMudjEuRGVsZXRlVGVzdERhdGFSZXNwb25zZSIr6sEYDlRFU1RfTU9ERV9PTkxZ+MEYAoLT5JMCDyoNL3YxL3Rlc3QvZGF0YRLYAQoMVGFrZVRlc3RTdGVwEiEuc2hpcG1lbnRzLnYxLlRha2VUZXN0U3RlcFJlcXVlc3QaIi5zaGlwbWVudHMudjEuVGFrZVRlc3RTdGVwUmVzcG9uc2UigAHqwRgOVEVTVF9NT0RFX09OTFnqwRgSU0hJUE1FTlRfTk9UX0ZPVU5E6sEYDlNISVBNRU5UX1NUQVRF6sEYEFBBWU1FTlRfRElTUFVURUT4wRgCgtPkkwIoOgEqIiMvdjEvdGVzdC9zaGlwbWVudHMve3NoaXBtZW50fS9zdGVwcxKGAQoMR2V0VGVzdENsb2NrEiEuc2hpcG1lbnRzLnYxLkdldFRlc3RDbG9ja1JlcXVlc3QaIi5zaGlwbWVudHMudjEuR2V0VGVzdENsb2NrUmVzcG9uc2UiL5ACAerBGA5URVNUX01PREVfT05MWfjBGAKC0+STAhASDi92MS90ZXN0L2Nsb2NrEokBCg1Nb3ZlVGVzdENsb2NrEiIuc2hpcG1lbnRzLnYxLk1vdmVUZXN0Q2xvY2tSZXF1ZXN0GiMuc2hpcG1lbnRzLnYxLk1vdmVUZXN0Q2xvY2tSZXNwb25zZSIv6sEYDlRFU1RfTU9ERV9PTkxZ+MEYAoLT5JMCEzoBKiIOL3YxL3Rlc3QvY2xvY2sSjwEKEFJlbGVhc2VUZXN0Q2xvY2sSJS5zaGlwbWVudHMudjEuUmVsZWFzZVRlc3RDbG9ja1JlcXVlc3QaJi5zaGlwbWVudHMudjEuUmVsZWFzZVRlc3RDbG9ja1Jlc3BvbnNlIizqwRgOVEVTVF9NT0RFX09OTFn4wRgCgtPkkwIQKg4vdjEvdGVzdC9jbG9ja2IGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_shipments_v1_options, file_shipments_v1_shipment, file_shipments_v1_simulation]);
+  fileDesc("Ch9zaGlwbWVudHMvdjEvdGVzdF9zZXJ2aWNlLnByb3RvEgxzaGlwbWVudHMudjEiXwoTVGFrZVRlc3RTdGVwUmVxdWVzdBIQCghzaGlwbWVudBgBIAEoCRI2CgRzdGVwGAIgASgOMhsuc2hpcG1lbnRzLnYxLlNpbXVsYXRlZFN0ZXBCC7pICMgBAYIBAhABIjwKFFRha2VUZXN0U3RlcFJlc3BvbnNlEiQKBGRhdGEYASABKAsyFi5zaGlwbWVudHMudjEuU2hpcG1lbnQiewoWTGlzdFNpbXVsYXRpb25zUmVxdWVzdBIhCglwYWdlX3NpemUYASABKAVCCbpIBhoEGGQoAUgAiAEBEiEKCnBhZ2VfdG9rZW4YAiABKAlCCLpIBXIDGPQDSAGIAQFCDAoKX3BhZ2Vfc2l6ZUINCgtfcGFnZV90b2tlbiJhChdMaXN0U2ltdWxhdGlvbnNSZXNwb25zZRItCgRkYXRhGAEgAygLMh8uc2hpcG1lbnRzLnYxLlJ1bm5pbmdTaW11bGF0aW9uEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSLSAQoRUnVubmluZ1NpbXVsYXRpb24SEAoIc2hpcG1lbnQYASABKAkSMgoIc2NlbmFyaW8YAiABKA4yIC5zaGlwbWVudHMudjEuU2ltdWxhdGlvblNjZW5hcmlvEhMKC3N0ZXBzX3Rha2VuGAMgASgFEi4KCW5leHRfc3RlcBgEIAEoDjIbLnNoaXBtZW50cy52MS5TaW11bGF0ZWRTdGVwEjIKBmR1ZV9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCBrpIA8gBASJFCglUZXN0Q2xvY2sSKAoEdGltZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGZnJvemVuGAIgASgIIhUKE0dldFRlc3RDbG9ja1JlcXVlc3QiPQoUR2V0VGVzdENsb2NrUmVzcG9uc2USJQoEZGF0YRgBIAEoCzIXLnNoaXBtZW50cy52MS5UZXN0Q2xvY2siQAoUTW92ZVRlc3RDbG9ja1JlcXVlc3QSKAoEdGltZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiUAoVTW92ZVRlc3RDbG9ja1Jlc3BvbnNlEiUKBGRhdGEYASABKAsyFy5zaGlwbWVudHMudjEuVGVzdENsb2NrEhAKCGNvbXBsZXRlGAIgASgIIhkKF1JlbGVhc2VUZXN0Q2xvY2tSZXF1ZXN0IkEKGFJlbGVhc2VUZXN0Q2xvY2tSZXNwb25zZRIlCgRkYXRhGAEgASgLMhcuc2hpcG1lbnRzLnYxLlRlc3RDbG9jayIXChVEZWxldGVUZXN0RGF0YVJlcXVlc3QiKgoWRGVsZXRlVGVzdERhdGFSZXNwb25zZRIQCghjb21wbGV0ZRgBIAEoCDKyBwoLVGVzdFNlcnZpY2USiAEKDkRlbGV0ZVRlc3REYXRhEiMuc2hpcG1lbnRzLnYxLkRlbGV0ZVRlc3REYXRhUmVxdWVzdBokLnNoaXBtZW50cy52MS5EZWxldGVUZXN0RGF0YVJlc3BvbnNlIivqwRgOVEVTVF9NT0RFX09OTFn4wRgCgtPkkwIPKg0vdjEvdGVzdC9kYXRhEtgBCgxUYWtlVGVzdFN0ZXASIS5zaGlwbWVudHMudjEuVGFrZVRlc3RTdGVwUmVxdWVzdBoiLnNoaXBtZW50cy52MS5UYWtlVGVzdFN0ZXBSZXNwb25zZSKAAerBGA5URVNUX01PREVfT05MWerBGBJTSElQTUVOVF9OT1RfRk9VTkTqwRgOU0hJUE1FTlRfU1RBVEXqwRgQUEFZTUVOVF9ESVNQVVRFRPjBGAKC0+STAig6ASoiIy92MS90ZXN0L3NoaXBtZW50cy97c2hpcG1lbnR9L3N0ZXBzEpUBCg9MaXN0U2ltdWxhdGlvbnMSJC5zaGlwbWVudHMudjEuTGlzdFNpbXVsYXRpb25zUmVxdWVzdBolLnNoaXBtZW50cy52MS5MaXN0U2ltdWxhdGlvbnNSZXNwb25zZSI1kAIB6sEYDlRFU1RfTU9ERV9PTkxZ+MEYAoLT5JMCFhIUL3YxL3Rlc3Qvc2ltdWxhdGlvbnMShgEKDEdldFRlc3RDbG9jaxIhLnNoaXBtZW50cy52MS5HZXRUZXN0Q2xvY2tSZXF1ZXN0GiIuc2hpcG1lbnRzLnYxLkdldFRlc3RDbG9ja1Jlc3BvbnNlIi+QAgHqwRgOVEVTVF9NT0RFX09OTFn4wRgCgtPkkwIQEg4vdjEvdGVzdC9jbG9jaxKJAQoNTW92ZVRlc3RDbG9jaxIiLnNoaXBtZW50cy52MS5Nb3ZlVGVzdENsb2NrUmVxdWVzdBojLnNoaXBtZW50cy52MS5Nb3ZlVGVzdENsb2NrUmVzcG9uc2UiL+rBGA5URVNUX01PREVfT05MWfjBGAKC0+STAhM6ASoiDi92MS90ZXN0L2Nsb2NrEo8BChBSZWxlYXNlVGVzdENsb2NrEiUuc2hpcG1lbnRzLnYxLlJlbGVhc2VUZXN0Q2xvY2tSZXF1ZXN0GiYuc2hpcG1lbnRzLnYxLlJlbGVhc2VUZXN0Q2xvY2tSZXNwb25zZSIs6sEYDlRFU1RfTU9ERV9PTkxZ+MEYAoLT5JMCECoOL3YxL3Rlc3QvY2xvY2tiBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_shipments_v1_options, file_shipments_v1_shipment, file_shipments_v1_simulation]);
 
 /**
  * Describes the message shipments.v1.TakeTestStepRequest.
@@ -31,67 +31,88 @@ export const TakeTestStepResponseSchema = /*@__PURE__*/
   messageDesc(file_shipments_v1_test_service, 1);
 
 /**
+ * Describes the message shipments.v1.ListSimulationsRequest.
+ * Use `create(ListSimulationsRequestSchema)` to create a new message.
+ */
+export const ListSimulationsRequestSchema = /*@__PURE__*/
+  messageDesc(file_shipments_v1_test_service, 2);
+
+/**
+ * Describes the message shipments.v1.ListSimulationsResponse.
+ * Use `create(ListSimulationsResponseSchema)` to create a new message.
+ */
+export const ListSimulationsResponseSchema = /*@__PURE__*/
+  messageDesc(file_shipments_v1_test_service, 3);
+
+/**
+ * Describes the message shipments.v1.RunningSimulation.
+ * Use `create(RunningSimulationSchema)` to create a new message.
+ */
+export const RunningSimulationSchema = /*@__PURE__*/
+  messageDesc(file_shipments_v1_test_service, 4);
+
+/**
  * Describes the message shipments.v1.TestClock.
  * Use `create(TestClockSchema)` to create a new message.
  */
 export const TestClockSchema = /*@__PURE__*/
-  messageDesc(file_shipments_v1_test_service, 2);
+  messageDesc(file_shipments_v1_test_service, 5);
 
 /**
  * Describes the message shipments.v1.GetTestClockRequest.
  * Use `create(GetTestClockRequestSchema)` to create a new message.
  */
 export const GetTestClockRequestSchema = /*@__PURE__*/
-  messageDesc(file_shipments_v1_test_service, 3);
+  messageDesc(file_shipments_v1_test_service, 6);
 
 /**
  * Describes the message shipments.v1.GetTestClockResponse.
  * Use `create(GetTestClockResponseSchema)` to create a new message.
  */
 export const GetTestClockResponseSchema = /*@__PURE__*/
-  messageDesc(file_shipments_v1_test_service, 4);
+  messageDesc(file_shipments_v1_test_service, 7);
 
 /**
  * Describes the message shipments.v1.MoveTestClockRequest.
  * Use `create(MoveTestClockRequestSchema)` to create a new message.
  */
 export const MoveTestClockRequestSchema = /*@__PURE__*/
-  messageDesc(file_shipments_v1_test_service, 5);
+  messageDesc(file_shipments_v1_test_service, 8);
 
 /**
  * Describes the message shipments.v1.MoveTestClockResponse.
  * Use `create(MoveTestClockResponseSchema)` to create a new message.
  */
 export const MoveTestClockResponseSchema = /*@__PURE__*/
-  messageDesc(file_shipments_v1_test_service, 6);
+  messageDesc(file_shipments_v1_test_service, 9);
 
 /**
  * Describes the message shipments.v1.ReleaseTestClockRequest.
  * Use `create(ReleaseTestClockRequestSchema)` to create a new message.
  */
 export const ReleaseTestClockRequestSchema = /*@__PURE__*/
-  messageDesc(file_shipments_v1_test_service, 7);
+  messageDesc(file_shipments_v1_test_service, 10);
 
 /**
  * Describes the message shipments.v1.ReleaseTestClockResponse.
  * Use `create(ReleaseTestClockResponseSchema)` to create a new message.
  */
 export const ReleaseTestClockResponseSchema = /*@__PURE__*/
-  messageDesc(file_shipments_v1_test_service, 8);
+  messageDesc(file_shipments_v1_test_service, 11);
 
 /**
  * Describes the message shipments.v1.DeleteTestDataRequest.
  * Use `create(DeleteTestDataRequestSchema)` to create a new message.
  */
 export const DeleteTestDataRequestSchema = /*@__PURE__*/
-  messageDesc(file_shipments_v1_test_service, 9);
+  messageDesc(file_shipments_v1_test_service, 12);
 
 /**
  * Describes the message shipments.v1.DeleteTestDataResponse.
  * Use `create(DeleteTestDataResponseSchema)` to create a new message.
  */
 export const DeleteTestDataResponseSchema = /*@__PURE__*/
-  messageDesc(file_shipments_v1_test_service, 10);
+  messageDesc(file_shipments_v1_test_service, 13);
 
 /**
  * What there is in test mode alone: calls with a live key are refused.

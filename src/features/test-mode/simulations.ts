@@ -101,6 +101,15 @@ interface Made {
 
 type LockedSimulation = Pick<Simulation, "scenario" | "stepSeconds" | "taken">;
 
+/** Loads what a step depends on besides its shipment. */
+export async function loadForStep(tx: Transaction, key: ShipmentKey) {
+  const [[simulation], isAtProvider] = await Promise.all([
+    tx.send<LockedSimulation>(LOCK, [key.workspace, key.reference]),
+    hasCheckout(tx, key),
+  ]);
+  return { simulation, isAtProvider };
+}
+
 const GO_ON = `
   update simulation
   set taken = taken + 1, due_at = $3, leased_until = null, tries = 0,
@@ -108,6 +117,16 @@ const GO_ON = `
   where workspace_id = $1 and shipment_reference = $2`;
 const END = "delete from simulation where workspace_id = $1 and shipment_reference = $2";
 const END_UNLESS_TAKEN = `${END} and taken = $3`;
+
+/** Has a simulation go on with a step, or ends it without one. */
+export function writeNextStep(
+  tx: Transaction,
+  { workspace, reference }: ShipmentKey,
+  next: NextStep | undefined,
+): void {
+  if (next === undefined) void tx.send(END, [workspace, reference]);
+  else void tx.send(GO_ON, [workspace, reference, next.dueAt.toISOString()]);
+}
 
 /** Why a step cannot be taken, now or later. */
 const ENDING: ReadonlySet<string> = new Set([
@@ -180,13 +199,7 @@ async function changeByStep(
     method: ShipmentService.method.getShipment,
     request: create(GetShipmentRequestSchema, { shipment: reference }),
     call,
-    async load(tx) {
-      const [[simulation], isAtProvider] = await Promise.all([
-        tx.send<LockedSimulation>(LOCK, [workspace, reference]),
-        hasCheckout(tx, key),
-      ]);
-      return { simulation, isAtProvider };
-    },
+    load: (tx) => loadForStep(tx, key),
     change(before, { simulation, isAtProvider }, takenAt): Changed<Made | undefined> {
       if (simulation?.taken !== alreadyTaken) return { row: before };
       const { step } = nextStep(simulation, alreadyTaken, takenAt)!;
@@ -197,8 +210,7 @@ async function changeByStep(
     write(tx: Transaction, made) {
       const { taken, next } = made!;
       writeStep(tx, key, taken, now());
-      if (next === undefined) void tx.send(END, [workspace, reference]);
-      else void tx.send(GO_ON, [workspace, reference, next.dueAt.toISOString()]);
+      writeNextStep(tx, key, next);
     },
   });
 }

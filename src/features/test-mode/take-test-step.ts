@@ -1,15 +1,22 @@
 import { SimulatedStepSchema } from "../../../gen/shipments/v1/simulation_pb.js";
 import { TestService } from "../../../gen/shipments/v1/test_service_pb.js";
-import type { SimulatedStep } from "../../domain/shipment/simulation.ts";
+import { type NextStep, nextStep, type SimulatedStep } from "../../domain/shipment/simulation.ts";
 import { compileEnumName } from "../../json/records.ts";
 import type { Changed } from "../shipments/change-shipment.ts";
 import type { PaymentChange } from "../payments/stored-payment.ts";
-import { applyStep, hasCheckout, writeStep } from "./simulated-step.ts";
+import { applyStep, writeStep } from "./simulated-step.ts";
+import { loadForStep, writeNextStep } from "./simulations.ts";
 import type { TestModeFunctions } from "./test-clocks.ts";
 
 const stepOf = compileEnumName<SimulatedStep>(SimulatedStepSchema);
 
-/** A simulation that the shipment has goes on, as far as that is then possible. */
+interface Made {
+  readonly taken: PaymentChange;
+  /** How the shipment's simulation goes on, where the step was its next. */
+  readonly followed: { readonly next: NextStep | undefined } | undefined;
+}
+
+/** A simulation that expected another step goes on, as far as that is then possible. */
 export const takeTestStep: TestModeFunctions["takeTestStep"] = (
   request,
   call,
@@ -21,11 +28,16 @@ export const takeTestStep: TestModeFunctions["takeTestStep"] = (
     method: TestService.method.takeTestStep,
     request,
     call,
-    load: (tx) => hasCheckout(tx, key),
-    change(before, isAtProvider, at): Changed<PaymentChange> {
-      const made = applyStep(before, step, at, isAtProvider);
-      return { row: made.row, made };
+    load: (tx) => loadForStep(tx, key),
+    change(before, { simulation, isAtProvider }, at): Changed<Made> {
+      const taken = applyStep(before, step, at, isAtProvider);
+      const isNext = simulation && nextStep(simulation, simulation.taken, at)?.step === step;
+      const followed = isNext && { next: nextStep(simulation, simulation.taken + 1, at) };
+      return { row: taken.row, made: { taken, followed: followed || undefined } };
     },
-    write: (tx, taken) => writeStep(tx, key, taken, now()),
+    write(tx, { taken, followed }) {
+      writeStep(tx, key, taken, now());
+      if (followed !== undefined) writeNextStep(tx, key, followed.next);
+    },
   });
 };

@@ -1,5 +1,6 @@
 import { findTestTime } from "../workspaces/test-clock.ts";
 import { deleteTestData } from "./delete-test-data.ts";
+import { listSimulations } from "./list-simulations.ts";
 import { moveTestClock } from "./move-test-clock.ts";
 import { takeTestStep } from "./take-test-step.ts";
 import { releaseClock, testClockMessage, type TestModeFunctions } from "./test-clocks.ts";
@@ -7,6 +8,7 @@ import { releaseClock, testClockMessage, type TestModeFunctions } from "./test-c
 /** They commit step by step, or share the transaction of other changes. */
 export const TEST_MODE_FUNCTIONS: TestModeFunctions = {
   deleteTestData,
+  listSimulations,
   moveTestClock,
   takeTestStep,
 

@@ -281,6 +281,36 @@ test("a simulation whose next step is a refund ends at a dispute that is open", 
   expect(await simulationsOf(twin)).toEqual([]);
 });
 
+test("simulations are listed by when they go on, and one whose next step is taken by hand goes on from there", async () => {
+  const { apiKey, caller, bookFor, step, move } = await addTwin();
+  const [late, soon] = [await bookFor("late", 120), await bookFor("deliver", 60)];
+  const listed = async (fields = {}) => (await caller.listSimulations(fields)).body;
+  const first = {
+    shipment: soon,
+    scenario: "deliver",
+    steps_taken: 0,
+    next_step: "pay",
+    due_at: "2026-12-01T09:01:00.000Z",
+  };
+  const second = { ...first, shipment: late, scenario: "late", due_at: "2026-12-01T09:02:00.000Z" };
+  expect(await listed()).toEqual({ data: [first, second], next_page_token: "" });
+  const { data: page, next_page_token: page_token } = await listed({ page_size: 1 });
+  expect([page, await listed({ page_token })]).toEqual([
+    [first],
+    { data: [second], next_page_token: "" },
+  ]);
+  await data(step(late, "pay"));
+  await data(step(soon, "decline_payment"));
+  expect((await listed()).data).toEqual([
+    first,
+    { ...second, steps_taken: 1, next_step: "pick_up", due_at: "2026-12-01T09:20:00.000Z" },
+  ]);
+  await move("2026-12-01T09:02:00Z");
+  await data(step(soon, "deliver"));
+  expect((await listed()).data.map((it: any) => it.shipment)).toEqual([late]);
+  expect((await historyOf(apiKey, soon)).at(-1)).toBe("09:02:00 shipment.delivered delivered paid");
+});
+
 test("an idempotency key has a step by hand taken once", async () => {
   const { apiKey, caller } = await addTwin({ frozen: false });
   const { reference: shipment } = await book(service, apiKey);
