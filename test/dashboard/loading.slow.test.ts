@@ -2,6 +2,7 @@ import { stat } from "node:fs/promises";
 import { beforeAll, expect, test } from "vitest";
 import { PAGE_ENTRIES, type PageName } from "../../src/dashboard/routes/pages.ts";
 import { withQuery } from "../../src/dashboard/routes/paths.ts";
+import { data } from "../support/answers.ts";
 import { book, bookAnd, COVERED_ROUTE } from "../support/bookings.ts";
 import { draftsOf } from "../support/tariff-drafts.ts";
 import { SAMPLE_TARIFF } from "../support/tariffs.ts";
@@ -97,9 +98,13 @@ describeDashboard("pages while they load", (dashboard) => {
       labels: { shipment: reference },
       tariffComparison: { from_version: 1, to_version: 2 },
     };
-    hrefs = PAGE_ENTRIES.map(([name, { path }]) => {
+    const { twin } = workspace;
+    await book(service, twin.apiKey, { simulation: { scenario: "deliver", step_seconds: 60 } });
+    await data(service.as(twin.apiKey).moveTestClock());
+    hrefs = PAGE_ENTRIES.map(([name, { path, isTest }]) => {
       const filled = path.replaceAll(/:(\w+)/g, (_, part: string) => {
-        return String(given[part] ?? `no ${part}`);
+        const value = isTest && part === "workspace" ? twin.id : given[part];
+        return String(value ?? `no ${part}`);
       });
       return [name, withQuery(filled, queries[name] ?? {})];
     });

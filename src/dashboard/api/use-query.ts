@@ -144,6 +144,23 @@ export function useRepeat(work: () => void, intervalMs: number): void {
   }, [work, intervalMs]);
 }
 
+/** How often what all pages show is loaded anew while one stays open, in milliseconds. */
+const FRAME_MS = 60_000;
+
+/**
+ * What stands beside all pages: loaded again with each page that is gone to, which is among the inputs, after whatever
+ * the reader does, and every minute, since no event tells of it.
+ */
+export function useFrameQuery<T>(
+  load: (signal: AbortSignal) => Promise<T>,
+  inputs: readonly unknown[],
+): Query<T> {
+  const query = useQuery(load, inputs);
+  useRepeat(query.reload, FRAME_MS);
+  useEffect(() => reloads.subscribe(query.reload), [query.reload]);
+  return query;
+}
+
 export function useDebounced<T>(value: T, ms: number): T {
   const [settled, setSettled] = useState(value);
   useEffect(() => {

@@ -1,13 +1,8 @@
 import { createContext } from "preact";
-import { useEffect } from "preact/hooks";
 import type { PlatformAttention } from "../../../gen/shipments/admin/v1/platform_report_service_pb.js";
 import type { Attention } from "../../../gen/shipments/v1/workspace_service_pb.js";
 import { clientFor } from "../api/clients.ts";
-import { reloads } from "../api/use-action.ts";
-import { type Query, useQuery, useRepeat } from "../api/use-query.ts";
-
-/** How often it is asked for while one page stays open, in milliseconds: no event tells of webhooks and keys. */
-const REPEAT_MS = 60_000;
+import { type Query, useFrameQuery } from "../api/use-query.ts";
 
 /** Whose attention is asked for: a workspace by its id, or all of the platform. */
 export type AttentionPlace = { readonly workspace: string } | "platform";
@@ -22,20 +17,18 @@ export interface AttentionAt {
 export const AttentionQuery = createContext<Query<AttentionAt | undefined> | undefined>(undefined);
 
 /**
- * What needs attention at a place; nothing without one. Reloaded with each page that is gone to and after
- * whatever the reader does. The service's description is loaded late: no page waits for a number in the navigation.
+ * What needs attention at a place; nothing without one. The service's description is loaded late: no page waits for
+ * a number in the navigation.
  */
 export function useAttention(
   place: AttentionPlace | undefined,
   pathname: string,
 ): Query<AttentionAt | undefined> {
   const name = typeof place === "object" ? place.workspace : place;
-  const query = useQuery(
+  const query = useFrameQuery(
     async (signal) => place && { place: name!, ...EMPTY, ...(await loadAt(place, signal)) },
     [name, pathname],
   );
-  useRepeat(query.reload, REPEAT_MS);
-  useEffect(() => reloads.subscribe(query.reload), [query.reload]);
   // Of the place before, as long as that of this one is not there.
   return query.data?.place === name ? query : { ...query, data: undefined };
 }

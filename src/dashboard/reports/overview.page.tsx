@@ -1,3 +1,4 @@
+import { useContext } from "preact/hooks";
 import type { Overview } from "../../../gen/shipments/v1/report_pb.js";
 import { ReportService } from "../../../gen/shipments/v1/report_service_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
@@ -7,6 +8,7 @@ import { useIsTest, useRole, useTimeZone, useWorkspace } from "../api/session.ts
 import { loadAccount } from "../api/sign-in.ts";
 import { shownWith, useRepeat, useRpc } from "../api/use-query.ts";
 import { paths } from "../routes/paths.ts";
+import { TestClockQuery } from "../test-mode/test-clock.ts";
 import { DAY_LABELS, DayRange, rangeBefore, useDayRange } from "../ui/days.tsx";
 import { Page, Section } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
@@ -15,7 +17,6 @@ import { TimeZoneButton } from "../workspaces/time-zone-button.tsx";
 import type { Comparison } from "./difference.ts";
 import { OverviewCharts, OverviewFigures } from "./overview-charts.tsx";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import { TestService } from "../../../gen/shipments/v1/test_service_pb.js";
 import { localDate } from "../ui/local-time.ts";
 
 /**
@@ -147,9 +148,8 @@ function TimeZoneStep() {
 function useToday(): string | undefined {
   const timeZone = useTimeZone() ?? "UTC";
   const isTest = useIsTest();
-  const clock = useRpc(TestService.method.getTestClock, isTest ? {} : undefined);
-  if (isTest && clock.data === undefined && clock.problem === undefined) return undefined;
-  const time = clock.data?.data;
-  const now = time?.time && time.frozen ? timestampDate(time.time) : new Date();
+  const { data: clock, problem } = useContext(TestClockQuery)!;
+  if (isTest && clock === undefined && problem === undefined) return undefined;
+  const now = clock?.time && clock.frozen ? timestampDate(clock.time) : new Date();
   return localDate(now, timeZone);
 }

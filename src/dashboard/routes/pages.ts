@@ -10,6 +10,8 @@ interface PageEntry {
   readonly icon?: string;
   /** Under which heading it is in the navigation of a workspace, where its address does not say. */
   readonly section?: "Developers";
+  /** Whether it is of test mode alone. */
+  readonly isTest?: boolean;
 }
 
 const OVERVIEW = { label: "Overview", icon: "M2.5 13.5h11M4 11V8M8 11V3.5M12 11V6" };
@@ -77,6 +79,13 @@ export const PAGES = {
     section: "Developers",
   },
   webhook: { path: "/w/:workspace/settings/webhooks/:webhook", file: "webhooks" },
+  testMode: {
+    path: "/w/:workspace/test",
+    label: "Test mode",
+    icon: "M6 2.2v4L2.6 12.6a.8.8 0 0 0 .7 1.2h9.4a.8.8 0 0 0 .7-1.2L10 6.2v-4M5 2.2h6M4.6 10h6.8",
+    section: "Developers",
+    isTest: true,
+  },
   platform: { path: "/platform", ...OVERVIEW },
   platformAttention: { path: "/platform/attention", ...ATTENTION },
   tariff: {

@@ -12,10 +12,10 @@
 import { useEffect, useState } from "preact/hooks";
 import { accountProblem, loadAccount } from "../api/sign-in.ts";
 import { PERSON_KEY } from "../api/person-key.ts";
-import { account, SignedIn, useAccount, WorkspaceId } from "../api/session.ts";
+import { account, SignedIn, useAccount, useIsTest, WorkspaceId } from "../api/session.ts";
 import { connected } from "../api/connection.ts";
 import { useStore } from "../api/store.ts";
-import { componentOf, findPage, isPlatformPath, loadPage } from "./pages.ts";
+import { componentOf, findPage, isOfTestMode, isPlatformPath, loadPage } from "./pages.ts";
 import { HomePage, NoOperatorPage } from "./home.tsx";
 import { NotFoundPage } from "../ui/page.tsx";
 import { Layout } from "./layout.tsx";
@@ -108,6 +108,7 @@ function CurrentPage({ pathname }: { readonly pathname: string }) {
 function PageAt({ pathname }: { readonly pathname: string }) {
   const [, setRound] = useState(0);
   const { operatorRole } = useAccount();
+  const isTest = useIsTest();
   const found = findPage(pathname);
   const name = found?.name;
   const Component = name && componentOf(name);
@@ -118,7 +119,7 @@ function PageAt({ pathname }: { readonly pathname: string }) {
   }, [name]);
   if (pathname === paths.home({})) return <HomePage />;
   if (isPlatformPath(pathname) && operatorRole === undefined) return <NoOperatorPage />;
-  if (found === undefined) return <NotFoundPage />;
+  if (found === undefined || (isOfTestMode(found.name) && !isTest)) return <NotFoundPage />;
   if (Component === undefined) return <Spinner label="Loading the page" />;
   return <Component {...found.parameters} />;
 }

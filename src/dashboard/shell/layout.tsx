@@ -5,12 +5,14 @@ import { AttentionQuery, countText, useAttention } from "../attention/attention-
 import { paths } from "../routes/paths.ts";
 import { linkLeftBy, usePlace } from "../routes/router.ts";
 import { SearchButton } from "../search/search-button.tsx";
-import { openKeyList } from "../ui/key-list.tsx";
+import { TestClockQuery, useTestClock } from "../test-mode/test-clock.ts";
+import { reloadOnce } from "../ui/lazily.tsx";
 import { NotFoundPage } from "../ui/page.tsx";
 import { useKeys } from "../ui/use-keys.ts";
 import "./layout.css";
 import { Navigation, pagesOf } from "./navigation.tsx";
 import { PlaceMenu } from "./place-menu.tsx";
+import { TestBar } from "./test-bar.tsx";
 
 export function Layout({ children }: { readonly children: ComponentChildren }) {
   const account = useAccount();
@@ -25,7 +27,8 @@ export function Layout({ children }: { readonly children: ComponentChildren }) {
   const place = entered ? { workspace: String(entered.id) } : isPlatform ? "platform" : undefined;
   const attention = useAttention(place, pathname);
   const count = countText(attention.data);
-  useKeys({ "?": openKeyList });
+  const clock = useTestClock(entered, pathname);
+  useKeys({ "?": showKeys });
   return (
     <div class={entered?.isTest ? "frame test" : "frame"}>
       <a class="skip" href="#main">
@@ -38,6 +41,7 @@ export function Layout({ children }: { readonly children: ComponentChildren }) {
           {count && <span class="dot" title={`${count} need attention`} />}
         </button>
         <PlaceMenu {...{ account, entered, pathname }} />
+        {entered?.isTest && <TestBar {...{ entered, pathname }} clock={clock.data} />}
         {(entered ?? isPlatform) && (
           <SearchButton workspace={entered && String(entered.id)} pages={pagesOf(entered)} />
         )}
@@ -45,11 +49,17 @@ export function Layout({ children }: { readonly children: ComponentChildren }) {
       <Navigation pathname={pathname} current={shown} count={count} />
       <main id="main" ref={main} tabIndex={-1}>
         <AttentionQuery.Provider value={attention}>
-          {isMember ? children : <NotFoundPage />}
+          <TestClockQuery.Provider value={clock}>
+            {isMember ? children : <NotFoundPage />}
+          </TestClockQuery.Provider>
         </AttentionQuery.Provider>
       </main>
     </div>
   );
+}
+
+function showKeys(): void {
+  import("../ui/key-list.tsx").then(({ openKeyList }) => openKeyList(), reloadOnce);
 }
 
 /**

@@ -6,10 +6,12 @@ import { settingsParts } from "../workspaces/settings-parts.ts";
 /** A place that the search finds: what it is called, and where it leads. */
 type Place = readonly [label: string, href: string];
 
-function entriesOf(workspace?: bigint) {
-  return PAGE_ENTRIES.flatMap(([name, { path, label, icon, section }]) => {
+/** The pages of a workspace in one of its modes, or those of the platform. */
+function entriesOf(workspace?: bigint, isTestMode = false) {
+  return PAGE_ENTRIES.flatMap(([name, { path, label, icon, section, isTest = false }]) => {
     const isPlatform = path.startsWith("/platform");
     if (label === undefined || isPlatform !== (workspace === undefined)) return [];
+    if (isTest && !isTestMode) return [];
     const inside = section ?? (path.includes("/settings") ? "Settings" : "Workspace");
     const href = (paths[name] as Path<"/:workspace">)({ workspace: workspace ?? "" });
     return { section: isPlatform ? "Platform" : inside, label, icon, href };
@@ -20,7 +22,9 @@ type Entries = ReturnType<typeof entriesOf>;
 
 /** The pages of a workspace and the parts of its settings, or those of the platform, for the search. */
 export function pagesOf(entered: EnteredWorkspace | undefined): readonly Place[] {
-  const pages = entriesOf(entered?.id).map(({ label, href }) => [label, href] as const);
+  const pages = entriesOf(entered?.id, entered?.isTest).map(
+    ({ label, href }) => [label, href] as const,
+  );
   if (entered === undefined) return pages;
   const { id, isTest } = entered;
   return [
@@ -34,8 +38,8 @@ export function otherModeOf(entered: EnteredWorkspace, pathname: string): string
   const { isTest, live, testWorkspace } = entered;
   const other = isTest ? live : testWorkspace;
   if (other === undefined) return undefined;
-  const here = labelAt(pathname, entriesOf(entered.id));
-  const there = entriesOf(other).find(({ label }) => label === here);
+  const here = labelAt(pathname, entriesOf(entered.id, isTest));
+  const there = entriesOf(other, !isTest).find(({ label }) => label === here);
   return there?.href ?? paths.shipments({ workspace: other });
 }
 
@@ -43,7 +47,7 @@ function useEntries(current: string | undefined): Entries {
   const { workspaces, operatorRole } = useAccount();
   if (current === undefined) return operatorRole === undefined ? [] : entriesOf();
   const entered = findWorkspace(workspaces, current);
-  return entered === undefined ? [] : entriesOf(entered.id);
+  return entered === undefined ? [] : entriesOf(entered.id, entered.isTest);
 }
 
 /** The label of the entry that a page belongs to: of the longest address that leads to it. */

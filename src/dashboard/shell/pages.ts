@@ -35,6 +35,10 @@ export function isPlatformPath(pathname: string): boolean {
   return pathname === "/platform" || pathname.startsWith("/platform/");
 }
 
+export function isOfTestMode(name: PageName): boolean {
+  return "isTest" in PAGES[name];
+}
+
 export function findPage(pathname: string): FoundPage | undefined {
   for (const [name] of PAGE_ENTRIES) {
     const parameters = paths[name].match(pathname);

@@ -22,7 +22,6 @@ export function PlaceMenu(props: {
         <img src={icon} alt="" width="20" height="20" />
         <span class="visually-hidden">Workspace and account: </span>
         <span class="place-name">{place}</span>
-        {entered?.isTest && <strong class="mode">Test mode</strong>}
         <svg class="opens" viewBox="0 0 10 16" width="10" height="16" aria-hidden="true">
           <path d="M2 6 5 3 8 6M2 10l3 3 3-3" />
         </svg>

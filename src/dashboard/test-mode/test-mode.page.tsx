@@ -1,0 +1,315 @@
+import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { useContext } from "preact/hooks";
+import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { SimulatedStep, SimulationScenario } from "../../../gen/shipments/v1/simulation_pb.js";
+import {
+  type RunningSimulation,
+  type TestClock,
+  TestService,
+} from "../../../gen/shipments/v1/test_service_pb.js";
+import { useCall } from "../api/clients.ts";
+import { useLive } from "../api/live.ts";
+import { useRole, useTimeZone } from "../api/session.ts";
+import { useAction } from "../api/use-action.ts";
+import { useRpc } from "../api/use-query.ts";
+import { paths } from "../routes/paths.ts";
+import { Button, RpcActionButton } from "../ui/button.tsx";
+import { Badge } from "../ui/description-list.tsx";
+import { Dialog, DialogButton, RpcButton } from "../ui/dialog.tsx";
+import { TextField } from "../ui/fields.tsx";
+import { textOf } from "../ui/form-data.ts";
+import { numberText, relativeText } from "../ui/format.ts";
+import { instantOf, localDate, localTime } from "../ui/local-time.ts";
+import { Empty, Page, Section } from "../ui/page.tsx";
+import { QueryView } from "../ui/query-view.tsx";
+import { type Column, ListView, useList } from "../ui/table.tsx";
+import { toast } from "../ui/toast.tsx";
+import { Time, useNow } from "../ui/values.tsx";
+import { TestClockQuery } from "./test-clock.ts";
+
+/** The clock, what happens by it, and the end of all test data. */
+export function TestModePage() {
+  const query = useContext(TestClockQuery)!;
+  return (
+    <Page title="Test mode">
+      <QueryView query={query} quiet>
+        {(clock) =>
+          clock && (
+            <>
+              <ClockSection clock={clock} follow={query.reload} />
+              <Simulations now={timeOf(clock)} />
+              <DeletionSection />
+            </>
+          )
+        }
+      </QueryView>
+    </Page>
+  );
+}
+
+function timeOf({ time }: TestClock): Date {
+  return timestampDate(time!);
+}
+
+const HOUR_MS = 3_600_000;
+const STEPS_AHEAD = [
+  ["+ 1 hour", HOUR_MS],
+  ["+ 1 day", 24 * HOUR_MS],
+  ["+ 1 week", 7 * 24 * HOUR_MS],
+] as const;
+
+/** Moves the clock on, call by call as far as each gets, or stops it where it is. */
+function useMove(follow: () => void): (time?: Date) => Promise<void> {
+  const call = useCall();
+  return async (time) => {
+    const request = time && { time: timestampFromDate(time) };
+    for (let isThere = false; !isThere; follow()) {
+      isThere = (await call(TestService.method.moveTestClock, request ?? {})).complete;
+    }
+  };
+}
+
+interface ClockProps {
+  readonly clock: TestClock;
+  /** Called as the clock moves. */
+  readonly follow: () => void;
+}
+
+function ClockSection({ clock, follow }: ClockProps) {
+  const mayMove = useRole("member");
+  const real = useNow();
+  const now = timeOf(clock);
+  return (
+    <Section
+      title="Clock"
+      note={
+        clock.frozen ? (
+          <Badge tone="attention">{now > real ? "Moved ahead" : "Stopped"}</Badge>
+        ) : (
+          <Badge>Real time</Badge>
+        )
+      }
+    >
+      <p class="clock">
+        <Time at={clock.frozen ? now : real} exact />
+      </p>
+      {clock.frozen && (
+        <p class="minor">
+          Real time: <Time at={real} exact />
+        </p>
+      )}
+      {mayMove && <ClockActions {...{ clock, follow }} />}
+      <p class="hint note">
+        {clock.frozen
+          ? "It stands still until it is moved on, or set to the real time. Shipments, quotes, pickup slots and simulations go by it."
+          : "Move it on to have simulations take their steps, quotes expire and slots pass without waiting. It then stands still."}
+      </p>
+    </Section>
+  );
+}
+
+function ClockActions({ clock, follow }: ClockProps) {
+  const move = useMove(follow);
+  const moving = useAction(move);
+  const now = timeOf(clock);
+  return (
+    <div class="actions note">
+      {moving.problem && (
+        <span class="field-error" role="alert">
+          {moving.problem.message}
+        </span>
+      )}
+      {clock.frozen ? (
+        <RpcActionButton
+          method={TestService.method.releaseTestClock}
+          request={{}}
+          done="The clock follows the real time."
+        >
+          Real time
+        </RpcActionButton>
+      ) : (
+        <Button onClick={() => void moving.run()}>Stop</Button>
+      )}
+      {STEPS_AHEAD.map(([label, ms]) => (
+        <Button
+          key={label}
+          busy={moving.isRunning}
+          onClick={() => void moving.run(new Date(now.getTime() + ms))}
+        >
+          {label}
+        </Button>
+      ))}
+      <DialogButton dialog={<MoveDialog {...{ now, move }} />}>To a time…</DialogButton>
+    </div>
+  );
+}
+
+function MoveDialog(props: { readonly now: Date; readonly move: (time?: Date) => Promise<void> }) {
+  const { now, move } = props;
+  const timeZone = useTimeZone();
+  return (
+    <Dialog
+      title="Move the clock on"
+      submit="Move it"
+      run={async (form) => {
+        const [date = "", time = ""] = textOf(form, "time").split("T");
+        await move(instantOf(date, time, timeZone));
+      }}
+    >
+      <TextField
+        name="time"
+        label="Until"
+        type="datetime-local"
+        value={`${localDate(now, timeZone)}T${localTime(now, timeZone)}`}
+        hint="At most two years ahead. Steps of simulations that are due by then are taken in order."
+      />
+    </Dialog>
+  );
+}
+
+const SCENARIOS: Readonly<Record<SimulationScenario, string>> = {
+  [SimulationScenario.UNSPECIFIED]: "Unknown",
+  [SimulationScenario.DELIVER]: "Delivered",
+  [SimulationScenario.LATE]: "Delivered late",
+  [SimulationScenario.NO_COURIER]: "No courier comes",
+  [SimulationScenario.PAYMENT_DECLINED]: "Payment declined",
+  [SimulationScenario.PAYMENT_AFTER_CANCEL]: "Paid after it is cancelled",
+  [SimulationScenario.REFUND_FAILED]: "Refund fails",
+  [SimulationScenario.DISPUTE]: "Payment disputed",
+  [SimulationScenario.STUCK]: "Never picked up",
+};
+
+const STEPS: Readonly<Record<SimulatedStep, string>> = {
+  [SimulatedStep.UNSPECIFIED]: "Unknown",
+  [SimulatedStep.PAY]: "It is paid",
+  [SimulatedStep.DECLINE_PAYMENT]: "Its payment is declined",
+  [SimulatedStep.PICK_UP]: "It is picked up",
+  [SimulatedStep.DELIVER]: "It is delivered",
+  [SimulatedStep.CANCEL]: "It is cancelled",
+  [SimulatedStep.REFUND]: "It is refunded",
+  [SimulatedStep.FAIL_REFUND]: "Its refund fails",
+  [SimulatedStep.OPEN_DISPUTE]: "Its payment is disputed",
+  [SimulatedStep.WIN_DISPUTE]: "The dispute is won",
+  [SimulatedStep.LOSE_DISPUTE]: "The dispute is lost",
+};
+
+const STEP_CHOICES = Object.entries(STEPS).filter(([step]) => step !== "0");
+
+function Simulations({ now }: { readonly now: Date }) {
+  const timeZone = useTimeZone();
+  const mayTake = useRole("member");
+  const list = useList(TestService.method.listSimulations, {}, 25);
+  useLive(list.reload);
+  const columns: readonly Column<RunningSimulation>[] = [
+    { header: "Shipment", selfEvident: true, cell: ({ shipment }) => <code>{shipment}</code> },
+    { header: "Scenario", spare: true, cell: ({ scenario }) => SCENARIOS[scenario] },
+    { header: "Next", cell: ({ nextStep }) => STEPS[nextStep] },
+    {
+      header: "Due",
+      cell: ({ dueAt }) => (
+        <>
+          <Time at={dueAt} exact="second" />
+          <span class="line minor">{relativeText(timestampDate(dueAt!), now, timeZone)}</span>
+        </>
+      ),
+    },
+    ...(mayTake ? [TAKE] : []),
+  ];
+  return (
+    <section class="page-part">
+      <h2>Simulations</h2>
+      <ListView
+        query={list}
+        quiet
+        label="Simulations"
+        isList
+        columns={columns}
+        keyOf={({ shipment }) => shipment}
+        href={({ shipment: reference }) => paths.shipment({ reference })}
+        empty={
+          <Empty title="No simulation is under way">
+            A booking by the API with a <code>simulation</code> goes its way by itself, step by
+            step.{" "}
+            <a href="/docs/sandbox#simulated-shipments" rel="external">
+              How to book one
+            </a>
+          </Empty>
+        }
+      />
+    </section>
+  );
+}
+
+const TAKE: Column<RunningSimulation> = {
+  header: "Actions",
+  align: "end",
+  selfEvident: true,
+  cell: ({ shipment, nextStep }) => (
+    <span class="row-actions">
+      <RpcButton
+        button="Take a step"
+        label={`Take a step of ${shipment}`}
+        method={TestService.method.takeTestStep}
+        title={`What happens to ${shipment}?`}
+        submit="Take the step"
+        request={{ shipment }}
+        fields={{
+          step: {
+            label: "Step",
+            choices: STEP_CHOICES,
+            value: nextStep,
+            hint: "Taken now. After its next step the simulation goes on from there; after another one, as far as that is then possible.",
+          },
+        }}
+        done="The step is taken."
+      />
+    </span>
+  ),
+};
+
+function DeletionSection() {
+  const actions = useRole("member") && (
+    <DialogButton destructive dialog={<DeletionDialog />}>
+      Delete all test data…
+    </DialogButton>
+  );
+  return (
+    <div class="page-part">
+      <Section title="Test data" actions={actions}>
+        <p class="hint">It is deleted by itself 30 days after it was made.</p>
+      </Section>
+    </div>
+  );
+}
+
+function DeletionDialog() {
+  const call = useCall();
+  const counted = useRpc(ShipmentService.method.countShipments, {}).data?.data?.listed;
+  const shipments =
+    counted === undefined
+      ? "All shipments"
+      : `${numberText(counted.count)}${counted.more ? " and more" : ""} ${counted.count === 1 ? "shipment" : "shipments"}`;
+  return (
+    <Dialog
+      title="Delete all test data"
+      submit="Delete all test data"
+      tone="danger"
+      run={async () => {
+        while (!(await call(TestService.method.deleteTestData, {})).complete);
+        toast("All test data is deleted.");
+      }}
+    >
+      <p>This cannot be undone. These are deleted:</p>
+      <ul class="links">
+        <li>{shipments}, with their payments and simulations</li>
+        <li>All customers of test mode</li>
+        <li>All events, and what webhooks were sent</li>
+        <li>Responses that are kept for idempotency keys</li>
+      </ul>
+      <p>
+        Keys, webhooks, limits and the connection to Stripe stay. The clock follows the real time
+        again. Nothing of live mode is touched.
+      </p>
+    </Dialog>
+  );
+}
