@@ -6,7 +6,7 @@ import { acquireEmbeddedPostgres } from "../../src/embedded-postgres/embedded-po
 import { createSecretKey, hashKey } from "../../src/domain/secret-key.ts";
 import { inDatabase, joinNodes, runSql } from "../citus/cluster.ts";
 import { countyTariff } from "../support/county-tariff.ts";
-import { KNOWN_CUSTOMERS, SHIPMENT_DIGITS_SQL, workspaceIndexSql } from "./numbering.ts";
+import { KNOWN_CUSTOMERS, SHIPMENT_DIGITS_SQL } from "./numbering.ts";
 import { ADDRESSES, ROUTE, type State } from "./operations.ts";
 import { runCommand } from "./processes.ts";
 
@@ -24,7 +24,6 @@ export interface DatabaseServer {
 /** What a database of one case begins with; see `Side`. */
 export interface Contents {
   readonly shipments: number;
-  readonly workspaces: number;
   readonly repository?: string | undefined;
 }
 
@@ -126,14 +125,14 @@ export async function createOnNodes(
 }
 
 /**
- * Makes a database with the known customers of each of some workspaces, and so many pending
- * shipments, each a second younger than the one before it, with an event each. All that are made
- * with the same numbers are the same.
+ * Makes a database with the known customers of a workspace, and so many pending shipments, each a
+ * second younger than the one before it, with an event each. All that are made with the same number
+ * are the same.
  */
 export async function createDatabase(
   owned: AsyncDisposableStack,
   server: DatabaseServer,
-  { shipments, workspaces, repository }: Contents,
+  { shipments, repository }: Contents,
 ): Promise<Database> {
   const { url, accounts } = await copyTemplate(owned, server, repository);
   await query(
@@ -141,12 +140,11 @@ export async function createDatabase(
     "set synchronous_commit = off",
     WITHOUT_TRIGGERS,
     `insert into customer (workspace_id, name, email, email_lower, created_at)
-     select w, 'Customer ' || n, 'customer' || n || '@example.org',
+     select 1, 'Customer ' || n, 'customer' || n || '@example.org',
        'customer' || n || '@example.org', ${sqlOf(BEGUN)} - interval '1 day'
-     from generate_series(1, ${workspaces}) w,
-       (select lpad(i::text, 12, '0') as n from generate_series(0, ${KNOWN_CUSTOMERS - 1}) i) c
-     order by w, n`,
-    insertShipments(shipments, workspaces),
+     from (select lpad(i::text, 12, '0') as n from generate_series(0, ${KNOWN_CUSTOMERS - 1}) i) c
+     order by n`,
+    insertShipments(shipments),
     // Columns that a version has not got are left out of the records.
     `insert into event select (jsonb_populate_record(null::event, jsonb_build_object(
        'workspace_id', workspace_id, 'subject', reference, 'number', 1, 'type', 'shipment.created',
@@ -157,14 +155,6 @@ export async function createDatabase(
     "vacuum analyze",
   );
   return { url, accounts, shipments };
-}
-
-/** Makes a database as an installation has it at first: with no shipments, and never analyzed. */
-export async function createEmptyDatabase(
-  owned: AsyncDisposableStack,
-  server: DatabaseServer,
-): Promise<Database> {
-  return { ...(await copyTemplate(owned, server)), shipments: 0 };
 }
 
 let databases = 0;
@@ -202,18 +192,17 @@ const ALIGN_FEEDS = `do $$ begin
   exception when undefined_table then null;
   end $$`;
 
-function insertShipments(count: number, workspaces: number): string {
+function insertShipments(count: number): string {
   const columns = { ...ROUTE, ...PRICE };
   return `insert into shipment (workspace_id, reference, status, payment_status, customer_id,
       pickup_address, dropoff_address, ${Object.keys(columns).join(", ")}, currency,
       tariff_version, created_at, updated_at, event_count)
-    select workspace + 1, 'SHP-' || ${SHIPMENT_DIGITS_SQL}, 'pending', 'awaiting_payment',
-      (select min(id) from customer) + workspace * ${KNOWN_CUSTOMERS} + i % ${KNOWN_CUSTOMERS},
+    select 1, 'SHP-' || ${SHIPMENT_DIGITS_SQL}, 'pending', 'awaiting_payment',
+      (select min(id) from customer) + i % ${KNOWN_CUSTOMERS},
       '${ADDRESSES.pickup_address}', '${ADDRESSES.dropoff_address}',
       ${Object.values(columns).join(", ")}, 'USD', 1, at, at, 1
     from generate_series(1, ${count}) i,
-      lateral (select ${workspaceIndexSql(workspaces)} as workspace,
-        ${sqlOf(BEGUN)} - (${count} - i + 60) * interval '1 second' as at)`;
+      lateral (select ${sqlOf(BEGUN)} - (${count} - i + 60) * interval '1 second' as at)`;
 }
 
 /**

@@ -21,19 +21,6 @@ export function shipmentDigits(number: number): string {
 export const SHIPMENT_DIGITS_SQL =
   "lpad(((i::bigint * 8999999993) % 1000000000000)::text, 12, '0')";
 
-/**
- * Which of so many workspaces, from 0, the shipment belongs to that the request with this number is
- * about. Two requests in a row are of one, so that every workspace has customers known and new.
- */
-export function workspaceIndex(request: number, shipments: number, workspaces: number): number {
-  return Math.floor((request % shipments) / 2) % workspaces;
-}
-
-/** As `workspaceIndex`, of the shipment with the number that is the SQL expression `i`, from 1. */
-export function workspaceIndexSql(workspaces: number): string {
-  return `((i - 1) / 2) % ${workspaces}`;
-}
-
 /** The digits of the customer that the request with this number, from 0, is about: every second one is new. */
 export function customerDigits(request: number): string {
   return digits(request % 2 === 0 ? (request / 2) % KNOWN_CUSTOMERS : 1_000 + request);

@@ -13,8 +13,6 @@ export interface Operation {
   readonly call: JsonCall | GrpcCall;
   /** The state that all shipments are in before each round; absent for what only reads. */
   readonly from?: State;
-  /** How many workspaces are called in turn, by JSON; one if not given. */
-  readonly workspaces?: number;
 }
 export type JsonCall = readonly [method: string, path: string, body?: object];
 export type GrpcCall = readonly [method: DescMethodUnary, request: JsonObject];
@@ -71,20 +69,11 @@ export const pay: Operation = {
 export const advance: Operation = { name: "advance", call: ["POST", `${ONE}/advance`], from: PAID };
 export const cancel: Operation = { name: "cancel", call: ["POST", `${ONE}/cancel`], from: PENDING };
 
-/** The same in so many workspaces. */
-export function inWorkspaces({ name, ...operation }: Operation, workspaces: number): Operation {
-  const where = `in ${workspaces} workspace${workspaces === 1 ? "" : "s"}`;
-  return { ...operation, name: `${name} ${where}`, workspaces };
-}
-
 /** An operation's request as the load generator sends it. */
-export function requestOf(
-  { call, workspaces = 1 }: Operation,
-  accounts: readonly Account[],
-): Load["request"] {
-  if (isGrpc(call)) return grpcRequest(call, accounts[0]!.apiKey);
-  const called = accounts.slice(0, workspaces);
-  return { protocol: "HTTP/1.1", texts: called.map(({ apiKey }) => jsonRequest(call, apiKey)) };
+export function requestOf({ call }: Operation, [account]: readonly Account[]): Load["request"] {
+  const { apiKey } = account!;
+  if (isGrpc(call)) return grpcRequest(call, apiKey);
+  return { protocol: "HTTP/1.1", body: jsonRequest(call, apiKey) };
 }
 
 function jsonRequest([method, path, given]: JsonCall, apiKey: string): Buffer {

@@ -6,8 +6,6 @@ export const SETTINGS = {
   seconds: fromEnvironment("BENCH_SECONDS", 4),
   /** Seconds of steady load, after which memory is looked at. */
   soakSeconds: fromEnvironment("BENCH_SOAK_SECONDS", 300),
-  /** Shipments in the larger database whose cost is compared with that of 10,000; at most 1,000,000. */
-  manyShipments: fromEnvironment("BENCH_MANY_SHIPMENTS", 1_000_000),
   /**
    * A clone of another version, built: contests of ours with peers are between the two instead, each on
    * tables of its own version.

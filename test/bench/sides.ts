@@ -10,8 +10,6 @@ export interface Side {
   readonly isPeer: boolean;
   /** How many shipments its database begins with. */
   readonly shipments: number;
-  /** How many workspaces share them, and are called in turn. */
-  readonly workspaces: number;
   /** The clone whose product makes its database; this one if not given. */
   readonly repository?: string | undefined;
   /** Starts its server, or several that share the load. */
@@ -40,7 +38,6 @@ export function ours(
     name,
     isPeer: false,
     shipments,
-    workspaces: 1,
     repository,
     async start(owned, { url }) {
       const processes: ServerProcess[] = [];
@@ -60,7 +57,6 @@ export function peer(name: string, script: string): Side {
     name,
     isPeer: true,
     shipments: SHIPMENTS,
-    workspaces: 1,
     async start(owned, { url, accounts }) {
       const environment = { DATABASE_URL: url, ACCOUNTS: JSON.stringify(accounts) };
       const { pid, hello } = await startWorker(owned, `servers/${script}`, environment);
@@ -78,6 +74,5 @@ export function chooseSides(sides: readonly Side[]): readonly Side[] {
   const { before } = SETTINGS;
   const isWithPeers = sides.some(({ isPeer }) => isPeer);
   if (before === undefined || !isWithPeers) return sides;
-  const { workspaces } = sides[0]!;
-  return [OURS, ours("before", { repository: before })].map((side) => ({ ...side, workspaces }));
+  return [OURS, ours("before", { repository: before })];
 }

@@ -26,7 +26,7 @@ type Start = (owned: AsyncDisposableStack) => Promise<readonly ServerProcess[]>;
 
 async function measureStarts({ databases }: Bench): Promise<string> {
   await using owned = new AsyncDisposableStack();
-  const database = await createDatabase(owned, databases, { shipments: 1, workspaces: 1 });
+  const database = await createDatabase(owned, databases, { shipments: 1 });
   // A data folder as an earlier run leaves it.
   const embedded = { DATA_DIR: join(databases.folder, "embedded") };
   await runCommand(["tariff", "publish", databases.tariffFile], embedded);

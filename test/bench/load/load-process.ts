@@ -3,13 +3,7 @@
  * of it. It lives as long as the bench, so that its code is warm in every round.
  */
 import { quantile } from "../figures.ts";
-import {
-  CUSTOMER,
-  customerDigits,
-  SHIPMENT,
-  shipmentDigits,
-  workspaceIndex,
-} from "../numbering.ts";
+import { CUSTOMER, customerDigits, SHIPMENT, shipmentDigits } from "../numbering.ts";
 import { watchFeed, type FeedLag } from "./feed-lag.ts";
 import { openHttp1 } from "./http1.ts";
 import { openHttp2 } from "./http2.ts";
@@ -100,14 +94,9 @@ function run(load: Load, idle: Send[], feed?: FeedLag): Promise<Omit<Outcome, "f
 
 /** Makes requests of a load, each a copy of its own with digits in the places of the tokens. */
 function filler({ request, shipments }: Load): (number: number) => Buffer {
-  const texts = (request.protocol === "HTTP/1.1" ? request.texts : [request.body]).map((text) =>
-    Buffer.from(text),
-  );
-  const [shipmentPlaces, customerPlaces] = [SHIPMENT, CUSTOMER].map((it) =>
-    placesOf(it, texts[0]!),
-  );
+  const text = Buffer.from(request.body);
+  const [shipmentPlaces, customerPlaces] = [SHIPMENT, CUSTOMER].map((it) => placesOf(it, text));
   return (number) => {
-    const text = texts[workspaceIndex(number, shipments, texts.length)]!;
     if (shipmentPlaces!.length + customerPlaces!.length === 0) return text;
     const filled = Buffer.from(text);
     for (const place of shipmentPlaces!) {

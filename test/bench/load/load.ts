@@ -2,12 +2,9 @@
 export interface Load {
   /** Of servers on the loopback address, which the clients are shared out between. */
   readonly ports: readonly number[];
-  /**
-   * May hold tokens of `numbering.ts`, which are filled in anew for each request. Of HTTP/1.1, one for
-   * each workspace, alike but for the key.
-   */
+  /** May hold tokens of `numbering.ts`, which are filled in anew for each request. */
   readonly request:
-    | { readonly protocol: "HTTP/1.1"; readonly texts: readonly Uint8Array[] }
+    | { readonly protocol: "HTTP/1.1"; readonly body: Uint8Array }
     | {
         readonly protocol: "HTTP/2";
         readonly headers: Readonly<Record<string, string>>;

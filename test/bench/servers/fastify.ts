@@ -89,6 +89,7 @@ function shipmentOf(row: Row): Row {
     customer: { id, name, email, id_number, ...UNSHOWN },
     etag: String(version),
     test: false,
+    tracking_url: null,
     ...WITHOUT_WINDOWS,
     breakdown: breakdownOf(row),
   };
