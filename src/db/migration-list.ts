@@ -17,4 +17,7 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Constructor<Migra
     (await import("./migrations/20261124180015-tracking.ts")).Migration20261124180015_tracking,
   "20261124181446-requests": async () =>
     (await import("./migrations/20261124181446-requests.ts")).Migration20261124181446_requests,
+  "20261125235036-shared-filters": async () =>
+    (await import("./migrations/20261125235036-shared-filters.ts"))
+      .Migration20261125235036_shared_filters,
 };

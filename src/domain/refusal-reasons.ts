@@ -144,7 +144,7 @@ export const REASONS = {
     MEMBER_LIMIT: `member: The workspace has ${MAX_MEMBERS} members, and no more fit.`,
     MEMBER_LAST_ADMIN:
       "person: This is the workspace's last admin; make somebody else an admin first.",
-    SAVED_FILTER_LIMIT: `saved_filter: You have saved ${MAX_SAVED_FILTERS} filters in the workspace, and no more fit.`,
+    SAVED_FILTER_LIMIT: `saved_filter: You have saved ${MAX_SAVED_FILTERS} filters in the workspace, or so many are shared there, and no more fit.`,
     OPERATOR_REVOKED: "operator: The operator was revoked, and cannot be changed.",
     OPERATOR_LAST_OWNER: "operator: The operator is the last owner: make another one first.",
     TARIFF_DRAFT_LIMIT: `tariff_draft: There are ${MAX_TARIFF_DRAFTS} drafts, and no more fit; delete one.`,

@@ -54,7 +54,7 @@ describeDashboard("by the keyboard alone", (dashboard) => {
     await enter(page, link(page, "Today"));
     await page.waitForURL("**/shipments?days=today");
     await enter(page, summary(page, "Saved"));
-    await enter(page, button(page, "Save this filter"));
+    await enter(page, button(page, "Save this view"));
     await page.getByRole("dialog").waitFor();
     await page.keyboard.type("Of today");
     await page.keyboard.press("Enter");

@@ -229,11 +229,13 @@ describeDashboard("many shipments at once", (dashboard) => {
     });
   });
 
-  test("columns are chosen for each view, and remembered by the browser", async () => {
+  test("a queue is kept with columns and order of one's own, and views are shared with the workspace", async () => {
     const { service } = dashboard;
     const workspace = await service.addWorkspace();
     await book(service, workspace.apiKey, { external_reference: "order 9" });
     const page = await open(workspace);
+    const link = (name: string) => page.getByRole("link", { name, exact: true });
+    const saved = page.locator("summary", { hasText: "Saved" });
     const heads = () => page.getByRole("columnheader").allInnerTexts();
     const usual = ["", "Shipment", "State", "Customer", "From, to", "Booked, total ↓"];
     await expect.poll(heads).toEqual(usual);
@@ -243,11 +245,31 @@ describeDashboard("many shipments at once", (dashboard) => {
     await expectWellShown(page, "columns");
     const chosen = ["", "Shipment", "State", "Customer", "Booked, total ↓", "Pickup"];
     await expect.poll(heads).toEqual(chosen);
-    await page.reload();
-    await rows(page).getByText("order 9").waitFor();
-    await expect.poll(heads).toEqual(chosen);
-    // Another view has its own.
+    await saved.click();
+    await page.getByRole("button", { name: "Show “All” this way" }).click();
+    await page.getByText("Saved: All").waitFor();
+    // Another queue has its own.
     await page.getByRole("link", { name: "To pay" }).click();
     await expect.poll(async () => (await heads()).includes("From, to")).toBe(true);
+    await page.getByRole("link", { name: "Total", exact: true }).click();
+    await page.waitForURL("**order_by=total+desc");
+    await saved.click();
+    await page.getByRole("button", { name: "Save this view" }).click();
+    await page.getByLabel("Name").fill("Dear ones");
+    await page.getByLabel("Share it with the workspace").check();
+    await pressInDialog(page, "Save");
+    await page.getByText("Saved: Dear ones").waitFor();
+    await link("All").click();
+    await expect.poll(heads).toEqual(chosen);
+
+    const viewer = { workspace, role: "viewer", email: "vic@example.org", name: "Vic" };
+    const other = await openAsMember(dashboard, "/shipments", viewer);
+    await rows(other).getByText("order 9").waitFor();
+    await other.locator("summary", { hasText: "Saved" }).click();
+    await expectWellShown(other, "shared-view");
+    await other.getByRole("link", { name: "Dear ones by Ada Lovelace" }).click();
+    await other.waitForURL("**/shipments?order_by=total+desc&status=1");
+    await other.locator("summary", { hasText: "Saved: Dear ones" }).click();
+    expect(await other.locator(".menu-content").getByRole("button").count()).toBe(0);
   });
 });

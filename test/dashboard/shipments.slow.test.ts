@@ -267,7 +267,7 @@ describeDashboard("shipments", (dashboard) => {
       const saved = page.locator("summary", { hasText: "Saved" });
       const link = (name: string) =>
         page
-          .getByRole("navigation", { name: "Saved filters" })
+          .getByRole("navigation", { name: "Saved views" })
           .getByRole("link", { name, exact: true });
       const press = async (name: string) => {
         await saved.press("Enter");
@@ -281,7 +281,7 @@ describeDashboard("shipments", (dashboard) => {
       await page.getByText("No shipments yet").waitFor();
       await expect.poll(() => saved.count()).toBe(0);
       await page.goto(`/w/${own.id}/shipments?status=1&order_by=total+desc&page_token=&days=today`);
-      await press("Save this filter");
+      await press("Save this view");
       await typeName("Due today");
       await page.getByText("Saved: Due today").waitFor();
       await page
@@ -289,7 +289,7 @@ describeDashboard("shipments", (dashboard) => {
         .getByRole("link", { name: "All" })
         .press("Enter");
       await expect.poll(() => saved.innerText()).toBe("Saved");
-      await press("Save this filter");
+      await press("Save this view");
       await typeName("Today");
       // Test mode has the same.
       await page.goto(`/w/${own.twin.id}/shipments`);
@@ -297,7 +297,7 @@ describeDashboard("shipments", (dashboard) => {
       await expectWellShown(page, "shipments-saved");
       await link("Due today").press("Enter");
       await page.waitForURL("**/shipments?days=today&order_by=total+desc&status=1");
-      await press("Rename the filter Due today");
+      await press("Rename the view Due today");
       await page.getByRole("dialog").getByLabel("Name").fill("TODAY");
       await page.keyboard.press("Enter");
       await page.getByText("You have saved another filter under this name.").waitFor();
@@ -307,7 +307,7 @@ describeDashboard("shipments", (dashboard) => {
         () => page.keyboard.press("z"),
         () => page.getByRole("button", { name: "Undo" }).press("Enter"),
       ]) {
-        await press("Delete the filter Due now");
+        await press("Delete the view Due now");
         await page.getByText("“Due now” is deleted.").waitFor();
         await expect.poll(() => saved.innerText()).toBe("Saved");
         await undo();

@@ -40,7 +40,7 @@ describeDashboard("by touch on a phone", (dashboard) => {
     await tapLink(page, "All");
     await expect.poll(() => rows(page).count()).toBe(2);
     await tapSummary(page, "Saved");
-    await tap(page, "Save this filter");
+    await tap(page, "Save this view");
     await page.getByRole("dialog").getByLabel("Name").fill("Of today");
     await tapInDialog(page, "Save");
     await page.locator("summary", { hasText: "Saved: Of today" }).waitFor();

@@ -23,9 +23,9 @@ import {
   AccountService,
   type SavedFilter,
 } from "../../../gen/shipments/account/v1/account_service_pb.js";
-import { useWorkspace } from "../api/session.ts";
+import { useRole, useWorkspace } from "../api/session.ts";
 import { useQuery, useRpc } from "../api/use-query.ts";
-import { Button } from "../ui/button.tsx";
+import { Button, RpcActionButton } from "../ui/button.tsx";
 import { RpcButton } from "../ui/dialog.tsx";
 import { textOf } from "../ui/form-data.ts";
 import { Menu } from "../ui/menu.tsx";
@@ -33,7 +33,7 @@ import { PAYMENT_STATES, SHIPMENT_STATES } from "../ui/shipment-states.ts";
 import { ORDER_BY } from "../ui/table.tsx";
 import { toast } from "../ui/toast.tsx";
 import { listedText } from "./newest-shipments.ts";
-import type { ColumnId } from "./shipment-columns.tsx";
+import { type ColumnId, COLUMNS_BY } from "./shipment-columns.tsx";
 
 type Queue = Exclude<keyof ShipmentCounts, "listed" | `$${string}`>;
 
@@ -111,25 +111,41 @@ export function viewOf(values: Readonly<Record<string, string | undefined>>): Vi
   return QUEUES.find(isFound) ?? ALL;
 }
 
+/** How a list is arranged: each queue has its own, or what the reader has saved under its name. */
+const ARRANGED = [ORDER_BY, COLUMNS_BY];
+
+function isUnfiltered(query: URLSearchParams): boolean {
+  return NAMES.every((name) => !query.get(name));
+}
+
+function isOwn({ name, sharedBy }: SavedFilter, label: string): boolean {
+  return sharedBy === undefined && name === label;
+}
+
 /**
  * Leads to the queues of the day's work, and says how much is in each; what the list is narrowed by besides
- * stays, but not how it is ordered, which is each one's own.
+ * stays, but not how it is arranged.
  */
 export function Queues(props: {
   readonly view: View;
   readonly counts: ShipmentCounts | undefined;
+  readonly saved: readonly SavedFilter[] | undefined;
 }) {
-  const { view, counts } = props;
+  const { view, counts, saved } = props;
   const { query } = usePlace();
   const others = Object.fromEntries(query);
-  for (const name of [...NAMES, ORDER_BY, ...Object.keys(FIRST_PAGE)]) delete others[name];
-  const isAll = NAMES.every((name) => !query.get(name));
+  for (const name of [...NAMES, ...ARRANGED, ...Object.keys(FIRST_PAGE)]) delete others[name];
+  const isAll = isUnfiltered(query);
+  const arrangementOf = ({ label }: View) => {
+    const kept = new URLSearchParams(saved?.find((it) => isOwn(it, label))?.query);
+    return Object.fromEntries(ARRANGED.map((name) => [name, kept.get(name) ?? undefined]));
+  };
   return (
     <Tabs
       label="Queues"
       tabs={[ALL, ...QUEUES].map((each) => ({
         label: each.label,
-        href: paths.shipments({}, { ...others, ...each.filters }),
+        href: paths.shipments({}, { ...others, ...arrangementOf(each), ...each.filters }),
         current: each === view && (each !== ALL || isAll),
         note: each.queue && <Count queue={each.queue} count={counts?.[each.queue]} />,
       }))}
@@ -207,28 +223,42 @@ export function ListedTotals({ counts, cancelled }: ReturnType<typeof useCounts>
 const { deleteSavedFilter, listSavedFilters, renameSavedFilter, saveFilter } =
   AccountService.method;
 
-/** What of the address says how the list is shown, not what is in it. */
-const NO_FILTERS: ReadonlySet<string> = new Set([...Object.keys(FIRST_PAGE), "view", "end"]);
+/** What of the address is of no view: the page, what is open, and where on a map. */
+const OF_NO_VIEW: ReadonlySet<string> = new Set([...Object.keys(FIRST_PAGE), "view", "end"]);
 
-/** The filters and the order of an address, whatever the page of the list and the order in which they are said. */
-export function filtersText(query: URLSearchParams): string {
-  const given = [...query].filter(([name, value]) => !NO_FILTERS.has(name) && value !== "");
+/** The filters, the order and the columns of an address, in whatever order they are said. */
+function viewText(query: URLSearchParams): string {
+  const given = [...query].filter(([name, value]) => !OF_NO_VIEW.has(name) && value !== "");
   return new URLSearchParams(given.toSorted(([one], [other]) => (one < other ? -1 : 1))).toString();
 }
 
-/** The filters that the reader has saved, each a link; what the list shows now can be saved, renamed and deleted. */
-export function SavedFilters() {
-  const { pathname, query } = usePlace();
+/** The same without the columns: what is in the list. */
+export function filtersText(query: URLSearchParams): string {
+  const filters = new URLSearchParams(query);
+  filters.delete(COLUMNS_BY);
+  return viewText(filters);
+}
+
+/** The views of the workspace that the reader has saved, and those that others share. */
+export function useSavedViews(): readonly SavedFilter[] | undefined {
   const { live } = useWorkspace();
-  const list = useRpc(listSavedFilters, { workspace: live });
-  const saved = list.data?.data;
-  const text = filtersText(query);
+  return useRpc(listSavedFilters, { workspace: live }).data?.data;
+}
+
+/** The views that are saved, each a link; what the list shows now can be saved, shared, renamed and deleted. */
+export function SavedViews(props: {
+  readonly view: View;
+  readonly saved: readonly SavedFilter[] | undefined;
+}) {
+  const { view, saved } = props;
+  const { pathname, query } = usePlace();
+  const text = viewText(query);
   const current = saved?.find((it) => it.query === text);
   // Whether it is one of them is known once they are loaded.
   if (saved === undefined || (saved.length === 0 && text === "")) return null;
   return (
     <Menu label={current === undefined ? "Saved" : `Saved: ${current.name}`}>
-      <nav class="quick-days" aria-label="Saved filters">
+      <nav class="quick-days" aria-label="Saved views">
         {saved.map((it) => (
           <a
             key={String(it.id)}
@@ -236,60 +266,95 @@ export function SavedFilters() {
             aria-current={it === current ? "true" : undefined}
           >
             {it.name}
+            {it.sharedBy && <span class="minor"> by {it.sharedBy}</span>}
           </a>
         ))}
       </nav>
       {current !== undefined ? (
-        <FilterActions filter={current} workspace={live} />
+        <ViewActions saved={current} />
       ) : (
-        text !== "" && (
-          <RpcButton
-            button="Save this filter"
-            method={saveFilter}
-            title="Save this filter"
-            submit="Save"
-            request={{ workspace: live, query: text }}
-            fields={{
-              name: {
-                label: "Name",
-                hint: "Only you see it. A filter that you have saved under this name is replaced. Days such as “Today” move on with the calendar.",
-              },
-            }}
-            done={(form) => `“${textOf(form, "name")}” is saved.`}
-          />
-        )
+        text !== "" && <SaveButtons {...{ view, text }} />
       )}
     </Menu>
   );
 }
 
-function FilterActions(props: { readonly workspace: bigint; readonly filter: SavedFilter }) {
-  const { workspace, filter } = props;
-  const { id: savedFilter, name, query } = filter;
+function SaveButtons({ view, text }: { readonly view: View; readonly text: string }) {
+  const { live: workspace } = useWorkspace();
+  const mayShare = useRole("member");
+  const query = new URLSearchParams(text);
+  const isOfQueue = view.queue !== undefined || isUnfiltered(query);
+  const isArranged = [...query.keys()].every((name) => [...NAMES, ...ARRANGED].includes(name));
+  const label = {
+    label: "Name",
+    hint: "A view that you have saved under this name is replaced. Days such as “Today” move on with the calendar.",
+  };
+  return (
+    <>
+      {isOfQueue && isArranged && (
+        <RpcActionButton
+          method={saveFilter}
+          request={{ workspace, name: view.label, query: text }}
+          done={`“${view.label}” is shown this way to you.`}
+        >
+          Show “{view.label}” this way
+        </RpcActionButton>
+      )}
+      <RpcButton
+        button="Save this view"
+        method={saveFilter}
+        title="Save this view"
+        submit="Save"
+        request={{ workspace, query: text }}
+        fields={{ name: label, ...(mayShare && { shared: "Share it with the workspace" }) }}
+        done={(form) => `“${textOf(form, "name")}” is saved.`}
+      />
+    </>
+  );
+}
+
+/** What can be done with a view: of somebody else's, admins delete it. */
+function ViewActions({ saved }: { readonly saved: SavedFilter }) {
+  const { live: workspace } = useWorkspace();
+  const [mayShare, isAdmin] = [useRole("member"), useRole("admin")];
+  const { id: savedFilter, name, query, shared, sharedBy } = saved;
   const call = useCall();
   const remove = async () => {
     try {
       await call(deleteSavedFilter, { workspace, savedFilter });
       reloadAll();
-      toast(`“${name}” is deleted.`, () => call(saveFilter, { workspace, name, query }));
+      const undo = () => call(saveFilter, { workspace, name, query, shared });
+      toast(`“${name}” is deleted.`, sharedBy === undefined ? undo : undefined);
     } catch (error) {
       toast(problemOf(error).message);
     }
   };
+  if (sharedBy !== undefined && !isAdmin) return null;
   return (
     <>
-      <RpcButton
-        button="Rename"
-        label={`Rename the filter ${name}`}
-        method={renameSavedFilter}
-        title={`Rename “${name}”`}
-        submit="Rename"
-        request={{ workspace, savedFilter }}
-        fields={{ name: "Name" }}
-        values={filter}
-        done={(form) => `It is “${textOf(form, "name")}” now.`}
-      />
-      <Button label={`Delete the filter ${name}`} onClick={() => void remove()}>
+      {sharedBy === undefined && mayShare && (
+        <RpcActionButton
+          method={saveFilter}
+          request={{ workspace, name, query, shared: !shared }}
+          done={shared ? `Only you see “${name}” now.` : `All of the workspace see “${name}” now.`}
+        >
+          {shared ? "Stop sharing it" : "Share it"}
+        </RpcActionButton>
+      )}
+      {sharedBy === undefined && (
+        <RpcButton
+          button="Rename"
+          label={`Rename the view ${name}`}
+          method={renameSavedFilter}
+          title={`Rename “${name}”`}
+          submit="Rename"
+          request={{ workspace, savedFilter }}
+          fields={{ name: "Name" }}
+          values={saved}
+          done={(form) => `It is “${textOf(form, "name")}” now.`}
+        />
+      )}
+      <Button label={`Delete the view ${name}`} onClick={() => void remove()}>
         Delete
       </Button>
     </>

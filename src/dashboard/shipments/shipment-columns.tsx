@@ -4,9 +4,9 @@ import { CancelReason, type Shipment } from "../../../gen/shipments/v1/shipment_
 import type { AcceptedWindow } from "../../../gen/shipments/v1/window_pb.js";
 import { CoverageService } from "../../../gen/shipments/v1/coverage_service_pb.js";
 import { useClient } from "../api/clients.ts";
-import { createStore, useStore } from "../api/store.ts";
 import { useQuery } from "../api/use-query.ts";
 import type { LatLng } from "../map/map-geometry.ts";
+import { changeQuery, usePlace } from "../routes/router.ts";
 import { numberText } from "../ui/format.ts";
 import { localDate, zoneSuffix } from "../ui/local-time.ts";
 import { Menu } from "../ui/menu.tsx";
@@ -189,29 +189,15 @@ function WindowLines({ window }: { readonly window: AcceptedWindow | undefined }
   );
 }
 
-const STORED_AS = "shipment-columns";
-
-/** Which columns a view has otherwise than at first, by its label. */
-type Chosen = Readonly<Record<string, readonly string[]>>;
-
-const chosen = createStore<Chosen>(stored());
-
-function stored(): Chosen {
-  try {
-    const views: unknown = JSON.parse(localStorage.getItem(STORED_AS) ?? "{}");
-    return Object.fromEntries(Object.entries(views ?? {}).filter(([, ids]) => Array.isArray(ids)));
-  } catch {
-    return {};
-  }
-}
+/** The name of the columns in addresses. */
+export const COLUMNS_BY = "columns";
 
 interface ColumnView {
-  readonly label: string;
   readonly columns: readonly ColumnId[];
 }
 
-function useIds({ label, columns }: ColumnView): readonly ColumnId[] {
-  const ids = useStore(chosen)[label] ?? columns;
+function useIds({ columns }: ColumnView): readonly ColumnId[] {
+  const ids: readonly string[] = usePlace().query.get(COLUMNS_BY)?.split(".") ?? columns;
   // Its own come first, in the order of its task.
   return [...new Set([...columns, ...IDS])].filter((id) => id === "shipment" || ids.includes(id));
 }
@@ -220,13 +206,13 @@ export function useShipmentColumns(view: ColumnView): readonly Column<Shipment>[
   return useIds(view).map((id) => COLUMNS[id]);
 }
 
-/** Chooses which columns a view has; this browser remembers it. */
+/** Chooses which columns a view has. */
 export function ColumnChooser({ view }: { readonly view: ColumnView }) {
   const ids = useIds(view);
   const toggle = (id: ColumnId) => {
     const next = ids.includes(id) ? ids.filter((other) => other !== id) : [...ids, id];
-    chosen.set({ ...chosen.get(), [view.label]: next });
-    localStorage.setItem(STORED_AS, JSON.stringify(chosen.get()));
+    const isUsual = new Set(next).symmetricDifference(new Set(view.columns)).size === 0;
+    changeQuery({ [COLUMNS_BY]: isUsual ? undefined : next.join(".") }, { replace: true });
   };
   return (
     <Menu label="Columns">

@@ -16,7 +16,7 @@ import { type ColumnId, useShipmentColumns, WithZones } from "./shipment-columns
 interface ShipmentListProps {
   readonly query: Query<ListShipmentsResponse>;
   readonly empty: ComponentChildren;
-  readonly view: { readonly label: string; readonly columns: readonly ColumnId[] };
+  readonly view: { readonly columns: readonly ColumnId[] };
   readonly order?: Order;
 }
 

@@ -19,8 +19,9 @@ import {
   filtersText,
   ListedTotals,
   Queues,
-  SavedFilters,
+  SavedViews,
   useCounts,
+  useSavedViews,
   type View,
   viewOf,
 } from "./queues.tsx";
@@ -64,6 +65,7 @@ export function ShipmentsPage() {
   const filters = filtersOf(query, timeZone);
   const view = viewOf(filters.failed ? { failed: "true" } : filterValues(query, STATES));
   const counted = useCounts(filters, filtersText(query));
+  const saved = useSavedViews();
   const mayChange = useRole("member");
   const book = mayChange && (
     <a class="button primary" href={paths.book()}>
@@ -74,7 +76,7 @@ export function ShipmentsPage() {
   const bar = (
     <>
       <FilterChips fields={view.queue === undefined ? FILTERS : OTHERS} days="Booked" />
-      <SavedFilters />
+      <SavedViews {...{ view, saved }} />
       {!isMap && <ColumnChooser view={view} />}
       <LinkChoice
         label="View"
@@ -96,7 +98,7 @@ export function ShipmentsPage() {
         </>
       }
     >
-      <Queues view={view} counts={counted.counts} />
+      <Queues {...{ view, saved }} counts={counted.counts} />
       {isMap ? (
         <>
           <div class="list-bar">{bar}</div>

@@ -2,7 +2,7 @@ import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 import { Person } from "./person.entity.ts";
 
-/** What a person narrows the list of a workspace's shipments by, under a name. */
+/** How a person looks at the list of a workspace's shipments, under a name. */
 export const SavedFilter = defineEntity({
   name: "SavedFilter",
   tableName: "saved_filter",
@@ -13,8 +13,14 @@ export const SavedFilter = defineEntity({
     name: p.text(),
     /** The query of the list's address. */
     query: p.text(),
+    /** Whether all members see it. */
+    shared: p.boolean().default(false),
   },
   indexes: [
+    {
+      name: "saved_filter_shared",
+      expression: `create index "saved_filter_shared" on "saved_filter" ("workspace_id", (lower("name"))) where "shared"`,
+    },
     {
       name: "saved_filter_name",
       expression: `create unique index "saved_filter_name" on "saved_filter" ("person_id", "workspace_id", (lower("name")))`,

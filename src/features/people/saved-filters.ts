@@ -10,6 +10,7 @@ import type { DatabaseDeps, EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import { MAX_SAVED_FILTERS } from "../../domain/limits.ts";
 import { refuse } from "../../domain/refusal.ts";
+import type { MemberRole } from "../../domain/roles.ts";
 import type { PersonCall, SignedInPerson } from "../../pipeline/call.ts";
 import type { ServiceFunctions } from "../../pipeline/rpc.ts";
 
@@ -17,9 +18,36 @@ interface FilterRow {
   readonly id: number;
   readonly name: string;
   readonly query: string;
+  readonly shared: boolean;
+  readonly sharedBy?: string | null;
 }
 
-const COLUMNS = "id::float8 as id, name, query";
+const COLUMNS = "id::float8 as id, name, query, shared";
+
+/** Each part by its index. */
+const LIST = `
+  (select ${COLUMNS}, null as "sharedBy" from saved_filter
+   where person_id = $1 and workspace_id = $2
+   order by lower(name) limit ${MAX_SAVED_FILTERS})
+  union all
+  (select saved_filter.id::float8, saved_filter.name, query, shared, person.name
+   from saved_filter join person on person.id = person_id
+   where workspace_id = $2 and shared and person_id <> $1
+   order by lower(saved_filter.name), saved_filter.id limit ${MAX_SAVED_FILTERS})`;
+
+/** The first condition is that of the person, the second that of the workspace; what is replaced counts in neither. */
+const SAVE = `
+  insert into saved_filter (person_id, workspace_id, name, query, shared)
+  select $1, $2, $3, $4, $5 where (
+    select count(*) from saved_filter
+    where person_id = $1 and workspace_id = $2 and lower(name) <> lower($3)
+  ) < ${MAX_SAVED_FILTERS} and (not $5 or (
+    select count(*) from saved_filter
+    where workspace_id = $2 and shared and (person_id <> $1 or lower(name) <> lower($3))
+  ) < ${MAX_SAVED_FILTERS})
+  on conflict (person_id, workspace_id, lower(name)) do update
+    set name = excluded.name, query = excluded.query, shared = excluded.shared
+  returning ${COLUMNS}`;
 
 /** The filters that a person has saved in the workspaces in which the session acts. */
 export const SAVED_FILTER_FUNCTIONS: Pick<
@@ -27,37 +55,26 @@ export const SAVED_FILTER_FUNCTIONS: Pick<
   "listSavedFilters" | "saveFilter" | "renameSavedFilter" | "deleteSavedFilter"
 > = {
   async listSavedFilters(request, { caller }, { em }) {
-    const workspace = await memberWorkspace(em, caller, request.workspace);
-    const rows = await runStatement<FilterRow>(
-      em,
-      `select ${COLUMNS} from saved_filter where person_id = $1 and workspace_id = $2
-       order by lower(name) limit ${MAX_SAVED_FILTERS}`,
-      [caller.personId, workspace],
-    );
+    const { workspace } = await membershipOf(em, caller, request.workspace);
+    const rows = await runStatement<FilterRow>(em, LIST, [caller.personId, workspace]);
     return { data: rows.map(filterMessage) };
   },
 
   /** Replaces the filter that had the name. */
-  async saveFilter({ name, query, ...request }, { caller }, { em }) {
-    const workspace = await memberWorkspace(em, caller, request.workspace, "for update");
-    const [row] = await runStatement<FilterRow>(
-      em,
-      `insert into saved_filter (person_id, workspace_id, name, query)
-       select $1, $2, $3, $4 where (
-         select count(*) from saved_filter
-         where person_id = $1 and workspace_id = $2 and lower(name) <> lower($3)
-       ) < ${MAX_SAVED_FILTERS}
-       on conflict (person_id, workspace_id, lower(name)) do update
-         set name = excluded.name, query = excluded.query
-       returning ${COLUMNS}`,
-      [caller.personId, workspace, name, query],
-    );
+  async saveFilter({ name, query, shared, ...request }, { caller }, { em }) {
+    const { workspace, role } = await membershipOf(em, caller, request.workspace, "for update");
+    if (shared && role === "viewer") {
+      const text = "shared needs the role member in the workspace; yours is viewer.";
+      throw refuse("FIELD_INVALID", text, { subject: "shared" });
+    }
+    const values = [caller.personId, workspace, name, query, shared];
+    const [row] = await runStatement<FilterRow>(em, SAVE, values);
     if (row === undefined) throw refuse("SAVED_FILTER_LIMIT");
     return { data: filterMessage(row) };
   },
 
   async renameSavedFilter({ name, ...request }, { caller }, { em }) {
-    const workspace = await memberWorkspace(em, caller, request.workspace);
+    const { workspace } = await membershipOf(em, caller, request.workspace);
     const id = readRecordId(request.savedFilter) ?? 0;
     const rename = runStatement<FilterRow>(
       em,
@@ -73,11 +90,13 @@ export const SAVED_FILTER_FUNCTIONS: Pick<
   },
 
   async deleteSavedFilter(request, { caller }, { em }) {
-    const workspace = await memberWorkspace(em, caller, request.workspace);
+    const { workspace, role } = await membershipOf(em, caller, request.workspace);
+    const id = readRecordId(request.savedFilter) ?? 0;
     const rows = await runStatement(
       em,
-      "delete from saved_filter where person_id = $1 and workspace_id = $2 and id = $3 returning 1",
-      [caller.personId, workspace, readRecordId(request.savedFilter) ?? 0],
+      `delete from saved_filter
+       where id = $3 and workspace_id = $2 and (person_id = $1 or shared and $4) returning 1`,
+      [caller.personId, workspace, id, role === "admin"],
     );
     if (rows.length === 0) throw refuse("SAVED_FILTER_NOT_FOUND");
     return {};
@@ -85,29 +104,29 @@ export const SAVED_FILTER_FUNCTIONS: Pick<
 };
 
 /**
- * The id of a workspace in which the session acts.
+ * A workspace in which the session acts, and the person's role there.
  *
  * @param lock so that of two changes at the same time the second sees what the first has left
  * @throws Refusal NOT_A_MEMBER
  */
-async function memberWorkspace(
+async function membershipOf(
   em: EntityManager,
   { personId, sessionId, boundTo }: SignedInPerson,
   sent: bigint | undefined,
   lock: "" | "for update" = "",
-): Promise<number> {
+): Promise<{ readonly workspace: number; readonly role: MemberRole }> {
   const workspace = readRecordId(sent) ?? 0;
-  const found = await runStatement(
+  const [found] = await runStatement<{ role: MemberRole }>(
     em,
-    `select 1 from membership
+    `select role from membership
      where person_id = $1 and workspace_id = $2 and workspace_id = coalesce($3::bigint, workspace_id)
        and not exists (select from session where id = $4 and $2 = any (left_workspaces)) ${lock}`,
     [personId, workspace, boundTo, sessionId],
   );
-  if (found.length === 0) throw refuse("NOT_A_MEMBER");
-  return workspace;
+  if (found === undefined) throw refuse("NOT_A_MEMBER");
+  return { workspace, role: found.role };
 }
 
-function filterMessage({ id, name, query }: FilterRow): SavedFilterMessage {
-  return create(SavedFilterSchema, { id: BigInt(id), name, query });
+function filterMessage({ id, sharedBy, ...row }: FilterRow): SavedFilterMessage {
+  return create(SavedFilterSchema, { ...row, id: BigInt(id), sharedBy: sharedBy ?? undefined });
 }

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { MemberRole } from "../../../src/domain/roles.ts";
 import { data, expectRefused } from "../../support/answers.ts";
 import { signIn } from "../../support/browser.ts";
 import { connectTo } from "../../support/database.ts";
@@ -9,9 +10,9 @@ const workspace = await service.addWorkspace();
 const elsewhere = await service.addWorkspace();
 
 /** The filters of somebody new in a workspace, whom a link of one has signed in. */
-async function newPerson(name: string, { apiKey } = workspace) {
+async function newPerson(name: string, { apiKey } = workspace, role: MemberRole = "viewer") {
   const email = `${name}.filters@example.org`;
-  const { request } = await signIn(service, apiKey, { email, role: "viewer" });
+  const { request } = await signIn(service, apiKey, { email, role, name });
   const call = (method: string, { id = workspace.id, filter = "" as number | "" }, body?: object) =>
     request(`/account/v1/workspaces/${id}/saved_filters${filter && `/${filter}`}`, {
       method,
@@ -31,14 +32,15 @@ async function newPerson(name: string, { apiKey } = workspace) {
 test("a person saves, replaces, renames and deletes filters that nobody else sees", async () => {
   const [ada, grace] = [await newPerson("ada"), await newPerson("grace")];
   const late = await ada.save("Late", "days=today&status=2");
-  expect(late).toEqual({ id: expect.any(Number), name: "Late", query: "days=today&status=2" });
+  const own = { id: expect.any(Number), shared: false, shared_by: null };
+  expect(late).toEqual({ ...own, name: "Late", query: "days=today&status=2" });
   const all = await ada.save(" all ");
-  expect(all).toEqual({ id: expect.any(Number), name: "all", query: "" });
+  expect(all).toEqual({ ...own, name: "all", query: "" });
   expect((await ada.list()).body).toEqual({ data: [all, late], next_page_token: "" });
   expect(await data(grace.list())).toEqual([]);
   // A name of any case is the same, also of somebody else.
   const replaced = await ada.save("LATE", "failed=true");
-  expect(replaced).toEqual({ id: late.id, name: "LATE", query: "failed=true" });
+  expect(replaced).toEqual({ ...late, name: "LATE", query: "failed=true" });
   const hers = await grace.save("late");
 
   expect(await data(ada.rename(late.id, "Zzz"))).toEqual({ ...replaced, name: "Zzz" });
@@ -52,6 +54,53 @@ test("a person saves, replaces, renames and deletes filters that nobody else see
   await expectRefused(ada.remove(late.id), "SAVED_FILTER_NOT_FOUND");
   expect(await data(ada.list())).toEqual([all]);
   expect(await data(grace.list())).toEqual([hers]);
+});
+
+test("what a member shares all of the workspace see until it is no longer shared, and admins delete", async () => {
+  const own = await service.addWorkspace();
+  const [mary, vic, ann] = [
+    await newPerson("mary", own, "member"),
+    await newPerson("vic", own, "viewer"),
+    await newPerson("ann", own, "admin"),
+  ];
+  const share = (name: string, shared = true) =>
+    data(mary.post({ name, query: "status=1&columns=booked.total", shared }, own.id));
+  await vic.post({ name: "Zoo" }, own.id);
+  const [late, dear] = [await share("Late"), await share("Dear")];
+  const listed = async (person: typeof vic) =>
+    (await data(person.list(own.id))).map((it: any) => [it.name, it.shared, it.shared_by]);
+  expect(await listed(vic)).toEqual([
+    ["Zoo", false, null],
+    ["Dear", true, "mary"],
+    ["Late", true, "mary"],
+  ]);
+  expect(await listed(mary)).toEqual([
+    ["Dear", true, null],
+    ["Late", true, null],
+  ]);
+  await expectRefused(vic.post({ name: "Mine", shared: true }, own.id), "FIELD_INVALID", {
+    shared: "shared needs the role member in the workspace; yours is viewer.",
+  });
+  for (const call of [vic.remove(dear.id, own.id), ann.rename(dear.id, "Ours", own.id)]) {
+    await expectRefused(call, "SAVED_FILTER_NOT_FOUND");
+  }
+  expect((await ann.remove(dear.id, own.id)).status).toBe(200);
+  expect(await share("Late", false)).toEqual({ ...late, shared: false });
+  expect(await listed(vic)).toEqual([["Zoo", false, null]]);
+  await expectRefused(ann.remove(late.id, own.id), "SAVED_FILTER_NOT_FOUND");
+});
+
+test("a workspace shares 50 filters and no more, however many its members have", async () => {
+  const own = await service.addWorkspace();
+  const [one, other] = [
+    await newPerson("one", own, "member"),
+    await newPerson("other", own, "member"),
+  ];
+  for (let i = 0; i < 50; i++) await data(one.post({ name: `View ${i}`, shared: true }, own.id));
+  await expectRefused(other.post({ name: "More", shared: true }, own.id), "SAVED_FILTER_LIMIT");
+  await data(other.post({ name: "More" }, own.id));
+  await data(one.post({ name: "View 7", query: "status=2", shared: true }, own.id));
+  expect(await data(other.list(own.id))).toHaveLength(51);
 });
 
 test("filters are refused by what is wrong with them", async () => {

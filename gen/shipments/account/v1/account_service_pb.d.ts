@@ -403,7 +403,7 @@ export declare type EndSessionResponseValid = EndSessionResponse;
 export declare const EndSessionResponseSchema: GenMessage<EndSessionResponse, {validType: EndSessionResponseValid}>;
 
 /**
- * What a person narrows the list of a workspace's shipments by, under a name.
+ * How a person looks at the list of a workspace's shipments, under a name: filters, order and columns.
  *
  * @generated from message shipments.account.v1.SavedFilter
  */
@@ -428,6 +428,20 @@ export declare type SavedFilter = Message<"shipments.account.v1.SavedFilter"> & 
    * @generated from field: string query = 3;
    */
   query: string;
+
+  /**
+   * Whether all members of the workspace see it, until the person who saved it leaves.
+   *
+   * @generated from field: bool shared = 4;
+   */
+  shared: boolean;
+
+  /**
+   * Who shares it; unset for the person's own.
+   *
+   * @generated from field: optional string shared_by = 5;
+   */
+  sharedBy?: string | undefined;
 };
 
 export declare type SavedFilterValid = SavedFilter;
@@ -518,6 +532,13 @@ export declare type SaveFilterRequest = Message<"shipments.account.v1.SaveFilter
    * @generated from field: string query = 3;
    */
   query: string;
+
+  /**
+   * Whether all members of the workspace are to see it.
+   *
+   * @generated from field: bool shared = 4;
+   */
+  shared: boolean;
 };
 
 /**
@@ -545,6 +566,13 @@ export declare type SaveFilterRequestValid = Message<"shipments.account.v1.SaveF
    * @generated from field: string query = 3;
    */
   query: string;
+
+  /**
+   * Whether all members of the workspace are to see it.
+   *
+   * @generated from field: bool shared = 4;
+   */
+  shared: boolean;
 };
 
 /**
@@ -752,7 +780,8 @@ export declare const AccountService: GenService<{
     output: typeof EndSessionResponseSchema;
   },
   /**
-   * Lists the filters that the person has saved in a workspace, by name; there are up to 50.
+   * Lists the filters that the person has saved in a workspace, then those that others share there, each by name; there
+   * are up to 50 of either.
    *
    * @generated from rpc shipments.account.v1.AccountService.ListSavedFilters
    */
@@ -762,7 +791,7 @@ export declare const AccountService: GenService<{
     output: typeof ListSavedFiltersResponseSchema;
   },
   /**
-   * Saves a filter under a name, in place of what the person had saved under it in the workspace.
+   * Saves a filter under a name, in place of what the person had saved under it in the workspace. Viewers share none.
    *
    * @generated from rpc shipments.account.v1.AccountService.SaveFilter
    */
@@ -782,7 +811,7 @@ export declare const AccountService: GenService<{
     output: typeof RenameSavedFilterResponseSchema;
   },
   /**
-   * Forgets a saved filter.
+   * Forgets a saved filter; admins of the workspace also one that somebody else shares.
    *
    * @generated from rpc shipments.account.v1.AccountService.DeleteSavedFilter
    */
