@@ -20,4 +20,6 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Constructor<Migra
   "20261125235036-shared-filters": async () =>
     (await import("./migrations/20261125235036-shared-filters.ts"))
       .Migration20261125235036_shared_filters,
+  "20261126000300-progress": async () =>
+    (await import("./migrations/20261126000300-progress.ts")).Migration20261126000300_progress,
 };

@@ -1,3 +1,4 @@
+import type { AttemptReason } from "../domain/shipment/delivery-progress.ts";
 import type { ShipmentStatus } from "../domain/shipment/shipment-state.ts";
 import { de } from "./texts/de.ts";
 import { en } from "./texts/en.ts";
@@ -14,6 +15,12 @@ export interface TrackingTexts {
   readonly steps: string;
   readonly pickup: (window: string) => string;
   readonly delivery: (window: string) => string;
+  /** When the courier expects to be there. */
+  readonly eta: (time: string) => string;
+  readonly atDoor: string;
+  readonly courier: string;
+  /** Why it was not delivered, when that was tried last. */
+  readonly attempt: Readonly<Record<AttemptReason, string>>;
   readonly late: string;
   readonly reference: string;
   readonly area: string;

@@ -92,16 +92,19 @@ export interface Reader {
 }
 
 /** The steps of a shipment on its way, in their order. */
-const STEPS = SHIPMENT_STATUSES.filter((status) => status !== "cancelled");
+const STEPS = SHIPMENT_STATUSES.slice(0, SHIPMENT_STATUSES.indexOf("delivered") + 1);
 
 /** The page of a shipment for its recipient. */
 export function trackingPage(tracked: TrackedShipment, reader: Reader): string {
   const texts = TEXTS[reader.language];
   const { status, workspace, test, windows, reference, area } = tracked;
   const { contact } = workspace;
+  const { courier, failed, stage } = tracked;
   const timeZone = windows.dropoff?.timeZone ?? windows.pickup?.timeZone ?? workspace.timeZone;
   const dates = new Intl.DateTimeFormat(reader.locale, { ...WHEN, timeZone });
+  const bringer = courier && [courier.firstName, courier.vehicle].filter(Boolean).join(" · ");
   const facts: (readonly [string, string])[] = [
+    ...(bringer === undefined ? [] : [[texts.courier, escapeHtml(bringer)] as const]),
     [texts.reference, escapeHtml(reference)],
     ...(area === undefined ? [] : [[texts.area, escapeHtml(area)] as const]),
     ...(contact === undefined ? [] : [[texts.contact, contactLink(contact)] as const]),
@@ -109,8 +112,9 @@ export function trackingPage(tracked: TrackedShipment, reader: Reader): string {
   const steps = stepsOf(tracked).map((step) => stepItem(step, tracked, texts, dates));
   const content = `${test ? note(texts.test) : ""}
 <p class="sender">${escapeHtml(workspace.name)}</p>
-<h1>${escapeHtml(texts.headline[status])}</h1>
+<h1>${escapeHtml(stage === "at_dropoff" ? texts.atDoor : texts.headline[status])}</h1>
 ${planLines(tracked, texts, dates)}
+${failed ? note(`${texts.attempt[failed.reason]} (${dates.format(failed.atMs)})`) : ""}
 ${isLate(tracked) ? note(texts.late) : ""}
 <section>
 <h2>${escapeHtml(texts.steps)}</h2>
@@ -162,24 +166,24 @@ function note(text: string): string {
 
 /** When it is collected and delivered, as far as that is still to come. */
 function planLines(
-  { status, windows: { pickup, dropoff } }: TrackedShipment,
+  { status, stage, etaMs, windows: { pickup, dropoff } }: TrackedShipment,
   texts: TrackingTexts,
   dates: Intl.DateTimeFormat,
 ): string {
   if (hasEnded(status)) return "";
+  const isOnItsWay = status === "in_transit";
   const plans = [
-    pickup &&
-      status !== "in_transit" &&
-      texts.pickup(dates.formatRange(pickup.startMs, pickup.endMs)),
+    isOnItsWay && stage === undefined && etaMs !== undefined && texts.eta(dates.format(etaMs)),
+    pickup && !isOnItsWay && texts.pickup(dates.formatRange(pickup.startMs, pickup.endMs)),
     dropoff && texts.delivery(dates.formatRange(dropoff.startMs, dropoff.endMs)),
   ];
   return plans.map((plan) => (plan ? `<p class="plan">${escapeHtml(plan)}</p>` : "")).join("");
 }
 
-/** Of a cancelled shipment those that it came to. */
+/** Of one that was cancelled or returned those that it came to. */
 function stepsOf({ status, reachedMs }: TrackedShipment): readonly ShipmentStatus[] {
-  if (status !== "cancelled") return STEPS;
-  return [...STEPS.filter((step) => reachedMs[step] !== undefined), "cancelled"];
+  if (STEPS.includes(status)) return STEPS;
+  return [...STEPS.filter((step) => reachedMs[step] !== undefined), status];
 }
 
 function stepItem(

@@ -48,6 +48,36 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
       .toEqual(Array.from({ length: 4 }, () => "member@example.org"));
   });
 
+  test("a member says who brings a shipment, what went wrong, and that it went back", async () => {
+    const steps = ["pay", "advance"] as const;
+    const shipment = await bookAnd(dashboard.service, dashboard.workspace.apiKey, steps);
+    const page = await open(shipment, "member");
+    const courier = page.locator("section", { hasText: "Attempts that failed" });
+    await chooseMore(page, "Assign courier");
+    await dialog(page).getByLabel("Name").fill("Ada Byron");
+    await dialog(page).getByLabel("Phone").fill("555");
+    await button(page, "Save the courier").click();
+    await dialog(page).locator(".field-error").waitFor();
+    await expectWellShown(page, "shipment-courier");
+    await dialog(page).getByLabel("Phone").fill("+12125550123");
+    await button(page, "Save the courier").click();
+    await page.getByText("Ada Byron", { exact: true }).waitFor();
+    await chooseMore(page, "Record attempt");
+    await dialog(page).getByLabel("Reason").selectOption("Nobody there");
+    await button(page, "Record the attempt").click();
+    await courier.getByText("Dropoff: Nobody there").waitFor();
+    await expectWellShown(page, "shipment-attempt");
+    await chooseMore(page, "Mark as returned");
+    await button(page, "It is returned").click();
+    await page.locator(".page-header").getByText("Returned", { exact: true }).waitFor();
+    await expect.poll(() => actions(page)).toEqual([]);
+    expect(await read(shipment)).toMatchObject({
+      status: "returned",
+      courier: { name: "Ada Byron", phone: "+12125550123" },
+      attempts: [{ end: "dropoff", reason: "nobody_there", note: null }],
+    });
+  });
+
   test("a payment of another amount is refused at its field", async () => {
     const page = await open(await book(dashboard.service, dashboard.workspace.apiKey));
     await button(page, "Record payment").click();

@@ -408,6 +408,8 @@ const BAD_ROWS: readonly (readonly [constraint: string, table: string, change: R
   ["shipment_cancelled_when_cancelled", "shipment", other({ status: "cancelled" })],
   ["shipment_cancelled_when_cancelled", "shipment", other({ cancelled_at: NOW })],
   ["shipment_statuses_agree", "shipment", other({ payment_status: "paid" })],
+  ["shipment_ended_when_ended", "shipment", other({ delivered_at: NOW })],
+  ["shipment_ended_when_ended", "shipment", other({ returned_at: NOW })],
   ["shipment_cancelled_when_cancelled", "shipment", other({ cancel_reason: "other" })],
   ["shipment_cancelled_when_cancelled", "shipment", cancelled({ cancel_reason: "boredom" })],
   ["shipment_cancelled_when_cancelled", "shipment", other({ cancel_note: "why" })],

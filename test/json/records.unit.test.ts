@@ -42,6 +42,7 @@ const LEAST: Shipment = {
   paymentStatus: "paid",
   metadata: {},
   breakdown: [],
+  attempts: [],
 };
 
 test.each<[name: string, more: Partial<Shipment> & Record<string, unknown>]>([

@@ -88,6 +88,10 @@ test("the answers on shipments and their customers that have all there is are as
   for (const _ of ["first", "again"]) {
     await call(`shipments/${reference}/payments`, { body: PAYMENT, headers });
   }
+  await call(`shipments/${reference}/courier`, { method: "PUT", body: { name: "Ada" } });
+  const progress = { stage: "at_pickup", pickup_eta: "2026-12-01T09:00:00Z" };
+  await call(`shipments/${reference}/progress`, { body: progress });
+  await call(`shipments/${reference}/attempts`, { body: { reason: "other", note: "Dog" } });
   await call(`shipments/${reference}/cancel`, { body: { reason: "other", note: "Moved" } });
   await call("shipments?status=cancelled&page_size=1&created_after=2020-01-01T00:00:00Z");
   await call("shipments/export?status=cancelled");

@@ -113,6 +113,8 @@ export function createMethodCalls(service: TestService, caller: MethodCaller): M
     "ShipmentService.etag": "1",
     "SearchShipments.text": "c7@",
     "TakeTestStep.step": "pay",
+    "RecordAttempt.reason": "refused",
+    vehicle: text,
 
     shipment: (method) => (isOfProvider(method) ? bookPaying(method) : newReference(method)),
     "ShipmentService.shipments": async (method) => [await newReference(method), NO_REFERENCE],
@@ -181,7 +183,10 @@ export function createMethodCalls(service: TestService, caller: MethodCaller): M
   /** A shipment in the state that a method changes. */
   function bookFor({ name }: DescMethod) {
     if (name === "TakeTestStep") return book(service, workspace.twin.apiKey);
-    if (name.includes("AdvanceShipment")) return bookAnd(service, apiKey, ["pay"]);
+    if (/AdvanceShipment|SetCourier|RecordAttempt/.test(name)) {
+      return bookAnd(service, apiKey, ["pay"]);
+    }
+    if (name === "ReturnShipment") return bookAnd(service, apiKey, ["pay", "advance"]);
     if (name === "RecordRefund") return bookAnd(service, apiKey, ["pay", "cancel"]);
     return book(service, apiKey);
   }

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { bookAnd, takeStep } from "../support/bookings.ts";
 import { data } from "../support/answers.ts";
+import type { TestClient } from "../support/client.ts";
 import { startService } from "../support/service.ts";
 import { describeDashboard, expectWellShown, openAsMember } from "../dashboard/browser.ts";
 
@@ -13,6 +14,13 @@ const start = () => startService({ dashboard: true, publicUrl: PUBLIC_URL });
 describeDashboard(
   "the page of a shipment for its recipient",
   (dashboard) => {
+    /** What a courier's system says of a shipment in transit that could not be delivered at first. */
+    const report = async (as: TestClient, shipment: string) => {
+      await data(as.setCourier({ shipment, name: "Ada Byron", vehicle: "Cargo bike" }));
+      await data(as.recordAttempt({ shipment, reason: "nobody_there" }));
+      await data(as.reportProgress({ shipment, dropoff_eta: "2026-12-01T10:00:00Z" }));
+    };
+
     const pathOf = (url: string) => new URL(url).pathname;
 
     test.each(["en-US", "de-DE", "es-ES", "fr-FR"])(
@@ -26,7 +34,8 @@ describeDashboard(
           [["pay", "advance"], workspace.apiKey],
           [["pay", "cancel"], workspace.twin.apiKey],
         ] as const) {
-          const { tracking_url: url } = await bookAnd(service, key, steps);
+          const { tracking_url: url, reference } = await bookAnd(service, key, steps);
+          if (steps[1] === "advance") await report(service.as(key), reference);
           const page = await dashboard.newPage({ locale });
           await page.setViewportSize({ width: NARROWEST, height: 800 });
           await page.goto(pathOf(url));

@@ -8,6 +8,7 @@ import type { Customer, CustomerValid } from "./customer_pb.js";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { AcceptedWindow, AcceptedWindowValid } from "./window_pb.js";
 import type { QuoteBreakdownLine, QuoteBreakdownLineValid } from "./quote_pb.js";
+import type { Courier, CourierValid, DeliveryAttempt, DeliveryAttemptValid, DeliveryStage } from "./courier_pb.js";
 
 /**
  * Describes the file shipments/v1/shipment.proto.
@@ -265,6 +266,55 @@ export declare type Shipment = Message<"shipments.v1.Shipment"> & {
    * @generated from field: optional string tracking_url = 35;
    */
   trackingUrl?: string | undefined;
+
+  /**
+   * When it was delivered; unset until then, and where that was not kept yet.
+   *
+   * @generated from field: google.protobuf.Timestamp delivered_at = 36;
+   */
+  deliveredAt?: Timestamp | undefined;
+
+  /**
+   * When it was brought back; unset unless it was.
+   *
+   * @generated from field: google.protobuf.Timestamp returned_at = 37;
+   */
+  returnedAt?: Timestamp | undefined;
+
+  /**
+   * Who brings it; unset while nobody is said to.
+   *
+   * @generated from field: shipments.v1.Courier courier = 38;
+   */
+  courier?: Courier | undefined;
+
+  /**
+   * Where the courier is; unset while that is not known.
+   *
+   * @generated from field: optional shipments.v1.DeliveryStage stage = 39;
+   */
+  stage?: DeliveryStage | undefined;
+
+  /**
+   * When the courier expects to pick it up; unset while that is not known.
+   *
+   * @generated from field: google.protobuf.Timestamp pickup_eta = 40;
+   */
+  pickupEta?: Timestamp | undefined;
+
+  /**
+   * When the courier expects to deliver it; unset while that is not known.
+   *
+   * @generated from field: google.protobuf.Timestamp dropoff_eta = 41;
+   */
+  dropoffEta?: Timestamp | undefined;
+
+  /**
+   * The attempts to pick it up or deliver it that failed, the oldest first; at most 20.
+   *
+   * @generated from field: repeated shipments.v1.DeliveryAttempt attempts = 42;
+   */
+  attempts: DeliveryAttempt[];
 };
 
 /**
@@ -518,6 +568,55 @@ export declare type ShipmentValid = Message<"shipments.v1.Shipment"> & {
    * @generated from field: optional string tracking_url = 35;
    */
   trackingUrl?: string | undefined;
+
+  /**
+   * When it was delivered; unset until then, and where that was not kept yet.
+   *
+   * @generated from field: google.protobuf.Timestamp delivered_at = 36;
+   */
+  deliveredAt?: Timestamp | undefined;
+
+  /**
+   * When it was brought back; unset unless it was.
+   *
+   * @generated from field: google.protobuf.Timestamp returned_at = 37;
+   */
+  returnedAt?: Timestamp | undefined;
+
+  /**
+   * Who brings it; unset while nobody is said to.
+   *
+   * @generated from field: shipments.v1.Courier courier = 38;
+   */
+  courier?: CourierValid | undefined;
+
+  /**
+   * Where the courier is; unset while that is not known.
+   *
+   * @generated from field: optional shipments.v1.DeliveryStage stage = 39;
+   */
+  stage?: DeliveryStage | undefined;
+
+  /**
+   * When the courier expects to pick it up; unset while that is not known.
+   *
+   * @generated from field: google.protobuf.Timestamp pickup_eta = 40;
+   */
+  pickupEta?: Timestamp | undefined;
+
+  /**
+   * When the courier expects to deliver it; unset while that is not known.
+   *
+   * @generated from field: google.protobuf.Timestamp dropoff_eta = 41;
+   */
+  dropoffEta?: Timestamp | undefined;
+
+  /**
+   * The attempts to pick it up or deliver it that failed, the oldest first; at most 20.
+   *
+   * @generated from field: repeated shipments.v1.DeliveryAttempt attempts = 42;
+   */
+  attempts: DeliveryAttemptValid[];
 };
 
 /**
@@ -645,6 +744,13 @@ export enum ShipmentStatus {
    * @generated from enum value: SHIPMENT_STATUS_CANCELLED = 5;
    */
   CANCELLED = 5,
+
+  /**
+   * Brought back, since it could not be delivered.
+   *
+   * @generated from enum value: SHIPMENT_STATUS_RETURNED = 6;
+   */
+  RETURNED = 6,
 }
 
 /**

@@ -10,6 +10,7 @@ import type { CancelReason, PaymentStatus, Shipment, ShipmentStatus, ShipmentVal
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { ShipmentCounts, ShipmentCountsValid } from "./shipment_count_pb.js";
 import type { Customer, CustomerValid } from "./customer_pb.js";
+import type { AttemptReason, DeliveryStage } from "./courier_pb.js";
 import type { Payment, PaymentValid } from "./payment_pb.js";
 import type { BatchQuoteShipmentsRequestSchema, BatchQuoteShipmentsResponseSchema, QuoteShipmentRequestSchema, QuoteShipmentResponseSchema } from "./quote_pb.js";
 import type { BatchAdvanceShipmentsRequestSchema, BatchAdvanceShipmentsResponseSchema, BatchCancelShipmentsRequestSchema, BatchCancelShipmentsResponseSchema, BatchRecordPaymentsRequestSchema, BatchRecordPaymentsResponseSchema } from "./batch_pb.js";
@@ -1316,6 +1317,360 @@ export declare type AdvanceShipmentResponseValid = Message<"shipments.v1.Advance
 export declare const AdvanceShipmentResponseSchema: GenMessage<AdvanceShipmentResponse, {validType: AdvanceShipmentResponseValid}>;
 
 /**
+ * @generated from message shipments.v1.ReturnShipmentRequest
+ */
+export declare type ReturnShipmentRequest = Message<"shipments.v1.ReturnShipmentRequest"> & {
+  /**
+   * The shipment's reference.
+   *
+   * @generated from field: string shipment = 1;
+   */
+  shipment: string;
+};
+
+/**
+ * @generated from message shipments.v1.ReturnShipmentRequest
+ */
+export declare type ReturnShipmentRequestValid = Message<"shipments.v1.ReturnShipmentRequest"> & {
+  /**
+   * The shipment's reference.
+   *
+   * @generated from field: string shipment = 1;
+   */
+  shipment: string;
+};
+
+/**
+ * Describes the message shipments.v1.ReturnShipmentRequest.
+ * Use `create(ReturnShipmentRequestSchema)` to create a new message.
+ */
+export declare const ReturnShipmentRequestSchema: GenMessage<ReturnShipmentRequest, {validType: ReturnShipmentRequestValid}>;
+
+/**
+ * @generated from message shipments.v1.ReturnShipmentResponse
+ */
+export declare type ReturnShipmentResponse = Message<"shipments.v1.ReturnShipmentResponse"> & {
+  /**
+   * @generated from field: shipments.v1.Shipment data = 1;
+   */
+  data?: Shipment | undefined;
+};
+
+/**
+ * @generated from message shipments.v1.ReturnShipmentResponse
+ */
+export declare type ReturnShipmentResponseValid = Message<"shipments.v1.ReturnShipmentResponse"> & {
+  /**
+   * @generated from field: shipments.v1.Shipment data = 1;
+   */
+  data?: ShipmentValid | undefined;
+};
+
+/**
+ * Describes the message shipments.v1.ReturnShipmentResponse.
+ * Use `create(ReturnShipmentResponseSchema)` to create a new message.
+ */
+export declare const ReturnShipmentResponseSchema: GenMessage<ReturnShipmentResponse, {validType: ReturnShipmentResponseValid}>;
+
+/**
+ * @generated from message shipments.v1.SetCourierRequest
+ */
+export declare type SetCourierRequest = Message<"shipments.v1.SetCourierRequest"> & {
+  /**
+   * The shipment's reference.
+   *
+   * @generated from field: string shipment = 1;
+   */
+  shipment: string;
+
+  /**
+   * The courier's name; nobody brings it any more when it is not given. At most 100 characters. Whoever has the tracking
+   * link sees its first word.
+   *
+   * @generated from field: optional string name = 2;
+   */
+  name?: string | undefined;
+
+  /**
+   * In E.164, such as `+12125550123`.
+   *
+   * @generated from field: optional string phone = 3;
+   */
+  phone?: string | undefined;
+
+  /**
+   * For people, such as `Cargo bike` or `White van, AB 123`; at most 100 characters.
+   *
+   * @generated from field: optional string vehicle = 4;
+   */
+  vehicle?: string | undefined;
+
+  /**
+   * The caller's own id of the courier; at most 100 characters.
+   *
+   * @generated from field: optional string external_id = 5;
+   */
+  externalId?: string | undefined;
+};
+
+/**
+ * @generated from message shipments.v1.SetCourierRequest
+ */
+export declare type SetCourierRequestValid = Message<"shipments.v1.SetCourierRequest"> & {
+  /**
+   * The shipment's reference.
+   *
+   * @generated from field: string shipment = 1;
+   */
+  shipment: string;
+
+  /**
+   * The courier's name; nobody brings it any more when it is not given. At most 100 characters. Whoever has the tracking
+   * link sees its first word.
+   *
+   * @generated from field: optional string name = 2;
+   */
+  name?: string | undefined;
+
+  /**
+   * In E.164, such as `+12125550123`.
+   *
+   * @generated from field: optional string phone = 3;
+   */
+  phone?: string | undefined;
+
+  /**
+   * For people, such as `Cargo bike` or `White van, AB 123`; at most 100 characters.
+   *
+   * @generated from field: optional string vehicle = 4;
+   */
+  vehicle?: string | undefined;
+
+  /**
+   * The caller's own id of the courier; at most 100 characters.
+   *
+   * @generated from field: optional string external_id = 5;
+   */
+  externalId?: string | undefined;
+};
+
+/**
+ * Describes the message shipments.v1.SetCourierRequest.
+ * Use `create(SetCourierRequestSchema)` to create a new message.
+ */
+export declare const SetCourierRequestSchema: GenMessage<SetCourierRequest, {validType: SetCourierRequestValid}>;
+
+/**
+ * @generated from message shipments.v1.SetCourierResponse
+ */
+export declare type SetCourierResponse = Message<"shipments.v1.SetCourierResponse"> & {
+  /**
+   * @generated from field: shipments.v1.Shipment data = 1;
+   */
+  data?: Shipment | undefined;
+};
+
+/**
+ * @generated from message shipments.v1.SetCourierResponse
+ */
+export declare type SetCourierResponseValid = Message<"shipments.v1.SetCourierResponse"> & {
+  /**
+   * @generated from field: shipments.v1.Shipment data = 1;
+   */
+  data?: ShipmentValid | undefined;
+};
+
+/**
+ * Describes the message shipments.v1.SetCourierResponse.
+ * Use `create(SetCourierResponseSchema)` to create a new message.
+ */
+export declare const SetCourierResponseSchema: GenMessage<SetCourierResponse, {validType: SetCourierResponseValid}>;
+
+/**
+ * @generated from message shipments.v1.ReportProgressRequest
+ */
+export declare type ReportProgressRequest = Message<"shipments.v1.ReportProgressRequest"> & {
+  /**
+   * The shipment's reference.
+   *
+   * @generated from field: string shipment = 1;
+   */
+  shipment: string;
+
+  /**
+   * Where the courier is: AT_PICKUP before it is picked up, AT_DROPOFF in transit, ASSIGNED for neither, such as after a
+   * mistake.
+   *
+   * @generated from field: optional shipments.v1.DeliveryStage stage = 2;
+   */
+  stage?: DeliveryStage | undefined;
+
+  /**
+   * When the courier expects to pick it up.
+   *
+   * @generated from field: google.protobuf.Timestamp pickup_eta = 3;
+   */
+  pickupEta?: Timestamp | undefined;
+
+  /**
+   * When the courier expects to deliver it.
+   *
+   * @generated from field: google.protobuf.Timestamp dropoff_eta = 4;
+   */
+  dropoffEta?: Timestamp | undefined;
+};
+
+/**
+ * @generated from message shipments.v1.ReportProgressRequest
+ */
+export declare type ReportProgressRequestValid = Message<"shipments.v1.ReportProgressRequest"> & {
+  /**
+   * The shipment's reference.
+   *
+   * @generated from field: string shipment = 1;
+   */
+  shipment: string;
+
+  /**
+   * Where the courier is: AT_PICKUP before it is picked up, AT_DROPOFF in transit, ASSIGNED for neither, such as after a
+   * mistake.
+   *
+   * @generated from field: optional shipments.v1.DeliveryStage stage = 2;
+   */
+  stage?: DeliveryStage | undefined;
+
+  /**
+   * When the courier expects to pick it up.
+   *
+   * @generated from field: google.protobuf.Timestamp pickup_eta = 3;
+   */
+  pickupEta?: Timestamp | undefined;
+
+  /**
+   * When the courier expects to deliver it.
+   *
+   * @generated from field: google.protobuf.Timestamp dropoff_eta = 4;
+   */
+  dropoffEta?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message shipments.v1.ReportProgressRequest.
+ * Use `create(ReportProgressRequestSchema)` to create a new message.
+ */
+export declare const ReportProgressRequestSchema: GenMessage<ReportProgressRequest, {validType: ReportProgressRequestValid}>;
+
+/**
+ * @generated from message shipments.v1.ReportProgressResponse
+ */
+export declare type ReportProgressResponse = Message<"shipments.v1.ReportProgressResponse"> & {
+  /**
+   * @generated from field: shipments.v1.Shipment data = 1;
+   */
+  data?: Shipment | undefined;
+};
+
+/**
+ * @generated from message shipments.v1.ReportProgressResponse
+ */
+export declare type ReportProgressResponseValid = Message<"shipments.v1.ReportProgressResponse"> & {
+  /**
+   * @generated from field: shipments.v1.Shipment data = 1;
+   */
+  data?: ShipmentValid | undefined;
+};
+
+/**
+ * Describes the message shipments.v1.ReportProgressResponse.
+ * Use `create(ReportProgressResponseSchema)` to create a new message.
+ */
+export declare const ReportProgressResponseSchema: GenMessage<ReportProgressResponse, {validType: ReportProgressResponseValid}>;
+
+/**
+ * @generated from message shipments.v1.RecordAttemptRequest
+ */
+export declare type RecordAttemptRequest = Message<"shipments.v1.RecordAttemptRequest"> & {
+  /**
+   * The shipment's reference.
+   *
+   * @generated from field: string shipment = 1;
+   */
+  shipment: string;
+
+  /**
+   * Why it failed.
+   *
+   * @generated from field: shipments.v1.AttemptReason reason = 2;
+   */
+  reason: AttemptReason;
+
+  /**
+   * For people; at most 500 characters, and needed with OTHER.
+   *
+   * @generated from field: optional string note = 3;
+   */
+  note?: string | undefined;
+};
+
+/**
+ * @generated from message shipments.v1.RecordAttemptRequest
+ */
+export declare type RecordAttemptRequestValid = Message<"shipments.v1.RecordAttemptRequest"> & {
+  /**
+   * The shipment's reference.
+   *
+   * @generated from field: string shipment = 1;
+   */
+  shipment: string;
+
+  /**
+   * Why it failed.
+   *
+   * @generated from field: shipments.v1.AttemptReason reason = 2;
+   */
+  reason: AttemptReason;
+
+  /**
+   * For people; at most 500 characters, and needed with OTHER.
+   *
+   * @generated from field: optional string note = 3;
+   */
+  note?: string | undefined;
+};
+
+/**
+ * Describes the message shipments.v1.RecordAttemptRequest.
+ * Use `create(RecordAttemptRequestSchema)` to create a new message.
+ */
+export declare const RecordAttemptRequestSchema: GenMessage<RecordAttemptRequest, {validType: RecordAttemptRequestValid}>;
+
+/**
+ * @generated from message shipments.v1.RecordAttemptResponse
+ */
+export declare type RecordAttemptResponse = Message<"shipments.v1.RecordAttemptResponse"> & {
+  /**
+   * @generated from field: shipments.v1.Shipment data = 1;
+   */
+  data?: Shipment | undefined;
+};
+
+/**
+ * @generated from message shipments.v1.RecordAttemptResponse
+ */
+export declare type RecordAttemptResponseValid = Message<"shipments.v1.RecordAttemptResponse"> & {
+  /**
+   * @generated from field: shipments.v1.Shipment data = 1;
+   */
+  data?: ShipmentValid | undefined;
+};
+
+/**
+ * Describes the message shipments.v1.RecordAttemptResponse.
+ * Use `create(RecordAttemptResponseSchema)` to create a new message.
+ */
+export declare const RecordAttemptResponseSchema: GenMessage<RecordAttemptResponse, {validType: RecordAttemptResponseValid}>;
+
+/**
  * @generated from message shipments.v1.RecordPaymentRequest
  */
 export declare type RecordPaymentRequest = Message<"shipments.v1.RecordPaymentRequest"> & {
@@ -1934,6 +2289,50 @@ export declare const ShipmentService: GenService<{
     methodKind: "unary";
     input: typeof AdvanceShipmentRequestSchema;
     output: typeof AdvanceShipmentResponseSchema;
+  },
+  /**
+   * Records that a shipment in transit was brought back, since it could not be delivered. It stays paid.
+   *
+   * @generated from rpc shipments.v1.ShipmentService.ReturnShipment
+   */
+  returnShipment: {
+    methodKind: "unary";
+    input: typeof ReturnShipmentRequestSchema;
+    output: typeof ReturnShipmentResponseSchema;
+  },
+  /**
+   * Says who brings a shipment that is awaiting pickup or in transit, in the place of whoever was said to before. When
+   * it is somebody else, or nobody any more, what was reported of where the courier is, and when they come, no longer
+   * holds.
+   *
+   * @generated from rpc shipments.v1.ShipmentService.SetCourier
+   */
+  setCourier: {
+    methodKind: "unary";
+    input: typeof SetCourierRequestSchema;
+    output: typeof SetCourierResponseSchema;
+  },
+  /**
+   * Reports where a shipment's courier is, and when they expect to come; what is not given stays. Of an ETA there is an
+   * event when it is the first, or moved by five minutes or more since the last event.
+   *
+   * @generated from rpc shipments.v1.ShipmentService.ReportProgress
+   */
+  reportProgress: {
+    methodKind: "unary";
+    input: typeof ReportProgressRequestSchema;
+    output: typeof ReportProgressResponseSchema;
+  },
+  /**
+   * Records an attempt to pick a shipment up, or to deliver it, that failed. It stays where it is on its way: it is tried
+   * again, returned, or cancelled. The ETA of the attempt no longer holds. Refused after 20 attempts.
+   *
+   * @generated from rpc shipments.v1.ShipmentService.RecordAttempt
+   */
+  recordAttempt: {
+    methodKind: "unary";
+    input: typeof RecordAttemptRequestSchema;
+    output: typeof RecordAttemptResponseSchema;
   },
   /**
    * Records that a shipment was paid. A payment for a shipment that was cancelled unpaid is kept, to be refunded. A

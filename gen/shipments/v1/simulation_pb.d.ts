@@ -126,6 +126,20 @@ export enum SimulationScenario {
    * @generated from enum value: SIMULATION_SCENARIO_STUCK = 8;
    */
   STUCK = 8,
+
+  /**
+   * Paid and picked up by a courier who reports each step, not delivered at the first attempt, delivered at the second.
+   *
+   * @generated from enum value: SIMULATION_SCENARIO_FAILED_ATTEMPT = 9;
+   */
+  FAILED_ATTEMPT = 9,
+
+  /**
+   * As FAILED_ATTEMPT, but not delivered at the second either, and returned.
+   *
+   * @generated from enum value: SIMULATION_SCENARIO_RETURNED = 10;
+   */
+  RETURNED = 10,
 }
 
 /**
@@ -213,6 +227,34 @@ export enum SimulatedStep {
    * @generated from enum value: SIMULATED_STEP_LOSE_DISPUTE = 10;
    */
   LOSE_DISPUTE = 10,
+
+  /**
+   * A courier is assigned, and says when they come.
+   *
+   * @generated from enum value: SIMULATED_STEP_ASSIGN_COURIER = 11;
+   */
+  ASSIGN_COURIER = 11,
+
+  /**
+   * The courier has come: to pick it up, or in transit to deliver it.
+   *
+   * @generated from enum value: SIMULATED_STEP_ARRIVE = 12;
+   */
+  ARRIVE = 12,
+
+  /**
+   * It cannot be picked up, or in transit delivered: nobody is there.
+   *
+   * @generated from enum value: SIMULATED_STEP_FAIL_ATTEMPT = 13;
+   */
+  FAIL_ATTEMPT = 13,
+
+  /**
+   * It is brought back.
+   *
+   * @generated from enum value: SIMULATED_STEP_RETURN = 14;
+   */
+  RETURN = 14,
 }
 
 /**

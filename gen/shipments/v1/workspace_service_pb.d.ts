@@ -115,6 +115,13 @@ export declare type UpdateWorkspaceRequest = Message<"shipments.v1.UpdateWorkspa
    * @generated from field: optional string tracking_contact = 3;
    */
   trackingContact?: string | undefined;
+
+  /**
+   * Whether tracking pages show the first name and the vehicle of the courier of a shipment in transit.
+   *
+   * @generated from field: optional bool tracking_shows_courier = 4;
+   */
+  trackingShowsCourier?: boolean | undefined;
 };
 
 export declare type UpdateWorkspaceRequestValid = UpdateWorkspaceRequest;
@@ -228,6 +235,13 @@ export declare type Workspace = Message<"shipments.v1.Workspace"> & {
    * @generated from field: optional string tracking_contact = 10;
    */
   trackingContact?: string | undefined;
+
+  /**
+   * Whether tracking pages show the first name and the vehicle of the courier of a shipment in transit.
+   *
+   * @generated from field: bool tracking_shows_courier = 11;
+   */
+  trackingShowsCourier: boolean;
 };
 
 /**
@@ -307,6 +321,13 @@ export declare type WorkspaceValid = Message<"shipments.v1.Workspace"> & {
    * @generated from field: optional string tracking_contact = 10;
    */
   trackingContact?: string | undefined;
+
+  /**
+   * Whether tracking pages show the first name and the vehicle of the courier of a shipment in transit.
+   *
+   * @generated from field: bool tracking_shows_courier = 11;
+   */
+  trackingShowsCourier: boolean;
 };
 
 /**

@@ -18,6 +18,9 @@ export type Step =
   | "Record late payment"
   | "Mark as picked up"
   | "Mark as delivered"
+  | "Assign courier"
+  | "Record attempt"
+  | "Mark as returned"
   | "Record refund"
   | "Reschedule"
   | "Cancel shipment";
@@ -28,10 +31,15 @@ export const STEP_PHRASES: Readonly<Record<Step, (reference: string) => string>>
   "Record late payment": (reference) => `Record a late payment of ${reference}`,
   "Mark as picked up": (reference) => `Mark ${reference} as picked up`,
   "Mark as delivered": (reference) => `Mark ${reference} as delivered`,
+  "Assign courier": (reference) => `Assign a courier to ${reference}`,
+  "Record attempt": (reference) => `Record a failed attempt of ${reference}`,
+  "Mark as returned": (reference) => `Mark ${reference} as returned`,
   "Record refund": (reference) => `Record the refund of ${reference}`,
   Reschedule: (reference) => `Reschedule ${reference}`,
   "Cancel shipment": (reference) => `Cancel ${reference}`,
 };
+
+const OF_COURIERS = ["Assign courier", "Record attempt"] as const;
 
 interface Steps {
   /** The usual one. */
@@ -57,9 +65,13 @@ export function stepsOf(
     case ShipmentStatus.PENDING:
       return { ...before, primary: isOnline ? undefined : "Record payment" };
     case ShipmentStatus.AWAITING_PICKUP:
-      return { ...before, primary: "Mark as picked up" };
+      return { ...before, primary: "Mark as picked up", others: [...others, ...OF_COURIERS] };
     case ShipmentStatus.IN_TRANSIT:
-      return { primary: "Mark as delivered", isEditable: true };
+      return {
+        primary: "Mark as delivered",
+        others: [...OF_COURIERS, "Mark as returned"],
+        isEditable: true,
+      };
     case ShipmentStatus.CANCELLED:
       if (isOnline) return {};
       if (paymentStatus === PaymentStatus.REFUND_PENDING) return { primary: "Record refund" };

@@ -24,6 +24,7 @@ import { lazily } from "../ui/lazily.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { Time } from "../ui/values.tsx";
 import { EVENT_TYPES } from "../webhooks/event-types.ts";
+import { CourierSection } from "./courier.tsx";
 import { shipmentTextItems } from "./shipment-texts.tsx";
 import { PriceTable } from "./price-table.tsx";
 import { ShipmentActions } from "./shipment-actions.tsx";
@@ -82,6 +83,7 @@ function Shown(props: {
       <div class="columns">
         <div>
           <Route shipment={shipment} />
+          <CourierSection shipment={shipment} />
           <Details shipment={shipment} />
         </div>
         <div>
@@ -155,7 +157,7 @@ function WindowTime(props: { readonly window: AcceptedWindow }) {
 }
 
 function Details({ shipment }: { readonly shipment: Shipment }) {
-  const { customer, cancelReason, cancelledAt } = shipment;
+  const { customer, cancelReason, cancelledAt, deliveredAt, returnedAt } = shipment;
   const notes = Object.entries(shipment.metadata);
   return (
     <Section title="Details">
@@ -185,6 +187,8 @@ function Details({ shipment }: { readonly shipment: Shipment }) {
           ["Booked", <Time at={shipment.createdAt} exact />],
           ["Booked by", shipment.createdBy ?? "API"],
           ["Changed", <Time at={shipment.updatedAt} exact />],
+          ["Delivered", deliveredAt && <Time at={deliveredAt} exact />],
+          ["Returned", returnedAt && <Time at={returnedAt} exact />],
           ["Cancelled", cancelledAt && <Time at={cancelledAt} exact />],
           ["Reason", cancelReason && CANCEL_REASONS[cancelReason]],
           ["Note", shipment.cancelNote],

@@ -9,7 +9,7 @@ import { Section } from "../ui/page.tsx";
 
 /** What whoever waits for a shipment gets to see: links, and whom they may ask. */
 export function TrackingSection({ workspace }: { readonly workspace: Workspace }) {
-  const { trackingEnabled, trackingContact, test } = workspace;
+  const { trackingEnabled, trackingShowsCourier, trackingContact, test } = workspace;
   const isAdmin = useRole("admin");
   const actions = isAdmin && (
     <>
@@ -31,6 +31,7 @@ export function TrackingSection({ workspace }: { readonly workspace: Workspace }
       <DescriptionList
         items={[
           ["Links", trackingEnabled ? "On" : "Off"],
+          ["Courier", trackingShowsCourier ? "First name and vehicle" : "Not shown"],
           ["Contact", trackingContact ?? "None"],
         ]}
       />
@@ -46,7 +47,10 @@ function ChangeTracking({ workspace }: { readonly workspace: Workspace }) {
   return (
     <RpcButton
       method={WorkspaceService.method.updateWorkspace}
-      request={(form) => ({ trackingEnabled: form.has("tracking_enabled") })}
+      request={(form) => ({
+        trackingEnabled: form.has("tracking_enabled"),
+        trackingShowsCourier: form.has("tracking_shows_courier"),
+      })}
       button="Change"
       label="Change tracking"
       title="Tracking"
@@ -54,6 +58,7 @@ function ChangeTracking({ workspace }: { readonly workspace: Workspace }) {
       done="The tracking is changed."
       fields={{
         trackingEnabled: "Shipments have tracking links",
+        trackingShowsCourier: "Recipients see the courier’s first name and vehicle",
         trackingContact: {
           label: "Contact",
           hint: "Whom recipients may ask: a phone number, an email or a web address",

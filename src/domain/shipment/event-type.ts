@@ -1,3 +1,4 @@
+import { type DeliveryProgress, NO_PROGRESS } from "./delivery-progress.ts";
 import { NO_PAYMENT_DETAILS, type PaymentDetails } from "./payment-details.ts";
 import type { ShipmentState } from "./shipment-state.ts";
 
@@ -9,8 +10,14 @@ export const EVENT_TYPES = [
   "shipment.payment_failed",
   "shipment.paid",
   "shipment.awaiting_pickup",
+  "shipment.courier_assigned",
+  "shipment.eta_changed",
+  "shipment.at_pickup",
   "shipment.in_transit",
+  "shipment.at_dropoff",
+  "shipment.attempt_failed",
   "shipment.delivered",
+  "shipment.returned",
   "shipment.cancelled",
   "shipment.refunded",
   "shipment.partly_refunded",
@@ -27,11 +34,13 @@ export type EventType = (typeof EVENT_TYPES)[number];
 export interface EventfulState extends ShipmentState {
   /** Null while no payment provider has said anything of it. */
   readonly paymentDetails?: PaymentDetails | null;
+  /** Null while nothing was reported of it. */
+  readonly progress?: DeliveryProgress | null;
 }
 
 /**
- * What happened to a shipment that changed from one state to another, in order: at least one thing.
- * `before` is undefined for a shipment that has just been booked.
+ * What happened to a shipment that changed from one state to another, in order: at least one thing, unless just its
+ * ETAs moved by less than is announced. `before` is undefined for a shipment that has just been booked.
  */
 export function shipmentEventTypes(
   before: EventfulState | undefined,
@@ -50,7 +59,30 @@ export function shipmentEventTypes(
       (type) => !(isRefunded && type === "shipment.partly_refunded"),
     ),
   );
-  return types.length === 0 ? ["shipment.updated"] : types;
+  types.push(...progressEventTypes(before.progress ?? NO_PROGRESS, after.progress ?? NO_PROGRESS));
+  return types.length > 0 || areOnlyEtas(before, after) ? types : ["shipment.updated"];
+}
+
+/** What a courier's system reported, in order. */
+function progressEventTypes(before: DeliveryProgress, after: DeliveryProgress): EventType[] {
+  const { courier, arrivedAt } = after;
+  const hasArrived = arrivedAt !== null && arrivedAt !== before.arrivedAt;
+  const happened: Partial<Record<EventType, boolean>> = {
+    "shipment.courier_assigned": courier !== null && courier !== before.courier,
+    "shipment.eta_changed": (["pickup", "dropoff"] as const).some((end) => {
+      const eta = after.announcedEtas[end];
+      return eta !== null && eta !== before.announcedEtas[end];
+    }),
+    "shipment.at_pickup": hasArrived && arrivedAt === "pickup",
+    "shipment.at_dropoff": hasArrived && arrivedAt === "dropoff",
+    "shipment.attempt_failed": after.attempts.length > before.attempts.length,
+  };
+  return EVENT_TYPES.filter((type) => happened[type]);
+}
+
+/** Whether ETAs are all that changed, of states of which one was made of the other. */
+function areOnlyEtas({ progress: before }: EventfulState, { progress: after }: EventfulState) {
+  return before?.courier === after?.courier && before?.etas !== after?.etas;
 }
 
 /** Whether money was received, be it after the cancellation. */

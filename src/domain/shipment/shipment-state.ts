@@ -4,6 +4,7 @@ export const SHIPMENT_STATUSES = [
   "awaiting_pickup",
   "in_transit",
   "delivered",
+  "returned",
   "cancelled",
 ] as const;
 
@@ -37,7 +38,19 @@ export interface ShipmentState {
   readonly paymentStatus: PaymentStatus;
 }
 
-export type Trigger = "pay" | "advance" | "cancel" | "refund" | "reverse_refund";
+export type Trigger =
+  | "pay"
+  | "advance"
+  | "return"
+  | "cancel"
+  | "refund"
+  | "reverse_refund"
+  | "assign"
+  | "expect_at_pickup"
+  | "expect_at_dropoff"
+  | "arrive_at_pickup"
+  | "arrive_at_dropoff"
+  | "attempt";
 
 /** The state after a trigger, or the sentence that refuses it. */
 export type Transition =
@@ -53,6 +66,10 @@ interface Rule {
   readonly payment: Partial<Record<PaymentStatus, PaymentStatus>>;
 }
 
+const PAID = { paid: "paid" } as const;
+const TO_PICK_UP = { awaiting_pickup: "awaiting_pickup" } as const;
+const TO_DELIVER = { in_transit: "in_transit" } as const;
+
 /** From which status to which each trigger leads. A status that a rule does not name is refused. */
 const RULES: Readonly<Record<Trigger, Rule>> = {
   pay: {
@@ -64,8 +81,9 @@ const RULES: Readonly<Record<Trigger, Rule>> = {
   advance: {
     participle: "advanced",
     status: { awaiting_pickup: "in_transit", in_transit: "delivered" },
-    payment: { paid: "paid" },
+    payment: PAID,
   },
+  return: { participle: "returned", status: { in_transit: "returned" }, payment: PAID },
   cancel: {
     participle: "cancelled",
     status: { pending: "cancelled", awaiting_pickup: "cancelled" },
@@ -81,6 +99,29 @@ const RULES: Readonly<Record<Trigger, Rule>> = {
     participle: "owed a refund again",
     status: { cancelled: "cancelled" },
     payment: { refunded: "refund_pending" },
+  },
+  // What couriers report leaves a shipment where it is.
+  assign: {
+    participle: "given a courier",
+    status: { ...TO_PICK_UP, ...TO_DELIVER },
+    payment: PAID,
+  },
+  expect_at_pickup: {
+    participle: "expected at its pickup",
+    status: TO_PICK_UP,
+    payment: PAID,
+  },
+  expect_at_dropoff: {
+    participle: "expected at its dropoff",
+    status: { ...TO_PICK_UP, ...TO_DELIVER },
+    payment: PAID,
+  },
+  arrive_at_pickup: { participle: "met at its pickup", status: TO_PICK_UP, payment: PAID },
+  arrive_at_dropoff: { participle: "met at its dropoff", status: TO_DELIVER, payment: PAID },
+  attempt: {
+    participle: "attempted",
+    status: { ...TO_PICK_UP, ...TO_DELIVER },
+    payment: PAID,
   },
 };
 
@@ -115,6 +156,7 @@ export const PAYMENTS_OF: Readonly<Record<ShipmentStatus, readonly PaymentStatus
   awaiting_pickup: ["paid"],
   in_transit: ["paid"],
   delivered: ["paid"],
+  returned: ["paid"],
   cancelled: ["voided", "refund_pending", "refunded"],
 };
 
@@ -133,10 +175,11 @@ export function statesWith(given: Partial<ShipmentState>): readonly ShipmentStat
 
 /** Whether something is still to be done about a shipment: by who pays, who carries or who refunds. */
 export function isDue({ status, paymentStatus }: ShipmentState): boolean {
-  return status !== "delivered" && paymentStatus !== "voided" && paymentStatus !== "refunded";
+  const isBrought = status === "delivered" || status === "returned";
+  return !isBrought && paymentStatus !== "voided" && paymentStatus !== "refunded";
 }
 
 /** Whether a shipment has come to its end: nothing about it changes any more. */
 export function hasEnded(status: ShipmentStatus): boolean {
-  return status === "delivered" || status === "cancelled";
+  return status === "delivered" || status === "returned" || status === "cancelled";
 }

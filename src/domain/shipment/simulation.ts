@@ -2,8 +2,12 @@
 export type SimulatedStep =
   | "pay"
   | "decline_payment"
+  | "assign_courier"
+  | "arrive"
   | "pick_up"
+  | "fail_attempt"
   | "deliver"
+  | "return"
   | "cancel"
   | "refund"
   | "fail_refund"
@@ -20,7 +24,9 @@ export type Scenario =
   | "payment_after_cancel"
   | "refund_failed"
   | "dispute"
-  | "stuck";
+  | "stuck"
+  | "failed_attempt"
+  | "returned";
 
 interface ScenarioStep {
   readonly step: SimulatedStep;
@@ -30,6 +36,15 @@ interface ScenarioStep {
 
 /** By how many times a shipment of the scenario `late` takes longer. */
 const LATE = 10;
+
+/** As its courier reports it. */
+const COLLECTED: readonly ScenarioStep[] = [
+  { step: "pay" },
+  { step: "assign_courier" },
+  { step: "arrive" },
+  { step: "pick_up" },
+];
+const FAILED: readonly ScenarioStep[] = [{ step: "arrive" }, { step: "fail_attempt" }];
 
 /** The steps of each scenario, the first of which follows the booking. */
 const STEPS: Readonly<Record<Scenario, readonly ScenarioStep[]>> = {
@@ -47,6 +62,8 @@ const STEPS: Readonly<Record<Scenario, readonly ScenarioStep[]>> = {
     { step: "lose_dispute" },
   ],
   stuck: [{ step: "pay" }],
+  failed_attempt: [...COLLECTED, ...FAILED, { step: "arrive" }, { step: "deliver" }],
+  returned: [...COLLECTED, ...FAILED, ...FAILED, { step: "return" }],
 };
 
 /** What becomes of shipments in test mode by themselves. */

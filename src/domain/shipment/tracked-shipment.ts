@@ -1,3 +1,4 @@
+import type { AttemptReason, DeliveryStage, End } from "./delivery-progress.ts";
 import type { ShipmentStatus } from "./shipment-state.ts";
 
 /** When something was promised, since the epoch; its times are told in the zone. */
@@ -12,8 +13,17 @@ export interface TrackedShipment {
   readonly reference: string;
   readonly status: ShipmentStatus;
   /** When it came to each state, since the epoch; undefined where it did not, or where that is not known any more. */
-  readonly reachedMs: Readonly<Record<ShipmentStatus, number | undefined>>;
-  readonly windows: Readonly<Record<"pickup" | "dropoff", PromisedWindow | undefined>>;
+  readonly reachedMs: Readonly<Partial<Record<ShipmentStatus, number | undefined>>>;
+  readonly windows: Readonly<Record<End, PromisedWindow | undefined>>;
+  readonly stage: DeliveryStage | undefined;
+  /** When the courier expects to be at the end that comes next, since the epoch; undefined while that is not known. */
+  readonly etaMs: number | undefined;
+  /** Who brings it, while they do; undefined too where the workspace does not want that shown. */
+  readonly courier:
+    | { readonly firstName: string; readonly vehicle: string | undefined }
+    | undefined;
+  /** Why it was not delivered when that was tried last; undefined while it was not, and at its end. */
+  readonly failed: { readonly atMs: number; readonly reason: AttemptReason } | undefined;
   /** The zone of the dropoff; undefined outside of all. */
   readonly area: string | undefined;
   /** The time it is, by the clock of its workspace. */
@@ -27,10 +37,11 @@ export interface TrackedShipment {
   readonly test: boolean;
 }
 
-/** Whether it is later than its recipient was promised: than the delivery, or where none was promised, than the pickup. */
-export function isLate({ status, windows: { pickup, dropoff }, atMs }: TrackedShipment): boolean {
-  const isOver = (window: PromisedWindow | undefined) =>
-    window !== undefined && window.endMs < atMs;
-  if (status === "in_transit") return isOver(dropoff);
-  return status === "awaiting_pickup" && isOver(dropoff ?? pickup);
+/** Whether it is, or will be, later than its recipient was promised: than the delivery, or where none was, the pickup. */
+export function isLate({ status, windows: { pickup, dropoff }, etaMs, atMs }: TrackedShipment) {
+  const isOver = (window: PromisedWindow | undefined, ms = atMs) =>
+    window !== undefined && window.endMs < Math.max(ms, atMs);
+  if (status === "in_transit") return isOver(dropoff, etaMs);
+  if (status !== "awaiting_pickup") return false;
+  return dropoff === undefined ? isOver(pickup, etaMs) : isOver(dropoff);
 }

@@ -9,7 +9,11 @@ import { byOwner } from "../../db/by-owner.ts";
 import type { Transaction } from "../../db/transaction.ts";
 import { Refusal, refuse } from "../../domain/refusal.ts";
 import { isReference } from "../../domain/shipment/shipment-reference.ts";
-import { transition, type Trigger } from "../../domain/shipment/shipment-state.ts";
+import {
+  type ShipmentStatus,
+  transition,
+  type Trigger,
+} from "../../domain/shipment/shipment-state.ts";
 import { createRejectIfInFlight, withIdempotencyEach } from "../idempotency/with-idempotency.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { timeOf } from "../workspaces/test-clock.ts";
@@ -204,5 +208,13 @@ function record(call: Call, before: ShipmentRow, after: ShipmentRow): ChangedShi
 export function applyTrigger(row: ShipmentRow, trigger: Trigger, at: Date): ShipmentRow {
   const { next, refusal } = transition(trigger, row);
   if (next === undefined) throw refuse("SHIPMENT_STATE", refusal, { subject: "shipment" });
-  return { ...row, ...next, updatedAt: at };
+  const ended = next.status === row.status ? undefined : END_OF[next.status];
+  return { ...row, ...next, updatedAt: at, ...(ended && { [ended]: at }) };
 }
+
+/** Where the time is kept at which a shipment came to its end. */
+const END_OF: Partial<Record<ShipmentStatus, keyof ShipmentRow>> = {
+  delivered: "deliveredAt",
+  returned: "returnedAt",
+  cancelled: "cancelledAt",
+};

@@ -164,8 +164,11 @@ function bookShipment(
     cancelledAt: null,
     cancelReason: null,
     cancelNote: null,
+    deliveredAt: null,
+    returnedAt: null,
     metadata,
     paymentDetails: null,
+    progress: null,
     version: 1,
     eventCount: 0,
   };

@@ -1,5 +1,10 @@
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
+import {
+  type DeliveryProgress,
+  NO_PROGRESS,
+  stageOf,
+} from "../../domain/shipment/delivery-progress.ts";
 import { hasEnded, type ShipmentStatus } from "../../domain/shipment/shipment-state.ts";
 import type { Point } from "../../domain/coverage/geo.ts";
 import { isTrackingLinkOf, parseTrackingLink } from "../../domain/shipment/tracking-link.ts";
@@ -25,20 +30,23 @@ interface LinkedWorkspace {
   readonly timeZone: string;
   readonly test: boolean;
   readonly secret: string;
+  readonly showsCourier: boolean;
 }
 
 /** A suspended workspace has no links. */
 const FIND_WORKSPACE = `
   select workspace.id::float8 as id, live.name, workspace.tracking_secret as secret,
-    workspace.twin_of is not null as test, live.tracking_contact as contact, live.time_zone as "timeZone"
+    workspace.twin_of is not null as test, live.tracking_contact as contact, live.time_zone as "timeZone",
+    live.tracking_shows_courier as "showsCourier"
   from workspace join workspace as live on ${IS_LIVE_OF}
   where workspace.tracking_slug = $1 and live.tracking_enabled and live.suspended_at is null`;
 
 interface Tracked {
   readonly status: ShipmentStatus;
   readonly createdMs: number;
-  /** When it was last changed, or cancelled. */
-  readonly changedMs: number;
+  /** When it came to its end, or was last changed. */
+  readonly endedMs: number;
+  readonly progress: DeliveryProgress | null;
   readonly windows: StoredWindows | null;
   readonly lat: number;
   readonly lng: number;
@@ -48,12 +56,12 @@ interface Tracked {
 
 const FIND_SHIPMENT = `
   select status, extract(epoch from created_at)::float8 * 1000 as "createdMs",
-    extract(epoch from coalesce(cancelled_at, updated_at))::float8 * 1000 as "changedMs", windows,
+    extract(epoch from coalesce(cancelled_at, delivered_at, returned_at, updated_at))::float8 * 1000 as "endedMs",
+    windows, progress,
     dropoff_lat as lat, dropoff_lng as lng,
     (select json_object_agg(type, extract(epoch from event.created_at)::float8 * 1000) from event
      where event.workspace_id = $1 and event.subject = $2 and type = any(
-       '{shipment.awaiting_pickup,shipment.in_transit,shipment.delivered,shipment.cancelled}'))
-      as reached
+       '{shipment.awaiting_pickup,shipment.in_transit}')) as reached
   from shipment where workspace_id = $1 and reference = $2`;
 
 /**
@@ -72,25 +80,40 @@ export async function findTracked(
   const found = await runStatement<Tracked>(em, FIND_SHIPMENT, [id, link.reference]);
   const [shipment] = found;
   if (shipment === undefined) return undefined;
-  const { status, createdMs, changedMs, windows, lat, lng, reached } = shipment;
+  const { status, createdMs, endedMs, windows, lat, lng, reached } = shipment;
   const at = (test ? await findTestTime(em, id) : undefined) ?? now();
-  const reachedMs = (state: ShipmentStatus) => reached?.[`shipment.${state}`];
-  if (hasEnded(status) && at.getTime() - (reachedMs(status) ?? changedMs) > KEPT_MS)
-    return undefined;
+  if (hasEnded(status) && at.getTime() - endedMs > KEPT_MS) return undefined;
+  const ended = hasEnded(status) ? { [status]: endedMs } : {};
   return {
     reference: link.reference,
     status,
     reachedMs: {
       pending: createdMs,
-      awaiting_pickup: reachedMs("awaiting_pickup"),
-      in_transit: reachedMs("in_transit"),
-      delivered: reachedMs("delivered"),
-      cancelled: reachedMs("cancelled"),
+      awaiting_pickup: reached?.["shipment.awaiting_pickup"],
+      in_transit: reached?.["shipment.in_transit"],
+      ...ended,
     },
+    ...progressOf(shipment, workspace),
     windows: bookedWindows(windows),
     area: zoneAt({ lat, lng }),
     atMs: at.getTime(),
     workspace: { name, contact: contact ?? undefined, timeZone },
     test,
+  };
+}
+
+/** What of a shipment's progress whoever waits for it may see. */
+function progressOf({ status, progress }: Tracked, { showsCourier }: LinkedWorkspace) {
+  const { courier, etas, attempts, arrivedAt } = progress ?? NO_PROGRESS;
+  const isOnItsWay = status === "in_transit";
+  const failed = attempts.at(-1);
+  return {
+    stage: stageOf(status, { courier, arrivedAt }),
+    etaMs: (isOnItsWay ? etas.dropoff : etas.pickup) ?? undefined,
+    courier:
+      isOnItsWay && showsCourier && courier !== null
+        ? { firstName: courier.name.split(/\s/)[0]!, vehicle: courier.vehicle ?? undefined }
+        : undefined,
+    failed: isOnItsWay && failed?.end === "dropoff" ? failed : undefined,
   };
 }

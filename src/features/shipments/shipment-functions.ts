@@ -20,6 +20,7 @@ import { exportShipments } from "./export-shipments.ts";
 import { listPickupSlots } from "./list-pickup-slots.ts";
 import { listShipments } from "./list-shipments.ts";
 import { searchShipments } from "./search-shipments.ts";
+import { PROGRESS_CHANGES } from "./report-progress.ts";
 import type { ShipmentDeps, ShipmentFunctions } from "./shipment-deps.ts";
 import { cancelReasonOf, shipmentRecord, statusOf } from "./shipment-message.ts";
 import type { ShipmentRow } from "./shipment-row.ts";
@@ -54,6 +55,7 @@ export const SHIPMENT_FUNCTIONS = {
 /** They share the transactions of other changes. */
 export const SHIPMENT_CHANGES = {
   updateShipment,
+  ...PROGRESS_CHANGES,
 
   advanceShipment: (request, call, { changeShipment }) =>
     changeShipment({ method: method.advanceShipment, request, call, change: advance() }),
@@ -128,10 +130,9 @@ function cancel(
   payments: ShipmentDeps["payments"],
 ) {
   return {
-    change(row: ShipmentRow, _facts: unknown, cancelledAt: Date) {
+    change(row: ShipmentRow, _facts: unknown, at: Date) {
       const cancelled = {
-        ...applyTrigger(row, "cancel", cancelledAt),
-        cancelledAt,
+        ...applyTrigger(row, "cancel", at),
         cancelReason: cancelReasonOf(reason) ?? null,
         cancelNote: note ?? null,
       };

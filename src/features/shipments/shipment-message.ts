@@ -6,6 +6,7 @@ import {
 } from "../../../gen/shipments/v1/shipment_pb.js";
 import { breakDown } from "../../domain/pricing/breakdown.ts";
 import { toMajor } from "../../domain/pricing/money.ts";
+import { NO_PROGRESS, stageOf } from "../../domain/shipment/delivery-progress.ts";
 import type { PaymentDetails } from "../../domain/shipment/payment-details.ts";
 import type {
   CancelReason,
@@ -57,6 +58,18 @@ export function shipmentRecord(row: ShipmentRow, { test, trackingUrlOf }: Owner)
     dropoffWindow: windows?.dropoff,
     breakdown: breakdownRecord(lines, currency),
     paymentDetails: paymentDetails && detailsRecord(paymentDetails, currency),
+    ...progressRecord(row),
+  };
+}
+
+function progressRecord({ status, progress }: ShipmentRow) {
+  const { courier, etas, attempts } = progress ?? NO_PROGRESS;
+  return {
+    courier,
+    stage: progress && stageOf(status, progress),
+    pickupEta: etas.pickup,
+    dropoffEta: etas.dropoff,
+    attempts: attempts.map((attempt) => ({ ...attempt, attemptedAt: attempt.atMs })),
   };
 }
 

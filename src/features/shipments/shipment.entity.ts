@@ -7,6 +7,7 @@ import {
   STATES,
 } from "../../domain/shipment/shipment-state.ts";
 import { wordsOf } from "../../db/words.ts";
+import type { DeliveryProgress } from "../../domain/shipment/delivery-progress.ts";
 import type { PaymentDetails } from "../../domain/shipment/payment-details.ts";
 import { Customer } from "../customers/customer.entity.ts";
 import { TariffVersion } from "../tariffs/versions/tariff.entity.ts";
@@ -32,7 +33,7 @@ type PartialListIndex = Exclude<ListIndex, "shipment_by_customer">;
 
 /**
  * Of shipments of which something is due: to be paid, picked up, delivered or refunded. Those that have come to
- * their end leave the indexes of these, so that what sorts a queue stays small.
+ * their end leave the indexes of these, so that what sorts a queue stays small; the few that were returned stay.
  */
 const DUE = `status <> 'delivered' and payment_status not in ('voided', 'refunded')`;
 
@@ -144,6 +145,9 @@ export const Shipment = defineEntity({
     createdAt: p.datetime(3),
     updatedAt: p.datetime(3),
     cancelledAt: p.datetime(3).nullable(),
+    /** Null for one that was delivered before this was kept, too. */
+    deliveredAt: p.datetime(3).nullable(),
+    returnedAt: p.datetime(3).nullable(),
     cancelReason: p.text().$type<CancelReason>().nullable(),
     cancelNote: p.text().nullable(),
     externalReference: p.text().nullable(),
@@ -151,6 +155,8 @@ export const Shipment = defineEntity({
     quoteId: p.text().nullable(),
     /** What the payment provider says of its payment; null while that has said nothing. */
     paymentDetails: p.json().$type<PaymentDetails>().nullable(),
+    /** What its courier's system reports; null while that has said nothing. */
+    progress: p.json().$type<DeliveryProgress>().nullable(),
     /** Whether the booking had a quote: it named its id or its price. */
     quoted: p.boolean().default(false),
     eventCount: p.integer().default(0),
@@ -205,6 +211,11 @@ export const Shipment = defineEntity({
       expression: `case when status = 'cancelled'
         then cancelled_at is not null and coalesce(cancel_reason, 'other') in (${quoteAll(CANCEL_REASONS)})
         else coalesce(cancelled_at::text, cancel_reason, cancel_note) is null end`,
+    },
+    {
+      name: "shipment_ended_when_ended",
+      expression:
+        "(delivered_at is null or status = 'delivered') and (returned_at is null or status = 'returned')",
     },
     { name: "shipment_pickup_in_range", expression: inRange("pickup") },
     { name: "shipment_dropoff_in_range", expression: inRange("dropoff") },

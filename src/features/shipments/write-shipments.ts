@@ -48,8 +48,8 @@ const UPDATE_ONE = `
 
 const insertion = insertionOf(
   "shipment",
-  // No provider has been asked about one that is new.
-  columnsOf(Shipment, "workspace", "paymentDetails"),
+  // Nothing has become of one that is new.
+  columnsOf(Shipment, "workspace", "paymentDetails", "progress", "deliveredAt", "returnedAt"),
 );
 const usage = insertionOf("used_quote", columnsOf(UsedQuote, "workspace"));
 

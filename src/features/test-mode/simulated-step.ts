@@ -14,6 +14,7 @@ import {
 } from "../payments/stored-payment.ts";
 import { applyTrigger } from "../shipments/change-shipment.ts";
 import type { ShipmentKey } from "../shipments/find-shipment.ts";
+import { assignCourier, failAttempt, reportCourier } from "../shipments/report-progress.ts";
 import type { ShipmentRow } from "../shipments/shipment-row.ts";
 
 const SELECT = `select ${PAYS_CONNECTED_ACCOUNT} as "isAtConnected"`;
@@ -26,8 +27,24 @@ export async function hasCheckout(
   return row!.isAtConnected === true;
 }
 
+const MINUTE_MS = 60_000;
+const COURIER = {
+  name: "Test courier",
+  phone: "+12025550123",
+  vehicle: "Cargo bike",
+  externalId: "test",
+};
+
 /** What is done to the shipment; all else to its payment. */
-const OF_SHIPMENT: ReadonlySet<SimulatedStep> = new Set(["pick_up", "deliver", "cancel"]);
+const OF_SHIPMENT: ReadonlySet<SimulatedStep> = new Set([
+  "assign_courier",
+  "arrive",
+  "pick_up",
+  "fail_attempt",
+  "deliver",
+  "return",
+  "cancel",
+]);
 
 /**
  * Takes a simulated step with a shipment. What is paid at a checkout is done there: of that the payment
@@ -57,6 +74,16 @@ const APPLY: Readonly<Record<SimulatedStep, (row: ShipmentRow, at: Date) => Ship
     if (row.paymentDetails?.error) throw stateError("be declined", "it was declined already");
     return withDetails(row, { error: "The card was declined." }, at);
   },
+  assign_courier(row, at) {
+    const dropoff = at.getTime() + 30 * MINUTE_MS;
+    const isOnItsWay = row.status === "in_transit";
+    const etas = isOnItsWay ? { dropoff } : { pickup: at.getTime() + 10 * MINUTE_MS, dropoff };
+    return reportCourier(assignCourier(row, COURIER, at), { etas }, at);
+  },
+  arrive: (row, at) =>
+    reportCourier(row, { arrivedAt: row.status === "in_transit" ? "dropoff" : "pickup" }, at),
+  fail_attempt: (row, at) => failAttempt(row, { reason: "nobody_there", note: null }, at),
+  return: (row, at) => applyTrigger(row, "return", at),
   pick_up(row, at) {
     if (row.status === "in_transit") throw stateError("be picked up", "it is in transit");
     return applyTrigger(row, "advance", at);
@@ -67,7 +94,6 @@ const APPLY: Readonly<Record<SimulatedStep, (row: ShipmentRow, at: Date) => Ship
   },
   cancel: (row, at) => ({
     ...applyTrigger(row, "cancel", at),
-    cancelledAt: at,
     cancelReason: "other",
     cancelNote: "Cancelled by the simulator.",
   }),

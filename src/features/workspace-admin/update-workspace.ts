@@ -18,12 +18,13 @@ export async function updateWorkspace(
   { em, ...deps }: WorkspaceDeps,
 ): Promise<MessageInitShape<typeof UpdateWorkspaceResponseSchema>> {
   const { workspaceId } = call.caller;
-  const { timeZone, trackingEnabled, trackingContact } = request;
+  const { timeZone, trackingEnabled, trackingShowsCourier, trackingContact } = request;
   const given = timeZone === undefined ? undefined : parseTimeZone(timeZone);
   const workspace = (await lockWorkspace(em, workspaceId))!;
   const before = recordedOf(workspace);
   workspace.timeZone = given ?? workspace.timeZone;
   workspace.trackingEnabled = trackingEnabled ?? workspace.trackingEnabled;
+  workspace.trackingShowsCourier = trackingShowsCourier ?? workspace.trackingShowsCourier;
   if (trackingContact !== undefined) workspace.trackingContact = trackingContact || null;
   await em.flush();
   const changes = changesBetween(before, recordedOf(workspace));
@@ -37,11 +38,12 @@ export async function updateWorkspace(
 }
 
 /** What a workspace can change of itself, by the names in the audit log. */
-function recordedOf({ timeZone, trackingEnabled, trackingContact }: Workspace) {
+function recordedOf(workspace: Workspace) {
   return {
-    time_zone: timeZone,
-    tracking_enabled: trackingEnabled,
-    tracking_contact: trackingContact,
+    time_zone: workspace.timeZone,
+    tracking_enabled: workspace.trackingEnabled,
+    tracking_shows_courier: workspace.trackingShowsCourier,
+    tracking_contact: workspace.trackingContact,
   };
 }
 

@@ -34,7 +34,10 @@ export async function loadWorkspace(
   { hasTariffInForce, hasGeocoder }: Omit<WorkspaceDeps, "em">,
 ): Promise<MessageInitShape<typeof WorkspaceSchema>> {
   const workspace = await em.findOneOrFail(Workspace, workspaceId);
-  const { name, timeZone, trackingEnabled, trackingContact } = await findLive(em, workspace);
+  const { name, timeZone, trackingEnabled, trackingShowsCourier, trackingContact } = await findLive(
+    em,
+    workspace,
+  );
   const connection = await em.findOne(PaymentConnection, { workspace: workspaceId });
   const bookingBlockers = await loadBookingBlockers(em, workspaceId, hasTariffInForce);
   return {
@@ -47,6 +50,7 @@ export async function loadWorkspace(
     timeZone,
     addressSearch: hasGeocoder,
     trackingEnabled,
+    trackingShowsCourier,
     trackingContact: trackingContact ?? undefined,
   };
 }

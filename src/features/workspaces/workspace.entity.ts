@@ -35,6 +35,8 @@ export const Workspace = defineEntity({
     accountAttempt: p.integer().default(1),
     /** Whether its shipments have tracking links. A twin goes by that of its live workspace, as in the contact. */
     trackingEnabled: p.boolean().default(true),
+    /** Whether tracking pages show the courier of a shipment in transit. */
+    trackingShowsCourier: p.boolean().default(true),
     /** Whom the recipient of a shipment may ask: a phone number, an email or a web address; null for nobody. */
     trackingContact: p.text().nullable(),
     /** What makes the tracking links; null until it is first needed. A twin has its own. */

@@ -12,20 +12,47 @@ import {
   type Trigger,
 } from "../../../src/domain/shipment/shipment-state.ts";
 
-const TRIGGERS: Trigger[] = ["pay", "advance", "cancel", "refund"];
+/** As a refusal says that a shipment cannot be it. */
+const PARTICIPLES: Readonly<Record<Trigger, string>> = {
+  pay: "paid",
+  advance: "advanced",
+  return: "returned",
+  cancel: "cancelled",
+  refund: "refunded",
+  reverse_refund: "owed a refund again",
+  assign: "given a courier",
+  expect_at_pickup: "expected at its pickup",
+  expect_at_dropoff: "expected at its dropoff",
+  arrive_at_pickup: "met at its pickup",
+  arrive_at_dropoff: "met at its dropoff",
+  attempt: "attempted",
+};
+const TRIGGERS = Object.keys(PARTICIPLES) as Trigger[];
 
 function state(status: ShipmentStatus, paymentStatus: PaymentStatus): ShipmentState {
   return { status, paymentStatus };
 }
 
+const TO_PICK_UP = state("awaiting_pickup", "paid");
+const TO_DELIVER = state("in_transit", "paid");
+
 const ALLOWED: [Trigger, ShipmentState, ShipmentState][] = [
   ["pay", state("pending", "awaiting_payment"), state("awaiting_pickup", "paid")],
   ["pay", state("cancelled", "voided"), state("cancelled", "refund_pending")],
-  ["advance", state("awaiting_pickup", "paid"), state("in_transit", "paid")],
-  ["advance", state("in_transit", "paid"), state("delivered", "paid")],
+  ["advance", TO_PICK_UP, TO_DELIVER],
+  ["advance", TO_DELIVER, state("delivered", "paid")],
   ["cancel", state("pending", "awaiting_payment"), state("cancelled", "voided")],
   ["cancel", state("awaiting_pickup", "paid"), state("cancelled", "refund_pending")],
   ["refund", state("cancelled", "refund_pending"), state("cancelled", "refunded")],
+  ["reverse_refund", state("cancelled", "refunded"), state("cancelled", "refund_pending")],
+  ["return", TO_DELIVER, state("returned", "paid")],
+  ...(["assign", "expect_at_dropoff", "attempt"] as const).flatMap((trigger): typeof ALLOWED => [
+    [trigger, TO_PICK_UP, TO_PICK_UP],
+    [trigger, TO_DELIVER, TO_DELIVER],
+  ]),
+  ["expect_at_pickup", TO_PICK_UP, TO_PICK_UP],
+  ["arrive_at_pickup", TO_PICK_UP, TO_PICK_UP],
+  ["arrive_at_dropoff", TO_DELIVER, TO_DELIVER],
 ];
 
 test("a new shipment is pending and awaits payment", () => {
@@ -44,6 +71,7 @@ const STATES: ShipmentState[] = [
   state("awaiting_pickup", "paid"),
   state("in_transit", "paid"),
   state("delivered", "paid"),
+  state("returned", "paid"),
   state("cancelled", "voided"),
   state("cancelled", "refund_pending"),
   state("cancelled", "refunded"),
@@ -71,7 +99,9 @@ test("every other transition is refused with a sentence, whatever the trigger an
       if (allowed) continue;
       expect(transition(trigger, from)).toEqual({
         refusal: expect.stringMatching(
-          /^The shipment cannot be (paid|advanced|cancelled|refunded) because (it|its payment) is [a-z ]+\.$/,
+          new RegExp(
+            `^The shipment cannot be ${PARTICIPLES[trigger]} because (it|its payment) is [a-z ]+\\.$`,
+          ),
         ),
       });
     }
@@ -81,6 +111,8 @@ describe("a refused transition", () => {
   test.each([
     ["cancel", state("in_transit", "paid"), "cancelled because it is in transit"],
     ["cancel", state("delivered", "paid"), "cancelled because it is delivered"],
+    ["return", TO_PICK_UP, "returned because it is awaiting pickup"],
+    ["return", state("returned", "paid"), "returned because it is already returned"],
     ["cancel", state("cancelled", "voided"), "cancelled because it is already cancelled"],
     ["pay", state("awaiting_pickup", "paid"), "paid because it is awaiting pickup"],
     ["pay", state("pending", "paid"), "paid because its payment is already paid"],
@@ -114,6 +146,6 @@ describe("the states are found that have what is given of both statuses", () => 
   });
 });
 
-test("a shipment has ended when it is delivered or cancelled", () => {
-  expect(SHIPMENT_STATUSES.filter(hasEnded)).toEqual(["delivered", "cancelled"]);
+test("a shipment has ended when it is delivered, returned or cancelled", () => {
+  expect(SHIPMENT_STATUSES.filter(hasEnded)).toEqual(["delivered", "returned", "cancelled"]);
 });

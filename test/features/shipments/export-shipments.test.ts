@@ -28,11 +28,17 @@ const FIRST = [
 ].join();
 /** What a shipment was given since is at the end. */
 const MORE = SHIPMENT_TEXTS.map(({ name }) => name).filter((name) => name !== "external_reference");
-const COLUMNS = [FIRST, ...MORE, "tracking_url"].join();
+const COLUMNS = [
+  FIRST,
+  ...MORE,
+  "tracking_url,stage,delivered_at,returned_at",
+  "courier_name,courier_phone,courier_vehicle,courier_external_id,pickup_eta,dropoff_eta,attempts",
+].join();
 
 /** The line of a shipment, by what the API says of it; of formulas, what spreadsheets are to be told. */
 function lineOf(shipment: ShipmentJson): Record<string, string> {
   const { customer, payment_details, pickup_window, dropoff_window, metadata, ...rest } = shipment;
+  const { courier, attempts } = shipment;
   const values: Record<string, unknown> = {
     ...rest,
     customer_id: customer.id,
@@ -45,6 +51,11 @@ function lineOf(shipment: ShipmentJson): Record<string, string> {
     dropoff_window_end: dropoff_window?.end,
     refunded_amount: payment_details?.refunded_amount,
     disputed_amount: payment_details?.disputed_amount,
+    courier_name: courier?.name,
+    courier_phone: courier?.phone,
+    courier_vehicle: courier?.vehicle,
+    courier_external_id: courier?.external_id,
+    attempts: JSON.stringify(attempts),
     metadata: JSON.stringify(metadata),
   };
   return Object.fromEntries(
@@ -95,10 +106,13 @@ await book(service, apiKey, {
   metadata: { note: "=1+1", "a,b": 'c"d' },
 });
 await bookAnd(service, apiKey, ["pay", "cancel"], { external_reference: "order 2" });
+const { reference: shipment } = await bookAnd(service, apiKey, ["pay"]);
+await service.as(apiKey).setCourier({ shipment, name: "Ada", phone: "+12125550123" });
+await service.as(apiKey).recordAttempt({ shipment, reason: "refused" });
 
 test("an export has what a list has, line by line", async () => {
   const shipments = await listed(apiKey);
-  expect(shipments).toHaveLength(252);
+  expect(shipments).toHaveLength(253);
   expect(await exported(apiKey)).toEqual(shipments.map(lineOf));
 });
 
@@ -200,7 +214,8 @@ test("what cannot be exported is refused as JSON, and by gRPC", async () => {
   await expectRefused(answer, "FIELD_INVALID", {
     color:
       "color is no query parameter of this call; it takes status, payment_status, customer_id, external_reference, created_after, created_before, failed.",
-    status: "status must be one of pending, awaiting_pickup, in_transit, delivered, cancelled.",
+    status:
+      "status must be one of pending, awaiting_pickup, in_transit, delivered, cancelled, returned.",
   });
   expect((await service.as(undefined).exportShipments()).code).toBe("CREDENTIAL_REFUSED");
   const client = service.grpcClient(apiKey);

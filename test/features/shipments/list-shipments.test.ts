@@ -180,7 +180,7 @@ describe("a list of shipments refuses", async () => {
   });
 
   test("a status that is none, by number, and times with none between, naming what is allowed", async () => {
-    const statuses = ["PENDING", "AWAITING_PICKUP", "IN_TRANSIT", "DELIVERED", "CANCELLED"];
+    const statuses = "PENDING AWAITING_PICKUP IN_TRANSIT DELIVERED CANCELLED RETURNED".split(" ");
     const names = statuses.map((name) => `SHIPMENT_STATUS_${name}`).join(", ");
     const listing = service.grpcClient(apiKey).listShipments({ status: 99 as ShipmentStatus });
     expect(await rpcError(listing)).toMatchObject({

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { ShipmentSchema } from "../../../gen/shipments/v1/shipment_pb.js";
 import { createReference } from "../../../src/domain/shipment/shipment-reference.ts";
+import type { AttemptReason, End } from "../../../src/domain/shipment/delivery-progress.ts";
 import type { DisputeStatus } from "../../../src/domain/shipment/payment-details.ts";
 import { CANCEL_REASONS, PAYMENTS_OF } from "../../../src/domain/shipment/shipment-state.ts";
 import { parseTariff } from "../../../src/domain/pricing/tariff.ts";
@@ -87,10 +88,34 @@ const changing = fc
         dispute: maybe(fc.constantFrom<DisputeStatus>("open", "won", "lost")),
       }),
     ),
+    endedAt: instant,
+    progress: maybe(
+      fc.record({
+        courier: maybe(
+          fc.record({
+            name: text,
+            phone: maybe(text),
+            vehicle: maybe(text),
+            externalId: maybe(text),
+          }),
+        ),
+        arrivedAt: maybe(fc.constantFrom<End>("pickup", "dropoff")),
+        etas: fc.record({ pickup: maybe(fc.nat()), dropoff: maybe(fc.nat()) }),
+        announcedEtas: fc.record({ pickup: maybe(fc.nat()), dropoff: maybe(fc.nat()) }),
+        attempts: fc.array(
+          fc.record({
+            end: fc.constantFrom<End>("pickup", "dropoff"),
+            atMs: fc.nat(),
+            reason: fc.constantFrom<AttemptReason>("nobody_there", "other"),
+            note: maybe(text),
+          }),
+        ),
+      }),
+    ),
     version: fc.nat(),
     eventCount: fc.nat(),
   })
-  .map(({ state: { status, paymentStatus }, ...row }) => {
+  .map(({ state: { status, paymentStatus }, endedAt, ...row }) => {
     const isCancelled = status === "cancelled";
     const subtotalMinor = row.distanceFeeMinor + row.weightFeeMinor;
     return {
@@ -102,10 +127,15 @@ const changing = fc
       cancelledAt: isCancelled ? row.cancelledAt : null,
       cancelReason: isCancelled ? row.cancelReason : null,
       cancelNote: isCancelled ? row.cancelNote : null,
+      deliveredAt: status === "delivered" ? endedAt : null,
+      returnedAt: status === "returned" ? endedAt : null,
       tariff: 1,
       fees: FEES,
     };
   });
+
+/** What a booking has none of. */
+const NOTHING_YET = { paymentDetails: null, progress: null, deliveredAt: null, returnedAt: null };
 
 const booked = fc.record({
   createdBy: maybe(text),
@@ -153,7 +183,7 @@ test("a shipment that is written, and changed, is read as the same row, entity, 
 
   await fc.assert(
     fc.asyncProperty(booked, changing, changing, async ({ texts, ...fixed }, first, changed) => {
-      const fields = { ...fixed, ...texts, ...first, paymentDetails: null };
+      const fields = { ...fixed, ...texts, ...first, ...NOTHING_YET };
       const row = withKeys(fields, fixed.customer);
       const { customer } = row;
       const { email } = customer;

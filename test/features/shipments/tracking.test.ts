@@ -93,6 +93,45 @@ test.each<[readonly Step[], readonly string[]]>([
   ]);
 });
 
+test("in transit the courier's first name and vehicle are shown, when they come, and what went wrong; then the end", async () => {
+  const { apiKey } = await service.addWorkspace();
+  const as = service.as(apiKey);
+  const { tracking_url: url, reference: shipment } = await bookAnd(service, apiKey, ["pay"]);
+  const ada = {
+    name: "Ada Byron",
+    phone: "+12125550123",
+    vehicle: "Cargo bike",
+    external_id: "c-7",
+  };
+  await data(as.setCourier({ shipment, ...ada }));
+  await data(as.reportProgress({ shipment, dropoff_eta: "2026-11-02T13:30:00Z" }));
+  /** What is said above the steps, and the first fact below them. */
+  const said = async () => {
+    const { text, html } = await open(url);
+    for (const hidden of ["Byron", "5550123", "c-7"]) expect(html).not.toContain(hidden);
+    const fact = text.slice(text.lastIndexOf("Delivered") + 1).slice(0, 2);
+    return [...text.slice(1, text.indexOf("Progress")), ...fact];
+  };
+  const none = ["Reference", shipment];
+  expect(await said()).toEqual(["Your delivery is waiting for the courier", ...none]);
+  await takeStep(service, apiKey, shipment, "advance");
+  const expected = "Expected Monday, November 2 at 1:30 PM";
+  const courier = ["Courier", "Ada · Cargo bike"];
+  expect(await said()).toEqual(["Your delivery is on its way", expected, ...courier]);
+  await data(as.reportProgress({ shipment, stage: "at_dropoff" }));
+  expect(await said()).toEqual(["Your courier is at the door", ...courier]);
+  await data(as.recordAttempt({ shipment, reason: "nobody_there", note: "Dog" }));
+  const failed = "Nobody was there to accept it (Monday, November 2 at 12:00 PM)";
+  expect(await said()).toEqual(["Your delivery is on its way", failed, ...courier]);
+  await data(as.updateWorkspace({ tracking_shows_courier: false }));
+  expect(await said()).toEqual(["Your delivery is on its way", failed, ...none]);
+  await data(as.returnShipment({ shipment }));
+  const { text } = await open(url);
+  expect(text.slice(1, 3)).toEqual(["Your delivery went back to the sender", "Progress"]);
+  expect(text.indexOf("Returned")).toBeGreaterThan(text.indexOf("On its way"));
+  expect(text).not.toContain("Delivered");
+});
+
 test("nothing is shown that only sender and courier need, nor told to anybody else", async () => {
   const { apiKey } = await service.addWorkspace();
   const { tracking_url: url, total } = await book(service, apiKey, {

@@ -75,6 +75,17 @@ const DELIVERED = [
   "09:03:00 shipment.delivered delivered paid",
 ];
 
+const FAILED_ONCE = [
+  ...PAID,
+  "09:02:00 shipment.courier_assigned awaiting_pickup paid",
+  "09:02:00 shipment.eta_changed awaiting_pickup paid",
+  "09:03:00 shipment.at_pickup awaiting_pickup paid",
+  "09:04:00 shipment.in_transit in_transit paid",
+  "09:05:00 shipment.at_dropoff in_transit paid",
+  "09:06:00 shipment.attempt_failed in_transit paid",
+  "09:07:00 shipment.at_dropoff in_transit paid",
+];
+
 /** What becomes of a shipment whose steps are a minute apart, whole. */
 const HISTORIES: Readonly<Record<Scenario, readonly string[]>> = {
   deliver: DELIVERED,
@@ -106,6 +117,12 @@ const HISTORIES: Readonly<Record<Scenario, readonly string[]>> = {
     "09:05:00 shipment.dispute_closed delivered paid",
   ],
   stuck: PAID,
+  failed_attempt: [...FAILED_ONCE, "09:08:00 shipment.delivered delivered paid"],
+  returned: [
+    ...FAILED_ONCE,
+    "09:08:00 shipment.attempt_failed in_transit paid",
+    "09:09:00 shipment.returned returned paid",
+  ],
 };
 
 test.each(SCENARIOS)("the history of the scenario %s, on a moved clock", async (scenario) => {

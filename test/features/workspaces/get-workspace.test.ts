@@ -26,6 +26,7 @@ async function expectWorkspace(payment_provider: string | null, booking_blockers
     address_search: false,
     tracking_enabled: true,
     tracking_contact: null,
+    tracking_shows_courier: true,
   };
   expect((await as.getWorkspace()).body).toEqual({
     data: { ...own, payment_provider, booking_blockers, limits: { ...limits, ...DEFAULT_LIMITS } },

@@ -1,0 +1,129 @@
+import { AttemptReason, DeliveryStage, RouteEnd } from "../../../gen/shipments/v1/courier_pb.js";
+import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
+import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { DescriptionList } from "../ui/description-list.tsx";
+import { RpcDialog } from "../ui/dialog.tsx";
+import { Section } from "../ui/page.tsx";
+import { Time } from "../ui/values.tsx";
+
+const STAGES: Readonly<Record<DeliveryStage, string | undefined>> = {
+  [DeliveryStage.UNSPECIFIED]: undefined,
+  [DeliveryStage.ASSIGNED]: "On the way to the pickup",
+  [DeliveryStage.AT_PICKUP]: "At the pickup",
+  [DeliveryStage.AT_DROPOFF]: "At the dropoff",
+};
+
+const ATTEMPT_REASONS: Readonly<Record<AttemptReason, string>> = {
+  [AttemptReason.UNSPECIFIED]: "Choose a reason",
+  [AttemptReason.NOBODY_THERE]: "Nobody there",
+  [AttemptReason.REFUSED]: "Not handed over or not accepted",
+  [AttemptReason.WRONG_ADDRESS]: "Problem with the address",
+  [AttemptReason.DAMAGED]: "Damaged",
+  [AttemptReason.OTHER]: "Another reason",
+};
+
+const REASONS = Object.entries(ATTEMPT_REASONS).map(
+  ([number, text]) => [number === "0" ? "" : number, text] as const,
+);
+
+/** Who brings a shipment, when, and what went wrong; nothing while nobody has said. */
+export function CourierSection({ shipment }: { readonly shipment: Shipment }) {
+  const { courier, stage, pickupEta, dropoffEta, attempts } = shipment;
+  if ((courier ?? stage ?? pickupEta ?? dropoffEta) === undefined && attempts.length === 0) {
+    return undefined;
+  }
+  return (
+    <Section title="Courier">
+      <DescriptionList
+        items={[
+          ["Name", courier?.name],
+          ["Phone", courier?.phone && <a href={`tel:${courier.phone}`}>{courier.phone}</a>],
+          ["Vehicle", courier?.vehicle],
+          ["Id", courier?.externalId],
+          ["Where", stage && STAGES[stage]],
+          ["Expected at the pickup", pickupEta && <Time at={pickupEta} exact />],
+          ["Expected at the dropoff", dropoffEta && <Time at={dropoffEta} exact />],
+        ]}
+      />
+      {attempts.length > 0 && (
+        <div class="note">
+          <h3>Attempts that failed</h3>
+          <ol class="timeline">
+            {attempts.toReversed().map(({ end, attemptedAt, reason, note }, i) => (
+              <li key={attempts.length - i}>
+                <span>
+                  {end === RouteEnd.PICKUP ? "Pickup" : "Dropoff"}: {ATTEMPT_REASONS[reason]}
+                </span>{" "}
+                <Time at={attemptedAt} exact />
+                {note && <p class="minor">{note}</p>}
+              </li>
+            ))}
+          </ol>
+        </div>
+      )}
+    </Section>
+  );
+}
+
+interface DialogProps {
+  readonly shipment: Shipment;
+  readonly close: () => void;
+}
+
+export function CourierDialog({ shipment, close }: DialogProps) {
+  const { reference, courier } = shipment;
+  return (
+    <RpcDialog
+      method={ShipmentService.method.setCourier}
+      title="Assign a courier"
+      submit="Save the courier"
+      request={{ shipment: reference }}
+      fields={{
+        name: { label: "Name", hint: "Empty when nobody brings it any more" },
+        phone: { label: "Phone", hint: "With the country’s code, such as +12125550123" },
+        vehicle: "Vehicle",
+        externalId: { label: "Id", hint: "In your own system" },
+      }}
+      values={courier ?? {}}
+      done="The courier is saved."
+      close={close}
+    />
+  );
+}
+
+export function AttemptDialog({ shipment, close }: DialogProps) {
+  return (
+    <RpcDialog
+      method={ShipmentService.method.recordAttempt}
+      title="Record a failed attempt"
+      submit="Record the attempt"
+      request={{ shipment: shipment.reference }}
+      fields={{
+        reason: { label: "Reason", choices: REASONS },
+        note: { label: "Note", isLong: true },
+      }}
+      done="The attempt is recorded."
+      close={close}
+    >
+      <p>The shipment stays where it is, to be tried again.</p>
+    </RpcDialog>
+  );
+}
+
+export function ReturnDialog({ shipment, close }: DialogProps) {
+  return (
+    <RpcDialog
+      method={ShipmentService.method.returnShipment}
+      title="Mark as returned"
+      submit="It is returned"
+      request={{ shipment: shipment.reference }}
+      done="The shipment is returned."
+      close={close}
+    >
+      <p>
+        It went back to {shipment.pickupAddress}. It stays paid, and nothing about it changes any
+        more.
+      </p>
+    </RpcDialog>
+  );
+}

@@ -1,0 +1,42 @@
+import { Migration } from "@mikro-orm/migrations";
+
+/**
+ * What couriers report of shipments, and the status of those that were brought back. Each statement is a transaction of
+ * its own, so that rows are looked at while others write.
+ */
+export class Migration20261126000300_progress extends Migration {
+  override isTransactional(): boolean {
+    return false;
+  }
+
+  override up(): void {
+    this.addSql(
+      `alter table "workspace" add if not exists "tracking_shows_courier" boolean not null default true`,
+    );
+    this.addSql(`alter table "shipment" add if not exists "delivered_at" timestamptz(3) null,
+      add if not exists "returned_at" timestamptz(3) null, add if not exists "progress" jsonb null`);
+    for (const [table, name, check] of CHECKS) {
+      this.addSql(`alter table "${table}" drop constraint if exists "${name}",
+        add constraint "${name}" check (${check}) not valid`);
+      this.addSql(`alter table "${table}" validate constraint "${name}"`);
+    }
+  }
+}
+
+const CHECKS = [
+  [
+    "shipment",
+    "shipment_statuses_agree",
+    "status || ' ' || payment_status in ('pending awaiting_payment', 'awaiting_pickup paid', 'in_transit paid', 'delivered paid', 'returned paid', 'cancelled voided', 'cancelled refund_pending', 'cancelled refunded')",
+  ],
+  [
+    "shipment",
+    "shipment_ended_when_ended",
+    "(delivered_at is null or status = 'delivered') and (returned_at is null or status = 'returned')",
+  ],
+  [
+    "simulation",
+    "simulation_scenario",
+    "scenario in ('deliver', 'late', 'no_courier', 'payment_declined', 'payment_after_cancel', 'refund_failed', 'dispute', 'stuck', 'failed_attempt', 'returned')",
+  ],
+] as const;

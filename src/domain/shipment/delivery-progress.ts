@@ -1,0 +1,105 @@
+import type { ShipmentStatus } from "./shipment-state.ts";
+
+/** Who brings a shipment, as its workspace knows them. */
+export interface Courier {
+  readonly name: string;
+  /** In E.164. */
+  readonly phone: string | null;
+  readonly vehicle: string | null;
+  /** The caller's own id of the courier. */
+  readonly externalId: string | null;
+}
+
+/** Why a shipment could not be picked up or delivered. */
+export type AttemptReason = "nobody_there" | "refused" | "wrong_address" | "damaged" | "other";
+
+const ENDS = ["pickup", "dropoff"] as const;
+
+export type End = (typeof ENDS)[number];
+
+export interface Attempt {
+  readonly end: End;
+  readonly atMs: number;
+  readonly reason: AttemptReason;
+  readonly note: string | null;
+}
+
+/** When a courier expects to be at each end, since the epoch; null where that is not known. */
+type Etas = Readonly<Record<End, number | null>>;
+
+/** What a courier's system reports of a shipment between its payment and its end. */
+export interface DeliveryProgress {
+  readonly courier: Courier | null;
+  /** The end at which the courier is, until they leave it. */
+  readonly arrivedAt: End | null;
+  readonly etas: Etas;
+  /** The ETAs of the last event that had one, with which the next are compared. */
+  readonly announcedEtas: Etas;
+  /** Those that failed, the oldest first; at most `MAX_ATTEMPTS`. */
+  readonly attempts: readonly Attempt[];
+}
+
+export const MAX_ATTEMPTS = 20;
+
+const UNKNOWN_ETAS: Etas = { pickup: null, dropoff: null };
+
+export const NO_PROGRESS: DeliveryProgress = {
+  courier: null,
+  arrivedAt: null,
+  etas: UNKNOWN_ETAS,
+  announcedEtas: UNKNOWN_ETAS,
+  attempts: [],
+};
+
+export type DeliveryStage = "assigned" | "at_pickup" | "at_dropoff";
+
+/** Where the courier is; undefined without one, and on the way. */
+export function stageOf(
+  status: ShipmentStatus,
+  { courier, arrivedAt }: Pick<DeliveryProgress, "courier" | "arrivedAt">,
+): DeliveryStage | undefined {
+  if (status === "in_transit") return arrivedAt === "dropoff" ? "at_dropoff" : undefined;
+  if (status !== "awaiting_pickup") return undefined;
+  if (arrivedAt === "pickup") return "at_pickup";
+  return courier === null ? undefined : "assigned";
+}
+
+/** By how much an ETA moves before that is an event, in milliseconds. */
+const ETA_MOVES_MS = 5 * 60_000;
+
+/**
+ * Takes new ETAs. They are announced once one of them is new, or five minutes or more from the one that was
+ * announced last: many small moves add up.
+ */
+export function withEtas(before: DeliveryProgress, given: Partial<Etas>): DeliveryProgress {
+  const etas = { ...before.etas, ...given };
+  if (ENDS.every((end) => etas[end] === before.etas[end])) return before;
+  const { announcedEtas } = before;
+  const isMoved = ENDS.some((end) => {
+    const [eta, announced] = [etas[end], announcedEtas[end]];
+    return eta !== null && (announced === null || Math.abs(eta - announced) >= ETA_MOVES_MS);
+  });
+  return { ...before, etas, announcedEtas: isMoved ? etas : announcedEtas };
+}
+
+/**
+ * Says who comes. When that is somebody else, what was reported of where the courier is, and when they come, no
+ * longer holds.
+ */
+export function withCourier(before: DeliveryProgress, courier: Courier | null): DeliveryProgress {
+  const isSame = courier !== null && courier.name === before.courier?.name;
+  const { attempts } = before;
+  return { ...(isSame ? before : { ...NO_PROGRESS, attempts }), courier };
+}
+
+/** Notes an attempt that failed: the courier leaves, and nobody knows when they come again. */
+export function withAttempt(before: DeliveryProgress, failed: Attempt): DeliveryProgress {
+  const { end } = failed;
+  return {
+    ...before,
+    arrivedAt: null,
+    etas: { ...before.etas, [end]: null },
+    announcedEtas: { ...before.announcedEtas, [end]: null },
+    attempts: [...before.attempts, failed],
+  };
+}

@@ -1,0 +1,86 @@
+import { expect, test } from "vitest";
+import {
+  type DeliveryProgress,
+  NO_PROGRESS,
+  stageOf,
+  withAttempt,
+  withCourier,
+  withEtas,
+} from "../../../src/domain/shipment/delivery-progress.ts";
+import { type EventfulState, shipmentEventTypes } from "../../../src/domain/shipment/event-type.ts";
+
+const MINUTE_MS = 60_000;
+const COURIER = { name: "Ada Byron", phone: null, vehicle: null, externalId: null };
+const FAILED = { end: "dropoff", atMs: 1, reason: "refused", note: null } as const;
+const ASSIGNED = withCourier(NO_PROGRESS, COURIER);
+
+function eventsFrom(before: DeliveryProgress | null, after: DeliveryProgress | null): string[] {
+  const state = { status: "in_transit", paymentStatus: "paid" } as const;
+  const of = (progress: DeliveryProgress | null): EventfulState => ({ ...state, progress });
+  return shipmentEventTypes(of(before), of(after));
+}
+
+test("an ETA is an event when it is the first, and once it is five minutes from the last event's", () => {
+  let progress: DeliveryProgress | null = null;
+  const events = [0, 4, 3, 5, 6, 9, 4, 10].map((minutes) => {
+    const before: DeliveryProgress = progress ?? NO_PROGRESS;
+    const after = withEtas(before, { dropoff: 1_000 * MINUTE_MS + minutes * MINUTE_MS });
+    const types = eventsFrom(progress, after);
+    progress = after;
+    return types;
+  });
+  const changed = ["shipment.eta_changed"];
+  expect(events).toEqual([changed, [], [], changed, [], [], [], changed]);
+  expect(progress!.etas).toEqual({ pickup: null, dropoff: 1_010 * MINUTE_MS });
+});
+
+test("whoever comes next has neither arrived nor said when they come", () => {
+  const near = {
+    ...withEtas(ASSIGNED, { dropoff: 1 }),
+    arrivedAt: "dropoff",
+    attempts: [FAILED],
+  } as const;
+  const other = { ...COURIER, name: "Grace" };
+  const vehicle = { ...COURIER, vehicle: "Van" };
+  expect(withCourier(near, vehicle)).toEqual({ ...near, courier: vehicle });
+  expect(withCourier(near, other)).toEqual({ ...NO_PROGRESS, courier: other, attempts: [FAILED] });
+  expect(withCourier(near, null)).toEqual({ ...NO_PROGRESS, attempts: [FAILED] });
+});
+
+test("an attempt that failed ends the arrival and the ETA of its end alone", () => {
+  const near = { ...withEtas(ASSIGNED, { pickup: 1, dropoff: 2 }), arrivedAt: "dropoff" } as const;
+  const etas = { pickup: 1, dropoff: null };
+  expect(withAttempt(near, FAILED)).toEqual({
+    courier: COURIER,
+    arrivedAt: null,
+    etas,
+    announcedEtas: etas,
+    attempts: [FAILED],
+  });
+});
+
+test("each report is told by an event of its own", () => {
+  const arrived = { ...ASSIGNED, arrivedAt: "dropoff" } as const;
+  const reports: [DeliveryProgress | null, DeliveryProgress, string][] = [
+    [null, ASSIGNED, "shipment.courier_assigned"],
+    [ASSIGNED, withCourier(ASSIGNED, { ...COURIER, vehicle: "Van" }), "shipment.courier_assigned"],
+    [ASSIGNED, withCourier(ASSIGNED, null), "shipment.updated"],
+    [ASSIGNED, { ...ASSIGNED, arrivedAt: "pickup" }, "shipment.at_pickup"],
+    [ASSIGNED, arrived, "shipment.at_dropoff"],
+    [arrived, withAttempt(arrived, FAILED), "shipment.attempt_failed"],
+  ];
+  expect(reports.map(([before, after]) => eventsFrom(before, after))).toEqual(
+    reports.map(([, , type]) => [type]),
+  );
+});
+
+test("the stage goes by where the shipment is", () => {
+  const at = (end: "pickup" | "dropoff" | null, courier = ASSIGNED.courier) =>
+    (["pending", "awaiting_pickup", "in_transit", "delivered"] as const).map((status) =>
+      stageOf(status, { courier, arrivedAt: end }),
+    );
+  expect(at(null, null)).toEqual([undefined, undefined, undefined, undefined]);
+  expect(at(null)).toEqual([undefined, "assigned", undefined, undefined]);
+  expect(at("pickup")).toEqual([undefined, "at_pickup", undefined, undefined]);
+  expect(at("dropoff")).toEqual([undefined, "assigned", "at_dropoff", undefined]);
+});

@@ -1,0 +1,96 @@
+import { expect, test } from "vitest";
+import { data, expectRefused, invalidFields } from "../../support/answers.ts";
+import { ANY_TIME, bookAnd, takeStep } from "../../support/bookings.ts";
+import { sharedService } from "../../support/service.ts";
+
+const service = await sharedService();
+const { apiKey } = await service.addWorkspace();
+const as = service.as(apiKey);
+
+const ADA = { name: "Ada Byron", phone: "+12125550123", vehicle: "Cargo bike", external_id: "c-7" };
+
+/** The types of a shipment's events from its booking or payment on. */
+async function eventsOf(shipment: string): Promise<string[]> {
+  const events = await data(as.listShipmentEvents({ shipment }));
+  return events.slice(3).map(({ type }: { type: string }) => type.replace("shipment.", ""));
+}
+
+test("a courier's way from the assignment to the return is on the shipment, with an event each", async () => {
+  const paid = await bookAnd(service, apiKey, ["pay"]);
+  const shipment = paid["reference"];
+  const changed = { updated_at: ANY_TIME, etag: expect.any(String) };
+
+  const assigned = await data(as.setCourier({ shipment, ...ADA }));
+  expect(assigned).toEqual({ ...paid, ...changed, courier: ADA, stage: "assigned" });
+  const etas = { pickup_eta: "2026-12-01T09:00:00.000Z", dropoff_eta: "2026-12-01T10:00:00.000Z" };
+  const expected = await data(as.reportProgress({ shipment, ...etas }));
+  expect(expected).toEqual({ ...assigned, ...changed, ...etas });
+  const near = await data(as.reportProgress({ shipment, stage: "at_pickup" }));
+  expect(near).toEqual({ ...expected, ...changed, stage: "at_pickup" });
+
+  const moved = await data(takeStep(service, apiKey, shipment, "advance"));
+  expect(moved).toEqual({ ...near, ...changed, status: "in_transit", stage: null });
+  const small = { dropoff_eta: "2026-12-01T10:04:59.000Z" };
+  const soon = await data(as.reportProgress({ shipment, ...small }));
+  expect(soon).toEqual({ ...moved, ...changed, ...small });
+  await data(as.reportProgress({ shipment, stage: "at_dropoff" }));
+  const failed = await data(as.recordAttempt({ shipment, reason: "other", note: "Dog" }));
+  const attempt = { end: "dropoff", reason: "other", note: "Dog", attempted_at: ANY_TIME };
+  expect(failed).toEqual({ ...soon, ...changed, dropoff_eta: null, attempts: [attempt] });
+
+  const returned = await data(as.returnShipment({ shipment }));
+  const end = { status: "returned", returned_at: ANY_TIME };
+  expect(returned).toEqual({ ...failed, ...changed, ...end });
+  expect(await data(as.getShipment({ shipment }))).toEqual(returned);
+  expect(await eventsOf(shipment)).toEqual([
+    "courier_assigned",
+    "eta_changed",
+    "at_pickup",
+    "in_transit",
+    "at_dropoff",
+    "attempt_failed",
+    "returned",
+  ]);
+  const listed = await data(as.listShipments({ status: "returned" }));
+  expect(listed).toContainEqual(returned);
+});
+
+test("what was reported already changes nothing, and nobody can be assigned in a courier's place", async () => {
+  const { reference: shipment } = await bookAnd(service, apiKey, ["pay"]);
+  const assigned = await data(as.setCourier({ shipment, ...ADA }));
+  expect(await data(as.setCourier({ shipment, ...ADA }))).toEqual(assigned);
+  expect(await data(as.reportProgress({ shipment }))).toEqual(assigned);
+  await data(as.reportProgress({ shipment, stage: "at_pickup" }));
+  const away = await data(as.reportProgress({ shipment, stage: "assigned" }));
+  expect(away).toEqual({ ...assigned, updated_at: ANY_TIME, etag: "5" });
+  const none = await data(as.setCourier({ shipment }));
+  expect([none.courier, none.stage]).toEqual([null, null]);
+  const types = ["courier_assigned", "at_pickup", "updated", "updated"];
+  expect(await eventsOf(shipment)).toEqual(types);
+});
+
+test("reports that say too little or too much are refused by field", async () => {
+  const { reference: shipment } = await bookAnd(service, apiKey, ["pay"]);
+  const invalid = (call: Parameters<typeof invalidFields>[0]) => invalidFields(call);
+  expect(await invalid(as.setCourier({ shipment, vehicle: "Van" }))).toEqual(["name"]);
+  expect(await invalid(as.setCourier({ shipment, name: "Ada", phone: "0123" }))).toEqual(["phone"]);
+  expect(await invalid(as.reportProgress({ shipment, stage: "lost" }))).toEqual(["stage"]);
+  expect(await invalid(as.recordAttempt({ shipment }))).toEqual(["reason"]);
+  expect(await invalid(as.recordAttempt({ shipment, reason: "other" }))).toEqual(["note"]);
+});
+
+test("what does not fit a shipment's state is refused, and so are attempts without end", async () => {
+  const { reference: shipment } = await bookAnd(service, apiKey, ["pay"]);
+  const refused = (call: Parameters<typeof expectRefused>[0], why: string) =>
+    expectRefused(call, "SHIPMENT_STATE", { shipment: `The shipment cannot be ${why}` });
+  await refused(
+    as.reportProgress({ shipment, stage: "at_dropoff" }),
+    "met at its dropoff because it is awaiting pickup.",
+  );
+  await refused(as.returnShipment({ shipment }), "returned because it is awaiting pickup.");
+  const fail = () => as.recordAttempt({ shipment, reason: "nobody_there" });
+  for (let i = 0; i < 20; i++) await data(fail());
+  await refused(fail(), "attempted because 20 attempts have failed; return or cancel it.");
+  await takeStep(service, apiKey, shipment, "cancel");
+  await refused(as.setCourier({ shipment, ...ADA }), "given a courier because it is cancelled.");
+});
