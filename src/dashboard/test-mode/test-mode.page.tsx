@@ -177,14 +177,20 @@ const SCENARIOS: Readonly<Record<SimulationScenario, string>> = {
   [SimulationScenario.REFUND_FAILED]: "Refund fails",
   [SimulationScenario.DISPUTE]: "Payment disputed",
   [SimulationScenario.STUCK]: "Never picked up",
+  [SimulationScenario.FAILED_ATTEMPT]: "Delivered at the second attempt",
+  [SimulationScenario.RETURNED]: "Returned",
 };
 
 const STEPS: Readonly<Record<SimulatedStep, string>> = {
   [SimulatedStep.UNSPECIFIED]: "Unknown",
   [SimulatedStep.PAY]: "It is paid",
   [SimulatedStep.DECLINE_PAYMENT]: "Its payment is declined",
+  [SimulatedStep.ASSIGN_COURIER]: "A courier is assigned",
+  [SimulatedStep.ARRIVE]: "The courier arrives",
   [SimulatedStep.PICK_UP]: "It is picked up",
+  [SimulatedStep.FAIL_ATTEMPT]: "Nobody is there",
   [SimulatedStep.DELIVER]: "It is delivered",
+  [SimulatedStep.RETURN]: "It is returned",
   [SimulatedStep.CANCEL]: "It is cancelled",
   [SimulatedStep.REFUND]: "It is refunded",
   [SimulatedStep.FAIL_REFUND]: "Its refund fails",
