@@ -116,7 +116,7 @@ function workspaceLine(workspace: Workspace, keys: Keys): string {
   const { id, name, payment_provider: provider, suspended_at: since } = workspace;
   const listed = keys.map(({ last4, scope, ends_at: endsAt }) => {
     const until = endsAt === null ? "" : ` until ${endsAt}`;
-    return `...${last4}${scope === "read_only" ? " read-only" : ""}${until}`;
+    return `...${last4}${scope === "full" ? "" : ` ${scope.replace("_", "-")}`}${until}`;
   });
   const suspended = since === null ? "" : `  suspended since ${since}`;
   return `${id}  ${name}  ${provider ?? "no payment provider"}  ${listed.join(", ") || "no key"}${suspended}`;

@@ -8,8 +8,8 @@ export const MEMBER_ROLES = ["viewer", "member", "admin"] as const;
 
 export type MemberRole = (typeof MEMBER_ROLES)[number];
 
-/** What a workspace's key may be used for: to read and quote, or for all that there is. */
-export const KEY_SCOPES = ["read_only", "full"] as const;
+/** What a workspace's key may be used for: to read and quote, for what couriers report, or for all that there is. */
+export const KEY_SCOPES = ["read_only", "courier", "full"] as const;
 
 export type KeyScope = (typeof KEY_SCOPES)[number];
 

@@ -32,8 +32,11 @@ const OF_CALLS: {
   ROLE_INSUFFICIENT: ({ method: { name }, operatorRole }) => ({
     text: insufficientRole(name, operatorRole),
   }),
-  SCOPE_INSUFFICIENT: ({ method: { name } }) => ({
-    text: `${name} needs a key of the scope full; that of yours is read_only.`,
+  SCOPE_INSUFFICIENT: ({ method: { name }, limitClass }) => ({
+    text:
+      limitClass === "write"
+        ? `${name} needs a key of the scope full; that of yours is read_only.`
+        : `${name} needs a key of the scope read_only or full; that of yours is courier.`,
   }),
   RATE_LIMITED: ({ audience, limitClass }) => ({
     text: `The ${CALLERS[audience]} has used up its ${limitClass} calls; try again in 1 s.`,

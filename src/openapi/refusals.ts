@@ -78,7 +78,7 @@ const OF_SESSIONS: readonly RefusalReason[] = ["CROSS_SITE", "NOT_A_MEMBER", "NO
 function canBeMet(reason: RefusalReason, call: RefusedCall): boolean {
   if (OF_SESSIONS.includes(reason)) return call.audience === "person";
   if (reason === "BODY_UNREADABLE") return call.body === "json";
-  if (reason === "SCOPE_INSUFFICIENT") return call.limitClass === "write";
+  if (reason === "SCOPE_INSUFFICIENT") return call.limitClass === "write" || !call.forCouriers;
   if (reason !== "ROLE_INSUFFICIENT") return true;
   // A key of a workspace has no role, and every operator has the role that reading needs.
   return call.audience === "operator" && !(call.readOnly && call.operatorRole === "viewer");

@@ -31,6 +31,7 @@ export interface RefusedCall extends Sent {
   readonly audience: Audience;
   /** `quote`, `read` or `write` */
   readonly limitClass: string;
+  readonly forCouriers: boolean;
   readonly operatorRole: string;
   readonly maxBytes: number;
   readonly violation: FieldViolation;
@@ -52,6 +53,7 @@ export function refusedCall(
     limitClass:
       nameOf("shipments.v1.LimitClass", "shipments.v1.limit_class") ??
       (sent.readOnly ? "read" : "write"),
+    forCouriers: options<boolean>(method, "shipments.v1.for_couriers") ?? false,
     operatorRole:
       nameOf("shipments.admin.v1.OperatorRole", "shipments.admin.v1.minimum_role") ??
       (sent.readOnly ? "viewer" : "operator"),

@@ -17,6 +17,7 @@ import { minimum_role } from "../../gen/shipments/admin/v1/options_pb.js";
 import { OperatorRole as OperatorRoleOption } from "../../gen/shipments/admin/v1/operator_pb.js";
 import { MemberRole as MemberRoleOption } from "../../gen/shipments/v1/member_pb.js";
 import {
+  for_couriers,
   limit_class,
   LimitClass as LimitClassOption,
   max_request_bytes,
@@ -81,6 +82,8 @@ interface RpcRules {
   /** The only mode in which workspaces may call it; undefined for both. */
   readonly mode: Mode | undefined;
   readonly limitClass: LimitClass;
+  /** Whether keys of the scope courier may call it. */
+  readonly forCouriers: boolean;
   readonly maxRequestBytes: number;
   /** Every reason why a call of it may be refused. */
   readonly refusalReasons: ReadonlySet<string>;
@@ -219,6 +222,7 @@ function rulesOf(method: DescMethod): RpcRules {
     minimumMemberRole: minimumMemberRoleOf(method),
     mode: hasOption(method, mode) ? MODE[getOption(method, mode)] : undefined,
     limitClass: limitClassOf(method),
+    forCouriers: getOption(method, for_couriers),
     maxRequestBytes: hasOption(method, max_request_bytes)
       ? getOption(method, max_request_bytes)
       : MAX_REQUEST_BYTES,

@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { http } from "../../gen/google/api/annotations_pb.js";
 import { OperatorRole } from "../../gen/shipments/admin/v1/operator_pb.js";
 import { minimum_role } from "../../gen/shipments/admin/v1/options_pb.js";
+import { for_couriers } from "../../gen/shipments/v1/options_pb.js";
 import { EventService } from "../../gen/shipments/v1/event_service_pb.js";
 import { OPERATOR_ROLES, type OperatorRole as Role } from "../../src/domain/roles.ts";
 import { createSecretKey } from "../../src/domain/secret-key.ts";
@@ -125,11 +126,11 @@ describe("an admin method refuses a workspace's key, known or not, and says whos
   });
 });
 
-describe("a workspace's key that is read-only", () => {
-  const writes = (method: DescMethod) =>
-    method.idempotency !== MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS &&
-    !/Quote/.test(method.name);
+const writes = (method: DescMethod) =>
+  method.idempotency !== MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS &&
+  !/Quote/.test(method.name);
 
+describe("a workspace's key that is read-only", () => {
   test.each(named(OF_WORKSPACES.filter(writes)))("is refused %s", async (_, method) => {
     const message = `${method.name} needs a key of the scope full; that of yours is read_only.`;
     const { json, grpc } = await answersTo(method, readOnlyKey);
@@ -155,6 +156,41 @@ describe("a workspace's key that is read-only", () => {
       }
     },
   );
+});
+
+describe("a workspace's key for couriers", async () => {
+  const courier = { name: "Fleet", scope: "courier" };
+  const { body: own } = await service.request("/v1/api_keys", {
+    apiKey: workspaceKey,
+    body: courier,
+  });
+  const allowed = OF_WORKSPACES.filter((method) => getOption(method, for_couriers));
+
+  test("is for what couriers report, and for no other method", () => {
+    expect(allowed.map(({ name }) => name)).toEqual([
+      "GetShipment",
+      "AdvanceShipment",
+      "ReturnShipment",
+      "SetCourier",
+      "ReportProgress",
+      "RecordAttempt",
+      "BatchAdvanceShipments",
+    ]);
+  });
+
+  test.each(named(OF_WORKSPACES))("is allowed or refused %s", async (_, method) => {
+    const { json, grpc } = await answersTo(method, own.api_key);
+    if (allowed.includes(method)) {
+      for (const { status } of json) expect([401, 403, 500]).not.toContain(status);
+      return;
+    }
+    const needed = writes(method) ? "full" : "read_only or full";
+    const message = `${method.name} needs a key of the scope ${needed}; that of yours is courier.`;
+    for (const { status, body } of json) {
+      expect({ status, body }).toEqual({ status: 403, body: errorBody(message) });
+    }
+    expect(grpc).toEqual(rpcRefusal("PermissionDenied", "SCOPE_INSUFFICIENT", message));
+  });
 });
 
 describe("a workspace's method refuses an operator's key, known or not, and says whose it is", () => {

@@ -167,6 +167,13 @@ export enum ApiKeyScope {
    * @generated from enum value: API_KEY_SCOPE_FULL = 2;
    */
   FULL = 2,
+
+  /**
+   * For what couriers' systems report of shipments, and to take these along their way; for nothing else.
+   *
+   * @generated from enum value: API_KEY_SCOPE_COURIER = 3;
+   */
+  COURIER = 3,
 }
 
 /**

@@ -103,7 +103,7 @@ export declare const max_request_bytes: GenExtension<MethodOptions, number>;
 
 /**
  * The least role of a member that may call the method; when not set, VIEWER for methods without side effects, else
- * MEMBER. API keys of full scope may call every method, others those that read and that quote.
+ * MEMBER. API keys of full scope may call every method, read-only ones those that read and that quote.
  *
  * @generated from extension: optional shipments.v1.MemberRole minimum_member_role = 50204;
  */
@@ -125,6 +125,13 @@ export declare const refusal_reasons: GenExtension<MethodOptions, string[]>;
 export declare const mode: GenExtension<MethodOptions, Mode>;
 
 /**
+ * Whether keys of the scope courier may call the method, which may call no other.
+ *
+ * @generated from extension: optional bool for_couriers = 50208;
+ */
+export declare const for_couriers: GenExtension<MethodOptions, boolean>;
+
+/**
  * Whether the field holds a secret, such as a new key.
  *
  * @generated from extension: optional bool secret = 50206;
@@ -138,4 +145,12 @@ export declare const secret: GenExtension<FieldOptions, boolean>;
  * @generated from extension: optional string required_unless = 50207;
  */
 export declare const required_unless: GenExtension<FieldOptions, string>;
+
+/**
+ * What a text has to be that the field's pattern refuses, as it is told after the field's name; `must be one line` when
+ * not set.
+ *
+ * @generated from extension: optional string pattern_means = 50208;
+ */
+export declare const pattern_means: GenExtension<FieldOptions, string>;
 

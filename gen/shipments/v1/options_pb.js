@@ -10,7 +10,7 @@ import { file_shipments_v1_member } from "./member_pb.js";
  * Describes the file shipments/v1/options.proto.
  */
 export const file_shipments_v1_options = /*@__PURE__*/
-  fileDesc("ChpzaGlwbWVudHMvdjEvb3B0aW9ucy5wcm90bxIMc2hpcG1lbnRzLnYxKm0KCkxpbWl0Q2xhc3MSGwoXTElNSVRfQ0xBU1NfVU5TUEVDSUZJRUQQABIVChFMSU1JVF9DTEFTU19RVU9URRABEhQKEExJTUlUX0NMQVNTX1JFQUQQAhIVChFMSU1JVF9DTEFTU19XUklURRADKjoKBE1vZGUSFAoQTU9ERV9VTlNQRUNJRklFRBAAEg0KCU1PREVfTElWRRABEg0KCU1PREVfVEVTVBACOkoKDnN1Y2Nlc3Nfc3RhdHVzEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYmYgDIAEoBVINc3VjY2Vzc1N0YXR1c4gBATpeCgtsaW1pdF9jbGFzcxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGJqIAyABKA4yGC5zaGlwbWVudHMudjEuTGltaXRDbGFzc1IKbGltaXRDbGFzc4gBATpPChFtYXhfcmVxdWVzdF9ieXRlcxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGJuIAyABKAVSD21heFJlcXVlc3RCeXRlc4gBATptChNtaW5pbXVtX21lbWJlcl9yb2xlEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYnIgDIAEoDjIYLnNoaXBtZW50cy52MS5NZW1iZXJSb2xlUhFtaW5pbXVtTWVtYmVyUm9sZYgBATpJCg9yZWZ1c2FsX3JlYXNvbnMSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxidiAMgAygJUg5yZWZ1c2FsUmVhc29uczpLCgRtb2RlEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYn4gDIAEoDjISLnNoaXBtZW50cy52MS5Nb2RlUgRtb2RliAEBOjoKBnNlY3JldBIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYnogDIAEoCFIGc2VjcmV0iAEBOksKD3JlcXVpcmVkX3VubGVzcxIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYn4gDIAEoCVIOcmVxdWlyZWRVbmxlc3OIAQFiBnByb3RvMw", [file_google_protobuf_descriptor, file_shipments_v1_member]);
+  fileDesc("ChpzaGlwbWVudHMvdjEvb3B0aW9ucy5wcm90bxIMc2hpcG1lbnRzLnYxKm0KCkxpbWl0Q2xhc3MSGwoXTElNSVRfQ0xBU1NfVU5TUEVDSUZJRUQQABIVChFMSU1JVF9DTEFTU19RVU9URRABEhQKEExJTUlUX0NMQVNTX1JFQUQQAhIVChFMSU1JVF9DTEFTU19XUklURRADKjoKBE1vZGUSFAoQTU9ERV9VTlNQRUNJRklFRBAAEg0KCU1PREVfTElWRRABEg0KCU1PREVfVEVTVBACOkoKDnN1Y2Nlc3Nfc3RhdHVzEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYmYgDIAEoBVINc3VjY2Vzc1N0YXR1c4gBATpeCgtsaW1pdF9jbGFzcxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGJqIAyABKA4yGC5zaGlwbWVudHMudjEuTGltaXRDbGFzc1IKbGltaXRDbGFzc4gBATpPChFtYXhfcmVxdWVzdF9ieXRlcxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGJuIAyABKAVSD21heFJlcXVlc3RCeXRlc4gBATptChNtaW5pbXVtX21lbWJlcl9yb2xlEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYnIgDIAEoDjIYLnNoaXBtZW50cy52MS5NZW1iZXJSb2xlUhFtaW5pbXVtTWVtYmVyUm9sZYgBATpJCg9yZWZ1c2FsX3JlYXNvbnMSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxidiAMgAygJUg5yZWZ1c2FsUmVhc29uczpLCgRtb2RlEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYn4gDIAEoDjISLnNoaXBtZW50cy52MS5Nb2RlUgRtb2RliAEBOkYKDGZvcl9jb3VyaWVycxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGKCIAyABKAhSC2ZvckNvdXJpZXJziAEBOjoKBnNlY3JldBIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYnogDIAEoCFIGc2VjcmV0iAEBOksKD3JlcXVpcmVkX3VubGVzcxIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYn4gDIAEoCVIOcmVxdWlyZWRVbmxlc3OIAQE6RwoNcGF0dGVybl9tZWFucxIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYoIgDIAEoCVIMcGF0dGVybk1lYW5ziAEBYgZwcm90bzM", [file_google_protobuf_descriptor, file_shipments_v1_member]);
 
 /**
  * Describes the enum shipments.v1.LimitClass.
@@ -66,7 +66,7 @@ export const max_request_bytes = /*@__PURE__*/
 
 /**
  * The least role of a member that may call the method; when not set, VIEWER for methods without side effects, else
- * MEMBER. API keys of full scope may call every method, others those that read and that quote.
+ * MEMBER. API keys of full scope may call every method, read-only ones those that read and that quote.
  *
  * @generated from extension: optional shipments.v1.MemberRole minimum_member_role = 50204;
  */
@@ -91,12 +91,20 @@ export const mode = /*@__PURE__*/
   extDesc(file_shipments_v1_options, 5);
 
 /**
+ * Whether keys of the scope courier may call the method, which may call no other.
+ *
+ * @generated from extension: optional bool for_couriers = 50208;
+ */
+export const for_couriers = /*@__PURE__*/
+  extDesc(file_shipments_v1_options, 6);
+
+/**
  * Whether the field holds a secret, such as a new key.
  *
  * @generated from extension: optional bool secret = 50206;
  */
 export const secret = /*@__PURE__*/
-  extDesc(file_shipments_v1_options, 6);
+  extDesc(file_shipments_v1_options, 7);
 
 /**
  * The field of the same message that stands in for this one: where it is given, this one may be left out although
@@ -105,5 +113,14 @@ export const secret = /*@__PURE__*/
  * @generated from extension: optional string required_unless = 50207;
  */
 export const required_unless = /*@__PURE__*/
-  extDesc(file_shipments_v1_options, 7);
+  extDesc(file_shipments_v1_options, 8);
+
+/**
+ * What a text has to be that the field's pattern refuses, as it is told after the field's name; `must be one line` when
+ * not set.
+ *
+ * @generated from extension: optional string pattern_means = 50208;
+ */
+export const pattern_means = /*@__PURE__*/
+  extDesc(file_shipments_v1_options, 9);
 

@@ -172,7 +172,8 @@ export const API_KEY_COLUMNS: readonly Column<ApiKey>[] = [
     cell: ({ name, scope, endsAt }) => (
       <>
         <strong>{name ?? "Unnamed"}</strong>{" "}
-        {scope === ApiKeyScope.READ_ONLY && <Badge>Read-only</Badge>}{" "}
+        {scope === ApiKeyScope.READ_ONLY && <Badge>Read-only</Badge>}
+        {scope === ApiKeyScope.COURIER && <Badge>Courier</Badge>}{" "}
         {endsAt && (
           <Badge tone="attention">
             Ends <Time at={endsAt} />
@@ -214,6 +215,7 @@ export const API_KEY_FIELDS: KeyFields["fields"] = {
     choices: [
       [String(ApiKeyScope.FULL), "Everything"],
       [String(ApiKeyScope.READ_ONLY), "Read and quote only"],
+      [String(ApiKeyScope.COURIER), "Report as a courier only"],
     ],
   },
 };

@@ -80,7 +80,7 @@ export async function createWorkspaceKey(
 /**
  * Changes the name and the scope of a key, as far as given; known on every replica within a second.
  *
- * @throws Refusal API_KEY_NOT_FOUND, API_KEY_LAST when a workspace makes its last key of full scope read-only
+ * @throws Refusal API_KEY_NOT_FOUND, API_KEY_LAST when a workspace takes its last key of full scope that scope
  */
 export async function updateKey(
   tx: EntityManager,
@@ -91,7 +91,7 @@ export async function updateKey(
   const requested = scopeOf(request.scope);
   const key = await findForUpdate(tx, call, workspaceId, {
     id: request.key,
-    endsFullScope: requested === "read_only",
+    endsFullScope: requested !== undefined && requested !== "full",
   });
   const { hash, id, name = null, scope } = key;
   const before = { name, scope };

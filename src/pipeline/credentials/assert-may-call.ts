@@ -1,4 +1,4 @@
-import { includesRole, MEMBER_ROLES, OPERATOR_ROLES } from "../../domain/roles.ts";
+import { includesRole, type KeyScope, MEMBER_ROLES, OPERATOR_ROLES } from "../../domain/roles.ts";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
 import type { Caller } from "../call.ts";
 import type { Rpc, StreamRpc } from "../rpc.ts";
@@ -8,7 +8,7 @@ export function assertMayCall(rpc: Rpc | StreamRpc, caller: Caller): void {
   if (caller.audience === "workspace") {
     if (caller.suspended) throw suspendedError();
     const { member, keyScope } = caller;
-    if (keyScope === "read_only" && rpc.limitClass === "write") throw scopeError(rpc);
+    if (keyScope !== undefined && !mayCall(keyScope, rpc)) throw scopeError(rpc, keyScope);
     const needed = rpc.minimumMemberRole;
     if (member !== undefined && !includesRole(MEMBER_ROLES, member.role, needed)) {
       throw roleError(rpc, needed, member.role);
@@ -27,8 +27,14 @@ function suspendedError(): Refusal {
   return refuse("WORKSPACE_SUSPENDED");
 }
 
-function scopeError({ method }: Rpc | StreamRpc): Refusal {
-  const text = `${method.name} needs a key of the scope full; that of yours is read_only.`;
+function mayCall(scope: KeyScope, { limitClass, forCouriers }: Rpc | StreamRpc): boolean {
+  if (scope === "courier") return forCouriers;
+  return scope === "full" || limitClass !== "write";
+}
+
+function scopeError({ method, limitClass }: Rpc | StreamRpc, scope: KeyScope): Refusal {
+  const needed = limitClass === "write" ? "full" : "read_only or full";
+  const text = `${method.name} needs a key of the scope ${needed}; that of yours is ${scope}.`;
   return refuse("SCOPE_INSUFFICIENT", text);
 }
 

@@ -8,7 +8,7 @@ import {
 import type { Path } from "@bufbuild/protobuf/reflect";
 import { createValidator, type Violation as RuleViolation } from "@bufbuild/protovalidate";
 import { field as fieldRules, Ignore } from "../../../gen/buf/validate/validate_pb.js";
-import { required_unless } from "../../../gen/shipments/v1/options_pb.js";
+import { pattern_means, required_unless } from "../../../gen/shipments/v1/options_pb.js";
 import { mapKey } from "../../domain/clip.ts";
 import { nearestByWords } from "../../domain/nearest-name.ts";
 import { Refusal, type Violation } from "../../domain/refusal.ts";
@@ -107,9 +107,14 @@ function wordsFor(
 ): string {
   if (violation.ruleId === "required") return `is required${misspelt(path, unknownFields)}`;
   if (violation.ruleId === "string.min_len") return "must not be blank";
-  // No other pattern is declared.
-  if (violation.ruleId === "string.pattern") return "must be one line";
+  if (violation.ruleId === "string.pattern") return patternWords(violation);
   return allowedValues(violation) ?? violation.message;
+}
+
+function patternWords({ field }: RuleViolation): string {
+  const last = field.at(-1);
+  const words = last?.kind === "field" ? getOption(last, pattern_means) : "";
+  return words === "" ? "must be one line" : words;
 }
 
 /** Names the unknown field beside a missing one that may be meant; empty where none is like it. */

@@ -73,7 +73,9 @@ test("reports that say too little or too much are refused by field", async () =>
   const { reference: shipment } = await bookAnd(service, apiKey, ["pay"]);
   const invalid = (call: Parameters<typeof invalidFields>[0]) => invalidFields(call);
   expect(await invalid(as.setCourier({ shipment, vehicle: "Van" }))).toEqual(["name"]);
-  expect(await invalid(as.setCourier({ shipment, name: "Ada", phone: "0123" }))).toEqual(["phone"]);
+  await expectRefused(as.setCourier({ shipment, name: "Ada", phone: "0123" }), "FIELD_INVALID", {
+    phone: "phone must be a phone number with the code of its country, such as +12125550123.",
+  });
   expect(await invalid(as.reportProgress({ shipment, stage: "lost" }))).toEqual(["stage"]);
   expect(await invalid(as.recordAttempt({ shipment }))).toEqual(["reason"]);
   expect(await invalid(as.recordAttempt({ shipment, reason: "other" }))).toEqual(["note"]);

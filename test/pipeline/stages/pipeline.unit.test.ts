@@ -29,6 +29,7 @@ function startPipeline(run: Rpc["run"]) {
     mode: undefined,
     maxRequestBytes: 65_536,
     refusalReasons: new Set(),
+    forCouriers: false,
     limitClass: "read",
     readOnly: true,
     run,

@@ -50,6 +50,7 @@ function rpcWith(name: string, rule: Rule | undefined, successStatus?: number): 
     mode: undefined,
     maxRequestBytes: 65_536,
     refusalReasons: new Set(),
+    forCouriers: false,
     limitClass: "write",
     run: () => create(method.output),
   };
