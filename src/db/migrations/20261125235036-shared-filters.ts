@@ -1,10 +1,17 @@
 import { Migration } from "@mikro-orm/migrations";
 
+/** Each statement is a transaction of its own, so that the index reads no table that is locked. */
 export class Migration20261125235036_shared_filters extends Migration {
+  override isTransactional(): boolean {
+    return false;
+  }
+
   override up(): void {
-    this.addSql(`alter table "saved_filter" add "shared" boolean not null default false`);
     this.addSql(
-      `create index "saved_filter_shared" on "saved_filter" ("workspace_id", (lower("name"))) where "shared"`,
+      `alter table "saved_filter" add if not exists "shared" boolean not null default false`,
+    );
+    this.addSql(
+      `create index if not exists "saved_filter_shared" on "saved_filter" ("workspace_id", (lower("name"))) where "shared"`,
     );
   }
 }
