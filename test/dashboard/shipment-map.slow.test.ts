@@ -77,6 +77,26 @@ describeDashboard("the map of shipments", (dashboard) => {
     await expect.poll(() => focused(page)).toBe(reached);
   });
 
+  test("beside the list it has the rows that are shown, and opens them below, or above it where there is no room", async () => {
+    const { own, references } = await addBooked();
+    const page = await openAsMember(dashboard, "/shipments", { workspace: own });
+    await page.setViewportSize({ width: 1440, height: 900 });
+    const view = page.getByRole("navigation", { name: "View" });
+    await view.getByRole("link", { name: "Both" }).click();
+    await expect.poll(() => names(page)).toEqual(["3 shipments", "2 shipments", references[5]]);
+    await expect.poll(() => rowsOf(page, "Shipments").count()).toBe(6);
+    await page.getByRole("button", { name: references[5]! }).click();
+    await page.waitForURL(`**/shipments?view=both&open=${references[5]}`);
+    const peek = page.getByRole("region", { name: "Opened beside the list" });
+    await peek.getByText("Ada Lovelace").first().waitFor();
+    await expectWellShown(page, "shipments-both");
+    await page.keyboard.press("Escape");
+    await peek.waitFor({ state: "detached" });
+    await page.getByRole("link", { name: "Failed" }).click();
+    await page.getByText("Nothing failed").waitFor();
+    await expect.poll(() => page.locator(".map").count()).toBe(0);
+  });
+
   test("what is booked and changes meanwhile leaves the card and the focus with their shipment", async () => {
     const { own, references } = await addBooked();
     const alone = references[5]!;

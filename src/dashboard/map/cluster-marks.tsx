@@ -21,6 +21,8 @@ interface ClusterMapProps<T> {
   readonly nameOf: (cluster: Cluster<T>) => string;
   /** The colour of one by itself; those of many have that of the map. */
   readonly colourOf: (member: T) => Tone;
+  /** Opens one by itself, in place of its card. */
+  readonly open?: ((member: T) => void) | undefined;
   /** What a card says of those that have one place; the first of them, if they are many. */
   readonly card: (members: readonly T[], count: number) => ComponentChildren;
 }
@@ -53,6 +55,7 @@ export function ClusterMap<T>(props: ClusterMapProps<T>) {
   }, [shown]);
   const choose = (cluster: Cluster<T>) => {
     const worldSize = cluster.worldSize();
+    if (cluster.count === 1 && props.open) return props.open(cluster.members()[0]!);
     if (worldSize === undefined) return setOpen(cluster.key);
     setOpen(undefined);
     focus.onNext();

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useContext, useState } from "preact/hooks";
+import { useContext, useRef, useState } from "preact/hooks";
 import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
 import type { ListShipmentsResponse } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import type { Query } from "../api/use-query.ts";
@@ -18,6 +18,8 @@ interface ShipmentListProps {
   readonly empty: ComponentChildren;
   readonly view: { readonly columns: readonly ColumnId[] };
   readonly order?: Order;
+  /** What the filters are, where a map of the rows stands beside them. */
+  readonly mapOf?: string | undefined;
 }
 
 const NO_SHIPMENTS: readonly Shipment[] = [];
@@ -27,10 +29,18 @@ const ShipmentPage = lazily(
   () => <Spinner label="Loading the shipment" />,
 );
 
+const LazyMap = lazily(
+  () => import("./shipment-map.tsx").then(({ MapBeside }) => MapBeside),
+  () => <Spinner label="Loading the map" />,
+);
+
 export function ShipmentList(
   props: ShipmentListProps & Pick<TableProps<Shipment>, "selection" | "rowKeys">,
 ) {
-  const { view, ...list } = props;
+  const { view, mapOf, ...list } = props;
+  // Of the rows that are shown, as long as those of other filters are not there.
+  const shownOf = useRef(mapOf);
+  if (!list.query.isLoading) shownOf.current = mapOf;
   const workspace = useContext(WorkspaceId)!;
   return (
     <WithZones shipments={props.query.data?.data ?? NO_SHIPMENTS}>
@@ -45,6 +55,17 @@ export function ShipmentList(
           hrefOf: (reference) => paths.shipment({ reference }),
           view: (reference) => <ShipmentPage {...{ workspace, reference }} />,
         }}
+        beside={
+          mapOf === undefined
+            ? undefined
+            : (shipments, peek) => (
+                <LazyMap
+                  {...{ shipments }}
+                  of={shownOf.current ?? mapOf}
+                  open={peek && (({ reference }) => peek.open(reference))}
+                />
+              )
+        }
       />
     </WithZones>
   );
@@ -54,16 +75,19 @@ const NONE: ReadonlyMap<string, Shipment> = new Map();
 
 /**
  * The same with rows that can be selected, from page to page, and what can be done with them, by keys too and then
- * with the row that has the focus when none is selected. Give it a key that changes with the filters: what does not
- * match any more is not selected any more.
+ * with the row that has the focus when none is selected.
  *
+ * @param props.of the filters: what does not match them any more is not selected any more
  * @param props.children what stands above the list as long as nothing is selected
  */
 export function SelectableShipmentList(
-  props: ShipmentListProps & { readonly children: ComponentChildren },
+  props: ShipmentListProps & { readonly of: string; readonly children: ComponentChildren },
 ) {
-  const { children, ...list } = props;
-  const [chosen, setChosen] = useState(NONE);
+  const { of, children, ...list } = props;
+  const [kept, setKept] = useState({ of, rows: NONE });
+  const chosen = kept.of === of ? kept.rows : NONE;
+  const setChosen = (change: (before: typeof NONE) => typeof NONE) =>
+    setKept((before) => ({ of, rows: change(before.of === of ? before.rows : NONE) }));
   const shown = new Map(list.query.data?.data.map((shipment) => [shipment.reference, shipment]));
   // As they were loaded last: what can be done with them may have changed.
   const selected = [...chosen.values()].map((it) => shown.get(it.reference) ?? it);
@@ -86,10 +110,10 @@ export function SelectableShipmentList(
     list.query.reload();
   };
   const clear = () => {
-    setChosen(NONE);
+    setChosen(() => NONE);
     toast(
       `${countText(selected.length)} ${selected.length === 1 ? "is" : "are"} no longer selected.`,
-      () => setChosen(chosen),
+      () => setChosen(() => chosen),
     );
   };
   const acts = useActs(changed);

@@ -28,8 +28,7 @@ interface ShipmentMapProps {
 }
 
 export function ShipmentMap({ filters, of, empty }: ShipmentMapProps) {
-  const { query } = usePlace();
-  const end: End = query.get("end") === "dropoff" ? "dropoff" : "pickup";
+  const end = useEnd();
   const client = useClient(ShipmentService);
   const list = useQuery(
     async (signal) => ({ of, ...(await loadShipments(client, filters, signal)) }),
@@ -47,15 +46,7 @@ export function ShipmentMap({ filters, of, empty }: ShipmentMapProps) {
               <p class="minor" role="status">
                 {shownText(shipments.length, isWhole)}
               </p>
-              <LinkChoice
-                label="Which end"
-                name="end"
-                current={end === "pickup" ? "" : end}
-                choices={[
-                  ["", "Pickups"],
-                  ["dropoff", "Dropoffs"],
-                ]}
-              />
+              <EndChoice />
             </div>
             <Ends {...{ end, shipments }} of={shownOf} />
           </div>
@@ -65,18 +56,49 @@ export function ShipmentMap({ filters, of, empty }: ShipmentMapProps) {
   );
 }
 
+/** The rows of a list on a map beside it; one that is chosen is opened by `open`, or has a card without it. */
+export function MapBeside(props: Omit<EndsProps, "end">) {
+  return (
+    <div class="map-beside">
+      <EndChoice />
+      <Ends end={useEnd()} {...props} />
+    </div>
+  );
+}
+
+function useEnd(): End {
+  return usePlace().query.get("end") === "dropoff" ? "dropoff" : "pickup";
+}
+
+function EndChoice() {
+  const end = useEnd();
+  return (
+    <LinkChoice
+      label="Which end"
+      name="end"
+      current={end === "pickup" ? "" : end}
+      choices={[
+        ["", "Pickups"],
+        ["dropoff", "Dropoffs"],
+      ]}
+    />
+  );
+}
+
 function shownText(count: number, isWhole: boolean): string {
   if (!isWhole) return `Only the newest ${numberText(count)} shipments are on the map.`;
   return count === 1 ? "The shipment is on the map." : `All ${numberText(count)} are on the map.`;
 }
 
-function Ends(props: {
+interface EndsProps {
   readonly end: End;
   readonly shipments: readonly Shipment[];
   /** What the filters were that they were loaded with. */
   readonly of: string;
-}) {
-  const { end, shipments, of } = props;
+  readonly open?: ((shipment: Shipment) => void) | undefined;
+}
+
+function Ends({ end, shipments, of, open }: EndsProps) {
   const marks = useMemo(
     () =>
       shipments.map((shipment) => ({
@@ -97,6 +119,7 @@ function Ends(props: {
       tone={end}
       marks={marks}
       inView={inView}
+      open={open}
       nameOf={({ count, members }) =>
         count === 1 ? members()[0]!.reference : `${numberText(count)} shipments`
       }

@@ -32,11 +32,13 @@ import { SelectableShipmentList, ShipmentList } from "./shipment-list.tsx";
 import { Button } from "../ui/button.tsx";
 import { openDialog } from "../ui/dialog.tsx";
 import { Menu } from "../ui/menu.tsx";
+import { PAGE_TOKEN } from "../ui/pager.tsx";
 
 /** What the list is shown as, by its name in the address, and what of the address is of one view alone. */
 const VIEW = "view";
 const VIEWS: Choices = [
   ["", "List"],
+  ["both", "Both"],
   ["map", "Map"],
 ];
 const OF_VIEWS = [ORDER_BY, "end"];
@@ -61,7 +63,8 @@ const FILTERS = { ...STATES, ...OTHERS };
 export function ShipmentsPage() {
   const { query } = usePlace();
   const timeZone = useTimeZone();
-  const isMap = query.get(VIEW) === "map";
+  const shownAs = query.get(VIEW) ?? "";
+  const isMap = shownAs === "map";
   const filters = filtersOf(query, timeZone);
   const view = viewOf(filters.failed ? { failed: "true" } : filterValues(query, STATES));
   const counted = useCounts(filters, filtersText(query));
@@ -78,13 +81,7 @@ export function ShipmentsPage() {
       <FilterChips fields={view.queue === undefined ? FILTERS : OTHERS} days="Booked" />
       <SavedViews {...{ view, saved }} />
       {!isMap && <ColumnChooser view={view} />}
-      <LinkChoice
-        label="View"
-        name={VIEW}
-        choices={VIEWS}
-        current={isMap ? "map" : ""}
-        without={OF_VIEWS}
-      />
+      <LinkChoice label="View" name={VIEW} choices={VIEWS} current={shownAs} without={OF_VIEWS} />
     </>
   );
   return (
@@ -123,9 +120,11 @@ function Listed(props: {
   const order = orderOf(query, view, isNarrowed(filters));
   const list = useList(ShipmentService.method.listShipments, { ...filters, orderBy: order.by });
   useLive(list.reload);
-  const shown = { query: list, view, order, empty };
+  const page = `${filtersText(query)} ${query.get(PAGE_TOKEN)}`;
+  const mapOf = query.get(VIEW) === "both" ? page : undefined;
+  const shown = { query: list, view, order, empty, mapOf };
   return mayChange ? (
-    <SelectableShipmentList key={filtersText(query)} {...shown}>
+    <SelectableShipmentList of={filtersText(query)} {...shown}>
       {children}
     </SelectableShipmentList>
   ) : (

@@ -131,7 +131,9 @@ function useTyping(fields: FilterFields, given: readonly string[], shown: { text
     onChange({ currentTarget, target }: TargetedEvent<HTMLFormElement>) {
       const field = target as HTMLInputElement;
       const isDay = fields[field.name]?.of === "day";
-      const isHeld = isDay && field.value !== "" && !DAY.test(field.value);
+      // A part of a day is none, which would take the filter away.
+      const isPart = field.validity.badInput || (field.value !== "" && !DAY.test(field.value));
+      const isHeld = isDay && isPart;
       const before = day.current?.field === field ? day.current : undefined;
       // The way back leads to before it was typed.
       const replace = before?.isApplied === true;

@@ -323,10 +323,14 @@ export function ListView<T>(
       readonly hrefOf: (key: string) => string;
       readonly view: (key: string) => ComponentChildren;
     };
+    /** What stands beside the rows, with what is open below it, such as a map of them. */
+    readonly beside?:
+      | ((rows: readonly T[], peek: Peek | undefined) => ComponentChildren)
+      | undefined;
     readonly children?: ComponentChildren;
   },
 ) {
-  const { query, quiet = false, empty, opened, children, ...table } = props;
+  const { query, quiet = false, empty, opened, beside, children, ...table } = props;
   const room = usePeek();
   const peek = opened && room;
   const list = (
@@ -345,13 +349,23 @@ export function ListView<T>(
     </QueryView>
   );
   if (opened === undefined) return list;
+  const rows = query.data?.data ?? [];
+  const view = peek && (
+    <PeekView peek={peek} href={opened.hrefOf}>
+      {opened.view}
+    </PeekView>
+  );
+  const isBeside = beside !== undefined && rows.length > 0;
   return (
-    <div class={peek?.key === undefined ? "" : "peeking"}>
+    <div class={isBeside || peek?.key !== undefined ? "peeking" : ""}>
       <div class="list">{list}</div>
-      {peek && (
-        <PeekView peek={peek} href={opened.hrefOf}>
-          {opened.view}
-        </PeekView>
+      {isBeside ? (
+        <div class="beside">
+          {beside(rows, peek)}
+          {view}
+        </div>
+      ) : (
+        view
       )}
     </div>
   );

@@ -24,7 +24,8 @@ export function useKeys(keys: Keys): void {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
       if (event.key.length === 1 && !characterKeys.get()) return;
       if (event.target instanceof Element) {
-        if (event.target.closest(OWN_KEYS)) return;
+        const own = event.target.closest(OWN_KEYS);
+        if (own && !(event.key === "Escape" && own.matches("[data-own-keys]"))) return;
         if (event.target.matches("[type=radio]") && event.key.startsWith("Arrow")) return;
         if (event.target.closest("input, button, summary") && event.key === " ") return;
       }
