@@ -22,7 +22,4 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Constructor<Migra
       .Migration20261125235036_shared_filters,
   "20261126000300-progress": async () =>
     (await import("./migrations/20261126000300-progress.ts")).Migration20261126000300_progress,
-  "20261126000414-courier-keys": async () =>
-    (await import("./migrations/20261126000414-courier-keys.ts"))
-      .Migration20261126000414_courier_keys,
 };

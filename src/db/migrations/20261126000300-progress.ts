@@ -1,7 +1,7 @@
 import { Migration } from "@mikro-orm/migrations";
 
 /**
- * What couriers report of shipments, and the status of those that were brought back. Each statement is a transaction of
+ * What couriers report of shipments, and with which keys. Each statement is a transaction of
  * its own, so that rows are looked at while others write.
  */
 export class Migration20261126000300_progress extends Migration {
@@ -39,4 +39,5 @@ const CHECKS = [
     "simulation_scenario",
     "scenario in ('deliver', 'late', 'no_courier', 'payment_declined', 'payment_after_cancel', 'refund_failed', 'dispute', 'stuck', 'failed_attempt', 'returned')",
   ],
+  ["api_key", "api_key_scope", "scope in ('read_only', 'courier', 'full')"],
 ] as const;
