@@ -59,7 +59,7 @@ describe("requests made from the OpenAPI document are answered as it says, and n
         );
         expect(status, text).not.toBe(500);
       }),
-      { numRuns: 5 },
+      { numRuns: 3 },
     );
   });
 });

@@ -118,7 +118,7 @@ test("the distance to a boundary is what densified edges give, for polygons of a
     fc.property(scene(1, 3), ({ point, polygons }) => {
       expectMetres(metresTo(polygons, point), metresByDensifying(polygons, point));
     }),
-    { numRuns: 1000 },
+    { numRuns: 400 },
   );
 });
 
@@ -129,7 +129,7 @@ test("the distance to many polygons, in any order, is that to the nearest", () =
       expectMetres(metresTo(polygons, point), nearest / (1 + 1e-4));
       expectMetres(metresTo(polygons.toReversed(), point), nearest / (1 + 1e-4));
     }),
-    { numRuns: 200 },
+    { numRuns: 80 },
   );
 });
 
@@ -146,7 +146,7 @@ test("the distance to a boundary is what densified edges give, around rings of m
       const point = { lat: y, lng: x };
       expectMetres(metresTo([[corners]], point), metresByDensifying([[corners]], point));
     }),
-    { numRuns: 50 },
+    { numRuns: 20 },
   );
 });
 
@@ -197,6 +197,6 @@ test("the distance to a boundary is what densified edges give around New York Ci
       const point = { lat: y, lng: x };
       expectMetres(metresTo(polygons, point), metresByDensifying(polygons, point));
     }),
-    { numRuns: 50 },
+    { numRuns: 20 },
   );
 });

@@ -176,9 +176,9 @@ test("a window can be booked, and costs, as the clock on the wall says, in all t
         );
       },
     ),
-    { numRuns: 2_000 },
+    { numRuns: 1_000 },
   );
-  expect(Math.min(taken.yes, taken.no)).toBeGreaterThan(50);
+  expect(Math.min(taken.yes, taken.no)).toBeGreaterThan(25);
 });
 
 describe("free hours", () => {
@@ -294,6 +294,6 @@ test("what is listed as available, and what is next, can be booked; the next slo
         if (slot_minutes !== undefined) expect(next.startMs).toBe(available[0]?.slot.startMs);
       },
     ),
-    { numRuns: 300 },
+    { numRuns: 100 },
   );
 });

@@ -567,7 +567,7 @@ describe("pages of shipments", async () => {
           expect(before.filter((reference) => !seen.includes(reference))).toEqual([]);
         },
       ),
-      { numRuns: 40 },
+      { numRuns: 20 },
     );
   });
 

@@ -97,7 +97,7 @@ test("any calls of several clients, one by one or concurrent, are answered as th
         });
       }
     }),
-    { numRuns: 60 },
+    { numRuns: 30 },
   );
 });
 

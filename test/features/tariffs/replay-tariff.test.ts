@@ -237,7 +237,7 @@ describe("a replay of shipments", () => {
           routes: [],
         });
       }),
-      { numRuns: 12 },
+      { numRuns: 6 },
     );
   });
 

@@ -111,7 +111,7 @@ test("bookings of one customer go on while test data is deleted again and again"
   const deleting = (async () => {
     while (booking) await caller.deleteTestData();
   })();
-  for (let i = 0; i < 20; i++) {
+  for (let i = 0; i < 10; i++) {
     await Promise.all(Array.from({ length: 10 }, () => book(service, twin.apiKey)));
   }
   booking = false;

@@ -38,7 +38,7 @@ test("the OpenAPI document says at which absolute address its server is", async 
     answers.push(answer);
   }
   expect(new Set(answers.map(({ etag }) => etag)).size).toBe(answers.length);
-  for (let i = 0; i < 20; i++) await ask(`Host: h${i}\r\n`);
+  for (let i = 0; i < 9; i++) await ask(`Host: h${i}\r\n`);
   expect(await ask("Host: example.org:8443\r\n")).toEqual(answers[0]);
 });
 
