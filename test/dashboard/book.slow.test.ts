@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { BOOKING, book, COVERED_ROUTE } from "../support/bookings.ts";
 import { publishDocument } from "../support/publish-document.ts";
 import type { TestWorkspace } from "../support/service.ts";
-import { SHIPMENT_TEXTS } from "../support/shipment-texts.ts";
+import { sampleText, SHIPMENT_TEXTS } from "../support/shipment-texts.ts";
 import { SAMPLE_TARIFF } from "../support/tariffs.ts";
 import {
   describeDashboard,
@@ -30,7 +30,7 @@ describeDashboard("quoting and booking", (dashboard) => {
     if (!isNew) return;
     await page.getByLabel("Find a customer").fill("Grace Hopper");
     await page.getByRole("option", { name: "New customer “Grace Hopper”" }).click();
-    await page.getByLabel("Email").fill("grace@example.org");
+    await page.getByLabel("Email", { exact: true }).fill("grace@example.org");
   }
 
   async function listed({ apiKey }: TestWorkspace): Promise<Record<string, any>[]> {
@@ -52,7 +52,7 @@ describeDashboard("quoting and booking", (dashboard) => {
     const shown = await total(page).getAttribute("value");
     await fillRest(page);
     await page.getByText("Reference and notes").click();
-    const texts = Object.fromEntries(SHIPMENT_TEXTS.map(({ name }) => [name, `${name} 12`]));
+    const texts = Object.fromEntries(SHIPMENT_TEXTS.map(({ name }) => [name, sampleText(name, 1)]));
     for (const [name, text] of Object.entries(texts)) {
       await page.locator(`[name="${name}"]`).fill(text);
     }
@@ -159,7 +159,7 @@ describeDashboard("quoting and booking", (dashboard) => {
     await page.getByLabel("Find a customer").fill("not an address");
     await page.getByRole("option", { name: "New customer" }).click();
     await page.getByLabel("Name", { exact: true }).fill("");
-    await page.getByLabel("Email").fill("not an address");
+    await page.getByLabel("Email", { exact: true }).fill("not an address");
     await total(page).waitFor();
     await submit(page).click();
     const errors = page.locator(".field:has(.field-error) label");
@@ -180,7 +180,7 @@ describeDashboard("quoting and booking", (dashboard) => {
         "Email must be a valid email address.",
         "Some fields are not right yet.",
       ]);
-    await page.getByLabel("Email").fill("g");
+    await page.getByLabel("Email", { exact: true }).fill("g");
     await expect
       .poll(texts)
       .toEqual([

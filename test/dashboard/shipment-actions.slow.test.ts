@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { book, bookAnd, takeStep, type ShipmentJson } from "../support/bookings.ts";
 import { startReceiver } from "../support/receiver.ts";
-import { UPDATED_TEXTS } from "../support/shipment-texts.ts";
+import { sampleText, UPDATED_TEXTS } from "../support/shipment-texts.ts";
 import {
   chooseMore,
   describeDashboard,
@@ -127,8 +127,8 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
 
   describe("editing", () => {
     test("changes route, weight, addresses, texts and notes, with the new price shown before", async () => {
-      const texts = UPDATED_TEXTS.map((name) => [name, `${name} 2`] as const);
-      const booked = Object.fromEntries(UPDATED_TEXTS.map((name) => [name, "before"]));
+      const texts = UPDATED_TEXTS.map((name) => [name, sampleText(name, 2)] as const);
+      const booked = Object.fromEntries(UPDATED_TEXTS.map((name) => [name, sampleText(name, 1)]));
       const fields = { ...booked, metadata: { gate: "B", floor: "3" } };
       const shipment = await book(dashboard.service, dashboard.workspace.apiKey, fields);
       const page = await open(shipment);
@@ -138,7 +138,7 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
       await page.locator(".quote strong data").waitFor();
       for (const [name, text] of texts) {
         const field = page.locator(`[name="${name}"]`);
-        await expect.poll(() => field.inputValue()).toBe("before");
+        await expect.poll(() => field.inputValue()).toBe(booked[name]);
         await field.fill(text);
       }
       await button(page, "Remove note 1").click();

@@ -70,7 +70,7 @@ describeDashboard(
       await page.getByLabel("Dropoff address").fill(BOOKING.dropoff_address);
       await page.getByLabel("Find a customer").fill("Grace Hopper");
       await page.getByRole("option", { name: "New customer" }).click();
-      await page.getByLabel("Email").fill("grace@example.org");
+      await page.getByLabel("Email", { exact: true }).fill("grace@example.org");
     };
     const bookAt = (windows: object) =>
       book(dashboard.service, dashboard.workspace.apiKey, { ...ROUTE, ...windows });

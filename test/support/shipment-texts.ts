@@ -29,6 +29,22 @@ export const UPDATED_TEXTS = SHIPMENT_TEXTS.map(({ name }) => name).filter((name
   UpdateShipmentRequestSchema.fields.some((field) => field.name === name),
 );
 
+/** Texts of a certain form, of which others are refused. */
+const OF_FORM: Readonly<Record<string, (n: number) => string>> = {
+  recipient_phone: (n) => `+1212555012${n}`,
+  recipient_email: (n) => `r${n}@example.org`,
+  recipient_locale: (n) => ["en", "de", "fr-CA"][n]!,
+};
+
+/** One of three values that a text can have, by a number from 0 to 2. */
+export function sampleText(name: string, n: number): string {
+  return OF_FORM[name]?.(n) ?? `${name} ${n}`;
+}
+
+export function hasForm(name: string): boolean {
+  return name in OF_FORM;
+}
+
 function isOptionalText({ fieldKind, scalar, proto }: DescField): boolean {
   return fieldKind === "scalar" && scalar === ScalarType.STRING && proto.proto3Optional;
 }

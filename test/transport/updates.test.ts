@@ -24,7 +24,7 @@ import { describedMethods } from "../support/described-services.ts";
 import type { Answer } from "../support/endpoints.ts";
 import { PROTOCOLS } from "../support/rpc-client.ts";
 import { sharedService } from "../support/service.ts";
-import { UPDATED_TEXTS } from "../support/shipment-texts.ts";
+import { sampleText, UPDATED_TEXTS } from "../support/shipment-texts.ts";
 import { addWebhook } from "../support/webhooks.ts";
 
 /** What can be said of a field in an update. */
@@ -72,14 +72,14 @@ const UPDATES: readonly Update[] = [
     method: ShipmentService.method.updateShipment,
     name: "shipment",
     make: async () => {
-      const texts = Object.fromEntries(UPDATED_TEXTS.map((name) => [name, `${name} 1`]));
+      const texts = Object.fromEntries(UPDATED_TEXTS.map((name) => [name, sampleText(name, 1)]));
       const fields = { ...texts, metadata: { a: "1", b: "2" } };
       return (await book(service, apiKey, fields))["reference"];
     },
     values: {
       pickup_address: "2 Times Square",
       dropoff_address: "Door 2",
-      ...Object.fromEntries(UPDATED_TEXTS.map((name) => [name, `${name} 2`])),
+      ...Object.fromEntries(UPDATED_TEXTS.map((name) => [name, sampleText(name, 2)])),
       metadata: { b: "3", c: "4" },
     },
     cleared: { metadata: {}, ...Object.fromEntries(UPDATED_TEXTS.map((name) => [name, null])) },

@@ -18,6 +18,8 @@ export declare const file_shipments_v1_courier: GenFile;
  */
 export declare type Courier = Message<"shipments.v1.Courier"> & {
   /**
+   * Whoever has the tracking link sees the first word of it.
+   *
    * @generated from field: string name = 1;
    */
   name: string;

@@ -315,6 +315,34 @@ export declare type Shipment = Message<"shipments.v1.Shipment"> & {
    * @generated from field: repeated shipments.v1.DeliveryAttempt attempts = 42;
    */
   attempts: DeliveryAttempt[];
+
+  /**
+   * Who it is for, where that is somebody else than the customer; unset when not given, as with the next three.
+   *
+   * @generated from field: optional string recipient_name = 43;
+   */
+  recipientName?: string | undefined;
+
+  /**
+   * In E.164.
+   *
+   * @generated from field: optional string recipient_phone = 44;
+   */
+  recipientPhone?: string | undefined;
+
+  /**
+   * Where the recipient gets email.
+   *
+   * @generated from field: optional string recipient_email = 45;
+   */
+  recipientEmail?: string | undefined;
+
+  /**
+   * The language that the recipient reads (RFC 5646), such as `de` or `fr-CA`.
+   *
+   * @generated from field: optional string recipient_locale = 46;
+   */
+  recipientLocale?: string | undefined;
 };
 
 /**
@@ -617,6 +645,34 @@ export declare type ShipmentValid = Message<"shipments.v1.Shipment"> & {
    * @generated from field: repeated shipments.v1.DeliveryAttempt attempts = 42;
    */
   attempts: DeliveryAttemptValid[];
+
+  /**
+   * Who it is for, where that is somebody else than the customer; unset when not given, as with the next three.
+   *
+   * @generated from field: optional string recipient_name = 43;
+   */
+  recipientName?: string | undefined;
+
+  /**
+   * In E.164.
+   *
+   * @generated from field: optional string recipient_phone = 44;
+   */
+  recipientPhone?: string | undefined;
+
+  /**
+   * Where the recipient gets email.
+   *
+   * @generated from field: optional string recipient_email = 45;
+   */
+  recipientEmail?: string | undefined;
+
+  /**
+   * The language that the recipient reads (RFC 5646), such as `de` or `fr-CA`.
+   *
+   * @generated from field: optional string recipient_locale = 46;
+   */
+  recipientLocale?: string | undefined;
 };
 
 /**

@@ -376,6 +376,34 @@ export declare type CreateShipmentRequest = Message<"shipments.v1.CreateShipment
    * @generated from field: shipments.v1.Simulation simulation = 19;
    */
   simulation?: Simulation | undefined;
+
+  /**
+   * Who it is for, where that is somebody else than the customer. At most 200 characters.
+   *
+   * @generated from field: optional string recipient_name = 20;
+   */
+  recipientName?: string | undefined;
+
+  /**
+   * In E.164, such as `+12125550123`.
+   *
+   * @generated from field: optional string recipient_phone = 21;
+   */
+  recipientPhone?: string | undefined;
+
+  /**
+   * Where the recipient gets email; at most 254 characters.
+   *
+   * @generated from field: optional string recipient_email = 22;
+   */
+  recipientEmail?: string | undefined;
+
+  /**
+   * The language that the recipient reads (RFC 5646), such as `de` or `fr-CA`.
+   *
+   * @generated from field: optional string recipient_locale = 23;
+   */
+  recipientLocale?: string | undefined;
 };
 
 /**
@@ -516,6 +544,34 @@ export declare type CreateShipmentRequestValid = Message<"shipments.v1.CreateShi
    * @generated from field: shipments.v1.Simulation simulation = 19;
    */
   simulation?: SimulationValid | undefined;
+
+  /**
+   * Who it is for, where that is somebody else than the customer. At most 200 characters.
+   *
+   * @generated from field: optional string recipient_name = 20;
+   */
+  recipientName?: string | undefined;
+
+  /**
+   * In E.164, such as `+12125550123`.
+   *
+   * @generated from field: optional string recipient_phone = 21;
+   */
+  recipientPhone?: string | undefined;
+
+  /**
+   * Where the recipient gets email; at most 254 characters.
+   *
+   * @generated from field: optional string recipient_email = 22;
+   */
+  recipientEmail?: string | undefined;
+
+  /**
+   * The language that the recipient reads (RFC 5646), such as `de` or `fr-CA`.
+   *
+   * @generated from field: optional string recipient_locale = 23;
+   */
+  recipientLocale?: string | undefined;
 };
 
 /**
@@ -1121,6 +1177,34 @@ export declare type UpdateShipmentRequest = Message<"shipments.v1.UpdateShipment
    * @generated from field: shipments.v1.TimeWindow dropoff_window = 14;
    */
   dropoffWindow?: TimeWindow | undefined;
+
+  /**
+   * Who it is for, where that is somebody else than the customer. At most 200 characters; empty for none.
+   *
+   * @generated from field: optional string recipient_name = 15;
+   */
+  recipientName?: string | undefined;
+
+  /**
+   * In E.164, such as `+12125550123`; empty for none.
+   *
+   * @generated from field: optional string recipient_phone = 16;
+   */
+  recipientPhone?: string | undefined;
+
+  /**
+   * Where the recipient gets email; at most 254 characters; empty for none.
+   *
+   * @generated from field: optional string recipient_email = 17;
+   */
+  recipientEmail?: string | undefined;
+
+  /**
+   * The language that the recipient reads (RFC 5646), such as `de` or `fr-CA`; empty for none.
+   *
+   * @generated from field: optional string recipient_locale = 18;
+   */
+  recipientLocale?: string | undefined;
 };
 
 /**
@@ -1226,6 +1310,34 @@ export declare type UpdateShipmentRequestValid = Message<"shipments.v1.UpdateShi
    * @generated from field: shipments.v1.TimeWindow dropoff_window = 14;
    */
   dropoffWindow?: TimeWindowValid | undefined;
+
+  /**
+   * Who it is for, where that is somebody else than the customer. At most 200 characters; empty for none.
+   *
+   * @generated from field: optional string recipient_name = 15;
+   */
+  recipientName?: string | undefined;
+
+  /**
+   * In E.164, such as `+12125550123`; empty for none.
+   *
+   * @generated from field: optional string recipient_phone = 16;
+   */
+  recipientPhone?: string | undefined;
+
+  /**
+   * Where the recipient gets email; at most 254 characters; empty for none.
+   *
+   * @generated from field: optional string recipient_email = 17;
+   */
+  recipientEmail?: string | undefined;
+
+  /**
+   * The language that the recipient reads (RFC 5646), such as `de` or `fr-CA`; empty for none.
+   *
+   * @generated from field: optional string recipient_locale = 18;
+   */
+  recipientLocale?: string | undefined;
 };
 
 /**

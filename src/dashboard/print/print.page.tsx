@@ -105,7 +105,8 @@ function useLabels(references: readonly string[]) {
 
 function Label({ shipment, phone, zone }: LabelProps) {
   const { reference, pickupAddress, dropoffAddress } = shipment;
-  const { name } = shipment.customer!;
+  const { recipientName, recipientPhone } = shipment;
+  const name = recipientName ?? shipment.customer!.name;
   const { pickup, dropoff } = bookedWindows(shipment);
   return (
     <article class="sheet label" aria-label={`Label of ${reference}`}>
@@ -116,7 +117,8 @@ function Label({ shipment, phone, zone }: LabelProps) {
       <p class="label-to">
         <small>To</small>
         <strong style={fitted(name)}>{name}</strong>
-        {phone && <span>{phone}</span>}
+        {recipientPhone && <span>{recipientPhone}</span>}
+        {recipientName === undefined && !recipientPhone && phone && <span>{phone}</span>}
         <span style={fitted(dropoffAddress)}>{dropoffAddress}</span>
       </p>
       <DescriptionList
@@ -267,7 +269,7 @@ function Pickup(props: { readonly shipment: Shipment; readonly textOf: typeof ho
       <td data-label="From">{shipment.pickupAddress}</td>
       <td data-label="To">
         {shipment.dropoffAddress}
-        <small>{shipment.customer?.name}</small>
+        <small>{shipment.recipientName ?? shipment.customer?.name}</small>
       </td>
     </tr>
   );

@@ -24,6 +24,13 @@ const TEXTS: Readonly<Record<TextName, { readonly label: string; readonly hint?:
     label: "External reference",
     hint: "Your own number for it, such as that of an order. Each is used once.",
   },
+  recipientName: { label: "Recipient", hint: "Where that is somebody else than the customer" },
+  recipientPhone: {
+    label: "Recipient’s phone",
+    hint: "With the code of its country, such as +12125550123",
+  },
+  recipientEmail: { label: "Recipient’s email" },
+  recipientLocale: { label: "Recipient’s language", hint: "Such as en, es, fr or de" },
 };
 
 const isText = ({ localName }: DescField) => localName in TEXTS;
@@ -36,7 +43,7 @@ export function RecordFields(props: { readonly request: DescMessage; readonly fr
   const isKept = useKeptRows(/^note_name$/) > 0;
   return (
     <Fold
-      summary="Reference and notes (optional)"
+      summary="Recipient, reference and notes (optional)"
       names={new RegExp(`^(${fields.map(({ name }) => name).join("|")}|metadata)`)}
       isOpen={isKept || isOpen || Object.keys(from?.metadata ?? {}).length > 0}
     >

@@ -113,10 +113,9 @@ const FIRST = `reference external_reference status payment_status created_at
   dropoff_address dropoff_lat dropoff_lng dropoff_window.start dropoff_window.end
   weight_kg distance_km distance_fee weight_fee window_fee subtotal base_fee total currency
   payment_details.refunded_amount cancelled_at cancel_reason cancel_note created_by updated_at metadata
-  payment_details.disputed_amount`.split(/\s+/);
-const LAST =
-  `delivered_at returned_at courier.name courier.phone courier.vehicle courier.external_id
-  pickup_eta dropoff_eta attempts`.split(/\s+/);
+  payment_details.disputed_amount tracking_url stage delivered_at returned_at
+  courier.name courier.phone courier.vehicle courier.external_id pickup_eta dropoff_eta
+  attempts`.split(/\s+/);
 const LEFT_OUT = ["etag", "test", "quote_id"];
 
 /** What else a shipment has is added at the end, so that files keep the columns that they had. */
@@ -126,7 +125,6 @@ const COLUMNS = [
     .filter(({ fieldKind, name }) => /scalar|enum/.test(fieldKind) && !LEFT_OUT.includes(name))
     .map(({ name }) => name)
     .filter((name) => !FIRST.includes(name)),
-  ...LAST,
 ];
 
 const PATHS = COLUMNS.map((path) => path.split("."));

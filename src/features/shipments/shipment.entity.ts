@@ -151,6 +151,10 @@ export const Shipment = defineEntity({
     cancelReason: p.text().$type<CancelReason>().nullable(),
     cancelNote: p.text().nullable(),
     externalReference: p.text().nullable(),
+    recipientName: p.text().nullable(),
+    recipientPhone: p.text().nullable(),
+    recipientEmail: p.text().nullable(),
+    recipientLocale: p.text().nullable(),
     metadata: p.json().$type<Readonly<Record<string, string>>>().defaultRaw("'{}'"),
     quoteId: p.text().nullable(),
     /** What the payment provider says of its payment; null while that has said nothing. */

@@ -30,9 +30,9 @@ const FIRST = [
 const MORE = SHIPMENT_TEXTS.map(({ name }) => name).filter((name) => name !== "external_reference");
 const COLUMNS = [
   FIRST,
-  ...MORE,
   "tracking_url,stage,delivered_at,returned_at",
   "courier_name,courier_phone,courier_vehicle,courier_external_id,pickup_eta,dropoff_eta,attempts",
+  ...MORE,
 ].join();
 
 /** The line of a shipment, by what the API says of it; of formulas, what spreadsheets are to be told. */

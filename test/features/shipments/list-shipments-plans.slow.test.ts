@@ -20,7 +20,7 @@ const IN_ONE_INSTANT = 4;
  * A list of a customer is read from a place of the index for each of the states. What is sorted are the few rows of
  * these.
  */
-const MAX_PARTS = 7;
+const MAX_PARTS = 8;
 
 /**
  * Few, many and a middling number of each status. As in production, status depends on age: the
