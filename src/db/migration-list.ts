@@ -22,4 +22,6 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Constructor<Migra
       .Migration20261125235036_shared_filters,
   "20261126000300-progress": async () =>
     (await import("./migrations/20261126000300-progress.ts")).Migration20261126000300_progress,
+  "20261126001938-previews": async () =>
+    (await import("./migrations/20261126001938-previews.ts")).Migration20261126001938_previews,
 };

@@ -217,7 +217,10 @@ describeDashboard("shipments", (dashboard) => {
       }
       const sorted = page.getByRole("columnheader", { name: "Total" });
       await expect.poll(() => sorted.getAttribute("aria-sort")).toBe("ascending");
-      await page.goto(`/w/${own.id}/shipments?status=1&order_by=total&customer=${customer}`);
+      const columns = "shipment.pickup.total";
+      await page.goto(
+        `/w/${own.id}/shipments?status=1&order_by=total&columns=${columns}&customer=${customer}`,
+      );
       await expect.poll(top).toBe(made[0]);
       await rows(page).first().getByText("Tue, Dec 1").waitFor();
       await expectWellShown(page, "shipments-sorted");

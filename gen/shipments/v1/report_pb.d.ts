@@ -139,8 +139,8 @@ export declare type OverviewDay = Message<"shipments.v1.OverviewDay"> & {
   revenue: Revenue[];
 
   /**
-   * How many calls priced routes, up to 10 seconds ago; a batch counts as one. Unset for days of more than 99 days
-   * ago, whose counts have been deleted.
+   * How many calls with a key priced routes, up to 10 seconds ago; a batch counts as one. Unset for days of more than
+   * 99 days ago, whose counts have been deleted.
    *
    * @generated from field: optional int64 quotes = 5;
    */

@@ -46,9 +46,10 @@ const COLUMNS: readonly Column<ApiRequest>[] = [
     header: "Method",
     selfEvident: true,
     leads: true,
+    clips: "wide",
     cell: ({ method, path }) => <code>{path ?? method}</code>,
   },
-  { header: "By", cell: ({ caller }) => caller },
+  { header: "By", clips: true, spare: true, cell: ({ caller }) => caller },
   { header: "Took", align: "end", cell: ({ durationMs }) => `${numberText(durationMs)} ms` },
   {
     header: "When",
@@ -73,6 +74,7 @@ export function RequestsPage() {
       <ListView
         query={list}
         label="Requests"
+        isList
         columns={COLUMNS}
         href={({ id }) => withQuery(pathname, { ...Object.fromEntries(query), [OPEN]: String(id) })}
         empty={

@@ -31,15 +31,25 @@ export function generalActs(workspace: EnteredWorkspace): readonly Hit[] {
   return acts;
 }
 
+/** How payments are taken in a workspace, which is asked for once however much is searched. */
+export function connectionLoader({ id }: EnteredWorkspace) {
+  const client = clientFor(PaymentConnectionService, String(id));
+  let loading: ReturnType<typeof client.getPaymentConnection> | undefined;
+  return () =>
+    (loading ??= client.getPaymentConnection({}).catch((error: unknown) => {
+      loading = undefined;
+      throw error;
+    }));
+}
+
 /** What the reader can do with a shipment as it is, of which what cannot be taken back is last. */
 export async function shipmentActs(
   workspace: EnteredWorkspace,
   shipment: Shipment,
-  signal: AbortSignal,
+  loadConnection: ReturnType<typeof connectionLoader>,
 ): Promise<readonly Hit[]> {
   if (workspace.role < MemberRole.MEMBER) return [];
-  const connections = clientFor(PaymentConnectionService, String(workspace.id));
-  const { data: connection } = await connections.getPaymentConnection({}, { signal });
+  const { data: connection } = await loadConnection();
   const { reference, pickupWindow, dropoffWindow } = shipment;
   const { primary, others, isEditable, isCancellable } = stepsOf(shipment, {
     hasTimes: (pickupWindow ?? dropoffWindow) !== undefined,

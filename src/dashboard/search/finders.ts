@@ -8,7 +8,7 @@ import { clientFor } from "../api/clients.ts";
 import { type EnteredWorkspace, findWorkspace, useAccount } from "../api/session.ts";
 import { paths } from "../routes/paths.ts";
 import { recentShipments } from "../shipments/newest-shipments.ts";
-import { generalActs, shipmentActs } from "./acts.tsx";
+import { connectionLoader, generalActs, shipmentActs } from "./acts.tsx";
 
 const MOST = 8;
 
@@ -64,6 +64,7 @@ export function referenceIn(text: string): string | undefined {
 function workspaceFinder(entered: EnteredWorkspace, onScreen: string | undefined): Finder {
   const workspace = String(entered.id);
   const client = clientFor(ShipmentService, workspace);
+  const connection = connectionLoader(entered);
   const load = async (shipment: string, signal: AbortSignal) =>
     (await client.getShipment({ shipment }, { signal }).catch(() => undefined))?.data;
   const search = async (text: string, signal: AbortSignal) =>
@@ -84,11 +85,11 @@ function workspaceFinder(entered: EnteredWorkspace, onScreen: string | undefined
         onScreen === undefined ? undefined : load(onScreen, signal),
       ]);
       const [only] = shipments.length === 1 ? shipments : [];
-      const ofFound = only === undefined ? [] : await shipmentActs(entered, only, signal);
+      const ofFound = only === undefined ? [] : await shipmentActs(entered, only, connection);
       const ofCurrent =
         current === undefined || current.reference === only?.reference
           ? []
-          : await shipmentActs(entered, current, signal);
+          : await shipmentActs(entered, current, connection);
       const others = [...ofCurrent, ...generalActs(entered)];
       const acts = [
         ...ofFound.filter(({ label }) => hasWords(label, rest)),

@@ -176,8 +176,8 @@ const NONE = create(ShipmentCountSchema);
 type Counted = MessageInitShape<typeof CountShipmentsRequestSchema>;
 
 /**
- * The counts of a list and its queues, and how many of the list are cancelled; that is undefined for what failed, of
- * which they cannot be told apart.
+ * The counts of a list and its queues, and how many of the list are cancelled; none of what failed, where money is to
+ * go back for them.
  *
  * @param of the filters as text
  */
@@ -189,8 +189,8 @@ export function useCounts(filters: Counted, of: string) {
         (await client.countShipments(request, { signal })).data;
       const counts = await count(filters);
       const { status = ShipmentStatus.CANCELLED, failed } = filters;
-      if (failed) return { counts };
-      const mayBeCancelled = status === ShipmentStatus.CANCELLED && counts?.listed?.more === false;
+      const mayBeCancelled =
+        !failed && status === ShipmentStatus.CANCELLED && counts?.listed?.more === false;
       const cancelled = mayBeCancelled ? (await count({ ...filters, status }))?.listed : NONE;
       return { counts, cancelled };
     },
@@ -199,7 +199,7 @@ export function useCounts(filters: Counted, of: string) {
   const { reload } = query;
   useEffect(() => reloads.subscribe(reload), [reload]);
   useLive(reload, undefined, COUNTS_MS);
-  return query.data ?? { counts: undefined };
+  return query.data ?? { counts: undefined, cancelled: undefined };
 }
 
 /** How many shipments are listed, and what those cost that are not cancelled. */

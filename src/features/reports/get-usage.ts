@@ -7,12 +7,13 @@ import { runStatement } from "../../db/statement.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { compileResponse } from "../../pipeline/rpc-response.ts";
 import type { ServiceFunctions } from "../../pipeline/rpc.ts";
-import type { CallCounts, UsageCounter } from "./usage-counter.ts";
+import type { LimitClass } from "../../domain/rate-limit.ts";
+import type { UsageCounter } from "./usage-counter.ts";
 
 /** The 24 hours up to the one that goes on, each with its calls. */
 const READ = `
   select (extract(epoch from hours.hour) * 1000)::float8 as "startsAt",
-    coalesce(sum(calls) filter (where limit_class = 'quote'), 0)::float8 as quote,
+    coalesce(sum(calls) filter (where limit_class in ('quote', 'preview')), 0)::float8 as quote,
     coalesce(sum(calls) filter (where limit_class = 'read'), 0)::float8 as read,
     coalesce(sum(calls) filter (where limit_class = 'write'), 0)::float8 as write
   from generate_series(
@@ -26,7 +27,7 @@ const READ = `
 
 const respond = compileResponse(GetUsageResponseSchema);
 
-interface Row extends CallCounts {
+interface Row extends Record<LimitClass, number> {
   /** In milliseconds since the epoch. */
   readonly startsAt: number;
 }
@@ -50,7 +51,7 @@ export const getUsage: ReportFunctions["getUsage"] = async (
   const rows = await runStatement<Row>(em, READ, [workspaceId]);
   const unwritten = usage.unwrittenOf(workspaceId);
   const current = rows.at(-1)!;
-  current.quote += unwritten.quote;
+  current.quote += unwritten.quote + unwritten.preview;
   current.read += unwritten.read;
   current.write += unwritten.write;
   return respond({ data: { ...limits, hours: rows } });

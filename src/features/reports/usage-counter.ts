@@ -1,9 +1,9 @@
 import type { EntityManager } from "../../db/orm.ts";
 import { deleteOldest, runStatement } from "../../db/statement.ts";
-import { LIMIT_CLASSES, type LimitClass } from "../../domain/rate-limit.ts";
 import type { AnyCall } from "../../pipeline/call.ts";
+import { USAGE_CLASSES, type UsageClass } from "./usage-hour.entity.ts";
 
-export type CallCounts = Record<LimitClass, number>;
+type CallCounts = Record<UsageClass, number>;
 
 /**
  * Of how many workspaces calls are counted between two writes, so that memory is bounded; calls of
@@ -11,7 +11,7 @@ export type CallCounts = Record<LimitClass, number>;
  */
 const MAX_WORKSPACES = 50_000;
 
-const NONE: Readonly<CallCounts> = { quote: 0, read: 0, write: 0 };
+const NONE: Readonly<CallCounts> = { quote: 0, read: 0, write: 0, preview: 0 };
 
 /** Counts the calls of workspaces in memory, until they are written. */
 export type UsageCounter = ReturnType<typeof createUsageCounter>;
@@ -19,9 +19,9 @@ export type UsageCounter = ReturnType<typeof createUsageCounter>;
 export function createUsageCounter(maxWorkspaces = MAX_WORKSPACES) {
   const byWorkspace = new Map<number, CallCounts>();
 
-  function countFirst(workspace: number, limitClass: LimitClass): void {
+  function countFirst(workspace: number, usageClass: UsageClass): void {
     if (byWorkspace.size >= maxWorkspaces) return;
-    byWorkspace.set(workspace, { ...NONE, [limitClass]: 1 });
+    byWorkspace.set(workspace, { ...NONE, [usageClass]: 1 });
   }
 
   /** What has been counted and not written, by workspace and class; each has at least one call. */
@@ -29,7 +29,7 @@ export function createUsageCounter(maxWorkspaces = MAX_WORKSPACES) {
     [...byWorkspace]
       .toSorted(([a], [b]) => a - b)
       .flatMap(([workspace, counts]) =>
-        LIMIT_CLASSES.filter((limitClass) => counts[limitClass] > 0).map((limitClass) => ({
+        USAGE_CLASSES.filter((limitClass) => counts[limitClass] > 0).map((limitClass) => ({
           workspace,
           limitClass,
           calls: counts[limitClass],
@@ -41,16 +41,19 @@ export function createUsageCounter(maxWorkspaces = MAX_WORKSPACES) {
     /** Counts a call that has ended, if it was a workspace's. */
     count({ caller, received: { rateLimit } }: AnyCall): void {
       if (rateLimit === undefined || caller.audience !== "workspace") return;
+      const { limitClass } = rateLimit;
+      const isPreview = limitClass === "quote" && caller.keyId === undefined;
+      const usageClass = isPreview ? "preview" : limitClass;
       const counts = byWorkspace.get(caller.workspaceId);
-      if (counts === undefined) countFirst(caller.workspaceId, rateLimit.limitClass);
-      else counts[rateLimit.limitClass]++;
+      if (counts === undefined) countFirst(caller.workspaceId, usageClass);
+      else counts[usageClass]++;
     },
     unwrittenOf: (workspace: number): CallCounts => ({ ...(byWorkspace.get(workspace) ?? NONE) }),
     written(counted: ReturnType<typeof unwritten>): void {
       for (const { workspace, limitClass, calls } of counted) {
         const counts = byWorkspace.get(workspace)!;
         counts[limitClass] -= calls;
-        if (LIMIT_CLASSES.every((each) => counts[each] === 0)) byWorkspace.delete(workspace);
+        if (USAGE_CLASSES.every((each) => counts[each] === 0)) byWorkspace.delete(workspace);
       }
     },
   };

@@ -1,6 +1,11 @@
 import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
-import { LIMIT_CLASSES, type LimitClass } from "../../domain/rate-limit.ts";
+import { LIMIT_CLASSES } from "../../domain/rate-limit.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
+
+/** Prices that pages ask for while somebody fills in a form count as quotes for limits, but are none in reports. */
+export const USAGE_CLASSES = [...LIMIT_CLASSES, "preview"] as const;
+
+export type UsageClass = (typeof USAGE_CLASSES)[number];
 
 /** How many calls of a class a workspace made in an hour. Kept for 100 days. */
 export const UsageHour = defineEntity({
@@ -11,7 +16,7 @@ export const UsageHour = defineEntity({
     workspace: () => p.manyToOne(Workspace).mapToPk().primary(),
     /** When it began, by the database's clock. */
     hour: p.datetime(0).primary(),
-    limitClass: p.text().$type<LimitClass>().primary(),
+    limitClass: p.text().$type<UsageClass>().primary(),
     calls: p.bigint("number"),
     /**
      * How many of the calls were in the second, third and fourth quarter of the hour; the rest were in the first. Days
@@ -26,7 +31,7 @@ export const UsageHour = defineEntity({
   checks: [
     {
       name: "usage_hour_class",
-      expression: `limit_class in (${LIMIT_CLASSES.map((it) => `'${it}'`).join(", ")})`,
+      expression: `limit_class in (${USAGE_CLASSES.map((it) => `'${it}'`).join(", ")})`,
     },
     { name: "usage_hour_whole", expression: "extract(epoch from hour)::bigint % 3600 = 0" },
     { name: "usage_hour_calls_counted", expression: "calls >= 1" },

@@ -172,6 +172,8 @@ function bookShipment(
     version: 1,
     eventCount: 0,
   };
-  const quoted = request.expectedTotal !== undefined || request.quoteId !== undefined;
+  // What pages ask for as a form is filled in is no quote in reports, nor is what is booked by it.
+  const isByKey = call.caller.keyId !== undefined;
+  const quoted = isByKey && (request.expectedTotal ?? request.quoteId) !== undefined;
   return { quoted, ...shipmentEvents(undefined, row, call) };
 }

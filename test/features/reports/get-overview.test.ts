@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { data, expectRefused } from "../../support/answers.ts";
-import { book, COVERED_ROUTE, takeStep } from "../../support/bookings.ts";
+import { BOOKING, book, COVERED_ROUTE, takeStep } from "../../support/bookings.ts";
+import { signIn } from "../../support/browser.ts";
 import { connectTo } from "../../support/database.ts";
 import { CANCELLED, insertBooked, insertQuotes, PAID } from "../../support/insert-booked.ts";
 import { startService } from "../../support/service.ts";
@@ -171,11 +172,18 @@ test("only bookings that name a quote, by its price or its id, count as quotes t
   const { body: quote } = await service.as(apiKey).createQuote(COVERED_ROUTE);
   const named = [{}, {}, { expected_total: 12.69 }, { quote_id: quote.id }];
   for (const fields of named) await book(service, apiKey, fields);
+  // Not by a key: what the pages ask for as a form is filled in is no quote.
+  const person = await signIn(service, apiKey, { email: "books@example.org", role: "member" });
+  const { status } = await person.request("/v1/shipments", {
+    body: { ...BOOKING, expected_total: 12.69 },
+    headers: { "x-workspace": String(id) },
+  });
+  expect(status).toBe(201);
   await sql.query("update shipment set created_at = $1 where workspace_id = $2", [NOW, id]);
   // There is no share where more was booked at their prices than was quoted.
-  expect(await rateOf("2031-05-04", 1)).toEqual([4, 1, 2, null]);
-  expect(await rateOf("2031-05-03", 1)).toEqual([4, 2, 2, 1]);
-  expect(await rateOf("2031-05-02", 6)).toEqual([4, 8, 2, 0.25]);
+  expect(await rateOf("2031-05-04", 1)).toEqual([5, 1, 2, null]);
+  expect(await rateOf("2031-05-03", 1)).toEqual([5, 2, 2, 1]);
+  expect(await rateOf("2031-05-02", 6)).toEqual([5, 8, 2, 0.25]);
 });
 
 test("quotes are absent for days whose counts have been deleted, and then from the totals", async () => {

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { DEFAULT_LIMITS } from "../../../src/domain/rate-limit.ts";
 import { data } from "../../support/answers.ts";
 import { COVERED_ROUTE } from "../../support/bookings.ts";
+import { signIn } from "../../support/browser.ts";
 import { connectTo } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
 import { HURRIED, sharedService, startReplica } from "../../support/service.ts";
@@ -67,6 +68,24 @@ test("calls are counted once they have ended, by class; those beyond a limit are
   expect(statuses).toEqual([200, 200, 429]);
   expect((await as.createShipment()).status).toBe(422);
   expect((await data(as.getUsage())).hours).toEqual(hoursWith({ 0: { quote: 2, write: 1 } }));
+});
+
+test("prices that somebody asks for on the pages count for the limit, and by a class of their own", async () => {
+  const { id, apiKey } = await service.addWorkspace();
+  const replica = await startReplica(service.databaseUrl);
+  const person = await signIn(replica, apiKey, { email: "previews@example.org", role: "viewer" });
+  const headers = { "x-workspace": String(id) };
+  const asked = await person.request("/v1/shipments/quote", { body: COVERED_ROUTE, headers });
+  expect(asked.status).toBe(200);
+  const [current] = (await data(replica.as(apiKey).getUsage())).hours.slice(-1);
+  expect(current.quote).toBe(1);
+  await replica.close();
+  const { rows } = await sql.query(
+    "select limit_class, calls from usage_hour where workspace_id = $1 and limit_class <> 'read' order by 1",
+    [id],
+  );
+  expect(rows).toContainEqual({ limit_class: "preview", calls: "1" });
+  expect(rows.map((row) => row.limit_class)).not.toContain("quote");
 });
 
 test("what a replica has counted is in the table once it has ended, of several replicas together", async () => {
