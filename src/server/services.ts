@@ -152,7 +152,7 @@ export function implementServices(given: ServiceDeps): {
       ...list(CustomerService, { ...CUSTOMER_FUNCTIONS, mergeCustomers }),
       ...list(WorkspaceService, {
         getWorkspace,
-        getAttention,
+        getAttention: byTestClock(getAttention),
         updateWorkspace,
         rotateTrackingLinks,
       }),

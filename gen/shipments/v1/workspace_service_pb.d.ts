@@ -427,14 +427,16 @@ export declare type AttentionSubject = Message<"shipments.v1.AttentionSubject"> 
   name?: string | undefined;
 
   /**
-   * When the shipment was cancelled, since when the webhook fails, or when the key ends; unset where that is not known.
+   * When the shipment was cancelled, was promised or was attempted last, since when the webhook fails, or when the key
+   * ends; unset where that is not known.
    *
    * @generated from field: google.protobuf.Timestamp at = 3;
    */
   at?: Timestamp | undefined;
 
   /**
-   * Why the refund was not made, or the money does not count; unset for other kinds, and where it is not known.
+   * Why the refund was not made, the money does not count or the last attempt failed; unset for other kinds, and where it
+   * is not known.
    *
    * @generated from field: optional string reason = 4;
    */
@@ -672,6 +674,21 @@ export enum AttentionKind {
    * @generated from enum value: ATTENTION_KIND_DISPUTE_OPEN = 4;
    */
   DISPUTE_OPEN = 4,
+
+  /**
+   * Shipments that are paid are later than the windows that were booked; of those without a pickup window, and of those
+   * with one, the 200 that come first are looked at.
+   *
+   * @generated from enum value: ATTENTION_KIND_DELIVERY_LATE = 10;
+   */
+  DELIVERY_LATE = 10,
+
+  /**
+   * Shipments could not be picked up or delivered at two attempts or more.
+   *
+   * @generated from enum value: ATTENTION_KIND_ATTEMPTS_FAILED = 11;
+   */
+  ATTEMPTS_FAILED = 11,
 
   /**
    * Webhooks were disabled because they failed for five days or answered 410 Gone.

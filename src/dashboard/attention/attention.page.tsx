@@ -5,7 +5,7 @@ import {
   BookingBlocker,
   type AttentionSubject,
 } from "../../../gen/shipments/v1/workspace_service_pb.js";
-import { PaymentStatus } from "../../../gen/shipments/v1/shipment_pb.js";
+import { PaymentStatus, ShipmentStatus } from "../../../gen/shipments/v1/shipment_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { useLive } from "../api/live.ts";
@@ -25,7 +25,7 @@ export function AttentionPage() {
   useLive(useContext(AttentionQuery)!.reload);
   return (
     <AttentionList
-      otherwise="Refunds that are due, webhooks that fail, keys that are about to end and whatever stops bookings appear here."
+      otherwise="What is late or was not delivered, refunds that are due, webhooks that fail, keys that are about to end and whatever stops bookings appear here."
       kindsOf={({ ofWorkspace }) => ofWorkspace}
       groupOf={groupOf}
     />
@@ -49,6 +49,10 @@ const OF_REFUNDS = {
     href: paths.shipments({}, { payment_status: String(PaymentStatus.REFUND_PENDING) }),
   }),
 };
+const ofStatus = (status: ShipmentStatus, label: string) => ({
+  row: shipmentRow,
+  all: () => ({ label, href: paths.shipments({}, { status: String(status) }) }),
+});
 const OF_WEBHOOKS = {
   row: webhookRow,
   all: () => ({ label: "All webhooks", href: paths.webhooks() }),
@@ -80,6 +84,17 @@ const KINDS: Readonly<Partial<Record<AttentionKind, KindText>>> = {
     isBad: true,
     besides:
       "These customers have asked their bank for the money back. Answer at Stripe before the bank decides.",
+  },
+  [AttentionKind.DELIVERY_LATE]: {
+    ...ofStatus(ShipmentStatus.AWAITING_PICKUP, "All shipments to pick up"),
+    title: "Late deliveries",
+    besides:
+      "These are later than the times that were booked. Find their couriers, or tell their customers.",
+  },
+  [AttentionKind.ATTEMPTS_FAILED]: {
+    ...ofStatus(ShipmentStatus.IN_TRANSIT, "All shipments in transit"),
+    title: "Attempts that failed twice",
+    besides: "Agree on another time with the recipient, or have the shipment returned.",
   },
   [AttentionKind.WEBHOOK_DISABLED]: {
     ...OF_WEBHOOKS,

@@ -17,6 +17,9 @@ export class Migration20261126000300_progress extends Migration {
       add if not exists "returned_at" timestamptz(3) null, add if not exists "progress" jsonb null,
       add if not exists "recipient_name" text null, add if not exists "recipient_phone" text null,
       add if not exists "recipient_email" text null, add if not exists "recipient_locale" text null`);
+    this.addSql(
+      `create index if not exists "shipment_attempted" on "shipment" ("workspace_id", "created_at", "reference") where status in ('awaiting_pickup', 'in_transit') and jsonb_array_length(progress -> 'attempts') >= 2 and reference <> 'shipment_attempted'`,
+    );
     for (const [table, name, check] of CHECKS) {
       this.addSql(`alter table "${table}" drop constraint if exists "${name}",
         add constraint "${name}" check (${check}) not valid`);

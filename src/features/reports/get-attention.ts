@@ -12,8 +12,9 @@ import type { Call } from "../../pipeline/call.ts";
 import { compileResponse } from "../../pipeline/rpc-response.ts";
 import type { ServiceFunctions } from "../../pipeline/rpc.ts";
 import { loadWorkingKeys } from "../api-keys/api-keys.ts";
-import { indexPredicate } from "../shipments/shipment.entity.ts";
+import { indexPredicate, PICKUP_KEY } from "../shipments/shipment.entity.ts";
 import { type BookingDeps, loadBookingBlockers } from "../workspaces/get-workspace.ts";
+import { timeOf } from "../workspaces/test-clock.ts";
 import { UNCOUNTED } from "../workspaces/open-payments.ts";
 import { attentionTo, ENDING_MS, MAX_COUNTED, msOf } from "./attention.ts";
 
@@ -30,15 +31,16 @@ type WorkspaceFunctions = ServiceFunctions<
 /** Open issues of the workspace, worst first. */
 export const getAttention: WorkspaceFunctions["getAttention"] = async (
   _request,
-  { caller: { workspaceId } },
+  call,
   { em, hasTariffInForce, now },
 ) => {
-  const [blockers, { failed, uncounted, disputed, due, disabled, failing }, ending] =
-    await Promise.all([
-      loadBookingBlockers(em.fork(), workspaceId, hasTariffInForce),
-      loadTrouble(em, workspaceId),
-      loadEndingKeys(em.fork(), workspaceId, now()),
-    ]);
+  const { workspaceId } = call.caller;
+  const [blockers, found, ending] = await Promise.all([
+    loadBookingBlockers(em.fork(), workspaceId, hasTariffInForce),
+    loadTrouble(em, call, now),
+    loadEndingKeys(em.fork(), workspaceId, now()),
+  ]);
+  const { failed, uncounted, disputed, late, attempted, due, disabled, failing } = found;
   const data = attentionTo<Subject>([
     { kind: "tariff", count: Number(blockers.includes(BookingBlocker.TARIFF)) },
     {
@@ -48,6 +50,8 @@ export const getAttention: WorkspaceFunctions["getAttention"] = async (
     { kind: "refund_failed", subjects: failed },
     { kind: "payment_uncounted", subjects: uncounted },
     { kind: "dispute_open", subjects: disputed },
+    { kind: "delivery_late", subjects: late },
+    { kind: "attempts_failed", subjects: attempted },
     { kind: "webhook_disabled", subjects: disabled },
     { kind: "webhook_failing", subjects: failing },
     { kind: "refund_due", subjects: due },
@@ -104,6 +108,38 @@ const DUE_REFUNDS = `
   )
   order by created_at, reference`;
 
+/** How many are looked at for late ones, of each state with and without a pickup window. */
+const LOOKED_AT = 200;
+
+/**
+ * Those that are later than what was promised: the delivery, or where none was, the pickup. Those whose pickup begins
+ * first are looked at, so that a long queue is not read to its end; what is late stands at its beginning.
+ */
+const LATE = `
+  select reference as id, ${msOf("promised")} as at
+  from (${[
+    ["awaiting_pickup", "coalesce(windows #>> '{dropoff,end}', windows #>> '{pickup,end}')"],
+    ["in_transit", "windows #>> '{dropoff,end}'"],
+  ]
+    .flatMap(([status, end]) =>
+      [`= ''`, `> '' and ${PICKUP_KEY} < $2::text`].map(
+        (starts) => `(
+        select reference, (${end})::timestamptz as promised from shipment
+        where workspace_id = $1 and status = '${status}' and (${PICKUP_KEY}) ${starts}
+          and ${indexPredicate("shipment_due_by_pickup")}
+        order by (${PICKUP_KEY}), created_at, reference limit ${LOOKED_AT})`,
+      ),
+    )
+    .join(" union all ")}) as first
+  where promised < $2::text::timestamptz
+  order by promised, reference limit ${MAX_COUNTED}`;
+
+const ATTEMPTED = `
+  select reference as id, (progress #>> '{attempts,-1,atMs}')::float8 as at,
+    progress #>> '{attempts,-1,reason}' as reason
+  from shipment where workspace_id = $1 and ${indexPredicate("shipment_attempted")}
+  order by created_at, reference limit ${MAX_COUNTED}`;
+
 /** Webhooks that somebody has to mend; one that the workspace disabled is none. */
 const FAILING_WEBHOOKS = `
   select id, url as name, ${msOf("failing_since")} as at, disabled_reason is not null as disabled
@@ -112,12 +148,19 @@ const FAILING_WEBHOOKS = `
     and (disabled_reason in ('gone', 'failing') or disabled_reason is null and failing_since is not null)
   order by failing_since, id`;
 
-/** What is wrong with payments and webhooks. Of a shipment whose refund failed and is disputed the dispute decides. */
-async function loadTrouble(em: EntityManager, workspace: number) {
-  const [shipments, uncounted, due, webhooks] = await inBatches(em, (send) =>
+/**
+ * What is wrong with payments, deliveries and webhooks. Of a shipment whose refund failed and is disputed the dispute
+ * decides.
+ */
+async function loadTrouble(em: EntityManager, call: Call, now: () => Date) {
+  const workspace = call.caller.workspaceId;
+  const at = timeOf(call, now).toISOString();
+  const [shipments, uncounted, late, attempted, due, webhooks] = await inBatches(em, (send) =>
     Promise.all([
       send<Subject & { readonly disputed: boolean }>(PAYMENT_TROUBLE, [workspace]),
       send<Subject>(UNCOUNTED_PAYMENTS, [workspace]),
+      send<Subject>(LATE, [workspace, at]),
+      send<Subject>(ATTEMPTED, [workspace]),
       send<Subject>(DUE_REFUNDS, [workspace]),
       send<Subject & { readonly disabled: boolean }>(FAILING_WEBHOOKS, [workspace]),
     ]),
@@ -128,6 +171,8 @@ async function loadTrouble(em: EntityManager, workspace: number) {
     disputed: shipments
       .filter(({ disputed }) => disputed)
       .map((shipment) => ({ ...shipment, reason: null })),
+    late,
+    attempted,
     due,
     disabled: webhooks.filter(({ disabled }) => disabled),
     failing: webhooks.filter(({ disabled }) => !disabled),

@@ -25,6 +25,7 @@ export type ListIndex =
   | "shipment_by_customer"
   | "shipment_failed"
   | "shipment_failed_of_customer"
+  | "shipment_attempted"
   | "shipment_due_by_total"
   | "shipment_due_by_pickup";
 
@@ -45,10 +46,14 @@ export const FAILED = `(${[
   UNCOUNTED,
 ].join(" or ")})`;
 
+/** Of shipments that failed attempts have not ended. */
+const ATTEMPTED = `status in ('awaiting_pickup', 'in_transit') and jsonb_array_length(progress -> 'attempts') >= 2`;
+
 /** What the rows of an index have in common, where that is not all of them. */
 const ROWS_OF: Partial<Record<ListIndex, string>> = {
   shipment_failed: FAILED,
   shipment_failed_of_customer: FAILED,
+  shipment_attempted: ATTEMPTED,
   shipment_due_by_total: DUE,
   shipment_due_by_pickup: DUE,
 };
@@ -196,6 +201,7 @@ export const Shipment = defineEntity({
       properties: ["workspace", "createdAt", "reference"],
       where: UNCOUNTED,
     },
+    listIndex("shipment_attempted", "workspace", "createdAt", "reference"),
     dueIndex("shipment_due_by_total", "total_minor"),
     dueIndex("shipment_due_by_pickup", PICKUP_KEY),
     {

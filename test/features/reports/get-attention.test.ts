@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { NO_PAYMENT_DETAILS } from "../../../src/domain/shipment/payment-details.ts";
 import { data } from "../../support/answers.ts";
-import { ANY_TIME, bookAnd, takeStep } from "../../support/bookings.ts";
+import { ANY_TIME, bookAnd, type Step, takeStep } from "../../support/bookings.ts";
 import { connectTo, createDatabase } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type Bulk, insertCustomers, insertShipments } from "../../support/insert-shipments.ts";
@@ -92,6 +92,55 @@ test("what failed for the workspace is not hidden behind the many who did not pa
   const failed = { failed: true, order_by: "created_at", page_size: 2 };
   const listed = await data(service.as(apiKey).listShipments(failed));
   expect(listed.map(({ reference }: any) => reference)).toEqual(disputed);
+});
+
+test("what is later than promised, and what could not be delivered twice, is named", async () => {
+  const { id, apiKey } = await service.addWorkspace();
+  const sql = await connectTo(service.databaseUrl);
+  const minute = (n: number) => new Date(setup.clock.ms + n * 60_000).toISOString();
+  const window = (n: number) => ({
+    start: minute(n - 60),
+    end: minute(n),
+    timeZone: "UTC",
+    feeMinor: 0,
+  });
+  /** A shipment whose windows end so many minutes from now. */
+  const promised = async (steps: readonly Step[], ends: { pickup?: number; dropoff?: number }) => {
+    const { reference } = await bookAnd(service, apiKey, steps);
+    const windows = Object.entries(ends).map(([end, n]) => [end, window(n)] as const);
+    await sql.query("update shipment set windows = $3 where workspace_id = $1 and reference = $2", [
+      id,
+      reference,
+      { pickup: null, dropoff: null, ...Object.fromEntries(windows) },
+    ]);
+    return reference as string;
+  };
+  const toPickUp = await promised(["pay"], { pickup: -1 });
+  const toDeliver = await promised(["pay", "advance"], { pickup: -300, dropoff: -3 });
+  const open = await promised(["pay", "advance"], { dropoff: -2 });
+  await promised(["pay"], { pickup: -1, dropoff: 1 });
+  await promised(["pay", "advance"], { pickup: -1 });
+  await promised(["pay", "advance"], { pickup: -60, dropoff: 1 });
+  await promised([], { pickup: -1 });
+  await promised(["pay", "advance", "advance"], { dropoff: -1 });
+  const as = service.as(apiKey);
+  for (const reason of ["nobody_there", "refused"]) {
+    await data(as.recordAttempt({ shipment: open, reason }));
+  }
+  await data(as.recordAttempt({ shipment: toPickUp, reason: "damaged" }));
+  const at = new Date(setup.clock.ms).toISOString();
+  expect(await attentionOf(apiKey)).toEqual([
+    need(
+      "delivery_late",
+      subject({ id: toDeliver, at: minute(-3) }),
+      subject({ id: open, at: minute(-2) }),
+      subject({ id: toPickUp, at: minute(-1) }),
+    ),
+    need("attempts_failed", subject({ id: open, at, reason: "refused" })),
+  ]);
+  await data(as.returnShipment({ shipment: open }));
+  const left = await attentionOf(apiKey);
+  expect(left.map(({ kind, count }) => [kind, count])).toEqual([["delivery_late", 2]]);
 });
 
 test("webhooks that fail or were given up need attention, one that was disabled does not", async () => {
