@@ -30,6 +30,8 @@ export default defineConfig({
     isolate: false,
     // Tests spend much of their time waiting, so that more workers than cores pay.
     maxWorkers: 3,
+    // What a test makes is soon garbage, which costs less when it is collected a quarter as often.
+    execArgv: ["--max-semi-space-size=64"],
     testTimeout: TEST_MS,
     hookTimeout: TEST_MS,
     teardownTimeout: TEST_MS,
