@@ -32,10 +32,10 @@ const OF_CALLS: {
   ROLE_INSUFFICIENT: ({ method: { name }, operatorRole }) => ({
     text: insufficientRole(name, operatorRole),
   }),
-  SCOPE_INSUFFICIENT: ({ method: { name }, limitClass }) => ({
+  SCOPE_INSUFFICIENT: ({ method: { name }, limitClass, forCouriers }) => ({
     text:
       limitClass === "write"
-        ? `${name} needs a key of the scope full; that of yours is read_only.`
+        ? `${name} needs a key of the scope ${forCouriers ? "courier or full" : "full"}; that of yours is read_only.`
         : `${name} needs a key of the scope read_only or full; that of yours is courier.`,
   }),
   RATE_LIMITED: ({ audience, limitClass }) => ({

@@ -166,14 +166,15 @@ function note(text: string): string {
 
 /** When it is collected and delivered, as far as that is still to come. */
 function planLines(
-  { status, stage, etaMs, windows: { pickup, dropoff } }: TrackedShipment,
+  { status, stage, etas, atMs, windows: { pickup, dropoff } }: TrackedShipment,
   texts: TrackingTexts,
   dates: Intl.DateTimeFormat,
 ): string {
   if (hasEnded(status)) return "";
   const isOnItsWay = status === "in_transit";
+  const isExpected = stage !== "at_dropoff" && (etas.dropoff ?? 0) > atMs;
   const plans = [
-    isOnItsWay && stage === undefined && etaMs !== undefined && texts.eta(dates.format(etaMs)),
+    isExpected && texts.eta(dates.format(etas.dropoff!)),
     pickup && !isOnItsWay && texts.pickup(dates.formatRange(pickup.startMs, pickup.endMs)),
     dropoff && texts.delivery(dates.formatRange(dropoff.startMs, dropoff.endMs)),
   ];

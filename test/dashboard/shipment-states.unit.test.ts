@@ -21,7 +21,7 @@ test("a state has one word and one colour, whether its shipment or its payment i
     ["To pick up", "active"],
     ["In transit", "active"],
     ["Delivered", "good"],
-    ["Returned", "attention"],
+    ["Returned", "neutral"],
     ["Cancelled", "neutral"],
     ["Refund due", "attention"],
     ["Refunded", "neutral"],

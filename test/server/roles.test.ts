@@ -132,7 +132,8 @@ const writes = (method: DescMethod) =>
 
 describe("a workspace's key that is read-only", () => {
   test.each(named(OF_WORKSPACES.filter(writes)))("is refused %s", async (_, method) => {
-    const message = `${method.name} needs a key of the scope full; that of yours is read_only.`;
+    const needed = getOption(method, for_couriers) ? "courier or full" : "full";
+    const message = `${method.name} needs a key of the scope ${needed}; that of yours is read_only.`;
     const { json, grpc } = await answersTo(method, readOnlyKey);
     expect(json.length).toBeGreaterThan(0);
     for (const { status, body } of json) {
@@ -172,6 +173,7 @@ describe("a workspace's key for couriers", async () => {
       "AdvanceShipment",
       "ReturnShipment",
       "SetCourier",
+      "RemoveCourier",
       "ReportProgress",
       "RecordAttempt",
       "BatchAdvanceShipments",

@@ -115,6 +115,7 @@ export function createMethodCalls(service: TestService, caller: MethodCaller): M
     "TakeTestStep.step": "pay",
     "RecordAttempt.reason": "refused",
     vehicle: text,
+    stage: "assigned",
 
     shipment: (method) => (isOfProvider(method) ? bookPaying(method) : newReference(method)),
     "ShipmentService.shipments": async (method) => [await newReference(method), NO_REFERENCE],
@@ -183,7 +184,7 @@ export function createMethodCalls(service: TestService, caller: MethodCaller): M
   /** A shipment in the state that a method changes. */
   function bookFor({ name }: DescMethod) {
     if (name === "TakeTestStep") return book(service, workspace.twin.apiKey);
-    if (/AdvanceShipment|SetCourier|RecordAttempt/.test(name)) {
+    if (/AdvanceShipment|SetCourier|RemoveCourier|RecordAttempt|ReportProgress/.test(name)) {
       return bookAnd(service, apiKey, ["pay"]);
     }
     if (name === "ReturnShipment") return bookAnd(service, apiKey, ["pay", "advance"]);

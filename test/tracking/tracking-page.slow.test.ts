@@ -18,7 +18,12 @@ describeDashboard(
     const report = async (as: TestClient, shipment: string) => {
       await data(as.setCourier({ shipment, name: "Ada Byron", vehicle: "Cargo bike" }));
       await data(as.recordAttempt({ shipment, reason: "nobody_there" }));
-      await data(as.reportProgress({ shipment, dropoff_eta: "2026-12-01T10:00:00Z" }));
+      await data(
+        as.reportProgress({
+          shipment,
+          dropoff_eta: new Date(Date.now() + 3_600_000).toISOString(),
+        }),
+      );
     };
 
     const pathOf = (url: string) => new URL(url).pathname;

@@ -310,7 +310,7 @@ export declare type Shipment = Message<"shipments.v1.Shipment"> & {
   dropoffEta?: Timestamp | undefined;
 
   /**
-   * The attempts to pick it up or deliver it that failed, the oldest first; at most 20.
+   * The attempts to pick it up or deliver it that failed, the oldest first; at most 20 at each end.
    *
    * @generated from field: repeated shipments.v1.DeliveryAttempt attempts = 42;
    */
@@ -640,7 +640,7 @@ export declare type ShipmentValid = Message<"shipments.v1.Shipment"> & {
   dropoffEta?: Timestamp | undefined;
 
   /**
-   * The attempts to pick it up or deliver it that failed, the oldest first; at most 20.
+   * The attempts to pick it up or deliver it that failed, the oldest first; at most 20 at each end.
    *
    * @generated from field: repeated shipments.v1.DeliveryAttempt attempts = 42;
    */

@@ -378,7 +378,7 @@ export declare type CreateShipmentRequest = Message<"shipments.v1.CreateShipment
   simulation?: Simulation | undefined;
 
   /**
-   * Who it is for, where that is somebody else than the customer. At most 200 characters.
+   * Who it is for, where that is somebody else than the customer. One line of at most 200 characters.
    *
    * @generated from field: optional string recipient_name = 20;
    */
@@ -546,7 +546,7 @@ export declare type CreateShipmentRequestValid = Message<"shipments.v1.CreateShi
   simulation?: SimulationValid | undefined;
 
   /**
-   * Who it is for, where that is somebody else than the customer. At most 200 characters.
+   * Who it is for, where that is somebody else than the customer. One line of at most 200 characters.
    *
    * @generated from field: optional string recipient_name = 20;
    */
@@ -1179,7 +1179,7 @@ export declare type UpdateShipmentRequest = Message<"shipments.v1.UpdateShipment
   dropoffWindow?: TimeWindow | undefined;
 
   /**
-   * Who it is for, where that is somebody else than the customer. At most 200 characters; empty for none.
+   * Who it is for, where that is somebody else than the customer. One line of at most 200 characters; empty for none.
    *
    * @generated from field: optional string recipient_name = 15;
    */
@@ -1312,7 +1312,7 @@ export declare type UpdateShipmentRequestValid = Message<"shipments.v1.UpdateShi
   dropoffWindow?: TimeWindowValid | undefined;
 
   /**
-   * Who it is for, where that is somebody else than the customer. At most 200 characters; empty for none.
+   * Who it is for, where that is somebody else than the customer. One line of at most 200 characters; empty for none.
    *
    * @generated from field: optional string recipient_name = 15;
    */
@@ -1496,12 +1496,11 @@ export declare type SetCourierRequest = Message<"shipments.v1.SetCourierRequest"
   shipment: string;
 
   /**
-   * The courier's name; nobody brings it any more when it is not given. At most 100 characters. Whoever has the tracking
-   * link sees its first word.
+   * The courier's name, in one line of at most 100 characters. Whoever has the tracking link sees its first word.
    *
-   * @generated from field: optional string name = 2;
+   * @generated from field: string name = 2;
    */
-  name?: string | undefined;
+  name: string;
 
   /**
    * In E.164, such as `+12125550123`.
@@ -1511,14 +1510,14 @@ export declare type SetCourierRequest = Message<"shipments.v1.SetCourierRequest"
   phone?: string | undefined;
 
   /**
-   * For people, such as `Cargo bike` or `White van, AB 123`; at most 100 characters.
+   * For people, such as `Cargo bike` or `White van, AB 123`; one line of at most 100 characters.
    *
    * @generated from field: optional string vehicle = 4;
    */
   vehicle?: string | undefined;
 
   /**
-   * The caller's own id of the courier; at most 100 characters.
+   * The caller's own id of the courier; one line of at most 100 characters.
    *
    * @generated from field: optional string external_id = 5;
    */
@@ -1537,12 +1536,11 @@ export declare type SetCourierRequestValid = Message<"shipments.v1.SetCourierReq
   shipment: string;
 
   /**
-   * The courier's name; nobody brings it any more when it is not given. At most 100 characters. Whoever has the tracking
-   * link sees its first word.
+   * The courier's name, in one line of at most 100 characters. Whoever has the tracking link sees its first word.
    *
-   * @generated from field: optional string name = 2;
+   * @generated from field: string name = 2;
    */
-  name?: string | undefined;
+  name: string;
 
   /**
    * In E.164, such as `+12125550123`.
@@ -1552,14 +1550,14 @@ export declare type SetCourierRequestValid = Message<"shipments.v1.SetCourierReq
   phone?: string | undefined;
 
   /**
-   * For people, such as `Cargo bike` or `White van, AB 123`; at most 100 characters.
+   * For people, such as `Cargo bike` or `White van, AB 123`; one line of at most 100 characters.
    *
    * @generated from field: optional string vehicle = 4;
    */
   vehicle?: string | undefined;
 
   /**
-   * The caller's own id of the courier; at most 100 characters.
+   * The caller's own id of the courier; one line of at most 100 characters.
    *
    * @generated from field: optional string external_id = 5;
    */
@@ -1599,6 +1597,62 @@ export declare type SetCourierResponseValid = Message<"shipments.v1.SetCourierRe
 export declare const SetCourierResponseSchema: GenMessage<SetCourierResponse, {validType: SetCourierResponseValid}>;
 
 /**
+ * @generated from message shipments.v1.RemoveCourierRequest
+ */
+export declare type RemoveCourierRequest = Message<"shipments.v1.RemoveCourierRequest"> & {
+  /**
+   * The shipment's reference.
+   *
+   * @generated from field: string shipment = 1;
+   */
+  shipment: string;
+};
+
+/**
+ * @generated from message shipments.v1.RemoveCourierRequest
+ */
+export declare type RemoveCourierRequestValid = Message<"shipments.v1.RemoveCourierRequest"> & {
+  /**
+   * The shipment's reference.
+   *
+   * @generated from field: string shipment = 1;
+   */
+  shipment: string;
+};
+
+/**
+ * Describes the message shipments.v1.RemoveCourierRequest.
+ * Use `create(RemoveCourierRequestSchema)` to create a new message.
+ */
+export declare const RemoveCourierRequestSchema: GenMessage<RemoveCourierRequest, {validType: RemoveCourierRequestValid}>;
+
+/**
+ * @generated from message shipments.v1.RemoveCourierResponse
+ */
+export declare type RemoveCourierResponse = Message<"shipments.v1.RemoveCourierResponse"> & {
+  /**
+   * @generated from field: shipments.v1.Shipment data = 1;
+   */
+  data?: Shipment | undefined;
+};
+
+/**
+ * @generated from message shipments.v1.RemoveCourierResponse
+ */
+export declare type RemoveCourierResponseValid = Message<"shipments.v1.RemoveCourierResponse"> & {
+  /**
+   * @generated from field: shipments.v1.Shipment data = 1;
+   */
+  data?: ShipmentValid | undefined;
+};
+
+/**
+ * Describes the message shipments.v1.RemoveCourierResponse.
+ * Use `create(RemoveCourierResponseSchema)` to create a new message.
+ */
+export declare const RemoveCourierResponseSchema: GenMessage<RemoveCourierResponse, {validType: RemoveCourierResponseValid}>;
+
+/**
  * @generated from message shipments.v1.ReportProgressRequest
  */
 export declare type ReportProgressRequest = Message<"shipments.v1.ReportProgressRequest"> & {
@@ -1618,14 +1672,14 @@ export declare type ReportProgressRequest = Message<"shipments.v1.ReportProgress
   stage?: DeliveryStage | undefined;
 
   /**
-   * When the courier expects to pick it up.
+   * When the courier expects to pick it up, within a year; ignored once it is picked up.
    *
    * @generated from field: google.protobuf.Timestamp pickup_eta = 3;
    */
   pickupEta?: Timestamp | undefined;
 
   /**
-   * When the courier expects to deliver it.
+   * When the courier expects to deliver it, within a year.
    *
    * @generated from field: google.protobuf.Timestamp dropoff_eta = 4;
    */
@@ -1652,14 +1706,14 @@ export declare type ReportProgressRequestValid = Message<"shipments.v1.ReportPro
   stage?: DeliveryStage | undefined;
 
   /**
-   * When the courier expects to pick it up.
+   * When the courier expects to pick it up, within a year; ignored once it is picked up.
    *
    * @generated from field: google.protobuf.Timestamp pickup_eta = 3;
    */
   pickupEta?: Timestamp | undefined;
 
   /**
-   * When the courier expects to deliver it.
+   * When the courier expects to deliver it, within a year.
    *
    * @generated from field: google.protobuf.Timestamp dropoff_eta = 4;
    */
@@ -2413,9 +2467,9 @@ export declare const ShipmentService: GenService<{
     output: typeof ReturnShipmentResponseSchema;
   },
   /**
-   * Says who brings a shipment that is awaiting pickup or in transit, in the place of whoever was said to before. When
-   * it is somebody else, or nobody any more, what was reported of where the courier is, and when they come, no longer
-   * holds.
+   * Says who brings a shipment that is awaiting pickup or in transit. When that is somebody else than before, by
+   * `external_id` where both have one, else by name, what was reported of where the courier is, and when they come, no
+   * longer holds.
    *
    * @generated from rpc shipments.v1.ShipmentService.SetCourier
    */
@@ -2425,8 +2479,18 @@ export declare const ShipmentService: GenService<{
     output: typeof SetCourierResponseSchema;
   },
   /**
+   * Says that nobody brings a shipment any more; what was reported of the courier no longer holds.
+   *
+   * @generated from rpc shipments.v1.ShipmentService.RemoveCourier
+   */
+  removeCourier: {
+    methodKind: "unary";
+    input: typeof RemoveCourierRequestSchema;
+    output: typeof RemoveCourierResponseSchema;
+  },
+  /**
    * Reports where a shipment's courier is, and when they expect to come; what is not given stays. Of an ETA there is an
-   * event when it is the first, or moved by five minutes or more since the last event.
+   * event when it is the first, or is five minutes or more from that of the last event; else it leaves the etag, too.
    *
    * @generated from rpc shipments.v1.ShipmentService.ReportProgress
    */
@@ -2437,7 +2501,7 @@ export declare const ShipmentService: GenService<{
   },
   /**
    * Records an attempt to pick a shipment up, or to deliver it, that failed. It stays where it is on its way: it is tried
-   * again, returned, or cancelled. The ETA of the attempt no longer holds. Refused after 20 attempts.
+   * again, returned, or cancelled. The ETA of the attempt no longer holds. Refused after 20 attempts at the same end.
    *
    * @generated from rpc shipments.v1.ShipmentService.RecordAttempt
    */

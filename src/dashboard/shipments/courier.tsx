@@ -79,7 +79,7 @@ export function CourierDialog({ shipment, close }: DialogProps) {
       submit="Save the courier"
       request={{ shipment: reference }}
       fields={{
-        name: { label: "Name", hint: "Empty when nobody brings it any more" },
+        name: "Name",
         phone: { label: "Phone", hint: "With the country’s code, such as +12125550123" },
         vehicle: "Vehicle",
         externalId: { label: "Id", hint: "In your own system" },
@@ -88,6 +88,20 @@ export function CourierDialog({ shipment, close }: DialogProps) {
       done="The courier is saved."
       close={close}
     />
+  );
+}
+
+export function RemoveCourierDialog({ shipment, close }: DialogProps) {
+  return (
+    <RpcDialog
+      method={ShipmentService.method.removeCourier}
+      title="Remove the courier"
+      request={{ shipment: shipment.reference }}
+      done="The courier is removed."
+      close={close}
+    >
+      <p>Nobody brings the shipment then, until somebody else is assigned.</p>
+    </RpcDialog>
   );
 }
 

@@ -19,6 +19,7 @@ export type Step =
   | "Mark as picked up"
   | "Mark as delivered"
   | "Assign courier"
+  | "Remove courier"
   | "Record attempt"
   | "Mark as returned"
   | "Record refund"
@@ -32,6 +33,7 @@ export const STEP_PHRASES: Readonly<Record<Step, (reference: string) => string>>
   "Mark as picked up": (reference) => `Mark ${reference} as picked up`,
   "Mark as delivered": (reference) => `Mark ${reference} as delivered`,
   "Assign courier": (reference) => `Assign a courier to ${reference}`,
+  "Remove courier": (reference) => `Remove the courier of ${reference}`,
   "Record attempt": (reference) => `Record a failed attempt of ${reference}`,
   "Mark as returned": (reference) => `Mark ${reference} as returned`,
   "Record refund": (reference) => `Record the refund of ${reference}`,
@@ -39,7 +41,10 @@ export const STEP_PHRASES: Readonly<Record<Step, (reference: string) => string>>
   "Cancel shipment": (reference) => `Cancel ${reference}`,
 };
 
-const OF_COURIERS = ["Assign courier", "Record attempt"] as const;
+function courierSteps({ courier }: Shipment): readonly Step[] {
+  const remove = courier === undefined ? [] : (["Remove courier"] as const);
+  return ["Assign courier", ...remove, "Record attempt"];
+}
 
 interface Steps {
   /** The usual one. */
@@ -56,20 +61,25 @@ interface Steps {
  * @param isOnline whether payments and refunds are recorded by themselves
  */
 export function stepsOf(
-  { status, paymentStatus }: Shipment,
+  shipment: Shipment,
   { hasTimes, isOnline }: { readonly hasTimes: boolean; readonly isOnline: boolean },
 ): Steps {
+  const { status, paymentStatus } = shipment;
   const others: Step[] = hasTimes ? ["Reschedule"] : [];
   const before = { others, isEditable: true, isCancellable: true };
   switch (status) {
     case ShipmentStatus.PENDING:
       return { ...before, primary: isOnline ? undefined : "Record payment" };
     case ShipmentStatus.AWAITING_PICKUP:
-      return { ...before, primary: "Mark as picked up", others: [...others, ...OF_COURIERS] };
+      return {
+        ...before,
+        primary: "Mark as picked up",
+        others: [...others, ...courierSteps(shipment)],
+      };
     case ShipmentStatus.IN_TRANSIT:
       return {
         primary: "Mark as delivered",
-        others: [...OF_COURIERS, "Mark as returned"],
+        others: [...courierSteps(shipment), "Mark as returned"],
         isEditable: true,
       };
     case ShipmentStatus.CANCELLED:

@@ -17,7 +17,7 @@ import { Form } from "../ui/form.tsx";
 import { moneyText } from "../ui/format.ts";
 import { toast } from "../ui/toast.tsx";
 import { Money } from "../ui/values.tsx";
-import { AttemptDialog, CourierDialog, ReturnDialog } from "./courier.tsx";
+import { AttemptDialog, CourierDialog, RemoveCourierDialog, ReturnDialog } from "./courier.tsx";
 import { routeTextOf } from "./route.ts";
 import type { Step } from "./shipment-actions.tsx";
 import { REASONS, StateBadge } from "./shipment-badge.tsx";
@@ -36,6 +36,7 @@ const DIALOGS: Readonly<Record<Step, ComponentType<DialogProps>>> = {
   "Mark as picked up": AdvanceDialog,
   "Mark as delivered": AdvanceDialog,
   "Assign courier": CourierDialog,
+  "Remove courier": RemoveCourierDialog,
   "Record attempt": AttemptDialog,
   "Mark as returned": ReturnDialog,
   "Record refund": RefundDialog,

@@ -16,7 +16,7 @@ export const SHIPMENT_STATES = {
   [ShipmentStatus.AWAITING_PICKUP]: ["To pick up", "active"],
   [ShipmentStatus.IN_TRANSIT]: ["In transit", "active"],
   [ShipmentStatus.DELIVERED]: ["Delivered", "good"],
-  [ShipmentStatus.RETURNED]: ["Returned", "attention"],
+  [ShipmentStatus.RETURNED]: ["Returned", "neutral"],
   [ShipmentStatus.CANCELLED]: ["Cancelled", "neutral"],
 } as const satisfies Labels<ShipmentStatus>;
 

@@ -35,10 +35,11 @@ export interface DeliveryProgress {
   readonly etas: Etas;
   /** The ETAs of the last event that had one, with which the next are compared. */
   readonly announcedEtas: Etas;
-  /** Those that failed, the oldest first; at most `MAX_ATTEMPTS`. */
+  /** Those that failed, the oldest first; at most `MAX_ATTEMPTS` at each end. */
   readonly attempts: readonly Attempt[];
 }
 
+/** At each end. */
 export const MAX_ATTEMPTS = 20;
 
 const UNKNOWN_ETAS: Etas = { pickup: null, dropoff: null };
@@ -83,13 +84,30 @@ export function withEtas(before: DeliveryProgress, given: Partial<Etas>): Delive
 }
 
 /**
- * Says who comes. When that is somebody else, what was reported of where the courier is, and when they come, no
- * longer holds.
+ * Says who comes. When that is somebody else than before, what was reported of where the courier is, and when they
+ * come, no longer holds.
  */
 export function withCourier(before: DeliveryProgress, courier: Courier | null): DeliveryProgress {
-  const isSame = courier !== null && courier.name === before.courier?.name;
+  const isReplaced = before.courier !== null && !isSameCourier(before.courier, courier);
   const { attempts } = before;
-  return { ...(isSame ? before : { ...NO_PROGRESS, attempts }), courier };
+  return { ...(isReplaced ? { ...NO_PROGRESS, attempts } : before), courier };
+}
+
+/** By their ids where both have one, else by their names. */
+function isSameCourier(one: Courier, other: Courier | null): boolean {
+  if (other === null) return false;
+  if (one.externalId !== null && other.externalId !== null) {
+    return one.externalId === other.externalId;
+  }
+  return one.name === other.name;
+}
+
+/** What still holds of what was reported, once a shipment came to another status. */
+export function progressFrom(before: DeliveryProgress, status: ShipmentStatus): DeliveryProgress {
+  const isOnItsWay = status === "in_transit";
+  const left = (etas: Etas): Etas => (isOnItsWay ? { ...etas, pickup: null } : UNKNOWN_ETAS);
+  const { etas, announcedEtas } = before;
+  return { ...before, arrivedAt: null, etas: left(etas), announcedEtas: left(announcedEtas) };
 }
 
 /** Notes an attempt that failed: the courier leaves, and nobody knows when they come again. */

@@ -40,13 +40,9 @@ export interface EventfulState extends ShipmentState {
 
 /**
  * What happened to a shipment that changed from one state to another, in order: at least one thing, unless just its
- * ETAs moved by less than is announced. `before` is undefined for a shipment that has just been booked.
+ * ETAs moved by less than is announced.
  */
-export function shipmentEventTypes(
-  before: EventfulState | undefined,
-  after: EventfulState,
-): EventType[] {
-  if (before === undefined) return ["shipment.created"];
+export function shipmentEventTypes(before: EventfulState, after: EventfulState): EventType[] {
   const types: EventType[] = [];
   if (!isSettled(before) && isSettled(after)) types.push("shipment.paid");
   if (after.status !== before.status && after.status !== "pending") {
@@ -82,7 +78,8 @@ function progressEventTypes(before: DeliveryProgress, after: DeliveryProgress): 
 
 /** Whether ETAs are all that changed, of states of which one was made of the other. */
 function areOnlyEtas({ progress: before }: EventfulState, { progress: after }: EventfulState) {
-  return before?.courier === after?.courier && before?.etas !== after?.etas;
+  const isSame = before?.courier === after?.courier && before?.arrivedAt === after?.arrivedAt;
+  return isSame && before?.etas !== after?.etas;
 }
 
 /** Whether money was received, be it after the cancellation. */

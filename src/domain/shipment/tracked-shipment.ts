@@ -16,8 +16,8 @@ export interface TrackedShipment {
   readonly reachedMs: Readonly<Partial<Record<ShipmentStatus, number | undefined>>>;
   readonly windows: Readonly<Record<End, PromisedWindow | undefined>>;
   readonly stage: DeliveryStage | undefined;
-  /** When the courier expects to be at the end that comes next, since the epoch; undefined while that is not known. */
-  readonly etaMs: number | undefined;
+  /** When the courier expects to be at each end, since the epoch; null while that is not known. */
+  readonly etas: Readonly<Record<End, number | null>>;
   /** Who brings it, while they do; undefined too where the workspace does not want that shown. */
   readonly courier:
     | { readonly firstName: string; readonly vehicle: string | undefined }
@@ -38,10 +38,10 @@ export interface TrackedShipment {
 }
 
 /** Whether it is, or will be, later than its recipient was promised: than the delivery, or where none was, the pickup. */
-export function isLate({ status, windows: { pickup, dropoff }, etaMs, atMs }: TrackedShipment) {
-  const isOver = (window: PromisedWindow | undefined, ms = atMs) =>
-    window !== undefined && window.endMs < Math.max(ms, atMs);
-  if (status === "in_transit") return isOver(dropoff, etaMs);
-  if (status !== "awaiting_pickup") return false;
-  return dropoff === undefined ? isOver(pickup, etaMs) : isOver(dropoff);
+export function isLate({ status, stage, windows, etas, atMs }: TrackedShipment): boolean {
+  if (status !== "awaiting_pickup" && status !== "in_transit") return false;
+  const end = windows.dropoff || status === "in_transit" ? "dropoff" : "pickup";
+  const { [end]: window } = windows;
+  const etaMs = stage === `at_${end}` ? null : etas[end];
+  return window !== undefined && window.endMs < Math.max(atMs, etaMs ?? 0);
 }

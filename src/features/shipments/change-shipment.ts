@@ -8,6 +8,8 @@ import type { CreateGroup, Outcome } from "../../db/group-commit.ts";
 import { byOwner } from "../../db/by-owner.ts";
 import type { Transaction } from "../../db/transaction.ts";
 import { Refusal, refuse } from "../../domain/refusal.ts";
+import { progressFrom } from "../../domain/shipment/delivery-progress.ts";
+import { shipmentEventTypes } from "../../domain/shipment/event-type.ts";
 import { isReference } from "../../domain/shipment/shipment-reference.ts";
 import {
   type ShipmentStatus,
@@ -194,10 +196,16 @@ function keyOf(change: Change) {
   return { workspace: workspaceOf(change), reference: change.request.shipment };
 }
 
-/** Counts a change in the row's version, and in its events. */
+/**
+ * Counts a change in the row's version, and in its events. One that is no event, as when a courier comes two minutes
+ * later, leaves the version too: who edits the shipment meanwhile has missed nothing.
+ */
 function record(call: Call, before: ShipmentRow, after: ShipmentRow): ChangedShipment {
-  const counted = { ...after, version: before.version + 1 };
-  return shipmentEvents(before, counted, call);
+  const types = shipmentEventTypes(before, after);
+  const { version, updatedAt } = before;
+  const isEvent = types.length > 0;
+  const counted = isEvent ? { version: version + 1 } : { version, updatedAt };
+  return shipmentEvents(types, { ...after, ...counted }, call);
 }
 
 /**
@@ -208,8 +216,10 @@ function record(call: Call, before: ShipmentRow, after: ShipmentRow): ChangedShi
 export function applyTrigger(row: ShipmentRow, trigger: Trigger, at: Date): ShipmentRow {
   const { next, refusal } = transition(trigger, row);
   if (next === undefined) throw refuse("SHIPMENT_STATE", refusal, { subject: "shipment" });
-  const ended = next.status === row.status ? undefined : END_OF[next.status];
-  return { ...row, ...next, updatedAt: at, ...(ended && { [ended]: at }) };
+  if (next.status === row.status) return { ...row, ...next, updatedAt: at };
+  const ended = END_OF[next.status];
+  const progress = row.progress && progressFrom(row.progress, next.status);
+  return { ...row, ...next, progress, updatedAt: at, ...(ended && { [ended]: at }) };
 }
 
 /** Where the time is kept at which a shipment came to its end. */

@@ -142,7 +142,7 @@ function cellText(cell: Cell): string {
   if (typeof cell === "number") return String(cell);
   if (cell === undefined || cell === null) return "";
   const written = typeof cell === "string" ? cell : JSON.stringify(cell);
-  const text = written.replace(FORMULA, "$1'");
+  const text = PHONE.test(written) ? written : written.replace(FORMULA, "$1'");
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
@@ -152,6 +152,9 @@ function cellText(cell: Cell): string {
  * breaks. Quotes before the sign may then be taken for those around a cell.
  */
 const FORMULA = /(^|[;\t\r\n])(?="*[=+\-@＝＋－＠])/g;
+
+/** In E.164: a number to a spreadsheet, and no formula. */
+const PHONE = /^\+\d+$/;
 
 /** Spreadsheets know UTF-8 by the byte order mark. */
 const HEADER = Buffer.from(

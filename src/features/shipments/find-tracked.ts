@@ -44,8 +44,9 @@ const FIND_WORKSPACE = `
 interface Tracked {
   readonly status: ShipmentStatus;
   readonly createdMs: number;
-  /** When it came to its end, or was last changed. */
-  readonly endedMs: number;
+  /** When it came to its end; null before, and where that was not kept yet. */
+  readonly endedMs: number | null;
+  readonly changedMs: number;
   readonly progress: DeliveryProgress | null;
   readonly windows: StoredWindows | null;
   readonly lat: number;
@@ -56,12 +57,12 @@ interface Tracked {
 
 const FIND_SHIPMENT = `
   select status, extract(epoch from created_at)::float8 * 1000 as "createdMs",
-    extract(epoch from coalesce(cancelled_at, delivered_at, returned_at, updated_at))::float8 * 1000 as "endedMs",
-    windows, progress,
+    extract(epoch from coalesce(cancelled_at, delivered_at, returned_at))::float8 * 1000 as "endedMs",
+    extract(epoch from updated_at)::float8 * 1000 as "changedMs", windows, progress,
     dropoff_lat as lat, dropoff_lng as lng,
     (select json_object_agg(type, extract(epoch from event.created_at)::float8 * 1000) from event
      where event.workspace_id = $1 and event.subject = $2 and type = any(
-       '{shipment.awaiting_pickup,shipment.in_transit}')) as reached
+       '{shipment.awaiting_pickup,shipment.in_transit,shipment.delivered}')) as reached
   from shipment where workspace_id = $1 and reference = $2`;
 
 /**
@@ -80,7 +81,8 @@ export async function findTracked(
   const found = await runStatement<Tracked>(em, FIND_SHIPMENT, [id, link.reference]);
   const [shipment] = found;
   if (shipment === undefined) return undefined;
-  const { status, createdMs, endedMs, windows, lat, lng, reached } = shipment;
+  const { status, createdMs, windows, lat, lng, reached } = shipment;
+  const endedMs = shipment.endedMs ?? reached?.["shipment.delivered"] ?? shipment.changedMs;
   const at = (test ? await findTestTime(em, id) : undefined) ?? now();
   if (hasEnded(status) && at.getTime() - endedMs > KEPT_MS) return undefined;
   const ended = hasEnded(status) ? { [status]: endedMs } : {};
@@ -109,11 +111,12 @@ function progressOf({ status, progress }: Tracked, { showsCourier }: LinkedWorks
   const failed = attempts.at(-1);
   return {
     stage: stageOf(status, { courier, arrivedAt }),
-    etaMs: (isOnItsWay ? etas.dropoff : etas.pickup) ?? undefined,
+    etas,
     courier:
       isOnItsWay && showsCourier && courier !== null
         ? { firstName: courier.name.split(/\s/)[0]!, vehicle: courier.vehicle ?? undefined }
         : undefined,
-    failed: isOnItsWay && failed?.end === "dropoff" ? failed : undefined,
+    // Whoever is at the door tries again.
+    failed: isOnItsWay && arrivedAt === null && failed?.end === "dropoff" ? failed : undefined,
   };
 }

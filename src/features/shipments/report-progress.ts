@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { DescMethodUnary, MessageShape } from "@bufbuild/protobuf";
-import { timestampMs } from "@bufbuild/protobuf/wkt";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { AttemptReasonSchema, DeliveryStageSchema } from "../../../gen/shipments/v1/courier_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { refuse } from "../../domain/refusal.ts";
@@ -27,28 +27,32 @@ const { method } = ShipmentService;
 const reasonOf = compileEnumName<AttemptReason>(AttemptReasonSchema);
 const stageNameOf = compileEnumName<DeliveryStage>(DeliveryStageSchema);
 
-const PLACES = { assigned: null, at_pickup: "pickup", at_dropoff: "dropoff" } as const;
+const END_OF_STAGE = { assigned: null, at_pickup: "pickup", at_dropoff: "dropoff" } as const;
 
 /** What couriers' systems report of shipments that are paid. */
 export const PROGRESS_CHANGES = {
-  setCourier: changes(method.setCourier, (row, request, at) => {
-    const { name = null, phone = null, vehicle = null, externalId = null } = request;
-    if (!name && (phone ?? vehicle ?? externalId) !== null) {
-      const text = "name is missing; give it with the rest, or nothing to assign nobody.";
-      throw refuse("FIELD_INVALID", text, { subject: "name" });
+  setCourier: changeBy(method.setCourier, (row, request, at) => {
+    const { name, phone = null, vehicle = null, externalId = null } = request;
+    return assignCourier(row, { name, phone, vehicle, externalId }, at);
+  }),
+
+  removeCourier: changeBy(method.removeCourier, (row, _, at) => assignCourier(row, null, at)),
+
+  reportProgress: changeBy(method.reportProgress, (row, { stage, pickupEta, dropoffEta }, at) => {
+    if ((stage ?? pickupEta ?? dropoffEta) === undefined) {
+      const text = "stage is missing; report it, pickup_eta or dropoff_eta.";
+      throw refuse("FIELD_INVALID", text, { subject: "stage" });
     }
-    return assignCourier(row, name ? { name, phone, vehicle, externalId } : null, at);
+    const isOnItsWay = row.status === "in_transit";
+    const etas = {
+      ...(pickupEta && !isOnItsWay && { pickup: etaMsOf("pickup_eta", pickupEta, at) }),
+      ...(dropoffEta && { dropoff: etaMsOf("dropoff_eta", dropoffEta, at) }),
+    };
+    const stageName = stageNameOf(stage);
+    return reportCourier(row, { etas, arrivedAt: stageName && END_OF_STAGE[stageName] }, at);
   }),
 
-  reportProgress: changes(method.reportProgress, (row, request, at) => {
-    const stage = stageNameOf(request.stage);
-    const etas: Partial<Record<End, number>> = {};
-    if (request.pickupEta) etas.pickup = timestampMs(request.pickupEta);
-    if (request.dropoffEta) etas.dropoff = timestampMs(request.dropoffEta);
-    return reportCourier(row, { etas, arrivedAt: stage && PLACES[stage] }, at);
-  }),
-
-  recordAttempt: changes(method.recordAttempt, (row, request, at) => {
+  recordAttempt: changeBy(method.recordAttempt, (row, request, at) => {
     const reason = reasonOf(request.reason)!;
     const note = request.note || null;
     if (reason === "other" && note === null) {
@@ -58,8 +62,18 @@ export const PROGRESS_CHANGES = {
     return failAttempt(row, { reason, note }, at);
   }),
 
-  returnShipment: changes(method.returnShipment, (row, _, at) => applyTrigger(row, "return", at)),
+  returnShipment: changeBy(method.returnShipment, (row, _, at) => applyTrigger(row, "return", at)),
 } satisfies Partial<ShipmentFunctions>;
+
+/** How far from now an ETA is at most, in milliseconds. */
+const MAX_ETA_MS = 366 * 24 * 60 * 60_000;
+
+/** @throws Refusal FIELD_INVALID when it is beyond a year from now, before or after */
+function etaMsOf(subject: string, { seconds }: Timestamp, at: Date): number {
+  const etaMs = Number(seconds) * 1_000;
+  if (Math.abs(etaMs - at.getTime()) <= MAX_ETA_MS) return etaMs;
+  throw refuse("FIELD_INVALID", `${subject} must be within a year of now.`, { subject });
+}
 
 /** @throws Refusal SHIPMENT_STATE */
 export function assignCourier(row: ShipmentRow, courier: Courier | null, at: Date): ShipmentRow {
@@ -69,14 +83,14 @@ export function assignCourier(row: ShipmentRow, courier: Courier | null, at: Dat
 /** @throws Refusal SHIPMENT_STATE */
 export function reportCourier(
   row: ShipmentRow,
-  given: {
+  reported: {
     readonly etas?: Partial<Record<End, number>>;
     /** Null on the way, undefined where that is not said. */
     readonly arrivedAt?: End | null | undefined;
   },
   at: Date,
 ): ShipmentRow {
-  const { etas = {}, arrivedAt } = given;
+  const { etas = {}, arrivedAt } = reported;
   const triggers = (Object.keys(etas) as End[]).map((end): Trigger => `expect_at_${end}`);
   if (arrivedAt === null) triggers.push("assign");
   else if (arrivedAt !== undefined) triggers.push(`arrive_at_${arrivedAt}`);
@@ -92,31 +106,37 @@ export function failAttempt(
   why: { readonly reason: AttemptReason; readonly note: string | null },
   at: Date,
 ): ShipmentRow {
-  const end = row.status === "awaiting_pickup" ? "pickup" : "dropoff";
+  const isOnItsWay = row.status === "in_transit";
+  const end = isOnItsWay ? "dropoff" : "pickup";
   return report(row, ["attempt"], at, (before) => {
-    if (before.attempts.length < MAX_ATTEMPTS) {
+    const failed = before.attempts.filter((attempt) => attempt.end === end);
+    if (failed.length < MAX_ATTEMPTS) {
       return withAttempt(before, { end, atMs: at.getTime(), ...why });
     }
-    const text = `The shipment cannot be attempted because ${MAX_ATTEMPTS} attempts have failed; return or cancel it.`;
+    const text = `The shipment cannot be recorded as attempted because ${MAX_ATTEMPTS} attempts have failed; ${isOnItsWay ? "return" : "cancel"} it.`;
     throw refuse("SHIPMENT_STATE", text, { subject: "shipment" });
   });
 }
 
-/** The row as it is where nothing that was reported is new. */
+/**
+ * The row as it is where nothing that was reported is new.
+ *
+ * @param triggers what its state has to allow
+ */
 function report(
   row: ShipmentRow,
   triggers: readonly Trigger[],
   at: Date,
   change: (before: DeliveryProgress) => DeliveryProgress,
 ): ShipmentRow {
-  const reported = triggers.reduce((each, trigger) => applyTrigger(each, trigger, at), row);
+  for (const trigger of triggers) applyTrigger(row, trigger, at);
   const before = row.progress ?? NO_PROGRESS;
   const progress = change(before);
-  return isDeepStrictEqual(progress, before) ? row : { ...reported, progress };
+  return isDeepStrictEqual(progress, before) ? row : { ...row, progress, updatedAt: at };
 }
 
 /** The function of a method that makes of a shipment another, or gives it back where nothing changes. */
-function changes<M extends DescMethodUnary>(
+function changeBy<M extends DescMethodUnary>(
   of: M,
   change: (row: ShipmentRow, request: MessageShape<M["input"]>, at: Date) => ShipmentRow,
 ) {

@@ -2,7 +2,7 @@ import { type JsonObject, toJson } from "@bufbuild/protobuf";
 import { ShipmentSchema } from "../../../gen/shipments/v1/shipment_pb.js";
 import { columnsOf, insertionOf, rowsJson, rowValues } from "../../db/columns.ts";
 import type { Transaction } from "../../db/transaction.ts";
-import { type EventfulState, shipmentEventTypes } from "../../domain/shipment/event-type.ts";
+import type { EventType } from "../../domain/shipment/event-type.ts";
 import { customerStatements, type LinkedCustomers } from "../customers/link-customers.ts";
 import { eventStatements, type NewEvent, type Subscriber } from "../events/insert-events.ts";
 import { UsedQuote } from "../quotes/used-quote.entity.ts";
@@ -115,18 +115,19 @@ export interface RecordedChange {
 /**
  * The events of a shipment whose row is locked or new, which makes their numbers have no gaps.
  *
- * @param before its state before the change; undefined when it was just booked
+ * @param types what happened to it
  * @param after the row as it will be written, but for `eventCount`, which does not count these yet
  * @param call the call that makes the change
  */
 export function shipmentEvents(
-  before: EventfulState | undefined,
+  types: readonly EventType[],
   after: ShipmentRow,
   { caller, received }: Call,
 ): RecordedChange {
+  if (types.length === 0) return { row: after, events: [] };
   const data = toJson(ShipmentSchema, shipmentMessage(after, caller)) as JsonObject;
   const { member, workspaceId } = caller;
-  const events = shipmentEventTypes(before, after).map((type, i) => ({
+  const events = types.map((type, i) => ({
     subject: after.reference,
     number: after.eventCount + i + 1,
     type,

@@ -32,8 +32,10 @@ function mayCall(scope: KeyScope, { limitClass, forCouriers }: Rpc | StreamRpc):
   return scope === "full" || limitClass !== "write";
 }
 
-function scopeError({ method, limitClass }: Rpc | StreamRpc, scope: KeyScope): Refusal {
-  const needed = limitClass === "write" ? "full" : "read_only or full";
+function scopeError(rpc: Rpc | StreamRpc, scope: KeyScope): Refusal {
+  const { method, limitClass, forCouriers } = rpc;
+  const other = limitClass !== "write" ? "read_only or " : forCouriers ? "courier or " : "";
+  const needed = `${other}full`;
   const text = `${method.name} needs a key of the scope ${needed}; that of yours is ${scope}.`;
   return refuse("SCOPE_INSUFFICIENT", text);
 }

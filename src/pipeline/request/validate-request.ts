@@ -112,7 +112,7 @@ function wordsFor(
 }
 
 function patternWords({ field }: RuleViolation): string {
-  const last = field.at(-1);
+  const last = field.findLast(({ kind }) => kind === "field");
   const words = last?.kind === "field" ? getOption(last, pattern_means) : "";
   return words === "" ? "must be one line" : words;
 }

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import {
   type DeliveryProgress,
   NO_PROGRESS,
+  progressFrom,
   stageOf,
   withAttempt,
   withCourier,
@@ -13,6 +14,13 @@ const MINUTE_MS = 60_000;
 const COURIER = { name: "Ada Byron", phone: null, vehicle: null, externalId: null };
 const FAILED = { end: "dropoff", atMs: 1, reason: "refused", note: null } as const;
 const ASSIGNED = withCourier(NO_PROGRESS, COURIER);
+
+/** At the door, where it could not be delivered before. */
+const near = {
+  ...withEtas(ASSIGNED, { dropoff: 1 }),
+  arrivedAt: "dropoff",
+  attempts: [FAILED],
+} as const;
 
 function eventsFrom(before: DeliveryProgress | null, after: DeliveryProgress | null): string[] {
   const state = { status: "in_transit", paymentStatus: "paid" } as const;
@@ -34,12 +42,13 @@ test("an ETA is an event when it is the first, and once it is five minutes from 
   expect(progress!.etas).toEqual({ pickup: null, dropoff: 1_010 * MINUTE_MS });
 });
 
-test("whoever comes next has neither arrived nor said when they come", () => {
-  const near = {
-    ...withEtas(ASSIGNED, { dropoff: 1 }),
-    arrivedAt: "dropoff",
-    attempts: [FAILED],
-  } as const;
+test("whoever comes next has neither arrived nor said when they come, but for the first", () => {
+  const unnamed = { ...near, courier: null };
+  expect(withCourier(unnamed, COURIER)).toEqual(near);
+  const [seven, eight] = ["7", "8"].map((externalId) => ({ ...COURIER, externalId }));
+  const known = { ...near, courier: seven! };
+  expect(withCourier(known, { ...seven!, name: "Ada B." }).arrivedAt).toBe("dropoff");
+  expect(withCourier(known, eight!).arrivedAt).toBeNull();
   const other = { ...COURIER, name: "Grace" };
   const vehicle = { ...COURIER, vehicle: "Van" };
   expect(withCourier(near, vehicle)).toEqual({ ...near, courier: vehicle });
@@ -68,10 +77,27 @@ test("each report is told by an event of its own", () => {
     [ASSIGNED, { ...ASSIGNED, arrivedAt: "pickup" }, "shipment.at_pickup"],
     [ASSIGNED, arrived, "shipment.at_dropoff"],
     [arrived, withAttempt(arrived, FAILED), "shipment.attempt_failed"],
+    [near, { ...withEtas(near, { dropoff: 2 }), arrivedAt: null }, "shipment.updated"],
   ];
   expect(reports.map(([before, after]) => eventsFrom(before, after))).toEqual(
     reports.map(([, , type]) => [type]),
   );
+});
+
+test("what was reported of the pickup ends with it, and all ETAs at the end", () => {
+  const before = { ...withEtas(ASSIGNED, { pickup: 1, dropoff: 2 }), arrivedAt: "pickup" } as const;
+  const left = { pickup: null, dropoff: 2 };
+  const none = { pickup: null, dropoff: null };
+  expect(progressFrom(before, "in_transit")).toEqual({
+    ...ASSIGNED,
+    etas: left,
+    announcedEtas: left,
+  });
+  expect(progressFrom(before, "cancelled")).toEqual({
+    ...ASSIGNED,
+    etas: none,
+    announcedEtas: none,
+  });
 });
 
 test("the stage goes by where the shipment is", () => {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { EVENT_TYPES, shipmentEventTypes } from "../../../src/domain/shipment/event-type.ts";
 import { NO_PAYMENT_DETAILS } from "../../../src/domain/shipment/payment-details.ts";
-import { BOOKED, type ShipmentState } from "../../../src/domain/shipment/shipment-state.ts";
+import { type ShipmentState } from "../../../src/domain/shipment/shipment-state.ts";
 
 const state = (text: string): ShipmentState => {
   const [status, paymentStatus] = text.split(" ");
@@ -19,10 +19,6 @@ test.for([
   ["pending awaiting_payment", "pending awaiting_payment", "shipment.updated"],
 ] as const)("the transition from %s to %s writes the events %s", ([before, after, types]) => {
   expect(shipmentEventTypes(state(before), state(after)).join(" ")).toBe(types);
-});
-
-test("a new booking writes shipment.created", () => {
-  expect(shipmentEventTypes(undefined, BOOKED)).toEqual(["shipment.created"]);
 });
 
 test("the protocol and the code name the same types", async () => {

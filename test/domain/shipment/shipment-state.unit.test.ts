@@ -21,11 +21,11 @@ const PARTICIPLES: Readonly<Record<Trigger, string>> = {
   refund: "refunded",
   reverse_refund: "owed a refund again",
   assign: "given a courier",
-  expect_at_pickup: "expected at its pickup",
-  expect_at_dropoff: "expected at its dropoff",
-  arrive_at_pickup: "met at its pickup",
-  arrive_at_dropoff: "met at its dropoff",
-  attempt: "attempted",
+  expect_at_pickup: "given an ETA at its pickup",
+  expect_at_dropoff: "given an ETA at its dropoff",
+  arrive_at_pickup: "reported at its pickup",
+  arrive_at_dropoff: "reported at its dropoff",
+  attempt: "recorded as attempted",
 };
 const TRIGGERS = Object.keys(PARTICIPLES) as Trigger[];
 

@@ -61,7 +61,7 @@ function lineOf(shipment: ShipmentJson): Record<string, string> {
   return Object.fromEntries(
     COLUMNS.split(",").map((name) => {
       const value = (values[name] ?? "") as string | number;
-      const isFormula = typeof value === "string" && /^[=+\-@\t\r]/.test(value);
+      const isFormula = typeof value === "string" && /^(?!\+\d+$)[=+\-@\t\r]/.test(value);
       return [name, isFormula ? `'${value}` : String(value)];
     }),
   );

@@ -9,6 +9,10 @@ const as = service.as(apiKey);
 
 const ADA = { name: "Ada Byron", phone: "+12125550123", vehicle: "Cargo bike", external_id: "c-7" };
 
+const NOW_MS = Date.now();
+const eta = (minutes: number) =>
+  new Date(NOW_MS - (NOW_MS % 1_000) + minutes * 60_000).toISOString();
+
 /** The types of a shipment's events from its booking or payment on. */
 async function eventsOf(shipment: string): Promise<string[]> {
   const events = await data(as.listShipmentEvents({ shipment }));
@@ -22,17 +26,24 @@ test("a courier's way from the assignment to the return is on the shipment, with
 
   const assigned = await data(as.setCourier({ shipment, ...ADA }));
   expect(assigned).toEqual({ ...paid, ...changed, courier: ADA, stage: "assigned" });
-  const etas = { pickup_eta: "2026-12-01T09:00:00.000Z", dropoff_eta: "2026-12-01T10:00:00.000Z" };
+  const etas = { pickup_eta: eta(0), dropoff_eta: eta(60) };
   const expected = await data(as.reportProgress({ shipment, ...etas }));
   expect(expected).toEqual({ ...assigned, ...changed, ...etas });
   const near = await data(as.reportProgress({ shipment, stage: "at_pickup" }));
   expect(near).toEqual({ ...expected, ...changed, stage: "at_pickup" });
 
   const moved = await data(takeStep(service, apiKey, shipment, "advance"));
-  expect(moved).toEqual({ ...near, ...changed, status: "in_transit", stage: null });
-  const small = { dropoff_eta: "2026-12-01T10:04:59.000Z" };
-  const soon = await data(as.reportProgress({ shipment, ...small }));
-  expect(soon).toEqual({ ...moved, ...changed, ...small });
+  expect(moved).toEqual({
+    ...near,
+    ...changed,
+    status: "in_transit",
+    stage: null,
+    pickup_eta: null,
+  });
+  const small = { dropoff_eta: eta(64) };
+  const soon = await data(as.reportProgress({ shipment, ...small, pickup_eta: eta(0) }));
+  // Who edits the shipment meanwhile has missed nothing.
+  expect(soon).toEqual({ ...moved, ...small });
   await data(as.reportProgress({ shipment, stage: "at_dropoff" }));
   const failed = await data(as.recordAttempt({ shipment, reason: "other", note: "Dog" }));
   const attempt = { end: "dropoff", reason: "other", note: "Dog", attempted_at: ANY_TIME };
@@ -55,15 +66,14 @@ test("a courier's way from the assignment to the return is on the shipment, with
   expect(listed).toContainEqual(returned);
 });
 
-test("what was reported already changes nothing, and nobody can be assigned in a courier's place", async () => {
+test("what was reported already changes nothing, and nobody may take a courier's place", async () => {
   const { reference: shipment } = await bookAnd(service, apiKey, ["pay"]);
   const assigned = await data(as.setCourier({ shipment, ...ADA }));
   expect(await data(as.setCourier({ shipment, ...ADA }))).toEqual(assigned);
-  expect(await data(as.reportProgress({ shipment }))).toEqual(assigned);
   await data(as.reportProgress({ shipment, stage: "at_pickup" }));
   const away = await data(as.reportProgress({ shipment, stage: "assigned" }));
   expect(away).toEqual({ ...assigned, updated_at: ANY_TIME, etag: "5" });
-  const none = await data(as.setCourier({ shipment }));
+  const none = await data(as.removeCourier({ shipment }));
   expect([none.courier, none.stage]).toEqual([null, null]);
   const types = ["courier_assigned", "at_pickup", "updated", "updated"];
   expect(await eventsOf(shipment)).toEqual(types);
@@ -77,6 +87,12 @@ test("reports that say too little or too much are refused by field", async () =>
     phone: "phone must be a phone number with the code of its country, such as +12125550123.",
   });
   expect(await invalid(as.reportProgress({ shipment, stage: "lost" }))).toEqual(["stage"]);
+  expect(await invalid(as.reportProgress({ shipment }))).toEqual(["stage"]);
+  for (const time of ["9999-12-31T23:59:59.999999999Z", "0001-01-01T00:00:00Z"]) {
+    await expectRefused(as.reportProgress({ shipment, dropoff_eta: time }), "FIELD_INVALID", {
+      dropoff_eta: "dropoff_eta must be within a year of now.",
+    });
+  }
   expect(await invalid(as.recordAttempt({ shipment }))).toEqual(["reason"]);
   expect(await invalid(as.recordAttempt({ shipment, reason: "other" }))).toEqual(["note"]);
 });
@@ -87,12 +103,12 @@ test("what does not fit a shipment's state is refused, and so are attempts witho
     expectRefused(call, "SHIPMENT_STATE", { shipment: `The shipment cannot be ${why}` });
   await refused(
     as.reportProgress({ shipment, stage: "at_dropoff" }),
-    "met at its dropoff because it is awaiting pickup.",
+    "reported at its dropoff because it is awaiting pickup.",
   );
   await refused(as.returnShipment({ shipment }), "returned because it is awaiting pickup.");
   const fail = () => as.recordAttempt({ shipment, reason: "nobody_there" });
   for (let i = 0; i < 20; i++) await data(fail());
-  await refused(fail(), "attempted because 20 attempts have failed; return or cancel it.");
+  await refused(fail(), "recorded as attempted because 20 attempts have failed; cancel it.");
   await takeStep(service, apiKey, shipment, "cancel");
   await refused(as.setCourier({ shipment, ...ADA }), "given a courier because it is cancelled.");
 });

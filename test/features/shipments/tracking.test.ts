@@ -113,9 +113,9 @@ test("in transit the courier's first name and vehicle are shown, when they come,
     return [...text.slice(1, text.indexOf("Progress")), ...fact];
   };
   const none = ["Reference", shipment];
-  expect(await said()).toEqual(["Your delivery is waiting for the courier", ...none]);
-  await takeStep(service, apiKey, shipment, "advance");
   const expected = "Expected Monday, November 2 at 1:30 PM";
+  expect(await said()).toEqual(["Your delivery is waiting for the courier", expected, ...none]);
+  await takeStep(service, apiKey, shipment, "advance");
   const courier = ["Courier", "Ada · Cargo bike"];
   expect(await said()).toEqual(["Your delivery is on its way", expected, ...courier]);
   await data(as.reportProgress({ shipment, stage: "at_dropoff" }));

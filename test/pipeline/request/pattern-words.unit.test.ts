@@ -1,6 +1,6 @@
 import { getOption, type DescMessage } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
-import { field as rules } from "../../../gen/buf/validate/validate_pb.js";
+import { type FieldRules, field as rules } from "../../../gen/buf/validate/validate_pb.js";
 import { pattern_means } from "../../../gen/shipments/v1/options_pb.js";
 import { describedMethods } from "../../support/described-services.ts";
 
@@ -16,10 +16,22 @@ test("every pattern but that of one line says what it means", async () => {
 
 function unsaidIn({ fields, typeName }: DescMessage): string[] {
   return fields.flatMap((field) => {
-    if (field.fieldKind === "message") return unsaidIn(field.message);
-    const { type } = getOption(field, rules);
-    const pattern = type.case === "string" ? type.value.pattern : "";
-    const isSaid = pattern === "" || pattern === ONE_LINE || getOption(field, pattern_means) !== "";
-    return isSaid ? [] : [`${typeName}.${field.name}`];
+    const { message, name } = field;
+    if (message) return unsaidIn(message);
+    const patterns = patternsOf(getOption(field, rules)).filter((it) => it !== ONE_LINE);
+    const isSaid = patterns.length === 0 || getOption(field, pattern_means) !== "";
+    return isSaid ? [] : [`${typeName}.${name}`];
   });
+}
+
+/** Of a text, and of the texts of a list or a map. */
+function patternsOf({ type }: FieldRules): string[] {
+  if (type.case === "string") return type.value.pattern === "" ? [] : [type.value.pattern];
+  const inner =
+    type.case === "repeated"
+      ? [type.value.items]
+      : type.case === "map"
+        ? [type.value.keys, type.value.values]
+        : [];
+  return inner.flatMap((each) => (each === undefined ? [] : patternsOf(each)));
 }

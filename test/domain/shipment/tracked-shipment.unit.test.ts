@@ -1,0 +1,74 @@
+import { expect, test } from "vitest";
+import { isLate, type TrackedShipment } from "../../../src/domain/shipment/tracked-shipment.ts";
+
+const SHIPMENT: TrackedShipment = {
+  reference: "SHP-0123456789AB",
+  status: "in_transit",
+  reachedMs: {},
+  windows: { pickup: undefined, dropoff: undefined },
+  stage: undefined,
+  etas: { pickup: null, dropoff: null },
+  courier: undefined,
+  failed: undefined,
+  area: undefined,
+  atMs: 100,
+  workspace: { name: "Acme", contact: undefined, timeZone: "UTC" },
+  test: false,
+};
+
+const until = (endMs: number) => ({ startMs: 0, endMs, timeZone: "UTC" });
+
+test.each<[string, boolean, Partial<TrackedShipment>]>([
+  ["without a window", false, {}],
+  ["within its window", false, { windows: { pickup: undefined, dropoff: until(101) } }],
+  ["after its window", true, { windows: { pickup: undefined, dropoff: until(99) } }],
+  [
+    "expected after its window",
+    true,
+    { windows: { pickup: undefined, dropoff: until(101) }, etas: { pickup: null, dropoff: 102 } },
+  ],
+  [
+    "at the door within its window, whatever was expected",
+    false,
+    {
+      windows: { pickup: undefined, dropoff: until(101) },
+      etas: { pickup: null, dropoff: 102 },
+      stage: "at_dropoff",
+    },
+  ],
+  [
+    "expected after its window before it is picked up",
+    true,
+    {
+      status: "awaiting_pickup",
+      windows: { pickup: until(99), dropoff: until(101) },
+      etas: { pickup: null, dropoff: 102 },
+    },
+  ],
+  [
+    "expected within its window, though it is picked up late",
+    false,
+    { status: "awaiting_pickup", windows: { pickup: until(99), dropoff: until(101) } },
+  ],
+  [
+    "picked up later than promised, where no delivery was",
+    true,
+    {
+      status: "awaiting_pickup",
+      windows: { pickup: until(101), dropoff: undefined },
+      etas: { pickup: 102, dropoff: null },
+    },
+  ],
+  [
+    "in transit, where just the pickup was promised",
+    false,
+    { windows: { pickup: until(99), dropoff: undefined } },
+  ],
+  [
+    "at its end",
+    false,
+    { status: "delivered", windows: { pickup: undefined, dropoff: until(99) } },
+  ],
+])("a shipment %s is late: %s", (_, late, fields) => {
+  expect(isLate({ ...SHIPMENT, ...fields })).toBe(late);
+});
