@@ -142,6 +142,8 @@ describeDashboard("the search", (dashboard) => {
       .toEqual([
         `Mark ${reference} as picked up`,
         `Edit ${reference}`,
+        `Assign a courier to ${reference}`,
+        `Record a failed attempt of ${reference}`,
         `Cancel ${reference}`,
         "Book a shipment",
         "Invite somebody",
