@@ -12,17 +12,17 @@ describeDashboard("Developers → Requests", (dashboard) => {
       workspace: own,
       role: "viewer",
     });
-    // Who looks was invited by a call.
+    // Who looks was invited by a call, which is listed a moment later.
+    const listedOf = async () => (await service.request("/v1/requests", { apiKey })).body.data;
+    await eventually("the invitation to be listed", async () => (await listedOf()).length > 0);
+    await page.reload();
     await rowsOf(page, "Requests").getByText("POST /v1/members").waitFor();
     await book(service, apiKey);
     const headers = { "x-request-id": "mine-7" };
     const body = { ...BOOKING, weight_kg: -1 };
     const refused = await service.request("/v1/shipments", { apiKey, body, headers });
     await service.request("/v1/shipments/SHP-000000000000", { apiKey });
-    await eventually("4 calls to be listed", async () => {
-      const { body: listed } = await service.request("/v1/requests", { apiKey });
-      return listed.data.length === 4;
-    });
+    await eventually("4 calls to be listed", async () => (await listedOf()).length === 4);
     await page.reload();
     const rows = rowsOf(page, "Requests");
     await expect.poll(() => rows.count()).toBe(4);

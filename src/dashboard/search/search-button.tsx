@@ -21,14 +21,7 @@ export function SearchButton(props: Omit<SearchDialogProps, "close">) {
       reloadOnce,
     );
   };
-  useKeys({
-    "/": () => {
-      // A page with a search of its own keeps the key for that.
-      const own = document.querySelector<HTMLElement>("main .search-box input");
-      if (own === null) open();
-      else own.focus();
-    },
-  });
+  useKeys({ "/": open });
   useLayoutEffect(() => {
     const listener = (event: KeyboardEvent) => {
       if (event.key !== "k" || !(event.ctrlKey || event.metaKey) || event.altKey) return;

@@ -12,8 +12,7 @@ import {
 } from "../../../gen/shipments/v1/shipment_count_pb.js";
 import { useCall, useClient } from "../api/clients.ts";
 import { useLive } from "../api/live.ts";
-import { problemOf } from "../api/problem.ts";
-import { reloadAll, reloads } from "../api/use-action.ts";
+import { reloads } from "../api/use-action.ts";
 import { paths } from "../routes/paths.ts";
 import { usePlace } from "../routes/router.ts";
 import { numberText } from "../ui/format.ts";
@@ -25,13 +24,13 @@ import {
 } from "../../../gen/shipments/account/v1/account_service_pb.js";
 import { useRole, useWorkspace } from "../api/session.ts";
 import { useQuery, useRpc } from "../api/use-query.ts";
-import { Button, RpcActionButton } from "../ui/button.tsx";
+import { Button } from "../ui/button.tsx";
 import { RpcButton } from "../ui/dialog.tsx";
 import { textOf } from "../ui/form-data.ts";
 import { Menu } from "../ui/menu.tsx";
 import { PAYMENT_STATES, SHIPMENT_STATES } from "../ui/shipment-states.ts";
 import { ORDER_BY } from "../ui/table.tsx";
-import { toast } from "../ui/toast.tsx";
+import { attempt } from "../ui/toast.tsx";
 import { listedText } from "./newest-shipments.ts";
 import { type ColumnId, COLUMNS_BY } from "./shipment-columns.tsx";
 
@@ -282,9 +281,15 @@ export function SavedViews(props: {
 function SaveButtons({ view, text }: { readonly view: View; readonly text: string }) {
   const { live: workspace } = useWorkspace();
   const mayShare = useRole("member");
+  const call = useCall();
   const query = new URLSearchParams(text);
   const isOfQueue = view.queue !== undefined || isUnfiltered(query);
   const isArranged = [...query.keys()].every((name) => [...NAMES, ...ARRANGED].includes(name));
+  const keep = () =>
+    attempt(
+      () => call(saveFilter, { workspace, name: view.label, query: text }),
+      `“${view.label}” is shown this way to you.`,
+    );
   const label = {
     label: "Name",
     hint: "A view that you have saved under this name is replaced. Days such as “Today” move on with the calendar.",
@@ -292,13 +297,7 @@ function SaveButtons({ view, text }: { readonly view: View; readonly text: strin
   return (
     <>
       {isOfQueue && isArranged && (
-        <RpcActionButton
-          method={saveFilter}
-          request={{ workspace, name: view.label, query: text }}
-          done={`“${view.label}” is shown this way to you.`}
-        >
-          Show “{view.label}” this way
-        </RpcActionButton>
+        <Button onClick={() => void keep()}>Show “{view.label}” this way</Button>
       )}
       <RpcButton
         button="Save this view"
@@ -319,27 +318,24 @@ function ViewActions({ saved }: { readonly saved: SavedFilter }) {
   const [mayShare, isAdmin] = [useRole("member"), useRole("admin")];
   const { id: savedFilter, name, query, shared, sharedBy } = saved;
   const call = useCall();
-  const remove = async () => {
-    try {
-      await call(deleteSavedFilter, { workspace, savedFilter });
-      reloadAll();
-      const undo = () => call(saveFilter, { workspace, name, query, shared });
-      toast(`“${name}” is deleted.`, sharedBy === undefined ? undo : undefined);
-    } catch (error) {
-      toast(problemOf(error).message);
-    }
-  };
+  const save = (isShared: boolean) =>
+    call(saveFilter, { workspace, name, query, shared: isShared });
+  const share = () =>
+    attempt(
+      () => save(!shared),
+      shared ? `Only you see “${name}” now.` : `All of the workspace see “${name}” now.`,
+    );
+  const remove = () =>
+    attempt(
+      () => call(deleteSavedFilter, { workspace, savedFilter }),
+      `“${name}” is deleted.`,
+      sharedBy === undefined ? () => save(shared) : undefined,
+    );
   if (sharedBy !== undefined && !isAdmin) return null;
   return (
     <>
       {sharedBy === undefined && mayShare && (
-        <RpcActionButton
-          method={saveFilter}
-          request={{ workspace, name, query, shared: !shared }}
-          done={shared ? `Only you see “${name}” now.` : `All of the workspace see “${name}” now.`}
-        >
-          {shared ? "Stop sharing it" : "Share it"}
-        </RpcActionButton>
+        <Button onClick={() => void share()}>{shared ? "Stop sharing it" : "Share it"}</Button>
       )}
       {sharedBy === undefined && (
         <RpcButton

@@ -174,7 +174,7 @@ function Tiers(props: {
 }) {
   const { tiers, fee } = props;
   return (
-    <table class="tier-table" aria-label="Tiers">
+    <table class="sum tier-table" aria-label="Tiers">
       <thead>
         <tr>
           <th scope="col">Weight, kg</th>

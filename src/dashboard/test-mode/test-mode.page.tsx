@@ -13,7 +13,7 @@ import { useRole, useTimeZone } from "../api/session.ts";
 import { useAction } from "../api/use-action.ts";
 import { useRpc } from "../api/use-query.ts";
 import { paths } from "../routes/paths.ts";
-import { Button, RpcActionButton } from "../ui/button.tsx";
+import { ActionButton, RpcActionButton } from "../ui/button.tsx";
 import { Badge } from "../ui/description-list.tsx";
 import { Dialog, DialogButton, RpcButton } from "../ui/dialog.tsx";
 import { TextField } from "../ui/fields.tsx";
@@ -110,15 +110,9 @@ function ClockSection({ clock, follow }: ClockProps) {
 
 function ClockActions({ clock, follow }: ClockProps) {
   const move = useMove(follow);
-  const moving = useAction(move);
   const now = timeOf(clock);
   return (
     <div class="actions note">
-      {moving.problem && (
-        <span class="field-error" role="alert">
-          {moving.problem.message}
-        </span>
-      )}
       {clock.frozen ? (
         <RpcActionButton
           method={TestService.method.releaseTestClock}
@@ -128,24 +122,24 @@ function ClockActions({ clock, follow }: ClockProps) {
           Real time
         </RpcActionButton>
       ) : (
-        <Button onClick={() => void moving.run()}>Stop</Button>
+        <MoveButton label="Stop" move={move} />
       )}
       {STEPS_AHEAD.map(([label, ms]) => (
-        <Button
-          key={label}
-          busy={moving.isRunning}
-          onClick={() => void moving.run(new Date(now.getTime() + ms))}
-        >
-          {label}
-        </Button>
+        <MoveButton key={label} {...{ label, move }} to={new Date(now.getTime() + ms)} />
       ))}
       <DialogButton dialog={<MoveDialog {...{ now, move }} />}>To a time…</DialogButton>
     </div>
   );
 }
 
-function MoveDialog(props: { readonly now: Date; readonly move: (time?: Date) => Promise<void> }) {
-  const { now, move } = props;
+type Move = ReturnType<typeof useMove>;
+
+function MoveButton(props: { readonly label: string; readonly to?: Date; readonly move: Move }) {
+  const { label, to, move } = props;
+  return <ActionButton action={useAction(() => move(to))}>{label}</ActionButton>;
+}
+
+function MoveDialog({ now, move }: { readonly now: Date; readonly move: Move }) {
   const timeZone = useTimeZone();
   return (
     <Dialog

@@ -30,14 +30,24 @@ export function toast(text: string, undo?: () => unknown): void {
   setTimeout(end, undo ? UNDO_MS : SHOWN_MS);
 }
 
-async function takeBack(undo: () => unknown): Promise<void> {
-  message.set(undefined);
+/** Does something from a menu, which is closed by then, and says that it is done, or what went wrong. */
+export async function attempt(
+  work: () => unknown,
+  done?: string,
+  undo?: () => unknown,
+): Promise<void> {
   try {
-    await undo();
+    await work();
     reloadAll();
+    if (done !== undefined) toast(done, undo);
   } catch (error) {
     toast(problemOf(error).message);
   }
+}
+
+function takeBack(undo: () => unknown): Promise<void> {
+  message.set(undefined);
+  return attempt(undo);
 }
 
 /** Mounted `Toasts`, the uppermost last. */

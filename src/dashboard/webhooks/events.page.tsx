@@ -68,6 +68,7 @@ export function EventsPage() {
       <ListView
         query={{ ...events, data: page }}
         label="Events"
+        isList
         columns={COLUMNS}
         href={({ id }) => paths.event({ event: id })}
         opened={{

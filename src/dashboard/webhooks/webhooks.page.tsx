@@ -211,6 +211,7 @@ function WebhookDeliveries({ webhook }: { readonly webhook: Webhook }) {
         query={list}
         quiet
         label="Deliveries"
+        isList
         columns={canSend ? [...DELIVERY_COLUMNS, AGAIN] : DELIVERY_COLUMNS}
         href={({ id: delivery }) =>
           withQuery(location.pathname, { ...Object.fromEntries(query), [OPEN]: String(delivery) })
@@ -255,7 +256,7 @@ const DELIVERY_COLUMNS: readonly Column<WebhookDelivery>[] = [
     selfEvident: true,
     cell: ({ status }) => <DeliveryBadge status={status} />,
   },
-  { header: "Last answer", cell: (delivery) => <LastAnswer delivery={delivery} /> },
+  { header: "Last answer", spare: true, cell: (delivery) => <LastAnswer delivery={delivery} /> },
   {
     header: "Attempts",
     align: "end",
