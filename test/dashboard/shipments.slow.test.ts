@@ -353,7 +353,7 @@ describeDashboard("shipments", (dashboard) => {
       await expect
         .poll(() => page.getByRole("status").locator("p").allTextContents())
         .toEqual([
-          "“99” is left out of the filters: Status can be To pay, To pick up, In transit, Delivered, or Cancelled.",
+          "“99” is left out of the filters: Status can be To pay, To pick up, In transit, Delivered, Cancelled, or Returned.",
           "“ada” is left out of the filters: Customer takes a whole number.",
           "“2026-02-31” is left out of the filters: Booked from takes a day such as 2026-11-01.",
         ]);

@@ -22,8 +22,8 @@ test("calls are counted by workspace and class, and listed in that order", () =>
     { workspace: 20, limitClass: "read", calls: 2 },
     { workspace: 20, limitClass: "write", calls: 1 },
   ]);
-  expect(counter.unwrittenOf(20)).toEqual({ quote: 0, read: 2, write: 1 });
-  expect(counter.unwrittenOf(4)).toEqual({ quote: 0, read: 0, write: 0 });
+  expect(counter.unwrittenOf(20)).toEqual({ quote: 0, read: 2, write: 1, preview: 0 });
+  expect(counter.unwrittenOf(4)).toEqual({ quote: 0, read: 0, write: 0, preview: 0 });
 });
 
 test("calls that nobody is known to have made, or that were not within a limit, are not counted", () => {
