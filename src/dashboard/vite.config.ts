@@ -1,10 +1,11 @@
 import { defineConfig } from "vite";
 import { compressFiles } from "./build/compress-files.ts";
+import { slimDescriptors } from "./build/slim-descriptors.ts";
 
 export default defineConfig({
   // Also where tests build it.
   oxc: { jsx: { runtime: "automatic", importSource: "preact", development: false } },
-  plugins: [compressFiles()],
+  plugins: [slimDescriptors(), compressFiles()],
   logLevel: "warn",
   build: {
     outDir: "built",
@@ -18,7 +19,7 @@ export default defineConfig({
       // How long plugins took says nothing on a busy machine.
       checks: { bundlerTimings: false },
       // What most pages share is one file: it compresses better, and is asked for once.
-      output: { codeSplitting: { groups: [{ name: "shared", minShareCount: 12 }] } },
+      output: { codeSplitting: { groups: [{ name: "shared", minShareCount: 13 }] } },
     },
     // Data addresses would need a wider policy than the server's.
     assetsInlineLimit: 0,

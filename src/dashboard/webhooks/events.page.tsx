@@ -24,6 +24,7 @@ const COLUMNS: readonly Column<Event>[] = [
   {
     header: "Of",
     selfEvident: true,
+    clips: true,
     cell: ({ shipment: reference, webhook }) =>
       reference === undefined ? (
         <code>{webhook?.id}</code>
