@@ -22,9 +22,9 @@ export function createTrackingPages({
   return {
     languages: LANGUAGES,
     contentSecurityPolicy: POLICY,
-    async page(link, reader) {
+    async page(link, readerOf) {
       const tracked = await findTracked(link, { ...deps, zoneAt });
-      return tracked && trackingPage(tracked, reader);
+      return tracked && trackingPage(tracked, readerOf(tracked.recipientLocale));
     },
     missing: missingPage,
     busy: busyPage,

@@ -24,6 +24,8 @@ export interface TrackedShipment {
     | undefined;
   /** Why it was not delivered when that was tried last; undefined while it was not, and at its end. */
   readonly failed: { readonly atMs: number; readonly reason: AttemptReason } | undefined;
+  /** The language that its recipient is said to read (RFC 5646). */
+  readonly recipientLocale: string | undefined;
   /** The zone of the dropoff; undefined outside of all. */
   readonly area: string | undefined;
   /** The time it is, by the clock of its workspace. */

@@ -48,6 +48,7 @@ interface Tracked {
   readonly endedMs: number | null;
   readonly changedMs: number;
   readonly progress: DeliveryProgress | null;
+  readonly locale: string | null;
   readonly windows: StoredWindows | null;
   readonly lat: number;
   readonly lng: number;
@@ -59,6 +60,7 @@ const FIND_SHIPMENT = `
   select status, extract(epoch from created_at)::float8 * 1000 as "createdMs",
     extract(epoch from coalesce(cancelled_at, delivered_at, returned_at))::float8 * 1000 as "endedMs",
     extract(epoch from updated_at)::float8 * 1000 as "changedMs", windows, progress,
+    recipient_locale as locale,
     dropoff_lat as lat, dropoff_lng as lng,
     (select json_object_agg(type, extract(epoch from event.created_at)::float8 * 1000) from event
      where event.workspace_id = $1 and event.subject = $2 and type = any(
@@ -97,6 +99,7 @@ export async function findTracked(
     },
     ...progressOf(shipment, workspace),
     windows: bookedWindows(windows),
+    recipientLocale: shipment.locale ?? undefined,
     area: zoneAt({ lat, lng }),
     atMs: at.getTime(),
     workspace: { name, contact: contact ?? undefined, timeZone },

@@ -22,8 +22,15 @@ interface Reader<Language extends string> {
 export interface TrackingPages<Language extends string> {
   readonly languages: readonly Language[];
   readonly contentSecurityPolicy: string;
-  /** The page of a link, which is the part of the path behind `/t/`; undefined for an invalid one. */
-  page(link: string, reader: Reader<Language>): Promise<string | undefined>;
+  /**
+   * The page of a link, which is the part of the path behind `/t/`; undefined for an invalid one.
+   *
+   * @param readerOf who reads it, by the language that the sender knows of, where the browser's is none of these
+   */
+  page(
+    link: string,
+    readerOf: (known: string | undefined) => Reader<Language>,
+  ): Promise<string | undefined>;
   /** What is there instead, whatever is wrong. */
   missing(reader: Reader<Language>): string;
   /** What is told while the service cannot answer. */
@@ -49,10 +56,14 @@ export function createTracking<Language extends string>(
   const attempts = failedAttempts(INVALID_LINKS, "Too many invalid links came from this address");
   const reads = failedAttempts(LINK_READS, "The page is read too often");
 
-  async function read(request: IncomingMessage, link: string, reader: Reader<Language>) {
+  async function read(
+    request: IncomingMessage,
+    link: string,
+    readerOf: (known?: string) => Reader<Language>,
+  ) {
     const { forwardedFor } = readCallHeaders(request.rawHeaders);
     const address = options.clientAddress(request.socket.remoteAddress, forwardedFor);
-    const page = () => pages.page(link, reader);
+    const page = () => pages.page(link, readerOf);
     await reads.make(link, async () => undefined);
     return lookUps.find(link, { attempts, address, find: page });
   }
@@ -62,7 +73,9 @@ export function createTracking<Language extends string>(
     if (!path.startsWith(PREFIX)) return false;
     return forReading(request, response, requestId, () => {
       const accepted = request.headers["accept-language"] ?? "";
-      const reader = preferredLanguage(accepted, pages.languages);
+      const readerOf = (known = "") =>
+        preferredLanguage(`${accepted},${known};q=0.001`, pages.languages);
+      const reader = readerOf();
       const send = (status: number, text: string, headers = {}) =>
         sendPage(request, response, {
           status,
@@ -70,7 +83,7 @@ export function createTracking<Language extends string>(
           policy,
           headers: { ...headers, "x-request-id": requestId },
         });
-      read(request, path.slice(PREFIX.length), reader).then(
+      read(request, path.slice(PREFIX.length), readerOf).then(
         (text) => send(text === undefined ? 404 : 200, text ?? pages.missing(reader)),
         (error: unknown) => {
           const refusal = options.toRefusal(error, requestId);

@@ -10,6 +10,7 @@ const SHIPMENT: TrackedShipment = {
   etas: { pickup: null, dropoff: null },
   courier: undefined,
   failed: undefined,
+  recipientLocale: undefined,
   area: undefined,
   atMs: 100,
   workspace: { name: "Acme", contact: undefined, timeZone: "UTC" },

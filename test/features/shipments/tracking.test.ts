@@ -203,6 +203,16 @@ test.each([
   expect([status, gone.includes(`<html lang="${language}">`)]).toEqual([404, true]);
 });
 
+test("a browser that prefers no language of the page gets the recipient's", async () => {
+  const { apiKey } = await service.addWorkspace();
+  const { tracking_url: url } = await book(service, apiKey, { recipient_locale: "de-CH" });
+  const languages = ["pl", "pl, fr;q=0.1", ""].map(async (accepted) => {
+    const { html } = await open(url, { "accept-language": accepted });
+    return /<html lang="(..)">/.exec(html)![1];
+  });
+  expect(await Promise.all(languages)).toEqual(["de", "fr", "de"]);
+});
+
 test("the windows of a shipment are told in their time zone, and whether it is late", async () => {
   const { apiKey } = await service.addWorkspace();
   const { tracking_url: url, reference } = await bookAnd(service, apiKey, ["pay"]);
