@@ -5,6 +5,7 @@ import { startService } from "../support/service.ts";
 import {
   describeDashboard,
   expectWellShown,
+  holdBack,
   openAsMember,
   tabTo,
   type TestPage,
@@ -100,13 +101,7 @@ describeDashboard(
 
     test("an address that is chosen stays when that of a point before is found late", async () => {
       const page = await open("?pickup_lat=40.7302&pickup_lng=-73.9861");
-      const { promise: held, resolve: release } = Promise.withResolvers<void>();
-      await page.route("**/ReverseGeocode", async (route) => {
-        await held;
-        // It is not waited for any more.
-        await route.continue().catch(() => undefined);
-      });
-      const asked = page.waitForRequest("**/ReverseGeocode");
+      const { asked, release } = await holdBack(page, "ReverseGeocode");
       await page.getByRole("application", { name: /^Pickup at/ }).focus();
       await page.keyboard.press("ArrowRight");
       await page.keyboard.press("Tab");

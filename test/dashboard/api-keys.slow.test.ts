@@ -4,6 +4,7 @@ import { eventually } from "../support/eventually.ts";
 import {
   describeDashboard,
   expectWellShown,
+  holdBack,
   openAsMember,
   rowsOf,
   type TestPage,
@@ -11,7 +12,7 @@ import {
 
 describeDashboard("Settings → API", (dashboard) => {
   async function open(role = "admin", workspace = dashboard.workspace): Promise<TestPage> {
-    const member = { workspace, email: `${role}@example.org`, role };
+    const member = { workspace, role };
     const permissions = ["clipboard-read", "clipboard-write"];
     const page = await openAsMember(dashboard, "/settings/api", member, { permissions });
     await page.getByRole("table", { name: "Keys" }).waitFor();
@@ -61,17 +62,13 @@ describeDashboard("Settings → API", (dashboard) => {
 
   test("a change whose dialog was closed before its response came closes no other dialog", async () => {
     const page = await open("admin", await dashboard.service.addWorkspace());
-    const { promise, resolve } = Promise.withResolvers<void>();
-    await page.route("**/UpdateApiKey", async (route) => {
-      await promise;
-      await route.continue();
-    });
+    const { release } = await holdBack(page, "UpdateApiKey");
     await page.getByRole("button", { name: /^Edit/ }).click();
     await page.getByLabel("Name").fill("Till");
     await page.keyboard.press("Enter");
     await page.keyboard.press("Escape");
     await page.getByRole("button", { name: /^Revoke/ }).click();
-    resolve();
+    release();
     await rows(page).filter({ hasText: "Till" }).waitFor();
     await expect.poll(() => page.getByRole("dialog", { name: /^Revoke/ }).isVisible()).toBe(true);
   });

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { data } from "../support/answers.ts";
 import { bookAnd } from "../support/bookings.ts";
 import type { TestWorkspace } from "../support/service.ts";
 import { addWebhook } from "../support/webhooks.ts";
@@ -51,12 +52,9 @@ describeDashboard("what needs attention", (dashboard) => {
         webhook,
       ]);
     }
-    const body = { name: "Warehouse" };
-    const made = await dashboard.service.request("/v1/api_keys", { apiKey, body });
-    await dashboard.service.request(`/v1/api_keys/${made.body.data.id}/rotate`, {
-      apiKey,
-      body: { overlap_seconds: 172_800 },
-    });
+    const { createApiKey, rotateApiKey } = dashboard.service.as(apiKey);
+    const { id: key } = await data(createApiKey({ name: "Warehouse" }));
+    await rotateApiKey({ key, overlap_seconds: 172_800 });
     return { ...own, reference: shipment["reference"] };
   }
 

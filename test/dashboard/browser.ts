@@ -9,6 +9,7 @@ import {
   type BrowserContextOptions,
   type Locator,
   type Page,
+  type Request,
 } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, onTestFinished } from "vitest";
 import type { OperatorRole } from "../../src/domain/roles.ts";
@@ -145,11 +146,11 @@ export async function signInTo(
 export async function linkFor(
   service: TestService,
   { id, apiKey }: TestWorkspace,
-  member: Member = {},
+  { role = "admin", ...member }: Member = {},
 ): Promise<string> {
-  // A person of their own for each workspace: somebody in two of them starts in the other.
-  const email = `ada.${id}@example.org`;
-  const invitation = { email, role: "admin", name: "Ada Lovelace", ...member };
+  // A person of their own for each workspace and role: somebody in two workspaces starts in the other.
+  const email = `${role}.of.${id}@example.org`;
+  const invitation = { email, role, name: "Ada Lovelace", ...member };
   const { body } = await service.request("/v1/members", { apiKey, body: invitation });
   return body.sign_in_path;
 }
@@ -305,6 +306,22 @@ export async function openFilter(page: Page, name: string): Promise<Locator> {
 export async function chooseFilter(page: Page, name: string, choice: string): Promise<void> {
   const menu = await openFilter(page, name);
   await menu.getByRole("link", { name: choice, exact: true }).click();
+}
+
+/**
+ * Holds back what a page asks by a method until it is released. `asked` is the first such call, and `calls` are
+ * all so far.
+ */
+export async function holdBack(page: Page, method: string) {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const calls: Request[] = [];
+  await page.route(`**/${method}`, async (route) => {
+    calls.push(route.request());
+    await released;
+    // The page may not wait for it any more.
+    await route.continue().catch(() => undefined);
+  });
+  return { release, calls, asked: page.waitForRequest(`**/${method}`) };
 }
 
 /** The queue of the list that is shown. */

@@ -9,7 +9,7 @@ describeDashboard("Developers → Events", (dashboard) => {
   test("events are listed, narrowed to a type and to a subject, and opened to their payload", async () => {
     const { service, workspace } = dashboard;
     const { apiKey } = workspace;
-    const member = { workspace, email: "viewer@example.org", role: "viewer" };
+    const member = { workspace, role: "viewer" };
     const options = { permissions: ["clipboard-read", "clipboard-write"] };
     const page = await openAsMember(dashboard, "/settings/events", member, options);
     await page.getByText("Nothing has happened yet").waitFor();
@@ -48,9 +48,6 @@ describeDashboard("Developers → Events", (dashboard) => {
     const copied = await page.evaluate<string>("navigator.clipboard.readText()");
     expect(JSON.parse(copied)).toEqual(body.data);
     await expectWellShown(page, "event");
-
-    await page.goto(`/w/${workspace.id}/settings/events/evt_nothing_1`);
-    await page.getByText("There is no such event").waitFor();
   });
 
   test("events of another type are passed over a thousand at a time", async () => {

@@ -186,13 +186,6 @@ describeDashboard("the platform's operators", (dashboard) => {
       .toEqual(["Sign-in link", "Create a key", "Rotate", "Revoke"]);
   });
 
-  test("an operator that there is not is said, with a way back", async () => {
-    const page = await openAsOperator(dashboard, "/platform/operators/999999", "viewer");
-    await page.getByText("There is no such operator").waitFor();
-    await page.getByRole("link", { name: "Show all operators" }).click();
-    await page.getByRole("table", { name: "Operators" }).waitFor();
-  });
-
   test("somebody who is no operator sees that, and none of the platform", async () => {
     const page = await dashboard.newPage();
     await signInTo(page, dashboard);

@@ -1,5 +1,6 @@
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { data } from "../support/answers.ts";
 import { book } from "../support/bookings.ts";
 import { countBookings } from "../support/count-bookings.ts";
 import { CANCELLED, insertBooked, insertQuotes, PAID } from "../support/insert-booked.ts";
@@ -31,11 +32,7 @@ describeDashboard("what the platform reports", (dashboard) => {
   const open = (path: string) => openAsOperator(dashboard, path, "viewer");
 
   async function addNamed(name: string): Promise<number> {
-    const { body } = await dashboard.service.request("/admin/v1/workspaces", {
-      apiKey: owner.key,
-      body: { name },
-    });
-    return body.data.id;
+    return (await data(dashboard.service.as(owner.key).createWorkspace({ name }))).id;
   }
 
   describe("the audit log", () => {
@@ -43,11 +40,7 @@ describeDashboard("what the platform reports", (dashboard) => {
 
     test("shows each change from before to after, and is filtered by the address", async () => {
       const id = await addNamed("Before");
-      await dashboard.service.request(`/admin/v1/workspaces/${id}`, {
-        method: "PATCH",
-        apiKey: owner.key,
-        body: { name: "After" },
-      });
+      await dashboard.service.as(owner.key).renameWorkspace({ workspace: id, name: "After" });
       const page = await open(`/platform/audit?workspace=${id}`);
       await expect.poll(() => rows(page).count()).toBe(2);
       const [renamed] = await rows(page).all();

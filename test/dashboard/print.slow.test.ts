@@ -7,6 +7,7 @@ import {
   chooseMore,
   describeDashboard,
   expectWellShown,
+  holdBack,
   openAsMember,
   pressInDialog,
   rowsOf,
@@ -40,12 +41,7 @@ describeDashboard("what is taken along", (dashboard) => {
     const page = await openAsMember(dashboard, "/shipments");
     await page.getByText("Export", { exact: true }).click();
     await page.getByRole("button", { name: "CSV file of this list" }).click();
-    const { promise: held, resolve: release } = Promise.withResolvers<void>();
-    await page.route("**/ExportShipments", async (route) => {
-      await held;
-      await route.continue().catch(() => undefined);
-    });
-    const asked = page.waitForRequest("**/ExportShipments");
+    const { asked, release } = await holdBack(page, "ExportShipments");
     await pressInDialog(page, "Export");
     const request = await asked;
     // It has as long as data comes.

@@ -181,11 +181,8 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
       const page = await open(shipment);
       await chooseMore(page, "Edit");
       await page.getByLabel("Dropoff address").fill("My own");
-      await dashboard.service.request(`/v1/shipments/${shipment["reference"]}`, {
-        apiKey,
-        method: "PATCH",
-        body: { pickup_address: "Somebody else's" },
-      });
+      const change = { shipment: shipment["reference"], pickup_address: "Somebody else's" };
+      await dashboard.service.as(apiKey).updateShipment(change);
       await button(page, "Save the changes").click();
       await page.getByText("Somebody else changed the shipment").waitFor();
       expect(await read(shipment)).toMatchObject({ dropoff_address: shipment["dropoff_address"] });

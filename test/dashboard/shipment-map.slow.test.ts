@@ -5,6 +5,7 @@ import {
   describeDashboard,
   expectUsable,
   expectWellShown,
+  holdBack,
   openAsMember,
   PHONE,
   rowsOf,
@@ -166,11 +167,7 @@ describeDashboard("the map of shipments", (dashboard) => {
     await expect.poll(async () => (await names(page)).toSorted()).toEqual(near);
     expect(loads).toBe(0);
 
-    const { promise: held, resolve: release } = Promise.withResolvers<void>();
-    await page.route("**/ListShipments", async (route) => {
-      await held;
-      await route.continue();
-    });
+    const { release } = await holdBack(page, "ListShipments");
     await page.getByRole("link", { name: /^In transit/ }).click();
     const loaded = page.locator(".loaded", { has: page.locator(".shipment-map") });
     await expect.poll(() => loaded.getAttribute("aria-busy")).toBe("true");

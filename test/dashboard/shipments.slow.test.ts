@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { BOOKING } from "../support/bookings.ts";
+import { book, bookAnd, takeStep } from "../support/bookings.ts";
 import { connectTo } from "../support/database.ts";
 import {
   insertCustomers,
@@ -35,13 +35,9 @@ describeDashboard("shipments", (dashboard) => {
       count: MANY,
       createdAt: "timestamptz '2026-01-01 00:00Z' + i * interval '1 hour'",
     });
-    const body = { ...BOOKING, external_reference: "order 7", metadata: { gate: "B" } };
-    const { apiKey } = workspace;
-    const booked = await dashboard.service.request("/v1/shipments", { apiKey, body });
-    reference = booked.body.data.reference;
-    const path = `/v1/shipments/${reference}/payments`;
-    const payment = { amount: 12.69, currency: "USD" };
-    await dashboard.service.request(path, { apiKey, body: payment });
+    const fields = { external_reference: "order 7", metadata: { gate: "B" } };
+    const paid = await bookAnd(dashboard.service, workspace.apiKey, ["pay"], fields);
+    reference = paid["reference"];
   });
 
   async function openList(query = ""): Promise<TestPage> {
@@ -257,9 +253,7 @@ describeDashboard("shipments", (dashboard) => {
       await expect.poll(() => rows(page).count()).toBe(1);
       await rows(page).getByText("The card was declined.").waitFor();
       await expectWellShown(page, "shipments-failed");
-      const { apiKey } = own;
-      const path = `/v1/shipments/${failed}/cancel`;
-      await dashboard.service.request(path, { apiKey, body: {} });
+      await takeStep(dashboard.service, own.apiKey, failed!, "cancel");
       await page.getByText("Nothing failed").waitFor();
       await expect.poll(() => queue("Failed").textContent()).toBe("Failed0");
     });
@@ -491,29 +485,20 @@ describeDashboard("shipments", (dashboard) => {
         .toEqual(["To pick up", "Paid", "Booked"]);
       await expectWellShown(page, "shipment");
     });
-
-    test("that there is not is said, with a way back", async () => {
-      const page = await openList();
-      await page.goto(`/w/${dashboard.workspace.id}/shipments/SHP-000000000000`);
-      await page.getByText("There is no such shipment").waitFor();
-      await page.getByRole("link", { name: "Show all shipments" }).click();
-      await expect.poll(() => rows(page).count()).toBe(50);
-    });
   });
 
   test("what others do is shown without loading the page anew", async () => {
     const own = await dashboard.service.addWorkspace();
-    const { apiKey } = own;
     const page = await dashboard.newPage();
     await signInTo(page, dashboard, own);
     await page.getByText("No shipments yet").waitFor();
-    const booked = await dashboard.service.request("/v1/shipments", { apiKey, body: BOOKING });
-    const made = rows(page).filter({ hasText: booked.body.data.reference });
+    const { reference: shipment } = await book(dashboard.service, own.apiKey);
+    const made = rows(page).filter({ hasText: shipment });
     await made.getByText("To pay").waitFor();
     await made.getByRole("link").click();
     await page.locator(".page-header").getByText("To pay").waitFor();
-    const path = `/v1/shipments/${booked.body.data.reference}/cancel`;
-    await dashboard.service.request(path, { apiKey, body: { reason: "other", note: "By hand" } });
+    const { cancelShipment } = dashboard.service.as(own.apiKey);
+    await cancelShipment({ shipment, reason: "other", note: "By hand" });
     await page.locator(".page-header").getByText("Cancelled").waitFor();
     await page.getByText("By hand").waitFor();
     await expect

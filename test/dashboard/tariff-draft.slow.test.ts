@@ -7,6 +7,7 @@ import {
   describeDashboard,
   expectUsable,
   expectWellShown,
+  holdBack,
   openAsOperator,
   pressInDialog,
   type TestPage,
@@ -233,14 +234,9 @@ describeDashboard("drafts of the tariff", (dashboard) => {
   test("keeps what is typed while it is being saved, and the focus", async () => {
     const draft = await drafts.begin(SAMPLE_TARIFF, "Busy");
     const page = await openAsOperator(dashboard, `/platform/drafts/${draft.id}`);
-    const { promise: held, resolve: release } = Promise.withResolvers<void>();
-    await page.route("**/UpdateTariffDraft", async (route) => {
-      await held;
-      await route.continue();
-    });
+    const { asked, release } = await holdBack(page, "UpdateTariffDraft");
     await page.getByLabel("Minimum charge").fill("9.00");
     const tier = page.getByLabel("Flat fee").first();
-    const asked = page.waitForRequest("**/UpdateTariffDraft");
     await tier.press("Enter");
     await asked;
     await tier.fill("8.75");

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { insertPendingAndCancelled } from "../support/insert-shipments.ts";
-import { BOOKING } from "../support/bookings.ts";
+import { data } from "../support/answers.ts";
+import { book } from "../support/bookings.ts";
 import type { TestWorkspace } from "../support/service.ts";
 import { connectTo } from "../support/database.ts";
 import { insertBooked, PAID } from "../support/insert-booked.ts";
@@ -26,7 +27,7 @@ describeDashboard("a workspace", (dashboard) => {
   );
 
   const open = (path: string, workspace: TestWorkspace = dashboard.workspace, role = "admin") =>
-    openAsMember(dashboard, path, { workspace, email: `${role}@example.org`, role });
+    openAsMember(dashboard, path, { workspace, role });
 
   test("is switched to its test mode and back, which every page there shows", async () => {
     const page = await open("/settings/webhooks");
@@ -42,7 +43,7 @@ describeDashboard("a workspace", (dashboard) => {
       await expect.poll(() => page.title()).toMatch(/^Test · /);
       expect(await page.getByRole("alert").count(), label).toBe(0);
     }
-    await dashboard.service.request("/v1/shipments", { apiKey: twin.apiKey, body: BOOKING });
+    await book(dashboard.service, twin.apiKey);
     await links.filter({ hasText: "Shipments" }).click();
     await expect.poll(() => rowsOf(page, "Shipments").count()).toBe(1);
     await expectWellShown(page, "test-mode");
@@ -87,9 +88,8 @@ describeDashboard("a workspace", (dashboard) => {
     test("is by the days of the workspace's time zone, beside the days before, read by keys and by a pointer", async () => {
       const own = await dashboard.service.addWorkspace();
       const sql = await connectTo(dashboard.service.databaseUrl);
-      const { apiKey } = own;
-      const call = { apiKey, method: "PATCH", body: { time_zone: "Asia/Kathmandu" } };
-      expect((await dashboard.service.request("/v1/workspace", call)).status).toBe(200);
+      const { updateWorkspace } = dashboard.service.as(own.apiKey);
+      await data(updateWorkspace({ time_zone: "Asia/Kathmandu" }));
       // A quarter past six in the evening in UTC is midnight there.
       await insertBooked(sql, own.id, "2026-03-01T18:14:59Z", { count: 2 });
       await insertBooked(sql, own.id, "2026-03-01T18:15:00Z", { count: 3, quoted: true });
@@ -161,8 +161,7 @@ describeDashboard("a workspace", (dashboard) => {
       await page.getByText("Choose your time zone.").waitFor({ state: "hidden" });
       const { body } = await dashboard.service.request("/v1/workspace", { apiKey: own.apiKey });
       expect(body.data.time_zone).toBe("America/New_York");
-      const { apiKey } = own;
-      await dashboard.service.request("/v1/shipments", { apiKey, body: BOOKING });
+      await book(dashboard.service, own.apiKey);
       await page.getByText("Get a key.").waitFor({ state: "hidden" });
     });
 
@@ -201,10 +200,7 @@ describeDashboard("a workspace", (dashboard) => {
 
   test("admins choose the time zone, by which times are shown then, and named", async () => {
     const own = await dashboard.service.addWorkspace();
-    const booked = await dashboard.service.request("/v1/shipments", {
-      apiKey: own.apiKey,
-      body: BOOKING,
-    });
+    const { reference } = await book(dashboard.service, own.apiKey);
     const sql = await connectTo(dashboard.service.databaseUrl);
     await sql.query("update shipment set created_at = $1 where workspace_id = $2", [
       "2026-03-01T18:15:00Z",
@@ -216,7 +212,7 @@ describeDashboard("a workspace", (dashboard) => {
     await expectWellShown(page, "time-zone-dialog");
     await pressInDialog(page, "Change the time zone");
     await page.locator("dl").getByText("Asia/Katmandu").waitFor();
-    await page.goto(`/w/${own.id}/shipments/${booked.body.data.reference}`);
+    await page.goto(`/w/${own.id}/shipments/${reference}`);
     await page.getByText("Mar 2, 2026, 12:00 AM Katmandu time").first().waitFor();
     // The filter by days goes by it too.
     await page.goto(`/w/${own.id}/shipments?from=2026-03-02&to=2026-03-02`);

@@ -24,6 +24,13 @@ const observeGroups: ObserveGroups =
 
 const createGroup = createGroupCommit(orm.em, observeGroups);
 
+const SEATS = {
+  name: "seats",
+  workspaceOf: () => 1,
+  serializeBy: () => undefined,
+  deadlineMs: () => Infinity,
+};
+
 const takeSeat = async (tx: Transaction, number: number) => {
   await tx.send("insert into seat values ($1)", [number]);
   return { result: number };
@@ -37,11 +44,8 @@ const seats = async () =>
 test("a member that waits too long for a connection is refused, and is not written later", async () => {
   const gate = Promise.withResolvers<void>();
   const take = createGroup({
-    name: "seats",
+    ...SEATS,
     maxMembers: 1,
-    workspaceOf: () => 1,
-    serializeBy: () => undefined,
-    deadlineMs: () => Infinity,
     async work(tx, [number]: readonly number[]) {
       await gate.promise;
       return [await takeSeat(tx, number!)];
@@ -73,10 +77,8 @@ test("a member that waits too long for a connection is refused, and is not writt
 
 test("a member whose caller has left is not written", async () => {
   const take = createGroup({
-    name: "seats",
+    ...SEATS,
     maxMembers: 2,
-    workspaceOf: () => 1,
-    serializeBy: () => undefined,
     deadlineMs: (number: number) => (number < 110 ? 0 : Infinity),
     work: async (tx, numbers) => {
       const results = [];
@@ -99,11 +101,8 @@ test("a member whose caller has left is not written", async () => {
 
 test("a commit that the database refuses releases its connection", async () => {
   const take = createGroup({
-    name: "seats",
+    ...SEATS,
     maxMembers: 1,
-    workspaceOf: () => 1,
-    serializeBy: () => undefined,
-    deadlineMs: () => Infinity,
     work: async (tx, [number]: readonly number[]) => [await takeSeat(tx, number!)],
   });
   expect(await take(200)).toBe(200);
@@ -116,11 +115,9 @@ test("a commit that the database refuses releases its connection", async () => {
 test("each group that is taken is observed with its name, its size and its first member's wait", async () => {
   groups.length = 0;
   const take = createGroup({
+    ...SEATS,
     name: "places",
     maxMembers: 3,
-    workspaceOf: () => 1,
-    serializeBy: () => undefined,
-    deadlineMs: () => Infinity,
     work: async (tx, numbers: readonly number[]) => {
       await tx.send("select 1", []);
       return numbers.map((result) => ({ result }));
@@ -138,10 +135,8 @@ test("each group that is taken is observed with its name, its size and its first
 function createColliding(deadlineMs: () => number) {
   const tries = new Map<number, number>();
   const take = createGroup({
-    name: "seats",
+    ...SEATS,
     maxMembers: 2,
-    workspaceOf: () => 1,
-    serializeBy: () => undefined,
     deadlineMs,
     async work(tx, numbers: readonly number[]) {
       for (const number of numbers) {

@@ -40,8 +40,11 @@ test("webhooks with something due are leased by one process, until it releases t
   // Each may have taken one.
   const [first, second] = taken[0]!.length > 0 ? [one, two] : [two, one];
   expect(await second.take(undefined, QUOTA)).toEqual([]);
-  await Promise.all([first.release(due), second.release(due)]);
-  expect(await second.take(undefined, QUOTA)).toEqual(due);
+  // At once, whatever part of a millisecond it is.
+  for (let times = 0; times < 20; times++) {
+    await Promise.all([first.release(due), second.release(due)]);
+    expect(await second.take(undefined, QUOTA)).toEqual(due);
+  }
 });
 
 test("a lease that nobody renews ends, and one that another process has taken cannot be renewed", async () => {

@@ -1,0 +1,27 @@
+import { test } from "vitest";
+import { describeDashboard, linkFor, signInAsOperator } from "./browser.ts";
+
+describeDashboard("a record that there is not", (dashboard) => {
+  test("is said not to be there, with the way to all of its kind", async () => {
+    const { service, workspace } = dashboard;
+    const page = await dashboard.newPage();
+    const email = await signInAsOperator(page, dashboard, "viewer");
+    await linkFor(service, workspace, { email, role: "viewer" });
+    const own = `/w/${workspace.id}`;
+    for (const [path, kind] of [
+      [`${own}/shipments/SHP-000000000000`, "shipment"],
+      [`${own}/customers/none`, "customer"],
+      [`${own}/settings/webhooks/wh_nothing`, "webhook"],
+      [`${own}/settings/events/evt_nothing_1`, "event"],
+      ["/platform/operators/999999", "operator"],
+      ["/platform/workspaces/999999", "workspace"],
+      ["/platform/workspaces/none", "workspace"],
+    ] as const) {
+      await page.goto(path);
+      await page.getByText(`There is no such ${kind}`).waitFor();
+      await page.getByRole("link", { name: `Show all ${kind}s` }).click();
+      const heading = `${kind.charAt(0).toUpperCase()}${kind.slice(1)}s`;
+      await page.getByRole("heading", { name: heading, level: 1 }).waitFor();
+    }
+  });
+});
