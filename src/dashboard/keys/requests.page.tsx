@@ -49,13 +49,21 @@ const COLUMNS: readonly Column<ApiRequest>[] = [
     clips: "wide",
     cell: ({ method, path }) => <code>{path ?? method}</code>,
   },
-  { header: "By", clips: true, spare: true, cell: ({ caller }) => caller },
+  {
+    header: "By",
+    spare: true,
+    cell: ({ caller }) => (
+      <span class="line" title={caller}>
+        {caller}
+      </span>
+    ),
+  },
   { header: "Took", align: "end", cell: ({ durationMs }) => `${numberText(durationMs)} ms` },
   {
     header: "When",
     align: "end",
     selfEvident: true,
-    cell: ({ startedAt }) => <Time at={startedAt} exact="second" />,
+    cell: ({ startedAt }) => <Time at={startedAt} />,
   },
 ];
 
