@@ -2,7 +2,13 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ring } from "../../support/tariffs.ts";
 import { haversineKm } from "../../../src/domain/coverage/geo.ts";
-import { createPricing, quote, roundKm } from "../../../src/domain/pricing/pricing.ts";
+import {
+  type CoveredQuote,
+  createPricing,
+  quote,
+  roundKm,
+  withWindowFee,
+} from "../../../src/domain/pricing/pricing.ts";
 import type { Tariff, Tier } from "../../../src/domain/pricing/tariff.ts";
 
 const WEST = { lat: 0, lng: 1 };
@@ -43,6 +49,11 @@ describe("a covered route", () => {
       totalMinor: 13937,
       currency: "USD",
     });
+  });
+
+  test("costs what its windows cost besides the base fee", () => {
+    const cheap = quoteWith({ ratePerKmMillionths: 0 }, 1) as CoveredQuote;
+    expect(withWindowFee(cheap, 250)).toEqual({ ...cheap, windowFeeMinor: 250, totalMinor: 750 });
   });
 
   test("costs at least the base fee", () => {

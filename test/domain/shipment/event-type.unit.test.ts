@@ -40,6 +40,13 @@ test("the protocol and the code name the same types", async () => {
 });
 
 const PAID = { status: "awaiting_pickup", paymentStatus: "paid" } as const;
+test("a refund of the whole is not told as one of a part too", () => {
+  const before = { status: "cancelled", paymentStatus: "refund_pending" } as const;
+  const paymentDetails = { ...NO_PAYMENT_DETAILS, refundedMinor: 1 };
+  const after = { ...before, paymentStatus: "refunded", paymentDetails } as const;
+  expect(shipmentEventTypes(before, after)).toEqual(["shipment.refunded"]);
+});
+
 const checkout = { url: "https://checkout.example.org/1", expiresAtMs: 0 };
 
 test.for([
