@@ -76,7 +76,7 @@ test("keys are sealed where secrets are, and open the quotes of before", async (
   // Without the key to open it, a replica makes a key of its own, which the others know too.
   const without = await startReplica(url);
   const ofItsOwn = await quote(without, apiKey);
-  expect(keyOf(ofItsOwn)).toBe(2);
+  expect(keyOf(ofItsOwn)).not.toBe(1);
   expect((await book(without, apiKey, await quote(sealed, apiKey))).code).toBe("QUOTE_UNKNOWN");
   await eventually("the other to know it", async () => {
     return (await book(sealed, apiKey, ofItsOwn)).status === 201;
