@@ -54,6 +54,22 @@ const personOf = async (
   (await data(service.as(apiKey).listMembers())).find((it: any) => it.email === email).person;
 const accountOf = ({ request }: Pick<SignedIn, "request">) => request("/account/v1/account");
 
+test("a workspace has up to 200 members, of whom each may be invited again", async () => {
+  const { id, apiKey } = await service.addWorkspace();
+  await data(service.as(apiKey).inviteMember({ email: "first@example.net" }));
+  await database.query(
+    `with added as (
+       insert into person (email, name, created_at)
+       select 'm' || i || '@example.net', 'M', now() from generate_series(2, 200) as i returning id)
+     insert into membership (workspace_id, person_id, role, created_at)
+     select $1, id, 'viewer', now() from added`,
+    [id],
+  );
+  const inviting = service.as(apiKey).inviteMember({ email: "one-more@example.net" });
+  await expectRefused(inviting, "MEMBER_LIMIT");
+  await data(service.as(apiKey).inviteMember({ email: "m200@example.net" }));
+});
+
 describe("a sign-in link", () => {
   test("begins a session in a cookie that scripts and other sites cannot use", async () => {
     const invited = await invite();
