@@ -88,7 +88,10 @@ describeDashboard(
       setup.stripe.pay(sessionOf(setup.stripe, workspace.account, reference));
       await expect.poll(() => badges(page)).toEqual(["To pick up"]);
       await expect.poll(() => fact(page, "Paid").innerText()).toBe("Paid\n$12.69");
-      await expect.poll(() => actions(page)).toEqual(["Mark as picked up", "Cancel shipment"]);
+      const ofCouriers = ["Assign courier", "Record attempt"];
+      await expect
+        .poll(() => actions(page))
+        .toEqual(["Mark as picked up", ...ofCouriers, "Cancel shipment"]);
       await expectWellShown(page, "payment-paid");
     });
 
