@@ -373,7 +373,10 @@ export async function expectWellShown(page: Page, name: string): Promise<void> {
     });
   }
   await page.emulateMedia({ colorScheme: null });
-  if (before !== null) await page.setViewportSize(before);
+  if (before === null) return;
+  await page.setViewportSize(before);
+  // What a narrow screen has no room for comes back, with the keys that it heeds.
+  await untilDrawn(page);
 }
 
 /** By how much the document is wider than the screen, and longer than its content or the screen. */

@@ -91,6 +91,7 @@ describeDashboard("the map of shipments", (dashboard) => {
     const peek = page.getByRole("region", { name: "Opened beside the list" });
     await peek.getByText("Ada Lovelace").first().waitFor();
     await expectWellShown(page, "shipments-both");
+    await peek.waitFor();
     await page.keyboard.press("Escape");
     await peek.waitFor({ state: "detached" });
     await page.getByRole("link", { name: "Failed" }).click();
