@@ -38,20 +38,14 @@ type KindText = Omit<Group<AttentionSubject>, "all"> & {
   readonly forAll?: Omit<Parameters<typeof ForAll>[0], "ids">;
 };
 
-const OF_SHIPMENTS = {
+/** A kind of shipments, which a list with these filters has among others. */
+const ofShipments = (label: string, query: Readonly<Record<string, string>> = {}) => ({
   row: shipmentRow,
-  all: () => ({ label: "All shipments", href: paths.shipments() }),
-};
-const OF_REFUNDS = {
-  row: shipmentRow,
-  all: () => ({
-    label: "All shipments with a refund due",
-    href: paths.shipments({}, { payment_status: String(PaymentStatus.REFUND_PENDING) }),
-  }),
-};
-const ofStatus = (status: ShipmentStatus, label: string) => ({
-  row: shipmentRow,
-  all: () => ({ label, href: paths.shipments({}, { status: String(status) }) }),
+  all: () => ({ label, href: paths.shipments({}, query) }),
+});
+const OF_SHIPMENTS = ofShipments("All shipments");
+const OF_REFUNDS = ofShipments("All shipments with a refund due", {
+  payment_status: String(PaymentStatus.REFUND_PENDING),
 });
 const OF_WEBHOOKS = {
   row: webhookRow,
@@ -86,13 +80,15 @@ const KINDS: Readonly<Partial<Record<AttentionKind, KindText>>> = {
       "These customers have asked their bank for the money back. Answer at Stripe before the bank decides.",
   },
   [AttentionKind.DELIVERY_LATE]: {
-    ...ofStatus(ShipmentStatus.AWAITING_PICKUP, "All shipments to pick up"),
+    ...ofShipments("All shipments to pick up", {
+      status: String(ShipmentStatus.AWAITING_PICKUP),
+    }),
     title: "Late deliveries",
     besides:
       "These are later than the times that were booked. Find their couriers, or tell their customers.",
   },
   [AttentionKind.ATTEMPTS_FAILED]: {
-    ...ofStatus(ShipmentStatus.IN_TRANSIT, "All shipments in transit"),
+    ...ofShipments("All shipments in transit", { status: String(ShipmentStatus.IN_TRANSIT) }),
     title: "Attempts that failed twice",
     besides: "Agree on another time with the recipient, or have the shipment returned.",
   },

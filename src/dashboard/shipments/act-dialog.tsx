@@ -6,12 +6,12 @@ import { useClient } from "../api/clients.ts";
 import { problemOf } from "../api/problem.ts";
 import { randomKey } from "../api/use-action.ts";
 import { Dialog } from "../ui/dialog.tsx";
-import { SelectField, TextAreaField } from "../ui/fields.tsx";
+import { choicesOf, SelectField, TextAreaField } from "../ui/fields.tsx";
 import { Progress } from "../ui/query-view.tsx";
 import { toast } from "../ui/toast.tsx";
 import { countText } from "./newest-shipments.ts";
 import { type Act, referencesOf } from "./selection.tsx";
-import { REASONS } from "./shipment-badge.tsx";
+import { CANCEL_REASONS } from "./shipment-badge.tsx";
 
 /** How many shipments one call changes: few enough that progress is seen. */
 const PART = 25;
@@ -68,7 +68,12 @@ export function ActDialog(props: ActDialogProps) {
       </p>
       {act.isDangerous && (
         <>
-          <SelectField name="reason" label="Reason for all" optional choices={REASONS} />
+          <SelectField
+            name="reason"
+            label="Reason for all"
+            optional
+            choices={choicesOf(CANCEL_REASONS)}
+          />
           <TextAreaField name="note" label="Note" optional />
         </>
       )}

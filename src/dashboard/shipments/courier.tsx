@@ -3,6 +3,7 @@ import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { DescriptionList } from "../ui/description-list.tsx";
 import { RpcDialog } from "../ui/dialog.tsx";
+import { choicesOf } from "../ui/fields.tsx";
 import { Section } from "../ui/page.tsx";
 import { Time } from "../ui/values.tsx";
 
@@ -21,10 +22,6 @@ const ATTEMPT_REASONS: Readonly<Record<AttemptReason, string>> = {
   [AttemptReason.DAMAGED]: "Damaged",
   [AttemptReason.OTHER]: "Another reason",
 };
-
-const REASONS = Object.entries(ATTEMPT_REASONS).map(
-  ([number, text]) => [number === "0" ? "" : number, text] as const,
-);
 
 /** Who brings a shipment, when, and what went wrong; nothing while nobody has said. */
 export function CourierSection({ shipment }: { readonly shipment: Shipment }) {
@@ -113,7 +110,7 @@ export function AttemptDialog({ shipment, close }: DialogProps) {
       submit="Record the attempt"
       request={{ shipment: shipment.reference }}
       fields={{
-        reason: { label: "Reason", choices: REASONS },
+        reason: { label: "Reason", choices: choicesOf(ATTEMPT_REASONS) },
         note: { label: "Note", isLong: true },
       }}
       done="The attempt is recorded."

@@ -19,11 +19,6 @@ export const CANCEL_REASONS: Readonly<Record<CancelReason, string>> = {
   [CancelReason.OTHER]: "Another reason",
 };
 
-/** Reasons by number, as they are chosen from; none is chosen at first. */
-export const REASONS = Object.entries(CANCEL_REASONS).map(
-  ([number, text]) => [number === "0" ? "" : number, text] as const,
-);
-
 type State = Parameters<typeof stateOf>[0];
 
 export function StateBadge(shipment: State) {

@@ -11,7 +11,7 @@ import { useClient } from "../api/clients.ts";
 import type { Problem } from "../api/problem.ts";
 import { useAction, useIdempotencyOptions } from "../api/use-action.ts";
 import { Dialog, RpcDialog } from "../ui/dialog.tsx";
-import { TextField } from "../ui/fields.tsx";
+import { choicesOf, TextField } from "../ui/fields.tsx";
 import { textOf } from "../ui/form-data.ts";
 import { Form } from "../ui/form.tsx";
 import { moneyText } from "../ui/format.ts";
@@ -20,7 +20,7 @@ import { Money } from "../ui/values.tsx";
 import { AttemptDialog, CourierDialog, RemoveCourierDialog, ReturnDialog } from "./courier.tsx";
 import { routeTextOf } from "./route.ts";
 import type { Step } from "./shipment-actions.tsx";
-import { REASONS, StateBadge } from "./shipment-badge.tsx";
+import { CANCEL_REASONS, StateBadge } from "./shipment-badge.tsx";
 import { useWindows, windowChanges } from "./use-windows.ts";
 import { NextWindows, WindowFields } from "./window-fields.tsx";
 import { bookedWindows, isOfWindows } from "./windows.ts";
@@ -119,7 +119,7 @@ function CancelDialog({ shipment, close }: DialogProps) {
       tone="danger"
       request={{ shipment: shipment.reference }}
       fields={{
-        reason: { label: "Reason", optional: true, choices: REASONS },
+        reason: { label: "Reason", optional: true, choices: choicesOf(CANCEL_REASONS) },
         note: { label: "Note", isLong: true },
       }}
       done="The shipment is cancelled."

@@ -76,6 +76,11 @@ export function Field(
 
 export type Choices = readonly (readonly [value: string, label: string])[];
 
+/** The values of an enum by what each is called, of which none is chosen at first. */
+export function choicesOf(labels: Readonly<Record<number, string>>): Choices {
+  return Object.entries(labels).map(([value, label]) => [value === "0" ? "" : value, label]);
+}
+
 interface TypedProps extends FieldProps {
   /** What it holds at first; later changes of it are shown too. */
   readonly value?: string | number | undefined;

@@ -13,7 +13,7 @@ export interface Courier {
 /** Why a shipment could not be picked up or delivered. */
 export type AttemptReason = "nobody_there" | "refused" | "wrong_address" | "damaged" | "other";
 
-const ENDS = ["pickup", "dropoff"] as const;
+export const ENDS = ["pickup", "dropoff"] as const;
 
 export type End = (typeof ENDS)[number];
 
@@ -57,7 +57,7 @@ export type DeliveryStage = "assigned" | "at_pickup" | "at_dropoff";
 /** Where the courier is; undefined without one, and on the way. */
 export function stageOf(
   status: ShipmentStatus,
-  { courier, arrivedAt }: Pick<DeliveryProgress, "courier" | "arrivedAt">,
+  { courier, arrivedAt }: DeliveryProgress,
 ): DeliveryStage | undefined {
   if (status === "in_transit") return arrivedAt === "dropoff" ? "at_dropoff" : undefined;
   if (status !== "awaiting_pickup") return undefined;

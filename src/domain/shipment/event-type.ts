@@ -1,4 +1,4 @@
-import { type DeliveryProgress, NO_PROGRESS } from "./delivery-progress.ts";
+import { type DeliveryProgress, ENDS, NO_PROGRESS } from "./delivery-progress.ts";
 import { NO_PAYMENT_DETAILS, type PaymentDetails } from "./payment-details.ts";
 import type { ShipmentState } from "./shipment-state.ts";
 
@@ -65,7 +65,7 @@ function progressEventTypes(before: DeliveryProgress, after: DeliveryProgress): 
   const hasArrived = arrivedAt !== null && arrivedAt !== before.arrivedAt;
   const happened: Partial<Record<EventType, boolean>> = {
     "shipment.courier_assigned": courier !== null && courier !== before.courier,
-    "shipment.eta_changed": (["pickup", "dropoff"] as const).some((end) => {
+    "shipment.eta_changed": ENDS.some((end) => {
       const eta = after.announcedEtas[end];
       return eta !== null && eta !== before.announcedEtas[end];
     }),

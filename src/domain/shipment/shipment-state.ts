@@ -175,8 +175,7 @@ export function statesWith(given: Partial<ShipmentState>): readonly ShipmentStat
 
 /** Whether something is still to be done about a shipment: by who pays, who carries or who refunds. */
 export function isDue({ status, paymentStatus }: ShipmentState): boolean {
-  const isBrought = status === "delivered" || status === "returned";
-  return !isBrought && paymentStatus !== "voided" && paymentStatus !== "refunded";
+  return !hasEnded(status) || paymentStatus === "refund_pending";
 }
 
 /** Whether a shipment has come to its end: nothing about it changes any more. */

@@ -12,6 +12,7 @@ import { progressFrom } from "../../domain/shipment/delivery-progress.ts";
 import { shipmentEventTypes } from "../../domain/shipment/event-type.ts";
 import { isReference } from "../../domain/shipment/shipment-reference.ts";
 import {
+  type ShipmentState,
   type ShipmentStatus,
   transition,
   type Trigger,
@@ -214,12 +215,22 @@ function record(call: Call, before: ShipmentRow, after: ShipmentRow): ChangedShi
  * @throws Refusal SHIPMENT_STATE when its state does not allow the trigger
  */
 export function applyTrigger(row: ShipmentRow, trigger: Trigger, at: Date): ShipmentRow {
-  const { next, refusal } = transition(trigger, row);
-  if (next === undefined) throw refuse("SHIPMENT_STATE", refusal, { subject: "shipment" });
+  const next = stateAfter(row, trigger);
   if (next.status === row.status) return { ...row, ...next, updatedAt: at };
   const ended = END_OF[next.status];
   const progress = row.progress && progressFrom(row.progress, next.status);
   return { ...row, ...next, progress, updatedAt: at, ...(ended && { [ended]: at }) };
+}
+
+/**
+ * The state that a trigger leads to.
+ *
+ * @throws Refusal SHIPMENT_STATE when a shipment's state does not allow the trigger
+ */
+export function stateAfter(state: ShipmentState, trigger: Trigger): ShipmentState {
+  const { next, refusal } = transition(trigger, state);
+  if (next === undefined) throw refuse("SHIPMENT_STATE", refusal, { subject: "shipment" });
+  return next;
 }
 
 /** Where the time is kept at which a shipment came to its end. */

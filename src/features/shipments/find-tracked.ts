@@ -109,11 +109,12 @@ export async function findTracked(
 
 /** What of a shipment's progress whoever waits for it may see. */
 function progressOf({ status, progress }: Tracked, { showsCourier }: LinkedWorkspace) {
-  const { courier, etas, attempts, arrivedAt } = progress ?? NO_PROGRESS;
+  const reported = progress ?? NO_PROGRESS;
+  const { courier, etas, attempts, arrivedAt } = reported;
   const isOnItsWay = status === "in_transit";
   const failed = attempts.at(-1);
   return {
-    stage: stageOf(status, { courier, arrivedAt }),
+    stage: stageOf(status, reported),
     etas,
     courier:
       isOnItsWay && showsCourier && courier !== null

@@ -18,7 +18,7 @@ import {
 } from "../../domain/shipment/delivery-progress.ts";
 import type { Trigger } from "../../domain/shipment/shipment-state.ts";
 import { compileEnumName } from "../../json/records.ts";
-import { applyTrigger } from "./change-shipment.ts";
+import { applyTrigger, stateAfter } from "./change-shipment.ts";
 import type { ShipmentDeps, ShipmentFunctions } from "./shipment-deps.ts";
 import type { ShipmentRow } from "./shipment-row.ts";
 import type { Call } from "../../pipeline/call.ts";
@@ -129,7 +129,7 @@ function report(
   at: Date,
   change: (before: DeliveryProgress) => DeliveryProgress,
 ): ShipmentRow {
-  for (const trigger of triggers) applyTrigger(row, trigger, at);
+  for (const trigger of triggers) stateAfter(row, trigger);
   const before = row.progress ?? NO_PROGRESS;
   const progress = change(before);
   return isDeepStrictEqual(progress, before) ? row : { ...row, progress, updatedAt: at };

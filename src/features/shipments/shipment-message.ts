@@ -63,10 +63,11 @@ export function shipmentRecord(row: ShipmentRow, { test, trackingUrlOf }: Owner)
 }
 
 function progressRecord({ status, progress }: ShipmentRow) {
-  const { courier, etas, attempts } = progress ?? NO_PROGRESS;
+  const reported = progress ?? NO_PROGRESS;
+  const { courier, etas, attempts } = reported;
   return {
     courier,
-    stage: progress && stageOf(status, progress),
+    stage: stageOf(status, reported),
     pickupEta: etas.pickup,
     dropoffEta: etas.dropoff,
     attempts: attempts.map((attempt) => ({ ...attempt, attemptedAt: attempt.atMs })),

@@ -103,7 +103,7 @@ test("what was reported of the pickup ends with it, and all ETAs at the end", ()
 test("the stage goes by where the shipment is", () => {
   const at = (end: "pickup" | "dropoff" | null, courier = ASSIGNED.courier) =>
     (["pending", "awaiting_pickup", "in_transit", "delivered"] as const).map((status) =>
-      stageOf(status, { courier, arrivedAt: end }),
+      stageOf(status, { ...NO_PROGRESS, courier, arrivedAt: end }),
     );
   expect(at(null, null)).toEqual([undefined, undefined, undefined, undefined]);
   expect(at(null)).toEqual([undefined, "assigned", undefined, undefined]);
