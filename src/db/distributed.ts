@@ -12,6 +12,7 @@ export const DISTRIBUTED_TABLES: readonly string[] = [
   "customer_alias",
   "shipment",
   "simulation",
+  "proof_picture",
   "used_quote",
   "payment",
   "payment_connection",

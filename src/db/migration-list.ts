@@ -24,4 +24,6 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Constructor<Migra
     (await import("./migrations/20261126000300-progress.ts")).Migration20261126000300_progress,
   "20261126001938-previews": async () =>
     (await import("./migrations/20261126001938-previews.ts")).Migration20261126001938_previews,
+  "20261126081220-proof": async () =>
+    (await import("./migrations/20261126081220-proof.ts")).Migration20261126081220_proof,
 };

@@ -42,6 +42,7 @@ export const REASONS = {
   }),
   ...answered("NotFound", 404, {
     SHIPMENT_NOT_FOUND: "There is no such shipment.",
+    PICTURE_NOT_FOUND: "The shipment has no such picture, or it was deleted after 90 days.",
     CUSTOMER_NOT_FOUND: "There is no such customer.",
     EVENT_NOT_FOUND: "There is no such event.",
     WEBHOOK_NOT_FOUND: "There is no such webhook.",
@@ -89,6 +90,10 @@ export const REASONS = {
       "e.g. workspace: Workspace 4712 is the test twin of 4711, which it follows: name that one.",
     SHIPMENT_STATE:
       "e.g. shipment: The shipment cannot be cancelled because it is already cancelled.",
+    NOT_VERIFIED:
+      "e.g. dropoff_verification: The shipment cannot be delivered because its photo was not recorded; record it, or waive the verification.",
+    PIN_WRONG:
+      "e.g. pin: pin is not the shipment's; 3 more tries are left, then its verification has to be waived.",
     CUSTOMER_NOT_MERGEABLE:
       "e.g. from: The customer to merge has more than 10,000 shipments; merge it the other way round.",
     IDEMPOTENCY_KEY_REUSED:

@@ -29,6 +29,8 @@ export const REQUEST_EXAMPLES: Readonly<Record<string, Json>> = {
   "shipments.v1.SetCourierRequest": { name: "Ada Byron", vehicle: "Cargo bike" },
   "shipments.v1.ReportProgressRequest": { stage: "at_dropoff" },
   "shipments.v1.RecordAttemptRequest": { reason: "nobody_there" },
+  "shipments.v1.RecordProofRequest": { received_by: "Ada Lovelace", note: "At the front desk" },
+  "shipments.v1.WaiveVerificationRequest": { reason: "Lost the PIN" },
   "shipments.v1.CancelShipmentRequest": { reason: "customer_request" },
   "shipments.v1.TakeTestStepRequest": { step: "pay" },
   "shipments.v1.MoveTestClockRequest": { time: "2026-12-01T09:00:00Z" },

@@ -4,6 +4,8 @@ import { ScalarType, type DescField, type DescMessage } from "@bufbuild/protobuf
 export const FILE_TYPES: Readonly<Record<string, string>> = {
   geojson: "application/geo+json",
   csv: "text/csv; charset=utf-8",
+  jpeg: "image/jpeg",
+  png: "image/png",
 };
 
 /** The field that holds a file in a response; undefined where that is something else. */

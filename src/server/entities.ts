@@ -19,6 +19,7 @@ import { ProviderPayment } from "../features/payments/provider-payment.entity.ts
 import { Payment } from "../features/payments/payment.entity.ts";
 import { QuoteKey } from "../features/quotes/quote-key.entity.ts";
 import { UsedQuote } from "../features/quotes/used-quote.entity.ts";
+import { ProofPicture } from "../features/shipments/proof-picture.entity.ts";
 import { Simulation } from "../features/shipments/simulation.entity.ts";
 import { Shipment } from "../features/shipments/shipment.entity.ts";
 import { ApiRequest } from "../features/reports/api-request.entity.ts";
@@ -50,6 +51,7 @@ export const ENTITIES = [
   QuoteKey,
   Shipment,
   Simulation,
+  ProofPicture,
   UsedQuote,
   Payment,
   ProviderPayment,

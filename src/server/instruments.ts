@@ -27,6 +27,7 @@ const PURGED = [
   "keys",
   "deliveries",
   "used_quotes",
+  "proof_pictures",
   "payment_notices",
   "sign_ins",
   "mails",

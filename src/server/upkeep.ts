@@ -15,6 +15,7 @@ import { purgeReports } from "../features/reports/usage-counter.ts";
 import { purgeTestData } from "../features/test-mode/delete-test-data.ts";
 import { purgeDeliveries } from "../features/webhooks/webhook-delivery.entity.ts";
 import { sealQuoteKeys } from "../features/quotes/quote-keys.ts";
+import { purgePictures } from "../features/shipments/proof-picture.entity.ts";
 import { purgeUsedQuotes } from "../features/quotes/used-quote.entity.ts";
 import { sealStoredSecrets } from "../features/webhooks/webhook-secrets.ts";
 import type { Instruments, Purged } from "./instruments.ts";
@@ -104,6 +105,7 @@ export async function purgeExpired(options: {
   await purge("stored_responses", purgeStoredResponses(em));
   await purge("keys", purgeKeys(em));
   await purge("deliveries", purgeDeliveries(em, now()));
+  await purge("proof_pictures", purgePictures(em));
   await purge("used_quotes", purgeUsedQuotes(em));
   await purge("payment_notices", purgeNotices(em, now()));
   await purge("sign_ins", purgeSignIns(em));

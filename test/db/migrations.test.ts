@@ -356,6 +356,13 @@ const GOOD_ROWS: Readonly<Record<string, Row>> = {
     leased_until: null,
     tries: 0,
   },
+  proof_picture: {
+    workspace_id: 1,
+    shipment_reference: "SHP-0123456789AB",
+    kind: "photo",
+    content: "\\xffd8",
+    recorded_at: NOW,
+  },
   test_clock: { workspace_id: 1, frozen_at: NOW, latest_at: NOW, moved_at: NOW },
   api_request: {
     workspace_id: 1,
@@ -394,6 +401,7 @@ const BAD_ROWS: readonly (readonly [constraint: string, table: string, change: R
   ["workspace_tracking_slug", "workspace", { id: 4, tracking_slug: SLUG }],
   ["payment_connection_provider", "payment_connection", { provider: "nonsense" }],
   ["simulation_scenario", "simulation", { scenario: "lost" }],
+  ["proof_picture_kind", "proof_picture", { kind: "film" }],
   ["customer_once", "customer", { id: 2, email: "ADA@example.org" }],
   ["customer_name_given", "customer", { id: 2, name: "" }],
   ["customer_email_lower", "customer", { id: 2, email_lower: "Ada@example.org" }],

@@ -115,6 +115,8 @@ export function createMethodCalls(service: TestService, caller: MethodCaller): M
     "TakeTestStep.step": "pay",
     "RecordAttempt.reason": "refused",
     vehicle: text,
+    received_by: text,
+    reason: text,
     stage: "assigned",
 
     shipment: (method) => (isOfProvider(method) ? bookPaying(method) : newReference(method)),
@@ -187,7 +189,8 @@ export function createMethodCalls(service: TestService, caller: MethodCaller): M
     if (/AdvanceShipment|SetCourier|RemoveCourier|RecordAttempt|ReportProgress/.test(name)) {
       return bookAnd(service, apiKey, ["pay"]);
     }
-    if (name === "ReturnShipment") return bookAnd(service, apiKey, ["pay", "advance"]);
+    if (/ReturnShipment|RecordProof|WaiveVerification/.test(name))
+      return bookAnd(service, apiKey, ["pay", "advance"]);
     if (name === "RecordRefund") return bookAnd(service, apiKey, ["pay", "cancel"]);
     return book(service, apiKey);
   }

@@ -131,6 +131,124 @@ export declare type DeliveryAttemptValid = Message<"shipments.v1.DeliveryAttempt
 export declare const DeliveryAttemptSchema: GenMessage<DeliveryAttempt, {validType: DeliveryAttemptValid}>;
 
 /**
+ * What was recorded at the door. Its pictures are read by GetProofPhoto and GetProofSignature.
+ *
+ * @generated from message shipments.v1.DeliveryProof
+ */
+export declare type DeliveryProof = Message<"shipments.v1.DeliveryProof"> & {
+  /**
+   * When something of it was recorded last.
+   *
+   * @generated from field: google.protobuf.Timestamp recorded_at = 1;
+   */
+  recordedAt?: Timestamp | undefined;
+
+  /**
+   * Who took the shipment; unset when not said.
+   *
+   * @generated from field: optional string received_by = 2;
+   */
+  receivedBy?: string | undefined;
+
+  /**
+   * Where it was left, for example; unset when nothing was said.
+   *
+   * @generated from field: optional string note = 3;
+   */
+  note?: string | undefined;
+
+  /**
+   * Whether the recipient told the PIN.
+   *
+   * @generated from field: bool pin_verified = 4;
+   */
+  pinVerified: boolean;
+
+  /**
+   * Whether a photo was taken. It is kept for 90 days.
+   *
+   * @generated from field: bool photo = 5;
+   */
+  photo: boolean;
+
+  /**
+   * Whether somebody signed. The signature is kept for 90 days.
+   *
+   * @generated from field: bool signature = 6;
+   */
+  signature: boolean;
+
+  /**
+   * Why it may be delivered without its verification; unset when it may not.
+   *
+   * @generated from field: optional string waived = 7;
+   */
+  waived?: string | undefined;
+};
+
+/**
+ * What was recorded at the door. Its pictures are read by GetProofPhoto and GetProofSignature.
+ *
+ * @generated from message shipments.v1.DeliveryProof
+ */
+export declare type DeliveryProofValid = Message<"shipments.v1.DeliveryProof"> & {
+  /**
+   * When something of it was recorded last.
+   *
+   * @generated from field: google.protobuf.Timestamp recorded_at = 1;
+   */
+  recordedAt: Timestamp;
+
+  /**
+   * Who took the shipment; unset when not said.
+   *
+   * @generated from field: optional string received_by = 2;
+   */
+  receivedBy?: string | undefined;
+
+  /**
+   * Where it was left, for example; unset when nothing was said.
+   *
+   * @generated from field: optional string note = 3;
+   */
+  note?: string | undefined;
+
+  /**
+   * Whether the recipient told the PIN.
+   *
+   * @generated from field: bool pin_verified = 4;
+   */
+  pinVerified: boolean;
+
+  /**
+   * Whether a photo was taken. It is kept for 90 days.
+   *
+   * @generated from field: bool photo = 5;
+   */
+  photo: boolean;
+
+  /**
+   * Whether somebody signed. The signature is kept for 90 days.
+   *
+   * @generated from field: bool signature = 6;
+   */
+  signature: boolean;
+
+  /**
+   * Why it may be delivered without its verification; unset when it may not.
+   *
+   * @generated from field: optional string waived = 7;
+   */
+  waived?: string | undefined;
+};
+
+/**
+ * Describes the message shipments.v1.DeliveryProof.
+ * Use `create(DeliveryProofSchema)` to create a new message.
+ */
+export declare const DeliveryProofSchema: GenMessage<DeliveryProof, {validType: DeliveryProofValid}>;
+
+/**
  * Where the courier is, while the shipment is awaiting pickup or in transit.
  *
  * @generated from enum shipments.v1.DeliveryStage
@@ -246,4 +364,49 @@ export enum AttemptReason {
  * Describes the enum shipments.v1.AttemptReason.
  */
 export declare const AttemptReasonSchema: GenEnum<AttemptReason>;
+
+/**
+ * What has to be recorded at the door before a shipment can be delivered.
+ *
+ * @generated from enum shipments.v1.DropoffVerification
+ */
+export enum DropoffVerification {
+  /**
+   * @generated from enum value: DROPOFF_VERIFICATION_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * Nothing.
+   *
+   * @generated from enum value: DROPOFF_VERIFICATION_NONE = 1;
+   */
+  NONE = 1,
+
+  /**
+   * The PIN that the recipient was sent.
+   *
+   * @generated from enum value: DROPOFF_VERIFICATION_PIN = 2;
+   */
+  PIN = 2,
+
+  /**
+   * A photo of it.
+   *
+   * @generated from enum value: DROPOFF_VERIFICATION_PHOTO = 3;
+   */
+  PHOTO = 3,
+
+  /**
+   * The signature of whoever took it.
+   *
+   * @generated from enum value: DROPOFF_VERIFICATION_SIGNATURE = 4;
+   */
+  SIGNATURE = 4,
+}
+
+/**
+ * Describes the enum shipments.v1.DropoffVerification.
+ */
+export declare const DropoffVerificationSchema: GenEnum<DropoffVerification>;
 

@@ -8,7 +8,7 @@ import type { Customer, CustomerValid } from "./customer_pb.js";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { AcceptedWindow, AcceptedWindowValid } from "./window_pb.js";
 import type { QuoteBreakdownLine, QuoteBreakdownLineValid } from "./quote_pb.js";
-import type { Courier, CourierValid, DeliveryAttempt, DeliveryAttemptValid, DeliveryStage } from "./courier_pb.js";
+import type { Courier, CourierValid, DeliveryAttempt, DeliveryAttemptValid, DeliveryProof, DeliveryProofValid, DeliveryStage, DropoffVerification } from "./courier_pb.js";
 
 /**
  * Describes the file shipments/v1/shipment.proto.
@@ -343,6 +343,28 @@ export declare type Shipment = Message<"shipments.v1.Shipment"> & {
    * @generated from field: optional string recipient_locale = 46;
    */
   recipientLocale?: string | undefined;
+
+  /**
+   * What has to be recorded at the door before it can be delivered.
+   *
+   * @generated from field: shipments.v1.DropoffVerification dropoff_verification = 47;
+   */
+  dropoffVerification: DropoffVerification;
+
+  /**
+   * The four digits that the recipient tells the courier: send them to the recipient alone. Unset where the verification
+   * is another, and for keys of the scope courier.
+   *
+   * @generated from field: optional string dropoff_pin = 48;
+   */
+  dropoffPin?: string | undefined;
+
+  /**
+   * What was recorded at the door; unset while nothing was.
+   *
+   * @generated from field: shipments.v1.DeliveryProof proof = 49;
+   */
+  proof?: DeliveryProof | undefined;
 };
 
 /**
@@ -673,6 +695,28 @@ export declare type ShipmentValid = Message<"shipments.v1.Shipment"> & {
    * @generated from field: optional string recipient_locale = 46;
    */
   recipientLocale?: string | undefined;
+
+  /**
+   * What has to be recorded at the door before it can be delivered.
+   *
+   * @generated from field: shipments.v1.DropoffVerification dropoff_verification = 47;
+   */
+  dropoffVerification: DropoffVerification;
+
+  /**
+   * The four digits that the recipient tells the courier: send them to the recipient alone. Unset where the verification
+   * is another, and for keys of the scope courier.
+   *
+   * @generated from field: optional string dropoff_pin = 48;
+   */
+  dropoffPin?: string | undefined;
+
+  /**
+   * What was recorded at the door; unset while nothing was.
+   *
+   * @generated from field: shipments.v1.DeliveryProof proof = 49;
+   */
+  proof?: DeliveryProofValid | undefined;
 };
 
 /**

@@ -6,11 +6,11 @@ import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegen
 import type { Message } from "@bufbuild/protobuf";
 import type { PickupSlot, PickupSlotValid, TimeWindow, TimeWindowValid } from "./window_pb.js";
 import type { Simulation, SimulationValid } from "./simulation_pb.js";
+import type { AttemptReason, DeliveryStage, DropoffVerification } from "./courier_pb.js";
 import type { CancelReason, PaymentStatus, Shipment, ShipmentStatus, ShipmentValid } from "./shipment_pb.js";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { ShipmentCounts, ShipmentCountsValid } from "./shipment_count_pb.js";
 import type { Customer, CustomerValid } from "./customer_pb.js";
-import type { AttemptReason, DeliveryStage } from "./courier_pb.js";
 import type { Payment, PaymentValid } from "./payment_pb.js";
 import type { BatchQuoteShipmentsRequestSchema, BatchQuoteShipmentsResponseSchema, QuoteShipmentRequestSchema, QuoteShipmentResponseSchema } from "./quote_pb.js";
 import type { BatchAdvanceShipmentsRequestSchema, BatchAdvanceShipmentsResponseSchema, BatchCancelShipmentsRequestSchema, BatchCancelShipmentsResponseSchema, BatchRecordPaymentsRequestSchema, BatchRecordPaymentsResponseSchema } from "./batch_pb.js";
@@ -404,6 +404,13 @@ export declare type CreateShipmentRequest = Message<"shipments.v1.CreateShipment
    * @generated from field: optional string recipient_locale = 23;
    */
   recipientLocale?: string | undefined;
+
+  /**
+   * What has to be recorded at the door before it can be delivered; NONE when not given.
+   *
+   * @generated from field: optional shipments.v1.DropoffVerification dropoff_verification = 24;
+   */
+  dropoffVerification?: DropoffVerification | undefined;
 };
 
 /**
@@ -572,6 +579,13 @@ export declare type CreateShipmentRequestValid = Message<"shipments.v1.CreateShi
    * @generated from field: optional string recipient_locale = 23;
    */
   recipientLocale?: string | undefined;
+
+  /**
+   * What has to be recorded at the door before it can be delivered; NONE when not given.
+   *
+   * @generated from field: optional shipments.v1.DropoffVerification dropoff_verification = 24;
+   */
+  dropoffVerification?: DropoffVerification | undefined;
 };
 
 /**
@@ -1205,6 +1219,13 @@ export declare type UpdateShipmentRequest = Message<"shipments.v1.UpdateShipment
    * @generated from field: optional string recipient_locale = 18;
    */
   recipientLocale?: string | undefined;
+
+  /**
+   * What has to be recorded at the door before it can be delivered; PIN makes a new one where there was none.
+   *
+   * @generated from field: optional shipments.v1.DropoffVerification dropoff_verification = 19;
+   */
+  dropoffVerification?: DropoffVerification | undefined;
 };
 
 /**
@@ -1338,6 +1359,13 @@ export declare type UpdateShipmentRequestValid = Message<"shipments.v1.UpdateShi
    * @generated from field: optional string recipient_locale = 18;
    */
   recipientLocale?: string | undefined;
+
+  /**
+   * What has to be recorded at the door before it can be delivered; PIN makes a new one where there was none.
+   *
+   * @generated from field: optional shipments.v1.DropoffVerification dropoff_verification = 19;
+   */
+  dropoffVerification?: DropoffVerification | undefined;
 };
 
 /**
@@ -1835,6 +1863,302 @@ export declare type RecordAttemptResponseValid = Message<"shipments.v1.RecordAtt
  * Use `create(RecordAttemptResponseSchema)` to create a new message.
  */
 export declare const RecordAttemptResponseSchema: GenMessage<RecordAttemptResponse, {validType: RecordAttemptResponseValid}>;
+
+/**
+ * @generated from message shipments.v1.RecordProofRequest
+ */
+export declare type RecordProofRequest = Message<"shipments.v1.RecordProofRequest"> & {
+  /**
+   * The shipment's reference.
+   *
+   * @generated from field: string shipment = 1;
+   */
+  shipment: string;
+
+  /**
+   * A photo: a JPEG of at most 5 MiB and 50 megapixels. What it says of place, time and camera is left out.
+   *
+   * @generated from field: optional bytes photo = 2;
+   */
+  photo?: Uint8Array | undefined;
+
+  /**
+   * A signature: a PNG of at most 1 MiB and 4 megapixels.
+   *
+   * @generated from field: optional bytes signature = 3;
+   */
+  signature?: Uint8Array | undefined;
+
+  /**
+   * What the recipient told the courier: four digits.
+   *
+   * @generated from field: optional string pin = 4;
+   */
+  pin?: string | undefined;
+
+  /**
+   * Who took it; one line of at most 200 characters.
+   *
+   * @generated from field: optional string received_by = 5;
+   */
+  receivedBy?: string | undefined;
+
+  /**
+   * Where it was left, for example; at most 500 characters.
+   *
+   * @generated from field: optional string note = 6;
+   */
+  note?: string | undefined;
+};
+
+/**
+ * @generated from message shipments.v1.RecordProofRequest
+ */
+export declare type RecordProofRequestValid = Message<"shipments.v1.RecordProofRequest"> & {
+  /**
+   * The shipment's reference.
+   *
+   * @generated from field: string shipment = 1;
+   */
+  shipment: string;
+
+  /**
+   * A photo: a JPEG of at most 5 MiB and 50 megapixels. What it says of place, time and camera is left out.
+   *
+   * @generated from field: optional bytes photo = 2;
+   */
+  photo?: Uint8Array | undefined;
+
+  /**
+   * A signature: a PNG of at most 1 MiB and 4 megapixels.
+   *
+   * @generated from field: optional bytes signature = 3;
+   */
+  signature?: Uint8Array | undefined;
+
+  /**
+   * What the recipient told the courier: four digits.
+   *
+   * @generated from field: optional string pin = 4;
+   */
+  pin?: string | undefined;
+
+  /**
+   * Who took it; one line of at most 200 characters.
+   *
+   * @generated from field: optional string received_by = 5;
+   */
+  receivedBy?: string | undefined;
+
+  /**
+   * Where it was left, for example; at most 500 characters.
+   *
+   * @generated from field: optional string note = 6;
+   */
+  note?: string | undefined;
+};
+
+/**
+ * Describes the message shipments.v1.RecordProofRequest.
+ * Use `create(RecordProofRequestSchema)` to create a new message.
+ */
+export declare const RecordProofRequestSchema: GenMessage<RecordProofRequest, {validType: RecordProofRequestValid}>;
+
+/**
+ * @generated from message shipments.v1.RecordProofResponse
+ */
+export declare type RecordProofResponse = Message<"shipments.v1.RecordProofResponse"> & {
+  /**
+   * @generated from field: shipments.v1.Shipment data = 1;
+   */
+  data?: Shipment | undefined;
+};
+
+/**
+ * @generated from message shipments.v1.RecordProofResponse
+ */
+export declare type RecordProofResponseValid = Message<"shipments.v1.RecordProofResponse"> & {
+  /**
+   * @generated from field: shipments.v1.Shipment data = 1;
+   */
+  data?: ShipmentValid | undefined;
+};
+
+/**
+ * Describes the message shipments.v1.RecordProofResponse.
+ * Use `create(RecordProofResponseSchema)` to create a new message.
+ */
+export declare const RecordProofResponseSchema: GenMessage<RecordProofResponse, {validType: RecordProofResponseValid}>;
+
+/**
+ * @generated from message shipments.v1.WaiveVerificationRequest
+ */
+export declare type WaiveVerificationRequest = Message<"shipments.v1.WaiveVerificationRequest"> & {
+  /**
+   * The shipment's reference.
+   *
+   * @generated from field: string shipment = 1;
+   */
+  shipment: string;
+
+  /**
+   * Why, for people; at most 500 characters.
+   *
+   * @generated from field: string reason = 2;
+   */
+  reason: string;
+};
+
+/**
+ * @generated from message shipments.v1.WaiveVerificationRequest
+ */
+export declare type WaiveVerificationRequestValid = Message<"shipments.v1.WaiveVerificationRequest"> & {
+  /**
+   * The shipment's reference.
+   *
+   * @generated from field: string shipment = 1;
+   */
+  shipment: string;
+
+  /**
+   * Why, for people; at most 500 characters.
+   *
+   * @generated from field: string reason = 2;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message shipments.v1.WaiveVerificationRequest.
+ * Use `create(WaiveVerificationRequestSchema)` to create a new message.
+ */
+export declare const WaiveVerificationRequestSchema: GenMessage<WaiveVerificationRequest, {validType: WaiveVerificationRequestValid}>;
+
+/**
+ * @generated from message shipments.v1.WaiveVerificationResponse
+ */
+export declare type WaiveVerificationResponse = Message<"shipments.v1.WaiveVerificationResponse"> & {
+  /**
+   * @generated from field: shipments.v1.Shipment data = 1;
+   */
+  data?: Shipment | undefined;
+};
+
+/**
+ * @generated from message shipments.v1.WaiveVerificationResponse
+ */
+export declare type WaiveVerificationResponseValid = Message<"shipments.v1.WaiveVerificationResponse"> & {
+  /**
+   * @generated from field: shipments.v1.Shipment data = 1;
+   */
+  data?: ShipmentValid | undefined;
+};
+
+/**
+ * Describes the message shipments.v1.WaiveVerificationResponse.
+ * Use `create(WaiveVerificationResponseSchema)` to create a new message.
+ */
+export declare const WaiveVerificationResponseSchema: GenMessage<WaiveVerificationResponse, {validType: WaiveVerificationResponseValid}>;
+
+/**
+ * @generated from message shipments.v1.GetProofPhotoRequest
+ */
+export declare type GetProofPhotoRequest = Message<"shipments.v1.GetProofPhotoRequest"> & {
+  /**
+   * The shipment's reference.
+   *
+   * @generated from field: string shipment = 1;
+   */
+  shipment: string;
+};
+
+/**
+ * @generated from message shipments.v1.GetProofPhotoRequest
+ */
+export declare type GetProofPhotoRequestValid = Message<"shipments.v1.GetProofPhotoRequest"> & {
+  /**
+   * The shipment's reference.
+   *
+   * @generated from field: string shipment = 1;
+   */
+  shipment: string;
+};
+
+/**
+ * Describes the message shipments.v1.GetProofPhotoRequest.
+ * Use `create(GetProofPhotoRequestSchema)` to create a new message.
+ */
+export declare const GetProofPhotoRequestSchema: GenMessage<GetProofPhotoRequest, {validType: GetProofPhotoRequestValid}>;
+
+/**
+ * @generated from message shipments.v1.GetProofPhotoResponse
+ */
+export declare type GetProofPhotoResponse = Message<"shipments.v1.GetProofPhotoResponse"> & {
+  /**
+   * The photo.
+   *
+   * @generated from field: bytes jpeg = 1;
+   */
+  jpeg: Uint8Array;
+};
+
+export declare type GetProofPhotoResponseValid = GetProofPhotoResponse;
+
+/**
+ * Describes the message shipments.v1.GetProofPhotoResponse.
+ * Use `create(GetProofPhotoResponseSchema)` to create a new message.
+ */
+export declare const GetProofPhotoResponseSchema: GenMessage<GetProofPhotoResponse, {validType: GetProofPhotoResponseValid}>;
+
+/**
+ * @generated from message shipments.v1.GetProofSignatureRequest
+ */
+export declare type GetProofSignatureRequest = Message<"shipments.v1.GetProofSignatureRequest"> & {
+  /**
+   * The shipment's reference.
+   *
+   * @generated from field: string shipment = 1;
+   */
+  shipment: string;
+};
+
+/**
+ * @generated from message shipments.v1.GetProofSignatureRequest
+ */
+export declare type GetProofSignatureRequestValid = Message<"shipments.v1.GetProofSignatureRequest"> & {
+  /**
+   * The shipment's reference.
+   *
+   * @generated from field: string shipment = 1;
+   */
+  shipment: string;
+};
+
+/**
+ * Describes the message shipments.v1.GetProofSignatureRequest.
+ * Use `create(GetProofSignatureRequestSchema)` to create a new message.
+ */
+export declare const GetProofSignatureRequestSchema: GenMessage<GetProofSignatureRequest, {validType: GetProofSignatureRequestValid}>;
+
+/**
+ * @generated from message shipments.v1.GetProofSignatureResponse
+ */
+export declare type GetProofSignatureResponse = Message<"shipments.v1.GetProofSignatureResponse"> & {
+  /**
+   * The signature.
+   *
+   * @generated from field: bytes png = 1;
+   */
+  png: Uint8Array;
+};
+
+export declare type GetProofSignatureResponseValid = GetProofSignatureResponse;
+
+/**
+ * Describes the message shipments.v1.GetProofSignatureResponse.
+ * Use `create(GetProofSignatureResponseSchema)` to create a new message.
+ */
+export declare const GetProofSignatureResponseSchema: GenMessage<GetProofSignatureResponse, {validType: GetProofSignatureResponseValid}>;
 
 /**
  * @generated from message shipments.v1.RecordPaymentRequest
@@ -2447,7 +2771,8 @@ export declare const ShipmentService: GenService<{
     output: typeof UpdateShipmentResponseSchema;
   },
   /**
-   * Takes a shipment one step along its way: from awaiting pickup to in transit, from there to delivered.
+   * Takes a shipment one step along its way: from awaiting pickup to in transit, from there to delivered, unless its
+   * `dropoff_verification` was not recorded (NOT_VERIFIED).
    *
    * @generated from rpc shipments.v1.ShipmentService.AdvanceShipment
    */
@@ -2509,6 +2834,47 @@ export declare const ShipmentService: GenService<{
     methodKind: "unary";
     input: typeof RecordAttemptRequestSchema;
     output: typeof RecordAttemptResponseSchema;
+  },
+  /**
+   * Records at the door what proves that a shipment in transit is delivered; what is given replaces what was recorded.
+   * A wrong PIN counts, and nothing is recorded with it; after five of them no PIN is taken any more.
+   *
+   * @generated from rpc shipments.v1.ShipmentService.RecordProof
+   */
+  recordProof: {
+    methodKind: "unary";
+    input: typeof RecordProofRequestSchema;
+    output: typeof RecordProofResponseSchema;
+  },
+  /**
+   * Lets a shipment in transit be delivered without its verification, such as when the recipient has lost the PIN.
+   *
+   * @generated from rpc shipments.v1.ShipmentService.WaiveVerification
+   */
+  waiveVerification: {
+    methodKind: "unary";
+    input: typeof WaiveVerificationRequestSchema;
+    output: typeof WaiveVerificationResponseSchema;
+  },
+  /**
+   * Gives the photo that was taken at the door: over HTTP as it is (image/jpeg).
+   *
+   * @generated from rpc shipments.v1.ShipmentService.GetProofPhoto
+   */
+  getProofPhoto: {
+    methodKind: "unary";
+    input: typeof GetProofPhotoRequestSchema;
+    output: typeof GetProofPhotoResponseSchema;
+  },
+  /**
+   * Gives the signature of whoever took the shipment: over HTTP as it is (image/png).
+   *
+   * @generated from rpc shipments.v1.ShipmentService.GetProofSignature
+   */
+  getProofSignature: {
+    methodKind: "unary";
+    input: typeof GetProofSignatureRequestSchema;
+    output: typeof GetProofSignatureResponseSchema;
   },
   /**
    * Records that a shipment was paid. A payment for a shipment that was cancelled unpaid is kept, to be refunded. A

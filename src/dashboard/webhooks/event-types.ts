@@ -13,6 +13,7 @@ export const EVENT_TYPES = [
   ["shipment.in_transit", "Picked up"],
   ["shipment.at_dropoff", "Courier at the door"],
   ["shipment.attempt_failed", "Attempt failed"],
+  ["shipment.proof_recorded", "Proof recorded"],
   ["shipment.delivered", "Delivered"],
   ["shipment.returned", "Returned"],
   ["shipment.cancelled", "Cancelled"],

@@ -1,3 +1,4 @@
+import type { DeliveryProof } from "./delivery-proof.ts";
 import type { ShipmentStatus } from "./shipment-state.ts";
 
 /** Who brings a shipment, as its workspace knows them. */
@@ -37,6 +38,10 @@ export interface DeliveryProgress {
   readonly announcedEtas: Etas;
   /** Those that failed, the oldest first; at most `MAX_ATTEMPTS` at each end. */
   readonly attempts: readonly Attempt[];
+  /** What was recorded at the door; undefined while nothing was. */
+  readonly proof?: DeliveryProof;
+  /** How many wrong PINs were told; undefined for none. */
+  readonly wrongPins?: number;
 }
 
 /** At each end. */
@@ -89,8 +94,8 @@ export function withEtas(before: DeliveryProgress, given: Partial<Etas>): Delive
  */
 export function withCourier(before: DeliveryProgress, courier: Courier | null): DeliveryProgress {
   const isReplaced = before.courier !== null && !isSameCourier(before.courier, courier);
-  const { attempts } = before;
-  return { ...(isReplaced ? { ...NO_PROGRESS, attempts } : before), courier };
+  const { arrivedAt, etas, announcedEtas } = NO_PROGRESS;
+  return { ...before, ...(isReplaced && { arrivedAt, etas, announcedEtas }), courier };
 }
 
 /** By their ids where both have one, else by their names. */

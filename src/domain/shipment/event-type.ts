@@ -16,6 +16,7 @@ export const EVENT_TYPES = [
   "shipment.in_transit",
   "shipment.at_dropoff",
   "shipment.attempt_failed",
+  "shipment.proof_recorded",
   "shipment.delivered",
   "shipment.returned",
   "shipment.cancelled",
@@ -40,7 +41,7 @@ export interface EventfulState extends ShipmentState {
 
 /**
  * What happened to a shipment that changed from one state to another, in order: at least one thing, unless just its
- * ETAs moved by less than is announced.
+ * ETAs moved by less than is announced, or a wrong PIN was told.
  */
 export function shipmentEventTypes(before: EventfulState, after: EventfulState): EventType[] {
   const types: EventType[] = [];
@@ -56,7 +57,7 @@ export function shipmentEventTypes(before: EventfulState, after: EventfulState):
     ),
   );
   types.push(...progressEventTypes(before.progress ?? NO_PROGRESS, after.progress ?? NO_PROGRESS));
-  return types.length > 0 || areOnlyEtas(before, after) ? types : ["shipment.updated"];
+  return types.length > 0 || isUnannounced(before, after) ? types : ["shipment.updated"];
 }
 
 /** What a courier's system reported, in order. */
@@ -72,14 +73,16 @@ function progressEventTypes(before: DeliveryProgress, after: DeliveryProgress): 
     "shipment.at_pickup": hasArrived && arrivedAt === "pickup",
     "shipment.at_dropoff": hasArrived && arrivedAt === "dropoff",
     "shipment.attempt_failed": after.attempts.length > before.attempts.length,
+    "shipment.proof_recorded": after.proof !== before.proof,
   };
   return EVENT_TYPES.filter((type) => happened[type]);
 }
 
-/** Whether ETAs are all that changed, of states of which one was made of the other. */
-function areOnlyEtas({ progress: before }: EventfulState, { progress: after }: EventfulState) {
-  const isSame = before?.courier === after?.courier && before?.arrivedAt === after?.arrivedAt;
-  return isSame && before?.etas !== after?.etas;
+/** Whether ETAs or tries of the PIN are all that changed, of states of which one was made of the other. */
+function isUnannounced(from: EventfulState, to: EventfulState): boolean {
+  const [before, after] = [from.progress ?? NO_PROGRESS, to.progress ?? NO_PROGRESS];
+  const isSame = before.courier === after.courier && before.arrivedAt === after.arrivedAt;
+  return isSame && (before.etas !== after.etas || before.wrongPins !== after.wrongPins);
 }
 
 /** Whether money was received, be it after the cancellation. */

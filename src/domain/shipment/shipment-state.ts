@@ -50,7 +50,8 @@ export type Trigger =
   | "expect_at_dropoff"
   | "arrive_at_pickup"
   | "arrive_at_dropoff"
-  | "attempt";
+  | "attempt"
+  | "prove";
 
 /** The state after a trigger, or the sentence that refuses it. */
 export type Transition =
@@ -123,6 +124,7 @@ const RULES: Readonly<Record<Trigger, Rule>> = {
     status: { ...TO_PICK_UP, ...TO_DELIVER },
     payment: PAID,
   },
+  prove: { participle: "given a proof of delivery", status: TO_DELIVER, payment: PAID },
 };
 
 /**

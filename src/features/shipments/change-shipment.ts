@@ -8,7 +8,8 @@ import type { CreateGroup, Outcome } from "../../db/group-commit.ts";
 import { byOwner } from "../../db/by-owner.ts";
 import type { Transaction } from "../../db/transaction.ts";
 import { Refusal, refuse } from "../../domain/refusal.ts";
-import { progressFrom } from "../../domain/shipment/delivery-progress.ts";
+import { NO_PROGRESS, progressFrom } from "../../domain/shipment/delivery-progress.ts";
+import { isVerified } from "../../domain/shipment/delivery-proof.ts";
 import { shipmentEventTypes } from "../../domain/shipment/event-type.ts";
 import { isReference } from "../../domain/shipment/shipment-reference.ts";
 import {
@@ -32,9 +33,11 @@ import {
 import type { VersionFees } from "../tariffs/versions/version-fees.ts";
 
 /** What a change makes of a shipment; `made` is what else it has worked out, where it has. */
-export type Changed<Made = unknown> = { readonly row: ShipmentRow } & (undefined extends Made
-  ? { readonly made?: Made }
-  : { readonly made: Made });
+export type Changed<Made = unknown> = {
+  readonly row: ShipmentRow;
+  /** Refuses the call, although the row is written. */
+  readonly refusal?: Refusal;
+} & (undefined extends Made ? { readonly made?: Made } : { readonly made: Made });
 
 export interface Change<Facts = unknown, Made = unknown> {
   readonly request: { readonly shipment: string };
@@ -169,10 +172,14 @@ export async function makeChanges(
       const { locked, facts } = loaded[i]!;
       if (locked === undefined) throw shipmentNotFoundError();
       const { row: before, subscribers } = locked;
-      const { row: after, made } = await by.change(before, facts, timeOf(by.call, now));
+      const { row: after, made, refusal } = await by.change(before, facts, timeOf(by.call, now));
       const changed = after === before ? undefined : record(by.call, before, after);
       if (changed !== undefined) toWrite.push({ ...changed, by, made, subscribers });
-      outcomes.push({ result: { row: changed?.row ?? before, made } });
+      outcomes.push(
+        refusal === undefined
+          ? { result: { row: changed?.row ?? before, made } }
+          : { refused: refusal },
+      );
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       outcomes.push({ refused: error });
@@ -212,11 +219,12 @@ function record(call: Call, before: ShipmentRow, after: ShipmentRow): ChangedShi
 /**
  * A shipment as a trigger leaves it.
  *
- * @throws Refusal SHIPMENT_STATE when its state does not allow the trigger
+ * @throws Refusal SHIPMENT_STATE when its state does not allow the trigger, NOT_VERIFIED when it cannot be delivered yet
  */
 export function applyTrigger(row: ShipmentRow, trigger: Trigger, at: Date): ShipmentRow {
   const next = stateAfter(row, trigger);
   if (next.status === row.status) return { ...row, ...next, updatedAt: at };
+  if (next.status === "delivered") assertVerified(row);
   const ended = END_OF[next.status];
   const progress = row.progress && progressFrom(row.progress, next.status);
   return { ...row, ...next, progress, updatedAt: at, ...(ended && { [ended]: at }) };
@@ -231,6 +239,13 @@ export function stateAfter(state: ShipmentState, trigger: Trigger): ShipmentStat
   const { next, refusal } = transition(trigger, state);
   if (next === undefined) throw refuse("SHIPMENT_STATE", refusal, { subject: "shipment" });
   return next;
+}
+
+function assertVerified({ verification, progress }: ShipmentRow): void {
+  if (verification === null || isVerified(verification, progress ?? NO_PROGRESS)) return;
+  const what = verification.by === "pin" ? "PIN" : verification.by;
+  const text = `The shipment cannot be delivered because its ${what} was not recorded; record it, or waive the verification.`;
+  throw refuse("NOT_VERIFIED", text, { subject: "dropoff_verification" });
 }
 
 /** Where the time is kept at which a shipment came to its end. */

@@ -10,6 +10,7 @@ import type { Outcome } from "../../db/group-commit.ts";
 import { byOwner } from "../../db/by-owner.ts";
 import type { Transaction } from "../../db/transaction.ts";
 import { createReference } from "../../domain/shipment/shipment-reference.ts";
+import { storedVerification } from "../../domain/shipment/delivery-proof.ts";
 import { BOOKED } from "../../domain/shipment/shipment-state.ts";
 import type { CustomerRow } from "../customers/customer.entity.ts";
 import { type BookedCustomer, linkCustomers } from "../customers/link-customers.ts";
@@ -21,7 +22,7 @@ import { assertMaySimulate, insertSimulations, limitSimulations } from "./booked
 import { type Booking, type BookingFacts, loadBookingFacts } from "./booking-facts.ts";
 import { type AcceptedBooking, checkBooking, priceColumns } from "./check-booking.ts";
 import type { ShipmentDeps } from "./shipment-deps.ts";
-import { shipmentMessage } from "./shipment-message.ts";
+import { shipmentMessage, verificationOf } from "./shipment-message.ts";
 import { compileTexts } from "./shipment-texts.ts";
 import { storedWindows } from "./shipment-windows.ts";
 import {
@@ -157,6 +158,7 @@ function bookShipment(
     weightKg: route.weightKg,
     ...priceColumns(priced),
     windows: storedWindows(windows),
+    verification: storedVerification(verificationOf(request.dropoffVerification) ?? "none"),
     tariff: tariffVersion,
     fees,
     createdAt: bookedAt,

@@ -123,7 +123,7 @@ export function failAttempt(
  *
  * @param triggers what its state has to allow
  */
-function report(
+export function report(
   row: ShipmentRow,
   triggers: readonly Trigger[],
   at: Date,
@@ -136,7 +136,7 @@ function report(
 }
 
 /** The function of a method that makes of a shipment another, or gives it back where nothing changes. */
-function changeBy<M extends DescMethodUnary>(
+export function changeBy<M extends DescMethodUnary>(
   of: M,
   change: (row: ShipmentRow, request: MessageShape<M["input"]>, at: Date) => ShipmentRow,
 ) {

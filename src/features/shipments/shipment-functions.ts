@@ -20,6 +20,7 @@ import { exportShipments } from "./export-shipments.ts";
 import { listPickupSlots } from "./list-pickup-slots.ts";
 import { listShipments } from "./list-shipments.ts";
 import { searchShipments } from "./search-shipments.ts";
+import { PROOF_CHANGES, PROOF_PICTURES } from "./record-proof.ts";
 import { PROGRESS_CHANGES } from "./report-progress.ts";
 import type { ShipmentDeps, ShipmentFunctions } from "./shipment-deps.ts";
 import { cancelReasonOf, shipmentRecord, statusOf } from "./shipment-message.ts";
@@ -36,6 +37,7 @@ export const SHIPMENT_FUNCTIONS = {
   listPickupSlots: byTestClock(listPickupSlots),
   listShipments,
   searchShipments,
+  ...PROOF_PICTURES,
 
   quoteShipment: byTestClock(quoteShipment),
 
@@ -56,6 +58,7 @@ export const SHIPMENT_FUNCTIONS = {
 export const SHIPMENT_CHANGES = {
   updateShipment,
   ...PROGRESS_CHANGES,
+  ...PROOF_CHANGES,
 
   advanceShipment: (request, call, { changeShipment }) =>
     changeShipment({ method: method.advanceShipment, request, call, change: advance() }),

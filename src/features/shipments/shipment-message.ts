@@ -1,3 +1,4 @@
+import { DropoffVerificationSchema } from "../../../gen/shipments/v1/courier_pb.js";
 import {
   CancelReasonSchema,
   PaymentStatusSchema,
@@ -7,6 +8,7 @@ import {
 import { breakDown } from "../../domain/pricing/breakdown.ts";
 import { toMajor } from "../../domain/pricing/money.ts";
 import { NO_PROGRESS, stageOf } from "../../domain/shipment/delivery-progress.ts";
+import type { DropoffVerification } from "../../domain/shipment/delivery-proof.ts";
 import type { PaymentDetails } from "../../domain/shipment/payment-details.ts";
 import type {
   CancelReason,
@@ -20,11 +22,13 @@ import { breakdownRecord } from "../quotes/breakdown-record.ts";
 import type { ShipmentRow } from "./shipment-row.ts";
 import { windowFeesOf } from "./shipment-windows.ts";
 
-/** Of a caller, what all that is theirs has: whether it is of test mode, and how it is tracked. */
-type Owner = Pick<WorkspaceCaller, "test" | "trackingUrlOf">;
+/** Of a caller, what all that is theirs has, whether it is of test mode and how it is tracked, and what they may see. */
+type Owner = Pick<WorkspaceCaller, "test" | "trackingUrlOf"> &
+  Partial<Pick<WorkspaceCaller, "keyScope">>;
 
 export const statusOf = compileEnumName<ShipmentStatus>(ShipmentStatusSchema);
 export const paymentStatusOf = compileEnumName<PaymentStatus>(PaymentStatusSchema);
+export const verificationOf = compileEnumName<DropoffVerification>(DropoffVerificationSchema);
 export const cancelReasonOf = compileEnumName<CancelReason>(CancelReasonSchema);
 
 const toMessage = compileToMessage(ShipmentSchema);
@@ -39,8 +43,9 @@ export function shipmentJson(row: ShipmentRow, caller: Owner) {
 }
 
 /** A shipment as callers see it. What is shown as it is stored is not named here. */
-export function shipmentRecord(row: ShipmentRow, { test, trackingUrlOf }: Owner) {
-  const { currency, windows, paymentDetails } = row;
+export function shipmentRecord(row: ShipmentRow, { test, trackingUrlOf, keyScope }: Owner) {
+  const { currency, windows, paymentDetails, verification } = row;
+  const pin = verification?.by === "pin" ? verification.pin : undefined;
   const lines = breakDown(row.fees, row.weightKg, row, windowFeesOf(row)) ?? [];
   return {
     ...row,
@@ -58,18 +63,22 @@ export function shipmentRecord(row: ShipmentRow, { test, trackingUrlOf }: Owner)
     dropoffWindow: windows?.dropoff,
     breakdown: breakdownRecord(lines, currency),
     paymentDetails: paymentDetails && detailsRecord(paymentDetails, currency),
+    dropoffVerification: verification?.by ?? "none",
+    // Whoever carries it has to be told by its recipient.
+    dropoffPin: keyScope === "courier" ? undefined : pin,
     ...progressRecord(row),
   };
 }
 
 function progressRecord({ status, progress }: ShipmentRow) {
   const reported = progress ?? NO_PROGRESS;
-  const { courier, etas, attempts } = reported;
+  const { courier, etas, attempts, proof } = reported;
   return {
     courier,
     stage: stageOf(status, reported),
     pickupEta: etas.pickup,
     dropoffEta: etas.dropoff,
+    proof,
     attempts: attempts.map((attempt) => ({ ...attempt, attemptedAt: attempt.atMs })),
   };
 }

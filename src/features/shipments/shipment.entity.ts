@@ -7,6 +7,7 @@ import {
   STATES,
 } from "../../domain/shipment/shipment-state.ts";
 import { wordsOf } from "../../db/words.ts";
+import type { StoredVerification } from "../../domain/shipment/delivery-proof.ts";
 import type { DeliveryProgress } from "../../domain/shipment/delivery-progress.ts";
 import type { PaymentDetails } from "../../domain/shipment/payment-details.ts";
 import { Customer } from "../customers/customer.entity.ts";
@@ -166,6 +167,8 @@ export const Shipment = defineEntity({
     paymentDetails: p.json().$type<PaymentDetails>().nullable(),
     /** What its courier's system reports; null while that has said nothing. */
     progress: p.json().$type<DeliveryProgress>().nullable(),
+    /** Null for none. */
+    verification: p.json().$type<StoredVerification>().nullable(),
     /** Whether the booking had a quote: it named its id or its price. */
     quoted: p.boolean().default(false),
     eventCount: p.integer().default(0),

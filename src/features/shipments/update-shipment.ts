@@ -11,12 +11,14 @@ import { quote, routeOf, withWindowFee, type CoveredQuote } from "../../domain/p
 import { decideRoute, type WindowsOfRoute } from "../../domain/pricing/windows.ts";
 import { type Refusal, refuse, refuseAny } from "../../domain/refusal.ts";
 import type { WindowsDecision } from "../../domain/schedule/decide-windows.ts";
+import { storedVerification } from "../../domain/shipment/delivery-proof.ts";
 import { hasEnded } from "../../domain/shipment/shipment-state.ts";
 import { mergedWithId } from "../customers/customer-alias.entity.ts";
 import { type CustomerRow, customerJson } from "../customers/customer.entity.ts";
 import { VERSION_IN_FORCE } from "../tariffs/versions/load-version.ts";
 import { windowsOf } from "../tariffs/versions/window-message.ts";
 import { coverageViolations, mergeMetadata, priceColumns } from "./check-booking.ts";
+import { verificationOf } from "./shipment-message.ts";
 import { retryAfterProviderCheck, ProviderCheckRequired } from "./provider-check.ts";
 import type { ShipmentDeps, ShipmentFunctions } from "./shipment-deps.ts";
 import type { ShipmentRow } from "./shipment-row.ts";
@@ -48,6 +50,7 @@ export const updateShipment: ShipmentFunctions["updateShipment"] = (
           ...changedTexts(row, request),
           ...(await changedRoute(row, request, facts, { tariffs, at })),
           customer: changedCustomer(row, request, facts),
+          ...changedVerification(row, request),
         };
         if (!differs(row, changes)) return { row };
         assertPriceFree(row, changes, { ...facts, isAsked: asked !== undefined });
@@ -255,6 +258,14 @@ function changedCustomer(
   throw refuse("FIELD_INVALID", "customer_id is no customer of the workspace.", {
     subject: "customer_id",
   });
+}
+
+function changedVerification(
+  row: ShipmentRow,
+  { dropoffVerification }: UpdateShipmentRequestValid,
+) {
+  const asked = verificationOf(dropoffVerification);
+  return asked && { verification: storedVerification(asked, row.verification) };
 }
 
 function differs(row: ShipmentRow, changes: Partial<ShipmentRow>): boolean {

@@ -125,7 +125,9 @@ export function shipmentEvents(
   { caller, received }: Call,
 ): RecordedChange {
   if (types.length === 0) return { row: after, events: [] };
-  const data = toJson(ShipmentSchema, shipmentMessage(after, caller)) as JsonObject;
+  // As those who may see all of it see it, whoever calls.
+  const shown = shipmentMessage(after, { ...caller, keyScope: undefined });
+  const data = toJson(ShipmentSchema, shown) as JsonObject;
   const { member, workspaceId } = caller;
   const events = types.map((type, i) => ({
     subject: after.reference,

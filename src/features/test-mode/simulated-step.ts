@@ -12,10 +12,15 @@ import {
   refundInTestMode,
   writePayment,
 } from "../payments/stored-payment.ts";
+import { NO_PROGRESS } from "../../domain/shipment/delivery-progress.ts";
+import { isVerified } from "../../domain/shipment/delivery-proof.ts";
 import { applyTrigger } from "../shipments/change-shipment.ts";
 import type { ShipmentKey } from "../shipments/find-shipment.ts";
+import { type Pictures, writePictures } from "../shipments/proof-picture.entity.ts";
+import { prove } from "../shipments/record-proof.ts";
 import { assignCourier, failAttempt, reportCourier } from "../shipments/report-progress.ts";
 import type { ShipmentRow } from "../shipments/shipment-row.ts";
+import { SAMPLE_PICTURES } from "./sample-pictures.ts";
 
 const SELECT = `select ${PAYS_CONNECTED_ACCOUNT} as "isAtConnected"`;
 
@@ -90,7 +95,7 @@ const APPLY: Readonly<Record<SimulatedStep, (row: ShipmentRow, at: Date) => Ship
   },
   deliver(row, at) {
     if (row.status === "awaiting_pickup") throw stateError("be delivered", "it is awaiting pickup");
-    return applyTrigger(row, "advance", at);
+    return applyTrigger(verified(row, at), "advance", at);
   },
   cancel: (row, at) => ({
     ...applyTrigger(row, "cancel", at),
@@ -135,7 +140,24 @@ export function writeStep(
   now: Date,
 ): void {
   writePayment(tx, key, TEST.name, taken);
+  writePictures(tx, key, takenAtDoor(taken), now);
   if (taken.row.paymentDetails !== null) wakePayment(tx, key, now);
+}
+
+/** With what its verification asks for, as its courier records it. */
+function verified(row: ShipmentRow, at: Date): ShipmentRow {
+  const { verification, progress } = row;
+  if (verification === null || isVerified(verification, progress ?? NO_PROGRESS)) return row;
+  const { by } = verification;
+  return prove(row, { [by === "pin" ? "pinVerified" : by]: true }, at);
+}
+
+/** The pictures that a step has recorded. */
+function takenAtDoor({ before, row }: PaymentChange): Pictures {
+  const kinds = (["photo", "signature"] as const).filter(
+    (kind) => row.progress?.proof?.[kind] && !before.progress?.proof?.[kind],
+  );
+  return Object.fromEntries(kinds.map((kind) => [kind, SAMPLE_PICTURES[kind]]));
 }
 
 function withDetails(row: ShipmentRow, changed: Partial<PaymentDetails>, at: Date): ShipmentRow {

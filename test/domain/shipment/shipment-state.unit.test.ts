@@ -26,6 +26,7 @@ const PARTICIPLES: Readonly<Record<Trigger, string>> = {
   arrive_at_pickup: "reported at its pickup",
   arrive_at_dropoff: "reported at its dropoff",
   attempt: "recorded as attempted",
+  prove: "given a proof of delivery",
 };
 const TRIGGERS = Object.keys(PARTICIPLES) as Trigger[];
 
@@ -53,6 +54,7 @@ const ALLOWED: [Trigger, ShipmentState, ShipmentState][] = [
   ["expect_at_pickup", TO_PICK_UP, TO_PICK_UP],
   ["arrive_at_pickup", TO_PICK_UP, TO_PICK_UP],
   ["arrive_at_dropoff", TO_DELIVER, TO_DELIVER],
+  ["prove", TO_DELIVER, TO_DELIVER],
 ];
 
 test("a new shipment is pending and awaits payment", () => {

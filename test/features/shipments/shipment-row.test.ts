@@ -110,7 +110,23 @@ const changing = fc
             note: maybe(text),
           }),
         ),
+        wrongPins: fc.nat(),
+        proof: fc.record({
+          recordedAt: fc.nat(),
+          receivedBy: maybe(text),
+          note: maybe(text),
+          pinVerified: fc.boolean(),
+          photo: fc.boolean(),
+          signature: fc.boolean(),
+          waived: maybe(text),
+        }),
       }),
+    ),
+    verification: maybe(
+      fc.oneof(
+        fc.record({ by: fc.constant("pin" as const), pin: text }),
+        fc.record({ by: fc.constantFrom("photo" as const, "signature" as const) }),
+      ),
     ),
     version: fc.nat(),
     eventCount: fc.nat(),

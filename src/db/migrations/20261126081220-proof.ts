@@ -1,0 +1,20 @@
+import { Migration } from "@mikro-orm/migrations";
+
+/** Each statement is a transaction of its own, so that none waits for a lock while it holds another. */
+export class Migration20261126081220_proof extends Migration {
+  override isTransactional(): boolean {
+    return false;
+  }
+
+  override up(): void {
+    for (const sql of SQL.trim().split("\n")) this.addSql(sql);
+  }
+}
+
+const SQL = `
+alter table "shipment" add if not exists "verification" jsonb null;
+create table if not exists "proof_picture" ("workspace_id" bigint not null, "shipment_reference" text not null, "kind" text not null, "content" bytea not null, "recorded_at" timestamptz(3) not null, primary key ("workspace_id", "shipment_reference", "kind"), constraint "proof_picture_kind" check (kind in ('photo', 'signature')));
+create index if not exists "proof_picture_by_age" on "proof_picture" ("recorded_at");
+alter table "proof_picture" drop constraint if exists "proof_picture_workspace_id_foreign", add constraint "proof_picture_workspace_id_foreign" foreign key ("workspace_id") references "workspace" ("id") on update no action on delete no action;
+alter table "proof_picture" drop constraint if exists "proof_picture_workspace_id_shipment_reference_foreign", add constraint "proof_picture_workspace_id_shipment_reference_foreign" foreign key ("workspace_id", "shipment_reference") references "shipment" ("workspace_id", "reference") on update no action on delete cascade;
+`;

@@ -1,0 +1,54 @@
+import { randomInt } from "node:crypto";
+import type { DeliveryProgress } from "./delivery-progress.ts";
+
+/** What has to be recorded at the door before a shipment can be delivered. */
+export type DropoffVerification = "none" | "pin" | "photo" | "signature";
+
+/** How a shipment's delivery is verified, with the PIN where it is by one. */
+export type StoredVerification =
+  | { readonly by: "pin"; readonly pin: string }
+  | { readonly by: "photo" | "signature" };
+
+/** What was recorded at the door; pictures are kept apart. */
+export interface DeliveryProof {
+  readonly recordedAt: number;
+  readonly receivedBy: string | null;
+  readonly note: string | null;
+  readonly pinVerified: boolean;
+  readonly photo: boolean;
+  readonly signature: boolean;
+  /** Why it may be delivered without its verification; null when it may not. */
+  readonly waived: string | null;
+}
+
+export const NO_PROOF: Omit<DeliveryProof, "recordedAt"> = {
+  receivedBy: null,
+  note: null,
+  pinVerified: false,
+  photo: false,
+  signature: false,
+  waived: null,
+};
+
+/** How many wrong PINs are taken; of four digits, so that one in 2,000 guesses its way. */
+export const MAX_WRONG_PINS = 5;
+
+/** The verification of a shipment by what is asked for; one that stays keeps its PIN. Null for none. */
+export function storedVerification(
+  asked: DropoffVerification,
+  before: StoredVerification | null = null,
+): StoredVerification | null {
+  if (asked === "none") return null;
+  if (asked === before?.by) return before;
+  if (asked !== "pin") return { by: asked };
+  return { by: asked, pin: String(randomInt(10_000)).padStart(4, "0") };
+}
+
+/** Whether what has to be recorded before a shipment can be delivered was. */
+export function isVerified(
+  { by }: StoredVerification,
+  { proof }: Pick<DeliveryProgress, "proof">,
+): boolean {
+  if (proof === undefined) return false;
+  return proof.waived !== null || (by === "pin" ? proof.pinVerified : proof[by]);
+}

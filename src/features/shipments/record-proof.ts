@@ -1,0 +1,128 @@
+import { hash } from "node:crypto";
+import { create } from "@bufbuild/protobuf";
+import {
+  GetProofPhotoResponseSchema,
+  GetProofSignatureResponseSchema,
+  type RecordProofRequestValid,
+  ShipmentService,
+} from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { refuse } from "../../domain/refusal.ts";
+import { NO_PROGRESS } from "../../domain/shipment/delivery-progress.ts";
+import {
+  type DeliveryProof,
+  MAX_WRONG_PINS,
+  NO_PROOF,
+} from "../../domain/shipment/delivery-proof.ts";
+import { type CleanedPicture, cleanJpeg, cleanPng } from "../../domain/shipment/picture.ts";
+import type { Changed } from "./change-shipment.ts";
+import { type Pictures, pictureResponse, writePictures } from "./proof-picture.entity.ts";
+import { changeBy, report } from "./report-progress.ts";
+import type { ShipmentFunctions } from "./shipment-deps.ts";
+import type { ShipmentRow } from "./shipment-row.ts";
+
+const { method } = ShipmentService;
+
+/** What is recorded at the door of shipments in transit. */
+export const PROOF_CHANGES = {
+  recordProof(request, call, { changeShipment, now }) {
+    const pictures: Pictures = {
+      ...cleaned("photo", request.photo, cleanJpeg),
+      ...cleaned("signature", request.signature, cleanPng),
+    };
+    const key = { workspace: call.caller.workspaceId, reference: request.shipment };
+    return changeShipment({
+      method: method.recordProof,
+      // The request by which a repetition is known: of pictures their digests.
+      request: {
+        ...request,
+        ...Object.fromEntries(
+          Object.entries(pictures).map(([kind, bytes]) => [kind, hash("sha256", bytes, "buffer")]),
+        ),
+      },
+      call,
+      change: (row, _facts, at) => recordProof(row, { ...request, pictures }, at),
+      write: (tx, written: Pictures) => writePictures(tx, key, written, now()),
+    });
+  },
+
+  waiveVerification: changeBy(method.waiveVerification, (row, { reason }, at) =>
+    prove(row, { waived: reason }, at),
+  ),
+} satisfies Partial<ShipmentFunctions>;
+
+/** They read alone. */
+export const PROOF_PICTURES = {
+  getProofPhoto: ({ shipment: reference }, { caller: { workspaceId: workspace } }, { em }) =>
+    pictureResponse(em, { workspace, reference }, "photo", (jpeg) =>
+      create(GetProofPhotoResponseSchema, { jpeg }),
+    ),
+
+  getProofSignature: ({ shipment: reference }, { caller: { workspaceId: workspace } }, { em }) =>
+    pictureResponse(em, { workspace, reference }, "signature", (png) =>
+      create(GetProofSignatureResponseSchema, { png }),
+    ),
+} satisfies Partial<ShipmentFunctions>;
+
+/** @throws Refusal FIELD_INVALID */
+function cleaned(
+  subject: keyof Pictures,
+  bytes: Uint8Array | undefined,
+  clean: (bytes: Uint8Array) => CleanedPicture,
+): Pictures {
+  if (bytes === undefined) return {};
+  const { picture, problem } = clean(bytes);
+  if (problem !== undefined) throw refuse("FIELD_INVALID", `${subject} ${problem}.`, { subject });
+  return { [subject]: picture };
+}
+
+/** With a wrong PIN the try alone is counted, which is no event. */
+function recordProof(
+  row: ShipmentRow,
+  {
+    pin,
+    receivedBy,
+    note,
+    pictures,
+  }: Pick<RecordProofRequestValid, "pin" | "receivedBy" | "note"> & { readonly pictures: Pictures },
+  at: Date,
+): Changed<Pictures> {
+  const given = {
+    ...(receivedBy && { receivedBy }),
+    ...(note && { note }),
+    ...(pictures.photo && { photo: true }),
+    ...(pictures.signature && { signature: true }),
+    ...(pin && { pinVerified: true }),
+  };
+  if (Object.keys(given).length === 0) {
+    const text = "photo is missing; record it, signature, pin, received_by or note.";
+    throw refuse("FIELD_INVALID", text, { subject: "photo" });
+  }
+  const proven = prove(row, given, at);
+  if (pin === undefined) return { row: proven, made: pictures };
+  const { verification } = row;
+  if (verification?.by !== "pin") {
+    throw refuse("FIELD_INVALID", "pin is not asked for; leave it out.", { subject: "pin" });
+  }
+  const { wrongPins = 0 } = row.progress ?? NO_PROGRESS;
+  if (wrongPins < MAX_WRONG_PINS && pin === verification.pin)
+    return { row: proven, made: pictures };
+  const left = Math.max(0, MAX_WRONG_PINS - wrongPins - 1);
+  const counted = report(row, ["prove"], at, (before) => ({
+    ...before,
+    wrongPins: Math.min(wrongPins + 1, MAX_WRONG_PINS),
+  }));
+  const next =
+    left === 0
+      ? "no more tries are left, so that its verification has to be waived"
+      : `${left} more ${left === 1 ? "try is" : "tries are"} left, then its verification has to be waived`;
+  const refusal = refuse("PIN_WRONG", `pin is not the shipment's; ${next}.`, { subject: "pin" });
+  return { row: counted, made: {}, refusal };
+}
+
+/** @throws Refusal SHIPMENT_STATE */
+export function prove(row: ShipmentRow, given: Partial<DeliveryProof>, at: Date): ShipmentRow {
+  return report(row, ["prove"], at, (before) => ({
+    ...before,
+    proof: { ...NO_PROOF, ...before.proof, ...given, recordedAt: at.getTime() },
+  }));
+}

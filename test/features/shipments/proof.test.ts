@@ -1,0 +1,187 @@
+import { expect, test } from "vitest";
+import { runStatement } from "../../../src/db/statement.ts";
+import { purgePictures } from "../../../src/features/shipments/proof-picture.entity.ts";
+import { SAMPLE_PICTURES } from "../../../src/features/test-mode/sample-pictures.ts";
+import { data, expectRefused, invalidFields } from "../../support/answers.ts";
+import { ANY_TIME, bookAnd, takeStep } from "../../support/bookings.ts";
+import { sharedService } from "../../support/service.ts";
+
+const service = await sharedService();
+const { apiKey, id } = await service.addWorkspace();
+const as = service.as(apiKey);
+const { body: made } = await as.createApiKey({ name: "Fleet", scope: "courier" });
+const courier = service.as(made.api_key);
+
+const photo = SAMPLE_PICTURES.photo.toString("base64");
+const signature = SAMPLE_PICTURES.signature.toString("base64");
+
+/** A shipment in transit. */
+async function bring(dropoff_verification: string) {
+  return bookAnd(service, apiKey, ["pay", "advance"], { dropoff_verification });
+}
+
+const PROOF = {
+  recorded_at: ANY_TIME,
+  received_by: null,
+  note: null,
+  pin_verified: false,
+  photo: false,
+  signature: false,
+  waived: null,
+};
+const WRONG = (left: string) => ({
+  pin: `pin is not the shipment's; ${left}, ${left.startsWith("no") ? "so that its verification has to be waived" : "then its verification has to be waived"}.`,
+});
+
+const unverified = (what: string) => ({
+  dropoff_verification: `The shipment cannot be delivered because its ${what} was not recorded; record it, or waive the verification.`,
+});
+
+test("a shipment is delivered by the PIN that its recipient alone was sent", async () => {
+  const moving = await bring("pin");
+  const { reference: shipment, dropoff_pin: pin } = moving;
+  expect(moving).toMatchObject({ dropoff_verification: "pin", proof: null });
+  expect(pin).toMatch(/^\d{4}$/);
+  const shown = await data(courier.getShipment({ shipment }));
+  expect(shown).toEqual({ ...moving, dropoff_pin: null });
+  await expectRefused(courier.advanceShipment({ shipment }), "NOT_VERIFIED", unverified("PIN"));
+
+  const other = pin === "0000" ? "1111" : "0000";
+  const told = { shipment, received_by: "Grace", note: "At the gate", photo };
+  await expectRefused(
+    courier.recordProof({ ...told, pin: other }),
+    "PIN_WRONG",
+    WRONG("4 more tries are left"),
+  );
+  expect(await data(as.getShipment({ shipment }))).toEqual(moving);
+  await expectRefused(as.getProofPhoto({ shipment }), "PICTURE_NOT_FOUND");
+
+  const proof = {
+    ...PROOF,
+    received_by: "Grace",
+    note: "At the gate",
+    photo: true,
+    pin_verified: true,
+  };
+  const changed = { updated_at: ANY_TIME, etag: expect.any(String), proof };
+  const proven = await data(courier.recordProof({ ...told, pin }));
+  expect(proven).toEqual({ ...shown, ...changed });
+  const delivered = await data(courier.advanceShipment({ shipment }));
+  expect(delivered).toMatchObject({ status: "delivered", proof });
+  const [recorded, last] = (await data(as.listShipmentEvents({ shipment }))).slice(-2);
+  expect([recorded.type, last.type]).toEqual(["shipment.proof_recorded", "shipment.delivered"]);
+  expect(last.data).toEqual({ ...delivered, dropoff_pin: pin });
+  await expectRefused(courier.recordProof({ shipment, note: "Later" }), "SHIPMENT_STATE", {
+    shipment: "The shipment cannot be given a proof of delivery because it is delivered.",
+  });
+});
+
+test("after five wrong PINs none is taken, whoever comes, and somebody says why it is waived", async () => {
+  const { reference: shipment, dropoff_pin: pin } = await bring("pin");
+  const wrong = pin === "0000" ? "1111" : "0000";
+  const lefts = ["4 more tries are", "3 more tries are", "2 more tries are", "1 more try is"];
+  for (const left of lefts) {
+    await expectRefused(
+      courier.recordProof({ shipment, pin: wrong }),
+      "PIN_WRONG",
+      WRONG(`${left} left`),
+    );
+  }
+  const locked = WRONG("no more tries are left");
+  await expectRefused(courier.recordProof({ shipment, pin: wrong }), "PIN_WRONG", locked);
+  await data(courier.setCourier({ shipment, name: "Ada" }));
+  await data(courier.setCourier({ shipment, name: "Bob" }));
+  await data(as.updateShipment({ shipment, dropoff_verification: "none" }));
+  await data(as.updateShipment({ shipment, dropoff_verification: "pin" }));
+  const { dropoff_pin } = await data(as.getShipment({ shipment }));
+  await expectRefused(courier.recordProof({ shipment, pin: dropoff_pin }), "PIN_WRONG", locked);
+
+  expect((await courier.waiveVerification({ shipment, reason: "Lost it" })).status).toBe(403);
+  const waived = await data(as.waiveVerification({ shipment, reason: "Lost it" }));
+  expect(waived.proof).toEqual({ ...PROOF, waived: "Lost it" });
+  expect(await data(courier.advanceShipment({ shipment }))).toMatchObject({ status: "delivered" });
+});
+
+test.each(["photo", "signature"] as const)(
+  "a shipment is delivered by its %s, which can be read",
+  async (kind) => {
+    const { reference: shipment } = await bring(kind);
+    const other = kind === "photo" ? { signature } : { photo };
+    await data(courier.recordProof({ shipment, ...other, received_by: "Grace" }));
+    await expectRefused(courier.advanceShipment({ shipment }), "NOT_VERIFIED", unverified(kind));
+    const { proof } = await data(courier.recordProof({ shipment, photo, signature }));
+    expect(proof).toEqual({ ...PROOF, received_by: "Grace", photo: true, signature: true });
+    await data(courier.advanceShipment({ shipment }));
+
+    const path = `/v1/shipments/${shipment}/proof/${kind}`;
+    const read = await fetch(service.httpUrl + path, { headers: { "x-api-key": apiKey } });
+    expect(read.headers.get("content-type")).toBe(kind === "photo" ? "image/jpeg" : "image/png");
+    expect(Buffer.from(await read.arrayBuffer())).toEqual(SAMPLE_PICTURES[kind]);
+    const foreign = await service.addWorkspace();
+    const { status } = await service.request(path, { apiKey: foreign.apiKey });
+    expect(status).toBe(404);
+  },
+);
+
+test("what proves nothing, and what is no picture, is refused by field", async () => {
+  const { reference: shipment } = await bring("none");
+  expect(await data(as.getShipment({ shipment }))).toMatchObject({
+    dropoff_verification: "none",
+    dropoff_pin: null,
+  });
+  const refused = (fields: object) => invalidFields(as.recordProof({ shipment, ...fields }));
+  expect(await refused({})).toEqual(["photo"]);
+  expect(await refused({ photo: signature })).toEqual(["photo"]);
+  expect(await refused({ signature: photo })).toEqual(["signature"]);
+  expect(await refused({ pin: "12345" })).toEqual(["pin"]);
+  expect(await refused({ pin: "1234" })).toEqual(["pin"]);
+  expect(
+    await invalidFields(as.updateShipment({ shipment, dropoff_verification: "smile" })),
+  ).toEqual(["dropoff_verification"]);
+});
+
+test("pictures are kept for 90 days", async () => {
+  const [old, recent] = await Promise.all([bring("photo"), bring("photo")]);
+  for (const { reference: shipment } of [old, recent])
+    await data(as.recordProof({ shipment, photo }));
+  await runStatement(
+    service.app.em,
+    `update proof_picture set recorded_at = now() - interval '90 days 1 minute'
+     where workspace_id = $1 and shipment_reference = $2`,
+    [id, old["reference"]],
+  );
+  expect(await purgePictures(service.app.em)).toBe(1);
+  await expectRefused(as.getProofPhoto({ shipment: old["reference"] }), "PICTURE_NOT_FOUND");
+  expect((await as.getProofPhoto({ shipment: recent["reference"] })).status).toBe(200);
+  expect((await data(as.getShipment({ shipment: old["reference"] }))).proof.photo).toBe(true);
+});
+
+test("a photo of the largest size arrives, and is known when it is sent again", async () => {
+  const { reference: shipment } = await bring("photo");
+  const comments: Buffer[] = [];
+  let room = 5 * 1024 * 1024 - SAMPLE_PICTURES.photo.length;
+  while (room > 0) {
+    const comment = Buffer.alloc(Math.min(room, 65_000));
+    comment.writeUInt32BE(0xfffe0000 + comment.length - 2);
+    comments.push(comment);
+    room -= comment.length;
+  }
+  const { photo: bytes } = SAMPLE_PICTURES;
+  const large = Buffer.concat([bytes.subarray(0, 2), ...comments, bytes.subarray(2)]);
+  const call = () =>
+    service.request(`/v1/shipments/${shipment}/proof`, {
+      apiKey,
+      body: { photo: large.toString("base64") },
+      headers: { "idempotency-key": "once" },
+    });
+  const first = await call();
+  expect(first.status, first.text).toBe(200);
+  expect(first.body.data.proof.photo).toBe(true);
+  expect((await call()).body).toEqual(first.body);
+  expect(
+    await invalidFields(
+      as.recordProof({ shipment, photo: Buffer.concat([large, bytes]).toString("base64") }),
+    ),
+  ).toEqual(["photo"]);
+  await takeStep(service, apiKey, shipment, "advance");
+});
