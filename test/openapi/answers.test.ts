@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { ShipmentService } from "../../gen/shipments/v1/shipment_service_pb.js";
-import { BOOKING, COVERED_ROUTE, NO_REFERENCE, PAYMENT } from "../support/bookings.ts";
+import { SAMPLE_PICTURES } from "../../src/features/test-mode/sample-pictures.ts";
+import { bookAnd, BOOKING, COVERED_ROUTE, NO_REFERENCE, PAYMENT } from "../support/bookings.ts";
 import {
   createCheckedCalls,
   DESCRIPTION,
@@ -150,14 +151,35 @@ test("the answers on webhooks, and what they are sent, are as the OpenAPI docume
   });
 });
 
-test("the coverage is as the OpenAPI document says, also for a caller who has it", async () => {
-  const { apiKey } = workspace;
-  const headers = { "accept-encoding": "identity" };
-  const path = "/v1/coverage?tolerance_m=10";
-  const first = await checked.call(service, path, { apiKey, headers });
-  const etag = first.headers.get("etag")!;
-  const again = { apiKey, headers: { ...headers, "if-none-match": etag } };
-  expect((await checked.call(service, path, again)).status).toBe(304);
+/** Where a caller gets what they have. */
+const KEPT = {
+  "the coverage": async () => "/v1/coverage?tolerance_m=10",
+  "a photo": async () => proofPath("photo"),
+  "a signature": async () => proofPath("signature"),
+};
+
+async function proofPath(kind: keyof typeof SAMPLE_PICTURES): Promise<string> {
+  const { reference } = await bookAnd(service, workspace.apiKey, ["pay", "advance"]);
+  const path = `/v1/shipments/${reference}/proof`;
+  const body = { [kind]: SAMPLE_PICTURES[kind].toString("base64") };
+  await service.request(path, { apiKey: workspace.apiKey, body });
+  return `${path}/${kind}`;
+}
+
+test.each(Object.entries(KEPT))(
+  "%s is as the OpenAPI document says, also for a caller who has it",
+  async (_, pathOf) => {
+    const { apiKey } = workspace;
+    const headers = { "accept-encoding": "identity" };
+    const path = await pathOf();
+    const first = await checked.call(service, path, { apiKey, headers });
+    const etag = first.headers.get("etag")!;
+    const again = { apiKey, headers: { ...headers, "if-none-match": etag } };
+    expect((await checked.call(service, path, again)).status).toBe(304);
+  },
+);
+
+test("the zones of points are as the OpenAPI document says", async () => {
   const points = [
     { lat: COVERED_ROUTE.pickup_lat, lng: COVERED_ROUTE.pickup_lng },
     { lat: 0, lng: 0 },

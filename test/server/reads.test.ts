@@ -74,7 +74,7 @@ async function read(method: DescMethod, fields: Record<string, unknown>): Promis
   const isPaged = method.input.fields.some(({ name }) => name === "page_token");
   const given = isPaged ? { ...fields, page_size: 1 } : fields;
   const answers = await call(method, given);
-  const page_token = answers[0]?.body.next_page_token;
+  const page_token = answers[0]?.body?.next_page_token;
   if (page_token) answers.push(...(await call(method, { ...given, page_token })));
   for (const { status, text } of answers) expect(status, text).toBeLessThan(300);
 }

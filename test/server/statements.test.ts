@@ -103,6 +103,10 @@ const OF_THE_PLATFORM: readonly (readonly [beginning: string, because: string])[
   ],
   ["select max(used_at)::text as until from ( select used_at from used_quote", "purged by age"],
   [
+    "select max(recorded_at)::text as until from ( select recorded_at from proof_picture",
+    "purged by age",
+  ],
+  [
     "select max(ended_at)::text as until from ( select ended_at from webhook_delivery",
     "purged by age",
   ],

@@ -60,7 +60,8 @@ const PLAIN = new Set([
   tracking_enabled tracking_contact tracking_shows_courier vehicle external_id stage pickup_eta dropoff_eta
   expires_in_minutes payment_provider return_url refresh_url restricted_key webhook_secret status
   payment_status created_after created_before failed page_size order_by figures name email id_number phone
-  notes default_pickup default_dropoff role scope overlap_seconds types from_now newest_first method outcome enabled time_zone`.split(
+  notes default_pickup default_dropoff role scope overlap_seconds dropoff_verification
+  photo signature pin received_by types from_now newest_first method outcome enabled time_zone`.split(
     /\s+/,
   ),
 ]);

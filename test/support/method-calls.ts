@@ -1,5 +1,6 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import { expect } from "vitest";
+import { SAMPLE_PICTURES } from "../../src/features/test-mode/sample-pictures.ts";
 import type { StripeStandIn } from "../stripe/stand-in.ts";
 import { book, bookAnd, BOOKING, COVERED_ROUTE, NO_REFERENCE, PAYMENT } from "./bookings.ts";
 import { httpCalls } from "./described-services.ts";
@@ -116,7 +117,9 @@ export function createMethodCalls(service: TestService, caller: MethodCaller): M
     "RecordAttempt.reason": "refused",
     vehicle: text,
     received_by: text,
-    reason: text,
+    "WaiveVerification.reason": text,
+    photo: SAMPLE_PICTURES.photo.toString("base64"),
+    signature: SAMPLE_PICTURES.signature.toString("base64"),
     stage: "assigned",
 
     shipment: (method) => (isOfProvider(method) ? bookPaying(method) : newReference(method)),
@@ -184,13 +187,17 @@ export function createMethodCalls(service: TestService, caller: MethodCaller): M
   }
 
   /** A shipment in the state that a method changes. */
-  function bookFor({ name }: DescMethod) {
+  async function bookFor({ name }: DescMethod) {
     if (name === "TakeTestStep") return book(service, workspace.twin.apiKey);
     if (/AdvanceShipment|SetCourier|RemoveCourier|RecordAttempt|ReportProgress/.test(name)) {
       return bookAnd(service, apiKey, ["pay"]);
     }
-    if (/ReturnShipment|RecordProof|WaiveVerification/.test(name))
-      return bookAnd(service, apiKey, ["pay", "advance"]);
+    if (/ReturnShipment|Proof|WaiveVerification/.test(name)) {
+      const moving = await bookAnd(service, apiKey, ["pay", "advance"]);
+      const { photo, signature } = FIELDS;
+      const path = `/v1/shipments/${moving["reference"]}/proof`;
+      return /^Get/.test(name) ? post(path, { photo, signature }) : moving;
+    }
     if (name === "RecordRefund") return bookAnd(service, apiKey, ["pay", "cancel"]);
     return book(service, apiKey);
   }

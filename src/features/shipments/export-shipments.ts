@@ -116,7 +116,7 @@ const FIRST = `reference external_reference status payment_status created_at
   payment_details.disputed_amount tracking_url stage delivered_at returned_at
   courier.name courier.phone courier.vehicle courier.external_id pickup_eta dropoff_eta
   attempts`.split(/\s+/);
-const LEFT_OUT = ["etag", "test", "quote_id"];
+const LEFT_OUT = ["etag", "test", "quote_id", "dropoff_pin"];
 
 /** What else a shipment has is added at the end, so that files keep the columns that they had. */
 const COLUMNS = [
@@ -125,6 +125,7 @@ const COLUMNS = [
     .filter(({ fieldKind, name }) => /scalar|enum/.test(fieldKind) && !LEFT_OUT.includes(name))
     .map(({ name }) => name)
     .filter((name) => !FIRST.includes(name)),
+  "proof.received_by",
 ];
 
 const PATHS = COLUMNS.map((path) => path.split("."));

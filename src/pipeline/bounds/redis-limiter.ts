@@ -13,7 +13,8 @@ const LOG_INTERVAL_MS = 5_000;
  * `takeCall` of domain/rate-limit.ts, in Redis: the same whole numbers, which doubles hold exactly.
  * Takes the key of a bucket, the rate and the burst; returns whether the call is allowed (1 or 0)
  * and the millionths of a call that are left. The time is that of Redis, since the clocks of
- * replicas differ. A bucket expires when it is full, as one that was never used.
+ * replicas differ. A bucket expires when it is full, as one that was never used: by the time it was counted at, as
+ * Redis counts spans from the time its event loop woke, which is earlier.
  */
 const TAKE_CALL = `
 local CALL = 1000000
@@ -30,7 +31,7 @@ local allowed = calls >= CALL
 if allowed then calls = calls - CALL end
 
 redis.call("HSET", KEYS[1], "micro_calls", calls, "at_us", now)
-redis.call("PEXPIRE", KEYS[1], math.ceil((capacity - calls) / (rate * 1000)))
+redis.call("PEXPIREAT", KEYS[1], math.ceil((now + (capacity - calls) / rate) / 1000))
 return { allowed and 1 or 0, calls }
 `;
 

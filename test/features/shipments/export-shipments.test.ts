@@ -33,12 +33,13 @@ const COLUMNS = [
   "tracking_url,stage,delivered_at,returned_at",
   "courier_name,courier_phone,courier_vehicle,courier_external_id,pickup_eta,dropoff_eta,attempts",
   ...MORE,
+  "dropoff_verification,proof_received_by",
 ].join();
 
 /** The line of a shipment, by what the API says of it; of formulas, what spreadsheets are to be told. */
 function lineOf(shipment: ShipmentJson): Record<string, string> {
   const { customer, payment_details, pickup_window, dropoff_window, metadata, ...rest } = shipment;
-  const { courier, attempts } = shipment;
+  const { courier, attempts, proof } = shipment;
   const values: Record<string, unknown> = {
     ...rest,
     customer_id: customer.id,
@@ -56,6 +57,7 @@ function lineOf(shipment: ShipmentJson): Record<string, string> {
     courier_vehicle: courier?.vehicle,
     courier_external_id: courier?.external_id,
     attempts: JSON.stringify(attempts),
+    proof_received_by: proof?.received_by,
     metadata: JSON.stringify(metadata),
   };
   return Object.fromEntries(
@@ -109,10 +111,12 @@ await bookAnd(service, apiKey, ["pay", "cancel"], { external_reference: "order 2
 const { reference: shipment } = await bookAnd(service, apiKey, ["pay"]);
 await service.as(apiKey).setCourier({ shipment, name: "Ada", phone: "+12125550123" });
 await service.as(apiKey).recordAttempt({ shipment, reason: "refused" });
+const brought = await bookAnd(service, apiKey, ["pay", "advance"]);
+await service.as(apiKey).recordProof({ shipment: brought["reference"], received_by: "=Grace" });
 
 test("an export has what a list has, line by line", async () => {
   const shipments = await listed(apiKey);
-  expect(shipments).toHaveLength(253);
+  expect(shipments).toHaveLength(254);
   expect(await exported(apiKey)).toEqual(shipments.map(lineOf));
 });
 
