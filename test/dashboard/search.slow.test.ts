@@ -178,7 +178,7 @@ describeDashboard("the search", (dashboard) => {
     await page.keyboard.press("Enter");
     await page.waitForURL(`**/platform/workspaces/${body.data.id}`);
     await box(page).waitFor({ state: "detached" });
-    await page.keyboard.press("/");
+    await page.getByRole("button", { name: "Search" }).click();
     const { body: listed } = await service.request("/admin/v1/operators", { apiKey: owner.key });
     await box(page).fill(listed.data[0].name);
     await page.getByRole("group", { name: "Operators" }).getByRole("option").first().waitFor();

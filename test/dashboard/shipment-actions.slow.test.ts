@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { book, bookAnd, takeStep, type ShipmentJson } from "../support/bookings.ts";
+import { SAMPLE_PICTURES } from "../../src/features/test-mode/sample-pictures.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { sampleText, UPDATED_TEXTS } from "../support/shipment-texts.ts";
 import {
@@ -76,6 +77,50 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
       courier: { name: "Ada Byron", phone: "+12125550123" },
       attempts: [{ end: "dropoff", reason: "nobody_there", note: null }],
     });
+  });
+
+  test("a member sees what was recorded at the door, and waives what is missing", async () => {
+    const { service, workspace } = dashboard;
+    const shipment = await bookAnd(service, workspace.apiKey, ["pay", "advance"], {
+      dropoff_verification: "pin",
+    });
+    const page = await open(shipment, "member");
+    const proof = page.locator("section", { hasText: "Needed at the door" });
+    await proof.getByText(shipment["dropoff_pin"], { exact: true }).waitFor();
+    await button(page, "Mark as delivered").click();
+    await button(page, "It is delivered").click();
+    await dialog(page).getByText("cannot be delivered because its PIN was not recorded").waitFor();
+    await page.keyboard.press("Escape");
+    await chooseMore(page, "Record proof");
+    await dialog(page).getByLabel("Received by").fill("Grace Hopper");
+    await dialog(page).getByLabel("PIN").fill("12");
+    await button(page, "Record the proof").click();
+    await dialog(page).locator(".field-error").waitFor();
+    await dialog(page).getByLabel("PIN").fill("");
+    await button(page, "Record the proof").click();
+    await proof.getByText("Grace Hopper").waitFor();
+    const path = `/v1/shipments/${shipment["reference"]}/proof`;
+    const pictures = {
+      photo: SAMPLE_PICTURES.photo.toString("base64"),
+      signature: SAMPLE_PICTURES.signature.toString("base64"),
+    };
+    await service.request(path, { apiKey: workspace.apiKey, body: pictures });
+    const width = (name: string) =>
+      proof
+        .getByAltText(name)
+        .evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth);
+    await expect.poll(() => width("Photo from the door")).toBe(96);
+    await expect.poll(() => width("Signature from the door")).toBe(72);
+    await chooseMore(page, "Waive verification");
+    await dialog(page).getByLabel("Reason").fill("Lost the PIN");
+    await expectWellShown(page, "shipment-waive");
+    await button(page, "Waive the verification").click();
+    await proof.getByText("Lost the PIN").waitFor();
+    await expectWellShown(page, "shipment-proof");
+    await button(page, "Mark as delivered").click();
+    await button(page, "It is delivered").click();
+    await expect.poll(() => actions(page)).toEqual([]);
+    expect(await read(shipment)).toMatchObject({ status: "delivered" });
   });
 
   test("a payment of another amount is refused at its field", async () => {

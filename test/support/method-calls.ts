@@ -196,7 +196,7 @@ export function createMethodCalls(service: TestService, caller: MethodCaller): M
       const moving = await bookAnd(service, apiKey, ["pay", "advance"]);
       const { photo, signature } = FIELDS;
       const path = `/v1/shipments/${moving["reference"]}/proof`;
-      return /^Get/.test(name) ? post(path, { photo, signature }) : moving;
+      return name.startsWith("Get") ? post(path, { photo, signature }) : moving;
     }
     if (name === "RecordRefund") return bookAnd(service, apiKey, ["pay", "cancel"]);
     return book(service, apiKey);

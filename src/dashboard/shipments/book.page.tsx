@@ -20,7 +20,7 @@ import { Form } from "../ui/form.tsx";
 import { textOf } from "../ui/form-data.ts";
 import { moneyText, recordIdOf } from "../ui/format.ts";
 import { QueryView, Spinner } from "../ui/query-view.tsx";
-import { RecordFields, shipmentTextsOf, metadataOf } from "./shipment-texts.tsx";
+import { RecordFields, recordOf, metadataOf } from "./shipment-texts.tsx";
 import { Page, Section } from "../ui/page.tsx";
 import { Quote, type QuoteQuery, TimesSection, useQuote } from "./quote.tsx";
 import { RouteFields } from "./route-fields.tsx";
@@ -181,7 +181,7 @@ function useBooking(props: {
       ...windowsOf(windows),
       pickupAddress: textOf(form, "pickup_address"),
       dropoffAddress: textOf(form, "dropoff_address"),
-      ...shipmentTextsOf(CreateShipmentRequestSchema, form),
+      ...recordOf(CreateShipmentRequestSchema, form),
       metadata: metadataOf(form),
       quoteId: quote.data?.id,
       // Only a price that was shown is booked: without one, 0, which no booking costs.

@@ -20,7 +20,7 @@ import { Money } from "../ui/values.tsx";
 import { Quote, TimesSection, useQuote } from "./quote.tsx";
 import { RouteFields } from "./route-fields.tsx";
 import { outsideOf, ROUTE_FIELDS, routeOf, routeTextOf, type RouteText } from "./route.ts";
-import { metadataOf, RecordFields, shipmentTextsOf } from "./shipment-texts.tsx";
+import { metadataOf, RecordFields, recordOf } from "./shipment-texts.tsx";
 import { useWindows, windowChanges } from "./use-windows.ts";
 import { bookedWindows } from "./windows.ts";
 import "./shipments.css";
@@ -92,7 +92,7 @@ function ShipmentFields(props: EditFormProps<Shipment> & { readonly hasSearch: b
     etag: from.etag,
     pickupAddress: textOf(form, "pickup_address"),
     dropoffAddress: textOf(form, "dropoff_address"),
-    ...shipmentTextsOf(UpdateShipmentRequestSchema, form),
+    ...recordOf(UpdateShipmentRequestSchema, form),
     // Times that were not shown stay as they are.
     ...(isMoved ? { ...routeOf(route), ...windowChanges(windows, booked) } : {}),
     metadata: { ...blanks(from.metadata), ...metadataOf(form) },

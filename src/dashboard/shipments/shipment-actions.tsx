@@ -9,6 +9,7 @@ import { labelsHref, paths } from "../routes/paths.ts";
 import { Button } from "../ui/button.tsx";
 import { lazily } from "../ui/lazily.tsx";
 import { More } from "../ui/menu.tsx";
+import { isUnverified } from "./proof.tsx";
 import { routeTextOf } from "./route.ts";
 import { isPaid } from "./shipment-badge.tsx";
 import { useWindows } from "./use-windows.ts";
@@ -21,6 +22,8 @@ export type Step =
   | "Assign courier"
   | "Remove courier"
   | "Record attempt"
+  | "Record proof"
+  | "Waive verification"
   | "Mark as returned"
   | "Record refund"
   | "Reschedule"
@@ -35,6 +38,8 @@ export const STEP_PHRASES: Readonly<Record<Step, (reference: string) => string>>
   "Assign courier": (reference) => `Assign a courier to ${reference}`,
   "Remove courier": (reference) => `Remove the courier of ${reference}`,
   "Record attempt": (reference) => `Record a failed attempt of ${reference}`,
+  "Record proof": (reference) => `Record a proof of delivery of ${reference}`,
+  "Waive verification": (reference) => `Waive the verification of ${reference}`,
   "Mark as returned": (reference) => `Mark ${reference} as returned`,
   "Record refund": (reference) => `Record the refund of ${reference}`,
   Reschedule: (reference) => `Reschedule ${reference}`,
@@ -79,7 +84,12 @@ export function stepsOf(
     case ShipmentStatus.IN_TRANSIT:
       return {
         primary: "Mark as delivered",
-        others: [...courierSteps(shipment), "Mark as returned"],
+        others: [
+          "Record proof",
+          ...(isUnverified(shipment) ? (["Waive verification"] as const) : []),
+          ...courierSteps(shipment),
+          "Mark as returned",
+        ],
         isEditable: true,
       };
     case ShipmentStatus.CANCELLED:

@@ -18,6 +18,7 @@ import { moneyText } from "../ui/format.ts";
 import { toast } from "../ui/toast.tsx";
 import { Money } from "../ui/values.tsx";
 import { AttemptDialog, CourierDialog, RemoveCourierDialog, ReturnDialog } from "./courier.tsx";
+import { ProofDialog, WaiveDialog } from "./proof.tsx";
 import { routeTextOf } from "./route.ts";
 import type { Step } from "./shipment-actions.tsx";
 import { CANCEL_REASONS, StateBadge } from "./shipment-badge.tsx";
@@ -38,6 +39,8 @@ const DIALOGS: Readonly<Record<Step, ComponentType<DialogProps>>> = {
   "Assign courier": CourierDialog,
   "Remove courier": RemoveCourierDialog,
   "Record attempt": AttemptDialog,
+  "Record proof": ProofDialog,
+  "Waive verification": WaiveDialog,
   "Mark as returned": ReturnDialog,
   "Record refund": RefundDialog,
   Reschedule: RescheduleDialog,

@@ -1,10 +1,12 @@
 import type { DescField, DescMessage } from "@bufbuild/protobuf";
 import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
 import type { CreateShipmentRequest } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { DropoffVerification } from "../../../gen/shipments/v1/courier_pb.js";
 import { TextField, Field } from "../ui/fields.tsx";
 import { textOf } from "../ui/form-data.ts";
 import { useRef, useState } from "preact/hooks";
 import { Button, IconButton } from "../ui/button.tsx";
+import { VerificationField, verificationOf } from "./verification-field.tsx";
 import { Fold } from "../ui/fold.tsx";
 import { useKeptRows } from "../ui/form.tsx";
 
@@ -39,29 +41,37 @@ const isText = ({ localName }: DescField) => localName in TEXTS;
 export function RecordFields(props: { readonly request: DescMessage; readonly from?: Shipment }) {
   const { request, from } = props;
   const fields = request.fields.filter(isText);
-  const isOpen = from && fields.some(({ localName }) => from[localName as TextName]);
+  const isOpen =
+    from &&
+    (from.dropoffVerification !== DropoffVerification.NONE ||
+      fields.some(({ localName }) => from[localName as TextName]));
   const isKept = useKeptRows(/^note_name$/) > 0;
   return (
     <Fold
-      summary="Recipient, reference and notes (optional)"
-      names={new RegExp(`^(${fields.map(({ name }) => name).join("|")}|metadata)`)}
+      summary="Recipient, proof, reference and notes (optional)"
+      names={
+        new RegExp(`^(${fields.map(({ name }) => name).join("|")}|dropoff_verification|metadata)`)
+      }
       isOpen={isKept || isOpen || Object.keys(from?.metadata ?? {}).length > 0}
     >
       {fields.map(({ name, localName }) => {
         const text = localName as TextName;
         return <TextField key={name} name={name} value={from?.[text]} optional {...TEXTS[text]} />;
       })}
+      <VerificationField from={from} />
       <MetadataFields notes={from?.metadata} />
     </Fold>
   );
 }
 
-export function shipmentTextsOf(
-  request: DescMessage,
-  form: FormData,
-): Partial<Record<TextName, string>> {
+/** What `RecordFields` hold, but for the notes. */
+export function recordOf(request: DescMessage, form: FormData) {
   const fields = request.fields.filter(isText);
-  return Object.fromEntries(fields.map(({ name, localName }) => [localName, textOf(form, name)]));
+  const texts = fields.map(({ name, localName }) => [localName, textOf(form, name)]);
+  return {
+    ...(Object.fromEntries(texts) as Partial<Record<TextName, string>>),
+    dropoffVerification: verificationOf(form),
+  };
 }
 
 export function shipmentTextItems(shipment: Shipment) {

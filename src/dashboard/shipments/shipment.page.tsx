@@ -25,6 +25,7 @@ import { QueryView } from "../ui/query-view.tsx";
 import { Time } from "../ui/values.tsx";
 import { EVENT_TYPES } from "../webhooks/event-types.ts";
 import { CourierSection } from "./courier.tsx";
+import { ProofSection } from "./proof.tsx";
 import { shipmentTextItems } from "./shipment-texts.tsx";
 import { PriceTable } from "./price-table.tsx";
 import { ShipmentActions } from "./shipment-actions.tsx";
@@ -84,6 +85,7 @@ function Shown(props: {
         <div>
           <Route shipment={shipment} />
           <CourierSection shipment={shipment} />
+          <ProofSection shipment={shipment} />
           <Details shipment={shipment} />
         </div>
         <div>

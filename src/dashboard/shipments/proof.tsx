@@ -1,0 +1,143 @@
+import { DropoffVerification } from "../../../gen/shipments/v1/courier_pb.js";
+import { ShipmentStatus, type Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
+import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { useRpc } from "../api/use-query.ts";
+import { CopyButton } from "../ui/copy-button.tsx";
+import { DescriptionList } from "../ui/description-list.tsx";
+import { RpcDialog } from "../ui/dialog.tsx";
+import { Section } from "../ui/page.tsx";
+import { Time } from "../ui/values.tsx";
+import { VERIFICATIONS } from "./verification-field.tsx";
+import "./proof.css";
+
+/** Whether a shipment cannot be delivered yet, as what is asked for was not recorded. */
+export function isUnverified({ status, dropoffVerification, proof }: Shipment): boolean {
+  if (status !== ShipmentStatus.IN_TRANSIT || proof?.waived !== undefined) return false;
+  const isRecorded = {
+    [DropoffVerification.UNSPECIFIED]: true,
+    [DropoffVerification.NONE]: true,
+    [DropoffVerification.PIN]: proof?.pinVerified,
+    [DropoffVerification.PHOTO]: proof?.photo,
+    [DropoffVerification.SIGNATURE]: proof?.signature,
+  };
+  return isRecorded[dropoffVerification] !== true;
+}
+
+/** What is asked for and was recorded at the door; nothing where that is nothing. */
+export function ProofSection({ shipment }: { readonly shipment: Shipment }) {
+  const { dropoffVerification, dropoffPin, proof } = shipment;
+  const isAsked = dropoffVerification !== DropoffVerification.NONE;
+  if (!isAsked && proof === undefined) return undefined;
+  const { recordedAt, receivedBy, note, pinVerified, waived, photo, signature } = proof ?? {};
+  return (
+    <Section title="Proof of delivery">
+      <DescriptionList
+        items={[
+          ["Needed at the door", isAsked && VERIFICATIONS[dropoffVerification]],
+          [
+            "PIN",
+            pinVerified
+              ? "Told at the door"
+              : dropoffPin && (
+                  <>
+                    <code>{dropoffPin}</code> <CopyButton text={dropoffPin} what="PIN" />
+                  </>
+                ),
+          ],
+          ["Received by", receivedBy],
+          ["Note", note],
+          ["Waived", waived],
+          ["Recorded", recordedAt && <Time at={recordedAt} exact />],
+        ]}
+      />
+      {(photo || signature) && (
+        <div class="proof-pictures">
+          {photo && <Photo reference={shipment.reference} />}
+          {signature && <Signature reference={shipment.reference} />}
+        </div>
+      )}
+    </Section>
+  );
+}
+
+interface PictureProps {
+  readonly reference: string;
+}
+
+function Photo({ reference }: PictureProps) {
+  const { data, problem } = useRpc(ShipmentService.method.getProofPhoto, { shipment: reference });
+  return <Picture name="Photo" type="image/jpeg" bytes={data?.jpeg} why={problem?.message} />;
+}
+
+function Signature({ reference }: PictureProps) {
+  const method = ShipmentService.method.getProofSignature;
+  const { data, problem } = useRpc(method, { shipment: reference });
+  return <Picture name="Signature" type="image/png" bytes={data?.png} why={problem?.message} />;
+}
+
+function Picture(props: {
+  readonly name: string;
+  readonly type: string;
+  readonly bytes: Uint8Array | undefined;
+  readonly why: string | undefined;
+}) {
+  const { name, type, bytes, why } = props;
+  return (
+    <figure>
+      {bytes && (
+        <img src={`data:${type};base64,${base64Of(bytes)}`} alt={`${name} from the door`} />
+      )}
+      <figcaption>{why ?? name}</figcaption>
+    </figure>
+  );
+}
+
+function base64Of(bytes: Uint8Array): string {
+  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+}
+
+interface DialogProps {
+  readonly shipment: Shipment;
+  readonly close: () => void;
+}
+
+export function ProofDialog({ shipment, close }: DialogProps) {
+  const { reference, dropoffVerification, proof } = shipment;
+  const isByPin = dropoffVerification === DropoffVerification.PIN && !proof?.pinVerified;
+  return (
+    <RpcDialog
+      method={ShipmentService.method.recordProof}
+      title="Record a proof of delivery"
+      submit="Record the proof"
+      request={{ shipment: reference }}
+      fields={{
+        receivedBy: "Received by",
+        ...(isByPin && { pin: { label: "PIN", hint: "As the recipient told it: four digits" } }),
+        note: { label: "Note", isLong: true },
+      }}
+      done="The proof is recorded."
+      close={close}
+    >
+      <p>Couriers record photos and signatures from where they are.</p>
+    </RpcDialog>
+  );
+}
+
+export function WaiveDialog({ shipment, close }: DialogProps) {
+  return (
+    <RpcDialog
+      method={ShipmentService.method.waiveVerification}
+      title="Waive the verification"
+      request={{ shipment: shipment.reference }}
+      fields={{ reason: { label: "Reason", isLong: true } }}
+      done="The verification is waived."
+      close={close}
+    >
+      <p>
+        The shipment can then be delivered without{" "}
+        {VERIFICATIONS[shipment.dropoffVerification].toLowerCase()}. The timeline tells who waived
+        it.
+      </p>
+    </RpcDialog>
+  );
+}
