@@ -44,7 +44,7 @@ export interface EventfulState extends ShipmentState {
  * ETAs moved by less than is announced, or a wrong PIN was told.
  */
 export function shipmentEventTypes(before: EventfulState, after: EventfulState): EventType[] {
-  const types: EventType[] = [];
+  const types = progressEventTypes(before.progress ?? NO_PROGRESS, after.progress ?? NO_PROGRESS);
   if (!isSettled(before) && isSettled(after)) types.push("shipment.paid");
   if (after.status !== before.status && after.status !== "pending") {
     types.push(`shipment.${after.status}`);
@@ -56,7 +56,6 @@ export function shipmentEventTypes(before: EventfulState, after: EventfulState):
       (type) => !(isRefunded && type === "shipment.partly_refunded"),
     ),
   );
-  types.push(...progressEventTypes(before.progress ?? NO_PROGRESS, after.progress ?? NO_PROGRESS));
   return types.length > 0 || isUnannounced(before, after) ? types : ["shipment.updated"];
 }
 

@@ -136,6 +136,27 @@ test.each(SCENARIOS)("the history of the scenario %s, on a moved clock", async (
   expect(await simulationsOf(twin)).toEqual([]);
 });
 
+test.each(["pin", "photo", "signature"] as const)(
+  "before it delivers, a simulation records the %s",
+  async (by) => {
+    const { apiKey, caller, move } = await addTwin();
+    const { reference: shipment } = await book(service, apiKey, {
+      dropoff_verification: by,
+      simulation: { scenario: "deliver", step_seconds: 60 },
+    });
+    await move("2026-12-02T00:00:00Z");
+    expect(await historyOf(apiKey, shipment)).toEqual([
+      ...DELIVERED.slice(0, -1),
+      "09:03:00 shipment.proof_recorded delivered paid",
+      "09:03:00 shipment.delivered delivered paid",
+    ]);
+    const { proof } = await data(caller.getShipment({ shipment }));
+    expect(proof).toMatchObject({ [by === "pin" ? "pin_verified" : by]: true, waived: null });
+    const read = { photo: caller.getProofPhoto, signature: caller.getProofSignature };
+    if (by !== "pin") expect((await read[by]({ shipment })).status).toBe(200);
+  },
+);
+
 test("moving the clock on takes what is due by then alone, of several shipments in order", async () => {
   const { caller, move, bookFor } = await addTwin();
   const names = {
