@@ -691,6 +691,13 @@ export enum AttentionKind {
   ATTEMPTS_FAILED = 11,
 
   /**
+   * Shipments in transit cannot be delivered, as five wrong PINs were told.
+   *
+   * @generated from enum value: ATTENTION_KIND_PIN_LOCKED = 12;
+   */
+  PIN_LOCKED = 12,
+
+  /**
    * Webhooks were disabled because they failed for five days or answered 410 Gone.
    *
    * @generated from enum value: ATTENTION_KIND_WEBHOOK_DISABLED = 5;

@@ -92,6 +92,11 @@ const KINDS: Readonly<Partial<Record<AttentionKind, KindText>>> = {
     title: "Attempts that failed twice",
     besides: "Agree on another time with the recipient, or have the shipment returned.",
   },
+  [AttentionKind.PIN_LOCKED]: {
+    ...ofShipments("All shipments in transit", { status: String(ShipmentStatus.IN_TRANSIT) }),
+    title: "PINs told wrong five times",
+    besides: "Ask the recipient who is at the door, then waive the verification of the shipment.",
+  },
   [AttentionKind.WEBHOOK_DISABLED]: {
     ...OF_WEBHOOKS,
     title: "Disabled webhooks",

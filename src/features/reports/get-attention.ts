@@ -6,6 +6,7 @@ import {
 } from "../../../gen/shipments/v1/workspace_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import { inBatches } from "../../db/transaction.ts";
+import { MAX_WRONG_PINS } from "../../domain/shipment/delivery-proof.ts";
 import { PAYMENT_STATUSES } from "../../domain/shipment/shipment-state.ts";
 import type { RecordOf } from "../../json/records.ts";
 import type { Call } from "../../pipeline/call.ts";
@@ -40,7 +41,7 @@ export const getAttention: WorkspaceFunctions["getAttention"] = async (
     loadTrouble(em, call, now),
     loadEndingKeys(em.fork(), workspaceId, now()),
   ]);
-  const { failed, uncounted, disputed, late, attempted, due, disabled, failing } = found;
+  const { failed, uncounted, disputed, late, attempted, locked, due, disabled, failing } = found;
   const data = attentionTo<Subject>([
     { kind: "tariff", count: Number(blockers.includes(BookingBlocker.TARIFF)) },
     {
@@ -52,6 +53,7 @@ export const getAttention: WorkspaceFunctions["getAttention"] = async (
     { kind: "dispute_open", subjects: disputed },
     { kind: "delivery_late", subjects: late },
     { kind: "attempts_failed", subjects: attempted },
+    { kind: "pin_locked", subjects: locked },
     { kind: "webhook_disabled", subjects: disabled },
     { kind: "webhook_failing", subjects: failing },
     { kind: "refund_due", subjects: due },
@@ -134,9 +136,14 @@ const LATE = `
   where promised < $2::text::timestamptz
   order by promised, reference limit ${MAX_COUNTED}`;
 
+/** Those of two attempts or more, and those whose PIN is locked: neither told nor waived since. */
 const ATTEMPTED = `
   select reference as id, (progress #>> '{attempts,-1,atMs}')::float8 as at,
-    progress #>> '{attempts,-1,reason}' as reason
+    progress #>> '{attempts,-1,reason}' as reason,
+    jsonb_array_length(progress -> 'attempts') >= 2 as attempted,
+    progress ->> 'wrongPins' = '${MAX_WRONG_PINS}' and verification ->> 'by' = 'pin'
+      and coalesce(progress #>> '{proof,waived}', '') = ''
+      and progress #>> '{proof,pinVerified}' is distinct from 'true' as locked
   from shipment where workspace_id = $1 and ${indexPredicate("shipment_attempted")}
   order by created_at, reference limit ${MAX_COUNTED}`;
 
@@ -160,7 +167,9 @@ async function loadTrouble(em: EntityManager, call: Call, now: () => Date) {
       send<Subject & { readonly disputed: boolean }>(PAYMENT_TROUBLE, [workspace]),
       send<Subject>(UNCOUNTED_PAYMENTS, [workspace]),
       send<Subject>(LATE, [workspace, at]),
-      send<Subject>(ATTEMPTED, [workspace]),
+      send<Subject & { readonly attempted: boolean; readonly locked: boolean }>(ATTEMPTED, [
+        workspace,
+      ]),
       send<Subject>(DUE_REFUNDS, [workspace]),
       send<Subject & { readonly disabled: boolean }>(FAILING_WEBHOOKS, [workspace]),
     ]),
@@ -172,7 +181,8 @@ async function loadTrouble(em: EntityManager, call: Call, now: () => Date) {
       .filter(({ disputed }) => disputed)
       .map((shipment) => ({ ...shipment, reason: null })),
     late,
-    attempted,
+    attempted: attempted.filter((shipment) => shipment.attempted),
+    locked: attempted.filter(({ locked }) => locked).map(({ id }) => ({ id })),
     due,
     disabled: webhooks.filter(({ disabled }) => disabled),
     failing: webhooks.filter(({ disabled }) => !disabled),

@@ -7,7 +7,7 @@ import {
   STATES,
 } from "../../domain/shipment/shipment-state.ts";
 import { wordsOf } from "../../db/words.ts";
-import type { StoredVerification } from "../../domain/shipment/delivery-proof.ts";
+import { MAX_WRONG_PINS, type StoredVerification } from "../../domain/shipment/delivery-proof.ts";
 import type { DeliveryProgress } from "../../domain/shipment/delivery-progress.ts";
 import type { PaymentDetails } from "../../domain/shipment/payment-details.ts";
 import { Customer } from "../customers/customer.entity.ts";
@@ -47,8 +47,8 @@ export const FAILED = `(${[
   UNCOUNTED,
 ].join(" or ")})`;
 
-/** Of shipments that failed attempts have not ended. */
-const ATTEMPTED = `status in ('awaiting_pickup', 'in_transit') and jsonb_array_length(progress -> 'attempts') >= 2`;
+/** Of shipments that failed attempts or wrong PINs have not ended. */
+const ATTEMPTED = `status in ('awaiting_pickup', 'in_transit') and (jsonb_array_length(progress -> 'attempts') >= 2 or progress ->> 'wrongPins' = '${MAX_WRONG_PINS}')`;
 
 /** What the rows of an index have in common, where that is not all of them. */
 const ROWS_OF: Partial<Record<ListIndex, string>> = {

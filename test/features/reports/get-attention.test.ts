@@ -139,6 +139,14 @@ test("what is later than promised, and what could not be delivered twice, is nam
     need("attempts_failed", subject({ id: open, at, reason: "refused" })),
   ]);
   await data(as.returnShipment({ shipment: open }));
+  const locked = await bookAnd(service, apiKey, ["pay", "advance"], {
+    dropoff_verification: "pin",
+  });
+  const { reference: shipment, dropoff_pin } = locked;
+  const pin = dropoff_pin === "0000" ? "1111" : "0000";
+  for (let i = 0; i < 5; i++) await as.recordProof({ shipment, pin });
+  expect((await attentionOf(apiKey)).at(-1)).toEqual(need("pin_locked", subject({ id: shipment })));
+  await data(as.waiveVerification({ shipment, reason: "Known" }));
   const left = await attentionOf(apiKey);
   expect(left.map(({ kind, count }) => [kind, count])).toEqual([["delivery_late", 2]]);
 });
