@@ -98,11 +98,13 @@ const FLOORS: readonly Floor[] = [
       "features/workspace-admin": `features/{api-keys,people,credentials,idempotency,audit}/*
         features/events/feed.entity.ts features/workspaces/*`,
       "features/operators": "features/{people,credentials,idempotency,audit}/*",
-      "features/people": "features/{idempotency,audit,workspaces}/* features/events/waiter.ts",
+      "features/people":
+        "features/{idempotency,audit,mails,workspaces}/* features/events/waiter.ts",
       "features/api-keys": "features/{credentials,idempotency,audit,workspaces}/*",
       "features/idempotency": "features/{audit,workspaces}/*",
       "features/credentials": "",
       "features/audit": "",
+      "features/mails": "",
       "features/workspaces": "",
     },
   },

@@ -4,7 +4,7 @@ import { MAX_CONNECTIONS, type PoolObserver } from "../db/orm.ts";
 import { LIMIT_CLASSES, type LimitClass } from "../domain/rate-limit.ts";
 import type { EndedLookUp } from "../features/addresses/geocoder-client.ts";
 import { GEOCODER_OUTCOMES } from "../features/addresses/geocoder.ts";
-import { MAIL_OUTCOMES, type MailOutcome } from "../features/people/send-mails.ts";
+import { MAIL_OUTCOMES, type MailOutcome } from "../features/mails/mail-queue.ts";
 import type { EndedCall } from "../features/payments/stripe/stripe-calls.ts";
 import { isSuccess, type SendResult } from "../features/webhooks/send-webhook.ts";
 

@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
 import type { EntityManager } from "../db/orm.ts";
 import type { Workers } from "../db/leased-queue.ts";
-import { createMailWorkers } from "../features/people/send-mails.ts";
+import { createSignInMailWorkers } from "../features/people/send-mails.ts";
 import { createSmtpClient } from "../smtp/smtp-client.ts";
 import type { Instruments } from "./instruments.ts";
 
@@ -31,5 +31,5 @@ export function createMails(deps: MailsDeps): CreateMailWorkers | undefined {
     countAttempt: deps.countMailAttempt,
     countFailure: deps.countFailedMail,
   };
-  return (givingUp) => createMailWorkers(sending, givingUp);
+  return (givingUp) => createSignInMailWorkers(sending, givingUp);
 }

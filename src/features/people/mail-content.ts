@@ -1,12 +1,12 @@
 import { escapeHtml } from "../../domain/escape-html.ts";
-
-/** A mail in both of its forms, which say the same. */
-export interface MailContent {
-  readonly subject: string;
-  readonly text: string;
-  /** Without pictures, scripts, or anything to load. */
-  readonly html: string;
-}
+import {
+  mailButton,
+  type MailContent,
+  mailHeading,
+  mailHtml,
+  mailLink,
+  mailParagraph,
+} from "../../domain/mail-html.ts";
 
 /** What a mail tells. */
 export interface MailTold {
@@ -37,41 +37,16 @@ export function mailContent({ publicUrl, signInPath, workspace }: MailTold): Mai
   return {
     subject,
     text: `${why} Sign in:\n\n${link}\n\n${once}\n${renew}\n\n${ignore}\n`,
-    html: HTML(
-      `<h1 style="margin:0 0 16px;font-size:20px;overflow-wrap:anywhere">${escapeHtml(subject)}</h1>`,
-      paragraph(escapeHtml(why)),
-      `<p style="margin:24px 0"><a href="${escapeHtml(link)}" style="${BUTTON}">Sign in</a></p>`,
-      paragraph(
-        `${once} <a href="${escapeHtml(renew)}" style="color:inherit">${escapeHtml(renew)}</a>.`,
-      ),
-      paragraph(
+    html: mailHtml(
+      { language: "en", title: "Shipments" },
+      mailHeading(subject),
+      mailParagraph(escapeHtml(why)),
+      mailButton(link, "Sign in"),
+      mailParagraph(`${once} ${mailLink(renew)}.`),
+      mailParagraph(
         `If the button does nothing, copy this address into your browser:<br>${escapeHtml(link)}`,
       ),
-      paragraph(ignore),
+      mailParagraph(ignore),
     ),
   };
-}
-
-const BUTTON =
-  "display:inline-block;padding:10px 18px;border-radius:6px;background:#1d4ed8;color:#ffffff;font-weight:600;text-decoration:none";
-
-/** Mail programs know little CSS, and some of them none but of `style` attributes. */
-const HTML = (...parts: readonly string[]) => `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<meta name="color-scheme" content="light dark">
-<title>Shipments</title>
-</head>
-<body style="margin:0;padding:24px;font:16px/1.5 system-ui,sans-serif">
-<main style="max-width:32rem">
-${parts.join("\n")}
-</main>
-</body>
-</html>
-`;
-
-function paragraph(html: string): string {
-  return `<p style="margin:0 0 16px;overflow-wrap:anywhere">${html}</p>`;
 }

@@ -1,11 +1,12 @@
 import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
+import { QUEUED_STATES } from "../mails/mail-queue.ts";
 
 /** What a mail is for: somebody asked for a link to sign in by, or was invited into a workspace. */
 export const MAIL_KINDS = ["sign_in", "invitation"] as const;
 export type MailKind = (typeof MAIL_KINDS)[number];
 
-/** How far mails are: see `sendMails`. */
-const MAIL_STATES = ["asked", "waiting", "sent", "failed"] as const;
+/** How far mails are: see `createSignInMailWorkers`. */
+const MAIL_STATES = ["asked", ...QUEUED_STATES] as const;
 
 /**
  * A mail that somebody is to get, and for a day what came of it. It holds no secret: its link is made when
