@@ -79,7 +79,9 @@ const FLOORS: readonly Floor[] = [
         "features/payments/stripe/* features/{shipments,events,idempotency,audit,workspaces}/*",
       "features/payments/stripe": "features/payments/* features/workspaces/*",
       "features/shipments": `features/tariffs/versions/* features/quotes/*
-        features/{audit,customers,events,idempotency,workspaces}/*`,
+        features/{audit,customers,events,idempotency,mails,workspaces}/*`,
+      "features/recipients": `features/{shipments,mails,workspaces}/*
+        features/customers/link-customers.ts`,
       "features/addresses": "features/shipments/shipment-filters.ts",
       "features/test-mode": "features/{payments,shipments,workspaces}/*",
       "features/quotes": "features/tariffs/versions/* features/workspaces/*",

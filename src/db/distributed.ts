@@ -13,6 +13,8 @@ export const DISTRIBUTED_TABLES: readonly string[] = [
   "shipment",
   "simulation",
   "proof_picture",
+  "recipient_notice",
+  "recipient_opt_out",
   "used_quote",
   "payment",
   "payment_connection",

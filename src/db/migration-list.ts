@@ -26,4 +26,7 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Constructor<Migra
     (await import("./migrations/20261126001938-previews.ts")).Migration20261126001938_previews,
   "20261126081220-proof": async () =>
     (await import("./migrations/20261126081220-proof.ts")).Migration20261126081220_proof,
+  "20261126081658-recipient-notices": async () =>
+    (await import("./migrations/20261126081658-recipient-notices.ts"))
+      .Migration20261126081658_recipient_notices,
 };

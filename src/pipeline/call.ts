@@ -40,6 +40,8 @@ export interface WorkspaceCaller {
   readonly member: Member | undefined;
   /** The tracking link of a shipment by its reference; undefined where the workspace has none. */
   readonly trackingUrlOf: ((reference: string) => string) | undefined;
+  /** Whether the recipients of its shipments are told by mail what happens to them. */
+  readonly notifiesRecipients: boolean;
 }
 
 export interface Member extends SignedInPerson {

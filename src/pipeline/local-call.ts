@@ -31,7 +31,7 @@ export function localCall(
 
 export function localWorkspaceCall(
   workspaceId: number,
-  own: Partial<Pick<WorkspaceCaller, "test" | "trackingUrlOf">> = {},
+  own: Partial<Pick<WorkspaceCaller, "test" | "trackingUrlOf" | "notifiesRecipients">> = {},
 ): Call {
   const received = receiveCall(readCallHeaders([]), {});
   return admitCall(received, "", {
@@ -46,6 +46,7 @@ export function localWorkspaceCall(
     keyScope: undefined,
     member: undefined,
     trackingUrlOf: undefined,
+    notifiesRecipients: false,
     ...own,
   });
 }

@@ -35,10 +35,7 @@ import { createVersionFees } from "../features/tariffs/versions/version-fees.ts"
 import { findInstallation } from "../features/workspaces/installation.entity.ts";
 import { createSender, type ResolveName } from "../features/webhooks/send-webhook.ts";
 import { createApiKeyCache } from "../features/api-keys/api-key-cache.ts";
-import {
-  createFindTrackingUrls,
-  rememberTrackingUrls,
-} from "../features/workspaces/tracking-urls.ts";
+import { createFindTracking, rememberTracking } from "../features/workspaces/tracking-urls.ts";
 import { createTrackingPages } from "./tracking.ts";
 import { createTestTimes } from "../features/workspaces/test-clock.ts";
 import { compileEncodeJson } from "../json/encode-json.ts";
@@ -140,7 +137,7 @@ export function createApp(config: AppConfig, fullLog: Logger, outside: AppOverri
   const addresses = createAddresses({ ...instruments, ...outside, config, limiter, log });
   const watched = watchDatabase(em, contact, { ...outside, now });
   const readiness = createReadiness(tariffs.currentVersion, watched.degradedBecause);
-  const mails = createMails({ ...stores, ...instruments, config, outside, log });
+  const mails = createMails({ ...stores, ...instruments, config, outside, now, log });
   const payments = createPayments({ ...stores, limiter, now, log });
   const given = { now, log, allowLoopbackHttp, sendsMails: mails !== undefined };
   const servers = createServers({
@@ -259,8 +256,8 @@ function createStores(
   const events = createEventAnnouncer(em, log);
   const tasks = createTariffTasks(databaseUrl);
   const secretSeal = createSecretSeal(config.secretsKeys ?? []);
-  const readTrackingUrls = createFindTrackingUrls(config.publicUrl);
-  const findTrackingUrls = rememberTrackingUrls(readTrackingUrls);
+  const readTracking = createFindTracking(config.publicUrl, config.mail !== undefined);
+  const findTracking = rememberTracking(readTracking);
   return {
     orm,
     em,
@@ -270,11 +267,11 @@ function createStores(
     tariffs: createTariffCache({ em, tasks, log }),
     coverage: createCoverageDocuments(tasks),
     keys: {
-      workspace: createApiKeyCache(em, readTrackingUrls),
+      workspace: createApiKeyCache(em, readTracking),
       operator: createOperatorKeyCache(em),
     },
-    sessions: createSessionCache(em, findTrackingUrls),
-    findTrackingUrls,
+    sessions: createSessionCache(em, findTracking),
+    findTracking,
     createGroup: createGroupCommit(em, observeGroups, maxWaitMs),
     observeGroups,
     secretSeal,

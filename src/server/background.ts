@@ -94,7 +94,7 @@ export function createBackground(options: BackgroundDeps): Background {
   let feed: ChangeFeed | undefined;
   let deliveries: Deliveries | undefined;
   let jobs: Promise<unknown> | undefined;
-  let mailing: Promise<void> | undefined;
+  let mailing: Promise<unknown> | undefined;
   const givingUp = new AbortController();
   const keyUse = createKeyUseRecorder({
     em,
@@ -110,8 +110,10 @@ export function createBackground(options: BackgroundDeps): Background {
       signal.throwIfAborted();
       deliveries = deliverWebhooks(log, { ...options, ...options.deliver });
       reports.start();
-      const mails = options.mails?.(givingUp.signal);
-      mailing = mails && runWorkers(running, "sending mails was interrupted", mails);
+      const mails = options.mails?.(givingUp.signal) ?? [];
+      mailing = Promise.all(
+        mails.map((workers) => runWorkers(running, "sending mails was interrupted", workers)),
+      );
       jobs = Promise.all([mailing, runJobs(running)]);
       void repeat(keyUse.record);
       void repeat(options.databaseFigures.look);

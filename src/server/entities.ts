@@ -20,8 +20,10 @@ import { Payment } from "../features/payments/payment.entity.ts";
 import { QuoteKey } from "../features/quotes/quote-key.entity.ts";
 import { UsedQuote } from "../features/quotes/used-quote.entity.ts";
 import { ProofPicture } from "../features/shipments/proof-picture.entity.ts";
+import { RecipientNotice } from "../features/shipments/recipient-notice.entity.ts";
 import { Simulation } from "../features/shipments/simulation.entity.ts";
 import { Shipment } from "../features/shipments/shipment.entity.ts";
+import { RecipientOptOut } from "../features/recipients/recipient-opt-out.entity.ts";
 import { ApiRequest } from "../features/reports/api-request.entity.ts";
 import { BookingDay } from "../features/reports/booking-day.entity.ts";
 import { BookingRollUp } from "../features/reports/booking-roll-up.entity.ts";
@@ -52,6 +54,8 @@ export const ENTITIES = [
   Shipment,
   Simulation,
   ProofPicture,
+  RecipientNotice,
+  RecipientOptOut,
   UsedQuote,
   Payment,
   ProviderPayment,

@@ -31,6 +31,7 @@ const PURGED = [
   "payment_notices",
   "sign_ins",
   "mails",
+  "recipient_notices",
   "usage",
   "requests",
   "test_data",

@@ -3,33 +3,46 @@ import type { Config } from "../config/config.ts";
 import type { EntityManager } from "../db/orm.ts";
 import type { Workers } from "../db/leased-queue.ts";
 import { createSignInMailWorkers } from "../features/people/send-mails.ts";
+import { createNoticeWorkers, type SendNoticesDeps } from "../features/recipients/send-notices.ts";
 import { createSmtpClient } from "../smtp/smtp-client.ts";
+import { noticeMail } from "../tracking/notice-mail.ts";
+import { LANGUAGES } from "../tracking/tracking-page.ts";
+import { preferredLanguage } from "../transport/http/negotiation.ts";
 import type { Instruments } from "./instruments.ts";
 
 interface MailsDeps extends Pick<Instruments, "countMailAttempt" | "countFailedMail"> {
   readonly em: EntityManager;
   readonly log: Logger;
+  readonly now: () => Date;
   readonly config: Partial<Pick<Config, "mail" | "publicUrl">>;
   readonly outside: { readonly random?: () => number };
 }
 
 /** Builds what sends mails until the signal gives up attempts in flight. */
-export type CreateMailWorkers = (givingUp: AbortSignal) => Workers;
+export type CreateMailWorkers = (givingUp: AbortSignal) => readonly Workers[];
 
 /** Sets up the sending of mails; undefined where none are sent. */
 export function createMails(deps: MailsDeps): CreateMailWorkers | undefined {
-  const { em, log, config, outside } = deps;
+  const { em, log, now, config, outside } = deps;
   const { mail, publicUrl } = config;
   if (mail === undefined || publicUrl === undefined) return undefined;
   const smtp = createSmtpClient({ url: mail.smtpUrl, from: mail.from });
-  const sending = {
+  const sending: SendNoticesDeps = {
     em,
     log,
+    now,
     publicUrl,
     send: smtp.send,
     random: outside.random ?? Math.random,
     countAttempt: deps.countMailAttempt,
     countFailure: deps.countFailedMail,
+    // Notices name no zone.
+    zoneAt: () => undefined,
+    contentOf: (kind, tracked, links) =>
+      noticeMail(kind, tracked, links, preferredLanguage(tracked.recipientLocale ?? "", LANGUAGES)),
   };
-  return (givingUp) => createSignInMailWorkers(sending, givingUp);
+  return (givingUp) => [
+    createSignInMailWorkers(sending, givingUp),
+    createNoticeWorkers(sending, givingUp),
+  ];
 }

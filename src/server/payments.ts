@@ -24,7 +24,7 @@ import type { VersionFees } from "../features/tariffs/versions/version-fees.ts";
 import type { Limiter } from "../pipeline/bounds/rate-limiter.ts";
 import type { CallIn } from "../pipeline/call.ts";
 import { localWorkspaceCall } from "../pipeline/local-call.ts";
-import type { FindTrackingUrls } from "../features/workspaces/tracking-urls.ts";
+import type { FindTracking } from "../features/workspaces/tracking-urls.ts";
 import type { NoticeOptions } from "../transport/http/payment-notices.ts";
 
 export function createNotices(deps: NoticeDeps): NoticeOptions {
@@ -44,13 +44,13 @@ export function createPayments(deps: {
   readonly now: () => Date;
   readonly log: Logger;
   readonly limiter: Pick<Limiter, "take">;
-  readonly findTrackingUrls: FindTrackingUrls;
+  readonly findTracking: FindTracking;
 }) {
   const { announce } = deps.events;
   const callIn: CallIn = async (workspace, test) =>
     localWorkspaceCall(workspace, {
       test,
-      trackingUrlOf: await deps.findTrackingUrls(deps.em, workspace),
+      ...(await deps.findTracking(deps.em, workspace)),
     });
   const changeShipment = createChangeShipment(deps, announce);
   const settleDeps = {

@@ -10,6 +10,7 @@ import { sealConnections } from "../features/payments/seal-connections.ts";
 import { purgeNotices } from "../features/payments/payment-jobs.ts";
 import { purgeSignIns } from "../features/people/end-sign-ins.ts";
 import { purgeMails } from "../features/people/send-mails.ts";
+import { purgeRecipientNotices } from "../features/recipients/send-notices.ts";
 import { purgeRequests } from "../features/reports/request-log.ts";
 import { purgeReports } from "../features/reports/usage-counter.ts";
 import { purgeTestData } from "../features/test-mode/delete-test-data.ts";
@@ -110,6 +111,7 @@ export async function purgeExpired(options: {
   await purge("payment_notices", purgeNotices(em, now()));
   await purge("sign_ins", purgeSignIns(em));
   await purge("mails", purgeMails(em));
+  await purge("recipient_notices", purgeRecipientNotices(em));
   await purge("usage", purgeReports(em));
   await purge("requests", purgeRequests(em));
   await purge("test_data", purgeTestData(em, now()));

@@ -15,6 +15,8 @@ export interface OutgoingMail {
   readonly subject: string;
   readonly text: string;
   readonly html: string;
+  /** Where a POST ends mails such as this one (RFC 8058); undefined where none does. */
+  readonly unsubscribeUrl?: string | undefined;
 }
 
 /** Why a mail was not sent; `code` and `status` say more, and never to whom it was to go. */
@@ -49,7 +51,7 @@ export function createSmtpClient({ url, from }: SmtpSettings): SmtpClient {
     (await import("nodemailer")).createTransport(transportOptions(url)),
   );
   return {
-    async send({ to, ...mail }, signal) {
+    async send({ to, unsubscribeUrl, ...mail }, signal) {
       try {
         await (
           await transport.get()
@@ -57,7 +59,13 @@ export function createSmtpClient({ url, from }: SmtpSettings): SmtpClient {
           ...mail,
           from,
           to: { name: "", address: to },
-          headers: { "Auto-Submitted": "auto-generated" },
+          headers: {
+            "Auto-Submitted": "auto-generated",
+            ...(unsubscribeUrl !== undefined && {
+              "List-Unsubscribe": `<${unsubscribeUrl}>`,
+              "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
+            }),
+          },
           disableFileAccess: true,
           disableUrlAccess: true,
           signal: AbortSignal.any([signal, AbortSignal.timeout(TOTAL_MS)]),

@@ -31,6 +31,17 @@ export interface TrackingTexts {
   readonly missingWhy: string;
   readonly busy: string;
   readonly busyWhy: string;
+  /** What mails to recipients say besides, and the page that ends them. */
+  readonly mail: {
+    /** What is said first of an attempt that failed. */
+    readonly attempted: string;
+    readonly follow: string;
+    readonly why: (sender: string) => string;
+    readonly stop: string;
+    readonly mayStop: (sender: string) => string;
+    readonly stopNow: string;
+    readonly stopped: (sender: string) => string;
+  };
 }
 
 /** By their tags (RFC 5646); the first is for readers of none of them. */

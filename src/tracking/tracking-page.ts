@@ -39,6 +39,7 @@ time{display:block;color:var(--minor);font-size:.875rem}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:.5rem 1.25rem}
 dt{color:var(--minor)}dd{margin:0}
 a{color:var(--accent)}
+button{margin:1.5rem 0 0;padding:.625rem 1.125rem;border:0;border-radius:.375rem;background:var(--accent);color:var(--surface);font:inherit;font-weight:600}
 footer{margin:1.5rem 0 0;color:var(--minor);font-size:.875rem}
 @media(max-width:26rem){dl{grid-template-columns:1fr;gap:0}dd+dt{margin-top:.75rem}}
 `;
@@ -74,14 +75,14 @@ setTimeout(refresh, ${POLL_MS});
 
 const digest = (text: string) => createHash("sha256").update(text).digest("base64");
 
-/** What the page may load: its own style and script, and itself again. */
+/** What the pages may load: their own style and script, and themselves again. */
 export const POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${digest(STYLE)}'`,
   `script-src 'sha256-${digest(SCRIPT)}'`,
   "connect-src 'self'",
   "base-uri 'none'",
-  "form-action 'none'",
+  "form-action 'self'",
   "frame-ancestors 'self'",
 ].join("; ");
 
@@ -97,11 +98,11 @@ const STEPS = SHIPMENT_STATUSES.slice(0, SHIPMENT_STATUSES.indexOf("delivered") 
 /** The page of a shipment for its recipient. */
 export function trackingPage(tracked: TrackedShipment, reader: Reader): string {
   const texts = TEXTS[reader.language];
-  const { status, workspace, test, windows, reference, area } = tracked;
+  const { status, workspace, test, reference, area } = tracked;
   const { contact } = workspace;
   const { courier, failed, stage } = tracked;
-  const timeZone = windows.dropoff?.timeZone ?? windows.pickup?.timeZone ?? workspace.timeZone;
-  const dates = new Intl.DateTimeFormat(reader.locale, { ...WHEN, timeZone });
+  const timeZone = timeZoneOf(tracked);
+  const dates = datesOf(reader, timeZone);
   const bringer = courier && [courier.firstName, courier.vehicle].filter(Boolean).join(" · ");
   const facts: (readonly [string, string])[] = [
     ...(bringer === undefined ? [] : [[texts.courier, escapeHtml(bringer)] as const]),
@@ -113,7 +114,9 @@ export function trackingPage(tracked: TrackedShipment, reader: Reader): string {
   const content = `${test ? note(texts.test) : ""}
 <p class="sender">${escapeHtml(workspace.name)}</p>
 <h1>${escapeHtml(stage === "at_dropoff" ? texts.atDoor : texts.headline[status])}</h1>
-${planLines(tracked, texts, dates)}
+${plansOf(tracked, texts, dates)
+  .map((plan) => `<p class="plan">${escapeHtml(plan)}</p>`)
+  .join("")}
 ${failed ? note(`${texts.attempt[failed.reason]} (${dates.format(failed.atMs)})`) : ""}
 ${isLate(tracked) ? note(texts.late) : ""}
 <section>
@@ -136,6 +139,16 @@ export function missingPage(reader: Reader): string {
 export function busyPage(reader: Reader): string {
   const { busy, busyWhy } = TEXTS[reader.language];
   return html(reader, busy, saying(busy, busyWhy));
+}
+
+/** What recipients see who follow the link that ends mails: it asks first, as programs that show previews open links too. */
+export function unsubscribePage(sender: string, isDone: boolean, reader: Reader): string {
+  const { mail } = TEXTS[reader.language];
+  const asked = isDone ? mail.stopped(sender) : mail.mayStop(sender);
+  const form = isDone
+    ? ""
+    : `<form method="post"><button>${escapeHtml(mail.stopNow)}</button></form>`;
+  return html(reader, mail.stop, `<h1>${escapeHtml(asked)}</h1>\n${form}`);
 }
 
 function saying(what: string, why: string): string {
@@ -164,13 +177,22 @@ function note(text: string): string {
   return `<p class="note">${escapeHtml(text)}</p>`;
 }
 
+/** The time zone that its times are told in. */
+export function timeZoneOf({ windows, workspace }: TrackedShipment): string {
+  return windows.dropoff?.timeZone ?? windows.pickup?.timeZone ?? workspace.timeZone;
+}
+
+export function datesOf({ locale }: Reader, timeZone: string): Intl.DateTimeFormat {
+  return new Intl.DateTimeFormat(locale, { ...WHEN, timeZone });
+}
+
 /** When it is collected and delivered, as far as that is still to come. */
-function planLines(
+export function plansOf(
   { status, stage, etas, atMs, windows: { pickup, dropoff } }: TrackedShipment,
   texts: TrackingTexts,
   dates: Intl.DateTimeFormat,
-): string {
-  if (hasEnded(status)) return "";
+): string[] {
+  if (hasEnded(status)) return [];
   const isOnItsWay = status === "in_transit";
   const isExpected = stage !== "at_dropoff" && (etas.dropoff ?? 0) > atMs;
   const plans = [
@@ -178,7 +200,7 @@ function planLines(
     pickup && !isOnItsWay && texts.pickup(dates.formatRange(pickup.startMs, pickup.endMs)),
     dropoff && texts.delivery(dates.formatRange(dropoff.startMs, dropoff.endMs)),
   ];
-  return plans.map((plan) => (plan ? `<p class="plan">${escapeHtml(plan)}</p>` : "")).join("");
+  return plans.filter((plan) => typeof plan === "string");
 }
 
 /** Of one that was cancelled or returned those that it came to. */
@@ -217,7 +239,7 @@ const TRUNK_PREFIX = /(?<=^\+.*)\(0\)/;
 const PHONE = /^\+?(?:[\s()./-]*\d){5,}[\s()./-]*$/;
 
 /** A contact as what a browser opens, where it is an email, a phone number or a web address. */
-function contactLink(contact: string): string {
+export function contactLink(contact: string): string {
   const text = escapeHtml(contact);
   if (/^https?:\/\/\S+$/.test(contact)) return `<a href="${text}" rel="noreferrer">${text}</a>`;
   if (/^[^\s@]+@[^\s@]+$/.test(contact)) return `<a href="mailto:${text}">${text}</a>`;

@@ -11,13 +11,13 @@ import { sealStoredSecrets } from "../../src/features/webhooks/webhook-secrets.t
 import { createDatabaseFigures } from "../../src/server/database-figures.ts";
 import { purgeExpired } from "../../src/server/upkeep.ts";
 import { data } from "../support/answers.ts";
-import { book, COVERED_ROUTE } from "../support/bookings.ts";
+import { book, bookAnd, COVERED_ROUTE } from "../support/bookings.ts";
 import { postForm, signIn } from "../support/browser.ts";
 import { connectTo, createDatabase } from "../support/database.ts";
 import { describedMethods } from "../support/described-services.ts";
 import { eventually } from "../support/eventually.ts";
 import { fillTables, type Filled } from "../support/fill-tables.ts";
-import { startMailServer } from "../support/mail-server.ts";
+import { type MailServer, startMailServer } from "../support/mail-server.ts";
 import { startGeocoder } from "../support/geocoder.ts";
 import { createMethodCalls, type MethodCaller } from "../support/method-calls.ts";
 import {
@@ -75,6 +75,8 @@ const READS_MUCH: Readonly<Record<string, string>> = {
   "with part as materialized": "a look-up for each event since the last count",
   "insert into booking_day": "a day is counted whole",
   "from (select created_at from mail where state = 'waiting'": "mails that wait are counted",
+  "from (select created_at from recipient_notice where state = 'waiting'":
+    "notices that wait are counted",
   "from booking_day": "a report counts what was booked",
   "delete from session": "those that nobody used are looked for among all, every ten minutes",
   "from replica where": "replicas are few",
@@ -220,7 +222,10 @@ async function plansOfEverything(mode: string, kept: boolean): Promise<RunPlan[]
   const workspace = await service.addWorkspace();
   const operator = await service.addOperator();
   const callers = { workspace, stripe, operator };
-  const everything = (filled?: Filled) => callEverything(service, callers, sql, filled);
+  const everything = async (filled?: Filled) => {
+    await callEverything(service, callers, sql, filled);
+    await tellRecipient(service, workspace, mails);
+  };
   if (kept) await everything();
   const filled = await fillTables(sql, workspace.id, ROWS);
   const before = log.notices.length;
@@ -372,6 +377,26 @@ async function useMails(
       return rows.length === 2;
     });
   }
+}
+
+/** Has a recipient told, who then opts out. */
+async function tellRecipient(
+  service: TestService,
+  { apiKey }: TestWorkspace,
+  { mails }: MailServer,
+): Promise<void> {
+  await data(service.as(apiKey).updateWorkspace({ notifies_recipients: true }));
+  const recipient_email = `${randomUUID()}@example.org`;
+  await eventually("the change to be known", async () => {
+    const { reference } = await bookAnd(service, apiKey, ["pay"], { recipient_email });
+    const sent = "select 1 from recipient_notice where shipment_reference = ?";
+    return (await service.app.em.execute(sent, [reference])).length > 0;
+  });
+  const mail = await eventually("a notice", () =>
+    mails.find(({ to }) => to.includes(recipient_email)),
+  );
+  const { pathname } = new URL(mail.headers["list-unsubscribe"]!.slice(1, -1));
+  expect((await fetch(service.httpUrl + pathname, { method: "POST" })).ok).toBe(true);
 }
 
 /** Opens a tracking link; those of the workspace may just have been replaced. */

@@ -1,9 +1,12 @@
 import { ScalarType, type DescField, type DescMethod } from "@bufbuild/protobuf";
 import { beforeAll, expect, test } from "vitest";
 import { DISTRIBUTED_TABLES } from "../../src/db/distributed.ts";
+import { bookAnd } from "../support/bookings.ts";
 import { connectTo, createDatabase } from "../support/database.ts";
 import { describedMethods } from "../support/described-services.ts";
+import { eventually } from "../support/eventually.ts";
 import { startGeocoder } from "../support/geocoder.ts";
+import { startMailServer } from "../support/mail-server.ts";
 import { createMethodCalls } from "../support/method-calls.ts";
 import { startStripe } from "../stripe/stand-in.ts";
 import { stripeSettings } from "../support/stripe-service.ts";
@@ -56,7 +59,22 @@ beforeAll(async () => {
   await service.request(`/v1/webhooks/${data.id}/test`, { apiKey, body: {} });
   const delivery = await untilAttempted(service, apiKey, data.id, 1);
   expect(await attemptsAt(service, apiKey, delivery)).toMatchObject([{ status: 500 }]);
+  await tellRecipient();
 });
+
+/** By a process of its own, so that nothing else is sent by mail. */
+async function tellRecipient(): Promise<void> {
+  await service.as(apiKey).updateWorkspace({ notifies_recipients: true });
+  const mails = await startMailServer();
+  const telling = await startReplica(log.url, {
+    publicUrl: "http://book.example.org",
+    mail: { smtpUrl: mails.url, from: "no-reply@example.org" },
+  });
+  await bookAnd(telling, apiKey, ["pay"], { recipient_email: "ada@example.org" });
+  const mail = await eventually("a mail to the recipient", () => mails.mails[0]);
+  const { pathname } = new URL(mail.headers["list-unsubscribe"]!.slice(1, -1));
+  expect((await fetch(telling.httpUrl + pathname, { method: "POST" })).status).toBe(200);
+}
 
 test("no text of a caller or of a webhook's receiver stands in a statement", async () => {
   expect(log.statements.length).toBeGreaterThan(50);
@@ -100,6 +118,18 @@ const OF_THE_PLATFORM: readonly (readonly [beginning: string, because: string])[
   [
     "select max(started_at)::text as until from ( select started_at from api_request",
     "purged by age",
+  ],
+  [
+    "select max(created_at)::text as until from ( select created_at from recipient_notice",
+    "purged by age",
+  ],
+  [
+    "select count(*)::float8 as waiting, (extract(epoch from min(created_at)) * 1000)::float8",
+    "mails that wait, for metrics",
+  ],
+  [
+    "select workspace_id::float8 as workspace, shipment_reference || ' ' || kind as reference",
+    "notices that are due anywhere",
   ],
   ["select max(used_at)::text as until from ( select used_at from used_quote", "purged by age"],
   [

@@ -23,5 +23,6 @@ export function callOf(workspaceId: number): Call {
     keyScope: "full",
     member: undefined,
     trackingUrlOf: undefined,
+    notifiesRecipients: false,
   });
 }

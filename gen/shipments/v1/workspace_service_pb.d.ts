@@ -122,6 +122,14 @@ export declare type UpdateWorkspaceRequest = Message<"shipments.v1.UpdateWorkspa
    * @generated from field: optional bool tracking_shows_courier = 4;
    */
   trackingShowsCourier?: boolean | undefined;
+
+  /**
+   * Whether recipients who have an email are told by mail what happens to their shipments. It needs tracking links, and a
+   * service that sends mails.
+   *
+   * @generated from field: optional bool notifies_recipients = 5;
+   */
+  notifiesRecipients?: boolean | undefined;
 };
 
 export declare type UpdateWorkspaceRequestValid = UpdateWorkspaceRequest;
@@ -242,6 +250,13 @@ export declare type Workspace = Message<"shipments.v1.Workspace"> & {
    * @generated from field: bool tracking_shows_courier = 11;
    */
   trackingShowsCourier: boolean;
+
+  /**
+   * Whether recipients who have an email are told by mail what happens to their shipments; in test mode nobody is.
+   *
+   * @generated from field: bool notifies_recipients = 12;
+   */
+  notifiesRecipients: boolean;
 };
 
 /**
@@ -328,6 +343,13 @@ export declare type WorkspaceValid = Message<"shipments.v1.Workspace"> & {
    * @generated from field: bool tracking_shows_courier = 11;
    */
   trackingShowsCourier: boolean;
+
+  /**
+   * Whether recipients who have an email are told by mail what happens to their shipments; in test mode nobody is.
+   *
+   * @generated from field: bool notifies_recipients = 12;
+   */
+  notifiesRecipients: boolean;
 };
 
 /**

@@ -10,6 +10,7 @@ import { Section } from "../ui/page.tsx";
 /** What whoever waits for a shipment gets to see: links, and whom they may ask. */
 export function TrackingSection({ workspace }: { readonly workspace: Workspace }) {
   const { trackingEnabled, trackingShowsCourier, trackingContact, test } = workspace;
+  const { notifiesRecipients } = workspace;
   const isAdmin = useRole("admin");
   const actions = isAdmin && (
     <>
@@ -32,6 +33,7 @@ export function TrackingSection({ workspace }: { readonly workspace: Workspace }
         items={[
           ["Links", trackingEnabled ? "On" : "Off"],
           ["Courier", trackingShowsCourier ? "First name and vehicle" : "Not shown"],
+          ["Mails to recipients", notifiesRecipients && !test ? "On" : "Off"],
           ["Contact", trackingContact ?? "None"],
         ]}
       />
@@ -50,6 +52,7 @@ function ChangeTracking({ workspace }: { readonly workspace: Workspace }) {
       request={(form) => ({
         trackingEnabled: form.has("tracking_enabled"),
         trackingShowsCourier: form.has("tracking_shows_courier"),
+        notifiesRecipients: form.has("notifies_recipients"),
       })}
       button="Change"
       label="Change tracking"
@@ -59,6 +62,7 @@ function ChangeTracking({ workspace }: { readonly workspace: Workspace }) {
       fields={{
         trackingEnabled: "Shipments have tracking links",
         trackingShowsCourier: "Recipients see the courier’s first name and vehicle",
+        notifiesRecipients: "Recipients are told by mail what happens to their shipments",
         trackingContact: {
           label: "Contact",
           hint: "Whom recipients may ask: a phone number, an email or a web address",

@@ -46,6 +46,22 @@ export function isTrackingLinkOf(secret: string, { reference, mac }: TrackingLin
   return timingSafeEqual(Buffer.from(macOf(secret, reference)), Buffer.from(mac));
 }
 
+/**
+ * What makes the link of a shipment one by which its recipient ends the mails to an email: nobody can make it of the link
+ * alone, which others have too.
+ *
+ * @param email in lower case
+ */
+export function unsubscribeMac({ secret }: TrackingKey, reference: string, email: string): string {
+  return macOf(secret, `${reference} ${email}`);
+}
+
+/** Whether it is what `unsubscribeMac` gives, in a time that tells nothing of where they differ. */
+export function isUnsubscribeMac(mac: string, ...of: Parameters<typeof unsubscribeMac>): boolean {
+  const [given, expected] = [Buffer.from(mac), Buffer.from(unsubscribeMac(...of))];
+  return given.length === expected.length && timingSafeEqual(given, expected);
+}
+
 /** One call of a hash takes a seventh of the time of an HMAC, and a list makes 25 or more of them. */
 function macOf(secret: string, reference: string): string {
   return hash("sha256", secret + reference, "base64url").slice(0, MAC_LENGTH);

@@ -4,24 +4,21 @@ import type { WorkspaceCaller } from "../../pipeline/call.ts";
 import { createKeyCache, type KeyCache, type LoadedKey } from "../credentials/key-cache.ts";
 import { isWorking } from "../credentials/secret-keys.ts";
 import { findLimits } from "../workspaces/workspace-limit.entity.ts";
-import type { FindTrackingUrls } from "../workspaces/tracking-urls.ts";
+import type { FindTracking } from "../workspaces/tracking-urls.ts";
 import { findLive, Workspace } from "../workspaces/workspace.entity.ts";
 import { ApiKey } from "./api-key.entity.ts";
 
 /** Finds the workspace that an API key belongs to, mostly from memory. */
 export type ApiKeyCache = KeyCache<WorkspaceCaller>;
 
-export function createApiKeyCache(
-  em: EntityManager,
-  findTrackingUrls: FindTrackingUrls,
-): ApiKeyCache {
-  return createKeyCache("api_key", (hash) => loadKey(em.fork(), hash, findTrackingUrls));
+export function createApiKeyCache(em: EntityManager, findTracking: FindTracking): ApiKeyCache {
+  return createKeyCache("api_key", (hash) => loadKey(em.fork(), hash, findTracking));
 }
 
 async function loadKey(
   em: EntityManager,
   hash: string,
-  findTrackingUrls: FindTrackingUrls,
+  findTracking: FindTracking,
 ): Promise<LoadedKey<WorkspaceCaller> | undefined> {
   const key = await em.findOne(ApiKey, { hash, ...isWorking() });
   if (key === null) return undefined;
@@ -39,7 +36,7 @@ async function loadKey(
     keyName: name ?? last4,
     keyScope: scope as KeyScope,
     member: undefined,
-    trackingUrlOf: await findTrackingUrls(em, workspace),
+    ...(await findTracking(em, workspace)),
   };
   return { caller, endsAt: key.endsAt, changedAt };
 }

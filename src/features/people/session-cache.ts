@@ -6,7 +6,7 @@ import { OPERATOR_LIMITS } from "../../domain/rate-limit.ts";
 import { Refusal, refuse } from "../../domain/refusal.ts";
 import { hashKey } from "../../domain/secret-key.ts";
 import type { Audience, Caller, SessionLookup, SignedInPerson } from "../../pipeline/call.ts";
-import type { FindTrackingUrls } from "../workspaces/tracking-urls.ts";
+import type { FindTracking } from "../workspaces/tracking-urls.ts";
 import { findLimits } from "../workspaces/workspace-limit.entity.ts";
 import { SESSION_GOES_ON } from "./session.entity.ts";
 
@@ -37,10 +37,7 @@ export interface SessionCache extends SessionLookup {
  * the look-up, so that a session that was ended, or a role that was changed, is known everywhere within
  * that. By lru-cache's `fetchMethod` it would be from the end, and neither refusals nor misses would be.
  */
-export function createSessionCache(
-  em: EntityManager,
-  findTrackingUrls: FindTrackingUrls,
-): SessionCache {
+export function createSessionCache(em: EntityManager, findTracking: FindTracking): SessionCache {
   const cached = new LRUCache<string, Promise<Caller | undefined>>({
     max: MAX_CACHED,
     ttl: CACHE_MS,
@@ -51,7 +48,7 @@ export function createSessionCache(
       const key = `${token} ${audience} ${lookUp.workspace}`;
       const known = cached.get(key);
       if (known !== undefined) return known;
-      const finding = findCaller(em.fork(), lookUp, findTrackingUrls);
+      const finding = findCaller(em.fork(), lookUp, findTracking);
       cached.set(key, finding);
       // Database errors are not cached.
       finding.catch((error: unknown) => {
@@ -74,7 +71,7 @@ interface LookUp {
 async function findCaller(
   em: EntityManager,
   { token, audience, workspace: workspaceId }: LookUp,
-  findTrackingUrls: FindTrackingUrls,
+  findTracking: FindTracking,
 ): Promise<Caller | undefined> {
   const [found] = await runStatement<FoundSession>(em, FIND, [hashKey(token), workspaceId ?? null]);
   if (found === undefined) return undefined;
@@ -97,7 +94,7 @@ async function findCaller(
     keyName: undefined,
     keyScope: undefined,
     member: { ...person, role: found.memberRole },
-    trackingUrlOf: await findTrackingUrls(em, workspaceId),
+    ...(await findTracking(em, workspaceId)),
   };
 }
 

@@ -11,6 +11,7 @@ import { isTrackingLinkOf, parseTrackingLink } from "../../domain/shipment/track
 import type { TrackedShipment } from "../../domain/shipment/tracked-shipment.ts";
 import { findTestTime } from "../workspaces/test-clock.ts";
 import { IS_LIVE_OF } from "../workspaces/workspace.entity.ts";
+import type { ShipmentKey } from "./find-shipment.ts";
 import { bookedWindows, type StoredWindows } from "./shipment-windows.ts";
 
 /** For how long a link works after its shipment has come to its end, in milliseconds. */
@@ -29,17 +30,22 @@ interface LinkedWorkspace {
   readonly contact: string | null;
   readonly timeZone: string;
   readonly test: boolean;
+  readonly slug: string;
   readonly secret: string;
   readonly showsCourier: boolean;
+  readonly notifiesRecipients: boolean;
 }
 
 /** A suspended workspace has no links. */
-const FIND_WORKSPACE = `
-  select workspace.id::float8 as id, live.name, workspace.tracking_secret as secret,
+const findWorkspace = (condition: string) => `
+  select workspace.id::float8 as id, live.name, workspace.tracking_slug as slug,
+    workspace.tracking_secret as secret,
     workspace.twin_of is not null as test, live.tracking_contact as contact, live.time_zone as "timeZone",
-    live.tracking_shows_courier as "showsCourier"
+    live.tracking_shows_courier as "showsCourier", live.notifies_recipients as "notifiesRecipients"
   from workspace join workspace as live on ${IS_LIVE_OF}
-  where workspace.tracking_slug = $1 and live.tracking_enabled and live.suspended_at is null`;
+  where ${condition} and live.tracking_enabled and live.suspended_at is null`;
+const FIND_BY_SLUG = findWorkspace("workspace.tracking_slug = $1");
+const FIND_BY_ID = findWorkspace("workspace.id = $1 and workspace.tracking_secret is not null");
 
 interface Tracked {
   readonly status: ShipmentStatus;
@@ -49,6 +55,7 @@ interface Tracked {
   readonly changedMs: number;
   readonly progress: DeliveryProgress | null;
   readonly locale: string | null;
+  readonly email: string | null;
   readonly windows: StoredWindows | null;
   readonly lat: number;
   readonly lng: number;
@@ -60,36 +67,61 @@ const FIND_SHIPMENT = `
   select status, extract(epoch from created_at)::float8 * 1000 as "createdMs",
     extract(epoch from coalesce(cancelled_at, delivered_at, returned_at))::float8 * 1000 as "endedMs",
     extract(epoch from updated_at)::float8 * 1000 as "changedMs", windows, progress,
-    recipient_locale as locale,
+    recipient_locale as locale, recipient_email as email,
     dropoff_lat as lat, dropoff_lng as lng,
     (select json_object_agg(type, extract(epoch from event.created_at)::float8 * 1000) from event
      where event.workspace_id = $1 and event.subject = $2 and type = any(
        '{shipment.awaiting_pickup,shipment.in_transit,shipment.delivered}')) as reached
   from shipment where workspace_id = $1 and reference = $2`;
 
+/** A shipment that has a tracking link. */
+export interface LinkedShipment {
+  /** What whoever has the link sees. */
+  readonly tracked: TrackedShipment;
+  /** Where its recipient gets mails; undefined where that is not known. */
+  readonly recipientEmail: string | undefined;
+  readonly workspace: LinkedWorkspace;
+}
+
 /**
- * What whoever has a tracking link sees; undefined for what is no link, and alike for one that was replaced, switched off
+ * The shipment of a tracking link; undefined for what is no link, and alike for one that was replaced, switched off
  * or has ended. The statements of a guess that looks like a link are the same, whatever is wrong with it.
  */
-export async function findTracked(
+export async function findLinked(
   text: string,
-  { em, now, zoneAt }: TrackingDeps,
-): Promise<TrackedShipment | undefined> {
+  deps: TrackingDeps,
+): Promise<LinkedShipment | undefined> {
   const link = parseTrackingLink(text);
   if (link === undefined) return undefined;
-  const [workspace] = await runStatement<LinkedWorkspace>(em, FIND_WORKSPACE, [link.slug]);
+  const [workspace] = await runStatement<LinkedWorkspace>(deps.em, FIND_BY_SLUG, [link.slug]);
   if (workspace === undefined || !isTrackingLinkOf(workspace.secret, link)) return undefined;
+  return loadTracked(workspace, link.reference, deps);
+}
+
+/** The shipment of a reference; undefined where its link would be none. */
+export async function findTracked(
+  { workspace: id, reference }: ShipmentKey,
+  deps: TrackingDeps,
+): Promise<LinkedShipment | undefined> {
+  const [workspace] = await runStatement<LinkedWorkspace>(deps.em, FIND_BY_ID, [id]);
+  return workspace && loadTracked(workspace, reference, deps);
+}
+
+async function loadTracked(
+  workspace: LinkedWorkspace,
+  reference: string,
+  { em, now, zoneAt }: TrackingDeps,
+): Promise<LinkedShipment | undefined> {
   const { id, name, contact, timeZone, test } = workspace;
-  const found = await runStatement<Tracked>(em, FIND_SHIPMENT, [id, link.reference]);
-  const [shipment] = found;
+  const [shipment] = await runStatement<Tracked>(em, FIND_SHIPMENT, [id, reference]);
   if (shipment === undefined) return undefined;
   const { status, createdMs, windows, lat, lng, reached } = shipment;
   const endedMs = shipment.endedMs ?? reached?.["shipment.delivered"] ?? shipment.changedMs;
   const at = (test ? await findTestTime(em, id) : undefined) ?? now();
   if (hasEnded(status) && at.getTime() - endedMs > KEPT_MS) return undefined;
   const ended = hasEnded(status) ? { [status]: endedMs } : {};
-  return {
-    reference: link.reference,
+  const tracked = {
+    reference,
     status,
     reachedMs: {
       pending: createdMs,
@@ -105,6 +137,7 @@ export async function findTracked(
     workspace: { name, contact: contact ?? undefined, timeZone },
     test,
   };
+  return { tracked, recipientEmail: shipment.email ?? undefined, workspace };
 }
 
 /** What of a shipment's progress whoever waits for it may see. */

@@ -3,10 +3,12 @@ import { ShipmentSchema } from "../../../gen/shipments/v1/shipment_pb.js";
 import { columnsOf, insertionOf, rowsJson, rowValues } from "../../db/columns.ts";
 import type { Transaction } from "../../db/transaction.ts";
 import type { EventType } from "../../domain/shipment/event-type.ts";
+import { noticeKinds } from "../../domain/shipment/recipient-notice.ts";
 import { customerStatements, type LinkedCustomers } from "../customers/link-customers.ts";
 import { eventStatements, type NewEvent, type Subscriber } from "../events/insert-events.ts";
 import { UsedQuote } from "../quotes/used-quote.entity.ts";
 import type { Call } from "../../pipeline/call.ts";
+import { type NewNotice, noticeStatement } from "./recipient-notice.entity.ts";
 import { shipmentMessage } from "./shipment-message.ts";
 import type { ShipmentRow } from "./shipment-row.ts";
 import { Shipment } from "./shipment.entity.ts";
@@ -92,7 +94,7 @@ function toColumns({ quoted = false, row }: ChangedShipment) {
   return { ...row, quoted, customer: row.customer.id };
 }
 
-/** Sends the events of shipments of a workspace, to be written last. */
+/** Sends the events of shipments of a workspace, to be written last, and the notices of them. */
 export function insertEventsOf(
   tx: Transaction,
   workspace: number,
@@ -101,6 +103,8 @@ export function insertEventsOf(
 ): void {
   const events = changed.flatMap((each) => each.events);
   if (events.length === 0) return;
+  const notices = changed.flatMap((each) => each.notices);
+  if (notices.length > 0) void tx.send(...noticeStatement(workspace, notices));
   for (const [sql, values] of eventStatements(workspace, events, subscribers)) {
     tx.sendLast(sql, values);
   }
@@ -110,6 +114,8 @@ export interface RecordedChange {
   /** With its new events counted. */
   readonly row: ShipmentRow;
   readonly events: readonly NewEvent[];
+  /** What its recipient is told of them by mail. */
+  readonly notices: readonly NewNotice[];
 }
 
 /**
@@ -124,7 +130,7 @@ export function shipmentEvents(
   after: ShipmentRow,
   { caller, received }: Call,
 ): RecordedChange {
-  if (types.length === 0) return { row: after, events: [] };
+  if (types.length === 0) return { row: after, events: [], notices: [] };
   // As those who may see all of it see it, whoever calls.
   const shown = shipmentMessage(after, { ...caller, keyScope: undefined });
   const data = toJson(ShipmentSchema, shown) as JsonObject;
@@ -139,5 +145,9 @@ export function shipmentEvents(
     deliveryFaults: received.simulation?.deliveryFaults,
   }));
   for (const event of events) received.span?.setCauseOf({ ...event, workspace: workspaceId });
-  return { row: { ...after, eventCount: after.eventCount + events.length }, events };
+  const isTold = caller.notifiesRecipients && after.recipientEmail !== null;
+  const notices = isTold
+    ? noticeKinds(types, after).map((kind) => ({ shipment: after.reference, kind }))
+    : [];
+  return { row: { ...after, eventCount: after.eventCount + events.length }, events, notices };
 }

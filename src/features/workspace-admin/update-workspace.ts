@@ -19,16 +19,18 @@ export async function updateWorkspace(
 ): Promise<MessageInitShape<typeof UpdateWorkspaceResponseSchema>> {
   const { workspaceId } = call.caller;
   const { timeZone, trackingEnabled, trackingShowsCourier, trackingContact } = request;
+  const { notifiesRecipients } = request;
   const given = timeZone === undefined ? undefined : parseTimeZone(timeZone);
   const workspace = (await lockWorkspace(em, workspaceId))!;
   const before = recordedOf(workspace);
   workspace.timeZone = given ?? workspace.timeZone;
   workspace.trackingEnabled = trackingEnabled ?? workspace.trackingEnabled;
   workspace.trackingShowsCourier = trackingShowsCourier ?? workspace.trackingShowsCourier;
+  workspace.notifiesRecipients = notifiesRecipients ?? workspace.notifiesRecipients;
   if (trackingContact !== undefined) workspace.trackingContact = trackingContact || null;
   await em.flush();
   const changes = changesBetween(before, recordedOf(workspace));
-  if (changes.some(({ field }) => field === "tracking_enabled")) {
+  if (changes.some(({ field }) => KEPT_WITH_KEYS.includes(field))) {
     await evictKeysOfBoth(em, workspace);
   }
   if (changes.length > 0) {
@@ -37,6 +39,9 @@ export async function updateWorkspace(
   return { data: await loadWorkspace(em, call, deps) };
 }
 
+/** What those who call with the workspace's keys carry. */
+const KEPT_WITH_KEYS = ["tracking_enabled", "notifies_recipients"];
+
 /** What a workspace can change of itself, by the names in the audit log. */
 function recordedOf(workspace: Workspace) {
   return {
@@ -44,6 +49,7 @@ function recordedOf(workspace: Workspace) {
     tracking_enabled: workspace.trackingEnabled,
     tracking_shows_courier: workspace.trackingShowsCourier,
     tracking_contact: workspace.trackingContact,
+    notifies_recipients: workspace.notifiesRecipients,
   };
 }
 

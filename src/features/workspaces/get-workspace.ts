@@ -34,24 +34,22 @@ export async function loadWorkspace(
   { hasTariffInForce, hasGeocoder }: Omit<WorkspaceDeps, "em">,
 ): Promise<MessageInitShape<typeof WorkspaceSchema>> {
   const workspace = await em.findOneOrFail(Workspace, workspaceId);
-  const { name, timeZone, trackingEnabled, trackingShowsCourier, trackingContact } = await findLive(
-    em,
-    workspace,
-  );
+  const live = await findLive(em, workspace);
   const connection = await em.findOne(PaymentConnection, { workspace: workspaceId });
   const bookingBlockers = await loadBookingBlockers(em, workspaceId, hasTariffInForce);
   return {
     id: BigInt(workspaceId),
-    name,
+    name: live.name,
     paymentProvider: connection?.provider,
     limits: { ...LIMITS, ...limits },
     bookingBlockers,
     test,
-    timeZone,
+    timeZone: live.timeZone,
     addressSearch: hasGeocoder,
-    trackingEnabled,
-    trackingShowsCourier,
-    trackingContact: trackingContact ?? undefined,
+    trackingEnabled: live.trackingEnabled,
+    trackingShowsCourier: live.trackingShowsCourier,
+    trackingContact: live.trackingContact ?? undefined,
+    notifiesRecipients: live.notifiesRecipients,
   };
 }
 

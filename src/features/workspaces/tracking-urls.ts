@@ -1,6 +1,7 @@
 import { LRUCache } from "lru-cache";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
+import type { WorkspaceCaller } from "../../pipeline/call.ts";
 import { IS_LIVE_OF } from "./workspace.entity.ts";
 import {
   createTrackingKey,
@@ -8,14 +9,12 @@ import {
   type TrackingKey,
 } from "../../domain/shipment/tracking-link.ts";
 
-/** The address at which whoever waits for a shipment sees where it is. */
-export type TrackingUrlOf = (reference: string) => string;
+type Tracking = Pick<WorkspaceCaller, "trackingUrlOf" | "notifiesRecipients">;
 
-/** Finds what makes the tracking links of a workspace; undefined where it has none. */
-export type FindTrackingUrls = (
-  em: EntityManager,
-  workspace: number,
-) => Promise<TrackingUrlOf | undefined>;
+/** Finds what makes the tracking links of a workspace, and whether they are sent to recipients. */
+export type FindTracking = (em: EntityManager, workspace: number) => Promise<Tracking>;
+
+const UNTRACKED: Tracking = { trackingUrlOf: undefined, notifiesRecipients: false };
 
 /** Of workspaces, for calls of the service itself; those of callers are kept with their keys. */
 const MAX_KNOWN = 10_000;
@@ -23,7 +22,8 @@ const KNOWN_MS = 5_000;
 
 const FIND = `
   select live.tracking_enabled as enabled, workspace.tracking_slug as slug,
-    workspace.tracking_secret as secret
+    workspace.tracking_secret as secret,
+    live.notifies_recipients and workspace.twin_of is null as "notifiesRecipients"
   from workspace join workspace as live on ${IS_LIVE_OF}
   where workspace.id = $1`;
 
@@ -32,25 +32,40 @@ const INSERT_KEY = `
   update workspace set tracking_slug = $2, tracking_secret = $3
   where id = $1 and tracking_secret is null`;
 
+type Found = TrackingKey & { readonly enabled: boolean; readonly notifiesRecipients: boolean };
+
 /**
  * Builds the look-up. A workspace gets its key when that is first needed: so no booking writes one.
  *
  * @param publicUrl where browsers reach the service; without it, there are no links
+ * @param sendsMails whether there is a mail server: without it, recipients are told nothing, as in test mode
  */
-export function createFindTrackingUrls(publicUrl: string | undefined): FindTrackingUrls {
-  if (publicUrl === undefined) return async () => undefined;
+export function createFindTracking(
+  publicUrl: string | undefined,
+  sendsMails: boolean,
+): FindTracking {
+  if (publicUrl === undefined) return async () => UNTRACKED;
   return async (em, workspace) => {
     const key = await findKey(em, workspace);
-    return key && ((reference) => `${publicUrl}/t/${trackingLink(key, reference)}`);
+    if (key === undefined) return UNTRACKED;
+    return {
+      trackingUrlOf: (reference) => trackingUrl(publicUrl, key, reference),
+      notifiesRecipients: sendsMails && key.notifiesRecipients,
+    };
   };
+}
+
+/** The address at which whoever waits for a shipment sees where it is. */
+export function trackingUrl(publicUrl: string, key: TrackingKey, reference: string): string {
+  return `${publicUrl}/t/${trackingLink(key, reference)}`;
 }
 
 async function findKey(
   em: EntityManager,
   workspace: number,
   wasInserted = false,
-): Promise<TrackingKey | undefined> {
-  const [found] = await runStatement<{ enabled: boolean } & TrackingKey>(em, FIND, [workspace]);
+): Promise<Found | undefined> {
+  const [found] = await runStatement<Found>(em, FIND, [workspace]);
   if (!found?.enabled) return undefined;
   if (found.secret !== null) return found;
   if (wasInserted) return undefined;
@@ -61,16 +76,13 @@ async function findKey(
 }
 
 /** Keeps what was found for a few seconds. */
-export function rememberTrackingUrls(find: FindTrackingUrls): FindTrackingUrls {
-  const known = new LRUCache<number, { readonly urlOf: TrackingUrlOf | undefined }>({
-    max: MAX_KNOWN,
-    ttl: KNOWN_MS,
-  });
+export function rememberTracking(find: FindTracking): FindTracking {
+  const known = new LRUCache<number, Tracking>({ max: MAX_KNOWN, ttl: KNOWN_MS });
   return async (em, workspace) => {
     const kept = known.get(workspace);
-    if (kept !== undefined) return kept.urlOf;
-    const urlOf = await find(em, workspace);
-    known.set(workspace, { urlOf });
-    return urlOf;
+    if (kept !== undefined) return kept;
+    const found = await find(em, workspace);
+    known.set(workspace, found);
+    return found;
   };
 }

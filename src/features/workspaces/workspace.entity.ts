@@ -37,6 +37,8 @@ export const Workspace = defineEntity({
     trackingEnabled: p.boolean().default(true),
     /** Whether tracking pages show the courier of a shipment in transit. */
     trackingShowsCourier: p.boolean().default(true),
+    /** Whether recipients are told by mail what happens to their shipments. */
+    notifiesRecipients: p.boolean().default(false),
     /** Whom the recipient of a shipment may ask: a phone number, an email or a web address; null for nobody. */
     trackingContact: p.text().nullable(),
     /** What makes the tracking links; null until it is first needed. A twin has its own. */

@@ -41,4 +41,13 @@ export const de: TrackingTexts = {
   missingWhy: "Er ist abgelaufen oder wurde ersetzt. Der Absender kann Ihnen einen neuen schicken.",
   busy: "Bitte versuchen Sie es gleich noch einmal",
   busyWhy: "Diese Seite wird gerade zu oft aufgerufen.",
+  mail: {
+    attempted: "Ihre Lieferung konnte nicht übergeben werden",
+    follow: "Lieferung verfolgen",
+    why: (sender) => `Sie erhalten diese Mail, weil ${sender} Ihnen etwas schickt.`,
+    stop: "Keine solchen Mails mehr",
+    mayStop: (sender) => `Keine Mails mehr über Lieferungen von ${sender}?`,
+    stopNow: "Mails abbestellen",
+    stopped: (sender) => `Sie erhalten keine Mails mehr über Lieferungen von ${sender}.`,
+  },
 };

@@ -41,4 +41,13 @@ export const en: TrackingTexts = {
   missingWhy: "It has ended or was replaced. Whoever sent it to you can send a new one.",
   busy: "Try again in a moment",
   busyWhy: "Too much is asked of this page just now.",
+  mail: {
+    attempted: "Your delivery could not be handed over",
+    follow: "Follow your delivery",
+    why: (sender) => `You get this mail because ${sender} sends you something.`,
+    stop: "No more of these mails",
+    mayStop: (sender) => `No more mails about deliveries from ${sender}?`,
+    stopNow: "Stop the mails",
+    stopped: (sender) => `You get no more mails about deliveries from ${sender}.`,
+  },
 };

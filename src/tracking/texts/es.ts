@@ -41,4 +41,13 @@ export const es: TrackingTexts = {
   missingWhy: "Ha caducado o se ha sustituido. Quien se lo envió puede enviarle otro.",
   busy: "Vuelva a intentarlo en un momento",
   busyWhy: "Esta página recibe demasiadas visitas en este momento.",
+  mail: {
+    attempted: "Su envío no se pudo entregar",
+    follow: "Seguir su envío",
+    why: (sender) => `Recibe este correo porque ${sender} le envía algo.`,
+    stop: "No recibir más correos como este",
+    mayStop: (sender) => `¿No recibir más correos sobre envíos de ${sender}?`,
+    stopNow: "Dejar de recibirlos",
+    stopped: (sender) => `No recibirá más correos sobre envíos de ${sender}.`,
+  },
 };

@@ -42,4 +42,13 @@ export const fr: TrackingTexts = {
     "Il a expiré ou a été remplacé. La personne qui vous l’a envoyé peut vous en envoyer un autre.",
   busy: "Réessayez dans un instant",
   busyWhy: "Cette page reçoit trop de visites en ce moment.",
+  mail: {
+    attempted: "Votre livraison n’a pas pu être remise",
+    follow: "Suivre votre livraison",
+    why: (sender) => `Vous recevez cet e-mail parce que ${sender} vous envoie quelque chose.`,
+    stop: "Ne plus recevoir ces e-mails",
+    mayStop: (sender) => `Ne plus recevoir d’e-mails sur les livraisons de ${sender} ?`,
+    stopNow: "Ne plus les recevoir",
+    stopped: (sender) => `Vous ne recevrez plus d’e-mails sur les livraisons de ${sender}.`,
+  },
 };

@@ -84,8 +84,18 @@ export function forReading(
   requestId: string,
   read: () => void,
 ): true {
-  const allow = "GET, HEAD";
-  if (isReading(request)) read();
+  return forMethods(request, response, { requestId, others: [] }, read);
+}
+
+/** Calls `handle` for GET, HEAD and the `others`, and refuses all else. */
+export function forMethods(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { requestId, others }: { readonly requestId: string; readonly others: readonly string[] },
+  handle: () => void,
+): true {
+  const allow = ["GET", "HEAD", ...others].join(", ");
+  if (isReading(request) || others.includes(request.method!)) handle();
   else sendRefusal(response, requestId, methodNotAllowed(allow), ["allow", allow]);
   return true;
 }

@@ -10,7 +10,7 @@ import { createLookUps } from "../../pipeline/credentials/look-ups.ts";
 import { splitUrl } from "../connect/request-target.ts";
 import { entityTag, matchesTag, preferredLanguage } from "./negotiation.ts";
 import { refusalHeaders } from "../../pipeline/refusals/refusal-body.ts";
-import { forReading, type HttpHandler } from "./responses.ts";
+import { forMethods, type HttpHandler } from "./responses.ts";
 
 /** Who reads a page: the language that it is in, and the tag by which dates are written. */
 interface Reader<Language extends string> {
@@ -31,6 +31,14 @@ export interface TrackingPages<Language extends string> {
     link: string,
     readerOf: (known: string | undefined) => Reader<Language>,
   ): Promise<string | undefined>;
+  /**
+   * The page that asks whether to end mails about shipments, or says that it is done once it is confirmed; undefined
+   * for what is no link of such a mail.
+   */
+  unsubscribe(
+    asked: { readonly link: string; readonly mac: string; readonly isConfirmed: boolean },
+    readerOf: (known: string | undefined) => Reader<Language>,
+  ): Promise<string | undefined>;
   /** What is there instead, whatever is wrong. */
   missing(reader: Reader<Language>): string;
   /** What is told while the service cannot answer. */
@@ -38,9 +46,11 @@ export interface TrackingPages<Language extends string> {
 }
 
 const PREFIX = "/t/";
+const UNSUBSCRIBE = /^([^/]+)\/unsubscribe\/([\w-]{22})$/;
 
 /**
- * Builds the answers to `GET /t/{link}`: a page that nobody keeps, lists or tells other sites of. Reading it has no effect,
+ * Builds the answers to `GET /t/{link}`, and to `GET` and `POST /t/{link}/unsubscribe/{mac}`, of which the second alone
+ * has an effect: a page that nobody keeps, lists or tells other sites of. Reading it has no effect,
  * as programs that show previews open links too. An invalid link is the same 404 each time, and counts against the address
  * that asks. Reads have turns of their own, so that recipients keep no callers from being looked up.
  */
@@ -58,20 +68,27 @@ export function createTracking<Language extends string>(
 
   async function read(
     request: IncomingMessage,
-    link: string,
+    path: string,
     readerOf: (known?: string) => Reader<Language>,
   ) {
+    const [, link = path, mac] = UNSUBSCRIBE.exec(path) ?? [];
+    const isConfirmed = request.method === "POST";
     const { forwardedFor } = readCallHeaders(request.rawHeaders);
     const address = options.clientAddress(request.socket.remoteAddress, forwardedFor);
-    const page = () => pages.page(link, readerOf);
+    const page = () =>
+      mac === undefined
+        ? pages.page(link, readerOf)
+        : pages.unsubscribe({ link, mac, isConfirmed }, readerOf);
     await reads.make(link, async () => undefined);
-    return lookUps.find(link, { attempts, address, find: page });
+    return lookUps.find(path, { attempts, address, find: page });
   }
 
   return (request, response, requestId) => {
     const [path] = splitUrl(request);
     if (!path.startsWith(PREFIX)) return false;
-    return forReading(request, response, requestId, () => {
+    const rest = path.slice(PREFIX.length);
+    const others = UNSUBSCRIBE.test(rest) ? ["POST"] : [];
+    return forMethods(request, response, { requestId, others }, () => {
       const accepted = request.headers["accept-language"] ?? "";
       const readerOf = (known = "") =>
         preferredLanguage(`${accepted},${known};q=0.001`, pages.languages);
@@ -83,7 +100,7 @@ export function createTracking<Language extends string>(
           policy,
           headers: { ...headers, "x-request-id": requestId },
         });
-      read(request, path.slice(PREFIX.length), readerOf).then(
+      read(request, rest, readerOf).then(
         (text) => send(text === undefined ? 404 : 200, text ?? pages.missing(reader)),
         (error: unknown) => {
           const refusal = options.toRefusal(error, requestId);

@@ -110,7 +110,8 @@ test("a key that is looked up while it is revoked is not cached", async () => {
 test("a key that is unknown is looked up once in a second, however often it is sent", async () => {
   let lookUps = 0;
   const counting = { fork: () => ({ findOne: async () => (lookUps++, null) }) };
-  const apiKeys = createApiKeyCache(counting as unknown as EntityManager, async () => undefined);
+  const neverFound = () => Promise.reject(new Error("no key is found"));
+  const apiKeys = createApiKeyCache(counting as unknown as EntityManager, neverFound);
   const apiKey = createSecretKey("shp_");
   for (let i = 0; i < 10; i++) expect(await apiKeys.find(apiKey)).toBeUndefined();
   expect(lookUps).toBe(1);

@@ -38,7 +38,7 @@ export function createPaymentWorker({ service, clock, settings }: StripeService)
     now,
     log: pino({ level: "silent" }),
     limiter: createMemoryLimiter(() => performance.now()),
-    findTrackingUrls: async () => undefined,
+    findTracking: async () => ({ trackingUrlOf: undefined, notifiesRecipients: false }),
   });
   const jobs = createPaymentJobs(paymentJobs);
   return async () => {

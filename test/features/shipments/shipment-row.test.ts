@@ -208,7 +208,7 @@ test("a shipment that is written, and changed, is read as the same row, entity, 
         insertShipments(
           tx,
           workspace,
-          [{ row, events: [] }],
+          [{ row, events: [], notices: [] }],
           [{ ...customer, ...created }],
           new Date(),
         ),
@@ -216,7 +216,7 @@ test("a shipment that is written, and changed, is read as the same row, entity, 
       await expectStored(row);
       const after = { ...row, ...changed };
       await inPipeline(em, async (tx) =>
-        updateShipments(tx, workspace, [{ row: after, events: [] }]),
+        updateShipments(tx, workspace, [{ row: after, events: [], notices: [] }]),
       );
       await expectStored(after);
     }),

@@ -151,7 +151,7 @@ test("nothing is shown that only sender and courier need, nor told to anybody el
     "x-robots-tag": "noindex, nofollow",
     "x-content-type-options": "nosniff",
     "content-security-policy": expect.stringMatching(
-      /^default-src 'none'; style-src 'sha256-.{44}'; script-src 'sha256-.{44}'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'$/,
+      /^default-src 'none'; style-src 'sha256-.{44}'; script-src 'sha256-.{44}'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'$/,
     ),
   });
   expect(headers.get("set-cookie")).toBeNull();

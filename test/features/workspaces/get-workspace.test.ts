@@ -27,6 +27,7 @@ async function expectWorkspace(payment_provider: string | null, booking_blockers
     tracking_enabled: true,
     tracking_contact: null,
     tracking_shows_courier: true,
+    notifies_recipients: false,
   };
   expect((await as.getWorkspace()).body).toEqual({
     data: { ...own, payment_provider, booking_blockers, limits: { ...limits, ...DEFAULT_LIMITS } },

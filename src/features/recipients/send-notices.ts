@@ -1,0 +1,116 @@
+import type { WorkItem, Workers } from "../../db/leased-queue.ts";
+import type { EntityManager } from "../../db/orm.ts";
+import { deleteOldest, runStatement } from "../../db/statement.ts";
+import type { MailContent } from "../../domain/mail-html.ts";
+import { isStillSo, type NoticeKind } from "../../domain/shipment/recipient-notice.ts";
+import type { TrackedShipment } from "../../domain/shipment/tracked-shipment.ts";
+import { isUnsubscribeMac, unsubscribeMac } from "../../domain/shipment/tracking-link.ts";
+import { foldEmail } from "../customers/link-customers.ts";
+import {
+  createMailWorkers,
+  type LeasedMail,
+  messageIdOf,
+  type SendMailsDeps,
+} from "../mails/mail-queue.ts";
+import { findLinked, findTracked, type TrackingDeps } from "../shipments/find-tracked.ts";
+import { trackingUrl as trackingUrlOf } from "../workspaces/tracking-urls.ts";
+import { hasOptedOut, insertOptOut } from "./recipient-opt-out.entity.ts";
+
+export interface SendNoticesDeps extends SendMailsDeps, TrackingDeps {
+  /** Writes the mail in the language of the recipient. */
+  readonly contentOf: (
+    kind: NoticeKind,
+    tracked: TrackedShipment,
+    links: { readonly trackingUrl: string; readonly unsubscribeUrl: string },
+  ) => MailContent;
+}
+
+/** How many notices of a workspace a process sends at the same time: a slow mail server holds up no other workspace. */
+const OF_WORKSPACE = 2;
+/** How long a notice is worth sending, in milliseconds: what is older is no news. */
+const LIFETIME_MS = 60 * 60_000;
+/** For how long nothing is told again. */
+const KEPT = "30 days";
+
+const FIND_DUE = `
+  select workspace_id::float8 as workspace, shipment_reference || ' ' || kind as reference
+  from recipient_notice
+  where state = 'waiting' and next_attempt_at <= now() and workspace_id <> all($2::bigint[])
+  order by next_attempt_at limit $1::int`;
+
+interface LeasedNotice extends LeasedMail {
+  readonly workspace: number;
+  readonly reference: string;
+  readonly kind: NoticeKind;
+}
+
+/**
+ * Builds the workers that send notices to recipients. A notice is not sent when the shipment has gone on since, when the
+ * workspace does not want it any more, or when the recipient's email was removed or has opted out.
+ *
+ * @param givingUp ends the attempts in flight
+ */
+export function createNoticeWorkers(deps: SendNoticesDeps, givingUp: AbortSignal): Workers {
+  return createMailWorkers<LeasedNotice>(
+    {
+      table: "recipient_notice",
+      key: ["workspace_id", "shipment_reference", "kind"],
+      columns: "workspace_id::float8 as workspace, shipment_reference as reference, kind",
+      ofWorkspace: OF_WORKSPACE,
+      find: (limit, except) => runStatement<WorkItem>(deps.em, FIND_DUE, [limit, except]),
+      keyOf: ({ workspace, reference = "" }) => [workspace, ...reference.split(" ")],
+      lifetimeMs: () => LIFETIME_MS,
+      write: (notice) => writeNotice(deps, notice),
+    },
+    deps,
+    givingUp,
+  );
+}
+
+async function writeNotice(deps: SendNoticesDeps, notice: LeasedNotice) {
+  const { kind, reference, createdMs } = notice;
+  const found = await findTracked(notice, deps);
+  if (found?.recipientEmail === undefined) return undefined;
+  const { tracked, recipientEmail: to, workspace } = found;
+  const isWanted = workspace.notifiesRecipients && !workspace.test && isStillSo(kind, tracked);
+  const email = foldEmail(to);
+  if (!isWanted || (await hasOptedOut(deps.em, workspace.id, email))) return undefined;
+  const trackingUrl = trackingUrlOf(deps.publicUrl, workspace, reference);
+  const unsubscribeUrl = `${trackingUrl}/unsubscribe/${unsubscribeMac(workspace, reference, email)}`;
+  const content = deps.contentOf(kind, tracked, { trackingUrl, unsubscribeUrl });
+  const messageId = messageIdOf(`${reference}.${kind}.${createdMs}`, deps.publicUrl);
+  return { mail: { ...content, messageId, to, unsubscribeUrl } };
+}
+
+/** What somebody sees who wants no notices any more. */
+interface Unsubscribing {
+  readonly sender: string;
+  /** The language that the recipient is said to read (RFC 5646). */
+  readonly recipientLocale: string | undefined;
+}
+
+/**
+ * Ends the notices of a workspace to the recipient of a shipment; undefined for what is not the link of one of these, and
+ * when the recipient has another email by now.
+ *
+ * @param link the tracking link
+ * @param mac what makes it one that ends notices
+ * @param isConfirmed whether to do it; else it is only looked at
+ */
+export async function unsubscribe(
+  { link, mac, isConfirmed }: { link: string; mac: string; isConfirmed: boolean },
+  deps: TrackingDeps,
+): Promise<Unsubscribing | undefined> {
+  const found = await findLinked(link, deps);
+  if (found?.recipientEmail === undefined) return undefined;
+  const { tracked, workspace } = found;
+  const email = foldEmail(found.recipientEmail);
+  if (!isUnsubscribeMac(mac, workspace, tracked.reference, email)) return undefined;
+  if (isConfirmed) await insertOptOut(deps.em, workspace.id, email);
+  return { sender: tracked.workspace.name, recipientLocale: tracked.recipientLocale };
+}
+
+/** Deletes notices that are 30 days old, whatever came of them, in batches, and tells how many. */
+export function purgeRecipientNotices(em: EntityManager): Promise<number> {
+  return deleteOldest(em, "recipient_notice", "created_at", `now() - interval '${KEPT}'`, []);
+}

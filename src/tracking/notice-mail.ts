@@ -1,0 +1,74 @@
+import { escapeHtml } from "../domain/escape-html.ts";
+import {
+  mailButton,
+  type MailContent,
+  mailHeading,
+  mailHtml,
+  mailLink,
+  mailParagraph,
+} from "../domain/mail-html.ts";
+import type { NoticeKind } from "../domain/shipment/recipient-notice.ts";
+import { hasEnded } from "../domain/shipment/shipment-state.ts";
+import type { TrackedShipment } from "../domain/shipment/tracked-shipment.ts";
+import { TEXTS } from "./texts.ts";
+import { contactLink, datesOf, plansOf, type Reader, timeZoneOf } from "./tracking-page.ts";
+
+/** Where the links of a notice lead. */
+export interface NoticeLinks {
+  readonly trackingUrl: string;
+  readonly unsubscribeUrl: string;
+}
+
+/** Writes the mail that tells a recipient what happened to a shipment. */
+export function noticeMail(
+  kind: NoticeKind,
+  tracked: TrackedShipment,
+  { trackingUrl, unsubscribeUrl }: NoticeLinks,
+  reader: Reader,
+): MailContent {
+  const texts = TEXTS[reader.language];
+  const { mail } = texts;
+  const { reference, workspace, status, reachedMs, failed } = tracked;
+  const { name: sender, contact } = workspace;
+  const timeZone = timeZoneOf(tracked);
+  const dates = datesOf(reader, timeZone);
+  const headlines = {
+    ...texts.headline,
+    awaiting_pickup: texts.headline.pending,
+    at_dropoff: texts.atDoor,
+    attempt_failed: mail.attempted,
+  };
+  const headline = headlines[kind];
+  const endedMs = hasEnded(status) ? reachedMs[status] : undefined;
+  const times = [
+    ...(failed ? [`${texts.attempt[failed.reason]} (${dates.format(failed.atMs)})`] : []),
+    ...plansOf(tracked, texts, dates),
+    ...(endedMs === undefined ? [] : [`${texts.step[status]}: ${dates.format(endedMs)}`]),
+  ];
+  const known = `${texts.reference}: ${reference}`;
+  const why = mail.why(sender);
+  const zone = times.length === 0 ? [] : [texts.timeZone(timeZone)];
+  const text = [
+    [`${headline}.`, ...times],
+    [`${mail.follow}:`, trackingUrl],
+    [known, ...(contact === undefined ? [] : [`${texts.contact} ${contact}`]), ...zone],
+    [why, `${mail.stop}:`, unsubscribeUrl],
+  ];
+  return {
+    subject: `${sender}: ${headline}`,
+    text: text.map((lines) => `${lines.join("\n")}\n`).join("\n"),
+    html: mailHtml(
+      { language: reader.language, title: sender },
+      mailParagraph(escapeHtml(sender)),
+      mailHeading(headline),
+      ...times.map((line) => mailParagraph(escapeHtml(line))),
+      mailButton(trackingUrl, mail.follow),
+      mailParagraph(escapeHtml(known)),
+      ...(contact === undefined
+        ? []
+        : [mailParagraph(`${escapeHtml(texts.contact)} ${contactLink(contact)}`)]),
+      ...zone.map((line) => mailParagraph(escapeHtml(line))),
+      mailParagraph(`${escapeHtml(why)} ${mailLink(unsubscribeUrl, mail.stop)}`),
+    ),
+  };
+}

@@ -1,0 +1,302 @@
+import { expect, test } from "vitest";
+import { data } from "../../support/answers.ts";
+import { book, bookAnd, takeStep } from "../../support/bookings.ts";
+import { connectTo } from "../../support/database.ts";
+import { eventually } from "../../support/eventually.ts";
+import { startMailServer } from "../../support/mail-server.ts";
+import { queriesOf } from "../../support/query-log.ts";
+import { HURRIED, startReplica, startService } from "../../support/service.ts";
+
+const PUBLIC_URL = "http://book.example.org";
+
+const server = await startMailServer();
+const mailing = {
+  publicUrl: PUBLIC_URL,
+  mail: { smtpUrl: server.url, from: "Shipments <no-reply@example.org>" },
+};
+const service = await startService({ ...mailing, outside: HURRIED });
+const sql = await connectTo(service.databaseUrl);
+
+/** A workspace that has its recipients told, or does not, before its keys are used. */
+async function addWorkspace(isTelling = true) {
+  const workspace = await service.addWorkspace();
+  await sql.query(
+    "update workspace set notifies_recipients = $2, tracking_contact = '+1 555 0100' where id = $1",
+    [workspace.id, isTelling],
+  );
+  return { ...workspace, as: service.as(workspace.apiKey) };
+}
+
+let recipients = 0;
+const newEmail = () => `Recipient-${(recipients += 1)}@example.org`;
+
+const mailsTo = (email: string) => server.mails.filter(({ to }) => to.includes(email));
+
+const mailAbout = (email: string, subject: string) =>
+  eventually(`a mail about ${subject}`, () =>
+    mailsTo(email).find(({ headers }) => decoded(headers["subject"]!).endsWith(subject)),
+  );
+
+/** A header as it is read (RFC 2047). */
+function decoded(header: string): string {
+  return header.replaceAll(/=\?UTF-8\?Q\?(.*?)\?=\s*/gi, (_, words: string) =>
+    decodeURIComponent(words.replaceAll("_", " ").replaceAll("=", "%")),
+  );
+}
+
+async function noticesOf(shipment: string) {
+  const { rows } = await sql.query(
+    "select kind, state from recipient_notice where shipment_reference = $1 order by created_at",
+    [shipment],
+  );
+  return rows.map(({ kind, state }) => `${kind} ${state}`);
+}
+
+/** Has a notice fall due, as if it had waited. */
+async function insertNotice(workspace: number, shipment: string, kind: string, age = "0 s") {
+  await sql.query(
+    `insert into recipient_notice (workspace_id, shipment_reference, kind, created_at, next_attempt_at)
+     values ($1, $2, $3, now() - $4::interval, now())`,
+    [workspace, shipment, kind, age],
+  );
+}
+
+const open = (url: string, init: RequestInit = {}) =>
+  fetch(url.replace(PUBLIC_URL, service.httpUrl), init);
+
+test("a recipient is told by mail, in their language, what happens from the payment to the delivery", async () => {
+  const { apiKey, as } = await addWorkspace();
+  const email = newEmail();
+  const fields = { recipient_email: email, recipient_locale: "de", metadata: { floor: "third" } };
+  const { reference: shipment, tracking_url: url } = await book(service, apiKey, {
+    ...fields,
+    recipient_name: "Grace Hopper",
+  });
+  expect(await noticesOf(shipment)).toEqual([]);
+  await takeStep(service, apiKey, shipment, "pay");
+  const booked = await mailAbout(email, "Test: Ihre Lieferung ist gebucht");
+  expect(booked.text).toBe(`Ihre Lieferung ist gebucht.
+
+Lieferung verfolgen:
+${url}
+
+Sendungsnummer: ${shipment}
+Fragen? +1 555 0100
+
+Sie erhalten diese Mail, weil Test Ihnen etwas schickt.
+Keine solchen Mails mehr:
+${/https?:\S+\/unsubscribe\/[\w-]{22}$/m.exec(booked.text)?.[0]}
+`);
+  await data(as.setCourier({ shipment, name: "Ada Byron" }));
+  await takeStep(service, apiKey, shipment, "advance");
+  await mailAbout(email, "Test: Ihre Lieferung ist unterwegs");
+  await data(as.reportProgress({ shipment, stage: "at_dropoff" }));
+  await mailAbout(email, "Test: Ihr Kurier ist bei Ihnen");
+  await data(as.recordAttempt({ shipment, reason: "nobody_there", note: "Dog" }));
+  await mailAbout(email, "Test: Ihre Lieferung konnte nicht übergeben werden");
+  await data(as.reportProgress({ shipment, stage: "at_dropoff" }));
+  await takeStep(service, apiKey, shipment, "advance");
+  const last = await mailAbout(email, "Test: Ihre Lieferung ist angekommen");
+  await eventually("all to be noted", async () => (await noticesOf(shipment)).every(isSent));
+  // Once each, though the courier was at the door twice.
+  expect(mailsTo(email)).toHaveLength(5);
+  const unsubscribeUrl = /https?:\S+\/unsubscribe\/\S+/.exec(last.text)![0];
+  expect(last.headers).toMatchObject({
+    from: "Shipments <no-reply@example.org>",
+    "auto-submitted": "auto-generated",
+    "list-unsubscribe": `<${unsubscribeUrl}>`,
+    "list-unsubscribe-post": "List-Unsubscribe=One-Click",
+    "message-id": expect.stringMatching(
+      new RegExp(`^<${shipment}\\.delivered\\.\\d+@book\\.example\\.org>$`),
+    ),
+  });
+  for (const hidden of ["Hopper", "Byron", "Dog", "third", "Brooklyn", "12.69", "Lovelace"]) {
+    for (const { text, html } of mailsTo(email)) expect(text + html).not.toContain(hidden);
+  }
+});
+
+const isSent = (notice: string) => notice.endsWith(" sent");
+
+test("a workspace says so itself, and says it no more", async () => {
+  const { apiKey, as } = await addWorkspace(false);
+  for (const notifies_recipients of [true, false]) {
+    expect((await data(as.updateWorkspace({ notifies_recipients }))).notifies_recipients).toBe(
+      notifies_recipients,
+    );
+    await eventually("the change to be known", async () => {
+      const { reference } = await bookAnd(service, apiKey, ["pay"], {
+        recipient_email: newEmail(),
+      });
+      return (await noticesOf(reference)).length === (notifies_recipients ? 1 : 0);
+    });
+  }
+});
+
+test("nobody is told by a workspace that does not say so, in test mode, or without an email", async () => {
+  const silent = await service.addWorkspace();
+  const telling = await addWorkspace();
+  const recipient = { recipient_email: newEmail() };
+  for (const [key, fields] of [
+    [silent.apiKey, recipient],
+    [telling.twin.apiKey, recipient],
+    [telling.apiKey, {}],
+  ] as const) {
+    const { reference } = await bookAnd(service, key, ["pay", "advance"], fields);
+    expect(await noticesOf(reference)).toEqual([]);
+  }
+  const without = await startReplica(service.databaseUrl, { publicUrl: PUBLIC_URL });
+  const { reference } = await bookAnd(without, telling.apiKey, ["pay"], recipient);
+  expect(await noticesOf(reference)).toEqual([]);
+});
+
+test("a change costs one statement more where somebody is told of it, and none where nobody is", async () => {
+  const [silent, telling] = [await addWorkspace(false), await addWorkspace()];
+  const statements = async (apiKey: string, fields: object) => {
+    const { reference } = await book(service, apiKey, fields);
+    const queries = await queriesOf(service.app.em, async () => {
+      await takeStep(service, apiKey, reference, "pay");
+    });
+    const own = queries.filter(({ params }) => JSON.stringify(params).includes(reference));
+    return own.map(({ sql: text }) => text).filter((text) => !text.includes("returning"));
+  };
+  const email = newEmail();
+  const usual = await statements(silent.apiKey, { recipient_email: email });
+  expect(usual.length).toBeGreaterThan(2);
+  expect(await statements(telling.apiKey, {})).toEqual(usual);
+  const more = await statements(telling.apiKey, { recipient_email: email });
+  expect(more.filter((text) => !usual.includes(text))).toEqual([
+    expect.stringContaining("insert into recipient_notice"),
+  ]);
+  await mailAbout(email, "Your delivery is booked");
+});
+
+test.each<[string, (of: Awaited<ReturnType<typeof addWorkspace>>, shipment: string) => unknown]>([
+  [
+    "its email was removed",
+    ({ as }, shipment) => as.updateShipment({ shipment, recipient_email: "" }),
+  ],
+  [
+    "the workspace wants none any more",
+    ({ as }) => as.updateWorkspace({ notifies_recipients: false }),
+  ],
+  ["the links are switched off", ({ as }) => as.updateWorkspace({ tracking_enabled: false })],
+  [
+    "the workspace is suspended",
+    async ({ id }) =>
+      service.as((await service.addOperator()).key).suspendWorkspace({ workspace: id }),
+  ],
+  [
+    "it has gone on since",
+    ({ apiKey }, shipment) => takeStep(service, apiKey, shipment, "advance"),
+  ],
+])("a notice that waits is forgotten when %s", async (_, happens) => {
+  const workspace = await addWorkspace(false);
+  const email = newEmail();
+  const { reference } = await bookAnd(service, workspace.apiKey, ["pay"], {
+    recipient_email: email,
+  });
+  await data(workspace.as.updateWorkspace({ notifies_recipients: true }));
+  await insertNotice(workspace.id, reference, "awaiting_pickup");
+  await mailAbout(email, "Your delivery is booked");
+  await happens(workspace, reference);
+  await sql.query("delete from recipient_notice where shipment_reference = $1", [reference]);
+  await insertNotice(workspace.id, reference, "awaiting_pickup");
+  await eventually(
+    "it to be forgotten",
+    async () => !(await noticesOf(reference)).some(isOfPayment),
+  );
+  expect(mailsTo(email).filter(({ text }) => text.includes("is booked"))).toHaveLength(1);
+});
+
+const isOfPayment = (notice: string) => notice.startsWith("awaiting_pickup");
+
+test("none is sent in test mode, nor an hour late", async () => {
+  const { apiKey, id, twin } = await addWorkspace();
+  const email = newEmail();
+  const pending = { recipient_email: email };
+  const ofTest = await bookAnd(service, twin.apiKey, ["pay"], pending);
+  await insertNotice(twin.id, ofTest["reference"], "awaiting_pickup");
+  const { reference } = await book(service, apiKey, pending);
+  await insertNotice(id, reference, "awaiting_pickup", "1 hour 1 s");
+  await eventually("both to be looked at", async () => {
+    const [late] = await noticesOf(reference);
+    return late === "awaiting_pickup failed" && (await noticesOf(ofTest["reference"])).length === 0;
+  });
+  expect(mailsTo(email)).toEqual([]);
+});
+
+test("a recipient gets no more mails of a workspace once they have confirmed that, by a link that others cannot make", async () => {
+  const { apiKey } = await addWorkspace();
+  const email = newEmail();
+  const told = (key: string, fields: object = {}) =>
+    bookAnd(service, key, ["pay"], { recipient_email: email, ...fields });
+  const { tracking_url: trackingUrl, reference } = await told(apiKey, { recipient_locale: "fr" });
+  const mail = await mailAbout(email, "Votre livraison est enregistrée");
+  const url = mail.headers["list-unsubscribe"]!.slice(1, -1);
+  expect(url.startsWith(`${trackingUrl}/unsubscribe/`)).toBe(true);
+  const asked = await open(url);
+  const page = await asked.text();
+  expect([asked.status, page]).toEqual([200, expect.stringContaining('<form method="post">')]);
+  expect(page).toContain("<h1>Ne plus recevoir d’e-mails sur les livraisons de Test ?</h1>");
+  await takeStep(service, apiKey, reference, "advance");
+  await mailAbout(email, "Votre livraison est en route");
+  const body = "List-Unsubscribe=One-Click";
+  const headers = { "content-type": "application/x-www-form-urlencoded" };
+  const ended = await open(url, { method: "POST", body, headers });
+  expect([ended.status, await ended.text()]).toEqual([
+    200,
+    expect.stringContaining("Vous ne recevrez plus d’e-mails sur les livraisons de Test."),
+  ]);
+  expect((await open(url, { method: "POST", body, headers })).status).toBe(200);
+  // The email is the same however it is written.
+  const again = await told(apiKey, { recipient_email: email.toLowerCase() });
+  await eventually("it to be forgotten", async () => {
+    return (await noticesOf(again["reference"])).length === 0;
+  });
+  expect(mailsTo(email.toLowerCase())).toEqual([]);
+  await told((await addWorkspace()).apiKey);
+  await mailAbout(email, "Your delivery is booked");
+  const put = await open(url, { method: "PUT" });
+  expect([put.status, put.headers.get("allow")]).toEqual([405, "GET, HEAD, POST"]);
+  expect((await open(trackingUrl, { method: "POST" })).status).toBe(405);
+});
+
+test("what is no link of a mail is answered as what is no tracking link, and does nothing", async () => {
+  const { apiKey, as, id } = await addWorkspace();
+  const email = newEmail();
+  const { reference: shipment, tracking_url: url } = await bookAnd(service, apiKey, ["pay"], {
+    recipient_email: email,
+  });
+  const mail = await mailAbout(email, "Your delivery is booked");
+  const [, mac] = mail.headers["list-unsubscribe"]!.slice(1, -1).split("/unsubscribe/");
+  const { tracking_url: other } = await book(service, apiKey, { recipient_email: email });
+  const missing = await (await open(`${PUBLIC_URL}/t/nothing`)).text();
+  const expectMissing = async (link: string) => {
+    for (const method of ["GET", "POST"]) {
+      const response = await open(link, { method });
+      expect([response.status, await response.text()]).toEqual([404, missing]);
+    }
+  };
+  await expectMissing(`${other}/unsubscribe/${mac}`);
+  await expectMissing(`${url}/unsubscribe/${"A".repeat(22)}`);
+  await data(as.updateShipment({ shipment, recipient_email: newEmail() }));
+  await expectMissing(`${url}/unsubscribe/${mac}`);
+  await data(as.updateShipment({ shipment, recipient_email: "" }));
+  await expectMissing(`${url}/unsubscribe/${mac}`);
+  const optOuts = await sql.query("select from recipient_opt_out where workspace_id = $1", [id]);
+  expect(optOuts.rowCount).toBe(0);
+});
+
+test("a workspace writes 1,000 notices within an hour, and goes on without", async () => {
+  const { apiKey, id } = await addWorkspace();
+  await sql.query(
+    `insert into recipient_notice (workspace_id, shipment_reference, kind, state, created_at, next_attempt_at)
+     select $1, 'SHP-' || i, 'delivered', 'sent', now(), now() from generate_series(1, 999) i`,
+    [id],
+  );
+  const fields = { recipient_email: newEmail() };
+  const last = await bookAnd(service, apiKey, ["pay"], fields);
+  expect((await noticesOf(last["reference"])).length).toBe(1);
+  const beyond = await bookAnd(service, apiKey, ["pay"], fields);
+  expect([beyond["status"], await noticesOf(beyond["reference"])]).toEqual(["awaiting_pickup", []]);
+});

@@ -1,0 +1,94 @@
+import { expect, test } from "vitest";
+import { NOTICE_KINDS, type NoticeKind } from "../../src/domain/shipment/recipient-notice.ts";
+import type { TrackedShipment } from "../../src/domain/shipment/tracked-shipment.ts";
+import { noticeMail } from "../../src/tracking/notice-mail.ts";
+import { LANGUAGES } from "../../src/tracking/tracking-page.ts";
+
+const LINKS = {
+  trackingUrl: "https://book.example.org/t/link",
+  unsubscribeUrl: "https://book.example.org/t/link/unsubscribe/mac",
+};
+const at = (time: string) => Date.parse(`2026-11-02T${time}Z`);
+const TRACKED: TrackedShipment = {
+  reference: "SHP-0123456789AB",
+  status: "in_transit",
+  reachedMs: { in_transit: at("12:00") },
+  windows: {
+    pickup: undefined,
+    dropoff: { startMs: at("19:00"), endMs: at("21:00"), timeZone: "America/New_York" },
+  },
+  stage: undefined,
+  etas: { pickup: null, dropoff: at("19:30") },
+  courier: { firstName: "Ada", vehicle: "Cargo bike" },
+  failed: undefined,
+  recipientLocale: undefined,
+  area: "Kings",
+  atMs: at("12:00"),
+  workspace: { name: "Acme <b> & Sons", contact: "help@example.org", timeZone: "UTC" },
+  test: false,
+};
+const inEnglish = { language: "en", locale: "en" } as const;
+const plain = (text: string) => text.replaceAll(/[\u2009\u202f]/g, " ");
+
+test("a notice says what happened, when it comes, whom to ask, and how to get no more of them", () => {
+  const { subject, text, html } = noticeMail("in_transit", TRACKED, LINKS, inEnglish);
+  expect(subject).toBe("Acme <b> & Sons: Your delivery is on its way");
+  expect(plain(text)).toBe(`Your delivery is on its way.
+Expected Monday, November 2 at 2:30 PM
+Delivery: Monday, November 2, 2:00 – 4:00 PM
+
+Follow your delivery:
+https://book.example.org/t/link
+
+Reference: SHP-0123456789AB
+Questions? help@example.org
+Times are in the time zone America/New_York.
+
+You get this mail because Acme <b> & Sons sends you something.
+No more of these mails:
+https://book.example.org/t/link/unsubscribe/mac
+`);
+  for (const part of [
+    "Acme &lt;b&gt; &amp; Sons",
+    `href="${LINKS.trackingUrl}"`,
+    `href="${LINKS.unsubscribeUrl}"`,
+    'href="mailto:help@example.org"',
+  ])
+    expect(html).toContain(part);
+  expect(html).not.toMatch(/<b>|<img|<script|<link|url\(|@import/);
+});
+
+test.each<[NoticeKind, Partial<TrackedShipment>, string]>([
+  [
+    "attempt_failed",
+    {
+      failed: { atMs: at("20:00"), reason: "nobody_there" },
+      etas: { pickup: null, dropoff: null },
+    },
+    `Your delivery could not be handed over.
+Nobody was there to accept it (Monday, November 2 at 3:00 PM)
+Delivery: Monday, November 2, 2:00 – 4:00 PM`,
+  ],
+  [
+    "delivered",
+    { status: "delivered", reachedMs: { delivered: at("20:00") } },
+    `Your delivery has arrived.
+Delivered: Monday, November 2 at 3:00 PM`,
+  ],
+])("of %s it says when, and why", (kind, fields, beginning) => {
+  const { text } = noticeMail(kind, { ...TRACKED, ...fields }, LINKS, inEnglish);
+  expect(plain(text).split("\n\n")[0]).toBe(beginning);
+});
+
+test("each kind is told in each language, in words of its own", () => {
+  const mails = LANGUAGES.flatMap((language) =>
+    NOTICE_KINDS.map((kind) => noticeMail(kind, TRACKED, LINKS, { language, locale: language })),
+  );
+  const count = LANGUAGES.length * NOTICE_KINDS.length;
+  expect(new Set(mails.map(({ subject }) => subject)).size).toBe(count);
+  const endings = mails.map(({ text }) => text.split("\n\n").slice(1).join());
+  expect(new Set(endings).size).toBe(LANGUAGES.length);
+  for (const { text, html } of mails) {
+    for (const hidden of ["Ada", "Cargo", "Kings"]) expect(text + html).not.toContain(hidden);
+  }
+});
