@@ -38,8 +38,8 @@ export function createMails(deps: MailsDeps): CreateMailWorkers | undefined {
     countFailure: deps.countFailedMail,
     // Notices name no zone.
     zoneAt: () => undefined,
-    contentOf: (kind, tracked, links) =>
-      noticeMail(kind, tracked, links, preferredLanguage(tracked.recipientLocale ?? "", LANGUAGES)),
+    contentOf: (kind, tracked, own) =>
+      noticeMail(kind, tracked, own, preferredLanguage(tracked.recipientLocale ?? "", LANGUAGES)),
   };
   return (givingUp) => [
     createSignInMailWorkers(sending, givingUp),

@@ -13,17 +13,19 @@ import type { TrackedShipment } from "../domain/shipment/tracked-shipment.ts";
 import { TEXTS } from "./texts.ts";
 import { contactLink, datesOf, plansOf, type Reader, timeZoneOf } from "./tracking-page.ts";
 
-/** Where the links of a notice lead. */
-export interface NoticeLinks {
+/** What a notice has that the page has not. */
+export interface OwnOfNotice {
   readonly trackingUrl: string;
   readonly unsubscribeUrl: string;
+  /** What the recipient is to tell the courier. */
+  readonly pin: string | undefined;
 }
 
 /** Writes the mail that tells a recipient what happened to a shipment. */
 export function noticeMail(
   kind: NoticeKind,
   tracked: TrackedShipment,
-  { trackingUrl, unsubscribeUrl }: NoticeLinks,
+  { trackingUrl, unsubscribeUrl, pin }: OwnOfNotice,
   reader: Reader,
 ): MailContent {
   const texts = TEXTS[reader.language];
@@ -45,11 +47,12 @@ export function noticeMail(
     ...plansOf(tracked, texts, dates),
     ...(endedMs === undefined ? [] : [`${texts.step[status]}: ${dates.format(endedMs)}`]),
   ];
+  const toTell = pin === undefined ? [] : [mail.pin(pin)];
   const known = `${texts.reference}: ${reference}`;
   const why = mail.why(sender);
   const zone = times.length === 0 ? [] : [texts.timeZone(timeZone)];
   const text = [
-    [`${headline}.`, ...times],
+    [`${headline}.`, ...times, ...toTell],
     [`${mail.follow}:`, trackingUrl],
     [known, ...(contact === undefined ? [] : [`${texts.contact} ${contact}`]), ...zone],
     [why, `${mail.stop}:`, unsubscribeUrl],
@@ -61,7 +64,7 @@ export function noticeMail(
       { language: reader.language, title: sender },
       mailParagraph(escapeHtml(sender)),
       mailHeading(headline),
-      ...times.map((line) => mailParagraph(escapeHtml(line))),
+      ...[...times, ...toTell].map((line) => mailParagraph(escapeHtml(line))),
       mailButton(trackingUrl, mail.follow),
       mailParagraph(escapeHtml(known)),
       ...(contact === undefined

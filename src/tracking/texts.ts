@@ -35,6 +35,8 @@ export interface TrackingTexts {
   readonly mail: {
     /** What is said first of an attempt that failed. */
     readonly attempted: string;
+    /** What to tell the courier. */
+    readonly pin: (digits: string) => string;
     readonly follow: string;
     readonly why: (sender: string) => string;
     readonly stop: string;

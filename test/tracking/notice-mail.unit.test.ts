@@ -4,9 +4,10 @@ import type { TrackedShipment } from "../../src/domain/shipment/tracked-shipment
 import { noticeMail } from "../../src/tracking/notice-mail.ts";
 import { LANGUAGES } from "../../src/tracking/tracking-page.ts";
 
-const LINKS = {
+const OWN = {
   trackingUrl: "https://book.example.org/t/link",
   unsubscribeUrl: "https://book.example.org/t/link/unsubscribe/mac",
+  pin: undefined,
 };
 const at = (time: string) => Date.parse(`2026-11-02T${time}Z`);
 const TRACKED: TrackedShipment = {
@@ -31,11 +32,17 @@ const inEnglish = { language: "en", locale: "en" } as const;
 const plain = (text: string) => text.replaceAll(/[\u2009\u202f]/g, " ");
 
 test("a notice says what happened, when it comes, whom to ask, and how to get no more of them", () => {
-  const { subject, text, html } = noticeMail("in_transit", TRACKED, LINKS, inEnglish);
+  const { subject, text, html } = noticeMail(
+    "in_transit",
+    TRACKED,
+    { ...OWN, pin: "0421" },
+    inEnglish,
+  );
   expect(subject).toBe("Acme <b> & Sons: Your delivery is on its way");
   expect(plain(text)).toBe(`Your delivery is on its way.
 Expected Monday, November 2 at 2:30 PM
 Delivery: Monday, November 2, 2:00 – 4:00 PM
+Tell the courier this PIN: 0421
 
 Follow your delivery:
 https://book.example.org/t/link
@@ -50,8 +57,9 @@ https://book.example.org/t/link/unsubscribe/mac
 `);
   for (const part of [
     "Acme &lt;b&gt; &amp; Sons",
-    `href="${LINKS.trackingUrl}"`,
-    `href="${LINKS.unsubscribeUrl}"`,
+    "Tell the courier this PIN: 0421",
+    `href="${OWN.trackingUrl}"`,
+    `href="${OWN.unsubscribeUrl}"`,
     'href="mailto:help@example.org"',
   ])
     expect(html).toContain(part);
@@ -76,13 +84,13 @@ Delivery: Monday, November 2, 2:00 – 4:00 PM`,
 Delivered: Monday, November 2 at 3:00 PM`,
   ],
 ])("of %s it says when, and why", (kind, fields, beginning) => {
-  const { text } = noticeMail(kind, { ...TRACKED, ...fields }, LINKS, inEnglish);
+  const { text } = noticeMail(kind, { ...TRACKED, ...fields }, OWN, inEnglish);
   expect(plain(text).split("\n\n")[0]).toBe(beginning);
 });
 
 test("each kind is told in each language, in words of its own", () => {
   const mails = LANGUAGES.flatMap((language) =>
-    NOTICE_KINDS.map((kind) => noticeMail(kind, TRACKED, LINKS, { language, locale: language })),
+    NOTICE_KINDS.map((kind) => noticeMail(kind, TRACKED, OWN, { language, locale: language })),
   );
   const count = LANGUAGES.length * NOTICE_KINDS.length;
   expect(new Set(mails.map(({ subject }) => subject)).size).toBe(count);

@@ -21,7 +21,11 @@ export interface SendNoticesDeps extends SendMailsDeps, TrackingDeps {
   readonly contentOf: (
     kind: NoticeKind,
     tracked: TrackedShipment,
-    links: { readonly trackingUrl: string; readonly unsubscribeUrl: string },
+    own: {
+      readonly trackingUrl: string;
+      readonly unsubscribeUrl: string;
+      readonly pin: string | undefined;
+    },
   ) => MailContent;
 }
 
@@ -77,7 +81,8 @@ async function writeNotice(deps: SendNoticesDeps, notice: LeasedNotice) {
   if (!isWanted || (await hasOptedOut(deps.em, workspace.id, email))) return undefined;
   const trackingUrl = trackingUrlOf(deps.publicUrl, workspace, reference);
   const unsubscribeUrl = `${trackingUrl}/unsubscribe/${unsubscribeMac(workspace, reference, email)}`;
-  const content = deps.contentOf(kind, tracked, { trackingUrl, unsubscribeUrl });
+  const own = { trackingUrl, unsubscribeUrl, pin: found.dropoffPin };
+  const content = deps.contentOf(kind, tracked, own);
   const messageId = messageIdOf(`${reference}.${kind}.${createdMs}`, deps.publicUrl);
   return { mail: { ...content, messageId, to, unsubscribeUrl } };
 }

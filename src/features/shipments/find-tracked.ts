@@ -56,6 +56,7 @@ interface Tracked {
   readonly progress: DeliveryProgress | null;
   readonly locale: string | null;
   readonly email: string | null;
+  readonly pin: string | null;
   readonly windows: StoredWindows | null;
   readonly lat: number;
   readonly lng: number;
@@ -67,7 +68,7 @@ const FIND_SHIPMENT = `
   select status, extract(epoch from created_at)::float8 * 1000 as "createdMs",
     extract(epoch from coalesce(cancelled_at, delivered_at, returned_at))::float8 * 1000 as "endedMs",
     extract(epoch from updated_at)::float8 * 1000 as "changedMs", windows, progress,
-    recipient_locale as locale, recipient_email as email,
+    recipient_locale as locale, recipient_email as email, verification ->> 'pin' as pin,
     dropoff_lat as lat, dropoff_lng as lng,
     (select json_object_agg(type, extract(epoch from event.created_at)::float8 * 1000) from event
      where event.workspace_id = $1 and event.subject = $2 and type = any(
@@ -80,6 +81,8 @@ export interface LinkedShipment {
   readonly tracked: TrackedShipment;
   /** Where its recipient gets mails; undefined where that is not known. */
   readonly recipientEmail: string | undefined;
+  /** What the recipient is to tell the courier; undefined where that is nothing, or nothing any more. */
+  readonly dropoffPin: string | undefined;
   readonly workspace: LinkedWorkspace;
 }
 
@@ -137,7 +140,13 @@ async function loadTracked(
     workspace: { name, contact: contact ?? undefined, timeZone },
     test,
   };
-  return { tracked, recipientEmail: shipment.email ?? undefined, workspace };
+  const isToTell = !hasEnded(status) && shipment.progress?.proof?.pinVerified !== true;
+  return {
+    tracked,
+    recipientEmail: shipment.email ?? undefined,
+    dropoffPin: isToTell ? (shipment.pin ?? undefined) : undefined,
+    workspace,
+  };
 }
 
 /** What of a shipment's progress whoever waits for it may see. */

@@ -43,6 +43,7 @@ export const de: TrackingTexts = {
   busyWhy: "Diese Seite wird gerade zu oft aufgerufen.",
   mail: {
     attempted: "Ihre Lieferung konnte nicht übergeben werden",
+    pin: (digits) => `Nennen Sie dem Kurier diese PIN: ${digits}`,
     follow: "Lieferung verfolgen",
     why: (sender) => `Sie erhalten diese Mail, weil ${sender} Ihnen etwas schickt.`,
     stop: "Keine solchen Mails mehr",

@@ -43,6 +43,7 @@ export const en: TrackingTexts = {
   busyWhy: "Too much is asked of this page just now.",
   mail: {
     attempted: "Your delivery could not be handed over",
+    pin: (digits) => `Tell the courier this PIN: ${digits}`,
     follow: "Follow your delivery",
     why: (sender) => `You get this mail because ${sender} sends you something.`,
     stop: "No more of these mails",

@@ -43,6 +43,7 @@ export const es: TrackingTexts = {
   busyWhy: "Esta página recibe demasiadas visitas en este momento.",
   mail: {
     attempted: "Su envío no se pudo entregar",
+    pin: (digits) => `Diga este PIN al mensajero: ${digits}`,
     follow: "Seguir su envío",
     why: (sender) => `Recibe este correo porque ${sender} le envía algo.`,
     stop: "No recibir más correos como este",

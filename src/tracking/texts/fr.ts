@@ -44,6 +44,7 @@ export const fr: TrackingTexts = {
   busyWhy: "Cette page reçoit trop de visites en ce moment.",
   mail: {
     attempted: "Votre livraison n’a pas pu être remise",
+    pin: (digits) => `Donnez ce code PIN au coursier : ${digits}`,
     follow: "Suivre votre livraison",
     why: (sender) => `Vous recevez cet e-mail parce que ${sender} vous envoie quelque chose.`,
     stop: "Ne plus recevoir ces e-mails",

@@ -68,14 +68,20 @@ test("a recipient is told by mail, in their language, what happens from the paym
   const { apiKey, as } = await addWorkspace();
   const email = newEmail();
   const fields = { recipient_email: email, recipient_locale: "de", metadata: { floor: "third" } };
-  const { reference: shipment, tracking_url: url } = await book(service, apiKey, {
+  const {
+    reference: shipment,
+    tracking_url: url,
+    dropoff_pin: pin,
+  } = await book(service, apiKey, {
     ...fields,
     recipient_name: "Grace Hopper",
+    dropoff_verification: "pin",
   });
   expect(await noticesOf(shipment)).toEqual([]);
   await takeStep(service, apiKey, shipment, "pay");
   const booked = await mailAbout(email, "Test: Ihre Lieferung ist gebucht");
   expect(booked.text).toBe(`Ihre Lieferung ist gebucht.
+Nennen Sie dem Kurier diese PIN: ${pin}
 
 Lieferung verfolgen:
 ${url}
@@ -95,9 +101,11 @@ ${/https?:\S+\/unsubscribe\/[\w-]{22}$/m.exec(booked.text)?.[0]}
   await data(as.recordAttempt({ shipment, reason: "nobody_there", note: "Dog" }));
   await mailAbout(email, "Test: Ihre Lieferung konnte nicht übergeben werden");
   await data(as.reportProgress({ shipment, stage: "at_dropoff" }));
+  await data(as.recordProof({ shipment, pin }));
   await takeStep(service, apiKey, shipment, "advance");
   const last = await mailAbout(email, "Test: Ihre Lieferung ist angekommen");
   await eventually("all to be noted", async () => (await noticesOf(shipment)).every(isSent));
+  expect(last.text).not.toContain("PIN");
   // Once each, though the courier was at the door twice.
   expect(mailsTo(email)).toHaveLength(5);
   const unsubscribeUrl = /https?:\S+\/unsubscribe\/\S+/.exec(last.text)![0];
