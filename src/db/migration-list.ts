@@ -29,4 +29,7 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Constructor<Migra
   "20261126081658-recipient-notices": async () =>
     (await import("./migrations/20261126081658-recipient-notices.ts"))
       .Migration20261126081658_recipient_notices,
+  "20261126090500-recipient-words": async () =>
+    (await import("./migrations/20261126090500-recipient-words.ts"))
+      .Migration20261126090500_recipient_words,
 };

@@ -2748,8 +2748,8 @@ export declare const ShipmentService: GenService<{
   },
   /**
    * Finds shipments and customers by words, for people who type: a shipment by its reference, external reference,
-   * addresses or note of cancellation; a customer by name, email, phone or notes. Whatever the case and the order of
-   * the words; the last one may be the beginning of a word.
+   * addresses, recipient or note of cancellation; a customer by name, email, phone or notes. Whatever the case and the
+   * order of the words; the last one may be the beginning of a word.
    *
    * @generated from rpc shipments.v1.ShipmentService.SearchShipments
    */

@@ -13,7 +13,6 @@ export class Migration20261124134553_words extends Migration {
 
 const SQL = String.raw`
 create index if not exists "customer_words" on "customer" using gin ((array_to_tsvector(string_to_array(workspace_id::text || '/' || regexp_replace(lower(coalesce(name, '') || ' ' || coalesce(email, '') || ' ' || coalesce(phone, '') || ' ' || coalesce(regexp_replace(phone, '\D', '', 'g'), '') || ' ' || coalesce(left(notes, 500), '')), '[\s!-/:-@[-\x60{-~]+', ' ' || workspace_id::text || '/', 'g'), ' '))));
-create index if not exists "shipment_words" on "shipment" using gin ((array_to_tsvector(string_to_array(workspace_id::text || '/' || regexp_replace(lower(coalesce(external_reference, '') || ' ' || coalesce(dropoff_address, '') || ' ' || coalesce(pickup_address, '') || ' ' || coalesce(cancel_note, '')), '[\s!-/:-@[-\x60{-~]+', ' ' || workspace_id::text || '/', 'g'), ' '))));
 drop index if exists "customer_search_email";
 drop index if exists "shipment_search_dropoff";
 drop index if exists "shipment_search_external_reference";

@@ -87,6 +87,9 @@ export const SHIPMENT_WORDS = wordsOf([
   "dropoff_address",
   "pickup_address",
   "cancel_note",
+  "recipient_name",
+  "recipient_phone",
+  "recipient_email",
 ]);
 
 /** An index of what is due in one state, in the order of a key, the newest of equals last. */

@@ -23,6 +23,9 @@ const grace = await book(service, apiKey, {
   customer_email: "grace@navy.example",
   pickup_address: "Pier 90, New York",
   dropoff_address: "95 Prospect Park West, Brooklyn",
+  recipient_name: "Katherine Johnson",
+  recipient_phone: "+12125550199",
+  recipient_email: "kj@nasa.example",
 });
 const other = await service.addWorkspace();
 await book(service, other.apiKey, { external_reference: "Order 4711" });
@@ -44,6 +47,9 @@ test.each([
   ["words of two addresses, in any order", "pier brook", [GRACE], []],
   ["no part within a word", "rospect", [], []],
   ["words that are whole but for the last", "pros park", [], []],
+  ["the recipient's name", "johns", [GRACE], []],
+  ["the recipient's phone", "+1212555", [GRACE], []],
+  ["the recipient's email", "kj@nasa.ex", [GRACE], []],
   ["a first name", "gra", [], ["Grace Hopper"]],
   ["a last name", "lovel", [], ["Ada Lovelace"]],
   ["both in any order", "hopper gr", [], ["Grace Hopper"]],
