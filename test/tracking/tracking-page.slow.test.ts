@@ -88,6 +88,12 @@ describeDashboard(
       await page.getByLabel("Contact").fill("+1 555 0100");
       await page.getByRole("button", { name: "Save" }).click();
       await section.getByText("+1 555 0100").waitFor();
+      await section.getByRole("button", { name: "Preview" }).click();
+      const preview = page.frameLocator("iframe");
+      await preview.getByText("Your delivery is waiting for the courier").first().waitFor();
+      await preview.getByRole("link", { name: "+1 555 0100" }).waitFor();
+      await expectWellShown(page, "tracking-preview");
+      await page.getByRole("button", { name: "Close" }).click();
       await section.getByRole("button", { name: "Replace all links" }).click();
       await page.getByRole("button", { name: "Replace them" }).click();
       await page.getByText("All tracking links are replaced.").waitFor();

@@ -2,29 +2,36 @@ import {
   WorkspaceService,
   type Workspace,
 } from "../../../gen/shipments/v1/workspace_service_pb.js";
+import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { useRole } from "../api/session.ts";
+import { useRpc } from "../api/use-query.ts";
 import { DescriptionList } from "../ui/description-list.tsx";
-import { RpcButton } from "../ui/dialog.tsx";
+import { Dialog, DialogButton, RpcButton } from "../ui/dialog.tsx";
 import { Section } from "../ui/page.tsx";
+import { QueryView } from "../ui/query-view.tsx";
+import "./tracking.css";
 
 /** What whoever waits for a shipment gets to see: links, and whom they may ask. */
 export function TrackingSection({ workspace }: { readonly workspace: Workspace }) {
   const { trackingEnabled, trackingShowsCourier, trackingContact, test } = workspace;
   const { notifiesRecipients } = workspace;
   const isAdmin = useRole("admin");
-  const actions = isAdmin && (
+  const actions = (
     <>
-      {!test && <ChangeTracking workspace={workspace} />}
-      <RpcButton
-        method={WorkspaceService.method.rotateTrackingLinks}
-        button="Replace all links"
-        title="Replace all tracking links"
-        submit="Replace them"
-        destructive
-        done="All tracking links are replaced."
-      >
-        <p>Links that were sent to recipients end, and shipments get other ones.</p>
-      </RpcButton>
+      {trackingEnabled && <DialogButton dialog={<Preview />}>Preview</DialogButton>}
+      {isAdmin && !test && <ChangeTracking workspace={workspace} />}
+      {isAdmin && (
+        <RpcButton
+          method={WorkspaceService.method.rotateTrackingLinks}
+          button="Replace all links"
+          title="Replace all tracking links"
+          submit="Replace them"
+          destructive
+          done="All tracking links are replaced."
+        >
+          <p>Links that were sent to recipients end, and shipments get other ones.</p>
+        </RpcButton>
+      )}
     </>
   );
   return (
@@ -42,6 +49,28 @@ export function TrackingSection({ workspace }: { readonly workspace: Workspace }
         {test && " Test mode follows its live workspace."}
       </p>
     </Section>
+  );
+}
+
+/** The page of the shipment that was booked last, as its recipient sees it now. */
+function Preview() {
+  const query = useRpc(ShipmentService.method.listShipments, { pageSize: 1 });
+  return (
+    <Dialog title="As recipients see it" submit="Close">
+      <QueryView query={query}>
+        {({ data: [newest] }) =>
+          newest?.trackingUrl === undefined ? (
+            <p>{newest ? "The platform has no public address yet." : "Book a shipment first."}</p>
+          ) : (
+            <iframe
+              class="tracking-preview"
+              title={`Page of ${newest.reference}`}
+              src={new URL(newest.trackingUrl).pathname}
+            />
+          )
+        }
+      </QueryView>
+    </Dialog>
   );
 }
 

@@ -20,8 +20,8 @@ interface ChosenFile {
 type ChooseFile = (path: string, request: IncomingMessage) => readonly ChosenFile[];
 
 /**
- * The page loads what this server has, and images of one other origin where one is given; no other site may
- * show it in a frame.
+ * The page loads what this server has, and images of one other origin where one is given; no site may show it in
+ * a frame.
  */
 function policy(imageOrigin: string | undefined): string {
   return [
@@ -30,6 +30,7 @@ function policy(imageOrigin: string | undefined): string {
     "style-src 'self'",
     `img-src 'self' data:${imageOrigin === undefined ? "" : ` ${imageOrigin}`}`,
     "connect-src 'self'",
+    "frame-src 'self'",
     "require-trusted-types-for 'script'",
     "base-uri 'none'",
     "form-action 'self'",

@@ -12,7 +12,7 @@ const SCRIPT = "console.log(1);".repeat(20);
 const OTHER = "not the dashboard";
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
-  "connect-src 'self'; require-trusted-types-for 'script'; base-uri 'none'; form-action 'self'; " +
+  "connect-src 'self'; frame-src 'self'; require-trusted-types-for 'script'; base-uri 'none'; form-action 'self'; " +
   "frame-ancestors 'none'";
 
 const folder = ownFolder("dashboard");
