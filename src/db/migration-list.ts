@@ -32,4 +32,7 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Constructor<Migra
   "20261126090500-recipient-words": async () =>
     (await import("./migrations/20261126090500-recipient-words.ts"))
       .Migration20261126090500_recipient_words,
+  "20261126091500-tracking-logo": async () =>
+    (await import("./migrations/20261126091500-tracking-logo.ts"))
+      .Migration20261126091500_tracking_logo,
 };

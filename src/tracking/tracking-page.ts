@@ -18,6 +18,7 @@ const STYLE = `
 *,::before{box-sizing:border-box}
 body{margin:0;background:var(--page);color:var(--text);font:1rem/1.5 system-ui,sans-serif;overflow-wrap:anywhere}
 main{max-width:34rem;margin:0 auto;padding:clamp(1rem,6vw,3rem) 1rem}
+.logo{display:block;max-width:12rem;max-height:4rem;margin:0 0 .75rem;padding:.25rem;border-radius:.25rem;background:light-dark(transparent,#fff)}
 .sender{margin:0 0 .25rem;color:var(--minor);font-weight:600}
 h1{margin:0;font-size:1.75rem;line-height:1.2;text-wrap:balance}
 .plan{margin:.75rem 0 0;font-size:1.125rem}
@@ -81,6 +82,7 @@ export const POLICY = [
   `style-src 'sha256-${digest(STYLE)}'`,
   `script-src 'sha256-${digest(SCRIPT)}'`,
   "connect-src 'self'",
+  "img-src data:",
   "base-uri 'none'",
   "form-action 'self'",
   "frame-ancestors 'self'",
@@ -112,6 +114,7 @@ export function trackingPage(tracked: TrackedShipment, reader: Reader): string {
   ];
   const steps = stepsOf(tracked).map((step) => stepItem(step, tracked, texts, dates));
   const content = `${test ? note(texts.test) : ""}
+${workspace.logo ? `<img class="logo" alt="" src="data:image/png;base64,${workspace.logo.toString("base64")}">` : ""}
 <p class="sender">${escapeHtml(workspace.name)}</p>
 <h1>${escapeHtml(stage === "at_dropoff" ? texts.atDoor : texts.headline[status])}</h1>
 ${plansOf(tracked, texts, dates)

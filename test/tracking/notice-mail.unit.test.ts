@@ -25,7 +25,12 @@ const TRACKED: TrackedShipment = {
   recipientLocale: undefined,
   area: "Kings",
   atMs: at("12:00"),
-  workspace: { name: "Acme <b> & Sons", contact: "help@example.org", timeZone: "UTC" },
+  workspace: {
+    name: "Acme <b> & Sons",
+    contact: "help@example.org",
+    logo: undefined,
+    timeZone: "UTC",
+  },
   test: false,
 };
 const inEnglish = { language: "en", locale: "en" } as const;

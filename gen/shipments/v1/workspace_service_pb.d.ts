@@ -130,6 +130,13 @@ export declare type UpdateWorkspaceRequest = Message<"shipments.v1.UpdateWorkspa
    * @generated from field: optional bool notifies_recipients = 5;
    */
   notifiesRecipients?: boolean | undefined;
+
+  /**
+   * What tracking pages show above the workspace's name: a PNG of at most 16 KiB; empty for nothing.
+   *
+   * @generated from field: optional bytes tracking_logo = 6;
+   */
+  trackingLogo?: Uint8Array | undefined;
 };
 
 export declare type UpdateWorkspaceRequestValid = UpdateWorkspaceRequest;
@@ -257,6 +264,13 @@ export declare type Workspace = Message<"shipments.v1.Workspace"> & {
    * @generated from field: bool notifies_recipients = 12;
    */
   notifiesRecipients: boolean;
+
+  /**
+   * What tracking pages show above the workspace's name, a PNG; unset for nothing.
+   *
+   * @generated from field: optional bytes tracking_logo = 13;
+   */
+  trackingLogo?: Uint8Array | undefined;
 };
 
 /**
@@ -350,6 +364,13 @@ export declare type WorkspaceValid = Message<"shipments.v1.Workspace"> & {
    * @generated from field: bool notifies_recipients = 12;
    */
   notifiesRecipients: boolean;
+
+  /**
+   * What tracking pages show above the workspace's name, a PNG; unset for nothing.
+   *
+   * @generated from field: optional bytes tracking_logo = 13;
+   */
+  trackingLogo?: Uint8Array | undefined;
 };
 
 /**

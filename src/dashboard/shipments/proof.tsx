@@ -3,6 +3,7 @@ import { ShipmentStatus, type Shipment } from "../../../gen/shipments/v1/shipmen
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { useRpc } from "../api/use-query.ts";
 import { CopyButton } from "../ui/copy-button.tsx";
+import { dataUrl } from "../ui/format.ts";
 import { DescriptionList } from "../ui/description-list.tsx";
 import { RpcDialog } from "../ui/dialog.tsx";
 import { Section } from "../ui/page.tsx";
@@ -84,16 +85,10 @@ function Picture(props: {
   const { name, type, bytes, why } = props;
   return (
     <figure>
-      {bytes && (
-        <img src={`data:${type};base64,${base64Of(bytes)}`} alt={`${name} from the door`} />
-      )}
+      {bytes && <img src={dataUrl(type, bytes)} alt={`${name} from the door`} />}
       <figcaption>{why ?? name}</figcaption>
     </figure>
   );
-}
-
-function base64Of(bytes: Uint8Array): string {
-  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
 }
 
 interface DialogProps {

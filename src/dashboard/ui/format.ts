@@ -139,3 +139,9 @@ export function bytesText(bytes: number): string {
     maximumFractionDigits: 1,
   }).format(bytes / 1_000 ** BYTE_UNITS.indexOf(unit));
 }
+
+/** A picture as pages show it without asking for it again. */
+export function dataUrl(mediaType: string, bytes: Uint8Array): string {
+  const text = Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
+  return `data:${mediaType};base64,${btoa(text)}`;
+}

@@ -3,23 +3,35 @@ import {
   type Workspace,
 } from "../../../gen/shipments/v1/workspace_service_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { useCall } from "../api/clients.ts";
+import { fieldError } from "../api/problem.ts";
 import { useRole } from "../api/session.ts";
 import { useRpc } from "../api/use-query.ts";
 import { DescriptionList } from "../ui/description-list.tsx";
 import { Dialog, DialogButton, RpcButton } from "../ui/dialog.tsx";
+import { Field } from "../ui/fields.tsx";
+import { dataUrl } from "../ui/format.ts";
 import { Section } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
+import { toast } from "../ui/toast.tsx";
 import "./tracking.css";
 
 /** What whoever waits for a shipment gets to see: links, and whom they may ask. */
 export function TrackingSection({ workspace }: { readonly workspace: Workspace }) {
   const { trackingEnabled, trackingShowsCourier, trackingContact, test } = workspace;
-  const { notifiesRecipients } = workspace;
+  const { notifiesRecipients, trackingLogo } = workspace;
   const isAdmin = useRole("admin");
   const actions = (
     <>
       {trackingEnabled && <DialogButton dialog={<Preview />}>Preview</DialogButton>}
-      {isAdmin && !test && <ChangeTracking workspace={workspace} />}
+      {isAdmin && !test && (
+        <>
+          <ChangeTracking workspace={workspace} />
+          <DialogButton dialog={<LogoDialog hasLogo={trackingLogo !== undefined} />}>
+            Change logo
+          </DialogButton>
+        </>
+      )}
       {isAdmin && (
         <RpcButton
           method={WorkspaceService.method.rotateTrackingLinks}
@@ -42,6 +54,14 @@ export function TrackingSection({ workspace }: { readonly workspace: Workspace }
           ["Courier", trackingShowsCourier ? "First name and vehicle" : "Not shown"],
           ["Mails to recipients", notifiesRecipients && !test ? "On" : "Off"],
           ["Contact", trackingContact ?? "None"],
+          [
+            "Logo",
+            trackingLogo ? (
+              <img class="tracking-logo" alt="Logo" src={dataUrl("image/png", trackingLogo)} />
+            ) : (
+              "None"
+            ),
+          ],
         ]}
       />
       <p class="hint note">
@@ -49,6 +69,34 @@ export function TrackingSection({ workspace }: { readonly workspace: Workspace }
         {test && " Test mode follows its live workspace."}
       </p>
     </Section>
+  );
+}
+
+const LOGO = "tracking_logo";
+
+/** Takes a logo, or without one removes the one there is. */
+function LogoDialog({ hasLogo }: { readonly hasLogo: boolean }) {
+  const call = useCall();
+  return (
+    <Dialog
+      title="Logo on tracking pages"
+      submit="Save"
+      run={async (form, options) => {
+        const file = form.get(LOGO) as File;
+        if (file.size === 0 && !hasLogo) throw fieldError(LOGO, "Choose a file first.");
+        const trackingLogo = new Uint8Array(await file.arrayBuffer());
+        await call(WorkspaceService.method.updateWorkspace, { trackingLogo }, options);
+        toast(file.size === 0 ? "The logo is removed." : "The logo is saved.");
+      }}
+    >
+      <Field
+        name={LOGO}
+        label="Logo"
+        hint={`A PNG of at most 16 KiB; it is shown up to 192 pixels wide and 64 high.${hasLogo ? " Without a file the logo is removed." : ""}`}
+      >
+        {(input) => <input {...input} type="file" accept="image/png" />}
+      </Field>
+    </Dialog>
   );
 }
 

@@ -33,6 +33,8 @@ export interface TrackedShipment {
   readonly workspace: {
     readonly name: string;
     readonly contact: string | undefined;
+    /** A PNG. */
+    readonly logo: Buffer | undefined;
     readonly timeZone: string;
   };
   /** Whether it is of test mode. */

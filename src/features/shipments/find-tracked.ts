@@ -28,6 +28,7 @@ interface LinkedWorkspace {
   readonly id: number;
   readonly name: string;
   readonly contact: string | null;
+  readonly logo: Buffer | null;
   readonly timeZone: string;
   readonly test: boolean;
   readonly slug: string;
@@ -40,7 +41,7 @@ interface LinkedWorkspace {
 const findWorkspace = (condition: string) => `
   select workspace.id::float8 as id, live.name, workspace.tracking_slug as slug,
     workspace.tracking_secret as secret,
-    workspace.twin_of is not null as test, live.tracking_contact as contact, live.time_zone as "timeZone",
+    workspace.twin_of is not null as test, live.tracking_contact as contact, live.tracking_logo as logo, live.time_zone as "timeZone",
     live.tracking_shows_courier as "showsCourier", live.notifies_recipients as "notifiesRecipients"
   from workspace join workspace as live on ${IS_LIVE_OF}
   where ${condition} and live.tracking_enabled and live.suspended_at is null`;
@@ -115,7 +116,7 @@ async function loadTracked(
   reference: string,
   { em, now, zoneAt }: TrackingDeps,
 ): Promise<LinkedShipment | undefined> {
-  const { id, name, contact, timeZone, test } = workspace;
+  const { id, name, contact, logo, timeZone, test } = workspace;
   const [shipment] = await runStatement<Tracked>(em, FIND_SHIPMENT, [id, reference]);
   if (shipment === undefined) return undefined;
   const { status, createdMs, windows, lat, lng, reached } = shipment;
@@ -137,7 +138,7 @@ async function loadTracked(
     recipientLocale: shipment.locale ?? undefined,
     area: zoneAt({ lat, lng }),
     atMs: at.getTime(),
-    workspace: { name, contact: contact ?? undefined, timeZone },
+    workspace: { name, contact: contact ?? undefined, logo: logo ?? undefined, timeZone },
     test,
   };
   const isToTell = !hasEnded(status) && shipment.progress?.proof?.pinVerified !== true;

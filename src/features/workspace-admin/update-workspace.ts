@@ -1,9 +1,12 @@
+import { hash } from "node:crypto";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type {
   RotateTrackingLinksResponseSchema,
   UpdateWorkspaceRequest,
   UpdateWorkspaceResponseSchema,
 } from "../../../gen/shipments/v1/workspace_service_pb.js";
+import { refuse } from "../../domain/refusal.ts";
+import { cleanPng } from "../../domain/shipment/picture.ts";
 import { createTrackingKey } from "../../domain/shipment/tracking-link.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { changesBetween, recordChange } from "../audit/record-change.ts";
@@ -19,14 +22,17 @@ export async function updateWorkspace(
 ): Promise<MessageInitShape<typeof UpdateWorkspaceResponseSchema>> {
   const { workspaceId } = call.caller;
   const { timeZone, trackingEnabled, trackingShowsCourier, trackingContact } = request;
-  const { notifiesRecipients } = request;
+  const { notifiesRecipients, trackingLogo } = request;
   const given = timeZone === undefined ? undefined : parseTimeZone(timeZone);
+  const logo = trackingLogo && parseLogo(trackingLogo);
   const workspace = (await lockWorkspace(em, workspaceId))!;
+  await em.populate(workspace, ["trackingLogo"]);
   const before = recordedOf(workspace);
   workspace.timeZone = given ?? workspace.timeZone;
   workspace.trackingEnabled = trackingEnabled ?? workspace.trackingEnabled;
   workspace.trackingShowsCourier = trackingShowsCourier ?? workspace.trackingShowsCourier;
   workspace.notifiesRecipients = notifiesRecipients ?? workspace.notifiesRecipients;
+  if (logo !== undefined) workspace.trackingLogo = logo;
   if (trackingContact !== undefined) workspace.trackingContact = trackingContact || null;
   await em.flush();
   const changes = changesBetween(before, recordedOf(workspace));
@@ -39,6 +45,21 @@ export async function updateWorkspace(
   return { data: await loadWorkspace(em, call, deps) };
 }
 
+const MAX_LOGO_BYTES = 16 * 1024;
+
+/**
+ * A logo as it is kept; null for an empty one.
+ *
+ * @throws Refusal FIELD_INVALID
+ */
+function parseLogo(bytes: Uint8Array): Buffer | null {
+  if (bytes.length === 0) return null;
+  const { picture, problem } = cleanPng(bytes);
+  if (picture !== undefined && picture.length <= MAX_LOGO_BYTES) return picture;
+  const text = `tracking_logo ${problem ?? "must be at most 16 KiB"}.`;
+  throw refuse("FIELD_INVALID", text, { subject: "tracking_logo" });
+}
+
 /** What those who call with the workspace's keys carry. */
 const KEPT_WITH_KEYS = ["tracking_enabled", "notifies_recipients"];
 
@@ -49,6 +70,7 @@ function recordedOf(workspace: Workspace) {
     tracking_enabled: workspace.trackingEnabled,
     tracking_shows_courier: workspace.trackingShowsCourier,
     tracking_contact: workspace.trackingContact,
+    tracking_logo: workspace.trackingLogo && hash("sha256", workspace.trackingLogo).slice(0, 12),
     notifies_recipients: workspace.notifiesRecipients,
   };
 }

@@ -35,6 +35,7 @@ export async function loadWorkspace(
 ): Promise<MessageInitShape<typeof WorkspaceSchema>> {
   const workspace = await em.findOneOrFail(Workspace, workspaceId);
   const live = await findLive(em, workspace);
+  await em.populate(live, ["trackingLogo"]);
   const connection = await em.findOne(PaymentConnection, { workspace: workspaceId });
   const bookingBlockers = await loadBookingBlockers(em, workspaceId, hasTariffInForce);
   return {
@@ -50,6 +51,7 @@ export async function loadWorkspace(
     trackingShowsCourier: live.trackingShowsCourier,
     trackingContact: live.trackingContact ?? undefined,
     notifiesRecipients: live.notifiesRecipients,
+    trackingLogo: live.trackingLogo ?? undefined,
   };
 }
 

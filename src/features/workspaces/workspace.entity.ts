@@ -41,6 +41,8 @@ export const Workspace = defineEntity({
     notifiesRecipients: p.boolean().default(false),
     /** Whom the recipient of a shipment may ask: a phone number, an email or a web address; null for nobody. */
     trackingContact: p.text().nullable(),
+    /** A PNG that tracking pages show; null for none. Not loaded unless it is asked for. */
+    trackingLogo: p.blob().nullable().lazy(),
     /** What makes the tracking links; null until it is first needed. A twin has its own. */
     trackingSlug: p.text().nullable(),
     trackingSecret: p.text().nullable(),

@@ -13,7 +13,7 @@ const SHIPMENT: TrackedShipment = {
   recipientLocale: undefined,
   area: undefined,
   atMs: 100,
-  workspace: { name: "Acme", contact: undefined, timeZone: "UTC" },
+  workspace: { name: "Acme", contact: undefined, logo: undefined, timeZone: "UTC" },
   test: false,
 };
 

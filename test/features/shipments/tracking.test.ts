@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
-import { data } from "../../support/answers.ts";
+import { crc32 } from "node:zlib";
+import { SAMPLE_PICTURES } from "../../../src/features/test-mode/sample-pictures.ts";
+import { data, invalidFields } from "../../support/answers.ts";
 import { book, bookAnd, BOOKING, takeStep, type Step } from "../../support/bookings.ts";
 import { connectTo } from "../../support/database.ts";
 import { auditEntriesOf } from "../../support/audit.ts";
@@ -151,10 +153,36 @@ test("nothing is shown that only sender and courier need, nor told to anybody el
     "x-robots-tag": "noindex, nofollow",
     "x-content-type-options": "nosniff",
     "content-security-policy": expect.stringMatching(
-      /^default-src 'none'; style-src 'sha256-.{44}'; script-src 'sha256-.{44}'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'$/,
+      /^default-src 'none'; style-src 'sha256-.{44}'; script-src 'sha256-.{44}'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'self'; frame-ancestors 'self'$/,
     ),
   });
   expect(headers.get("set-cookie")).toBeNull();
+});
+
+test("a page has the logo of its workspace, of which nothing else is told, until that is taken away", async () => {
+  const { apiKey, twin } = await service.addWorkspace();
+  const as = service.as(apiKey);
+  const { tracking_url: url } = await book(service, twin.apiKey);
+  const logo = SAMPLE_PICTURES.signature.toString("base64");
+  const padded = (bytes: number) => {
+    const text = Buffer.concat([Buffer.from("tEXtAuthor\0"), Buffer.alloc(bytes, "x")]);
+    const ends = Buffer.alloc(8);
+    ends.writeUInt32BE(text.length - 4);
+    ends.writeUInt32BE(crc32(text), 4);
+    const { signature } = SAMPLE_PICTURES;
+    const chunk = [ends.subarray(0, 4), text, ends.subarray(4)];
+    return Buffer.concat([signature.subarray(0, 33), ...chunk, signature.subarray(33)]);
+  };
+  const set = (tracking_logo: string) => as.updateWorkspace({ tracking_logo });
+  const image = `<img class="logo" alt="" src="data:image/png;base64,${logo}">`;
+  expect((await data(set(padded(40_000).toString("base64")))).tracking_logo).toBe(logo);
+  expect((await open(url)).html).toContain(image);
+  expect(await invalidFields(set(SAMPLE_PICTURES.photo.toString("base64")))).toEqual([
+    "tracking_logo",
+  ]);
+  expect((await data(as.getWorkspace())).tracking_logo).toBe(logo);
+  expect((await data(set(""))).tracking_logo).toBeNull();
+  expect((await open(url)).html).not.toContain("<img");
 });
 
 test("a page that has not changed is not sent again, and reading it changes nothing", async () => {

@@ -26,6 +26,7 @@ async function expectWorkspace(payment_provider: string | null, booking_blockers
     address_search: false,
     tracking_enabled: true,
     tracking_contact: null,
+    tracking_logo: null,
     tracking_shows_courier: true,
     notifies_recipients: false,
   };
