@@ -353,7 +353,7 @@ export declare type Shipment = Message<"shipments.v1.Shipment"> & {
 
   /**
    * The four digits that the recipient tells the courier: send them to the recipient alone. Unset where the verification
-   * is another, and for keys of the scope courier.
+   * is another, in events, and for keys of the scope courier.
    *
    * @generated from field: optional string dropoff_pin = 48;
    */
@@ -705,7 +705,7 @@ export declare type ShipmentValid = Message<"shipments.v1.Shipment"> & {
 
   /**
    * The four digits that the recipient tells the courier: send them to the recipient alone. Unset where the verification
-   * is another, and for keys of the scope courier.
+   * is another, in events, and for keys of the scope courier.
    *
    * @generated from field: optional string dropoff_pin = 48;
    */

@@ -2,7 +2,6 @@ import { hash } from "node:crypto";
 import {
   type DescMethodUnary,
   fromBinary,
-  type Message,
   type MessageShape,
   toBinary,
   toJson,
@@ -65,7 +64,7 @@ export function storingResponse<C extends MethodCall>(
   methodCall: C,
   response: ResponseTo<C>,
 ): Statement | undefined {
-  const { method, request, call } = methodCall;
+  const { method, call } = methodCall;
   if (call.idempotencyKey === undefined) return undefined;
   const { table, owner } = storeOf(call.caller.audience);
   return [
@@ -75,7 +74,7 @@ export function storingResponse<C extends MethodCall>(
       ownerOf(call),
       call.idempotencyKey,
       methodName(method),
-      requestDigest(method, request),
+      requestDigest(methodCall),
       bytesToStore(methodCall, response),
       new Date().toISOString(),
     ],
@@ -89,12 +88,13 @@ function bytesToStore<C extends MethodCall>(methodCall: C, response: ResponseTo<
   return holdsSecret(output) ? sealResponse(bytes, sealedFor(methodCall)) : bytes;
 }
 
-function sealedFor({ method, request, call }: MethodCall): SealedFor {
+function sealedFor(methodCall: MethodCall): SealedFor {
+  const { method, call } = methodCall;
   const { idempotencyKey } = call;
   const { credential } = call.received;
   if (credential === undefined || idempotencyKey === undefined)
     throw new Error("the call has no key");
-  const digest = requestDigest(method, request);
+  const digest = requestDigest(methodCall);
   return { secretKey: credential, idempotencyKey, request: `${methodName(method)} ${digest}` };
 }
 
@@ -184,9 +184,9 @@ async function readStoredResponses(
 }
 
 function replay<C extends MethodCall>(methodCall: C, stored: StoredRow): Outcome<ResponseTo<C>> {
-  const { method, request, call } = methodCall;
+  const { method, call } = methodCall;
   const isSameRequest =
-    stored.method === methodName(method) && stored.requestDigest === requestDigest(method, request);
+    stored.method === methodName(method) && stored.requestDigest === requestDigest(methodCall);
   if (!isSameRequest) return { refused: keyReusedError() };
   const response = holdsSecret(method.output)
     ? openResponse(stored.response, sealedFor(methodCall))
@@ -200,9 +200,14 @@ function methodName({ parent, name }: DescMethodUnary): string {
   return `${parent.typeName}/${name}`;
 }
 
-/** SHA-256 of the request's canonical JSON, in which the order of map entries does not matter. */
-function requestDigest(method: DescMethodUnary, request: Message): string {
-  return hash("sha256", canonicalText(toJson(method.input, request)), "base64url");
+/**
+ * SHA-256 of the request's canonical JSON, in which the order of map entries does not matter, and of whether a courier
+ * asks, who is not shown all that others are.
+ */
+function requestDigest({ method, request, call: { caller } }: MethodCall): string {
+  const isCourier = caller.audience === "workspace" && caller.keyScope === "courier";
+  const text = canonicalText(toJson(method.input, request)) + (isCourier ? " courier" : "");
+  return hash("sha256", text, "base64url");
 }
 
 function keyReusedError(): Refusal {

@@ -131,8 +131,8 @@ export function shipmentEvents(
   { caller, received }: Call,
 ): RecordedChange {
   if (types.length === 0) return { row: after, events: [], notices: [] };
-  // As those who may see all of it see it, whoever calls.
-  const shown = shipmentMessage(after, { ...caller, keyScope: undefined });
+  // As couriers see it, whoever calls: who hears of events need not be who may know the PIN.
+  const shown = shipmentMessage(after, { ...caller, keyScope: "courier" });
   const data = toJson(ShipmentSchema, shown) as JsonObject;
   const { member, workspaceId } = caller;
   const events = types.map((type, i) => ({

@@ -70,10 +70,23 @@ test("a shipment is delivered by the PIN that its recipient alone was sent", asy
   expect(delivered).toMatchObject({ status: "delivered", proof });
   const [recorded, last] = (await data(as.listShipmentEvents({ shipment }))).slice(-2);
   expect([recorded.type, last.type]).toEqual(["shipment.proof_recorded", "shipment.delivered"]);
-  expect(last.data).toEqual({ ...delivered, dropoff_pin: pin });
+  expect(last.data).toEqual(delivered);
   await expectRefused(courier.recordProof({ shipment, note: "Later" }), "SHIPMENT_STATE", {
     shipment: "The shipment cannot be given a proof of delivery because it is delivered.",
   });
+});
+
+test("an answer that was kept for another key is none for a courier's", async () => {
+  const { reference: shipment, dropoff_pin: pin } = await bring("pin");
+  const attempt = {
+    headers: { "idempotency-key": `attempt ${shipment}` },
+    body: { reason: "nobody_there" },
+  };
+  const path = `/v1/shipments/${shipment}/attempts`;
+  const { body: whole } = await service.request(path, { ...attempt, apiKey });
+  expect(whole.data.dropoff_pin).toBe(pin);
+  const { body: again } = await service.request(path, { ...attempt, apiKey: made.api_key });
+  expect(again.code).toBe("IDEMPOTENCY_KEY_REUSED");
 });
 
 test("after five wrong PINs none is taken, whoever comes, and somebody says why it is waived", async () => {
