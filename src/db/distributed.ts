@@ -13,6 +13,7 @@ export const DISTRIBUTED_TABLES: readonly string[] = [
   "shipment",
   "simulation",
   "proof_picture",
+  "courier_place",
   "recipient_notice",
   "recipient_opt_out",
   "used_quote",

@@ -35,4 +35,7 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Constructor<Migra
   "20261126091500-tracking-logo": async () =>
     (await import("./migrations/20261126091500-tracking-logo.ts"))
       .Migration20261126091500_tracking_logo,
+  "20261126091600-courier-places": async () =>
+    (await import("./migrations/20261126091600-courier-places.ts"))
+      .Migration20261126091600_courier_places,
 };

@@ -42,6 +42,7 @@ export const REASONS = {
   }),
   ...answered("NotFound", 404, {
     SHIPMENT_NOT_FOUND: "There is no such shipment.",
+    PLACE_NOT_FOUND: "Nobody has said within the last hour where the shipment's courier is.",
     PICTURE_NOT_FOUND: "The shipment has no such picture, or it was deleted after 90 days.",
     CUSTOMER_NOT_FOUND: "There is no such customer.",
     EVENT_NOT_FOUND: "There is no such event.",

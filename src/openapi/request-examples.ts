@@ -29,6 +29,9 @@ export const REQUEST_EXAMPLES: Readonly<Record<string, Json>> = {
   "shipments.v1.SetCourierRequest": { name: "Ada Byron", vehicle: "Cargo bike" },
   "shipments.v1.ReportProgressRequest": { stage: "at_dropoff" },
   "shipments.v1.RecordAttemptRequest": { reason: "nobody_there" },
+  "shipments.v1.ReportPlacesRequest": {
+    places: [{ shipment: "SHP-4T8ZK2M0QWXE", lat: 40.7128, lng: -73.96 }],
+  },
   "shipments.v1.RecordProofRequest": { received_by: "Ada Lovelace", note: "At the front desk" },
   "shipments.v1.WaiveVerificationRequest": { reason: "Lost the PIN" },
   "shipments.v1.CancelShipmentRequest": { reason: "customer_request" },

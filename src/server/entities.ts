@@ -19,6 +19,7 @@ import { ProviderPayment } from "../features/payments/provider-payment.entity.ts
 import { Payment } from "../features/payments/payment.entity.ts";
 import { QuoteKey } from "../features/quotes/quote-key.entity.ts";
 import { UsedQuote } from "../features/quotes/used-quote.entity.ts";
+import { CourierPlace } from "../features/shipments/courier-places.ts";
 import { ProofPicture } from "../features/shipments/proof-picture.entity.ts";
 import { RecipientNotice } from "../features/shipments/recipient-notice.entity.ts";
 import { Simulation } from "../features/shipments/simulation.entity.ts";
@@ -54,6 +55,7 @@ export const ENTITIES = [
   Shipment,
   Simulation,
   ProofPicture,
+  CourierPlace,
   RecipientNotice,
   RecipientOptOut,
   UsedQuote,

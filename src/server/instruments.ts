@@ -28,6 +28,7 @@ const PURGED = [
   "deliveries",
   "used_quotes",
   "proof_pictures",
+  "courier_places",
   "payment_notices",
   "sign_ins",
   "mails",

@@ -16,6 +16,7 @@ import { purgeReports } from "../features/reports/usage-counter.ts";
 import { purgeTestData } from "../features/test-mode/delete-test-data.ts";
 import { purgeDeliveries } from "../features/webhooks/webhook-delivery.entity.ts";
 import { sealQuoteKeys } from "../features/quotes/quote-keys.ts";
+import { purgePlaces } from "../features/shipments/courier-places.ts";
 import { purgePictures } from "../features/shipments/proof-picture.entity.ts";
 import { purgeUsedQuotes } from "../features/quotes/used-quote.entity.ts";
 import { sealStoredSecrets } from "../features/webhooks/webhook-secrets.ts";
@@ -107,6 +108,7 @@ export async function purgeExpired(options: {
   await purge("keys", purgeKeys(em));
   await purge("deliveries", purgeDeliveries(em, now()));
   await purge("proof_pictures", purgePictures(em));
+  await purge("courier_places", purgePlaces(em));
   await purge("used_quotes", purgeUsedQuotes(em));
   await purge("payment_notices", purgeNotices(em, now()));
   await purge("sign_ins", purgeSignIns(em));

@@ -19,6 +19,8 @@ export interface TrackingTexts {
   readonly eta: (time: string) => string;
   readonly atDoor: string;
   readonly courier: string;
+  /** How far away the courier is. */
+  readonly away: (distance: string) => string;
   /** Why it was not delivered, when that was tried last. */
   readonly attempt: Readonly<Record<AttemptReason, string>>;
   readonly late: string;

@@ -105,7 +105,8 @@ export function trackingPage(tracked: TrackedShipment, reader: Reader): string {
   const { courier, failed, stage } = tracked;
   const timeZone = timeZoneOf(tracked);
   const dates = datesOf(reader, timeZone);
-  const bringer = courier && [courier.firstName, courier.vehicle].filter(Boolean).join(" · ");
+  const away = courier?.distanceKm && texts.away(kilometres(reader).format(courier.distanceKm));
+  const bringer = courier && [courier.firstName, courier.vehicle, away].filter(Boolean).join(" · ");
   const facts: (readonly [string, string])[] = [
     ...(bringer === undefined ? [] : [[texts.courier, escapeHtml(bringer)] as const]),
     [texts.reference, escapeHtml(reference)],
@@ -130,6 +131,10 @@ ${isLate(tracked) ? note(texts.late) : ""}
 <footer>${escapeHtml(texts.timeZone(timeZone))}</footer>`;
   const title = texts.title(workspace.name);
   return html(reader, title, content, hasEnded(status) ? "" : `<script>${SCRIPT}</script>`);
+}
+
+function kilometres({ locale }: Reader): Intl.NumberFormat {
+  return new Intl.NumberFormat(locale, { style: "unit", unit: "kilometer" });
 }
 
 /** What is at an address that is no link, or none any more. */

@@ -373,6 +373,13 @@ const GOOD_ROWS: Readonly<Record<string, Row>> = {
     attempts: 0,
   },
   recipient_opt_out: { workspace_id: 1, email_hash: "a".repeat(43), created_at: NOW },
+  courier_place: {
+    workspace_id: 1,
+    shipment_reference: "SHP-0123456789AB",
+    lat: 40.7,
+    lng: -73.9,
+    measured_at: NOW,
+  },
   test_clock: { workspace_id: 1, frozen_at: NOW, latest_at: NOW, moved_at: NOW },
   api_request: {
     workspace_id: 1,

@@ -176,6 +176,7 @@ describe("a workspace's key for couriers", async () => {
       "RemoveCourier",
       "ReportProgress",
       "RecordAttempt",
+      "ReportPlaces",
       "RecordProof",
       "BatchAdvanceShipments",
     ]);

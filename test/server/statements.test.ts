@@ -133,6 +133,10 @@ const OF_THE_PLATFORM: readonly (readonly [beginning: string, because: string])[
   ],
   ["select max(used_at)::text as until from ( select used_at from used_quote", "purged by age"],
   [
+    "select max(measured_at)::text as until from ( select measured_at from courier_place",
+    "purged by age",
+  ],
+  [
     "select max(recorded_at)::text as until from ( select recorded_at from proof_picture",
     "purged by age",
   ],

@@ -61,7 +61,7 @@ const PLAIN = new Set([
   expires_in_minutes payment_provider return_url refresh_url restricted_key webhook_secret status
   payment_status created_after created_before failed page_size order_by figures name email id_number phone
   notes default_pickup default_dropoff role scope overlap_seconds dropoff_verification
-  photo signature pin received_by types from_now newest_first method outcome enabled time_zone`.split(
+  places photo signature pin received_by types from_now newest_first method outcome enabled time_zone`.split(
     /\s+/,
   ),
 ]);

@@ -118,6 +118,7 @@ export function createMethodCalls(service: TestService, caller: MethodCaller): M
     vehicle: text,
     received_by: text,
     "WaiveVerification.reason": text,
+    places: async (method) => [{ shipment: await newReference(method), lat: 40.7, lng: -73.9 }],
     photo: SAMPLE_PICTURES.photo.toString("base64"),
     signature: SAMPLE_PICTURES.signature.toString("base64"),
     stage: "assigned",
@@ -191,6 +192,11 @@ export function createMethodCalls(service: TestService, caller: MethodCaller): M
     if (name === "TakeTestStep") return book(service, workspace.twin.apiKey);
     if (/AdvanceShipment|SetCourier|RemoveCourier|RecordAttempt|ReportProgress/.test(name)) {
       return bookAnd(service, apiKey, ["pay"]);
+    }
+    if (name.endsWith("CourierPlace") || name === "ReportPlaces") {
+      const { reference: shipment } = await bookAnd(service, apiKey, ["pay"]);
+      await service.as(apiKey).reportPlaces({ places: [{ shipment, lat: 40.7, lng: -73.9 }] });
+      return { reference: shipment };
     }
     if (/ReturnShipment|Proof|WaiveVerification/.test(name)) {
       const moving = await bookAnd(service, apiKey, ["pay", "advance"]);

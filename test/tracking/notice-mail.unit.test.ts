@@ -20,7 +20,7 @@ const TRACKED: TrackedShipment = {
   },
   stage: undefined,
   etas: { pickup: null, dropoff: at("19:30") },
-  courier: { firstName: "Ada", vehicle: "Cargo bike" },
+  courier: { firstName: "Ada", vehicle: "Cargo bike", distanceKm: 1.2 },
   failed: undefined,
   recipientLocale: undefined,
   area: "Kings",
@@ -102,6 +102,7 @@ test("each kind is told in each language, in words of its own", () => {
   const endings = mails.map(({ text }) => text.split("\n\n").slice(1).join());
   expect(new Set(endings).size).toBe(LANGUAGES.length);
   for (const { text, html } of mails) {
-    for (const hidden of ["Ada", "Cargo", "Kings"]) expect(text + html).not.toContain(hidden);
+    for (const hidden of ["Ada", "Cargo", "Kings", "1.2", "1,2"])
+      expect(text + html).not.toContain(hidden);
   }
 });

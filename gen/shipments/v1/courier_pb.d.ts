@@ -249,6 +249,68 @@ export declare type DeliveryProofValid = Message<"shipments.v1.DeliveryProof"> &
 export declare const DeliveryProofSchema: GenMessage<DeliveryProof, {validType: DeliveryProofValid}>;
 
 /**
+ * Where a shipment's courier was.
+ *
+ * @generated from message shipments.v1.CourierPlace
+ */
+export declare type CourierPlace = Message<"shipments.v1.CourierPlace"> & {
+  /**
+   * In degrees.
+   *
+   * @generated from field: double lat = 1;
+   */
+  lat: number;
+
+  /**
+   * In degrees.
+   *
+   * @generated from field: double lng = 2;
+   */
+  lng: number;
+
+  /**
+   * When that was measured.
+   *
+   * @generated from field: google.protobuf.Timestamp measured_at = 3;
+   */
+  measuredAt?: Timestamp | undefined;
+};
+
+/**
+ * Where a shipment's courier was.
+ *
+ * @generated from message shipments.v1.CourierPlace
+ */
+export declare type CourierPlaceValid = Message<"shipments.v1.CourierPlace"> & {
+  /**
+   * In degrees.
+   *
+   * @generated from field: double lat = 1;
+   */
+  lat: number;
+
+  /**
+   * In degrees.
+   *
+   * @generated from field: double lng = 2;
+   */
+  lng: number;
+
+  /**
+   * When that was measured.
+   *
+   * @generated from field: google.protobuf.Timestamp measured_at = 3;
+   */
+  measuredAt: Timestamp;
+};
+
+/**
+ * Describes the message shipments.v1.CourierPlace.
+ * Use `create(CourierPlaceSchema)` to create a new message.
+ */
+export declare const CourierPlaceSchema: GenMessage<CourierPlace, {validType: CourierPlaceValid}>;
+
+/**
  * Where the courier is, while the shipment is awaiting pickup or in transit.
  *
  * @generated from enum shipments.v1.DeliveryStage

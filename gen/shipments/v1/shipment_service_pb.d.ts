@@ -6,14 +6,14 @@ import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegen
 import type { Message } from "@bufbuild/protobuf";
 import type { PickupSlot, PickupSlotValid, TimeWindow, TimeWindowValid } from "./window_pb.js";
 import type { Simulation, SimulationValid } from "./simulation_pb.js";
-import type { AttemptReason, DeliveryStage, DropoffVerification } from "./courier_pb.js";
+import type { AttemptReason, CourierPlace, CourierPlaceValid, DeliveryStage, DropoffVerification } from "./courier_pb.js";
 import type { CancelReason, PaymentStatus, Shipment, ShipmentStatus, ShipmentValid } from "./shipment_pb.js";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { ShipmentCounts, ShipmentCountsValid } from "./shipment_count_pb.js";
 import type { Customer, CustomerValid } from "./customer_pb.js";
+import type { BatchAdvanceShipmentsRequestSchema, BatchAdvanceShipmentsResponseSchema, BatchCancelShipmentsRequestSchema, BatchCancelShipmentsResponseSchema, BatchRecordPaymentsRequestSchema, BatchRecordPaymentsResponseSchema, BatchResult } from "./batch_pb.js";
 import type { Payment, PaymentValid } from "./payment_pb.js";
 import type { BatchQuoteShipmentsRequestSchema, BatchQuoteShipmentsResponseSchema, QuoteShipmentRequestSchema, QuoteShipmentResponseSchema } from "./quote_pb.js";
-import type { BatchAdvanceShipmentsRequestSchema, BatchAdvanceShipmentsResponseSchema, BatchCancelShipmentsRequestSchema, BatchCancelShipmentsResponseSchema, BatchRecordPaymentsRequestSchema, BatchRecordPaymentsResponseSchema } from "./batch_pb.js";
 
 /**
  * Describes the file shipments/v1/shipment_service.proto.
@@ -1865,6 +1865,184 @@ export declare type RecordAttemptResponseValid = Message<"shipments.v1.RecordAtt
 export declare const RecordAttemptResponseSchema: GenMessage<RecordAttemptResponse, {validType: RecordAttemptResponseValid}>;
 
 /**
+ * @generated from message shipments.v1.ReportPlacesRequest
+ */
+export declare type ReportPlacesRequest = Message<"shipments.v1.ReportPlacesRequest"> & {
+  /**
+   * Up to 100.
+   *
+   * @generated from field: repeated shipments.v1.ReportedPlace places = 1;
+   */
+  places: ReportedPlace[];
+};
+
+/**
+ * @generated from message shipments.v1.ReportPlacesRequest
+ */
+export declare type ReportPlacesRequestValid = Message<"shipments.v1.ReportPlacesRequest"> & {
+  /**
+   * Up to 100.
+   *
+   * @generated from field: repeated shipments.v1.ReportedPlace places = 1;
+   */
+  places: ReportedPlaceValid[];
+};
+
+/**
+ * Describes the message shipments.v1.ReportPlacesRequest.
+ * Use `create(ReportPlacesRequestSchema)` to create a new message.
+ */
+export declare const ReportPlacesRequestSchema: GenMessage<ReportPlacesRequest, {validType: ReportPlacesRequestValid}>;
+
+/**
+ * @generated from message shipments.v1.ReportedPlace
+ */
+export declare type ReportedPlace = Message<"shipments.v1.ReportedPlace"> & {
+  /**
+   * The shipment's reference.
+   *
+   * @generated from field: string shipment = 1;
+   */
+  shipment: string;
+
+  /**
+   * In degrees, -90 to 90.
+   *
+   * @generated from field: optional double lat = 2;
+   */
+  lat?: number | undefined;
+
+  /**
+   * In degrees, -180 to 180.
+   *
+   * @generated from field: optional double lng = 3;
+   */
+  lng?: number | undefined;
+
+  /**
+   * When that was measured; now when not given, or when it is later.
+   *
+   * @generated from field: google.protobuf.Timestamp measured_at = 4;
+   */
+  measuredAt?: Timestamp | undefined;
+};
+
+/**
+ * @generated from message shipments.v1.ReportedPlace
+ */
+export declare type ReportedPlaceValid = Message<"shipments.v1.ReportedPlace"> & {
+  /**
+   * The shipment's reference.
+   *
+   * @generated from field: string shipment = 1;
+   */
+  shipment: string;
+
+  /**
+   * In degrees, -90 to 90.
+   *
+   * @generated from field: optional double lat = 2;
+   */
+  lat: number;
+
+  /**
+   * In degrees, -180 to 180.
+   *
+   * @generated from field: optional double lng = 3;
+   */
+  lng: number;
+
+  /**
+   * When that was measured; now when not given, or when it is later.
+   *
+   * @generated from field: google.protobuf.Timestamp measured_at = 4;
+   */
+  measuredAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message shipments.v1.ReportedPlace.
+ * Use `create(ReportedPlaceSchema)` to create a new message.
+ */
+export declare const ReportedPlaceSchema: GenMessage<ReportedPlace, {validType: ReportedPlaceValid}>;
+
+/**
+ * @generated from message shipments.v1.ReportPlacesResponse
+ */
+export declare type ReportPlacesResponse = Message<"shipments.v1.ReportPlacesResponse"> & {
+  /**
+   * One for each place, in the order asked.
+   *
+   * @generated from field: repeated shipments.v1.BatchResult results = 1;
+   */
+  results: BatchResult[];
+};
+
+export declare type ReportPlacesResponseValid = ReportPlacesResponse;
+
+/**
+ * Describes the message shipments.v1.ReportPlacesResponse.
+ * Use `create(ReportPlacesResponseSchema)` to create a new message.
+ */
+export declare const ReportPlacesResponseSchema: GenMessage<ReportPlacesResponse, {validType: ReportPlacesResponseValid}>;
+
+/**
+ * @generated from message shipments.v1.GetCourierPlaceRequest
+ */
+export declare type GetCourierPlaceRequest = Message<"shipments.v1.GetCourierPlaceRequest"> & {
+  /**
+   * The shipment's reference.
+   *
+   * @generated from field: string shipment = 1;
+   */
+  shipment: string;
+};
+
+/**
+ * @generated from message shipments.v1.GetCourierPlaceRequest
+ */
+export declare type GetCourierPlaceRequestValid = Message<"shipments.v1.GetCourierPlaceRequest"> & {
+  /**
+   * The shipment's reference.
+   *
+   * @generated from field: string shipment = 1;
+   */
+  shipment: string;
+};
+
+/**
+ * Describes the message shipments.v1.GetCourierPlaceRequest.
+ * Use `create(GetCourierPlaceRequestSchema)` to create a new message.
+ */
+export declare const GetCourierPlaceRequestSchema: GenMessage<GetCourierPlaceRequest, {validType: GetCourierPlaceRequestValid}>;
+
+/**
+ * @generated from message shipments.v1.GetCourierPlaceResponse
+ */
+export declare type GetCourierPlaceResponse = Message<"shipments.v1.GetCourierPlaceResponse"> & {
+  /**
+   * @generated from field: shipments.v1.CourierPlace data = 1;
+   */
+  data?: CourierPlace | undefined;
+};
+
+/**
+ * @generated from message shipments.v1.GetCourierPlaceResponse
+ */
+export declare type GetCourierPlaceResponseValid = Message<"shipments.v1.GetCourierPlaceResponse"> & {
+  /**
+   * @generated from field: shipments.v1.CourierPlace data = 1;
+   */
+  data?: CourierPlaceValid | undefined;
+};
+
+/**
+ * Describes the message shipments.v1.GetCourierPlaceResponse.
+ * Use `create(GetCourierPlaceResponseSchema)` to create a new message.
+ */
+export declare const GetCourierPlaceResponseSchema: GenMessage<GetCourierPlaceResponse, {validType: GetCourierPlaceResponseValid}>;
+
+/**
  * @generated from message shipments.v1.RecordProofRequest
  */
 export declare type RecordProofRequest = Message<"shipments.v1.RecordProofRequest"> & {
@@ -2834,6 +3012,28 @@ export declare const ShipmentService: GenService<{
     methodKind: "unary";
     input: typeof RecordAttemptRequestSchema;
     output: typeof RecordAttemptResponseSchema;
+  },
+  /**
+   * Tells where the couriers of up to 100 shipments are that are awaiting pickup or in transit. Of each shipment the newest
+   * place is kept, one in five seconds, for an hour, and in no event. One that cannot be taken does not hold up the
+   * others: its result says why.
+   *
+   * @generated from rpc shipments.v1.ShipmentService.ReportPlaces
+   */
+  reportPlaces: {
+    methodKind: "unary";
+    input: typeof ReportPlacesRequestSchema;
+    output: typeof ReportPlacesResponseSchema;
+  },
+  /**
+   * Gives where a shipment's courier was last, within the last hour.
+   *
+   * @generated from rpc shipments.v1.ShipmentService.GetCourierPlace
+   */
+  getCourierPlace: {
+    methodKind: "unary";
+    input: typeof GetCourierPlaceRequestSchema;
+    output: typeof GetCourierPlaceResponseSchema;
   },
   /**
    * Records at the door what proves that a shipment in transit is delivered; what is given replaces what was recorded.

@@ -51,7 +51,8 @@ export type Trigger =
   | "arrive_at_pickup"
   | "arrive_at_dropoff"
   | "attempt"
-  | "prove";
+  | "prove"
+  | "locate";
 
 /** The state after a trigger, or the sentence that refuses it. */
 export type Transition =
@@ -124,6 +125,11 @@ const RULES: Readonly<Record<Trigger, Rule>> = {
     status: { ...TO_PICK_UP, ...TO_DELIVER },
     payment: PAID,
   },
+  locate: {
+    participle: "given its courier's place",
+    status: { ...TO_PICK_UP, ...TO_DELIVER },
+    payment: PAID,
+  },
   prove: { participle: "given a proof of delivery", status: TO_DELIVER, payment: PAID },
 };
 
@@ -165,6 +171,11 @@ export const PAYMENTS_OF: Readonly<Record<ShipmentStatus, readonly PaymentStatus
 export const STATES: readonly ShipmentState[] = SHIPMENT_STATUSES.flatMap((status) =>
   PAYMENTS_OF[status].map((paymentStatus) => ({ status, paymentStatus })),
 );
+
+/** The states in which a trigger is possible. */
+export function statesBefore(trigger: Trigger): readonly ShipmentState[] {
+  return STATES.filter((state) => transition(trigger, state).next !== undefined);
+}
 
 /** The states that have what is given of both statuses; none when no shipment can have both. */
 export function statesWith(given: Partial<ShipmentState>): readonly ShipmentState[] {

@@ -20,7 +20,12 @@ export interface TrackedShipment {
   readonly etas: Readonly<Record<End, number | null>>;
   /** Who brings it, while they do; undefined too where the workspace does not want that shown. */
   readonly courier:
-    | { readonly firstName: string; readonly vehicle: string | undefined }
+    | {
+        readonly firstName: string;
+        readonly vehicle: string | undefined;
+        /** How far from the dropoff they are, to 100 m; undefined while that is not known, and at the door. */
+        readonly distanceKm: number | undefined;
+      }
     | undefined;
   /** Why it was not delivered when that was tried last; undefined while it was not, and at its end. */
   readonly failed: { readonly atMs: number; readonly reason: AttemptReason } | undefined;

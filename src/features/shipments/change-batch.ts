@@ -119,7 +119,11 @@ function resultsOf(
   });
 }
 
-function refusedResult(shipment: string, { reason, message, violations }: Refusal): BatchResult {
+/** What a batch tells of a shipment that was left out. */
+export function refusedResult(
+  shipment: string,
+  { reason, message, violations }: Refusal,
+): BatchResult {
   const errors = violations.flatMap(({ subject, text }) =>
     subject === undefined ? [] : [{ field: subject, text }],
   );

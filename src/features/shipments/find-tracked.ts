@@ -6,7 +6,7 @@ import {
   stageOf,
 } from "../../domain/shipment/delivery-progress.ts";
 import { hasEnded, type ShipmentStatus } from "../../domain/shipment/shipment-state.ts";
-import type { Point } from "../../domain/coverage/geo.ts";
+import { haversineKm, type Point } from "../../domain/coverage/geo.ts";
 import { isTrackingLinkOf, parseTrackingLink } from "../../domain/shipment/tracking-link.ts";
 import type { TrackedShipment } from "../../domain/shipment/tracked-shipment.ts";
 import { findTestTime } from "../workspaces/test-clock.ts";
@@ -58,6 +58,8 @@ interface Tracked {
   readonly locale: string | null;
   readonly email: string | null;
   readonly pin: string | null;
+  /** Where its courier was, within the last minutes. */
+  readonly place: Point | null;
   readonly windows: StoredWindows | null;
   readonly lat: number;
   readonly lng: number;
@@ -71,6 +73,9 @@ const FIND_SHIPMENT = `
     extract(epoch from updated_at)::float8 * 1000 as "changedMs", windows, progress,
     recipient_locale as locale, recipient_email as email, verification ->> 'pin' as pin,
     dropoff_lat as lat, dropoff_lng as lng,
+    (select json_build_object('lat', place.lat, 'lng', place.lng) from courier_place as place
+     where place.workspace_id = $1 and place.shipment_reference = $2
+       and place.measured_at > now() - interval '15 minutes') as place,
     (select json_object_agg(type, extract(epoch from event.created_at)::float8 * 1000) from event
      where event.workspace_id = $1 and event.subject = $2 and type = any(
        '{shipment.awaiting_pickup,shipment.in_transit,shipment.delivered}')) as reached
@@ -150,8 +155,16 @@ async function loadTracked(
   };
 }
 
+/** To 100 m, and at least that: where somebody is shall not be found out by it. */
+function roughKm(from: Point, to: Point): number {
+  return Math.max(1, Math.round(haversineKm(from, to) * 10)) / 10;
+}
+
 /** What of a shipment's progress whoever waits for it may see. */
-function progressOf({ status, progress }: Tracked, { showsCourier }: LinkedWorkspace) {
+function progressOf(
+  { status, progress, place, lat, lng }: Tracked,
+  { showsCourier }: LinkedWorkspace,
+) {
   const reported = progress ?? NO_PROGRESS;
   const { courier, etas, attempts, arrivedAt } = reported;
   const isOnItsWay = status === "in_transit";
@@ -161,7 +174,12 @@ function progressOf({ status, progress }: Tracked, { showsCourier }: LinkedWorks
     etas,
     courier:
       isOnItsWay && showsCourier && courier !== null
-        ? { firstName: courier.name.split(/\s/)[0]!, vehicle: courier.vehicle ?? undefined }
+        ? {
+            firstName: courier.name.split(/\s/)[0]!,
+            vehicle: courier.vehicle ?? undefined,
+            distanceKm:
+              place === null || arrivedAt !== null ? undefined : roughKm(place, { lat, lng }),
+          }
         : undefined,
     // Whoever is at the door tries again.
     failed: isOnItsWay && arrivedAt === null && failed?.end === "dropoff" ? failed : undefined,

@@ -15,6 +15,7 @@ import { quoteWindows } from "../quotes/quote-windows.ts";
 import { quoteMessage } from "../tariffs/versions/quote-message.ts";
 import { byTestClock, timeOf } from "../workspaces/test-clock.ts";
 import { applyTrigger } from "./change-shipment.ts";
+import { COURIER_PLACES } from "./courier-places.ts";
 import { countShipments } from "./count-shipments.ts";
 import { exportShipments } from "./export-shipments.ts";
 import { listPickupSlots } from "./list-pickup-slots.ts";
@@ -38,6 +39,7 @@ export const SHIPMENT_FUNCTIONS = {
   listShipments,
   searchShipments,
   ...PROOF_PICTURES,
+  ...COURIER_PLACES,
 
   quoteShipment: byTestClock(quoteShipment),
 

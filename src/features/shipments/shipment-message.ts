@@ -15,7 +15,12 @@ import type {
   PaymentStatus,
   ShipmentStatus,
 } from "../../domain/shipment/shipment-state.ts";
-import { compileEnumName, compileToJson, compileToMessage } from "../../json/records.ts";
+import {
+  compileEnumName,
+  compileEnumNumber,
+  compileToJson,
+  compileToMessage,
+} from "../../json/records.ts";
 import type { WorkspaceCaller } from "../../pipeline/call.ts";
 import { customerRecord } from "../customers/customer.entity.ts";
 import { breakdownRecord } from "../quotes/breakdown-record.ts";
@@ -28,6 +33,8 @@ type Owner = Pick<WorkspaceCaller, "test" | "trackingUrlOf"> &
 
 export const statusOf = compileEnumName<ShipmentStatus>(ShipmentStatusSchema);
 export const paymentStatusOf = compileEnumName<PaymentStatus>(PaymentStatusSchema);
+export const statusNumber = compileEnumNumber(ShipmentStatusSchema);
+export const paymentStatusNumber = compileEnumNumber(PaymentStatusSchema);
 export const verificationOf = compileEnumName<DropoffVerification>(DropoffVerificationSchema);
 export const cancelReasonOf = compileEnumName<CancelReason>(CancelReasonSchema);
 

@@ -24,6 +24,7 @@ export const de: TrackingTexts = {
   eta: (time) => `Voraussichtlich ${time}`,
   atDoor: "Ihr Kurier ist bei Ihnen",
   courier: "Kurier",
+  away: (distance) => `etwa ${distance} entfernt`,
   attempt: {
     nobody_there: "Es war niemand da, um sie anzunehmen",
     refused: "Sie wurde nicht angenommen",

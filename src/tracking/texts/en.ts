@@ -24,6 +24,7 @@ export const en: TrackingTexts = {
   eta: (time) => `Expected ${time}`,
   atDoor: "Your courier is at the door",
   courier: "Courier",
+  away: (distance) => `about ${distance} away`,
   attempt: {
     nobody_there: "Nobody was there to accept it",
     refused: "It was not accepted",

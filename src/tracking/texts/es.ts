@@ -24,6 +24,7 @@ export const es: TrackingTexts = {
   eta: (time) => `Llegada prevista: ${time}`,
   atDoor: "Su mensajero está en la puerta",
   courier: "Mensajero",
+  away: (distance) => `a unos ${distance}`,
   attempt: {
     nobody_there: "No había nadie para recibirlo",
     refused: "No se aceptó",

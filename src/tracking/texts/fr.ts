@@ -24,6 +24,7 @@ export const fr: TrackingTexts = {
   eta: (time) => `Arrivée prévue : ${time}`,
   atDoor: "Votre coursier est à la porte",
   courier: "Coursier",
+  away: (distance) => `à environ ${distance}`,
   attempt: {
     nobody_there: "Personne n’était là pour la recevoir",
     refused: "Elle n’a pas été acceptée",

@@ -27,6 +27,7 @@ const PARTICIPLES: Readonly<Record<Trigger, string>> = {
   arrive_at_dropoff: "reported at its dropoff",
   attempt: "recorded as attempted",
   prove: "given a proof of delivery",
+  locate: "given its courier's place",
 };
 const TRIGGERS = Object.keys(PARTICIPLES) as Trigger[];
 
@@ -47,10 +48,12 @@ const ALLOWED: [Trigger, ShipmentState, ShipmentState][] = [
   ["refund", state("cancelled", "refund_pending"), state("cancelled", "refunded")],
   ["reverse_refund", state("cancelled", "refunded"), state("cancelled", "refund_pending")],
   ["return", TO_DELIVER, state("returned", "paid")],
-  ...(["assign", "expect_at_dropoff", "attempt"] as const).flatMap((trigger): typeof ALLOWED => [
-    [trigger, TO_PICK_UP, TO_PICK_UP],
-    [trigger, TO_DELIVER, TO_DELIVER],
-  ]),
+  ...(["assign", "expect_at_dropoff", "attempt", "locate"] as const).flatMap(
+    (trigger): typeof ALLOWED => [
+      [trigger, TO_PICK_UP, TO_PICK_UP],
+      [trigger, TO_DELIVER, TO_DELIVER],
+    ],
+  ),
   ["expect_at_pickup", TO_PICK_UP, TO_PICK_UP],
   ["arrive_at_pickup", TO_PICK_UP, TO_PICK_UP],
   ["arrive_at_dropoff", TO_DELIVER, TO_DELIVER],

@@ -120,9 +120,22 @@ test("in transit the courier's first name and vehicle are shown, when they come,
   await takeStep(service, apiKey, shipment, "advance");
   const courier = ["Courier", "Ada · Cargo bike"];
   expect(await said()).toEqual(["Your delivery is on its way", expected, ...courier]);
+  await as.reportPlaces({ places: [{ shipment, lat: 40.69, lng: -73.95 }] });
+  expect(await said()).toEqual([
+    "Your delivery is on its way",
+    expected,
+    "Courier",
+    "Ada · Cargo bike · about 1.4 km away",
+  ]);
   await data(as.reportProgress({ shipment, stage: "at_dropoff" }));
   expect(await said()).toEqual(["Your courier is at the door", ...courier]);
   await data(as.recordAttempt({ shipment, reason: "nobody_there", note: "Dog" }));
+  const sql = await connectTo(service.databaseUrl);
+  await sql.query(
+    `update courier_place set measured_at = measured_at - interval '15 minutes'
+     where shipment_reference = $1`,
+    [shipment],
+  );
   const failed = "Nobody was there to accept it (Monday, November 2 at 12:00 PM)";
   expect(await said()).toEqual(["Your delivery is on its way", failed, ...courier]);
   await data(as.updateWorkspace({ tracking_shows_courier: false }));

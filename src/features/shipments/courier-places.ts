@@ -1,0 +1,129 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
+import { BatchResultSchema } from "../../../gen/shipments/v1/batch_pb.js";
+import { GetCourierPlaceResponseSchema } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import type { EntityManager } from "../../db/orm.ts";
+import { deleteOldest, runStatement } from "../../db/statement.ts";
+import { type Refusal, refuse } from "../../domain/refusal.ts";
+import { isReference } from "../../domain/shipment/shipment-reference.ts";
+import {
+  type ShipmentState,
+  statesBefore,
+  transition,
+} from "../../domain/shipment/shipment-state.ts";
+import { compileResponse } from "../../pipeline/rpc-response.ts";
+import { Workspace } from "../workspaces/workspace.entity.ts";
+import { refusedResult } from "./change-batch.ts";
+import { shipmentNotFoundError } from "./find-shipment.ts";
+import type { ShipmentFunctions } from "./shipment-deps.ts";
+import { paymentStatusNumber, statusNumber } from "./shipment-message.ts";
+import { ofShipment } from "./shipment.entity.ts";
+
+/** Where a shipment's courier was last. Apart from the shipment, of which it is no change. */
+export const CourierPlace = defineEntity({
+  name: "CourierPlace",
+  tableName: "courier_place",
+  primaryKeys: ["workspace", "shipment"],
+  properties: {
+    workspace: () =>
+      p.manyToOne(Workspace).mapToPk().primary().updateRule("no action").deleteRule("no action"),
+    shipment: () => ofShipment().deleteRule("cascade"),
+    lat: p.double().$type<number>(),
+    lng: p.double().$type<number>(),
+    /** In real time, also where a test clock stands. */
+    measuredAt: p.datetime(3).index("courier_place_by_age"),
+  },
+});
+
+export type CourierPlace = InferEntity<typeof CourierPlace>;
+
+/** For how long a place is told. */
+const KEPT = "1 hour";
+
+/**
+ * Keeps the places of shipments whose state takes one, unless there is one of less than five seconds before; gives of
+ * each that was found its state. Each is looked up by its key, however many PostgreSQL expects.
+ */
+const KEEP = `
+  with given as materialized (
+    select place, reference, lat, lng, least(measured_at, now()) as measured_at, status, payment_status, version
+    from json_to_recordset($2)
+      as given (place int, reference text, lat float8, lng float8, measured_at timestamptz)
+    cross join lateral (
+      select status, payment_status, version from shipment
+      where workspace_id = $1 and shipment.reference = given.reference limit 1
+    ) as found
+  ), kept as (
+    insert into courier_place (workspace_id, shipment_reference, lat, lng, measured_at)
+    select distinct on (reference) $1::bigint, reference, lat, lng, measured_at from given
+    where status || ' ' || payment_status in (${statesBefore("locate")
+      .map(({ status, paymentStatus }) => `'${status} ${paymentStatus}'`)
+      .join(", ")})
+    order by reference, measured_at desc
+    on conflict (workspace_id, shipment_reference)
+    do update set lat = excluded.lat, lng = excluded.lng, measured_at = excluded.measured_at
+    where courier_place.measured_at <= excluded.measured_at - interval '5 seconds'
+  )
+  select place, status, payment_status as "paymentStatus", version from given`;
+
+interface Found extends ShipmentState {
+  readonly place: number;
+  readonly version: number;
+}
+
+const FIND = `
+  select lat, lng, extract(epoch from measured_at)::float8 * 1000 as "measuredAt" from courier_place
+  where workspace_id = $1 and shipment_reference = $2 and measured_at > now() - interval '${KEPT}'`;
+
+const respond = compileResponse(GetCourierPlaceResponseSchema);
+
+/** Where couriers are. */
+export const COURIER_PLACES = {
+  async reportPlaces({ places }, { caller: { workspaceId } }, { em }) {
+    const given = places.flatMap(({ shipment: reference, lat, lng, measuredAt }, place) => {
+      const measured_at = measuredAt && timestampDate(measuredAt).toISOString();
+      return isReference(reference) ? [{ place, reference, lat, lng, measured_at }] : [];
+    });
+    const found = await runStatement<Found>(em, KEEP, [workspaceId, JSON.stringify(given)]);
+    const byPlace = new Map(found.map((it) => [it.place, it]));
+    const results = places.map(({ shipment }, place) => {
+      const state = byPlace.get(place);
+      const refused = state === undefined ? shipmentNotFoundError() : refusalOf(state);
+      if (state === undefined || refused) return refusedResult(shipment, refused!);
+      return create(BatchResultSchema, {
+        shipment,
+        status: statusNumber(state.status),
+        paymentStatus: paymentStatusNumber(state.paymentStatus),
+        etag: String(state.version),
+      });
+    });
+    return { results };
+  },
+
+  async getCourierPlace({ shipment }, { caller: { workspaceId } }, { em }) {
+    const [data] = await runStatement<{ lat: number; lng: number; measuredAt: number }>(em, FIND, [
+      workspaceId,
+      shipment,
+    ]);
+    if (data === undefined) throw refuse("PLACE_NOT_FOUND");
+    return respond({ data });
+  },
+} satisfies Partial<ShipmentFunctions>;
+
+function refusalOf(state: ShipmentState): Refusal | undefined {
+  const { refusal } = transition("locate", state);
+  return refusal === undefined
+    ? undefined
+    : refuse("SHIPMENT_STATE", refusal, { subject: "shipment" });
+}
+
+/**
+ * Deletes places that were measured more than an hour ago, by the database's clock: of what has come to its end none is
+ * taken any more.
+ *
+ * @returns how many it deleted
+ */
+export function purgePlaces(em: EntityManager): Promise<number> {
+  return deleteOldest(em, "courier_place", "measured_at", `now() - interval '${KEPT}'`, []);
+}

@@ -1,0 +1,120 @@
+import { expect, test } from "vitest";
+import { runStatement } from "../../../src/db/statement.ts";
+import { purgePlaces } from "../../../src/features/shipments/courier-places.ts";
+import { data, expectRefused, invalidFields } from "../../support/answers.ts";
+import { ANY_TIME, book, bookAnd, NO_REFERENCE, takeStep } from "../../support/bookings.ts";
+import { sharedService } from "../../support/service.ts";
+
+const service = await sharedService();
+const { apiKey, id } = await service.addWorkspace();
+const as = service.as(apiKey);
+const { body: made } = await as.createApiKey({ name: "Fleet", scope: "courier" });
+const courier = service.as(made.api_key);
+
+const HERE = { lat: 40.7, lng: -73.96 };
+const THERE = { lat: 40.69, lng: -73.95 };
+const ago = (seconds: number) => new Date(Date.now() - seconds * 1_000).toISOString();
+
+const placeOf = async (shipment: string) => (await as.getCourierPlace({ shipment })).body.data;
+const age = (seconds: number, shipment: string) =>
+  runStatement(
+    service.app.em,
+    `update courier_place set measured_at = measured_at - interval '1 second' * $3::int
+     where workspace_id = $1 and shipment_reference = $2`,
+    [id, shipment, seconds],
+  );
+
+test("of each shipment that is brought the newest place is kept, which is no change of it", async () => {
+  const [coming, going] = [
+    await bookAnd(service, apiKey, ["pay"]),
+    await bookAnd(service, apiKey, ["pay", "advance"]),
+  ];
+  const [unpaid, foreign] = [
+    await book(service, apiKey),
+    await bookAnd(service, (await service.addWorkspace()).apiKey, ["pay"]),
+  ];
+  const { results } = (
+    await courier.reportPlaces({
+      places: [
+        { shipment: coming["reference"], ...HERE },
+        { shipment: going["reference"], ...HERE, measured_at: ago(60) },
+        { shipment: going["reference"], ...THERE, measured_at: ago(30) },
+        { shipment: unpaid["reference"], ...HERE },
+        { shipment: foreign["reference"], ...HERE },
+        { shipment: NO_REFERENCE, ...HERE },
+        { shipment: "mine", ...HERE },
+      ],
+    })
+  ).body;
+  const taken = ({ reference: shipment, status, payment_status, etag }: typeof coming) => ({
+    shipment,
+    status,
+    payment_status,
+    etag,
+    error: null,
+  });
+  const refused = (shipment: string, code: string, message: string, errors: object[] = []) => ({
+    shipment,
+    status: null,
+    payment_status: null,
+    etag: null,
+    error: { code, message, errors },
+  });
+  const state = "The shipment cannot be given its courier's place because it is pending.";
+  const missing = ["SHIPMENT_NOT_FOUND", "There is no such shipment."] as const;
+  expect(results).toEqual([
+    taken(coming),
+    taken(going),
+    taken(going),
+    refused(unpaid["reference"], "SHIPMENT_STATE", state, [{ field: "shipment", text: state }]),
+    refused(foreign["reference"], ...missing),
+    refused(NO_REFERENCE, ...missing),
+    refused("mine", ...missing),
+  ]);
+  expect(await placeOf(coming["reference"])).toEqual({ ...HERE, measured_at: ANY_TIME });
+  expect(await placeOf(going["reference"])).toMatchObject(THERE);
+  expect(await data(as.getShipment({ shipment: coming["reference"] }))).toEqual(coming);
+  await expectRefused(as.getCourierPlace({ shipment: unpaid["reference"] }), "PLACE_NOT_FOUND");
+});
+
+test("a place that is older, or within five seconds of the one that is kept, is left out", async () => {
+  const { reference: shipment } = await bookAnd(service, apiKey, ["pay"]);
+  const report = (place: object) => courier.reportPlaces({ places: [{ shipment, ...place }] });
+  await report({ ...HERE, measured_at: "9999-01-01T00:00:00Z" });
+  await report(THERE);
+  expect(await placeOf(shipment)).toMatchObject(HERE);
+  await age(6, shipment);
+  await report({ ...THERE, measured_at: ago(60) });
+  expect(await placeOf(shipment)).toMatchObject(HERE);
+  await report(THERE);
+  expect(await placeOf(shipment)).toMatchObject(THERE);
+});
+
+test("a place is forgotten after an hour, and none is taken at the end", async () => {
+  const { reference: shipment } = await bookAnd(service, apiKey, ["pay", "advance"]);
+  const places = [{ shipment, ...HERE }];
+  await courier.reportPlaces({ places });
+  await takeStep(service, apiKey, shipment, "advance");
+  const { results } = (await courier.reportPlaces({ places })).body;
+  expect(results[0].error.code).toBe("SHIPMENT_STATE");
+  await age(3_601, shipment);
+  await expectRefused(as.getCourierPlace({ shipment }), "PLACE_NOT_FOUND");
+  expect(await purgePlaces(service.app.em)).toBeGreaterThanOrEqual(1);
+  const left = await runStatement(
+    service.app.em,
+    "select from courier_place where workspace_id = $1 and shipment_reference = $2",
+    [id, shipment],
+  );
+  expect(left).toEqual([]);
+});
+
+test("places that are none are refused by field", async () => {
+  const invalid = (places: object[]) => invalidFields(courier.reportPlaces({ places } as any));
+  expect(await invalid([])).toEqual(["places"]);
+  expect(await invalid([{ shipment: NO_REFERENCE, lat: 91 }])).toEqual([
+    "places[0].lat",
+    "places[0].lng",
+  ]);
+  const many = Array.from({ length: 101 }, () => ({ shipment: NO_REFERENCE, ...HERE }));
+  expect(await invalid(many)).toEqual(["places"]);
+});
