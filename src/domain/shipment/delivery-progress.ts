@@ -93,9 +93,14 @@ export function withEtas(before: DeliveryProgress, given: Partial<Etas>): Delive
  * come, no longer holds.
  */
 export function withCourier(before: DeliveryProgress, courier: Courier | null): DeliveryProgress {
-  const isReplaced = before.courier !== null && !isSameCourier(before.courier, courier);
   const { arrivedAt, etas, announcedEtas } = NO_PROGRESS;
+  const isReplaced = isCourierReplaced(before, courier);
   return { ...before, ...(isReplaced && { arrivedAt, etas, announcedEtas }), courier };
+}
+
+/** Whether somebody else came before. */
+export function isCourierReplaced({ courier }: DeliveryProgress, by: Courier | null): boolean {
+  return courier !== null && !isSameCourier(courier, by);
 }
 
 /** By their ids where both have one, else by their names. */

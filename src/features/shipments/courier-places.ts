@@ -5,6 +5,7 @@ import { BatchResultSchema } from "../../../gen/shipments/v1/batch_pb.js";
 import { GetCourierPlaceResponseSchema } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import { deleteOldest, runStatement } from "../../db/statement.ts";
+import type { Transaction } from "../../db/transaction.ts";
 import { type Refusal, refuse } from "../../domain/refusal.ts";
 import { isReference } from "../../domain/shipment/shipment-reference.ts";
 import {
@@ -15,7 +16,7 @@ import {
 import { compileResponse } from "../../pipeline/rpc-response.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 import { refusedResult } from "./change-batch.ts";
-import { shipmentNotFoundError } from "./find-shipment.ts";
+import { type ShipmentKey, shipmentNotFoundError } from "./find-shipment.ts";
 import type { ShipmentFunctions } from "./shipment-deps.ts";
 import { paymentStatusNumber, statusNumber } from "./shipment-message.ts";
 import { ofShipment } from "./shipment.entity.ts";
@@ -116,6 +117,13 @@ function refusalOf(state: ShipmentState): Refusal | undefined {
   return refusal === undefined
     ? undefined
     : refuse("SHIPMENT_STATE", refusal, { subject: "shipment" });
+}
+
+const FORGET = "delete from courier_place where workspace_id = $1 and shipment_reference = $2";
+
+/** Sends that nobody knows any more where the courier of a shipment is. */
+export function forgetPlace(tx: Transaction, { workspace, reference }: ShipmentKey): void {
+  void tx.send(FORGET, [workspace, reference]);
 }
 
 /**

@@ -10,6 +10,7 @@ import {
   type DeliveryProgress,
   type DeliveryStage,
   type End,
+  isCourierReplaced,
   MAX_ATTEMPTS,
   NO_PROGRESS,
   withAttempt,
@@ -19,6 +20,7 @@ import {
 import type { Trigger } from "../../domain/shipment/shipment-state.ts";
 import { compileEnumName } from "../../json/records.ts";
 import { applyTrigger, stateAfter } from "./change-shipment.ts";
+import { forgetPlace } from "./courier-places.ts";
 import type { ShipmentDeps, ShipmentFunctions } from "./shipment-deps.ts";
 import type { ShipmentRow } from "./shipment-row.ts";
 import type { Call } from "../../pipeline/call.ts";
@@ -31,12 +33,17 @@ const END_OF_STAGE = { assigned: null, at_pickup: "pickup", at_dropoff: "dropoff
 
 /** What couriers' systems report of shipments that are paid. */
 export const PROGRESS_CHANGES = {
-  setCourier: changeBy(method.setCourier, (row, request, at) => {
-    const { name, phone = null, vehicle = null, externalId = null } = request;
-    return assignCourier(row, { name, phone, vehicle, externalId }, at);
-  }),
+  setCourier: changeCourier(
+    method.setCourier,
+    ({ name, phone = null, vehicle = null, externalId = null }) => ({
+      name,
+      phone,
+      vehicle,
+      externalId,
+    }),
+  ),
 
-  removeCourier: changeBy(method.removeCourier, (row, _, at) => assignCourier(row, null, at)),
+  removeCourier: changeCourier(method.removeCourier, () => null),
 
   reportProgress: changeBy(method.reportProgress, (row, { stage, pickupEta, dropoffEta }, at) => {
     if ((stage ?? pickupEta ?? dropoffEta) === undefined) {
@@ -133,6 +140,31 @@ export function report(
   const before = row.progress ?? NO_PROGRESS;
   const progress = change(before);
   return isDeepStrictEqual(progress, before) ? row : { ...row, progress, updatedAt: at };
+}
+
+/** The function of a method that says who brings a shipment. The place of whoever came before is forgotten. */
+function changeCourier<M extends DescMethodUnary>(
+  of: M,
+  courierOf: (request: MessageShape<M["input"]>) => Courier | null,
+) {
+  return (
+    request: MessageShape<M["input"]> & { readonly shipment: string },
+    call: Call,
+    { changeShipment }: Pick<ShipmentDeps, "changeShipment">,
+  ) => {
+    const courier = courierOf(request);
+    const key = { workspace: call.caller.workspaceId, reference: request.shipment };
+    return changeShipment({
+      method: of,
+      request,
+      call,
+      change: (row, _facts, at) => ({
+        row: assignCourier(row, courier, at),
+        made: isCourierReplaced(row.progress ?? NO_PROGRESS, courier),
+      }),
+      write: (tx, isReplaced: boolean) => isReplaced && forgetPlace(tx, key),
+    });
+  };
 }
 
 /** The function of a method that makes of a shipment another, or gives it back where nothing changes. */

@@ -90,6 +90,19 @@ test("a place that is older, or within five seconds of the one that is kept, is 
   expect(await placeOf(shipment)).toMatchObject(THERE);
 });
 
+test("a place is that of whoever brings the shipment, not of whoever came before", async () => {
+  const { reference: shipment } = await bookAnd(service, apiKey, ["pay"]);
+  await courier.reportPlaces({ places: [{ shipment, ...HERE }] });
+  await data(courier.setCourier({ shipment, name: "Ada" }));
+  await data(courier.setCourier({ shipment, name: "Ada", vehicle: "Van" }));
+  expect(await placeOf(shipment)).toMatchObject(HERE);
+  await data(courier.setCourier({ shipment, name: "Bob" }));
+  await expectRefused(as.getCourierPlace({ shipment }), "PLACE_NOT_FOUND");
+  await courier.reportPlaces({ places: [{ shipment, ...THERE }] });
+  await data(courier.removeCourier({ shipment }));
+  await expectRefused(as.getCourierPlace({ shipment }), "PLACE_NOT_FOUND");
+});
+
 test("a place is forgotten after an hour, and none is taken at the end", async () => {
   const { reference: shipment } = await bookAnd(service, apiKey, ["pay", "advance"]);
   const places = [{ shipment, ...HERE }];
