@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { book } from "../support/bookings.ts";
+import { data } from "../support/answers.ts";
+import { book, bookAnd, takeStep } from "../support/bookings.ts";
 import { startService } from "../support/service.ts";
 import { plainTile, type Rgb, startTileServer, writePmtiles } from "../support/tiles.ts";
 import { ownFolder } from "../support/when-over.ts";
@@ -30,6 +31,8 @@ describeDashboard("the map", (dashboard) => {
     const { x, y, width, height } = (await pin(page, end).boundingBox())!;
     return { x: x + width / 2, y: y + height / 2 };
   }
+
+  const pinsOf = (page: TestPage) => page.locator(".map .pin").allTextContents();
 
   const field = async (page: TestPage, name: string) =>
     Number(await page.getByLabel(name, { exact: true }).inputValue());
@@ -160,8 +163,42 @@ describeDashboard("the map", (dashboard) => {
     const { reference } = await book(dashboard.service, dashboard.workspace.apiKey);
     const page = await openAsMember(dashboard, `/shipments/${reference}`);
     await page.locator(".map .pin.pickup").waitFor();
-    await expect.poll(() => page.locator(".map .pin").allTextContents()).toEqual(["P", "D"]);
+    await expect.poll(() => pinsOf(page)).toEqual(["P", "D"]);
     await expect.poll(() => page.getByRole("application").count()).toBe(1);
+  });
+
+  test("while a shipment is in transit, where its courier is", async () => {
+    const { service, workspace } = dashboard;
+    const { reference: shipment } = await bookAnd(service, workspace.apiKey, ["pay", "advance"]);
+    const as = service.as(workspace.apiKey);
+    const page = await openAsMember(dashboard, `/shipments/${shipment}`);
+    await page.clock.install();
+    await page.reload();
+    await page.locator(".map .pin.dropoff").waitFor();
+    let asked = 0;
+    page.on("request", (request) => request.url().includes("GetCourierPlace") && asked++);
+    await page.clock.runFor(10_000);
+    expect(asked).toBe(0);
+    await data(as.setCourier({ shipment, name: "Ada" }));
+    const seen = page.locator("dt", { hasText: "Courier seen" }).locator("+ dd");
+    const after10s = async () => {
+      await page.clock.runFor(10_000);
+      return { seen: await seen.allTextContents(), pins: await pinsOf(page) };
+    };
+    await expect.poll(after10s).toEqual({ seen: ["—"], pins: ["P", "D"] });
+    // Far from the route, and in view all the same.
+    await as.reportPlaces({ places: [{ shipment, lat: 40.6, lng: -74.1 }] });
+    await expect.poll(async () => (await after10s()).pins).toEqual(["P", "D", "C"]);
+    await expect.poll(() => seen.locator("time").count()).toBe(1);
+    const [box, map] = [
+      await page.locator(".map .pin.courier").boundingBox(),
+      await page.locator(".map").boundingBox(),
+    ];
+    expect(box!.x).toBeGreaterThan(map!.x);
+    expect(box!.y + box!.height).toBeLessThan(map!.y + map!.height);
+    await expectWellShown(page, "shipment-courier-place");
+    await takeStep(service, workspace.apiKey, shipment, "advance");
+    await expect.poll(after10s).toEqual({ seen: [], pins: ["P", "D"] });
   });
 
   test("land and water are below the zones, from files that come with the map and not before", async () => {

@@ -14,7 +14,7 @@ import {
 
 /**
  * Leaves out of the definitions what pages do not read, which is a third of them: paths, roles and refusals of methods,
- * and all rules of fields but those that `RequestFields` goes by.
+ * names that optional fields have twice, and all rules of fields but those that `RequestFields` goes by.
  */
 export function slimDescriptors(): Plugin {
   return {
@@ -32,7 +32,11 @@ export function slimDescriptors(): Plugin {
   };
 }
 
-function slimMessage({ field, nestedType }: DescriptorProto): void {
+function slimMessage({ field, nestedType, oneofDecl }: DescriptorProto): void {
+  // Of each optional field there is one, which nobody looks up.
+  for (const { oneofIndex, proto3Optional } of field) {
+    if (proto3Optional) oneofDecl[oneofIndex]!.name = "_";
+  }
   field.forEach(slimField);
   nestedType.forEach(slimMessage);
 }

@@ -37,13 +37,14 @@ export function CoverageMap(
     readonly label: string;
     readonly pickup?: LatLng | undefined;
     readonly dropoff?: LatLng | undefined;
+    readonly courier?: LatLng | undefined;
     /** Called with the place that the reader clicked, or chose by keys. */
     readonly onPick?: (place: LatLng) => void;
     /** Called when the reader has moved an end by its pin; without it, the pins stay where they are. */
     readonly onMove?: (end: PointEnd, place: LatLng) => void;
   } & Pick<MapProps, "inView" | "onDraw" | "children">,
 ) {
-  const { label, pickup, dropoff, onPick, onMove, ...over } = props;
+  const { label, pickup, dropoff, courier, onPick, onMove, ...over } = props;
   const coverage = useClient(CoverageService);
   const { data, isLoading } = useQuery(
     async (signal) => {
@@ -55,6 +56,7 @@ export function CoverageMap(
   const points = [
     ...(pickup ? [{ end: "pickup" as const, ...pickup }] : []),
     ...(dropoff ? [{ end: "dropoff" as const, ...dropoff }] : []),
+    ...(courier ? [{ end: "courier" as const, ...courier }] : []),
   ];
   if (data === undefined && isLoading) return <MapRoom />;
   return (

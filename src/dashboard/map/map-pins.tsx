@@ -3,12 +3,13 @@ import { type LatLng, rounded, type Spot } from "./map-geometry.ts";
 import type { MapPoint, MapView } from "./map-view.ts";
 
 /** One of the ends of a route. */
-export type PointEnd = MapPoint["end"];
+export type PointEnd = Exclude<MapPoint["end"], "courier">;
 
-/** How ends are called. Their first letters stand on the map. */
-export const END_NAMES: Readonly<Record<PointEnd, string>> = {
+/** How points are called. Their first letters stand on the map. */
+export const END_NAMES: Readonly<Record<MapPoint["end"], string>> = {
   pickup: "Pickup",
   dropoff: "Dropoff",
+  courier: "Courier",
 };
 
 /** The pin that the reader is moving, if there is one. */
@@ -150,7 +151,7 @@ function pinMoves({
     },
     drop() {
       const moved = moving.current();
-      if (moved?.end !== point.end) return;
+      if (moved?.end !== point.end || moved.end === "courier") return;
       onMove!(moved.end, { lat: moved.lat, lng: moved.lng });
       moving.move(undefined);
       view.current!.reveal(moved);

@@ -28,12 +28,12 @@ export interface MapLayer {
   readonly hidden?: boolean;
 }
 
-/** An end of a route. */
+/** An end of a route, or where its courier is. */
 export interface MapPoint extends LatLng {
-  readonly end: "pickup" | "dropoff";
+  readonly end: "pickup" | "dropoff" | "courier";
 }
 
-/** What is on a map. Points are joined by an arrow, in their order. */
+/** What is on a map. Ends are joined by an arrow, in their order. */
 export interface MapContent {
   readonly layers: readonly MapLayer[];
   readonly points: readonly MapPoint[];
@@ -101,7 +101,9 @@ export function createMapView(target: HTMLElement, on: MapEvents) {
       }
       content = next;
       route.clear();
-      route.addFeatures(routeFeatures(next.points.map(coordinateOf)));
+      route.addFeatures(
+        routeFeatures(next.points.filter(({ end }) => end !== "courier").map(coordinateOf)),
+      );
       if (toFit) fit(next.marked !== undefined);
     },
     /** Brings everything into view. */

@@ -22,7 +22,7 @@ export interface MapProps {
   readonly label: string;
   /** Zones, the lowest layer first. */
   readonly layers: readonly MapLayer[];
-  /** The ends of a route, from its pickup on; those that have a place already. */
+  /** The ends of a route, from its pickup on, and its courier; those that have a place already. */
   readonly points?: readonly MapPoint[];
   /** Zones that are marked above the others, and brought into view when they change. */
   readonly marked?: Zones | undefined;

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Event } from "../../../gen/shipments/v1/event_pb.js";
 import {
   EventService,
@@ -8,11 +8,12 @@ import {
   PaymentConnectionService,
   type PaymentConnection,
 } from "../../../gen/shipments/v1/payment_connection_service_pb.js";
-import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
+import type { CourierPlace } from "../../../gen/shipments/v1/courier_pb.js";
+import { type Shipment, ShipmentStatus } from "../../../gen/shipments/v1/shipment_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import type { AcceptedWindow } from "../../../gen/shipments/v1/window_pb.js";
 import { useLive } from "../api/live.ts";
-import { shownWith, useRpc, type Query } from "../api/use-query.ts";
+import { shownWith, useRepeat, useRpc, type Query } from "../api/use-query.ts";
 import { CoverageMap } from "../map/lazy-map.tsx";
 import { noteRecentShipment } from "./newest-shipments.ts";
 import { type ParametersOf, paths } from "../routes/paths.ts";
@@ -109,19 +110,38 @@ function Note({ shipment }: { readonly shipment: Shipment }) {
   );
 }
 
+/** How often it is asked where the courier is, in milliseconds. */
+const PLACE_MS = 10_000;
+const NOTHING = () => undefined;
+
+/** Where the courier of a shipment in transit is, as far as that is known. */
+function useCourierPlace(shipment: Shipment, isAsked: boolean): CourierPlace | undefined {
+  const { data, problem, reload } = useRpc(
+    ShipmentService.method.getCourierPlace,
+    isAsked ? { shipment: shipment.reference } : undefined,
+  );
+  useRepeat(isAsked ? reload : NOTHING, PLACE_MS);
+  return problem?.reason === "PLACE_NOT_FOUND" ? undefined : data?.data;
+}
+
 function Route({ shipment }: { readonly shipment: Shipment }) {
   const pickup = { lat: shipment.pickupLat, lng: shipment.pickupLng };
   const dropoff = { lat: shipment.dropoffLat, lng: shipment.dropoffLng };
   const { pickupWindow, dropoffWindow } = shipment;
+  const isBrought = shipment.status === ShipmentStatus.IN_TRANSIT && shipment.courier !== undefined;
+  const courier = useCourierPlace(shipment, isBrought);
+  // It comes into view once: then the map stays where its reader moved it.
+  const inView = useMemo(() => courier && [courier], [courier === undefined]);
   return (
     <Section title="Route">
-      <CoverageMap label="Route of the shipment" pickup={pickup} dropoff={dropoff} />
+      <CoverageMap label="Route of the shipment" {...{ pickup, dropoff, courier, inView }} />
       <DescriptionList
         items={[
           ["From", <Place address={shipment.pickupAddress} {...pickup} />],
           ["Pickup time", pickupWindow && <WindowTime window={pickupWindow} />],
           ["To", <Place address={shipment.dropoffAddress} {...dropoff} />],
           ["Dropoff time", dropoffWindow && <WindowTime window={dropoffWindow} />],
+          ["Courier seen", isBrought ? <Time at={courier?.measuredAt} /> : undefined],
           ["Distance", `${numberText(shipment.distanceKm)} km`],
           ["Weight", `${numberText(shipment.weightKg)} kg`],
         ]}
