@@ -143,7 +143,7 @@ export function createApp(config: AppConfig, fullLog: Logger, outside: AppOverri
   const servers = createServers({
     ...implementAll({ ...stores, ...payments, ...given, addresses }),
     notices: createNotices({ ...stores, ...payments, now }),
-    tracking: createTrackingPages({ em, tariffs, now }),
+    tracking: createTrackingPages({ ...stores, now }),
     keys,
     sessions,
     signIn: createSignIn({ em, sessions, config, log }),

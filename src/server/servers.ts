@@ -121,7 +121,7 @@ export function createServers(options: ServersOptions): Servers {
           ...callers,
         }),
         createPaymentNotices({ ...options.notices, ...callers }),
-        createTracking(options.tracking, callers),
+        createTracking(options.tracking, { ...callers, shutdownSignal }),
         probes(isOpen ? registry : undefined),
         createApiDescription(API_DESCRIPTION, config.publicUrl),
         createDocsFiles(DOCS_FOLDER, config),

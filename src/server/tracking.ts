@@ -1,3 +1,6 @@
+import type { FeedWatch } from "../features/events/feed-watch.ts";
+import { createSubjectWatch } from "../features/events/subject-watch.ts";
+import { followLinked } from "../features/shipments/follow-linked.ts";
 import { findLinked, type TrackingDeps } from "../features/shipments/find-tracked.ts";
 import { unsubscribe } from "../features/recipients/send-notices.ts";
 import { zoneNameAt } from "../features/tariffs/coverage/coverage-functions.ts";
@@ -16,10 +19,13 @@ import type { TrackingPages } from "../transport/http/tracking.ts";
 /** Builds the pages of shipments for whoever waits for them. */
 export function createTrackingPages({
   tariffs,
+  feeds,
   ...deps
 }: Omit<TrackingDeps, "zoneAt"> & {
   readonly tariffs: Pick<TariffCache, "current" | "currentVersion">;
+  readonly feeds: FeedWatch;
 }): TrackingPages<Language> {
+  const watch = createSubjectWatch({ em: deps.em, feeds });
   const zoneAt: TrackingDeps["zoneAt"] = (point) => zoneNameAt(tariffs, point);
   return {
     languages: LANGUAGES,
@@ -28,6 +34,7 @@ export function createTrackingPages({
       const { tracked } = (await findLinked(link, { ...deps, zoneAt })) ?? {};
       return tracked && trackingPage(tracked, readerOf(tracked.recipientLocale));
     },
+    follow: (link, changed) => followLinked(link, changed, { ...deps, zoneAt, watch }),
     async unsubscribe(asked, readerOf) {
       const found = await unsubscribe(asked, { ...deps, zoneAt });
       if (found === undefined) return undefined;

@@ -45,17 +45,25 @@ footer{margin:1.5rem 0 0;color:var(--minor);font-size:.875rem}
 @media(max-width:26rem){dl{grid-template-columns:1fr;gap:0}dd+dt{margin-top:.75rem}}
 `;
 
-/** How long the page rests before it asks again, in milliseconds. */
+/** How long the page rests before it asks again: also when it hears of events, of which an ETA is not always one. */
 const POLL_MS = 15_000;
+const LIVE_POLL_MS = 60_000;
 
 /**
- * Asks for the page again while somebody looks at it, and shows what has changed, until a page comes without a script: of
- * what has ended. It loads nothing else: without scripts the page is as it was when it was opened.
+ * Asks for the page again while somebody looks at it, when it hears of an event and else now and then, and shows what has
+ * changed, until a page comes without a script: of what has ended. It loads nothing else: without scripts the page is as it
+ * was when it was opened.
  */
 const SCRIPT = `
-let tag;
+let tag, timer, events, isBusy, isOver;
+let isStale = false;
 async function refresh() {
-  if (document.visibilityState === "visible") try {
+  isStale = true;
+  if (isBusy) return;
+  clearTimeout(timer);
+  isBusy = true;
+  while (isStale && !isOver && !document.hidden) try {
+    isStale = false;
     const response = await fetch(location.href, { cache: "no-store", credentials: "omit", headers: tag ? { "if-none-match": tag } : {} });
     tag = response.headers.get("etag") ?? undefined;
     if (response.status === 200 || response.status === 404) {
@@ -66,12 +74,34 @@ async function refresh() {
         shown.replaceChildren(...main.childNodes);
         document.title = read.title;
       }
-      if (!read.querySelector("script")) return;
+      isOver = !read.querySelector("script");
     }
   } catch {}
-  setTimeout(refresh, ${POLL_MS});
+  isBusy = false;
+  follow();
+  rest();
 }
-setTimeout(refresh, ${POLL_MS});
+function rest() {
+  clearTimeout(timer);
+  if (!isOver) timer = setTimeout(refresh, events?.readyState === 1 ? ${LIVE_POLL_MS} : ${POLL_MS});
+}
+function follow() {
+  if (isOver || document.hidden) {
+    events?.close();
+    events = undefined;
+  } else if (!events) {
+    events = new EventSource(location.pathname + "/events");
+    events.onmessage = refresh;
+    events.onerror = () => {
+      events.close();
+      events = undefined;
+      rest();
+    };
+  }
+}
+document.addEventListener("visibilitychange", follow);
+follow();
+rest();
 `;
 
 const digest = (text: string) => createHash("sha256").update(text).digest("base64");

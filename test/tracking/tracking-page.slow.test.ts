@@ -9,6 +9,7 @@ import { describeDashboard, expectWellShown, openAsMember } from "../dashboard/b
 const PUBLIC_URL = "http://book.example.org";
 const NARROWEST = 320;
 const LOOK_MS = 15_000;
+const LIVE_LOOK_MS = 60_000;
 
 const start = () => startService({ dashboard: true, publicUrl: PUBLIC_URL });
 
@@ -64,16 +65,41 @@ describeDashboard(
         .poll(() => heading.textContent())
         .toBe("Your delivery is waiting for the courier");
       await takeStep(service, workspace.apiKey, reference, "advance");
-      await page.clock.fastForward(LOOK_MS);
       await page.getByRole("heading", { name: "Your delivery is on its way" }).waitFor();
       await expect
         .poll(() => page.locator("[aria-current=step] strong").textContent())
         .toBe("On its way");
       await data(service.as(workspace.apiKey).updateWorkspace({ tracking_enabled: false }));
-      await page.clock.fastForward(LOOK_MS);
+      await page.clock.fastForward(LIVE_LOOK_MS);
       await page.getByRole("heading", { name: "This link does not work any more" }).waitFor();
       await expect.poll(() => page.title()).toBe("This link does not work any more");
       await data(service.as(workspace.apiKey).updateWorkspace({ tracking_enabled: true }));
+    });
+
+    test("looks for itself where it cannot be told, and is told once it can", async () => {
+      const { service, workspace } = dashboard;
+      const { tracking_url: url, reference } = await bookAnd(service, workspace.apiKey, ["pay"]);
+      const page = await dashboard.newPage();
+      await page.clock.install();
+      let refused = 0;
+      await page.route("**/events", (route) => {
+        refused++;
+        return route.fulfill({ status: 429 });
+      });
+      await page.goto(pathOf(url));
+      await expect.poll(() => refused).toBe(1);
+      await takeStep(service, workspace.apiKey, reference, "advance");
+      await page.clock.fastForward(LOOK_MS);
+      await page.getByRole("heading", { name: "Your delivery is on its way" }).waitFor();
+      await expect.poll(() => refused).toBe(2);
+      await page.unroute("**/events");
+      const told = page.waitForResponse(
+        (response) => response.url().endsWith("/events") && response.status() === 200,
+      );
+      await page.clock.fastForward(LOOK_MS);
+      await told;
+      await takeStep(service, workspace.apiKey, reference, "advance");
+      await page.getByRole("heading", { name: "Your delivery has arrived" }).waitFor();
     });
 
     test("is led to from the page of the shipment, and is set up in the settings", async () => {

@@ -2,7 +2,7 @@ import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import { type EventContent, type EventRow, toEvent } from "./event-message.ts";
 
-/** How many events are passed over in one search for those of some types. */
+/** How many events are looked at in one search. */
 const MAX_LOOKED_AT = 1_000;
 
 export interface FeedPart {
@@ -110,6 +110,20 @@ async function loadSome(
     end: isFull ? found.at(-1)!.position : (end ?? after),
     mayHaveMore: isFull || lookedAt === MAX_LOOKED_AT,
   };
+}
+
+const HAPPENED = `
+  select position::float8 as position, subject, type from event
+  where workspace_id = $1 and position > $2 order by event.position limit ${MAX_LOOKED_AT}`;
+
+/** What happened to which subjects after a position, oldest first. */
+export async function loadHappened(em: EntityManager, workspace: number, after: number) {
+  const happened = await runStatement<Pick<EventRow, "position" | "subject" | "type">>(
+    em,
+    HAPPENED,
+    [workspace, after],
+  );
+  return { happened, mayHaveMore: happened.length === MAX_LOOKED_AT };
 }
 
 const POSITIONS = `

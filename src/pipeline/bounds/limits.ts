@@ -50,6 +50,11 @@ export const SIGN_IN_ATTEMPTS: RateLimit = { rate: 1, burst: 20 };
 export const INVALID_LINKS: RateLimit = { rate: 1, burst: 60 };
 /** How often the page of one tracking link is read, by all who have it. */
 export const LINK_READS: RateLimit = { rate: 5, burst: 100 };
+/**
+ * How often a tracking link is followed at once, by all who have it; an address, all of it; and how many streams that are
+ * in all: a proxy's connections leave room for all calls in flight.
+ */
+export const LINK_STREAMS = { ofLink: 5, ofAddress: 20, ofProcess: 4_000 } as const;
 /** How many notices of payment providers from an address may be under way or have turned out to be unsigned. */
 export const UNSIGNED_NOTICES: RateLimit = { rate: 10, burst: 200 };
 /** Look-ups of credentials that are not known to be good, so that most connections are for calls. */

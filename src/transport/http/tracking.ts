@@ -11,6 +11,7 @@ import { splitUrl } from "../connect/request-target.ts";
 import { entityTag, matchesTag, preferredLanguage } from "./negotiation.ts";
 import { refusalHeaders } from "../../pipeline/refusals/refusal-body.ts";
 import { forMethods, type HttpHandler } from "./responses.ts";
+import { beginStream, createStreamSlots } from "./tracking-stream.ts";
 
 /** Who reads a page: the language that it is in, and the tag by which dates are written. */
 interface Reader<Language extends string> {
@@ -32,6 +33,14 @@ export interface TrackingPages<Language extends string> {
     readerOf: (known: string | undefined) => Reader<Language>,
   ): Promise<string | undefined>;
   /**
+   * Has the changes of a link's shipment told from when it resolves on; undefined for an invalid one, and without `stop`
+   * once nothing changes any more.
+   */
+  follow(
+    link: string,
+    changed: (isOver: boolean) => void,
+  ): Promise<{ readonly stop?: () => void } | undefined>;
+  /**
    * The page that asks whether to end mails about shipments, or says that it is done once it is confirmed; undefined
    * for what is no link of such a mail.
    */
@@ -46,12 +55,13 @@ export interface TrackingPages<Language extends string> {
 }
 
 const PREFIX = "/t/";
+const EVENTS = /^([^/]+)\/events$/;
 const UNSUBSCRIBE = /^([^/]+)\/unsubscribe\/([\w-]{22})$/;
 
 /**
  * Builds the answers to `GET /t/{link}`, and to `GET` and `POST /t/{link}/unsubscribe/{mac}`, of which the second alone
  * has an effect: a page that nobody keeps, lists or tells other sites of. Reading it has no effect,
- * as programs that show previews open links too. An invalid link is the same 404 each time, and counts against the address
+ * as programs that show previews open links too. `GET /t/{link}/events` streams when to read it again. An invalid link is the same 404 each time, and counts against the address
  * that asks. Reads have turns of their own, so that recipients keep no callers from being looked up.
  */
 export function createTracking<Language extends string>(
@@ -59,12 +69,12 @@ export function createTracking<Language extends string>(
   options: {
     readonly clientAddress: ClientAddress;
     readonly toRefusal: (error: unknown, requestId: string) => Refusal;
+    readonly shutdownSignal: AbortSignal;
   },
 ): HttpHandler {
   const policy = pages.contentSecurityPolicy;
-  const lookUps = createLookUps();
-  const attempts = failedAttempts(INVALID_LINKS, "Too many invalid links came from this address");
-  const reads = failedAttempts(LINK_READS, "The page is read too often");
+  const reads = createLinkReads(options.clientAddress);
+  const follow = createFollow(pages, reads, options.shutdownSignal);
 
   async function read(
     request: IncomingMessage,
@@ -73,14 +83,11 @@ export function createTracking<Language extends string>(
   ) {
     const [, link = path, mac] = UNSUBSCRIBE.exec(path) ?? [];
     const isConfirmed = request.method === "POST";
-    const { forwardedFor } = readCallHeaders(request.rawHeaders);
-    const address = options.clientAddress(request.socket.remoteAddress, forwardedFor);
     const page = () =>
       mac === undefined
         ? pages.page(link, readerOf)
         : pages.unsubscribe({ link, mac, isConfirmed }, readerOf);
-    await reads.make(link, async () => undefined);
-    return lookUps.find(path, { attempts, address, find: page });
+    return reads.find(reads.addressOf(request), link, path, page);
   }
 
   return (request, response, requestId) => {
@@ -100,20 +107,81 @@ export function createTracking<Language extends string>(
           policy,
           headers: { ...headers, "x-request-id": requestId },
         });
-      read(request, rest, readerOf).then(
-        (text) => send(text === undefined ? 404 : 200, text ?? pages.missing(reader)),
-        (error: unknown) => {
-          const refusal = options.toRefusal(error, requestId);
-          const { httpStatus } = REASONS[refusal.reason];
-          send(httpStatus, pages.busy(reader), refusalHeaders(refusal));
-        },
-      );
+      const refuse = (error: unknown) => {
+        const refusal = options.toRefusal(error, requestId);
+        const { httpStatus } = REASONS[refusal.reason];
+        send(httpStatus, pages.busy(reader), refusalHeaders(refusal));
+      };
+      const [, followed] = EVENTS.exec(rest) ?? [];
+      const headers = { ...PRIVATE, "x-request-id": requestId };
+      const handled =
+        followed === undefined
+          ? read(request, rest, readerOf).then((text) => text !== undefined && send(200, text))
+          : follow(request, response, followed, headers);
+      handled.then((isLink) => isLink === false && send(404, pages.missing(reader)), refuse);
     });
+  };
+}
+
+/** Looks links up: guesses keep nobody else from it, nor do many readers of one. */
+function createLinkReads(clientAddress: ClientAddress) {
+  const lookUps = createLookUps();
+  const attempts = failedAttempts(INVALID_LINKS, "Too many invalid links came from this address");
+  const reads = failedAttempts(LINK_READS, "The page is read too often");
+  return {
+    addressOf(request: IncomingMessage): string {
+      const { forwardedFor } = readCallHeaders(request.rawHeaders);
+      return clientAddress(request.socket.remoteAddress, forwardedFor);
+    },
+    async find<T>(
+      address: string,
+      link: string,
+      path: string,
+      find: () => Promise<T | undefined>,
+    ): Promise<T | undefined> {
+      await reads.make(link, async () => undefined);
+      return lookUps.find(path, { attempts, address, find });
+    },
+  };
+}
+
+/** Builds what answers with a stream of changes; it gives false for an invalid link, which it does not answer. */
+function createFollow<Language extends string>(
+  pages: Pick<TrackingPages<Language>, "follow">,
+  reads: ReturnType<typeof createLinkReads>,
+  signal: AbortSignal,
+) {
+  const takeSlot = createStreamSlots();
+  return async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    link: string,
+    headers: Readonly<Record<string, string>>,
+  ): Promise<boolean> => {
+    const address = reads.addressOf(request);
+    response.once("close", takeSlot(link, address));
+    let tell: ((isOver: boolean) => void) | undefined;
+    const find = () => pages.follow(link, (isOver) => tell?.(isOver));
+    const followed = await reads.find(address, link, link, find);
+    if (followed === undefined) return false;
+    const { stop } = followed;
+    if (response.destroyed) stop?.();
+    // By this status browsers know not to ask again.
+    else if (stop === undefined) response.writeHead(204, headers).end();
+    else tell = beginStream(response, headers, { signal, stop });
+    return true;
   };
 }
 
 const failedAttempts = (limit: RateLimit, tooMany: string) =>
   createFailedAttempts(() => performance.now(), limit, tooMany);
+
+/** Nobody keeps it, lists it or tells other sites of it. */
+const PRIVATE = {
+  "referrer-policy": "no-referrer",
+  "x-robots-tag": "noindex, nofollow",
+  "cache-control": "private, no-store",
+};
 
 interface Page {
   readonly status: number;
@@ -134,9 +202,7 @@ function sendPage(
   const headers = {
     "content-type": "text/html; charset=utf-8",
     "content-security-policy": policy,
-    "referrer-policy": "no-referrer",
-    "x-robots-tag": "noindex, nofollow",
-    "cache-control": "private, no-store",
+    ...PRIVATE,
     vary: "Accept-Language",
     etag,
     ...own,

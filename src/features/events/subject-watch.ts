@@ -1,0 +1,92 @@
+import { onBehalfOfAll } from "../../db/connection-shares.ts";
+import type { WatchDeps } from "./event-functions.ts";
+import { loadFeedEnds, loadHappened } from "./load-feed.ts";
+
+/** Watches subjects of events, such as shipments, for many who each follow one. */
+export interface SubjectWatch {
+  /**
+   * Calls back with the type of each event of a subject from when it resolves on; gives what stops that.
+   *
+   * @param changed must not throw
+   */
+  listen(workspace: number, subject: string, changed: (type: string) => void): Promise<() => void>;
+}
+
+type Listeners = Map<string, Set<(type: string) => void>>;
+
+interface Watched {
+  readonly listeners: Listeners;
+  /** Once it is known from which event on they are called. */
+  readonly ready: Promise<number>;
+  readonly ending: AbortController;
+}
+
+const LOOK_MS = 60_000;
+
+/** Builds the watch of one process: one statement reads what is new for all who follow something of a workspace. */
+export function createSubjectWatch(deps: WatchDeps): SubjectWatch {
+  const watched = new Map<number, Watched>();
+
+  function begin(workspace: number): Watched {
+    const ready = onBehalfOfAll(() => loadFeedEnds(deps.em, [workspace])).then(
+      (ends) => ends.get(workspace) ?? 0,
+    );
+    const begun = { listeners: new Map(), ready, ending: new AbortController() };
+    watched.set(workspace, begun);
+    // Who listens hears of a failure; whoever comes next begins again.
+    onBehalfOfAll(() => run(deps, workspace, begun)).catch(() => end(workspace, begun));
+    return begun;
+  }
+
+  function end(workspace: number, { ending }: Watched): void {
+    ending.abort();
+    if (watched.get(workspace)?.ending === ending) watched.delete(workspace);
+  }
+
+  return {
+    async listen(workspace, subject, changed) {
+      const own = watched.get(workspace) ?? begin(workspace);
+      const { listeners, ready } = own;
+      const ofSubject = listeners.get(subject) ?? new Set();
+      listeners.set(subject, ofSubject.add(changed));
+      const stop = () => {
+        ofSubject.delete(changed);
+        if (ofSubject.size === 0 && listeners.get(subject) === ofSubject) listeners.delete(subject);
+        if (listeners.size === 0) end(workspace, own);
+      };
+      await ready.catch((error: unknown) => {
+        stop();
+        throw error;
+      });
+      return stop;
+    },
+  };
+}
+
+/** Calls the listeners of a workspace until nobody follows anything of it. */
+async function run(
+  { em, feeds }: WatchDeps,
+  workspace: number,
+  { listeners, ready, ending }: Watched,
+): Promise<void> {
+  const { signal } = ending;
+  const subscription = feeds.subscribe(workspace);
+  try {
+    let after = await ready;
+    while (!signal.aborted) {
+      try {
+        const { happened, mayHaveMore } = await loadHappened(em, workspace, after);
+        for (const { subject, type, position } of happened) {
+          after = position;
+          for (const changed of listeners.get(subject) ?? []) changed(type);
+        }
+        if (mayHaveMore) continue;
+      } catch {
+        // The feeds wake it again once the database is back.
+      }
+      await subscription.wait(after, LOOK_MS, signal);
+    }
+  } finally {
+    subscription.close();
+  }
+}

@@ -1,0 +1,24 @@
+import { hasEnded, type ShipmentStatus } from "../../domain/shipment/shipment-state.ts";
+import type { SubjectWatch } from "../events/subject-watch.ts";
+import { findLinked, type TrackingDeps } from "./find-tracked.ts";
+
+/**
+ * Has the changes of a tracking link's shipment told from when it resolves on; undefined for what is no link.
+ *
+ * @param changed is called after each change, with whether that was the last
+ * @returns what stops it, unless the shipment had come to its end already
+ */
+export async function followLinked(
+  link: string,
+  changed: (isOver: boolean) => void,
+  { watch, ...deps }: TrackingDeps & { readonly watch: SubjectWatch },
+): Promise<{ readonly stop?: () => void } | undefined> {
+  const found = await findLinked(link, deps);
+  if (found === undefined) return undefined;
+  const { tracked, workspace } = found;
+  if (hasEnded(tracked.status)) return {};
+  const stop = await watch.listen(workspace.id, tracked.reference, (type) =>
+    changed(hasEnded(type.replace("shipment.", "") as ShipmentStatus)),
+  );
+  return { stop };
+}

@@ -1,0 +1,84 @@
+import { expect, onTestFinished, test } from "vitest";
+import { LINK_STREAMS } from "../../../src/pipeline/bounds/limits.ts";
+import { book, bookAnd, takeStep } from "../../support/bookings.ts";
+import { eventually } from "../../support/eventually.ts";
+import { HURRIED, startReplica, startService, type TestService } from "../../support/service.ts";
+
+const PUBLIC_URL = "https://book.example.org";
+const service = await startService({ publicUrl: PUBLIC_URL, outside: HURRIED });
+const { apiKey } = await service.addWorkspace();
+
+const CHANGED = "data: changed\n\n";
+
+/** What a browser is sent that follows a link. */
+async function follow(url: string, at: Pick<TestService, "httpUrl"> = service) {
+  const leaving = new AbortController();
+  onTestFinished(() => leaving.abort());
+  const path = `${url.replace(PUBLIC_URL, "")}/events`;
+  const response = await fetch(at.httpUrl + path, { signal: leaving.signal });
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  const next = async () => (await reader!.read()).value;
+  return { response, next, leave: () => leaving.abort() };
+}
+
+const bookAnother = () => bookAnd(service, apiKey, ["pay", "advance"]);
+
+test("who follows a shipment hears of its changes alone, until it has come to its end", async () => {
+  const { tracking_url: url, reference } = await bookAnother();
+  const { response, next } = await follow(url);
+  expect([response.status, response.headers.get("content-type")]).toEqual([
+    200,
+    "text/event-stream",
+  ]);
+  expect(response.headers.get("cache-control")).toBe("private, no-store");
+  expect(await next()).toBe(CHANGED);
+  const elsewhere = await startReplica(service.databaseUrl, { publicUrl: PUBLIC_URL });
+  const other = await follow(url, elsewhere);
+  expect(await other.next()).toBe(CHANGED);
+
+  const heard = next();
+  await takeStep(service, apiKey, (await bookAnother())["reference"], "advance");
+  await service.as(apiKey).recordAttempt({ shipment: reference, reason: "refused" });
+  expect([await heard, await other.next()]).toEqual([CHANGED, CHANGED]);
+  await takeStep(service, apiKey, reference, "advance");
+  for (const each of [next, other.next]) {
+    expect([await each(), await each()]).toEqual([CHANGED, undefined]);
+  }
+  const after = await follow(url);
+  expect([after.response.status, await after.response.text()]).toEqual([204, ""]);
+});
+
+test("what is no link is the same 404 as its page, and nothing is streamed to who asks for no body", async () => {
+  const { tracking_url: url } = await book(service, apiKey);
+  const { response } = await follow(`${url.slice(0, -1)}${url.endsWith("0") ? "1" : "0"}`);
+  const page = await fetch(`${service.httpUrl}/t/nothing`);
+  expect(response.status).toBe(404);
+  expect(response.headers.get("etag")).toBe(page.headers.get("etag"));
+  const path = `${url.replace(PUBLIC_URL, "")}/events`;
+  const head = await fetch(service.httpUrl + path, { method: "HEAD" });
+  expect([head.status, await head.text()]).toEqual([200, ""]);
+  expect((await fetch(service.httpUrl + path, { method: "POST" })).status).toBe(405);
+});
+
+test("a link is followed by a few at once, whose page is read all the same, and by another when one leaves", async () => {
+  const { tracking_url: url } = await book(service, apiKey);
+  const all = await Promise.all(Array.from({ length: LINK_STREAMS.ofLink + 1 }, () => follow(url)));
+  const statuses = all.map(({ response }) => response.status);
+  expect(statuses.toSorted((one, other) => one - other)).toEqual([
+    ...Array.from({ length: LINK_STREAMS.ofLink }, () => 200),
+    429,
+  ]);
+  expect((await fetch(service.httpUrl + url.replace(PUBLIC_URL, ""))).status).toBe(200);
+  all.find(({ response }) => response.status === 200)!.leave();
+  await eventually("another to be let in", async () => (await follow(url)).response.status === 200);
+});
+
+test("streams end when the process does", async () => {
+  const own = await startReplica(service.databaseUrl, { publicUrl: PUBLIC_URL });
+  const { tracking_url: url } = await book(service, apiKey);
+  const { next } = await follow(url, own);
+  expect(await next()).toBe(CHANGED);
+  const ended = next();
+  await own.close();
+  expect(await ended).toBeUndefined();
+});
