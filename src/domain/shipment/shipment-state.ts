@@ -172,11 +172,6 @@ export const STATES: readonly ShipmentState[] = SHIPMENT_STATUSES.flatMap((statu
   PAYMENTS_OF[status].map((paymentStatus) => ({ status, paymentStatus })),
 );
 
-/** The states in which a trigger is possible. */
-export function statesBefore(trigger: Trigger): readonly ShipmentState[] {
-  return STATES.filter((state) => transition(trigger, state).next !== undefined);
-}
-
 /** The states that have what is given of both statuses; none when no shipment can have both. */
 export function statesWith(given: Partial<ShipmentState>): readonly ShipmentState[] {
   return STATES.filter(

@@ -8,11 +8,7 @@ import { deleteOldest, runStatement } from "../../db/statement.ts";
 import type { Transaction } from "../../db/transaction.ts";
 import { type Refusal, refuse } from "../../domain/refusal.ts";
 import { isReference } from "../../domain/shipment/shipment-reference.ts";
-import {
-  type ShipmentState,
-  statesBefore,
-  transition,
-} from "../../domain/shipment/shipment-state.ts";
+import { type ShipmentState, transition } from "../../domain/shipment/shipment-state.ts";
 import { compileResponse } from "../../pipeline/rpc-response.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 import { refusedResult } from "./change-batch.ts";
@@ -42,31 +38,27 @@ export type CourierPlace = InferEntity<typeof CourierPlace>;
 /** For how long a place is told. */
 const KEPT = "1 hour";
 
-/**
- * Keeps the places of shipments whose state takes one, unless there is one of less than five seconds before; gives of
- * each that was found its state. Each is looked up by its key, however many PostgreSQL expects.
- */
+/** Each is looked up by its key, however many PostgreSQL expects. */
+const STATES = `
+  select place, status, payment_status as "paymentStatus", version
+  from json_to_recordset($2) as given (place int, reference text)
+  cross join lateral (
+    select status, payment_status, version from shipment
+    where workspace_id = $1 and shipment.reference = given.reference limit 1
+  ) as found`;
+
+/** Keeps the newest place of each shipment, unless there is one of less than five seconds before. */
 const KEEP = `
-  with given as materialized (
-    select place, reference, lat, lng, least(measured_at, now()) as measured_at, status, payment_status, version
+  insert into courier_place (workspace_id, shipment_reference, lat, lng, measured_at)
+  select $1::bigint, newest.* from (
+    select distinct on (reference) reference, lat, lng, least(measured_at, now()) as measured_at
     from json_to_recordset($2)
-      as given (place int, reference text, lat float8, lng float8, measured_at timestamptz)
-    cross join lateral (
-      select status, payment_status, version from shipment
-      where workspace_id = $1 and shipment.reference = given.reference limit 1
-    ) as found
-  ), kept as (
-    insert into courier_place (workspace_id, shipment_reference, lat, lng, measured_at)
-    select distinct on (reference) $1::bigint, reference, lat, lng, measured_at from given
-    where status || ' ' || payment_status in (${statesBefore("locate")
-      .map(({ status, paymentStatus }) => `'${status} ${paymentStatus}'`)
-      .join(", ")})
-    order by reference, measured_at desc
-    on conflict (workspace_id, shipment_reference)
-    do update set lat = excluded.lat, lng = excluded.lng, measured_at = excluded.measured_at
-    where courier_place.measured_at <= excluded.measured_at - interval '5 seconds'
-  )
-  select place, status, payment_status as "paymentStatus", version from given`;
+      as given (reference text, lat float8, lng float8, measured_at timestamptz)
+    order by reference, least(measured_at, now()) desc
+  ) as newest
+  on conflict (workspace_id, shipment_reference)
+  do update set lat = excluded.lat, lng = excluded.lng, measured_at = excluded.measured_at
+  where excluded.measured_at - courier_place.measured_at >= interval '5 seconds'`;
 
 interface Found extends ShipmentState {
   readonly place: number;
@@ -86,8 +78,13 @@ export const COURIER_PLACES = {
       const measured_at = measuredAt && timestampDate(measuredAt).toISOString();
       return isReference(reference) ? [{ place, reference, lat, lng, measured_at }] : [];
     });
-    const found = await runStatement<Found>(em, KEEP, [workspaceId, JSON.stringify(given)]);
+    const found = await runStatement<Found>(em, STATES, [workspaceId, JSON.stringify(given)]);
     const byPlace = new Map(found.map((it) => [it.place, it]));
+    const taken = given.filter(({ place }) => {
+      const state = byPlace.get(place);
+      return state !== undefined && refusalOf(state) === undefined;
+    });
+    if (taken.length > 0) await runStatement(em, KEEP, [workspaceId, JSON.stringify(taken)]);
     const results = places.map(({ shipment }, place) => {
       const state = byPlace.get(place);
       const refused = state === undefined ? shipmentNotFoundError() : refusalOf(state);

@@ -19,9 +19,9 @@ const placeOf = async (shipment: string) => (await as.getCourierPlace({ shipment
 const age = (seconds: number, shipment: string) =>
   runStatement(
     service.app.em,
-    `update courier_place set measured_at = measured_at - interval '1 second' * $3::int
+    `update courier_place set measured_at = $3
      where workspace_id = $1 and shipment_reference = $2`,
-    [id, shipment, seconds],
+    [id, shipment, ago(seconds)],
   );
 
 test("of each shipment that is brought the newest place is kept, which is no change of it", async () => {

@@ -131,11 +131,10 @@ test("in transit the courier's first name and vehicle are shown, when they come,
   expect(await said()).toEqual(["Your courier is at the door", ...courier]);
   await data(as.recordAttempt({ shipment, reason: "nobody_there", note: "Dog" }));
   const sql = await connectTo(service.databaseUrl);
-  await sql.query(
-    `update courier_place set measured_at = measured_at - interval '15 minutes'
-     where shipment_reference = $1`,
-    [shipment],
-  );
+  await sql.query("update courier_place set measured_at = $2 where shipment_reference = $1", [
+    shipment,
+    new Date(Date.now() - 15 * 60_000),
+  ]);
   const failed = "Nobody was there to accept it (Monday, November 2 at 12:00 PM)";
   expect(await said()).toEqual(["Your delivery is on its way", failed, ...courier]);
   await data(as.updateWorkspace({ tracking_shows_courier: false }));
