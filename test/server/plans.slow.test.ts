@@ -399,13 +399,20 @@ async function tellRecipient(
   expect((await fetch(service.httpUrl + pathname, { method: "POST" })).ok).toBe(true);
 }
 
-/** Opens a tracking link; those of the workspace may just have been replaced. */
+/** Opens a tracking link, and follows it; those of the workspace may just have been replaced. */
 async function track(service: TestService, { apiKey }: TestWorkspace): Promise<void> {
-  const { reference: shipment } = await book(service, apiKey);
-  await eventually("a link to open", async () => {
-    const { tracking_url: url } = await data(service.as(apiKey).getShipment({ shipment }));
-    return url !== null && (await fetch(service.httpUrl + new URL(url).pathname)).ok;
+  const as = service.as(apiKey);
+  const { reference: shipment } = await bookAnd(service, apiKey, ["pay"]);
+  const path = await eventually("a link to open", async () => {
+    const { tracking_url: url } = await data(as.getShipment({ shipment }));
+    const { pathname } = new URL(url ?? service.httpUrl);
+    return url !== null && (await fetch(service.httpUrl + pathname)).ok && pathname;
   });
+  const followed = await fetch(`${service.httpUrl}${path}/events`);
+  // Whoever comes next, of whom nothing was reported yet.
+  for (const name of ["Ada", "Bob"]) await data(as.setCourier({ shipment, name }));
+  await data(as.cancelShipment({ shipment }));
+  expect(await followed.text()).toContain("data: changed");
 }
 
 /** Books by a quote, and asks for and changes several shipments at once. */
