@@ -107,8 +107,7 @@ function statementsOf({ table, key, columns }: MailQueue<never>) {
     lease: `
   update ${table} set attempts = attempts + 1, next_attempt_at = now() + interval '${LEASE_SECONDS} s'
   where ${isIt} and state = 'waiting' and next_attempt_at <= now()
-  returning ${columns}, attempts, (extract(epoch from created_at) * 1000)::float8 as "createdMs",
-    (extract(epoch from now() - created_at) * 1000)::float8 as "ageMs"`,
+  returning ${columns}, attempts, created_at as "createdAt", next_attempt_at as "leasedUntil"`,
     end: `update ${table} set state = $${next} ${stillOurs}`,
     putOff: `update ${table} set next_attempt_at = now() + $${next}::int * interval '1 ms' ${stillOurs}`,
     forget: `delete from ${table} ${stillOurs}`,
@@ -137,8 +136,8 @@ export function createMailWorkers<Mail extends LeasedMail>(
 
   async function work(item: WorkItem): Promise<void> {
     const key = queue.keyOf(item);
-    const [mail] = await runStatement<Mail>(em, sql.lease, key);
-    const outcome = mail && (await attempt(key, mail));
+    const [leased] = await runStatement<Mail & LeaseTimes>(em, sql.lease, key);
+    const outcome = leased && (await attempt(key, { ...leased, ...agesOf(leased) }));
     const nowMs = performance.now();
     if (outcome !== undefined && outcome !== "unreachable") restMs = FIRST_REST_MS;
     if (outcome !== "unreachable" || nowMs < restsUntilMs) return;
@@ -192,6 +191,19 @@ export function createMailWorkers<Mail extends LeasedMail>(
     },
     (error) => log.warn({ err: error }, "sending mails was interrupted"),
   );
+}
+
+/** Times as they are: a distributed database takes no function of time zones among what is returned. */
+interface LeaseTimes {
+  readonly createdAt: Date | string;
+  readonly leasedUntil: Date | string;
+}
+
+/** By the clock of the database. */
+function agesOf({ createdAt, leasedUntil }: LeaseTimes): Omit<LeasedMail, "attempts"> {
+  const createdMs = new Date(createdAt).getTime();
+  const leasedMs = new Date(leasedUntil).getTime() - LEASE_SECONDS * 1_000;
+  return { createdMs, ageMs: leasedMs - createdMs };
 }
 
 /** How long to wait after so many attempts, in milliseconds. */
