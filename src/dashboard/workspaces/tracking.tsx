@@ -23,7 +23,7 @@ export function TrackingSection({ workspace }: { readonly workspace: Workspace }
   const isAdmin = useRole("admin");
   const actions = (
     <>
-      {trackingEnabled && <DialogButton dialog={<Preview />}>Preview</DialogButton>}
+      {isAdmin && trackingEnabled && <DialogButton dialog={<Preview />}>Preview</DialogButton>}
       {isAdmin && !test && (
         <>
           <ChangeTracking workspace={workspace} />
