@@ -13,6 +13,8 @@ const MAX_JPEG_PIXELS = 50_000_000;
 const MAX_PNG_PIXELS = 4_000_000;
 /** Each goes over all points again; cameras write one, or about ten. */
 const MAX_SCANS = 50;
+/** Cameras write some tens. */
+const MAX_SEGMENTS = 500;
 
 /** The markers of a JPEG (ITU-T T.81, table B.1), but for those of the Exif and Adobe segments. */
 const JPEG = {
@@ -32,7 +34,6 @@ const KEPT_SEGMENTS: ReadonlySet<number> = new Set([
   JPEG.huffmanTable,
   JPEG.quantizationTable,
   JPEG.restartInterval,
-  JPEG.adobe,
 ]);
 const NO_JPEG = { problem: "must be a JPEG" };
 
@@ -48,8 +49,10 @@ export function cleanJpeg(bytes: Uint8Array): CleanedPicture {
   let orientation = 1;
   let pixels = 0;
   let scans = 0;
+  let segments = 0;
   for (let at = 2; at + 4 <= from.length;) {
     if (from[at] !== 0xff) return NO_JPEG;
+    if (++segments > MAX_SEGMENTS) return NO_JPEG;
     const marker = from[at + 1]!;
     const end = at + 2 + from.readUInt16BE(at + 2);
     if (marker === 0xff) {
@@ -60,7 +63,8 @@ export function cleanJpeg(bytes: Uint8Array): CleanedPicture {
     if (marker === JPEG.scan) {
       scans++;
       const scanEnd = endOfScan(from, end);
-      if (pixels === 0 || scans > MAX_SCANS || scanEnd === undefined) return NO_JPEG;
+      const isHeader = end === at + 8 + 2 * from[at + 4]!;
+      if (pixels === 0 || !isHeader || scans > MAX_SCANS || scanEnd === undefined) return NO_JPEG;
       kept.push(from.subarray(at, scanEnd));
       if (from[scanEnd + 1] === JPEG.end) {
         return { picture: Buffer.concat([jpegStart(orientation), ...kept, JPEG_END]) };
@@ -71,17 +75,33 @@ export function cleanJpeg(bytes: Uint8Array): CleanedPicture {
     const segment = from.subarray(at, end);
     if (segment.length < 4 || end > from.length) return NO_JPEG;
     if (FRAMES.has(marker)) {
-      if (pixels > 0 || segment.length < 10) return NO_JPEG;
+      if (pixels > 0 || segment.length < 10 || segment.length !== 10 + 3 * segment[9]!)
+        return NO_JPEG;
       pixels = segment.readUInt16BE(5) * segment.readUInt16BE(7);
       if (pixels === 0) return NO_JPEG;
       if (pixels > MAX_JPEG_PIXELS) return { problem: "must have at most 50 megapixels" };
       kept.push(segment);
-    } else if (KEPT_SEGMENTS.has(marker)) kept.push(segment);
-    else if (marker === JPEG.exif) orientation = orientationOf(segment) ?? orientation;
+    } else if (marker === JPEG.adobe) {
+      if (segment.length === 16 && segment.toString("latin1", 4, 9) === "Adobe") kept.push(segment);
+    } else if (KEPT_SEGMENTS.has(marker)) {
+      if (!isFull(marker, segment.subarray(4))) return NO_JPEG;
+      kept.push(segment);
+    } else if (marker === JPEG.exif) orientation = orientationOf(segment) ?? orientation;
     else if ((marker & 0xf0) !== 0xe0 && marker !== JPEG.comment) return NO_JPEG;
     at = end;
   }
   return NO_JPEG;
+}
+
+/** Whether a segment has what its own counts say (T.81, B.2.4), and no other bytes. */
+function isFull(marker: number, content: Buffer): boolean {
+  if (marker === JPEG.restartInterval) return content.length === 2;
+  let at = 0;
+  while (at < content.length) {
+    if (marker === JPEG.quantizationTable) at += 1 + (content[at]! >> 4 === 0 ? 64 : 128);
+    else at += 17 + content.subarray(at + 1, at + 17).reduce((sum, count) => sum + count, 0);
+  }
+  return content.length > 0 && at === content.length;
 }
 
 const JPEG_END = Buffer.from([0xff, JPEG.end]);
@@ -150,6 +170,7 @@ export function cleanPng(bytes: Uint8Array): CleanedPicture {
       if (pixels === 0) return NO_PNG;
       if (pixels > MAX_PNG_PIXELS) return { problem: "must have at most 4 megapixels" };
     }
+    if (!isShortEnough(type, chunk.length - 12)) return NO_PNG;
     if (KEPT_CHUNKS.has(type)) kept.push(chunk);
     // A capital begins the names of chunks that cannot be left out.
     else if (/^[A-Z]/.test(type)) return NO_PNG;
@@ -158,6 +179,13 @@ export function cleanPng(bytes: Uint8Array): CleanedPicture {
     at = end;
   }
   return NO_PNG;
+}
+
+/** Whether chunks of colours and the end have no room for anything else. */
+function isShortEnough(type: string, length: number): boolean {
+  if (type === "IEND") return length === 0;
+  if (type === "PLTE") return length <= 768 && length % 3 === 0;
+  return type !== "tRNS" || length <= 256;
 }
 
 /** The same bytes as a buffer. */

@@ -65,6 +65,35 @@ test("what else a picture tells, and what hides in it or behind it, is left out"
   expect(cleanPng(Buffer.concat([pngWith(...texts), hidden]))).toEqual({ picture: signature });
 });
 
+test("nothing else is kept in what is needed to draw a picture", () => {
+  const place = "GPS 40.7128N";
+  const adobe = segment(0xee, Buffer.concat([Buffer.from("Adobe"), Buffer.alloc(7)]));
+  expect(cleanJpeg(jpegWith(adobe))).toEqual({ picture: jpegWith(adobe) });
+  for (const foreign of [segment(0xee, place), segment(0xee, `Adobe${place}`)]) {
+    expect(cleanJpeg(jpegWith(foreign))).toEqual({ picture: photo });
+  }
+  const table = Buffer.alloc(65);
+  const padded = [
+    segment(0xdb, Buffer.concat([table, Buffer.from(place)])),
+    segment(0xc4, Buffer.concat([Buffer.alloc(17), Buffer.from(place)])),
+    segment(0xdd, place),
+  ];
+  for (const bytes of padded)
+    expect(cleanJpeg(jpegWith(bytes))).toEqual({ problem: "must be a JPEG" });
+  for (const bytes of [
+    pngWith(chunk("tRNS", Buffer.alloc(257))),
+    pngWith(chunk("PLTE", Buffer.alloc(4))),
+    Buffer.concat([signature.subarray(0, -12), chunk("IEND", place)]),
+  ]) {
+    expect(cleanPng(bytes)).toEqual({ problem: "must be a PNG" });
+  }
+});
+
+test("a photo of very many segments is refused before they are read", () => {
+  const many = Array.from({ length: 500 }, () => segment(0xfe, ""));
+  expect(cleanJpeg(jpegWith(...many))).toEqual({ problem: "must be a JPEG" });
+});
+
 test.each(["II", "MM"] as const)("a photo stays the way up that its camera notes (%s)", (order) => {
   const tiff = Buffer.from("4d4d002a00000008000101120003000000010006000000000000", "hex");
   const upright = segment(0xe1, Buffer.concat([Buffer.from("Exif\0\0"), tiff]));
