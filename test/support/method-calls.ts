@@ -199,7 +199,9 @@ export function createMethodCalls(service: TestService, caller: MethodCaller): M
       return { reference: shipment };
     }
     if (/ReturnShipment|Proof|WaiveVerification/.test(name)) {
-      const moving = await bookAnd(service, apiKey, ["pay", "advance"]);
+      const moving = await bookAnd(service, apiKey, ["pay", "advance"], {
+        dropoff_verification: "photo",
+      });
       const { photo, signature } = FIELDS;
       const path = `/v1/shipments/${moving["reference"]}/proof`;
       return name.startsWith("Get") ? post(path, { photo, signature }) : moving;

@@ -33,15 +33,17 @@ export const NO_PROOF: Omit<DeliveryProof, "recordedAt"> = {
 /** How many wrong PINs are taken; of four digits, so that one in 2,000 guesses its way. */
 export const MAX_WRONG_PINS = 5;
 
-/** The verification of a shipment by what is asked for; one that stays keeps its PIN. Null for none. */
-export function storedVerification(
-  asked: DropoffVerification,
-  before: StoredVerification | null = null,
-): StoredVerification | null {
+/** The verification of a shipment by what is asked for, with a new PIN where it is by one; null for none. */
+export function storedVerification(asked: DropoffVerification): StoredVerification | null {
   if (asked === "none") return null;
-  if (asked === before?.by) return before;
   if (asked !== "pin") return { by: asked };
   return { by: asked, pin: String(randomInt(10_000)).padStart(4, "0") };
+}
+
+/** A proof without what was decided by the verification of before; the same where nothing was. */
+export function withoutVerdict(proof: DeliveryProof): DeliveryProof {
+  if (!proof.pinVerified && proof.waived === null) return proof;
+  return { ...proof, pinVerified: false, waived: null };
 }
 
 /** Whether what has to be recorded before a shipment can be delivered was. */

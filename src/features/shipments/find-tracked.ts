@@ -5,6 +5,7 @@ import {
   NO_PROGRESS,
   stageOf,
 } from "../../domain/shipment/delivery-progress.ts";
+import { MAX_WRONG_PINS } from "../../domain/shipment/delivery-proof.ts";
 import { hasEnded, type ShipmentStatus } from "../../domain/shipment/shipment-state.ts";
 import { haversineKm, type Point } from "../../domain/coverage/geo.ts";
 import { isTrackingLinkOf, parseTrackingLink } from "../../domain/shipment/tracking-link.ts";
@@ -146,7 +147,9 @@ async function loadTracked(
     workspace: { name, contact: contact ?? undefined, logo: logo ?? undefined, timeZone },
     test,
   };
-  const isToTell = !hasEnded(status) && shipment.progress?.proof?.pinVerified !== true;
+  const { proof, wrongPins = 0 } = shipment.progress ?? NO_PROGRESS;
+  const isTold = proof !== undefined && (proof.pinVerified || proof.waived !== null);
+  const isToTell = !hasEnded(status) && !isTold && wrongPins < MAX_WRONG_PINS;
   return {
     tracked,
     recipientEmail: shipment.email ?? undefined,

@@ -14,7 +14,7 @@ import {
   NO_PROOF,
 } from "../../domain/shipment/delivery-proof.ts";
 import { type CleanedPicture, cleanJpeg, cleanPng } from "../../domain/shipment/picture.ts";
-import type { Changed } from "./change-shipment.ts";
+import { type Changed, stateAfter } from "./change-shipment.ts";
 import { type Pictures, pictureResponse, writePictures } from "./proof-picture.entity.ts";
 import { changeBy, report } from "./report-progress.ts";
 import type { ShipmentFunctions } from "./shipment-deps.ts";
@@ -45,9 +45,12 @@ export const PROOF_CHANGES = {
     });
   },
 
-  waiveVerification: changeBy(method.waiveVerification, (row, { reason }, at) =>
-    prove(row, { waived: reason }, at),
-  ),
+  waiveVerification: changeBy(method.waiveVerification, (row, { reason }, at) => {
+    const waived = prove(row, { waived: reason }, at);
+    if (row.verification !== null) return waived;
+    const text = "The shipment's verification cannot be waived because none is asked for.";
+    throw refuse("SHIPMENT_STATE", text, { subject: "shipment" });
+  }),
 } satisfies Partial<ShipmentFunctions>;
 
 /** They read alone. */
@@ -121,8 +124,9 @@ function recordProof(
 
 /** @throws Refusal SHIPMENT_STATE */
 export function prove(row: ShipmentRow, given: Partial<DeliveryProof>, at: Date): ShipmentRow {
-  return report(row, ["prove"], at, (before) => ({
-    ...before,
-    proof: { ...NO_PROOF, ...before.proof, ...given, recordedAt: at.getTime() },
-  }));
+  stateAfter(row, "prove");
+  const before = row.progress ?? NO_PROGRESS;
+  // New each time, be it at the same time by a clock that stands: there may be another picture.
+  const proof = { ...NO_PROOF, ...before.proof, ...given, recordedAt: at.getTime() };
+  return { ...row, progress: { ...before, proof }, updatedAt: at };
 }

@@ -11,7 +11,7 @@ import { quote, routeOf, withWindowFee, type CoveredQuote } from "../../domain/p
 import { decideRoute, type WindowsOfRoute } from "../../domain/pricing/windows.ts";
 import { type Refusal, refuse, refuseAny } from "../../domain/refusal.ts";
 import type { WindowsDecision } from "../../domain/schedule/decide-windows.ts";
-import { storedVerification } from "../../domain/shipment/delivery-proof.ts";
+import { storedVerification, withoutVerdict } from "../../domain/shipment/delivery-proof.ts";
 import { hasEnded } from "../../domain/shipment/shipment-state.ts";
 import { mergedWithId } from "../customers/customer-alias.entity.ts";
 import { type CustomerRow, customerJson } from "../customers/customer.entity.ts";
@@ -265,7 +265,12 @@ function changedVerification(
   { dropoffVerification }: UpdateShipmentRequestValid,
 ) {
   const asked = verificationOf(dropoffVerification);
-  return asked && { verification: storedVerification(asked, row.verification) };
+  if (asked === undefined || asked === (row.verification?.by ?? "none")) return {};
+  const verification = storedVerification(asked);
+  const { progress } = row;
+  // What was told or waived was so for the one before.
+  const proof = progress?.proof && withoutVerdict(progress.proof);
+  return { verification, ...(proof && { progress: { ...progress, proof } }) };
 }
 
 function differs(row: ShipmentRow, changes: Partial<ShipmentRow>): boolean {

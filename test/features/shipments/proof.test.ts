@@ -136,6 +136,51 @@ test.each(["photo", "signature"] as const)(
   },
 );
 
+test("what was told or waived counts for the verification that it was for alone", async () => {
+  const { reference: shipment, dropoff_pin: first } = await bring("pin");
+  await data(courier.recordProof({ shipment, pin: first, photo }));
+  await data(as.updateShipment({ shipment, dropoff_verification: "signature" }));
+  await data(as.waiveVerification({ shipment, reason: "No pen" }));
+  const { proof, dropoff_pin } = await data(
+    as.updateShipment({ shipment, dropoff_verification: "pin" }),
+  );
+  expect(proof).toEqual({ ...PROOF, photo: true });
+  await expectRefused(courier.advanceShipment({ shipment }), "NOT_VERIFIED", unverified("PIN"));
+  await data(courier.recordProof({ shipment, pin: dropoff_pin }));
+  await data(as.updateShipment({ shipment, dropoff_verification: "none" }));
+  await expectRefused(as.waiveVerification({ shipment, reason: "Why not" }), "SHIPMENT_STATE", {
+    shipment: "The shipment's verification cannot be waived because none is asked for.",
+  });
+  const events = await data(as.listShipmentEvents({ shipment }));
+  expect(
+    events.slice(4).map(({ type }: { type: string }) => type.replace("shipment.", "")),
+  ).toEqual([
+    "proof_recorded",
+    "updated",
+    "proof_recorded",
+    "updated",
+    "proof_recorded",
+    "updated",
+  ]);
+});
+
+test("by a clock that stands, a second photo takes the place of the first", async () => {
+  const { twin } = await service.addWorkspace();
+  await data(service.as(twin.apiKey).moveTestClock({}));
+  const { reference: shipment } = await bookAnd(service, twin.apiKey, ["pay", "advance"]);
+  const caller = service.as(twin.apiKey);
+  await data(caller.recordProof({ shipment, photo }));
+  const other = Buffer.concat([
+    SAMPLE_PICTURES.photo.subarray(0, -3),
+    Buffer.from([0]),
+    SAMPLE_PICTURES.photo.subarray(-2),
+  ]);
+  await data(caller.recordProof({ shipment, photo: other.toString("base64") }));
+  const path = `/v1/shipments/${shipment}/proof/photo`;
+  const read = await fetch(service.httpUrl + path, { headers: { "x-api-key": twin.apiKey } });
+  expect(Buffer.from(await read.arrayBuffer())).toEqual(other);
+});
+
 test("what proves nothing, and what is no picture, is refused by field", async () => {
   const { reference: shipment } = await bring("none");
   expect(await data(as.getShipment({ shipment }))).toMatchObject({
