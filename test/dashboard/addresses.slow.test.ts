@@ -27,7 +27,7 @@ describeDashboard(
     };
     const box = (page: TestPage, end: string) =>
       page.getByRole("combobox", { name: `${end} address` });
-    const options = (page: TestPage) => page.getByRole("option");
+    const options = (page: TestPage) => page.getByRole("listbox").getByRole("option");
     const latitude = (page: TestPage, end: string) =>
       page.locator(`[name=${end}_lat]`).inputValue();
 
