@@ -38,4 +38,7 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Constructor<Migra
   "20261126091600-courier-places": async () =>
     (await import("./migrations/20261126091600-courier-places.ts"))
       .Migration20261126091600_courier_places,
+  "20261126141138-recipient-tellings": async () =>
+    (await import("./migrations/20261126141138-recipient-tellings.ts"))
+      .Migration20261126141138_recipient_tellings,
 };

@@ -3037,7 +3037,8 @@ export declare const ShipmentService: GenService<{
   },
   /**
    * Records at the door what proves that a shipment in transit is delivered; what is given replaces what was recorded.
-   * A wrong PIN counts, and nothing is recorded with it; after five of them no PIN is taken any more.
+   * A wrong PIN counts, but not the same again, and nothing is recorded with it; after five no PIN is taken any more.
+   * An attempt that fails ends what was recorded before it.
    *
    * @generated from rpc shipments.v1.ShipmentService.RecordProof
    */

@@ -1,4 +1,4 @@
-import type { DeliveryProof } from "./delivery-proof.ts";
+import { type DeliveryProof, withoutDoor } from "./delivery-proof.ts";
 import type { ShipmentStatus } from "./shipment-state.ts";
 
 /** Who brings a shipment, as its workspace knows them. */
@@ -42,6 +42,8 @@ export interface DeliveryProgress {
   readonly proof?: DeliveryProof;
   /** How many wrong PINs were told; undefined for none. */
   readonly wrongPins?: number;
+  /** The last of them: told once more, as when an answer was lost, it costs no try. */
+  readonly lastWrongPin?: string;
 }
 
 /** At each end. */
@@ -68,6 +70,17 @@ export function stageOf(
   if (status !== "awaiting_pickup") return undefined;
   if (arrivedAt === "pickup") return "at_pickup";
   return courier === null ? undefined : "assigned";
+}
+
+/** Why a shipment was not delivered when that was tried last; undefined at its end, and while it is tried again. */
+export function failedNow(
+  status: ShipmentStatus,
+  { attempts, arrivedAt }: DeliveryProgress,
+): Attempt | undefined {
+  const failed = attempts.at(-1);
+  return status === "in_transit" && arrivedAt === null && failed?.end === "dropoff"
+    ? failed
+    : undefined;
 }
 
 /** By how much an ETA moves before that is an event, in milliseconds. */
@@ -120,11 +133,19 @@ export function progressFrom(before: DeliveryProgress, status: ShipmentStatus): 
   return { ...before, arrivedAt: null, etas: left(etas), announcedEtas: left(announcedEtas) };
 }
 
-/** Notes an attempt that failed: the courier leaves, and nobody knows when they come again. */
-export function withAttempt(before: DeliveryProgress, failed: Attempt): DeliveryProgress {
+/**
+ * Notes an attempt that failed: the courier leaves, and nobody knows when they come again. What was recorded at the door
+ * proves no later delivery; that nothing has to be proven holds on.
+ */
+export function withAttempt(
+  { proof, ...before }: DeliveryProgress,
+  failed: Attempt,
+): DeliveryProgress {
   const { end } = failed;
+  const kept = end === "pickup" ? proof : proof && withoutDoor(proof);
   return {
     ...before,
+    ...(kept && { proof: kept }),
     arrivedAt: null,
     etas: { ...before.etas, [end]: null },
     announcedEtas: { ...before.announcedEtas, [end]: null },

@@ -46,6 +46,11 @@ export function withoutVerdict(proof: DeliveryProof): DeliveryProof {
   return { ...proof, pinVerified: false, waived: null };
 }
 
+/** A proof without what was recorded at the door, for the courier comes again; undefined where nothing else was. */
+export function withoutDoor({ recordedAt, waived }: DeliveryProof): DeliveryProof | undefined {
+  return waived === null ? undefined : { ...NO_PROOF, recordedAt, waived };
+}
+
 /** Whether what has to be recorded before a shipment can be delivered was. */
 export function isVerified(
   { by }: StoredVerification,

@@ -72,16 +72,16 @@ function progressEventTypes(before: DeliveryProgress, after: DeliveryProgress): 
     "shipment.at_pickup": hasArrived && arrivedAt === "pickup",
     "shipment.at_dropoff": hasArrived && arrivedAt === "dropoff",
     "shipment.attempt_failed": after.attempts.length > before.attempts.length,
-    "shipment.proof_recorded": after.proof !== before.proof && !isTakenBack(before, after),
+    "shipment.proof_recorded":
+      after.proof !== undefined && after.proof !== before.proof && !isTakenBack(before, after),
   };
   return EVENT_TYPES.filter((type) => happened[type]);
 }
 
-/** Whether what was told or waived at the door does not count any more. */
+/** Whether something that was recorded at the door does not count any more. */
 function isTakenBack({ proof: before }: DeliveryProgress, { proof: after }: DeliveryProgress) {
-  if (before === undefined) return false;
-  const isWaived = before.waived !== null && after?.waived === null;
-  return isWaived || (before.pinVerified && after?.pinVerified === false);
+  const kinds = ["pinVerified", "photo", "signature", "waived"] as const;
+  return kinds.some((kind) => before?.[kind] && !after?.[kind]);
 }
 
 /** Whether ETAs or tries of the PIN are all that changed, of states of which one was made of the other. */

@@ -2,7 +2,7 @@ import type { WorkItem, Workers } from "../../db/leased-queue.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { deleteOldest, runStatement } from "../../db/statement.ts";
 import type { MailContent } from "../../domain/mail-html.ts";
-import { isStillSo, type NoticeKind } from "../../domain/shipment/recipient-notice.ts";
+import { kindOf, type NoticeKind } from "../../domain/shipment/recipient-notice.ts";
 import type { TrackedShipment } from "../../domain/shipment/tracked-shipment.ts";
 import { isUnsubscribeMac, unsubscribeMac } from "../../domain/shipment/tracking-link.ts";
 import { foldEmail } from "../customers/link-customers.ts";
@@ -76,7 +76,7 @@ async function writeNotice(deps: SendNoticesDeps, notice: LeasedNotice) {
   const found = await findTracked(notice, deps);
   if (found?.recipientEmail === undefined) return undefined;
   const { tracked, recipientEmail: to, workspace } = found;
-  const isWanted = workspace.notifiesRecipients && !workspace.test && isStillSo(kind, tracked);
+  const isWanted = workspace.notifiesRecipients && !workspace.test && kindOf(tracked) === kind;
   const email = foldEmail(to);
   if (!isWanted || (await hasOptedOut(deps.em, workspace.id, email))) return undefined;
   const trackingUrl = trackingUrlOf(deps.publicUrl, workspace, reference);

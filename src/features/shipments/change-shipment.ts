@@ -213,7 +213,7 @@ function record(call: Call, before: ShipmentRow, after: ShipmentRow): ChangedShi
   const { version, updatedAt } = before;
   const isEvent = types.length > 0;
   const counted = isEvent ? { version: version + 1 } : { version, updatedAt };
-  return shipmentEvents(types, { ...after, ...counted }, call);
+  return shipmentEvents(types, before, { ...after, ...counted }, call);
 }
 
 /**

@@ -177,5 +177,5 @@ function bookShipment(
   // What pages ask for as a form is filled in is no quote in reports, nor is what is booked by it.
   const isByKey = call.caller.keyId !== undefined;
   const quoted = isByKey && (request.expectedTotal ?? request.quoteId) !== undefined;
-  return { quoted, ...shipmentEvents(["shipment.created"], row, call) };
+  return { quoted, ...shipmentEvents(["shipment.created"], undefined, row, call) };
 }

@@ -2,6 +2,7 @@ import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import {
   type DeliveryProgress,
+  failedNow,
   NO_PROGRESS,
   stageOf,
 } from "../../domain/shipment/delivery-progress.ts";
@@ -169,9 +170,8 @@ function progressOf(
   { showsCourier }: LinkedWorkspace,
 ) {
   const reported = progress ?? NO_PROGRESS;
-  const { courier, etas, attempts, arrivedAt } = reported;
+  const { courier, etas, arrivedAt } = reported;
   const isOnItsWay = status === "in_transit";
-  const failed = attempts.at(-1);
   return {
     stage: stageOf(status, reported),
     etas,
@@ -184,7 +184,6 @@ function progressOf(
               place === null || arrivedAt !== null ? undefined : roughKm(place, { lat, lng }),
           }
         : undefined,
-    // Whoever is at the door tries again.
-    failed: isOnItsWay && arrivedAt === null && failed?.end === "dropoff" ? failed : undefined,
+    failed: failedNow(status, reported),
   };
 }

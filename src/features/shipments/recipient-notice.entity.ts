@@ -1,6 +1,10 @@
 import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 import type { Statement } from "../../db/statement.ts";
-import { NOTICE_KINDS, type NoticeKind } from "../../domain/shipment/recipient-notice.ts";
+import {
+  type DueNotice,
+  NOTICE_KINDS,
+  type NoticeKind,
+} from "../../domain/shipment/recipient-notice.ts";
 import { QUEUED_STATES } from "../mails/mail-queue.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 
@@ -24,6 +28,8 @@ export const RecipientNotice = defineEntity({
     nextAttemptAt: p.datetime(3),
     /** Attempts that have begun. */
     attempts: p.integer().default(0),
+    /** How often it was told or is to be. */
+    tellings: p.integer().default(1),
   },
   indexes: [
     // Of all workspaces.
@@ -45,29 +51,37 @@ function quoted(values: readonly string[]): string {
   return values.map((value) => `'${value}'`).join(", ");
 }
 
-export interface NewNotice {
+export interface NewNotice extends DueNotice {
   readonly shipment: string;
-  readonly kind: NoticeKind;
 }
 
-/** How many notices of a workspace are written within an hour; what happens beyond is told to nobody. */
+/** How many notices of a workspace are written within an hour, about; what happens beyond is told to nobody. */
 const MAX_OF_HOUR = 1_000;
 
-/** What was told before is not told again. */
 const INSERT = `
   insert into recipient_notice (workspace_id, shipment_reference, kind, created_at, next_attempt_at)
   select $1, shipment_reference, kind, statement_timestamp(), statement_timestamp()
   from json_populate_recordset(null::recipient_notice, $2)
   where (
-    select count(*) from (
-      select 1 from recipient_notice
+    select coalesce(sum(tellings), 0) from (
+      select tellings from recipient_notice
       where workspace_id = $1 and created_at > statement_timestamp() - interval '1 hour'
       limit ${MAX_OF_HOUR}
     ) as recent) < ${MAX_OF_HOUR}
-  on conflict do nothing`;
+  on conflict`;
+const TELL_ONCE = `${INSERT} do nothing`;
+/** Counted as an attempt, so that whoever sends what was said before does not note it as sent. */
+const TELL_AGAIN = `${INSERT} (workspace_id, shipment_reference, kind) do update set
+    state = 'waiting', attempts = recipient_notice.attempts + 1,
+    tellings = recipient_notice.tellings + 1,
+    created_at = excluded.created_at, next_attempt_at = excluded.next_attempt_at`;
 
-/** The statement that inserts notices of a workspace. */
-export function noticeStatement(workspace: number, notices: readonly NewNotice[]): Statement {
-  const rows = notices.map(({ shipment, kind }) => ({ shipment_reference: shipment, kind }));
-  return [INSERT, [workspace, JSON.stringify(rows)]];
+/** The statements that insert notices of a workspace. */
+export function noticeStatements(workspace: number, notices: readonly NewNotice[]): Statement[] {
+  return [TELL_ONCE, TELL_AGAIN].flatMap((sql): Statement[] => {
+    const rows = notices
+      .filter(({ again }) => again === (sql === TELL_AGAIN))
+      .map(({ shipment, kind }) => ({ shipment_reference: shipment, kind }));
+    return rows.length === 0 ? [] : [[sql, [workspace, JSON.stringify(rows)]]];
+  });
 }

@@ -106,13 +106,14 @@ function recordProof(
   if (verification?.by !== "pin") {
     throw refuse("FIELD_INVALID", "pin is not asked for; leave it out.", { subject: "pin" });
   }
-  const { wrongPins = 0 } = row.progress ?? NO_PROGRESS;
-  if (wrongPins < MAX_WRONG_PINS && pin === verification.pin)
-    return { row: proven, made: pictures };
-  const left = Math.max(0, MAX_WRONG_PINS - wrongPins - 1);
-  const counted = report(row, ["prove"], at, (before) => ({
-    ...before,
-    wrongPins: Math.min(wrongPins + 1, MAX_WRONG_PINS),
+  const { wrongPins: before = 0, lastWrongPin } = row.progress ?? NO_PROGRESS;
+  if (before < MAX_WRONG_PINS && pin === verification.pin) return { row: proven, made: pictures };
+  const wrongPins = pin === lastWrongPin ? before : Math.min(before + 1, MAX_WRONG_PINS);
+  const left = MAX_WRONG_PINS - wrongPins;
+  const counted = report(row, ["prove"], at, (progress) => ({
+    ...progress,
+    wrongPins,
+    lastWrongPin: pin,
   }));
   const next =
     left === 0

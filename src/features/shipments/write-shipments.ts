@@ -3,12 +3,12 @@ import { ShipmentSchema } from "../../../gen/shipments/v1/shipment_pb.js";
 import { columnsOf, insertionOf, rowsJson, rowValues } from "../../db/columns.ts";
 import type { Transaction } from "../../db/transaction.ts";
 import type { EventType } from "../../domain/shipment/event-type.ts";
-import { noticeKinds } from "../../domain/shipment/recipient-notice.ts";
+import { dueNotices } from "../../domain/shipment/recipient-notice.ts";
 import { customerStatements, type LinkedCustomers } from "../customers/link-customers.ts";
 import { eventStatements, type NewEvent, type Subscriber } from "../events/insert-events.ts";
 import { UsedQuote } from "../quotes/used-quote.entity.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { type NewNotice, noticeStatement } from "./recipient-notice.entity.ts";
+import { type NewNotice, noticeStatements } from "./recipient-notice.entity.ts";
 import { shipmentMessage } from "./shipment-message.ts";
 import type { ShipmentRow } from "./shipment-row.ts";
 import { Shipment } from "./shipment.entity.ts";
@@ -104,7 +104,7 @@ export function insertEventsOf(
   const events = changed.flatMap((each) => each.events);
   if (events.length === 0) return;
   const notices = changed.flatMap((each) => each.notices);
-  if (notices.length > 0) void tx.send(...noticeStatement(workspace, notices));
+  for (const statement of noticeStatements(workspace, notices)) void tx.send(...statement);
   for (const [sql, values] of eventStatements(workspace, events, subscribers)) {
     tx.sendLast(sql, values);
   }
@@ -122,11 +122,13 @@ export interface RecordedChange {
  * The events of a shipment whose row is locked or new, which makes their numbers have no gaps.
  *
  * @param types what happened to it
+ * @param before undefined for a new shipment
  * @param after the row as it will be written, but for `eventCount`, which does not count these yet
  * @param call the call that makes the change
  */
 export function shipmentEvents(
   types: readonly EventType[],
+  before: ShipmentRow | undefined,
   after: ShipmentRow,
   { caller, received }: Call,
 ): RecordedChange {
@@ -147,7 +149,7 @@ export function shipmentEvents(
   for (const event of events) received.span?.setCauseOf({ ...event, workspace: workspaceId });
   const isTold = caller.notifiesRecipients && after.recipientEmail !== null;
   const notices = isTold
-    ? noticeKinds(types, after).map((kind) => ({ shipment: after.reference, kind }))
+    ? dueNotices(types, before, after).map((due) => ({ shipment: after.reference, ...due }))
     : [];
   return { row: { ...after, eventCount: after.eventCount + events.length }, events, notices };
 }

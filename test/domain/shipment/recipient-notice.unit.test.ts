@@ -1,12 +1,22 @@
 import { expect, test } from "vitest";
+import { NO_PROGRESS } from "../../../src/domain/shipment/delivery-progress.ts";
 import { EVENT_TYPES } from "../../../src/domain/shipment/event-type.ts";
 import {
-  isStillSo,
+  dueNotices,
+  kindOf,
   NOTICE_KINDS,
-  noticeKinds,
+  type NoticeState,
 } from "../../../src/domain/shipment/recipient-notice.ts";
 import { STATES, type ShipmentState } from "../../../src/domain/shipment/shipment-state.ts";
 import type { TrackedShipment } from "../../../src/domain/shipment/tracked-shipment.ts";
+
+const stateOf = (state: Partial<NoticeState>): NoticeState => ({
+  status: "in_transit",
+  paymentStatus: "paid",
+  recipientEmail: "grace@example.org",
+  verification: { by: "pin", pin: "0001" },
+  ...state,
+});
 
 const notAnAttempt = (kind: string) => kind !== "attempt_failed";
 
@@ -16,33 +26,57 @@ test.each<[ShipmentState, readonly string[]]>([
   [{ status: "cancelled", paymentStatus: "refund_pending" }, NOTICE_KINDS.filter(notAnAttempt)],
   [{ status: "cancelled", paymentStatus: "voided" }, []],
 ])("of all that can happen to a shipment that is %j a recipient is told %j", (state, kinds) => {
-  expect(noticeKinds(EVENT_TYPES, state)).toEqual(kinds);
+  expect(dueNotices(EVENT_TYPES, undefined, stateOf(state))).toEqual(
+    kinds.map((kind) => ({ kind, again: kind === "attempt_failed" })),
+  );
 });
 
 test("nothing is told of other events", () => {
   const others = EVENT_TYPES.filter((type) =>
     NOTICE_KINDS.every((kind) => type !== `shipment.${kind}`),
   );
-  expect(STATES.flatMap((state) => noticeKinds(others, state))).toEqual([]);
+  const told = STATES.map(stateOf).flatMap((state) => dueNotices(others, state, state));
+  expect(told).toEqual([]);
 });
 
 const FAILED = { atMs: 0, reason: "other" } as const;
 
-test.each<[string, Pick<TrackedShipment, "status" | "stage" | "failed">, readonly string[]]>([
+test.each<[string, Pick<TrackedShipment, "status" | "stage" | "failed">, string | undefined]>([
+  ["paid", { status: "awaiting_pickup", stage: "assigned", failed: undefined }, "awaiting_pickup"],
+  ["on its way", { status: "in_transit", stage: undefined, failed: undefined }, "in_transit"],
+  ["at the door", { status: "in_transit", stage: "at_dropoff", failed: undefined }, "at_dropoff"],
+  ["not handed over", { status: "in_transit", stage: undefined, failed: FAILED }, "attempt_failed"],
+  ["delivered", { status: "delivered", stage: undefined, failed: undefined }, "delivered"],
+  ["unpaid", { status: "pending", stage: undefined, failed: undefined }, undefined],
+])("of a shipment that is %s one notice holds", (_, state, kind) => {
+  expect(kindOf(state)).toBe(kind);
+});
+
+const ATTEMPT = { end: "dropoff", atMs: 0, reason: "other", note: null } as const;
+
+test.each<[string, Partial<NoticeState>, Partial<NoticeState>, readonly string[]]>([
+  ["another email", { recipientEmail: "ada@example.org" }, {}, ["in_transit"]],
+  ["its first email", { recipientEmail: null }, {}, ["in_transit"]],
+  ["its first PIN", { verification: null }, {}, ["in_transit"]],
+  ["another PIN", { verification: { by: "pin", pin: "0002" } }, {}, ["in_transit"]],
+  ["no PIN any more", {}, { verification: { by: "photo" } }, []],
+  ["another vehicle", {}, { progress: NO_PROGRESS }, []],
   [
-    "paid",
-    { status: "awaiting_pickup", stage: "assigned", failed: undefined },
-    ["awaiting_pickup"],
-  ],
-  ["on its way", { status: "in_transit", stage: undefined, failed: undefined }, ["in_transit"]],
-  ["at the door", { status: "in_transit", stage: "at_dropoff", failed: undefined }, ["at_dropoff"]],
-  [
-    "not handed over",
-    { status: "in_transit", stage: undefined, failed: FAILED },
+    "another email after an attempt that failed",
+    { recipientEmail: null },
+    { progress: { ...NO_PROGRESS, attempts: [ATTEMPT] } },
     ["attempt_failed"],
   ],
-  ["delivered", { status: "delivered", stage: undefined, failed: undefined }, ["delivered"]],
-  ["unpaid", { status: "pending", stage: undefined, failed: undefined }, []],
-])("of a shipment that is %s one notice holds", (_, state, kinds) => {
-  expect(NOTICE_KINDS.filter((kind) => isStillSo(kind, state as TrackedShipment))).toEqual(kinds);
+  [
+    "another email with the courier at the door",
+    { recipientEmail: null },
+    { progress: { ...NO_PROGRESS, arrivedAt: "dropoff" } },
+    ["at_dropoff"],
+  ],
+  ["another email before it is paid", { recipientEmail: null }, { status: "pending" }, []],
+  ["another email at its end", { recipientEmail: null }, { status: "delivered" }, []],
+])("how a shipment stands is told again when it has %s", (_, before, after, kinds) => {
+  const again = kinds.map((kind) => ({ kind, again: true }));
+  const types = ["shipment.updated"] as const;
+  expect(dueNotices(types, stateOf({ ...after, ...before }), stateOf(after))).toEqual(again);
 });

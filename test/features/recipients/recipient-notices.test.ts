@@ -123,6 +123,36 @@ ${/https?:\S+\/unsubscribe\/[\w-]{22}$/m.exec(booked.text)?.[0]}
   }
 });
 
+test("another recipient, a new PIN and each attempt that fails are told, though something was before", async () => {
+  const { apiKey, as } = await addWorkspace();
+  const [first, second] = [newEmail(), newEmail()];
+  const { reference: shipment } = await bookAnd(service, apiKey, ["pay", "advance"], {
+    recipient_email: first,
+  });
+  await mailAbout(first, "Your delivery is on its way");
+  await data(as.updateShipment({ shipment, recipient_email: second }));
+  const corrected = await mailAbout(second, "Your delivery is on its way");
+  expect(corrected.text).not.toContain("PIN");
+  const { dropoff_pin: pin } = await data(
+    as.updateShipment({ shipment, dropoff_verification: "pin" }),
+  );
+  await eventually("the PIN", () => mailsTo(second).find(({ text }) => text.includes(pin)));
+  for (const times of [1, 2]) {
+    await data(as.recordAttempt({ shipment, reason: "nobody_there" }));
+    await eventually("the attempt", async () => mailsTo(second).length === 2 + times);
+    await eventually("all to be noted", async () => (await noticesOf(shipment)).every(isSent));
+  }
+  const { rows } = await sql.query(
+    `select kind, tellings from recipient_notice
+     where shipment_reference = $1 and kind <> 'awaiting_pickup' order by kind`,
+    [shipment],
+  );
+  expect(rows).toEqual([
+    { kind: "attempt_failed", tellings: 2 },
+    { kind: "in_transit", tellings: 3 },
+  ]);
+});
+
 const isSent = (notice: string) => notice.endsWith(" sent");
 
 test("a workspace says so itself, and says it no more", async () => {

@@ -91,17 +91,21 @@ test("an answer that was kept for another key is none for a courier's", async ()
 
 test("after five wrong PINs none is taken, whoever comes, and somebody says why it is waived", async () => {
   const { reference: shipment, dropoff_pin: pin } = await bring("pin");
-  const wrong = pin === "0000" ? "1111" : "0000";
-  const lefts = ["4 more tries are", "3 more tries are", "2 more tries are", "1 more try is"];
-  for (const left of lefts) {
-    await expectRefused(
-      courier.recordProof({ shipment, pin: wrong }),
-      "PIN_WRONG",
-      WRONG(`${left} left`),
-    );
+  const lefts = [
+    "4 more tries are left",
+    "3 more tries are left",
+    "2 more tries are left",
+    "1 more try is left",
+    "no more tries are left",
+  ];
+  for (const [i, left] of lefts.entries()) {
+    const wrong = String((Number(pin) + 1 + i) % 10_000).padStart(4, "0");
+    // The second time the same answer, as to whoever lost the first.
+    for (const _ of [1, 2]) {
+      await expectRefused(courier.recordProof({ shipment, pin: wrong }), "PIN_WRONG", WRONG(left));
+    }
   }
   const locked = WRONG("no more tries are left");
-  await expectRefused(courier.recordProof({ shipment, pin: wrong }), "PIN_WRONG", locked);
   await data(courier.setCourier({ shipment, name: "Ada" }));
   await data(courier.setCourier({ shipment, name: "Bob" }));
   await data(as.updateShipment({ shipment, dropoff_verification: "none" }));
@@ -161,6 +165,28 @@ test("what was told or waived counts for the verification that it was for alone"
     "updated",
     "proof_recorded",
     "updated",
+  ]);
+});
+
+test("what was recorded before an attempt that failed proves no delivery after it", async () => {
+  const { reference: shipment } = await bring("photo");
+  await data(courier.recordProof({ shipment, photo, received_by: "Grace" }));
+  const failed = await data(courier.recordAttempt({ shipment, reason: "damaged" }));
+  expect(failed.proof).toBe(null);
+  await expectRefused(courier.advanceShipment({ shipment }), "NOT_VERIFIED", unverified("photo"));
+  await data(as.waiveVerification({ shipment, reason: "Camera broken" }));
+  await data(courier.recordProof({ shipment, signature }));
+  const again = await data(courier.recordAttempt({ shipment, reason: "refused" }));
+  expect(again.proof).toEqual({ ...PROOF, waived: "Camera broken" });
+  await data(courier.advanceShipment({ shipment }));
+  const events = await data(as.listShipmentEvents({ shipment }));
+  expect(events.slice(4).map(({ type }: { type: string }) => type)).toEqual([
+    "shipment.proof_recorded",
+    "shipment.attempt_failed",
+    "shipment.proof_recorded",
+    "shipment.proof_recorded",
+    "shipment.attempt_failed",
+    "shipment.delivered",
   ]);
 });
 
