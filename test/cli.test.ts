@@ -125,6 +125,14 @@ const FAULTY: readonly (readonly [variable: string, value: string, sentence: str
     "must be a header that carries a key, such as Authorization",
   ],
   ["GEOCODER_ATTRIBUTION", "x".repeat(201), "must be at most 200 characters"],
+  [
+    "PICTURES_S3_URL",
+    "ftp://pictures.example.org",
+    "must be an address such as https://pictures.s3.eu-central-1.amazonaws.com, without user, query or fragment",
+  ],
+  ["PICTURES_S3_REGION", "Frankfurt", "must be the name of a region such as eu-central-1"],
+  ["PICTURES_S3_ACCESS_KEY_ID", "a b", "must be at most 500 visible characters"],
+  ["PICTURES_S3_SECRET_ACCESS_KEY", "a b", "must be at most 500 visible characters"],
   ["OIDC_ISSUER", "http://x.example", "must be an address such as https://accounts.example.org"],
 ];
 
@@ -186,6 +194,11 @@ test.each<[environment: Record<string, string>, ...lines: string[]]>([
   [
     { MAP_TILES_ATTRIBUTION: "© Example" },
     "MAP_TILES_URL: must be set, or MAP_TILES_FILE, for what MAP_TILES_ATTRIBUTION is about",
+  ],
+  [
+    { PICTURES_S3_REGION: "eu-central-1", PICTURES_S3_ACCESS_KEY_ID: "AK" },
+    "PICTURES_S3_URL: must be set for pictures in a bucket",
+    "PICTURES_S3_SECRET_ACCESS_KEY: must be set for pictures in a bucket",
   ],
   [{ GEOCODER_URL }, "GEOCODER: must be photon, nominatim or pelias for GEOCODER_URL"],
   [{ GEOCODER: "photon" }, "GEOCODER_URL: must be set to where the geocoder is, for GEOCODER"],

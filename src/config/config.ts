@@ -5,6 +5,7 @@ import { SEALING_KEY_LENGTH } from "../domain/secret-seal.ts";
 import { trustedProxiesFault } from "../pipeline/client-address.ts";
 import { GEOCODER_VARIABLES, readGeocoder } from "./geocoder-config.ts";
 import { MAIL_VARIABLES, readMail } from "./mail-config.ts";
+import { PICTURES_VARIABLES, readPictures } from "./pictures-config.ts";
 import { MAP_VARIABLES, readMapTiles } from "./map-config.ts";
 import { readStripe, STRIPE_VARIABLES } from "./stripe-config.ts";
 import { readTracing, TRACING_VARIABLES } from "./tracing-config.ts";
@@ -93,6 +94,7 @@ const environment = z.object({
   ...STRIPE_VARIABLES,
   ...GEOCODER_VARIABLES,
   ...MAP_VARIABLES,
+  ...PICTURES_VARIABLES,
   ...TRACING_VARIABLES,
 });
 type Variables = z.output<typeof environment>;
@@ -117,6 +119,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     stripe: readStripe(read),
     geocoder: readGeocoder(read),
     mapTiles: readMapTiles(read),
+    pictures: readPictures(read),
     tracing: readTracing(read),
     /** What is set and has no effect, though its name is nearly that of a variable: a sentence for each. */
     warnings: findMisspelt(Object.keys(given)),

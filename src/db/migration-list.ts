@@ -41,4 +41,7 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Constructor<Migra
   "20261126141138-recipient-tellings": async () =>
     (await import("./migrations/20261126141138-recipient-tellings.ts"))
       .Migration20261126141138_recipient_tellings,
+  "20261126142333-picture-objects": async () =>
+    (await import("./migrations/20261126142333-picture-objects.ts"))
+      .Migration20261126142333_picture_objects,
 };

@@ -42,6 +42,7 @@ import { compileEncodeJson } from "../json/encode-json.ts";
 import { createMemoryLimiter, type Limiter } from "../pipeline/bounds/rate-limiter.ts";
 import { createRedisLimiter } from "../pipeline/bounds/redis-limiter.ts";
 import { compileValidateRequest } from "../pipeline/request/validate-request.ts";
+import { createS3Client } from "../s3/s3-client.ts";
 import { createAddresses } from "./addresses.ts";
 import { createBackground } from "./background.ts";
 import { ENTITIES } from "./entities.ts";
@@ -98,6 +99,7 @@ export type AppConfig = Pick<Config, "host" | "port" | "grpcPort"> &
       | "maxDatabaseOutageSeconds"
       | "dashboard"
       | "mapTiles"
+      | "pictures"
     >
   > & { readonly databaseUrl: string };
 
@@ -277,6 +279,7 @@ function createStores(
     secretSeal,
     versionFees: createVersionFees(em),
     quoteKeys: createQuoteKeys(secretSeal, log),
+    bucket: config.pictures && createS3Client(config.pictures),
     providers: createPaymentProviders({
       apiUrl: config.stripe?.apiUrl,
       platforms: config.stripe?.platforms ?? {},

@@ -10,6 +10,7 @@ import { createKeyUseRecorder } from "../features/credentials/record-key-use.ts"
 import { EVENTS_CHANNEL, type EventAnnouncer } from "../features/events/event-announcer.ts";
 import { createPaymentJobs, type PaymentJobDeps } from "../features/payments/payment-jobs.ts";
 import type { OperatorKeyCache } from "../features/operators/operator-keys.ts";
+import { createPictureWorkers, type PictureBucket } from "../features/shipments/picture-bucket.ts";
 import { createReplicaHeartbeat } from "../features/reports/replica.entity.ts";
 import type { QuoteKeys } from "../features/quotes/quote-keys.ts";
 import type { BookingRollUps } from "../features/reports/roll-up-bookings.ts";
@@ -43,7 +44,7 @@ const GRACE_MS = 3_000;
 export interface Background {
   /**
    * Follows changes made by other processes, delivers webhooks, settles payments, runs simulations of test
-   * mode, sends mails, records which keys are used, writes counts of calls, counts bookings by day, says that
+   * mode, sends mails, moves pictures into their bucket, records which keys are used, writes counts of calls, counts bookings by day, says that
    * the process is there, inserts test twins, seals secrets, and purges what has expired. Resolves once keys
    * and the tariff have been read for the first time.
    */
@@ -73,6 +74,8 @@ export interface BackgroundDeps {
   readonly simulations: SimulationDeps;
   readonly deliver: Omit<DeliverDeps, "em" | "events" | "secretSeal">;
   readonly mails: CreateMailWorkers | undefined;
+  /** Undefined where pictures stay in the database. */
+  readonly bucket: PictureBucket | undefined;
   /** How long events are kept, in days; undefined for ever. */
   readonly eventRetentionDays?: number | undefined;
   readonly countPurge: Instruments["countPurge"];
@@ -172,10 +175,16 @@ async function runWorkers(
   await idle();
 }
 
-/** Settles payments and runs simulations until the process shuts down. */
+/** Settles payments, runs simulations and moves pictures until the process shuts down. */
 function runJobs(running: Running): Promise<unknown> {
-  const { paymentJobs, simulations } = running;
+  const { paymentJobs, simulations, bucket } = running;
   return Promise.all([
+    bucket &&
+      runWorkers(
+        running,
+        "pictures could not be looked for",
+        createPictureWorkers({ ...running, bucket }),
+      ),
     ...createPaymentJobs(paymentJobs).map((workers) =>
       runWorkers(running, "payments could not be looked at", workers),
     ),

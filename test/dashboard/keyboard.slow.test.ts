@@ -137,9 +137,10 @@ describeDashboard("by the keyboard alone", (dashboard) => {
   });
 
   test("when nothing is left on a page that takes the keys, they go on at the page", async () => {
-    const page = await openAsMember(dashboard, "/attention");
+    const own = await dashboard.service.addWorkspace();
+    const page = await openAsMember(dashboard, "/attention", { workspace: own });
     const shown = page.locator("main");
-    await shown.getByRole("heading", { level: 1 }).waitFor();
+    await shown.getByText("Nothing needs attention").waitFor();
     await shown.evaluate((main) => {
       const last = main.ownerDocument.createElement("button");
       for (const child of main.children) child.hidden = true;

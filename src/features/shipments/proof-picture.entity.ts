@@ -5,14 +5,15 @@ import { columnsOf, insertionOf } from "../../db/columns.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { deleteOldest, runStatement } from "../../db/statement.ts";
 import type { Transaction } from "../../db/transaction.ts";
-import { refuse } from "../../domain/refusal.ts";
+import { refuse, unavailable } from "../../domain/refusal.ts";
 import { DocumentResponse } from "../../pipeline/rpc-response.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 import type { ShipmentKey } from "./find-shipment.ts";
+import type { PictureBucket } from "./picture-bucket.ts";
 import { ofShipment } from "./shipment.entity.ts";
 
 /** What pictures prove a delivery, with the media type of each. */
-const MEDIA_TYPES = { photo: "image/jpeg", signature: "image/png" } as const;
+export const MEDIA_TYPES = { photo: "image/jpeg", signature: "image/png" } as const;
 
 export type PictureKind = keyof typeof MEDIA_TYPES;
 
@@ -26,10 +27,22 @@ export const ProofPicture = defineEntity({
       p.manyToOne(Workspace).mapToPk().primary().updateRule("no action").deleteRule("no action"),
     shipment: () => ofShipment().deleteRule("cascade"),
     kind: p.text().$type<PictureKind>().primary(),
-    content: p.blob(),
+    /** Null once it is in a bucket. */
+    content: p.blob().nullable(),
+    /** Of the object in the bucket that holds it. */
+    objectKey: p.text().nullable(),
+    /** When it is moved into the bucket, where there is one: whoever does sets it to when the lease ends. */
+    movesAt: p.datetime(3).defaultRaw("now()"),
     /** In real time, also where a test clock stands. */
     recordedAt: p.datetime(3).index("proof_picture_by_age"),
   },
+  indexes: [
+    // Of all workspaces.
+    {
+      name: "proof_picture_to_move",
+      expression: `create index "proof_picture_to_move" on "proof_picture" ("moves_at") where content is not null`,
+    },
+  ],
   checks: [{ name: "proof_picture_kind", expression: "kind in ('photo', 'signature')" }],
 });
 
@@ -40,7 +53,8 @@ export type Pictures = Readonly<Partial<Record<PictureKind, Buffer>>>;
 
 const insertion = insertionOf("proof_picture", columnsOf(ProofPicture, "workspace"), {
   onConflict: `on conflict (workspace_id, shipment_reference, kind)
-    do update set content = excluded.content, recorded_at = excluded.recorded_at`,
+    do update set content = excluded.content, object_key = null, moves_at = excluded.moves_at,
+      recorded_at = excluded.recorded_at`,
 });
 
 /** Sends pictures of a shipment, to be written in the place of those of before. */
@@ -51,35 +65,48 @@ export function writePictures(
   recordedAt: Date,
 ): void {
   for (const [kind, content] of Object.entries(pictures)) {
-    void tx.send(...insertion(workspace, [{ shipment, kind, content, recordedAt }]));
+    const own = { shipment, kind, content, recordedAt, objectKey: null, movesAt: recordedAt };
+    void tx.send(...insertion(workspace, [own]));
   }
 }
 
 const FIND = `
-  select content from proof_picture
+  select content, object_key as "objectKey" from proof_picture
   where workspace_id = $1 and shipment_reference = $2 and kind = $3`;
 
 /**
  * Answers with a picture of a shipment, over HTTP as it is.
  *
- * @throws Refusal PICTURE_NOT_FOUND, alike for an unknown shipment and one of another workspace
+ * @throws Refusal PICTURE_NOT_FOUND, alike for an unknown shipment and one of another workspace; UNAVAILABLE while the
+ *   bucket that it is in cannot be read
  */
 export async function pictureResponse<M extends Message>(
-  em: EntityManager,
+  { em, bucket }: { readonly em: EntityManager; readonly bucket: PictureBucket | undefined },
   { workspace, reference }: ShipmentKey,
   kind: PictureKind,
   toMessage: (content: Buffer) => M,
 ): Promise<DocumentResponse<M>> {
   const values = [workspace, reference, kind];
-  const [found] = await runStatement<{ content: Buffer }>(em, FIND, values);
-  if (found === undefined) throw refuse("PICTURE_NOT_FOUND");
-  const { content: body } = found;
+  const [found] = await runStatement<Stored>(em, FIND, values);
+  const body = found && (found.content ?? (await readObject(bucket, found.objectKey!)));
+  if (body === undefined) throw refuse("PICTURE_NOT_FOUND");
   return new DocumentResponse(() => toMessage(body), {
     contentType: MEDIA_TYPES[kind],
     body,
     etag: hash("sha256", body, "base64url").slice(0, 22),
     cacheControl: "private, no-cache",
   });
+}
+
+type Stored = { readonly content: Buffer | null; readonly objectKey: string | null };
+
+async function readObject(bucket: PictureBucket | undefined, key: string) {
+  try {
+    if (bucket === undefined) throw new Error("PICTURES_S3_URL is not set.");
+    return await bucket.get(key);
+  } catch (error) {
+    throw unavailable("The picture cannot be read now; try again in a moment.", error);
+  }
 }
 
 /**

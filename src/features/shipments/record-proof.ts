@@ -55,13 +55,13 @@ export const PROOF_CHANGES = {
 
 /** They read alone. */
 export const PROOF_PICTURES = {
-  getProofPhoto: ({ shipment: reference }, { caller: { workspaceId: workspace } }, { em }) =>
-    pictureResponse(em, { workspace, reference }, "photo", (jpeg) =>
+  getProofPhoto: ({ shipment: reference }, { caller: { workspaceId: workspace } }, deps) =>
+    pictureResponse(deps, { workspace, reference }, "photo", (jpeg) =>
       create(GetProofPhotoResponseSchema, { jpeg }),
     ),
 
-  getProofSignature: ({ shipment: reference }, { caller: { workspaceId: workspace } }, { em }) =>
-    pictureResponse(em, { workspace, reference }, "signature", (png) =>
+  getProofSignature: ({ shipment: reference }, { caller: { workspaceId: workspace } }, deps) =>
+    pictureResponse(deps, { workspace, reference }, "signature", (png) =>
       create(GetProofSignatureResponseSchema, { png }),
     ),
 } satisfies Partial<ShipmentFunctions>;

@@ -9,6 +9,7 @@ import type { TestTimes } from "../workspaces/test-clock.ts";
 import type { ChangeBatch } from "./change-batch.ts";
 import type { ChangeShipment, GroupDeps } from "./change-shipment.ts";
 import type { FindShipment } from "./find-shipment.ts";
+import type { PictureBucket } from "./picture-bucket.ts";
 import type { PaymentsOfShipments } from "./provider-check.ts";
 
 export interface ShipmentDeps extends GroupDeps {
@@ -19,6 +20,8 @@ export interface ShipmentDeps extends GroupDeps {
   readonly tariffs: TariffCache;
   readonly payments: PaymentsOfShipments;
   readonly testTimes: TestTimes;
+  /** Undefined where pictures stay in the database. */
+  readonly bucket: PictureBucket | undefined;
   readonly validateQuote: ValidateRoute<QuoteShipmentRequest>;
 }
 

@@ -1,0 +1,18 @@
+import { Migration } from "@mikro-orm/migrations";
+
+/** Each statement is a transaction of its own, so that no lock is held while the index is made. */
+export class Migration20261126142333_picture_objects extends Migration {
+  override isTransactional(): boolean {
+    return false;
+  }
+
+  override up(): void {
+    for (const sql of SQL.trim().split("\n")) this.addSql(sql);
+  }
+}
+
+const SQL = `
+alter table "proof_picture" add column if not exists "object_key" text null, add column if not exists "moves_at" timestamptz(3) not null default now();
+alter table "proof_picture" alter column "content" drop not null;
+create index if not exists "proof_picture_to_move" on "proof_picture" ("moves_at") where content is not null;
+`;

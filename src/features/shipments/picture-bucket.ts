@@ -1,0 +1,70 @@
+import { hash } from "node:crypto";
+import type { Logger } from "pino";
+import { createWorkers, type WorkItem, type Workers } from "../../db/leased-queue.ts";
+import type { EntityManager } from "../../db/orm.ts";
+import { runStatement } from "../../db/statement.ts";
+import { MEDIA_TYPES, type PictureKind } from "./proof-picture.entity.ts";
+
+/** Where pictures are kept outside of the database. Both reject while it cannot be reached. */
+export interface PictureBucket {
+  put(key: string, content: Buffer, contentType: string): Promise<void>;
+  /** Undefined where there is none, as when the bucket has deleted it. */
+  get(key: string): Promise<Buffer | undefined>;
+}
+
+/** How many pictures a process moves at once, and of one workspace: each is up to 5 MiB in memory. */
+const AT_ONCE = { atOnce: 4, ofWorkspace: 2 };
+/** How long a process has for that before others do it, and how long it rests when it fails. */
+const LEASE = "60 s";
+const REST_MS = 10_000;
+
+const FIND = `
+  select workspace_id::float8 as workspace, shipment_reference || ' ' || kind as reference
+  from proof_picture
+  where content is not null and moves_at <= now() and workspace_id <> all($2::bigint[])
+  order by moves_at limit $1::int`;
+
+const IS_IT = "workspace_id = $1 and shipment_reference = $2 and kind = $3";
+const TAKE = `
+  update proof_picture set moves_at = now() + interval '${LEASE}'
+  where ${IS_IT} and content is not null and moves_at <= now()
+  returning content`;
+/** Unless another has taken its place meanwhile. */
+const MOVED = `
+  update proof_picture set content = null, object_key = $4
+  where ${IS_IT} and sha256(content) = decode($5, 'hex')`;
+
+/**
+ * Builds the workers that move pictures into a bucket. They are recorded in the database, in the transaction of what they
+ * prove, so that no delivery waits for the bucket or is lost with it. Written twice, an object is the same: its key has
+ * the digest of its content.
+ */
+export function createPictureWorkers(deps: {
+  readonly em: EntityManager;
+  readonly log: Pick<Logger, "warn">;
+  readonly bucket: PictureBucket;
+}): Workers {
+  const { em, log, bucket } = deps;
+  let restsUntilMs = 0;
+  return createWorkers<WorkItem>(
+    {
+      ...AT_ONCE,
+      find: async (limit, except) =>
+        performance.now() < restsUntilMs ? [] : runStatement<WorkItem>(em, FIND, [limit, except]),
+      async work({ workspace, reference = "" }) {
+        const [shipment, kind] = reference.split(" ") as [string, PictureKind];
+        const key = [workspace, shipment, kind];
+        const [taken] = await runStatement<{ content: Buffer }>(em, TAKE, key);
+        if (taken === undefined) return;
+        const digest = hash("sha256", taken.content, "hex");
+        const objectKey = `${workspace}/${shipment}/${kind}-${digest}`;
+        await bucket.put(objectKey, taken.content, MEDIA_TYPES[kind]);
+        await runStatement(em, MOVED, [...key, objectKey, digest]);
+      },
+    },
+    (error) => {
+      restsUntilMs = performance.now() + REST_MS;
+      log.warn({ err: error }, "a picture was not moved into its bucket");
+    },
+  );
+}

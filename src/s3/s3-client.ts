@@ -1,0 +1,54 @@
+import { loadOnce } from "../domain/load-once.ts";
+import type { PictureBucket } from "../features/shipments/picture-bucket.ts";
+
+export interface S3Settings {
+  /** Where the keys of objects begin: at a bucket's own host, or at a host with the bucket's name as path. */
+  readonly url: string;
+  readonly region: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+}
+
+/** How long a request may take, in milliseconds, for 5 MiB. */
+const TIMEOUT_MS = 20_000;
+
+/**
+ * Builds the client of a bucket that speaks S3's protocol. It loads its library for the first request, sends none twice,
+ * and follows no redirect.
+ */
+export function createS3Client({ url, ...credentials }: S3Settings): PictureBucket {
+  const client = loadOnce(async () => {
+    const { AwsClient } = await import("aws4fetch");
+    return new AwsClient({ ...credentials, service: "s3", retries: 0 });
+  });
+
+  async function send(key: string, init: RequestInit): Promise<Response> {
+    const aws = await client.get();
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    const response = await aws
+      .fetch(`${url}/${key}`, { ...init, redirect: "error", signal })
+      .catch(({ cause }) => {
+        // Not with the error itself, whose code the log takes for the database's.
+        throw new Error(`The bucket does not answer: ${cause?.code ?? "in time"}.`);
+      });
+    if (response.ok || response.status === 404) return response;
+    await response.body?.cancel();
+    throw new Error(`The bucket answers with the status ${response.status}.`);
+  }
+
+  return {
+    async put(key, body, contentType) {
+      const { status } = await send(key, {
+        method: "PUT",
+        headers: { "content-type": contentType },
+        body: new Uint8Array(body),
+      });
+      if (status === 404) throw new Error("The bucket does not exist.");
+    },
+    async get(key) {
+      const response = await send(key, { method: "GET" });
+      const body = Buffer.from(await response.arrayBuffer());
+      return response.ok ? body : undefined;
+    },
+  };
+}

@@ -1,0 +1,127 @@
+import { hash } from "node:crypto";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import S3rver from "@20minutes/s3rver";
+import type { Client } from "pg";
+import { expect, test } from "vitest";
+import { SAMPLE_PICTURES } from "../../../src/features/test-mode/sample-pictures.ts";
+import { createS3Client } from "../../../src/s3/s3-client.ts";
+import { data } from "../../support/answers.ts";
+import { bookAnd } from "../../support/bookings.ts";
+import { connectTo } from "../../support/database.ts";
+import { eventually } from "../../support/eventually.ts";
+import { freePort } from "../../support/free-port.ts";
+import { startReplica, startService, type TestService } from "../../support/service.ts";
+import { ownFolder, whenOver } from "../../support/when-over.ts";
+
+/** Starts a bucket on this machine, which ends with the test. */
+async function startBucket(port = 0) {
+  const directory = ownFolder("bucket");
+  const server = new S3rver({
+    address: "127.0.0.1",
+    port,
+    directory,
+    silent: true,
+    configureBuckets: [{ name: "pictures" }],
+  });
+  const { port: taken } = await server.run();
+  whenOver(() => server.close());
+  const stored = /^(.*)\._S3rver_object$/;
+  return {
+    url: urlOf(taken),
+    async keys() {
+      const names = await readdir(join(directory, "pictures"), { recursive: true });
+      return names.flatMap((name) => stored.exec(name)?.[1] ?? []).toSorted();
+    },
+  };
+}
+
+const urlOf = (port: number) => `http://127.0.0.1:${port}/pictures`;
+
+const ACCOUNT = { region: "us-east-1", accessKeyId: "S3RVER", secretAccessKey: "S3RVER" };
+const photo = SAMPLE_PICTURES.photo.toString("base64");
+const signature = SAMPLE_PICTURES.signature.toString("base64");
+
+/** The photo, drawn alike, in other bytes. */
+const other = Buffer.concat([
+  SAMPLE_PICTURES.photo.subarray(0, -3),
+  Buffer.from([0]),
+  SAMPLE_PICTURES.photo.subarray(-2),
+]);
+
+async function pictureOf({ httpUrl }: TestService, apiKey: string, shipment: string) {
+  const read = await fetch(`${httpUrl}/v1/shipments/${shipment}/proof/photo`, {
+    headers: { "x-api-key": apiKey },
+  });
+  return Buffer.from(await read.arrayBuffer());
+}
+
+const untilMoved = (sql: Client) =>
+  eventually("all pictures to be moved", async () => {
+    const { rows } = await sql.query("select from proof_picture where content is not null");
+    return rows.length === 0;
+  });
+
+const keyOf = (workspace: number, shipment: string, kind: "photo" | "signature") =>
+  `${workspace}/${shipment}/${kind}-${hash("sha256", SAMPLE_PICTURES[kind], "hex")}`;
+
+test("pictures move into a bucket, and are read from there by whoever has it", async () => {
+  const bucket = await startBucket();
+  const service = await startService({ pictures: { ...ACCOUNT, url: bucket.url } });
+  const { apiKey, id } = await service.addWorkspace();
+  const as = service.as(apiKey);
+  const { reference: shipment } = await bookAnd(service, apiKey, ["pay", "advance"]);
+  await data(as.recordProof({ shipment, photo, signature }));
+  const moved = (["photo", "signature"] as const).map((kind) => keyOf(id, shipment, kind));
+  const sql = await connectTo(service.databaseUrl);
+  await untilMoved(sql);
+  expect(await bucket.keys()).toEqual(moved);
+  expect(await pictureOf(service, apiKey, shipment)).toEqual(SAMPLE_PICTURES.photo);
+
+  const without = await startReplica(service.databaseUrl);
+  expect(await without.as(apiKey).getProofPhoto({ shipment })).toMatchObject({
+    status: 503,
+    body: { message: "The picture cannot be read now; try again in a moment." },
+  });
+  await data(without.as(apiKey).recordProof({ shipment, photo: other.toString("base64") }));
+  expect(await pictureOf(without, apiKey, shipment)).toEqual(other);
+  await untilMoved(sql);
+  expect(await pictureOf(service, apiKey, shipment)).toEqual(other);
+});
+
+test("while the bucket is away deliveries go on, and pictures move once it is there", async () => {
+  const port = await freePort();
+  const pictures = { ...ACCOUNT, url: urlOf(port) };
+  const failed: string[] = [];
+  const service = await startService({
+    pictures,
+    logged: ({ msg }) => failed.push(String(msg)),
+  });
+  const { apiKey, id } = await service.addWorkspace();
+  const as = service.as(apiKey);
+  const { reference: shipment } = await bookAnd(service, apiKey, ["pay", "advance"], {
+    dropoff_verification: "photo",
+  });
+  await data(as.recordProof({ shipment, photo }));
+  await data(as.advanceShipment({ shipment }));
+  await eventually("a failure", () => failed.includes("a picture was not moved into its bucket"));
+  expect(await pictureOf(service, apiKey, shipment)).toEqual(SAMPLE_PICTURES.photo);
+
+  const bucket = await startBucket(port);
+  await startReplica(service.databaseUrl, { pictures });
+  const sql = await connectTo(service.databaseUrl);
+  await sql.query("update proof_picture set moves_at = now()");
+  await untilMoved(sql);
+  expect(await bucket.keys()).toEqual([keyOf(id, shipment, "photo")]);
+  expect(await pictureOf(service, apiKey, shipment)).toEqual(SAMPLE_PICTURES.photo);
+});
+
+test.each([
+  ["whose key is another", "/pictures", "wrong", "The bucket answers with the status 403."],
+  ["that does not exist", "/nothing", "S3RVER", "The bucket does not exist."],
+])("nothing counts as written in a bucket %s", async (_, path, secretAccessKey, message) => {
+  const url = new URL(path, (await startBucket()).url).href;
+  const client = createS3Client({ ...ACCOUNT, url, secretAccessKey });
+  const written = client.put("a", SAMPLE_PICTURES.photo, "image/jpeg");
+  await expect(written).rejects.toThrow(message);
+});
