@@ -38,7 +38,7 @@ const FLOORS: readonly Floor[] = [
         pipeline/request/validate-request.ts`,
       demo: "gen config/* server/* features/** db/orm.ts pipeline/local-call.ts",
       server: `gen package.json config/* transport/*/* features/** pipeline/* pipeline/*/* json/*
-        tracking/* oidc/* smtp/* telemetry/* db/* domain/*`,
+        tracking/* oidc/* smtp/* s3/* telemetry/* db/* domain/*`,
     },
   },
   {
@@ -132,6 +132,7 @@ const FLOORS: readonly Floor[] = [
       json: "gen domain/*",
       oidc: "domain/refusal.ts domain/secret-seal.ts",
       smtp: "domain/load-once.ts",
+      s3: "domain/load-once.ts",
       tracking: "tracking/texts/* domain/* domain/*/*",
       "tracking/texts": "tracking/texts.ts",
     },

@@ -1,5 +1,4 @@
 import { loadOnce } from "../domain/load-once.ts";
-import type { PictureBucket } from "../features/shipments/picture-bucket.ts";
 
 export interface S3Settings {
   /** Where the keys of objects begin: at a bucket's own host, or at a host with the bucket's name as path. */
@@ -9,14 +8,20 @@ export interface S3Settings {
   readonly secretAccessKey: string;
 }
 
+export interface S3Client {
+  put(key: string, content: Buffer, contentType: string): Promise<void>;
+  /** Undefined where there is none. */
+  get(key: string): Promise<Buffer | undefined>;
+}
+
 /** How long a request may take, in milliseconds, for 5 MiB. */
 const TIMEOUT_MS = 20_000;
 
 /**
  * Builds the client of a bucket that speaks S3's protocol. It loads its library for the first request, sends none twice,
- * and follows no redirect.
+ * follows no redirect, and rejects unless the bucket has done what was asked.
  */
-export function createS3Client({ url, ...credentials }: S3Settings): PictureBucket {
+export function createS3Client({ url, ...credentials }: S3Settings): S3Client {
   const client = loadOnce(async () => {
     const { AwsClient } = await import("aws4fetch");
     return new AwsClient({ ...credentials, service: "s3", retries: 0 });
