@@ -2,6 +2,7 @@ import type { FeedWatch } from "../features/events/feed-watch.ts";
 import { createSubjectWatch } from "../features/events/subject-watch.ts";
 import { followLinked } from "../features/shipments/follow-linked.ts";
 import { findLinked, type TrackingDeps } from "../features/shipments/find-tracked.ts";
+import { openLinked, type OpenDeps } from "../features/recipients/open-tracking.ts";
 import { unsubscribe } from "../features/recipients/send-notices.ts";
 import { zoneNameAt } from "../features/tariffs/coverage/coverage-functions.ts";
 import type { TariffCache } from "../features/tariffs/versions/tariff-cache.ts";
@@ -21,7 +22,7 @@ export function createTrackingPages({
   tariffs,
   feeds,
   ...deps
-}: Omit<TrackingDeps, "zoneAt"> & {
+}: Omit<OpenDeps, "zoneAt"> & {
   readonly tariffs: Pick<TariffCache, "current" | "currentVersion">;
   readonly feeds: FeedWatch;
 }): TrackingPages<Language> {
@@ -32,7 +33,13 @@ export function createTrackingPages({
     contentSecurityPolicy: POLICY,
     async page(link, readerOf) {
       const { tracked } = (await findLinked(link, { ...deps, zoneAt })) ?? {};
-      return tracked && trackingPage(tracked, readerOf(tracked.recipientLocale));
+      return tracked && trackingPage(tracked, readerOf(tracked.recipientLocale), { link });
+    },
+    async open(asked, readerOf) {
+      const { found, opened } = (await openLinked(asked, { ...deps, zoneAt })) ?? {};
+      if (found === undefined) return undefined;
+      const { tracked } = found;
+      return trackingPage(tracked, readerOf(tracked.recipientLocale), { ...asked, opened });
     },
     follow: (link, changed) => followLinked(link, changed, { ...deps, zoneAt, watch }),
     async unsubscribe(asked, readerOf) {

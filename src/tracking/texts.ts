@@ -33,6 +33,14 @@ export interface TrackingTexts {
   readonly missingWhy: string;
   readonly busy: string;
   readonly busyWhy: string;
+  /** For whoever proves to be the recipient. */
+  readonly open: {
+    readonly digits: string;
+    readonly show: string;
+    readonly problem: Readonly<Record<"wrong" | "locked", string>>;
+    readonly address: string;
+    readonly photo: string;
+  };
   /** What mails to recipients say besides, and the page that ends them. */
   readonly mail: {
     /** What is said first of an attempt that failed. */

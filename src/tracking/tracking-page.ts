@@ -17,7 +17,8 @@ const STYLE = `
 --late:light-dark(#855000,#f0bd66);--late-soft:light-dark(#fcf0d9,#3a2e17)}
 *,::before{box-sizing:border-box}
 body{margin:0;background:var(--page);color:var(--text);font:1rem/1.5 system-ui,sans-serif;overflow-wrap:anywhere}
-main{max-width:34rem;margin:0 auto;padding:clamp(1rem,6vw,3rem) 1rem}
+main,aside{max-width:34rem;margin:0 auto;padding:clamp(1rem,6vw,3rem) 1rem}
+.photo{display:block;width:100%;max-height:32rem;object-fit:contain;margin:1.5rem 0 0;border-radius:.75rem;background:var(--surface);border:1px solid var(--line)}
 .logo{display:block;max-width:12rem;max-height:4rem;margin:0 0 .75rem;padding:.25rem;border-radius:.25rem;background:light-dark(transparent,#fff)}
 .sender{margin:0 0 .25rem;color:var(--minor);font-weight:600}
 h1{margin:0;font-size:1.75rem;line-height:1.2;text-wrap:balance}
@@ -40,6 +41,11 @@ time{display:block;color:var(--minor);font-size:.875rem}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:.5rem 1.25rem}
 dt{color:var(--minor)}dd{margin:0}
 a{color:var(--accent)}
+aside{padding-top:0}
+aside form{display:flex;flex-wrap:wrap;gap:.5rem;padding:1.25rem;background:var(--surface);border:1px solid var(--line);border-radius:.75rem}
+aside button{margin:0}
+label{flex:1 0 100%;color:var(--minor)}
+input{width:7rem;padding:.5rem .75rem;border:1px solid var(--minor);border-radius:.375rem;background:var(--surface);color:inherit;font:inherit;letter-spacing:.2em}
 button{margin:1.5rem 0 0;padding:.625rem 1.125rem;border:0;border-radius:.375rem;background:var(--accent);color:var(--surface);font:inherit;font-weight:600}
 footer{margin:1.5rem 0 0;color:var(--minor);font-size:.875rem}
 @media(max-width:26rem){dl{grid-template-columns:1fr;gap:0}dd+dt{margin-top:.75rem}}
@@ -127,19 +133,37 @@ export interface Reader {
 /** The steps of a shipment on its way, in their order. */
 const STEPS = SHIPMENT_STATUSES.slice(0, SHIPMENT_STATUSES.indexOf("delivered") + 1);
 
-/** The page of a shipment for its recipient. */
-export function trackingPage(tracked: TrackedShipment, reader: Reader): string {
+/** What the page shows besides to whoever has proven to be the recipient, or why it does not. */
+type Opened =
+  | { readonly address: string | undefined; readonly photo: Buffer | undefined }
+  | keyof TrackingTexts["open"]["problem"];
+
+/**
+ * The page of a shipment for its recipient.
+ *
+ * @param at.link the last part of its address
+ * @param at.opened what came of proving to be the recipient; undefined while nobody tried
+ */
+export function trackingPage(
+  tracked: TrackedShipment,
+  reader: Reader,
+  at: { readonly link: string; readonly opened?: Opened | undefined },
+): string {
   const texts = TEXTS[reader.language];
   const { status, workspace, test, reference, area } = tracked;
   const { contact } = workspace;
   const { courier, failed, stage } = tracked;
   const timeZone = timeZoneOf(tracked);
   const dates = datesOf(reader, timeZone);
+  const problem = typeof at.opened === "string" ? at.opened : undefined;
+  const opened = typeof at.opened === "object" ? at.opened : undefined;
+  const { address, photo } = opened ?? {};
   const away = courier?.distanceKm && texts.away(kilometres(reader).format(courier.distanceKm));
   const bringer = courier && [courier.firstName, courier.vehicle, away].filter(Boolean).join(" · ");
   const facts: (readonly [string, string])[] = [
     ...(bringer === undefined ? [] : [[texts.courier, escapeHtml(bringer)] as const]),
     [texts.reference, escapeHtml(reference)],
+    ...(address === undefined ? [] : [[texts.open.address, escapeHtml(address)] as const]),
     ...(area === undefined ? [] : [[texts.area, escapeHtml(area)] as const]),
     ...(contact === undefined ? [] : [[texts.contact, contactLink(contact)] as const]),
   ];
@@ -157,10 +181,33 @@ ${isLate(tracked) ? note(texts.late) : ""}
 <h2>${escapeHtml(texts.steps)}</h2>
 <ol>${steps.join("")}</ol>
 </section>
+${photo ? `<img class="photo" alt="${escapeHtml(texts.open.photo)}" src="data:image/jpeg;base64,${photo.toString("base64")}">` : ""}
 <dl>${facts.map(([term, value]) => `<dt>${escapeHtml(term)}</dt><dd>${value}</dd>`).join("")}</dl>
 <footer>${escapeHtml(texts.timeZone(timeZone))}</footer>`;
   const title = texts.title(workspace.name);
-  return html(reader, title, content, hasEnded(status) ? "" : `<script>${SCRIPT}</script>`);
+  const form = tracked.canOpen && opened === undefined ? openForm(texts, at.link, problem) : "";
+  // What was opened stays as it is: asked for again, it would be closed.
+  const isOver = hasEnded(status) || at.opened !== undefined;
+  return html(reader, title, content, `${form}${isOver ? "" : `<script>${SCRIPT}</script>`}`);
+}
+
+/** Beside what is shown anew when something happens, so that nothing is lost of what is typed. */
+function openForm(
+  { open }: TrackingTexts,
+  link: string,
+  problem: keyof TrackingTexts["open"]["problem"] | undefined,
+): string {
+  const said =
+    problem === undefined
+      ? ""
+      : `<p class="note" role="alert">${escapeHtml(open.problem[problem])}</p>`;
+  if (problem === "locked") return `<aside>${said}</aside>\n`;
+  return `<aside><form method="post" action="/t/${link}/open">
+<label for="digits">${escapeHtml(open.digits)}</label>
+<input id="digits" name="digits" inputmode="numeric" autocomplete="off" pattern="[0-9]{4}" maxlength="4" required>
+<button>${escapeHtml(open.show)}</button>
+${said}</form></aside>
+`;
 }
 
 function kilometres({ locale }: Reader): Intl.NumberFormat {

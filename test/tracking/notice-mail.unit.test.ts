@@ -23,6 +23,7 @@ const TRACKED: TrackedShipment = {
   courier: { firstName: "Ada", vehicle: "Cargo bike", distanceKm: 1.2 },
   failed: undefined,
   recipientLocale: undefined,
+  canOpen: false,
   area: "Kings",
   atMs: at("12:00"),
   workspace: {

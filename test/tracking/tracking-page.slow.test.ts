@@ -54,6 +54,32 @@ describeDashboard(
       },
     );
 
+    test("shows its recipient the address and the photo", async () => {
+      const { service, workspace } = dashboard;
+      const as = service.as(workspace.apiKey);
+      const { tracking_url: url, reference: shipment } = await bookAnd(
+        service,
+        workspace.apiKey,
+        ["pay", "advance"],
+        { recipient_phone: "+12025550123", dropoff_address: "95 Prospect Park West" },
+      );
+      await data(as.recordProof({ shipment, photo: SAMPLE_PICTURES.photo.toString("base64") }));
+      await takeStep(service, workspace.apiKey, shipment, "advance");
+      const page = await dashboard.newPage();
+      await page.setViewportSize({ width: NARROWEST, height: 800 });
+      await page.goto(pathOf(url));
+      const box = page.getByLabel(/last four digits of your phone number/);
+      await box.fill("4321");
+      await box.press("Enter");
+      await page.getByRole("alert").filter({ hasText: "Those are other digits." }).waitFor();
+      await expectWellShown(page, "tracking-not-opened");
+      await box.fill("0123");
+      await page.getByRole("button", { name: "Show address and photo" }).click();
+      await page.getByText("95 Prospect Park West").waitFor();
+      await page.getByRole("img", { name: "Photo of the delivery" }).waitFor();
+      await expectWellShown(page, "tracking-opened");
+    });
+
     test("follows the shipment, and says when there is none any more", async () => {
       const { service, workspace } = dashboard;
       const { tracking_url: url, reference } = await bookAnd(service, workspace.apiKey, ["pay"]);

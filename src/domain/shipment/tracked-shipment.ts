@@ -31,6 +31,8 @@ export interface TrackedShipment {
   readonly failed: { readonly atMs: number; readonly reason: AttemptReason } | undefined;
   /** The language that its recipient is said to read (RFC 5646). */
   readonly recipientLocale: string | undefined;
+  /** Whether its recipient can prove to be one, and see more. */
+  readonly canOpen: boolean;
   /** The zone of the dropoff; undefined outside of all. */
   readonly area: string | undefined;
   /** The time it is, by the clock of its workspace. */

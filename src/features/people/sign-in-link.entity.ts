@@ -26,12 +26,12 @@ export const SignInLink = defineEntity({
 
 export type SignInLink = InferEntity<typeof SignInLink>;
 
-/** An attempt to sign in at an identity provider that has come to its end, so that it works once. */
+/** An attempt that works once: to sign in at an identity provider, or to prove to be a shipment's recipient. */
 export const SpentAttempt = defineEntity({
   name: "SpentAttempt",
   tableName: "spent_attempt",
   properties: {
-    /** The SHA-256 of its state. */
+    /** The SHA-256 of its state, or of what else tells it from others. */
     hash: p.text().primary(),
     /** When it would have ended by itself. */
     endsAt: p.datetime(3).index("spent_attempt_by_end"),

@@ -59,6 +59,7 @@ interface Tracked {
   readonly progress: DeliveryProgress | null;
   readonly locale: string | null;
   readonly email: string | null;
+  readonly phone: string | null;
   readonly pin: string | null;
   /** Where its courier was, within the last minutes. */
   readonly place: Point | null;
@@ -73,7 +74,7 @@ const FIND_SHIPMENT = `
   select status, extract(epoch from created_at)::float8 * 1000 as "createdMs",
     extract(epoch from coalesce(cancelled_at, delivered_at, returned_at))::float8 * 1000 as "endedMs",
     extract(epoch from updated_at)::float8 * 1000 as "changedMs", windows, progress,
-    recipient_locale as locale, recipient_email as email, verification ->> 'pin' as pin,
+    recipient_locale as locale, recipient_email as email, recipient_phone as phone, verification ->> 'pin' as pin,
     dropoff_lat as lat, dropoff_lng as lng,
     (select json_build_object('lat', place.lat, 'lng', place.lng) from courier_place as place
      where place.workspace_id = $1 and place.shipment_reference = $2
@@ -89,6 +90,10 @@ export interface LinkedShipment {
   readonly tracked: TrackedShipment;
   /** Where its recipient gets mails; undefined where that is not known. */
   readonly recipientEmail: string | undefined;
+  /** In E.164. */
+  readonly recipientPhone: string | undefined;
+  /** Whether it was delivered with a photo. */
+  readonly hasPhoto: boolean;
   /** What the recipient is to tell the courier; undefined where that is nothing, or nothing any more. */
   readonly dropoffPin: string | undefined;
   readonly workspace: LinkedWorkspace;
@@ -143,6 +148,7 @@ async function loadTracked(
     ...progressOf(shipment, workspace),
     windows: bookedWindows(windows),
     recipientLocale: shipment.locale ?? undefined,
+    canOpen: shipment.phone !== null,
     area: zoneAt({ lat, lng }),
     atMs: at.getTime(),
     workspace: { name, contact: contact ?? undefined, logo: logo ?? undefined, timeZone },
@@ -154,6 +160,8 @@ async function loadTracked(
   return {
     tracked,
     recipientEmail: shipment.email ?? undefined,
+    recipientPhone: shipment.phone ?? undefined,
+    hasPhoto: status === "delivered" && proof?.photo === true,
     dropoffPin: isToTell ? (shipment.pin ?? undefined) : undefined,
     workspace,
   };

@@ -81,14 +81,12 @@ const FIND = `
  *   bucket that it is in cannot be read
  */
 export async function pictureResponse<M extends Message>(
-  { em, bucket }: { readonly em: EntityManager; readonly bucket: PictureBucket | undefined },
-  { workspace, reference }: ShipmentKey,
+  deps: PictureDeps,
+  key: ShipmentKey,
   kind: PictureKind,
   toMessage: (content: Buffer) => M,
 ): Promise<DocumentResponse<M>> {
-  const values = [workspace, reference, kind];
-  const [found] = await runStatement<Stored>(em, FIND, values);
-  const body = found && (found.content ?? (await readObject(bucket, found.objectKey!)));
+  const body = await findPicture(deps, key, kind);
   if (body === undefined) throw refuse("PICTURE_NOT_FOUND");
   return new DocumentResponse(() => toMessage(body), {
     contentType: MEDIA_TYPES[kind],
@@ -96,6 +94,25 @@ export async function pictureResponse<M extends Message>(
     etag: hash("sha256", body, "base64url").slice(0, 22),
     cacheControl: "private, no-cache",
   });
+}
+
+interface PictureDeps {
+  readonly em: EntityManager;
+  readonly bucket: PictureBucket | undefined;
+}
+
+/**
+ * Gives a picture of a shipment; undefined where there is none.
+ *
+ * @throws Refusal UNAVAILABLE while the bucket that it is in cannot be read
+ */
+export async function findPicture(
+  { em, bucket }: PictureDeps,
+  { workspace, reference }: ShipmentKey,
+  kind: PictureKind,
+): Promise<Buffer | undefined> {
+  const [found] = await runStatement<Stored>(em, FIND, [workspace, reference, kind]);
+  return found && (found.content ?? (await readObject(bucket, found.objectKey!)));
 }
 
 type Stored = { readonly content: Buffer | null; readonly objectKey: string | null };

@@ -42,6 +42,16 @@ export const de: TrackingTexts = {
   missingWhy: "Er ist abgelaufen oder wurde ersetzt. Der Absender kann Ihnen einen neuen schicken.",
   busy: "Bitte versuchen Sie es gleich noch einmal",
   busyWhy: "Diese Seite wird gerade zu oft aufgerufen.",
+  open: {
+    digits: "Sind Sie der Empfänger? Die letzten vier Ziffern Ihrer Telefonnummer",
+    show: "Adresse und Foto zeigen",
+    problem: {
+      wrong: "Das sind andere Ziffern.",
+      locked: "Das wurde zu oft versucht. Fragen Sie den Absender.",
+    },
+    address: "Adresse",
+    photo: "Foto der Zustellung",
+  },
   mail: {
     attempted: "Ihre Lieferung konnte nicht übergeben werden",
     pin: (digits) => `Nennen Sie dem Kurier diese PIN: ${digits}`,

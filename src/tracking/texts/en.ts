@@ -42,6 +42,16 @@ export const en: TrackingTexts = {
   missingWhy: "It has ended or was replaced. Whoever sent it to you can send a new one.",
   busy: "Try again in a moment",
   busyWhy: "Too much is asked of this page just now.",
+  open: {
+    digits: "Are you the recipient? The last four digits of your phone number",
+    show: "Show address and photo",
+    problem: {
+      wrong: "Those are other digits.",
+      locked: "That was tried too often. Ask the sender.",
+    },
+    address: "Address",
+    photo: "Photo of the delivery",
+  },
   mail: {
     attempted: "Your delivery could not be handed over",
     pin: (digits) => `Tell the courier this PIN: ${digits}`,

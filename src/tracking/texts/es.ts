@@ -42,6 +42,16 @@ export const es: TrackingTexts = {
   missingWhy: "Ha caducado o se ha sustituido. Quien se lo envió puede enviarle otro.",
   busy: "Vuelva a intentarlo en un momento",
   busyWhy: "Esta página recibe demasiadas visitas en este momento.",
+  open: {
+    digits: "¿Es usted el destinatario? Las cuatro últimas cifras de su teléfono",
+    show: "Mostrar la dirección y la foto",
+    problem: {
+      wrong: "Las cifras no son esas.",
+      locked: "Demasiados intentos. Pregunte al remitente.",
+    },
+    address: "Dirección",
+    photo: "Foto de la entrega",
+  },
   mail: {
     attempted: "Su envío no se pudo entregar",
     pin: (digits) => `Diga este PIN al mensajero: ${digits}`,

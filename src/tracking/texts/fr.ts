@@ -43,6 +43,16 @@ export const fr: TrackingTexts = {
     "Il a expiré ou a été remplacé. La personne qui vous l’a envoyé peut vous en envoyer un autre.",
   busy: "Réessayez dans un instant",
   busyWhy: "Cette page reçoit trop de visites en ce moment.",
+  open: {
+    digits: "Vous êtes le destinataire ? Les quatre derniers chiffres de votre numéro de téléphone",
+    show: "Afficher l’adresse et la photo",
+    problem: {
+      wrong: "Ce ne sont pas les bons chiffres.",
+      locked: "Trop d’essais. Adressez-vous à l’expéditeur.",
+    },
+    address: "Adresse",
+    photo: "Photo de la livraison",
+  },
   mail: {
     attempted: "Votre livraison n’a pas pu être remise",
     pin: (digits) => `Donnez ce code PIN au coursier : ${digits}`,

@@ -10,6 +10,7 @@ import { createLookUps } from "../../pipeline/credentials/look-ups.ts";
 import { splitUrl } from "../connect/request-target.ts";
 import { entityTag, matchesTag, preferredLanguage } from "./negotiation.ts";
 import { refusalHeaders } from "../../pipeline/refusals/refusal-body.ts";
+import { readBody } from "./read-body.ts";
 import { forMethods, type HttpHandler } from "./responses.ts";
 import { beginStream, createStreamSlots } from "./tracking-stream.ts";
 
@@ -48,6 +49,11 @@ export interface TrackingPages<Language extends string> {
     asked: { readonly link: string; readonly mac: string; readonly isConfirmed: boolean },
     readerOf: (known: string | undefined) => Reader<Language>,
   ): Promise<string | undefined>;
+  /** The page of a link with what its recipient alone may see, for digits that prove it; undefined for an invalid one. */
+  open(
+    asked: { readonly link: string; readonly digits: string },
+    readerOf: (known: string | undefined) => Reader<Language>,
+  ): Promise<string | undefined>;
   /** What is there instead, whatever is wrong. */
   missing(reader: Reader<Language>): string;
   /** What is told while the service cannot answer. */
@@ -56,11 +62,12 @@ export interface TrackingPages<Language extends string> {
 
 const PREFIX = "/t/";
 const EVENTS = /^([^/]+)\/events$/;
+const OPEN = /^([^/]+)\/open$/;
 const UNSUBSCRIBE = /^([^/]+)\/unsubscribe\/([\w-]{22})$/;
 
 /**
- * Builds the answers to `GET /t/{link}`, and to `GET` and `POST /t/{link}/unsubscribe/{mac}`, of which the second alone
- * has an effect: a page that nobody keeps, lists or tells other sites of. Reading it has no effect,
+ * Builds the answers to `GET /t/{link}`, to `POST /t/{link}/open` with `digits`, and to `GET` and `POST
+ * /t/{link}/unsubscribe/{mac}`: a page that nobody keeps, lists or tells other sites of. A GET has no effect,
  * as programs that show previews open links too. `GET /t/{link}/events` streams when to read it again. An invalid link is the same 404 each time, and counts against the address
  * that asks. Reads have turns of their own, so that recipients keep no callers from being looked up.
  */
@@ -81,20 +88,29 @@ export function createTracking<Language extends string>(
     path: string,
     readerOf: (known?: string) => Reader<Language>,
   ) {
-    const [, link = path, mac] = UNSUBSCRIBE.exec(path) ?? [];
-    const isConfirmed = request.method === "POST";
-    const page = () =>
-      mac === undefined
-        ? pages.page(link, readerOf)
-        : pages.unsubscribe({ link, mac, isConfirmed }, readerOf);
-    return reads.find(reads.addressOf(request), link, path, page);
+    const isPosted = request.method === "POST";
+    const find = (link: string, page: () => Promise<string | undefined>, lookUp = path) =>
+      reads.find(reads.addressOf(request), link, lookUp, page);
+    const [, ended, mac = ""] = UNSUBSCRIBE.exec(path) ?? [];
+    if (ended !== undefined) {
+      const asked = { link: ended, mac, isConfirmed: isPosted };
+      return find(ended, () => pages.unsubscribe(asked, readerOf));
+    }
+    const [, opened] = OPEN.exec(path) ?? [];
+    if (opened === undefined || !isPosted) {
+      const link = opened ?? path;
+      return find(link, () => pages.page(link, readerOf));
+    }
+    const digits = (await readFields(request)).get("digits")?.trim() ?? "";
+    const open = () => pages.open({ link: opened, digits }, readerOf);
+    return find(opened, open, `${path} ${digits}`);
   }
 
   return (request, response, requestId) => {
     const [path] = splitUrl(request);
     if (!path.startsWith(PREFIX)) return false;
     const rest = path.slice(PREFIX.length);
-    const others = UNSUBSCRIBE.test(rest) ? ["POST"] : [];
+    const others = UNSUBSCRIBE.test(rest) || OPEN.test(rest) ? ["POST"] : [];
     return forMethods(request, response, { requestId, others }, () => {
       const accepted = request.headers["accept-language"] ?? "";
       const readerOf = (known = "") =>
@@ -121,6 +137,21 @@ export function createTracking<Language extends string>(
       handled.then((isLink) => isLink === false && send(404, pages.missing(reader)), refuse);
     });
   };
+}
+
+const FORM_BYTES = 200;
+
+/**
+ * The fields of a form.
+ *
+ * @throws Refusal BODY_TOO_LARGE
+ */
+async function readFields(request: IncomingMessage): Promise<URLSearchParams> {
+  const body = await new Promise<Buffer>((resolve, reject) => {
+    const bounds = { maxBytes: FORM_BYTES, reserve: () => undefined };
+    readBody(request, readCallHeaders(request.rawHeaders), bounds, resolve, reject);
+  });
+  return new URLSearchParams(body.toString("utf8"));
 }
 
 /** Looks links up: guesses keep nobody else from it, nor do many readers of one. */

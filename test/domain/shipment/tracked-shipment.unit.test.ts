@@ -11,6 +11,7 @@ const SHIPMENT: TrackedShipment = {
   courier: undefined,
   failed: undefined,
   recipientLocale: undefined,
+  canOpen: false,
   area: undefined,
   atMs: 100,
   workspace: { name: "Acme", contact: undefined, logo: undefined, timeZone: "UTC" },

@@ -197,6 +197,74 @@ test("a page has the logo of its workspace, of which nothing else is told, until
   expect((await open(url)).html).not.toContain("<img");
 });
 
+/** What is at a tracking link for whoever says what the recipient's phone number ends with. */
+async function openBy(url: string, digits: string, at = service) {
+  const path = `${url.replace(PUBLIC_URL, "")}/open`;
+  const body = new URLSearchParams({ digits });
+  const response = await fetch(at.httpUrl + path, { method: "POST", body });
+  const html = await response.text();
+  return { status: response.status, html, text: textOf(html) };
+}
+
+const IN_FULL = { recipient_phone: "+12025550123", dropoff_address: "95 Prospect Park West" };
+
+test("whoever has the link and knows how the phone number ends sees the address, and the photo once it is delivered", async () => {
+  const { apiKey } = await service.addWorkspace();
+  const as = service.as(apiKey);
+  const moving = await bookAnd(service, apiKey, ["pay", "advance"], IN_FULL);
+  const { tracking_url: url, reference: shipment } = moving;
+  await data(as.recordProof({ shipment, photo: SAMPLE_PICTURES.photo.toString("base64") }));
+  const address = ["Address", IN_FULL.dropoff_address];
+  const shown = await open(url);
+  expect(shown.html).toContain(`<form method="post" action="${new URL(url).pathname}/open">`);
+  expect(shown.text).not.toContain("Address");
+  const opened = await openBy(url, " 0123 ");
+  expect(opened.status).toBe(200);
+  expect(opened.text.toSpliced(opened.text.indexOf("Address"), 2)).toEqual(shown.text);
+  expect(opened.text).toEqual(expect.arrayContaining(address));
+  expect(opened.html).not.toContain("data:image/jpeg");
+  await takeStep(service, apiKey, shipment, "advance");
+  const { html, text } = await openBy(url, "0123");
+  expect(text).toEqual(expect.arrayContaining(address));
+  expect(html).toContain(`data:image/jpeg;base64,${SAMPLE_PICTURES.photo.toString("base64")}`);
+  const { text: read } = await open(`${url}/open`);
+  expect(read).toEqual((await open(url)).text);
+});
+
+test("five other digits are taken for a shipment, be they sent at once and to several servers, and then none", async () => {
+  const { apiKey } = await service.addWorkspace();
+  const replica = await startReplica(service.databaseUrl, { publicUrl: PUBLIC_URL });
+  const { tracking_url: url } = await bookAnd(service, apiKey, ["pay"], IN_FULL);
+  const said = ({ html }: { html: string }) => /role="alert">(.*?)</.exec(html)?.[1];
+  const guesses = ["0000", "", "55550123", "012", "1234", "4321", "9999"];
+  const answers = await Promise.all(
+    guesses.map((digits, i) => openBy(url, digits, i % 2 === 0 ? service : replica)),
+  );
+  const [wrong, locked] = ["Those are other digits.", "That was tried too often. Ask the sender."];
+  expect(answers.map(said).toSorted()).toEqual(
+    [...Array(5).fill(wrong), locked, locked].toSorted(),
+  );
+  for (const { text } of answers) expect(text).not.toContain("Address");
+  const late = await openBy(url, "0123");
+  expect([said(late), late.html.includes("<form")]).toEqual([locked, false]);
+  const other = await bookAnd(service, apiKey, ["pay"], IN_FULL);
+  for (let i = 0; i < 7; i++) {
+    expect((await openBy(other["tracking_url"], "0123")).text).toContain("Address");
+  }
+});
+
+test("nobody can prove to be a recipient whose phone number is not known, nor by a link that is none", async () => {
+  const { apiKey } = await service.addWorkspace();
+  const { tracking_url: url } = await bookAnd(service, apiKey, ["pay"]);
+  expect((await open(url)).html).not.toContain("<form");
+  for (const link of [url, url.replace(/.$/, "0"), `${PUBLIC_URL}/t/nothing`]) {
+    const { status, text } = await openBy(link, "0123");
+    expect({ status, text }).toEqual({ status: 404, text: GONE });
+  }
+  const large = await openBy(url, "0".repeat(1_000));
+  expect(large.status).toBe(413);
+});
+
 test("a page that has not changed is not sent again, and reading it changes nothing", async () => {
   const { apiKey } = await service.addWorkspace();
   const { tracking_url: url, reference } = await book(service, apiKey);
