@@ -241,9 +241,8 @@ test("five other digits are taken for a shipment, be they sent at once and to se
     guesses.map((digits, i) => openBy(url, digits, i % 2 === 0 ? service : replica)),
   );
   const [wrong, locked] = ["Those are other digits.", "That was tried too often. Ask the sender."];
-  expect(answers.map(said).toSorted()).toEqual(
-    [...Array(5).fill(wrong), locked, locked].toSorted(),
-  );
+  const times = (sentence: string) => answers.filter((it) => said(it) === sentence).length;
+  expect([times(wrong), times(locked)]).toEqual([5, 2]);
   for (const { text } of answers) expect(text).not.toContain("Address");
   const late = await openBy(url, "0123");
   expect([said(late), late.html.includes("<form")]).toEqual([locked, false]);
