@@ -81,30 +81,8 @@ export function createTracking<Language extends string>(
 ): HttpHandler {
   const policy = pages.contentSecurityPolicy;
   const reads = createLinkReads(options.clientAddress);
+  const read = createRead(pages, reads);
   const follow = createFollow(pages, reads, options.shutdownSignal);
-
-  async function read(
-    request: IncomingMessage,
-    path: string,
-    readerOf: (known?: string) => Reader<Language>,
-  ) {
-    const isPosted = request.method === "POST";
-    const find = (link: string, page: () => Promise<string | undefined>, lookUp = path) =>
-      reads.find(reads.addressOf(request), link, lookUp, page);
-    const [, ended, mac = ""] = UNSUBSCRIBE.exec(path) ?? [];
-    if (ended !== undefined) {
-      const asked = { link: ended, mac, isConfirmed: isPosted };
-      return find(ended, () => pages.unsubscribe(asked, readerOf));
-    }
-    const [, opened] = OPEN.exec(path) ?? [];
-    if (opened === undefined || !isPosted) {
-      const link = opened ?? path;
-      return find(link, () => pages.page(link, readerOf));
-    }
-    const digits = (await readFields(request)).get("digits")?.trim() ?? "";
-    const open = () => pages.open({ link: opened, digits }, readerOf);
-    return find(opened, open, `${path} ${digits}`);
-  }
 
   return (request, response, requestId) => {
     const [path] = splitUrl(request);
@@ -136,6 +114,35 @@ export function createTracking<Language extends string>(
           : follow(request, response, followed, headers);
       handled.then((isLink) => isLink === false && send(404, pages.missing(reader)), refuse);
     });
+  };
+}
+
+/** Builds what finds the page that a request is for; undefined for an invalid link. */
+function createRead<Language extends string>(
+  pages: Omit<TrackingPages<Language>, "follow">,
+  reads: ReturnType<typeof createLinkReads>,
+) {
+  return async (
+    request: IncomingMessage,
+    path: string,
+    readerOf: (known?: string) => Reader<Language>,
+  ): Promise<string | undefined> => {
+    const isPosted = request.method === "POST";
+    const find = (link: string, page: () => Promise<string | undefined>, lookUp = path) =>
+      reads.find(reads.addressOf(request), link, lookUp, page);
+    const [, ended, mac = ""] = UNSUBSCRIBE.exec(path) ?? [];
+    if (ended !== undefined) {
+      const asked = { link: ended, mac, isConfirmed: isPosted };
+      return find(ended, () => pages.unsubscribe(asked, readerOf));
+    }
+    const [, opened] = OPEN.exec(path) ?? [];
+    if (opened === undefined || !isPosted) {
+      const link = opened ?? path;
+      return find(link, () => pages.page(link, readerOf));
+    }
+    const digits = (await readFields(request)).get("digits")?.trim() ?? "";
+    const open = () => pages.open({ link: opened, digits }, readerOf);
+    return find(opened, open, `${path} ${digits}`);
   };
 }
 
