@@ -21,16 +21,21 @@ const DOCUMENTS = [
   "src/dashboard/ui/copy-text.ts",
 ];
 
-/** Builds dashboard and documents where a source is newer than what was built last. */
+/** Builds client, dashboard and documents where a source is newer than what was built last. */
 export async function buildOutdated(): Promise<void> {
-  await buildIfNew("src/dashboard", []);
-  await buildIfNew("src/docs-pages", DOCUMENTS);
+  await buildIfNew("src/client", "client.js", ["gen/shipments"]);
+  await buildIfNew("src/dashboard", "index.html", []);
+  await buildIfNew("src/docs-pages", "index.html", DOCUMENTS);
 }
 
-async function buildIfNew(folder: string, sources: readonly string[]): Promise<void> {
+async function buildIfNew(
+  folder: string,
+  entry: string,
+  sources: readonly string[],
+): Promise<void> {
   const root = join(REPOSITORY, folder);
-  const index = join(root, BUILT, "index.html");
-  const builtMs = existsSync(index) ? statSync(index).mtimeMs : 0;
+  const built = join(root, BUILT, entry);
+  const builtMs = existsSync(built) ? statSync(built).mtimeMs : 0;
   const own = readdirSync(root)
     .filter((name) => name !== BUILT)
     .map((name) => join(folder, name));

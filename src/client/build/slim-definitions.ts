@@ -1,0 +1,61 @@
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import {
+  FileDescriptorProtoSchema,
+  MessageOptionsSchema,
+  MethodOptionsSchema,
+  type DescriptorProto,
+  type MethodDescriptorProto,
+} from "@bufbuild/protobuf/wkt";
+import type { Plugin } from "vite";
+
+/** Files of definitions that hold options alone. */
+const OPTION_FILES = /buf_validate|google_api|_options/;
+
+/**
+ * Leaves out of the definitions what clients do not read, which is a third of them: rules of fields, paths,
+ * roles and refusals of methods, and the names that optional fields have twice. Whether a method writes stays.
+ */
+export function slimDefinitions(): Plugin {
+  return {
+    name: "slim-definitions",
+    transform(code, id) {
+      if (!/\/gen\/.*_pb\.js$/.test(id)) return undefined;
+      return code.replace(
+        /fileDesc\("([^"]+)"(?:, \[(.*?)\])?\)/,
+        (_, text: string, names = "") => {
+          const imports = String(names)
+            .split(", ")
+            .filter((name) => !OPTION_FILES.test(name));
+          return `fileDesc("${slimFile(text)}", [${imports.join(", ")}])`;
+        },
+      );
+    },
+  };
+}
+
+/** @param base64 of a `FileDescriptorProto`, as is what it returns */
+function slimFile(base64: string): string {
+  const file = fromBinary(FileDescriptorProtoSchema, Buffer.from(base64, "base64"));
+  for (const { method } of file.service) method.forEach(slimMethod);
+  file.messageType.forEach(slimMessage);
+  const slim = Buffer.from(toBinary(FileDescriptorProtoSchema, file));
+  return slim.toString("base64").replace(/=+$/, "");
+}
+
+function slimMethod(method: MethodDescriptorProto): void {
+  const { idempotencyLevel = 0 } = method.options ?? {};
+  if (idempotencyLevel === 0) delete method.options;
+  else method.options = create(MethodOptionsSchema, { idempotencyLevel });
+}
+
+function slimMessage(message: DescriptorProto): void {
+  for (const field of message.field) {
+    delete field.options;
+    // Of each optional field there is one, which nobody looks up.
+    if (field.proto3Optional) message.oneofDecl[field.oneofIndex]!.name = "_";
+  }
+  if (message.options?.mapEntry) {
+    message.options = create(MessageOptionsSchema, { mapEntry: true });
+  } else delete message.options;
+  message.nestedType.forEach(slimMessage);
+}

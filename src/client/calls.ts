@@ -1,0 +1,96 @@
+import type {
+  DescMethodServerStreaming,
+  DescMethodUnary,
+  DescService,
+  MessageInitShape,
+  MessageShape,
+} from "@bufbuild/protobuf";
+import { makeAnyClient, type Transport } from "@connectrpc/connect";
+import { isPaged, toPages, type Answer } from "./pages.ts";
+import { IDEMPOTENCY_KEY } from "./retry-calls.ts";
+import { ShipmentsError } from "./shipments-error.ts";
+
+export interface CallOptions {
+  /** Ends the call, with the code `Canceled`. */
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * How long the call may take with its retries, in milliseconds; 0 for no bound. 30,000 unless given,
+   * and 0 for streams.
+   */
+  readonly timeoutMs?: number | undefined;
+  /**
+   * Under which a call that writes is done once: 1 to 255 visible characters. Each call gets its own
+   * unless given. Keep one with your order to retry the call even after a restart.
+   */
+  readonly idempotencyKey?: string | undefined;
+  readonly headers?: Headers | Readonly<Record<string, string>> | undefined;
+  /** Called with the headers of the answer. */
+  readonly onHeader?: ((headers: Headers) => void) | undefined;
+}
+
+/** The RPCs of a service: a promise of the response, pages of a list, or the messages of a stream. */
+export type Calls<S extends DescService> = {
+  readonly [K in keyof S["method"]]: S["method"][K] extends DescMethodUnary<infer I, infer O>
+    ? (request: MessageInitShape<I>, options?: CallOptions) => Answer<O>
+    : S["method"][K] extends DescMethodServerStreaming<infer I, infer O>
+      ? (request: MessageInitShape<I>, options?: CallOptions) => AsyncGenerator<MessageShape<O>>
+      : never;
+};
+
+/** The calls of a service over a transport. They throw `ShipmentsError` alone. */
+export function createCalls<S extends DescService>(service: S, transport: Transport): Calls<S> {
+  return makeAnyClient(service, (method) => {
+    if (method.methodKind === "unary") return unaryCall(method, transport);
+    if (method.methodKind === "server_streaming") return streamCall(method, transport);
+    return null;
+  }) as Calls<S>;
+}
+
+type Fields = Record<string, unknown>;
+
+function unaryCall(method: DescMethodUnary, transport: Transport) {
+  const call = async (request: Fields, options: CallOptions = {}) => {
+    const { signal, timeoutMs, onHeader } = options;
+    const response = await transport
+      .unary(method, signal, timeoutMs, headersOf(options), request)
+      .catch(throwShipmentsError);
+    onHeader?.(response.header);
+    return response.message;
+  };
+  if (!isPaged(method.output)) return call;
+  return (request: Fields, options?: CallOptions) => {
+    const load = (more: Fields) => call({ ...request, ...more }, options) as Promise<never>;
+    return toPages(load({}), (pageToken) => load({ pageToken }));
+  };
+}
+
+function streamCall(method: DescMethodServerStreaming, transport: Transport) {
+  return async function* (request: Fields, options: CallOptions = {}) {
+    const { signal, timeoutMs = 0, onHeader } = options;
+    // Closes the connection when the caller takes no more.
+    const taken = new AbortController();
+    const ends = signal === undefined ? taken.signal : AbortSignal.any([signal, taken.signal]);
+    try {
+      const one = (async function* () {
+        yield request;
+      })();
+      const response = await transport.stream(method, ends, timeoutMs, headersOf(options), one);
+      onHeader?.(response.header);
+      yield* response.message;
+    } catch (thrown) {
+      throwShipmentsError(thrown);
+    } finally {
+      taken.abort();
+    }
+  };
+}
+
+function headersOf({ headers, idempotencyKey }: CallOptions): Headers {
+  const all = new Headers(headers);
+  if (idempotencyKey !== undefined) all.set(IDEMPOTENCY_KEY, idempotencyKey);
+  return all;
+}
+
+function throwShipmentsError(thrown: unknown): never {
+  throw ShipmentsError.from(thrown);
+}

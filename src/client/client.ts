@@ -1,0 +1,93 @@
+import type { DescService } from "@bufbuild/protobuf";
+import { createCalls, type Calls } from "./calls.ts";
+import {
+  AddressService,
+  ApiKeyService,
+  CoverageService,
+  CustomerService,
+  EventService,
+  MemberService,
+  PaymentConnectionService,
+  QuoteService,
+  ReportService,
+  ShipmentService,
+  TestService,
+  WebhookService,
+  WorkspaceService,
+} from "./definitions.ts";
+import { createFetchTransport, type Endpoint } from "./fetch-transport.ts";
+import { retryCalls, type RetryOptions } from "./retry-calls.ts";
+
+export { Code } from "@connectrpc/connect";
+export { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
+export type { CallOptions, Calls } from "./calls.ts";
+export * from "./definitions.ts";
+export type { Pages } from "./pages.ts";
+export type { FactsOf, Reason } from "./reasons.ts";
+export type { RetryOptions } from "./retry-calls.ts";
+export { ShipmentsError } from "./shipments-error.ts";
+
+export interface ClientOptions extends Endpoint {
+  /** How calls are retried after a transient error. */
+  readonly retry?: RetryOptions;
+}
+
+/** The calls of a workspace, by service. */
+export interface Client {
+  readonly addresses: Calls<typeof AddressService>;
+  readonly apiKeys: Calls<typeof ApiKeyService>;
+  readonly coverage: Calls<typeof CoverageService>;
+  readonly customers: Calls<typeof CustomerService>;
+  readonly events: Calls<typeof EventService>;
+  readonly members: Calls<typeof MemberService>;
+  readonly paymentConnections: Calls<typeof PaymentConnectionService>;
+  readonly quotes: Calls<typeof QuoteService>;
+  readonly reports: Calls<typeof ReportService>;
+  readonly shipments: Calls<typeof ShipmentService>;
+  readonly test: Calls<typeof TestService>;
+  readonly webhooks: Calls<typeof WebhookService>;
+  readonly workspace: Calls<typeof WorkspaceService>;
+}
+
+/**
+ * A client of a workspace, with every call it can make:
+ *
+ *     const client = createClient({ url: "https://shipments.example.org", key: "shp_test_..." });
+ *     const { data } = await client.shipments.getShipment({ shipment: "SHP-4T8ZK2M0QWXE" });
+ *
+ * Calls throw `ShipmentsError`, once retries have not helped.
+ */
+export function createClient(options: ClientOptions): Client {
+  const transport = connect(options);
+  return {
+    addresses: createCalls(AddressService, transport),
+    apiKeys: createCalls(ApiKeyService, transport),
+    coverage: createCalls(CoverageService, transport),
+    customers: createCalls(CustomerService, transport),
+    events: createCalls(EventService, transport),
+    members: createCalls(MemberService, transport),
+    paymentConnections: createCalls(PaymentConnectionService, transport),
+    quotes: createCalls(QuoteService, transport),
+    reports: createCalls(ReportService, transport),
+    shipments: createCalls(ShipmentService, transport),
+    test: createCalls(TestService, transport),
+    webhooks: createCalls(WebhookService, transport),
+    workspace: createCalls(WorkspaceService, transport),
+  };
+}
+
+/**
+ * A client of one service, so that a bundle holds no more than it calls:
+ *
+ *     const shipments = createServiceClient(ShipmentService, { url, key });
+ */
+export function createServiceClient<S extends DescService>(
+  service: S,
+  options: ClientOptions,
+): Calls<S> {
+  return createCalls(service, connect(options));
+}
+
+function connect({ retry, ...endpoint }: ClientOptions) {
+  return retryCalls(createFetchTransport(endpoint), retry);
+}

@@ -1,0 +1,101 @@
+import type { DescMethod } from "@bufbuild/protobuf";
+import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
+import { Code, type Transport } from "@connectrpc/connect";
+import { createRateLimits } from "./rate-limits.ts";
+import { ShipmentsError } from "./shipments-error.ts";
+import { wait, type Wait } from "./wait.ts";
+
+/** How calls are retried after a transient error. */
+export interface RetryOptions {
+  /** How often a call is made at most, the first time included; 6 unless given, 1 for no retries. */
+  readonly attempts?: number;
+  /**
+   * The longest wait before the second attempt, in milliseconds, doubled before each one after; 200
+   * unless given. A random part of it is waited, so that callers who failed together do not come back
+   * together. What the service asks for by `Retry-After` comes on top.
+   */
+  readonly baseMs?: number;
+  /** Where doubling ends, in milliseconds; 5000 unless given. */
+  readonly maxMs?: number;
+}
+
+/** The header by which the service recognizes a retry. */
+export const IDEMPOTENCY_KEY = "idempotency-key";
+
+/** How long a call may take with its retries unless the caller says, in milliseconds. */
+const TIMEOUT_MS = 30_000;
+
+const now = () => performance.now();
+
+/**
+ * Makes the calls of a transport safe to retry, and retries them. A call that writes keeps one
+ * idempotency key, so that its work is done once however often it is sent.
+ *
+ * `timeoutMs` bounds a call with its retries; 0 is no bound. A stream is not retried.
+ *
+ * @throws ShipmentsError the error of the last attempt
+ */
+export function retryCalls(
+  transport: Transport,
+  { attempts = 6, baseMs = 200, maxMs = 5_000 }: RetryOptions = {},
+  pause: Wait = wait,
+): Transport {
+  const limits = createRateLimits();
+  return {
+    stream: transport.stream,
+    async unary(method, signal, timeoutMs = TIMEOUT_MS, given, request) {
+      const headers = new Headers(given);
+      if (writes(method) && !headers.has(IDEMPOTENCY_KEY)) {
+        headers.set(IDEMPOTENCY_KEY, crypto.randomUUID());
+      }
+      const deadlineMs = timeoutMs === 0 ? Infinity : now() + timeoutMs;
+      for (let attempt = 1; ; attempt++) {
+        try {
+          const heldMs = limits.waitMs(method, now());
+          if (heldMs > 0) await pause(Math.min(heldMs, deadlineMs - now()), signal);
+          // At least 1, for 0 is no bound.
+          const leftMs = timeoutMs === 0 ? 0 : Math.max(1, Math.ceil(deadlineMs - now()));
+          const response = await transport.unary(method, signal, leftMs, headers, request);
+          limits.note(method, response.header, now());
+          return response;
+        } catch (thrown) {
+          const error = ShipmentsError.from(thrown);
+          limits.note(method, error.headers, now());
+          const backoffMs = Math.min(maxMs, baseMs * 2 ** (attempt - 1));
+          const waitMs = error.retryAfterMs + Math.random() * backoffMs;
+          const isLast = attempt >= attempts || now() + waitMs >= deadlineMs;
+          if (isLast || signal?.aborted || !isRetryable(error)) throw error;
+          await pause(waitMs, signal);
+        }
+      }
+    },
+  };
+}
+
+/** Whether a method changes something, as its descriptor declares. */
+function writes({ idempotency }: DescMethod): boolean {
+  return idempotency !== MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
+}
+
+/** The codes of calls that the service did not answer: a broken connection, a reset stream, a proxy without a server. */
+const LOST: readonly Code[] = [
+  Code.Unknown,
+  Code.Internal,
+  Code.Unavailable,
+  Code.DeadlineExceeded,
+];
+
+/** Whether the same call may succeed later. */
+export function isRetryable({ reason, code }: ShipmentsError): boolean {
+  switch (reason) {
+    case "RATE_LIMITED":
+    case "UNAVAILABLE":
+    case "DEADLINE_EXCEEDED":
+    case "IDEMPOTENCY_KEY_IN_USE":
+      return true;
+    case undefined:
+      return LOST.includes(code);
+    default:
+      return false;
+  }
+}

@@ -1,0 +1,127 @@
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { getOption } from "@bufbuild/protobuf";
+import { build, type Rolldown } from "vite";
+import { expect, expectTypeOf, test } from "vitest";
+import { refusal_reasons } from "../../gen/shipments/v1/options_pb.js";
+import type { Reason } from "../../src/client/client.ts";
+import * as definitions from "../../src/client/definitions.ts";
+import type { RefusalReason } from "../../src/domain/refusal.ts";
+import { commonReasons } from "../../src/pipeline/common-reasons.ts";
+import { describedMethods } from "../support/described-services.ts";
+import { runProgram } from "../support/run-program.ts";
+
+const REPOSITORY = join(import.meta.dirname, "../..");
+
+/** How many bytes of gzip a page would load that has this program, with or without the packages of others. */
+async function bundleBytes(program: string, external?: RegExp): Promise<number> {
+  const folder = consumerFolder(program);
+  const built = await build({
+    configFile: false,
+    logLevel: "error",
+    root: folder,
+    build: {
+      write: false,
+      target: "esnext",
+      minify: true,
+      rolldownOptions: {
+        input: join(folder, "program.ts"),
+        preserveEntrySignatures: "strict",
+        ...(external && { external }),
+        output: { codeSplitting: false },
+      },
+    },
+  });
+  const { output } = built as Rolldown.RolldownOutput;
+  expect(output.map(({ type }) => type)).toEqual(["chunk"]);
+  return gzipSync((output[0] as Rolldown.OutputChunk).code).byteLength;
+}
+
+/** A folder of somebody else's with a program, where the package is installed. */
+function consumerFolder(program: string): string {
+  const folder = mkdtempSync(join(tmpdir(), "consumer-"));
+  mkdirSync(join(folder, "node_modules"));
+  symlinkSync(REPOSITORY, join(folder, "node_modules/shipment-booking"));
+  writeFileSync(join(folder, "package.json"), '{"type":"module"}');
+  writeFileSync(join(folder, "program.ts"), program);
+  return folder;
+}
+
+const QUOTE_AND_BOOK = `
+  import { createServiceClient, QuoteService, ShipmentService } from "shipment-booking/client";
+  const options = { url: "https://shipments.example.org", key: "shp_test_1" };
+  export const quotes = createServiceClient(QuoteService, options);
+  export const shipments = createServiceClient(ShipmentService, options);
+`;
+
+test("all of it is at most 45 kB, with Connect and Protobuf", async () => {
+  expect(await bundleBytes('export * from "shipment-booking/client";')).toBeLessThan(45_000);
+});
+
+test("what quotes and books is less than 15 kB, and 34 kB with Connect and Protobuf", async () => {
+  expect(await bundleBytes(QUOTE_AND_BOOK, /^@(bufbuild|connectrpc)\//)).toBeLessThan(15_000);
+  expect(await bundleBytes(QUOTE_AND_BOOK)).toBeLessThan(34_000);
+});
+
+test("programs in strict TypeScript are checked, in Node and in browsers", async () => {
+  const folder = consumerFolder(`
+    import { createClient, ShipmentsError, ShipmentStatus } from "shipment-booking/client";
+    const client = createClient({ url: "https://shipments.example.org", key: "shp_test_1" });
+    export const status: Promise<ShipmentStatus | undefined> = client.shipments
+      .getShipment({ shipment: "SHP-1" })
+      .then(({ data }) => data?.status);
+    export async function* references(): AsyncGenerator<string> {
+      for await (const { reference } of client.shipments.listShipments({ pageSize: 10 })) yield reference;
+    }
+    export const totalOf = (error: ShipmentsError): string | undefined =>
+      error.is("PRICE_CHANGED") ? error.facts.total : undefined;
+    // @ts-expect-error there is no such field
+    void client.quotes.createQuote({ pickupLatitude: 1 });
+    // @ts-expect-error there is no such fact
+    export const wrong = (error: ShipmentsError) => error.is("QUOTE_USED") && error.facts.total;
+    // @ts-expect-error there is no such reason
+    export const never = (error: ShipmentsError) => error.is("PRICES_CHANGED");
+  `);
+  const strict = { strict: true, noEmit: true, target: "es2022", exactOptionalPropertyTypes: true };
+  for (const [name, options] of Object.entries({
+    node: { module: "nodenext", types: ["node"], lib: ["es2023"], skipLibCheck: true },
+    browser: { module: "esnext", moduleResolution: "bundler", types: [], lib: ["es2023", "dom"] },
+  })) {
+    const typeRoots = [join(REPOSITORY, "node_modules/@types")];
+    const compilerOptions = { ...strict, ...options, typeRoots };
+    writeFileSync(
+      join(folder, `${name}.json`),
+      JSON.stringify({ compilerOptions, include: ["program.ts"] }),
+    );
+    const tsc = join(REPOSITORY, "node_modules/.bin/tsc");
+    const ended = await runProgram(tsc, ["-p", `${name}.json`], { cwd: folder });
+    expect({ name, ...ended }).toEqual({ name, code: 0, stdout: "", stderr: "" });
+  }
+});
+
+test("every definition of a workspace's is there", async () => {
+  const folder = join(REPOSITORY, "gen/shipments/v1");
+  const files = readdirSync(folder).filter((name) => name.endsWith(".js"));
+  const wanted = files.filter((name) => name !== "options_pb.js");
+  const modules = await Promise.all(wanted.map((name) => import(join(folder, name))));
+  expect(new Set(Object.keys(definitions))).toEqual(new Set(modules.flatMap(Object.keys)));
+});
+
+test("its reasons are those that a workspace's calls may be refused for", async () => {
+  const methods = await describedMethods("workspace");
+  const common = commonReasons({ audience: "workspace", readOnly: false, hasBody: true });
+  const declared = methods.flatMap((method) => getOption(method, refusal_reasons));
+  const source = readFileSync(join(REPOSITORY, "src/client/reasons.ts"), "utf8");
+  const listed = [...source.matchAll(/^ {2}\| "([A-Z_]+)"/gm)].map(([, reason]) => reason!);
+  expect(listed).toEqual([...new Set([...common, ...declared])].sort());
+  expectTypeOf<Reason>().toExtend<RefusalReason>();
+});

@@ -1,0 +1,165 @@
+import { Code, ConnectError, createRouterTransport } from "@connectrpc/connect";
+import { expect, test, vi } from "vitest";
+import { ErrorInfoSchema } from "../../gen/google/rpc/error_details_pb.js";
+import { ShipmentService } from "../../gen/shipments/v1/shipment_service_pb.js";
+import { createCalls } from "../../src/client/calls.ts";
+import { retryCalls, type RetryOptions } from "../../src/client/retry-calls.ts";
+import type { ShipmentsError } from "../../src/client/shipments-error.ts";
+
+const KEY = "idempotency-key";
+
+/** A refusal of the service, or without a reason what stands for a connection that broke. */
+function refusal(code: Code, reason?: string, headers: Record<string, string> = {}): ConnectError {
+  const value = { reason, domain: "shipments.v1" };
+  const details = reason === undefined ? [] : [{ desc: ErrorInfoSchema, value }];
+  return new ConnectError("refused", code, headers, details);
+}
+
+/**
+ * Calls a service that fails so, and then answers; nothing is waited for.
+ *
+ * @returns which calls came with which idempotency keys, how long was waited in between, and the call's end
+ */
+async function callWith(
+  failures: readonly ConnectError[],
+  options: {
+    readonly method?: "getShipment" | "cancelShipment";
+    readonly retry?: RetryOptions;
+    readonly timeoutMs?: number;
+    readonly idempotencyKey?: string;
+  } = {},
+) {
+  const keys: (string | null)[] = [];
+  const waitsMs: number[] = [];
+  const left = [...failures];
+  const answer = (_: unknown, { requestHeader }: { requestHeader: Headers }) => {
+    keys.push(requestHeader.get(KEY));
+    const failure = left.shift();
+    if (failure !== undefined) throw failure;
+    return {};
+  };
+  const server = createRouterTransport(({ service }) =>
+    service(ShipmentService, { getShipment: answer, cancelShipment: answer }),
+  );
+  const transport = retryCalls(server, options.retry, async (ms) => void waitsMs.push(ms));
+  const { method = "getShipment", timeoutMs, idempotencyKey } = options;
+  const shipments = createCalls(ShipmentService, transport);
+  const ended = await shipments[method]({ shipment: "SHP-1" }, { timeoutMs, idempotencyKey }).then(
+    () => "answered",
+    (error: ShipmentsError) => error.reason ?? Code[error.code],
+  );
+  return { keys, waitsMs, ended };
+}
+
+const UNAVAILABLE = refusal(Code.Unavailable, "UNAVAILABLE");
+
+test.each([
+  ["a broken connection", refusal(Code.Unknown)],
+  ["a stream that was reset", refusal(Code.Internal)],
+  ["a proxy without a server", refusal(Code.Unavailable)],
+  ["UNAVAILABLE", UNAVAILABLE],
+  ["RATE_LIMITED", refusal(Code.ResourceExhausted, "RATE_LIMITED")],
+  ["DEADLINE_EXCEEDED", refusal(Code.DeadlineExceeded, "DEADLINE_EXCEEDED")],
+  ["IDEMPOTENCY_KEY_IN_USE", refusal(Code.Aborted, "IDEMPOTENCY_KEY_IN_USE")],
+])("%s is retried", async (_, failure) => {
+  const { keys, ended } = await callWith([failure, failure]);
+  expect({ keys, ended }).toEqual({ keys: [null, null, null], ended: "answered" });
+});
+
+test.each([
+  ["INTERNAL", refusal(Code.Internal, "INTERNAL")],
+  ["BODY_TOO_LARGE", refusal(Code.ResourceExhausted, "BODY_TOO_LARGE")],
+  ["ETAG_STALE", refusal(Code.Aborted, "ETAG_STALE")],
+  ["SHIPMENT_NOT_FOUND", refusal(Code.NotFound, "SHIPMENT_NOT_FOUND")],
+  ["Unauthenticated", refusal(Code.Unauthenticated)],
+  ["Canceled", refusal(Code.Canceled)],
+])("%s is not retried", async (ended, failure) => {
+  expect(await callWith([failure])).toEqual({ keys: [null], waitsMs: [], ended });
+});
+
+test("a call that writes keeps its idempotency key, and another has another", async () => {
+  const failures = [UNAVAILABLE, UNAVAILABLE];
+  const one = await callWith(failures, { method: "cancelShipment" });
+  const other = await callWith(failures, { method: "cancelShipment" });
+  const keys = [...new Set([...one.keys, ...other.keys])];
+  expect(keys).toEqual([one.keys[0], other.keys[0]]);
+  expect(keys).toEqual([expect.stringMatching(/^[\da-f-]{36}$/), expect.any(String)]);
+  const { keys: given } = await callWith(failures, {
+    method: "cancelShipment",
+    idempotencyKey: "a",
+  });
+  expect(given).toEqual(["a", "a", "a"]);
+});
+
+test("waits grow, up to a bound, and are a part of it that chance decides", async () => {
+  vi.spyOn(Math, "random").mockReturnValue(0.5);
+  const failures = Array(5).fill(UNAVAILABLE);
+  const retry = { baseMs: 100, maxMs: 500 };
+  const { waitsMs, ended } = await callWith(failures, { retry });
+  expect({ waitsMs, ended }).toEqual({ waitsMs: [50, 100, 200, 250, 250], ended: "answered" });
+  vi.restoreAllMocks();
+});
+
+test("what is asked for by Retry-After is waited, and chance comes on top", async () => {
+  vi.spyOn(Math, "random").mockReturnValue(0.5);
+  const busy = refusal(Code.Unavailable, "UNAVAILABLE", { "retry-after": "3" });
+  expect((await callWith([busy], { retry: { baseMs: 100 } })).waitsMs).toEqual([3_050]);
+  vi.restoreAllMocks();
+});
+
+test("the last attempt's failure is the call's", async () => {
+  const { keys, ended } = await callWith(Array(9).fill(UNAVAILABLE), {
+    retry: { attempts: 3 },
+  });
+  expect({ keys, ended }).toEqual({ keys: [null, null, null], ended: "UNAVAILABLE" });
+});
+
+test("nothing is waited for that the call's time does not last for", async () => {
+  const busy = refusal(Code.Unavailable, "UNAVAILABLE", { "retry-after": "30" });
+  const ended = { keys: [null], waitsMs: [], ended: "UNAVAILABLE" };
+  expect(await callWith([busy], { timeoutMs: 20_000 })).toEqual(ended);
+  expect((await callWith([busy], { timeoutMs: 0 })).ended).toBe("answered");
+});
+
+test("calls of a class that is used up wait for the next one, and others do not", async () => {
+  const waitsMs: number[] = [];
+  let limit = '"read";r=0;t=2';
+  const server = createRouterTransport(({ service }) =>
+    service(ShipmentService, {
+      getShipment(_, { responseHeader }) {
+        responseHeader.set("ratelimit", limit);
+        return {};
+      },
+      cancelShipment: () => ({}),
+    }),
+  );
+  const transport = retryCalls(server, {}, async (ms) => void waitsMs.push(ms));
+  const { getShipment, cancelShipment } = createCalls(ShipmentService, transport);
+  vi.useFakeTimers({ toFake: ["performance"] });
+  await getShipment({ shipment: "SHP-1" });
+  await cancelShipment({ shipment: "SHP-1" });
+  expect(waitsMs).toEqual([]);
+  limit = '"read";r=7;t=1';
+  await getShipment({ shipment: "SHP-1" });
+  await getShipment({ shipment: "SHP-1" });
+  expect(waitsMs).toEqual([2_000]);
+  vi.useRealTimers();
+});
+
+test("a call that is cancelled while it waits is not retried", async () => {
+  const controller = new AbortController();
+  let calls = 0;
+  const server = createRouterTransport(({ service }) =>
+    service(ShipmentService, {
+      getShipment() {
+        calls++;
+        queueMicrotask(() => setImmediate(() => controller.abort(new Error("enough"))));
+        throw refusal(Code.Unavailable, "UNAVAILABLE", { "retry-after": "20" });
+      },
+    }),
+  );
+  const { getShipment } = createCalls(ShipmentService, retryCalls(server));
+  const call = getShipment({ shipment: "SHP-1" }, { signal: controller.signal });
+  await expect(call).rejects.toMatchObject({ reason: undefined, code: Code.Canceled });
+  expect(calls).toBe(1);
+});
