@@ -14,14 +14,17 @@ import {
   TestService,
   WebhookService,
   WorkspaceService,
+  type Event,
 } from "./definitions.ts";
 import { createFetchTransport, type Endpoint } from "./fetch-transport.ts";
+import { followEvents, type FollowOptions } from "./follow-events.ts";
 import { retryCalls, type RetryOptions } from "./retry-calls.ts";
 
 export { Code } from "@connectrpc/connect";
 export { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 export type { CallOptions, Calls } from "./calls.ts";
 export * from "./definitions.ts";
+export { followEvents, type FollowOptions } from "./follow-events.ts";
 export type { Pages } from "./pages.ts";
 export type { FactsOf, Reason } from "./reasons.ts";
 export type { RetryOptions } from "./retry-calls.ts";
@@ -38,7 +41,10 @@ export interface Client {
   readonly apiKeys: Calls<typeof ApiKeyService>;
   readonly coverage: Calls<typeof CoverageService>;
   readonly customers: Calls<typeof CustomerService>;
-  readonly events: Calls<typeof EventService>;
+  readonly events: Calls<typeof EventService> & {
+    /** As `followEvents`. */
+    follow(options?: FollowOptions): AsyncGenerator<Event, void, void>;
+  };
   readonly members: Calls<typeof MemberService>;
   readonly paymentConnections: Calls<typeof PaymentConnectionService>;
   readonly quotes: Calls<typeof QuoteService>;
@@ -59,12 +65,13 @@ export interface Client {
  */
 export function createClient(options: ClientOptions): Client {
   const transport = connect(options);
+  const events = createCalls(EventService, transport);
   return {
     addresses: createCalls(AddressService, transport),
     apiKeys: createCalls(ApiKeyService, transport),
     coverage: createCalls(CoverageService, transport),
     customers: createCalls(CustomerService, transport),
-    events: createCalls(EventService, transport),
+    events: { ...events, follow: (following) => followEvents(events, following) },
     members: createCalls(MemberService, transport),
     paymentConnections: createCalls(PaymentConnectionService, transport),
     quotes: createCalls(QuoteService, transport),

@@ -81,6 +81,7 @@ test("programs in strict TypeScript are checked, in Node and in browsers", async
       .then(({ data }) => data?.status);
     export async function* references(): AsyncGenerator<string> {
       for await (const { reference } of client.shipments.listShipments({ pageSize: 10 })) yield reference;
+      for await (const { position, shipment } of client.events.follow({ after: 1n })) yield shipment ?? String(position);
     }
     export const totalOf = (error: ShipmentsError): string | undefined =>
       error.is("PRICE_CHANGED") ? error.facts.total : undefined;

@@ -1,0 +1,111 @@
+import type { Event } from "../../gen/shipments/v1/event_pb.js";
+import type { EventService, WatchEventsResponse } from "../../gen/shipments/v1/event_service_pb.js";
+import type { Calls } from "./calls.ts";
+import { isRetryable } from "./retry-calls.ts";
+import { ShipmentsError } from "./shipments-error.ts";
+import { wait } from "./wait.ts";
+
+export interface FollowOptions {
+  /**
+   * The `position` of the last event that is known, or a cursor that the service gave out; `"now"` for
+   * what happens from now on. From the beginning unless given.
+   */
+  readonly after?: bigint | number | string | undefined;
+  /** Only events of these types, such as `shipment.delivered`; of all unless given. */
+  readonly types?: readonly string[] | undefined;
+  /** Ends the feed. */
+  readonly signal?: AbortSignal | undefined;
+  /** How often the feed is read by pages where streams do not get through, in milliseconds; 2000 unless given. */
+  readonly pollMs?: number | undefined;
+}
+
+/** How often at most it is read by pages before a stream is tried again. */
+const MAX_POLLS = 16;
+/** The service says something at once, and then every 15 seconds: a stream silent for longer is broken. */
+const FIRST_MS = 10_000;
+const SILENCE_MS = 30_000;
+
+type EventCalls = Pick<Calls<typeof EventService>, "watchEvents" | "listEvents">;
+
+/**
+ * What has happened in the workspace, and then what happens, as it happens: each event once, in the
+ * order of positions. It reads a stream, and by pages while there is none; it goes on where it was when
+ * a connection breaks or the service restarts, and ends when `signal` aborts.
+ *
+ * Keep the `position` of the last event with your other data, as `after` of the next start.
+ *
+ * @throws ShipmentsError where retrying is of no use, such as for a revoked key
+ */
+export async function* followEvents(
+  events: EventCalls,
+  { after, types = [], signal, pollMs = 2_000 }: FollowOptions = {},
+): AsyncGenerator<Event, void, void> {
+  const filter = { types: [...types] };
+  const options = { signal };
+  let cursor = after === undefined ? undefined : String(after);
+
+  async function* readStream() {
+    for await (const message of watch(events, { after: cursor, ...filter }, signal)) {
+      // Empty as long as nothing has happened at all.
+      cursor = message.cursor || cursor;
+      yield message;
+    }
+  }
+
+  async function* readPages() {
+    for (let hasMore = true; hasMore;) {
+      const page = await events.listEvents({ after: cursor, ...filter, pageSize: 100 }, options);
+      cursor = page.cursor || cursor;
+      yield* page.data;
+      hasMore = page.hasMore;
+    }
+  }
+
+  for (let failures = 0; ; failures++) {
+    try {
+      cursor = cursor === "now" ? await presentPosition(events, options) : cursor;
+      for await (const { data } of readStream()) {
+        failures = 0;
+        if (data !== undefined) yield data;
+      }
+      for (let polls = 0; polls < Math.min(2 ** failures, MAX_POLLS); polls++) {
+        if (failures > 0) await wait(pollMs, signal);
+        yield* readPages();
+      }
+    } catch (thrown) {
+      if (signal?.aborted) return;
+      if (!isRetryable(ShipmentsError.from(thrown))) throw thrown;
+      await wait(pollMs, signal).catch(() => {});
+    }
+  }
+}
+
+async function presentPosition(events: EventCalls, options: { signal?: AbortSignal | undefined }) {
+  const { data } = await events.listEvents({ newestFirst: true, pageSize: 1 }, options);
+  return String(data[0]?.position ?? 0);
+}
+
+/** Reads a stream until it ends, breaks or falls silent. @throws ShipmentsError where retrying is of no use */
+async function* watch(
+  events: EventCalls,
+  request: { readonly after: string | undefined; readonly types: string[] },
+  signal: AbortSignal | undefined,
+): AsyncGenerator<WatchEventsResponse> {
+  const silence = new AbortController();
+  const ends = signal === undefined ? silence.signal : AbortSignal.any([signal, silence.signal]);
+  let timer = setTimeout(() => silence.abort(), FIRST_MS);
+  try {
+    for await (const message of events.watchEvents(request, { signal: ends })) {
+      // What the reader takes is no silence.
+      clearTimeout(timer);
+      yield message;
+      timer = setTimeout(() => silence.abort(), SILENCE_MS);
+    }
+  } catch (thrown) {
+    const error = ShipmentsError.from(thrown);
+    // A proxy that refuses streams may let pages through.
+    if (error.reason !== undefined && !isRetryable(error)) throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}

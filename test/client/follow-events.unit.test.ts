@@ -1,0 +1,77 @@
+import { create } from "@bufbuild/protobuf";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import {
+  ListEventsResponseSchema,
+  WatchEventsResponseSchema,
+} from "../../gen/shipments/v1/event_service_pb.js";
+import { followEvents } from "../../src/client/follow-events.ts";
+import { ShipmentsError } from "../../src/client/shipments-error.ts";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+/** A feed of so many events whose streams say what they are told to, and then nothing more. */
+function silentFeed(positions: readonly number[], said: readonly number[][]) {
+  const streams: (string | undefined)[] = [];
+  const pages: (string | undefined)[] = [];
+  const eventAt = (position: number) => ({ id: `evt_${position}`, position: BigInt(position) });
+  async function* watchEvents({ after }: any, { signal }: any = {}) {
+    const tells = said[streams.push(after) - 1] ?? [];
+    for (const position of tells) {
+      const message = { data: eventAt(position), cursor: String(position) };
+      yield create(WatchEventsResponseSchema, message);
+    }
+    await new Promise((_, reject) => signal.addEventListener("abort", reject));
+  }
+  const listEvents: any = async ({ after = "0" }: any) => {
+    pages.push(after);
+    const data = positions.filter((each) => each > Number(after)).map(eventAt);
+    const cursor = String(positions.at(-1));
+    return create(ListEventsResponseSchema, { data, cursor, hasMore: false });
+  };
+  return { streams, pages, events: { watchEvents, listEvents } as any };
+}
+
+test("a stream that says nothing for 10 s is replaced by pages, then tried again", async () => {
+  const { streams, pages, events } = silentFeed([1, 2], []);
+  const feed = followEvents(events);
+  const first = feed.next();
+  await vi.advanceTimersByTimeAsync(9_999);
+  expect({ streams, pages }).toEqual({ streams: [undefined], pages: [] });
+  await vi.advanceTimersByTimeAsync(1);
+  expect((await first).value).toMatchObject({ position: 1n });
+  expect((await feed.next()).value).toMatchObject({ position: 2n });
+  const next = feed.next();
+  await vi.advanceTimersByTimeAsync(10_000 + 2 * 2_000);
+  expect({ streams, pages }).toEqual({
+    streams: [undefined, "2", "2"],
+    pages: ["0", "2", "2"],
+  });
+  void next;
+});
+
+test("a stream that falls silent is replaced after 30 s, however long its reader takes", async () => {
+  const { streams, pages, events } = silentFeed([1, 2, 3], [[1, 2]]);
+  const feed = followEvents(events, { after: 0 });
+  await feed.next();
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect((await feed.next()).value).toMatchObject({ position: 2n });
+  const third = feed.next();
+  await vi.advanceTimersByTimeAsync(29_999);
+  expect({ streams, pages }).toEqual({ streams: ["0"], pages: [] });
+  await vi.advanceTimersByTimeAsync(1);
+  expect((await third).value).toMatchObject({ position: 3n });
+  expect(pages).toEqual(["2"]);
+});
+
+test("a service that is away for long is waited for", async () => {
+  const { streams, events } = silentFeed([], [[], [7]]);
+  const away = ShipmentsError.from(new ConnectError("away", Code.Unavailable));
+  events.listEvents = () => Promise.reject(away);
+  const feed = followEvents(events, { after: 6 });
+  const next = feed.next();
+  await vi.advanceTimersByTimeAsync(10_000 + 2_000);
+  expect((await next).value).toMatchObject({ position: 7n });
+  expect(streams).toEqual(["6", "6"]);
+});
