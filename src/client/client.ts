@@ -29,6 +29,12 @@ export type { Pages } from "./pages.ts";
 export type { FactsOf, Reason } from "./reasons.ts";
 export type { RetryOptions } from "./retry-calls.ts";
 export { ShipmentsError } from "./shipments-error.ts";
+export {
+  verifyWebhook,
+  WebhookError,
+  type WebhookHeaders,
+  type WebhookOptions,
+} from "./verify-webhook.ts";
 
 export interface ClientOptions extends Endpoint {
   /** How calls are retried after a transient error. */

@@ -74,7 +74,7 @@ test("what quotes and books is less than 15 kB, and 34 kB with Connect and Proto
 
 test("programs in strict TypeScript are checked, in Node and in browsers", async () => {
   const folder = consumerFolder(`
-    import { createClient, ShipmentsError, ShipmentStatus } from "shipment-booking/client";
+    import { createClient, ShipmentsError, ShipmentStatus, verifyWebhook } from "shipment-booking/client";
     const client = createClient({ url: "https://shipments.example.org", key: "shp_test_1" });
     export const status: Promise<ShipmentStatus | undefined> = client.shipments
       .getShipment({ shipment: "SHP-1" })
@@ -85,6 +85,8 @@ test("programs in strict TypeScript are checked, in Node and in browsers", async
     }
     export const totalOf = (error: ShipmentsError): string | undefined =>
       error.is("PRICE_CHANGED") ? error.facts.total : undefined;
+    export const verify = (request: Request) =>
+      request.text().then((body) => verifyWebhook(["a", "b"], request.headers, body));
     // @ts-expect-error there is no such field
     void client.quotes.createQuote({ pickupLatitude: 1 });
     // @ts-expect-error there is no such fact

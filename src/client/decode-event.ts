@@ -1,0 +1,45 @@
+import { create, ScalarType, type DescField, type DescMessage } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { EventSchema, type Event } from "../../gen/shipments/v1/event_pb.js";
+
+/**
+ * The event that a webhook's body is, in the JSON of `/v1`: names as in the proto files, null for what is
+ * unset, enum values in lower case without their prefix. What a newer service has added is left out.
+ *
+ * @throws TypeError when it is not JSON of that form
+ */
+export function decodeEvent(json: unknown): Event {
+  return create(EventSchema, decodeMessage(EventSchema, json) as { id: string });
+}
+
+function decodeMessage(schema: DescMessage, json: unknown): object {
+  if (schema.typeName === "google.protobuf.Timestamp") {
+    return timestampFromDate(new Date(json as string));
+  }
+  const given = json as Readonly<Record<string, unknown>>;
+  return Object.fromEntries(
+    schema.fields
+      .filter(({ name }) => (given[name] ?? null) !== null)
+      .map((field) => [field.localName, decodeField(field, given[field.name])]),
+  );
+}
+
+function decodeField(field: DescField, json: unknown): unknown {
+  if (field.fieldKind === "list") {
+    return (json as unknown[]).map((each) => decodeValue(field, each));
+  }
+  if (field.fieldKind === "map") {
+    const entries = Object.entries(json as object);
+    return Object.fromEntries(entries.map(([key, value]) => [key, decodeValue(field, value)]));
+  }
+  return decodeValue(field, json);
+}
+
+function decodeValue({ message, enum: names, scalar }: DescField, json: unknown): unknown {
+  if (message !== undefined) return decodeMessage(message, json);
+  if (names !== undefined) {
+    const isNamed = ({ localName }: { localName: string }) => localName.toLowerCase() === json;
+    return names.values.find(isNamed)?.number ?? 0;
+  }
+  return scalar === ScalarType.INT64 ? BigInt(json as number) : json;
+}

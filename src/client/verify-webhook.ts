@@ -1,0 +1,89 @@
+import { base64Decode } from "@bufbuild/protobuf/wire";
+import type { Event } from "../../gen/shipments/v1/event_pb.js";
+import { decodeEvent } from "./decode-event.ts";
+
+/** The headers of a request: those of `fetch`, or of Node, where names are in lower case. */
+export type WebhookHeaders = Headers | Readonly<Record<string, string | string[] | undefined>>;
+
+export interface WebhookOptions {
+  /** How far the message's time may be from now, in milliseconds; 300,000 unless given. */
+  readonly toleranceMs?: number;
+  /** The time of now, in milliseconds since 1970; that of the clock unless given. */
+  readonly nowMs?: number;
+}
+
+/** Why a message is not believed; answer it with 401, or 400. */
+export class WebhookError extends Error {
+  readonly reason: "HEADER_MISSING" | "TOO_OLD" | "TOO_EARLY" | "SIGNATURE_WRONG" | "NOT_AN_EVENT";
+
+  constructor(reason: WebhookError["reason"], message: string) {
+    super(message);
+    this.name = "WebhookError";
+    this.reason = reason;
+  }
+}
+
+/**
+ * Checks a message that a webhook was sent (Standard Webhooks 1.0.0), and gives its event as the feed has
+ * it. Messages come at least once, in no certain order: tell repeated ones by `id`, order them by `position`.
+ *
+ *     const event = await verifyWebhook(secret, request.headers, await request.text());
+ *
+ * @param secrets the webhook's secret, `whsec_...`; during a rotation both
+ * @param body as it came: parsed and written again it differs
+ * @throws WebhookError why it is not believed
+ */
+export async function verifyWebhook(
+  secrets: string | readonly string[],
+  headers: WebhookHeaders,
+  body: string | Uint8Array,
+  { toleranceMs = 300_000, nowMs = Date.now() }: WebhookOptions = {},
+): Promise<Event> {
+  const [id, timestamp, signatures] = ["id", "timestamp", "signature"].map((name) =>
+    requireHeader(headers, `webhook-${name}`),
+  ) as [string, string, string];
+  const ageMs = nowMs - Number(timestamp) * 1_000;
+  // Also where it is no number.
+  if (!(ageMs <= toleranceMs)) throw new WebhookError("TOO_OLD", `The message is of ${timestamp}.`);
+  if (ageMs < -toleranceMs) {
+    throw new WebhookError("TOO_EARLY", `The message is of ${timestamp}, which is yet to come.`);
+  }
+  const text = typeof body === "string" ? body : new TextDecoder().decode(body);
+  const signed = new TextEncoder().encode(`${id}.${timestamp}.${text}`);
+  for (const secret of typeof secrets === "string" ? [secrets] : secrets) {
+    if (await isSigned(secret, signed, signatures)) return parseEvent(text);
+  }
+  throw new WebhookError("SIGNATURE_WRONG", "No signature is by a secret of the webhook's.");
+}
+
+function requireHeader(headers: WebhookHeaders, name: string): string {
+  const found = headers instanceof Headers ? headers.get(name) : headers[name];
+  if (typeof found === "string") return found;
+  throw new WebhookError("HEADER_MISSING", `The header ${name} is missing.`);
+}
+
+/** 32 bytes in base64, by spaces: one for each secret that signs. */
+const SIGNATURE = /(?<!\S)v1,([A-Za-z\d+/]{43}=)(?!\S)/g;
+
+async function isSigned(
+  secret: string,
+  signed: Uint8Array<ArrayBuffer>,
+  signatures: string,
+): Promise<boolean> {
+  const hmac = { name: "HMAC", hash: "SHA-256" };
+  const bytes = base64Decode(secret.replace("whsec_", ""));
+  const key = await crypto.subtle.importKey("raw", bytes, hmac, false, ["verify"]);
+  for (const [, base64] of signatures.matchAll(SIGNATURE)) {
+    // Takes the same time wherever they differ.
+    if (await crypto.subtle.verify("HMAC", key, base64Decode(base64!), signed)) return true;
+  }
+  return false;
+}
+
+function parseEvent(text: string): Event {
+  try {
+    return decodeEvent(JSON.parse(text));
+  } catch (cause) {
+    throw Object.assign(new WebhookError("NOT_AN_EVENT", "The body is no event."), { cause });
+  }
+}
