@@ -17,6 +17,7 @@ import type { Reason } from "../../src/client/client.ts";
 import * as definitions from "../../src/client/definitions.ts";
 import type { RefusalReason } from "../../src/domain/refusal.ts";
 import { commonReasons } from "../../src/pipeline/common-reasons.ts";
+import { readGuides } from "../docs/guide-blocks.ts";
 import { describedMethods } from "../support/described-services.ts";
 import { runProgram } from "../support/run-program.ts";
 
@@ -70,6 +71,15 @@ test("all of it is at most 45 kB, with Connect and Protobuf", async () => {
 test("what quotes and books is less than 15 kB, and 34 kB with Connect and Protobuf", async () => {
   expect(await bundleBytes(QUOTE_AND_BOOK, /^@(bufbuild|connectrpc)\//)).toBeLessThan(15_000);
   expect(await bundleBytes(QUOTE_AND_BOOK)).toBeLessThan(34_000);
+});
+
+test("a feed's reader and a webhook's receiver are short", () => {
+  const guide = readGuides().find(({ name }) => name === "client-library.md")!;
+  const texts = guide.blocks.map(({ text }) => text);
+  for (const call of ["client.events.follow(", "createServer("]) {
+    const example = texts.find((text) => text.includes(call))!;
+    expect(example.trimEnd().split("\n").length).toBeLessThanOrEqual(25);
+  }
 });
 
 test("programs in strict TypeScript are checked, in Node and in browsers", async () => {

@@ -45,6 +45,7 @@ const PLACEHOLDERS: Readonly<Record<string, RegExp>> = {
 /** What a tool is, and whether it is here. */
 const TOOLS: Readonly<Record<string, () => boolean>> = {
   grpcio: () => HAS_GRPCIO && areOnPath("protoc", "grpc_python_plugin"),
+  express: () => ["express", "@types/express"].every(isInstalled),
   go: () => areOnPath("go", "protoc-gen-go", "protoc-gen-go-grpc"),
   "go-packages": () => TOOLS["go"]!() && areOnPath("protoc") && hasGoPackages(),
 };
@@ -52,6 +53,10 @@ const TOOLS: Readonly<Record<string, () => boolean>> = {
 function areOnPath(...programs: readonly string[]): boolean {
   const found = programs.map((it) => spawnSync("sh", ["-c", `command -v ${it}`]).status === 0);
   return !found.includes(false);
+}
+
+function isInstalled(name: string): boolean {
+  return existsSync(join(REPOSITORY, "node_modules", name));
 }
 
 /** Whether there are Debian's packages of Go's gRPC and Protobuf 1.5, since a test fetches nothing. */
