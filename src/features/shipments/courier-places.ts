@@ -6,6 +6,7 @@ import { GetCourierPlaceResponseSchema } from "../../../gen/shipments/v1/shipmen
 import type { EntityManager } from "../../db/orm.ts";
 import { deleteOldest, runStatement } from "../../db/statement.ts";
 import type { Transaction } from "../../db/transaction.ts";
+import type { Point } from "../../domain/coverage/geo.ts";
 import { type Refusal, refuse } from "../../domain/refusal.ts";
 import { isReference } from "../../domain/shipment/shipment-reference.ts";
 import { type ShipmentState, transition } from "../../domain/shipment/shipment-state.ts";
@@ -121,6 +122,18 @@ const FORGET = "delete from courier_place where workspace_id = $1 and shipment_r
 /** Sends that nobody knows any more where the courier of a shipment is. */
 export function forgetPlace(tx: Transaction, { workspace, reference }: ShipmentKey): void {
   void tx.send(FORGET, [workspace, reference]);
+}
+
+/** Sends where the courier of a shipment is, to be written in the place of all that was known. */
+export function movePlace(
+  tx: Transaction,
+  key: ShipmentKey,
+  { lat, lng }: Point,
+  measuredAt: Date,
+): void {
+  forgetPlace(tx, key);
+  const place = { reference: key.reference, lat, lng, measured_at: measuredAt };
+  void tx.send(KEEP, [key.workspace, JSON.stringify([place])]);
 }
 
 /**

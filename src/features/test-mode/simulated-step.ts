@@ -1,3 +1,4 @@
+import type { Point } from "../../domain/coverage/geo.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { NO_PAYMENT_DETAILS, type PaymentDetails } from "../../domain/shipment/payment-details.ts";
 import type { SimulatedStep } from "../../domain/shipment/simulation.ts";
@@ -15,6 +16,7 @@ import {
 import { NO_PROGRESS } from "../../domain/shipment/delivery-progress.ts";
 import { isVerified } from "../../domain/shipment/delivery-proof.ts";
 import { applyTrigger } from "../shipments/change-shipment.ts";
+import { movePlace } from "../shipments/courier-places.ts";
 import type { ShipmentKey } from "../shipments/find-shipment.ts";
 import { type Pictures, writePictures } from "../shipments/proof-picture.entity.ts";
 import { prove } from "../shipments/record-proof.ts";
@@ -141,7 +143,20 @@ export function writeStep(
 ): void {
   writePayment(tx, key, TEST.name, taken);
   writePictures(tx, key, takenAtDoor(taken), now);
+  const place = courierPlace(taken);
+  if (place !== undefined) movePlace(tx, key, place, now);
   if (taken.row.paymentDetails !== null) wakePayment(tx, key, now);
+}
+
+/** Where a step has brought the courier: to an end of the route; undefined where to neither. */
+function courierPlace({ before, row }: PaymentChange): Point | undefined {
+  const { courier, arrivedAt } = row.progress ?? NO_PROGRESS;
+  if (courier === null) return undefined;
+  if (arrivedAt === "dropoff") return { lat: row.dropoffLat, lng: row.dropoffLng };
+  const isPickedUp = row.status === "in_transit" && before.status !== row.status;
+  return arrivedAt === "pickup" || isPickedUp
+    ? { lat: row.pickupLat, lng: row.pickupLng }
+    : undefined;
 }
 
 /** With what its verification asks for, as its courier records it. */

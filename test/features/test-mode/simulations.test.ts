@@ -157,6 +157,25 @@ test.each(["pin", "photo", "signature"] as const)(
   },
 );
 
+test("a simulated courier is where the last step brought them", async () => {
+  const { caller, move, bookFor } = await addTwin();
+  const shipment = await bookFor("failed_attempt");
+  const { pickup_lat, pickup_lng, dropoff_lat, dropoff_lng } = await data(
+    caller.getShipment({ shipment }),
+  );
+  const [pickup, dropoff] = [
+    [pickup_lat, pickup_lng],
+    [dropoff_lat, dropoff_lng],
+  ];
+  const steps: unknown[] = [];
+  for (const minute of [2, 3, 4, 5, 6]) {
+    await move(`2026-12-01T09:0${minute}:00Z`);
+    const { body } = await caller.getCourierPlace({ shipment });
+    steps.push(body.data ? [body.data.lat, body.data.lng] : undefined);
+  }
+  expect(steps).toEqual([undefined, pickup, pickup, dropoff, dropoff]);
+});
+
 test("moving the clock on takes what is due by then alone, of several shipments in order", async () => {
   const { caller, move, bookFor } = await addTwin();
   const names = {
