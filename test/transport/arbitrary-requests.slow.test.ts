@@ -17,7 +17,7 @@ import { take } from "../support/take.ts";
 import { worldTariff } from "../support/tariffs.ts";
 
 /** On failure fast-check prints the seed and the path that reproduce it. */
-const RUNS = { numRuns: 80 };
+const RUNS = { numRuns: 40 };
 
 /**
  * The id of a workspace, and of an operator, that may be changed; those of the callers come after it,
