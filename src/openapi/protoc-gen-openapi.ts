@@ -6,11 +6,12 @@ import {
 } from "@bufbuild/protobuf/wkt";
 import { runNodeJs } from "@bufbuild/protoplugin";
 import packageJson from "../../package.json" with { type: "json" };
+import { clientReasons } from "./client-reasons.ts";
 import { describeApi } from "./describe-api.ts";
 
 const { version } = packageJson;
 
-/** The plugin of buf that writes the OpenAPI document of the JSON API. */
+/** The plugin of buf that writes the OpenAPI document of the JSON API, and the reasons of the client library. */
 runNodeJs({
   name: "protoc-gen-openapi",
   version,
@@ -19,7 +20,10 @@ runNodeJs({
     const content = `${JSON.stringify(describeApi(registry, version), undefined, 1)}\n`;
     return create(CodeGeneratorResponseSchema, {
       supportedFeatures: BigInt(CodeGeneratorResponse_Feature.PROTO3_OPTIONAL),
-      file: [{ name: "openapi/openapi.json", content }],
+      file: [
+        { name: "openapi/openapi.json", content },
+        { name: "client/reasons.d.ts", content: clientReasons(registry) },
+      ],
     });
   },
 });

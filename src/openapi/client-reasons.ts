@@ -1,0 +1,24 @@
+import type { Registry } from "@bufbuild/protobuf";
+import { audienceOf, commonReasons } from "../pipeline/common-reasons.ts";
+import type { RefusalReason } from "../domain/refusal.ts";
+import { createOptions } from "./options.ts";
+
+/** The type of the reasons for which a workspace's calls can be refused, for callers in TypeScript. */
+export function clientReasons(registry: Registry): string {
+  const options = createOptions(registry);
+  const reasons = new Set<RefusalReason>(
+    commonReasons({ audience: "workspace", readOnly: false, hasBody: true }),
+  );
+  for (const service of registry) {
+    if (service.kind !== "service") continue;
+    for (const method of service.methods.filter((it) => audienceOf(it) === "workspace")) {
+      const declared = options<RefusalReason[]>(method, "shipments.v1.refusal_reasons") ?? [];
+      declared.forEach((reason) => reasons.add(reason));
+    }
+  }
+  const lines = [...reasons].toSorted().map((reason) => `  | "${reason}"`);
+  return `/** Why a call of a workspace's can be refused, as the guide to errors explains. */
+export type Reason =
+${lines.join("\n")};
+`;
+}
