@@ -12,7 +12,7 @@ export function compressFiles(): Plugin {
     name: "compress-files",
     writeBundle({ dir }) {
       for (const name of readdirSync(dir!, { recursive: true, encoding: "utf8" })) {
-        if (/\.(js|css|html|svg|json)$/.test(name)) compress(join(dir!, name));
+        if (/\.(js|css|html|svg|json|md|txt)$/.test(name)) compress(join(dir!, name));
       }
     },
   };

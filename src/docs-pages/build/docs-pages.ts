@@ -4,11 +4,13 @@ import { createRequire } from "node:module";
 import type { Plugin, Rolldown } from "vite";
 import { apiHtml, type ApiDocument } from "./api-html.ts";
 import { guideHtml } from "./guide-html.ts";
+import type { Picture } from "./guide-source.ts";
 import { readGuides, type Guides } from "./guides.ts";
+import { llmsTxt } from "./llms-txt.ts";
 import { pageHtml, type Assets, type Link, type Navigation } from "./page-html.ts";
-import { API_PAGE, ROOT } from "./places.ts";
+import { API_PAGE, markdownPathOf, ROOT } from "./places.ts";
 import { protoArchive } from "./proto-archive.ts";
-import type { Guide, Picture } from "./render-guide.ts";
+import type { Guide } from "./render-guide.ts";
 import { searchIndex } from "./search-index.ts";
 
 type Bundle = Rolldown.OutputBundle;
@@ -19,6 +21,7 @@ type AddAsset = (name: string, source: string | Buffer) => string;
 /** For crawlers: the documents are of use to them, what is behind a key or a session is not. */
 const ROBOTS = `User-agent: *
 Allow: /docs
+Allow: /llms.txt
 Disallow: /
 `;
 
@@ -57,9 +60,11 @@ function makePages(
   };
   return new Map<string, string | Buffer>([
     ...guidePages(read, navigation, assets),
+    ...[...read.guides, read.changelog].map(markdownFile),
     ["api.html", apiPage(api, navigation, { assets, bundle, add })],
     ["404.html", pageHtml(NOT_FOUND, navigation, assets)],
     ["favicon.svg", icon],
+    ["llms.txt", llmsTxt(read)],
     ["protos.tgz", protoArchive(repository)],
     ["robots.txt", ROBOTS],
   ]);
@@ -91,10 +96,14 @@ function guidePages({ guides, changelog }: Guides, navigation: Navigation, asset
   const links = navigation[0]!.links;
   const page = (guide: Guide, index: number): [fileName: string, html: string] => {
     const main = guideHtml(guide, links[index - 1], links[index + 1]);
-    const name = guide.path === ROOT ? "index" : basename(guide.path);
+    const name = basename(markdownPathOf(guide.path), ".md");
     return [`${name}.html`, pageHtml({ ...guide, main }, navigation, assets)];
   };
   return [...guides.map(page), page(changelog, Infinity)];
+}
+
+function markdownFile({ path, markdown }: Guide): [fileName: string, markdown: string] {
+  return [basename(markdownPathOf(path)), markdown];
 }
 
 function apiPage(

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Picture } from "./guide-source.ts";
 import { CHANGELOG, GUIDES, START } from "./places.ts";
-import { renderGuide, type Guide, type Picture } from "./render-guide.ts";
+import { renderGuide, type Guide } from "./render-guide.ts";
 
 /** A link to a guide, as the README writes it. */
 const LINK = /\]\((src\/docs\/[\w-]+\.md)[)#]/g;

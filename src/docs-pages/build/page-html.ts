@@ -1,5 +1,5 @@
 import { escapeHtml } from "./html.ts";
-import { ROOT } from "./places.ts";
+import { markdownPathOf, ROOT } from "./places.ts";
 
 export interface Link {
   readonly href: string;
@@ -42,6 +42,7 @@ export function pageHtml(page: PageContent, navigation: Navigation, assets: Asse
 <title>${escapeHtml(title)}</title>
 <meta name="description" content="${escapeHtml(page.description)}">
 <link rel="icon" href="${assets.icon}" type="image/svg+xml">
+${markdownLinkHtml(page.path)}
 ${assets.styles.map((href) => `<link rel="stylesheet" href="${href}">`).join("\n")}
 ${(page.plainScripts ?? []).map((src) => `<script defer src="${src}"></script>`).join("\n")}
 ${assets.scripts.map((src) => `<script type="module" src="${src}"></script>`).join("\n")}
@@ -58,6 +59,13 @@ ${page.main}
 </body>
 </html>
 `;
+}
+
+/** Tells programs where the page is as Markdown; nothing where it is not. */
+function markdownLinkHtml(path: string | undefined): string {
+  const markdown = path === undefined ? path : markdownPathOf(path);
+  if (markdown === path) return "";
+  return `<link rel="alternate" href="${markdown}" type="text/markdown">`;
 }
 
 function topHtml({ icon, searchIndex }: Assets): string {

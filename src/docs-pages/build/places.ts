@@ -25,6 +25,14 @@ export function pathOf(file: string): string | undefined {
   return `${ROOT}/${basename(file, ".md")}`;
 }
 
+/** The address of a guide in Markdown, by that of its page; any other address stays as it is. */
+export function markdownPathOf(href: string): string {
+  const [path = "", hash] = href.split("#", 2);
+  const [, name] = /^\/docs\/([\w-]+)$/.exec(path === ROOT ? `${ROOT}/index` : path) ?? [];
+  if (name === undefined || path === API_PAGE) return href;
+  return hash === undefined ? `${ROOT}/${name}.md` : `${ROOT}/${name}.md#${hash}`;
+}
+
 /** Resolves a link as it is written in a file of the repository, whose path there is `from`. */
 export function resolveLink(link: string, from: string): LinkTarget {
   if (/^([a-z][a-z0-9+.-]*:|#|\/)/i.test(link)) return { href: link };

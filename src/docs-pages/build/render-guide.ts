@@ -1,6 +1,8 @@
 import MarkdownIt, { type RendererRule, type Token } from "markdown-it";
+import type { GuideSource } from "./guide-source.ts";
 import { escapeHtml, highlight } from "./html.ts";
 import { createSlugs, pathOf, resolveLink } from "./places.ts";
+import { plainMarkdown } from "./plain-markdown.ts";
 
 /** One heading below the title. */
 export interface Heading {
@@ -25,24 +27,14 @@ export interface Guide {
   /** The beginning of its first paragraph, up to 160 characters. */
   readonly description: string;
   readonly html: string;
+  /** For readers without pages. */
+  readonly markdown: string;
   readonly headings: readonly Heading[];
   readonly sections: readonly Section[];
 }
 
-/** A picture at its address, with its size in CSS pixels. */
-export interface Picture {
-  readonly src: string;
-  readonly width: number;
-  readonly height: number;
-}
-
-export interface GuideSource {
-  /** Its path from the top of the repository. */
-  readonly file: string;
-  readonly markdown: string;
-  /** Finds a picture by its path from the top of the repository. */
-  readonly picture: (file: string) => Picture;
-}
+/** Leads on from the first paragraph of a guide. */
+const OTHER_GUIDES = / Other guides: README\..*$/;
 
 const markdownIt = new MarkdownIt();
 markdownIt.renderer.rules.fence = renderCode;
@@ -55,7 +47,8 @@ markdownIt.renderer.rules.table_close = () => "</table></div>\n";
  * Renders a guide. Headings have the anchors that GitHub gives them; links lead to pages, or else name
  * the file in the repository; code is highlighted.
  */
-export function renderGuide({ file, markdown, picture }: GuideSource): Guide {
+export function renderGuide(source: GuideSource): Guide {
+  const { file, markdown, picture } = source;
   const path = pathOf(file)!;
   const tokens = markdownIt.parse(markdown, {});
   for (const token of tokens) {
@@ -68,9 +61,10 @@ export function renderGuide({ file, markdown, picture }: GuideSource): Guide {
   return {
     path,
     title: title?.text ?? path,
-    description: shortened(textOf(tokens[firstParagraph])),
+    description: shortened(textOf(tokens[firstParagraph]).replace(OTHER_GUIDES, "")),
     sections: sectionsOf(tokens, path),
     headings,
+    markdown: plainMarkdown(source),
     html: markdownIt.renderer.render(tokens, markdownIt.options, {}),
   };
 }

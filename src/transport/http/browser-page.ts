@@ -21,6 +21,7 @@ calls need an API key.</li>
 /** What there is for programs, by what it is. */
 const LINKS = {
   guides: "/docs",
+  llms: "/llms.txt",
   reference: "/docs/api",
   openapi: "/openapi.json",
   protos: "/protos.tar.gz",

@@ -46,6 +46,7 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   ".png": "image/png",
   ".json": "application/json",
   ".txt": "text/plain; charset=utf-8",
+  ".md": "text/markdown; charset=utf-8",
   ".tgz": "application/gzip",
 };
 
@@ -55,7 +56,7 @@ const CODINGS = [
   ["gzip", ".gz"],
 ] as const;
 
-/** Changes a page before it is kept; the same buffer where there is nothing to change. */
+/** Changes a document before it is kept; the same buffer where there is nothing to change. */
 type AdaptPage = (page: Buffer) => Buffer;
 
 /** Where a build puts the files whose names hold a hash of their content. */
@@ -110,7 +111,7 @@ function readFiles(
 
 function readFile(folder: string, path: string, csp: string, adapt: AdaptPage): File {
   const built = readFileSync(join(folder, path));
-  const content = path.endsWith(".html") ? adapt(built) : built;
+  const content = /\.(html|md)$/.test(path) ? adapt(built) : built;
   const forms = new Map([["identity", content]]);
   if (content !== built) forms.set("gzip", gzipSync(content));
   for (const [coding, extension] of content === built ? CODINGS : []) {
@@ -187,7 +188,7 @@ function chooseDashboardFile(path: string, request: IncomingMessage): readonly C
 }
 
 const ROOT = "/docs";
-const PAGE = /^\/[a-z][a-z0-9-]*$/;
+const PAGE = /^\/[a-z][a-z0-9-]*(\.md)?$/;
 const NOT_FOUND: ChosenFile = { file: "/404.html", status: 404, byAccept: true };
 
 /** What is asked for at the top of a server, by the files that the documents are built with. */
@@ -195,13 +196,14 @@ const TOP_FILES: Readonly<Record<string, string>> = {
   "/favicon.ico": "/favicon.svg",
   "/protos.tar.gz": "/protos.tgz",
   "/robots.txt": "/robots.txt",
+  "/llms.txt": "/llms.txt",
 };
 
 /**
  * Serves the documents out of the folder they were built into: `/docs` is `index.html` and
- * `/docs/clients` is `clients.html`, for programs as well as for browsers. At a path below `/docs`
- * that is no document, browsers get `404.html` with that status. Examples call the addresses that are
- * given, in place of those of a service that was just installed.
+ * `/docs/clients` is `clients.html`, for programs as well as for browsers; `/docs/clients.md` is the same
+ * guide as Markdown. At a path below `/docs` that is no document, browsers get `404.html` with that status.
+ * Examples call the addresses that are given, in place of those of a service that was just installed.
  */
 export function createDocsFiles(folder: string, addresses: PublicAddresses = {}): HttpHandler {
   return createStaticFiles(folder, chooseDocument, {
@@ -222,6 +224,9 @@ interface PublicAddresses {
   readonly publicGrpcUrl?: string | undefined;
 }
 
+/** Code in a page, or in Markdown. */
+const EXAMPLE = /<pre [^]*?<\/pre>|^ *```[^]*?^ *```/gm;
+
 /** What the prose says stays: it is about a service on the reader's machine. */
 function withAddresses(page: Buffer, { publicUrl, publicGrpcUrl }: PublicAddresses): Buffer {
   const places = [
@@ -229,17 +234,19 @@ function withAddresses(page: Buffer, { publicUrl, publicGrpcUrl }: PublicAddress
     ["http://127.0.0.1:9090", publicGrpcUrl],
   ] as const;
   const text = page.toString("utf8");
-  const adapted = text.replaceAll(/<pre [^]*?<\/pre>/g, (example) =>
-    places.reduce(
-      (it, [local, own]) => (own === undefined ? it : it.replaceAll(local, () => escapeHtml(own))),
+  const adapted = text.replaceAll(EXAMPLE, (example) => {
+    const escape = example.startsWith("<pre") ? escapeHtml : String;
+    return places.reduce(
+      (it, [local, own]) => (own === undefined ? it : it.replaceAll(local, () => escape(own))),
       example,
-    ),
-  );
+    );
+  });
   return adapted === text ? page : Buffer.from(adapted);
 }
 
 function documentAt(path: string): readonly ChosenFile[] {
   if (path === "") return [{ file: "/index.html" }];
   if (path.startsWith(ASSETS)) return [{ file: path }];
-  return PAGE.test(path) ? [{ file: `${path}.html` }] : [];
+  if (!PAGE.test(path)) return [];
+  return [{ file: path.endsWith(".md") ? path : `${path}.html` }];
 }

@@ -12,6 +12,7 @@ const get = (path: string, accept: string, method = "GET") =>
 /** What a program gets at `/`. */
 const linksOf = (address: string) => ({
   guides: `${address}/docs`,
+  llms: `${address}/llms.txt`,
   reference: `${address}/docs/api`,
   openapi: `${address}/openapi.json`,
   protos: `${address}/protos.tar.gz`,
@@ -110,7 +111,11 @@ describe("with the dashboard", async () => {
 
   test.each([
     ["/favicon.ico", "image/svg+xml", /^<svg /],
-    ["/robots.txt", "text/plain; charset=utf-8", /^User-agent: \*\nAllow: \/docs\nDisallow: \/\n$/],
+    [
+      "/robots.txt",
+      "text/plain; charset=utf-8",
+      /^User-agent: \*\nAllow: \/docs\nAllow: \/llms\.txt\nDisallow: \/\n$/,
+    ],
   ])("%s is %s", async (path, type, text) => {
     const answer = await withDashboard.request(path);
     expect(answer.status).toBe(200);

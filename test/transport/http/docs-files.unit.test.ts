@@ -28,6 +28,9 @@ test("nothing is served until it is built, and then without a new start", async 
   for (const name of ["index", "clients", "retries-and-limits", "404"]) {
     writeFileSync(join(folder, `${name}.html`), name);
   }
+  for (const name of ["index.md", "clients.md", "llms.txt"]) {
+    writeFileSync(join(folder, name), name);
+  }
   writeFileSync(join(folder, "assets/book-abc.png"), "picture");
   expect(await get("/docs", BROWSER)).toMatchObject({ status: 200, text: "index" });
 });
@@ -57,6 +60,22 @@ describe.each([
     });
   });
 
+  test.each([
+    ["/docs/index.md", "index.md", "text/markdown"],
+    ["/docs/clients.md", "clients.md", "text/markdown"],
+    ["/llms.txt", "llms.txt", "text/plain"],
+  ])("%s is text, asked for each time", async (path, text, type) => {
+    expect(await get(path, accept)).toMatchObject({
+      status: 200,
+      text,
+      headers: {
+        "content-type": `${type}; charset=utf-8`,
+        "cache-control": "no-cache",
+        vary: "Accept-Encoding",
+      },
+    });
+  });
+
   test("a file with a hash in its name is kept for ever", async () => {
     expect(await get("/docs/assets/book-abc.png", accept)).toMatchObject({
       status: 200,
@@ -73,6 +92,8 @@ const NO_DOCUMENTS = [
   "/docs/nothing",
   "/docs/404",
   "/docs/clients.html",
+  "/docs/nothing.md",
+  "/docs/llms.txt",
   "/docs/assets/gone.js",
   "/docs/../clients",
   "/docs/__proto__",

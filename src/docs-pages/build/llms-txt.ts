@@ -1,0 +1,30 @@
+import type { Guides } from "./guides.ts";
+import { markdownPathOf } from "./places.ts";
+import type { Guide } from "./render-guide.ts";
+
+const REFERENCE = `- [OpenAPI](/openapi.json): every call of the JSON API, with its fields, examples and refusals
+- [Proto files](/protos.tar.gz): the same for gRPC and Connect, as an archive`;
+
+/** The list of all documents for language models, by the convention of llmstxt.org. */
+export function llmsTxt({ guides, changelog }: Guides): string {
+  const [start] = guides;
+  return `# ${start!.title}
+
+> ${start!.description}
+
+Every guide here is Markdown, and leads to nothing but what this server has.
+
+## Guides
+
+${guides.map(lineOf).join("\n")}
+
+## Reference
+
+${REFERENCE}
+${lineOf(changelog)}
+`;
+}
+
+function lineOf({ path, title, description }: Guide): string {
+  return `- [${title}](${markdownPathOf(path)}): ${description}`;
+}
