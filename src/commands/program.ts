@@ -3,7 +3,7 @@ import { Refusal, type Violation } from "../domain/refusal.ts";
 import manifest from "../../package.json" with { type: "json" };
 
 /** Loads a command; only the one that is run is loaded, since that takes most of a start. */
-const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => (await import("./serve.ts")).serveCommand,
   migrate: async () => (await import("./migrate-command.ts")).migrateCommand,
   distribute: async () => (await import("./distribute-command.ts")).distributeCommand,

@@ -99,6 +99,9 @@ const environment = z.object({
 });
 type Variables = z.output<typeof environment>;
 
+/** Every variable that is read. */
+export const VARIABLE_NAMES: readonly string[] = Object.keys(environment.shape);
+
 /**
  * Reads the configuration. A variable that is set to nothing counts as not set.
  *
@@ -141,9 +144,8 @@ function camelCased(read: Variables) {
 }
 
 function findMisspelt(given: readonly string[]): string[] {
-  const names = Object.keys(environment.shape);
   return given.flatMap((name) => {
-    const meant = names.includes(name) ? undefined : nearestName(name, names);
+    const meant = VARIABLE_NAMES.includes(name) ? undefined : nearestName(name, VARIABLE_NAMES);
     return meant === undefined ? [] : `${name} has no effect; the service reads ${meant}`;
   });
 }
