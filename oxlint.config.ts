@@ -60,6 +60,8 @@ const FLOORS: readonly Floor[] = [
     all: "gen pipeline/* pipeline/*/* domain/*",
     rooms: {
       "transport/http": "transport/{connect,connections}/* json/*",
+      "transport/mcp": `transport/http/* transport/connect/request-target.ts json/*
+        docs-pages/search-options.ts docs-pages/build/places.ts`,
       "transport/grpc": "transport/{connect,connections}/*",
       "transport/connect": "transport/connections/*",
     },

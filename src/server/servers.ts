@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import type { DescService } from "@bufbuild/protobuf";
 import type { ConnectRouter } from "@connectrpc/connect";
 import type { Registry } from "@prometheus-io/client";
+import manifest from "../../package.json" with { type: "json" };
 import type { Config } from "../config/config.ts";
 import { Health } from "../../gen/grpc/health/v1/health_pb.js";
 import { createClientAddress } from "../pipeline/client-address.ts";
@@ -30,6 +31,7 @@ import { createOperationsServer, createProbes } from "../transport/http/probes.t
 import { createPaymentNotices, type NoticeOptions } from "../transport/http/payment-notices.ts";
 import { createSignInPages, type SignIn } from "../transport/http/sign-in.ts";
 import type { HttpHandler } from "../transport/http/responses.ts";
+import { createMcpEndpoint } from "../transport/mcp/mcp-endpoint.ts";
 import { createTracking, type TrackingPages } from "../transport/http/tracking.ts";
 import type { Language } from "../tracking/texts.ts";
 import type { Readiness } from "./readiness.ts";
@@ -125,6 +127,7 @@ export function createServers(options: ServersOptions): Servers {
         probes(isOpen ? registry : undefined),
         createApiDescription(API_DESCRIPTION, config.publicUrl),
         createDocsFiles(DOCS_FOLDER, config),
+        createMcpEndpoint({ ...AGENTS, ...options, pipeline, clientAddress, isHttps }),
         ...(config.dashboard ? dashboardHandlers(config.mapTiles, { toRefusal, endSignal }) : []),
         createStartPage({ isUnbuilt: config.dashboard === true, publicUrl: config.publicUrl }),
       ],
@@ -134,6 +137,13 @@ export function createServers(options: ServersOptions): Servers {
     reservedBytes: pipeline.reservedBytes,
   };
 }
+
+/** What agents are told of the service. */
+const AGENTS = {
+  product: { name: manifest.name, version: manifest.version },
+  apiDescription: API_DESCRIPTION,
+  docsFolder: DOCS_FOLDER,
+};
 
 /** The pages, and what their maps show below zones. */
 function dashboardHandlers(

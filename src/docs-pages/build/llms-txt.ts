@@ -12,7 +12,7 @@ export function llmsTxt({ guides, changelog }: Guides): string {
 
 > ${start!.description}
 
-Every guide here is Markdown, and leads to nothing but what this server has.
+Every guide here is Markdown. Agents with a key have tools at \`/mcp\`, by the Model Context Protocol.
 
 ## Guides
 

@@ -62,7 +62,10 @@ const NAMES: Readonly<Record<Audience, string>> = {
   person: "account",
 };
 
-function rateLimitError({ limitClass, verdict }: RateLimitState, audience: Audience): Refusal {
+export function rateLimitError(
+  { limitClass, verdict }: RateLimitState,
+  audience: Audience,
+): Refusal {
   const { resetSeconds: retryAfterSeconds } = verdict;
   return refuse(
     "RATE_LIMITED",

@@ -4,7 +4,7 @@ import { createAdmit, type Admit } from "./admit.ts";
 import type { ClientAddress } from "../client-address.ts";
 import { MAX_REQUEST_BYTES } from "../../domain/limits.ts";
 import type { LimitClass } from "../../domain/rate-limit.ts";
-import { createAuthenticate } from "../credentials/authenticate.ts";
+import { createAuthenticate, type Authenticate } from "../credentials/authenticate.ts";
 import { readCallHeaders } from "../call-headers.ts";
 import {
   receiveCall,
@@ -38,6 +38,8 @@ import { compileValidateRequest, type ValidateRequest } from "../request/validat
 export interface Pipeline {
   /** Begins the record of a call. Raw headers alternate names and values, as Node gives them. */
   receive(rawHeaders: readonly string[], peer: Peer): ReceivedCall;
+  /** Tells who calls, where there is no call; it is counted by nobody. */
+  readonly authenticate: Authenticate;
   readonly admit: Admit;
   readonly execute: Execute;
   readonly executeStream: ExecuteStream;
@@ -114,6 +116,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
       observer.begin();
       return call;
     },
+    authenticate,
     admit,
     execute,
     executeStream: createExecuteStream({ ...options, authenticate, validatorOf }),

@@ -1,0 +1,102 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { MAX_REQUEST_BYTES } from "../../domain/limits.ts";
+import { loadOnce } from "../../domain/load-once.ts";
+import type { Limiter } from "../../pipeline/bounds/rate-limiter.ts";
+import { readCallHeaders, type CallHeaders } from "../../pipeline/call-headers.ts";
+import { receiveCall, type WorkspaceCaller } from "../../pipeline/call.ts";
+import type { ClientAddress } from "../../pipeline/client-address.ts";
+import { carriesKey, credentialError } from "../../pipeline/credentials/read-key.ts";
+import { assertSameSite } from "../../pipeline/credentials/session-cookie.ts";
+import { rateLimitError } from "../../pipeline/stages/admit.ts";
+import { splitUrl } from "../connect/request-target.ts";
+import { parseBody, readBody } from "../http/read-body.ts";
+import { methodNotAllowed, sendRefusal, type HttpHandler } from "../http/responses.ts";
+import type { McpOptions } from "./mcp-server.ts";
+
+const PATH = "/mcp";
+
+const BOUNDS = { maxBytes: MAX_REQUEST_BYTES, reserve: () => undefined };
+
+/**
+ * Builds the server of the Model Context Protocol at `POST /mcp`: streamable HTTP, without sessions, for
+ * agents with a key of a workspace. Each message counts as a call that reads, besides the call that a tool
+ * makes. Nothing of it is loaded before the first message.
+ */
+export function createMcpEndpoint(
+  options: McpOptions & {
+    readonly limiter: Limiter;
+    readonly clientAddress: ClientAddress;
+    readonly isHttps: boolean;
+    /** Called for each message of live mode that is refused for the limit. */
+    readonly onRateLimited: (limitClass: "read") => void;
+  },
+): HttpHandler {
+  const { pipeline, limiter, clientAddress, isHttps, onRateLimited } = options;
+  const server = loadOnce(async () => (await import("./mcp-server.ts")).createMcpServer(options));
+
+  /** @throws Refusal CREDENTIAL_REFUSED, CROSS_SITE, RATE_LIMITED and what `Authenticate` throws */
+  async function admit(request: IncomingMessage, headers: CallHeaders): Promise<WorkspaceCaller> {
+    // A session is a person's, whose browser any page can have call.
+    if (!carriesKey(headers)) throw credentialError("is missing", "workspace");
+    // The protocol asks for it, though a page has no key.
+    if (headers.origin !== undefined) assertSameSite(headers, isHttps);
+    const address = clientAddress(request.socket.remoteAddress, headers.forwardedFor);
+    const call = receiveCall(headers, request.socket, address);
+    const caller = (await pipeline.authenticate("workspace", call)) as WorkspaceCaller;
+    const limit = caller.limits.read;
+    const verdict = await limiter.take(caller.account, "read", limit);
+    if (verdict.allowed) return caller;
+    if (!caller.test) onRateLimited("read");
+    throw rateLimitError({ limitClass: "read", limit, verdict }, "workspace");
+  }
+
+  async function serve(
+    request: IncomingMessage,
+    response: ServerResponse,
+    requestId: string,
+  ): Promise<void> {
+    const headers = readCallHeaders(request.rawHeaders);
+    const caller = await admit(request, headers);
+    const body = await new Promise<Buffer>((resolve, reject) =>
+      readBody(request, headers, BOUNDS, resolve, reject),
+    );
+    const message = parseBody(body, headers, false);
+    const serveMessage = await server.get();
+    const answer = await serveMessage(message, { request, response, requestId, caller });
+    send(response, answer, requestId, await answer.text());
+  }
+
+  return (request, response, requestId) => {
+    if (splitUrl(request)[0] !== PATH) return false;
+    if (request.method !== "POST") {
+      sendRefusal(response, requestId, methodNotAllowed("POST"), ["allow", "POST"]);
+      return true;
+    }
+    serve(request, response, requestId).catch((error: unknown) => {
+      sendRefusal(response, requestId, pipeline.toRefusal(error, requestId));
+    });
+    return true;
+  };
+}
+
+/** Sends it whole: there is one answer to a message, also where the protocol calls it a stream. */
+function send(
+  response: ServerResponse,
+  { status, headers }: Response,
+  requestId: string,
+  text: string,
+): void {
+  if (response.destroyed) return;
+  const body = Buffer.from(text);
+  const type = headers.get("content-type");
+  response.writeHead(status, [
+    ...(type === null ? [] : ["content-type", type]),
+    "content-length",
+    String(body.length),
+    "x-request-id",
+    requestId,
+    "cache-control",
+    "no-store",
+  ]);
+  response.end(body);
+}

@@ -1,0 +1,96 @@
+import { readFile } from "node:fs/promises";
+import type { DescMethodUnary } from "@bufbuild/protobuf";
+import type { Tool as ToolDefinition } from "@modelcontextprotocol/server";
+import { AddressService } from "../../../gen/shipments/v1/address_service_pb.js";
+import { EventService } from "../../../gen/shipments/v1/event_service_pb.js";
+import { QuoteService } from "../../../gen/shipments/v1/quote_service_pb.js";
+import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { compileDecodeJson, type DecodeJson } from "../../json/decode-json.ts";
+import { compileEncodeJson } from "../../json/encode-json.ts";
+import type { Rpc } from "../../pipeline/rpc.ts";
+import { inputSchemaOf, outputSchemaOf, type ApiDocument, type Operation } from "./tool-schemas.ts";
+
+/** An RPC as agents are offered it. */
+interface ToolRpc {
+  readonly method: DescMethodUnary;
+  /** The field that says how much to answer, and what it is when not given, so that it fits a result. */
+  readonly size?: readonly [field: string, count: number];
+  /**
+   * Whether the same arguments are the same call, without a key: what is done once stays done. An update
+   * that is made again after another one has to be made again.
+   */
+  readonly isOnce?: true;
+}
+
+/** In the order in which they are of use. Their names are those of the RPCs. */
+const TOOLS: readonly ToolRpc[] = [
+  { method: AddressService.method.searchAddresses, size: ["limit", 5] },
+  { method: QuoteService.method.createQuote },
+  { method: ShipmentService.method.listPickupSlots, size: ["days", 3] },
+  { method: ShipmentService.method.createShipment, isOnce: true },
+  { method: ShipmentService.method.getShipment },
+  { method: ShipmentService.method.searchShipments, size: ["limit", 3] },
+  { method: ShipmentService.method.listShipments, size: ["page_size", 10] },
+  { method: ShipmentService.method.updateShipment },
+  { method: ShipmentService.method.cancelShipment, isOnce: true },
+  { method: ShipmentService.method.createCheckout },
+  { method: EventService.method.listEvents, size: ["page_size", 10] },
+];
+
+export interface Tool extends ToolRpc {
+  readonly rpc: Rpc;
+  readonly definition: ToolDefinition;
+  readonly decodeJson: DecodeJson;
+  readonly encodeJson: ReturnType<typeof compileEncodeJson>;
+}
+
+/**
+ * Makes the tools out of the RPCs and what the OpenAPI document in a file says of them: the comments of the
+ * proto files, and their rules as JSON Schema.
+ *
+ * @returns by name, such as `create_shipment`
+ */
+export async function loadTools(
+  rpcs: readonly Rpc[],
+  file: string,
+): Promise<ReadonlyMap<string, Tool>> {
+  const api = JSON.parse(await readFile(file, "utf8")) as ApiDocument;
+  const operations = Object.values(api.paths).flatMap((methods) => Object.values(methods));
+  const tools = TOOLS.map((tool) => {
+    const rpc = rpcs.find(({ method }) => method === tool.method);
+    const operation = operations.find((it) => it.operationId === tool.method.localName);
+    if (rpc === undefined || operation === undefined) {
+      throw new Error(`${tool.method.name} is not served, and so is no tool`);
+    }
+    return {
+      ...tool,
+      rpc,
+      definition: define(tool, rpc, operation, api),
+      decodeJson: compileDecodeJson(tool.method.input),
+      encodeJson: compileEncodeJson(tool.method.output),
+    };
+  });
+  return new Map(tools.map((tool) => [tool.definition.name, tool]));
+}
+
+function define(
+  { method, size }: ToolRpc,
+  { readOnly }: Rpc,
+  operation: Operation,
+  api: ApiDocument,
+): ToolDefinition {
+  return {
+    name: method.name.replace(/(?<=[a-z])(?=[A-Z])/g, "_").toLowerCase(),
+    title: operation.summary,
+    description: operation.description,
+    inputSchema: inputSchemaOf(operation, api, { size, hasKey: !readOnly }),
+    outputSchema: outputSchemaOf(operation, api),
+    annotations: {
+      readOnlyHint: readOnly,
+      // What creates something only adds to what there is (AIP-133).
+      destructiveHint: !readOnly && !method.name.startsWith("Create"),
+      // By a key, or as it leads to the same state.
+      idempotentHint: true,
+    },
+  };
+}
