@@ -15,6 +15,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   limits: async () => (await import("./workspace-commands.ts")).limitsCommand,
   operator: async () => (await import("./operator-commands.ts")).operatorCommand,
   audit: async () => (await import("./operator-commands.ts")).auditCommand,
+  mcp: async () => (await import("./mcp-command.ts")).mcpCommand,
 };
 
 /** Runs the operator's command line, and ends the process with its exit code. */

@@ -1,0 +1,94 @@
+import type {
+  CallToolResult,
+  InitializeResult,
+  ListToolsResult,
+} from "@modelcontextprotocol/server";
+import { Command, Option } from "commander";
+import manifest from "../../package.json" with { type: "json" };
+import { CommandRefused } from "./command.ts";
+
+export const mcpCommand = new Command("mcp")
+  .description("give an agent the tools of a running service, on standard input and output")
+  .addOption(
+    new Option("--url <url>", "where the service is")
+      .env("SHIPMENTS_URL")
+      .default("http://127.0.0.1:8080"),
+  )
+  .action(async ({ url }: { url: string }) => {
+    const key = process.env["SHIPMENTS_KEY"];
+    if (!key) throw new CommandRefused("SHIPMENTS_KEY is not set: set it to a workspace's key.");
+    await serveAgent(createCallMcp(url, key));
+  });
+
+/** Calls a method of the Model Context Protocol at a service. @throws Error that says what is wrong */
+type CallMcp = (method: string, params: object) => Promise<object>;
+
+/** The revision of the protocol that the two speak. */
+const PROTOCOL_VERSION = "2025-11-25";
+
+function createCallMcp(url: string, key: string): CallMcp {
+  let lastId = 0;
+  return async (method, params) => {
+    const response = await fetch(new URL("/mcp", url), {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${key}`,
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+        "mcp-protocol-version": PROTOCOL_VERSION,
+      },
+      body: JSON.stringify({ jsonrpc: "2.0", id: ++lastId, method, params }),
+    }).catch((error: Error) => {
+      const { message } = (error.cause ?? error) as Error;
+      throw new CommandRefused(`${url} cannot be reached: ${message}`);
+    });
+    const { result, error, message } = parseAnswer(await response.text());
+    if (result !== undefined) return result;
+    throw new Error(error?.message ?? message ?? `${url} answered ${response.status}.`);
+  };
+}
+
+interface McpAnswer {
+  readonly result?: object;
+  readonly error?: { readonly message: string };
+  /** Of a refusal of the service. */
+  readonly message?: string;
+}
+
+/** An answer is JSON, or the only event of a stream. */
+function parseAnswer(text: string): McpAnswer {
+  const [, data = text] = /^data: (.*)$/m.exec(text) ?? [];
+  try {
+    return JSON.parse(data) as McpAnswer;
+  } catch {
+    return {};
+  }
+}
+
+/** Serves until the agent closes the input. */
+async function serveAgent(callMcp: CallMcp): Promise<void> {
+  const clientInfo = { name: manifest.name, version: manifest.version };
+  // Before the agent is answered, so that a wrong address or key is said at once.
+  const { serverInfo, instructions } = (await callMcp("initialize", {
+    protocolVersion: PROTOCOL_VERSION,
+    capabilities: {},
+    clientInfo,
+  })) as InitializeResult;
+  const { Server } = await import("@modelcontextprotocol/server");
+  const { serveStdio } = await import("@modelcontextprotocol/server/stdio");
+  await new Promise<void>((resolve) => {
+    serveStdio(() => {
+      const server = new Server(serverInfo, { capabilities: { tools: {} }, instructions });
+      server.setRequestHandler(
+        "tools/list",
+        ({ params = {} }) => callMcp("tools/list", params) as Promise<ListToolsResult>,
+      );
+      server.setRequestHandler(
+        "tools/call",
+        ({ params }) => callMcp("tools/call", params) as Promise<CallToolResult>,
+      );
+      return server;
+    });
+    process.stdin.once("end", resolve);
+  });
+}

@@ -1,0 +1,74 @@
+import { readFileSync } from "node:fs";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { expect, onTestFinished, test } from "vitest";
+import { agentOf, connectAgent } from "../support/agent.ts";
+import { BOOKING } from "../support/bookings.ts";
+import { runProcess } from "../support/command.ts";
+import { sharedService } from "../support/service.ts";
+
+const service = await sharedService();
+const { twin } = await service.addWorkspace();
+
+/** Connects the official client with a `shipments mcp` of its own. */
+async function startAgent(modern: boolean) {
+  const client = new Client(
+    { name: "test", version: "1" },
+    modern ? { versionNegotiation: { mode: { pin: "2026-07-28" } } } : {},
+  );
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: ["src/commands/program.ts", "mcp", "--url", service.httpUrl],
+    env: { SHIPMENTS_KEY: twin.apiKey },
+  });
+  await client.connect(transport);
+  onTestFinished(() => client.close());
+  return agentOf(client);
+}
+
+test("the guide to agents lists the tools that there are", async () => {
+  const { client } = await connectAgent(service, twin.apiKey);
+  const { tools } = await client.listTools();
+  const rows = readFileSync("src/docs/agents.md", "utf8").matchAll(/^\| `([a-z_]+)` /gm);
+  expect([...rows].map(([, name]) => name)).toEqual(tools.map(({ name }) => name));
+});
+
+test.each([false, true])(
+  "an agent on the same machine has the service's tools (by the revision of 2026: %s)",
+  async (modern) => {
+    const here = await startAgent(modern);
+    const there = await connectAgent(service, twin.apiKey);
+    expect(await here.client.listTools()).toMatchObject(await there.client.listTools());
+    expect(here.client.getInstructions()).toBe(there.client.getInstructions());
+
+    const args = { ...BOOKING, idempotency_key: `modern-${modern}` };
+    const booked = await here.call("create_shipment", args);
+    const { reference: shipment } = booked.json.data;
+    expect(await there.call("get_shipment", { shipment })).toEqual(booked);
+    expect(await here.call("get_shipment", { shipment: "SHP-000000000000" })).toMatchObject({
+      isError: true,
+      json: { code: "SHIPMENT_NOT_FOUND" },
+    });
+  },
+);
+
+test.each([
+  ["no key", { SHIPMENTS_URL: service.httpUrl }, "SHIPMENTS_KEY is not set"],
+  [
+    "a wrong key",
+    { SHIPMENTS_URL: service.httpUrl, SHIPMENTS_KEY: "shp_wrong" },
+    "The credential is not an API key of this service.",
+  ],
+  [
+    "no service at the address",
+    { SHIPMENTS_URL: "http://127.0.0.1:1", SHIPMENTS_KEY: twin.apiKey },
+    "http://127.0.0.1:1 cannot be reached: ",
+  ],
+])("%s is said, and ends the command", async (_, environment, message) => {
+  const { code, stdout, stderr } = await runProcess(["mcp"], environment);
+  expect({ code, stdout, stderr }).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: expect.stringContaining(message),
+  });
+});
