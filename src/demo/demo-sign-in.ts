@@ -1,4 +1,3 @@
-import { OperatorService } from "../../gen/shipments/admin/v1/operator_service_pb.js";
 import { WorkspaceAdminService } from "../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import { MemberRole } from "../../gen/shipments/v1/member_pb.js";
 import type { EntityManager } from "../db/orm.ts";
@@ -11,7 +10,7 @@ import { callLocally } from "../server/local-rpcs.ts";
 export const DEMO = { actor: "service", name: "demo" } as const;
 
 /** The admin of the demo workspace, and the owner of the platform. */
-export const DEMO_EMAIL = "demo@example.org";
+const DEMO_EMAIL = "demo@example.org";
 export const OWNER_EMAIL = "owner@example.org";
 
 /** Makes the admin of the demo workspace a member, or gives them a link. @returns the link's path */
@@ -21,36 +20,27 @@ export async function inviteDemoAdmin(em: EntityManager, workspace: number): Pro
   return (await callLocally(em, DEMO, inviteWorkspaceMember, fields)).signInPath;
 }
 
-/** A link that signs in once, and the command that makes another one like it. */
-interface DemoLink {
-  readonly path: string;
-  readonly command: string;
+/** How to sign in as those whom the demo has made. */
+export interface DemoSignIn {
+  /** Of a new link to the demo workspace; undefined in a database of somebody's own. */
+  readonly path: string | undefined;
+  /** The commands that print another link to it, and one to the platform. */
+  readonly commands: readonly string[];
 }
 
-/**
- * Says how to sign in as those whom the demo has made, with new links; nothing where they are not, as
- * in a database of somebody's own.
- *
- * @param address where browsers reach the service
- * @param linkCommand makes a line for a terminal of a command that prints a link
- */
-export async function demoSignInLines(
-  em: EntityManager,
-  address: string,
-  linkCommand: (command: string) => string,
-): Promise<string[]> {
-  const admin = await demoAdminLink(em);
-  const owner = await ownerLink(em);
-  const another = [admin, owner].flatMap((it) => (it ? [linkCommand(it.command)] : []));
-  return [
-    ...linkLines(`Sign in to the demo workspace as ${DEMO_EMAIL}`, address, admin),
-    ...linkLines(`Sign in to the platform as ${OWNER_EMAIL}`, address, owner),
-    ...(another.length === 0 ? [] : ["  New links, once these are used or too old:", ""]),
-    ...another.flatMap((line) => [line, ""]),
-  ];
+export async function demoSignIn(em: EntityManager): Promise<DemoSignIn> {
+  const workspace = await demoAdminsWorkspace(em);
+  const owner = await em
+    .fork()
+    .findOne(Operator, { email: OWNER_EMAIL, kind: "person", revokedAt: null });
+  const commands: string[] = [];
+  if (workspace) commands.push(`member invite --workspace ${workspace} --email ${DEMO_EMAIL}`);
+  if (owner) commands.push(`operator sign-in --operator ${owner.id}`);
+  const path = workspace === undefined ? undefined : await inviteDemoAdmin(em, workspace);
+  return { path, commands };
 }
 
-async function demoAdminLink(em: EntityManager): Promise<DemoLink | undefined> {
+async function demoAdminsWorkspace(em: EntityManager): Promise<number | undefined> {
   const reading = em.fork();
   const person = await reading.findOne(Person, { email: DEMO_EMAIL });
   if (person === null) return undefined;
@@ -59,27 +49,5 @@ async function demoAdminLink(em: EntityManager): Promise<DemoLink | undefined> {
     { person: person.id, role: "admin" },
     { orderBy: { workspace: "asc" }, limit: 1 },
   );
-  if (membership === undefined) return undefined;
-  const { workspace } = membership;
-  return {
-    path: await inviteDemoAdmin(em, workspace),
-    command: `member invite --workspace ${workspace} --email ${DEMO_EMAIL}`,
-  };
-}
-
-async function ownerLink(em: EntityManager): Promise<DemoLink | undefined> {
-  const owner = await em
-    .fork()
-    .findOne(Operator, { email: OWNER_EMAIL, kind: "person", revokedAt: null });
-  if (owner === null) return undefined;
-  const fields = { operator: BigInt(owner.id) };
-  const { createOperatorSignInLink } = OperatorService.method;
-  const { signInPath } = await callLocally(em, DEMO, createOperatorSignInLink, fields);
-  return { path: signInPath, command: `operator sign-in --operator ${owner.id}` };
-}
-
-function linkLines(what: string, address: string, link: DemoLink | undefined): string[] {
-  return link === undefined
-    ? []
-    : [`  ${what}, once, within 15 minutes:`, "", `${address}${link.path}`, ""];
+  return membership?.workspace;
 }

@@ -4,8 +4,13 @@ import type { EntityManager } from "../db/orm.ts";
 import { Operator } from "../features/operators/operator.entity.ts";
 import { Workspace } from "../features/workspaces/workspace.entity.ts";
 import type { App } from "../server/app.ts";
-import { demoSignInLines } from "./demo-sign-in.ts";
-import { fillEmptyDatabase, type FirstKeys } from "./fill-empty-database.ts";
+import { demoSignIn } from "./demo-sign-in.ts";
+import { fillEmptyDatabase } from "./fill-empty-database.ts";
+
+/** How commands begin: where this is installed as a package, and in a clone. */
+const COMMAND = import.meta.url.includes("/node_modules/")
+  ? "npx shipment-booking"
+  : "npm run --silent shipments --";
 
 /** Midtown Manhattan to Prospect Park in Brooklyn. */
 const SAMPLE_ROUTE = {
@@ -26,101 +31,78 @@ export interface Addresses {
 type Place = Pick<Config, "databaseUrl" | "dataDir" | "publicUrl">;
 
 /**
- * Fills an empty database, and gives the text that says where the servers are, how to sign in, and how to make first calls: with the keys
- * of the new workspace and the new owner, or, when the database was not empty, with one to paste.
+ * Fills an empty database, and gives the text that says where the servers are and how to make a first call: with the
+ * key of the new workspace, or, when the database was not empty, with one to paste.
  */
 export async function demoBanner(
-  app: Pick<App, "em" | "tasks">,
+  { em, tasks }: Pick<App, "em" | "tasks">,
   place: Place & Partial<Pick<Config, "dashboard">>,
   { http, grpc }: Addresses,
 ): Promise<string> {
-  const { em } = app;
-  const keys = await fillEmptyDatabase(app);
-  const lines =
-    keys === undefined
-      ? withoutKeys(http, {
-          workspace: commandOn(place, await newKeyCommand(em)),
-          owner: commandOn(place, await newOwnerKeyCommand(em)),
-        })
-      : withKeys(http, keys);
+  const testKey = await fillEmptyDatabase({ em, tasks });
+  const signIn = place.dashboard ? await demoSignIn(em) : undefined;
   const pages = place.publicUrl ?? http;
-  const servers = [
+  const address = addressOf(place, http);
+  const lines = [
+    ...(signIn ? [`  Dashboard   ${pages}${signIn.path ?? "/"}`] : []),
+    `  Guides      ${pages}/docs`,
     `  JSON        ${http}/v1`,
     `  gRPC        ${grpc}`,
-    ...(place.dashboard ? [`  Dashboard   ${pages}/`] : []),
-    `  Guides      ${pages}/docs`,
+    "",
+    ...quoteLines(http, testKey),
+    ...linkLines(signIn?.commands.map((it) => commandOn(place, it, address)) ?? []),
+    "  New keys for tests, for real bookings, and of the platform's owner; each ends others of its kind:",
+    "",
+    ...(await newKeyCommands(em)).map((it) => commandOn(place, it)),
   ];
-  const linkCommand = (command: string) => commandOn(place, command, addressOf(place, http));
-  const signIn = place.dashboard ? await demoSignInLines(em, pages, linkCommand) : [];
-  return ["", ...servers, "", ...signIn, ...lines, "", ""].join("\n");
+  return ["", ...lines, "", ""].join("\n");
 }
 
-function withKeys(http: string, { apiKey, testApiKey, operatorKey }: FirstKeys): string[] {
+function quoteLines(http: string, testKey: string | undefined): string[] {
+  const key =
+    testKey === undefined ? "Put your test key after the =:" : "The test key is shown only once:";
   return [
-    `  The demo workspace's key for tests, shown this once: ${testApiKey}`,
-    `  Its key for real bookings, shown this once: ${apiKey}`,
-    "  Quote a delivery from Manhattan to Brooklyn:",
+    `  Quote a delivery from Manhattan to Brooklyn, in another terminal. ${key}`,
     "",
-    quoteCommand(http, testApiKey),
+    `export SHIPMENTS_KEY=${testKey ?? ""}`,
+    quoteCommand(http),
     "",
-    `  The key of the platform's owner, shown this once: ${operatorKey}`,
-    "  List the workspaces:",
-    "",
-    `curl -sS ${http}/admin/v1/workspaces -H "Authorization: Bearer ${operatorKey}"`,
   ];
 }
 
-/** @param newKey the commands that make a key of a workspace, and of an owner */
-function withoutKeys(
-  http: string,
-  newKey: { readonly workspace: string; readonly owner: string },
-): string[] {
-  return [
-    "  Keys are shown once, when they are made. This makes a new one for tests; others for tests stop",
-    "  at once, unless you add `--overlap SECONDS`:",
-    "",
-    newKey.workspace,
-    "",
-    "  Quote a delivery from Manhattan to Brooklyn, with a key pasted after the equals sign:",
-    "",
-    "export SHIPMENTS_KEY=",
-    quoteCommand(http, "$SHIPMENTS_KEY"),
-    "",
-    "  And this makes a key of an owner, who runs the platform by /admin/v1:",
-    "",
-    newKey.owner,
-  ];
+function linkLines(commands: readonly string[]): string[] {
+  if (commands.length === 0) return [];
+  const text =
+    "  The dashboard's link signs in once, within 15 minutes. Another one, and one to the platform:";
+  return [text, "", ...commands, ""];
 }
 
-function quoteCommand(http: string, apiKey: string): string {
-  return `curl -sS ${http}/v1/shipments/quote -H "Authorization: Bearer ${apiKey}" -H 'Content-Type: application/json' -d '${JSON.stringify(SAMPLE_ROUTE)}'`;
+function quoteCommand(http: string): string {
+  return `curl -sS ${http}/v1/shipments/quote -H "Authorization: Bearer $SHIPMENTS_KEY" -H 'Content-Type: application/json' -d '${JSON.stringify(SAMPLE_ROUTE)}'`;
 }
 
-/** The command that makes a key for tests of the first workspace, and the workspace if there is none. */
-async function newKeyCommand(em: EntityManager): Promise<string> {
-  const [workspace] = await em
-    .fork()
-    .find(Workspace, { twinOf: null }, { orderBy: { id: "asc" }, limit: 1 });
-  return workspace === undefined
-    ? "workspace create --name Demo --payment-provider manual"
-    : `key rotate --workspace ${workspace.id} --test`;
-}
-
-/** The command that makes a key of the first owner, and the owner if there is none. */
-async function newOwnerKeyCommand(em: EntityManager): Promise<string> {
-  const [owner] = await em
-    .fork()
-    .find(Operator, { role: "owner", revokedAt: null }, { orderBy: { id: "asc" }, limit: 1 });
-  return owner === undefined
-    ? "operator create --name owner --kind machine --role owner"
-    : `operator rotate --operator ${owner.id}`;
+/** The commands that make keys of the first workspace and the first owner, and these if there are none. */
+async function newKeyCommands(em: EntityManager): Promise<string[]> {
+  const reading = em.fork();
+  const byId = { orderBy: { id: "asc" }, limit: 1 } as const;
+  const [workspace] = await reading.find(Workspace, { twinOf: null }, byId);
+  const [owner] = await reading.find(Operator, { role: "owner", revokedAt: null }, byId);
+  const ofWorkspace =
+    workspace === undefined
+      ? ["workspace create --name Demo --payment-provider manual"]
+      : [`key rotate --workspace ${workspace.id} --test`, `key rotate --workspace ${workspace.id}`];
+  const ofOwner =
+    owner === undefined
+      ? "operator create --name owner --kind machine --role owner"
+      : `operator rotate --operator ${owner.id}`;
+  return [...ofWorkspace, ofOwner];
 }
 
 /** A command as it is typed in another terminal, where this service's environment is not set. */
 function commandOn({ databaseUrl, dataDir }: Place, command: string, address = ""): string {
   const needsFolder = databaseUrl === undefined && dataDir !== ".data";
   const environment = needsFolder ? `DATA_DIR='${resolve(dataDir).replaceAll("'", "'\\''")}' ` : "";
-  return `${environment}${address}npm run --silent shipments -- ${command}`;
+  return `${environment}${address}${COMMAND} ${command}`;
 }
 
 /** What tells a command that prints links where browsers reach the service. */

@@ -12,23 +12,17 @@ import type { App } from "../server/app.ts";
 import { callLocally } from "../server/local-rpcs.ts";
 import { DEMO, inviteDemoAdmin, OWNER_EMAIL } from "./demo-sign-in.ts";
 
-/** The keys of those who were made, which cannot be read again. */
-export interface FirstKeys {
-  readonly apiKey: string;
-  readonly testApiKey: string;
-  readonly operatorKey: string;
-}
-
 /**
  * Puts the sample tariff, a workspace that can book with its admin, and an owner of the platform into a database
  * that has no tariff, workspace or operator yet.
  *
- * @returns undefined when it has one, and nothing was done
+ * @returns the workspace's key for tests, which cannot be read again; undefined when the database has one of these,
+ *   and nothing was done
  */
 export async function fillEmptyDatabase({
   em,
   tasks,
-}: Pick<App, "em" | "tasks">): Promise<FirstKeys | undefined> {
+}: Pick<App, "em" | "tasks">): Promise<string | undefined> {
   if (!(await isEmpty(em.fork()))) return undefined;
   await publishDocument(
     { em, tasks, now: () => new Date() },
@@ -39,9 +33,10 @@ export async function fillEmptyDatabase({
       callOf: (method) => localCall(method, DEMO.actor, DEMO.name),
     },
   );
-  const { id, ...keys } = await makeWorkspace(em);
+  const { id, testApiKey } = await makeWorkspace(em);
   await inviteDemoAdmin(em, id);
-  return { ...keys, operatorKey: await makeOwner(em) };
+  await makeOwner(em);
+  return testApiKey;
 }
 
 async function isEmpty(em: EntityManager): Promise<boolean> {
@@ -52,12 +47,12 @@ async function isEmpty(em: EntityManager): Promise<boolean> {
 async function makeWorkspace(em: EntityManager) {
   const fields = { name: "Demo", paymentProvider: "manual" };
   const { createWorkspace } = WorkspaceAdminService.method;
-  const { data, apiKey, testApiKey } = await callLocally(em, DEMO, createWorkspace, fields);
-  return { id: Number(data!.id), apiKey, testApiKey };
+  const { data, testApiKey } = await callLocally(em, DEMO, createWorkspace, fields);
+  return { id: Number(data!.id), testApiKey };
 }
 
-async function makeOwner(em: EntityManager): Promise<string> {
+async function makeOwner(em: EntityManager): Promise<void> {
   const { PERSON: kind } = OperatorKind;
   const fields = { name: "owner", kind, email: OWNER_EMAIL, role: OperatorRole.OWNER };
-  return (await callLocally(em, DEMO, OperatorService.method.createOperator, fields)).operatorKey;
+  await callLocally(em, DEMO, OperatorService.method.createOperator, fields);
 }

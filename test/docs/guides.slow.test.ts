@@ -131,7 +131,10 @@ async function startReader(folder: string): Promise<Reader> {
 
 /** What the README has its readers do first: the service runs, keys are set, a shipment is booked. */
 async function followReadme({ shell, filledIn }: Reader): Promise<void> {
-  await shell.start("LOG_LEVEL=error node src/cli.js serve --demo", "/admin/v1/workspaces");
+  await shell.start("LOG_LEVEL=error node src/cli.js serve --demo", "operator rotate");
+  await shell.run(
+    "node src/cli.js key rotate --workspace 1; node src/cli.js operator rotate --operator 1",
+  );
   await shell.run(filledIn("export SHIPMENTS_KEY=shp_... OPERATOR_KEY=sho_... PORT=0 GRPC_PORT=0"));
   await shell.run(
     filledIn(`curl -sS http://127.0.0.1:8080/v1/shipments -d '${JSON.stringify(BOOKING)}' \\

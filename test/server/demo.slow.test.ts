@@ -23,14 +23,14 @@ async function startDemo(environment: Environment): Promise<ServiceProcess & { s
   const said = await eventually("the introduction", () => {
     const lines = served.stdout().split("\n");
     const words = lines.filter((line) => !line.startsWith("{")).join("\n");
-    return /^curl .*\n[^]*\n(curl|.*npm run) .*\n/m.test(words) && words;
+    return /^curl .*\n[^]*\n.*npm run .* operator \w+ --operator .*\n\n$/m.test(words) && words;
   });
   return { ...served, said };
 }
 
 /** Signs in by each link that is printed, and tells as whom. */
 async function signInByLinks(service: ServiceProcess & { said: string }) {
-  const links = service.said.match(/^http.*#token=.*$/gm) ?? [];
+  const links = service.said.match(/http\S*#token=.*$/gm) ?? [];
   return Promise.all(
     links.map(async (link) => {
       expect(link.startsWith(`${service.httpUrl}/sign-in#token=`)).toBe(true);
@@ -43,58 +43,65 @@ async function signInByLinks(service: ServiceProcess & { said: string }) {
   );
 }
 
-test("the first start of the demo prints both addresses, links to sign in by, a workspace's key and an owner's, each with a working curl line; a second keeps all data, and prints new links, and how to make new keys and use them", async () => {
+/** What a line of the demo prints when it is pasted into another terminal. */
+function paste(...lines: readonly string[]): string {
+  return spawnSync("sh", ["-c", lines.join("\n")], { encoding: "utf8" }).stdout;
+}
+
+test("the first start of the demo prints a link to sign in by, a test key with a curl line that works, and how to have other links and keys; a second keeps all data, and prints the same with a new link and no key", async () => {
   const folder = makeTemporaryFolder("demo");
   onTestFinished(() => rmSync(folder, { recursive: true, maxRetries: 10 }));
 
   const first = await startDemo({ DATA_DIR: folder });
-  expect(first.said).toContain(`${first.httpUrl}/v1\n`);
   const { port } = new URL(first.httpUrl);
-  expect(first.said).toContain(`  Dashboard   ${first.httpUrl}/\n`);
+  expect(first.said).toContain(`\n  Dashboard   ${first.httpUrl}/sign-in#token=`);
   expect(first.said).toContain(`  Guides      ${first.httpUrl}/docs\n`);
-  expect(first.said).toContain(` ${first.grpcUrl.slice("http://".length)}\n`);
-  const [apiKey = ""] = KEY.exec(first.said) ?? [];
-  const [curl = "", ownersCurl = "", ...noMore] = first.said.match(/^curl .*$/gm) ?? [];
-  expect(noMore).toEqual([]);
-  expect(first.stdout().trimEnd().endsWith(ownersCurl)).toBe(true);
-  const [operatorKey = ""] = OPERATOR_KEY.exec(first.said) ?? [];
-  const listed = spawnSync("sh", ["-c", ownersCurl], { encoding: "utf8" });
-  expect(JSON.parse(listed.stdout)).toMatchObject({ data: [{ name: "Demo" }] });
-  const self = await first.request("/admin/v1/self", { apiKey: operatorKey });
-  expect(self.body.data).toMatchObject({ name: "owner", kind: "person", role: "owner" });
+  expect(first.said).toContain(`  JSON        ${first.httpUrl}/v1\n`);
+  expect(first.said).toContain(`  gRPC        ${first.grpcUrl.slice("http://".length)}\n`);
   const roles = await signInByLinks(first);
   expect(roles).toEqual([
     { email: "demo@example.org", workspaces: [["Demo", "admin"]], operatorRole: null },
+  ]);
+  expect(first.said.match(/shp_|sho_/g)).toEqual(["shp_"]);
+  const [apiKey = ""] = KEY.exec(first.said) ?? [];
+  const [, exportLine = "", curl = ""] = /^(export .*)\n(curl .*)$/m.exec(first.said) ?? [];
+  expect(JSON.parse(paste(exportLine, curl))).toMatchObject({ covered: true, currency: "USD" });
+  const booked = await first.request("/v1/shipments", { apiKey, body: BOOKING });
+  expect(booked.body.data).toMatchObject({ test: true });
+  const webhook = { url: "http://127.0.0.1:3000/" };
+  expect((await first.request("/v1/webhooks", { apiKey, body: webhook })).status).toBe(201);
+
+  const commands = first.said.match(/^.*npm run .*$/gm) ?? [];
+  const prefix = `DATA_DIR='${folder}' PORT=${port} npm run --silent shipments --`;
+  const [, operator] = /operator sign-in --operator (\d+)/.exec(first.said) ?? [];
+  expect(commands).toEqual([
+    `${prefix} member invite --workspace 1 --email demo@example.org`,
+    `${prefix} operator sign-in --operator ${operator}`,
+    `${prefix.replace(` PORT=${port}`, "")} key rotate --workspace 1 --test`,
+    `${prefix.replace(` PORT=${port}`, "")} key rotate --workspace 1`,
+    `${prefix.replace(` PORT=${port}`, "")} operator rotate --operator ${operator}`,
+  ]);
+  const [invite = "", signIn = "", newTestKey = "", newLiveKey = "", newOperatorKey = ""] =
+    commands;
+  expect(await signInByLinks({ ...first, said: paste(invite, signIn) })).toEqual([
+    ...roles,
     { email: "owner@example.org", workspaces: [], operatorRole: "owner" },
   ]);
-  const linkCommands = first.said.match(/^.*npm run .*$/gm) ?? [];
-  const prefix = `DATA_DIR='${folder}' PORT=${port} npm run --silent shipments --`;
-  expect(linkCommands).toEqual([
-    `${prefix} member invite --workspace 1 --email demo@example.org`,
-    `${prefix} operator sign-in --operator ${self.body.data.id}`,
-  ]);
-  const printed = linkCommands.map((line) => spawnSync("sh", ["-c", line], { encoding: "utf8" }));
-  expect(
-    await signInByLinks({ ...first, said: printed.map(({ stdout }) => stdout).join("") }),
-  ).toEqual(roles);
+  const [liveKey = ""] = LIVE_KEY.exec(paste(newLiveKey)) ?? [];
+  const live = await first.request("/v1/shipments", { apiKey: liveKey, body: BOOKING });
+  expect(live.body.data).toMatchObject({ test: false });
+  const [operatorKey = ""] = OPERATOR_KEY.exec(paste(newOperatorKey)) ?? [];
+  const self = await first.request("/admin/v1/self", { apiKey: operatorKey });
+  expect(self.body.data).toMatchObject({ name: "owner", kind: "person", role: "owner" });
   const { body: log } = await first.request("/admin/v1/audit_entries", { apiKey: operatorKey });
   expect(log.data).toContainEqual(
     expect.objectContaining({
       actor: { kind: "service", name: "demo", operator: null },
       action: "CreateOperator",
-      subject: `operator/${self.body.data.id}`,
+      subject: `operator/${operator}`,
       request_id: null,
     }),
   );
-  const pasted = spawnSync("sh", ["-c", curl], { encoding: "utf8" });
-  expect(JSON.parse(pasted.stdout)).toMatchObject({ covered: true, currency: "USD" });
-  const booked = await first.request("/v1/shipments", { apiKey, body: BOOKING });
-  expect(booked.body.data).toMatchObject({ test: true });
-  const webhook = { url: "http://127.0.0.1:3000/" };
-  expect((await first.request("/v1/webhooks", { apiKey, body: webhook })).status).toBe(201);
-  const [liveKey = ""] = LIVE_KEY.exec(first.said) ?? [];
-  const live = await first.request("/v1/shipments", { apiKey: liveKey, body: BOOKING });
-  expect(live.body.data).toMatchObject({ test: false });
   first.process.kill("SIGINT");
   expect(await first.ended).toMatchObject({ code: 0, stderr: "" });
 
@@ -102,22 +109,11 @@ test("the first start of the demo prints both addresses, links to sign in by, a 
   expect(second.said).toContain(`${second.httpUrl}/v1\n`);
   expect(second.said).not.toMatch(/shp_|sho_/);
   expect(await signInByLinks(second)).toEqual(roles);
-  const [newKeyCommand = "", newOwnerKeyCommand = ""] =
-    second.said.match(/^DATA_DIR=.* npm run .* (key|operator) rotate .*$/gm) ?? [];
-  const [newKey = ""] =
-    KEY.exec(spawnSync("sh", ["-c", newKeyCommand], { encoding: "utf8" }).stdout) ?? [];
-  const [pasteLine = "", curlLine = ""] = /^export .*\ncurl .*$/m.exec(second.said)![0].split("\n");
-  const shell = `${pasteLine}${newKey}\n${curlLine}`;
+  expect(second.said).toContain(`\n${newTestKey}\n${newLiveKey}\n${newOperatorKey}\n`);
+  const [newKey = ""] = KEY.exec(paste(newTestKey)) ?? [];
+  const [, keyLine = "", curlLine = ""] = /^(export .*)\n(curl .*)$/m.exec(second.said) ?? [];
   await eventually("the new key to work", () => {
-    const { stdout } = spawnSync("sh", ["-c", shell], { encoding: "utf8" });
-    return JSON.parse(stdout).covered === true;
-  });
-  const [newOperatorKey = ""] =
-    OPERATOR_KEY.exec(spawnSync("sh", ["-c", newOwnerKeyCommand], { encoding: "utf8" }).stdout) ??
-    [];
-  await eventually("the owner's new key to work", async () => {
-    const { body } = await second.request("/admin/v1/self", { apiKey: newOperatorKey });
-    return body.data?.id === self.body.data.id;
+    return JSON.parse(paste(`${keyLine}${newKey}`, curlLine)).covered === true;
   });
   const { reference } = booked.body.data;
   const cancelled = await second.request(`/v1/shipments/${reference}/cancel`, {

@@ -50,10 +50,11 @@ export function checkOut(name: string): Release {
   const folder = makeTemporaryFolder("release");
   const archive = execFileSync("git", ["archive", name], { maxBuffer: 2 ** 30 });
   execFileSync("tar", ["-x", "-C", folder], { input: archive });
-  const { dependencies } = manifestIn(folder);
-  if (installed(dependencies)) symlinkSync(resolve("node_modules"), join(folder, "node_modules"));
+  const { dependencies, devDependencies } = manifestIn(folder);
+  if (installed({ ...devDependencies, ...dependencies }))
+    symlinkSync(resolve("node_modules"), join(folder, "node_modules"));
   else {
-    const args = ["ci", "--omit=dev", "--ignore-scripts", "--prefer-offline"];
+    const args = ["ci", "--ignore-scripts", "--prefer-offline"];
     execFileSync("npm", args, { cwd: folder, stdio: "pipe" });
   }
   return {
@@ -64,8 +65,12 @@ export function checkOut(name: string): Release {
   };
 }
 
+type Versions = Readonly<Record<string, string>>;
+
 interface Manifest {
-  readonly dependencies: Readonly<Record<string, string>>;
+  readonly dependencies: Versions;
+  /** Those of the program among them, which is built of them. */
+  readonly devDependencies: Versions;
 }
 
 function manifestIn(folder: string): Manifest {
@@ -73,7 +78,7 @@ function manifestIn(folder: string): Manifest {
 }
 
 /** Whether this repository's own packages are of just these versions. */
-function installed(dependencies: Manifest["dependencies"]): boolean {
+function installed(dependencies: Versions): boolean {
   const versionOf = (name: string): string | undefined => {
     try {
       const manifest = readFileSync(join("node_modules", name, "package.json"), "utf8");
