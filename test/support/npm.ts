@@ -1,0 +1,42 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { onTestFinished } from "vitest";
+import { eventually } from "./eventually.ts";
+
+/** A service that a program of npm's has started. */
+export interface NpmService {
+  readonly url: string;
+  /** What was printed when it served. */
+  readonly said: string;
+  /** Sends the signal to that program alone, and waits until it and all that it has started have ended. */
+  stop(signal: NodeJS.Signals): Promise<void>;
+}
+
+/** Starts the demo by a command such as `npm start`, and waits until it serves; all of it ends with the test. */
+export async function startByNpm(
+  [program, ...args]: readonly [string, ...string[]],
+  options: { readonly env: NodeJS.ProcessEnv; readonly cwd?: string },
+): Promise<NpmService> {
+  const npm = spawn(program, args, {
+    ...options,
+    stdio: ["ignore", "pipe", "inherit"],
+    // A group of its own, to clean up what npm might leave.
+    detached: true,
+  });
+  let stdout = "";
+  npm.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
+  const ended = Promise.all([once(npm, "exit"), once(npm.stdout, "close")]);
+  onTestFinished(() => void (npm.stdout.closed || process.kill(-npm.pid!, "SIGKILL")));
+  const [, url] = await eventually("the curl line", () => {
+    if (npm.exitCode !== null) throw new Error(`it ended: ${stdout}`);
+    return /^curl -sS (http:..127.0.0.1:\d+)\/[^]*\n\n$/m.exec(stdout) ?? undefined;
+  });
+  return {
+    url: url!,
+    said: stdout,
+    async stop(signal) {
+      npm.kill(signal);
+      await ended;
+    },
+  };
+}
