@@ -14,7 +14,7 @@ cd "$(dirname "$0")/../.."
 export BUILDAH_ISOLATION="${BUILDAH_ISOLATION:-chroot}"
 
 # What the image may add to its base, in bytes.
-limit=40000000
+limit=30000000
 
 base=()
 local_base=
@@ -59,7 +59,7 @@ make_local_base() {
   mkdir -p "$mounted"/{bin,etc,proc,sys,dev,root,tmp,usr/local/lib/node_modules}
   chmod 1777 "$mounted/tmp"
   echo 'root:x:0:0::/root:/bin/sh' >"$mounted/etc/passwd"
-  for name in sh env find rm chmod; do copy_program "$(command -v "$name")" "$mounted"; done
+  for name in sh env find rm tar gzip; do copy_program "$(command -v "$name")" "$mounted"; done
   ln -s /usr/local/bin/sh "$mounted/bin/sh"
   mkdir -p "$mounted/usr/bin" && ln -s /usr/local/bin/env "$mounted/usr/bin/env"
   copy_program "$(readlink -f node_modules/.bin/node)" "$mounted"

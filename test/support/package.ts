@@ -15,6 +15,24 @@ const SOURCES = [
   "src",
 ];
 
+/** What a release publishes beside what is generated and built. */
+export const PACKED = [
+  "CHANGELOG.md",
+  "LICENSE",
+  "README.md",
+  "package.json",
+  "src/bin.js",
+  "src/cli.js",
+  "src/demo/sample-tariff.json",
+  "src/deploy/probe.js",
+  "src/own-node.js",
+];
+
+/** Whether a file of the package is a definition, or is generated or built. */
+export function isDefinedOrBuilt(file: string): boolean {
+  return /^(gen|proto|src\/built|src\/dashboard\/built|src\/docs-pages\/built)\//.test(file);
+}
+
 /** The environment of somebody who has npm and the Node that came with it, and nothing else of ours. */
 export const NEWCOMER: NodeJS.ProcessEnv = {
   HOME: process.env["HOME"],
