@@ -69,13 +69,22 @@ test("npx shipment-booking serves and books in the folder where it is run, and g
       status: 200,
     });
   }
+  const { reference } = booked.body.data;
+  const program = `import { createClient } from "shipment-booking/client";
+    const client = createClient({ url: "${first.url}", key: "${apiKey}" });
+    const { data } = await client.shipments.getShipment({ shipment: "${reference}" });
+    console.log(data.reference);`;
+  const called = await run("node", ["--input-type=module", "--eval", program], {
+    cwd: folder,
+    env: NEWCOMER,
+  });
+  expect(called.stdout).toBe(`${reference}\n`);
   expect(first.said).toContain("\nnpx shipment-booking key rotate --workspace 1 --test\n");
   await first.stop("SIGTERM");
   await expect(fetch(first.url)).rejects.toThrow("fetch failed");
   expect(readdirSync(folder)).toContain(".data");
 
   const second = await start("node", "node_modules/shipment-booking/src/bin.js");
-  const { reference } = booked.body.data;
   const found = await request(`${second.url}/v1/shipments/${reference}`, apiKey);
   expect(found).toMatchObject({ status: 200, body: { data: { reference } } });
   await second.stop("SIGINT");

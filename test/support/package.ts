@@ -30,7 +30,7 @@ export const PACKED = [
 
 /** Whether a file of the package is a definition, or is generated or built. */
 export function isDefinedOrBuilt(file: string): boolean {
-  return /^(gen|proto|src\/built|src\/dashboard\/built|src\/docs-pages\/built)\//.test(file);
+  return /^(gen|proto|src\/(client\/|dashboard\/|docs-pages\/)?built)\//.test(file);
 }
 
 /** The environment of somebody who has npm and the Node that came with it, and nothing else of ours. */
