@@ -62,6 +62,7 @@ export function shipmentEventTypes(before: EventfulState, after: EventfulState):
 /** What a courier's system reported, in order. */
 function progressEventTypes(before: DeliveryProgress, after: DeliveryProgress): EventType[] {
   const { courier, arrivedAt } = after;
+  const hasFailed = after.attempts.length > before.attempts.length;
   const hasArrived = arrivedAt !== null && arrivedAt !== before.arrivedAt;
   const happened: Partial<Record<EventType, boolean>> = {
     "shipment.courier_assigned": courier !== null && courier !== before.courier,
@@ -71,17 +72,19 @@ function progressEventTypes(before: DeliveryProgress, after: DeliveryProgress): 
     }),
     "shipment.at_pickup": hasArrived && arrivedAt === "pickup",
     "shipment.at_dropoff": hasArrived && arrivedAt === "dropoff",
-    "shipment.attempt_failed": after.attempts.length > before.attempts.length,
+    "shipment.attempt_failed": hasFailed,
     "shipment.proof_recorded":
-      after.proof !== undefined && after.proof !== before.proof && !isTakenBack(before, after),
+      after.proof !== undefined &&
+      after.proof !== before.proof &&
+      !hasFailed &&
+      !isTakenBack(before, after),
   };
   return EVENT_TYPES.filter((type) => happened[type]);
 }
 
-/** Whether something that was recorded at the door does not count any more. */
+/** Whether what was told or waived at the door does not count any more, as another verification is asked for. */
 function isTakenBack({ proof: before }: DeliveryProgress, { proof: after }: DeliveryProgress) {
-  const kinds = ["pinVerified", "photo", "signature", "waived"] as const;
-  return kinds.some((kind) => before?.[kind] && !after?.[kind]);
+  return (["pinVerified", "waived"] as const).some((kind) => before?.[kind] && !after?.[kind]);
 }
 
 /** Whether ETAs or tries of the PIN are all that changed, of states of which one was made of the other. */

@@ -108,13 +108,12 @@ function recordProof(
   }
   const { wrongPins: before = 0, lastWrongPin } = row.progress ?? NO_PROGRESS;
   if (before < MAX_WRONG_PINS && pin === verification.pin) return { row: proven, made: pictures };
-  const wrongPins = pin === lastWrongPin ? before : Math.min(before + 1, MAX_WRONG_PINS);
+  const isCounted = before < MAX_WRONG_PINS && pin !== lastWrongPin;
+  const wrongPins = isCounted ? before + 1 : before;
   const left = MAX_WRONG_PINS - wrongPins;
-  const counted = report(row, ["prove"], at, (progress) => ({
-    ...progress,
-    wrongPins,
-    lastWrongPin: pin,
-  }));
+  const counted = report(row, ["prove"], at, (progress) =>
+    isCounted ? { ...progress, wrongPins, lastWrongPin: pin } : progress,
+  );
   const next =
     left === 0
       ? "no more tries are left, so that its verification has to be waived"
