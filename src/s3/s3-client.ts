@@ -32,9 +32,10 @@ export function createS3Client({ url, ...credentials }: S3Settings): S3Client {
     const signal = AbortSignal.timeout(TIMEOUT_MS);
     const response = await aws
       .fetch(`${url}/${key}`, { ...init, redirect: "error", signal })
-      .catch(({ cause }) => {
+      .catch(({ name, cause }) => {
+        const why = name === "TimeoutError" ? "in time" : `(${cause?.code ?? cause?.message})`;
         // Not with the error itself, whose code the log takes for the database's.
-        throw new Error(`The bucket does not answer: ${cause?.code ?? "in time"}.`);
+        throw new Error(`The bucket does not answer ${why}.`);
       });
     if (response.ok || response.status === 404) return response;
     await response.body?.cancel();
@@ -53,7 +54,9 @@ export function createS3Client({ url, ...credentials }: S3Settings): S3Client {
     async get(key) {
       const response = await send(key, { method: "GET" });
       const body = Buffer.from(await response.arrayBuffer());
-      return response.ok ? body : undefined;
+      if (response.ok) return body;
+      if (body.includes("<Code>NoSuchKey</Code>")) return undefined;
+      throw new Error("The bucket does not exist.");
     },
   };
 }

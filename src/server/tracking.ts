@@ -39,7 +39,15 @@ export function createTrackingPages({
       const { found, opened } = (await openLinked(asked, { ...deps, zoneAt })) ?? {};
       if (found === undefined) return undefined;
       const { tracked } = found;
-      return trackingPage(tracked, readerOf(tracked.recipientLocale), { ...asked, opened });
+      const reader = readerOf(tracked.recipientLocale);
+      return async () =>
+        trackingPage(tracked, reader, {
+          ...asked,
+          opened:
+            typeof opened === "object"
+              ? { address: opened.address, photo: await opened.loadPhoto() }
+              : opened,
+        });
     },
     follow: (link, changed) => followLinked(link, changed, { ...deps, zoneAt, watch }),
     async unsubscribe(asked, readerOf) {

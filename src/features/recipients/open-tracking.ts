@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import { hashKey } from "../../domain/secret-key.ts";
@@ -12,8 +13,8 @@ export interface OpenDeps extends TrackingDeps {
 /** What whoever has proven to be a shipment's recipient sees besides. */
 export interface OpenedDetails {
   readonly address: string | undefined;
-  /** A JPEG, once it is delivered. */
-  readonly photo: Buffer | undefined;
+  /** Loads the photo, a JPEG; undefined before it is delivered, and where it cannot be had at once. */
+  loadPhoto(): Promise<Buffer | undefined>;
 }
 
 /** Why nothing more is shown: the digits are others, or too many were tried. */
@@ -23,6 +24,9 @@ export type OpenProblem = "wrong" | "locked";
 const MAX_TRIES = 5;
 /** How many digits of the phone number are asked for. */
 const DIGITS = 4;
+
+/** How long a photo is waited for that is in a bucket, in milliseconds: the address is worth showing without it. */
+const PHOTO_MS = 3_000;
 
 const FIND = `
   select dropoff_address as address from shipment where workspace_id = $1 and reference = $2`;
@@ -47,20 +51,27 @@ export async function openLinked(
   if (found?.recipientPhone === undefined) return undefined;
   const { em } = deps;
   const key = { workspace: found.workspace.id, reference: found.tracked.reference };
-  const spent = await spendTry(em, `${key.workspace} ${key.reference}`);
+  const spent = await spendTry(em, `${key.workspace} ${key.reference} ${found.recipientPhone}`);
   if (spent === undefined) return { found, opened: "locked" };
   if (digits !== found.recipientPhone.slice(-DIGITS)) return { found, opened: "wrong" };
-  const [rows, photo] = await Promise.all([
+  const [rows] = await Promise.all([
     runStatement<{ address: string | null }>(em, FIND, [key.workspace, key.reference]),
-    found.hasPhoto ? findPicture(deps, key, "photo") : undefined,
     runStatement(em, GIVE_BACK, [spent]),
   ]);
-  return { found, opened: { address: rows[0]?.address ?? undefined, photo } };
+  const address = rows[0]?.address ?? undefined;
+  const loadPhoto = async () =>
+    found.hasPhoto
+      ? Promise.race([
+          findPicture(deps, key, "photo").catch(() => undefined),
+          sleep(PHOTO_MS, undefined, { ref: false }),
+        ])
+      : undefined;
+  return { found, opened: { address, loadPhoto } };
 }
 
-/** Spends one of the tries of a shipment; undefined when all are. */
-async function spendTry(em: EntityManager, shipment: string): Promise<string | undefined> {
-  const tries = Array.from({ length: MAX_TRIES }, (_, i) => hashKey(`recipient ${shipment} ${i}`));
+/** Spends one of the tries at the phone number of a shipment; undefined when all are. */
+async function spendTry(em: EntityManager, subject: string): Promise<string | undefined> {
+  const tries = Array.from({ length: MAX_TRIES }, (_, i) => hashKey(`recipient ${subject} ${i}`));
   for (;;) {
     const rows = await runStatement<{ hash: string }>(em, SPENT, [tries]);
     const left = tries.find((hash) => rows.every((row) => row.hash !== hash));

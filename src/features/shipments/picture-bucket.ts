@@ -36,8 +36,8 @@ const MOVED = `
 
 /**
  * Builds the workers that move pictures into a bucket. They are recorded in the database, in the transaction of what they
- * prove, so that no delivery waits for the bucket or is lost with it. Written twice, an object is the same: its key has
- * the digest of its content.
+ * prove, so that no delivery waits for the bucket or is lost with it, and leave it once they were read in the bucket.
+ * Written twice, an object is the same: its key has the digest of its content.
  */
 export function createPictureWorkers(deps: {
   readonly em: EntityManager;
@@ -59,6 +59,10 @@ export function createPictureWorkers(deps: {
         const digest = hash("sha256", taken.content, "hex");
         const objectKey = `${workspace}/${shipment}/${kind}-${digest}`;
         await bucket.put(objectKey, taken.content, MEDIA_TYPES[kind]);
+        const kept = await bucket.get(objectKey);
+        if (kept === undefined || hash("sha256", kept, "hex") !== digest) {
+          throw new Error("The bucket does not give back what it was given.");
+        }
         await runStatement(em, MOVED, [...key, objectKey, digest]);
       },
     },

@@ -70,9 +70,13 @@ export function writePictures(
   }
 }
 
+/** One of before an attempt that failed is kept, and proves nothing. */
 const FIND = `
   select content, object_key as "objectKey" from proof_picture
-  where workspace_id = $1 and shipment_reference = $2 and kind = $3`;
+  where workspace_id = $1 and shipment_reference = $2 and kind = $3
+    and exists (
+      select from shipment
+      where workspace_id = $1 and reference = $2 and progress -> 'proof' ->> $3 = 'true')`;
 
 /**
  * Answers with a picture of a shipment, over HTTP as it is.

@@ -12,6 +12,7 @@ import { entityTag, matchesTag, preferredLanguage } from "./negotiation.ts";
 import { refusalHeaders } from "../../pipeline/refusals/refusal-body.ts";
 import { readBody } from "./read-body.ts";
 import { forMethods, type HttpHandler } from "./responses.ts";
+import { redirect } from "./sign-in-browser.ts";
 import { beginStream, createStreamSlots } from "./tracking-stream.ts";
 
 /** Who reads a page: the language that it is in, and the tag by which dates are written. */
@@ -49,11 +50,14 @@ export interface TrackingPages<Language extends string> {
     asked: { readonly link: string; readonly mac: string; readonly isConfirmed: boolean },
     readerOf: (known: string | undefined) => Reader<Language>,
   ): Promise<string | undefined>;
-  /** The page of a link with what its recipient alone may see, for digits that prove it; undefined for an invalid one. */
+  /**
+   * Makes the page of a link with what its recipient alone may see, for digits that prove it, which may take a while;
+   * undefined for an invalid one.
+   */
   open(
     asked: { readonly link: string; readonly digits: string },
     readerOf: (known: string | undefined) => Reader<Language>,
-  ): Promise<string | undefined>;
+  ): Promise<(() => Promise<string>) | undefined>;
   /** What is there instead, whatever is wrong. */
   missing(reader: Reader<Language>): string;
   /** What is told while the service cannot answer. */
@@ -106,6 +110,11 @@ export function createTracking<Language extends string>(
         const { httpStatus } = REASONS[refusal.reason];
         send(httpStatus, pages.busy(reader), refusalHeaders(refusal));
       };
+      const [, opened] = OPEN.exec(rest) ?? [];
+      // Who comes back to an answer reads the page.
+      if (opened !== undefined && request.method !== "POST") {
+        return redirect(response, requestId, `${PREFIX}${opened}`, undefined);
+      }
       const [, followed] = EVENTS.exec(rest) ?? [];
       const headers = { ...PRIVATE, "x-request-id": requestId };
       const handled =
@@ -128,21 +137,19 @@ function createRead<Language extends string>(
     readerOf: (known?: string) => Reader<Language>,
   ): Promise<string | undefined> => {
     const isPosted = request.method === "POST";
-    const find = (link: string, page: () => Promise<string | undefined>, lookUp = path) =>
+    const find = <T>(link: string, lookUp: string, page: () => Promise<T | undefined>) =>
       reads.find(reads.addressOf(request), link, lookUp, page);
     const [, ended, mac = ""] = UNSUBSCRIBE.exec(path) ?? [];
     if (ended !== undefined) {
       const asked = { link: ended, mac, isConfirmed: isPosted };
-      return find(ended, () => pages.unsubscribe(asked, readerOf));
+      return find(ended, path, () => pages.unsubscribe(asked, readerOf));
     }
     const [, opened] = OPEN.exec(path) ?? [];
-    if (opened === undefined || !isPosted) {
-      const link = opened ?? path;
-      return find(link, () => pages.page(link, readerOf));
-    }
+    if (opened === undefined) return find(path, path, () => pages.page(path, readerOf));
     const digits = (await readFields(request)).get("digits")?.trim() ?? "";
     const open = () => pages.open({ link: opened, digits }, readerOf);
-    return find(opened, open, `${path} ${digits}`);
+    // Made once others can be looked up again.
+    return (await find(opened, opened, open))?.();
   };
 }
 

@@ -1,5 +1,7 @@
 import { hash } from "node:crypto";
+import { once } from "node:events";
 import { readdir } from "node:fs/promises";
+import { createServer } from "node:http";
 import { join } from "node:path";
 import S3rver from "@20minutes/s3rver";
 import type { Client } from "pg";
@@ -116,6 +118,38 @@ test("while the bucket is away deliveries go on, and pictures move once it is th
   expect(await pictureOf(service, apiKey, shipment)).toEqual(SAMPLE_PICTURES.photo);
 });
 
+test("a recipient sees the address though the bucket does not answer, and keeps nobody waiting", async () => {
+  const silent = createServer();
+  const port = await freePort();
+  await once(silent.listen(port, "127.0.0.1"), "listening");
+  whenOver(() => silent.close());
+  const publicUrl = "https://book.example.org";
+  const pictures = { ...ACCOUNT, url: urlOf(port) };
+  const service = await startService({ pictures, publicUrl });
+  const { apiKey } = await service.addWorkspace();
+  const { reference: shipment, tracking_url: url } = await bookAnd(
+    service,
+    apiKey,
+    ["pay", "advance"],
+    { recipient_phone: "+12025550123", dropoff_address: "95 Prospect Park West" },
+  );
+  await data(service.as(apiKey).recordProof({ shipment, photo }));
+  await data(service.as(apiKey).advanceShipment({ shipment }));
+  const sql = await connectTo(service.databaseUrl);
+  await sql.query("update proof_picture set content = null, object_key = 'somewhere'");
+  const page = service.httpUrl + new URL(url).pathname;
+  const body = new URLSearchParams({ digits: "0123" });
+  const opened = Array.from({ length: 5 }, () => fetch(`${page}/open`, { method: "POST", body }));
+  await once(silent, "request");
+  expect((await fetch(page)).status).toBe(200);
+  silent.closeAllConnections();
+  for (const response of await Promise.all(opened)) {
+    const html = await response.text();
+    expect(html).toContain("95 Prospect Park West");
+    expect(html).not.toContain("data:image/jpeg");
+  }
+});
+
 test.each([
   ["whose key is another", "/pictures", "wrong", "The bucket answers with the status 403."],
   ["that does not exist", "/nothing", "S3RVER", "The bucket does not exist."],
@@ -124,4 +158,5 @@ test.each([
   const client = createS3Client({ ...ACCOUNT, url, secretAccessKey });
   const written = client.put("a", SAMPLE_PICTURES.photo, "image/jpeg");
   await expect(written).rejects.toThrow(message);
+  await expect(client.get("a")).rejects.toThrow(message);
 });

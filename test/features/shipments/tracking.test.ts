@@ -227,14 +227,21 @@ test("whoever has the link and knows how the phone number ends sees the address,
   const { html, text } = await openBy(url, "0123");
   expect(text).toEqual(expect.arrayContaining(address));
   expect(html).toContain(`data:image/jpeg;base64,${SAMPLE_PICTURES.photo.toString("base64")}`);
-  const { text: read } = await open(`${url}/open`);
-  expect(read).toEqual((await open(url)).text);
+  const back = await fetch(service.httpUrl + new URL(url).pathname + "/open", {
+    redirect: "manual",
+  });
+  expect([back.status, back.headers.get("location")]).toEqual([303, new URL(url).pathname]);
 });
 
 test("five other digits are taken for a shipment, be they sent at once and to several servers, and then none", async () => {
   const { apiKey } = await service.addWorkspace();
   const replica = await startReplica(service.databaseUrl, { publicUrl: PUBLIC_URL });
-  const { tracking_url: url } = await bookAnd(service, apiKey, ["pay"], IN_FULL);
+  const { tracking_url: url, reference: shipment } = await bookAnd(
+    service,
+    apiKey,
+    ["pay"],
+    IN_FULL,
+  );
   const said = ({ html }: { html: string }) => /role="alert">(.*?)</.exec(html)?.[1];
   const guesses = ["0000", "", "55550123", "012", "1234", "4321", "9999"];
   const answers = await Promise.all(
@@ -246,6 +253,8 @@ test("five other digits are taken for a shipment, be they sent at once and to se
   for (const { text } of answers) expect(text).not.toContain("Address");
   const late = await openBy(url, "0123");
   expect([said(late), late.html.includes("<form")]).toEqual([locked, false]);
+  await data(service.as(apiKey).updateShipment({ shipment, recipient_phone: "+12025559876" }));
+  expect((await openBy(url, "9876")).text).toContain("Address");
   const other = await bookAnd(service, apiKey, ["pay"], IN_FULL);
   for (let i = 0; i < 7; i++) {
     expect((await openBy(other["tracking_url"], "0123")).text).toContain("Address");
