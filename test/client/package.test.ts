@@ -1,5 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { build, type Rolldown } from "vite";
@@ -9,6 +8,7 @@ import * as definitions from "../../src/client/definitions.ts";
 import type { RefusalReason } from "../../src/domain/refusal.ts";
 import { readGuides } from "../docs/guide-blocks.ts";
 import { runProgram } from "../support/run-program.ts";
+import { ownFolder } from "../support/when-over.ts";
 
 const REPOSITORY = join(import.meta.dirname, "../..");
 
@@ -38,7 +38,7 @@ async function bundleBytes(program: string, external?: RegExp): Promise<number> 
 
 /** A folder of somebody else's with a program, where the package is installed. */
 function consumerFolder(program: string): string {
-  const folder = mkdtempSync(join(tmpdir(), "consumer-"));
+  const folder = ownFolder("consumer");
   mkdirSync(join(folder, "node_modules"));
   symlinkSync(REPOSITORY, join(folder, "node_modules/shipment-booking"));
   writeFileSync(join(folder, "package.json"), '{"type":"module"}');

@@ -24,7 +24,7 @@ export interface Section {
 export interface Guide {
   readonly path: string;
   readonly title: string;
-  /** The beginning of its first paragraph, up to 160 characters. */
+  /** The beginning of its first paragraph, up to 160 characters: whole sentences where one fits. */
   readonly description: string;
   readonly html: string;
   /** For readers without pages. */
@@ -183,5 +183,7 @@ function textOf(token: Token | undefined): string {
 
 function shortened(text: string): string {
   if (text.length <= 160) return text;
+  const [sentences] = /^.{1,159}[.!?](?=\s)/.exec(text) ?? [];
+  if (sentences !== undefined) return sentences;
   return `${text.slice(0, 159).replace(/\s+\S*$/, "")}…`;
 }
