@@ -143,8 +143,10 @@ test("what is later than promised, and what could not be delivered twice, is nam
     dropoff_verification: "pin",
   });
   const { reference: shipment, dropoff_pin } = locked;
-  const pin = dropoff_pin === "0000" ? "1111" : "0000";
-  for (let i = 0; i < 5; i++) await as.recordProof({ shipment, pin });
+  for (let i = 1; i <= 5; i++) {
+    const pin = String((Number(dropoff_pin) + i) % 10_000).padStart(4, "0");
+    await as.recordProof({ shipment, pin });
+  }
   expect((await attentionOf(apiKey)).at(-1)).toEqual(need("pin_locked", subject({ id: shipment })));
   await data(as.waiveVerification({ shipment, reason: "Known" }));
   const left = await attentionOf(apiKey);
