@@ -1,5 +1,7 @@
-import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { clearField, create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import {
+  FieldDescriptorProto_Label,
+  FieldDescriptorProtoSchema,
   FileDescriptorProtoSchema,
   MessageOptionsSchema,
   MethodOptionsSchema,
@@ -13,7 +15,8 @@ const OPTION_FILES = /buf_validate|google_api|_options/;
 
 /**
  * Leaves out of the definitions what clients do not read, which is a third of them: rules of fields, paths,
- * roles and refusals of methods, and the names that optional fields have twice. Whether a method writes stays.
+ * roles and refusals of methods, labels that are the default, and the names that optional fields have twice.
+ * Whether a method writes stays.
  */
 export function slimDefinitions(): Plugin {
   return {
@@ -36,6 +39,7 @@ export function slimDefinitions(): Plugin {
 /** @param base64 of a `FileDescriptorProto`, as is what it returns */
 function slimFile(base64: string): string {
   const file = fromBinary(FileDescriptorProtoSchema, Buffer.from(base64, "base64"));
+  delete file.options;
   for (const { method } of file.service) method.forEach(slimMethod);
   file.messageType.forEach(slimMessage);
   const slim = Buffer.from(toBinary(FileDescriptorProtoSchema, file));
@@ -51,6 +55,9 @@ function slimMethod(method: MethodDescriptorProto): void {
 function slimMessage(message: DescriptorProto): void {
   for (const field of message.field) {
     delete field.options;
+    if (field.label === FieldDescriptorProto_Label.OPTIONAL) {
+      clearField(field, FieldDescriptorProtoSchema.field.label);
+    }
     // Of each optional field there is one, which nobody looks up.
     if (field.proto3Optional) message.oneofDecl[field.oneofIndex]!.name = "_";
   }
