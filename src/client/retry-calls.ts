@@ -1,6 +1,6 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
-import { Code, type Transport } from "@connectrpc/connect";
+import { Code, ConnectError, type Transport } from "@connectrpc/connect";
 import { createRateLimits } from "./rate-limits.ts";
 import { ShipmentsError } from "./shipments-error.ts";
 import { wait, type Wait } from "./wait.ts";
@@ -34,6 +34,7 @@ const now = () => performance.now();
  * `timeoutMs` bounds a call with its retries; 0 is no bound. A stream is not retried.
  *
  * @throws ShipmentsError the error of the last attempt
+ * @throws ConnectError `DeadlineExceeded`, where the time does not last until the service takes calls again
  */
 export function retryCalls(
   transport: Transport,
@@ -50,17 +51,18 @@ export function retryCalls(
       }
       const deadlineMs = timeoutMs === 0 ? Infinity : now() + timeoutMs;
       for (let attempt = 1; ; attempt++) {
+        const heldMs = limits.waitMs(method, now());
+        assertBefore(deadlineMs - heldMs);
+        if (heldMs > 0) await pause(heldMs, signal);
+        assertBefore(deadlineMs);
+        const leftMs = timeoutMs === 0 ? 0 : Math.ceil(deadlineMs - now());
         try {
-          const heldMs = limits.waitMs(method, now());
-          if (heldMs > 0) await pause(Math.min(heldMs, deadlineMs - now()), signal);
-          // At least 1, for 0 is no bound.
-          const leftMs = timeoutMs === 0 ? 0 : Math.max(1, Math.ceil(deadlineMs - now()));
           const response = await transport.unary(method, signal, leftMs, headers, request);
-          limits.note(method, response.header, now());
+          limits.note(method, response.header, false, now());
           return response;
         } catch (thrown) {
           const error = ShipmentsError.from(thrown);
-          limits.note(method, error.headers, now());
+          limits.note(method, error.headers, error.is("RATE_LIMITED"), now());
           const backoffMs = Math.min(maxMs, baseMs * 2 ** (attempt - 1));
           const waitMs = error.retryAfterMs + Math.random() * backoffMs;
           const isLast = attempt >= attempts || now() + waitMs >= deadlineMs;
@@ -70,6 +72,11 @@ export function retryCalls(
       }
     },
   };
+}
+
+/** @throws ConnectError `DeadlineExceeded`, from that moment on: what is not sent has no effect */
+function assertBefore(deadlineMs: number): void {
+  if (now() >= deadlineMs) throw new ConnectError("the time is up", Code.DeadlineExceeded);
 }
 
 /** Whether a method changes something, as its descriptor declares. */

@@ -121,28 +121,95 @@ test("nothing is waited for that the call's time does not last for", async () =>
   expect((await callWith([busy], { timeoutMs: 0 })).ended).toBe("answered");
 });
 
-test("calls of a class that is used up wait for the next one, and others do not", async () => {
-  const waitsMs: number[] = [];
-  let limit = '"read";r=0;t=2';
+/** Calls of a service whose answers have these `RateLimit` headers; waits move the clock. */
+function limitedCalls(answers: readonly { limit: string; code?: string }[]) {
+  const left = [...answers];
+  const seen = { sent: [] as string[], waitsMs: [] as number[] };
+  const answer = (name: string) => (_: unknown, context: { responseHeader: Headers }) => {
+    seen.sent.push(name);
+    const { limit, code } = left.shift() ?? { limit: '"read";r=9;t=1' };
+    if (code !== undefined) throw refusal(Code.ResourceExhausted, code, { ratelimit: limit });
+    context.responseHeader.set("ratelimit", limit);
+    return {};
+  };
   const server = createRouterTransport(({ service }) =>
     service(ShipmentService, {
-      getShipment(_, { responseHeader }) {
-        responseHeader.set("ratelimit", limit);
-        return {};
-      },
-      cancelShipment: () => ({}),
+      getShipment: answer("get"),
+      listShipments: answer("list"),
+      cancelShipment: answer("cancel"),
     }),
   );
-  const transport = retryCalls(server, {}, async (ms) => void waitsMs.push(ms));
-  const { getShipment, cancelShipment } = createCalls(ShipmentService, transport);
+  const transport = retryCalls(server, { attempts: 1 }, async (ms) => {
+    seen.waitsMs.push(ms);
+    vi.advanceTimersByTime(ms);
+  });
+  return { seen, ...createCalls(ShipmentService, transport) };
+}
+
+const REFUSED = { limit: '"read";r=0;t=2', code: "RATE_LIMITED" };
+
+test("calls of a class wait once one of it was refused, and others do not", async () => {
   vi.useFakeTimers({ toFake: ["performance"] });
-  await getShipment({ shipment: "SHP-1" });
+  const { seen, getShipment, listShipments, cancelShipment } = limitedCalls([
+    { limit: '"read";r=1;t=1' },
+    { limit: '"write";r=1;t=1' },
+    REFUSED,
+  ]);
+  await listShipments({});
   await cancelShipment({ shipment: "SHP-1" });
-  expect(waitsMs).toEqual([]);
-  limit = '"read";r=7;t=1';
+  await expect(getShipment({ shipment: "SHP-1" })).rejects.toThrow("refused");
+  await cancelShipment({ shipment: "SHP-1" });
+  expect(seen.waitsMs).toEqual([]);
+  await listShipments({});
   await getShipment({ shipment: "SHP-1" });
+  expect(seen.waitsMs).toEqual([2_000]);
+  vi.useRealTimers();
+});
+
+test.each([
+  ["answered", undefined],
+  ["refused for another reason", "SHIPMENT_NOT_FOUND"],
+])("no call waits where the last one of its class was %s", async (_, code) => {
+  // Seconds until the class is full.
+  const last = { limit: '"read";r=0;t=60', ...(code && { code }) };
+  const { seen, getShipment } = limitedCalls([last]);
+  await getShipment({ shipment: "SHP-1" }).catch(() => {});
   await getShipment({ shipment: "SHP-1" });
-  expect(waitsMs).toEqual([2_000]);
+  expect(seen).toEqual({ sent: ["get", "get"], waitsMs: [] });
+});
+
+test("a call whose time is up before the service takes calls again is not sent", async () => {
+  vi.useFakeTimers({ toFake: ["performance"] });
+  const { seen, getShipment } = limitedCalls([REFUSED]);
+  await expect(getShipment({ shipment: "SHP-1" })).rejects.toThrow("refused");
+  const late = getShipment({ shipment: "SHP-1" }, { timeoutMs: 2_000 });
+  await expect(late).rejects.toMatchObject({ reason: undefined, code: Code.DeadlineExceeded });
+  expect(seen).toEqual({ sent: ["get"], waitsMs: [] });
+  await getShipment({ shipment: "SHP-1" }, { timeoutMs: 2_001 });
+  expect(seen).toEqual({ sent: ["get", "get"], waitsMs: [2_000] });
+  vi.useRealTimers();
+});
+
+test("a call whose waits have taken all its time is not sent again", async () => {
+  vi.useFakeTimers({ toFake: ["performance"] });
+  let sent = 0;
+  const server = createRouterTransport(({ service }) =>
+    service(ShipmentService, {
+      cancelShipment() {
+        sent++;
+        throw refusal(Code.Unavailable, "UNAVAILABLE", { "retry-after": "1" });
+      },
+    }),
+  );
+  const transport = retryCalls(
+    server,
+    { baseMs: 0 },
+    async () => void vi.advanceTimersByTime(5_000),
+  );
+  const { cancelShipment } = createCalls(ShipmentService, transport);
+  const late = cancelShipment({ shipment: "SHP-1" }, { timeoutMs: 2_000 });
+  await expect(late).rejects.toMatchObject({ code: Code.DeadlineExceeded });
+  expect(sent).toBe(1);
   vi.useRealTimers();
 });
 
