@@ -6,6 +6,7 @@ import {
   type JsonObject,
 } from "@bufbuild/protobuf";
 import {
+  ConnectError,
   createContextValues,
   type StreamRequest,
   type Transport,
@@ -49,9 +50,13 @@ type Send = (request: UnaryRequest | StreamRequest, body: Uint8Array) => Promise
  * A `timeoutMs` of 0 is none.
  */
 export function createFetchTransport({ url, key, fetch = globalThis.fetch }: Endpoint): Transport {
-  const send: Send = ({ url: to, header, signal }, bytes) => {
+  const send: Send = async ({ url: to, header, signal }, bytes) => {
     const body = bytes as Uint8Array<ArrayBuffer>;
-    return fetch(to, { method: "POST", headers: header, signal, body, redirect: "error" });
+    // Not "error", which Cloudflare's workers do not know. Any status but 200 is refused.
+    const redirect = "manual";
+    const response = await fetch(to, { method: "POST", headers: header, signal, body, redirect });
+    if (response.type === "opaqueredirect") throw new ConnectError("HTTP redirect");
+    return response;
   };
 
   function requestTo(method: DescMethod, timeoutMs: number | undefined, given: GivenHeaders) {
