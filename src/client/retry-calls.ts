@@ -1,4 +1,4 @@
-import type { DescMethod } from "@bufbuild/protobuf";
+import { create, fromBinary, toBinary, type DescMethod } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError, type Transport } from "@connectrpc/connect";
 import { createRateLimits } from "./rate-limits.ts";
@@ -49,6 +49,9 @@ export function retryCalls(
       if (writes(method) && !headers.has(IDEMPOTENCY_KEY)) {
         headers.set(IDEMPOTENCY_KEY, crypto.randomUUID());
       }
+      // Encoded once: what is malformed is not sent, and what the caller changes later is not sent either.
+      const { input } = method;
+      const message = fromBinary(input, toBinary(input, create(input, request)));
       const deadlineMs = timeoutMs === 0 ? Infinity : now() + timeoutMs;
       for (let attempt = 1; ; attempt++) {
         const heldMs = limits.waitMs(method, now());
@@ -57,7 +60,7 @@ export function retryCalls(
         assertBefore(deadlineMs);
         const leftMs = timeoutMs === 0 ? 0 : Math.ceil(deadlineMs - now());
         try {
-          const response = await transport.unary(method, signal, leftMs, headers, request);
+          const response = await transport.unary(method, signal, leftMs, headers, message);
           limits.note(method, response.header, false, now());
           return response;
         } catch (thrown) {

@@ -1,3 +1,5 @@
+import { create } from "@bufbuild/protobuf";
+import { TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError, createRouterTransport } from "@connectrpc/connect";
 import { expect, test, vi } from "vitest";
 import { ErrorInfoSchema } from "../../gen/google/rpc/error_details_pb.js";
@@ -89,6 +91,29 @@ test("a call that writes keeps its idempotency key, and another has another", as
     idempotencyKey: "a",
   });
   expect(given).toEqual(["a", "a", "a"]);
+});
+
+test("what the caller changes while a call is retried is not sent", async () => {
+  const sent: unknown[] = [];
+  const server = createRouterTransport(({ service }) =>
+    service(ShipmentService, {
+      createShipment({ weightKg, metadata, pickupWindow }) {
+        sent.push({ weightKg, metadata: { ...metadata }, start: pickupWindow?.start?.seconds });
+        throw UNAVAILABLE;
+      },
+    }),
+  );
+  const start = create(TimestampSchema, { seconds: 1n });
+  const request = { weightKg: 2, metadata: { order: "1" }, pickupWindow: { start } };
+  const transport = retryCalls(server, { attempts: 3 }, async () => {
+    request.weightKg = 3;
+    request.metadata.order = "2";
+    start.seconds = 2n;
+  });
+  const { createShipment } = createCalls(ShipmentService, transport);
+  await expect(createShipment(request)).rejects.toThrow("refused");
+  const asGiven = { weightKg: 2, metadata: { order: "1" }, start: 1n };
+  expect(sent).toEqual([asGiven, asGiven, asGiven]);
 });
 
 test("waits grow, up to a bound, and are a part of it that chance decides", async () => {
