@@ -1,11 +1,6 @@
+import { fromBinary, toBinary, type DescMessage, type DescMethod } from "@bufbuild/protobuf";
 import {
-  fromBinary,
-  toBinary,
-  type DescMessage,
-  type DescMethod,
-  type JsonObject,
-} from "@bufbuild/protobuf";
-import {
+  Code,
   ConnectError,
   createContextValues,
   type StreamRequest,
@@ -22,7 +17,7 @@ import {
 import {
   endStreamFlag,
   endStreamFromJson,
-  errorFromJson,
+  errorFromJsonBytes,
   requestHeader,
   trailerDemux,
   validateResponse,
@@ -54,18 +49,22 @@ export function createFetchTransport({ url, key, fetch = globalThis.fetch }: End
     const body = bytes as Uint8Array<ArrayBuffer>;
     // Not "error", which Cloudflare's workers do not know. Any status but 200 is refused.
     const redirect = "manual";
-    const response = await fetch(to, { method: "POST", headers: header, signal, body, redirect });
+    const init = { method: "POST", headers: header, signal, body, redirect } as const;
+    const response = await fetch(to, init).catch(throwBroken);
     if (response.type === "opaqueredirect") throw new ConnectError("HTTP redirect");
     return response;
   };
 
   function requestTo(method: DescMethod, timeoutMs: number | undefined, given: GivenHeaders) {
+    const to = createMethodUrl(url, method);
+    // In fetch, what is wrong with it would look like a broken connection.
+    if (!/^https?:/.test(new Request(to).url)) throw new TypeError(`${url} is no URL of HTTP`);
     const header = requestHeader(method.methodKind, true, timeoutMs, given, false);
     header.set("authorization", `Bearer ${key}`);
     return {
       service: method.parent,
       requestMethod: "POST",
-      url: createMethodUrl(url, method),
+      url: to,
       header,
       contextValues: createContextValues(),
     };
@@ -113,12 +112,10 @@ async function callUnary<I extends DescMessage, O extends DescMessage>(
   const response = await send(request, toBinary(input, request.message));
   const { status, headers } = response;
   const { isUnaryError, unaryError } = validateResponse("unary", true, status, headers);
-  if (isUnaryError) {
-    const json = (await response.json()) as JsonObject;
-    throw errorFromJson(json, headers, unaryError);
-  }
+  const bytes = new Uint8Array(await response.arrayBuffer().catch(throwBroken));
+  if (isUnaryError) throw errorFromJsonBytes(bytes, headers, unaryError);
   const [header, trailer] = trailerDemux(headers);
-  const message = fromBinary(output, new Uint8Array(await response.arrayBuffer()));
+  const message = fromBinary(output, bytes);
   return { header, trailer, message };
 }
 
@@ -135,7 +132,12 @@ async function openStream<I extends DescMessage, O extends DescMessage>(
   return { header: headers, trailer: new Headers(), message };
 }
 
-/** @throws ConnectError when the stream ends with one; TypeError when it ends without saying so */
+/** What went wrong on the way has the code that Connect gives a proxy without a server. */
+function throwBroken(cause: unknown): never {
+  throw ConnectError.from(cause, Code.Unavailable);
+}
+
+/** @throws ConnectError when the stream ends with one, and when it ends without saying so */
 async function* readMessages<M>(
   body: ReadableStream<Uint8Array>,
   headers: Headers,
@@ -143,8 +145,8 @@ async function* readMessages<M>(
 ): AsyncGenerator<M> {
   const envelopes = createEnvelopeReadableStream(body).getReader();
   for (;;) {
-    const { done, value } = await envelopes.read();
-    if (done) throw new TypeError("the stream broke");
+    const { done, value } = await envelopes.read().catch(throwBroken);
+    if (done) throwBroken("the stream broke");
     if ((value.flags & endStreamFlag) === 0) {
       yield parse(value.data);
       continue;

@@ -87,14 +87,6 @@ function writes({ idempotency }: DescMethod): boolean {
   return idempotency !== MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
 }
 
-/** The codes of calls that the service did not answer: a broken connection, a reset stream, a proxy without a server. */
-const LOST: readonly Code[] = [
-  Code.Unknown,
-  Code.Internal,
-  Code.Unavailable,
-  Code.DeadlineExceeded,
-];
-
 /** Whether the same call may succeed later. */
 export function isRetryable({ reason, code }: ShipmentsError): boolean {
   switch (reason) {
@@ -104,7 +96,8 @@ export function isRetryable({ reason, code }: ShipmentsError): boolean {
     case "IDEMPOTENCY_KEY_IN_USE":
       return true;
     case undefined:
-      return LOST.includes(code);
+      // No answer of the service: a broken connection, a proxy's 429, 502, 503 or 504, or no answer in time.
+      return code === Code.Unavailable || code === Code.DeadlineExceeded;
     default:
       return false;
   }

@@ -1,4 +1,4 @@
-import { type Code, ConnectError } from "@connectrpc/connect";
+import { Code, ConnectError } from "@connectrpc/connect";
 import {
   BadRequestSchema,
   ErrorInfoSchema,
@@ -11,8 +11,9 @@ import type { FactsOf, Reason } from "./reasons.ts";
  *
  *     if (error instanceof ShipmentsError && error.is("PRICE_CHANGED")) offer(error.facts.total);
  *
- * Without one there was no answer of the service: the connection broke, the time was up (`code` is
- * `Code.DeadlineExceeded`), or the caller aborted it (`Code.Canceled`).
+ * Without one there was no answer of the service: the connection broke (`code` is `Code.Unavailable`), the
+ * time was up (`Code.DeadlineExceeded`), the caller aborted it (`Code.Canceled`), what it gave could not be
+ * sent (`Code.InvalidArgument`), or a proxy answered.
  */
 export class ShipmentsError extends Error {
   /** Why it was refused. A newer service may have reasons that are not in the type. */
@@ -43,11 +44,11 @@ export class ShipmentsError extends Error {
     this.retryAfterMs = 1_000 * (Number(error.metadata.get("retry-after")) || 0);
   }
 
-  /** The error of whatever a call has thrown. */
+  /** The error of whatever a call has thrown; before it is sent, that is by what the caller gave. */
   static from(thrown: unknown): ShipmentsError {
     return thrown instanceof ShipmentsError
       ? thrown
-      : new ShipmentsError(ConnectError.from(thrown));
+      : new ShipmentsError(ConnectError.from(thrown, Code.InvalidArgument));
   }
 
   /** Whether it was refused for this reason, which tells the names of its facts. */

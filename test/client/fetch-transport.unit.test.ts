@@ -1,3 +1,4 @@
+import { Code } from "@connectrpc/connect";
 import { expect, test } from "vitest";
 import { createClient, ShipmentsError, type ClientOptions } from "../../src/client/client.ts";
 
@@ -6,7 +7,11 @@ function clientOf(
   answer: (url: string, init: RequestInit) => Response | Promise<Response>,
   options: Partial<ClientOptions> = {},
 ) {
-  const fetch = async (url: string, init: RequestInit) => answer(url, init);
+  const sent: string[] = [];
+  const fetch = async (url: string, init: RequestInit) => {
+    sent.push(url);
+    return answer(url, init);
+  };
   const client = createClient({
     url: "https://shipments.example.org",
     key: "shp_test_1",
@@ -14,7 +19,7 @@ function clientOf(
     ...options,
     fetch: fetch as typeof globalThis.fetch,
   });
-  return { client };
+  return { sent, client };
 }
 
 /** What a call fails with. */
@@ -44,4 +49,61 @@ test("a redirect that a browser hides is refused", async () => {
     return hidden as unknown as Response;
   });
   expect((await failure(client.workspace.getWorkspace({}))).message).toBe("HTTP redirect");
+});
+
+const textOf = (status: number, type = "text/plain", body = "of a proxy") =>
+  new Response(body, { status, headers: { "content-type": type } });
+
+/** A body that breaks off. */
+const brokenOf = (status: number, type: string) => {
+  const body = new ReadableStream({ start: (stream) => stream.error(new TypeError("reset")) });
+  return new Response(body, { status, headers: { "content-type": type } });
+};
+
+test.each<[string, () => Response, Code]>([
+  ["a connection that breaks", () => Response.error(), Code.Unavailable],
+  ["an answer that breaks off", () => brokenOf(200, "application/proto"), Code.Unavailable],
+  ["a refusal that breaks off", () => brokenOf(422, "application/json"), Code.Unavailable],
+  ["a proxy's 429", () => textOf(429), Code.Unavailable],
+  ["a proxy's 502", () => textOf(502), Code.Unavailable],
+  ["a proxy's 503", () => textOf(503), Code.Unavailable],
+  ["a proxy's 503 in JSON", () => textOf(503, "application/json", "{}"), Code.Unavailable],
+  ["a proxy's 503 in what is no JSON", () => textOf(503, "application/json"), Code.Unavailable],
+  ["a proxy's 504", () => textOf(504), Code.Unavailable],
+])("%s is retried", async (_, answer, code) => {
+  const { sent, client } = clientOf(() => {
+    const response = answer();
+    if (response.type === "error") throw new TypeError("fetch failed");
+    return response;
+  });
+  const error = await failure(client.workspace.getWorkspace({}));
+  expect({ code: error.code, sent: sent.length }).toEqual({ code, sent: 6 });
+});
+
+test.each([
+  ["a proxy's 400", () => textOf(400), Code.Internal],
+  ["a proxy's 408", () => textOf(408), Code.Unknown],
+  ["a proxy's 409", () => textOf(409), Code.Unknown],
+  ["a proxy's 413", () => textOf(413, "text/html"), Code.Unknown],
+  ["a proxy's 500", () => textOf(500), Code.Unknown],
+  ["a proxy's 500 in JSON", () => textOf(500, "application/json", "{}"), Code.Unknown],
+  ["a page", () => textOf(200, "text/html"), Code.Unknown],
+  ["an answer that is no message", () => textOf(200, "application/proto"), Code.Unknown],
+  ["a redirect", () => textOf(308), Code.Unknown],
+])("%s is not retried", async (_, answer, code) => {
+  const { sent, client } = clientOf(answer);
+  const error = await failure(client.workspace.getWorkspace({}));
+  expect({ code: error.code, sent: sent.length }).toEqual({ code, sent: 1 });
+});
+
+test.each([
+  ["request", {}, { pageSize: 1.5 }],
+  ["request of another type", {}, { pageSize: "all" as unknown as number }],
+  ["URL", { url: "no url" }, {}],
+  ["URL without a scheme", { url: "localhost:8080" }, {}],
+  ["key", { key: "shp_\u2026" }, {}],
+])("a %s that cannot be sent is no reason to try", async (_, options, request) => {
+  const { sent, client } = clientOf(EMPTY, options);
+  const error = await failure(client.shipments.listShipments(request));
+  expect({ code: error.code, sent }).toEqual({ code: Code.InvalidArgument, sent: [] });
 });

@@ -56,9 +56,8 @@ async function callWith(
 const UNAVAILABLE = refusal(Code.Unavailable, "UNAVAILABLE");
 
 test.each([
-  ["a broken connection", refusal(Code.Unknown)],
-  ["a stream that was reset", refusal(Code.Internal)],
-  ["a proxy without a server", refusal(Code.Unavailable)],
+  ["a broken connection", refusal(Code.Unavailable)],
+  ["an answer that has not come in time", refusal(Code.DeadlineExceeded)],
   ["UNAVAILABLE", UNAVAILABLE],
   ["RATE_LIMITED", refusal(Code.ResourceExhausted, "RATE_LIMITED")],
   ["DEADLINE_EXCEEDED", refusal(Code.DeadlineExceeded, "DEADLINE_EXCEEDED")],
@@ -74,6 +73,8 @@ test.each([
   ["ETAG_STALE", refusal(Code.Aborted, "ETAG_STALE")],
   ["SHIPMENT_NOT_FOUND", refusal(Code.NotFound, "SHIPMENT_NOT_FOUND")],
   ["Unauthenticated", refusal(Code.Unauthenticated)],
+  ["Unknown", refusal(Code.Unknown)],
+  ["Internal", refusal(Code.Internal)],
   ["Canceled", refusal(Code.Canceled)],
 ])("%s is not retried", async (ended, failure) => {
   expect(await callWith([failure])).toEqual({ keys: [null], waitsMs: [], ended });
