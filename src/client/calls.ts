@@ -14,8 +14,8 @@ export interface CallOptions {
   /** Ends the call, with the code `Canceled`. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * How long the call may take with its retries, in milliseconds; 0 for no bound. 30,000 unless given,
-   * and 0 for streams.
+   * How long the call may take with its retries, in milliseconds; 0, and what is over 24 days, for no
+   * bound. 30,000 unless given, and 0 for streams.
    */
   readonly timeoutMs?: number | undefined;
   /**
@@ -50,10 +50,10 @@ type Fields = Record<string, unknown>;
 
 function unaryCall(method: DescMethodUnary, transport: Transport) {
   const call = async (request: Fields, options: CallOptions = {}) => {
-    const { signal, timeoutMs, onHeader } = options;
-    const response = await transport
-      .unary(method, signal, timeoutMs, headersOf(options), request)
-      .catch(throwShipmentsError);
+    const { signal, onHeader } = options;
+    const send = async () =>
+      transport.unary(method, signal, timeoutOf(options), headersOf(options), request);
+    const response = await send().catch(throwShipmentsError);
     onHeader?.(response.header);
     return response.message;
   };
@@ -66,7 +66,7 @@ function unaryCall(method: DescMethodUnary, transport: Transport) {
 
 function streamCall(method: DescMethodServerStreaming, transport: Transport) {
   return async function* (request: Fields, options: CallOptions = {}) {
-    const { signal, timeoutMs = 0, onHeader } = options;
+    const { signal, onHeader } = options;
     // Closes the connection when the caller takes no more.
     const taken = new AbortController();
     const ends = signal === undefined ? taken.signal : AbortSignal.any([signal, taken.signal]);
@@ -74,6 +74,7 @@ function streamCall(method: DescMethodServerStreaming, transport: Transport) {
       const one = (async function* () {
         yield request;
       })();
+      const timeoutMs = timeoutOf(options) ?? 0;
       const response = await transport.stream(method, ends, timeoutMs, headersOf(options), one);
       onHeader?.(response.header);
       yield* response.message;
@@ -83,6 +84,13 @@ function streamCall(method: DescMethodServerStreaming, transport: Transport) {
       taken.abort();
     }
   };
+}
+
+/** The longest time of timers, in milliseconds. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+
+function timeoutOf({ timeoutMs }: CallOptions): number | undefined {
+  return timeoutMs! > MAX_TIMEOUT_MS ? 0 : timeoutMs;
 }
 
 function headersOf({ headers, idempotencyKey }: CallOptions): Headers {

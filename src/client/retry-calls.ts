@@ -47,7 +47,8 @@ export function retryCalls(
     async unary(method, signal, timeoutMs = TIMEOUT_MS, given, request) {
       const headers = new Headers(given);
       if (writes(method) && !headers.has(IDEMPOTENCY_KEY)) {
-        headers.set(IDEMPOTENCY_KEY, crypto.randomUUID());
+        // 128 random bits; `randomUUID` is missing in pages that came without TLS.
+        headers.set(IDEMPOTENCY_KEY, crypto.getRandomValues(new Uint32Array(4)).join("-"));
       }
       // Encoded once: what is malformed is not sent, and what the caller changes later is not sent either.
       const { input } = method;

@@ -107,3 +107,32 @@ test.each([
   const error = await failure(client.shipments.listShipments(request));
   expect({ code: error.code, sent }).toEqual({ code: Code.InvalidArgument, sent: [] });
 });
+
+test.each([
+  { idempotencyKey: "order\n4711" },
+  { idempotencyKey: "\u2026" },
+  { headers: { "a b": "" } },
+])("headers that cannot be sent are a ShipmentsError: %o", async (options) => {
+  const { sent, client } = clientOf(EMPTY);
+  for (const call of [
+    client.shipments.cancelShipment({ shipment: "SHP-1" }, options),
+    client.events.watchEvents({}, options).next(),
+  ]) {
+    expect((await failure(call)).code).toBe(Code.InvalidArgument);
+  }
+  expect(sent).toEqual([]);
+});
+
+test.each([0, Infinity])(
+  "a timeout of %d is not sent, in a call and in a stream",
+  async (timeoutMs) => {
+    const timeouts: (string | null)[] = [];
+    const { client } = clientOf((_, { headers }) => {
+      timeouts.push((headers as Headers).get("connect-timeout-ms"));
+      return textOf(400);
+    });
+    await failure(client.workspace.getWorkspace({}, { timeoutMs }));
+    await failure(client.events.watchEvents({}, { timeoutMs }).next());
+    expect(timeouts).toEqual([null, null]);
+  },
+);

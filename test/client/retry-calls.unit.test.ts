@@ -86,12 +86,24 @@ test("a call that writes keeps its idempotency key, and another has another", as
   const other = await callWith(failures, { method: "cancelShipment" });
   const keys = [...new Set([...one.keys, ...other.keys])];
   expect(keys).toEqual([one.keys[0], other.keys[0]]);
-  expect(keys).toEqual([expect.stringMatching(/^[\da-f-]{36}$/), expect.any(String)]);
+  expect(keys).toEqual([expect.stringMatching(/^(\d+-){3}\d+$/), expect.any(String)]);
   const { keys: given } = await callWith(failures, {
     method: "cancelShipment",
     idempotencyKey: "a",
   });
   expect(given).toEqual(["a", "a", "a"]);
+});
+
+test("a call that writes gets its key also where randomUUID is missing", async () => {
+  vi.stubGlobal("crypto", { getRandomValues: crypto.getRandomValues.bind(crypto) });
+  const { keys, ended } = await callWith([], { method: "cancelShipment" });
+  expect({ keys, ended }).toEqual({ keys: [expect.any(String)], ended: "answered" });
+  vi.unstubAllGlobals();
+});
+
+test.each([Infinity, 2 ** 31])("a call of %d ms has no time limit", async (timeoutMs) => {
+  const busy = refusal(Code.Unavailable, "UNAVAILABLE", { "retry-after": "9999999" });
+  expect((await callWith([busy], { timeoutMs })).ended).toBe("answered");
 });
 
 test("what the caller changes while a call is retried is not sent", async () => {
