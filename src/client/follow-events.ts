@@ -21,7 +21,10 @@ export interface FollowOptions {
 
 /** How often at most it is read by pages before a stream is tried again. */
 const MAX_POLLS = 16;
-/** The service says something at once, and then every 15 seconds: a stream silent for longer is broken. */
+/**
+ * The service says something at once, and then every 15 seconds: a stream silent for longer is broken, and
+ * one that says something later than at first has lasted.
+ */
 const FIRST_MS = 10_000;
 const SILENCE_MS = 30_000;
 
@@ -43,12 +46,20 @@ export async function* followEvents(
   const filter = { types: [...types] };
   const options = { signal };
   let cursor = after === undefined ? undefined : String(after);
+  /** How many streams in a row had no event, and did not last. */
+  let failures = 0;
 
   async function* readStream() {
-    for await (const message of watch(events, { after: cursor, ...filter }, signal)) {
+    const openedMs = performance.now();
+    for await (const { cursor: next, data } of watch(
+      events,
+      { after: cursor, ...filter },
+      signal,
+    )) {
       // Empty as long as nothing has happened at all.
-      cursor = message.cursor || cursor;
-      yield message;
+      cursor = next || cursor;
+      if (data !== undefined || performance.now() - openedMs > FIRST_MS) failures = 0;
+      if (data !== undefined) yield data;
     }
   }
 
@@ -61,21 +72,29 @@ export async function* followEvents(
     }
   }
 
-  for (let failures = 0; ; failures++) {
+  /** Reads by pages: once where a stream has worked, else for longer with each one that has not. */
+  async function* poll() {
+    if (failures === 0) return yield* readPages();
+    for (let polls = Math.min(2 ** failures, MAX_POLLS); polls > 0; polls--) {
+      await wait(pollMs, signal);
+      yield* readPages();
+    }
+  }
+
+  /** Waits after what may pass. @throws what does not */
+  async function backOff(thrown: unknown) {
+    if (!isRetryable(ShipmentsError.from(thrown))) throw thrown;
+    await wait(pollMs, signal).catch(() => {});
+  }
+
+  for (; ; failures++) {
     try {
       cursor = cursor === "now" ? await presentPosition(events, options) : cursor;
-      for await (const { data } of readStream()) {
-        failures = 0;
-        if (data !== undefined) yield data;
-      }
-      for (let polls = 0; polls < Math.min(2 ** failures, MAX_POLLS); polls++) {
-        if (failures > 0) await wait(pollMs, signal);
-        yield* readPages();
-      }
+      yield* readStream();
+      yield* poll();
     } catch (thrown) {
       if (signal?.aborted) return;
-      if (!isRetryable(ShipmentsError.from(thrown))) throw thrown;
-      await wait(pollMs, signal).catch(() => {});
+      await backOff(thrown);
     }
   }
 }

@@ -75,3 +75,36 @@ test("a service that is away for long is waited for", async () => {
   expect((await next).value).toMatchObject({ position: 7n });
   expect(streams).toEqual(["6", "6"]);
 });
+
+/** A feed without events, whose streams say this much, at these seconds, and then end. */
+function endingFeed(messagesAtS: readonly number[]) {
+  const seen = { streams: 0, pages: 0 };
+  async function* watchEvents() {
+    seen.streams++;
+    const openedMs = Date.now();
+    for (const atS of messagesAtS) {
+      await new Promise((resolve) => setTimeout(resolve, openedMs + atS * 1_000 - Date.now()));
+      yield create(WatchEventsResponseSchema, { cursor: "1" });
+    }
+  }
+  const listEvents: any = async () => {
+    if (++seen.pages > 99) throw new ConnectError("too often", Code.ResourceExhausted);
+    return create(ListEventsResponseSchema, { cursor: "1" });
+  };
+  return { seen, events: { watchEvents, listEvents } as any };
+}
+
+test("streams that end after their first message are opened less and less often", async () => {
+  const { seen, events } = endingFeed([0]);
+  void followEvents(events).next();
+  await vi.advanceTimersByTimeAsync(61_000);
+  // At 0, 0, 4, 12, 28 and 60 seconds; and pages once, then every 2 seconds.
+  expect(seen).toEqual({ streams: 6, pages: 1 + 30 });
+});
+
+test("a stream that lasted and ends is opened again at once", async () => {
+  const { seen, events } = endingFeed([0, 15]);
+  void followEvents(events).next();
+  await vi.advanceTimersByTimeAsync(59_000);
+  expect(seen).toEqual({ streams: 4, pages: 3 });
+});
