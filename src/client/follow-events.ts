@@ -37,12 +37,14 @@ type EventCalls = Pick<Calls<typeof EventService>, "watchEvents" | "listEvents">
  *
  * Keep the `position` of the last event with your other data, as `after` of the next start.
  *
- * @throws ShipmentsError where retrying is of no use, such as for a revoked key
+ * @throws ShipmentsError where retrying is of no use, such as for a revoked key or an empty `after`
  */
 export async function* followEvents(
   events: EventCalls,
   { after, types = [], signal, pollMs = 2_000 }: FollowOptions = {},
 ): AsyncGenerator<Event, void, void> {
+  // As of a file that was cut short; the feed would begin anew.
+  if (after === "") throw ShipmentsError.from(new TypeError("after is empty"));
   const filter = { types: [...types] };
   const options = { signal };
   let cursor = after === undefined ? undefined : String(after);

@@ -108,3 +108,11 @@ test("a stream that lasted and ends is opened again at once", async () => {
   await vi.advanceTimersByTimeAsync(59_000);
   expect(seen).toEqual({ streams: 4, pages: 3 });
 });
+
+test("an empty position is refused, not taken for the beginning", async () => {
+  const { streams, pages, events } = silentFeed([1], [[1]]);
+  const first = followEvents(events, { after: "" }).next();
+  await expect(first).rejects.toThrow(ShipmentsError);
+  await expect(first).rejects.toMatchObject({ code: Code.InvalidArgument });
+  expect({ streams, pages }).toEqual({ streams: [], pages: [] });
+});
