@@ -2,7 +2,7 @@ import { base64Decode } from "@bufbuild/protobuf/wire";
 import type { Event } from "../../gen/shipments/v1/event_pb.js";
 import { decodeEvent } from "./decode-event.ts";
 
-/** The headers of a request: those of `fetch`, or of Node, where names are in lower case. */
+/** The headers of a request: those of `fetch`, or an object of them, such as Node's, with names in any case. */
 export type WebhookHeaders = Headers | Readonly<Record<string, string | string[] | undefined>>;
 
 export interface WebhookOptions {
@@ -57,7 +57,10 @@ export async function verifyWebhook(
 }
 
 function requireHeader(headers: WebhookHeaders, name: string): string {
-  const found = headers instanceof Headers ? headers.get(name) : headers[name];
+  const found =
+    typeof headers.get === "function"
+      ? headers.get(name)
+      : Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
   if (typeof found === "string") return found;
   throw new WebhookError("HEADER_MISSING", `The header ${name} is missing.`);
 }

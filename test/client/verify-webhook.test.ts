@@ -1,6 +1,11 @@
 import { beforeAll, expect, test } from "vitest";
 import { Webhook } from "standardwebhooks";
-import { createClient, verifyWebhook, type Client } from "../../src/client/client.ts";
+import {
+  createClient,
+  verifyWebhook,
+  type Client,
+  type WebhookHeaders,
+} from "../../src/client/client.ts";
 import { bookAnd } from "../support/bookings.ts";
 import { eventually } from "../support/eventually.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
@@ -80,6 +85,22 @@ test.each([
 ])("a message %s is not believed", async (_, headers, body, reason) => {
   const nowMs = AT.getTime();
   await expect(verifyWebhook(SECRET, headers, body, { nowMs })).rejects.toMatchObject({ reason });
+});
+
+const inCapitals = Object.fromEntries(
+  Object.entries(signed()).map(([name, value]) => [
+    name.replaceAll(/\b\w/g, (c) => c.toUpperCase()),
+    value,
+  ]),
+);
+const ofAnotherRealm = { get: (name: string) => new Headers(signed()).get(name) };
+
+test.each<[string, WebhookHeaders]>([
+  ["in capitals", inCapitals],
+  ["of another realm", ofAnotherRealm as Headers],
+])("a message is believed by headers %s", async (_, headers) => {
+  const { id } = await verifyWebhook(SECRET, headers, BODY, { nowMs: AT.getTime() });
+  expect(id).toBe("evt_1");
 });
 
 test.each([
