@@ -9,7 +9,9 @@ import { EventSchema, type Event } from "../../gen/shipments/v1/event_pb.js";
  * @throws TypeError when it is not JSON of that form
  */
 export function decodeEvent(json: unknown): Event {
-  return create(EventSchema, decodeMessage(EventSchema, json) as { id: string });
+  const event = create(EventSchema, decodeMessage(EventSchema, json) as { id: string });
+  if (!event.id || !event.type) throw new TypeError("an event has an id and a type");
+  return event;
 }
 
 function decodeMessage(schema: DescMessage, json: unknown): object {

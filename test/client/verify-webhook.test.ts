@@ -82,6 +82,11 @@ test.each([
   ["that was changed", signed(), BODY.replace("test", "tests"), "SIGNATURE_WRONG"],
   ["without a time", { ...signed(), "webhook-timestamp": "noon" }, BODY, "TOO_OLD"],
   ["that is no event", signed("7 o'clock"), "7 o'clock", "NOT_AN_EVENT"],
+  ["without an id", signed('{"type":"a"}'), '{"type":"a"}', "NOT_AN_EVENT"],
+  ["without a type", signed('{"id":"evt_1"}'), '{"id":"evt_1"}', "NOT_AN_EVENT"],
+  ["that is null", signed("null"), "null", "NOT_AN_EVENT"],
+  ["with a byte order mark", signed(), Buffer.from(`\uFEFF${BODY}`), "SIGNATURE_WRONG"],
+  ["with bytes that are no UTF-8", signed("\uFFFD"), Buffer.from([255]), "SIGNATURE_WRONG"],
 ])("a message %s is not believed", async (_, headers, body, reason) => {
   const nowMs = AT.getTime();
   await expect(verifyWebhook(SECRET, headers, body, { nowMs })).rejects.toMatchObject({ reason });
@@ -101,6 +106,25 @@ test.each<[string, WebhookHeaders]>([
 ])("a message is believed by headers %s", async (_, headers) => {
   const { id } = await verifyWebhook(SECRET, headers, BODY, { nowMs: AT.getTime() });
   expect(id).toBe("evt_1");
+});
+
+test("a body that was parsed already throws TypeError", async () => {
+  const parsed = JSON.parse(BODY) as Uint8Array;
+  const verified = verifyWebhook(SECRET, signed(), parsed, { nowMs: AT.getTime() });
+  await expect(verified).rejects.toThrow(TypeError);
+});
+
+test("a secret that is empty signs nothing, and does not hide the other", async () => {
+  const nowMs = AT.getTime();
+  for (const secrets of [
+    ["", SECRET],
+    ["whsec_", SECRET],
+    [SECRET, ""],
+  ]) {
+    expect((await verifyWebhook(secrets, signed(), BODY, { nowMs })).id).toBe("evt_1");
+  }
+  const refused = verifyWebhook("", signed(), BODY, { nowMs });
+  await expect(refused).rejects.toMatchObject({ reason: "SIGNATURE_WRONG" });
 });
 
 test.each([
