@@ -40,7 +40,9 @@ type Send = (request: UnaryRequest | StreamRequest, body: Uint8Array) => Promise
 
 /**
  * Carries calls by the Connect protocol over `fetch`, with binary messages. The transport of
- * `@connectrpc/connect-web` does the same, but brings the code for JSON messages, 14 kB of gzip.
+ * `@connectrpc/connect-web` does the same, but brings the code for JSON messages, 14 kB of gzip. Parts of
+ * Connect that it is made of are private and do not follow semantic versioning; `package.json` pins the
+ * version of Connect, which allows it.
  *
  * A `timeoutMs` of 0 is none.
  */
