@@ -4,6 +4,7 @@ import type { DescMethod } from "@bufbuild/protobuf";
 import type pg from "pg";
 import { pino } from "pino";
 import { describe, expect, test, vi } from "vitest";
+import { SAMPLE_PICTURES } from "../../src/features/test-mode/sample-pictures.ts";
 import { createSecretSeal, SEALING_KEY_LENGTH } from "../../src/domain/secret-seal.ts";
 import { signInByEmail, spendAttempt } from "../../src/features/people/sign-in.ts";
 import { loadPublishedTariff } from "../../src/features/tariffs/versions/load-version.ts";
@@ -12,6 +13,7 @@ import { createDatabaseFigures } from "../../src/server/database-figures.ts";
 import { purgeExpired } from "../../src/server/upkeep.ts";
 import { data } from "../support/answers.ts";
 import { book, bookAnd, COVERED_ROUTE } from "../support/bookings.ts";
+import { startBucket } from "../support/bucket.ts";
 import { postForm, signIn } from "../support/browser.ts";
 import { connectTo, createDatabase } from "../support/database.ts";
 import { describedMethods } from "../support/described-services.ts";
@@ -218,6 +220,7 @@ async function plansOfEverything(mode: string, kept: boolean): Promise<RunPlan[]
     eventRetentionDays: 1,
     ...stripeSettings(stripe),
     ...(await startGeocoder("photon")).settings,
+    pictures: (await startBucket()).settings,
     publicUrl: "http://book.example.org",
     mail: { smtpUrl: mails.url, from: "no-reply@example.org" },
   });
@@ -294,6 +297,7 @@ async function callEverything(
   await useMails(service, workspace, sql);
   await useSeveral(service, workspace);
   await track(service, workspace);
+  await movePicture(service, workspace);
   await simulate(service, workspace.twin);
   await deliver(service, workspace);
   await purge(service);
@@ -401,20 +405,38 @@ async function tellRecipient(
   expect((await fetch(service.httpUrl + pathname, { method: "POST" })).ok).toBe(true);
 }
 
-/** Opens a tracking link, and follows it; those of the workspace may just have been replaced. */
+/** Opens a tracking link as its recipient, and follows it; those of the workspace may just have been replaced. */
 async function track(service: TestService, { apiKey }: TestWorkspace): Promise<void> {
   const as = service.as(apiKey);
-  const { reference: shipment } = await bookAnd(service, apiKey, ["pay"]);
+  const { reference: shipment } = await bookAnd(service, apiKey, ["pay"], {
+    recipient_phone: "+12025550123",
+  });
   const path = await eventually("a link to open", async () => {
     const { tracking_url: url } = await data(as.getShipment({ shipment }));
     const { pathname } = new URL(url ?? service.httpUrl);
     return url !== null && (await fetch(service.httpUrl + pathname)).ok && pathname;
   });
+  for (const digits of ["3210", "0123"]) {
+    const body = new URLSearchParams({ digits });
+    expect((await fetch(`${service.httpUrl}${path}/open`, { method: "POST", body })).ok).toBe(true);
+  }
   const followed = await fetch(`${service.httpUrl}${path}/events`);
   // Whoever comes next, of whom nothing was reported yet.
   for (const name of ["Ada", "Bob"]) await data(as.setCourier({ shipment, name }));
   await data(as.cancelShipment({ shipment }));
   expect(await followed.text()).toContain("data: changed");
+}
+
+/** Has a picture moved into the bucket, and read there. */
+async function movePicture(service: TestService, { apiKey }: TestWorkspace): Promise<void> {
+  const as = service.as(apiKey);
+  const { reference: shipment } = await bookAnd(service, apiKey, ["pay", "advance"]);
+  await data(as.recordProof({ shipment, photo: SAMPLE_PICTURES.photo.toString("base64") }));
+  await eventually("it to be moved", async () => {
+    const moved = "select 1 from proof_picture where shipment_reference = ? and content is null";
+    return (await service.app.em.execute(moved, [shipment])).length > 0;
+  });
+  expect((await as.getProofPhoto({ shipment })).status).toBe(200);
 }
 
 /** Books by a quote, and asks for and changes several shipments at once. */

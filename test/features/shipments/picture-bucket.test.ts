@@ -1,46 +1,19 @@
 import { hash } from "node:crypto";
 import { once } from "node:events";
-import { readdir } from "node:fs/promises";
 import { createServer } from "node:http";
-import { join } from "node:path";
-import S3rver from "@20minutes/s3rver";
 import type { Client } from "pg";
 import { expect, test } from "vitest";
 import { SAMPLE_PICTURES } from "../../../src/features/test-mode/sample-pictures.ts";
 import { createS3Client } from "../../../src/s3/s3-client.ts";
 import { data } from "../../support/answers.ts";
 import { bookAnd } from "../../support/bookings.ts";
+import { bucketSettings, startBucket } from "../../support/bucket.ts";
 import { connectTo } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
 import { freePort } from "../../support/free-port.ts";
 import { startReplica, startService, type TestService } from "../../support/service.ts";
-import { ownFolder, whenOver } from "../../support/when-over.ts";
+import { whenOver } from "../../support/when-over.ts";
 
-/** Starts a bucket on this machine, which ends with the test. */
-async function startBucket(port = 0) {
-  const directory = ownFolder("bucket");
-  const server = new S3rver({
-    address: "127.0.0.1",
-    port,
-    directory,
-    silent: true,
-    configureBuckets: [{ name: "pictures" }],
-  });
-  const { port: taken } = await server.run();
-  whenOver(() => server.close());
-  const stored = /^(.*)\._S3rver_object$/;
-  return {
-    url: urlOf(taken),
-    async keys() {
-      const names = await readdir(join(directory, "pictures"), { recursive: true });
-      return names.flatMap((name) => stored.exec(name)?.[1] ?? []).toSorted();
-    },
-  };
-}
-
-const urlOf = (port: number) => `http://127.0.0.1:${port}/pictures`;
-
-const ACCOUNT = { region: "us-east-1", accessKeyId: "S3RVER", secretAccessKey: "S3RVER" };
 const photo = SAMPLE_PICTURES.photo.toString("base64");
 const signature = SAMPLE_PICTURES.signature.toString("base64");
 
@@ -69,7 +42,7 @@ const keyOf = (workspace: number, shipment: string, kind: "photo" | "signature")
 
 test("pictures move into a bucket, and are read from there by whoever has it", async () => {
   const bucket = await startBucket();
-  const service = await startService({ pictures: { ...ACCOUNT, url: bucket.url } });
+  const service = await startService({ pictures: bucket.settings });
   const { apiKey, id } = await service.addWorkspace();
   const as = service.as(apiKey);
   const { reference: shipment } = await bookAnd(service, apiKey, ["pay", "advance"]);
@@ -93,7 +66,7 @@ test("pictures move into a bucket, and are read from there by whoever has it", a
 
 test("while the bucket is away deliveries go on, and pictures move once it is there", async () => {
   const port = await freePort();
-  const pictures = { ...ACCOUNT, url: urlOf(port) };
+  const pictures = bucketSettings(port);
   const failed: string[] = [];
   const service = await startService({
     pictures,
@@ -124,7 +97,7 @@ test("a recipient sees the address though the bucket does not answer, and keeps 
   await once(silent.listen(port, "127.0.0.1"), "listening");
   whenOver(() => silent.close());
   const publicUrl = "https://book.example.org";
-  const pictures = { ...ACCOUNT, url: urlOf(port) };
+  const pictures = bucketSettings(port);
   const service = await startService({ pictures, publicUrl });
   const { apiKey } = await service.addWorkspace();
   const { reference: shipment, tracking_url: url } = await bookAnd(
@@ -154,8 +127,9 @@ test.each([
   ["whose key is another", "/pictures", "wrong", "The bucket answers with the status 403."],
   ["that does not exist", "/nothing", "S3RVER", "The bucket does not exist."],
 ])("nothing counts as written in a bucket %s", async (_, path, secretAccessKey, message) => {
-  const url = new URL(path, (await startBucket()).url).href;
-  const client = createS3Client({ ...ACCOUNT, url, secretAccessKey });
+  const { settings } = await startBucket();
+  const url = new URL(path, settings.url).href;
+  const client = createS3Client({ ...settings, url, secretAccessKey });
   const written = client.put("a", SAMPLE_PICTURES.photo, "image/jpeg");
   await expect(written).rejects.toThrow(message);
   await expect(client.get("a")).rejects.toThrow(message);
