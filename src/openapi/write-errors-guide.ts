@@ -1,25 +1,45 @@
-/** Writes the reasons into the guide to errors, by status. */
+/** Writes the reasons, and what to do about each, into the guide to errors: callers' by status, then the others. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { REASONS } from "../domain/refusal-reasons.ts";
+import type { RefusalReason } from "../domain/refusal.ts";
+import { BEYOND_KEYS, REMEDIES } from "./refusal-remedies.ts";
 
 const GUIDE = new URL("../docs/errors.md", import.meta.url);
 
 /** The statuses that no gRPC caller meets: HTTP/2 says the same in its own way. */
 const BY_HTTP_ALONE: readonly number[] = [405, 408, 415, 431];
 
-const byStatus = Map.groupBy(Object.entries(REASONS), ([, { code, httpStatus }]) => {
-  const name = code.replace(/(?<=[a-z])(?=[A-Z])/g, "_").toUpperCase();
-  return BY_HTTP_ALONE.includes(httpStatus) ? `${httpStatus}` : `${httpStatus} ${name}`;
-});
-const sections = [...byStatus].map(([status, reasons]) => {
-  const lines = reasons.map(([reason, { subject, text, isFixed }]) => {
-    const about = subject === undefined ? "" : ` (\`${subject}\`)`;
-    return `- \`${reason}\`${about}: ${isFixed ? "" : "e.g. "}${text}`;
-  });
-  return `### ${status}\n\n${lines.join("\n")}\n`;
-});
+const reasons = Object.keys(REASONS) as RefusalReason[];
+const callers = reasons.filter((it) => !BEYOND_KEYS.has(it));
+const sections = [...Map.groupBy(callers, statusOf)].map(
+  ([status, group]) => `### ${status}\n\n${group.map((it) => describe(it)).join("\n")}\n`,
+);
+const others = reasons.filter((it) => BEYOND_KEYS.has(it));
+sections.push(
+  `### Of operators and people who have signed in\n\n${others.map((it) => describe(it, statusOf(it))).join("\n")}\n`,
+);
 const guide = readFileSync(GUIDE, "utf8");
 writeFileSync(
   GUIDE,
   guide.replace(/^### 400.*?(?=\n## )/ms, () => sections.join("\n")),
 );
+
+function statusOf(reason: RefusalReason): string {
+  const { code, httpStatus } = REASONS[reason];
+  const name = code.replace(/(?<=[a-z])(?=[A-Z])/g, "_").toUpperCase();
+  return BY_HTTP_ALONE.includes(httpStatus) ? `${httpStatus}` : `${httpStatus} ${name}`;
+}
+
+/** A line of the guide: what its text begins with, and what to do. */
+function describe(reason: RefusalReason, status?: string): string {
+  const { subject, text, isFixed } = REASONS[reason];
+  const key = subject === undefined ? undefined : `\`${subject}\``;
+  const about = [key, status].filter((it) => it !== undefined).join(", ");
+  const [beginning = ""] = text.split(/[.;] /);
+  return [
+    `- \`${reason}\`${about === "" ? "" : ` (${about})`}:`,
+    ...(isFixed ? [] : ["e.g."]),
+    beginning.endsWith(".") ? beginning : `${beginning}.`,
+    `**${REMEDIES[reason]}**`,
+  ].join(" ");
+}

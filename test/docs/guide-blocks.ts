@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 
 /** A code block of a guide. */
@@ -16,6 +16,7 @@ export interface GuideBlock {
 /** A page for readers, with its code blocks in order. */
 export interface Guide {
   readonly name: string;
+  readonly path: string;
   readonly blocks: readonly GuideBlock[];
 }
 
@@ -25,8 +26,20 @@ export function readGuides(): Guide[] {
   const paths = ["README.md", ...pages.map((it) => join("src/docs", it))];
   return paths.map((path) => ({
     name: basename(path),
+    path,
     blocks: blocksOf(readFileSync(path, "utf8")),
   }));
+}
+
+/** Writes answers of a guide anew, by the lines on which their blocks begin. */
+export function correctAnswers(path: string, answers: ReadonlyMap<number, string>): void {
+  if (answers.size === 0) return;
+  const lines = readFileSync(path, "utf8").split("\n");
+  const lastFirst = [...answers].toSorted(([one], [other]) => other - one);
+  for (const [line, answer] of lastFirst) {
+    lines.splice(line, lines.indexOf("```", line) - line, ...answer.split("\n"));
+  }
+  writeFileSync(path, lines.join("\n"));
 }
 
 function blocksOf(page: string): GuideBlock[] {

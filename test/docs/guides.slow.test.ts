@@ -1,7 +1,16 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { BOOKING } from "../support/bookings.ts";
@@ -11,7 +20,8 @@ import { freePort } from "../support/free-port.ts";
 import { makeProtoRepository } from "../support/proto-repository.ts";
 import { runProgram } from "../support/run-program.ts";
 import { SAMPLE_TARIFF } from "../support/tariffs.ts";
-import { readGuides, type Guide, type GuideBlock } from "./guide-blocks.ts";
+import { formatAnswer, parseAnswer, showAnswer } from "./answers.ts";
+import { correctAnswers, readGuides, type Guide, type GuideBlock } from "./guide-blocks.ts";
 import { startShellSession, type ShellSession } from "./shell-session.ts";
 
 /*
@@ -23,6 +33,12 @@ import { startShellSession, type ShellSession } from "./shell-session.ts";
  *     sh background=<text>       goes on while later blocks run, once it has printed the text
  *     sh prints=<text>           has the text printed, by itself or by what goes on
  *     sh needs=<tool>            is run only where the tool is; no test needs the network
+ *     sh status=<status>         has every `curl` in it answered with the status, such as a refusal
+ *     json answer                is what the last `curl` was answered: see answers.ts
+ *     json sketch                is JSON that no call of the guide is answered with
+ *
+ * Answers are written anew, where they are not the ones that the guides show, by
+ * `WRITE_ANSWERS=true node test/run.ts test/docs/guides.slow.test.ts`.
  *
  * A block of `ts`, `python`, `go`, `proto` or `yaml` is saved under the name that the text before it gives, for
  * blocks of `sh` to use; TypeScript is also checked. `json` and `yaml` have to be well-formed.
@@ -40,11 +56,14 @@ const PLACEHOLDERS: Readonly<Record<string, RegExp>> = {
   "SHP-...": /SHP-[0-9A-Z]{12}/g,
   "wh_...": /wh_[0-9a-f]{24}/g,
   "whsec_...": /whsec_[\w+/=]{20,}/g,
+  "quo_...": /quo_[\w-]{12,}/g,
 };
 
 /** What a tool is, and whether it is here. */
 const TOOLS: Readonly<Record<string, () => boolean>> = {
   grpcio: () => HAS_GRPCIO && areOnPath("protoc", "grpc_python_plugin"),
+  python3: () => areOnPath("python3"),
+  "go-alone": () => areOnPath("go"),
   express: () => ["express", "@types/express"].every(isInstalled),
   go: () => areOnPath("go", "protoc-gen-go", "protoc-gen-go-grpc"),
   "go-packages": () => TOOLS["go"]!() && areOnPath("protoc") && hasGoPackages(),
@@ -89,8 +108,8 @@ interface Reader {
 async function startReader(folder: string): Promise<Reader> {
   const database = await createDatabase();
   const repository = makeProtoRepository(join(folder, "shipments.git"));
-  const ports = await Promise.all([freePort(), freePort(), freePort()]);
-  const [port, grpcPort, receiverPort] = ports.map(String);
+  const ports = await Promise.all(Array.from({ length: 5 }, freePort));
+  const [port, grpcPort, ...receiverPorts] = ports.map(String);
   const bin = [join(import.meta.dirname, "bin"), join(REPOSITORY, "node_modules/.bin")];
   const shell = startShellSession({
     PATH: [...bin, process.env["PATH"]].join(":"),
@@ -118,7 +137,7 @@ async function startReader(folder: string): Promise<Reader> {
         .reduce((it, [name, kind]) => it.replaceAll(name, lastPrinted(name, kind)), text)
         .replaceAll(/(127\.0\.0\.1|localhost):8080/g, `127.0.0.1:${port}`)
         .replaceAll("127.0.0.1:9090", `127.0.0.1:${grpcPort}`)
-        .replaceAll(/(listen\(|127\.0\.0\.1:)3000/g, `$1${receiverPort}`)
+        .replaceAll(/\b300([012])\b/g, (_, receiver) => receiverPorts[Number(receiver)]!)
         .replaceAll("postgres://...", database.url)
         .replaceAll("https://git.example.org/shipments.git", repository)
         .replaceAll("path/to/shipments", REPOSITORY),
@@ -164,7 +183,7 @@ async function expectStrict(folder: string, file: string): Promise<void> {
 }
 
 /** How the text before a block says as what to save it. */
-const FILE_NAME = /\b(?:Save this|and this)\s+as\s+`([^`]+)`/;
+const FILE_NAME = /\b(?:[Ss]ave this|and this)\s+as\s+`([^`]+)`/;
 
 const LANGUAGES = ["sh", "ts", "python", "go", "proto", "yaml", "json"];
 
@@ -186,9 +205,10 @@ function hasExamples({ blocks }: Guide): boolean {
 
 describe.each(readGuides().filter(hasExamples))(
   "the examples of $name can be followed",
-  ({ name, blocks }) => {
+  ({ name, path, blocks }) => {
     let home: string;
     const sources: { readonly folder: string; readonly file: string }[] = [];
+    const corrections = new Map<number, string>();
     let folder: string;
     let reader: Reader;
 
@@ -199,6 +219,7 @@ describe.each(readGuides().filter(hasExamples))(
     });
 
     afterAll(async () => {
+      correctAnswers(path, corrections);
       await reader.close();
       rmSync(home, { recursive: true });
     });
@@ -217,17 +238,30 @@ describe.each(readGuides().filter(hasExamples))(
       if (language === "ts") sources.push({ folder, file });
     }
 
+    function expectAnswer({ text, line }: GuideBlock): void {
+      const answer = JSON.parse(readFileSync(join(home, ".answer"), "utf8")) as unknown;
+      const shown = parseAnswer(text);
+      const wanted = showAnswer(shown, answer);
+      if (process.env["WRITE_ANSWERS"] !== "true") expect(shown).toEqual(wanted);
+      else if (!isDeepStrictEqual(shown, wanted)) corrections.set(line, formatAnswer(wanted));
+    }
+
     async function follow(block: GuideBlock): Promise<void> {
       const { language, text } = block;
-      const { background, prints } = notesOf(block);
-      if (language === "json") JSON.parse(text);
+      const { background, prints, status } = notesOf(block);
+      if (language === "json" && block.note !== "answer") JSON.parse(text);
+      if (language === "json" && block.note === "answer") expectAnswer(block);
       if (language === "yaml") parse(text);
       if (["ts", "python", "go", "proto"].includes(language) || FILE_NAME.test(block.before)) {
         save(block);
       }
       if (language !== "sh") return;
       const { shell, filledIn } = reader;
-      if (background === undefined) await shell.run(filledIn(text), prints);
+      const command =
+        status === undefined
+          ? text
+          : `export ANSWERS_STATUS=${status}\n${text}unset ANSWERS_STATUS`;
+      if (background === undefined) await shell.run(filledIn(command), prints);
       else await shell.start(filledIn(text), background);
     }
 
@@ -237,7 +271,9 @@ describe.each(readGuides().filter(hasExamples))(
       const isRun = !/^norun: ./.test(note) && (needs === undefined || TOOLS[needs]!());
       test.runIf(isRun)(`line ${line}, ${[language, note].join(" ")}`, async () => {
         expect(LANGUAGES).toContain(language);
-        expect(note).toMatch(/^((background|prints|needs)=\S+ ?)*$/);
+        expect(note).toMatch(
+          language === "json" ? /^(answer|sketch)$/ : /^((background|prints|needs|status)=\S+ ?)*$/,
+        );
         await enterFolder(block.before);
         await follow(block);
       });

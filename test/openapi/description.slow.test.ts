@@ -7,6 +7,7 @@ import { expect, test } from "vitest";
 import { http } from "../../gen/google/api/annotations_pb.js";
 import { success_status } from "../../gen/shipments/v1/options_pb.js";
 import { EVENT_TYPES } from "../../src/domain/shipment/event-type.ts";
+import { parseAnswer } from "../docs/answers.ts";
 import { createCheckedCalls, DESCRIPTION } from "../support/api-description.ts";
 import { describedMethods } from "../support/described-services.ts";
 
@@ -101,6 +102,7 @@ test("the OpenAPI document has every type of event, and the guide's example ever
   expect(properties.type.enum).toEqual(EVENT_TYPES);
   expect(Object.keys(DESCRIPTION.webhooks)).toEqual(EVENT_TYPES);
   const guide = readFileSync(new URL("../../src/docs/events.md", import.meta.url), "utf8");
-  const [, example] = /```json\n(\{\n {2}"id": "evt_[^`]+)```/.exec(guide)!;
-  expect(Object.keys(JSON.parse(example!))).toEqual(Object.keys(properties));
+  const [, example] = /```json answer\n(\{\n {2}"data": \{\n {4}"id": "evt_[^`]+)```/.exec(guide)!;
+  const { data } = parseAnswer(example!) as { data: object };
+  expect(Object.keys(data)).toEqual(Object.keys(properties));
 });

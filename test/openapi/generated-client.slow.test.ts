@@ -106,7 +106,7 @@ const TSCONFIG = {
 
 /** The command of the guide that generates a client, without `npx`. */
 function readRecipe(): readonly [program: string, ...args: string[]] {
-  const guide = readFileSync(join(REPOSITORY, "src/docs/clients.md"), "utf8");
+  const guide = readFileSync(join(REPOSITORY, "src/docs/generating.md"), "utf8");
   const [, command] = /^npx (swagger-typescript-api [^`]+)\n```/m.exec(guide)!;
   return command!.replaceAll("\\\n", " ").split(/\s+/) as [string, ...string[]];
 }

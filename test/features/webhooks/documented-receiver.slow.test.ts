@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect, test } from "vitest";
@@ -9,6 +9,8 @@ import { startService } from "../../support/service.ts";
 import { makeTemporaryFolder } from "../../support/temporary-folder.ts";
 import { addWebhook, attemptsAt, untilAttempted } from "../../support/webhooks.ts";
 
+const REPOSITORY = join(import.meta.dirname, "../../..");
+
 test("the webhook receiver in the documentation accepts signed messages, and nothing else", async () => {
   const service = await startService();
   const { apiKey } = await service.addWorkspace();
@@ -16,6 +18,9 @@ test("the webhook receiver in the documentation accepts signed messages, and not
   const { data, secret } = await addWebhook(service, apiKey, { url: `http://127.0.0.1:${port}/` });
 
   const folder = makeTemporaryFolder("receiver");
+  for (const name of ["package.json", "node_modules", "src"]) {
+    symlinkSync(join(REPOSITORY, name), join(folder, name));
+  }
   const file = join(folder, "receiver.ts");
   writeFileSync(file, receiverOfGuide().replace("3000", String(port)));
   const receiver = spawn(process.execPath, [file], {
@@ -50,6 +55,6 @@ test("the webhook receiver in the documentation accepts signed messages, and not
 
 function receiverOfGuide(): string {
   const guide = readFileSync(new URL("../../../src/docs/webhooks.md", import.meta.url), "utf8");
-  const section = guide.slice(guide.indexOf("## A receiver"));
+  const section = guide.slice(guide.indexOf("## Receivers"));
   return /```ts\n([^]*?)```/.exec(section)![1]!;
 }
