@@ -115,7 +115,7 @@ describeDashboard("The documents", (dashboard) => {
     await expect.poll(() => page.getByRole("search").count()).toBe(0);
     await expect.poll(() => page.getByRole("button", { name: "Copy" }).count()).toBe(0);
     await page.getByRole("link", { name: "Next" }).click();
-    await page.getByRole("heading", { name: "Test mode", level: 1 }).waitFor();
+    await page.getByRole("heading", { name: "Client library", level: 1 }).waitFor();
     await page.goto("/docs/api");
     await page.getByText("POST /v1/shipments/quote", { exact: true }).waitFor();
   });
