@@ -63,11 +63,12 @@ test("what quotes and books is less than 15 kB, and 34 kB with Connect and Proto
 });
 
 test("a feed's reader and a webhook's receiver are short", () => {
-  const guide = readGuides().find(({ name }) => name === "client-library.md")!;
-  const texts = guide.blocks.map(({ text }) => text);
+  const texts = readGuides().flatMap(({ blocks }) => blocks.map(({ text }) => text));
   for (const call of ["client.events.follow(", "createServer("]) {
-    const example = texts.find((text) => text.includes(call))!;
-    expect(example.trimEnd().split("\n").length).toBeLessThanOrEqual(25);
+    const examples = texts.filter((text) => text.includes(call));
+    expect(examples.length).toBeGreaterThan(0);
+    const lengths = examples.map((text) => text.trimEnd().split("\n").length);
+    expect(Math.min(...lengths)).toBeLessThanOrEqual(25);
   }
 });
 

@@ -320,17 +320,13 @@ test("what customers wrote stands after the notice, in text as in data", async (
 test("the guides are searched by words and by sentences", async () => {
   const { call } = await connectAgent(service, await keyOf("courier"));
   const query = "How do I cancel a shipment that is paid?";
-  const { json } = await call("search_guides", { query, limit: 1 });
-  expect(json).toEqual({
-    notice: NOTICE,
-    data: [
-      {
-        guide: "Life of a shipment",
-        heading: "Cancel and refund",
-        address: "/docs/lifecycle.md#cancel-and-refund",
-        text: expect.stringContaining("CancelShipment"),
-      },
-    ],
+  const { json } = await call("search_guides", { query });
+  expect(json).toMatchObject({ notice: NOTICE, data: { length: 3 } });
+  expect(json["data"]).toContainEqual({
+    guide: "Life of a shipment",
+    heading: "Cancel and refund",
+    address: "/docs/lifecycle.md#cancel-and-refund",
+    text: expect.stringContaining("cancelled until it is picked up"),
   });
 });
 
