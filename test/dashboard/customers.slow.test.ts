@@ -165,6 +165,8 @@ describeDashboard("customers", (dashboard) => {
     const dialog = page.getByRole("dialog", { name: "Merge another customer into Grace Hopper" });
     await enter(page, dialog.getByRole("button", { name: "Merge", exact: true }));
     await dialog.getByText("Choose a customer.").waitFor();
+    // What is wrong gets the focus once it is said.
+    await dialog.locator("[role=combobox]:focus").waitFor();
     await page.keyboard.type("hopper");
     await expect
       .poll(() => dialog.getByRole("option").allTextContents())

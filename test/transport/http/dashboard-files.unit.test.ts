@@ -26,7 +26,7 @@ function build(): void {
   mkdirSync(join(folder, "assets"), { recursive: true });
   write("index.html", INDEX);
   write("assets/index-abc.js", SCRIPT);
-  writeFileSync(join(folder, "assets/notes.md"), "not a kind of file that pages load");
+  writeFileSync(join(folder, "assets/notes.pdf"), "not a kind of file that pages load");
 }
 
 function write(name: string, text: string): void {
@@ -113,7 +113,7 @@ describe("a file with a hash in its name", () => {
 
   test.each([
     "/assets/index-old.js",
-    "/assets/notes.md",
+    "/assets/notes.pdf",
     "/assets/index-abc.js.gz",
     "/assets/../index.html",
     "/assets/",
