@@ -1,15 +1,9 @@
 import { z } from "zod";
-import { addressLike, ConfigError, oneOf, SECRET } from "./variables.ts";
+import { baseLike, ConfigError, oneOf, SECRET } from "./variables.ts";
 
 export const GEOCODER_VARIABLES = {
   GEOCODER: oneOf(["photon", "nominatim", "pelias"]).optional(),
-  GEOCODER_URL: addressLike(
-    "https://photon.example.org, without user, query or fragment",
-    ({ protocol, username, password, search, hash }) =>
-      /^https?:$/.test(protocol) && username + password + search + hash === "",
-  )
-    .transform((text) => new URL(text).href.replace(/\/+$/, ""))
-    .optional()
+  GEOCODER_URL: baseLike("https://photon.example.org")
     // Its path may hold a key.
     .meta(SECRET),
   GEOCODER_KEY: z

@@ -1,16 +1,10 @@
 import { z } from "zod";
-import { addressLike, requireSet, SECRET } from "./variables.ts";
+import { baseLike, requireSet, SECRET } from "./variables.ts";
 
 const key = z.string().regex(/^[\x21-\x7e]{1,500}$/, "must be at most 500 visible characters");
 
 export const PICTURES_VARIABLES = {
-  PICTURES_S3_URL: addressLike(
-    "https://pictures.s3.eu-central-1.amazonaws.com, without user, query or fragment",
-    ({ protocol, username, password, search, hash }) =>
-      /^https?:$/.test(protocol) && username + password + search + hash === "",
-  )
-    .transform((text) => new URL(text).href.replace(/\/+$/, ""))
-    .optional(),
+  PICTURES_S3_URL: baseLike("https://pictures.s3.eu-central-1.amazonaws.com"),
   PICTURES_S3_REGION: z
     .string()
     .regex(/^[a-z0-9-]{1,50}$/, "must be the name of a region such as eu-central-1")

@@ -37,6 +37,17 @@ export function originLike(example: string) {
     .optional();
 }
 
+/** Where the paths of a server begin, without a slash at the end. */
+export function baseLike(example: string) {
+  return addressLike(
+    `${example}, without user, query or fragment`,
+    ({ protocol, username, password, search, hash }) =>
+      /^https?:$/.test(protocol) && username + password + search + hash === "",
+  )
+    .transform((text) => new URL(text).href.replace(/\/+$/, ""))
+    .optional();
+}
+
 export const flag = z.stringbool({ error: "must be true or false" });
 
 /** Values by commas. */
