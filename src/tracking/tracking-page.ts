@@ -135,7 +135,7 @@ const STEPS = SHIPMENT_STATUSES.slice(0, SHIPMENT_STATUSES.indexOf("delivered") 
 
 /** What the page shows besides to whoever has proven to be the recipient, or why it does not. */
 type Opened =
-  | { readonly address: string | undefined; readonly photo: Buffer | undefined }
+  | { readonly address: string; readonly photo: Buffer | undefined }
   | keyof TrackingTexts["open"]["problem"];
 
 /**

@@ -12,7 +12,7 @@ export interface OpenDeps extends TrackingDeps {
 
 /** What whoever has proven to be a shipment's recipient sees besides. */
 export interface OpenedDetails {
-  readonly address: string | undefined;
+  readonly address: string;
   /** Loads the photo, a JPEG; undefined before it is delivered, and where it cannot be had at once. */
   loadPhoto(): Promise<Buffer | undefined>;
 }
@@ -28,8 +28,6 @@ const DIGITS = 4;
 /** How long a photo is waited for that is in a bucket, in milliseconds: the address is worth showing without it. */
 const PHOTO_MS = 3_000;
 
-const FIND = `
-  select dropoff_address as address from shipment where workspace_id = $1 and reference = $2`;
 const SPENT = "select hash from spent_attempt where hash = any($1::text[])";
 /** For as long as a link may work. */
 const SPEND = `
@@ -54,11 +52,7 @@ export async function openLinked(
   const spent = await spendTry(em, `${key.workspace} ${key.reference} ${found.recipientPhone}`);
   if (spent === undefined) return { found, opened: "locked" };
   if (digits !== found.recipientPhone.slice(-DIGITS)) return { found, opened: "wrong" };
-  const [rows] = await Promise.all([
-    runStatement<{ address: string | null }>(em, FIND, [key.workspace, key.reference]),
-    runStatement(em, GIVE_BACK, [spent]),
-  ]);
-  const address = rows[0]?.address ?? undefined;
+  await runStatement(em, GIVE_BACK, [spent]);
   const loadPhoto = async () =>
     found.hasPhoto
       ? Promise.race([
@@ -66,7 +60,7 @@ export async function openLinked(
           sleep(PHOTO_MS, undefined, { ref: false }),
         ])
       : undefined;
-  return { found, opened: { address, loadPhoto } };
+  return { found, opened: { address: found.dropoffAddress, loadPhoto } };
 }
 
 /** Spends one of the tries at the phone number of a shipment; undefined when all are. */

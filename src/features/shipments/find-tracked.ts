@@ -60,6 +60,7 @@ interface Tracked {
   readonly locale: string | null;
   readonly email: string | null;
   readonly phone: string | null;
+  readonly address: string;
   readonly pin: string | null;
   /** Where its courier was, within the last minutes. */
   readonly place: Point | null;
@@ -75,7 +76,7 @@ const FIND_SHIPMENT = `
     extract(epoch from coalesce(cancelled_at, delivered_at, returned_at))::float8 * 1000 as "endedMs",
     extract(epoch from updated_at)::float8 * 1000 as "changedMs", windows, progress,
     recipient_locale as locale, recipient_email as email, recipient_phone as phone, verification ->> 'pin' as pin,
-    dropoff_lat as lat, dropoff_lng as lng,
+    dropoff_address as address, dropoff_lat as lat, dropoff_lng as lng,
     (select json_build_object('lat', place.lat, 'lng', place.lng) from courier_place as place
      where place.workspace_id = $1 and place.shipment_reference = $2
        and place.measured_at > now() - interval '15 minutes') as place,
@@ -92,6 +93,8 @@ export interface LinkedShipment {
   readonly recipientEmail: string | undefined;
   /** In E.164. */
   readonly recipientPhone: string | undefined;
+  /** Of the dropoff; its recipient alone sees it. */
+  readonly dropoffAddress: string;
   /** Whether it was delivered with a photo. */
   readonly hasPhoto: boolean;
   /** What the recipient is to tell the courier; undefined where that is nothing, or nothing any more. */
@@ -161,6 +164,7 @@ async function loadTracked(
     tracked,
     recipientEmail: shipment.email ?? undefined,
     recipientPhone: shipment.phone ?? undefined,
+    dropoffAddress: shipment.address,
     hasPhoto: status === "delivered" && proof?.photo === true,
     dropoffPin: isToTell ? (shipment.pin ?? undefined) : undefined,
     workspace,
