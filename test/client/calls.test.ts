@@ -9,7 +9,7 @@ import {
   type Client,
   type PickupSlot,
 } from "../../src/client/client.ts";
-import { bookAnd, NO_REFERENCE, RPC_BOOKING, RPC_ROUTE } from "../support/bookings.ts";
+import { bookAnd, NO_REFERENCE, PRICE_FACTS, RPC_BOOKING, RPC_ROUTE } from "../support/bookings.ts";
 import { scheduleOf } from "../support/schedules.ts";
 import { sharedService, startService, type TestService } from "../support/service.ts";
 import { worldTariff } from "../support/tariffs.ts";
@@ -74,16 +74,7 @@ test("a refusal tells its reason, its fields, its facts and the request", async 
     reason: "PRICE_CHANGED",
     code: "FailedPrecondition",
     fields: { expected_total: [message] },
-    facts: {
-      distance_km: "9.532",
-      distance_fee: "11.44",
-      weight_fee: "1.25",
-      base_fee: "5",
-      subtotal: "12.69",
-      window_fee: "0",
-      total: "12.69",
-      currency: "USD",
-    },
+    facts: PRICE_FACTS,
     requestId: "of-a-test",
     retryAfterMs: 0,
   });

@@ -176,3 +176,15 @@ export const NO_REFERENCE = "SHP-0000000000ZZ";
 
 /** The HTTP server's whole answer about a shipment that is not there. */
 export const NO_SHIPMENT = { message: "There is no such shipment.", errors: {} };
+
+/** What `BOOKING` costs by the sample tariff, among the facts of a refusal. */
+export const PRICE_FACTS = {
+  distance_km: "9.532",
+  distance_fee: "11.44",
+  weight_fee: "1.25",
+  base_fee: "5",
+  subtotal: "12.69",
+  window_fee: "0",
+  total: "12.69",
+  currency: "USD",
+};

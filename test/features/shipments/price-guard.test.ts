@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { expectRefused, invalidFields } from "../../support/answers.ts";
-import { BOOKED_SHIPMENT, BOOKING } from "../../support/bookings.ts";
+import { BOOKED_SHIPMENT, BOOKING, PRICE_FACTS } from "../../support/bookings.ts";
 import { connectTo } from "../../support/database.ts";
 import { sharedService } from "../../support/service.ts";
 
@@ -9,18 +9,6 @@ const sql = await connectTo(service.databaseUrl);
 const { id, apiKey } = await service.addWorkspace();
 
 const book = (fields: object) => service.as(apiKey).createShipment({ ...BOOKING, ...fields });
-
-/** What the booking costs, among the facts of a refusal. */
-const PRICE_FACTS = {
-  distance_km: "9.532",
-  distance_fee: "11.44",
-  weight_fee: "1.25",
-  base_fee: "5",
-  subtotal: "12.69",
-  window_fee: "0",
-  total: "12.69",
-  currency: "USD",
-};
 
 test.each([
   { expected_total: 12.69 },
