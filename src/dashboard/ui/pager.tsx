@@ -1,4 +1,4 @@
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { changeQuery, usePlace } from "../routes/router.ts";
 import { useStore } from "../api/store.ts";
 import { characterKeys, useKeys } from "./use-keys.ts";
@@ -27,7 +27,8 @@ export function Pager({ nextPageToken }: { readonly nextPageToken: string }) {
   const before = tokensBefore();
   const nav = useRef<HTMLElement>(null);
   const isByKey = useRef(false);
-  useEffect(() => {
+  // Before the page is painted: the next key may be pressed as soon as it is seen.
+  useLayoutEffect(() => {
     if (!isByKey.current) return;
     isByKey.current = false;
     const list = nav.current?.parentElement?.querySelector<HTMLElement>("table");
