@@ -1,3 +1,4 @@
+import { distribution } from "./cases/distribution.ts";
 import { feed } from "./cases/feed.ts";
 import { objective } from "./cases/objective.ts";
 import { startAndMemory } from "./cases/start-and-memory.ts";
@@ -50,6 +51,7 @@ export const CASES: Readonly<Record<string, Case>> = {
       [operation.update, 1, 64],
     ],
   }),
+  distribution: { title: "Distribution", measure: distribution },
   feed: { title: "From a booking to the feed", measure: feed },
   webhooks: { title: "Webhooks", measure: webhooks },
   objective: { title: "The service-level objective", measure: objective },

@@ -5,11 +5,12 @@
  * disturbs the machine for a while disturbs them alike. After each round, what it wrote is taken
  * back.
  */
-import { createDatabase, restore, type Database, type DatabaseServer } from "./database.ts";
-import { ratios, spread, spreads, table } from "./figures.ts";
+import { createDatabase, postmasterOf, restore } from "./database.ts";
+import type { Database, DatabaseServer } from "./database.ts";
+import { ratios, spread, table } from "./figures.ts";
 import type { Load, Outcome } from "./load/load.ts";
 import { isGrpc, requestOf, type Operation } from "./operations.ts";
-import { cpuMicros } from "./process-cost.ts";
+import { cpuMicros, familyCpuMicros } from "./process-cost.ts";
 import type { ServerProcess, Worker } from "./processes.ts";
 import { PROOF_CALLS, proveSameWork } from "./same-work.ts";
 import { SETTINGS } from "./settings.ts";
@@ -25,6 +26,8 @@ export interface Bench {
 export interface Contestant extends Side {
   readonly database: Database;
   readonly processes: readonly ServerProcess[];
+  /** Of its database's nodes. */
+  readonly postmasters: readonly number[];
   /** The number of its next request: no two in a case have the same. */
   next: number;
 }
@@ -36,17 +39,54 @@ export async function startSide(
   side: Side,
 ): Promise<Contestant> {
   const database = await createDatabase(owned, databases, side);
-  return { ...side, database, processes: await side.start(owned, database), next: PROOF_CALLS };
+  const postmasters = await Promise.all(database.nodes.map(postmasterOf));
+  const processes = await side.start(owned, database);
+  if (!side.isPeer) await useKeys(processes, database);
+  return { ...side, database, postmasters, processes, next: PROOF_CALLS };
+}
+
+/** So that they are known: too many that are not, at the same time, are refused. */
+async function useKeys(processes: readonly ServerProcess[], { accounts }: Database): Promise<void> {
+  for (const { ports } of processes) {
+    for (const { apiKey } of accounts) {
+      const headers = { authorization: `Bearer ${apiKey}` };
+      await fetch(`http://127.0.0.1:${ports.http}/v1/shipments?page_size=1`, { headers });
+    }
+  }
 }
 
 /** Which sides are compared, the first with each of the others, under which loads. */
 export interface Contest {
   readonly sides: readonly Side[];
   readonly loads: readonly (readonly [operation: Operation, ...clients: number[]])[];
+  /** What of each round the table shows, by column; the usual unless given. */
+  readonly figures?: Figures;
 }
 
+/** Figures of rounds by column, with so many decimals. */
+export type Figures = Readonly<
+  Record<string, readonly [figure: keyof Omit<Round, "feedLagsMs" | "fault">, decimals: number]>
+>;
+
+const ANSWERS: Figures = {
+  "requests/s": ["requestsPerSecond", 0],
+  "median, ms": ["medianMs", 2],
+  "p99, ms": ["p99Ms", 2],
+};
+const USUAL: Figures = { ...ANSWERS, "CPU, µs": ["cpuMicros", 0] };
+
+/** With the processor time of each part for a request. */
+export const BY_PROCESS: Figures = {
+  ...ANSWERS,
+  "program, µs": ["cpuMicros", 0],
+  "database, µs": ["databaseMicros", 0],
+  "of it the coordinator, µs": ["coordinatorMicros", 0],
+  "coordinator ÷ all": ["coordinatorShare", 3],
+};
+
 /** Measures a contest, and gives its table. */
-export async function measureContest(bench: Bench, { sides, loads }: Contest): Promise<string> {
+export async function measureContest(bench: Bench, contest: Contest): Promise<string> {
+  const { sides, loads, figures } = contest;
   await using owned = new AsyncDisposableStack();
   const contestants: Contestant[] = [];
   for (const side of sides) contestants.push(await startSide(owned, bench, side));
@@ -54,7 +94,7 @@ export async function measureContest(bench: Bench, { sides, loads }: Contest): P
     contestants,
     loads.map(([operation]) => operation),
   );
-  return await measureLoads(bench, contestants, loads);
+  return await measureLoads(bench, contestants, loads, figures);
 }
 
 /** Puts contestants under loads, and gives the table that compares them. */
@@ -62,6 +102,7 @@ export async function measureLoads(
   bench: Bench,
   contestants: readonly Contestant[],
   loads: Contest["loads"],
+  figures = USUAL,
 ): Promise<string> {
   const rows: string[][] = [];
   for (const [operation, ...clientCounts] of loads) {
@@ -74,10 +115,11 @@ export async function measureLoads(
       const rounds = await interleave(contestants, (contestant) =>
         measureRound(bench, contestant, operation, { clients }),
       );
-      rows.push(...rowsOf(`${operation.name}, ${clients} at once`, contestants, rounds));
+      const load = `${operation.name}, ${clients} at once`;
+      rows.push(...rowsOf(load, contestants, rounds, Object.values(figures)));
     }
   }
-  return table(["", "", `${contestants[0]!.name} ÷ it`, ...COLUMNS], rows);
+  return table(["", "", `${contestants[0]!.name} ÷ it`, ...Object.keys(figures)], rows);
 }
 
 /** Measures each once to warm up, then once, then once more, and so on: the rounds of each. */
@@ -104,6 +146,12 @@ async function interleave<T, R>(
 export interface Round extends Outcome {
   /** Processor time of the servers for each request, in microseconds; undefined if not known. */
   readonly cpuMicros: number | undefined;
+  /** Likewise of all nodes of the database. */
+  readonly databaseMicros: number | undefined;
+  /** Likewise of the coordinator; undefined, too, where there is none. */
+  readonly coordinatorMicros: number | undefined;
+  /** The coordinator's share of the time of all. */
+  readonly coordinatorShare: number | undefined;
 }
 
 /**
@@ -118,40 +166,73 @@ export async function measureRound(
   load: Pick<Load, "clients" | "requestsPerSecond" | "feed"> & { readonly seconds?: number },
 ): Promise<Round> {
   const { processes, database } = contestant;
+  const { accounts } = database;
   const protocol = isGrpc(operation.call) ? "grpc" : "http";
-  const used = () => processes.reduce((sum, { pid }) => sum + (cpuMicros(pid) ?? Number.NaN), 0);
-  const before = used();
+  const before = timesOf(contestant);
   const outcome = await generator.ask({
     seconds: SETTINGS.seconds,
     ...load,
-    request: requestOf(operation, database.accounts),
+    request: requestOf(operation, accounts),
+    apiKeys: (operation.inAll ? accounts : accounts.slice(0, 1)).map(({ apiKey }) => apiKey),
     ports: processes.map(({ ports }) => ports[protocol]),
     first: contestant.next,
     shipments: database.shipments,
   });
-  const cpu = (used() - before) / outcome.issued;
+  const costs = costsOf(before, timesOf(contestant), outcome.issued);
   contestant.next += outcome.issued;
   if (outcome.fault !== undefined) {
     throw new Error(`${contestant.name}, ${operation.name}: ${outcome.fault}`);
   }
   if (operation.from !== undefined) await restore(database, operation.from);
-  return { ...outcome, cpuMicros: Number.isNaN(cpu) ? undefined : cpu };
+  return { ...outcome, ...costs };
 }
 
-const FIGURES = { requestsPerSecond: 0, medianMs: 2, p99Ms: 2, cpuMicros: 0 };
-const COLUMNS = ["requests/s", "median, ms", "p99, ms", "CPU, µs"];
+/** Processor times so far, in microseconds; not a number where they are not known. */
+interface Times {
+  readonly program: number;
+  readonly nodes: readonly number[];
+}
+
+function timesOf({ processes, postmasters }: Contestant): Times {
+  return {
+    program: sum(processes.map(({ pid }) => cpuMicros(pid) ?? Number.NaN)),
+    nodes: postmasters.map((pid) => familyCpuMicros(pid) ?? Number.NaN),
+  };
+}
+
+function costsOf(before: Times, after: Times, requests: number): Omit<Round, keyof Outcome> {
+  const known = (value: number) => (Number.isNaN(value) ? undefined : value);
+  const program = (after.program - before.program) / requests;
+  const nodes = after.nodes.map((time, i) => (time - before.nodes[i]!) / requests);
+  const database = sum(nodes);
+  const coordinator = nodes.length > 1 ? nodes[0]! : Number.NaN;
+  return {
+    cpuMicros: known(program),
+    databaseMicros: known(database),
+    coordinatorMicros: known(coordinator),
+    coordinatorShare: known(coordinator / (program + database)),
+  };
+}
+
+const sum = (values: readonly number[]) => values.reduce((a, b) => a + b, 0);
 
 function rowsOf(
   load: string,
   contestants: readonly Contestant[],
   rounds: readonly (readonly Round[])[],
+  figures: readonly Figures[string][],
 ): string[][] {
   const [first] = rounds.map(ratesOf);
   return rounds.map((of, i) => [
     i === 0 ? load : "",
     contestants[i]!.name,
     i === 0 ? "" : spread(ratios(first!, ratesOf(of)), 2),
-    ...spreads(of, FIGURES),
+    ...figures.map(([figure, decimals]) =>
+      spread(
+        of.map((round) => round[figure]),
+        decimals,
+      ),
+    ),
   ]);
 }
 

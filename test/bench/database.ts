@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import pg from "pg";
+import type pg from "pg";
 import { acquireEmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
 import { createSecretKey, hashKey } from "../../src/domain/secret-key.ts";
 import { inDatabase, joinNodes, runSql } from "../citus/cluster.ts";
@@ -25,6 +25,8 @@ export interface DatabaseServer {
 export interface Contents {
   readonly shipments: number;
   readonly repository?: string | undefined;
+  /** Servers of a Cluster that it is on, distributed if there are several; the bench's unless given. */
+  readonly nodes?: readonly string[] | undefined;
 }
 
 /** A workspace that may call as often as it likes. */
@@ -36,6 +38,8 @@ export interface Account {
 /** A database of one case. */
 export interface Database {
   readonly url: string;
+  /** As `url`, on each node that has data of it; the coordinator's first. */
+  readonly nodes: readonly string[];
   /** Every database has as many, with shipments or without. */
   readonly accounts: readonly Account[];
   /** How many shipments it began with. */
@@ -85,6 +89,7 @@ async function prepare(
   const keys = accounts.map(({ workspace, apiKey }) => `(${workspace}, '${hashKey(apiKey)}')`);
   await query(
     url,
+    "update feed set position = 0",
     // Without its test twin, so that the others have the numbers of their accounts.
     ...["payment_connection", "feed", "api_key"].map(
       (table) => `delete from ${table} where workspace_id > 1`,
@@ -99,7 +104,8 @@ async function prepare(
     `insert into api_key (workspace_id, id, hash, last4, created_at, changed_at)
      select workspace, 'key_' || left(md5(key.hash), 24), key.hash, last4, created_at, changed_at
      from api_key, (values ${keys.join()}) as key (workspace, hash)`,
-    ALIGN_FEEDS,
+    `insert into feed (workspace_id, position, changed_at)
+     select id, position, changed_at from workspace, feed where id > 1`,
     // Limits are not what is measured.
     `insert into workspace_limit (workspace_id, limit_class, rate, burst)
      select id, c, 1000000, 1000000 from workspace, unnest('{quote,read,write}'::text[]) c`,
@@ -108,20 +114,24 @@ async function prepare(
 }
 
 /**
- * Makes a database with a tariff and the workspaces alone, distributed if there are several nodes.
+ * Makes a database with a tariff, the workspaces and what statements add, distributed if there are
+ * several nodes.
  *
  * @param nodes of a Cluster, which ends with the database
  */
 export async function createOnNodes(
   nodes: readonly string[],
   tariffFile: string,
+  { repository, fill = [] }: { repository?: string | undefined; fill?: readonly string[] } = {},
 ): Promise<Omit<Database, "shipments">> {
   for (const node of nodes) await runSql(node, "create database bench");
-  const url = inDatabase(nodes[0]!, "bench");
+  const urls = nodes.map((node) => inDatabase(node, "bench"));
+  const [url] = urls as [string];
   if (nodes.length > 1) await joinNodes(nodes, "bench");
-  const accounts = await prepare(url, tariffFile);
-  if (nodes.length > 1) await runCommand(["distribute"], { DATABASE_URL: url });
-  return { url, accounts };
+  const accounts = await prepare(url, tariffFile, repository);
+  await query(url, ...fill);
+  if (nodes.length > 1) await runCommand(["distribute"], { DATABASE_URL: url }, repository);
+  return { url, nodes: urls, accounts };
 }
 
 /**
@@ -132,11 +142,20 @@ export async function createOnNodes(
 export async function createDatabase(
   owned: AsyncDisposableStack,
   server: DatabaseServer,
-  { shipments, repository }: Contents,
+  { shipments, repository, nodes }: Contents,
 ): Promise<Database> {
-  const { url, accounts } = await copyTemplate(owned, server, repository);
-  await query(
-    url,
+  const fill = fillSql(shipments);
+  const database =
+    nodes === undefined
+      ? await copyTemplate(owned, server, repository)
+      : await createOnNodes(nodes, server.tariffFile, { repository, fill });
+  if (nodes === undefined) await query(database.url, ...fill);
+  for (const url of database.nodes) await query(url, "vacuum analyze");
+  return { ...database, shipments };
+}
+
+function fillSql(shipments: number): string[] {
+  return [
     "set synchronous_commit = off",
     WITHOUT_TRIGGERS,
     `insert into customer (workspace_id, name, email, email_lower, created_at)
@@ -152,9 +171,7 @@ export async function createDatabase(
        'transaction', 1, 'position',
        row_number() over (partition by workspace_id order by created_at)))).* from shipment`,
     ALIGN_FEEDS,
-    "vacuum analyze",
-  );
-  return { url, accounts, shipments };
+  ];
 }
 
 let databases = 0;
@@ -177,20 +194,15 @@ async function copyTemplate(
   const name = `bench_${++databases}`;
   const url = await createNew(name, `template ${template.name} strategy file_copy`);
   owned.defer(async () => void (await query(serverUrl, `drop database ${name} with (force)`)));
-  return { url, accounts: template.accounts };
+  return { url, nodes: [url], accounts: template.accounts };
 }
 
 /** Neither triggers nor foreign keys: nobody waits for these events, and the keys are right. */
 const WITHOUT_TRIGGERS = "set session_replication_role = replica";
 
-/** Has each feed go on after its last event; a version that keeps no positions has no such table. */
-const ALIGN_FEEDS = `do $$ begin
-    insert into feed (workspace_id, position, changed_at)
-    select id, (select coalesce(max(position), 0) from event where workspace_id = workspace.id), now()
-    from workspace
-    on conflict (workspace_id) do update set position = excluded.position;
-  exception when undefined_table then null;
-  end $$`;
+/** Has each feed go on after its last event. */
+const ALIGN_FEEDS = `update feed set position =
+    (select coalesce(max(position), 0) from event where event.workspace_id = feed.workspace_id)`;
 
 function insertShipments(count: number): string {
   const columns = { ...ROUTE, ...PRICE };
@@ -202,14 +214,17 @@ function insertShipments(count: number): string {
       '${ADDRESSES.pickup_address}', '${ADDRESSES.dropoff_address}',
       ${Object.values(columns).join(", ")}, 'USD', 1, at, at, 1
     from generate_series(1, ${count}) i,
-      lateral (select ${sqlOf(BEGUN)} - (${count} - i + 60) * interval '1 second' as at)`;
+      lateral (select ${sqlOf(BEGUN)} - (${count} - i + 60) * interval '1 second') as time (at)`;
 }
 
 /**
  * Takes back what was written since, and puts all shipments in a state, so that every round finds
  * the same. New customers stay: processes may remember them.
  */
-export async function restore({ url }: Database, [status, paymentStatus]: State): Promise<void> {
+export async function restore(
+  { url, nodes }: Database,
+  [status, paymentStatus]: State,
+): Promise<void> {
   const begun = sqlOf(BEGUN);
   await query(
     url,
@@ -224,9 +239,15 @@ export async function restore({ url }: Database, [status, paymentStatus]: State)
        cancelled_at = null, metadata = '{}', updated_at = created_at, event_count = 1, version = 1
      where updated_at >= ${begun} or status <> '${status}'`,
     ALIGN_FEEDS,
-    "vacuum",
-    "checkpoint",
   );
+  for (const node of nodes) await query(node, "vacuum", "checkpoint");
+}
+
+/** The process of the server that a database is on, whose children are its sessions. */
+export async function postmasterOf(url: string): Promise<number> {
+  const file = "select split_part(pg_read_file('postmaster.pid'), chr(10), 1)::int as pid";
+  const [row] = await query<{ pid: number }>(url, file);
+  return row!.pid;
 }
 
 /** The rows that were written or changed since databases were made, in the order they were. */
@@ -250,15 +271,7 @@ export async function query<R extends pg.QueryResultRow>(
   url: string,
   ...statements: readonly string[]
 ): Promise<R[]> {
-  const client = new pg.Client(url);
-  await client.connect();
-  try {
-    let rows: R[] = [];
-    for (const statement of statements) ({ rows } = await client.query<R>(statement));
-    return rows;
-  } finally {
-    await client.end();
-  }
+  return (await runSql(url, ...statements)) as R[];
 }
 
 function urlOf(serverUrl: string, database: string): string {

@@ -13,6 +13,8 @@ export interface Operation {
   readonly call: JsonCall | GrpcCall;
   /** The state that all shipments are in before each round; absent for what only reads. */
   readonly from?: State;
+  /** Whether the workspaces take turns; the first alone unless given. */
+  readonly inAll?: boolean;
 }
 export type JsonCall = readonly [method: string, path: string, body?: object];
 export type GrpcCall = readonly [method: DescMethodUnary, request: JsonObject];
@@ -53,6 +55,7 @@ const { quoteShipment, getShipment, listShipments } = ShipmentService.method;
 export const quoteJson: Operation = { name: "quote", call: ["POST", `${ALL}/quote`, ROUTE] };
 export const quoteGrpc: Operation = { name: "quote", call: [quoteShipment, ROUTE] };
 export const create: Operation = { name: "create", call: ["POST", ALL, BOOKING], from: PENDING };
+export const createInAll: Operation = { ...create, name: "create in 50 workspaces", inAll: true };
 export const get: Operation = { name: "get", call: ["GET", ONE] };
 export const getGrpc: Operation = {
   name: "get",

@@ -8,17 +8,34 @@ const TICKS_PER_SECOND = 100;
  * it, in microseconds; undefined where there is no /proc.
  */
 export function cpuMicros(pid: number): number | undefined {
-  const stat = read(`/proc/${pid}/stat`);
-  if (stat === undefined) return undefined;
-  // The second field is the name in brackets, which may hold spaces; utime and stime are 14 and 15.
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return ((Number(fields[11]) + Number(fields[12])) * 1e6) / TICKS_PER_SECOND;
+  return timesOf(pid)?.own;
+}
+
+/** As `cpuMicros`, of a process and its children, those that have ended too. */
+export function familyCpuMicros(pid: number): number | undefined {
+  const children = read(`/proc/${pid}/task/${pid}/children`);
+  const ended = timesOf(pid)?.endedChildren;
+  if (children === undefined || ended === undefined) return undefined;
+  const pids = [pid, ...children.split(" ").filter(Boolean).map(Number)];
+  return pids.reduce((sum, it) => sum + (cpuMicros(it) ?? 0), ended);
 }
 
 /** The memory of a process that is in RAM, in MiB; undefined where there is no /proc. */
 export function residentMiB(pid: number): number | undefined {
   const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(read(`/proc/${pid}/status`) ?? "")?.[1];
   return kibibytes === undefined ? undefined : Number(kibibytes) / 1_024;
+}
+
+function timesOf(pid: number): { own: number; endedChildren: number } | undefined {
+  const stat = read(`/proc/${pid}/stat`);
+  if (stat === undefined) return undefined;
+  // The second field is the name in brackets, which may hold spaces; utime and stime are 14 and 15,
+  // those of children that have ended 16 and 17.
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  const [utime, stime, cutime, cstime] = fields
+    .slice(11, 15)
+    .map((ticks) => (Number(ticks) * 1e6) / TICKS_PER_SECOND);
+  return { own: utime! + stime!, endedChildren: cutime! + cstime! };
 }
 
 function read(file: string): string | undefined {

@@ -12,6 +12,8 @@ export interface Side {
   readonly shipments: number;
   /** The clone whose product makes its database; this one if not given. */
   readonly repository?: string | undefined;
+  /** The servers that its database is on; see `Contents`. */
+  readonly nodes?: readonly string[] | undefined;
   /** Starts its server, or several that share the load. */
   readonly start: (owned: AsyncDisposableStack, database: Database) => Promise<ServerProcess[]>;
 }
@@ -27,11 +29,13 @@ export function ours(
     replicas = 1,
     environment = {},
     repository,
+    nodes,
   }: {
     readonly shipments?: number;
     readonly replicas?: number;
     readonly environment?: Readonly<Record<string, string>>;
-    readonly repository?: string;
+    readonly repository?: string | undefined;
+    readonly nodes?: readonly string[];
   } = {},
 ): Side {
   return {
@@ -39,6 +43,7 @@ export function ours(
     isPeer: false,
     shipments,
     repository,
+    nodes,
     async start(owned, { url }) {
       const processes: ServerProcess[] = [];
       while (processes.length < replicas) {

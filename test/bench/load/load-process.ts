@@ -93,18 +93,25 @@ function run(load: Load, idle: Send[], feed?: FeedLag): Promise<Omit<Outcome, "f
 }
 
 /** Makes requests of a load, each a copy of its own with digits in the places of the tokens. */
-function filler({ request, shipments }: Load): (number: number) => Buffer {
+function filler({ request, shipments, apiKeys }: Load): (number: number) => Buffer {
   const text = Buffer.from(request.body);
   const [shipmentPlaces, customerPlaces] = [SHIPMENT, CUSTOMER].map((it) => placesOf(it, text));
+  const keyPlaces = apiKeys.length === 1 ? [] : placesOf(apiKeys[0]!, text);
   return (number) => {
-    if (shipmentPlaces!.length + customerPlaces!.length === 0) return text;
+    if (shipmentPlaces!.length + customerPlaces!.length + keyPlaces.length === 0) return text;
     const filled = Buffer.from(text);
+    for (const place of keyPlaces) filled.write(turnOf(apiKeys, number), place, "latin1");
     for (const place of shipmentPlaces!) {
       filled.write(shipmentDigits((number % shipments) + 1), place, "latin1");
     }
     for (const place of customerPlaces!) filled.write(customerDigits(number), place, "latin1");
     return filled;
   };
+}
+
+/** Shifted by one each time around, so that each workspace books for known customers and new ones. */
+function turnOf(apiKeys: readonly string[], number: number): string {
+  return apiKeys[(number + Math.floor(number / apiKeys.length)) % apiKeys.length]!;
 }
 
 function placesOf(token: string, bytes: Buffer): number[] {

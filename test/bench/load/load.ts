@@ -10,6 +10,8 @@ export interface Load {
         readonly headers: Readonly<Record<string, string>>;
         readonly body: Uint8Array;
       };
+  /** Of one length; where the request holds the first, each request holds the next of them. */
+  readonly apiKeys: readonly string[];
   /** How many requests are in flight, each client waiting for its answer before it asks again. */
   readonly clients: number;
   readonly seconds: number;

@@ -1,0 +1,34 @@
+import { findPrograms, startCluster, type ClusterOptions } from "../../citus/cluster.ts";
+import { BY_PROCESS, measureContest, type Bench } from "../contest.ts";
+import { create, createInAll, get } from "../operations.ts";
+import { SETTINGS } from "../settings.ts";
+import { ours } from "../sides.ts";
+
+/** As the bench's own server has them. */
+const DURABLE = ["fsync = on", "full_page_writes = on", "random_page_cost = 1.1"];
+const WITHOUT_CITUS = "shared_preload_libraries = ''";
+
+/** The product on a cluster of a coordinator and two workers, and on one server of the same PostgreSQL. */
+export async function distribution(bench: Bench): Promise<string> {
+  const programs = findPrograms();
+  if (programs === undefined) return "Not measured: there is no PostgreSQL with Citus here.";
+  await using owned = new AsyncDisposableStack();
+  const start = async (options: ClusterOptions) => {
+    const cluster = await startCluster(programs, options);
+    owned.defer(cluster.stop);
+    return cluster.nodes;
+  };
+  const three = await start({ settings: DURABLE });
+  const one = await start({ count: 1, settings: [...DURABLE, WITHOUT_CITUS] });
+  const { before } = SETTINGS;
+  const name = before === undefined ? "one server" : "one server, before";
+  return await measureContest(bench, {
+    sides: [ours("three nodes", { nodes: three }), ours(name, { nodes: one, repository: before })],
+    loads: [
+      [create, 1, 64],
+      [createInAll, 64],
+      [get, 1, 64],
+    ],
+    figures: BY_PROCESS,
+  });
+}
