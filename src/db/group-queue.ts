@@ -69,15 +69,26 @@ export function createGroupQueue<Member, Result>(
   const { em, workspaceOf } = options;
   /** By workspace, or the one that there is. */
   const lanes = new Map<number | undefined, Lane<Member, Result> & { members: number }>();
+  let sweeping: NodeJS.Timeout | undefined;
+
+  /** Rejects what has waited too long, and forgets lanes that nobody is in: not at once, since a lane for each member is dear. */
+  function sweep(): void {
+    for (const [key, lane] of lanes) {
+      lane.sweep();
+      if (lane.members === 0) lanes.delete(key);
+    }
+    sweeping = lanes.size === 0 ? undefined : setTimeout(sweep, SWEEP_MS);
+  }
+
   return async (member, deadlineMs) => {
     const key = (await isDistributed(em)) ? workspaceOf(member) : undefined;
     const lane = lanes.getOrInsertComputed(key, () => ({ ...createLane(options), members: 0 }));
+    sweeping ??= setTimeout(sweep, SWEEP_MS);
     lane.members++;
     try {
       return await lane.add(member, deadlineMs);
     } finally {
-      if (--lane.members === 0) lanes.delete(key);
-      else lane.drain();
+      if (--lane.members > 0) lane.drain();
     }
   };
 }
@@ -86,6 +97,7 @@ interface Lane<Member, Result> {
   add(member: Member, deadlineMs: number): Promise<Result>;
   /** Sends what waits, at the end of the tick. */
   drain(): void;
+  sweep(): void;
 }
 
 function createLane<Member, Result>(options: QueueOptions<Member, Result>): Lane<Member, Result> {
@@ -102,6 +114,7 @@ function createLane<Member, Result>(options: QueueOptions<Member, Result>): Lane
   }
   return {
     drain,
+    sweep: queue.sweep,
     add(member, deadlineMs) {
       const sent = queue.add(member, deadlineMs);
       drain();
@@ -120,7 +133,6 @@ function createQueue<Member, Result>({
 }: QueueOptions<Member, Result>) {
   const keysInFlight = new Set<string>();
   let waiting: Waiting<Member, Result>[] = [];
-  let sweeping: NodeJS.Timeout | undefined;
 
   /** Frees the key before the member is settled, so that the next one with it can follow. */
   function holdKey(taken: Waiting<Member, Result>, key: string | undefined) {
@@ -135,21 +147,18 @@ function createQueue<Member, Result>({
     return { ...taken, resolve: release(taken.resolve), reject: release(taken.reject) };
   }
 
-  function sweep(): void {
-    const late = new Set(waiting.filter((one) => isLate(one)));
-    waiting = waiting.filter((one) => !late.has(one));
-    for (const one of late) rejectLate(one);
-    sweeping = waiting.length === 0 ? undefined : setTimeout(sweep, SWEEP_MS);
-  }
-
   return {
     hasMembers: () => waiting.length > 0,
+    sweep(): void {
+      const late = new Set(waiting.filter((one) => isLate(one)));
+      waiting = waiting.filter((one) => !late.has(one));
+      for (const one of late) rejectLate(one);
+    },
     add(member: Member, deadlineMs: number): Promise<Result> {
       const sinceMs = performance.now();
       const expiresAtMs = Math.min(deadlineMs, sinceMs + maxWaitMs);
       const { promise, resolve, reject } = Promise.withResolvers<Result>();
       waiting.push({ member, sinceMs, expiresAtMs, resolve, reject });
-      sweeping ??= setTimeout(sweep, SWEEP_MS);
       return promise;
     },
     /**
