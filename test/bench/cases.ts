@@ -5,7 +5,7 @@ import { startAndMemory } from "./cases/start-and-memory.ts";
 import { webhooks } from "./cases/webhooks.ts";
 import { measureContest, type Bench, type Contest } from "./contest.ts";
 import * as operation from "./operations.ts";
-import { chooseSides, FASTIFY, GRPC_JS, OURS, peer } from "./sides.ts";
+import { chooseSides, FASTIFY, GO, GRPC_JS, OURS, ours, peer } from "./sides.ts";
 
 /** What is measured, under a name that `npm run bench` takes. */
 export interface Case {
@@ -17,7 +17,7 @@ export interface Case {
 /** Every case, in the order of the results. */
 export const CASES: Readonly<Record<string, Case>> = {
   "quote-json": contest("Quote, JSON", {
-    sides: [OURS, FASTIFY, peer("bare node:http, a constant (the limit)", "bare-http.ts")],
+    sides: [OURS, FASTIFY, ...GO, peer("bare node:http, a constant (the limit)", "bare-http.ts")],
     loads: [[operation.quoteJson, 64]],
   }),
   "quote-grpc": contest("Quote, gRPC", {
@@ -25,11 +25,11 @@ export const CASES: Readonly<Record<string, Case>> = {
     loads: [[operation.quoteGrpc, 64]],
   }),
   create: contest("Create", {
-    sides: [OURS, FASTIFY],
+    sides: [OURS, FASTIFY, ...GO],
     loads: [[operation.create, 1, 16, 64]],
   }),
   reads: contest("Get and list, JSON", {
-    sides: [OURS, FASTIFY],
+    sides: [OURS, FASTIFY, ...GO],
     loads: [
       [operation.get, 1, 16, 64],
       [operation.list, 1, 16, 64],
@@ -51,6 +51,18 @@ export const CASES: Readonly<Record<string, Case>> = {
       [operation.update, 1, 64],
     ],
   }),
+  replicas: contest("Replicas", {
+    sides: [
+      ours("one replica"),
+      ours("two replicas", { replicas: 2 }),
+      ours("four replicas", { replicas: 4 }),
+    ],
+    loads: [
+      [operation.create, 64],
+      [operation.createInAll, 64],
+    ],
+    byProcess: true,
+  }),
   distribution: { title: "Distribution", measure: distribution },
   feed: { title: "From a booking to the feed", measure: feed },
   webhooks: { title: "Webhooks", measure: webhooks },
@@ -58,9 +70,9 @@ export const CASES: Readonly<Record<string, Case>> = {
   start: { title: "Start and memory", measure: startAndMemory },
 };
 
-function contest(title: string, { sides, loads }: Contest): Case {
+function contest(title: string, of: Contest): Case {
   return {
     title,
-    measure: (bench) => measureContest(bench, { sides: chooseSides(sides), loads }),
+    measure: (bench) => measureContest(bench, { ...of, sides: chooseSides(of.sides) }),
   };
 }

@@ -59,14 +59,14 @@ async function useKeys(processes: readonly ServerProcess[], { accounts }: Databa
 export interface Contest {
   readonly sides: readonly Side[];
   readonly loads: readonly (readonly [operation: Operation, ...clients: number[]])[];
-  /** What of each round the table shows, by column; the usual unless given. */
-  readonly figures?: Figures;
+  /** Whether to compare the processor time of the program and of the database, too. */
+  readonly byProcess?: boolean;
 }
 
+type Figure = keyof Omit<Round, "feedLagsMs" | "fault">;
+
 /** Figures of rounds by column, with so many decimals. */
-export type Figures = Readonly<
-  Record<string, readonly [figure: keyof Omit<Round, "feedLagsMs" | "fault">, decimals: number]>
->;
+type Figures = Readonly<Record<string, readonly [figure: Figure, decimals: number]>>;
 
 const ANSWERS: Figures = {
   "requests/s": ["requestsPerSecond", 0],
@@ -74,9 +74,7 @@ const ANSWERS: Figures = {
   "p99, ms": ["p99Ms", 2],
 };
 const USUAL: Figures = { ...ANSWERS, "CPU, µs": ["cpuMicros", 0] };
-
-/** With the processor time of each part for a request. */
-export const BY_PROCESS: Figures = {
+const BY_PROCESS: Figures = {
   ...ANSWERS,
   "program, µs": ["cpuMicros", 0],
   "database, µs": ["databaseMicros", 0],
@@ -86,7 +84,7 @@ export const BY_PROCESS: Figures = {
 
 /** Measures a contest, and gives its table. */
 export async function measureContest(bench: Bench, contest: Contest): Promise<string> {
-  const { sides, loads, figures } = contest;
+  const { sides, loads, byProcess } = contest;
   await using owned = new AsyncDisposableStack();
   const contestants: Contestant[] = [];
   for (const side of sides) contestants.push(await startSide(owned, bench, side));
@@ -94,7 +92,7 @@ export async function measureContest(bench: Bench, contest: Contest): Promise<st
     contestants,
     loads.map(([operation]) => operation),
   );
-  return await measureLoads(bench, contestants, loads, figures);
+  return await measureLoads(bench, contestants, loads, byProcess);
 }
 
 /** Puts contestants under loads, and gives the table that compares them. */
@@ -102,9 +100,13 @@ export async function measureLoads(
   bench: Bench,
   contestants: readonly Contestant[],
   loads: Contest["loads"],
-  figures = USUAL,
+  byProcess = false,
 ): Promise<string> {
   const rows: string[][] = [];
+  const figures = byProcess ? BY_PROCESS : USUAL;
+  const compared: Figure[] = byProcess ? ["requestsPerSecond", "allMicros"] : ["requestsPerSecond"];
+  const ratio = `${contestants[0]!.name} ÷ it`;
+  const comparisons = byProcess ? [ratio, `${ratio}, CPU of all`] : [ratio];
   for (const [operation, ...clientCounts] of loads) {
     for (const contestant of contestants) {
       if (operation.from !== undefined) await restore(contestant.database, operation.from);
@@ -116,10 +118,10 @@ export async function measureLoads(
         measureRound(bench, contestant, operation, { clients }),
       );
       const load = `${operation.name}, ${clients} at once`;
-      rows.push(...rowsOf(load, contestants, rounds, Object.values(figures)));
+      rows.push(...rowsOf(load, contestants, rounds, compared, Object.values(figures)));
     }
   }
-  return table(["", "", `${contestants[0]!.name} ÷ it`, ...Object.keys(figures)], rows);
+  return table(["", "", ...comparisons, ...Object.keys(figures)], rows);
 }
 
 /** Measures each once to warm up, then once, then once more, and so on: the rounds of each. */
@@ -148,6 +150,8 @@ export interface Round extends Outcome {
   readonly cpuMicros: number | undefined;
   /** Likewise of all nodes of the database. */
   readonly databaseMicros: number | undefined;
+  /** Likewise of the servers and the database. */
+  readonly allMicros: number | undefined;
   /** Likewise of the coordinator; undefined, too, where there is none. */
   readonly coordinatorMicros: number | undefined;
   /** The coordinator's share of the time of all. */
@@ -209,6 +213,7 @@ function costsOf(before: Times, after: Times, requests: number): Omit<Round, key
   return {
     cpuMicros: known(program),
     databaseMicros: known(database),
+    allMicros: known(program + database),
     coordinatorMicros: known(coordinator),
     coordinatorShare: known(coordinator / (program + database)),
   };
@@ -220,22 +225,16 @@ function rowsOf(
   load: string,
   contestants: readonly Contestant[],
   rounds: readonly (readonly Round[])[],
+  compared: readonly Figure[],
   figures: readonly Figures[string][],
 ): string[][] {
-  const [first] = rounds.map(ratesOf);
+  const valuesOf = (of: readonly Round[], figure: Figure) => of.map((round) => round[figure]);
   return rounds.map((of, i) => [
     i === 0 ? load : "",
     contestants[i]!.name,
-    i === 0 ? "" : spread(ratios(first!, ratesOf(of)), 2),
-    ...figures.map(([figure, decimals]) =>
-      spread(
-        of.map((round) => round[figure]),
-        decimals,
-      ),
+    ...compared.map((figure) =>
+      i === 0 ? "" : spread(ratios(valuesOf(rounds[0]!, figure), valuesOf(of, figure)), 2),
     ),
+    ...figures.map(([figure, decimals]) => spread(valuesOf(of, figure), decimals)),
   ]);
-}
-
-function ratesOf(rounds: readonly Round[]): number[] {
-  return rounds.map((round) => round.requestsPerSecond);
 }

@@ -28,9 +28,15 @@ export function spreads<Figure extends string>(
   );
 }
 
-/** How many times the other each value is, round by round. */
-export function ratios(values: readonly number[], others: readonly number[]): number[] {
-  return values.map((value, round) => value / others[round]!);
+/** How many times the other each value is, round by round; undefined where either is not known. */
+export function ratios(
+  values: readonly (number | undefined)[],
+  others: readonly (number | undefined)[],
+): (number | undefined)[] {
+  return values.map((value, round) => {
+    const other = others[round];
+    return value === undefined || other === undefined ? undefined : value / other;
+  });
 }
 
 /** The value that this share of sorted values, from 0 to 1, is not above. */

@@ -1,6 +1,7 @@
 import { execFile, fork, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -65,6 +66,23 @@ export async function startProduct(
     await sleep(POLL_MS);
   }
   throw new Error(`the product was not ready after ${READY_MS} ms`);
+}
+
+/** Starts a program that writes its HTTP port on a line, and that ends with its input. */
+export async function startProgram(
+  owned: AsyncDisposableStack,
+  file: string,
+  environment: Readonly<Record<string, string>>,
+): Promise<ServerProcess> {
+  const child = spawn(file, {
+    env: { ...ENVIRONMENT, ...environment },
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  owned.defer(() => end(child, () => child.stdin.end()));
+  const lines = createInterface({ input: child.stdout, signal: interrupted });
+  for await (const line of lines)
+    return { pid: child.pid!, ports: { http: Number(line), grpc: 0 } };
+  throw new Error(`${file} ended before it was ready`);
 }
 
 /** Runs one of the product's commands, and gives what it printed. */

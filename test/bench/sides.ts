@@ -1,6 +1,13 @@
 /** What is compared: the product, and what people would use instead. */
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Database } from "./database.ts";
-import { startProduct, startWorker, type Ports, type ServerProcess } from "./processes.ts";
+import { startProduct, startProgram, startWorker } from "./processes.ts";
+import type { Ports, ServerProcess } from "./processes.ts";
+import { SQL } from "./servers/booking-sql.ts";
 import { SETTINGS } from "./settings.ts";
 
 /** One side of a contest. */
@@ -62,13 +69,49 @@ export function peer(name: string, script: string): Side {
     name,
     isPeer: true,
     shipments: SHIPMENTS,
-    async start(owned, { url, accounts }) {
-      const environment = { DATABASE_URL: url, ACCOUNTS: JSON.stringify(accounts) };
+    async start(owned, database) {
+      const environment = environmentOf(database);
       const { pid, hello } = await startWorker(owned, `servers/${script}`, environment);
       return [{ pid, ports: hello as Ports }];
     },
   };
 }
+
+const environmentOf = ({ url, accounts }: Database) => ({
+  DATABASE_URL: url,
+  ACCOUNTS: JSON.stringify(accounts),
+});
+
+/** As Debian installs Go's packages, outside of modules. */
+const GO_PATH = "/usr/share/gocode";
+const GO_ENVIRONMENT = { GO111MODULE: "off", GOPATH: GO_PATH };
+/** As many as the machine has that goals are stated for. */
+const GO_PROCESSORS = "2";
+
+/** The peer in Go, built as it starts. */
+const IN_GO: Side = {
+  name: "Go, net/http and pgx",
+  isPeer: true,
+  shipments: SHIPMENTS,
+  async start(owned, database) {
+    const folder = await mkdtemp(join(tmpdir(), "shipments-bench-go-"));
+    owned.defer(() => rm(folder, { recursive: true, force: true }));
+    const program = join(folder, "peer");
+    execFileSync("go", ["build", "-o", program, "."], {
+      cwd: join(import.meta.dirname, "servers/go"),
+      env: { ...process.env, ...GO_ENVIRONMENT },
+    });
+    const environment = { ...environmentOf(database), SQL: JSON.stringify(SQL) };
+    return [await startProgram(owned, program, { ...environment, GOMAXPROCS: GO_PROCESSORS })];
+  },
+};
+
+/** None where Go or its package pgx is not installed (Debian's golang-go, golang-github-jackc-pgx-v4-dev). */
+export const GO: readonly Side[] =
+  existsSync(join(GO_PATH, "src/github.com/jackc/pgx/v4")) &&
+  spawnSync("go", ["version"]).status === 0
+    ? [IN_GO]
+    : [];
 
 export const OURS = ours("ours");
 export const FASTIFY = peer("Fastify and pg, SQL by hand", "fastify.ts");

@@ -1,11 +1,13 @@
 import { findPrograms, startCluster, type ClusterOptions } from "../../citus/cluster.ts";
-import { BY_PROCESS, measureContest, type Bench } from "../contest.ts";
+import { measureContest, type Bench } from "../contest.ts";
 import { create, createInAll, get } from "../operations.ts";
 import { SETTINGS } from "../settings.ts";
 import { ours } from "../sides.ts";
 
 /** As the bench's own server has them. */
 const DURABLE = ["fsync = on", "full_page_writes = on", "random_page_cost = 1.1"];
+/** Few, since a distributed database copies them once more. */
+const SHIPMENTS = 20_000;
 const WITHOUT_CITUS = "shared_preload_libraries = ''";
 
 /** The product on a cluster of a coordinator and two workers, and on one server of the same PostgreSQL. */
@@ -23,12 +25,15 @@ export async function distribution(bench: Bench): Promise<string> {
   const { before } = SETTINGS;
   const name = before === undefined ? "one server" : "one server, before";
   return await measureContest(bench, {
-    sides: [ours("three nodes", { nodes: three }), ours(name, { nodes: one, repository: before })],
+    sides: [
+      ours("three nodes", { shipments: SHIPMENTS, nodes: three }),
+      ours(name, { shipments: SHIPMENTS, nodes: one, repository: before }),
+    ],
     loads: [
       [create, 1, 64],
       [createInAll, 64],
       [get, 1, 64],
     ],
-    figures: BY_PROCESS,
+    byProcess: true,
   });
 }

@@ -205,6 +205,7 @@ function eventData(row: Row): object {
     })),
     status: `SHIPMENT_STATUS_${row.status.toUpperCase()}`,
     paymentStatus: `PAYMENT_STATUS_${row.payment_status.toUpperCase()}`,
+    dropoffVerification: "DROPOFF_VERIFICATION_NONE",
     customer: { id: String(customer_id), name, email, idNumber: id_number ?? undefined },
     createdAt: row.created_at,
     updatedAt: row.updated_at,

@@ -41,7 +41,7 @@ const data = object({
     ...all({ type: "null" }, "phone notes default_pickup default_dropoff figures etag"),
   }),
   ...all(time, "created_at updated_at"),
-  cancelled_at: nullableTime,
+  ...all(nullableTime, "cancelled_at delivered_at returned_at"),
   metadata: notes,
   ...Object.fromEntries(
     ShipmentSchema.fields
@@ -50,6 +50,9 @@ const data = object({
   ),
   test: { type: "boolean" },
   ...noWindows,
+  dropoff_verification: text,
+  attempts: { type: "array", items: {} },
+  ...all({ type: "null" }, "courier pickup_eta dropoff_eta proof"),
   payment_details: { type: "null" },
   breakdown: {
     type: "array",

@@ -71,6 +71,18 @@ app.post<Request>(
   },
 );
 
+/** What nobody asked for on the way. */
+const WITHOUT_PROGRESS = {
+  courier: null,
+  stage: null,
+  pickup_eta: null,
+  dropoff_eta: null,
+  attempts: [],
+  dropoff_verification: "none",
+  dropoff_pin: null,
+  proof: null,
+};
+
 /** What a shipment does not show of its customer. */
 const UNSHOWN = {
   phone: null,
@@ -91,6 +103,7 @@ function shipmentOf(row: Row): Row {
     test: false,
     tracking_url: null,
     ...WITHOUT_WINDOWS,
+    ...WITHOUT_PROGRESS,
     breakdown: breakdownOf(row),
   };
 }

@@ -8,6 +8,7 @@ import type {
 } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { Server, ServerCredentials, status, type handleUnaryCall } from "@grpc/grpc-js";
+import { DropoffVerification } from "../../../gen/shipments/v1/courier_pb.js";
 import { QuoteLineKind, QuoteLineUnit } from "../../../gen/shipments/v1/quote_pb.js";
 import { PaymentStatus, ShipmentStatus } from "../../../gen/shipments/v1/shipment_pb.js";
 import type { ShipmentSchema } from "../../../gen/shipments/v1/shipment_pb.js";
@@ -62,6 +63,7 @@ function shipmentOf(row: Row): MessageInitShape<typeof ShipmentSchema> {
     ...messageFields(row),
     status: ShipmentStatus[row.status.toUpperCase() as keyof typeof ShipmentStatus],
     paymentStatus: PaymentStatus[row.payment_status.toUpperCase() as keyof typeof PaymentStatus],
+    dropoffVerification: DropoffVerification.NONE,
     customer: { id: BigInt(customer_id), name, email, idNumber: id_number ?? undefined },
     breakdown: breakdownOf(row).map(({ kind, unit, ...line }) => ({
       ...line,
