@@ -83,6 +83,7 @@ const FAULTY: readonly (readonly [variable: string, value: string, sentence: str
   ],
   ["STRIPE_TEST_WEBHOOK_SECRET", "secret", "must be a secret such as whsec_..., or two by a comma"],
   ["WEBHOOK_ALLOW_LOOPBACK_HTTP", "perhaps", "must be true or false"],
+  ["REUSE_PORT", "perhaps", "must be true or false"],
   [
     "DATABASE_URL",
     "mysql://x",
@@ -176,6 +177,14 @@ test.each<[environment: Record<string, string>, ...lines: string[]]>([
     { GRPC_PORT: "1", OPERATIONS_PORT: "1", PORT: "1" },
     `PORT and GRPC_PORT and OPERATIONS_PORT are all 1: ${APART}`,
   ],
+  [
+    { REUSE_PORT: "true" },
+    "OPERATIONS_PORT: must be set for REUSE_PORT, to another port for each process: a probe at a shared one reaches any",
+  ],
+  ...["PORT", "GRPC_PORT"].map((name): [Record<string, string>, string] => [
+    { REUSE_PORT: "true", OPERATIONS_PORT: "9101", [name]: "0" },
+    `${name}: must not be 0 for REUSE_PORT: give all processes the same port`,
+  ]),
   [
     { OIDC_CLIENT_ID: "shipments" },
     `OIDC_ISSUER: ${OF_OIDC}`,

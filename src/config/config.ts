@@ -34,6 +34,7 @@ const VARIABLES = {
   PORT: port.default(8080),
   GRPC_PORT: port.default(9090),
   OPERATIONS_PORT: port.optional(),
+  REUSE_PORT: flag.default(false),
   DATABASE_URL: z
     .string()
     .superRefine((text, { addIssue }) => {
@@ -113,6 +114,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
   );
   const read = parseVariables(environment, given);
   assertPortsDiffer(read);
+  assertPortsShareable(read);
   return Object.freeze({
     ...camelCased(read),
     // The embedded database is for one machine, and so is what runs on it, unless told otherwise.
@@ -158,6 +160,19 @@ function assertPortsDiffer({ PORT, GRPC_PORT, OPERATIONS_PORT }: Variables): voi
     const all = same.length === 2 ? "both" : "all";
     const names = same.map(([name]) => name).join(" and ");
     throw new ConfigError(`${names} are ${all} ${number}: give them different ports`);
+  }
+}
+
+/** @throws ConfigError when processes that share ports could not, or could not be told apart by probes */
+function assertPortsShareable({ REUSE_PORT, OPERATIONS_PORT, ...read }: Variables): void {
+  if (!REUSE_PORT) return;
+  const apart = "REUSE_PORT, to another port for each process: a probe at a shared one reaches any";
+  requireSet({ OPERATIONS_PORT }, apart);
+  for (const name of ["PORT", "GRPC_PORT"] as const) {
+    if (read[name] > 0) continue;
+    throw new ConfigError(
+      `${name}: must not be 0 for REUSE_PORT: give all processes the same port`,
+    );
   }
 }
 

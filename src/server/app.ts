@@ -85,6 +85,7 @@ export type AppConfig = Pick<Config, "host" | "port" | "grpcPort"> &
     Pick<
       Config,
       | "operationsPort"
+      | "reusePort"
       | "publicUrl"
       | "publicGrpcUrl"
       | "trustedProxies"

@@ -54,6 +54,7 @@ interface LifecycleOptions {
   readonly port: number;
   readonly grpcPort: number;
   readonly operationsPort?: number | undefined;
+  readonly reusePort?: boolean | undefined;
   readonly databaseUrl: string;
   readonly http: TransportServer;
   readonly grpc: TransportServer;
@@ -68,14 +69,15 @@ interface LifecycleOptions {
 }
 
 export function createLifecycle(options: LifecycleOptions): Lifecycle {
-  const { host, http, grpc, operations, operationsPort, readiness, background, log } = options;
+  const { host, http, grpc, operations, operationsPort, reusePort } = options;
+  const { readiness, background, log } = options;
   const { shutdownSignal } = readiness;
 
   return {
     listenForOperators: async () =>
       operationsPort === undefined
         ? undefined
-        : listenAs("OPERATIONS_PORT", host, operationsPort, operations.listen),
+        : listenAs("OPERATIONS_PORT", { host, port: operationsPort }, operations.listen),
     async prepare() {
       const applied = await migrateWhenReachable(options.databaseUrl, {
         onWaiting: (reason) => log.warn(`waiting for the database: ${reason}`),
@@ -88,8 +90,8 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
     async listen() {
       shutdownSignal.throwIfAborted();
       const addresses = {
-        http: await listenAs("PORT", host, options.port, http.listen),
-        grpc: await listenAs("GRPC_PORT", host, options.grpcPort, grpc.listen),
+        http: await listenAs("PORT", { host, port: options.port, reusePort }, http.listen),
+        grpc: await listenAs("GRPC_PORT", { host, port: options.grpcPort, reusePort }, grpc.listen),
       };
       if (shutdownSignal.aborted) await Promise.all([http.close(0), grpc.close(0)]);
       shutdownSignal.throwIfAborted();
@@ -115,8 +117,8 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
 
 /**
  * Closes the public servers: their ports, then, when calls have ended or have taken too long, their
- * connections. What arrives while a port or a connection closes is lost. So both are closed right after the
- * event loop has polled, when all that had arrived by then has been accepted or read.
+ * connections. What arrives while a connection closes is lost. So they are closed right after the event loop
+ * has polled, when all that had arrived by then has been read.
  */
 async function drain(
   { http, grpc, readiness, log }: Pick<LifecycleOptions, "http" | "grpc" | "readiness" | "log">,
@@ -124,10 +126,8 @@ async function drain(
 ): Promise<void> {
   const openCalls = () => http.openCalls() + grpc.openCalls();
   const openConnections = () => http.openConnections() + grpc.openConnections();
-  await immediate();
-  http.drain();
-  grpc.drain();
   const startedMs = performance.now();
+  await Promise.all([http.drain(), grpc.drain()]);
   const tookMs = () => performance.now() - startedMs;
   const mayCome = () => tookMs() < idleMs && openConnections() > 0;
   while (tookMs() < DRAIN_MS && (openCalls() > 0 || mayCome())) {

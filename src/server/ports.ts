@@ -1,9 +1,11 @@
 import { once } from "node:events";
+import { readFile } from "node:fs/promises";
 import { connect, createServer } from "node:net";
 import type { Config } from "../config/config.ts";
+import type { ListenAddress } from "../transport/connections/transport-server.ts";
 
 /** What of the configuration says where to listen. */
-export type Addresses = Pick<Config, "host" | "port" | "grpcPort" | "operationsPort">;
+export type Addresses = Pick<Config, "host" | "port" | "grpcPort" | "operationsPort" | "reusePort">;
 
 /**
  * Finds out whether every port can be had, before anything else is begun. It asks who answers at them, and does
@@ -12,24 +14,39 @@ export type Addresses = Pick<Config, "host" | "port" | "grpcPort" | "operationsP
  * @throws Error that names the variable to change
  */
 export async function assertPortsFree(addresses: Addresses): Promise<void> {
-  const { host, port, grpcPort, operationsPort } = addresses;
-  await listenAs("PORT", host, 0, assertAddress);
-  await listenAs("PORT", host, port, assertUnanswered);
-  await listenAs("GRPC_PORT", host, grpcPort, assertUnanswered);
+  const { host, port, grpcPort, operationsPort, reusePort } = addresses;
+  await listenAs("PORT", { host, port: 0, reusePort }, assertAddress);
+  // Whoever answers at a port that is shared may be another of these processes.
+  if (!reusePort) {
+    await listenAs("PORT", { host, port }, assertUnanswered);
+    await listenAs("GRPC_PORT", { host, port: grpcPort }, assertUnanswered);
+  }
   if (operationsPort !== undefined) {
-    await listenAs("OPERATIONS_PORT", host, operationsPort, assertUnanswered);
+    await listenAs("OPERATIONS_PORT", { host, port: operationsPort }, assertUnanswered);
   }
 }
 
+/** Of Linux since 5.14: 1 where processes that share a port take over what waits at it when one of them ends. */
+const MIGRATES = "/proc/sys/net/ipv4/tcp_migrate_req";
+
+/** What the system does not do for processes that share ports, in a sentence; undefined when it does all. */
+export async function sharedPortsFault(
+  { reusePort }: Pick<Addresses, "reusePort">,
+  setting = MIGRATES,
+): Promise<string | undefined> {
+  if (!reusePort || (await readFile(setting, "latin1").catch(() => "")).startsWith("1")) return;
+  return "connections that wait at the ports when a process ends may be reset: let the others take them, by `sysctl -w net.ipv4.tcp_migrate_req=1`";
+}
+
 /** Listens for a moment, at a port that nobody calls. */
-async function assertAddress(host: string, port: number): Promise<void> {
-  const server = createServer().listen(port, host);
+async function assertAddress(at: ListenAddress): Promise<void> {
+  const server = createServer().listen(at);
   await once(server, "listening");
   await once(server.close(), "close");
 }
 
 /** Throws what listening does when something else listens there. */
-async function assertUnanswered(host: string, port: number): Promise<void> {
+async function assertUnanswered({ host, port }: ListenAddress): Promise<void> {
   if (port === 0) return;
   const socket = connect(port, host);
   const isTaken = await once(socket, "connect").then(
@@ -47,26 +64,29 @@ async function assertUnanswered(host: string, port: number): Promise<void> {
  */
 export async function listenAs<T>(
   variable: "PORT" | "GRPC_PORT" | "OPERATIONS_PORT",
-  host: string,
-  port: number,
-  open: (host: string, port: number) => Promise<T>,
+  at: ListenAddress,
+  open: (at: ListenAddress) => Promise<T>,
 ): Promise<T> {
   try {
-    return await open(host, port);
+    return await open(at);
   } catch (cause) {
-    throw new Error(sentenceFor(cause as NodeJS.ErrnoException, variable, host, port), { cause });
+    throw new Error(sentenceFor(cause as NodeJS.ErrnoException, variable, at), { cause });
   }
 }
 
 function sentenceFor(
   { code, message }: NodeJS.ErrnoException,
   variable: string,
-  host: string,
-  port: number,
+  { host, port, reusePort }: ListenAddress,
 ): string {
   switch (code) {
     case "EADDRINUSE":
-      return `port ${port} at ${host} is taken: stop the program that has it, or set ${variable} to another port`;
+      return (
+        `port ${port} at ${host} is taken: stop the program that has it, or set ${variable} to another port` +
+        (reusePort ? "; those that share it run as one account, each with REUSE_PORT=true" : "")
+      );
+    case "ENOTSUP":
+      return "REUSE_PORT: this system cannot share a port among processes, as Linux does; give each ports of its own, behind a proxy";
     case "EACCES":
       return `this account may not listen at port ${port}: set ${variable} to 1024 or higher`;
     case "EADDRNOTAVAIL":

@@ -161,7 +161,7 @@ function withPort(server: TransportServer): TransportServer & { port(): number |
   let address: AddressInfo | undefined;
   return {
     ...server,
-    listen: async (host, port) => (address = await server.listen(host, port)),
+    listen: async (at) => (address = await server.listen(at)),
     port: () => address?.port ?? null,
   };
 }

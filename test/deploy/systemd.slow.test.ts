@@ -1,20 +1,19 @@
 import { spawnSync } from "node:child_process";
-import { rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { END_MS } from "../../src/commands/serve.ts";
-import { readGuides } from "../docs/guide-blocks.ts";
 import { startProcess } from "../support/command.ts";
 import { createDatabase } from "../support/database.ts";
-import { FREE_PORTS, untilListening } from "../support/service-process.ts";
+import { endpointsAt } from "../support/endpoints.ts";
+import { freePort } from "../support/free-port.ts";
+import { untilListening } from "../support/service-process.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 
 const INSTALLED = "/opt/shipment-booking";
-const { blocks } = readGuides().find(({ name }) => name === "deployment.md")!;
-/** The guide's unit, for the program of this repository. */
-const unit = blocks
-  .find(({ text }) => text.startsWith("[Unit]"))!
-  .text.replaceAll(INSTALLED, resolve("."));
+const FILE = "shipment-booking@.service";
+/** The unit, for the program of this repository. */
+const unit = readFileSync(join("src/deploy", FILE), "utf8").replaceAll(INSTALLED, resolve("."));
 const settingOf = (name: string) => new RegExp(`^${name}=(.*)$`, "m").exec(unit)![1]!;
 
 test.runIf(spawnSync("systemd-analyze", ["--version"]).status === 0)(
@@ -22,7 +21,7 @@ test.runIf(spawnSync("systemd-analyze", ["--version"]).status === 0)(
   () => {
     const folder = makeTemporaryFolder("systemd");
     onTestFinished(() => rmSync(folder, { recursive: true }));
-    const file = join(folder, "shipment-booking.service");
+    const file = join(folder, FILE);
     writeFileSync(file, unit);
     const verified = spawnSync("systemd-analyze", ["verify", "--man=no", file], {
       encoding: "utf8",
@@ -33,14 +32,24 @@ test.runIf(spawnSync("systemd-analyze", ["--version"]).status === 0)(
   },
 );
 
-test("the unit's command starts the service, and SIGTERM ends it well within the unit's time", async () => {
+test("the unit's command starts a process that shares its ports, probed at the port in its name, and SIGTERM ends it well within the unit's time", async () => {
   const database = await createDatabase();
   onTestFinished(database.drop);
   const [file = "", ...args] = settingOf("ExecStart").split(" ");
-  const environment = { ...FREE_PORTS, DATABASE_URL: database.url };
+  const name = `${await freePort()}`;
+  const own = settingOf("Environment").replaceAll("%i", name).split(" ");
+  const environment = {
+    DATABASE_URL: database.url,
+    HOST: "127.0.0.1",
+    PORT: `${await freePort()}`,
+    GRPC_PORT: `${await freePort()}`,
+    ...Object.fromEntries(own.map((variable) => variable.split("="))),
+  };
+  expect(environment).toMatchObject({ REUSE_PORT: "true" });
   const running = startProcess(file, args, environment, settingOf("WorkingDirectory"));
   const served = await untilListening(running);
-  expect((await served.request("/healthz")).status).toBe(200);
+  const { request } = endpointsAt(`http://127.0.0.1:${name}`, "");
+  expect((await request("/healthz")).status).toBe(200);
   served.process.kill("SIGTERM");
   expect(await served.ended).toMatchObject({ code: 0, stderr: "" });
   expect(Number(settingOf("TimeoutStopSec"))).toBeGreaterThan(5 + END_MS / 1_000);

@@ -1,11 +1,46 @@
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { Server } from "node:net";
-import { expect, test, vi } from "vitest";
-import { assertPortsFree } from "../../src/server/ports.ts";
+import { afterEach, expect, onTestFinished, test, vi } from "vitest";
+import { assertPortsFree, sharedPortsFault } from "../../src/server/ports.ts";
 import { freePort } from "../support/free-port.ts";
+import { makeTemporaryFolder } from "../support/temporary-folder.ts";
+
+const ADDRESSES = { host: "127.0.0.1", operationsPort: undefined, reusePort: false };
+
+afterEach(() => void vi.restoreAllMocks());
 
 test("whether ports are free is found out without listening at them, which a proxy would notice", async () => {
   const [port, grpcPort] = [await freePort(), await freePort()];
   const listen = vi.spyOn(Server.prototype, "listen");
-  await assertPortsFree({ host: "127.0.0.1", port, grpcPort, operationsPort: undefined });
-  expect(listen.mock.calls.map(([first]) => first)).toEqual([0]);
+  await assertPortsFree({ ...ADDRESSES, port, grpcPort });
+  expect(listen.mock.calls).toEqual([[{ host: "127.0.0.1", port: 0, reusePort: false }]]);
+});
+
+test("a system that cannot share ports among processes is told of at once, with what to do", async () => {
+  vi.spyOn(Server.prototype, "listen").mockImplementation(function (this: Server) {
+    const error = Object.assign(new Error("not supported"), { code: "ENOTSUP" });
+    process.nextTick(() => this.emit("error", error));
+    return this;
+  });
+  await expect(
+    assertPortsFree({ ...ADDRESSES, port: 8080, grpcPort: 9090, reusePort: true }),
+  ).rejects.toThrow(
+    "REUSE_PORT: this system cannot share a port among processes, as Linux does; give each ports of its own, behind a proxy",
+  );
+});
+
+test("who shares ports is told when the system resets what waits at the port of a process that ends", async () => {
+  const folder = makeTemporaryFolder("setting");
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const faultWith = async (text: string) => {
+    writeFileSync(join(folder, "setting"), text);
+    return sharedPortsFault({ reusePort: true }, join(folder, "setting"));
+  };
+  const fault =
+    "connections that wait at the ports when a process ends may be reset: let the others take them, by `sysctl -w net.ipv4.tcp_migrate_req=1`";
+  expect(await faultWith("0\n")).toBe(fault);
+  expect(await faultWith("1\n")).toBeUndefined();
+  expect(await sharedPortsFault({ reusePort: true }, join(folder, "none"))).toBe(fault);
+  expect(await sharedPortsFault({ reusePort: false }, join(folder, "none"))).toBeUndefined();
 });

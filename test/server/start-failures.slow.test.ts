@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { runProcess, startCommand, type Environment } from "../support/command.ts";
 import { createDatabase, connectTo } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
+import { freePort } from "../support/free-port.ts";
 import { OF_PROCESS, startStarting } from "../support/service-process.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 
@@ -50,6 +51,21 @@ test.each(["PORT", "GRPC_PORT", "OPERATIONS_PORT"])(
     expect(existsSync(folder)).toBe(false);
   },
 );
+
+test("a start at a port that another program does not share fails and says what sharing takes", async () => {
+  const port = await listenSomewhere(createServer());
+  const environment = { DATABASE_URL: database.url, REUSE_PORT: "true", OPERATIONS_PORT: "0" };
+  const ended = await runProcess(["serve"], {
+    ...FREE_PORTS,
+    ...environment,
+    GRPC_PORT: `${await freePort()}`,
+    PORT: `${port}`,
+  });
+  expect(ended).toMatchObject({
+    code: 1,
+    stderr: `port ${port} at 127.0.0.1 is taken: stop the program that has it, or set PORT to another port; those that share it run as one account, each with REUSE_PORT=true\n`,
+  });
+});
 
 test("a start at an address of another machine fails and names HOST", () =>
   expectFailure(

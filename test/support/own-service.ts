@@ -100,7 +100,7 @@ export async function startOwnService(options: {
   });
   const grpcServer = createGrpcServer(rpcHandler(true), createGrpcFastPath(rpcs, pipeline), limits);
   const [atHttp, atGrpc] = await Promise.all(
-    [httpServer, grpcServer].map((server) => server.listen("127.0.0.1", 0)),
+    [httpServer, grpcServer].map((server) => server.listen({ host: "127.0.0.1", port: 0 })),
   );
   whenOver(() => Promise.all([httpServer.close(0), grpcServer.close(0)]));
   return {

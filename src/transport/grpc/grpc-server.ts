@@ -90,14 +90,14 @@ export function createGrpcServer(
   });
 
   return {
-    async listen(host, port) {
-      const address = await listen(listener, host, port);
+    async listen(at) {
+      const address = await listen(listener, at);
       connections.start();
       return address;
     },
-    drain() {
+    async drain() {
+      await stopListening(listener);
       isDraining = true;
-      stopListening(listener);
       for (const [socket, session] of sessions) if (session) sendElsewhere(socket);
     },
     async close(graceMs) {

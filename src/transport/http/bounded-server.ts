@@ -92,14 +92,14 @@ export function createBoundedServer(
   server.on("checkExpectation", take);
 
   return {
-    async listen(host, port) {
-      const address = await listen(server, host, port);
+    async listen(at) {
+      const address = await listen(server, at);
       connections.start();
       return address;
     },
-    drain() {
+    async drain() {
+      await stopListening(server);
       isDraining = true;
-      stopListening(server);
     },
     async close(graceMs) {
       isDraining = true;

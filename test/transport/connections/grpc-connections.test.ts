@@ -32,7 +32,7 @@ async function start(
     for (const connection of opened.splice(0)) connection.destroy();
     await started.close(0);
   });
-  return (await started.listen("127.0.0.1", 0)).port;
+  return (await started.listen({ host: "127.0.0.1", port: 0 })).port;
 }
 
 function answerAtOnce(stream: ServerHttp2Stream, bytes = 10): void {
@@ -236,7 +236,7 @@ test("a connection that begins to speak while its server drains is told to go el
   const port = await start({});
   const socket = openTcp(port);
   await eventually("the connection", () => server.openConnections() === 1);
-  server.drain();
+  await server.drain();
   const session = connect(`http://127.0.0.1:${port}`, { createConnection: () => socket });
   opened.push(session);
   const told = once(session, "goaway");
@@ -246,11 +246,18 @@ test("a connection that begins to speak while its server drains is told to go el
 
 test("a server that drains takes no connection, and serves streams that callers were about to open", async () => {
   const port = await start({});
-  const session = await openSession(port);
+  const proxy = await startTcpProxy(`tcp://127.0.0.1:${port}`);
+  whenOver(proxy.close);
+  const session = await openSession(Number(new URL(proxy.url).port));
   const told = once(session, "goaway");
-  server.drain();
+  proxy.hang();
+  await server.drain();
   // Before the caller has read that it is to go elsewhere.
-  expect(await call(session)).toBe("0");
+  const written = session.socket.bytesWritten;
+  const called = call(session);
+  await eventually("the call to be sent", () => session.socket.bytesWritten > written);
+  proxy.resume();
+  expect(await called).toBe("0");
   const [code, lastStream] = await told;
   expect([code, lastStream]).toEqual([constants.NGHTTP2_NO_ERROR, 2 ** 31 - 1]);
   const [error] = await once(openTcp(port), "error");

@@ -26,7 +26,7 @@ async function start(limits: Partial<ConnectionLimits>, answer: Answer): Promise
     handlers: [],
     limits: { sweepMs: 20, ...limits },
   });
-  return (await server.listen("127.0.0.1", 0)).port;
+  return (await server.listen({ host: "127.0.0.1", port: 0 })).port;
 }
 
 function open(port: number): Socket {
@@ -43,6 +43,19 @@ async function get(port: number): Promise<number | undefined> {
   response.resume();
   return response.statusCode;
 }
+
+test("who waits at the port when a server begins to drain is taken in and answered", async () => {
+  const port = await start({}, (response) => response.end("done"));
+  const waiting = Array.from({ length: 20 }, () => open(port));
+  const answers = waiting.map(async (socket) => {
+    socket.write(GET);
+    return String((await once(socket, "data"))[0]).split("\r\n", 1);
+  });
+  await server!.drain();
+  expect(await Promise.all(answers)).toEqual(waiting.map(() => ["HTTP/1.1 200 OK"]));
+  const [error] = await once(connect({ port, host: "127.0.0.1" }), "error");
+  expect(error).toMatchObject({ code: "ECONNREFUSED" });
+});
 
 test("a newcomer takes the place of the connection that has been silent longest", async () => {
   const port = await start({ maxConnections: 3 }, (response) => response.end());

@@ -1,0 +1,173 @@
+import { Agent, request as httpRequest } from "node:http";
+import { text } from "node:stream/consumers";
+import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createClient } from "@connectrpc/connect";
+import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
+import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { ShipmentService } from "../../gen/shipments/v1/shipment_service_pb.js";
+import { sharedPortsFault } from "../../src/server/ports.ts";
+import { startBookingLoad } from "../support/booking-load.ts";
+import { BOOKING, COVERED_ROUTE, RPC_BOOKING, RPC_ROUTE } from "../support/bookings.ts";
+import type { Environment } from "../support/command.ts";
+import { endpointsAt } from "../support/endpoints.ts";
+import { eventually } from "../support/eventually.ts";
+import { freePort } from "../support/free-port.ts";
+import { startService, type StartedService } from "../support/service.ts";
+import { startServiceProcess, type ServiceProcess } from "../support/service-process.ts";
+
+/** How long a test that replaces processes may take, in milliseconds. */
+const REPLACED_MS = 200_000;
+/** How many calls each client makes at least between two steps. */
+const CALLS_OF_STEP = 20;
+/** How many clients book while a process is killed. */
+const CLIENTS = 8;
+/** How long a client waits between two calls, in milliseconds. */
+const PAUSE_MS = 10;
+
+let service: StartedService;
+let apiKey: string;
+let environment: Environment;
+
+beforeEach(async () => {
+  service = await startService();
+  onTestFinished(() => service.close());
+  ({ apiKey } = await service.addWorkspace());
+  environment = {
+    DATABASE_URL: service.databaseUrl,
+    HOST: "127.0.0.1",
+    REUSE_PORT: "true",
+    PORT: `${await freePort()}`,
+    GRPC_PORT: `${await freePort()}`,
+    OPERATIONS_PORT: "0",
+  };
+});
+
+/** Starts one of the processes that share the ports, and waits until it is ready, as its own port tells. */
+async function start(): Promise<ServiceProcess> {
+  const started = await startServiceProcess(environment);
+  const { operations } = started.log().find(({ msg }) => msg === "starting")!;
+  const { request } = endpointsAt(operations as string, "");
+  await eventually(
+    "the process to be ready",
+    async () => (await request("/readyz")).status === 200,
+  );
+  return started;
+}
+
+const countCalls = (started: ServiceProcess) =>
+  started.log().filter(({ msg }) => msg === "call").length;
+
+async function storedReferences(): Promise<string[]> {
+  const rows = await service.app.em.execute("select reference from shipment");
+  return rows.map(({ reference }) => reference as string);
+}
+
+test(
+  "one of several processes at a port is killed and replaced: what was acknowledged is stored once, and calls go on",
+  async () => {
+    const processes = [await start(), await start(), await start()];
+    const load = startBookingLoad([processes[0]!], apiKey, CLIENTS);
+    const more = () => {
+      const wanted = load.acknowledged.size + CLIENTS * CALLS_OF_STEP;
+      return eventually("more bookings", () => load.acknowledged.size >= wanted);
+    };
+    await more();
+    const [killed] = processes.splice(1, 1);
+    killed!.process.kill("SIGKILL");
+    await killed!.ended;
+    await more();
+    processes.push(await start());
+    await more();
+    await load.stop();
+    // Its own connections were lost, and nothing was refused.
+    const { lost = 0, ...refused } = Object.fromEntries(load.refused);
+    expect(refused).toEqual({});
+    expect(lost).toBeLessThanOrEqual(CLIENTS);
+    expect((await storedReferences()).toSorted()).toEqual(
+      [...load.acknowledged.values()].toSorted(),
+    );
+  },
+  REPLACED_MS,
+);
+
+/** Ways to call the ports, by new connections and by kept ones, over HTTP/1.1 and HTTP/2. */
+function createWays({ httpUrl, grpcUrl }: ServiceProcess, booked: string[]) {
+  const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json" };
+  const send = async (agent: Agent | false, path: string, body: object) => {
+    const sending = httpRequest(httpUrl + path, { method: "POST", headers, agent });
+    sending.end(JSON.stringify(body));
+    const [response] = await once(sending, "response");
+    const answer = await text(response);
+    if (response.statusCode >= 300) throw new Error(`${path}: ${response.statusCode} ${answer}`);
+    return JSON.parse(answer);
+  };
+  const book = async (agent: Agent | false) => {
+    booked.push((await send(agent, "/v1/shipments", BOOKING)).data.reference);
+  };
+  const kept = () => new Agent({ keepAlive: true, maxSockets: 1 });
+  const shipmentsBy = (sessionManager: Http2SessionManager) =>
+    createClient(ShipmentService, createGrpcTransport({ baseUrl: grpcUrl, sessionManager }));
+  const bookBy = async (shipments: ReturnType<typeof shipmentsBy>) => {
+    const { data } = await shipments.createShipment(RPC_BOOKING, { headers });
+    booked.push(data!.reference);
+  };
+  const anew = async (call: (shipments: ReturnType<typeof shipmentsBy>) => Promise<unknown>) => {
+    const session = new Http2SessionManager(grpcUrl);
+    await call(shipmentsBy(session)).finally(() => session.abort());
+  };
+  const [quoting, booking] = [kept(), kept()];
+  const [quotes, bookings] = [1, 2].map(() => shipmentsBy(new Http2SessionManager(grpcUrl)));
+  return [
+    () => send(false, "/v1/quotes", COVERED_ROUTE),
+    () => send(false, "/v1/quotes", COVERED_ROUTE),
+    () => book(false),
+    () => book(false),
+    () => send(quoting, "/v1/quotes", COVERED_ROUTE),
+    () => book(booking),
+    () => quotes!.quoteShipment(RPC_ROUTE, { headers }),
+    () => bookBy(bookings!),
+    () => anew((shipments) => shipments.quoteShipment(RPC_ROUTE, { headers })),
+    () => anew(bookBy),
+  ];
+}
+
+/** Where no process takes over what waits at the port of another, a call is lost now and then. */
+const migrates = (await sharedPortsFault({ reusePort: true })) === undefined;
+
+test.runIf(migrates)(
+  "processes at a port are restarted one after the other, and no caller sees it, by new connections or kept ones",
+  async () => {
+    const processes = [await start(), await start()];
+    const failed: string[] = [];
+    const booked: string[] = [];
+    const ways = createWays(processes[0]!, booked);
+    const counts = ways.map(() => 0);
+    let isEnding = false;
+    const clients = ways.map(async (call, i) => {
+      for (; !isEnding; counts[i]!++) {
+        await call().catch((error: unknown) => failed.push(`client ${i}: ${String(error)}`));
+        await sleep(PAUSE_MS);
+      }
+    });
+    const more = () => {
+      const wanted = counts.map((count) => count + CALLS_OF_STEP);
+      return eventually("more calls", () => wanted.every((count, i) => counts[i]! >= count));
+    };
+    await more();
+    for (const i of processes.keys()) {
+      const before = countCalls(processes[1 - i]!);
+      processes[i]!.process.kill("SIGTERM");
+      expect(await processes[i]!.ended).toMatchObject({ code: 0, stderr: "" });
+      await more();
+      expect(countCalls(processes[1 - i]!)).toBeGreaterThan(before);
+      processes[i] = await start();
+      await more();
+    }
+    isEnding = true;
+    await Promise.all(clients);
+    expect(failed).toEqual([]);
+    expect((await storedReferences()).toSorted()).toEqual(booked.toSorted());
+  },
+  REPLACED_MS,
+);
