@@ -135,9 +135,9 @@ export async function createOnNodes(
 }
 
 /**
- * Makes a database with the known customers of a workspace, and so many pending shipments, each a
- * second younger than the one before it, with an event each. All that are made with the same number
- * are the same.
+ * Makes a database with the known customers of each workspace, and in the first so many pending
+ * shipments, each a second younger than the one before it, with an event each. All that are made
+ * with the same number are the same.
  */
 export async function createDatabase(
   owned: AsyncDisposableStack,
@@ -159,10 +159,11 @@ function fillSql(shipments: number): string[] {
     "set synchronous_commit = off",
     WITHOUT_TRIGGERS,
     `insert into customer (workspace_id, name, email, email_lower, created_at)
-     select 1, 'Customer ' || n, 'customer' || n || '@example.org',
+     select workspace.id, 'Customer ' || n, 'customer' || n || '@example.org',
        'customer' || n || '@example.org', ${sqlOf(BEGUN)} - interval '1 day'
-     from (select lpad(i::text, 12, '0') as n from generate_series(0, ${KNOWN_CUSTOMERS - 1}) i) c
-     order by n`,
+     from workspace,
+       (select lpad(i::text, 12, '0') as n from generate_series(0, ${KNOWN_CUSTOMERS - 1}) i) c
+     order by workspace.id, n`,
     insertShipments(shipments),
     // Columns that a version has not got are left out of the records.
     `insert into event select (jsonb_populate_record(null::event, jsonb_build_object(
