@@ -42,7 +42,8 @@ export interface ServerProcess {
 /**
  * Starts the product as it is run: `serve`, its log going nowhere; waits until it is ready.
  *
- * @param environment DATABASE_URL, or DATA_DIR for the embedded database
+ * @param environment DATABASE_URL, or DATA_DIR for the embedded database; PORT, GRPC_PORT and OPERATIONS_PORT where
+ *   ports are shared
  * @param repository a clone that is built; this one unless given
  */
 export async function startProduct(
@@ -50,7 +51,12 @@ export async function startProduct(
   environment: Readonly<Record<string, string>>,
   repository = "",
 ): Promise<ServerProcess> {
-  const ports = { http: await freePort(), grpc: await freePort() };
+  const { PORT, GRPC_PORT, OPERATIONS_PORT } = environment;
+  const ports = {
+    http: Number(PORT ?? (await freePort())),
+    grpc: Number(GRPC_PORT ?? (await freePort())),
+  };
+  const probed = `http://127.0.0.1:${OPERATIONS_PORT ?? ports.http}/readyz`;
   const listening = { HOST: "127.0.0.1", PORT: `${ports.http}`, GRPC_PORT: `${ports.grpc}` };
   const child = spawn(process.execPath, [cliOf(repository), "serve"], {
     env: { ...ENVIRONMENT, ...listening, ...environment },
@@ -61,7 +67,7 @@ export async function startProduct(
   while (performance.now() < deadline) {
     interrupted.throwIfAborted();
     if (child.exitCode !== null) throw new Error("the product ended before it was ready");
-    const answer = await fetch(`http://127.0.0.1:${ports.http}/readyz`).catch(() => undefined);
+    const answer = await fetch(probed).catch(() => undefined);
     if (answer?.status === 200) return { pid: child.pid!, ports };
     await sleep(POLL_MS);
   }
