@@ -3,6 +3,7 @@ import {
   isQueryTimeout,
   isReadOnly,
   isStalePlan,
+  QUERY_TIMEOUT,
   UnreplicatedCommitError,
 } from "./database-error.ts";
 import { StatementBatch, type DescribedStatements, type Statement } from "./statement-batch.ts";
@@ -44,24 +45,37 @@ const OLDEST_PLANS_MS = 60_000;
 const WAIT_FOR_STANDBYS = "SyncRepWaitForLSN";
 
 /**
- * pg's client, with seven differences. Statements can be sent together. One that comes with values, or in
+ * pg's client, with eight differences. Statements can be sent together. One that comes with values, or in
  * a batch, is prepared by name, and then only its name is sent: parsing and planning a join takes PostgreSQL
  * longer than running it. `begin` counts as answered when it is sent, which saves each transaction a round
- * trip. What is sent in one tick goes out in one write. Plans are made anew from time to time, foreign keys'
- * and triggers' too. A connection is closed when `begin` has failed, since the next statement would be a
- * transaction of its own; when a query has timed out, since every later query would wait behind that one;
- * when a migration has made a prepared statement stale, since pg would send it again and again; or when the
- * server takes no writes any more. And a commit whose wait for a synchronous standby was cancelled fails:
- * PostgreSQL only warns of that, and then confirms what a failover would lose.
+ * trip. What is sent in one tick goes out in one write. One timer watches for queries that time out. Plans
+ * are made anew from time to time, foreign keys' and triggers' too. A connection is closed when `begin` has
+ * failed, since the next statement would be a transaction of its own; when a query has timed out, since every
+ * later query would wait behind that one; when a migration has made a prepared statement stale, since pg
+ * would send it again and again; or when the server takes no writes any more. And a commit whose wait for a
+ * synchronous standby was cancelled fails: PostgreSQL only warns of that, and then confirms what a failover
+ * would lose.
  */
 export class DatabaseClient extends pg.Client {
   readonly #createdMs = performance.now();
   #plansEndMs = this.#createdMs + YOUNGEST_PLANS_MS;
   readonly #described: DescribedStatements = new Map();
+  /** When each query in flight will have timed out, in the order they were sent. */
+  readonly #overdueMs: number[] = [];
+  #isWatched = false;
 
   constructor(config?: string | ClientConfig) {
     super(config);
-    const query = super.query.bind(this) as (...args: unknown[]) => unknown;
+    const limits = (this as unknown as WithParameters).connectionParameters;
+    const limitMs = limits.query_timeout;
+    // pg would set a timer for each query.
+    limits.query_timeout = false;
+    this.connection.on("readyForQuery", () => this.#overdueMs.shift());
+    const send = super.query.bind(this) as (...args: unknown[]) => unknown;
+    const query = (...args: unknown[]) => {
+      if (limitMs) this.#watch(slow.has(textOf(args)) ? SLOW_TIMEOUT_MS + SLOW_GRACE_MS : limitMs);
+      return send(...args);
+    };
     this.query = ((...args: unknown[]) => {
       this.#holdWrites();
       if (performance.now() >= this.#plansEndMs) this.#discardPlans(query);
@@ -98,6 +112,26 @@ export class DatabaseClient extends pg.Client {
     this.connection.stream.destroy();
   }
 
+  /** Watches a query that is about to be sent, by the one timer of the connection. */
+  #watch(limitMs: number): void {
+    this.#overdueMs.push(performance.now() + limitMs);
+    if (!this.#isWatched) this.#endOverdueIn(limitMs);
+  }
+
+  #endOverdueIn(ms: number): void {
+    this.#isWatched = true;
+    setTimeout(() => this.#endOverdue(), ms).unref();
+  }
+
+  #endOverdue(): void {
+    this.#isWatched = false;
+    if (this.#overdueMs.length === 0 || this.connection.stream.destroyed) return;
+    const leftMs = Math.min(...this.#overdueMs) - performance.now();
+    if (leftMs > 0) return this.#endOverdueIn(leftMs);
+    this.connection.emit("error", new Error(QUERY_TIMEOUT));
+    this.discard();
+  }
+
   /** Nobody waits for it, and when it fails the next statement fails as well. */
   #discardPlans(query: (text: string) => unknown): void {
     const nowMs = performance.now();
@@ -111,6 +145,11 @@ export class DatabaseClient extends pg.Client {
     stream.cork();
     process.nextTick(() => stream.uncork());
   }
+}
+
+/** What pg's types leave out. */
+interface WithParameters {
+  readonly connectionParameters: { query_timeout: number | false };
 }
 
 function makesUseless(error: unknown): boolean {
@@ -128,7 +167,7 @@ function prepared(args: unknown[]): unknown[] {
   const [first, second] = args;
   if (typeof first === "string") {
     return hasValues(second)
-      ? [{ name: nameOf(first, second), text: first, values: second, ...timeoutOf(first) }]
+      ? [{ name: nameOf(first, second), text: first, values: second }]
       : args;
   }
   const { text, values } = (first ?? {}) as { text?: unknown; values?: unknown };
@@ -140,8 +179,8 @@ function hasValues(values: unknown): values is unknown[] {
   return Array.isArray(values) && values.length > 0;
 }
 
-function timeoutOf(text: string): { query_timeout?: number } {
-  return slow.has(text) ? { query_timeout: SLOW_TIMEOUT_MS + SLOW_GRACE_MS } : {};
+function textOf([first]: unknown[]): string {
+  return typeof first === "string" ? first : ((first as { text?: string }).text ?? "");
 }
 
 /** One name for each text. Texts beyond the bounds have none, and are planned every time. */

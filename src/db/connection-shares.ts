@@ -100,21 +100,25 @@ export function guardConnections(
   waited: (ms: number) => void,
 ): void {
   const connect = pool.connect.bind(pool) as () => Promise<PoolClient>;
-  const connectReleased = async () => {
+  const connectLater = async (taken: (() => void) | Promise<() => void>) => {
     const startedMs = performance.now();
-    const taken = shares.take();
-    // A pool hands out what is idle at the end of the tick, to those who wait, in order.
-    const isIdle = !(taken instanceof Promise) && pool.idleCount > pool.waitingCount;
     let giveBack: (() => void) | undefined;
     try {
-      giveBack = taken instanceof Promise ? await taken : taken;
+      giveBack = await taken;
       return releasedWhenLost(await connect(), giveBack);
     } catch (error) {
       giveBack?.();
       throw error;
     } finally {
-      waited(isIdle ? 0 : performance.now() - startedMs);
+      waited(performance.now() - startedMs);
     }
+  };
+  const connectReleased = async () => {
+    const taken = shares.take();
+    const client = taken instanceof Promise ? undefined : takeIdle(pool as OwnPool);
+    if (client === undefined) return connectLater(taken);
+    waited(0);
+    return releasedWhenLost(client, taken as () => void);
   };
   pool.connect = ((callback?: ConnectCallback) => {
     if (callback === undefined) return connectReleased();
@@ -124,6 +128,34 @@ export function guardConnections(
     );
     return undefined;
   }) as Pool["connect"];
+}
+
+/** What pg-pool keeps to itself. */
+type OwnPool = Pool & {
+  readonly _idle: {
+    readonly client: PoolClient;
+    readonly idleListener: () => void;
+    readonly timeoutId: NodeJS.Timeout;
+  }[];
+  readonly _acquireClient: (
+    client: PoolClient,
+    waiting: { readonly callback: () => void },
+    idleListener: () => void,
+    isNew: boolean,
+  ) => void;
+};
+
+/**
+ * Takes a connection that is idle and that nobody waits for, at once: the pool itself would at the end of
+ * the tick, with a timer and several promises. Undefined where there is none.
+ */
+function takeIdle(pool: OwnPool): PoolClient | undefined {
+  const { _idle: idle, _acquireClient: acquire } = pool;
+  const last = pool.waitingCount === 0 ? idle.pop() : undefined;
+  if (last === undefined) return undefined;
+  clearTimeout(last.timeoutId);
+  acquire.call(pool, last.client, { callback: () => undefined }, last.idleListener, false);
+  return last.client;
 }
 
 /** Releases a connection when it is lost; whoever uses it may then release it once more. */

@@ -10,9 +10,12 @@ const TRANSIENT_NODE_CODE =
 const TRANSIENT_MESSAGE =
   /Connection terminated|timeout exceeded when trying to connect|^timeout expired$|Query read timeout|Client has encountered a connection error|Client was closed|Connection ended unexpectedly|There was an error establishing an SSL connection|Cannot use a pool after calling end on the pool|driver has already been destroyed/;
 
-/** Whether pg gave up waiting for a query, which goes on in the database. */
+/** What pg says when it gives up waiting for a query. */
+export const QUERY_TIMEOUT = "Query read timeout";
+
+/** Whether a query was given up, which goes on in the database. */
 export function isQueryTimeout(error: unknown): boolean {
-  return error instanceof Error && error.message === "Query read timeout";
+  return error instanceof Error && error.message === QUERY_TIMEOUT;
 }
 
 /**
