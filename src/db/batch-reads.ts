@@ -1,4 +1,5 @@
 import { createGroupQueue, type ObserveGroup, type Waiting } from "./group-queue.ts";
+import type { Place } from "./nodes.ts";
 import type { EntityManager } from "./orm.ts";
 import { createSemaphore } from "./semaphore.ts";
 
@@ -8,14 +9,14 @@ const MAX_IN_FLIGHT = 6;
 /**
  * Lets reads that are asked for at the same time share an exchange with the database. Keys are gathered until the end of
  * the tick, and then for as long as two reads are in flight. Where the database is distributed by workspace, those of
- * each workspace are read apart, so that the loss of a node concerns the workspaces that are there.
+ * each node are read apart, so that the loss of a node concerns the workspaces that are there.
  *
- * @param read gives a result for each key, in order
+ * @param read gives a result for each key, in order, from where the database has them
  * @returns reads one key; rejects with OverloadedError when it is not sent within 2 seconds
  */
 export function batchReads<Key extends { readonly workspace: number }, Result>(
   em: EntityManager,
-  read: (keys: readonly Key[]) => Promise<readonly Result[]>,
+  read: (keys: readonly Key[], place: Place) => Promise<readonly Result[]>,
   observe: ObserveGroup,
 ): (key: Key) => Promise<Result> {
   const add = createGroupQueue<Key, Result>({
@@ -24,14 +25,17 @@ export function batchReads<Key extends { readonly workspace: number }, Result>(
     workspaceOf: ({ workspace }) => workspace,
     serializeBy: () => undefined,
     observe,
-    all: createSemaphore(MAX_IN_FLIGHT),
+    permitsOf: () => createSemaphore(MAX_IN_FLIGHT),
     send: readBatch,
   });
 
-  async function readBatch(batch: readonly Waiting<Key, Result>[]): Promise<void> {
+  async function readBatch(batch: readonly Waiting<Key, Result>[], place: Place): Promise<void> {
     if (batch.length === 0) return;
     try {
-      const results = await read(batch.map(({ member }) => member));
+      const results = await read(
+        batch.map(({ member }) => member),
+        place,
+      );
       batch.forEach(({ resolve }, i) => resolve(results[i] as Result));
     } catch (error) {
       for (const { reject } of batch) reject(error);

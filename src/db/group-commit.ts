@@ -6,12 +6,13 @@ import {
   type ObserveGroups,
   type Waiting,
 } from "./group-queue.ts";
+import type { Node, Place } from "./nodes.ts";
 import { MAX_CONNECTIONS, type EntityManager } from "./orm.ts";
 import { createSemaphore, type Semaphore } from "./semaphore.ts";
 import { causeOf, inPipeline, RolledBackError, type Transaction } from "./transaction.ts";
 import { traceTransaction, type TransactionParent } from "./trace-transaction.ts";
 
-/** How many transactions are in flight at most; the other connections are for reading. */
+/** How many transactions are in flight at a node at most; the other connections are for reading. */
 const MAX_TRANSACTIONS = MAX_CONNECTIONS - 4;
 /** How often a group is tried that collides with other transactions, before each member is alone. */
 const MAX_GROUP_TRIES = 2;
@@ -69,22 +70,26 @@ export type CreateGroup = <Member, Result>(
 
 /**
  * Builds the group commits of one ORM, which share its connections. Where the database is distributed by
- * workspace, each group is of one workspace, so that one node has all of its transaction.
+ * workspace, each group is of workspaces that one node has, to which it goes.
  */
 export function createGroupCommit(
   em: EntityManager,
   observeGroups: ObserveGroups,
   maxWaitMs?: number,
 ): CreateGroup {
-  const transactions = createSemaphore(MAX_TRANSACTIONS);
+  const permits = new WeakMap<Node | EntityManager, Semaphore>();
+  const permitsOf = (place: Place) =>
+    permits.getOrInsertComputed(typeof place === "object" ? place : em, () =>
+      createSemaphore(MAX_TRANSACTIONS),
+    );
   return <Member, Result>(options: GroupOptions<Member, Result>) => {
     const add = createGroupQueue<Member, Result>({
       ...options,
       em,
       observe: observeGroups(options.name),
       maxWaitMs,
-      all: transactions,
-      send: createGroupWriter(em, transactions, options),
+      permitsOf,
+      send: createGroupWriter(em, permitsOf, options),
     });
     return (member: Member): Promise<Result> => add(member, options.deadlineMs(member));
   };
@@ -95,34 +100,35 @@ type Group<Member, Result> = readonly Waiting<Member, Result>[];
 /** Writes a group and settles its members. The caller holds a permit; members that are written alone acquire one each. */
 function createGroupWriter<Member, Result>(
   em: EntityManager,
-  transactions: Semaphore,
+  permitsOf: (place: Place) => Semaphore,
   { work, spanOf = () => undefined }: Pick<GroupOptions<Member, Result>, "work" | "spanOf">,
-): (group: Group<Member, Result>) => Promise<void> {
-  const write = (group: Group<Member, Result>) => {
+): (group: Group<Member, Result>, place: Place) => Promise<void> {
+  const write = (group: Group<Member, Result>, place: Place) => {
     const members = group.map(({ member }) => member);
     const writeAll = (tx: Transaction) => {
       if (members.length > 1) void tx.send(SET_LOCK_TIMEOUT, []);
       return work(tx, members);
     };
-    return traceTransaction(members.map(spanOf), () => inPipeline(em, writeAll));
+    return traceTransaction(members.map(spanOf), () => inPipeline(em, writeAll, place));
   };
 
-  async function writeGroup(group: Group<Member, Result>, tries = 1): Promise<void> {
+  async function writeGroup(group: Group<Member, Result>, place: Place, tries = 1): Promise<void> {
     if (group.length === 0) return;
-    if (group.length === 1) return writeMember(group[0]!);
+    if (group.length === 1) return writeMember(group[0]!, place);
     try {
-      settle(group, await write(group));
+      settle(group, await write(group, place));
     } catch (error) {
-      if (collides(error) && tries < MAX_GROUP_TRIES) return writeGroup(group, tries + 1);
-      if (error instanceof RolledBackError && error.mayRetryParts) group.forEach(writeLater);
+      if (collides(error) && tries < MAX_GROUP_TRIES) return writeGroup(group, place, tries + 1);
+      if (error instanceof RolledBackError && error.mayRetryParts)
+        for (const waiting of group) writeLater(waiting, place);
       else for (const { reject } of group) reject(causeOf(error));
     }
   }
 
-  async function writeMember(waiting: Waiting<Member, Result>): Promise<void> {
+  async function writeMember(waiting: Waiting<Member, Result>, place: Place): Promise<void> {
     for (let tries = 1; ; tries++) {
       try {
-        return settle([waiting], await write([waiting]));
+        return settle([waiting], await write([waiting], place));
       } catch (error) {
         if (!collides(error)) return waiting.reject(causeOf(error));
         if (isLate(waiting)) return rejectLate(waiting, causeOf(error));
@@ -132,14 +138,15 @@ function createGroupWriter<Member, Result>(
   }
 
   /** Writes a member alone once a transaction is free; not waited for, so that groups go on. */
-  function writeLater(waiting: Waiting<Member, Result>): void {
+  function writeLater(waiting: Waiting<Member, Result>, place: Place): void {
+    const transactions = permitsOf(place);
     void transactions
       .acquire()
-      .then(() => (isLate(waiting) ? rejectLate(waiting) : writeMember(waiting)))
+      .then(() => (isLate(waiting) ? rejectLate(waiting) : writeMember(waiting, place)))
       .finally(transactions.release);
   }
 
-  return writeGroup;
+  return (group, place) => writeGroup(group, place);
 }
 
 function collides(error: unknown): boolean {

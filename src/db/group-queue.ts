@@ -1,6 +1,6 @@
-import { isDistributed } from "./distributed.ts";
 import { MAX_WAIT_MS, onBehalfOfAll } from "./connection-shares.ts";
 import { OverloadedError } from "./database-error.ts";
+import { type Place, placeOf } from "./nodes.ts";
 import type { EntityManager } from "./orm.ts";
 import { createSemaphore, type Semaphore } from "./semaphore.ts";
 
@@ -43,16 +43,16 @@ export type ObserveGroups = (name: string) => ObserveGroup;
 export interface QueueOptions<Member, Result> {
   readonly em: EntityManager;
   readonly maxMembers: number;
-  /** A group is of one workspace where the database is distributed by workspace. */
+  /** Where the database is distributed by workspace, a group is of workspaces that one node has. */
   readonly workspaceOf: (member: Member) => number;
   /** Members with the same key are never in flight at the same time. */
   readonly serializeBy: (member: Member) => string | undefined;
   readonly observe: ObserveGroup;
   readonly maxWaitMs?: number | undefined;
-  /** A permit of it is held for each group that is in flight, slow ones included. */
-  readonly all: Semaphore;
+  /** A permit of that of its place is held for each group that is in flight, slow ones included. */
+  readonly permitsOf: (place: Place) => Semaphore;
   /** Sends a group and settles its members; must not reject. */
-  readonly send: (group: readonly Waiting<Member, Result>[]) => Promise<void>;
+  readonly send: (group: readonly Waiting<Member, Result>[], place: Place) => Promise<void>;
 }
 
 /**
@@ -67,22 +67,25 @@ export function createGroupQueue<Member, Result>(
   options: QueueOptions<Member, Result>,
 ): (member: Member, deadlineMs: number) => Promise<Result> {
   const { em, workspaceOf } = options;
-  /** By workspace, or the one that there is. */
-  const lanes = new Map<number | undefined, Lane<Member, Result> & { members: number }>();
+  /** By where members are written. */
+  const lanes = new Map<Place, Lane<Member, Result> & { members: number }>();
   let sweeping: NodeJS.Timeout | undefined;
 
   /** Rejects what has waited too long, and forgets lanes that nobody is in: not at once, since a lane for each member is dear. */
   function sweep(): void {
-    for (const [key, lane] of lanes) {
+    for (const [place, lane] of lanes) {
       lane.sweep();
-      if (lane.members === 0) lanes.delete(key);
+      if (lane.members === 0) lanes.delete(place);
     }
     sweeping = lanes.size === 0 ? undefined : setTimeout(sweep, SWEEP_MS);
   }
 
   return async (member, deadlineMs) => {
-    const key = (await isDistributed(em)) ? workspaceOf(member) : undefined;
-    const lane = lanes.getOrInsertComputed(key, () => ({ ...createLane(options), members: 0 }));
+    const place = await placeOf(em, workspaceOf(member));
+    const lane = lanes.getOrInsertComputed(place, () => ({
+      ...createLane(options, place),
+      members: 0,
+    }));
     sweeping ??= setTimeout(sweep, SWEEP_MS);
     lane.members++;
     try {
@@ -100,9 +103,12 @@ interface Lane<Member, Result> {
   sweep(): void;
 }
 
-function createLane<Member, Result>(options: QueueOptions<Member, Result>): Lane<Member, Result> {
+function createLane<Member, Result>(
+  options: QueueOptions<Member, Result>,
+  place: Place,
+): Lane<Member, Result> {
   const queue = createQueue<Member, Result>(options);
-  const sendAll = createDrain(queue, options);
+  const sendAll = createDrain(queue, options, place);
   let isScheduled = false;
   const sendOnce = () => {
     isScheduled = false;
@@ -185,8 +191,10 @@ function createQueue<Member, Result>({
 /** Builds what sends a queue's groups, one after the other, until there is none to take. */
 function createDrain<Member, Result>(
   queue: Queue<Member, Result>,
-  { all, send }: QueueOptions<Member, Result>,
+  { permitsOf, send }: QueueOptions<Member, Result>,
+  place: Place,
 ): () => Promise<void> {
+  const all = permitsOf(place);
   const fast = createSemaphore(GROUPS_IN_FLIGHT);
   let isDraining = false;
   return async () => {
@@ -196,7 +204,7 @@ function createDrain<Member, Result>(
       await fast.acquire();
       await all.acquire();
       const group = queue.takeGroup();
-      const sent = send(group).finally(all.release);
+      const sent = send(group, place).finally(all.release);
       void settledOrAfter(SLOW_GROUP_MS, sent).then(fast.release);
       // The rest wait to be rejected as late, or for a member with their key, whose end drains again.
       if (group.length === 0) break;

@@ -10,7 +10,8 @@ interface Sender {
   send<Row>(sql: string, values: readonly unknown[]): Promise<Row[]>;
 }
 
-async function poolOf(em: EntityManager): Promise<Pool> {
+/** The pool of the server that an ORM connects to; of a cluster, the coordinator's. */
+export async function poolOf(em: EntityManager): Promise<Pool> {
   return (await em.getConnection().getNativeClient()) as Pool;
 }
 

@@ -3,8 +3,9 @@ import pg from "pg";
 import { isCollision, isContention, isTransientDatabaseError } from "./database-error.ts";
 import type { DatabaseClient } from "./client.ts";
 import { isDistributed } from "./distributed.ts";
+import { connectToNode, type Place } from "./nodes.ts";
 import type { EntityManager } from "./orm.ts";
-import { connect, release, type Statement } from "./statement.ts";
+import { connect, release, runStatement, type Statement } from "./statement.ts";
 
 /**
  * A transaction that is a pipeline: statements are sent without waiting for the answers to those before
@@ -13,6 +14,11 @@ import { connect, release, type Statement } from "./statement.ts";
 export interface Transaction {
   /** Whether the database is distributed: it then takes look-ups in one table each in less time. */
   readonly isDistributed: boolean;
+  /**
+   * Takes numbers from a sequence, for good. Of a distributed database the coordinator gives them, which has
+   * what goes up for the whole of it.
+   */
+  takeIds(sequence: string, count: number): Promise<number[]>;
   /** Sends a statement with `$1`, `$2`, ... for its values, and gives its rows. */
   send<Row>(sql: string, values: readonly unknown[]): Promise<Row[]>;
   /** Sends a statement right before the commit, such as one that others wait for from then on. */
@@ -46,15 +52,17 @@ export function causeOf(error: unknown): unknown {
  * together, `begin` with the first of it and the commit with the last, so that work which waits for one
  * answer takes two round trips.
  *
+ * @param place where all data is that the work is about, if that is known
  * @throws RolledBackError when it failed before the commit; any other error leaves open whether the
  * commit took place
  */
 export async function inPipeline<T>(
   em: EntityManager,
   work: (tx: Transaction) => Promise<T>,
+  place?: Place,
 ): Promise<T> {
   const distributed = await isDistributed(em).catch(throwRolledBack);
-  const client = await connect(em).catch(throwRolledBack);
+  const client = await connectTo(em, place).catch(throwRolledBack);
   const send = createSender(em, client);
   const sent: Promise<unknown>[] = [];
   const last: Statement[] = [];
@@ -67,6 +75,12 @@ export async function inPipeline<T>(
     settleAtCommit(send("begin"));
     const result = await work({
       isDistributed: distributed,
+      async takeIds(sequence, count) {
+        const take = (of: EntityManager | Pick<Transaction, "send">) =>
+          runStatement<{ id: number }>(of, NEXT_IDS, [sequence, count]);
+        const rows = await take(distributed ? em : { send });
+        return rows.map(({ id }) => id);
+      },
       sendLast: (sql, values) => void last.push([sql, values]),
       send<Row>(sql: string, values: readonly unknown[]) {
         const rows = send<Row>(sql, values);
@@ -98,13 +112,20 @@ export async function inPipeline<T>(
 export async function inBatches<T>(
   em: EntityManager,
   work: (send: Transaction["send"]) => Promise<T>,
+  place?: Place,
 ): Promise<T> {
-  const client = await connect(em);
+  const client = await connectTo(em, place);
   try {
     return await work(createSender(em, client));
   } finally {
     release(client);
   }
+}
+
+const NEXT_IDS = "select nextval($1)::float8 as id from generate_series(1, $2::int)";
+
+async function connectTo(em: EntityManager, place: Place) {
+  return (await connectToNode(place, () => connect(em))) as Awaited<ReturnType<typeof connect>>;
 }
 
 /** Does work that reads in a `read only` transaction, at whose end MikroORM flushes nothing. */

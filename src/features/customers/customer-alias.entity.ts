@@ -37,6 +37,16 @@ export const CustomerAlias = defineEntity({
 
 export type CustomerAlias = InferEntity<typeof CustomerAlias>;
 
+/** Of the workspace `$1`, the ids of the customers that those with the id `$2` were merged into. */
+export const ALIAS_BY_ID = `
+  select customer_id::float8 as id from customer_alias where workspace_id = $1 and id = $2`;
+
+/** The same by the name `$2` and the email `$3`, in lower case; the one that was merged last comes first. */
+export const ALIAS_BY_NAME = `
+  select customer_id::float8 as id from customer_alias
+  where workspace_id = $1 and name = $2 and email_lower = $3
+  order by merged_at desc, id desc limit 1`;
+
 /**
  * Of the workspace `$1`, the customer that another one was merged into.
  *

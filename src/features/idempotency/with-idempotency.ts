@@ -5,6 +5,7 @@ import {
   type MessageShape,
 } from "@bufbuild/protobuf";
 import type { Outcome } from "../../db/group-commit.ts";
+import { isUniqueViolation } from "../../db/database-error.ts";
 import type { DatabaseDeps, EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import type { Transaction } from "../../db/transaction.ts";
@@ -43,11 +44,16 @@ export function withIdempotency<M extends DescMethodUnary>(
         if (stored !== undefined) return resultOf(stored);
         const response = create<M["output"]>(method.output, await work(tx));
         const storing = storingResponse(methodCall, response);
-        if (storing !== undefined) await runStatement(tx, ...storing);
+        if (storing !== undefined) await runStatement(tx, ...storing).catch(throwAsInUse);
         return response;
       }),
     );
   return traceTransaction([call.received.span], transaction);
+}
+
+/** Of a distributed database, bookings and changes lock keys at a node, and other calls at the coordinator. */
+function throwAsInUse(error: unknown): never {
+  throw isUniqueViolation(error) ? keyInUseError() : error;
 }
 
 /** Runs each call that writes in a transaction of its own, which its function gets as `em`. */

@@ -5,7 +5,12 @@ import type {
 import { loadByOwner } from "../../db/by-owner.ts";
 import { readRecordId } from "../../db/columns.ts";
 import type { Transaction } from "../../db/transaction.ts";
-import { mergedWithId, mergedWithName } from "../customers/customer-alias.entity.ts";
+import {
+  ALIAS_BY_ID,
+  ALIAS_BY_NAME,
+  mergedWithId,
+  mergedWithName,
+} from "../customers/customer-alias.entity.ts";
 import { customerJson, type CustomerRow } from "../customers/customer.entity.ts";
 import { foldEmail } from "../customers/link-customers.ts";
 import { SELECT_SUBSCRIBERS, type Subscriber, SUBSCRIBERS } from "../events/insert-events.ts";
@@ -63,9 +68,7 @@ export async function loadBookingFacts(
         ? lookUpEach(tx, workspace, own[0]!)
         : tx.send<OwnFacts>(factsOf(own), [workspace, ...wantedValues(own)]),
     ),
-    bookings.length === 1
-      ? tx.send<{ id: number }>(NEW_CUSTOMER_ID, [])
-      : tx.send<{ id: number }>(NEW_CUSTOMER_IDS, [bookings.length]),
+    tx.takeIds("customer_id_seq", bookings.length),
     tx.send<Pick<BookingFacts, "tariffVersion">>(IN_FORCE, []),
     loadVoidedBelow(tx, bookings),
     countSimulations(tx, bookings),
@@ -74,7 +77,7 @@ export async function loadBookingFacts(
     ...facts,
     ...inForce!,
     voidedBelow,
-    newCustomerId: ids[i]!.id,
+    newCustomerId: ids[i]!,
     simulations: simulations[i]!,
   }));
 }
@@ -113,11 +116,6 @@ const VOIDED_BELOW = `
   select max(version) as "voidedBelow" from tariff_version
   where version > $1 and not honours_quotes
     and effective_at <= statement_timestamp() and called_off_at is null`;
-
-/** A statement of its own: what numbers are taken from is not on the node of a workspace. */
-const NEW_CUSTOMER_ID = "select nextval('customer_id_seq')::float8 as id";
-const NEW_CUSTOMER_IDS = `
-  ${NEW_CUSTOMER_ID} from generate_series(1, $1::int)`;
 
 const PROVIDER = "select state from payment_connection where workspace_id = $1";
 
@@ -190,43 +188,69 @@ const TAKEN_BY = takenBy("$2");
 const USED_BY = usedBy("$2");
 const CUSTOMER_BY_ID = customerWhere("id = $2");
 const CUSTOMER_BY_NAME = customerWhere("customer.name = $2 and email_lower = $3");
-const MERGED_WITH_ID = mergedWithId("$2");
-const MERGED_WITH_NAME = mergedWithName("$2", "$3");
 
 /**
  * As a distributed database takes them in least time: it plans a statement of several tables anew each time,
  * and sends one of a single table on as it comes.
  */
 async function lookUpEach(
-  { send }: Transaction,
+  tx: Transaction,
   workspace: number,
   { request }: Booking,
 ): Promise<OwnFacts[]> {
-  /** What is not named is not looked up. */
-  const lookUp = <Row>(sql: string, named: unknown): Promise<Row[]> =>
-    named === undefined ? Promise.resolve([]) : send<Row>(sql, [workspace, named]);
-  const byName = [workspace, request.customerName, foldEmail(request.customerEmail)];
-  const [providers, taken, used, withId, withName, subscribers] = await Promise.all([
-    send<{ state: ConnectionState }>(PROVIDER, [workspace]),
-    lookUp<{ reference: string }>(TAKEN_BY, request.externalReference),
-    lookUp<{ reference: string }>(USED_BY, request.quoteId),
-    lookUp<{ customer: CustomerRow }>(CUSTOMER_BY_ID, readRecordId(request.customerId)),
-    send<{ customer: CustomerRow }>(CUSTOMER_BY_NAME, byName),
-    send<Subscriber>(SELECT_SUBSCRIBERS, [workspace]),
+  const { externalReference, quoteId } = request;
+  const [providers, taken, used, customer, subscribers] = await Promise.all([
+    tx.send<{ state: ConnectionState }>(PROVIDER, [workspace]),
+    lookUpReference(tx, TAKEN_BY, workspace, externalReference),
+    lookUpReference(tx, USED_BY, workspace, quoteId),
+    lookUpCustomer(tx, workspace, request),
+    tx.send<Subscriber>(SELECT_SUBSCRIBERS, [workspace]),
   ]);
-  const customerId = readRecordId(request.customerId);
-  const customer =
-    withId[0] ??
-    (await lookUp<{ customer: CustomerRow }>(MERGED_WITH_ID, customerId))[0] ??
-    withName[0] ??
-    (await send<{ customer: CustomerRow }>(MERGED_WITH_NAME, byName))[0];
   return [
     {
       providerState: providers[0]?.state ?? null,
-      takenBy: taken[0]?.reference ?? null,
-      usedBy: used[0]?.reference ?? null,
-      customer: customer?.customer ?? null,
+      takenBy: taken,
+      usedBy: used,
+      customer,
       subscribers: subscribers.length > 0 ? subscribers : null,
     },
   ];
+}
+
+/** The shipment that has what is named, null where there is none or nothing is named. */
+async function lookUpReference(
+  { send }: Transaction,
+  sql: string,
+  workspace: number,
+  named: string | undefined,
+): Promise<string | null> {
+  if (named === undefined) return null;
+  return (await send<{ reference: string }>(sql, [workspace, named]))[0]?.reference ?? null;
+}
+
+/** Looked for among those that were merged too only where there is none. */
+async function lookUpCustomer(
+  { send }: Transaction,
+  workspace: number,
+  request: CreateShipmentRequest,
+): Promise<CustomerRow | null> {
+  const find = async (sql: string, values: readonly unknown[]) =>
+    (await send<{ customer: CustomerRow }>(sql, [workspace, ...values]))[0]?.customer;
+  const findMerged = async (sql: string, values: readonly unknown[]) => {
+    const [alias] = await send<{ id: number }>(sql, [workspace, ...values]);
+    return alias && find(CUSTOMER_BY_ID, [alias.id]);
+  };
+  const id = readRecordId(request.customerId);
+  const name = [request.customerName, foldEmail(request.customerEmail)];
+  const [byId, byName] = await Promise.all([
+    id === undefined ? undefined : find(CUSTOMER_BY_ID, [id]),
+    find(CUSTOMER_BY_NAME, name),
+  ]);
+  return (
+    byId ??
+    (id === undefined ? undefined : await findMerged(ALIAS_BY_ID, [id])) ??
+    byName ??
+    (await findMerged(ALIAS_BY_NAME, name)) ??
+    null
+  );
 }

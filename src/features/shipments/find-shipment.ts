@@ -1,6 +1,7 @@
 import { batchReads } from "../../db/batch-reads.ts";
 import type { ObserveGroups } from "../../db/group-queue.ts";
 import { loadByOwner } from "../../db/by-owner.ts";
+import type { Place } from "../../db/nodes.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { inBatches, type Transaction } from "../../db/transaction.ts";
 import { type Refusal, refuse } from "../../domain/refusal.ts";
@@ -29,8 +30,8 @@ export function createFindShipment(
 ): FindShipment {
   const find = batchReads(
     em,
-    async (keys: readonly ShipmentKey[]) =>
-      shipmentRows(await loadShipments(em, keys), versionFees),
+    async (keys: readonly ShipmentKey[], place) =>
+      shipmentRows(await loadShipments(em, keys, place), versionFees),
     observeGroups("shipment_reads"),
   );
   return async (key) => {
@@ -97,13 +98,14 @@ async function findAll<Placed extends { readonly place: number }>(
 function loadShipments(
   em: EntityManager,
   keys: readonly ShipmentKey[],
+  place: Place,
 ): Promise<(string | undefined)[]> {
-  return inBatches(em, (send) =>
+  const load = (send: Transaction["send"]) =>
     loadByOwner(keys, workspaceOf, async (workspace, own) => {
       const found = await findAll<Found>(send, FIND, workspace, own);
       return found.map((each) => each?.shipment);
-    }),
-  );
+    });
+  return inBatches(em, load, place);
 }
 
 const workspaceOf = ({ workspace }: ShipmentKey) => workspace;

@@ -1,0 +1,143 @@
+import pg, { type Pool, type PoolClient } from "pg";
+import { DatabaseClient } from "./client.ts";
+import { onBehalfOfAll } from "./connection-shares.ts";
+import { DISTRIBUTED_TABLES, isDistributed } from "./distributed.ts";
+import type { EntityManager } from "./orm.ts";
+import { poolOf, runStatement } from "./statement.ts";
+
+/**
+ * A worker node of a distributed database. It plans statements on the workspaces whose data it has by itself, so
+ * that a transaction of theirs is a conversation with one server. Statements on others it sends on, which takes
+ * longer and is as right.
+ */
+export interface Node {
+  readonly pool: Pool;
+  /** On the clock of `performance.now()`: until then, the coordinator is to be asked instead. */
+  avoidedUntilMs: number;
+}
+
+/** How old what is known of where data is becomes before it is looked up again, in milliseconds. */
+const REFRESH_MS = 2_000;
+/** How long a node that took no connection is left alone, in milliseconds. */
+const AVOID_MS = 5_000;
+
+/** The nodes by the least hash of the workspaces in each shard, in the order of these. */
+interface Placements {
+  readonly shards: readonly { readonly from: number; readonly node: Node }[];
+  readonly loadedMs: number;
+}
+
+interface Known {
+  placements?: Placements;
+  loading?: Promise<Placements> | undefined;
+  readonly nodes: Map<string, Node>;
+}
+
+/** By the configuration that an ORM and its forks share. */
+const known = new WeakMap<EntityManager["config"], Known>();
+
+/** What one transaction can be about: the workspaces of a node, those of the only server, or one alone, by the coordinator. */
+export type Place = Node | undefined | number;
+
+/**
+ * Where a workspace's data is: at a node, as the coordinator last said, so that a shard may have moved in the last
+ * seconds; undefined where there is one server. The workspace itself where its node takes no connection.
+ */
+export async function placeOf(em: EntityManager, workspace: number): Promise<Place> {
+  if (!(await isDistributed(em))) return undefined;
+  const { shards } = await placementsOf(em);
+  const hash = hashOf(workspace);
+  const node = shards.findLast(({ from }) => from <= hash)?.node;
+  return node === undefined || node.avoidedUntilMs > performance.now() ? workspace : node;
+}
+
+function placementsOf(em: EntityManager): Placements | Promise<Placements> {
+  const of = known.getOrInsertComputed(em.config, () => ({ nodes: new Map<string, Node>() }));
+  const { placements } = of;
+  if (placements !== undefined && performance.now() - placements.loadedMs < REFRESH_MS) {
+    return placements;
+  }
+  of.loading ??= onBehalfOfAll(() => loadPlacements(em, of)).finally(
+    () => (of.loading = undefined),
+  );
+  of.loading.catch(() => undefined);
+  return placements ?? of.loading;
+}
+
+const LOAD = `
+  select shardminvalue::int as "from", nodename as host, nodeport as port
+  from pg_dist_shard
+  join pg_dist_placement using (shardid)
+  join pg_dist_node using (groupid)
+  where logicalrelid = to_regclass($1) and noderole = 'primary'
+  order by 1`;
+
+async function loadPlacements(em: EntityManager, of: Known): Promise<Placements> {
+  const rows = await runStatement<{ from: number; host: string; port: number }>(em, LOAD, [
+    DISTRIBUTED_TABLES[0],
+  ]);
+  const coordinator = await poolOf(em);
+  const shards = rows.map(({ from, host, port }) => ({
+    from,
+    node: of.nodes.getOrInsertComputed(`${host} ${port}`, () => openNode(coordinator, host, port)),
+  }));
+  return (of.placements = { shards, loadedMs: performance.now() });
+}
+
+/** A pool of connections as those to the coordinator, which end with those. */
+function openNode(coordinator: Pool, host: string, port: number): Node {
+  const { connectionString, ...options } = coordinator.options;
+  const pool = new pg.Pool({
+    ...options,
+    connectionString: connectionString!.replace(SERVER, `$1${host}:${port}`),
+    Client: DatabaseClient,
+  });
+  // The loss of a connection is told by the statement that it interrupts, or by the next connection.
+  pool.on("error", () => undefined);
+  pool.on("connect", (client) => client.on("error", () => undefined));
+  const end = coordinator.end.bind(coordinator) as () => Promise<void>;
+  coordinator.end = (async () => {
+    await Promise.all([pool.end(), end()]);
+  }) as Pool["end"];
+  return { pool, avoidedUntilMs: 0 };
+}
+
+/** Up to and with the host and port of an address. */
+const SERVER = /^([^:]+:\/\/(?:[^/?#]*@)?)[^/?#]*/;
+
+/**
+ * Takes a connection to a node, or to the coordinator where the node takes none: either it is away, and the
+ * coordinator will say so, or it cannot be reached from here.
+ */
+export async function connectToNode(
+  place: Place,
+  coordinator: () => Promise<PoolClient>,
+): Promise<PoolClient> {
+  if (typeof place !== "object") return coordinator();
+  try {
+    return await place.pool.connect();
+  } catch {
+    place.avoidedUntilMs = performance.now() + AVOID_MS;
+    return coordinator();
+  }
+}
+
+/**
+ * PostgreSQL's hash of a number, by which Citus finds the shard of a workspace: of Bob Jenkins' lookup3, the steps
+ * for a single word. See `hash_bytes_uint32` in PostgreSQL's `hashfn.c`.
+ *
+ * @param workspace at most 2^31 - 1, as ids of workspaces are
+ * @returns a signed 32-bit number
+ */
+export function hashOf(workspace: number): number {
+  const rotated = (word: number, by: number) => (word << by) | (word >>> (32 - by));
+  const initial = (0x9e3779b9 + 4 + 3923095) | 0;
+  let [a, b, c] = [(initial + workspace) | 0, initial, initial];
+  c = ((c ^ b) - rotated(b, 14)) | 0;
+  a = ((a ^ c) - rotated(c, 11)) | 0;
+  b = ((b ^ a) - rotated(a, 25)) | 0;
+  c = ((c ^ b) - rotated(b, 16)) | 0;
+  a = ((a ^ c) - rotated(c, 4)) | 0;
+  b = ((b ^ a) - rotated(a, 14)) | 0;
+  return ((c ^ b) - rotated(b, 24)) | 0;
+}
