@@ -130,7 +130,6 @@ export async function connectToNode(
  * @returns a signed 32-bit number
  */
 export function hashOf(workspace: number): number {
-  const rotated = (word: number, by: number) => (word << by) | (word >>> (32 - by));
   const initial = (0x9e3779b9 + 4 + 3923095) | 0;
   let [a, b, c] = [(initial + workspace) | 0, initial, initial];
   c = ((c ^ b) - rotated(b, 14)) | 0;
@@ -140,4 +139,8 @@ export function hashOf(workspace: number): number {
   a = ((a ^ c) - rotated(c, 4)) | 0;
   b = ((b ^ a) - rotated(a, 14)) | 0;
   return ((c ^ b) - rotated(b, 24)) | 0;
+}
+
+function rotated(word: number, by: number): number {
+  return (word << by) | (word >>> (32 - by));
 }

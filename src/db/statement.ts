@@ -47,6 +47,18 @@ export async function runStatement<Row>(
   return (await pool.query<Row & object>({ text: sql, values: [...values] })).rows;
 }
 
+/** Takes numbers from a sequence, for good. */
+export async function takeIds(
+  em: EntityManager | Sender,
+  sequence: string,
+  count: number,
+): Promise<number[]> {
+  if (count === 0) return [];
+  const sql = "select nextval($1)::float8 as id from generate_series(1, $2::int)";
+  const rows = await runStatement<{ id: number }>(em, sql, [sequence, count]);
+  return rows.map(({ id }) => id);
+}
+
 /**
  * As `runStatement`, for one that moves many megabytes within the database, in a transaction: it, and
  * the rest of the transaction, may take `SLOW_TIMEOUT_MS` instead of the usual 5 seconds.
@@ -61,39 +73,6 @@ export async function runSlowStatement<Row>(
   allowSlow(sql);
   await runStatement(tx, `set local statement_timeout = ${SLOW_TIMEOUT_MS}`);
   return runStatement<Row>(tx, sql, values);
-}
-
-/**
- * Runs one statement several times, such as once for each workspace, outside a transaction: on one
- * connection, each sent without waiting for the answers to those before it. Each is a transaction of its
- * own, so that the loss of a node of a distributed database concerns the workspaces that are there.
- *
- * @param values those of each run
- * @param options.durable false for what may be lost when the database crashes: no run then waits for the disk. Default true
- * @returns the rows of each run; undefined for one that failed, while others did not
- * @throws the error, when all have failed
- */
-export async function runForEach<Row>(
-  em: EntityManager,
-  sql: string,
-  values: readonly (readonly unknown[])[],
-  { durable = true }: { readonly durable?: boolean } = {},
-): Promise<(Row[] | undefined)[]> {
-  if (values.length === 0) return [];
-  const client = await connect(em);
-  try {
-    const setting = durable ? [] : [client.query("set synchronous_commit = off")];
-    const runs = values.map((own) => {
-      em.config.getLogger().logQuery({ level: "info", query: sql, params: own });
-      return client.query<Row & object>({ text: sql, values: [...own] });
-    });
-    if (!durable) setting.push(client.query("reset synchronous_commit"));
-    const [ended] = await Promise.all([Promise.allSettled(runs), ...setting]);
-    if (ended.every(({ status }) => status === "rejected")) await runs[0];
-    return ended.map((run) => (run.status === "fulfilled" ? run.value.rows : undefined));
-  } finally {
-    release(client);
-  }
 }
 
 /** How many rows one statement deletes, so that no transaction grows long. */

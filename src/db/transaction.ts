@@ -5,7 +5,7 @@ import type { DatabaseClient } from "./client.ts";
 import { isDistributed } from "./distributed.ts";
 import { connectToNode, type Place } from "./nodes.ts";
 import type { EntityManager } from "./orm.ts";
-import { connect, release, runStatement, type Statement } from "./statement.ts";
+import { connect, release, type Statement, takeIds } from "./statement.ts";
 
 /**
  * A transaction that is a pipeline: statements are sent without waiting for the answers to those before
@@ -14,10 +14,7 @@ import { connect, release, runStatement, type Statement } from "./statement.ts";
 export interface Transaction {
   /** Whether the database is distributed: it then takes look-ups in one table each in less time. */
   readonly isDistributed: boolean;
-  /**
-   * Takes numbers from a sequence, for good. Of a distributed database the coordinator gives them, which has
-   * what goes up for the whole of it.
-   */
+  /** Takes numbers from a sequence, for good; of a distributed database the coordinator's, which goes up for all of it. */
   takeIds(sequence: string, count: number): Promise<number[]>;
   /** Sends a statement with `$1`, `$2`, ... for its values, and gives its rows. */
   send<Row>(sql: string, values: readonly unknown[]): Promise<Row[]>;
@@ -75,12 +72,7 @@ export async function inPipeline<T>(
     settleAtCommit(send("begin"));
     const result = await work({
       isDistributed: distributed,
-      async takeIds(sequence, count) {
-        const take = (of: EntityManager | Pick<Transaction, "send">) =>
-          runStatement<{ id: number }>(of, NEXT_IDS, [sequence, count]);
-        const rows = await take(distributed ? em : { send });
-        return rows.map(({ id }) => id);
-      },
+      takeIds: (sequence, count) => takeIds(distributed ? em : { send }, sequence, count),
       sendLast: (sql, values) => void last.push([sql, values]),
       send<Row>(sql: string, values: readonly unknown[]) {
         const rows = send<Row>(sql, values);
@@ -121,8 +113,6 @@ export async function inBatches<T>(
     release(client);
   }
 }
-
-const NEXT_IDS = "select nextval($1)::float8 as id from generate_series(1, $2::int)";
 
 async function connectTo(em: EntityManager, place: Place) {
   return (await connectToNode(place, () => connect(em))) as Awaited<ReturnType<typeof connect>>;

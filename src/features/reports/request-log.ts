@@ -1,7 +1,8 @@
 import { Code } from "@connectrpc/connect";
 import { byOwner } from "../../db/by-owner.ts";
 import type { EntityManager } from "../../db/orm.ts";
-import { deleteOldest, runForEach } from "../../db/statement.ts";
+import { runForEach } from "../../db/for-each-workspace.ts";
+import { deleteOldest, takeIds } from "../../db/statement.ts";
 import type { Refusal } from "../../domain/refusal.ts";
 import { withoutSecrets } from "../../domain/without-secrets.ts";
 import { codeName, type ReceivedCall, type WorkspaceCaller } from "../../pipeline/call.ts";
@@ -110,12 +111,13 @@ function outcomeOf(code: Code | 0): RequestOutcome {
   return FAILURES.has(code) ? "failed" : "refused";
 }
 
+/** With ids that were taken before: those of a node go up for itself alone, and a workspace may move. */
 const WRITE = `
-  insert into api_request (workspace_id, started_at, method, outcome, code, http_status, duration_ms,
+  insert into api_request (workspace_id, id, started_at, method, outcome, code, http_status, duration_ms,
     request_id, reason, message, caller)
-  select $1, to_timestamp("startedMs" / 1000), method, outcome, code, "httpStatus", "durationMs",
+  select $1, id, to_timestamp("startedMs" / 1000), method, outcome, code, "httpStatus", "durationMs",
     "requestId", reason, message, caller
-  from json_to_recordset($2) as made ("startedMs" float8, method text, outcome text, code text,
+  from json_to_recordset($2) as made (id bigint, "startedMs" float8, method text, outcome text, code text,
     "httpStatus" int, "durationMs" int, "requestId" text, reason text, message text, caller text)`;
 
 const TRIM = `
@@ -130,8 +132,13 @@ const TRIM = `
  */
 export async function writeRequests(em: EntityManager, log: RequestLog): Promise<void> {
   const owned = byOwner(log.take(), ({ workspace }) => workspace);
-  const values = owned.map(([workspace, own]) => [workspace, JSON.stringify(own)]);
   try {
+    const count = owned.reduce((sum, [, { length }]) => sum + length, 0);
+    const ids = (await takeIds(em, "api_request_id_seq", count)).values();
+    const values = owned.map(([workspace, own]) => {
+      const made = own.map((request) => ({ id: ids.next().value, ...request }));
+      return [workspace, JSON.stringify(made)];
+    });
     const written = await runForEach(em, WRITE, values, { durable: false });
     for (const [i, [, own]] of owned.entries()) {
       if (written[i] === undefined) log.onDropped(own.length);

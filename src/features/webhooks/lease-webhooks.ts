@@ -3,7 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { byOwner } from "../../db/by-owner.ts";
 import type { EntityManager } from "../../db/orm.ts";
-import { runForEach, runStatement } from "../../db/statement.ts";
+import { runForEach } from "../../db/for-each-workspace.ts";
+import { runStatement } from "../../db/statement.ts";
 import { createWebhookQueue, type WebhookQueue } from "./webhook-queue.ts";
 import type { WebhookKey } from "./webhook.entity.ts";
 

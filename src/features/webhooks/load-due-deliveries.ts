@@ -1,6 +1,6 @@
 import { byOwner } from "../../db/by-owner.ts";
 import type { EntityManager } from "../../db/orm.ts";
-import { runForEach } from "../../db/statement.ts";
+import { runForEach } from "../../db/for-each-workspace.ts";
 import { type EventContent, type EventRow, toEvent } from "../events/event-message.ts";
 import type { WebhookKey, WebhookSecret } from "./webhook.entity.ts";
 
