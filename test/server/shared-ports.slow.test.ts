@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { Agent, request as httpRequest } from "node:http";
 import { text } from "node:stream/consumers";
 import { once } from "node:events";
@@ -94,10 +95,21 @@ test(
 /** Ways to call the ports, by new connections and by kept ones, over HTTP/1.1 and HTTP/2. */
 function createWays({ httpUrl, grpcUrl }: ServiceProcess, booked: string[]) {
   const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json" };
-  const send = async (agent: Agent | false, path: string, body: object) => {
-    const sending = httpRequest(httpUrl + path, { method: "POST", headers, agent });
+  const send = async (
+    agent: Agent | false,
+    path: string,
+    body: object,
+    key: string = randomUUID(),
+  ): Promise<any> => {
+    const keyed = { ...headers, "idempotency-key": key };
+    const sending = httpRequest(httpUrl + path, { method: "POST", headers: keyed, agent });
     sending.end(JSON.stringify(body));
-    const [response] = await once(sending, "response");
+    const answered = await once(sending, "response").catch((error: unknown) => {
+      // A kept connection that was idle for a second may end just then (RFC 9112, section 9.3.1).
+      if (!sending.reusedSocket) throw error;
+    });
+    if (answered === undefined) return send(agent, path, body, key);
+    const [response] = answered;
     const answer = await text(response);
     if (response.statusCode >= 300) throw new Error(`${path}: ${response.statusCode} ${answer}`);
     return JSON.parse(answer);
