@@ -1,6 +1,7 @@
 import { beforeEach, expect, test } from "vitest";
 import type { MikroORM } from "@mikro-orm/postgresql";
-import { runForEach, runStatement } from "../../src/db/statement.ts";
+import { runForEach } from "../../src/db/for-each-workspace.ts";
+import { runStatement } from "../../src/db/statement.ts";
 import { createDatabase, openOrm } from "../support/database.ts";
 
 const DIVIDE = "select 6 / $1::int as quotient";
