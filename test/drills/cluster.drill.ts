@@ -22,8 +22,19 @@ const READ_AGAIN_MS = 500;
 /** Acknowledged is what a killed server has; statements are logged, so that they can be counted. */
 const SETTINGS = ["synchronous_commit = on", "log_statement = all"];
 
-/** What a transaction of several nodes leaves in the log of each. */
-const PREPARED = "statement: PREPARE TRANSACTION";
+/** A statement in the log of a node, and the process that ran it. */
+const LOGGED = /\[(\d+)\] LOG: {2}(?:statement|execute [^:]*): (.*)/;
+
+/** How many transactions of the log of a node were in two phases, as those of several nodes are, and booked a shipment. */
+function countPreparedBookings(log: string): number {
+  const booking = new Set<string>();
+  return log.split("\n").filter((line) => {
+    const [, process = "", statement = ""] = LOGGED.exec(line) ?? [];
+    if (/^begin/i.test(statement)) booking.delete(process);
+    if (/^insert into public\.shipment_/i.test(statement)) booking.add(process);
+    return statement.startsWith("PREPARE TRANSACTION") && booking.has(process);
+  }).length;
+}
 
 /** The node of each workspace. */
 const NODE_OF = `
@@ -216,16 +227,11 @@ async function drill(programs: string): Promise<void> {
   for (const { apiKey } of accounts) {
     for (const { request } of services) await request("/v1/shipments", { apiKey });
   }
-  // What the platform writes on the coordinator may take two phases.
-  const countPrepared = () =>
-    cluster.nodes
-      .slice(1)
-      .reduce((sum, node) => sum + cluster.log(node).split(PREPARED).length - 1, 0);
-  const preparedBefore = countPrepared();
   const teams = accounts.map((account) => startTeam(services, account));
   await sleep(LOAD_MS);
   await loseWorker(cluster, url, teams);
-  const prepared = countPrepared() - preparedBefore;
+  const logs = cluster.nodes.slice(1).map((node) => cluster.log(node));
+  const prepared = logs.reduce((sum, log) => sum + countPreparedBookings(log), 0);
   const seen = `${prepared} transactions in two phases, ${countBookings(teams)} bookings`;
   expect("each booking is one node's", prepared === 0, seen);
   await gainWorker(cluster, url, teams);
