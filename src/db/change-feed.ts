@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type pg from "pg";
 import type { Logger } from "pino";
 import { setPlannerSettings } from "./connection-settings.ts";
 import type { EntityManager } from "./orm.ts";
@@ -14,10 +13,15 @@ export const CHANGES_APPLICATION = "shipments changes";
 
 export type ChangeFeed = ReturnType<typeof followChanges>;
 
+/** Reads the database; what is read in one tick is one exchange, and one transaction. */
+export interface Reader {
+  query<Row extends object>(sql: string, values?: unknown[]): Promise<{ readonly rows: Row[] }>;
+}
+
 export interface FollowOptions {
   readonly databaseUrl: string;
   /** Called at once, on every notification of `CHANGES_CHANNEL`, and regularly besides, in case one was lost. */
-  readonly look: (client: pg.Client) => Promise<void>;
+  readonly look: (reader: Reader) => Promise<void>;
   /** Called after every connect, since changes may have passed unseen. */
   readonly reconnected: () => void;
   /** Other channels to listen on, and what is called with the payload of each notification. */
@@ -65,6 +69,9 @@ async function followOneConnection(closed: AbortSignal, options: FollowOptions):
     query_timeout: QUERY_TIMEOUT_MS,
     application_name: CHANGES_APPLICATION,
   });
+  const reader: Reader = {
+    query: async (sql, values) => ({ rows: await client.send(sql, values) }),
+  };
   let broken: Error | undefined;
   /** Ends the wait for the next look. */
   let wake = new AbortController();
@@ -88,7 +95,7 @@ async function followOneConnection(closed: AbortSignal, options: FollowOptions):
     while (!closed.aborted) {
       // Before looking, so that a notification during the look wakes the wait after it.
       wake = new AbortController();
-      await look(client);
+      await look(reader);
       if (broken === undefined && !closed.aborted) {
         await sleep(pollMs, undefined, { signal: wake.signal }).catch(() => undefined);
       }

@@ -6,7 +6,12 @@ import {
   QUERY_TIMEOUT,
   UnreplicatedCommitError,
 } from "./database-error.ts";
-import { StatementBatch, type DescribedStatements, type Statement } from "./statement-batch.ts";
+import {
+  StatementBatch,
+  type DescribedStatements,
+  type NamedStatement,
+  type Statement,
+} from "./statement-batch.ts";
 
 /** How many statements are prepared; every connection may come to keep a plan for each. */
 const MAX_PREPARED = 200;
@@ -63,6 +68,7 @@ export class DatabaseClient extends pg.Client {
   /** When each query in flight will have timed out, in the order they were sent. */
   readonly #overdueMs: number[] = [];
   #isWatched = false;
+  #ofTick: { readonly statement: Statement; resolve(rows: Promise<unknown[]>): void }[] = [];
 
   constructor(config?: string | ClientConfig) {
     super(config);
@@ -98,7 +104,7 @@ export class DatabaseClient extends pg.Client {
    * Sends statements together, and gives the rows of each. Of those behind one that fails none is run,
    * and all are rejected as it is.
    */
-  sendTogether(statements: readonly Statement[]): readonly Promise<unknown[]>[] {
+  sendTogether(statements: readonly NamedStatement[]): readonly Promise<unknown[]>[] {
     const types = { getTypeParser: this.getTypeParser.bind(this) };
     const batch = new StatementBatch(statements, nameOfBatched, this.#described, types, (error) => {
       const isBegin = BEGIN.has(statements[0]![0]) && batch.failedFirst;
@@ -106,6 +112,22 @@ export class DatabaseClient extends pg.Client {
     });
     (this.query as (batch: Submittable) => unknown)(batch);
     return batch.answers;
+  }
+
+  /** Sends a statement together with the others of the tick, and gives its rows. */
+  send<Row>(sql: string, values: readonly unknown[] = []): Promise<Row[]> {
+    if (this.#ofTick.length === 0) process.nextTick(() => this.#sendOfTick());
+    const rows = new Promise<unknown[]>((resolve) => {
+      this.#ofTick.push({ statement: [sql, values], resolve });
+    });
+    return rows as Promise<Row[]>;
+  }
+
+  #sendOfTick(): void {
+    const batch = this.#ofTick;
+    this.#ofTick = [];
+    const answers = this.sendTogether(batch.map(({ statement }) => statement));
+    batch.forEach(({ resolve }, i) => resolve(answers[i]!));
   }
 
   protected discard(): void {
@@ -157,8 +179,8 @@ function makesUseless(error: unknown): boolean {
 }
 
 /** Of its own, since a batch and pg each keep count of what they have prepared. */
-function nameOfBatched([sql, values]: Statement): string | undefined {
-  const name = nameOf(sql, values);
+function nameOfBatched([sql, values, given]: NamedStatement): string | undefined {
+  const name = given ?? nameOf(sql, values);
   return name && `${name} in a batch`;
 }
 

@@ -1,4 +1,4 @@
-import type { Client } from "pg";
+import type { Reader } from "./change-feed.ts";
 
 /**
  * Builds the database's clock, which is the same for every replica, as far as this process knows it; read
@@ -11,9 +11,9 @@ export function createDatabaseClock() {
     /** The time in milliseconds since the epoch. Before the first `read`, that of this process. */
     nowMs: () => performance.now() + offsetMs,
     /** Reads it; right to half of the time that the database takes to answer. */
-    async read(client: Client): Promise<void> {
+    async read(reader: Reader): Promise<void> {
       const askedMs = performance.now();
-      const { rows } = await client.query<{ ms: number }>(
+      const { rows } = await reader.query<{ ms: number }>(
         "select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms",
       );
       offsetMs = rows[0]!.ms - (askedMs + performance.now()) / 2;

@@ -1,7 +1,7 @@
 import pg, { type Pool, type PoolClient } from "pg";
 import { DatabaseClient } from "./client.ts";
 import { onBehalfOfAll } from "./connection-shares.ts";
-import { DISTRIBUTED_TABLES, isDistributed } from "./distributed.ts";
+import { isDistributed } from "./distributed.ts";
 import type { EntityManager } from "./orm.ts";
 import { poolOf, runStatement } from "./statement.ts";
 
@@ -21,9 +21,20 @@ const REFRESH_MS = 2_000;
 /** How long a node that took no connection is left alone, in milliseconds. */
 const AVOID_MS = 5_000;
 
-/** The nodes by the least hash of the workspaces in each shard, in the order of these. */
+/** Gives the name of a table where a statement runs: its own, or that of one of its shards. */
+export type NameTable = (table: string) => string;
+
+/** A part of all workspaces, by their hashes, with its part of each table. */
+interface Shard {
+  /** The least hash. */
+  readonly from: number;
+  readonly node: Node;
+  readonly name: NameTable;
+}
+
 interface Placements {
-  readonly shards: readonly { readonly from: number; readonly node: Node }[];
+  /** In the order of their hashes. */
+  readonly shards: readonly Shard[];
   readonly loadedMs: number;
 }
 
@@ -51,6 +62,11 @@ export async function placeOf(em: EntityManager, workspace: number): Promise<Pla
   return node === undefined || node.avoidedUntilMs > performance.now() ? workspace : node;
 }
 
+/** The nodes of a distributed database, each with its shards. */
+export async function shardsByNode(em: EntityManager): Promise<Map<Node, readonly Shard[]>> {
+  return Map.groupBy((await placementsOf(em)).shards, ({ node }) => node);
+}
+
 function placementsOf(em: EntityManager): Placements | Promise<Placements> {
   const of = known.getOrInsertComputed(em.config, () => ({ nodes: new Map<string, Node>() }));
   const { placements } = of;
@@ -65,20 +81,29 @@ function placementsOf(em: EntityManager): Placements | Promise<Placements> {
 }
 
 const LOAD = `
-  select shardminvalue::int as "from", nodename as host, nodeport as port
+  select shardminvalue::int as "from", nodename as host, nodeport as port,
+    json_object_agg(logicalrelid::text, shard_name(logicalrelid, shardid)) as names
   from pg_dist_shard
+  join pg_dist_partition using (logicalrelid)
   join pg_dist_placement using (shardid)
   join pg_dist_node using (groupid)
-  where logicalrelid = to_regclass($1) and noderole = 'primary'
+  where noderole = 'primary' and partmethod = 'h'
+  group by shardminvalue, nodename, nodeport
   order by 1`;
 
+interface ShardRow {
+  readonly from: number;
+  readonly host: string;
+  readonly port: number;
+  readonly names: Readonly<Record<string, string>>;
+}
+
 async function loadPlacements(em: EntityManager, of: Known): Promise<Placements> {
-  const rows = await runStatement<{ from: number; host: string; port: number }>(em, LOAD, [
-    DISTRIBUTED_TABLES[0],
-  ]);
+  const rows = await runStatement<ShardRow>(em, LOAD);
   const coordinator = await poolOf(em);
-  const shards = rows.map(({ from, host, port }) => ({
+  const shards = rows.map(({ from, host, port, names }) => ({
     from,
+    name: (table: string) => names[table] ?? table,
     node: of.nodes.getOrInsertComputed(`${host} ${port}`, () => openNode(coordinator, host, port)),
   }));
   return (of.placements = { shards, loadedMs: performance.now() });

@@ -1,9 +1,9 @@
-import pg, { type ClientConfig } from "pg";
+import type { Client, ClientConfig } from "pg";
 import { DatabaseClient } from "./client.ts";
 import { primaryFinder, type PrimaryFinder } from "./primary-finder.ts";
 import { assertTarget, watchStatus, type ServerStatus } from "./server-status.ts";
 
-type ConnectCallback = (error: Error | null, client?: pg.Client) => void;
+type ConnectCallback = (error: Error | null, client?: Client) => void;
 
 /**
  * A client that connects to whichever of several servers takes writes, and checks that it does: what
@@ -27,15 +27,15 @@ class PrimaryClient extends DatabaseClient {
     });
   }
 
-  override connect(): Promise<pg.Client>;
+  override connect(): Promise<Client>;
   override connect(callback: ConnectCallback): void;
-  override connect(callback?: ConnectCallback): Promise<pg.Client> | void {
+  override connect(callback?: ConnectCallback): Promise<Client> | void {
     const connected = this.#connectToPrimary();
     if (callback === undefined) return connected;
     connected.then((client) => callback(null, client), callback);
   }
 
-  async #connectToPrimary(): Promise<pg.Client> {
+  async #connectToPrimary(): Promise<Client> {
     const { url, host, port } = await this.#finder.find();
     if (this.#isEnding) throw new Error("Connection terminated");
     this.#url = url;
@@ -66,17 +66,16 @@ class PrimaryClient extends DatabaseClient {
 }
 
 /**
- * A client that is not connected yet: pg's own for an address with one server, else one that finds
- * the server which takes writes.
+ * A client that is not connected yet; of several servers it finds the one that takes writes.
  */
-export function createClient(databaseUrl: string, config: ClientConfig): pg.Client {
+export function createClient(databaseUrl: string, config: ClientConfig): DatabaseClient {
   const finder = primaryFinder(databaseUrl);
-  if (finder === undefined) return new pg.Client({ ...config, connectionString: databaseUrl });
-  return new PrimaryClient(finder, { ...config, connectionString: finder.firstUrl });
+  const options = { ...config, pipeline: true, connectionString: finder?.firstUrl ?? databaseUrl };
+  return finder === undefined ? new DatabaseClient(options) : new PrimaryClient(finder, options);
 }
 
 /** The class of the clients of a pool, whose configuration names the first server. */
-export function clientClass(databaseUrl: string): new (config?: ClientConfig) => pg.Client {
+export function clientClass(databaseUrl: string): new (config?: ClientConfig) => Client {
   const finder = primaryFinder(databaseUrl);
   if (finder === undefined) return DatabaseClient;
   return class extends PrimaryClient {

@@ -3,6 +3,9 @@ import pg from "pg";
 /** SQL with `$1`, `$2`, ... for its values. */
 export type Statement = readonly [sql: string, values: readonly unknown[]];
 
+/** A statement that may say what it is prepared by. */
+export type NamedStatement = readonly [...Statement, name?: string];
+
 /** A statement of a batch, and who waits for its rows. */
 interface Sent {
   readonly sql: string;
@@ -36,8 +39,8 @@ export class StatementBatch implements pg.Submittable {
   #rows: unknown[] = [];
 
   constructor(
-    statements: readonly Statement[],
-    nameOf: (statement: Statement) => string | undefined,
+    statements: readonly NamedStatement[],
+    nameOf: (statement: NamedStatement) => string | undefined,
     described: DescribedStatements,
     types: pg.CustomTypesConfig,
     ended: (error?: Error | null) => void,

@@ -142,19 +142,8 @@ function throwAsRefused(error: unknown): never {
 
 /** Builds what sends statements on a connection, those of one tick together. */
 function createSender(em: EntityManager, client: DatabaseClient) {
-  let waiting: { readonly statement: Statement; resolve(rows: Promise<unknown[]>): void }[] = [];
-  function sendAll(): void {
-    const batch = waiting;
-    waiting = [];
-    const answers = client.sendTogether(batch.map(({ statement }) => statement));
-    batch.forEach(({ resolve }, i) => resolve(answers[i]!));
-  }
   return <Row>(sql: string, values: readonly unknown[] = []): Promise<Row[]> => {
     em.config.getLogger().logQuery({ level: "info", query: sql, params: values });
-    if (waiting.length === 0) process.nextTick(sendAll);
-    const rows = new Promise<unknown[]>((resolve) => {
-      waiting.push({ statement: [sql, values], resolve });
-    });
-    return rows as Promise<Row[]>;
+    return client.send<Row>(sql, values);
   };
 }

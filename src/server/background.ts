@@ -152,14 +152,15 @@ function follow(options: BackgroundDeps, looked: () => void): ChangeFeed {
       keys.operator.forgetAll();
       events.onNotification(undefined);
     },
-    async look(client) {
-      await keys.workspace.refresh(client);
-      // Not after the tariff, which may take long to load.
-      options.contact.reached();
-      await options.databaseClock.look(client);
-      await keys.operator.refresh(client);
-      await options.quoteKeys.refresh(client);
-      await tariffs.refresh(client);
+    async look(reader) {
+      await Promise.all([
+        // Not after the tariff, which may take long to load.
+        keys.workspace.refresh(reader).then(options.contact.reached),
+        options.databaseClock.look(reader),
+        keys.operator.refresh(reader),
+        options.quoteKeys.refresh(reader),
+        tariffs.refresh(reader),
+      ]);
       looked();
     },
   });

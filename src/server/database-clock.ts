@@ -1,10 +1,10 @@
-import type { ClientBase } from "pg";
 import type { Logger } from "pino";
+import type { Reader } from "../db/change-feed.ts";
 
 /** Compares the clock of this process with the database's: quotes, keys and leases expire by both. */
 export interface DatabaseClock {
   /** Asks the database what time it is. */
-  look(client: Pick<ClientBase, "query">): Promise<void>;
+  look(reader: Reader): Promise<void>;
   /** By how much this process is ahead, in seconds, as it was found last; 0 before the first look. */
   aheadSeconds(): number;
   /** Why the service is not ready: its clock differs by too much; else undefined. */
@@ -32,9 +32,9 @@ export function createDatabaseClock(
   const aheadSeconds = () => Math.round(aheadMs) / 1_000;
   let differs = false;
   return {
-    async look(client) {
+    async look(reader) {
       const sentMs = nowMs();
-      const { rows } = await client.query<{ ms: number }>(NOW);
+      const { rows } = await reader.query<{ ms: number }>(NOW);
       const roundTripMs = nowMs() - sentMs;
       if (roundTripMs > MAX_ROUND_TRIP_MS) return;
       const differed = differs;

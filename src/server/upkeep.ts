@@ -22,13 +22,18 @@ import { purgeUsedQuotes } from "../features/quotes/used-quote.entity.ts";
 import { sealStoredSecrets } from "../features/webhooks/webhook-secrets.ts";
 import type { Instruments, Purged } from "./instruments.ts";
 
-/** Does work again and again until the process shuts down; it gives how long to rest, in milliseconds. */
-export type Repeat = (work: () => Promise<number>) => Promise<void>;
+/**
+ * Does work again and again until the process shuts down; it gives how long to rest, in milliseconds.
+ *
+ * @param rests until the same moments as what else meets, or each by itself. Default apart
+ */
+export type Repeat = (work: () => Promise<number>, rests?: "together" | "apart") => Promise<void>;
 
 /**
  * Builds what repeats work until the signal aborts. Each begins once the first look of those before it has
  * ended: all at once they would open a connection each when a process starts. For the same reason each
- * rest is up to a tenth shorter than asked for: what began together would meet each time.
+ * rest is up to a tenth shorter than asked for: what began together would meet each time. What is to meet
+ * rests until a multiple of what it asks for.
  *
  * @param maxRestMs how long any of it rests at most, in milliseconds
  */
@@ -42,10 +47,14 @@ export function createRepeat(signal: AbortSignal, maxRestMs = Infinity): Repeat 
       turn.release();
     }
   }
-  return async (work) => {
+  return async (work, rests = "apart") => {
     let restMs = await lookInTurn(work);
     while (!signal.aborted) {
-      const ms = Math.min(restMs, maxRestMs) * (1 - Math.random() / 10);
+      const longestMs = Math.min(restMs, maxRestMs);
+      const ms =
+        rests === "apart"
+          ? longestMs * (1 - Math.random() / 10)
+          : longestMs && longestMs - (performance.now() % longestMs);
       await sleep(ms, undefined, { ref: false, signal }).catch(() => undefined);
       if (!signal.aborted) restMs = await work();
     }
@@ -56,7 +65,7 @@ export function createRepeat(signal: AbortSignal, maxRestMs = Infinity): Repeat 
 const POLL_MS = 500;
 
 /**
- * Does what is due again and again. Never rejects.
+ * Does what is due again and again, looking for it when other jobs do. Never rejects.
  *
  * @param job says whether there may be more to do at once
  */
@@ -80,7 +89,7 @@ export function repeatJob(
       log.warn({ err: error }, failure);
       return pollMs;
     }
-  });
+  }, "together");
 }
 
 const PURGE_MS = 10 * 60 * 1_000;

@@ -16,6 +16,10 @@ export const LEFT_OUT: readonly LeftOut[] = [
       "it makes the schema anew, without the extension, and shards' constraints end in a number",
   },
   {
+    file: "test/db/group-commit.test.ts",
+    because: "its tables are the coordinator's alone, and groups go to the nodes of workspaces",
+  },
+  {
     file: "test/db/migrate-while-serving.test.ts",
     test: "a migration gives up a table that is locked, so that calls do not wait behind it, and is made when it is tried again",
     because: "it goes back to a migration from before the database was distributed",

@@ -1,7 +1,12 @@
 import pg from "pg";
 import { pino } from "pino";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { CHANGES_CHANNEL, followChanges, type ChangeFeed } from "../../src/db/change-feed.ts";
+import {
+  CHANGES_CHANNEL,
+  followChanges,
+  type ChangeFeed,
+  type Reader,
+} from "../../src/db/change-feed.ts";
 import { createDatabase, type TestDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { TEST_MS } from "../support/limits.ts";
@@ -22,7 +27,7 @@ afterEach(async () => {
 
 /** Follows changes, counting. */
 function follow(
-  look: (client: pg.Client) => Promise<unknown> = async () => undefined,
+  look: (reader: Reader) => Promise<unknown> = async () => undefined,
   options: { readonly pollMs?: number } = {},
 ) {
   const count = { looks: 0, connections: 0 };
@@ -31,8 +36,8 @@ function follow(
     log: pino({ level: "silent" }),
     reconnected: () => count.connections++,
     ...options,
-    async look(client) {
-      await look(client);
+    async look(reader) {
+      await look(reader);
       count.looks++;
     },
   });

@@ -70,7 +70,7 @@ const READS_MUCH: Readonly<Record<string, string>> = {
   "from webhook join workspace on": "a look-up for each webhook",
   'from "webhook_delivery" as "w0" where':
     "of its two indexes a connection may take the one by status, while it remembers both as empty",
-  "where true and earliest.workspace_id = webhook.workspace_id": "a look-up for each webhook",
+  "where true and earliest.next_attempt_at <= now()": "a look-up for each webhook",
   ")::text as until from (": "the times of a batch, before it is purged",
   "select width_bucket(created_at, $2::timestamptz[])": "a report counts what was booked",
   "select list, currency, count(*)::int as found": "up to 1,000 of each queue are counted",
@@ -154,6 +154,7 @@ describe.each([
 const OF_DISTRIBUTED = [
   "select sum(result::float8) as size from run_command",
   "select name as",
+  "select customer_id::float8 as id from customer_alias where",
   "select id, types",
   "select pg_advisory_xact_lock(hashtextextended('new workspaces'",
 ];

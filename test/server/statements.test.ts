@@ -1,5 +1,5 @@
 import { ScalarType, type DescField, type DescMethod } from "@bufbuild/protobuf";
-import { beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, inject, test } from "vitest";
 import { DISTRIBUTED_TABLES } from "../../src/db/distributed.ts";
 import { bookAnd } from "../support/bookings.ts";
 import { connectTo, createDatabase } from "../support/database.ts";
@@ -170,13 +170,10 @@ const OF_THE_PLATFORM: readonly (readonly [beginning: string, because: string])[
   ],
   ["select workspace_id::float8 as id from test_clock where moved_at <", "old test clocks"],
   [
-    "select workspace_id::float8 as workspace, shipment_reference as reference from provider_payment",
+    "select workspace_id::float8 as workspace, shipment_reference as reference, extract(epoch from due_at)",
     "payments that are due anywhere",
   ],
-  [
-    "select workspace_id::float8 as workspace from payment_connection where check_at",
-    "accounts to check",
-  ],
+  ["select workspace_id::float8 as workspace, extract(epoch from check_at)", "accounts to check"],
   ["select workspace_id::float8 as workspace, own_key", "all secrets are sealed"],
   [
     "select workspace_id::float8 as workspace, shipment_reference as shipment, failures",
@@ -219,7 +216,8 @@ test("every statement on workspaces' data names one workspace as a parameter, or
   const unused = OF_THE_PLATFORM.filter(
     ([start]) => !unnamed.some((text) => text.startsWith(start)),
   );
-  expect(unused).toEqual([]);
+  // At a cluster's workers is read what falls due; nothing of that is in the log.
+  if (inject("adminDatabaseUrls").length === 1) expect(unused).toEqual([]);
 });
 
 /** For each field that is text or has text in it, the valid fields with the mark there. */

@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import type { Client } from "pg";
+import type { Reader } from "../../db/change-feed.ts";
 import { createDatabaseClock } from "../../db/database-clock.ts";
 import { hashKey } from "../../domain/secret-key.ts";
 import type { Caller, KeyLookup } from "../../pipeline/call.ts";
@@ -7,7 +7,7 @@ import type { KeyTable } from "./secret-keys.ts";
 
 export interface KeyCache<C extends Caller> extends KeyLookup<C> {
   /** Evicts keys that have changed since they were loaded, and reads the database's clock. */
-  refresh(client: Client): Promise<void>;
+  refresh(reader: Reader): Promise<void>;
   /** Evicts all keys, for when changes may have been missed. */
   forgetAll(): void;
   /** The hashes of the keys that calls came with since the last time. */
@@ -101,9 +101,8 @@ export function createKeyCache<C extends Caller>(
       if (known === undefined && misses.has(secret)) return undefined;
       return callerUnlessEnded(known ?? (await lookUpOnce(secret)));
     },
-    async refresh(client) {
-      await clock.read(client);
-      const changes = await loadChanges(client, table);
+    async refresh(reader) {
+      const [changes] = await Promise.all([loadChanges(reader, table), clock.read(reader)]);
       for (const { hash } of changes) if (lookUps.delete(hash)) changeCount++;
       if (changes.length > 0) evictChanged(cached, changes);
     },
@@ -173,11 +172,11 @@ interface KeyChange {
  * Loads the keys that changed or ended within the last minute, by the database's clock. A minute is
  * far longer than a commit and the interval between two polls, so no change is missed.
  */
-async function loadChanges(client: Client, table: KeyTable): Promise<KeyChange[]> {
+async function loadChanges(reader: Reader, table: KeyTable): Promise<KeyChange[]> {
   const select = `
     select hash, changed_at as "changedAt", coalesce(ends_at <= now(), false) as ended from ${table}`;
   // Each by its index; with `or` between them all keys would be read.
-  const { rows } = await client.query<KeyChange>(
+  const { rows } = await reader.query<KeyChange>(
     `${select} where changed_at > now() - interval '1 minute'
      union ${select} where ends_at between now() - interval '1 minute' and now()`,
   );

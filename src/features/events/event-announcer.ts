@@ -6,7 +6,7 @@ import { runStatement } from "../../db/statement.ts";
 /** The channel that carries announcements; a payload is a list of workspace ids: `7,12,105`. */
 export const EVENTS_CHANNEL = "shipments_events";
 /**
- * How long workspaces are collected before they are announced. Announcements are not part of the transactions they are
+ * How long after an announcement workspaces are collected before the next one. Announcements are not part of the transactions they are
  * about, because PostgreSQL serializes the commits of transactions that notify.
  */
 const BATCH_MS = 20;
@@ -54,6 +54,7 @@ export function createEventAnnouncer(em: EntityManager, log: Logger) {
 function createBatches(em: EntityManager, log: Logger) {
   const pending = new Set<number>();
   let timer: NodeJS.Timeout | undefined;
+  let lastSentMs = -Infinity;
   let sending: Promise<void> | undefined;
   let closed = false;
 
@@ -65,6 +66,7 @@ function createBatches(em: EntityManager, log: Logger) {
   /** The timer stays set, so that one announcement is in flight at a time. */
   async function sendPending(): Promise<void> {
     let waitMs = BATCH_MS;
+    lastSentMs = performance.now();
     const workspaces = [...pending];
     pending.clear();
     try {
@@ -85,7 +87,7 @@ function createBatches(em: EntityManager, log: Logger) {
     /** Announces a workspace whose events are committed. */
     announce(workspace: number): void {
       pending.add(workspace);
-      sendIn(BATCH_MS);
+      sendIn(Math.max(0, lastSentMs + BATCH_MS - performance.now()));
     },
     /** Stops announcing; resolves when an announcement in flight has ended. */
     async close(): Promise<void> {

@@ -1,6 +1,8 @@
 import type { Logger } from "pino";
 import type { LeasedQueue, WorkItem } from "../../db/leased-queue.ts";
 import type { EntityManager } from "../../db/orm.ts";
+import type { NameTable } from "../../db/nodes.ts";
+import { type DueRow, findDue } from "../../db/platform-reads.ts";
 import { runStatement } from "../../db/statement.ts";
 import type { SecretSeal } from "../../domain/secret-seal.ts";
 import type {
@@ -43,9 +45,10 @@ export function nextCheck(state: ConnectionState, now: Date): Date {
 }
 
 /** Of all workspaces. */
-const FIND_DUE = `
-  select workspace_id::float8 as workspace from payment_connection
-  where check_at <= $1 and workspace_id <> all ($3::bigint[]) order by check_at limit $2`;
+const findDueSql = (name: NameTable) => `
+  select workspace_id::float8 as workspace, extract(epoch from check_at)::float8 as due
+  from ${name("payment_connection")}
+  where check_at <= $1 and workspace_id <> all ($3::bigint[]) order by check_at limit $2::int`;
 
 /**
  * The accounts that are due to be checked: each is read anew, and what its provider has told is listed,
@@ -57,7 +60,11 @@ export function accountsToCheck(deps: CheckAccountsDeps): LeasedQueue<WorkItem> 
     atOnce: AT_ONCE,
     ofWorkspace: 1,
     find: (limit, except) =>
-      runStatement<WorkItem>(em, FIND_DUE, [now().toISOString(), limit, except]),
+      findDue<WorkItem & DueRow>(
+        em,
+        { sql: findDueSql, values: [now().toISOString(), limit, except] },
+        limit,
+      ),
     work: ({ workspace }) => checkAccount(deps, workspace),
   };
 }

@@ -1,5 +1,7 @@
 import type { Row } from "../../db/columns.ts";
 import type { EntityManager } from "../../db/orm.ts";
+import type { NameTable } from "../../db/nodes.ts";
+import { type DueRow, findDue } from "../../db/platform-reads.ts";
 import { runStatement } from "../../db/statement.ts";
 import type { Transaction } from "../../db/transaction.ts";
 import type { ShipmentKey } from "../shipments/find-shipment.ts";
@@ -211,13 +213,15 @@ export function retryRefundOf(
   void tx.send(RETRY, [workspace, reference, now.toISOString()]);
 }
 
-const findDue = (condition: string) => `
-  select workspace_id::float8 as workspace, shipment_reference as reference from provider_payment
-  where ${condition}due_at <= $1 and (leased_until is null or leased_until <= $1)
+const findDueSql = (condition: string) => (name: NameTable) =>
+  `
+  select workspace_id::float8 as workspace, shipment_reference as reference,
+    extract(epoch from due_at)::float8 as due
+  from ${name("provider_payment")} where ${condition}due_at <= $1 and (leased_until is null or leased_until <= $1)
     and workspace_id <> all($3::bigint[])
   order by due_at limit $2::int`;
-const FIND_DUE = findDue("");
-const FIND_TOLD = findDue("told and ");
+const FIND_DUE = findDueSql("");
+const FIND_TOLD = findDueSql("told and ");
 
 /**
  * Payments of any workspaces that are due and that nobody has leased, the oldest first.
@@ -232,5 +236,5 @@ export function findDuePayments(
   exceptWorkspaces: readonly number[],
 ): Promise<ShipmentKey[]> {
   const values = [now.toISOString(), limit, exceptWorkspaces];
-  return runStatement<ShipmentKey>(em, isTold ? FIND_TOLD : FIND_DUE, values);
+  return findDue<ShipmentKey & DueRow>(em, { sql: isTold ? FIND_TOLD : FIND_DUE, values }, limit);
 }

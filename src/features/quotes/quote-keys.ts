@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
-import type { Client } from "pg";
 import type { Logger } from "pino";
-import { CHANGES_CHANNEL } from "../../db/change-feed.ts";
+import { CHANGES_CHANNEL, type Reader } from "../../db/change-feed.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import { QUOTE_KEY_BYTES, toQuoteKey, type QuoteKey } from "../../domain/pricing/sealed-quote.ts";
@@ -19,7 +18,7 @@ export interface QuoteKeys {
   /** The key of an id; undefined for one that there is not, or no longer. */
   byId(id: number): QuoteKey | undefined;
   /** Reads the keys, and creates the next one when that is due. */
-  refresh(client: Client): Promise<void>;
+  refresh(reader: Reader): Promise<void>;
 }
 
 /** How long a key seals: 2^32 quotes, as many as may have random nonces, are 99,000 a second. */
@@ -67,8 +66,8 @@ export function createQuoteKeys(seal: SecretSeal, log: Pick<Logger, "error">): Q
   let known = new Map<number, KnownKey>();
   let current: QuoteKey | undefined;
 
-  async function load(client: Client): Promise<KeyRow[]> {
-    const { rows } = await client.query<KeyRow>(SELECT);
+  async function load(reader: Reader): Promise<KeyRow[]> {
+    const { rows } = await reader.query<KeyRow>(SELECT);
     known = new Map(
       rows.map((row) => {
         const before = known.get(row.id);
@@ -108,14 +107,14 @@ export function createQuoteKeys(seal: SecretSeal, log: Pick<Logger, "error">): Q
       return current;
     },
     byId,
-    async refresh(client) {
-      const rows = await load(client);
+    async refresh(reader) {
+      const rows = await load(reader);
       if (!isDue(rows)) return;
       const id = (rows[0]?.id ?? 0) + 1;
       const secret = randomBytes(QUOTE_KEY_BYTES).toString("base64url");
-      await client.query(INSERT, [id, seal.seal(secret, placeOf(id)), CHANGES_CHANNEL]);
-      await client.query(DELETE_OLD);
-      await load(client);
+      await reader.query(INSERT, [id, seal.seal(secret, placeOf(id)), CHANGES_CHANNEL]);
+      await reader.query(DELETE_OLD);
+      await load(reader);
     },
   };
 }

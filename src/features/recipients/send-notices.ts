@@ -1,6 +1,8 @@
 import type { WorkItem, Workers } from "../../db/leased-queue.ts";
 import type { EntityManager } from "../../db/orm.ts";
-import { deleteOldest, runStatement } from "../../db/statement.ts";
+import type { NameTable } from "../../db/nodes.ts";
+import { type DueRow, findDue } from "../../db/platform-reads.ts";
+import { deleteOldest } from "../../db/statement.ts";
 import type { MailContent } from "../../domain/mail-html.ts";
 import { kindOf, type NoticeKind } from "../../domain/shipment/recipient-notice.ts";
 import type { TrackedShipment } from "../../domain/shipment/tracked-shipment.ts";
@@ -36,9 +38,10 @@ const LIFETIME_MS = 60 * 60_000;
 /** For how long nothing is told again. */
 const KEPT = "30 days";
 
-const FIND_DUE = `
-  select workspace_id::float8 as workspace, shipment_reference || ' ' || kind as reference
-  from recipient_notice
+const findDueSql = (name: NameTable) => `
+  select workspace_id::float8 as workspace, shipment_reference || ' ' || kind as reference,
+    extract(epoch from next_attempt_at)::float8 as due
+  from ${name("recipient_notice")}
   where state = 'waiting' and next_attempt_at <= now() and workspace_id <> all($2::bigint[])
   order by next_attempt_at limit $1::int`;
 
@@ -61,7 +64,8 @@ export function createNoticeWorkers(deps: SendNoticesDeps, givingUp: AbortSignal
       key: ["workspace_id", "shipment_reference", "kind"],
       columns: "workspace_id::float8 as workspace, shipment_reference as reference, kind",
       ofWorkspace: OF_WORKSPACE,
-      find: (limit, except) => runStatement<WorkItem>(deps.em, FIND_DUE, [limit, except]),
+      find: (limit, except) =>
+        findDue<WorkItem & DueRow>(deps.em, { sql: findDueSql, values: [limit, except] }, limit),
       keyOf: ({ workspace, reference = "" }) => [workspace, ...reference.split(" ")],
       lifetimeMs: () => LIFETIME_MS,
       write: (notice) => writeNotice(deps, notice),

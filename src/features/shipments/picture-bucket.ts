@@ -2,6 +2,8 @@ import { hash } from "node:crypto";
 import type { Logger } from "pino";
 import { createWorkers, type WorkItem, type Workers } from "../../db/leased-queue.ts";
 import type { EntityManager } from "../../db/orm.ts";
+import type { NameTable } from "../../db/nodes.ts";
+import { type DueRow, findDue } from "../../db/platform-reads.ts";
 import { runStatement } from "../../db/statement.ts";
 import { MEDIA_TYPES, type PictureKind } from "./proof-picture.entity.ts";
 
@@ -18,9 +20,10 @@ const AT_ONCE = { atOnce: 4, ofWorkspace: 2 };
 const LEASE = "60 s";
 const REST_MS = 10_000;
 
-const FIND = `
-  select workspace_id::float8 as workspace, shipment_reference || ' ' || kind as reference
-  from proof_picture
+const findDueSql = (name: NameTable) => `
+  select workspace_id::float8 as workspace, shipment_reference || ' ' || kind as reference,
+    extract(epoch from moves_at)::float8 as due
+  from ${name("proof_picture")}
   where content is not null and moves_at <= now() and workspace_id <> all($2::bigint[])
   order by moves_at limit $1::int`;
 
@@ -50,7 +53,9 @@ export function createPictureWorkers(deps: {
     {
       ...AT_ONCE,
       find: async (limit, except) =>
-        performance.now() < restsUntilMs ? [] : runStatement<WorkItem>(em, FIND, [limit, except]),
+        performance.now() < restsUntilMs
+          ? []
+          : findDue<WorkItem & DueRow>(em, { sql: findDueSql, values: [limit, except] }, limit),
       async work({ workspace, reference = "" }) {
         const [shipment, kind] = reference.split(" ") as [string, PictureKind];
         const key = [workspace, shipment, kind];

@@ -3,7 +3,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { byOwner } from "../../db/by-owner.ts";
 import type { EntityManager } from "../../db/orm.ts";
+import { isDistributed } from "../../db/distributed.ts";
 import { runForEach } from "../../db/for-each-workspace.ts";
+import type { NameTable } from "../../db/nodes.ts";
+import { type DueRow, readPlatform } from "../../db/platform-reads.ts";
 import { runStatement } from "../../db/statement.ts";
 import { createWebhookQueue, type WebhookQueue } from "./webhook-queue.ts";
 import type { WebhookKey } from "./webhook.entity.ts";
@@ -27,35 +30,44 @@ const IDLE_MS = 1_000;
 
 /**
  * Webhooks that have a delivery due and no lease, those first that have waited longest.
- * Deliveries are compared and sorted as the index of what is due is, whose order alone leads to the
- * earliest; by another, all would be read. That workspaces are equal stands apart, for Citus. The bound is
- * no parameter, as Citus takes none that only the outer query has.
  *
  * @param workspaces a condition
+ * @param earliest leads to the earliest delivery of a webhook
  */
-const dueSql = (workspaces: string) => `
-  select workspace_id::float8 as workspace, id as webhook, failing, now()::text as "foundAt"
+const dueSql = (workspaces: string, earliest: string, name: NameTable) => `
+  select workspace_id::float8 as workspace, id as webhook, failing, now()::text as "foundAt",
+    extract(epoch from due)::float8 as due
   from (
     select webhook.workspace_id, webhook.id, webhook.failing_since is not null as failing,
-      row_number() over (
+      earliest.next_attempt_at as due, row_number() over (
         partition by webhook.failing_since is not null order by earliest.next_attempt_at) as rank
-    from webhook cross join lateral (
-      select delivery.workspace_id, next_attempt_at from webhook_delivery as delivery
-      where status = 'pending'
-        and (delivery.workspace_id, webhook_id) >= (webhook.workspace_id, webhook.id)
-        and (delivery.workspace_id, webhook_id) <= (webhook.workspace_id, webhook.id)
-      order by delivery.workspace_id, webhook_id, next_attempt_at, delivery.id limit 1
+    from ${name("webhook")} as webhook cross join lateral (
+      select next_attempt_at from ${name("webhook_delivery")} as delivery
+      where status = 'pending' and ${earliest} limit 1
     ) as earliest
-    where ${workspaces} and earliest.workspace_id = webhook.workspace_id
-      and earliest.next_attempt_at <= now() and not exists (
-      select from webhook_lease as lease
+    where ${workspaces} and earliest.next_attempt_at <= now() and not exists (
+      select from ${name("webhook_lease")} as lease
       where lease.workspace_id = webhook.workspace_id and lease.webhook_id = webhook.id
         and lease.leased_until > now())
   ) as due
-  where rank <= ${MAX_FOUND} order by rank`;
+  where rank <= ${MAX_FOUND}`;
 
-const DUE_OF_ALL = dueSql("true");
-const DUE_OF_WORKSPACES = dueSql("webhook.workspace_id = any ($1)");
+/**
+ * Deliveries are compared and sorted as the index of what is due is, whose order alone leads to the
+ * earliest; by another, all would be read.
+ */
+const EARLIEST = `(delivery.workspace_id, webhook_id) >= (webhook.workspace_id, webhook.id)
+        and (delivery.workspace_id, webhook_id) <= (webhook.workspace_id, webhook.id)
+      order by delivery.workspace_id, webhook_id, next_attempt_at, delivery.id`;
+/** That workspaces are equal stands in it, so that a distributed database asks one node. */
+const EARLIEST_IN_WORKSPACE = `delivery.workspace_id = $1 and webhook_id = webhook.id
+        and next_attempt_at <= now()
+      order by next_attempt_at, delivery.id`;
+
+const DUE_OF_ALL = { sql: (name: NameTable) => dueSql("true", EARLIEST, name) };
+const asItIs: NameTable = (table) => table;
+const DUE_OF_WORKSPACES = dueSql("webhook.workspace_id = any ($1)", EARLIEST, asItIs);
+const DUE_OF_WORKSPACE = dueSql("webhook.workspace_id = $1", EARLIEST_IN_WORKSPACE, asItIs);
 
 /**
  * Leases webhooks `$2` of workspace `$1`, unless another process has leased them since they were found. Skips
@@ -80,10 +92,10 @@ const SET_END = `
   where workspace_id = $1 and webhook_id = any ($2::text[]) and worker = $3
   returning workspace_id::float8 as workspace, webhook_id as webhook`;
 
-interface FoundWebhook extends WebhookKey {
+interface FoundWebhook extends WebhookKey, DueRow {
   /** Whether its last attempt failed. */
   readonly failing: boolean;
-  /** When it was found, by the database's clock. */
+  /** When it was found, by the clock of the server that has its workspace. */
   readonly foundAt: string;
 }
 
@@ -97,22 +109,30 @@ export function createWebhookLeases(em: EntityManager, worker: string) {
    * Runs a statement for the webhooks of each workspace, and gives those that it returns, and those of workspaces for
    * which it failed. When the database crashes and a lease is lost with it, some is sent twice, as it is anyway then.
    */
-  async function ofEachWorkspace(
+  async function ofEachWorkspace<Key extends WebhookKey>(
     sql: string,
-    webhooks: readonly WebhookKey[],
-    values: readonly unknown[],
+    webhooks: readonly Key[],
+    valuesOf: (first: Key) => readonly unknown[],
   ): Promise<{ returned: WebhookKey[]; failed: WebhookKey[] }> {
     const owned = byOwner(webhooks, ({ workspace }) => workspace);
     const runs = owned.map(([workspace, own]) => [
       workspace,
       own.map(({ webhook }) => webhook),
       worker,
-      ...values,
+      ...valuesOf(own[0]!),
     ]);
     const rows = await runForEach<WebhookKey>(em, sql, runs, { durable: false });
     const failed = owned.flatMap(([, own], i) => (rows[i] === undefined ? own : []));
     return { returned: rows.flatMap((own) => own ?? []), failed };
   }
+  async function find(workspaces: readonly number[] | undefined): Promise<FoundWebhook[]> {
+    if (workspaces === undefined) return (await readPlatform<FoundWebhook>(em, DUE_OF_ALL)).flat();
+    if (!(await isDistributed(em))) return runStatement(em, DUE_OF_WORKSPACES, [workspaces]);
+    const values = workspaces.map((workspace) => [workspace]);
+    const found = await runForEach<FoundWebhook>(em, DUE_OF_WORKSPACE, values);
+    return found.flatMap((own) => own ?? []);
+  }
+
   return {
     /**
      * Leases webhooks that have a delivery due and that no process has leased, those first that have waited longest.
@@ -123,23 +143,23 @@ export function createWebhookLeases(em: EntityManager, worker: string) {
       workspaces: readonly number[] | undefined,
       quota: LeaseQuota,
     ): Promise<WebhookKey[]> {
-      const found =
-        workspaces === undefined
-          ? await runStatement<FoundWebhook>(em, DUE_OF_ALL)
-          : await runStatement<FoundWebhook>(em, DUE_OF_WORKSPACES, [workspaces]);
+      const found = (await find(workspaces)).toSorted((a, b) => a.due - b.due);
       const failing = found.filter((webhook) => webhook.failing).slice(0, quota.failing);
       const healthy = found.filter((webhook) => !webhook.failing).slice(0, quota.healthy);
-      const values = [found[0]?.foundAt, LEASE_MS];
-      return (await ofEachWorkspace(TAKE, [...failing, ...healthy], values)).returned;
+      const { returned } = await ofEachWorkspace(TAKE, [...failing, ...healthy], ({ foundAt }) => [
+        foundAt,
+        LEASE_MS,
+      ]);
+      return returned;
     },
     /** Gives the webhooks that this process still has leased, and those of workspaces that failed. */
     async renew(webhooks: readonly WebhookKey[]) {
-      const { returned, failed } = await ofEachWorkspace(SET_END, webhooks, [LEASE_MS]);
+      const { returned, failed } = await ofEachWorkspace(SET_END, webhooks, () => [LEASE_MS]);
       return { held: returned, unknown: failed };
     },
     /** Ends leases, so that another process may take them at once. */
     async release(webhooks: readonly WebhookKey[]): Promise<void> {
-      await ofEachWorkspace(SET_END, webhooks, [0]);
+      await ofEachWorkspace(SET_END, webhooks, () => [0]);
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { Client } from "pg";
+import type { Reader } from "../../../db/change-feed.ts";
 import type { Logger } from "pino";
 import type { EntityManager } from "../../../db/orm.ts";
 import { runStatement } from "../../../db/statement.ts";
@@ -34,7 +34,7 @@ export interface TariffCache {
    * Begins to load the version in force if it is not `current`, and waits for it if it is the first. A later one takes
    * effect when it is loaded; the changes of keys do not wait for it. A scheduled one is loaded ahead of its time.
    */
-  refresh(client: Client): Promise<void>;
+  refresh(reader: Reader): Promise<void>;
 }
 
 /** How long before its time a scheduled version is loaded, as a PostgreSQL interval. */
@@ -123,8 +123,8 @@ export function createTariffCache(options: {
       return byVersion(row!.version);
     },
     byVersion,
-    async refresh(client) {
-      const { rows } = await client.query<VersionsNow>(SELECT_NOW, [currentVersion() ?? null]);
+    async refresh(reader) {
+      const { rows } = await reader.query<VersionsNow>(SELECT_NOW, [currentVersion() ?? null]);
       const [now] = rows as [VersionsNow];
       // Before `prepare` drops what has just taken effect.
       await follow(now);
