@@ -1,7 +1,6 @@
 import { createGroupQueue, type ObserveGroup, type Waiting } from "./group-queue.ts";
-import type { Place } from "./nodes.ts";
+import { createPermits, type Place } from "./nodes.ts";
 import type { EntityManager } from "./orm.ts";
-import { createSemaphore } from "./semaphore.ts";
 
 const MAX_KEYS = 100;
 const MAX_IN_FLIGHT = 6;
@@ -25,7 +24,7 @@ export function batchReads<Key extends { readonly workspace: number }, Result>(
     workspaceOf: ({ workspace }) => workspace,
     serializeBy: () => undefined,
     observe,
-    permitsOf: () => createSemaphore(MAX_IN_FLIGHT),
+    permitsOf: createPermits(em, MAX_IN_FLIGHT),
     send: readBatch,
   });
 

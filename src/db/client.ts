@@ -67,19 +67,21 @@ export class DatabaseClient extends pg.Client {
   readonly #described: DescribedStatements = new Map();
   /** When each query in flight will have timed out, in the order they were sent. */
   readonly #overdueMs: number[] = [];
-  #isWatched = false;
+  #watch: NodeJS.Timeout | undefined;
+  #watchEndsMs = Infinity;
   #ofTick: { readonly statement: Statement; resolve(rows: Promise<unknown[]>): void }[] = [];
 
   constructor(config?: string | ClientConfig) {
     super(config);
     const limits = (this as unknown as WithParameters).connectionParameters;
-    const limitMs = limits.query_timeout;
+    const limitMs = Number(limits.query_timeout);
     // pg would set a timer for each query.
     limits.query_timeout = false;
     this.connection.on("readyForQuery", () => this.#overdueMs.shift());
     const send = super.query.bind(this) as (...args: unknown[]) => unknown;
     const query = (...args: unknown[]) => {
-      if (limitMs) this.#watch(slow.has(textOf(args)) ? SLOW_TIMEOUT_MS + SLOW_GRACE_MS : limitMs);
+      if (limitMs)
+        this.#endLate(slow.has(textOf(args)) ? SLOW_TIMEOUT_MS + SLOW_GRACE_MS : limitMs);
       return send(...args);
     };
     this.query = ((...args: unknown[]) => {
@@ -93,6 +95,9 @@ export class DatabaseClient extends pg.Client {
       });
       return isBegin ? Promise.resolve(BEGUN) : answer;
     }) as typeof this.query;
+    // A server may end the connection before whoever asked for it listens. Its loss is also reported by the
+    // query that it interrupts, or by the next one.
+    this.on("error", () => undefined);
     this.on("notice", ({ routine }) => {
       if (routine !== WAIT_FOR_STANDBYS) return;
       this.connection.emit("error", new UnreplicatedCommitError());
@@ -135,21 +140,23 @@ export class DatabaseClient extends pg.Client {
   }
 
   /** Watches a query that is about to be sent, by the one timer of the connection. */
-  #watch(limitMs: number): void {
-    this.#overdueMs.push(performance.now() + limitMs);
-    if (!this.#isWatched) this.#endOverdueIn(limitMs);
+  #endLate(limitMs: number): void {
+    const endsMs = performance.now() + limitMs;
+    this.#overdueMs.push(endsMs);
+    if (endsMs < this.#watchEndsMs) this.#watchUntil(endsMs);
   }
 
-  #endOverdueIn(ms: number): void {
-    this.#isWatched = true;
-    setTimeout(() => this.#endOverdue(), ms).unref();
+  #watchUntil(endsMs: number): void {
+    clearTimeout(this.#watch);
+    this.#watchEndsMs = endsMs;
+    this.#watch = setTimeout(() => this.#endOverdue(), endsMs - performance.now()).unref();
   }
 
   #endOverdue(): void {
-    this.#isWatched = false;
+    this.#watchEndsMs = Infinity;
     if (this.#overdueMs.length === 0 || this.connection.stream.destroyed) return;
-    const leftMs = Math.min(...this.#overdueMs) - performance.now();
-    if (leftMs > 0) return this.#endOverdueIn(leftMs);
+    const endsMs = Math.min(...this.#overdueMs);
+    if (endsMs > performance.now()) return this.#watchUntil(endsMs);
     this.connection.emit("error", new Error(QUERY_TIMEOUT));
     this.discard();
   }

@@ -26,7 +26,9 @@ export async function runForEach<Row>(
   const runs: PromiseSettledResult<Row[]>[] = [];
   const atNodes = [...nodes].map(async ([node, at]) => {
     const own = at.map((i) => values[i]!);
-    const ended = await runAt<Row>(em, node, { sql, values: own, durable });
+    const ended = await runAt<Row>(em, node, { sql, values: own, durable }).catch(
+      (reason: unknown) => own.map(() => ({ status: "rejected" as const, reason })),
+    );
     at.forEach((i, k) => (runs[i] = ended[k]!));
   });
   await Promise.all(atNodes);
@@ -56,7 +58,8 @@ async function runAt<Row>(
       return (await client.query<Row & object>({ text: sql, values: [...own] })).rows as Row[];
     });
     if (!durable) setting.push(client.query("reset synchronous_commit"));
-    const [ended] = await Promise.all([Promise.allSettled(runs), ...setting]);
+    // What sets fails with the connection, as the runs do.
+    const [ended] = await Promise.all([Promise.allSettled(runs), Promise.allSettled(setting)]);
     return ended;
   } finally {
     release(client);

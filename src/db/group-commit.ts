@@ -6,9 +6,9 @@ import {
   type ObserveGroups,
   type Waiting,
 } from "./group-queue.ts";
-import type { Node, Place } from "./nodes.ts";
+import { createPermits, type Place } from "./nodes.ts";
 import { MAX_CONNECTIONS, type EntityManager } from "./orm.ts";
-import { createSemaphore, type Semaphore } from "./semaphore.ts";
+import type { Semaphore } from "./semaphore.ts";
 import { causeOf, inPipeline, RolledBackError, type Transaction } from "./transaction.ts";
 import { traceTransaction, type TransactionParent } from "./trace-transaction.ts";
 
@@ -77,11 +77,7 @@ export function createGroupCommit(
   observeGroups: ObserveGroups,
   maxWaitMs?: number,
 ): CreateGroup {
-  const permits = new WeakMap<Node | EntityManager, Semaphore>();
-  const permitsOf = (place: Place) =>
-    permits.getOrInsertComputed(typeof place === "object" ? place : em, () =>
-      createSemaphore(MAX_TRANSACTIONS),
-    );
+  const permitsOf = createPermits(em, MAX_TRANSACTIONS);
   return <Member, Result>(options: GroupOptions<Member, Result>) => {
     const add = createGroupQueue<Member, Result>({
       ...options,

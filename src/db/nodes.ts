@@ -1,8 +1,9 @@
 import pg, { type Pool, type PoolClient } from "pg";
 import { DatabaseClient } from "./client.ts";
 import { onBehalfOfAll } from "./connection-shares.ts";
-import { isDistributed } from "./distributed.ts";
+import { DISTRIBUTED_TABLES, isDistributed } from "./distributed.ts";
 import type { EntityManager } from "./orm.ts";
+import { createSemaphore, type Semaphore } from "./semaphore.ts";
 import { poolOf, runStatement } from "./statement.ts";
 
 /**
@@ -18,6 +19,8 @@ export interface Node {
 
 /** How old what is known of where data is becomes before it is looked up again, in milliseconds. */
 const REFRESH_MS = 2_000;
+/** How old it becomes before it is waited for, in milliseconds. */
+const OLDEST_MS = 10_000;
 /** How long a node that took no connection is left alone, in milliseconds. */
 const AVOID_MS = 5_000;
 
@@ -28,7 +31,8 @@ export type NameTable = (table: string) => string;
 interface Shard {
   /** The least hash. */
   readonly from: number;
-  readonly node: Node;
+  /** Undefined where it takes no statements but the coordinator's. */
+  readonly node: Node | undefined;
   readonly name: NameTable;
 }
 
@@ -63,21 +67,22 @@ export async function placeOf(em: EntityManager, workspace: number): Promise<Pla
 }
 
 /** The nodes of a distributed database, each with its shards. */
-export async function shardsByNode(em: EntityManager): Promise<Map<Node, readonly Shard[]>> {
+export async function shardsByNode(
+  em: EntityManager,
+): Promise<Map<Node | undefined, readonly Shard[]>> {
   return Map.groupBy((await placementsOf(em)).shards, ({ node }) => node);
 }
 
 function placementsOf(em: EntityManager): Placements | Promise<Placements> {
   const of = known.getOrInsertComputed(em.config, () => ({ nodes: new Map<string, Node>() }));
   const { placements } = of;
-  if (placements !== undefined && performance.now() - placements.loadedMs < REFRESH_MS) {
-    return placements;
-  }
+  const ageMs = performance.now() - (placements?.loadedMs ?? -Infinity);
+  if (ageMs < REFRESH_MS) return placements!;
   of.loading ??= onBehalfOfAll(() => loadPlacements(em, of)).finally(
     () => (of.loading = undefined),
   );
   of.loading.catch(() => undefined);
-  return placements ?? of.loading;
+  return ageMs < OLDEST_MS ? placements! : of.loading;
 }
 
 const LOAD = `
@@ -85,26 +90,30 @@ const LOAD = `
     json_object_agg(logicalrelid::text, shard_name(logicalrelid, shardid)) as names
   from pg_dist_shard
   join pg_dist_partition using (logicalrelid)
-  join pg_dist_placement using (shardid)
-  join pg_dist_node using (groupid)
-  where noderole = 'primary' and partmethod = 'h'
+  join pg_dist_placement as placement using (shardid)
+  left join pg_dist_node as node on node.groupid = placement.groupid
+    and noderole = 'primary' and isactive and hasmetadata and metadatasynced
+  where colocationid = (
+    select colocationid from pg_dist_partition where logicalrelid = to_regclass($1))
   group by shardminvalue, nodename, nodeport
   order by 1`;
 
 interface ShardRow {
   readonly from: number;
-  readonly host: string;
+  readonly host: string | null;
   readonly port: number;
   readonly names: Readonly<Record<string, string>>;
 }
 
 async function loadPlacements(em: EntityManager, of: Known): Promise<Placements> {
-  const rows = await runStatement<ShardRow>(em, LOAD);
+  const rows = await runStatement<ShardRow>(em, LOAD, [DISTRIBUTED_TABLES[0]]);
   const coordinator = await poolOf(em);
+  const nodeAt = (host: string, port: number) =>
+    of.nodes.getOrInsertComputed(`${host} ${port}`, () => openNode(coordinator, host, port));
   const shards = rows.map(({ from, host, port, names }) => ({
     from,
     name: (table: string) => names[table] ?? table,
-    node: of.nodes.getOrInsertComputed(`${host} ${port}`, () => openNode(coordinator, host, port)),
+    node: host === null ? undefined : nodeAt(host, port),
   }));
   return (of.placements = { shards, loadedMs: performance.now() });
 }
@@ -114,12 +123,14 @@ function openNode(coordinator: Pool, host: string, port: number): Node {
   const { connectionString, ...options } = coordinator.options;
   const pool = new pg.Pool({
     ...options,
-    connectionString: connectionString!.replace(SERVER, `$1${host}:${port}`),
+    connectionString: connectionString!.replace(
+      SERVER,
+      `$1${host.includes(":") ? `[${host}]` : host}:${port}`,
+    ),
     Client: DatabaseClient,
   });
-  // The loss of a connection is told by the statement that it interrupts, or by the next connection.
+  // The next connection tells of the loss of those that nobody uses.
   pool.on("error", () => undefined);
-  pool.on("connect", (client) => client.on("error", () => undefined));
   const end = coordinator.end.bind(coordinator) as () => Promise<void>;
   coordinator.end = (async () => {
     await Promise.all([pool.end(), end()]);
@@ -138,13 +149,38 @@ export async function connectToNode(
   place: Place,
   coordinator: () => Promise<PoolClient>,
 ): Promise<PoolClient> {
-  if (typeof place !== "object") return coordinator();
+  const client = typeof place === "object" ? await tryNode(place) : undefined;
+  return client ?? coordinator();
+}
+
+/**
+ * Takes a connection to a node; undefined where it takes none, and then for a while. After that one caller tries again,
+ * and the others go on without.
+ *
+ * @throws Error when all of its connections stay in use
+ */
+export async function tryNode(node: Node): Promise<PoolClient | undefined> {
+  const nowMs = performance.now();
+  if (node.avoidedUntilMs > nowMs) return undefined;
+  if (node.avoidedUntilMs > 0) node.avoidedUntilMs = nowMs + AVOID_MS;
   try {
-    return await place.pool.connect();
-  } catch {
-    place.avoidedUntilMs = performance.now() + AVOID_MS;
-    return coordinator();
+    const client = await node.pool.connect();
+    node.avoidedUntilMs = 0;
+    return client;
+  } catch (error) {
+    if (node.pool.totalCount >= node.pool.options.max) throw error;
+    node.avoidedUntilMs = performance.now() + AVOID_MS;
+    return undefined;
   }
+}
+
+/** Builds semaphores, one for each node, and one for all that is asked of the server that the ORM connects to. */
+export function createPermits(em: EntityManager, permits: number): (place: Place) => Semaphore {
+  const ofServers = new WeakMap<Node | EntityManager, Semaphore>();
+  return (place) => {
+    const server = typeof place === "object" ? place : em;
+    return ofServers.getOrInsertComputed(server, () => createSemaphore(permits));
+  };
 }
 
 /**

@@ -1,11 +1,11 @@
 import { hash } from "node:crypto";
-import type { Pool, PoolClient } from "pg";
+import type { PoolClient } from "pg";
 import type { DatabaseClient } from "./client.ts";
 import { onBehalfOfAll } from "./connection-shares.ts";
 import { isDistributed } from "./distributed.ts";
-import { type NameTable, shardsByNode } from "./nodes.ts";
+import { type NameTable, shardsByNode, tryNode } from "./nodes.ts";
 import type { EntityManager } from "./orm.ts";
-import { poolOf, release } from "./statement.ts";
+import { connect, release } from "./statement.ts";
 import type { NamedStatement, Statement } from "./statement-batch.ts";
 
 /** A read of the data of all workspaces. */
@@ -31,21 +31,22 @@ export async function readPlatform<Row>(
   for (const [query, params] of statements) {
     em.config.getLogger().logQuery({ level: "info", query, params });
   }
-  const here = await poolOf(em);
-  if (!(await isDistributed(em))) return (await readAt(here, statements)) as Row[][];
+  const readHere = async () => readBy(await connect(em), statements);
+  if (!(await isDistributed(em))) return (await readHere()) as Row[][];
   const nodes = await shardsByNode(em);
   const read = await Promise.allSettled(
-    [...nodes].map(([{ pool }, shards]) =>
-      readAt(
-        pool,
-        reads.map((it) => ofShards(it, shards)),
-      ),
-    ),
+    [...nodes].map(async ([node, shards]) => {
+      const client = node && (await tryNode(node));
+      const own = reads.map((it) => ofShards(it, shards));
+      return client && readBy(client as DatabaseClient & PoolClient, own);
+    }),
   );
-  let found = read.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
+  let found = read.flatMap((each) =>
+    each.status === "fulfilled" && each.value !== undefined ? [each.value] : [],
+  );
   if (found.length < nodes.size) {
     try {
-      found = [await readAt(here, statements)];
+      found = [await readHere()];
     } catch (error) {
       if (found.length === 0) throw error;
     }
@@ -64,8 +65,10 @@ function ofShards(
   return [text, values, hash("sha1", text)];
 }
 
-async function readAt(pool: Pool, statements: readonly NamedStatement[]): Promise<unknown[][]> {
-  const client = (await pool.connect()) as DatabaseClient & PoolClient;
+async function readBy(
+  client: DatabaseClient & PoolClient,
+  statements: readonly NamedStatement[],
+): Promise<unknown[][]> {
   try {
     return await Promise.all(client.sendTogether(statements));
   } finally {
@@ -108,5 +111,14 @@ export async function findDue<Row extends DueRow>(
 
 function readGathered(em: EntityManager, reads: readonly GatheredRead[]): void {
   const found = readPlatform<DueRow>(em, ...reads);
-  reads.forEach(({ resolve }, i) => resolve(found.then((rows) => rows[i]!)));
+  const rowsOf = async (read: GatheredRead, i: number) => {
+    try {
+      return (await found)[i]!;
+    } catch (error) {
+      if (reads.length === 1) throw error;
+      // One that fails takes those behind it along.
+      return (await readPlatform<DueRow>(em, read))[0]!;
+    }
+  };
+  reads.forEach((read, i) => read.resolve(rowsOf(read, i)));
 }

@@ -19,9 +19,6 @@ class PrimaryClient extends DatabaseClient {
     super(config);
     this.#finder = finder;
     this.#status = watchStatus(this);
-    // A server may end the connection before whoever asked for it listens. Its loss is also reported
-    // by the query that it interrupts, or by the next one.
-    this.on("error", () => undefined);
     this.connection.once("end", () => {
       if (!this.#isEnding) finder.lost(this.#url);
     });

@@ -72,7 +72,8 @@ export async function inPipeline<T>(
     settleAtCommit(send("begin"));
     const result = await work({
       isDistributed: distributed,
-      takeIds: (sequence, count) => takeIds(distributed ? em : { send }, sequence, count),
+      takeIds: (sequence, count) =>
+        takeIds(typeof place === "object" ? em : { send }, sequence, count),
       sendLast: (sql, values) => void last.push([sql, values]),
       send<Row>(sql: string, values: readonly unknown[]) {
         const rows = send<Row>(sql, values);

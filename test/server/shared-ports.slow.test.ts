@@ -128,6 +128,12 @@ function createWays({ httpUrl, grpcUrl }: ServiceProcess, booked: string[]) {
     const session = new Http2SessionManager(grpcUrl);
     await call(shipmentsBy(session)).finally(() => session.abort());
   };
+  /** A stream that came as its connection was closed is refused unseen, and sent again by every gRPC client (RFC 9113, section 8.7). */
+  const again = (call: () => Promise<unknown>) =>
+    call().catch((error: unknown) => {
+      if (!String(error).includes("NGHTTP2_REFUSED_STREAM")) throw error;
+      return call();
+    });
   const [quoting, booking] = [kept(), kept()];
   const [quotes, bookings] = [1, 2].map(() => shipmentsBy(new Http2SessionManager(grpcUrl)));
   return [
@@ -137,8 +143,8 @@ function createWays({ httpUrl, grpcUrl }: ServiceProcess, booked: string[]) {
     () => book(false),
     () => send(quoting, "/v1/quotes", COVERED_ROUTE),
     () => book(booking),
-    () => quotes!.quoteShipment(RPC_ROUTE, { headers }),
-    () => bookBy(bookings!),
+    () => again(() => quotes!.quoteShipment(RPC_ROUTE, { headers })),
+    () => again(() => bookBy(bookings!)),
     () => anew((shipments) => shipments.quoteShipment(RPC_ROUTE, { headers })),
     () => anew(bookBy),
   ];
