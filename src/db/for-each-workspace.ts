@@ -1,6 +1,6 @@
 import { connectToNode, type Place, placeOf } from "./nodes.ts";
 import type { EntityManager } from "./orm.ts";
-import { connect, release } from "./statement.ts";
+import { release } from "./statement.ts";
 
 /**
  * Runs one statement several times, once for each of several workspaces, outside a transaction: at the node that has
@@ -50,7 +50,7 @@ async function runAt<Row>(
   place: Place,
   { sql, values, durable }: Runs,
 ): Promise<PromiseSettledResult<Row[]>[]> {
-  const client = await connectToNode(place, () => connect(em));
+  const client = await connectToNode(em, place);
   try {
     const setting = durable ? [] : [client.query("set synchronous_commit = off")];
     const runs = values.map(async (own) => {

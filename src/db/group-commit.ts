@@ -142,7 +142,7 @@ function createGroupWriter<Member, Result>(
       .finally(transactions.release);
   }
 
-  return (group, place) => writeGroup(group, place);
+  return writeGroup;
 }
 
 function collides(error: unknown): boolean {

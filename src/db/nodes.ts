@@ -4,7 +4,7 @@ import { onBehalfOfAll } from "./connection-shares.ts";
 import { DISTRIBUTED_TABLES, isDistributed } from "./distributed.ts";
 import type { EntityManager } from "./orm.ts";
 import { createSemaphore, type Semaphore } from "./semaphore.ts";
-import { poolOf, runStatement } from "./statement.ts";
+import { connect, poolOf, runStatement } from "./statement.ts";
 
 /**
  * A worker node of a distributed database. It plans statements on the workspaces whose data it has by itself, so
@@ -146,11 +146,11 @@ const SERVER = /^([^:]+:\/\/(?:[^/?#]*@)?)[^/?#]*/;
  * coordinator will say so, or it cannot be reached from here.
  */
 export async function connectToNode(
+  em: EntityManager,
   place: Place,
-  coordinator: () => Promise<PoolClient>,
-): Promise<PoolClient> {
+): Promise<DatabaseClient & PoolClient> {
   const client = typeof place === "object" ? await tryNode(place) : undefined;
-  return client ?? coordinator();
+  return client ?? connect(em);
 }
 
 /**
@@ -159,14 +159,14 @@ export async function connectToNode(
  *
  * @throws Error when all of its connections stay in use
  */
-export async function tryNode(node: Node): Promise<PoolClient | undefined> {
+export async function tryNode(node: Node): Promise<(DatabaseClient & PoolClient) | undefined> {
   const nowMs = performance.now();
   if (node.avoidedUntilMs > nowMs) return undefined;
   if (node.avoidedUntilMs > 0) node.avoidedUntilMs = nowMs + AVOID_MS;
   try {
     const client = await node.pool.connect();
     node.avoidedUntilMs = 0;
-    return client;
+    return client as DatabaseClient & PoolClient;
   } catch (error) {
     if (node.pool.totalCount >= node.pool.options.max) throw error;
     node.avoidedUntilMs = performance.now() + AVOID_MS;

@@ -38,7 +38,7 @@ export async function readPlatform<Row>(
     [...nodes].map(async ([node, shards]) => {
       const client = node && (await tryNode(node));
       const own = reads.map((it) => ofShards(it, shards));
-      return client && readBy(client as DatabaseClient & PoolClient, own);
+      return client && readBy(client, own);
     }),
   );
   let found = read.flatMap((each) =>

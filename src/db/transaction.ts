@@ -5,7 +5,7 @@ import type { DatabaseClient } from "./client.ts";
 import { isDistributed } from "./distributed.ts";
 import { connectToNode, type Place } from "./nodes.ts";
 import type { EntityManager } from "./orm.ts";
-import { connect, release, type Statement, takeIds } from "./statement.ts";
+import { release, type Statement, takeIds } from "./statement.ts";
 
 /**
  * A transaction that is a pipeline: statements are sent without waiting for the answers to those before
@@ -59,7 +59,7 @@ export async function inPipeline<T>(
   place?: Place,
 ): Promise<T> {
   const distributed = await isDistributed(em).catch(throwRolledBack);
-  const client = await connectTo(em, place).catch(throwRolledBack);
+  const client = await connectToNode(em, place).catch(throwRolledBack);
   const send = createSender(em, client);
   const sent: Promise<unknown>[] = [];
   const last: Statement[] = [];
@@ -107,16 +107,12 @@ export async function inBatches<T>(
   work: (send: Transaction["send"]) => Promise<T>,
   place?: Place,
 ): Promise<T> {
-  const client = await connectTo(em, place);
+  const client = await connectToNode(em, place);
   try {
     return await work(createSender(em, client));
   } finally {
     release(client);
   }
-}
-
-async function connectTo(em: EntityManager, place: Place) {
-  return (await connectToNode(place, () => connect(em))) as Awaited<ReturnType<typeof connect>>;
 }
 
 /** Does work that reads in a `read only` transaction, at whose end MikroORM flushes nothing. */

@@ -1,7 +1,7 @@
 import pg from "pg";
 import { expect, test } from "vitest";
 import { connectToNode, hashOf, type Node, placeOf } from "../../src/db/nodes.ts";
-import { connect, release } from "../../src/db/statement.ts";
+import { release } from "../../src/db/statement.ts";
 import { book } from "../support/bookings.ts";
 import { connectTo, createDatabase, openOrm } from "../support/database.ts";
 import { freePort } from "../support/free-port.ts";
@@ -71,7 +71,7 @@ test("a node that takes no connection is left alone, and the coordinator asked i
   const port = await freePort();
   const pool = new pg.Pool({ connectionString: `postgres://nobody@127.0.0.1:${port}/none` });
   const node = { pool, avoidedUntilMs: 0 };
-  const client = await connectToNode(node, () => connect(em));
+  const client = await connectToNode(em, node);
   const { rows } = await client.query("select groupid from pg_dist_local_group");
   expect({ rows, isAvoided: node.avoidedUntilMs > performance.now() }).toEqual({
     rows: [{ groupid: 0 }],
