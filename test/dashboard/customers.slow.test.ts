@@ -125,7 +125,17 @@ describeDashboard("customers", (dashboard) => {
     await expectWellShown(page, "customer-edit");
     await page.keyboard.press("Tab");
     await page.keyboard.press("Tab");
+    // Whoever types as soon as the fault is seen types into its field.
+    const focused = page.evaluate(`new Promise((resolve) => {
+      const isShown = () => document.querySelector("[aria-invalid=true]") !== null;
+      const look = () => resolve(document.activeElement.labels?.[0].textContent);
+      new MutationObserver(() => isShown() && queueMicrotask(look)).observe(document.body, {
+        attributes: true,
+        subtree: true,
+      });
+    })`);
     await page.keyboard.press("Enter");
+    expect(await focused).toBe("Pickup longitude (optional)");
     await dialog.getByText("Longitude is required with").waitFor();
     await expect
       .poll(() => dialog.getByLabel("Longitude").first().getAttribute("aria-invalid"))

@@ -1,5 +1,5 @@
 import { createContext, type ComponentChildren } from "preact";
-import { useContext, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useContext, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { takeForm, restoreForm, watchForm, type FormSnapshot } from "../api/kept-forms.ts";
 import { fieldOf, plainText, type Labels, type Problem } from "../api/problem.ts";
 import type { Action } from "../api/use-action.ts";
@@ -63,11 +63,15 @@ export function Form(props: FormProps) {
   const [labels] = useState(() => new Map<string, string>());
   const { edited, noteEdit } = useEdited(action.problem);
   const { kept, noteTyped } = useKept(props.name ?? props.submit, form);
-  useEffect(() => {
+  // Before it is painted: keys are pressed as soon as it is seen.
+  useLayoutEffect(() => {
     if (!action.problem) return;
-    const refused = form.current?.querySelector<HTMLElement>("[aria-invalid=true]");
-    if (refused) refused.focus();
-    else form.current?.querySelector(":scope > .problem")?.scrollIntoView({ block: "nearest" });
+    // The fields are told by the context, after this.
+    queueMicrotask(() => {
+      const refused = form.current?.querySelector<HTMLElement>("[aria-invalid=true]");
+      if (refused) refused.focus();
+      else form.current?.querySelector(":scope > .problem")?.scrollIntoView({ block: "nearest" });
+    });
   }, [action.problem]);
   return (
     <form
