@@ -10,7 +10,6 @@ import {
   StatementBatch,
   type DescribedStatements,
   type NamedStatement,
-  type Statement,
 } from "./statement-batch.ts";
 
 /** How many statements are prepared; every connection may come to keep a plan for each. */
@@ -69,7 +68,7 @@ export class DatabaseClient extends pg.Client {
   readonly #overdueMs: number[] = [];
   #watch: NodeJS.Timeout | undefined;
   #watchEndsMs = Infinity;
-  #ofTick: { readonly statement: Statement; resolve(rows: Promise<unknown[]>): void }[] = [];
+  #ofTick: { readonly statement: NamedStatement; resolve(rows: Promise<unknown[]>): void }[] = [];
 
   constructor(config?: string | ClientConfig) {
     super(config);
@@ -120,10 +119,10 @@ export class DatabaseClient extends pg.Client {
   }
 
   /** Sends a statement together with the others of the tick, and gives its rows. */
-  send<Row>(sql: string, values: readonly unknown[] = []): Promise<Row[]> {
+  send<Row>(...statement: NamedStatement): Promise<Row[]> {
     if (this.#ofTick.length === 0) process.nextTick(() => this.#sendOfTick());
     const rows = new Promise<unknown[]>((resolve) => {
-      this.#ofTick.push({ statement: [sql, values], resolve });
+      this.#ofTick.push({ statement, resolve });
     });
     return rows as Promise<Row[]>;
   }

@@ -97,7 +97,11 @@ type Group<Member, Result> = readonly Waiting<Member, Result>[];
 function createGroupWriter<Member, Result>(
   em: EntityManager,
   permitsOf: (place: Place) => Semaphore,
-  { work, spanOf = () => undefined }: Pick<GroupOptions<Member, Result>, "work" | "spanOf">,
+  {
+    work,
+    workspaceOf,
+    spanOf = () => undefined,
+  }: Pick<GroupOptions<Member, Result>, "work" | "workspaceOf" | "spanOf">,
 ): (group: Group<Member, Result>, place: Place) => Promise<void> {
   const write = (group: Group<Member, Result>, place: Place) => {
     const members = group.map(({ member }) => member);
@@ -105,7 +109,8 @@ function createGroupWriter<Member, Result>(
       if (members.length > 1) void tx.send(SET_LOCK_TIMEOUT, []);
       return work(tx, members);
     };
-    return traceTransaction(members.map(spanOf), () => inPipeline(em, writeAll, place));
+    const whereabouts = { place, workspaces: members.map(workspaceOf) };
+    return traceTransaction(members.map(spanOf), () => inPipeline(em, writeAll, whereabouts));
   };
 
   async function writeGroup(group: Group<Member, Result>, place: Place, tries = 1): Promise<void> {

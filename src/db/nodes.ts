@@ -1,9 +1,10 @@
-import pg, { type Pool, type PoolClient } from "pg";
+import pg, { type ClientBase, type Pool, type PoolClient } from "pg";
 import { DatabaseClient } from "./client.ts";
 import { onBehalfOfAll } from "./connection-shares.ts";
-import { DISTRIBUTED_TABLES, isDistributed } from "./distributed.ts";
+import { DISTRIBUTED_TABLES, isDistributed, REFERENCE_TABLES } from "./distributed.ts";
 import type { EntityManager } from "./orm.ts";
 import { createSemaphore, type Semaphore } from "./semaphore.ts";
+import type { NameTable, ShardStatement } from "./shard-statements.ts";
 import { connect, poolOf, runStatement } from "./statement.ts";
 
 /**
@@ -24,16 +25,21 @@ const OLDEST_MS = 10_000;
 /** How long a node that took no connection is left alone, in milliseconds. */
 const AVOID_MS = 5_000;
 
-/** Gives the name of a table where a statement runs: its own, or that of one of its shards. */
-export type NameTable = (table: string) => string;
-
 /** A part of all workspaces, by their hashes, with its part of each table. */
-interface Shard {
+export interface Shard {
   /** The least hash. */
   readonly from: number;
   /** Undefined where it takes no statements but the coordinator's. */
   readonly node: Node | undefined;
   readonly name: NameTable;
+  /** That of its part of the first table, under which Citus locks them all. */
+  readonly id: number;
+  /** What Citus calls the node. */
+  readonly group: number;
+  /** Whether statements may name its tables themselves; no more once one has found that it has moved. */
+  isNamed: boolean;
+  /** Statements on its own tables, by what they are on those of all. */
+  readonly statements: Map<string, ShardStatement | undefined>;
 }
 
 interface Placements {
@@ -46,6 +52,8 @@ interface Known {
   placements?: Placements;
   loading?: Promise<Placements> | undefined;
   readonly nodes: Map<string, Node>;
+  /** Those of each shard, by its id. */
+  readonly statements: Map<number, Shard["statements"]>;
 }
 
 /** By the configuration that an ORM and its forks share. */
@@ -60,10 +68,13 @@ export type Place = Node | undefined | number;
  */
 export async function placeOf(em: EntityManager, workspace: number): Promise<Place> {
   if (!(await isDistributed(em))) return undefined;
-  const { shards } = await placementsOf(em);
-  const hash = hashOf(workspace);
-  const node = shards.findLast(({ from }) => from <= hash)?.node;
+  const node = shardOf(await placementsOf(em), workspace)?.node;
   return node === undefined || node.avoidedUntilMs > performance.now() ? workspace : node;
+}
+
+function shardOf({ shards }: Placements, workspace: number): Shard | undefined {
+  const hash = hashOf(workspace);
+  return shards.findLast(({ from }) => from <= hash);
 }
 
 /** The nodes of a distributed database, each with its shards. */
@@ -74,7 +85,10 @@ export async function shardsByNode(
 }
 
 function placementsOf(em: EntityManager): Placements | Promise<Placements> {
-  const of = known.getOrInsertComputed(em.config, () => ({ nodes: new Map<string, Node>() }));
+  const of = known.getOrInsertComputed(em.config, () => ({
+    nodes: new Map<string, Node>(),
+    statements: new Map<number, Shard["statements"]>(),
+  }));
   const { placements } = of;
   const ageMs = performance.now() - (placements?.loadedMs ?? -Infinity);
   if (ageMs < REFRESH_MS) return placements!;
@@ -85,35 +99,44 @@ function placementsOf(em: EntityManager): Placements | Promise<Placements> {
   return ageMs < OLDEST_MS ? placements! : of.loading;
 }
 
+/** Whose rows are on several nodes is written by Citus alone, and what belongs to others is locked by those alone. */
 const LOAD = `
-  select shardminvalue::int as "from", nodename as host, nodeport as port,
-    json_object_agg(logicalrelid::text, shard_name(logicalrelid, shardid)) as names
+  select shardminvalue::int as "from", nodename as host, nodeport as port, placement.groupid as "group",
+    min(shardid) filter (where logicalrelid = to_regclass($1))::int8 as id,
+    bool_and(repmodel = 's' and pg_has_role(relowner, 'usage')) as "isNamed",
+    json_object_agg(logicalrelid::text, shard_name(logicalrelid, shardid)) as names,
+    (select json_object_agg(copied.logicalrelid::text, shard_name(copied.logicalrelid, copied.shardid))
+     from pg_dist_shard as copied where logicalrelid = any ($2::regclass[])) as copies
   from pg_dist_shard
   join pg_dist_partition using (logicalrelid)
+  join pg_class on pg_class.oid = logicalrelid
   join pg_dist_placement as placement using (shardid)
   left join pg_dist_node as node on node.groupid = placement.groupid
     and noderole = 'primary' and isactive and hasmetadata and metadatasynced
   where colocationid = (
     select colocationid from pg_dist_partition where logicalrelid = to_regclass($1))
-  group by shardminvalue, nodename, nodeport
+  group by shardminvalue, nodename, nodeport, placement.groupid
   order by 1`;
 
-interface ShardRow {
-  readonly from: number;
+interface ShardRow extends Pick<Shard, "from" | "group" | "isNamed"> {
   readonly host: string | null;
   readonly port: number;
+  readonly id: string;
   readonly names: Readonly<Record<string, string>>;
+  readonly copies: Readonly<Record<string, string>>;
 }
 
 async function loadPlacements(em: EntityManager, of: Known): Promise<Placements> {
-  const rows = await runStatement<ShardRow>(em, LOAD, [DISTRIBUTED_TABLES[0]]);
+  const rows = await runStatement<ShardRow>(em, LOAD, [DISTRIBUTED_TABLES[0], REFERENCE_TABLES]);
   const coordinator = await poolOf(em);
   const nodeAt = (host: string, port: number) =>
     of.nodes.getOrInsertComputed(`${host} ${port}`, () => openNode(coordinator, host, port));
-  const shards = rows.map(({ from, host, port, names }) => ({
-    from,
-    name: (table: string) => names[table] ?? table,
+  const shards = rows.map(({ host, port, names, copies, ...row }) => ({
+    ...row,
+    id: Number(row.id),
+    name: (table: string) => names[table] ?? copies[table] ?? table,
     node: host === null ? undefined : nodeAt(host, port),
+    statements: of.statements.getOrInsertComputed(Number(row.id), () => new Map()),
   }));
   return (of.placements = { shards, loadedMs: performance.now() });
 }
@@ -121,8 +144,14 @@ async function loadPlacements(em: EntityManager, of: Known): Promise<Placements>
 /** A pool of connections as those to the coordinator, which end with those. */
 function openNode(coordinator: Pool, host: string, port: number): Node {
   const { connectionString, ...options } = coordinator.options;
+  // It may give a promise, which pg's types leave out.
+  const onConnect = options.onConnect as ((client: ClientBase) => Promise<void>) | undefined;
   const pool = new pg.Pool({
     ...options,
+    onConnect: async (client) => {
+      await onConnect?.(client);
+      await client.query(NAME_SHARDS);
+    },
     connectionString: connectionString!.replace(
       SERVER,
       `$1${host.includes(":") ? `[${host}]` : host}:${port}`,
@@ -138,19 +167,52 @@ function openNode(coordinator: Pool, host: string, port: number): Node {
   return { pool, avoidedUntilMs: 0 };
 }
 
+/** By a statement, as the settings of every connection are. */
+const NAME_SHARDS = "select set_config('citus.enable_manual_changes_to_shards', 'on', false)";
+
 /** Up to and with the host and port of an address. */
 const SERVER = /^([^:]+:\/\/(?:[^/?#]*@)?)[^/?#]*/;
+
+/** A connection, and the shards whose tables statements may name there, by the workspaces of which they are. */
+export interface Connection {
+  readonly client: DatabaseClient & PoolClient;
+  readonly shards: ReadonlyMap<number, Shard>;
+}
+
+const NO_SHARDS: Connection["shards"] = new Map();
 
 /**
  * Takes a connection to a node, or to the coordinator where the node takes none: either it is away, and the
  * coordinator will say so, or it cannot be reached from here.
+ *
+ * @param workspaces those that statements are about
  */
 export async function connectToNode(
   em: EntityManager,
   place: Place,
-): Promise<DatabaseClient & PoolClient> {
-  const client = typeof place === "object" ? await tryNode(place) : undefined;
-  return client ?? connect(em);
+  workspaces: readonly number[] = [],
+): Promise<Connection> {
+  if (typeof place === "object") {
+    const shards = await namedShards(em, place, workspaces);
+    const client = await tryNode(place);
+    if (client !== undefined) return { client, shards };
+  }
+  return { client: await connect(em), shards: NO_SHARDS };
+}
+
+async function namedShards(
+  em: EntityManager,
+  node: Node,
+  workspaces: readonly number[],
+): Promise<Connection["shards"]> {
+  if (workspaces.length === 0) return NO_SHARDS;
+  const placements = await placementsOf(em);
+  const shards = new Map<number, Shard>();
+  for (const workspace of workspaces) {
+    const shard = shardOf(placements, workspace);
+    if (shard?.node === node && shard.isNamed) shards.set(workspace, shard);
+  }
+  return shards;
 }
 
 /**

@@ -3,15 +3,16 @@ import type { PoolClient } from "pg";
 import type { DatabaseClient } from "./client.ts";
 import { onBehalfOfAll } from "./connection-shares.ts";
 import { isDistributed } from "./distributed.ts";
-import { type NameTable, shardsByNode, tryNode } from "./nodes.ts";
+import { shardsByNode, tryNode } from "./nodes.ts";
 import type { EntityManager } from "./orm.ts";
+import { type NameTable, withTables } from "./shard-statements.ts";
 import { connect, release } from "./statement.ts";
 import type { NamedStatement, Statement } from "./statement-batch.ts";
 
 /** A read of the data of all workspaces. */
 export interface PlatformRead {
-  /** SQL with `$1`, `$2`, ... for the values; of distributed tables alone, and of those of one workspace at a time. */
-  readonly sql: (name: NameTable) => string;
+  /** With `$1`, `$2`, ... for the values; of distributed tables alone, and of those of one workspace at a time. */
+  readonly sql: string;
   readonly values?: readonly unknown[];
 }
 
@@ -54,14 +55,14 @@ export async function readPlatform<Row>(
   return reads.map((_, i) => found.flatMap((rows) => rows[i] as Row[]));
 }
 
-const asItIs = ({ sql, values = [] }: PlatformRead): Statement => [sql((table) => table), values];
+const asItIs = ({ sql, values = [] }: PlatformRead): Statement => [sql, values];
 
 /** Named by its text, which changes when shards move, so that the names that are kept for good do not grow in number. */
 function ofShards(
   { sql, values = [] }: PlatformRead,
   shards: readonly { readonly name: NameTable }[],
 ): NamedStatement {
-  const text = shards.map(({ name }) => `(${sql(name)})`).join("\nunion all\n");
+  const text = shards.map(({ name }) => `(${withTables(sql, name)})`).join("\nunion all\n");
   return [text, values, hash("sha1", text)];
 }
 

@@ -1,10 +1,10 @@
 import type { Transaction as TransactionContext } from "@mikro-orm/core";
 import pg from "pg";
 import { isCollision, isContention, isTransientDatabaseError } from "./database-error.ts";
-import type { DatabaseClient } from "./client.ts";
 import { isDistributed } from "./distributed.ts";
-import { connectToNode, type Place } from "./nodes.ts";
+import { type Connection, connectToNode, type Place } from "./nodes.ts";
 import type { EntityManager } from "./orm.ts";
+import { ASSERT_SHARDS, hasMoved, HOLD_SHARDS, onShard } from "./shard-statements.ts";
 import { release, type Statement, takeIds } from "./statement.ts";
 
 /**
@@ -12,11 +12,11 @@ import { release, type Statement, takeIds } from "./statement.ts";
  * them. If one of them fails, so does the commit, whether its answer was waited for or not.
  */
 export interface Transaction {
-  /** Whether the database is distributed: it then takes look-ups in one table each in less time. */
+  /** Whether a distributed database plans its statements, and so takes look-ups in one table each in less time. */
   readonly isDistributed: boolean;
   /** Takes numbers from a sequence, for good; of a distributed database the coordinator's, which goes up for all of it. */
   takeIds(sequence: string, count: number): Promise<number[]>;
-  /** Sends a statement with `$1`, `$2`, ... for its values, and gives its rows. */
+  /** Sends a statement with `$1`, `$2`, ... for its values, the workspace first, and gives its rows. */
   send<Row>(sql: string, values: readonly unknown[]): Promise<Row[]>;
   /** Sends a statement right before the commit, such as one that others wait for from then on. */
   sendLast(sql: string, values: readonly unknown[]): void;
@@ -44,23 +44,44 @@ export function causeOf(error: unknown): unknown {
   return error instanceof RolledBackError ? error.cause : error;
 }
 
+/** Where all data is that work is about, as far as it is known. */
+export interface Whereabouts {
+  readonly place?: Place;
+  /** Those whose data it is: at a node, it is then read and written as on one server. */
+  readonly workspaces?: readonly number[];
+}
+
 /**
  * Does work in a transaction of a pipeline, on a connection of its own. What is sent in one tick travels
  * together, `begin` with the first of it and the commit with the last, so that work which waits for one
- * answer takes two round trips.
+ * answer takes two round trips. Work is done again where its data has moved to another node meanwhile.
  *
- * @param place where all data is that the work is about, if that is known
  * @throws RolledBackError when it failed before the commit; any other error leaves open whether the
  * commit took place
  */
 export async function inPipeline<T>(
   em: EntityManager,
   work: (tx: Transaction) => Promise<T>,
-  place?: Place,
+  whereabouts: Whereabouts = {},
 ): Promise<T> {
-  const distributed = await isDistributed(em).catch(throwRolledBack);
-  const client = await connectToNode(em, place).catch(throwRolledBack);
-  const send = createSender(em, client);
+  const connection = await connectTo(em, whereabouts).catch(throwRolledBack);
+  try {
+    return await commitOn(em, connection, work, whereabouts);
+  } catch (error) {
+    if (!(error instanceof RolledBackError && isOfMoved(connection, error.cause))) throw error;
+  }
+  return inPipeline(em, work, whereabouts);
+}
+
+async function commitOn<T>(
+  em: EntityManager,
+  connection: Connection,
+  work: (tx: Transaction) => Promise<T>,
+  { place, workspaces = [] }: Whereabouts,
+): Promise<T> {
+  const { client, shards } = connection;
+  const distributed = await isDistributed(em);
+  const send = createSender(em, connection);
   const sent: Promise<unknown>[] = [];
   const last: Statement[] = [];
   const settleAtCommit = (promise: Promise<unknown>) => {
@@ -70,8 +91,13 @@ export async function inPipeline<T>(
   let committing: Promise<unknown> | undefined;
   try {
     settleAtCommit(send("begin"));
+    if (shards.size > 0) {
+      const [ids, group] = idsOf(shards);
+      settleAtCommit(send(HOLD_SHARDS, [ids]));
+      settleAtCommit(send(ASSERT_SHARDS, [ids, group]));
+    }
     const result = await work({
-      isDistributed: distributed,
+      isDistributed: distributed && !(shards.size > 0 && workspaces.every((it) => shards.has(it))),
       takeIds: (sequence, count) =>
         takeIds(typeof place === "object" ? em : { send }, sequence, count),
       sendLast: (sql, values) => void last.push([sql, values]),
@@ -101,18 +127,48 @@ export async function inPipeline<T>(
   }
 }
 
-/** Does work that reads, on a connection of its own and in no transaction; statements of one tick are sent together. */
+/**
+ * Does work that reads, on a connection of its own and in no transaction; statements of one tick are sent together.
+ *
+ * @param work sends all of its statements at once, where its workspaces are given
+ */
 export async function inBatches<T>(
   em: EntityManager,
   work: (send: Transaction["send"]) => Promise<T>,
-  place?: Place,
+  whereabouts: Whereabouts = {},
 ): Promise<T> {
-  const client = await connectToNode(em, place);
+  const connection = await connectTo(em, whereabouts);
   try {
-    return await work(createSender(em, client));
+    const send = createSender(em, connection);
+    const reading = work(send);
+    // After what it reads: until then, it was there.
+    const asserting =
+      connection.shards.size > 0 ? send(ASSERT_SHARDS, idsOf(connection.shards)) : undefined;
+    const [result] = await Promise.all([reading, asserting]);
+    return result;
+  } catch (error) {
+    if (!isOfMoved(connection, error)) throw error;
   } finally {
-    release(client);
+    release(connection.client);
   }
+  return inBatches(em, work, whereabouts);
+}
+
+function connectTo(em: EntityManager, { place, workspaces }: Whereabouts): Promise<Connection> {
+  return connectToNode(em, place, workspaces);
+}
+
+/** The shards' ids, and what Citus calls their node. */
+function idsOf(shards: Connection["shards"]): [ids: number[], group: number] {
+  const all = [...new Set(shards.values())];
+  return [all.map(({ id }) => id), all[0]!.group];
+}
+
+/** Whether an error says that a shard has moved; until it is known where to, its data is asked for by Citus. */
+function isOfMoved({ shards }: Connection, error: unknown): boolean {
+  if (shards.size === 0 || !hasMoved(error)) return false;
+  for (const shard of shards.values()) shard.isNamed = false;
+  return true;
 }
 
 /** Does work that reads in a `read only` transaction, at whose end MikroORM flushes nothing. */
@@ -138,9 +194,14 @@ function throwAsRefused(error: unknown): never {
 }
 
 /** Builds what sends statements on a connection, those of one tick together. */
-function createSender(em: EntityManager, client: DatabaseClient) {
+function createSender(em: EntityManager, { client, shards }: Connection) {
+  const [anyShard] = shards.values();
   return <Row>(sql: string, values: readonly unknown[] = []): Promise<Row[]> => {
     em.config.getLogger().logQuery({ level: "info", query: sql, params: values });
-    return client.send<Row>(sql, values);
+    const shard = shards.get(values[0] as number) ?? anyShard;
+    const own = shard && onShard(shard.statements, sql, shard.name);
+    if (own === undefined || (own.ofWorkspaces && !shards.has(values[0] as number)))
+      return client.send<Row>(sql, values);
+    return client.send<Row>(own.text, values, own.name);
   };
 }

@@ -1,11 +1,20 @@
 import pg from "pg";
 import { expect, test } from "vitest";
 import { connectToNode, hashOf, type Node, placeOf } from "../../src/db/nodes.ts";
+import type { EntityManager } from "../../src/db/orm.ts";
 import { release } from "../../src/db/statement.ts";
+import {
+  inBatches,
+  inPipeline,
+  type Transaction,
+  type Whereabouts,
+} from "../../src/db/transaction.ts";
 import { book } from "../support/bookings.ts";
 import { connectTo, createDatabase, openOrm } from "../support/database.ts";
+import { eventually } from "../support/eventually.ts";
 import { freePort } from "../support/free-port.ts";
 import { startService } from "../support/service.ts";
+import { runSql } from "./cluster.ts";
 
 test("workspaces are hashed as PostgreSQL hashes them", async () => {
   const client = await connectTo((await createDatabase()).url);
@@ -25,45 +34,96 @@ test("workspaces are hashed as PostgreSQL hashes them", async () => {
   expect(ids.map(hashOf)).toEqual(rows.map(({ hash }) => hash));
 });
 
+/** Where the shard of a workspace is, and where it could be. */
+async function whereIs(client: pg.Client, workspace: number) {
+  const { rows } = await client.query(
+    `select shardid as shard, here.nodename as host, here.nodeport as port, other.nodename as "toHost", other.nodeport as "toPort"
+     from pg_dist_shard_placement as here
+     join pg_dist_node as other on other.groupid > 0 and other.nodeport <> here.nodeport
+     where shardid = get_shard_id_for_distribution_column('shipment', $1::bigint)`,
+    [workspace],
+  );
+  return rows[0];
+}
+
+async function move(client: pg.Client, workspace: number): Promise<void> {
+  const { shard, host, port, toHost, toPort } = await whereIs(client, workspace);
+  await client.query(
+    "select citus_move_shard_placement($1, $2, $3, $4, $5, shard_transfer_mode => 'block_writes')",
+    [shard, host, port, toHost, toPort],
+  );
+}
+
 test("a booking goes to the node that has its workspace, wherever that has moved to", async () => {
   const database = await createDatabase();
   const service = await startService({ database });
+  const { em } = service.app;
   const { apiKey, id } = await service.addWorkspace();
   const client = await connectTo(database.url);
-  const placement = async () => {
-    const { rows } = await client.query(
-      `select shardid as shard, nodename as host, nodeport as port from pg_dist_shard_placement
-       where shardid = get_shard_id_for_distribution_column('shipment', $1::bigint)`,
-      [id],
-    );
-    return rows[0];
-  };
-  const portOf = async () =>
-    ((await placeOf(service.app.em, id)) as Node).pool.options.connectionString;
+  const portOf = async () => ((await placeOf(em, id)) as Node).pool.options.connectionString;
+  const references = () => readReferences(em, id, { place: before, workspaces: [id] });
   const first = await book(service, apiKey);
-  const from = await placement();
-  expect(await portOf()).toContain(`:${from.port}/`);
+  const before = await placeOf(em, id);
+  expect(await portOf()).toContain(`:${(await whereIs(client, id)).port}/`);
 
-  const { rows: others } = await client.query(
-    "select nodename as host, nodeport as port from pg_dist_node where groupid > 0 and nodeport <> $1",
-    [from.port],
-  );
-  const to = others[0];
-  await client.query(
-    "select citus_move_shard_placement($1, $2, $3, $4, $5, shard_transfer_mode => 'block_writes')",
-    [from.shard, from.host, from.port, to.host, to.port],
-  );
-  // At first by the node of before, which sends it on.
+  await move(client, id);
+  // What was there is there still, for a while.
   const second = await book(service, apiKey);
-  await expect.poll(portOf, { timeout: 30_000 }).toContain(`:${to.port}/`);
+  expect(await references()).toEqual([first, second].map(({ reference }) => reference));
+  await expect.poll(portOf, { timeout: 30_000 }).toContain(`:${(await whereIs(client, id)).port}/`);
   const third = await book(service, apiKey);
-  const stored = await client.query(
-    "select reference from shipment where workspace_id = $1 order by created_at",
-    [id],
+  expect(await references()).toEqual([first, second, third].map(({ reference }) => reference));
+});
+
+test("a read at a node that a workspace has left finds what was written since", async () => {
+  const database = await createDatabase();
+  const service = await startService({ database });
+  const { em } = openOrm(database.url);
+  const { apiKey, id } = await service.addWorkspace();
+  const whereabouts = { place: await placeOf(em, id), workspaces: [id] };
+  expect(await readReferences(em, id, whereabouts)).toEqual([]);
+  await move(await connectTo(database.url), id);
+  const { reference } = await book(service, apiKey);
+  expect(await readReferences(em, id, whereabouts)).toEqual([reference]);
+});
+
+function readReferences(em: EntityManager, workspace: number, whereabouts: Whereabouts) {
+  const sql = "select reference from shipment where workspace_id = $1 order by created_at";
+  const read = async (send: Transaction["send"]) =>
+    (await send<{ reference: string }>(sql, [workspace])).map(({ reference }) => reference);
+  return inBatches(em, read, whereabouts);
+}
+
+test("a workspace moves once the transactions that write there have ended", async () => {
+  const database = await createDatabase();
+  const { em } = openOrm(database.url);
+  await runSql(database.url, "insert into workspace (id, name, created_at) values (1, 'W', now())");
+  const client = await connectTo(database.url);
+  const node = (await placeOf(em, 1)) as Node;
+  const isWaiting = async () => {
+    const sql = `
+      select from pg_locks join pg_database on pg_database.oid = database
+      where locktype = 'advisory' and not granted and datname = current_database()`;
+    return (await node.pool.query(sql)).rows.length > 0;
+  };
+  const written = Promise.withResolvers<void>();
+  const writing = inPipeline(
+    em,
+    async (tx) => {
+      await tx.send(
+        "insert into feed (workspace_id, position, changed_at) values ($1, 7, now())",
+        [1],
+      );
+      await written.promise;
+    },
+    { place: node, workspaces: [1] },
   );
-  expect(stored.rows.map(({ reference }) => reference)).toEqual(
-    [first, second, third].map(({ reference }) => reference),
-  );
+  const moving = move(client, 1);
+  await eventually("the move to wait", isWaiting);
+  written.resolve();
+  await Promise.all([writing, moving]);
+  const { rows } = await client.query("select position::int from feed where workspace_id = 1");
+  expect(rows).toEqual([{ position: 7 }]);
 });
 
 test("a node that takes no connection is left alone, and the coordinator asked instead", async () => {
@@ -71,7 +131,7 @@ test("a node that takes no connection is left alone, and the coordinator asked i
   const port = await freePort();
   const pool = new pg.Pool({ connectionString: `postgres://nobody@127.0.0.1:${port}/none` });
   const node = { pool, avoidedUntilMs: 0 };
-  const client = await connectToNode(em, node);
+  const { client } = await connectToNode(em, node);
   const { rows } = await client.query("select groupid from pg_dist_local_group");
   expect({ rows, isAvoided: node.avoidedUntilMs > performance.now() }).toEqual({
     rows: [{ groupid: 0 }],

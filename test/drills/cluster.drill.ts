@@ -31,7 +31,7 @@ function countPreparedBookings(log: string): number {
   return log.split("\n").filter((line) => {
     const [, process = "", statement = ""] = LOGGED.exec(line) ?? [];
     if (/^begin/i.test(statement)) booking.delete(process);
-    if (/^insert into public\.shipment_/i.test(statement)) booking.add(process);
+    if (/^insert into (?:public\.)?shipment_/i.test(statement)) booking.add(process);
     return statement.startsWith("PREPARE TRANSACTION") && booking.has(process);
   }).length;
 }

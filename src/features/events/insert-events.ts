@@ -60,12 +60,10 @@ const COLUMNS = columnsOf(Event, "workspace");
  * Those who write events in a workspace wait for each other from here until the end of their
  * transactions, so that positions have no gaps.
  */
-const RAISE = "select raise_feed($1, $2)";
-
-/** A single event takes its position itself: a row of values is what a distributed database takes in least time. */
-const insertOne = insertionOf("event", columnsOf(Event, "workspace", "position"), {
-  computed: { position: "raise_feed($1, 1)" },
-});
+const RAISE = `
+  insert into feed (workspace_id, position, changed_at) values ($1, $2, statement_timestamp())
+  on conflict (workspace_id)
+    do update set position = feed.position + excluded.position, changed_at = excluded.changed_at`;
 
 /** Positions come as 1, 2, 3 ..., and follow those that were given before. */
 const INSERT = `
@@ -85,7 +83,8 @@ const deliveryInsertion = (due: string) =>
       property: name,
       name,
     })),
-    { computed: { next_attempt_at: due } },
+    // The shards of a distributed table have no default for it.
+    { computed: { id: "nextval('webhook_delivery_id_seq')", next_attempt_at: due } },
   );
 
 const insertDeliveries = deliveryInsertion("statement_timestamp()");
@@ -105,22 +104,15 @@ export function eventStatements(
   const { late = [], inTime = [] } = Object.groupBy(events, ({ deliveryFaults }) =>
     deliveryFaults?.reordered ? "late" : "inTime",
   );
+  const rows = events.map((event, i) => ({ ...event, position: i + 1 }));
   const toDeliveries = (event: NewEvent) => deliveriesOf(event, subscribers ?? []);
   const deliveries = inTime.flatMap(toDeliveries);
   const lateDeliveries = late.toReversed().flatMap(toDeliveries);
   return [
-    ...(events.length === 1 ? [insertOne(workspace, events)] : insertSeveral(workspace, events)),
+    [RAISE, [workspace, rows.length]],
+    [INSERT, [workspace, rowsJson(COLUMNS, rows), rows.length]],
     ...(deliveries.length === 0 ? [] : [insertDeliveries(workspace, deliveries)]),
     ...(lateDeliveries.length === 0 ? [] : [insertLateDeliveries(workspace, lateDeliveries)]),
-  ];
-}
-
-function insertSeveral(workspace: number, events: readonly NewEvent[]): Statement[] {
-  const count = events.length;
-  const rows = events.map((event, i) => ({ ...event, position: i + 1 }));
-  return [
-    [RAISE, [workspace, count]],
-    [INSERT, [workspace, rowsJson(COLUMNS, rows), count]],
   ];
 }
 

@@ -1,7 +1,6 @@
 import type { Logger } from "pino";
 import type { LeasedQueue, WorkItem } from "../../db/leased-queue.ts";
 import type { EntityManager } from "../../db/orm.ts";
-import type { NameTable } from "../../db/nodes.ts";
 import { type DueRow, findDue } from "../../db/platform-reads.ts";
 import { runStatement } from "../../db/statement.ts";
 import type { SecretSeal } from "../../domain/secret-seal.ts";
@@ -45,9 +44,9 @@ export function nextCheck(state: ConnectionState, now: Date): Date {
 }
 
 /** Of all workspaces. */
-const findDueSql = (name: NameTable) => `
+const FIND_DUE = `
   select workspace_id::float8 as workspace, extract(epoch from check_at)::float8 as due
-  from ${name("payment_connection")}
+  from payment_connection
   where check_at <= $1 and workspace_id <> all ($3::bigint[]) order by check_at limit $2::int`;
 
 /**
@@ -62,7 +61,7 @@ export function accountsToCheck(deps: CheckAccountsDeps): LeasedQueue<WorkItem> 
     find: (limit, except) =>
       findDue<WorkItem & DueRow>(
         em,
-        { sql: findDueSql, values: [now().toISOString(), limit, except] },
+        { sql: FIND_DUE, values: [now().toISOString(), limit, except] },
         limit,
       ),
     work: ({ workspace }) => checkAccount(deps, workspace),

@@ -1,6 +1,5 @@
 import type { Row } from "../../db/columns.ts";
 import type { EntityManager } from "../../db/orm.ts";
-import type { NameTable } from "../../db/nodes.ts";
 import { type DueRow, findDue } from "../../db/platform-reads.ts";
 import { runStatement } from "../../db/statement.ts";
 import type { Transaction } from "../../db/transaction.ts";
@@ -213,11 +212,11 @@ export function retryRefundOf(
   void tx.send(RETRY, [workspace, reference, now.toISOString()]);
 }
 
-const findDueSql = (condition: string) => (name: NameTable) =>
+const findDueSql = (condition: string) =>
   `
   select workspace_id::float8 as workspace, shipment_reference as reference,
     extract(epoch from due_at)::float8 as due
-  from ${name("provider_payment")} where ${condition}due_at <= $1 and (leased_until is null or leased_until <= $1)
+  from provider_payment where ${condition}due_at <= $1 and (leased_until is null or leased_until <= $1)
     and workspace_id <> all($3::bigint[])
   order by due_at limit $2::int`;
 const FIND_DUE = findDueSql("");

@@ -1,6 +1,5 @@
 import type { WorkItem, Workers } from "../../db/leased-queue.ts";
 import type { EntityManager } from "../../db/orm.ts";
-import type { NameTable } from "../../db/nodes.ts";
 import { type DueRow, findDue } from "../../db/platform-reads.ts";
 import { deleteOldest } from "../../db/statement.ts";
 import type { MailContent } from "../../domain/mail-html.ts";
@@ -38,10 +37,10 @@ const LIFETIME_MS = 60 * 60_000;
 /** For how long nothing is told again. */
 const KEPT = "30 days";
 
-const findDueSql = (name: NameTable) => `
+const FIND_DUE = `
   select workspace_id::float8 as workspace, shipment_reference || ' ' || kind as reference,
     extract(epoch from next_attempt_at)::float8 as due
-  from ${name("recipient_notice")}
+  from recipient_notice
   where state = 'waiting' and next_attempt_at <= now() and workspace_id <> all($2::bigint[])
   order by next_attempt_at limit $1::int`;
 
@@ -65,7 +64,7 @@ export function createNoticeWorkers(deps: SendNoticesDeps, givingUp: AbortSignal
       columns: "workspace_id::float8 as workspace, shipment_reference as reference, kind",
       ofWorkspace: OF_WORKSPACE,
       find: (limit, except) =>
-        findDue<WorkItem & DueRow>(deps.em, { sql: findDueSql, values: [limit, except] }, limit),
+        findDue<WorkItem & DueRow>(deps.em, { sql: FIND_DUE, values: [limit, except] }, limit),
       keyOf: ({ workspace, reference = "" }) => [workspace, ...reference.split(" ")],
       lifetimeMs: () => LIFETIME_MS,
       write: (notice) => writeNotice(deps, notice),

@@ -59,13 +59,13 @@ interface LookUp {
 const FIND: LookUp = {
   one: `
   select 0 as place, ${SHIPMENT_COLUMN}
-  from shipment s where s.workspace_id = $1 and s.reference = $2`,
+  from shipment as s where s.workspace_id = $1 and s.reference = $2`,
   several: `
   select asked.place, found.shipment
   from json_to_recordset($2) as asked (place int, reference text)
   cross join lateral (
     select ${SHIPMENT_COLUMN}
-    from shipment s where s.workspace_id = $1 and s.reference = asked.reference limit 1
+    from shipment as s where s.workspace_id = $1 and s.reference = asked.reference limit 1
   ) as found`,
 };
 
@@ -105,7 +105,7 @@ function loadShipments(
       const found = await findAll<Found>(send, FIND, workspace, own);
       return found.map((each) => each?.shipment);
     });
-  return inBatches(em, load, place);
+  return inBatches(em, load, { place, workspaces: keys.map(workspaceOf) });
 }
 
 const workspaceOf = ({ workspace }: ShipmentKey) => workspace;
@@ -123,7 +123,7 @@ function askedJson(keys: readonly ShipmentKey[]): string {
 const LOCK: LookUp = {
   one: `
   select 0 as place, ${SHIPMENT_COLUMN}, ${SUBSCRIBERS} as subscribers
-  from shipment s where s.workspace_id = $1 and s.reference = $2 for update`,
+  from shipment as s where s.workspace_id = $1 and s.reference = $2 for update`,
   several: `
   select s.place, ${SHIPMENT_COLUMN}, ${SUBSCRIBERS} as subscribers
   from json_to_recordset($2) as asked (place int, reference text)

@@ -2,7 +2,6 @@ import { hash } from "node:crypto";
 import type { Logger } from "pino";
 import { createWorkers, type WorkItem, type Workers } from "../../db/leased-queue.ts";
 import type { EntityManager } from "../../db/orm.ts";
-import type { NameTable } from "../../db/nodes.ts";
 import { type DueRow, findDue } from "../../db/platform-reads.ts";
 import { runStatement } from "../../db/statement.ts";
 import { MEDIA_TYPES, type PictureKind } from "./proof-picture.entity.ts";
@@ -20,10 +19,10 @@ const AT_ONCE = { atOnce: 4, ofWorkspace: 2 };
 const LEASE = "60 s";
 const REST_MS = 10_000;
 
-const findDueSql = (name: NameTable) => `
+const FIND_DUE = `
   select workspace_id::float8 as workspace, shipment_reference || ' ' || kind as reference,
     extract(epoch from moves_at)::float8 as due
-  from ${name("proof_picture")}
+  from proof_picture
   where content is not null and moves_at <= now() and workspace_id <> all($2::bigint[])
   order by moves_at limit $1::int`;
 
@@ -55,7 +54,7 @@ export function createPictureWorkers(deps: {
       find: async (limit, except) =>
         performance.now() < restsUntilMs
           ? []
-          : findDue<WorkItem & DueRow>(em, { sql: findDueSql, values: [limit, except] }, limit),
+          : findDue<WorkItem & DueRow>(em, { sql: FIND_DUE, values: [limit, except] }, limit),
       async work({ workspace, reference = "" }) {
         const [shipment, kind] = reference.split(" ") as [string, PictureKind];
         const key = [workspace, shipment, kind];

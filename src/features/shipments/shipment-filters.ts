@@ -99,7 +99,7 @@ export function selectListed(
   order = NEWEST_FIRST,
 ): string {
   const first = (selected: string, part: string) =>
-    `select ${selected} from shipment s where ${part} order by ${order} ${end}`;
+    `select ${selected} from shipment as s where ${part} order by ${order} ${end}`;
   if (parts.length === 1) return first(columns, parts[0]!);
   const all = parts.map((part) => `(${first("s.*", part)})`).join(" union all ");
   return `select ${columns} from (${all}) s order by ${order} ${end}`;

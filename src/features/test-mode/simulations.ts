@@ -5,7 +5,6 @@ import {
   ShipmentService,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
-import type { NameTable } from "../../db/nodes.ts";
 import { type DueRow, findDue } from "../../db/platform-reads.ts";
 import { runStatement } from "../../db/statement.ts";
 import { inPipeline, type Transaction } from "../../db/transaction.ts";
@@ -39,11 +38,11 @@ export interface DueStep extends ShipmentKey {
   readonly tries: number;
 }
 
-const findDueSql = (name: NameTable) => `
+const FIND_DUE = `
   select simulation.workspace_id::float8 as workspace, shipment_reference as reference, tries,
     frozen_at is not null as frozen, extract(epoch from next_try_at)::float8 as due
-  from ${name("simulation")} as simulation
-    left join ${name("test_clock")} as test_clock on test_clock.workspace_id = simulation.workspace_id
+  from simulation
+    left join test_clock on test_clock.workspace_id = simulation.workspace_id
   where next_try_at <= $1
   order by next_try_at limit ${MAX_AT_ONCE}`;
 
@@ -55,7 +54,7 @@ const findDueSql = (name: NameTable) => `
 export async function takeDueSteps(deps: SimulationDeps): Promise<boolean> {
   const due = await findDue<DueStep & DueRow & { frozen: boolean }>(
     deps.em,
-    { sql: findDueSql, values: [deps.now().toISOString()] },
+    { sql: FIND_DUE, values: [deps.now().toISOString()] },
     MAX_AT_ONCE,
   );
   const frozen = new Set(due.filter((it) => it.frozen).map(({ workspace }) => workspace));

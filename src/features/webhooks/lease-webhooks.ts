@@ -5,7 +5,6 @@ import { byOwner } from "../../db/by-owner.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { isDistributed } from "../../db/distributed.ts";
 import { runForEach } from "../../db/for-each-workspace.ts";
-import type { NameTable } from "../../db/nodes.ts";
 import { type DueRow, readPlatform } from "../../db/platform-reads.ts";
 import { runStatement } from "../../db/statement.ts";
 import { createWebhookQueue, type WebhookQueue } from "./webhook-queue.ts";
@@ -34,19 +33,19 @@ const IDLE_MS = 1_000;
  * @param workspaces a condition
  * @param earliest leads to the earliest delivery of a webhook
  */
-const dueSql = (workspaces: string, earliest: string, name: NameTable) => `
+const dueSql = (workspaces: string, earliest: string) => `
   select workspace_id::float8 as workspace, id as webhook, failing, now()::text as "foundAt",
     extract(epoch from due)::float8 as due
   from (
     select webhook.workspace_id, webhook.id, webhook.failing_since is not null as failing,
       earliest.next_attempt_at as due, row_number() over (
         partition by webhook.failing_since is not null order by earliest.next_attempt_at) as rank
-    from ${name("webhook")} as webhook cross join lateral (
-      select next_attempt_at from ${name("webhook_delivery")} as delivery
+    from webhook cross join lateral (
+      select next_attempt_at from webhook_delivery as delivery
       where status = 'pending' and ${earliest} limit 1
     ) as earliest
     where ${workspaces} and earliest.next_attempt_at <= now() and not exists (
-      select from ${name("webhook_lease")} as lease
+      select from webhook_lease as lease
       where lease.workspace_id = webhook.workspace_id and lease.webhook_id = webhook.id
         and lease.leased_until > now())
   ) as due
@@ -64,10 +63,9 @@ const EARLIEST_IN_WORKSPACE = `delivery.workspace_id = $1 and webhook_id = webho
         and next_attempt_at <= now()
       order by next_attempt_at, delivery.id`;
 
-const DUE_OF_ALL = { sql: (name: NameTable) => dueSql("true", EARLIEST, name) };
-const asItIs: NameTable = (table) => table;
-const DUE_OF_WORKSPACES = dueSql("webhook.workspace_id = any ($1)", EARLIEST, asItIs);
-const DUE_OF_WORKSPACE = dueSql("webhook.workspace_id = $1", EARLIEST_IN_WORKSPACE, asItIs);
+const DUE_OF_ALL = { sql: dueSql("true", EARLIEST) };
+const DUE_OF_WORKSPACES = dueSql("webhook.workspace_id = any ($1)", EARLIEST);
+const DUE_OF_WORKSPACE = dueSql("webhook.workspace_id = $1", EARLIEST_IN_WORKSPACE);
 
 /**
  * Leases webhooks `$2` of workspace `$1`, unless another process has leased them since they were found. Skips
