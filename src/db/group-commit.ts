@@ -24,7 +24,6 @@ const MAX_PAUSE_MS = 100;
  * members are written one by one, so that only the member that needs the lock waits for it.
  */
 const GROUP_LOCK_TIMEOUT_MS = 100;
-const SET_LOCK_TIMEOUT = `set local lock_timeout = ${GROUP_LOCK_TIMEOUT_MS}`;
 
 /** What came of one member of a group: its result, or why it alone was refused. */
 export type Outcome<Result> = { readonly result: Result } | { readonly refused: unknown };
@@ -105,12 +104,14 @@ function createGroupWriter<Member, Result>(
 ): (group: Group<Member, Result>, place: Place) => Promise<void> {
   const write = (group: Group<Member, Result>, place: Place) => {
     const members = group.map(({ member }) => member);
-    const writeAll = (tx: Transaction) => {
-      if (members.length > 1) void tx.send(SET_LOCK_TIMEOUT, []);
-      return work(tx, members);
+    const options = {
+      place,
+      workspaces: members.map(workspaceOf),
+      lockTimeoutMs: members.length > 1 ? GROUP_LOCK_TIMEOUT_MS : undefined,
     };
-    const whereabouts = { place, workspaces: members.map(workspaceOf) };
-    return traceTransaction(members.map(spanOf), () => inPipeline(em, writeAll, whereabouts));
+    return traceTransaction(members.map(spanOf), () =>
+      inPipeline(em, (tx) => work(tx, members), options),
+    );
   };
 
   async function writeGroup(group: Group<Member, Result>, place: Place, tries = 1): Promise<void> {

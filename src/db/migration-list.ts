@@ -44,4 +44,7 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Constructor<Migra
   "20261126142333-picture-objects": async () =>
     (await import("./migrations/20261126142333-picture-objects.ts"))
       .Migration20261126142333_picture_objects,
+  "20261126213000-assert-shards": async () =>
+    (await import("./migrations/20261126213000-assert-shards.ts"))
+      .Migration20261126213000_assert_shards,
 };

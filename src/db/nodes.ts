@@ -99,17 +99,16 @@ function placementsOf(em: EntityManager): Placements | Promise<Placements> {
   return ageMs < OLDEST_MS ? placements! : of.loading;
 }
 
-/** Whose rows are on several nodes is written by Citus alone, and what belongs to others is locked by those alone. */
+/** A shard that is on several nodes is written by Citus alone. */
 const LOAD = `
   select shardminvalue::int as "from", nodename as host, nodeport as port, placement.groupid as "group",
     min(shardid) filter (where logicalrelid = to_regclass($1))::int8 as id,
-    bool_and(repmodel = 's' and pg_has_role(relowner, 'usage')) as "isNamed",
+    bool_and(repmodel = 's') as "isNamed",
     json_object_agg(logicalrelid::text, shard_name(logicalrelid, shardid)) as names,
     (select json_object_agg(copied.logicalrelid::text, shard_name(copied.logicalrelid, copied.shardid))
      from pg_dist_shard as copied where logicalrelid = any ($2::regclass[])) as copies
   from pg_dist_shard
   join pg_dist_partition using (logicalrelid)
-  join pg_class on pg_class.oid = logicalrelid
   join pg_dist_placement as placement using (shardid)
   left join pg_dist_node as node on node.groupid = placement.groupid
     and noderole = 'primary' and isactive and hasmetadata and metadatasynced

@@ -22,6 +22,9 @@ export function withTables(sql: string, name: NameTable): string {
 const OF_WORKSPACES = new RegExp(
   `\\b(from|join|into|update)\\s+(${DISTRIBUTED_TABLES.join("|")})\\b`,
 );
+/** On the tables of a wrong shard, rows would be lost: a statement says that `$1` is the workspace. */
+const OF_FIRST_VALUE =
+  /\bworkspace_id = \$1(?!\d)|\binto \w+ \(workspace_id\b[^)]*\)\s+(values \(|select )\$1(?!\d)/;
 
 /** A statement on the tables of a shard, and the name that it is prepared by. */
 export interface ShardStatement {
@@ -34,7 +37,7 @@ export interface ShardStatement {
 /** How many statements of a shard are known: every connection to its node may come to prepare all of them. */
 const MAX_STATEMENTS = 60;
 
-/** Undefined for one that names none of the tables, and beyond the bound. */
+/** Undefined for one that names none of the tables, or not the workspace as its first value, and beyond the bound. */
 export function onShard(
   known: Map<string, ShardStatement | undefined>,
   sql: string,
@@ -43,31 +46,23 @@ export function onShard(
   const found = known.get(sql);
   if (found !== undefined || known.has(sql) || known.size >= MAX_STATEMENTS) return found;
   const text = withTables(sql, name);
-  const made =
-    text === sql
-      ? undefined
-      : { text, name: hash("sha1", text), ofWorkspaces: OF_WORKSPACES.test(sql) };
+  const ofWorkspaces = OF_WORKSPACES.test(sql);
+  const isKnown = text !== sql && (!ofWorkspaces || OF_FIRST_VALUE.test(sql));
+  const made = isKnown ? { text, name: hash("sha1", text), ofWorkspaces } : undefined;
   known.set(sql, made);
   return made;
 }
 
 /**
- * Keeps shards where they are until the end of the transaction, as Citus does for what it writes: whatever moves or splits
- * one waits for this lock. 5 is PostgreSQL's number of `share`.
+ * Fails where one of the shards `$1` is no more in the node's group `$2`. With `$3`, all stay until the end of the
+ * transaction: Citus takes the same lock, in the same mode, before it writes, and whatever moves or splits shards waits for it.
  */
-export const HOLD_SHARDS = "select lock_shard_metadata(5, $1::bigint[])";
+export const ASSERT_SHARDS = "select assert_shards($1::bigint[], $2, $3)";
 
-/** Fails as a division by zero where one of the shards `$1` is no more in the node's group `$2`. */
-export const ASSERT_SHARDS = `
-  select 1 / (count(*) = cardinality($1::bigint[]))::int from pg_dist_placement
-  where shardid = any ($1::bigint[]) and groupid = $2`;
-
-const [DIVISION_BY_ZERO, UNDEFINED_TABLE] = ["22012", "42P01"];
+/** What that fails with, and what a statement does on a shard, or a node, that has none of its tables or functions. */
+const MOVED: readonly unknown[] = ["SHMOV", "42P01", "42883"];
 
 /** Whether a statement on the tables of a shard failed since the shard is elsewhere now. */
 export function hasMoved(error: unknown): boolean {
-  return (
-    error instanceof pg.DatabaseError &&
-    (error.code === DIVISION_BY_ZERO || error.code === UNDEFINED_TABLE)
-  );
+  return error instanceof pg.DatabaseError && MOVED.includes(error.code);
 }

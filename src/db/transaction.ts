@@ -4,7 +4,7 @@ import { isCollision, isContention, isTransientDatabaseError } from "./database-
 import { isDistributed } from "./distributed.ts";
 import { type Connection, connectToNode, type Place } from "./nodes.ts";
 import type { EntityManager } from "./orm.ts";
-import { ASSERT_SHARDS, hasMoved, HOLD_SHARDS, onShard } from "./shard-statements.ts";
+import { ASSERT_SHARDS, hasMoved, onShard } from "./shard-statements.ts";
 import { release, type Statement, takeIds } from "./statement.ts";
 
 /**
@@ -51,6 +51,11 @@ export interface Whereabouts {
   readonly workspaces?: readonly number[];
 }
 
+interface PipelineOptions extends Whereabouts {
+  /** How long a lock is waited for, in milliseconds; as long as on other connections without. */
+  readonly lockTimeoutMs?: number | undefined;
+}
+
 /**
  * Does work in a transaction of a pipeline, on a connection of its own. What is sent in one tick travels
  * together, `begin` with the first of it and the commit with the last, so that work which waits for one
@@ -62,25 +67,30 @@ export interface Whereabouts {
 export async function inPipeline<T>(
   em: EntityManager,
   work: (tx: Transaction) => Promise<T>,
-  whereabouts: Whereabouts = {},
+  options: PipelineOptions = {},
 ): Promise<T> {
-  const connection = await connectTo(em, whereabouts).catch(throwRolledBack);
+  const distributed = await isDistributed(em).catch(throwRolledBack);
+  const connection = await connectTo(em, options).catch(throwRolledBack);
   try {
-    return await commitOn(em, connection, work, whereabouts);
+    return await commitOn(em, connection, work, { ...options, distributed });
   } catch (error) {
     if (!(error instanceof RolledBackError && isOfMoved(connection, error.cause))) throw error;
   }
-  return inPipeline(em, work, whereabouts);
+  return inPipeline(em, work, options);
 }
 
 async function commitOn<T>(
   em: EntityManager,
   connection: Connection,
   work: (tx: Transaction) => Promise<T>,
-  { place, workspaces = [] }: Whereabouts,
+  {
+    place,
+    workspaces = [],
+    lockTimeoutMs,
+    distributed,
+  }: PipelineOptions & { distributed: boolean },
 ): Promise<T> {
   const { client, shards } = connection;
-  const distributed = await isDistributed(em);
   const send = createSender(em, connection);
   const sent: Promise<unknown>[] = [];
   const last: Statement[] = [];
@@ -91,11 +101,9 @@ async function commitOn<T>(
   let committing: Promise<unknown> | undefined;
   try {
     settleAtCommit(send("begin"));
-    if (shards.size > 0) {
-      const [ids, group] = idsOf(shards);
-      settleAtCommit(send(HOLD_SHARDS, [ids]));
-      settleAtCommit(send(ASSERT_SHARDS, [ids, group]));
-    }
+    if (lockTimeoutMs !== undefined)
+      settleAtCommit(send(`set local lock_timeout = ${lockTimeoutMs}`));
+    if (shards.size > 0) settleAtCommit(send(ASSERT_SHARDS, [...idsOf(shards), true]));
     const result = await work({
       isDistributed: distributed && !(shards.size > 0 && workspaces.every((it) => shards.has(it))),
       takeIds: (sequence, count) =>
@@ -143,7 +151,7 @@ export async function inBatches<T>(
     const reading = work(send);
     // After what it reads: until then, it was there.
     const asserting =
-      connection.shards.size > 0 ? send(ASSERT_SHARDS, idsOf(connection.shards)) : undefined;
+      connection.shards.size > 0 && send(ASSERT_SHARDS, [...idsOf(connection.shards), false]);
     const [result] = await Promise.all([reading, asserting]);
     return result;
   } catch (error) {

@@ -1,5 +1,6 @@
+import { randomBytes } from "node:crypto";
 import pg from "pg";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { connectToNode, hashOf, type Node, placeOf } from "../../src/db/nodes.ts";
 import type { EntityManager } from "../../src/db/orm.ts";
 import { release } from "../../src/db/statement.ts";
@@ -94,6 +95,24 @@ function readReferences(em: EntityManager, workspace: number, whereabouts: Where
   return inBatches(em, read, whereabouts);
 }
 
+test("the tables of a shard are named by a role that does not own them", async () => {
+  const database = await createDatabase();
+  const role = `r${randomBytes(6).toString("hex")}`;
+  await runSql(database.url, `create role ${role} login`, `grant select on shipment to ${role}`);
+  onTestFinished(async () => {
+    await runSql(database.url, `drop owned by ${role}`, `drop role ${role}`);
+  });
+  const { em } = openOrm(Object.assign(new URL(database.url), { username: role }).href);
+  const place = await placeOf(em, 1);
+  const plan = "explain (costs off) select reference from shipment where workspace_id = $1";
+  const read = async (tx: Pick<Transaction, "send">) => JSON.stringify(await tx.send(plan, [1]));
+  const whereabouts = { place, workspaces: [1] };
+  expect([
+    await inPipeline(em, read, whereabouts),
+    await inBatches(em, (send) => read({ send }), whereabouts),
+  ]).toEqual(Array(2).fill(expect.stringMatching(/Index.* on shipment_\d+ shipment/)));
+});
+
 test("a workspace moves once the transactions that write there have ended", async () => {
   const database = await createDatabase();
   const { em } = openOrm(database.url);
@@ -119,8 +138,7 @@ test("a workspace moves once the transactions that write there have ended", asyn
     { place: node, workspaces: [1] },
   );
   const moving = move(client, 1);
-  await eventually("the move to wait", isWaiting);
-  written.resolve();
+  await eventually("the move to wait", isWaiting).finally(written.resolve);
   await Promise.all([writing, moving]);
   const { rows } = await client.query("select position::int from feed where workspace_id = 1");
   expect(rows).toEqual([{ position: 7 }]);

@@ -25,22 +25,38 @@ test.each([
   expect(withTables(sql, ofShard)).toBe(expected);
 });
 
-test("of each shard only so many statements are prepared", () => {
-  const known = new Map();
-  const made = Array.from({ length: 61 }, (_, i) =>
-    onShard(known, `select ${i} from shipment`, ofShard),
-  );
-  expect(made.filter((it) => it !== undefined).length).toBe(60);
-  expect(onShard(known, "select 0 from shipment", ofShard)).toBe(made[0]);
-  expect(new Set(made.map((it) => it?.name)).size).toBe(61);
+const namesOf = (sql: string) => onShard(new Map(), sql, ofShard);
+
+test.each([
+  "select name from customer where workspace_id = $1 and id = $2",
+  "update feed set position = $2 where feed.workspace_id = $1",
+  "insert into event (workspace_id, id) values ($1, $2)",
+  "insert into event (workspace_id, id)\n  select $1, written.id from json_to_recordset($2) as written (id int)",
+])("%j is of the workspace that is its first value", (sql) => {
+  expect(namesOf(sql)?.ofWorkspaces).toBe(true);
 });
 
-test("what all nodes have is known from what workspaces have", () => {
+test.each([
+  "select name from customer where id = $1 and workspace_id = $2",
+  "select name from customer where workspace_id = $10",
+  "insert into event (id, workspace_id) values ($1, $2)",
+  "insert into event (workspace_id, id) values ($2, $1)",
+  "insert into event (workspace_id, id) select $12, $1",
+  "delete from webhook_lease where until <= $1",
+])("%j is left to Citus, which finds the workspace", (sql) => {
+  expect(namesOf(sql)).toBe(undefined);
+});
+
+test("what all nodes have is of no workspace, and what names no table is left as it is", () => {
+  expect(namesOf("select max(version) from tariff_version")?.ofWorkspaces).toBe(false);
+  expect(namesOf("commit")).toBe(undefined);
+});
+
+test("of each shard only so many statements are prepared, each by a name of its own", () => {
   const known = new Map();
-  const isOfWorkspaces = (sql: string) => onShard(known, sql, ofShard)?.ofWorkspaces;
-  expect(
-    ["select 1", "select max(version) from tariff_version", "update feed set position = 1"].map(
-      isOfWorkspaces,
-    ),
-  ).toEqual([undefined, false, true]);
+  const sqlOf = (i: number) => `select ${i} from shipment where workspace_id = $1`;
+  const made = Array.from({ length: 61 }, (_, i) => onShard(known, sqlOf(i), ofShard));
+  expect(made.filter((it) => it !== undefined).length).toBe(60);
+  expect(new Set(made.map((it) => it?.name)).size).toBe(61);
+  expect(onShard(known, sqlOf(0), ofShard)).toBe(made[0]);
 });
