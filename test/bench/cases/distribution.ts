@@ -12,16 +12,10 @@ const WITHOUT_CITUS = "shared_preload_libraries = ''";
 
 /** The product on a cluster of a coordinator and two workers, and on one server of the same PostgreSQL. */
 export async function distribution(bench: Bench): Promise<string> {
-  const programs = findPrograms();
-  if (programs === undefined) return "Not measured: there is no PostgreSQL with Citus here.";
   await using owned = new AsyncDisposableStack();
-  const start = async (options: ClusterOptions) => {
-    const cluster = await startCluster(programs, options);
-    owned.defer(cluster.stop);
-    return cluster.nodes;
-  };
-  const three = await start({ settings: DURABLE });
-  const one = await start({ count: 1, settings: [...DURABLE, WITHOUT_CITUS] });
+  const three = await startNodes(owned);
+  if (three === undefined) return "Not measured: there is no PostgreSQL with Citus here.";
+  const one = await startNodes(owned, { count: 1, settings: [WITHOUT_CITUS] });
   const { before } = SETTINGS;
   const name = before === undefined ? "one server" : "one server, before";
   return await measureContest(bench, {
@@ -36,4 +30,16 @@ export async function distribution(bench: Bench): Promise<string> {
     ],
     byProcess: true,
   });
+}
+
+/** Starts three nodes of Citus, as durable as the bench's own server; undefined where Citus is not installed. */
+export async function startNodes(
+  owned: AsyncDisposableStack,
+  { count = 3, settings = [] }: ClusterOptions = {},
+): Promise<readonly string[] | undefined> {
+  const programs = findPrograms();
+  if (programs === undefined) return undefined;
+  const cluster = await startCluster(programs, { count, settings: [...DURABLE, ...settings] });
+  owned.defer(cluster.stop);
+  return cluster.nodes;
 }

@@ -10,6 +10,7 @@ import { create } from "../operations.ts";
 import { interrupted } from "../processes.ts";
 import { SETTINGS } from "../settings.ts";
 import { ours } from "../sides.ts";
+import { startNodes } from "./distribution.ts";
 
 const RATE = { clients: 8, requestsPerSecond: 100 };
 const BACKLOG = 250 * SETTINGS.seconds;
@@ -18,12 +19,26 @@ const DELIVERY_TIMEOUT_MS = 60_000;
 /** How long the last deliveries' outcomes may take to be recorded, in milliseconds. */
 const SETTLE_MS = 500;
 
-/** Deliveries to a receiver on this machine: of a backlog, and of bookings as they are made. */
+/** Deliveries to a receiver on this machine: of a backlog, and of bookings as they are made; where Citus is, also on a cluster. */
 export async function webhooks(bench: Bench): Promise<string> {
+  await using owned = new AsyncDisposableStack();
+  const nodes = await startNodes(owned);
+  const rows = [
+    ...(await measureOn(bench, "one server")),
+    ...(nodes === undefined ? [] : await measureOn(bench, "three nodes", nodes)),
+  ];
+  return table(["", "", "deliveries/s", "median lag, ms", "p99, ms"], rows);
+}
+
+async function measureOn(
+  bench: Bench,
+  name: string,
+  nodes?: readonly string[],
+): Promise<string[][]> {
   await using owned = new AsyncDisposableStack();
   const { lagsMs, url } = await startReceiver(owned);
   const environment = { WEBHOOK_ALLOW_LOOPBACK_HTTP: "true" };
-  const product = await startSide(owned, bench, ours("ours", { environment }));
+  const product = await startSide(owned, bench, ours(name, { environment, nodes }));
   const { database, processes } = product;
   const added = await fetch(`http://127.0.0.1:${processes[0]!.ports.http}/v1/webhooks`, {
     method: "POST",
@@ -36,9 +51,7 @@ export async function webhooks(bench: Bench): Promise<string> {
   assert.equal(added.status, 201);
 
   const writeBacklog = async () => {
-    const insert = `insert into event (workspace_id, subject, number, type, data, created_at)
-      select workspace_id, subject, 2, 'shipment.updated', data, now() from event limit ${BACKLOG}`;
-    await query(database.url, insert);
+    for (const sql of BACKLOG_SQL) await query(database.url, sql);
     return BACKLOG;
   };
   const book = async () => {
@@ -68,12 +81,24 @@ export async function webhooks(bench: Bench): Promise<string> {
   };
   const rounds = await measureAll([writeBacklog, book], measure);
   const names = [`a backlog of ${BACKLOG}`, `${RATE.requestsPerSecond} bookings a second`];
-  const rows = names.map((name, i) => [
+  return names.map((of, i) => [
+    of,
     name,
     ...spreads(rounds[i]!, { perSecond: 0, medianMs: 0, p99Ms: 0 }),
   ]);
-  return table(["", "deliveries/s", "median lag, ms", "p99, ms"], rows);
 }
+
+/** A second event of shipments that are there, each to be delivered. */
+const BACKLOG_SQL = [
+  `insert into event (workspace_id, subject, number, type, data, created_at, position)
+   select event.workspace_id, subject, 2, 'shipment.updated', data, now(), feed.position + row_number() over ()
+   from event join feed on feed.workspace_id = event.workspace_id
+   where event.workspace_id in (select workspace_id from webhook) limit ${BACKLOG}`,
+  `update feed set position = position + ${BACKLOG} where workspace_id in (select workspace_id from webhook)`,
+  `insert into webhook_delivery (workspace_id, webhook_id, subject, number, type, created_at, next_attempt_at)
+   select event.workspace_id, webhook.id, subject, number, event.type, event.created_at, event.created_at
+   from event join webhook on webhook.workspace_id = event.workspace_id where number = 2`,
+];
 
 /** By the event's id, how long after the event its first delivery came, in milliseconds. */
 type Lags = Map<string, number>;
