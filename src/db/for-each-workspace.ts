@@ -50,7 +50,7 @@ async function runAt<Row>(
   place: Place,
   { sql, values, durable }: Runs,
 ): Promise<PromiseSettledResult<Row[]>[]> {
-  const { client } = await connectToNode(em, place);
+  const { client } = await connectToNode(em, { place });
   try {
     const setting = durable ? [] : [client.query("set synchronous_commit = off")];
     const runs = values.map(async (own) => {

@@ -1,4 +1,4 @@
-import pg, { type ClientBase, type Pool, type PoolClient } from "pg";
+import pg, { type Pool, type PoolClient } from "pg";
 import { DatabaseClient } from "./client.ts";
 import { onBehalfOfAll } from "./connection-shares.ts";
 import { DISTRIBUTED_TABLES, isDistributed, REFERENCE_TABLES } from "./distributed.ts";
@@ -34,12 +34,10 @@ export interface Shard {
   readonly name: NameTable;
   /** That of its part of the first table, under which Citus locks them all. */
   readonly id: number;
-  /** What Citus calls the node. */
-  readonly group: number;
-  /** Whether statements may name its tables themselves; no more once one has found that it has moved. */
+  /** Whether statements may name its tables themselves; once one has failed of it, not before placements are looked up again. */
   isNamed: boolean;
   /** Statements on its own tables, by what they are on those of all. */
-  readonly statements: Map<string, ShardStatement | undefined>;
+  readonly statements: Map<string, ShardStatement>;
 }
 
 interface Placements {
@@ -101,7 +99,7 @@ function placementsOf(em: EntityManager): Placements | Promise<Placements> {
 
 /** A shard that is on several nodes is written by Citus alone. */
 const LOAD = `
-  select shardminvalue::int as "from", nodename as host, nodeport as port, placement.groupid as "group",
+  select shardminvalue::int as "from", nodename as host, nodeport as port,
     min(shardid) filter (where logicalrelid = to_regclass($1))::int8 as id,
     bool_and(repmodel = 's') as "isNamed",
     json_object_agg(logicalrelid::text, shard_name(logicalrelid, shardid)) as names,
@@ -114,10 +112,10 @@ const LOAD = `
     and noderole = 'primary' and isactive and hasmetadata and metadatasynced
   where colocationid = (
     select colocationid from pg_dist_partition where logicalrelid = to_regclass($1))
-  group by shardminvalue, nodename, nodeport, placement.groupid
+  group by shardminvalue, nodename, nodeport
   order by 1`;
 
-interface ShardRow extends Pick<Shard, "from" | "group" | "isNamed"> {
+interface ShardRow extends Pick<Shard, "from" | "isNamed"> {
   readonly host: string | null;
   readonly port: number;
   readonly id: string;
@@ -143,14 +141,8 @@ async function loadPlacements(em: EntityManager, of: Known): Promise<Placements>
 /** A pool of connections as those to the coordinator, which end with those. */
 function openNode(coordinator: Pool, host: string, port: number): Node {
   const { connectionString, ...options } = coordinator.options;
-  // It may give a promise, which pg's types leave out.
-  const onConnect = options.onConnect as ((client: ClientBase) => Promise<void>) | undefined;
   const pool = new pg.Pool({
     ...options,
-    onConnect: async (client) => {
-      await onConnect?.(client);
-      await client.query(NAME_SHARDS);
-    },
     connectionString: connectionString!.replace(
       SERVER,
       `$1${host.includes(":") ? `[${host}]` : host}:${port}`,
@@ -166,11 +158,15 @@ function openNode(coordinator: Pool, host: string, port: number): Node {
   return { pool, avoidedUntilMs: 0 };
 }
 
-/** By a statement, as the settings of every connection are. */
-const NAME_SHARDS = "select set_config('citus.enable_manual_changes_to_shards', 'on', false)";
-
 /** Up to and with the host and port of an address. */
 const SERVER = /^([^:]+:\/\/(?:[^/?#]*@)?)[^/?#]*/;
+
+/** Where all data is that work is about, as far as it is known. */
+export interface Whereabouts {
+  readonly place?: Place;
+  /** Those whose data it is: at a node, it is then read and written as on one server. */
+  readonly workspaces?: readonly number[];
+}
 
 /** A connection, and the shards whose tables statements may name there, by the workspaces of which they are. */
 export interface Connection {
@@ -183,13 +179,10 @@ const NO_SHARDS: Connection["shards"] = new Map();
 /**
  * Takes a connection to a node, or to the coordinator where the node takes none: either it is away, and the
  * coordinator will say so, or it cannot be reached from here.
- *
- * @param workspaces those that statements are about
  */
 export async function connectToNode(
   em: EntityManager,
-  place: Place,
-  workspaces: readonly number[] = [],
+  { place, workspaces = [] }: Whereabouts,
 ): Promise<Connection> {
   if (typeof place === "object") {
     const shards = await namedShards(em, place, workspaces);

@@ -6,8 +6,12 @@ import { DISTRIBUTED_TABLES, REFERENCE_TABLES } from "./distributed.ts";
 export type NameTable = (table: string) => string;
 
 /** Where statements name tables, which the rest of a statement may call by another name. */
-const TABLES = [...DISTRIBUTED_TABLES, ...REFERENCE_TABLES].join("|");
-const NAMED = new RegExp(`\\b(from|join|into|update)(\\s+)(${TABLES})\\b(?!\\.)(\\s+as\\b)?`, "g");
+const SPREAD = DISTRIBUTED_TABLES.join("|");
+const COPIED = REFERENCE_TABLES.join("|");
+const NAMED = new RegExp(
+  `\\b(from|join|into|update)(\\s+)(${SPREAD}|${COPIED})\\b(?!\\.)(\\s+as\\b)?`,
+  "g",
+);
 
 /**
  * A statement as it is on other tables of the same columns. Tables stand behind `from`, `join`, `into` and `update`, each
@@ -19,12 +23,15 @@ export function withTables(sql: string, name: NameTable): string {
   });
 }
 
-const OF_WORKSPACES = new RegExp(
-  `\\b(from|join|into|update)\\s+(${DISTRIBUTED_TABLES.join("|")})\\b`,
-);
-/** On the tables of a wrong shard, rows would be lost: a statement says that `$1` is the workspace. */
+const OF_WORKSPACES = new RegExp(`\\b(from|join|into|update)\\s+(${SPREAD})\\b`);
+/** On the tables of a wrong shard, rows would be lost: a statement says, of one of its tables at least, that `$1` is the workspace. */
 const OF_FIRST_VALUE =
   /\bworkspace_id = \$1(?!\d)|\binto \w+ \(workspace_id\b[^)]*\)\s+(values \(|select )\$1(?!\d)/;
+
+/** What all nodes have is written and locked on all of them, by Citus. */
+const CHANGES_ALL = new RegExp(
+  `\\b(into|update)\\s+(${COPIED})\\b|\\b(from|join)\\s+(${COPIED})\\b[^]*\\bfor (no key |key )?(update|share)\\b`,
+);
 
 /** A statement on the tables of a shard, and the name that it is prepared by. */
 export interface ShardStatement {
@@ -35,34 +42,43 @@ export interface ShardStatement {
 }
 
 /** How many statements of a shard are known: every connection to its node may come to prepare all of them. */
-const MAX_STATEMENTS = 60;
+const MAX_STATEMENTS = 100;
+/** Texts that are left to Citus, so that they are looked at once. */
+const leftToCitus = new Set<string>();
+const MAX_LEFT = 1_000;
 
-/** Undefined for one that names none of the tables, or not the workspace as its first value, and beyond the bound. */
+/**
+ * Undefined for one that is left to Citus: that names none of the tables, or not the workspace as its first value, or
+ * changes what all nodes have; and beyond the bound.
+ */
 export function onShard(
-  known: Map<string, ShardStatement | undefined>,
+  known: Map<string, ShardStatement>,
   sql: string,
   name: NameTable,
 ): ShardStatement | undefined {
   const found = known.get(sql);
-  if (found !== undefined || known.has(sql) || known.size >= MAX_STATEMENTS) return found;
+  if (found !== undefined || leftToCitus.has(sql) || known.size >= MAX_STATEMENTS) return found;
   const text = withTables(sql, name);
   const ofWorkspaces = OF_WORKSPACES.test(sql);
-  const isKnown = text !== sql && (!ofWorkspaces || OF_FIRST_VALUE.test(sql));
-  const made = isKnown ? { text, name: hash("sha1", text), ofWorkspaces } : undefined;
+  if (text === sql || (ofWorkspaces && !OF_FIRST_VALUE.test(sql)) || CHANGES_ALL.test(sql)) {
+    if (leftToCitus.size < MAX_LEFT) leftToCitus.add(sql);
+    return undefined;
+  }
+  const made = { text, name: hash("sha1", text), ofWorkspaces };
   known.set(sql, made);
   return made;
 }
 
 /**
- * Fails where one of the shards `$1` is no more in the node's group `$2`. With `$3`, all stay until the end of the
- * transaction: Citus takes the same lock, in the same mode, before it writes, and whatever moves or splits shards waits for it.
+ * Fails where one of the shards `$1` is no more at the node. With `$2`, all stay until the end of the transaction: Citus
+ * takes the same lock, in the same mode, before it writes, and whatever moves or splits shards waits for it.
  */
-export const ASSERT_SHARDS = "select assert_shards($1::bigint[], $2, $3)";
+export const ASSERT_SHARDS = "select assert_shards($1::bigint[], $2)";
 
-/** What that fails with, and what a statement does on a shard, or a node, that has none of its tables or functions. */
-const MOVED: readonly unknown[] = ["SHMOV", "42P01", "42883"];
-
-/** Whether a statement on the tables of a shard failed since the shard is elsewhere now. */
-export function hasMoved(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && MOVED.includes(error.code);
+/**
+ * Whether a statement failed because of what it names: the shard has moved, or the node has no such table or
+ * function, or does not let this role use it.
+ */
+export function isOfNames(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && /^(SHMOV|42|XX)/.test(error.code ?? "");
 }

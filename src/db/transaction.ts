@@ -2,9 +2,9 @@ import type { Transaction as TransactionContext } from "@mikro-orm/core";
 import pg from "pg";
 import { isCollision, isContention, isTransientDatabaseError } from "./database-error.ts";
 import { isDistributed } from "./distributed.ts";
-import { type Connection, connectToNode, type Place } from "./nodes.ts";
+import { type Connection, connectToNode, type Whereabouts } from "./nodes.ts";
 import type { EntityManager } from "./orm.ts";
-import { ASSERT_SHARDS, hasMoved, onShard } from "./shard-statements.ts";
+import { ASSERT_SHARDS, isOfNames, onShard, type ShardStatement } from "./shard-statements.ts";
 import { release, type Statement, takeIds } from "./statement.ts";
 
 /**
@@ -44,13 +44,6 @@ export function causeOf(error: unknown): unknown {
   return error instanceof RolledBackError ? error.cause : error;
 }
 
-/** Where all data is that work is about, as far as it is known. */
-export interface Whereabouts {
-  readonly place?: Place;
-  /** Those whose data it is: at a node, it is then read and written as on one server. */
-  readonly workspaces?: readonly number[];
-}
-
 interface PipelineOptions extends Whereabouts {
   /** How long a lock is waited for, in milliseconds; as long as on other connections without. */
   readonly lockTimeoutMs?: number | undefined;
@@ -70,7 +63,7 @@ export async function inPipeline<T>(
   options: PipelineOptions = {},
 ): Promise<T> {
   const distributed = await isDistributed(em).catch(throwRolledBack);
-  const connection = await connectTo(em, options).catch(throwRolledBack);
+  const connection = await connectToNode(em, options).catch(throwRolledBack);
   try {
     return await commitOn(em, connection, work, { ...options, distributed });
   } catch (error) {
@@ -91,6 +84,7 @@ async function commitOn<T>(
   }: PipelineOptions & { distributed: boolean },
 ): Promise<T> {
   const { client, shards } = connection;
+  const areAllNamed = shards.size > 0 && workspaces.every((it) => shards.has(it));
   const send = createSender(em, connection);
   const sent: Promise<unknown>[] = [];
   const last: Statement[] = [];
@@ -103,9 +97,9 @@ async function commitOn<T>(
     settleAtCommit(send("begin"));
     if (lockTimeoutMs !== undefined)
       settleAtCommit(send(`set local lock_timeout = ${lockTimeoutMs}`));
-    if (shards.size > 0) settleAtCommit(send(ASSERT_SHARDS, [...idsOf(shards), true]));
+    if (shards.size > 0) settleAtCommit(send(ASSERT_SHARDS, [idsOf(shards), true]));
     const result = await work({
-      isDistributed: distributed && !(shards.size > 0 && workspaces.every((it) => shards.has(it))),
+      isDistributed: distributed && !areAllNamed,
       takeIds: (sequence, count) =>
         takeIds(typeof place === "object" ? em : { send }, sequence, count),
       sendLast: (sql, values) => void last.push([sql, values]),
@@ -145,13 +139,13 @@ export async function inBatches<T>(
   work: (send: Transaction["send"]) => Promise<T>,
   whereabouts: Whereabouts = {},
 ): Promise<T> {
-  const connection = await connectTo(em, whereabouts);
+  const connection = await connectToNode(em, whereabouts);
   try {
     const send = createSender(em, connection);
     const reading = work(send);
     // After what it reads: until then, it was there.
     const asserting =
-      connection.shards.size > 0 && send(ASSERT_SHARDS, [...idsOf(connection.shards), false]);
+      connection.shards.size > 0 && send(ASSERT_SHARDS, [idsOf(connection.shards), false]);
     const [result] = await Promise.all([reading, asserting]);
     return result;
   } catch (error) {
@@ -162,19 +156,14 @@ export async function inBatches<T>(
   return inBatches(em, work, whereabouts);
 }
 
-function connectTo(em: EntityManager, { place, workspaces }: Whereabouts): Promise<Connection> {
-  return connectToNode(em, place, workspaces);
+/** In one order, so that transactions that hold several do not wait for each other in a circle. */
+function idsOf(shards: Connection["shards"]): number[] {
+  return [...new Set(shards.values())].map(({ id }) => id).toSorted((a, b) => a - b);
 }
 
-/** The shards' ids, and what Citus calls their node. */
-function idsOf(shards: Connection["shards"]): [ids: number[], group: number] {
-  const all = [...new Set(shards.values())];
-  return [all.map(({ id }) => id), all[0]!.group];
-}
-
-/** Whether an error says that a shard has moved; until it is known where to, its data is asked for by Citus. */
+/** Whether the names of shards are why work failed; for the next seconds, its data is asked for by Citus. */
 function isOfMoved({ shards }: Connection, error: unknown): boolean {
-  if (shards.size === 0 || !hasMoved(error)) return false;
+  if (shards.size === 0 || !isOfNames(error)) return false;
   for (const shard of shards.values()) shard.isNamed = false;
   return true;
 }
@@ -204,12 +193,15 @@ function throwAsRefused(error: unknown): never {
 /** Builds what sends statements on a connection, those of one tick together. */
 function createSender(em: EntityManager, { client, shards }: Connection) {
   const [anyShard] = shards.values();
+  const statementOf = (sql: string, workspace: unknown): ShardStatement | undefined => {
+    const own = shards.get(workspace as number);
+    const shard = own ?? anyShard;
+    const found = shard && onShard(shard.statements, sql, shard.name);
+    return found?.ofWorkspaces && own === undefined ? undefined : found;
+  };
   return <Row>(sql: string, values: readonly unknown[] = []): Promise<Row[]> => {
     em.config.getLogger().logQuery({ level: "info", query: sql, params: values });
-    const shard = shards.get(values[0] as number) ?? anyShard;
-    const own = shard && onShard(shard.statements, sql, shard.name);
-    if (own === undefined || (own.ofWorkspaces && !shards.has(values[0] as number)))
-      return client.send<Row>(sql, values);
-    return client.send<Row>(own.text, values, own.name);
+    const { text, name } = statementOf(sql, values[0]) ?? { text: sql };
+    return client.send<Row>(text, values, name);
   };
 }

@@ -1,15 +1,10 @@
 import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
-import { connectToNode, hashOf, type Node, placeOf } from "../../src/db/nodes.ts";
+import { connectToNode, hashOf, type Node, placeOf, type Whereabouts } from "../../src/db/nodes.ts";
 import type { EntityManager } from "../../src/db/orm.ts";
 import { release } from "../../src/db/statement.ts";
-import {
-  inBatches,
-  inPipeline,
-  type Transaction,
-  type Whereabouts,
-} from "../../src/db/transaction.ts";
+import { inBatches, inPipeline, type Transaction } from "../../src/db/transaction.ts";
 import { book } from "../support/bookings.ts";
 import { connectTo, createDatabase, openOrm } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
@@ -95,6 +90,24 @@ function readReferences(em: EntityManager, workspace: number, whereabouts: Where
   return inBatches(em, read, whereabouts);
 }
 
+test("bookings and reads go on where a workspace is split off", async () => {
+  const database = await createDatabase();
+  const service = await startService({ database });
+  const { em } = service.app;
+  const { apiKey, id } = await service.addWorkspace();
+  const first = await book(service, apiKey);
+  const whereabouts = { place: await placeOf(em, id), workspaces: [id] };
+  const client = await connectTo(database.url);
+  await client.query(
+    "select isolate_tenant_to_new_shard('shipment', $1::bigint, 'CASCADE', shard_transfer_mode => 'block_writes')",
+    [id],
+  );
+  const second = await book(service, apiKey);
+  expect(await readReferences(em, id, whereabouts)).toEqual(
+    [first, second].map(({ reference }) => reference),
+  );
+});
+
 test("the tables of a shard are named by a role that does not own them", async () => {
   const database = await createDatabase();
   const role = `r${randomBytes(6).toString("hex")}`;
@@ -149,7 +162,7 @@ test("a node that takes no connection is left alone, and the coordinator asked i
   const port = await freePort();
   const pool = new pg.Pool({ connectionString: `postgres://nobody@127.0.0.1:${port}/none` });
   const node = { pool, avoidedUntilMs: 0 };
-  const { client } = await connectToNode(em, node);
+  const { client } = await connectToNode(em, { place: node });
   const { rows } = await client.query("select groupid from pg_dist_local_group");
   expect({ rows, isAvoided: node.avoidedUntilMs > performance.now() }).toEqual({
     rows: [{ groupid: 0 }],
