@@ -58,7 +58,7 @@ const READS_MUCH: Readonly<Record<string, string>> = {
     "operators are few, and the index of their emails leaves out the revoked",
   "from workspace as live where":
     "those without a test twin are looked for among all, every minute",
-  "select exists (select from (select s.reference from shipment s where":
+  "select exists (select from (select s.reference from shipment as s where":
     "an export asks once whether it is too long",
   "with recent as materialized": "the newest 1,000 are looked through for words",
   "with named as materialized": "the first by name are looked for among all with the same words",
