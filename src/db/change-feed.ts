@@ -70,7 +70,7 @@ async function followOneConnection(closed: AbortSignal, options: FollowOptions):
     application_name: CHANGES_APPLICATION,
   });
   const reader: Reader = {
-    query: async (sql, values) => ({ rows: await client.send(sql, values ?? []) }),
+    query: async (sql, values) => ({ rows: await client.send(sql, values) }),
   };
   let broken: Error | undefined;
   /** Ends the wait for the next look. */

@@ -119,10 +119,10 @@ export class DatabaseClient extends pg.Client {
   }
 
   /** Sends a statement together with the others of the tick, and gives its rows. */
-  send<Row>(...statement: NamedStatement): Promise<Row[]> {
+  send<Row>(sql: string, values: readonly unknown[] = [], name?: string): Promise<Row[]> {
     if (this.#ofTick.length === 0) process.nextTick(() => this.#sendOfTick());
     const rows = new Promise<unknown[]>((resolve) => {
-      this.#ofTick.push({ statement, resolve });
+      this.#ofTick.push({ statement: [sql, values, name], resolve });
     });
     return rows as Promise<Row[]>;
   }

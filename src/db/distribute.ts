@@ -142,8 +142,8 @@ async function distributeTables(
     );
   }
   for (const sql of foreignKeys) await client.query(sql);
-  await client.query("select create_distributed_function('assert_shards(bigint[], boolean)')");
   say(`Made ${foreignKeys.length} foreign keys again.`);
+  await client.query("select create_distributed_function('assert_shards(bigint[], boolean)')");
 }
 
 /**

@@ -12,8 +12,8 @@ import { release, type Statement, takeIds } from "./statement.ts";
  * them. If one of them fails, so does the commit, whether its answer was waited for or not.
  */
 export interface Transaction {
-  /** Whether a distributed database plans its statements, and so takes look-ups in one table each in less time. */
-  readonly isDistributed: boolean;
+  /** It takes look-ups in one table each in less time. */
+  readonly isPlannedByCitus: boolean;
   /** Takes numbers from a sequence, for good; of a distributed database the coordinator's, which goes up for all of it. */
   takeIds(sequence: string, count: number): Promise<number[]>;
   /** Sends a statement with `$1`, `$2`, ... for its values, the workspace first, and gives its rows. */
@@ -67,7 +67,7 @@ export async function inPipeline<T>(
   try {
     return await commitOn(em, connection, work, { ...options, distributed });
   } catch (error) {
-    if (!(error instanceof RolledBackError && isOfMoved(connection, error.cause))) throw error;
+    if (!(error instanceof RolledBackError && leaveToCitus(connection, error.cause))) throw error;
   }
   return inPipeline(em, work, options);
 }
@@ -99,7 +99,7 @@ async function commitOn<T>(
       settleAtCommit(send(`set local lock_timeout = ${lockTimeoutMs}`));
     if (shards.size > 0) settleAtCommit(send(ASSERT_SHARDS, [idsOf(shards), true]));
     const result = await work({
-      isDistributed: distributed && !areAllNamed,
+      isPlannedByCitus: distributed && !areAllNamed,
       takeIds: (sequence, count) =>
         takeIds(typeof place === "object" ? em : { send }, sequence, count),
       sendLast: (sql, values) => void last.push([sql, values]),
@@ -149,7 +149,7 @@ export async function inBatches<T>(
     const [result] = await Promise.all([reading, asserting]);
     return result;
   } catch (error) {
-    if (!isOfMoved(connection, error)) throw error;
+    if (!leaveToCitus(connection, error)) throw error;
   } finally {
     release(connection.client);
   }
@@ -161,8 +161,8 @@ function idsOf(shards: Connection["shards"]): number[] {
   return [...new Set(shards.values())].map(({ id }) => id).toSorted((a, b) => a - b);
 }
 
-/** Whether the names of shards are why work failed; for the next seconds, its data is asked for by Citus. */
-function isOfMoved({ shards }: Connection, error: unknown): boolean {
+/** Where work failed of the names of shards, leaves their data to Citus for the next seconds; false for another error. */
+function leaveToCitus({ shards }: Connection, error: unknown): boolean {
   if (shards.size === 0 || !isOfNames(error)) return false;
   for (const shard of shards.values()) shard.isNamed = false;
   return true;

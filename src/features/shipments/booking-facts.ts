@@ -64,7 +64,7 @@ export async function loadBookingFacts(
 ): Promise<BookingFacts[]> {
   const [found, ids, [inForce], voidedBelow, simulations] = await Promise.all([
     loadByOwner(bookings, workspaceOf, (workspace, own) =>
-      tx.isDistributed && own.length === 1
+      tx.isPlannedByCitus && own.length === 1
         ? lookUpEach(tx, workspace, own[0]!)
         : tx.send<OwnFacts>(factsOf(own), [workspace, ...wantedValues(own)]),
     ),
