@@ -36,7 +36,7 @@ describeDashboard("signing in", (dashboard) => {
     const addresses = await guides.evaluateAll((links) =>
       links.map((it) => it.getAttribute("href")),
     );
-    expect(addresses).toEqual(["/docs", "/docs/signing-in#signing-in-by-a-link", "/docs/api"]);
+    expect(addresses).toEqual(["/docs", "/docs/signing-in#sign-in-with-a-link", "/docs/api"]);
     await guides.nth(1).click();
     await page.getByRole("heading", { name: "Signing in by a link" }).waitFor();
   });

@@ -72,7 +72,7 @@ function WithoutLink() {
       {!options?.mail && <ByHand />}
       <p>
         The guides tell more: <Guide path="/docs">what this service is</Guide>,{" "}
-        <Guide path="/docs/signing-in#signing-in-by-a-link">
+        <Guide path="/docs/signing-in#sign-in-with-a-link">
           how to sign in and who makes links
         </Guide>
         , and <Guide path="/docs/api">how to call it by a key</Guide>, without signing in.
