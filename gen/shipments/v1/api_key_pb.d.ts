@@ -169,7 +169,7 @@ export enum ApiKeyScope {
   FULL = 2,
 
   /**
-   * For what couriers' systems report of shipments, and to take these along their way; for nothing else.
+   * For couriers' systems: to report the progress of shipments and to read the fields that a courier needs.
    *
    * @generated from enum value: API_KEY_SCOPE_COURIER = 3;
    */

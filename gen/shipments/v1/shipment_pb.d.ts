@@ -16,7 +16,8 @@ import type { Courier, CourierValid, DeliveryAttempt, DeliveryAttemptValid, Deli
 export declare const file_shipments_v1_shipment: GenFile;
 
 /**
- * A booked delivery. Amounts are in major units of `currency`, exact to its minor unit, as priced when booked.
+ * A booked delivery. Amounts are in major units of `currency`, exact to its minor unit, as priced when booked. For keys of
+ * the scope courier, only the fields that a courier needs are set: no amounts, no metadata, and of the customer the name.
  *
  * @generated from message shipments.v1.Shipment
  */
@@ -368,7 +369,8 @@ export declare type Shipment = Message<"shipments.v1.Shipment"> & {
 };
 
 /**
- * A booked delivery. Amounts are in major units of `currency`, exact to its minor unit, as priced when booked.
+ * A booked delivery. Amounts are in major units of `currency`, exact to its minor unit, as priced when booked. For keys of
+ * the scope courier, only the fields that a courier needs are set: no amounts, no metadata, and of the customer the name.
  *
  * @generated from message shipments.v1.Shipment
  */

@@ -1,7 +1,10 @@
+import { create, type DescMessage } from "@bufbuild/protobuf";
 import { DropoffVerificationSchema } from "../../../gen/shipments/v1/courier_pb.js";
+import { CustomerSchema } from "../../../gen/shipments/v1/customer_pb.js";
 import {
   CancelReasonSchema,
   PaymentStatusSchema,
+  type Shipment,
   ShipmentSchema,
   ShipmentStatusSchema,
 } from "../../../gen/shipments/v1/shipment_pb.js";
@@ -27,7 +30,7 @@ import { breakdownRecord } from "../quotes/breakdown-record.ts";
 import type { ShipmentRow } from "./shipment-row.ts";
 import { windowFeesOf } from "./shipment-windows.ts";
 
-/** Of a caller, what all that is theirs has, whether it is of test mode and how it is tracked, and what they may see. */
+/** The caller's properties that a shipment's fields depend on. */
 type Owner = Pick<WorkspaceCaller, "test" | "trackingUrlOf"> &
   Partial<Pick<WorkspaceCaller, "keyScope">>;
 
@@ -49,8 +52,69 @@ export function shipmentJson(row: ShipmentRow, caller: Owner) {
   return toJson(shipmentRecord(row, caller));
 }
 
-/** A shipment as callers see it. What is shown as it is stored is not named here. */
-export function shipmentRecord(row: ShipmentRow, { test, trackingUrlOf, keyScope }: Owner) {
+/** A shipment in events, which have no PIN: not every receiver of events may know it. */
+export function shipmentEventMessage(row: ShipmentRow, owner: Owner) {
+  return toMessage({ ...fullRecord(row, owner), dropoffPin: undefined });
+}
+
+/** A shipment as the caller may see it. */
+export function shipmentRecord(row: ShipmentRow, caller: Owner): ReturnType<typeof fullRecord> {
+  const record = fullRecord(row, caller);
+  if (caller.keyScope !== "courier") return record;
+  const customer = { ...record.customer, ...HIDDEN_CUSTOMER_FIELDS };
+  return { ...record, ...HIDDEN_FIELDS, customer };
+}
+
+/** The fields of a shipment that keys of the scope courier can read. A courier is a third party: it needs no more. */
+export const COURIER_FIELDS = [
+  "reference",
+  "status",
+  "paymentStatus",
+  "test",
+  "etag",
+  "createdAt",
+  "updatedAt",
+  "cancelledAt",
+  "deliveredAt",
+  "returnedAt",
+  "pickupAddress",
+  "pickupLat",
+  "pickupLng",
+  "dropoffAddress",
+  "dropoffLat",
+  "dropoffLng",
+  "distanceKm",
+  "weightKg",
+  "pickupWindow",
+  "dropoffWindow",
+  "customer",
+  "recipientName",
+  "recipientPhone",
+  "recipientLocale",
+  "courier",
+  "stage",
+  "pickupEta",
+  "dropoffEta",
+  "attempts",
+  "dropoffVerification",
+  "proof",
+] as const satisfies readonly (keyof Shipment)[];
+
+/** The fields of its customer that they can read: the recipient's name where no recipient is given. */
+export const COURIER_CUSTOMER_FIELDS = ["name"];
+
+const HIDDEN_FIELDS = unsetExcept(ShipmentSchema, COURIER_FIELDS);
+const HIDDEN_CUSTOMER_FIELDS = unsetExcept(CustomerSchema, COURIER_CUSTOMER_FIELDS);
+
+/** The values of unset fields, for all fields but the shown ones. */
+function unsetExcept(schema: DescMessage, shown: readonly string[]): object {
+  const unset = create(schema) as unknown as Readonly<Record<string, unknown>>;
+  const hidden = schema.fields.filter(({ localName }) => !shown.includes(localName));
+  return Object.fromEntries(hidden.map(({ localName }) => [localName, unset[localName]]));
+}
+
+/** All fields of a shipment. Those that are shown as stored are not named here. */
+function fullRecord(row: ShipmentRow, { test, trackingUrlOf }: Owner) {
   const { currency, windows, paymentDetails, verification } = row;
   const pin = verification?.by === "pin" ? verification.pin : undefined;
   const lines = breakDown(row.fees, row.weightKg, row, windowFeesOf(row)) ?? [];
@@ -71,8 +135,7 @@ export function shipmentRecord(row: ShipmentRow, { test, trackingUrlOf, keyScope
     breakdown: breakdownRecord(lines, currency),
     paymentDetails: paymentDetails && detailsRecord(paymentDetails, currency),
     dropoffVerification: verification?.by ?? "none",
-    // Whoever carries it has to be told by its recipient.
-    dropoffPin: keyScope === "courier" ? undefined : pin,
+    dropoffPin: pin,
     ...progressRecord(row),
   };
 }

@@ -9,7 +9,7 @@ import { eventStatements, type NewEvent, type Subscriber } from "../events/inser
 import { UsedQuote } from "../quotes/used-quote.entity.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { type NewNotice, noticeStatements } from "./recipient-notice.entity.ts";
-import { shipmentMessage } from "./shipment-message.ts";
+import { shipmentEventMessage } from "./shipment-message.ts";
 import type { ShipmentRow } from "./shipment-row.ts";
 import { Shipment } from "./shipment.entity.ts";
 
@@ -133,9 +133,7 @@ export function shipmentEvents(
   { caller, received }: Call,
 ): RecordedChange {
   if (types.length === 0) return { row: after, events: [], notices: [] };
-  // As couriers see it, whoever calls: who hears of events need not be who may know the PIN.
-  const shown = shipmentMessage(after, { ...caller, keyScope: "courier" });
-  const data = toJson(ShipmentSchema, shown) as JsonObject;
+  const data = toJson(ShipmentSchema, shipmentEventMessage(after, caller)) as JsonObject;
   const { member, workspaceId } = caller;
   const events = types.map((type, i) => ({
     subject: after.reference,
