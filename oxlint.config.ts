@@ -63,7 +63,7 @@ const FLOORS: readonly Floor[] = [
       "transport/mcp": `transport/http/* transport/connect/request-target.ts json/*
         docs-pages/search-options.ts docs-pages/build/places.ts`,
       "transport/grpc": "transport/{connect,connections}/*",
-      "transport/connect": "transport/connections/*",
+      "transport/connect": "transport/connections/* json/decode-scalar.ts",
     },
   },
   {

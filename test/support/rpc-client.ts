@@ -16,6 +16,7 @@ export interface ServerUrls {
 interface Options {
   readonly interceptors?: Interceptor[];
   readonly useBinaryFormat?: boolean;
+  readonly jsonOptions?: object;
 }
 
 const overHttp1 = ({ httpUrl }: ServerUrls, options?: Options) =>

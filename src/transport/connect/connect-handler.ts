@@ -20,6 +20,7 @@ import { rateLimitHeaders } from "../../pipeline/bounds/rate-limiter.ts";
 import { isStream, type Rpc, type StreamRpc } from "../../pipeline/rpc.ts";
 import { breakConnection, loseStreamAnswer } from "../connections/write-response.ts";
 import { connectError, grpcError, truncateMessage } from "./connect-error.ts";
+import { enumNameOptions } from "./enum-names.ts";
 import { splitUrl } from "./request-target.ts";
 import { createNodeAdapter } from "./node-adapter.ts";
 import {
@@ -63,9 +64,13 @@ export function createRpcHandler(options: {
     requestGate: beginCall,
   });
   for (const rpc of rpcs) {
-    const bounds = { requestGate: createGate(rpc, pipeline), readMaxBytes: rpc.maxRequestBytes };
-    if (isStream(rpc)) router.rpc(rpc.method, implementStream(rpc, pipeline), bounds);
-    else router.rpc(rpc.method, implementUnary(rpc, pipeline), bounds);
+    const own = {
+      requestGate: createGate(rpc, pipeline),
+      readMaxBytes: rpc.maxRequestBytes,
+      jsonOptions: enumNameOptions(rpc.method.input),
+    };
+    if (isStream(rpc)) router.rpc(rpc.method, implementStream(rpc, pipeline), own);
+    else router.rpc(rpc.method, implementUnary(rpc, pipeline), own);
   }
   options.addServices(router);
   const contextValuesOf = (request: NodeRequest) =>

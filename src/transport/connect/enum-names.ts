@@ -1,0 +1,96 @@
+import type { DescField, DescMessage } from "@bufbuild/protobuf";
+import { enumNames } from "../../json/decode-scalar.ts";
+
+/**
+ * Returns Connect's JSON options for requests of one kind, which read every enum name.
+ *
+ * Connect ignores unknown fields, and with them unknown enum names: a key with a misspelt scope would get full scope.
+ * Here an unknown name becomes a number that the enum does not declare, which validation refuses together with
+ * everything else that is wrong. The names of `/v1`, such as `read_only`, are accepted too.
+ *
+ * @returns an empty object if the request has no enum
+ */
+export function enumNameOptions(input: DescMessage): object {
+  const rewrite = compileMessage(input, new Map());
+  if (rewrite === undefined) return {};
+  const decode = (bytes?: Uint8Array) => {
+    const text = UTF8.decode(bytes);
+    const json: unknown = JSON.parse(text);
+    return rewrite(json) ? JSON.stringify(json, keepNonFinite) : text;
+  };
+  return { textDecoder: { decode } };
+}
+
+const UTF8 = new TextDecoder();
+
+/** No enum declares a negative number. */
+const UNKNOWN_NUMBER = -1;
+
+/** Replaces enum names in place. Returns whether there were any to replace. */
+type Rewrite = (json: unknown) => boolean;
+type RewriteValue = (holder: Record<string, unknown>, key: string) => boolean;
+
+function compileMessage(
+  schema: DescMessage,
+  known: Map<DescMessage, Rewrite | undefined>,
+): Rewrite | undefined {
+  if (known.has(schema)) return known.get(schema);
+  const steps = new Map<string, RewriteValue>();
+  const rewrite: Rewrite = (json) => rewriteEach(json, (key) => steps.get(key));
+  known.set(schema, rewrite);
+  for (const field of schema.fields) {
+    const step = compileField(field, known);
+    if (step !== undefined) steps.set(field.name, step).set(field.jsonName, step);
+  }
+  if (steps.size > 0) return rewrite;
+  known.set(schema, undefined);
+  return undefined;
+}
+
+function compileField(
+  field: DescField,
+  known: Map<DescMessage, Rewrite | undefined>,
+): RewriteValue | undefined {
+  const value = compileValue(field, known);
+  if (value === undefined || (field.fieldKind !== "list" && field.fieldKind !== "map"))
+    return value;
+  return (holder, key) => rewriteEach(holder[key], () => value);
+}
+
+function compileValue(
+  field: DescField,
+  known: Map<DescMessage, Rewrite | undefined>,
+): RewriteValue | undefined {
+  if (field.enum !== undefined) {
+    const canonical = new Set(field.enum.values.map(({ name }) => name));
+    const numbers = new Map([...enumNames(field.enum)].map(([number, name]) => [name, number]));
+    return (holder, key) => {
+      const name = holder[key];
+      if (typeof name !== "string" || canonical.has(name)) return false;
+      holder[key] = numbers.get(name) ?? UNKNOWN_NUMBER;
+      return true;
+    };
+  }
+  // The enum of `google.protobuf.Value` is null alone.
+  if (field.message === undefined || field.message.typeName.startsWith("google.protobuf.")) {
+    return undefined;
+  }
+  const message = compileMessage(field.message, known);
+  return message && ((holder, key) => message(holder[key]));
+}
+
+/** Rewrites the members of an object or a list; leaves everything else to Connect, which refuses it. */
+function rewriteEach(json: unknown, stepOf: (key: string) => RewriteValue | undefined): boolean {
+  if (typeof json !== "object" || json === null) return false;
+  let changed = false;
+  for (const key of Object.keys(json)) {
+    const step = stepOf(key);
+    if (step?.(json as Record<string, unknown>, key) === true) changed = true;
+  }
+  return changed;
+}
+
+/** Keeps numbers such as `1e999`, which would become null, and so absent, as names that protobuf refuses. */
+function keepNonFinite(_key: string, value: unknown): unknown {
+  return typeof value === "number" && !Number.isFinite(value) ? String(value) : value;
+}
