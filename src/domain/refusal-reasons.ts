@@ -134,7 +134,7 @@ export const REASONS = {
     PAYMENT_NOT_CONFIRMED:
       "payment: The payment provider does not confirm it; what it says is in the shipment's payment_details.",
     PAYMENT_DISPUTED:
-      "payment: The payment is disputed; nothing is refunded before that is decided.",
+      "payment: The payment is disputed. It cannot be refunded until the dispute is decided.",
     CHECKOUT_UNAVAILABLE:
       "payment_provider: The payment provider has no page to pay at; record the payment instead.",
     CHECKOUT_AMOUNT: "e.g. total: total must be at least 0.5 USD to be paid at a checkout.",

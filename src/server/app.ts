@@ -289,6 +289,10 @@ function createStores(
         if (call.mode === "live") instruments.observeProviderCall(call);
         log[call.outcome === "ok" ? "debug" : "warn"](call, "payment provider called");
       },
+      onUnknownStatus(unknown) {
+        instruments.countUnknownStatus(unknown);
+        log.error(unknown, "unknown status at the payment provider");
+      },
     }),
     usage: createUsageCounter(),
     requestLog: createRequestLog(instruments.countUnlogged),

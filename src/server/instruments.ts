@@ -6,6 +6,7 @@ import type { EndedLookUp } from "../features/addresses/geocoder-client.ts";
 import { GEOCODER_OUTCOMES } from "../features/addresses/geocoder.ts";
 import { MAIL_OUTCOMES, type MailOutcome } from "../features/mails/mail-queue.ts";
 import type { EndedCall } from "../features/payments/stripe/stripe-calls.ts";
+import type { UnknownStatus } from "../features/payments/stripe/stripe-payment.ts";
 import { isSuccess, type SendResult } from "../features/webhooks/send-webhook.ts";
 
 /** What parts of the service call as they work, so that `/metrics` can tell of it. */
@@ -82,6 +83,7 @@ export function createInstruments(registry: Registry) {
     },
     ...createMailCounters(counter),
     observeProviderCall: createObserveProviderCall(histogram),
+    countUnknownStatus: createCountUnknownStatus(counter),
     observeLookUp: createObserveLookUp(histogram),
     countUnlogged: (count: number) => unlogged.inc(count),
     countFallback: () => fallbacks.inc(),
@@ -138,6 +140,16 @@ function createObserveProviderCall(histogram: CreateHistogram) {
   for (const outcome of ["ok", "refused", "unanswered"]) providerCalls.zero({ outcome });
   return ({ outcome, durationMs }: EndedCall) =>
     providerCalls.observe({ outcome }, durationMs / 1_000);
+}
+
+function createCountUnknownStatus(counter: CreateCounter) {
+  const unknown = counter(
+    "shipments_provider_unknown_statuses_total",
+    "Statuses at the payment provider that this release does not know, by object.",
+    "object",
+  );
+  for (const object of ["payment_intent", "refund", "dispute"]) unknown.inc({ object }, 0);
+  return ({ object }: UnknownStatus) => unknown.inc({ object });
 }
 
 function createObserveLookUp(histogram: CreateHistogram) {

@@ -165,8 +165,9 @@ export class Books {
         code: "charge_already_refunded",
       });
     }
-    // What a dispute that was lost left can be refunded; while one is open, nothing can.
-    if (left === 0 || disputes.some(isOpen)) {
+    // The rest after a lost dispute can be refunded. An open dispute, unless it is an inquiry, blocks refunds.
+    const blocking = disputes.filter((one) => isOpen(one) && !one.is_charge_refundable);
+    if (left === 0 || blocking.length > 0) {
       throw invalidRequest(`Charge ${charge.id} has been charged back; cannot issue a refund.`, {
         code: "charge_disputed",
       });
@@ -186,6 +187,7 @@ export class Books {
     this.#emit("refund.created", refund);
     this.#emit("charge.refunded", charge);
     if (become === "failed" || become === "canceled") this.settleRefund(refund.id, become);
+    else if (amount === left) disputes.filter(isOpen).forEach((one) => this.#closeInquiry(one));
     return refund;
   }
 
@@ -221,6 +223,23 @@ export class Books {
     this.#emit("charge.dispute.created", dispute);
     this.#emit("charge.dispute.funds_withdrawn", dispute);
     return dispute;
+  }
+
+  openInquiry(sessionId: string): Stripe.Dispute {
+    const dispute = this.openDispute(sessionId);
+    Object.assign(dispute, { status: "warning_needs_response", is_charge_refundable: true });
+    return dispute;
+  }
+
+  escalate(id: string): void {
+    const dispute = this.dispute(id);
+    Object.assign(dispute, { status: "needs_response", is_charge_refundable: false });
+    this.#emit("charge.dispute.updated", dispute);
+  }
+
+  #closeInquiry(dispute: Stripe.Dispute): void {
+    Object.assign(dispute, { status: "warning_closed", is_charge_refundable: false });
+    this.#emit("charge.dispute.closed", dispute);
   }
 
   closeDispute(id: string, outcome: "won" | "lost"): void {
@@ -337,7 +356,7 @@ export class Books {
 
 /** Whether a dispute is not decided. */
 function isOpen({ status }: Stripe.Dispute): boolean {
-  return status === "needs_response";
+  return status === "needs_response" || status === "warning_needs_response";
 }
 
 /** @throws StripeRefusal when there is none of this id */

@@ -205,6 +205,16 @@ export class StripeStandIn {
     return this.#booksOf(session).openDispute(session, amount).id;
   }
 
+  /** The bank asks about all of a session's payment. It can still be refunded, which closes the inquiry. */
+  openInquiry(session: string): string {
+    return this.#booksOf(session).openInquiry(session).id;
+  }
+
+  /** An inquiry becomes a chargeback. */
+  escalate(dispute: string): void {
+    this.#booksOf(dispute).escalate(dispute);
+  }
+
   closeDispute(dispute: string, outcome: "won" | "lost"): void {
     this.#booksOf(dispute).closeDispute(dispute, outcome);
   }

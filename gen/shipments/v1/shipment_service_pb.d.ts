@@ -3112,7 +3112,8 @@ export declare const ShipmentService: GenService<{
     output: typeof CreateCheckoutResponseSchema;
   },
   /**
-   * Has the payment provider try again to make a refund that is due and failed. Refused while the payment is disputed.
+   * Has the payment provider try again to make a refund that is due and failed. Refused while an open dispute
+   * blocks refunds.
    *
    * @generated from rpc shipments.v1.ShipmentService.RetryRefund
    */

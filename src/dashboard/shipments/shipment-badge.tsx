@@ -3,6 +3,7 @@ import {
   CancelReason,
   DisputeStatus,
   PaymentStatus,
+  type PaymentDetails,
   type Shipment,
 } from "../../../gen/shipments/v1/shipment_pb.js";
 import { Badge, type Label } from "../ui/description-list.tsx";
@@ -24,6 +25,11 @@ type State = Parameters<typeof stateOf>[0];
 export function StateBadge(shipment: State) {
   const [text, tone] = stateOf(shipment);
   return <Badge tone={tone}>{text}</Badge>;
+}
+
+/** Whether an open dispute blocks refunds. */
+export function blocksRefund({ dispute, disputeRefundable }: PaymentDetails): boolean {
+  return dispute === DisputeStatus.OPEN && !disputeRefundable;
 }
 
 /** What a payment provider says of a payment besides its status; undefined when that says all. */

@@ -1,7 +1,6 @@
 import type { ComponentType } from "preact";
 import { useMemo } from "preact/hooks";
 import {
-  DisputeStatus,
   PaymentStatus,
   ShipmentStatus,
   type Shipment,
@@ -21,7 +20,7 @@ import { AttemptDialog, CourierDialog, RemoveCourierDialog, ReturnDialog } from 
 import { ProofDialog, WaiveDialog } from "./proof.tsx";
 import { routeTextOf } from "./route.ts";
 import type { Step } from "./shipment-actions.tsx";
-import { CANCEL_REASONS, StateBadge } from "./shipment-badge.tsx";
+import { blocksRefund, CANCEL_REASONS, StateBadge } from "./shipment-badge.tsx";
 import { useWindows, windowChanges } from "./use-windows.ts";
 import { NextWindows, WindowFields } from "./window-fields.tsx";
 import { bookedWindows, isOfWindows } from "./windows.ts";
@@ -144,7 +143,7 @@ function CancelDialog({ shipment, close }: DialogProps) {
 
 function refundOf({ paymentDetails }: Shipment): string {
   if (paymentDetails === undefined) return "will be refunded.";
-  return paymentDetails.dispute === DisputeStatus.OPEN
+  return blocksRefund(paymentDetails)
     ? "will go back once the dispute is decided."
     : "will go back to the customer by itself, less what was refunded already.";
 }

@@ -20,7 +20,7 @@ import { dateOf, moneyText } from "../ui/format.ts";
 import { Section } from "../ui/page.tsx";
 import { ProblemNote } from "../ui/query-view.tsx";
 import { Money, Time } from "../ui/values.tsx";
-import { isPaidOnline, type PaymentProps } from "./shipment-badge.tsx";
+import { blocksRefund, isPaidOnline, type PaymentProps } from "./shipment-badge.tsx";
 import "./shipments.css";
 
 /** How the payment of a shipment stands at Stripe, and what can be done about it; nothing where it is made by hand. */
@@ -36,7 +36,7 @@ export function ShipmentPayment(props: PaymentProps) {
   return (
     <Section title="Payment">
       <div class="form">
-        {details && <Dispute dispute={details.dispute} />}
+        {details && <Dispute details={details} />}
         {details?.error !== undefined && (
           <p class="problem attention">
             <strong>It is not paid.</strong> {details.error}
@@ -85,13 +85,16 @@ function AtStripe({ shipment: { reference }, connection }: PaymentProps) {
   );
 }
 
-function Dispute({ dispute }: { readonly dispute: DisputeStatus | undefined }) {
-  switch (dispute) {
+function Dispute({ details }: { readonly details: PaymentDetails }) {
+  switch (details.dispute) {
     case DisputeStatus.OPEN:
       return (
         <p class="problem">
-          <strong>The payment is disputed.</strong> The customer has asked their bank for the money
-          back. Answer at Stripe. Nothing is refunded here before the bank has decided.
+          <strong>The payment is disputed.</strong> The customer has asked their bank about it.
+          Respond in Stripe.{" "}
+          {details.disputeRefundable
+            ? "This is an inquiry: cancel the shipment to refund it in full, which closes the inquiry."
+            : "It cannot be refunded until the bank has decided."}
         </p>
       );
     case DisputeStatus.WON:
@@ -208,9 +211,10 @@ function isOpen(details: PaymentDetails | undefined): boolean {
 
 function Refund(props: PaymentProps & { readonly details: PaymentDetails }) {
   const { shipment, details } = props;
-  const mayRetry = useRole("member") && details.dispute !== DisputeStatus.OPEN;
+  const isBlocked = blocksRefund(details);
+  const mayRetry = useRole("member") && !isBlocked;
   if (details.refundError === undefined) {
-    if (details.dispute === DisputeStatus.OPEN) return null;
+    if (isBlocked) return null;
     const amount = shipment.total - details.refundedAmount - details.disputedAmount;
     return (
       <p>

@@ -24,8 +24,10 @@ export interface PaymentDetails {
   readonly refundedMinor: number;
   /** How much else went back by disputes that were lost, in minor units; absent while none was. */
   readonly disputedMinor?: number;
-  /** Null while it was never disputed. */
+  /** `null` if the payment was never disputed. */
   readonly dispute: DisputeStatus | null;
+  /** Whether the provider takes refunds while the dispute is open; absent when false. */
+  readonly disputeRefundable?: true;
 }
 
 /** What a provider says of a payment that nothing has become of yet. */

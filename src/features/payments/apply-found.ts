@@ -179,6 +179,7 @@ function detailsOf(row: ShipmentRow, found: FoundPayment, known: KnownPayment): 
     refundedMinor: isComparable ? refundedOf(found) : 0,
     ...(isComparable && found.lostMinor > 0 && { disputedMinor: disputedOf(found) }),
     dispute: found.dispute,
+    ...(found.dispute === "open" && !found.isRefundBlocked && { disputeRefundable: true }),
   };
 }
 

@@ -17,7 +17,7 @@ import type { Payment } from "./payment.entity.ts";
 import { retryRefundOf } from "./provider-payments.ts";
 import {
   type AskAboutPayment,
-  assertUndisputed,
+  assertRefundable,
   insertPayment,
   type NewPayment,
   paidAtMsOf,
@@ -82,7 +82,7 @@ export const PAYMENT_FUNCTIONS = {
           const after = applyTrigger(row, "refund", at);
           const { provider, isAtConnected } = payment!;
           if (providers[provider].online !== undefined && isAtConnected === true) {
-            assertUndisputed(row);
+            assertRefundable(row);
             throw new ProviderCheckRequired(row);
           }
           const paidAt = new Date(payment!.paidAtMs);
@@ -107,7 +107,7 @@ export const PAYMENT_FUNCTIONS = {
         if (paymentStatus !== "refund_pending" || paymentDetails === null) {
           throw notRetriable(`its payment is ${paymentStatus.replace("_", " ")}`);
         }
-        assertUndisputed(row);
+        assertRefundable(row);
         if (paymentDetails.refundError === null) throw notRetriable("its refund is on its way");
         const retried = { ...paymentDetails, refundError: null };
         return { row: { ...row, paymentDetails: retried, updatedAt: at } };

@@ -98,7 +98,9 @@ export interface FoundPayment {
   readonly currency: string;
   readonly refunds: readonly FoundRefund[];
   readonly dispute: DisputeStatus | null;
-  /** How much the disputes that were lost are of. */
+  /** Whether the provider refuses refunds until an open dispute is decided. */
+  readonly isRefundBlocked: boolean;
+  /** Sum of the lost disputes. */
   readonly lostMinor: number;
 }
 

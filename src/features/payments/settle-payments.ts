@@ -219,7 +219,7 @@ function nextAction(
   if (row.paymentStatus !== "refund_pending" || found.status !== "paid") return undefined;
   const isTried = found.refunds.some(({ attempt }) => (attempt ?? 0) >= refundAttempt);
   const isStuck = row.paymentDetails?.refundError !== null;
-  if (isTried || isStuck || found.dispute === "open" || refundingOf(found) > 0) return undefined;
+  if (isTried || isStuck || found.isRefundBlocked || refundingOf(found) > 0) return undefined;
   return "refund";
 }
 
@@ -229,7 +229,7 @@ function nextLook(row: ShipmentRow, found: FoundPayment, now: Date): Date | null
   if (found.checkout !== null || found.status === "processing")
     return inMs(untilNextLook(found, now));
   const isRefundOpen = paymentStatus === "refund_pending" && found.status === "paid";
-  if (isRefundOpen && paymentDetails?.refundError === null && found.dispute !== "open") {
+  if (isRefundOpen && paymentDetails?.refundError === null && !found.isRefundBlocked) {
     return inMs(OPEN_MS);
   }
   return isRefundOpen || found.dispute === "open" ? inMs(WAITING_MS) : null;

@@ -77,6 +77,7 @@ export function refusedCheckout({ message }: ProviderRefused, currency: string):
     currency,
     refunds: [],
     dispute: null,
+    isRefundBlocked: false,
     lostMinor: 0,
   };
 }

@@ -36,9 +36,11 @@ export function recordedManually(row: ShipmentRow): ShipmentRow {
   return { ...row, paymentDetails: { ...details, ...reset } };
 }
 
-/** @throws Refusal PAYMENT_DISPUTED while a dispute of the payment is open */
-export function assertUndisputed({ paymentDetails }: Pick<ShipmentRow, "paymentDetails">): void {
-  if (paymentDetails?.dispute === "open") throw refuse("PAYMENT_DISPUTED");
+/** @throws Refusal PAYMENT_DISPUTED while an open dispute of the payment blocks refunds */
+export function assertRefundable({ paymentDetails }: Pick<ShipmentRow, "paymentDetails">): void {
+  if (paymentDetails?.dispute === "open" && !paymentDetails.disputeRefundable) {
+    throw refuse("PAYMENT_DISPUTED");
+  }
 }
 
 /**
@@ -49,7 +51,7 @@ export function assertUndisputed({ paymentDetails }: Pick<ShipmentRow, "paymentD
  */
 export function refundInTestMode(row: ShipmentRow, at: Date): ShipmentRow {
   const refunded = applyTrigger(row, "refund", at);
-  assertUndisputed(row);
+  assertRefundable(row);
   const details = row.paymentDetails ?? NO_PAYMENT_DETAILS;
   const refundedMinor = row.totalMinor - (details.disputedMinor ?? 0);
   return recordedManually({ ...refunded, paymentDetails: { ...details, refundedMinor } });

@@ -161,6 +161,7 @@ function detailsRecord(details: PaymentDetails, currency: string) {
     checkoutExpiresAt: checkout?.expiresAtMs,
     refundedAmount: toMajor(refundedMinor, currency),
     disputedAmount: toMajor(disputedMinor, currency),
+    disputeRefundable: details.disputeRefundable === true,
     // Also money that may have been taken.
     uncounted: (uncounted ?? unseen) !== undefined,
   };

@@ -6,7 +6,7 @@ import type { Transaction } from "../../db/transaction.ts";
 import { TEST } from "../payments/payment-providers.ts";
 import { wakePayment } from "../payments/provider-payments.ts";
 import {
-  assertUndisputed,
+  assertRefundable,
   recordedManually,
   PAYS_CONNECTED_ACCOUNT,
   type PaymentChange,
@@ -107,7 +107,7 @@ const APPLY: Readonly<Record<SimulatedStep, (row: ShipmentRow, at: Date) => Ship
   refund: refundInTestMode,
   fail_refund(row, at) {
     if (row.paymentStatus !== "refund_pending") throw paymentError("have a refund fail", row);
-    assertUndisputed(row);
+    assertRefundable(row);
     if (row.paymentDetails?.refundError) {
       throw stateError("have a refund fail", "it has failed already");
     }

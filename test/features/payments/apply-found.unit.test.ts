@@ -82,6 +82,7 @@ function createPayment() {
       currency: "USD",
       refunds,
       dispute: open() ? "open" : (disputes.at(-1)?.status ?? null),
+      isRefundBlocked: open() !== undefined,
       lostMinor: lostMinor(),
     }),
   };

@@ -25,7 +25,8 @@ const NO_CHANGE =
   "refused: The shipment's route and weight cannot be changed because its payment is processing.";
 const UNCOUNTED =
   "refused: Money was taken that does not count; refund it at the payment provider, or accept it, first.";
-const DISPUTED = "refused: The payment is disputed; nothing is refunded before that is decided.";
+const DISPUTED =
+  "refused: The payment is disputed. It cannot be refunded until the dispute is decided.";
 const REFUND_FAILED = "refund_error The refund failed: expired_or_canceled_card.";
 const ENDED = "error The checkout ended before it was paid.";
 
@@ -140,6 +141,20 @@ const LIVES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     [`${pay}; dispute; deliver; work; cancel; work; recordRefund; retry`]: `refund_pending; dispute open; failed; complete 1269; events checkout_opened paid awaiting_pickup dispute_opened cancelled; recorded by stripe; ${DISPUTED}; ${DISPUTED}`,
     "closeDispute won; deliver":
       "refunded; refunded_amount 12.69; dispute won; complete 1269 -1269; events dispute_closed refunded",
+  },
+  "an inquiry does not block a refund, and a full refund closes it": {
+    [`${pay}; inquire; deliver; work`]:
+      "paid; dispute open; dispute_refundable; failed; complete 1269; events checkout_opened paid awaiting_pickup dispute_opened; recorded by stripe",
+    "cancel; work":
+      "refunded; refunded_amount 12.69; dispute won; complete 1269 -1269; events cancelled refunded dispute_closed",
+  },
+  "a refund that failed during an inquiry can be tried again": {
+    [`${pay}; inquire; refundsBecome failed; cancel; work`]: `refund_pending; ${REFUND_FAILED}; dispute open; dispute_refundable; failed; complete 1269 -1269 failed; events checkout_opened paid awaiting_pickup cancelled dispute_opened refund_failed; recorded by stripe`,
+    "refundsBecome succeeded; retry; work":
+      "refunded; refunded_amount 12.69; dispute won; complete 1269 -1269 failed -1269; events updated refunded dispute_closed",
+  },
+  "an inquiry that becomes a chargeback blocks refunds": {
+    [`${pay}; inquire; deliver; work; escalate; deliver; work; cancel; work; retry`]: `refund_pending; dispute open; failed; complete 1269; events checkout_opened paid awaiting_pickup dispute_opened updated cancelled; recorded by stripe; ${DISPUTED}`,
   },
   "a refund is not made once a dispute was lost, since the money has gone back": {
     [`${pay}; dispute; closeDispute lost; deliver; work; cancel`]:

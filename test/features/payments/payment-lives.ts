@@ -186,6 +186,10 @@ function actsAtStripe(
       if (paid() === undefined || isDisputed()) return;
       stripe.openDispute(paid()!.id, amount === undefined ? {} : { amount: Number(amount) });
     },
+    /** The bank asks about the payment, without taking the money back. */
+    inquire: () => stripe.openInquiry(paid()!.id),
+    /** The inquiry becomes a chargeback. */
+    escalate: () => stripe.escalate(disputes().at(-1)!.id),
     closeDispute: (outcome) => {
       for (const { id, status } of disputes()) {
         if (status === "needs_response") stripe.closeDispute(id, outcome as "won" | "lost");

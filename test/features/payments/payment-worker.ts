@@ -33,6 +33,7 @@ export function createPaymentWorker({ service, clock, settings }: StripeService)
       ...settings.stripe,
       installation: loadOnce(() => findInstallation(em)).get,
       onCall: () => undefined,
+      onUnknownStatus: () => undefined,
     }),
     secretSeal: createSecretSeal([SEALING_KEY]),
     now,

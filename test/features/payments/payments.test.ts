@@ -34,6 +34,7 @@ const NO_DETAILS = {
   refund_error: null,
   refunded_amount: 0,
   disputed_amount: 0,
+  dispute_refundable: false,
   uncounted: false,
   dispute: null,
 };

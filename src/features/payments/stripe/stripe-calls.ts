@@ -8,6 +8,7 @@ import {
   type ProviderRefusalKind,
   ProviderUnanswered,
 } from "../payment-provider.ts";
+import type { UnknownStatus } from "./stripe-payment.ts";
 
 /** How long one call may take with all of its requests, in milliseconds. */
 const TIMEOUT_MS = 10_000;
@@ -21,8 +22,10 @@ export interface StripeCallOptions {
   readonly platforms: Readonly<Partial<Record<Mode, StripePlatform | undefined>>>;
   /** The id of this installation: others may use the same account. */
   readonly installation: () => Promise<string>;
-  /** Told of each call that has ended. */
+  /** Receives each call that has ended. */
   readonly onCall: (call: EndedCall) => void;
+  /** Receives each status that this release does not know. */
+  readonly onUnknownStatus: (unknown: UnknownStatus) => void;
   /** How long one call may take, in milliseconds; 10 s unless given. */
   readonly timeoutMs?: number | undefined;
 }

@@ -5,17 +5,29 @@ import { fromStripeAmount } from "./stripe-amounts.ts";
 
 export interface StripePayment {
   readonly session: Stripe.Checkout.Session;
-  /** Null while nobody has tried to pay. */
+  /** `null` until a payment is attempted. */
   readonly intent: Stripe.PaymentIntent | null;
   readonly refunds: readonly Stripe.Refund[];
   readonly disputes: readonly Stripe.Dispute[];
 }
 
-export function foundPayment(found: StripePayment): FoundPayment {
+/** A status that this release does not know. */
+export interface UnknownStatus {
+  /** Type of the object, such as `dispute`. */
+  readonly object: string;
+  readonly id: string;
+  readonly status: string;
+}
+
+/** @param report receives each status that is missing from the maps below */
+export function foundPayment(
+  found: StripePayment,
+  report: (unknown: UnknownStatus) => void,
+): FoundPayment {
   const { session, intent } = found;
   const currency = (intent?.currency ?? session.currency ?? "").toUpperCase();
   const { workspace, shipment } = session.metadata ?? {};
-  const status = statusOf(session, intent);
+  const status = statusOf(session, intent, report);
   return {
     openedAt: new Date(session.created * 1_000),
     checkout:
@@ -28,21 +40,53 @@ export function foundPayment(found: StripePayment): FoundPayment {
     payment: intent?.id ?? null,
     amountMinor: fromStripeAmount(intent?.amount_received ?? 0, currency),
     currency,
-    refunds: found.refunds.map((refund) => foundRefund(refund, currency)),
-    ...disputed(found.disputes, currency),
+    refunds: found.refunds.map((refund) => foundRefund(refund, currency, report)),
+    ...disputed(found.disputes, currency, report),
   };
 }
+
+/** The statuses that the SDK lists, without its placeholder for later ones. */
+type Known<Status extends string> = Status extends string
+  ? string extends Status
+    ? never
+    : Status
+  : never;
+
+/** Looks a status up. A status that is missing from the map is reported and read as `fallback`. */
+function mapStatus<Ours>(
+  map: Readonly<Record<string, Ours>>,
+  { object, id, status }: UnknownStatus,
+  fallback: Ours,
+  report: (unknown: UnknownStatus) => void,
+): Ours {
+  if (Object.hasOwn(map, status)) return map[status]!;
+  report({ object, id, status });
+  return fallback;
+}
+
+/** What an intent means once its checkout is complete: an open intent then waits for a bank. */
+const INTENT_STATUS: Readonly<
+  Record<Known<Stripe.PaymentIntent.Status>, "failed" | "processing" | "paid">
+> = {
+  canceled: "failed",
+  processing: "processing",
+  requires_action: "processing",
+  requires_capture: "processing",
+  requires_confirmation: "processing",
+  requires_payment_method: "failed",
+  succeeded: "paid",
+};
 
 function statusOf(
   { status }: Stripe.Checkout.Session,
   intent: Stripe.PaymentIntent | null,
+  report: (unknown: UnknownStatus) => void,
 ): FoundPayment["status"] {
-  if (intent?.status === "succeeded") return "paid";
+  const ofIntent =
+    intent === null ? "failed" : mapStatus(INTENT_STATUS, intent, "processing", report);
+  if (ofIntent === "paid") return "paid";
   if (status === "open") return "unpaid";
-  if (status === "expired") return "failed";
-  // It is complete: what still waits for something, waits for a bank.
-  const isOver = intent === null || /^(canceled|requires_payment_method)$/.test(intent.status);
-  return isOver ? "failed" : "processing";
+  return status === "expired" ? "failed" : ofIntent;
 }
 
 function errorOf(
@@ -57,14 +101,22 @@ function errorOf(
   );
 }
 
+/** The statuses in the documentation of refunds; the SDK types them as strings. */
 const REFUND_STATUS: Readonly<Record<string, FoundRefund["status"]>> = {
+  pending: "pending",
+  requires_action: "pending",
   succeeded: "succeeded",
   failed: "failed",
   canceled: "failed",
 };
 
-function foundRefund(refund: Stripe.Refund, currency: string): FoundRefund {
-  const status = REFUND_STATUS[refund.status ?? ""] ?? "pending";
+function foundRefund(
+  refund: Stripe.Refund,
+  currency: string,
+  report: (unknown: UnknownStatus) => void,
+): FoundRefund {
+  const named = { ...refund, status: refund.status ?? "pending" };
+  const status = mapStatus(REFUND_STATUS, named, "pending", report);
   const attempt = Number(refund.metadata?.["attempt"] ?? NaN);
   return {
     status,
@@ -75,28 +127,38 @@ function foundRefund(refund: Stripe.Refund, currency: string): FoundRefund {
   };
 }
 
-const DISPUTE_STATUS: Readonly<Record<string, DisputeStatus>> = {
-  lost: "lost",
-  won: "won",
-  prevented: "won",
+/** An inquiry (`warning_...`) and an appeal are open as well. */
+const DISPUTE_STATUS: Readonly<Record<Known<Stripe.Dispute.Status>, DisputeStatus>> = {
+  warning_needs_response: "open",
+  warning_under_review: "open",
   warning_closed: "won",
+  needs_response: "open",
+  under_review: "open",
+  appeal_needs_response: "open",
+  appeal_under_review: "open",
+  prevented: "won",
+  won: "won",
+  lost: "lost",
 };
 
-/** The statuses of several disputes, of which the first that one of them has is that of the payment. */
+/** The status of a payment with several disputes is the first of these that one of them has. */
 const FOREMOST: readonly DisputeStatus[] = ["open", "lost", "won"];
-
-function disputeStatusOf({ status }: Stripe.Dispute): DisputeStatus {
-  return DISPUTE_STATUS[status] ?? "open";
-}
 
 function disputed(
   disputes: readonly Stripe.Dispute[],
   currency: string,
-): Pick<FoundPayment, "dispute" | "lostMinor"> {
-  const statuses = disputes.map(disputeStatusOf);
-  const lost = disputes.filter((dispute) => disputeStatusOf(dispute) === "lost");
+  report: (unknown: UnknownStatus) => void,
+): Pick<FoundPayment, "dispute" | "isRefundBlocked" | "lostMinor"> {
+  const known = disputes.map((dispute) => ({
+    ...dispute,
+    status: mapStatus(DISPUTE_STATUS, dispute, "open", report),
+  }));
+  const lost = known.filter(({ status }) => status === "lost");
   return {
-    dispute: FOREMOST.find((status) => statuses.includes(status)) ?? null,
+    dispute: FOREMOST.find((each) => known.some(({ status }) => status === each)) ?? null,
+    isRefundBlocked: known.some(
+      ({ status, is_charge_refundable }) => status === "open" && !is_charge_refundable,
+    ),
     lostMinor: lost.reduce((sum, { amount }) => sum + fromStripeAmount(amount, currency), 0),
   };
 }

@@ -66,7 +66,7 @@ export function createStripe(options: StripeCallOptions): PaymentProvider {
         accountOf(await readAccount(stripe, access)),
       ).catch((error: unknown) => revokedAccount(error, access)),
     amountFault: stripeAmountFault,
-    ...paymentCalls(call),
+    ...paymentCalls(call, options.onUnknownStatus),
     listNotices: (access, { from, to, after }) =>
       call("list_notices", access, async ({ events }) => {
         const [gte, lte] = [from, to].map((time) => Math.floor(time.getTime() / 1_000));
@@ -90,6 +90,7 @@ const NO_PLATFORM: Readonly<Record<Mode, string>> = {
 
 function paymentCalls(
   call: StripeCall,
+  onUnknownStatus: StripeCallOptions["onUnknownStatus"],
 ): Pick<OnlinePayments, "openCheckout" | "endCheckout" | "findPayment" | "refund"> {
   return {
     openCheckout: (access, checkout, idempotencyKey) =>
@@ -112,7 +113,7 @@ function paymentCalls(
     },
     findPayment: (access, checkout) =>
       call("find_payment", access, async (stripe) =>
-        foundPayment(await readPayment(stripe, checkout, contextOf(access))),
+        foundPayment(await readPayment(stripe, checkout, contextOf(access)), onUnknownStatus),
       ),
     refund: (access, { payment, amountMinor, currency, attempt }, idempotencyKey) =>
       call("refund", access, async ({ refunds }, installation) => {

@@ -23,6 +23,7 @@ function connect(timeoutMs?: number) {
     platforms: { live: { secretKey: stripe.secretKey, webhookSecrets: [] } },
     installation: async () => "an-installation",
     onCall: (call) => calls.push(call),
+    onUnknownStatus: () => undefined,
     timeoutMs,
   });
   return { online: online!, calls };
