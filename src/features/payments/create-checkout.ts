@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { causeOf, inPipeline, type Transaction } from "../../db/transaction.ts";
@@ -18,6 +19,7 @@ import { assertProviderRate, returnAddress, type TakeCall } from "./payment-conn
 import { ProviderRefused } from "./payment-provider.ts";
 import type { PaymentProviders } from "./payment-providers.ts";
 import type { CheckoutState } from "./provider-payment.entity.ts";
+import { leaseEnd } from "./provider-payments.ts";
 import { settleForCall, type SettlePayment } from "./settle-payments.ts";
 
 export type CheckoutDeps = Pick<
@@ -64,8 +66,9 @@ export const createCheckout: ShipmentFunctions<CheckoutDeps>["createCheckout"] =
     await assertProviderRate(deps.takeCall, "payments", key.workspace);
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const expiresAt = new Date(now().getTime() + expiresInMinutes * 60_000);
-      const isNew = await wantCheckout(deps, key, { successUrl, cancelUrl, expiresAt });
-      await settleOpening(deps.settlePayment, key);
+      const worker = randomUUID();
+      const isNew = await wantCheckout(deps, key, { successUrl, cancelUrl, expiresAt, worker });
+      await settleOpening(deps.settlePayment, key, worker);
       if (isNew) return;
     }
   });
@@ -93,7 +96,7 @@ function stateError(reason: string): Refusal {
 }
 
 /** @throws Refusal CHECKOUT_AMOUNT, and what `settleForCall` throws */
-function settleOpening(settle: SettlePayment, key: ShipmentKey): Promise<void> {
+function settleOpening(settle: SettlePayment, key: ShipmentKey, worker: string): Promise<void> {
   const settleUnlessFailed: SettlePayment = async (...given) => {
     try {
       return await settle(...given);
@@ -105,7 +108,7 @@ function settleOpening(settle: SettlePayment, key: ShipmentKey): Promise<void> {
       throw amountRefused(`is not taken by the payment provider: ${error.message}`);
     }
   };
-  return settleForCall(settleUnlessFailed, key);
+  return settleForCall(settleUnlessFailed, key, { worker });
 }
 
 function amountRefused(fault: string): Refusal {
@@ -116,6 +119,7 @@ interface WantedCheckout {
   readonly successUrl: string;
   readonly cancelUrl: string;
   readonly expiresAt: Date;
+  readonly worker: string;
 }
 
 /** The provider that a workspace has connected; nulls while it has none. */
@@ -139,22 +143,25 @@ const LOCK_CHECKOUT = `
   select state, account, expires_at <= $3::timestamptz as "hasExpired" from provider_payment
   where workspace_id = $1 and shipment_reference = $2 for update`;
 
-/** The next checkout, in the place of one that can be paid no more. */
+/**
+ * Replaces a checkout that cannot be paid any more. The caller's worker holds the lease from the start: only the
+ * worker that calls the provider learns why it refuses.
+ */
 const WANT = `
   insert into provider_payment (workspace_id, shipment_reference, provider, account, version,
-    state, amount_minor, currency, success_url, cancel_url, expires_at, due_at,
+    state, amount_minor, currency, success_url, cancel_url, expires_at, due_at, worker, leased_until,
     told)
-  values ($1, $2, $3, $4, 1, 'wanted', $5, $6, $7, $8, $9, $10, true)
+  values ($1, $2, $3, $4, 1, 'wanted', $5, $6, $7, $8, $9, $10, $11, $12, true)
   on conflict (workspace_id, shipment_reference) do update set
     provider = excluded.provider, account = excluded.account, version = provider_payment.version + 1,
     state = excluded.state, amount_minor = excluded.amount_minor, currency = excluded.currency,
     success_url = excluded.success_url, cancel_url = excluded.cancel_url,
     expires_at = excluded.expires_at, checkout = null, payment = null, due_at = excluded.due_at,
-    told = true, wakes = provider_payment.wakes + 1, failures = 0`;
+    worker = excluded.worker, leased_until = excluded.leased_until, told = true, wakes = provider_payment.wakes + 1, failures = 0`;
 
 /**
- * Writes down that a checkout is wanted, so that it is opened even when this process ends now. One that is
- * wanted already, or may be open, stays; where its account is closed to us, until it has expired.
+ * Stores the request for a checkout, so that another process opens it after the lease if this one is killed. A
+ * checkout that is wanted already or may be open stays; if its account is closed to us, until it has expired.
  *
  * @returns whether it is a new one
  * @throws Refusal SHIPMENT_NOT_FOUND, SHIPMENT_STATE, and what `assertCanTake` throws
@@ -162,7 +169,7 @@ const WANT = `
 function wantCheckout(
   { em, providers, versionFees, now }: CheckoutDeps,
   key: ShipmentKey,
-  { successUrl, cancelUrl, expiresAt }: WantedCheckout,
+  { successUrl, cancelUrl, expiresAt, worker }: WantedCheckout,
 ): Promise<boolean> {
   const { workspace, reference } = key;
   return inPipeline(em, async (tx) => {
@@ -183,7 +190,7 @@ function wantCheckout(
     const times = [expiresAt, now()].map((time) => time.toISOString());
     const { provider, account } = connected;
     const values = [provider, account, totalMinor, currency, successUrl, cancelUrl];
-    void tx.send(WANT, [workspace, reference, ...values, ...times]);
+    void tx.send(WANT, [workspace, reference, ...values, ...times, worker, leaseEnd(now())]);
     return true;
   }).catch((error: unknown) => {
     throw causeOf(error);

@@ -7,8 +7,13 @@ import type { ShipmentKey } from "../shipments/find-shipment.ts";
 import type { PaymentConnection } from "../workspaces/payment-connection.entity.ts";
 import type { ProviderPayment } from "./provider-payment.entity.ts";
 
-/** How long a worker's lease on a payment lasts, in milliseconds: longer than some calls of a provider. */
+/** Duration of a worker's lease on a payment, in milliseconds: longer than several calls to a provider. */
 const LEASE_MS = 60_000;
+
+/** When a lease that begins now ends, as an SQL parameter. */
+export function leaseEnd(now: Date): string {
+  return new Date(now.getTime() + LEASE_MS).toISOString();
+}
 
 /** A payment that a worker has leased, as it was then. */
 export type LeasedPayment = Row<
@@ -29,18 +34,17 @@ type Leased = Omit<LeasedPayment, "expiresAtMs"> & { readonly expiresAt: Date | 
 const LEASE = `
   update provider_payment set worker = $3, leased_until = $4
   where workspace_id = $1 and shipment_reference = $2
-    and (leased_until is null or leased_until <= $5::timestamptz)
+    and (leased_until is null or leased_until <= $5::timestamptz or worker = $3)
   returning ${LEASED_COLUMNS}`;
 
-/** Leases a payment; undefined when somebody else has, or there is none. */
+/** Leases a payment, or renews the worker's lease. Returns `undefined` if another worker holds it or there is none. */
 export async function leasePayment(
   em: EntityManager,
   { workspace, reference }: ShipmentKey,
   worker: string,
   now: Date,
 ): Promise<LeasedPayment | undefined> {
-  const until = new Date(now.getTime() + LEASE_MS).toISOString();
-  const values = [workspace, reference, worker, until, now.toISOString()];
+  const values = [workspace, reference, worker, leaseEnd(now), now.toISOString()];
   const [row] = await runStatement<Leased>(em, LEASE, values);
   if (row === undefined) return undefined;
   const { expiresAt, ...leased } = row;

@@ -37,6 +37,8 @@ export interface SettleDeps extends ApplyDeps {
 
 export interface SettleOptions {
   readonly end?: boolean;
+  /** The worker that already holds the lease; a new worker unless given. */
+  readonly worker?: string;
   /** How long to wait while another worker has the lease, in milliseconds; 0 unless given. */
   readonly waitMs?: number;
 }
@@ -85,8 +87,7 @@ export function createSettlePayment(deps: SettleDeps): SettlePayment {
     }
   }
 
-  return async (key, { end = false, waitMs = 0 } = {}) => {
-    const worker = randomUUID();
+  return async (key, { end = false, worker = randomUUID(), waitMs = 0 } = {}) => {
     const leased = await lease(key, worker, waitMs);
     if (typeof leased === "string") return leased;
     const release = (dueAt: Date | null, failures: number) =>

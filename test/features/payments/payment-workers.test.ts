@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import { connectTo } from "../../support/database.ts";
+import { book } from "../../support/bookings.ts";
 import {
+  askCheckout,
   bookCheckout,
   eventTypes,
   startStripeService,
@@ -32,6 +34,29 @@ test("a payment that is told of is seen while all routine looks hang", async () 
   expect(new Set(await stripe.deliverNotices())).toEqual(new Set([200]));
   await untilShipment(service, workspaces[0]!.apiKey, told.reference, { payment_status: "paid" });
   for (const look of looks) look.release();
+});
+
+test("the provider's refusal reaches the caller while other replicas look for work", async () => {
+  const setup = await startStripeService();
+  const { service, stripe } = setup;
+  const { apiKey, account } = await setup.connect();
+  const replicas = [1, 2].map(() => createPaymentWorker(setup));
+  const shipments = await Promise.all(Array.from({ length: 40 }, () => book(service, apiKey)));
+  stripe.restrictAccount(account);
+  stripe.dropNotices();
+  let isOver = false;
+  const looking = replicas.map(async (work) => {
+    while (!isOver) await work();
+  });
+  const asked = await Promise.all(
+    shipments.map(({ reference }) => askCheckout(service, apiKey, reference)),
+  );
+  isOver = true;
+  await Promise.all(looking);
+  const refused = expect.stringContaining("Your account cannot currently make charges.");
+  expect(asked.map(({ status, body }) => [status, body.message])).toEqual(
+    shipments.map(() => [422, refused]),
+  );
 });
 
 test("looks at a page become rarer as it grows older, and end with it", async () => {
