@@ -1,19 +1,21 @@
-/**
- * Runs the tests as `vitest run` would with the same arguments, and ends with `N passed, N failed` alone on
- * a line, for machines that read the last line.
- */
+/** Runs the tests as `vitest run` does with the same arguments. The last line is a summary for programs to read. */
 import { join } from "node:path";
 import { parseCLI, startVitest, type TestModule } from "vitest/node";
 
 /** How long the process may last once all is told, in milliseconds, should anything keep it. */
 const LAST_MS = 30_000;
 
+/** Returns the last line of every test command. */
+export function summary(passed: number, failed: number, skipped: number): string {
+  return `\n${passed} passed, ${failed} failed, ${skipped} skipped\n`;
+}
+
 /**
- * Runs tests, tells how many passed and failed, and sets the exit code. Where MISSING_TOOLS names what
- * some tests need and this machine has not, it tells that too, and how many tests were skipped.
+ * Runs tests, prints a summary and sets the exit code. Also prints MISSING_TOOLS, the tools that some tests need and
+ * this machine does not have.
  *
- * @param config the path of Vitest's configuration
- * @param args names of files, and options of `vitest run`
+ * @param config path of Vitest's configuration
+ * @param args file names and options of `vitest run`
  */
 export async function runTests(config: string, args: readonly string[]): Promise<void> {
   // Where Node keeps compiled code from run to run: starting workers, threads and programs takes half as long.
@@ -31,8 +33,9 @@ export async function runTests(config: string, args: readonly string[]): Promise
   process.exitCode = isGreen ? 0 : 1;
   const skipped = modules.flatMap((module) => [...module.children.allTests("skipped")]);
   const missing = process.env["MISSING_TOOLS"];
-  if (missing) process.stdout.write(`\nMissing: ${missing}. ${skipped.length} tests skipped.\n`);
-  process.stdout.write(`\n${tests.length} passed, ${isGreen ? 0 : Math.max(failures, 1)} failed\n`);
+  if (missing) process.stdout.write(`\nMissing: ${missing}.\n`);
+  const failed = isGreen ? 0 : Math.max(failures, 1);
+  process.stdout.write(summary(tests.length, failed, skipped.length));
   setTimeout(() => process.exit(), LAST_MS).unref();
 }
 

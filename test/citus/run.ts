@@ -2,17 +2,17 @@
  * `npm run test:citus`: the service's tests on a distributed database, on a Citus cluster that it starts.
  * Where PostgreSQL has no extension citus it says so, and no test fails; where it has, the cluster must start.
  */
-import { runTests } from "../run.ts";
+import { runTests, summary } from "../run.ts";
 import { findPrograms, startCluster } from "./cluster.ts";
 
 const programs = findPrograms();
 if (programs === undefined) {
   process.stdout.write(
-    "Nothing was tested on Citus: there is no PostgreSQL with the extension citus here.\n\n0 passed, 0 failed\n",
+    `Skipped: no PostgreSQL with the extension citus was found.\n${summary(0, 0, 0)}`,
   );
 } else {
   const cluster = await startCluster(programs).catch((error: unknown) => {
-    process.stdout.write(`The Citus cluster does not start: ${error}\n\n0 passed, 1 failed\n`);
+    process.stdout.write(`The Citus cluster does not start: ${error}\n${summary(0, 1, 0)}`);
     process.exit(1);
   });
   try {

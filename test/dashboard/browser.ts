@@ -1,18 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { existsSync } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import {
-  chromium,
-  type Browser,
-  type BrowserContextOptions,
-  type Locator,
-  type Page,
-  type Request,
-} from "playwright-core";
+import type { Browser, BrowserContextOptions, Locator, Page, Request } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, onTestFinished } from "vitest";
 import type { OperatorRole } from "../../src/domain/roles.ts";
+import { HAS_CHROMIUM, launchChromium } from "../support/chromium.ts";
 import { PAGE_MS } from "../support/limits.ts";
 import {
   startService,
@@ -20,9 +13,6 @@ import {
   type TestService,
   type TestWorkspace,
 } from "../support/service.ts";
-
-/** Where Debian puts its browser without windows, which costs two thirds of the one with. */
-export const CHROMIUM = "/usr/bin/chromium-headless-shell";
 
 /** A real service with its dashboard, and browsers that look at it. */
 export interface TestDashboard {
@@ -43,8 +33,8 @@ export interface TestPage extends Page {
 let browser: Promise<Browser> | undefined;
 
 /**
- * Describes the dashboard of a real service in a real browser; skipped, and said so, where there is
- * none. At the end no page may have had a fault.
+ * Describes the dashboard of a real service in a real browser. Skipped without a Chromium. At the end no page may have
+ * had a fault.
  *
  * @param start starts the service, with its dashboard; one of the default settings when not given
  */
@@ -53,17 +43,14 @@ export function describeDashboard(
   tests: (dashboard: TestDashboard) => void,
   start: () => Promise<StartedService> = () => startService({ dashboard: true }),
 ): void {
-  const hasBrowser = existsSync(CHROMIUM);
-  const title = hasBrowser ? name : `${name} (skipped: there is no ${CHROMIUM})`;
-  describe.skipIf(!hasBrowser)(title, () => {
+  describe.skipIf(!HAS_CHROMIUM)(name, () => {
     let service: StartedService;
     let workspace: TestDashboard["workspace"];
     const faults: (readonly string[])[] = [];
     beforeAll(async () => {
       service = await start();
       workspace = await service.addWorkspace();
-      // A sandbox of its own is refused to root.
-      browser ??= chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+      browser ??= launchChromium();
     });
     afterAll(async () => {
       await service.close();

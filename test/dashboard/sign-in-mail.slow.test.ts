@@ -1,13 +1,11 @@
-import { existsSync } from "node:fs";
-import { chromium } from "playwright-core";
 import { expect, onTestFinished, test } from "vitest";
+import { HAS_CHROMIUM, launchChromium } from "../support/chromium.ts";
 import { eventually } from "../support/eventually.ts";
 import { freePort } from "../support/free-port.ts";
 import { linkIn, startMailServer } from "../support/mail-server.ts";
 import { PAGE_MS } from "../support/limits.ts";
 import { startService } from "../support/service.ts";
 import {
-  CHROMIUM,
   enter,
   expectUsable,
   expectWellShown,
@@ -17,8 +15,8 @@ import {
   tabTo,
 } from "./browser.ts";
 
-test.skipIf(!existsSync(CHROMIUM))(
-  `who asks for a link by mail comes back to where they were, and invites others by mail (needs ${CHROMIUM})`,
+test.runIf(HAS_CHROMIUM)(
+  "who asks for a link by mail comes back to where they were, and invites others by mail",
   async () => {
     // Mails have the address in them before the service listens.
     const port = await freePort();
@@ -26,7 +24,7 @@ test.skipIf(!existsSync(CHROMIUM))(
     const server = await startMailServer();
     const mail = { smtpUrl: server.url, from: "Shipments <no-reply@example.org>" };
     const service = await startService({ dashboard: true, port, publicUrl, mail });
-    const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+    const browser = await launchChromium();
     onTestFinished(async () => {
       await browser.close();
       await service.close();

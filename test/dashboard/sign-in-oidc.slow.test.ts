@@ -1,14 +1,13 @@
-import { existsSync } from "node:fs";
-import { chromium } from "playwright-core";
 import { onTestFinished, test } from "vitest";
+import { HAS_CHROMIUM, launchChromium } from "../support/chromium.ts";
 import { freePort } from "../support/free-port.ts";
 import { startIdentityProvider } from "../support/identity-provider.ts";
 import { PAGE_MS } from "../support/limits.ts";
 import { startService } from "../support/service.ts";
-import { CHROMIUM, currentQueue, expectWellShown } from "./browser.ts";
+import { currentQueue, expectWellShown } from "./browser.ts";
 
-test.skipIf(!existsSync(CHROMIUM))(
-  `who signs in at an identity provider on another site comes back signed in to where they were (needs ${CHROMIUM})`,
+test.runIf(HAS_CHROMIUM)(
+  "who signs in at an identity provider on another site comes back signed in to where they were",
   async () => {
     // The provider has to know the address before the service starts.
     const port = await freePort();
@@ -16,7 +15,7 @@ test.skipIf(!existsSync(CHROMIUM))(
     const publicUrl = `http://localhost:${port}`;
     const provider = await startIdentityProvider({ publicUrl });
     const service = await startService({ dashboard: true, port, publicUrl, oidc: provider.config });
-    const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+    const browser = await launchChromium();
     onTestFinished(async () => {
       await browser.close();
       await service.close();

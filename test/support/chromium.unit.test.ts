@@ -1,0 +1,46 @@
+import { chmodSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { findChromium } from "./chromium.ts";
+import { makeTemporaryFolder } from "./temporary-folder.ts";
+
+const MISSING = "/nowhere/chromium";
+
+/** A folder with empty programs. */
+function programs(...names: string[]): string {
+  const folder = makeTemporaryFolder("chromium");
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  for (const name of names) {
+    const path = join(folder, name);
+    writeFileSync(path, "");
+    chmodSync(path, 0o755);
+  }
+  return folder;
+}
+
+test.for([
+  "chromium-headless-shell",
+  "chromium",
+  "chromium-browser",
+  "google-chrome",
+  "google-chrome-stable",
+  "microsoft-edge",
+])("%s is found on PATH", (name) => {
+  const folder = programs(name);
+  const PATH = `/nowhere:${folder}`;
+  expect(findChromium({ PATH }, MISSING)).toBe(join(folder, name));
+});
+
+test("CHROMIUM_PATH is used before PATH, and a download last", () => {
+  const folder = programs("chromium", "own", "downloaded");
+  const [own, downloaded] = ["own", "downloaded"].map((name) => join(folder, name));
+  expect(findChromium({ PATH: folder, CHROMIUM_PATH: own }, downloaded)).toBe(own);
+  expect(findChromium({ PATH: folder }, downloaded)).toBe(join(folder, "chromium"));
+  expect(findChromium({ PATH: "/nowhere" }, downloaded)).toBe(downloaded);
+});
+
+test("a CHROMIUM_PATH that is not a program is an error", () => {
+  expect(() => findChromium({ CHROMIUM_PATH: MISSING })).toThrow(
+    `CHROMIUM_PATH is ${MISSING}, which is not a program.`,
+  );
+});
