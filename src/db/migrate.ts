@@ -83,12 +83,18 @@ export const REPLACED = {
 };
 
 /**
- * The migrations for a database, of which one that has had all that the baseline replaces adopts it.
+ * Returns the migrations for a database. One that has had all migrations that the baseline replaces adopts the baseline.
  *
- * @throws ConnectionFault for one that has had only some of them
+ * @throws ConnectionFault if the schema is older than those migrations, or if a later release replaced the baseline
  */
 function migrationsFor(applied: ReadonlySet<string>): typeof MIGRATIONS {
   if (applied.size === 0 || applied.has(BASELINE)) return MIGRATIONS;
+  const newest = Object.keys(MIGRATIONS).at(-1)!;
+  const later = [...applied].sort().find((name) => name > newest);
+  if (later !== undefined) {
+    const reason = `its schema is newer than this version: a later release applied ${later}`;
+    throw new ConnectionFault(`${reason}; start that release, or restore a backup`, false);
+  }
   if (applied.size !== REPLACED.count || !applied.has(REPLACED.last)) {
     const reason = "its schema is older than this version can migrate";
     throw new ConnectionFault(`${reason}; start commit ${REPLACED.commit} on it first`, false);

@@ -109,10 +109,15 @@ test("a database that has had all that the baseline replaces goes on from the ba
   const inside = new pg.Client(old.url);
   await inside.connect();
   await inside.query(REMAINS);
-  const names = Array.from({ length: REPLACED.count - 1 }, (_, i) => `replaced-${i}`);
+  const names = Array.from(
+    { length: REPLACED.count - 1 },
+    (_, i) => `20261101000000-replaced-${i}`,
+  );
   const note = "insert into applied_migration (name) select unnest($1::text[])";
   await inside.query(note, [names]);
-  await expect(migrate(old.url)).rejects.toThrow(REPLACED.commit);
+  await expect(migrate(old.url)).rejects.toThrow(
+    `its schema is older than this version can migrate; start commit ${REPLACED.commit} on it first`,
+  );
   await inside.query(note, [[REPLACED.last]]);
   const all = Object.keys(MIGRATIONS);
   expect(await migrate(old.url)).toEqual(all);
@@ -123,6 +128,20 @@ test("a database that has had all that the baseline replaces goes on from the ba
   for (const sql of Object.values(CATALOGUE)) {
     expect((await inside.query(sql)).rows).toEqual((await client.query(sql)).rows);
   }
+  await inside.end();
+});
+
+test("a database that a later release migrated from a newer baseline is reported as newer", async () => {
+  const newer = await createEmptyDatabase();
+  await applyMigrations(newer.url, { migrations: { [BASELINE]: MIGRATIONS[BASELINE]! } });
+  const inside = new pg.Client(newer.url);
+  await inside.connect();
+  await inside.query("update applied_migration set name = '29991231000000-baseline'");
+  await expect(migrate(newer.url)).rejects.toThrow(
+    "its schema is newer than this version: a later release applied 29991231000000-baseline; start that release, or restore a backup",
+  );
+  const { rows } = await inside.query("select name from applied_migration");
+  expect(rows).toEqual([{ name: "29991231000000-baseline" }]);
   await inside.end();
 });
 
