@@ -1,23 +1,63 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { MIGRATION_FILES } from "../db/migrator.ts";
 import { createOrm } from "../db/orm.ts";
+import { type MigrationPart, splitMigration } from "../db/split-migration.ts";
 import { ENTITIES } from "../server/entities.ts";
 
-// For developers, as `npm run migration:create -- <name>`: writes a migration from the committed
-// schema snapshot to the schema of the entities, the new snapshot, and its name in the list. DATABASE_URL may be any
-// PostgreSQL.
+// For developers, as `npm run migration:create -- <name>`: writes migrations from the committed schema snapshot to the
+// schema of the entities, the new snapshot, and the names in the list. DATABASE_URL can be any PostgreSQL.
 const [name] = process.argv.slice(2);
 const databaseUrl = process.env.DATABASE_URL;
 if (name === undefined || databaseUrl === undefined) {
   throw new Error("usage: DATABASE_URL=postgres://... npm run migration:create -- <name>");
 }
+const LIST = new URL("../db/migration-list.ts", import.meta.url);
 const orm = createOrm(databaseUrl, { entities: ENTITIES, migrator: MIGRATION_FILES });
-const { fileName } = await orm.migrator.create(undefined, false, false, name);
-if (fileName !== "") {
-  const file = fileName.replace(/\.ts$/, "");
-  const list = new URL("../db/migration-list.ts", import.meta.url);
-  const entry = `  "${file}": async () =>\n    (await import("./migrations/${file}.ts")).Migration${file.replaceAll("-", "_")},\n};\n`;
-  writeFileSync(list, readFileSync(list, "utf8").replace(/\};\n$/, entry));
-}
-process.stdout.write(`${fileName || "nothing to migrate"}\n`);
+const { fileName, diff } = await orm.migrator.create(undefined, false, false, name);
 await orm.close();
+if (fileName === "") {
+  process.stdout.write("nothing to migrate\n");
+} else {
+  rmSync(pathOf(fileName));
+  const timestamp = Number(fileName.split("-")[0]);
+  const parts = splitMigration(diff.up);
+  const written = parts.map((part, i) => {
+    // Later parts sort after earlier ones.
+    const file = `${timestamp + i}-${name}${i === 0 ? "" : `-${i + 1}`}`;
+    writeFileSync(pathOf(`${file}.ts`), sourceOf(classOf(file), part));
+    return file;
+  });
+  const entries = written.map(
+    (file) =>
+      `  "${file}": async () => (await import("./migrations/${file}.ts")).${classOf(file)},\n`,
+  );
+  const list = readFileSync(LIST, "utf8");
+  writeFileSync(LIST, list.replace(/\};\n$/, `${entries.join("")}};\n`));
+  const paths = [LIST, ...written.map((file) => pathOf(`${file}.ts`))];
+  execFileSync(
+    "oxfmt",
+    paths.map(({ pathname }) => pathname),
+  );
+  process.stdout.write(written.map((file) => `${file}.ts\n`).join(""));
+}
+
+function pathOf(file: string): URL {
+  return new URL(`../db/migrations/${file}`, import.meta.url);
+}
+
+function classOf(file: string): string {
+  return `Migration${file.replaceAll("-", "_")}`;
+}
+
+function sourceOf(className: string, { transactional, statements }: MigrationPart): string {
+  const added = statements.map((sql) => `this.addSql(\`${sql.replace(/[`$\\]/g, "\\$&")}\`);`);
+  return `import { Migration } from "@mikro-orm/migrations";
+
+${transactional ? "" : "/** Each statement is a transaction, so that no lock is held while the next one runs. */\n"}export class ${className} extends Migration {
+${transactional ? "" : "  override isTransactional(): boolean {\n    return false;\n  }\n\n"}  override up(): void {
+    ${added.join("\n    ")}
+  }
+}
+`;
+}
