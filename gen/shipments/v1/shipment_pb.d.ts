@@ -797,6 +797,14 @@ export declare type PaymentDetails = Message<"shipments.v1.PaymentDetails"> & {
    * @generated from field: bool uncounted = 9;
    */
   uncounted: boolean;
+
+  /**
+   * Whether the payment can be refunded while its dispute is open, as in an inquiry at Stripe. A full refund closes an
+   * inquiry.
+   *
+   * @generated from field: bool dispute_refundable = 10;
+   */
+  disputeRefundable: boolean;
 };
 
 export declare type PaymentDetailsValid = PaymentDetails;
@@ -975,7 +983,7 @@ export enum DisputeStatus {
   UNSPECIFIED = 0,
 
   /**
-   * Not decided; nothing is refunded meanwhile, nor what is not disputed.
+   * Not decided. Nothing is refunded until it is, not even the undisputed part, unless `dispute_refundable` is true.
    *
    * @generated from enum value: DISPUTE_STATUS_OPEN = 1;
    */
