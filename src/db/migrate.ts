@@ -90,7 +90,7 @@ export const REPLACED = {
 function migrationsFor(applied: ReadonlySet<string>): typeof MIGRATIONS {
   if (applied.size === 0 || applied.has(BASELINE)) return MIGRATIONS;
   const newest = Object.keys(MIGRATIONS).at(-1)!;
-  const later = [...applied].sort().find((name) => name > newest);
+  const later = [...applied].toSorted().find((name) => name > newest);
   if (later !== undefined) {
     const reason = `its schema is newer than this version: a later release applied ${later}`;
     throw new ConnectionFault(`${reason}; start that release, or restore a backup`, false);

@@ -18,8 +18,11 @@ function read(found: {
     {
       session: object({ object: "checkout.session", id: "cs_1", status: "complete", created: 0 }),
       intent: object({
-        ...{ object: "payment_intent", id: "pi_1", status: intent },
-        ...{ currency: "usd", amount_received: 1_269 },
+        object: "payment_intent",
+        id: "pi_1",
+        status: intent,
+        currency: "usd",
+        amount_received: 1_269,
       }),
       refunds: refund === undefined ? [] : [object({ ...REFUND, status: refund })],
       disputes: dispute === undefined ? [] : [object({ ...DISPUTE, ...dispute })],
