@@ -34,7 +34,7 @@ function createCallMcp(url: string, key: string): CallMcp {
       headers: {
         authorization: `Bearer ${key}`,
         "content-type": "application/json",
-        accept: "application/json, text/event-stream",
+        accept: "application/json",
         "mcp-protocol-version": PROTOCOL_VERSION,
       },
       body: JSON.stringify({ jsonrpc: "2.0", id: ++lastId, method, params }),
@@ -42,30 +42,30 @@ function createCallMcp(url: string, key: string): CallMcp {
       const { message } = (error.cause ?? error) as Error;
       throw new CommandRefused(`${url} cannot be reached: ${message}`);
     });
-    const { result, error, message } = parseAnswer(await response.text());
+    const { result, error, message } = parseReply(await response.text());
     if (result !== undefined) return result;
-    throw new Error(error?.message ?? message ?? `${url} answered ${response.status}.`);
+    if (error !== undefined) throw Object.assign(new Error(error.message), { code: error.code });
+    throw new Error(message ?? `${url} returned status ${response.status}.`);
   };
 }
 
-interface McpAnswer {
+interface McpReply {
   readonly result?: object;
-  readonly error?: { readonly message: string };
-  /** Of a refusal of the service. */
+  readonly error?: { readonly code: number; readonly message: string };
+  /** The message of a refusal by the service. */
   readonly message?: string;
 }
 
-/** An answer is JSON, or the only event of a stream. */
-function parseAnswer(text: string): McpAnswer {
-  const [, data = text] = /^data: (.*)$/m.exec(text) ?? [];
+/** Returns an empty object for text that is not JSON, such as a proxy's error page. */
+function parseReply(text: string): McpReply {
   try {
-    return JSON.parse(data) as McpAnswer;
+    return JSON.parse(text) as McpReply;
   } catch {
     return {};
   }
 }
 
-/** Serves until the agent closes the input. */
+/** Serves until the agent has closed the input and its calls are answered. */
 async function serveAgent(callMcp: CallMcp): Promise<void> {
   const clientInfo = { name: manifest.name, version: manifest.version };
   // Before the agent is answered, so that a wrong address or key is said at once.
@@ -76,8 +76,10 @@ async function serveAgent(callMcp: CallMcp): Promise<void> {
   })) as InitializeResult;
   const { Server } = await import("@modelcontextprotocol/server");
   const { serveStdio } = await import("@modelcontextprotocol/server/stdio");
-  await new Promise<void>((resolve) => {
-    serveStdio(() => {
+  const { createAnsweringTransport } = await import("./answering-transport.ts");
+  const { transport, closed } = createAnsweringTransport(process.stdin, process.stdout);
+  serveStdio(
+    () => {
       const server = new Server(serverInfo, { capabilities: { tools: {} }, instructions });
       server.setRequestHandler(
         "tools/list",
@@ -88,7 +90,8 @@ async function serveAgent(callMcp: CallMcp): Promise<void> {
         ({ params }) => callMcp("tools/call", params) as Promise<CallToolResult>,
       );
       return server;
-    });
-    process.stdin.once("end", resolve);
-  });
+    },
+    { transport },
+  );
+  await closed;
 }

@@ -1,8 +1,8 @@
 /** Writes the reasons, and what to do about each, into the guide to errors: callers' by status, then the others. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { REASONS } from "../domain/refusal-reasons.ts";
+import { BEYOND_KEYS, REMEDIES } from "../domain/refusal-remedies.ts";
 import type { RefusalReason } from "../domain/refusal.ts";
-import { BEYOND_KEYS, REMEDIES } from "./refusal-remedies.ts";
 
 const GUIDE = new URL("../docs/errors.md", import.meta.url);
 

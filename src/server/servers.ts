@@ -70,7 +70,13 @@ interface ServersOptions extends Omit<
   readonly config: Partial<
     Pick<
       Config,
-      "publicUrl" | "publicGrpcUrl" | "trustedProxies" | "dashboard" | "mapTiles" | "operationsPort"
+      | "publicUrl"
+      | "publicGrpcUrl"
+      | "trustedProxies"
+      | "dashboard"
+      | "geocoder"
+      | "mapTiles"
+      | "operationsPort"
     >
   >;
   readonly readiness: Readiness;
@@ -127,7 +133,7 @@ export function createServers(options: ServersOptions): Servers {
         probes(isOpen ? registry : undefined),
         createApiDescription(API_DESCRIPTION, config.publicUrl),
         createDocsFiles(DOCS_FOLDER, config),
-        createMcpEndpoint({ ...AGENTS, ...options, pipeline, clientAddress, isHttps }),
+        createMcpEndpoint({ ...agents(config), ...options, pipeline, clientAddress, isHttps }),
         ...(config.dashboard ? dashboardHandlers(config.mapTiles, { toRefusal, endSignal }) : []),
         createStartPage({ isUnbuilt: config.dashboard === true, publicUrl: config.publicUrl }),
       ],
@@ -138,12 +144,13 @@ export function createServers(options: ServersOptions): Servers {
   };
 }
 
-/** What agents are told of the service. */
-const AGENTS = {
+/** The service as agents see it. */
+const agents = ({ geocoder }: ServersOptions["config"]) => ({
   product: { name: manifest.name, version: manifest.version },
   apiDescription: API_DESCRIPTION,
   docsFolder: DOCS_FOLDER,
-};
+  hasGeocoder: geocoder !== undefined,
+});
 
 /** The pages, and what their maps show below zones. */
 function dashboardHandlers(

@@ -4,7 +4,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { expect, onTestFinished, test } from "vitest";
 import { agentOf, connectAgent } from "../support/agent.ts";
 import { BOOKING } from "../support/bookings.ts";
-import { runProcess } from "../support/command.ts";
+import { runProcess, startCommand } from "../support/command.ts";
 import { sharedService } from "../support/service.ts";
 
 const service = await sharedService();
@@ -30,7 +30,40 @@ test("the guide to agents lists the tools that there are", async () => {
   const { client } = await connectAgent(service, twin.apiKey);
   const { tools } = await client.listTools();
   const rows = readFileSync("src/docs/agents.md", "utf8").matchAll(/^\| `([a-z_]+)` /gm);
-  expect([...rows].map(([, name]) => name)).toEqual(tools.map(({ name }) => name));
+  // There is no geocoder.
+  const named = ["search_addresses", ...tools.map(({ name }) => name)];
+  expect([...rows].map(([, name]) => name)).toEqual(named);
+});
+
+test("calls in flight when standard input closes are answered", async () => {
+  const requests = [
+    {
+      method: "initialize",
+      params: {
+        protocolVersion: "2025-11-25",
+        capabilities: {},
+        clientInfo: { name: "test", version: "1" },
+      },
+    },
+    { method: "tools/call", params: { name: "list_shipments", arguments: {} } },
+    { method: "tools/call", params: { name: "no_such_tool", arguments: {} } },
+  ];
+  const environment = { SHIPMENTS_KEY: twin.apiKey, SHIPMENTS_URL: service.httpUrl };
+  const { process: child, ended } = startCommand(["mcp"], environment, "pipe");
+  child.stdin!.end(
+    requests.map((it, id) => `${JSON.stringify({ jsonrpc: "2.0", id, ...it })}\n`).join(""),
+  );
+  const { code, stdout, stderr } = await ended;
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  const replies = stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(replies.toSorted((a, b) => a.id - b.id)).toMatchObject([
+    { id: 0, result: { protocolVersion: "2025-11-25" } },
+    { id: 1, result: { structuredContent: { notice: expect.any(String) } } },
+    { id: 2, error: { code: -32602 } },
+  ]);
 });
 
 test.each([false, true])(

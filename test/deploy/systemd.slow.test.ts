@@ -46,7 +46,7 @@ test("the unit's command starts a process that shares its ports, probed at the p
     ...Object.fromEntries(own.map((variable) => variable.split("="))),
   };
   expect(environment).toMatchObject({ REUSE_PORT: "true" });
-  const running = startProcess(file, args, environment, settingOf("WorkingDirectory"));
+  const running = startProcess(file, args, environment, { cwd: settingOf("WorkingDirectory") });
   const served = await untilListening(running);
   const { request } = endpointsAt(`http://127.0.0.1:${name}`, "");
   expect((await request("/healthz")).status).toBe(200);

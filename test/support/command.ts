@@ -27,27 +27,35 @@ export interface Running {
 }
 
 /** Starts `shipments <args>`; it is killed when the test is over, should it still run. */
-export function startCommand(args: readonly string[], environment: Environment): Running {
+export function startCommand(
+  args: readonly string[],
+  environment: Environment,
+  stdin: "ignore" | "pipe" = "ignore",
+): Running {
   const cached = { NODE_COMPILE_CACHE: env["NODE_COMPILE_CACHE"]!, ...environment };
-  return startProcess(process.execPath, ["src/commands/program.ts", ...args], cached);
+  const all = ["src/commands/program.ts", ...args];
+  return startProcess(process.execPath, all, cached, { stdin });
 }
 
-/** Starts a program in a folder, this repository's unless told otherwise; it is killed likewise. */
+/** Starts a program in a folder, by default this repository. Kills it when the test is over. */
 export function startProcess(
   file: string,
   args: readonly string[],
   environment: Environment,
-  cwd = REPOSITORY,
+  {
+    cwd = REPOSITORY,
+    stdin = "ignore",
+  }: { readonly cwd?: string; readonly stdin?: "ignore" | "pipe" } = {},
 ): Running {
   const child = spawn(file, args, {
     cwd,
     env: { PATH: process.env.PATH, ...environment },
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: [stdin, "pipe", "pipe"],
   });
   let stdout = "";
   let stderr = "";
-  child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
-  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+  child.stdout!.setEncoding("utf8").on("data", (text: string) => (stdout += text));
+  child.stderr!.setEncoding("utf8").on("data", (text: string) => (stderr += text));
   const ended = once(child, "close").then(([code]) => ({ code: code as number, stdout, stderr }));
   onTestFinished(async () => {
     child.kill("SIGKILL");

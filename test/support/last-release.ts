@@ -60,7 +60,9 @@ export function checkOut(name: string): Release {
   return {
     name,
     start: (args, environment) =>
-      startProcess(process.execPath, ["src/commands/program.ts", ...args], environment, folder),
+      startProcess(process.execPath, ["src/commands/program.ts", ...args], environment, {
+        cwd: folder,
+      }),
     remove: () => rmSync(folder, { recursive: true }),
   };
 }

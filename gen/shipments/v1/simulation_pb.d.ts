@@ -11,21 +11,20 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_shipments_v1_simulation: GenFile;
 
 /**
- * Has a shipment in test mode go its way by itself.
+ * Advances a shipment in test mode automatically.
  *
  * @generated from message shipments.v1.Simulation
  */
 export declare type Simulation = Message<"shipments.v1.Simulation"> & {
   /**
-   * What becomes of it.
+   * The course of the shipment.
    *
    * @generated from field: shipments.v1.SimulationScenario scenario = 1;
    */
   scenario: SimulationScenario;
 
   /**
-   * How long after the booking, and after each other, steps follow, in seconds of the clock of test mode: 1 to 86400; 10
-   * when not given.
+   * Time between steps in seconds of the test clock, 1 to 86400. Default: 10.
    *
    * @generated from field: optional int32 step_seconds = 2;
    */
@@ -33,21 +32,20 @@ export declare type Simulation = Message<"shipments.v1.Simulation"> & {
 };
 
 /**
- * Has a shipment in test mode go its way by itself.
+ * Advances a shipment in test mode automatically.
  *
  * @generated from message shipments.v1.Simulation
  */
 export declare type SimulationValid = Message<"shipments.v1.Simulation"> & {
   /**
-   * What becomes of it.
+   * The course of the shipment.
    *
    * @generated from field: shipments.v1.SimulationScenario scenario = 1;
    */
   scenario: SimulationScenario;
 
   /**
-   * How long after the booking, and after each other, steps follow, in seconds of the clock of test mode: 1 to 86400; 10
-   * when not given.
+   * Time between steps in seconds of the test clock, 1 to 86400. Default: 10.
    *
    * @generated from field: optional int32 step_seconds = 2;
    */
@@ -61,7 +59,7 @@ export declare type SimulationValid = Message<"shipments.v1.Simulation"> & {
 export declare const SimulationSchema: GenMessage<Simulation, {validType: SimulationValid}>;
 
 /**
- * What becomes of a shipment in test mode by itself.
+ * The course of a shipment in test mode.
  *
  * @generated from enum shipments.v1.SimulationScenario
  */

@@ -25,7 +25,7 @@ export const SimulationScenarioSchema = /*@__PURE__*/
   enumDesc(file_shipments_v1_simulation, 0);
 
 /**
- * What becomes of a shipment in test mode by itself.
+ * The course of a shipment in test mode.
  *
  * @generated from enum shipments.v1.SimulationScenario
  */

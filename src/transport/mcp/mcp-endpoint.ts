@@ -63,7 +63,7 @@ export function createMcpEndpoint(
     const message = parseBody(body, headers, false);
     const serveMessage = await server.get();
     const answer = await serveMessage(message, { request, response, requestId, caller });
-    send(response, answer, requestId, await answer.text());
+    send(response, await inAcceptedType(answer, request.headers.accept), requestId);
   }
 
   return (request, response, requestId) => {
@@ -79,16 +79,27 @@ export function createMcpEndpoint(
   };
 }
 
-/** Sends it whole: there is one answer to a message, also where the protocol calls it a stream. */
-function send(
-  response: ServerResponse,
-  { status, headers }: Response,
-  requestId: string,
-  text: string,
-): void {
+interface Reply {
+  readonly status: number;
+  readonly type: string | null;
+  readonly text: string;
+}
+
+/** Takes the message out of an event stream, which has only one, unless the caller accepts streams. */
+async function inAcceptedType(response: Response, accept: string | undefined): Promise<Reply> {
+  const { status, headers } = response;
+  const type = headers.get("content-type");
+  const text = await response.text();
+  const isStream = type?.startsWith("text/event-stream") ?? false;
+  if (!isStream || accept?.includes("text/event-stream")) return { status, type, text };
+  const [, message = ""] = /^data: (.*)$/m.exec(text) ?? [];
+  return { status, type: "application/json", text: message };
+}
+
+/** Sends the whole reply at once, also where the protocol calls it a stream. */
+function send(response: ServerResponse, { status, type, text }: Reply, requestId: string): void {
   if (response.destroyed) return;
   const body = Buffer.from(text);
-  const type = headers.get("content-type");
   response.writeHead(status, [
     ...(type === null ? [] : ["content-type", type]),
     "content-length",

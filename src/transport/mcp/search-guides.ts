@@ -7,15 +7,25 @@ import { markdownPathOf } from "../../docs-pages/build/places.ts";
 import { SEARCH_OPTIONS, type SearchedSection } from "../../docs-pages/search-options.ts";
 import { loadOnce } from "../../domain/load-once.ts";
 import { Refusal } from "../../domain/refusal.ts";
+import { unknownFieldViolation } from "../http/json-route.ts";
+import type { CallOutcome, JsonObject } from "./call-rpc.ts";
+import { callListTool } from "./call-tool.ts";
+import { cut } from "./tool-result.ts";
 
-const Request = z.object({
+const DEFAULT_LIMIT = 3;
+
+const Request = z.strictObject({
   query: z.string().trim().min(1).max(200).describe("Words, such as `refund dispute`."),
   limit: z
     .int()
     .min(1)
     .max(10)
-    .default(3)
-    .describe("How many sections, 1 to 10; 3 when not given."),
+    .default(DEFAULT_LIMIT)
+    .describe("Maximum number of sections, 1 to 10. Default: 3."),
+  page_token: z
+    .string()
+    .optional()
+    .describe("Continues a list: the next_page_token of its last page."),
 });
 
 const Response = z.object({
@@ -24,13 +34,14 @@ const Response = z.object({
     z.object({
       guide: z.string(),
       heading: z.string(),
-      address: z.string().describe("Where it is on this server."),
+      address: z.string().describe("Path of the section on this server."),
       text: z.string(),
     }),
   ),
+  next_page_token: z.string(),
 });
 
-/** How much of a section is answered, in characters, so that ten fit a result. */
+/** Maximum length of a section's text, in characters, so that ten mostly fit a result. */
 const MAX_TEXT = 1_500;
 
 export const SEARCH_GUIDES = {
@@ -57,26 +68,32 @@ export function createSearchGuides(folder: string) {
     const json = await readFile(join(assets, name), "utf8");
     return MiniSearch.loadJSON<SearchedSection>(json, SEARCH_OPTIONS);
   });
-  return async (args: unknown) => {
+
+  async function search(args: unknown): Promise<CallOutcome> {
     const { success, data, error } = Request.safeParse(args);
-    if (!success) throw toRefusal(error);
+    if (!success) return { refusal: toRefusal(error) };
     const { query, limit } = data;
     const sections = await index.get();
     // Agents write whole words, and sentences of them.
     const found = sections.search(query, { combineWith: "OR", prefix: false, fuzzy: false });
-    return { data: found.slice(0, limit).map(toSection) };
-  };
+    return { json: { data: found.slice(0, limit).map(toSection) }, replayed: false };
+  }
+
+  return (args: JsonObject) =>
+    callListTool({ size: ["limit", DEFAULT_LIMIT], paging: { lists: ["data"] } }, args, search);
 }
 
 function toSection({ id, guide, heading, text }: Record<string, string>) {
-  return { guide, heading, address: markdownPathOf(id!), text: text!.slice(0, MAX_TEXT) };
+  const address = markdownPathOf(id!);
+  return { guide, heading, address, text: cut(text!, MAX_TEXT, ` at ${address}`) };
 }
 
 function toRefusal({ issues }: z.ZodError): Refusal {
   return new Refusal(
-    issues.map(({ path, message }) => {
-      const subject = path.join(".");
-      return { reason: "FIELD_INVALID", subject, text: `${subject}: ${message}.` };
+    issues.flatMap((issue) => {
+      if (issue.code === "unrecognized_keys") return issue.keys.map(unknownFieldViolation);
+      const subject = issue.path.join(".");
+      return [{ reason: "FIELD_INVALID", subject, text: `${subject}: ${issue.message}.` }];
     }),
   );
 }

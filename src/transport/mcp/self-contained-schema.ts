@@ -5,31 +5,19 @@ export type SchemasByName = Readonly<Record<string, JsonSchema>>;
 const NUMBER_FORMAT = /^(double|int32|int64)$/;
 const OF_SCHEMAS = new Set(["items", "propertyNames", "additionalProperties"]);
 
-/** What results are described without: all of it in a dozen tools would be more than agents care to read. */
-const LEFT_OUT = new Set(["description", "required"]);
-
 /**
- * A schema of the OpenAPI document by itself, with what it refers to in `$defs`; of a result, where nothing is null.
+ * A schema of a request in the OpenAPI document, with the schemas that it refers to in `$defs`.
  *
- * @param schemas those that it refers to, by name
+ * @param schemas the schemas of the document, by name
  */
-export function selfContained(
-  schema: JsonSchema,
-  schemas: SchemasByName,
-  { forResult }: { readonly forResult: boolean },
-): JsonSchema {
+export function selfContained(schema: JsonSchema, schemas: SchemasByName): JsonSchema {
   const $defs: Record<string, JsonSchema> = {};
   const copyAll = (named: SchemasByName) =>
     Object.fromEntries(Object.entries(named).map(([name, it]) => [name, copy(it)]));
 
   function copy(it: JsonSchema): JsonSchema {
-    const { anyOf, ...rest } = it as { readonly anyOf?: readonly [JsonSchema, JsonSchema] };
-    // The other is null.
-    if (anyOf !== undefined) return copy({ ...rest, ...anyOf[0] });
     const kept = Object.entries(it).filter(
-      ([keyword, value]) =>
-        !(forResult && LEFT_OUT.has(keyword)) &&
-        !(keyword === "format" && NUMBER_FORMAT.test(String(value))),
+      ([keyword, value]) => !(keyword === "format" && NUMBER_FORMAT.test(String(value))),
     );
     return Object.fromEntries(kept.map(([keyword, value]) => [keyword, copied(keyword, value)]));
   }
@@ -37,7 +25,6 @@ export function selfContained(
   function copied(keyword: string, value: unknown): unknown {
     if (keyword === "$ref") return refer(nameOf(String(value)));
     if (keyword === "properties") return copyAll(value as SchemasByName);
-    if (keyword === "type" && Array.isArray(value)) return value[0];
     return OF_SCHEMAS.has(keyword) && typeof value === "object" ? copy(value as JsonSchema) : value;
   }
 
@@ -52,6 +39,24 @@ export function selfContained(
 
   const own = copy(schema);
   return Object.keys($defs).length === 0 ? own : { ...own, $defs };
+}
+
+/** The type of a field of a response, which is never null, with the names of messages as titles. */
+export function outline(schema: JsonSchema, schemas: SchemasByName): JsonSchema {
+  const { $ref, anyOf, type, items } = schema as {
+    readonly $ref?: string;
+    /** Either this or null. */
+    readonly anyOf?: readonly [JsonSchema, JsonSchema];
+    readonly type?: string | readonly [string, "null"];
+    readonly items?: JsonSchema;
+  };
+  if (anyOf !== undefined) return outline(anyOf[0], schemas);
+  if ($ref !== undefined) {
+    const name = nameOf($ref);
+    return { type: schemas[name]!["type"], title: name };
+  }
+  const kind = typeof type === "string" ? type : type?.[0];
+  return items === undefined ? { type: kind } : { type: kind, items: outline(items, schemas) };
 }
 
 /** `#/components/schemas/Shipment` is that of `Shipment`. */

@@ -1,6 +1,8 @@
 import type { Tool } from "@modelcontextprotocol/server";
+import type { Paging } from "./result-pages.ts";
 import {
   nameOf,
+  outline,
   selfContained,
   type JsonSchema,
   type SchemasByName,
@@ -19,7 +21,6 @@ interface Message extends JsonSchema {
 
 export interface Operation {
   readonly operationId: string;
-  readonly summary: string;
   readonly description: string;
   readonly parameters: readonly (Parameter | { readonly $ref: string })[];
   readonly requestBody?: Body;
@@ -41,20 +42,30 @@ const IDEMPOTENCY_KEY = {
   type: "string",
   pattern: "^[\\x21-\\x7e]{1,255}$",
   description:
-    "Names the call: for 24 hours a call with the same key does nothing again and gets the same result. When not given, the same arguments to book or to cancel are the same call; to book the same once more, give another key.",
+    "Repeating a call with its key within 24 hours returns the stored response. Equal arguments to book or to cancel have the same key unless you set it.",
+};
+
+const PAGE_TOKEN = {
+  type: "string",
+  description: "Continues a list: the next_page_token of its last page, with the same arguments.",
 };
 
 /**
- * What a tool takes, as one object: path, query and body together.
+ * The arguments of a tool as one object: path, query and body together.
  *
- * @param size the field that says how much to answer, and what it is when not given
+ * @param size the field that limits a list, and its default for agents
  * @param hasKey whether it takes an idempotency key
  */
 export function inputSchemaOf(
   { parameters, requestBody }: Operation,
   api: ApiDocument,
-  { size, hasKey }: { size?: readonly [string, number] | undefined; hasKey: boolean },
+  options: {
+    readonly size?: readonly [string, number] | undefined;
+    readonly paging: Paging | undefined;
+    readonly hasKey: boolean;
+  },
 ): Tool["inputSchema"] {
+  const { size, paging, hasKey } = options;
   const own = parameters.filter((it): it is Parameter => "name" in it);
   const body = requestBody === undefined ? undefined : messageOf(requestBody, api);
   const properties: Record<string, JsonSchema> = {
@@ -62,6 +73,7 @@ export function inputSchemaOf(
       own.map(({ name, description, schema }) => [name, { ...schema, description }]),
     ),
     ...body?.properties,
+    ...(isPagedByTool(paging) ? { page_token: PAGE_TOKEN } : {}),
     ...(hasKey ? { idempotency_key: IDEMPOTENCY_KEY } : {}),
   };
   if (size !== undefined) {
@@ -72,19 +84,33 @@ export function inputSchemaOf(
   const needed = own.filter(({ required }) => required).map(({ name }) => name);
   const required = [...needed, ...(body?.required ?? [])];
   const schema = { properties, required, additionalProperties: false };
-  return { type: "object", ...selfContained(schema, api.components.schemas, { forResult: false }) };
+  return { type: "object", ...selfContained(schema, api.components.schemas) };
 }
 
-/** What a tool's result is. Fields that are unset are left out, so none is required but the notice. */
+/**
+ * The result of a tool: the types of its own fields. Messages within it, such as the shipment that most tools return,
+ * are named and not described. Unset fields are left out, so only the notice is required.
+ */
 export function outputSchemaOf(
   { responses }: Operation,
   api: ApiDocument,
+  paging: Paging | undefined,
 ): NonNullable<Tool["outputSchema"]> {
   const [, response] = Object.entries(responses).find(([status]) => status.startsWith("2"))!;
-  const message = messageOf(response, api);
-  const schema = { ...message, properties: { notice: { type: "string" }, ...message.properties } };
-  const result = selfContained(schema, api.components.schemas, { forResult: true });
-  return { ...result, type: "object", required: ["notice"] };
+  const fields = Object.entries(messageOf(response, api).properties).map(
+    ([name, schema]) => [name, outline(schema, api.components.schemas)] as const,
+  );
+  const text = { type: "string" };
+  const properties = {
+    notice: text,
+    ...Object.fromEntries(fields),
+    ...(isPagedByTool(paging) ? { next_page_token: text } : {}),
+  };
+  return { type: "object", properties, required: ["notice"] };
+}
+
+function isPagedByTool(paging: Paging | undefined): boolean {
+  return paging !== undefined && "lists" in paging;
 }
 
 function messageOf({ content }: Body, { components }: ApiDocument): Message {

@@ -8,13 +8,17 @@ import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.j
 import { compileDecodeJson, type DecodeJson } from "../../json/decode-json.ts";
 import { compileEncodeJson } from "../../json/encode-json.ts";
 import type { Rpc } from "../../pipeline/rpc.ts";
+import { pagingOf, type Paging } from "./result-pages.ts";
+import { toolNameOf } from "./tool-fix.ts";
 import { inputSchemaOf, outputSchemaOf, type ApiDocument, type Operation } from "./tool-schemas.ts";
 
 /** An RPC as agents are offered it. */
 interface ToolRpc {
   readonly method: DescMethodUnary;
-  /** The field that says how much to answer, and what it is when not given, so that it fits a result. */
+  /** Of a list: the field that limits it, and its default for agents. */
   readonly size?: readonly [field: string, count: number];
+  /** Whether it needs a geocoder. */
+  readonly needsGeocoder?: true;
   /**
    * Whether the same arguments are the same call, without a key: what is done once stays done. An update
    * that is made again after another one has to be made again.
@@ -23,8 +27,8 @@ interface ToolRpc {
 }
 
 /** In the order in which they are of use. Their names are those of the RPCs. */
-const TOOLS: readonly ToolRpc[] = [
-  { method: AddressService.method.searchAddresses, size: ["limit", 5] },
+export const TOOLS: readonly ToolRpc[] = [
+  { method: AddressService.method.searchAddresses, size: ["limit", 5], needsGeocoder: true },
   { method: QuoteService.method.createQuote },
   { method: ShipmentService.method.listPickupSlots, size: ["days", 3] },
   { method: ShipmentService.method.createShipment, isOnce: true },
@@ -38,6 +42,8 @@ const TOOLS: readonly ToolRpc[] = [
 ];
 
 export interface Tool extends ToolRpc {
+  /** How a list continues; `undefined` for a method that returns no list. */
+  readonly paging: Paging | undefined;
   readonly rpc: Rpc;
   readonly definition: ToolDefinition;
   readonly decodeJson: DecodeJson;
@@ -53,19 +59,23 @@ export interface Tool extends ToolRpc {
 export async function loadTools(
   rpcs: readonly Rpc[],
   file: string,
+  { hasGeocoder }: { readonly hasGeocoder: boolean },
 ): Promise<ReadonlyMap<string, Tool>> {
   const api = JSON.parse(await readFile(file, "utf8")) as ApiDocument;
   const operations = Object.values(api.paths).flatMap((methods) => Object.values(methods));
-  const tools = TOOLS.map((tool) => {
+  const offered = TOOLS.filter(({ needsGeocoder }) => hasGeocoder || needsGeocoder === undefined);
+  const tools = offered.map((tool) => {
     const rpc = rpcs.find(({ method }) => method === tool.method);
     const operation = operations.find((it) => it.operationId === tool.method.localName);
     if (rpc === undefined || operation === undefined) {
       throw new Error(`${tool.method.name} is not served, and so is no tool`);
     }
+    const paging = tool.size === undefined ? undefined : pagingOf(tool.method);
     return {
       ...tool,
+      paging,
       rpc,
-      definition: define(tool, rpc, operation, api),
+      definition: define({ ...tool, paging }, rpc, operation, api),
       decodeJson: compileDecodeJson(tool.method.input),
       encodeJson: compileEncodeJson(tool.method.output),
     };
@@ -74,17 +84,17 @@ export async function loadTools(
 }
 
 function define(
-  { method, size }: ToolRpc,
+  { method, size, paging }: Pick<Tool, "method" | "size" | "paging">,
   { readOnly }: Rpc,
   operation: Operation,
   api: ApiDocument,
 ): ToolDefinition {
   return {
-    name: method.name.replace(/(?<=[a-z])(?=[A-Z])/g, "_").toLowerCase(),
-    title: operation.summary,
+    name: toolNameOf(method.name),
+    title: titleOf(method.name),
     description: operation.description,
-    inputSchema: inputSchemaOf(operation, api, { size, hasKey: !readOnly }),
-    outputSchema: outputSchemaOf(operation, api),
+    inputSchema: inputSchemaOf(operation, api, { size, paging, hasKey: !readOnly }),
+    outputSchema: outputSchemaOf(operation, api, paging),
     annotations: {
       readOnlyHint: readOnly,
       // What creates something only adds to what there is (AIP-133).
@@ -93,4 +103,9 @@ function define(
       idempotentHint: true,
     },
   };
+}
+
+/** `CancelShipment` is titled "Cancel shipment". */
+function titleOf(rpc: string): string {
+  return rpc.replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }

@@ -1,6 +1,8 @@
-import type { RefusalReason } from "../domain/refusal.ts";
+import type { RefusalReason } from "./refusal.ts";
 
-/** What to do about a refusal, for the guide to errors. */
+/**
+ * What to do about a refusal, for the guide to errors and for agents. RPCs are named in backticks, such as `CreateQuote`.
+ */
 export const REMEDIES: Readonly<Record<RefusalReason, string>> = {
   REQUEST_MALFORMED: "Use an HTTP client; check the port, and that `Host` is sent.",
   BODY_UNREADABLE: "Send valid JSON in UTF-8.",
@@ -17,7 +19,8 @@ export const REMEDIES: Readonly<Record<RefusalReason, string>> = {
   NOT_A_MEMBER: "Ask an admin of the workspace to invite you.",
   NOT_AN_OPERATOR: "Ask an owner of the platform.",
   NO_SUCH_METHOD: "Check path and method.",
-  SHIPMENT_NOT_FOUND: "Check the reference, and that the key is of its workspace and mode.",
+  SHIPMENT_NOT_FOUND:
+    "Check the reference, by `SearchShipments` say, and that the key is of its workspace and mode.",
   PLACE_NOT_FOUND: "Wait for the courier's next place.",
   PICTURE_NOT_FOUND: "Look at the shipment's `proof` first.",
   CUSTOMER_NOT_FOUND: "Check the id; find it by `ListCustomers`.",
@@ -36,7 +39,8 @@ export const REMEDIES: Readonly<Record<RefusalReason, string>> = {
   REQUEST_TIMEOUT: "Repeat it; send the body at once.",
   CUSTOMER_TAKEN: "Use that customer, or merge the two.",
   EXTERNAL_REFERENCE_TAKEN: "Take the shipment in `metadata`, or another reference.",
-  QUOTE_USED: "Take the shipment in `metadata`; for another one ask for a new quote.",
+  QUOTE_USED:
+    "Take the shipment in `metadata`; for another one request a new quote by `CreateQuote`.",
   SAVED_FILTER_NAME_TAKEN: "Choose another name.",
   OPERATOR_EMAIL_TAKEN: "Change that operator, or use another email.",
   ETAG_STALE: "Read it, apply your change again, and send the new `etag`.",
@@ -47,24 +51,24 @@ export const REMEDIES: Readonly<Record<RefusalReason, string>> = {
   BODY_NOT_JSON: "Send `Content-Type: application/json`.",
   FIELD_INVALID: "Correct each field in `errors`.",
   WORKSPACE_IS_TEST: "Name the live workspace.",
-  SHIPMENT_STATE: "Read the shipment: it was changed before, perhaps by your lost call.",
+  SHIPMENT_STATE: "Read it by `GetShipment`: it was changed before, perhaps by your lost call.",
   NOT_VERIFIED: "`RecordProof`, or `WaiveVerification`.",
   PIN_WRONG: "Ask the recipient again; after five, `WaiveVerification`.",
   CUSTOMER_NOT_MERGEABLE: "Merge the customer with fewer shipments.",
   IDEMPOTENCY_KEY_REUSED: "Use a new key for another request.",
   PAYMENT_MISMATCH: "Record the shipment's total at once.",
   PRICE_CHANGED: "Show the price in `metadata`, and book at it.",
-  QUOTE_UNKNOWN: "Ask for a new quote.",
-  QUOTE_EXPIRED: "Ask for a new quote, and show its price.",
-  QUOTE_VOID: "Ask for a new quote, and show its price.",
-  QUOTE_MISMATCH: "Leave the field out, or ask for another quote.",
+  QUOTE_UNKNOWN: "Request a new quote by `CreateQuote`.",
+  QUOTE_EXPIRED: "Request a new quote by `CreateQuote`, and show its price.",
+  QUOTE_VOID: "Request a new quote by `CreateQuote`, and show its price.",
+  QUOTE_MISMATCH: "Leave the field out, or request another quote by `CreateQuote`.",
   ROUTE_NOT_COVERED: "Check the coordinates, also whether they are exchanged; show the coverage.",
   WEIGHT_NOT_SERVED: "Split the goods, or check the unit (kg).",
   WINDOW_INVALID: "Choose one of `ListPickupSlots`.",
-  OUTSIDE_HOURS: "Offer `next_available`, or a slot.",
-  CUT_OFF_PASSED: "Offer `next_available`, or a slot.",
-  TOO_SOON: "Offer `next_available`, or a slot.",
-  TOO_FAR_AHEAD: "Choose an earlier slot.",
+  OUTSIDE_HOURS: "Offer `next_available`, or a slot of `ListPickupSlots`.",
+  CUT_OFF_PASSED: "Offer `next_available`, or a slot of `ListPickupSlots`.",
+  TOO_SOON: "Offer `next_available`, or a slot of `ListPickupSlots`.",
+  TOO_FAR_AHEAD: "Choose an earlier slot of `ListPickupSlots`.",
   PAYMENT_PROVIDER_NOT_CONNECTED: "Connect Stripe, or have an operator connect `manual`.",
   PAYMENT_PROVIDER_NOT_READY: "See what `GetPaymentConnection` says is `missing`.",
   PAYMENT_PROVIDER_NOT_CONFIGURED:

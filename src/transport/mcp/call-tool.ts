@@ -1,0 +1,107 @@
+import type { CallOutcome, JsonObject } from "./call-rpc.ts";
+import { pageNotes, pageOf, type Paging } from "./result-pages.ts";
+import { bytesOf, MAX_RESULT_BYTES } from "./tool-result.ts";
+import type { Tool } from "./tools.ts";
+
+/** A response, and notes for the agent on what happened. */
+export type NotedResponse = readonly [response: JsonObject, notes: readonly string[]];
+
+/** Makes one call. */
+type MakeCall = (args: JsonObject) => Promise<CallOutcome>;
+
+export type ReadShipment = (reference: string) => Promise<CallOutcome>;
+
+/** A tool that returns lists. */
+type ListTool = Pick<Tool, "size"> & { readonly paging: Paging };
+
+/**
+ * Calls the RPC of a tool and returns what fits a result. Notes say what was left out and how to continue.
+ *
+ * @throws Refusal what the RPC is refused with, and FIELD_INVALID for a wrong `page_token`
+ */
+export async function callTool(
+  tool: Tool,
+  args: JsonObject,
+  makeCall: MakeCall,
+  readShipment: ReadShipment,
+): Promise<NotedResponse> {
+  const { paging } = tool;
+  if (paging !== undefined) return callListTool({ ...tool, paging }, args, makeCall);
+  const { json, replayed } = accepted(await makeCall(args));
+  return [json, replayed ? await replayNotes(json, readShipment) : []];
+}
+
+/** Calls a tool that returns lists, for one page. */
+export async function callListTool(
+  { size, paging }: ListTool,
+  args: JsonObject,
+  makeCall: MakeCall,
+): Promise<NotedResponse> {
+  const [field, count] = size!;
+  const given = { ...args, [field]: args[field] ?? count };
+  if ("lists" in paging) return callUnpagedRpc(field, paging.lists, given, makeCall);
+  const asked = Number(given[field]);
+  for (let shown = asked; ;) {
+    const { json } = accepted(await makeCall({ ...given, [field]: shown }));
+    const notes = pageNotes(paging.argument, paging.next(json), { shown, asked });
+    const share = MAX_RESULT_BYTES / bytesOf(json, notes);
+    if (share >= 1 || shown === 1) return [json, notes];
+    shown = Math.max(1, Math.floor(shown * share * 0.9));
+  }
+}
+
+/** Makes pages of the lists of an RPC that has none. */
+async function callUnpagedRpc(
+  field: string,
+  lists: readonly string[],
+  { page_token: token, ...args }: JsonObject,
+  makeCall: MakeCall,
+): Promise<NotedResponse> {
+  const { json } = accepted(await makeCall(args));
+  const page = pageOf(json, lists, token);
+  const { next_page_token: next } = page;
+  const asked = itemCount(json, lists);
+  if (next !== "") {
+    const shown = itemCount(page, lists);
+    return [page, pageNotes("page_token", String(next), { shown, asked })];
+  }
+  const limit = args[field];
+  const isLimited = field === "limit" && lists.some((name) => itemsOf(json, name).length === limit);
+  if (!isLimited) return [page, []];
+  return [
+    page,
+    [
+      `More may match than the limit of ${String(limit)}: narrow the search, or set a larger limit.`,
+    ],
+  ];
+}
+
+function itemCount(json: JsonObject, lists: readonly string[]): number {
+  return lists.reduce((count, name) => count + itemsOf(json, name).length, 0);
+}
+
+function itemsOf(json: JsonObject, name: string): readonly unknown[] {
+  return json[name] as readonly unknown[];
+}
+
+/** @throws Refusal that the call was refused with */
+function accepted(outcome: CallOutcome): Exclude<CallOutcome, { readonly refusal: unknown }> {
+  if ("refusal" in outcome) throw outcome.refusal;
+  return outcome;
+}
+
+const REPLAYED =
+  "This call was made before. Nothing was done again: this is its stored response. To do it again, give another idempotency_key.";
+
+/** Says that a response is replayed, and what has become of its shipment since. */
+async function replayNotes({ data }: JsonObject, readShipment: ReadShipment) {
+  const stored = data as { readonly reference: string; readonly etag: string };
+  const outcome = await readShipment(stored.reference);
+  if ("refusal" in outcome) return [REPLAYED, "get_shipment returns its current state."];
+  const current = outcome.json["data"] as { readonly etag: string; readonly status: string };
+  if (current.etag === stored.etag) return [REPLAYED];
+  return [
+    REPLAYED,
+    `The shipment has changed since: its status is now ${current.status}. get_shipment returns it.`,
+  ];
+}

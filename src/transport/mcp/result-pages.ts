@@ -1,0 +1,77 @@
+import type { DescMethodUnary } from "@bufbuild/protobuf";
+import { refuse } from "../../domain/refusal.ts";
+import type { JsonObject } from "./call-rpc.ts";
+import { MAX_RESULT_BYTES, sizeOf } from "./tool-result.ts";
+
+/** How the rest of a list is reached. */
+export type Paging =
+  /** The RPC has pages. `next` returns the argument's value for the next page, `undefined` on the last one. */
+  | { readonly argument: string; next(response: JsonObject): string | undefined }
+  /** The RPC returns all items in these fields at once; the tool makes pages of them, by `page_token`. */
+  | { readonly lists: readonly string[] };
+
+const PAGE_TOKEN: Paging = {
+  argument: "page_token",
+  next: ({ next_page_token: token }) => (token === "" ? undefined : String(token)),
+};
+const CURSOR: Paging = {
+  argument: "after",
+  next: ({ has_more: hasMore, cursor }) => (hasMore === true ? String(cursor) : undefined),
+};
+
+/** The paging of a method that returns a list. */
+export function pagingOf({ input, output }: DescMethodUnary): Paging {
+  const paged = [PAGE_TOKEN, CURSOR].find(
+    (it) => "argument" in it && input.fields.some(({ name }) => name === it.argument),
+  );
+  if (paged !== undefined) return paged;
+  return {
+    lists: output.fields.filter((it) => it.fieldKind === "list").map(({ name }) => name),
+  };
+}
+
+/** Room for the notice of a result, in bytes. */
+const NOTICE_BYTES = 1_000;
+
+/**
+ * Returns the items of some lists from a position on that fit a result, at least one, and the token of the next page.
+ *
+ * @param token the `next_page_token` of the page before
+ * @throws Refusal FIELD_INVALID for a token that no page has given
+ */
+export function pageOf(response: JsonObject, lists: readonly string[], token: unknown): JsonObject {
+  const first = firstOf(token);
+  const emptied = Object.fromEntries(lists.map((name) => [name, []]));
+  let left = MAX_RESULT_BYTES - NOTICE_BYTES - sizeOf({ ...response, ...emptied });
+  let index = -1;
+  let next: number | undefined;
+  const isOnPage = (item: unknown) => {
+    index++;
+    if (index < first || next !== undefined) return false;
+    left -= sizeOf(item) + 1;
+    if (left < 0 && index > first) next = index;
+    return next === undefined;
+  };
+  const page = lists.map((name) => [name, (response[name] as unknown[]).filter(isOnPage)]);
+  const nextPageToken = next === undefined ? "" : String(next);
+  return { ...response, ...Object.fromEntries(page), next_page_token: nextPageToken };
+}
+
+function firstOf(token: unknown): number {
+  if (token === undefined) return 0;
+  if (typeof token === "string" && /^[1-9]\d{0,5}$/.test(token)) return Number(token);
+  const text = "page_token must be the next_page_token of a result for the same arguments.";
+  throw refuse("FIELD_INVALID", text, { subject: "page_token" });
+}
+
+/** Says how to continue where there is a next page, and how many of the items that were asked for did not fit this one. */
+export function pageNotes(
+  argument: string,
+  next: string | undefined,
+  { shown, asked }: { readonly shown: number; readonly asked: number },
+): readonly string[] {
+  if (next === undefined) return [];
+  const reason =
+    shown < asked ? `Only ${shown} of ${asked} fit, because a result has at most 20 kB. ` : "";
+  return [`${reason}More follow: repeat the call with ${argument} set to ${JSON.stringify(next)}.`];
+}

@@ -1,0 +1,40 @@
+import { REMEDIES } from "../../domain/refusal-remedies.ts";
+import type { Refusal, RefusalReason } from "../../domain/refusal.ts";
+
+const OF_ADMIN = "Ask an admin of the workspace";
+
+/** Remedies where an agent cannot do what a program or a person can. */
+const FOR_AGENTS: Readonly<Partial<Record<RefusalReason, string>>> = {
+  SCOPE_INSUFFICIENT: `${OF_ADMIN} for a key of that scope.`,
+  ROUTE_NOT_COVERED: "Check whether latitude and longitude are swapped, then use other points.",
+  ETAG_STALE: "Call `GetShipment`, apply your change again, and send the new `etag`.",
+  PAYMENT_PROVIDER_NOT_CONNECTED: `${OF_ADMIN} to connect a payment provider.`,
+  PAYMENT_PROVIDER_NOT_READY: `${OF_ADMIN} to complete the connection to the payment provider.`,
+  PAYMENT_PROVIDER_NOT_CONFIGURED: `${OF_ADMIN} to connect a payment provider.`,
+  CHECKOUT_UNAVAILABLE: `${OF_ADMIN} to record the payment.`,
+  GEOCODER_NOT_CONFIGURED: "Send coordinates.",
+  IDEMPOTENCY_KEY_IN_USE: "Repeat the call with the same arguments in a moment.",
+  RATE_LIMITED: "Make fewer calls.",
+  UNAVAILABLE: "Repeat the call later with the same arguments.",
+  INTERNAL: `${OF_ADMIN} to report the \`request_id\`.`,
+  DEADLINE_EXCEEDED: "Repeat the call with the same arguments.",
+};
+
+/** Returns what an agent can do about a refusal: the remedy of each of its reasons, with tools for RPCs. */
+export function fixOf({ violations, retryAfterSeconds }: Refusal): string {
+  if (retryAfterSeconds !== undefined) {
+    return `Call again with the same arguments after ${retryAfterSeconds} s.`;
+  }
+  return [...new Set(violations.map(({ reason }) => remedyOf(reason)))].join(" ");
+}
+
+/** The remedy for one reason. It names RPCs by their tools. */
+export function remedyOf(reason: RefusalReason): string {
+  const remedy = FOR_AGENTS[reason] ?? REMEDIES[reason];
+  return remedy.replace(/`([A-Z][a-z]\w+)`/g, (_, rpc: string) => toolNameOf(rpc));
+}
+
+/** The name of the tool of an RPC: `create_quote` of `CreateQuote`. */
+export function toolNameOf(rpc: string): string {
+  return rpc.replace(/(?<=[a-z])(?=[A-Z])/g, "_").toLowerCase();
+}
