@@ -278,14 +278,14 @@ export declare type CreateShipmentRequest = Message<"shipments.v1.CreateShipment
   pickupAddress: string;
 
   /**
-   * Latitude of the pickup point, in degrees, -90 to 90; with a quote_id that of the quote, and may be left out.
+   * Latitude of the pickup point, in degrees, -90 to 90. Optional with `quote_id`.
    *
    * @generated from field: optional double pickup_lat = 6;
    */
   pickupLat?: number | undefined;
 
   /**
-   * Longitude of the pickup point, in degrees, -180 to 180; with a quote_id that of the quote, and may be left out.
+   * Longitude of the pickup point, in degrees, -180 to 180. Optional with `quote_id`.
    *
    * @generated from field: optional double pickup_lng = 7;
    */
@@ -299,29 +299,28 @@ export declare type CreateShipmentRequest = Message<"shipments.v1.CreateShipment
   dropoffAddress: string;
 
   /**
-   * Latitude of the dropoff point, in degrees, -90 to 90; with a quote_id that of the quote, and may be left out.
+   * Latitude of the dropoff point, in degrees, -90 to 90. Optional with `quote_id`.
    *
    * @generated from field: optional double dropoff_lat = 9;
    */
   dropoffLat?: number | undefined;
 
   /**
-   * Longitude of the dropoff point, in degrees, -180 to 180; with a quote_id that of the quote, and may be left out.
+   * Longitude of the dropoff point, in degrees, -180 to 180. Optional with `quote_id`.
    *
    * @generated from field: optional double dropoff_lng = 10;
    */
   dropoffLng?: number | undefined;
 
   /**
-   * Weight of the package, in kilograms, at least 0.01; with a quote_id that of the quote, and may be left out.
+   * Weight of the package, in kilograms, at least 0.01. Optional with `quote_id`.
    *
    * @generated from field: optional double weight_kg = 11;
    */
   weightKg?: number | undefined;
 
   /**
-   * The caller's own name for the shipment, by which it can be found again after a lost answer; unique in the
-   * workspace. At most 100 characters.
+   * The caller's own id for the shipment, unique in the workspace. At most 100 characters.
    *
    * @generated from field: optional string external_reference = 12;
    */
@@ -370,8 +369,7 @@ export declare type CreateShipmentRequest = Message<"shipments.v1.CreateShipment
   dropoffWindow?: TimeWindow | undefined;
 
   /**
-   * In test mode alone: what becomes of the shipment by itself. Nothing when not given. Up to 1,000 are under way
-   * at a time.
+   * Test mode only: advances the shipment automatically. At most 1,000 simulations can run at a time.
    *
    * @generated from field: shipments.v1.Simulation simulation = 19;
    */
@@ -453,14 +451,14 @@ export declare type CreateShipmentRequestValid = Message<"shipments.v1.CreateShi
   pickupAddress: string;
 
   /**
-   * Latitude of the pickup point, in degrees, -90 to 90; with a quote_id that of the quote, and may be left out.
+   * Latitude of the pickup point, in degrees, -90 to 90. Optional with `quote_id`.
    *
    * @generated from field: optional double pickup_lat = 6;
    */
   pickupLat: number;
 
   /**
-   * Longitude of the pickup point, in degrees, -180 to 180; with a quote_id that of the quote, and may be left out.
+   * Longitude of the pickup point, in degrees, -180 to 180. Optional with `quote_id`.
    *
    * @generated from field: optional double pickup_lng = 7;
    */
@@ -474,29 +472,28 @@ export declare type CreateShipmentRequestValid = Message<"shipments.v1.CreateShi
   dropoffAddress: string;
 
   /**
-   * Latitude of the dropoff point, in degrees, -90 to 90; with a quote_id that of the quote, and may be left out.
+   * Latitude of the dropoff point, in degrees, -90 to 90. Optional with `quote_id`.
    *
    * @generated from field: optional double dropoff_lat = 9;
    */
   dropoffLat: number;
 
   /**
-   * Longitude of the dropoff point, in degrees, -180 to 180; with a quote_id that of the quote, and may be left out.
+   * Longitude of the dropoff point, in degrees, -180 to 180. Optional with `quote_id`.
    *
    * @generated from field: optional double dropoff_lng = 10;
    */
   dropoffLng: number;
 
   /**
-   * Weight of the package, in kilograms, at least 0.01; with a quote_id that of the quote, and may be left out.
+   * Weight of the package, in kilograms, at least 0.01. Optional with `quote_id`.
    *
    * @generated from field: optional double weight_kg = 11;
    */
   weightKg: number;
 
   /**
-   * The caller's own name for the shipment, by which it can be found again after a lost answer; unique in the
-   * workspace. At most 100 characters.
+   * The caller's own id for the shipment, unique in the workspace. At most 100 characters.
    *
    * @generated from field: optional string external_reference = 12;
    */
@@ -545,8 +542,7 @@ export declare type CreateShipmentRequestValid = Message<"shipments.v1.CreateShi
   dropoffWindow?: TimeWindowValid | undefined;
 
   /**
-   * In test mode alone: what becomes of the shipment by itself. Nothing when not given. Up to 1,000 are under way
-   * at a time.
+   * Test mode only: advances the shipment automatically. At most 1,000 simulations can run at a time.
    *
    * @generated from field: shipments.v1.Simulation simulation = 19;
    */
@@ -739,34 +735,31 @@ export declare type ListShipmentsRequest = Message<"shipments.v1.ListShipmentsRe
   pageToken?: string | undefined;
 
   /**
-   * `created_at desc`, the default, and `created_at` go with all filters. `total` is the number of minor units, and
-   * `pickup_window` when it begins, as soon as possible first. These two list what something is still due of, one queue
-   * at a time: with `status` PENDING, AWAITING_PICKUP or IN_TRANSIT, or `payment_status` REFUND_PENDING, and no other
-   * filter.
+   * Default: `created_at desc`. `total` orders by minor units, `pickup_window` by its start, as soon as possible first.
+   * Both need exactly one filter: `status` PENDING, AWAITING_PICKUP or IN_TRANSIT, or `payment_status` REFUND_PENDING.
    *
    * @generated from field: optional string order_by = 9;
    */
   orderBy?: string | undefined;
 
   /**
-   * Only shipments that need somebody's hand, as their `payment_details` tell: one that is to be paid and whose payment
-   * failed, one whose refund is due and failed, one whose payment is disputed, and one with money that does not count.
-   * Without `status` and `payment_status`.
+   * Only shipments with a payment problem, which `payment_details` describes: a failed payment or refund that is still
+   * due, a dispute, or money that does not count. Cannot be combined with `status` or `payment_status`.
    *
    * @generated from field: bool failed = 10;
    */
   failed: boolean;
 
   /**
-   * Only shipments whose pickup window begins at this time or later. Goes with `order_by` `pickup_window`, up or down.
+   * Only shipments whose pickup window starts at this time or later. Needs `order_by` `pickup_window`, in either order.
    *
    * @generated from field: google.protobuf.Timestamp pickup_from = 11;
    */
   pickupFrom?: Timestamp | undefined;
 
   /**
-   * Only shipments whose pickup window begins earlier than this, and those without one, which come before all others,
-   * unless `pickup_from` is given. Goes with `order_by` `pickup_window`, up or down.
+   * Only shipments whose pickup window starts before this time. Includes those without a window unless `pickup_from` is
+   * given. Needs `order_by` `pickup_window`, in either order.
    *
    * @generated from field: google.protobuf.Timestamp pickup_before = 12;
    */
@@ -1171,8 +1164,7 @@ export declare type UpdateShipmentRequest = Message<"shipments.v1.UpdateShipment
   metadata: { [key: string]: string };
 
   /**
-   * What to empty before what is given is set. For a list or map JSON does not need it: an empty one does the same there,
-   * where Protobuf cannot tell it from none.
+   * Fields to clear before the given ones are set. In JSON, an empty list or map clears a field as well.
    *
    * @generated from field: repeated string clear = 12;
    */
@@ -1311,8 +1303,7 @@ export declare type UpdateShipmentRequestValid = Message<"shipments.v1.UpdateShi
   metadata: { [key: string]: string };
 
   /**
-   * What to empty before what is given is set. For a list or map JSON does not need it: an empty one does the same there,
-   * where Protobuf cannot tell it from none.
+   * Fields to clear before the given ones are set. In JSON, an empty list or map clears a field as well.
    *
    * @generated from field: repeated string clear = 12;
    */
