@@ -224,7 +224,7 @@ describeDashboard("The documents", (dashboard) => {
       page.locator(`[data-tag=${name}]`).getAttribute("data-is-open");
     await expect.poll(() => isOpen("WebhookService")).toBe("true");
     await expect.poll(() => isOpen("TariffService")).toBe("false");
-    await page.getByText("Books a shipment, priced anew with the tariff in force").waitFor();
+    await page.getByText("Books a shipment, priced with the tariff in force").waitFor();
 
     await page.keyboard.press("/");
     await page.keyboard.type("puts a draft in force");

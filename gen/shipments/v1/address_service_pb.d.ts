@@ -12,13 +12,13 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_shipments_v1_address_service: GenFile;
 
 /**
- * An address as the geocoder knows it.
+ * An address from the geocoder.
  *
  * @generated from message shipments.v1.Address
  */
 export declare type Address = Message<"shipments.v1.Address"> & {
   /**
-   * The address in one line, at most 300 characters.
+   * Address in one line, at most 300 characters.
    *
    * @generated from field: string label = 1;
    */
@@ -39,14 +39,14 @@ export declare type Address = Message<"shipments.v1.Address"> & {
   lng: number;
 
   /**
-   * How exact the point is.
+   * Precision of the point.
    *
    * @generated from field: shipments.v1.AddressPrecision precision = 4;
    */
   precision: AddressPrecision;
 
   /**
-   * How sure the geocoder is of the match, 0 to 1; unset where it does not say.
+   * Confidence of the match, 0 to 1. Unset if the geocoder does not provide it.
    *
    * @generated from field: optional double confidence = 5;
    */
@@ -66,28 +66,28 @@ export declare const AddressSchema: GenMessage<Address, {validType: AddressValid
  */
 export declare type SearchAddressesRequest = Message<"shipments.v1.SearchAddressesRequest"> & {
   /**
-   * What was typed, 1 to 200 characters.
+   * Search text, 1 to 200 characters.
    *
    * @generated from field: optional string query = 1;
    */
   query?: string | undefined;
 
   /**
-   * Latitude of a point near which matches are preferred, in degrees, with `lng`.
+   * Latitude of a point near which matches are preferred, in degrees. Requires `lng`.
    *
    * @generated from field: optional double lat = 2;
    */
   lat?: number | undefined;
 
   /**
-   * Longitude of that point, in degrees, with `lat`.
+   * Longitude of that point, in degrees. Requires `lat`.
    *
    * @generated from field: optional double lng = 3;
    */
   lng?: number | undefined;
 
   /**
-   * How many at most, 1 to 10; 5 when not given.
+   * Maximum number of results, 1 to 10. Defaults to 5.
    *
    * @generated from field: optional int32 limit = 4;
    */
@@ -99,28 +99,28 @@ export declare type SearchAddressesRequest = Message<"shipments.v1.SearchAddress
  */
 export declare type SearchAddressesRequestValid = Message<"shipments.v1.SearchAddressesRequest"> & {
   /**
-   * What was typed, 1 to 200 characters.
+   * Search text, 1 to 200 characters.
    *
    * @generated from field: optional string query = 1;
    */
   query: string;
 
   /**
-   * Latitude of a point near which matches are preferred, in degrees, with `lng`.
+   * Latitude of a point near which matches are preferred, in degrees. Requires `lng`.
    *
    * @generated from field: optional double lat = 2;
    */
   lat?: number | undefined;
 
   /**
-   * Longitude of that point, in degrees, with `lat`.
+   * Longitude of that point, in degrees. Requires `lat`.
    *
    * @generated from field: optional double lng = 3;
    */
   lng?: number | undefined;
 
   /**
-   * How many at most, 1 to 10; 5 when not given.
+   * Maximum number of results, 1 to 10. Defaults to 5.
    *
    * @generated from field: optional int32 limit = 4;
    */
@@ -143,7 +143,7 @@ export declare type SearchAddressesResponse = Message<"shipments.v1.SearchAddres
   data: Address[];
 
   /**
-   * Whose data it is, to be shown beside the addresses.
+   * Data source. Show it with the addresses.
    *
    * @generated from field: string attribution = 2;
    */
@@ -207,14 +207,14 @@ export declare const ReverseGeocodeRequestSchema: GenMessage<ReverseGeocodeReque
  */
 export declare type ReverseGeocodeResponse = Message<"shipments.v1.ReverseGeocodeResponse"> & {
   /**
-   * One address at most; empty where the geocoder knows none near the point.
+   * At most one address. Empty if none near the point.
    *
    * @generated from field: repeated shipments.v1.Address data = 1;
    */
   data: Address[];
 
   /**
-   * Whose data it is, to be shown beside the address.
+   * Data source. Show it with the address.
    *
    * @generated from field: string attribution = 2;
    */
@@ -234,14 +234,14 @@ export declare const ReverseGeocodeResponseSchema: GenMessage<ReverseGeocodeResp
  */
 export declare type ListRecentAddressesRequest = Message<"shipments.v1.ListRecentAddressesRequest"> & {
   /**
-   * The customer's id.
+   * Customer id.
    *
    * @generated from field: optional int64 customer = 1;
    */
   customer?: bigint | undefined;
 
   /**
-   * How many at most, 1 to 20; 5 when not given.
+   * Maximum number of results, 1 to 20. Defaults to 5.
    *
    * @generated from field: optional int32 limit = 2;
    */
@@ -253,14 +253,14 @@ export declare type ListRecentAddressesRequest = Message<"shipments.v1.ListRecen
  */
 export declare type ListRecentAddressesRequestValid = Message<"shipments.v1.ListRecentAddressesRequest"> & {
   /**
-   * The customer's id.
+   * Customer id.
    *
    * @generated from field: optional int64 customer = 1;
    */
   customer: bigint;
 
   /**
-   * How many at most, 1 to 20; 5 when not given.
+   * Maximum number of results, 1 to 20. Defaults to 5.
    *
    * @generated from field: optional int32 limit = 2;
    */
@@ -300,13 +300,13 @@ export declare type ListRecentAddressesResponseValid = Message<"shipments.v1.Lis
 export declare const ListRecentAddressesResponseSchema: GenMessage<ListRecentAddressesResponse, {validType: ListRecentAddressesResponseValid}>;
 
 /**
- * An address that shipments of a customer had, as it was booked last.
+ * An address used in shipments of a customer.
  *
  * @generated from message shipments.v1.RecentAddress
  */
 export declare type RecentAddress = Message<"shipments.v1.RecentAddress"> & {
   /**
-   * The address as it was typed.
+   * Address as entered.
    *
    * @generated from field: string address = 1;
    */
@@ -327,7 +327,7 @@ export declare type RecentAddress = Message<"shipments.v1.RecentAddress"> & {
   lng: number;
 
   /**
-   * When the newest shipment with it was booked.
+   * Booking time of the newest shipment with this address.
    *
    * @generated from field: google.protobuf.Timestamp last_used_at = 4;
    */
@@ -335,13 +335,13 @@ export declare type RecentAddress = Message<"shipments.v1.RecentAddress"> & {
 };
 
 /**
- * An address that shipments of a customer had, as it was booked last.
+ * An address used in shipments of a customer.
  *
  * @generated from message shipments.v1.RecentAddress
  */
 export declare type RecentAddressValid = Message<"shipments.v1.RecentAddress"> & {
   /**
-   * The address as it was typed.
+   * Address as entered.
    *
    * @generated from field: string address = 1;
    */
@@ -362,7 +362,7 @@ export declare type RecentAddressValid = Message<"shipments.v1.RecentAddress"> &
   lng: number;
 
   /**
-   * When the newest shipment with it was booked.
+   * Booking time of the newest shipment with this address.
    *
    * @generated from field: google.protobuf.Timestamp last_used_at = 4;
    */
@@ -376,7 +376,7 @@ export declare type RecentAddressValid = Message<"shipments.v1.RecentAddress"> &
 export declare const RecentAddressSchema: GenMessage<RecentAddress, {validType: RecentAddressValid}>;
 
 /**
- * How exact the point of an address is.
+ * Precision of an address's coordinates.
  *
  * @generated from enum shipments.v1.AddressPrecision
  */
@@ -387,21 +387,21 @@ export enum AddressPrecision {
   UNSPECIFIED = 0,
 
   /**
-   * The building or the place itself.
+   * The building or place.
    *
    * @generated from enum value: ADDRESS_PRECISION_BUILDING = 1;
    */
   BUILDING = 1,
 
   /**
-   * Somewhere along the street.
+   * The street.
    *
    * @generated from enum value: ADDRESS_PRECISION_STREET = 2;
    */
   STREET = 2,
 
   /**
-   * Somewhere in a quarter, a town or more.
+   * A neighborhood, town or larger area.
    *
    * @generated from enum value: ADDRESS_PRECISION_AREA = 3;
    */
@@ -414,15 +414,14 @@ export enum AddressPrecision {
 export declare const AddressPrecisionSchema: GenEnum<AddressPrecision>;
 
 /**
- * Finds addresses and where they are, through the geocoder that the platform has set up, if it has one. Nothing is booked
- * or changed by it.
+ * Finds addresses and their coordinates with the platform's geocoder, if one is configured. Read-only.
  *
  * @generated from service shipments.v1.AddressService
  */
 export declare const AddressService: GenService<{
   /**
-   * Finds addresses by what somebody types, the best match first. For suggestions too: a part of an address finds what it
-   * may become. UNAVAILABLE while the geocoder does not answer.
+   * Finds addresses by text, best match first. Partial input returns completions. Returns UNAVAILABLE if the
+   * geocoder does not respond.
    *
    * @generated from rpc shipments.v1.AddressService.SearchAddresses
    */
@@ -432,7 +431,7 @@ export declare const AddressService: GenService<{
     output: typeof SearchAddressesResponseSchema;
   },
   /**
-   * Gives the address at a point, or the nearest one that the geocoder knows. UNAVAILABLE while it does not answer.
+   * Returns the address at or near a point. Returns UNAVAILABLE if the geocoder does not respond.
    *
    * @generated from rpc shipments.v1.AddressService.ReverseGeocode
    */
@@ -442,7 +441,7 @@ export declare const AddressService: GenService<{
     output: typeof ReverseGeocodeResponseSchema;
   },
   /**
-   * Lists the addresses of a customer's latest 50 shipments, the one that was used last first, each once. Needs no
+   * Lists the distinct addresses of a customer's last 50 shipments, the most recently used first. Needs no
    * geocoder. Empty for an unknown customer.
    *
    * @generated from rpc shipments.v1.AddressService.ListRecentAddresses

@@ -77,7 +77,7 @@ export const AddressPrecisionSchema = /*@__PURE__*/
   enumDesc(file_shipments_v1_address_service, 0);
 
 /**
- * How exact the point of an address is.
+ * Precision of an address's coordinates.
  *
  * @generated from enum shipments.v1.AddressPrecision
  */
@@ -85,8 +85,7 @@ export const AddressPrecision = /*@__PURE__*/
   tsEnum(AddressPrecisionSchema);
 
 /**
- * Finds addresses and where they are, through the geocoder that the platform has set up, if it has one. Nothing is booked
- * or changed by it.
+ * Finds addresses and their coordinates with the platform's geocoder, if one is configured. Read-only.
  *
  * @generated from service shipments.v1.AddressService
  */

@@ -26,7 +26,7 @@ export const ApiKeyScopeSchema = /*@__PURE__*/
   enumDesc(file_shipments_v1_api_key, 0);
 
 /**
- * What a key may be used for.
+ * Permissions of an API key.
  *
  * @generated from enum shipments.v1.ApiKeyScope
  */

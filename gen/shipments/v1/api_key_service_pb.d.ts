@@ -35,7 +35,7 @@ export declare type ListApiKeysResponse = Message<"shipments.v1.ListApiKeysRespo
   data: ApiKey[];
 
   /**
-   * Always empty: they all fit one page.
+   * Always empty: all results fit on one page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -52,7 +52,7 @@ export declare type ListApiKeysResponseValid = Message<"shipments.v1.ListApiKeys
   data: ApiKeyValid[];
 
   /**
-   * Always empty: they all fit one page.
+   * Always empty: all results fit on one page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -70,14 +70,14 @@ export declare const ListApiKeysResponseSchema: GenMessage<ListApiKeysResponse, 
  */
 export declare type CreateApiKeyRequest = Message<"shipments.v1.CreateApiKeyRequest"> & {
   /**
-   * What it is for, in 1 to 100 characters.
+   * Purpose of the key, 1 to 100 characters.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * FULL when not given.
+   * Defaults to FULL.
    *
    * @generated from field: optional shipments.v1.ApiKeyScope scope = 2;
    */
@@ -89,14 +89,14 @@ export declare type CreateApiKeyRequest = Message<"shipments.v1.CreateApiKeyRequ
  */
 export declare type CreateApiKeyRequestValid = Message<"shipments.v1.CreateApiKeyRequest"> & {
   /**
-   * What it is for, in 1 to 100 characters.
+   * Purpose of the key, 1 to 100 characters.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * FULL when not given.
+   * Defaults to FULL.
    *
    * @generated from field: optional shipments.v1.ApiKeyScope scope = 2;
    */
@@ -119,7 +119,7 @@ export declare type CreateApiKeyResponse = Message<"shipments.v1.CreateApiKeyRes
   data?: ApiKey | undefined;
 
   /**
-   * `shp_` and 36 characters; in test mode `shp_test_` and 36.
+   * `shp_` and 36 characters. In test mode, `shp_test_` and 36 characters.
    *
    * @generated from field: string api_key = 2;
    */
@@ -136,7 +136,7 @@ export declare type CreateApiKeyResponseValid = Message<"shipments.v1.CreateApiK
   data?: ApiKeyValid | undefined;
 
   /**
-   * `shp_` and 36 characters; in test mode `shp_test_` and 36.
+   * `shp_` and 36 characters. In test mode, `shp_test_` and 36 characters.
    *
    * @generated from field: string api_key = 2;
    */
@@ -154,7 +154,7 @@ export declare const CreateApiKeyResponseSchema: GenMessage<CreateApiKeyResponse
  */
 export declare type UpdateApiKeyRequest = Message<"shipments.v1.UpdateApiKeyRequest"> & {
   /**
-   * The key's id.
+   * Key id.
    *
    * @generated from field: string key = 1;
    */
@@ -168,7 +168,7 @@ export declare type UpdateApiKeyRequest = Message<"shipments.v1.UpdateApiKeyRequ
   name?: string | undefined;
 
   /**
-   * What it may be used for from now on.
+   * New scope of the key.
    *
    * @generated from field: optional shipments.v1.ApiKeyScope scope = 3;
    */
@@ -180,7 +180,7 @@ export declare type UpdateApiKeyRequest = Message<"shipments.v1.UpdateApiKeyRequ
  */
 export declare type UpdateApiKeyRequestValid = Message<"shipments.v1.UpdateApiKeyRequest"> & {
   /**
-   * The key's id.
+   * Key id.
    *
    * @generated from field: string key = 1;
    */
@@ -194,7 +194,7 @@ export declare type UpdateApiKeyRequestValid = Message<"shipments.v1.UpdateApiKe
   name?: string | undefined;
 
   /**
-   * What it may be used for from now on.
+   * New scope of the key.
    *
    * @generated from field: optional shipments.v1.ApiKeyScope scope = 3;
    */
@@ -238,15 +238,15 @@ export declare const UpdateApiKeyResponseSchema: GenMessage<UpdateApiKeyResponse
  */
 export declare type RotateApiKeyRequest = Message<"shipments.v1.RotateApiKeyRequest"> & {
   /**
-   * The key's id.
+   * Key id.
    *
    * @generated from field: string key = 1;
    */
   key: string;
 
   /**
-   * For how many seconds the old key goes on working, 0 to 604800 (7 days). When not given, 0, or 600 for the key that
-   * the call comes with: it alone can repeat the call, under an idempotency key, if the answer is lost.
+   * Seconds for which the old key stays valid, 0 to 604800 (7 days). Defaults to 0, or to 600 if it is the
+   * key of this call, because only that key can repeat the call with an idempotency key.
    *
    * @generated from field: optional int32 overlap_seconds = 2;
    */
@@ -258,15 +258,15 @@ export declare type RotateApiKeyRequest = Message<"shipments.v1.RotateApiKeyRequ
  */
 export declare type RotateApiKeyRequestValid = Message<"shipments.v1.RotateApiKeyRequest"> & {
   /**
-   * The key's id.
+   * Key id.
    *
    * @generated from field: string key = 1;
    */
   key: string;
 
   /**
-   * For how many seconds the old key goes on working, 0 to 604800 (7 days). When not given, 0, or 600 for the key that
-   * the call comes with: it alone can repeat the call, under an idempotency key, if the answer is lost.
+   * Seconds for which the old key stays valid, 0 to 604800 (7 days). Defaults to 0, or to 600 if it is the
+   * key of this call, because only that key can repeat the call with an idempotency key.
    *
    * @generated from field: optional int32 overlap_seconds = 2;
    */
@@ -291,7 +291,7 @@ export declare type RotateApiKeyResponse = Message<"shipments.v1.RotateApiKeyRes
   data?: ApiKey | undefined;
 
   /**
-   * `shp_` and 36 characters; in test mode `shp_test_` and 36.
+   * `shp_` and 36 characters. In test mode, `shp_test_` and 36 characters.
    *
    * @generated from field: string api_key = 2;
    */
@@ -310,7 +310,7 @@ export declare type RotateApiKeyResponseValid = Message<"shipments.v1.RotateApiK
   data?: ApiKeyValid | undefined;
 
   /**
-   * `shp_` and 36 characters; in test mode `shp_test_` and 36.
+   * `shp_` and 36 characters. In test mode, `shp_test_` and 36 characters.
    *
    * @generated from field: string api_key = 2;
    */
@@ -328,7 +328,7 @@ export declare const RotateApiKeyResponseSchema: GenMessage<RotateApiKeyResponse
  */
 export declare type RevokeApiKeyRequest = Message<"shipments.v1.RevokeApiKeyRequest"> & {
   /**
-   * The key's id.
+   * Key id.
    *
    * @generated from field: string key = 1;
    */
@@ -340,7 +340,7 @@ export declare type RevokeApiKeyRequest = Message<"shipments.v1.RevokeApiKeyRequ
  */
 export declare type RevokeApiKeyRequestValid = Message<"shipments.v1.RevokeApiKeyRequest"> & {
   /**
-   * The key's id.
+   * Key id.
    *
    * @generated from field: string key = 1;
    */
@@ -368,13 +368,13 @@ export declare type RevokeApiKeyResponseValid = RevokeApiKeyResponse;
 export declare const RevokeApiKeyResponseSchema: GenMessage<RevokeApiKeyResponse, {validType: RevokeApiKeyResponseValid}>;
 
 /**
- * Manages the keys of the workspace whose API key the call carries. A change is known everywhere within a second.
+ * Manages the API keys of the workspace. Changes take effect everywhere within a second.
  *
  * @generated from service shipments.v1.ApiKeyService
  */
 export declare const ApiKeyService: GenService<{
   /**
-   * Lists the keys that work, the oldest first.
+   * Lists active keys, the oldest first.
    *
    * @generated from rpc shipments.v1.ApiKeyService.ListApiKeys
    */
@@ -384,8 +384,8 @@ export declare const ApiKeyService: GenService<{
     output: typeof ListApiKeysResponseSchema;
   },
   /**
-   * Adds a key. A workspace has up to 10, not counting those that are to end. The secret is shown in this answer and
-   * never again.
+   * Creates a key. A workspace can have 10 keys, not counting those with an expiry. The secret is shown only
+   * in this response.
    *
    * @generated from rpc shipments.v1.ApiKeyService.CreateApiKey
    */
@@ -395,7 +395,7 @@ export declare const ApiKeyService: GenService<{
     output: typeof CreateApiKeyResponseSchema;
   },
   /**
-   * Changes what is given of a key and leaves the rest. The last key of full scope stays one.
+   * Changes the given fields of a key. The last key of full scope must keep its scope.
    *
    * @generated from rpc shipments.v1.ApiKeyService.UpdateApiKey
    */
@@ -405,9 +405,9 @@ export declare const ApiKeyService: GenService<{
     output: typeof UpdateApiKeyResponseSchema;
   },
   /**
-   * Replaces a key by a new one of the same name and scope, whose secret is shown in this answer and never again. The old key ends
-   * after the overlap, or when it was to end anyway, whichever is sooner. At most 20 keys work in all, with those that
-   * are to end.
+   * Replaces a key with a new one of the same name and scope, whose secret is shown only in this response.
+   * The old key expires after the overlap or at its earlier expiry. At most 20 keys can be active, including
+   * expiring ones.
    *
    * @generated from rpc shipments.v1.ApiKeyService.RotateApiKey
    */
@@ -417,7 +417,8 @@ export declare const ApiKeyService: GenService<{
     output: typeof RotateApiKeyResponseSchema;
   },
   /**
-   * Ends a key now. Refused for the last one of full scope that works, and for the last such one that is not to end.
+   * Revokes a key immediately. The last active key of full scope, and the last such key without an expiry,
+   * cannot be revoked.
    *
    * @generated from rpc shipments.v1.ApiKeyService.RevokeApiKey
    */

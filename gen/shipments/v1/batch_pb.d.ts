@@ -12,21 +12,20 @@ import type { CancelReason, PaymentStatus, ShipmentStatus } from "./shipment_pb.
 export declare const file_shipments_v1_batch: GenFile;
 
 /**
- * Up to 100 shipments to take one step along.
+ * Advances up to 100 shipments by one step.
  *
  * @generated from message shipments.v1.BatchAdvanceShipmentsRequest
  */
 export declare type BatchAdvanceShipmentsRequest = Message<"shipments.v1.BatchAdvanceShipmentsRequest"> & {
   /**
-   * The shipments' references, each once.
+   * Shipment references, each once.
    *
    * @generated from field: repeated string shipments = 1;
    */
   shipments: string[];
 
   /**
-   * Where all of them are thought to be: one that is elsewhere by now is refused rather than taken a step that was
-   * not meant. Any, when not given.
+   * Expected status of all shipments. Shipments with a different status are refused. Not checked if not set.
    *
    * @generated from field: optional shipments.v1.ShipmentStatus from = 2;
    */
@@ -46,7 +45,7 @@ export declare const BatchAdvanceShipmentsRequestSchema: GenMessage<BatchAdvance
  */
 export declare type BatchAdvanceShipmentsResponse = Message<"shipments.v1.BatchAdvanceShipmentsResponse"> & {
   /**
-   * One for each shipment, in the order asked.
+   * One for each shipment, in the order of the request.
    *
    * @generated from field: repeated shipments.v1.BatchResult results = 1;
    */
@@ -62,27 +61,27 @@ export declare type BatchAdvanceShipmentsResponseValid = BatchAdvanceShipmentsRe
 export declare const BatchAdvanceShipmentsResponseSchema: GenMessage<BatchAdvanceShipmentsResponse, {validType: BatchAdvanceShipmentsResponseValid}>;
 
 /**
- * Up to 100 shipments to cancel, all for one reason.
+ * Cancels up to 100 shipments for one reason.
  *
  * @generated from message shipments.v1.BatchCancelShipmentsRequest
  */
 export declare type BatchCancelShipmentsRequest = Message<"shipments.v1.BatchCancelShipmentsRequest"> & {
   /**
-   * The shipments' references, each once.
+   * Shipment references, each once.
    *
    * @generated from field: repeated string shipments = 1;
    */
   shipments: string[];
 
   /**
-   * Why the shipments are cancelled.
+   * Reason for the cancellation.
    *
    * @generated from field: optional shipments.v1.CancelReason reason = 2;
    */
   reason?: CancelReason | undefined;
 
   /**
-   * For people; at most 500 characters.
+   * Note for people, at most 500 characters.
    *
    * @generated from field: optional string note = 3;
    */
@@ -102,7 +101,7 @@ export declare const BatchCancelShipmentsRequestSchema: GenMessage<BatchCancelSh
  */
 export declare type BatchCancelShipmentsResponse = Message<"shipments.v1.BatchCancelShipmentsResponse"> & {
   /**
-   * One for each shipment, in the order asked.
+   * One for each shipment, in the order of the request.
    *
    * @generated from field: repeated shipments.v1.BatchResult results = 1;
    */
@@ -118,13 +117,13 @@ export declare type BatchCancelShipmentsResponseValid = BatchCancelShipmentsResp
 export declare const BatchCancelShipmentsResponseSchema: GenMessage<BatchCancelShipmentsResponse, {validType: BatchCancelShipmentsResponseValid}>;
 
 /**
- * Up to 100 payments to record.
+ * Records up to 100 payments.
  *
  * @generated from message shipments.v1.BatchRecordPaymentsRequest
  */
 export declare type BatchRecordPaymentsRequest = Message<"shipments.v1.BatchRecordPaymentsRequest"> & {
   /**
-   * The payments, one for a shipment.
+   * The payments, one per shipment.
    *
    * @generated from field: repeated shipments.v1.BatchPayment payments = 1;
    */
@@ -132,13 +131,13 @@ export declare type BatchRecordPaymentsRequest = Message<"shipments.v1.BatchReco
 };
 
 /**
- * Up to 100 payments to record.
+ * Records up to 100 payments.
  *
  * @generated from message shipments.v1.BatchRecordPaymentsRequest
  */
 export declare type BatchRecordPaymentsRequestValid = Message<"shipments.v1.BatchRecordPaymentsRequest"> & {
   /**
-   * The payments, one for a shipment.
+   * The payments, one per shipment.
    *
    * @generated from field: repeated shipments.v1.BatchPayment payments = 1;
    */
@@ -152,27 +151,27 @@ export declare type BatchRecordPaymentsRequestValid = Message<"shipments.v1.Batc
 export declare const BatchRecordPaymentsRequestSchema: GenMessage<BatchRecordPaymentsRequest, {validType: BatchRecordPaymentsRequestValid}>;
 
 /**
- * What was paid for one shipment.
+ * Payment for one shipment.
  *
  * @generated from message shipments.v1.BatchPayment
  */
 export declare type BatchPayment = Message<"shipments.v1.BatchPayment"> & {
   /**
-   * The shipment's reference.
+   * Shipment reference.
    *
    * @generated from field: string shipment = 1;
    */
   shipment: string;
 
   /**
-   * What was paid, in major units of the currency; has to be the shipment's total.
+   * Amount paid, in major units of the currency. Must equal the shipment's total.
    *
    * @generated from field: optional double amount = 2;
    */
   amount?: number | undefined;
 
   /**
-   * ISO 4217 code; has to be the shipment's.
+   * ISO 4217 code. Must be the shipment's currency.
    *
    * @generated from field: string currency = 3;
    */
@@ -180,27 +179,27 @@ export declare type BatchPayment = Message<"shipments.v1.BatchPayment"> & {
 };
 
 /**
- * What was paid for one shipment.
+ * Payment for one shipment.
  *
  * @generated from message shipments.v1.BatchPayment
  */
 export declare type BatchPaymentValid = Message<"shipments.v1.BatchPayment"> & {
   /**
-   * The shipment's reference.
+   * Shipment reference.
    *
    * @generated from field: string shipment = 1;
    */
   shipment: string;
 
   /**
-   * What was paid, in major units of the currency; has to be the shipment's total.
+   * Amount paid, in major units of the currency. Must equal the shipment's total.
    *
    * @generated from field: optional double amount = 2;
    */
   amount: number;
 
   /**
-   * ISO 4217 code; has to be the shipment's.
+   * ISO 4217 code. Must be the shipment's currency.
    *
    * @generated from field: string currency = 3;
    */
@@ -218,7 +217,7 @@ export declare const BatchPaymentSchema: GenMessage<BatchPayment, {validType: Ba
  */
 export declare type BatchRecordPaymentsResponse = Message<"shipments.v1.BatchRecordPaymentsResponse"> & {
   /**
-   * One for each payment, in the order asked.
+   * One for each payment, in the order of the request.
    *
    * @generated from field: repeated shipments.v1.BatchResult results = 1;
    */
@@ -234,41 +233,41 @@ export declare type BatchRecordPaymentsResponseValid = BatchRecordPaymentsRespon
 export declare const BatchRecordPaymentsResponseSchema: GenMessage<BatchRecordPaymentsResponse, {validType: BatchRecordPaymentsResponseValid}>;
 
 /**
- * What became of one shipment of a batch: how it is now, or why nothing was done to it.
+ * Result for one shipment of a batch: its new state, or an error.
  *
  * @generated from message shipments.v1.BatchResult
  */
 export declare type BatchResult = Message<"shipments.v1.BatchResult"> & {
   /**
-   * The shipment's reference, as asked.
+   * Shipment reference, as in the request.
    *
    * @generated from field: string shipment = 1;
    */
   shipment: string;
 
   /**
-   * How far the shipment has come; unset when it was refused.
+   * New status. Unset after an error.
    *
    * @generated from field: optional shipments.v1.ShipmentStatus status = 2;
    */
   status?: ShipmentStatus | undefined;
 
   /**
-   * Whether the shipment is paid; unset when it was refused.
+   * New payment status. Unset after an error.
    *
    * @generated from field: optional shipments.v1.PaymentStatus payment_status = 3;
    */
   paymentStatus?: PaymentStatus | undefined;
 
   /**
-   * The shipment's new etag; unset when it was refused.
+   * New etag. Unset after an error.
    *
    * @generated from field: optional string etag = 4;
    */
   etag?: string | undefined;
 
   /**
-   * Why nothing was done to the shipment; unset when it was.
+   * Error. Unset on success.
    *
    * @generated from field: shipments.v1.BatchError error = 5;
    */
@@ -284,27 +283,27 @@ export declare type BatchResultValid = BatchResult;
 export declare const BatchResultSchema: GenMessage<BatchResult, {validType: BatchResultValid}>;
 
 /**
- * Why one shipment of a batch was refused, as a call for it alone would say it.
+ * Error of one shipment of a batch, as a single call would return it.
  *
  * @generated from message shipments.v1.BatchError
  */
 export declare type BatchError = Message<"shipments.v1.BatchError"> & {
   /**
-   * The reason of the first problem, such as `SHIPMENT_STATE`.
+   * Reason of the first violation, such as `SHIPMENT_STATE`.
    *
    * @generated from field: string code = 1;
    */
   code: string;
 
   /**
-   * The first problem, and how many more there are.
+   * First violation and the number of further ones.
    *
    * @generated from field: string message = 2;
    */
   message: string;
 
   /**
-   * What is wrong, by field or subject.
+   * Violations by field or subject.
    *
    * @generated from field: repeated shipments.v1.BatchFieldError errors = 3;
    */
@@ -324,14 +323,14 @@ export declare const BatchErrorSchema: GenMessage<BatchError, {validType: BatchE
  */
 export declare type BatchFieldError = Message<"shipments.v1.BatchFieldError"> & {
   /**
-   * The field or the subject.
+   * Field or subject.
    *
    * @generated from field: string field = 1;
    */
   field: string;
 
   /**
-   * What is wrong with it.
+   * Description of the violation.
    *
    * @generated from field: string text = 2;
    */

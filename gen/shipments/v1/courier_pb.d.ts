@@ -12,34 +12,34 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_shipments_v1_courier: GenFile;
 
 /**
- * Who brings a shipment.
+ * A courier who carries a shipment.
  *
  * @generated from message shipments.v1.Courier
  */
 export declare type Courier = Message<"shipments.v1.Courier"> & {
   /**
-   * Whoever has the tracking link sees the first word of it.
+   * Courier's name. The tracking page shows its first word.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * In E.164.
+   * Phone number in E.164.
    *
    * @generated from field: optional string phone = 2;
    */
   phone?: string | undefined;
 
   /**
-   * For people, such as `Cargo bike`.
+   * Vehicle, for people, such as `Cargo bike`.
    *
    * @generated from field: optional string vehicle = 3;
    */
   vehicle?: string | undefined;
 
   /**
-   * The caller's own id of the courier.
+   * Caller's own id for the courier.
    *
    * @generated from field: optional string external_id = 4;
    */
@@ -55,34 +55,34 @@ export declare type CourierValid = Courier;
 export declare const CourierSchema: GenMessage<Courier, {validType: CourierValid}>;
 
 /**
- * An attempt to pick a shipment up, or to deliver it, that failed.
+ * A failed attempt to pick up or deliver a shipment.
  *
  * @generated from message shipments.v1.DeliveryAttempt
  */
 export declare type DeliveryAttempt = Message<"shipments.v1.DeliveryAttempt"> & {
   /**
-   * Where it was made.
+   * End of the route at which it failed.
    *
    * @generated from field: shipments.v1.RouteEnd end = 1;
    */
   end: RouteEnd;
 
   /**
-   * When it was recorded.
+   * Time of recording.
    *
    * @generated from field: google.protobuf.Timestamp attempted_at = 2;
    */
   attemptedAt?: Timestamp | undefined;
 
   /**
-   * Why it failed.
+   * Reason for the failure.
    *
    * @generated from field: shipments.v1.AttemptReason reason = 3;
    */
   reason: AttemptReason;
 
   /**
-   * What was said with the reason; unset when nothing was.
+   * Note given with the reason, if any.
    *
    * @generated from field: optional string note = 4;
    */
@@ -90,34 +90,34 @@ export declare type DeliveryAttempt = Message<"shipments.v1.DeliveryAttempt"> & 
 };
 
 /**
- * An attempt to pick a shipment up, or to deliver it, that failed.
+ * A failed attempt to pick up or deliver a shipment.
  *
  * @generated from message shipments.v1.DeliveryAttempt
  */
 export declare type DeliveryAttemptValid = Message<"shipments.v1.DeliveryAttempt"> & {
   /**
-   * Where it was made.
+   * End of the route at which it failed.
    *
    * @generated from field: shipments.v1.RouteEnd end = 1;
    */
   end: RouteEnd;
 
   /**
-   * When it was recorded.
+   * Time of recording.
    *
    * @generated from field: google.protobuf.Timestamp attempted_at = 2;
    */
   attemptedAt: Timestamp;
 
   /**
-   * Why it failed.
+   * Reason for the failure.
    *
    * @generated from field: shipments.v1.AttemptReason reason = 3;
    */
   reason: AttemptReason;
 
   /**
-   * What was said with the reason; unset when nothing was.
+   * Note given with the reason, if any.
    *
    * @generated from field: optional string note = 4;
    */
@@ -131,55 +131,55 @@ export declare type DeliveryAttemptValid = Message<"shipments.v1.DeliveryAttempt
 export declare const DeliveryAttemptSchema: GenMessage<DeliveryAttempt, {validType: DeliveryAttemptValid}>;
 
 /**
- * What was recorded at the door. Its pictures are read by GetProofPhoto and GetProofSignature.
+ * Proof recorded at the door. GetProofPhoto and GetProofSignature return its pictures.
  *
  * @generated from message shipments.v1.DeliveryProof
  */
 export declare type DeliveryProof = Message<"shipments.v1.DeliveryProof"> & {
   /**
-   * When something of it was recorded last.
+   * Time of the last recording.
    *
    * @generated from field: google.protobuf.Timestamp recorded_at = 1;
    */
   recordedAt?: Timestamp | undefined;
 
   /**
-   * Who took the shipment; unset when not said.
+   * Person who received the shipment. Unset if not given.
    *
    * @generated from field: optional string received_by = 2;
    */
   receivedBy?: string | undefined;
 
   /**
-   * Where it was left, for example; unset when nothing was said.
+   * Note, for example where it was left. Unset if not given.
    *
    * @generated from field: optional string note = 3;
    */
   note?: string | undefined;
 
   /**
-   * Whether the recipient told the PIN.
+   * Whether the recipient gave the correct PIN.
    *
    * @generated from field: bool pin_verified = 4;
    */
   pinVerified: boolean;
 
   /**
-   * Whether a photo was taken. It is kept for 90 days.
+   * Whether there is a photo. Photos are deleted after 90 days.
    *
    * @generated from field: bool photo = 5;
    */
   photo: boolean;
 
   /**
-   * Whether somebody signed. The signature is kept for 90 days.
+   * Whether there is a signature. Signatures are deleted after 90 days.
    *
    * @generated from field: bool signature = 6;
    */
   signature: boolean;
 
   /**
-   * Why it may be delivered without its verification; unset when it may not.
+   * Reason for the waiver of the verification. Unset if it was not waived.
    *
    * @generated from field: optional string waived = 7;
    */
@@ -187,55 +187,55 @@ export declare type DeliveryProof = Message<"shipments.v1.DeliveryProof"> & {
 };
 
 /**
- * What was recorded at the door. Its pictures are read by GetProofPhoto and GetProofSignature.
+ * Proof recorded at the door. GetProofPhoto and GetProofSignature return its pictures.
  *
  * @generated from message shipments.v1.DeliveryProof
  */
 export declare type DeliveryProofValid = Message<"shipments.v1.DeliveryProof"> & {
   /**
-   * When something of it was recorded last.
+   * Time of the last recording.
    *
    * @generated from field: google.protobuf.Timestamp recorded_at = 1;
    */
   recordedAt: Timestamp;
 
   /**
-   * Who took the shipment; unset when not said.
+   * Person who received the shipment. Unset if not given.
    *
    * @generated from field: optional string received_by = 2;
    */
   receivedBy?: string | undefined;
 
   /**
-   * Where it was left, for example; unset when nothing was said.
+   * Note, for example where it was left. Unset if not given.
    *
    * @generated from field: optional string note = 3;
    */
   note?: string | undefined;
 
   /**
-   * Whether the recipient told the PIN.
+   * Whether the recipient gave the correct PIN.
    *
    * @generated from field: bool pin_verified = 4;
    */
   pinVerified: boolean;
 
   /**
-   * Whether a photo was taken. It is kept for 90 days.
+   * Whether there is a photo. Photos are deleted after 90 days.
    *
    * @generated from field: bool photo = 5;
    */
   photo: boolean;
 
   /**
-   * Whether somebody signed. The signature is kept for 90 days.
+   * Whether there is a signature. Signatures are deleted after 90 days.
    *
    * @generated from field: bool signature = 6;
    */
   signature: boolean;
 
   /**
-   * Why it may be delivered without its verification; unset when it may not.
+   * Reason for the waiver of the verification. Unset if it was not waived.
    *
    * @generated from field: optional string waived = 7;
    */
@@ -249,7 +249,7 @@ export declare type DeliveryProofValid = Message<"shipments.v1.DeliveryProof"> &
 export declare const DeliveryProofSchema: GenMessage<DeliveryProof, {validType: DeliveryProofValid}>;
 
 /**
- * Where a shipment's courier was.
+ * A reported position of a shipment's courier.
  *
  * @generated from message shipments.v1.CourierPlace
  */
@@ -269,7 +269,7 @@ export declare type CourierPlace = Message<"shipments.v1.CourierPlace"> & {
   lng: number;
 
   /**
-   * When that was measured.
+   * Time of the measurement.
    *
    * @generated from field: google.protobuf.Timestamp measured_at = 3;
    */
@@ -277,7 +277,7 @@ export declare type CourierPlace = Message<"shipments.v1.CourierPlace"> & {
 };
 
 /**
- * Where a shipment's courier was.
+ * A reported position of a shipment's courier.
  *
  * @generated from message shipments.v1.CourierPlace
  */
@@ -297,7 +297,7 @@ export declare type CourierPlaceValid = Message<"shipments.v1.CourierPlace"> & {
   lng: number;
 
   /**
-   * When that was measured.
+   * Time of the measurement.
    *
    * @generated from field: google.protobuf.Timestamp measured_at = 3;
    */
@@ -311,7 +311,7 @@ export declare type CourierPlaceValid = Message<"shipments.v1.CourierPlace"> & {
 export declare const CourierPlaceSchema: GenMessage<CourierPlace, {validType: CourierPlaceValid}>;
 
 /**
- * Where the courier is, while the shipment is awaiting pickup or in transit.
+ * Position of the courier while the shipment is awaiting pickup or in transit.
  *
  * @generated from enum shipments.v1.DeliveryStage
  */
@@ -322,21 +322,21 @@ export enum DeliveryStage {
   UNSPECIFIED = 0,
 
   /**
-   * Somebody is to pick it up, and has not come yet.
+   * Assigned, not yet at the pickup.
    *
    * @generated from enum value: DELIVERY_STAGE_ASSIGNED = 1;
    */
   ASSIGNED = 1,
 
   /**
-   * The courier has come to pick it up.
+   * At the pickup.
    *
    * @generated from enum value: DELIVERY_STAGE_AT_PICKUP = 2;
    */
   AT_PICKUP = 2,
 
   /**
-   * The courier has come to deliver it.
+   * At the dropoff.
    *
    * @generated from enum value: DELIVERY_STAGE_AT_DROPOFF = 3;
    */
@@ -349,7 +349,7 @@ export enum DeliveryStage {
 export declare const DeliveryStageSchema: GenEnum<DeliveryStage>;
 
 /**
- * An end of a route.
+ * One end of a route.
  *
  * @generated from enum shipments.v1.RouteEnd
  */
@@ -376,7 +376,7 @@ export enum RouteEnd {
 export declare const RouteEndSchema: GenEnum<RouteEnd>;
 
 /**
- * Why a shipment could not be picked up or delivered.
+ * Reason why a pickup or delivery failed.
  *
  * @generated from enum shipments.v1.AttemptReason
  */
@@ -387,35 +387,35 @@ export enum AttemptReason {
   UNSPECIFIED = 0,
 
   /**
-   * Nobody opened.
+   * No one was present.
    *
    * @generated from enum value: ATTEMPT_REASON_NOBODY_THERE = 1;
    */
   NOBODY_THERE = 1,
 
   /**
-   * It was not handed over, or not accepted.
+   * The handover was refused.
    *
    * @generated from enum value: ATTEMPT_REASON_REFUSED = 2;
    */
   REFUSED = 2,
 
   /**
-   * The address is wrong, or cannot be reached.
+   * The address is wrong or inaccessible.
    *
    * @generated from enum value: ATTEMPT_REASON_WRONG_ADDRESS = 3;
    */
   WRONG_ADDRESS = 3,
 
   /**
-   * It is damaged.
+   * The shipment is damaged.
    *
    * @generated from enum value: ATTEMPT_REASON_DAMAGED = 4;
    */
   DAMAGED = 4,
 
   /**
-   * As the note says.
+   * See the note.
    *
    * @generated from enum value: ATTEMPT_REASON_OTHER = 5;
    */
@@ -428,7 +428,7 @@ export enum AttemptReason {
 export declare const AttemptReasonSchema: GenEnum<AttemptReason>;
 
 /**
- * What has to be recorded at the door before a shipment can be delivered.
+ * Verification that is required at the door before a shipment can be delivered.
  *
  * @generated from enum shipments.v1.DropoffVerification
  */
@@ -439,28 +439,28 @@ export enum DropoffVerification {
   UNSPECIFIED = 0,
 
   /**
-   * Nothing.
+   * No verification.
    *
    * @generated from enum value: DROPOFF_VERIFICATION_NONE = 1;
    */
   NONE = 1,
 
   /**
-   * The PIN that the recipient was sent.
+   * The PIN that was sent to the recipient.
    *
    * @generated from enum value: DROPOFF_VERIFICATION_PIN = 2;
    */
   PIN = 2,
 
   /**
-   * A photo of it.
+   * A photo of the delivered shipment.
    *
    * @generated from enum value: DROPOFF_VERIFICATION_PHOTO = 3;
    */
   PHOTO = 3,
 
   /**
-   * The signature of whoever took it.
+   * The signature of the person who received it.
    *
    * @generated from enum value: DROPOFF_VERIFICATION_SIGNATURE = 4;
    */

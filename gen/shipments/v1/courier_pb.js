@@ -47,7 +47,7 @@ export const DeliveryStageSchema = /*@__PURE__*/
   enumDesc(file_shipments_v1_courier, 0);
 
 /**
- * Where the courier is, while the shipment is awaiting pickup or in transit.
+ * Position of the courier while the shipment is awaiting pickup or in transit.
  *
  * @generated from enum shipments.v1.DeliveryStage
  */
@@ -61,7 +61,7 @@ export const RouteEndSchema = /*@__PURE__*/
   enumDesc(file_shipments_v1_courier, 1);
 
 /**
- * An end of a route.
+ * One end of a route.
  *
  * @generated from enum shipments.v1.RouteEnd
  */
@@ -75,7 +75,7 @@ export const AttemptReasonSchema = /*@__PURE__*/
   enumDesc(file_shipments_v1_courier, 2);
 
 /**
- * Why a shipment could not be picked up or delivered.
+ * Reason why a pickup or delivery failed.
  *
  * @generated from enum shipments.v1.AttemptReason
  */
@@ -89,7 +89,7 @@ export const DropoffVerificationSchema = /*@__PURE__*/
   enumDesc(file_shipments_v1_courier, 3);
 
 /**
- * What has to be recorded at the door before a shipment can be delivered.
+ * Verification that is required at the door before a shipment can be delivered.
  *
  * @generated from enum shipments.v1.DropoffVerification
  */

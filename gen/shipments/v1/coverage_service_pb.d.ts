@@ -16,8 +16,8 @@ export declare const file_shipments_v1_coverage_service: GenFile;
  */
 export declare type GetCoverageRequest = Message<"shipments.v1.GetCoverageRequest"> & {
   /**
-   * How far, in metres, outlines may differ from the true ones, so that the document is smaller: 0 to 100000. It is
-   * rounded down to 1, 2 or 5 times a power of ten. Not given or below 1: the true outlines.
+   * Maximum deviation of simplified outlines, in meters, 0 to 100000. Rounded down to 1, 2 or 5 times a power
+   * of ten. Outlines are exact if it is not set or below 1.
    *
    * @generated from field: optional double tolerance_m = 1;
    */
@@ -37,22 +37,22 @@ export declare const GetCoverageRequestSchema: GenMessage<GetCoverageRequest, {v
  */
 export declare type GetCoverageResponse = Message<"shipments.v1.GetCoverageResponse"> & {
   /**
-   * A GeoJSON FeatureCollection (RFC 7946) in UTF-8: a Feature for each zone, with its `id` and the property `name`.
-   * May be larger than the 4 MiB that gRPC clients take unless told otherwise.
+   * A GeoJSON FeatureCollection (RFC 7946) in UTF-8 with one Feature per zone, with `id` and the property
+   * `name`. Can exceed 4 MiB, the default limit of gRPC clients.
    *
    * @generated from field: bytes geojson = 1;
    */
   geojson: Uint8Array;
 
   /**
-   * The version of the tariff whose zones these are.
+   * Version of the tariff.
    *
    * @generated from field: int32 tariff_version = 2;
    */
   tariffVersion: number;
 
   /**
-   * The tolerance that was applied, in metres; 0 for the true outlines.
+   * Applied tolerance in meters. 0 for exact outlines.
    *
    * @generated from field: double tolerance_m = 3;
    */
@@ -68,13 +68,13 @@ export declare type GetCoverageResponseValid = GetCoverageResponse;
 export declare const GetCoverageResponseSchema: GenMessage<GetCoverageResponse, {validType: GetCoverageResponseValid}>;
 
 /**
- * Up to 100 points whose zones are asked for.
+ * Up to 100 points to look up.
  *
  * @generated from message shipments.v1.FindZonesRequest
  */
 export declare type FindZonesRequest = Message<"shipments.v1.FindZonesRequest"> & {
   /**
-   * The points.
+   * Points to look up.
    *
    * @generated from field: repeated shipments.v1.CoveragePoint points = 1;
    */
@@ -82,13 +82,13 @@ export declare type FindZonesRequest = Message<"shipments.v1.FindZonesRequest"> 
 };
 
 /**
- * Up to 100 points whose zones are asked for.
+ * Up to 100 points to look up.
  *
  * @generated from message shipments.v1.FindZonesRequest
  */
 export declare type FindZonesRequestValid = Message<"shipments.v1.FindZonesRequest"> & {
   /**
-   * The points.
+   * Points to look up.
    *
    * @generated from field: repeated shipments.v1.CoveragePoint points = 1;
    */
@@ -102,7 +102,7 @@ export declare type FindZonesRequestValid = Message<"shipments.v1.FindZonesReque
 export declare const FindZonesRequestSchema: GenMessage<FindZonesRequest, {validType: FindZonesRequestValid}>;
 
 /**
- * A point on the Earth.
+ * A point on Earth.
  *
  * @generated from message shipments.v1.CoveragePoint
  */
@@ -123,7 +123,7 @@ export declare type CoveragePoint = Message<"shipments.v1.CoveragePoint"> & {
 };
 
 /**
- * A point on the Earth.
+ * A point on Earth.
  *
  * @generated from message shipments.v1.CoveragePoint
  */
@@ -154,14 +154,14 @@ export declare const CoveragePointSchema: GenMessage<CoveragePoint, {validType: 
  */
 export declare type FindZonesResponse = Message<"shipments.v1.FindZonesResponse"> & {
   /**
-   * What is at each point, in the order of the points.
+   * One for each point, in the order of the request.
    *
    * @generated from field: repeated shipments.v1.ZoneAtPoint data = 1;
    */
   data: ZoneAtPoint[];
 
   /**
-   * The version of the tariff whose zones these are.
+   * Version of the tariff.
    *
    * @generated from field: int32 tariff_version = 2;
    */
@@ -177,13 +177,13 @@ export declare type FindZonesResponseValid = FindZonesResponse;
 export declare const FindZonesResponseSchema: GenMessage<FindZonesResponse, {validType: FindZonesResponseValid}>;
 
 /**
- * What is at a point.
+ * Zone at a point.
  *
  * @generated from message shipments.v1.ZoneAtPoint
  */
 export declare type ZoneAtPoint = Message<"shipments.v1.ZoneAtPoint"> & {
   /**
-   * Of several zones that overlap, the first in the tariff; unset where deliveries are not served.
+   * The zone. If several overlap, the first one in the tariff. Unset if the point is not served.
    *
    * @generated from field: shipments.v1.QuoteZone zone = 1;
    */
@@ -199,14 +199,14 @@ export declare type ZoneAtPointValid = ZoneAtPoint;
 export declare const ZoneAtPointSchema: GenMessage<ZoneAtPoint, {validType: ZoneAtPointValid}>;
 
 /**
- * Shows where deliveries are served.
+ * Returns the areas that are served.
  *
  * @generated from service shipments.v1.CoverageService
  */
 export declare const CoverageService: GenService<{
   /**
-   * Gives the zones of the tariff in force. By HTTP the answer is the GeoJSON document itself (application/geo+json),
-   * with ETag and Cache-Control; If-None-Match and gzip are understood.
+   * Returns the zones of the tariff in force. Over HTTP, the body is the GeoJSON document
+   * (application/geo+json) with ETag and Cache-Control. If-None-Match and gzip are supported.
    *
    * @generated from rpc shipments.v1.CoverageService.GetCoverage
    */
@@ -216,7 +216,7 @@ export declare const CoverageService: GenService<{
     output: typeof GetCoverageResponseSchema;
   },
   /**
-   * Says in which zones of the tariff in force points lie, by their true outlines.
+   * Returns the zones of the tariff in force that contain the given points. Uses the exact outlines.
    *
    * @generated from rpc shipments.v1.CoverageService.FindZones
    */

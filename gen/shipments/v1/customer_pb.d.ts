@@ -13,77 +13,77 @@ import type { Revenue } from "./report_pb.js";
 export declare const file_shipments_v1_customer: GenFile;
 
 /**
- * A person a workspace ships for. A shipment, and so its events and webhooks, shows of its customer the id, the name,
- * the email and the id number alone: all else is unset there.
+ * A customer of the workspace. Inside shipments, events and webhooks, only `id`, `name`, `email` and
+ * `id_number` are set.
  *
  * @generated from message shipments.v1.Customer
  */
 export declare type Customer = Message<"shipments.v1.Customer"> & {
   /**
-   * Numbers the customer; unique across workspaces.
+   * Customer id, unique across workspaces.
    *
    * @generated from field: int64 id = 1;
    */
   id: bigint;
 
   /**
-   * What the customer is called.
+   * Customer name.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * As it was given when the customer was made or changed.
+   * Email, as entered.
    *
    * @generated from field: string email = 3;
    */
   email: string;
 
   /**
-   * National id or the like, when one was given.
+   * National id or similar identifier. Unset if not given.
    *
    * @generated from field: optional string id_number = 4;
    */
   idNumber?: string | undefined;
 
   /**
-   * How to reach them, as it was given.
+   * Phone number, as entered.
    *
    * @generated from field: optional string phone = 5;
    */
   phone?: string | undefined;
 
   /**
-   * What the workspace's own people should know, in lines; no shipment, event or webhook shows it.
+   * Internal notes, multi-line. Not included in shipments, events or webhooks.
    *
    * @generated from field: optional string notes = 6;
    */
   notes?: string | undefined;
 
   /**
-   * Where their shipments are usually picked up.
+   * Default pickup address.
    *
    * @generated from field: shipments.v1.CustomerAddress default_pickup = 7;
    */
   defaultPickup?: CustomerAddress | undefined;
 
   /**
-   * Where their shipments are usually delivered.
+   * Default dropoff address.
    *
    * @generated from field: shipments.v1.CustomerAddress default_dropoff = 8;
    */
   defaultDropoff?: CustomerAddress | undefined;
 
   /**
-   * What was booked for them; in a list only where that asks for it.
+   * Booking figures. In lists only on request.
    *
    * @generated from field: shipments.v1.CustomerFigures figures = 9;
    */
   figures?: CustomerFigures | undefined;
 
   /**
-   * Changes with every change of what is above, but for the figures.
+   * Changes with every change of the fields above, except the figures.
    *
    * @generated from field: optional string etag = 10;
    */
@@ -99,27 +99,27 @@ export declare type CustomerValid = Customer;
 export declare const CustomerSchema: GenMessage<Customer, {validType: CustomerValid}>;
 
 /**
- * An address that is kept with a customer.
+ * A saved address of a customer.
  *
  * @generated from message shipments.v1.CustomerAddress
  */
 export declare type CustomerAddress = Message<"shipments.v1.CustomerAddress"> & {
   /**
-   * For people.
+   * Address for people.
    *
    * @generated from field: string address = 1;
    */
   address: string;
 
   /**
-   * Latitude of its point, in degrees; unset, as the longitude, when only the text was given.
+   * Latitude in degrees. Unset, like the longitude, if only the text was given.
    *
    * @generated from field: optional double lat = 2;
    */
   lat?: number | undefined;
 
   /**
-   * Longitude of its point, in degrees.
+   * Longitude in degrees.
    *
    * @generated from field: optional double lng = 3;
    */
@@ -135,27 +135,27 @@ export declare type CustomerAddressValid = CustomerAddress;
 export declare const CustomerAddressSchema: GenMessage<CustomerAddress, {validType: CustomerAddressValid}>;
 
 /**
- * What was booked for a customer up to now.
+ * Booking figures of a customer.
  *
  * @generated from message shipments.v1.CustomerFigures
  */
 export declare type CustomerFigures = Message<"shipments.v1.CustomerFigures"> & {
   /**
-   * How many shipments there are, those that were cancelled too.
+   * Number of shipments, including cancelled ones.
    *
    * @generated from field: int64 shipments = 1;
    */
   shipments: bigint;
 
   /**
-   * When the last of them was booked; unset when there is none.
+   * Booking time of the newest shipment. Unset if none.
    *
    * @generated from field: google.protobuf.Timestamp last_booked_at = 2;
    */
   lastBookedAt?: Timestamp | undefined;
 
   /**
-   * What they bring in each currency, by code, as in reports; empty when there is nothing but what was cancelled.
+   * Revenue by currency code, as in reports. Empty if there are only cancelled shipments.
    *
    * @generated from field: repeated shipments.v1.Revenue revenue = 3;
    */

@@ -16,7 +16,7 @@ export declare const file_shipments_v1_customer_service: GenFile;
  */
 export declare type GetCustomerRequest = Message<"shipments.v1.GetCustomerRequest"> & {
   /**
-   * The customer's id; that of one that was merged gives the one it was merged into.
+   * Customer id. The id of a merged customer returns the remaining one.
    *
    * @generated from field: optional int64 customer = 1;
    */
@@ -28,7 +28,7 @@ export declare type GetCustomerRequest = Message<"shipments.v1.GetCustomerReques
  */
 export declare type GetCustomerRequestValid = Message<"shipments.v1.GetCustomerRequest"> & {
   /**
-   * The customer's id; that of one that was merged gives the one it was merged into.
+   * Customer id. The id of a merged customer returns the remaining one.
    *
    * @generated from field: optional int64 customer = 1;
    */
@@ -64,36 +64,36 @@ export declare const GetCustomerResponseSchema: GenMessage<GetCustomerResponse, 
  */
 export declare type ListCustomersRequest = Message<"shipments.v1.ListCustomersRequest"> & {
   /**
-   * Only customers with this email, compared without case.
+   * Only customers with this email, ignoring case.
    *
    * @generated from field: optional string email = 1;
    */
   email?: string | undefined;
 
   /**
-   * How many at most, 1 to 100; 25 when not given.
+   * Maximum number of results, 1 to 100. Defaults to 25.
    *
    * @generated from field: optional int32 page_size = 2;
    */
   pageSize?: number | undefined;
 
   /**
-   * The next_page_token of the page before, with the same filters.
+   * `next_page_token` of the previous page. The filters must be the same.
    *
    * @generated from field: optional string page_token = 3;
    */
   pageToken?: string | undefined;
 
   /**
-   * Only customers whose name, or the last word of it, begins with this, compared without case: `ada` and `love` find
-   * Ada Lovelace.
+   * Only customers whose name or last name begins with this, ignoring case: `ada` and `love` match Ada
+   * Lovelace.
    *
    * @generated from field: optional string name = 4;
    */
   name?: string | undefined;
 
   /**
-   * Whether to give the figures of each customer too, which takes longer the more was booked for them.
+   * Whether to include booking figures, which takes longer for customers with many bookings.
    *
    * @generated from field: optional bool figures = 5;
    */
@@ -118,7 +118,7 @@ export declare type ListCustomersResponse = Message<"shipments.v1.ListCustomersR
   data: Customer[];
 
   /**
-   * Leads to the next page; empty on the last.
+   * Token of the next page. Empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -138,7 +138,7 @@ export declare const ListCustomersResponseSchema: GenMessage<ListCustomersRespon
  */
 export declare type UpdateCustomerRequest = Message<"shipments.v1.UpdateCustomerRequest"> & {
   /**
-   * The customer's id.
+   * Customer id.
    *
    * @generated from field: optional int64 customer = 1;
    */
@@ -152,56 +152,56 @@ export declare type UpdateCustomerRequest = Message<"shipments.v1.UpdateCustomer
   name?: string | undefined;
 
   /**
-   * No other customer of the workspace has the same name and email, whatever the case of its letters.
+   * Name and email together must be unique in the workspace, ignoring case.
    *
    * @generated from field: optional string email = 3;
    */
   email?: string | undefined;
 
   /**
-   * National id or the like, at most 64 characters; empty to have none.
+   * National id or similar identifier, at most 64 characters. An empty value removes it.
    *
    * @generated from field: optional string id_number = 4;
    */
   idNumber?: string | undefined;
 
   /**
-   * How to reach them, in any form, in one line of at most 40 characters; empty to have none.
+   * Phone number in any format, one line of at most 40 characters. An empty value removes it.
    *
    * @generated from field: optional string phone = 5;
    */
   phone?: string | undefined;
 
   /**
-   * For the workspace's own people, in lines, at most 2,000 characters; empty to have none.
+   * Internal notes, multi-line, at most 2,000 characters. An empty value removes them.
    *
    * @generated from field: optional string notes = 6;
    */
   notes?: string | undefined;
 
   /**
-   * Where their shipments are usually picked up.
+   * Default pickup address.
    *
    * @generated from field: shipments.v1.CustomerAddressChange default_pickup = 7;
    */
   defaultPickup?: CustomerAddressChange | undefined;
 
   /**
-   * Where their shipments are usually delivered.
+   * Default dropoff address.
    *
    * @generated from field: shipments.v1.CustomerAddressChange default_dropoff = 8;
    */
   defaultDropoff?: CustomerAddressChange | undefined;
 
   /**
-   * What to empty.
+   * Fields to clear.
    *
    * @generated from field: repeated string clear = 9;
    */
   clear: string[];
 
   /**
-   * The etag that the change is based on; when the customer has another by now, nothing is changed.
+   * Etag on which the change is based. The call is refused if the customer has a different one.
    *
    * @generated from field: optional string etag = 10;
    */
@@ -213,7 +213,7 @@ export declare type UpdateCustomerRequest = Message<"shipments.v1.UpdateCustomer
  */
 export declare type UpdateCustomerRequestValid = Message<"shipments.v1.UpdateCustomerRequest"> & {
   /**
-   * The customer's id.
+   * Customer id.
    *
    * @generated from field: optional int64 customer = 1;
    */
@@ -227,56 +227,56 @@ export declare type UpdateCustomerRequestValid = Message<"shipments.v1.UpdateCus
   name?: string | undefined;
 
   /**
-   * No other customer of the workspace has the same name and email, whatever the case of its letters.
+   * Name and email together must be unique in the workspace, ignoring case.
    *
    * @generated from field: optional string email = 3;
    */
   email?: string | undefined;
 
   /**
-   * National id or the like, at most 64 characters; empty to have none.
+   * National id or similar identifier, at most 64 characters. An empty value removes it.
    *
    * @generated from field: optional string id_number = 4;
    */
   idNumber?: string | undefined;
 
   /**
-   * How to reach them, in any form, in one line of at most 40 characters; empty to have none.
+   * Phone number in any format, one line of at most 40 characters. An empty value removes it.
    *
    * @generated from field: optional string phone = 5;
    */
   phone?: string | undefined;
 
   /**
-   * For the workspace's own people, in lines, at most 2,000 characters; empty to have none.
+   * Internal notes, multi-line, at most 2,000 characters. An empty value removes them.
    *
    * @generated from field: optional string notes = 6;
    */
   notes?: string | undefined;
 
   /**
-   * Where their shipments are usually picked up.
+   * Default pickup address.
    *
    * @generated from field: shipments.v1.CustomerAddressChange default_pickup = 7;
    */
   defaultPickup?: CustomerAddressChangeValid | undefined;
 
   /**
-   * Where their shipments are usually delivered.
+   * Default dropoff address.
    *
    * @generated from field: shipments.v1.CustomerAddressChange default_dropoff = 8;
    */
   defaultDropoff?: CustomerAddressChangeValid | undefined;
 
   /**
-   * What to empty.
+   * Fields to clear.
    *
    * @generated from field: repeated string clear = 9;
    */
   clear: string[];
 
   /**
-   * The etag that the change is based on; when the customer has another by now, nothing is changed.
+   * Etag on which the change is based. The call is refused if the customer has a different one.
    *
    * @generated from field: optional string etag = 10;
    */
@@ -290,27 +290,27 @@ export declare type UpdateCustomerRequestValid = Message<"shipments.v1.UpdateCus
 export declare const UpdateCustomerRequestSchema: GenMessage<UpdateCustomerRequest, {validType: UpdateCustomerRequestValid}>;
 
 /**
- * An address to keep with a customer, in the place of the one before.
+ * An address to save with a customer, replacing the previous one.
  *
  * @generated from message shipments.v1.CustomerAddressChange
  */
 export declare type CustomerAddressChange = Message<"shipments.v1.CustomerAddressChange"> & {
   /**
-   * For people; 1 to 500 characters.
+   * Address for people, 1 to 500 characters.
    *
    * @generated from field: string address = 1;
    */
   address: string;
 
   /**
-   * Latitude of its point, in degrees, -90 to 90; given with the longitude or not at all.
+   * Latitude in degrees, -90 to 90. Requires the longitude.
    *
    * @generated from field: optional double lat = 2;
    */
   lat?: number | undefined;
 
   /**
-   * Longitude of its point, in degrees, -180 to 180.
+   * Longitude in degrees, -180 to 180.
    *
    * @generated from field: optional double lng = 3;
    */
@@ -318,27 +318,27 @@ export declare type CustomerAddressChange = Message<"shipments.v1.CustomerAddres
 };
 
 /**
- * An address to keep with a customer, in the place of the one before.
+ * An address to save with a customer, replacing the previous one.
  *
  * @generated from message shipments.v1.CustomerAddressChange
  */
 export declare type CustomerAddressChangeValid = Message<"shipments.v1.CustomerAddressChange"> & {
   /**
-   * For people; 1 to 500 characters.
+   * Address for people, 1 to 500 characters.
    *
    * @generated from field: string address = 1;
    */
   address: string;
 
   /**
-   * Latitude of its point, in degrees, -90 to 90; given with the longitude or not at all.
+   * Latitude in degrees, -90 to 90. Requires the longitude.
    *
    * @generated from field: optional double lat = 2;
    */
   lat?: number | undefined;
 
   /**
-   * Longitude of its point, in degrees, -180 to 180.
+   * Longitude in degrees, -180 to 180.
    *
    * @generated from field: optional double lng = 3;
    */
@@ -374,14 +374,14 @@ export declare const UpdateCustomerResponseSchema: GenMessage<UpdateCustomerResp
  */
 export declare type MergeCustomersRequest = Message<"shipments.v1.MergeCustomersRequest"> & {
   /**
-   * The id of the customer that stays.
+   * Id of the remaining customer.
    *
    * @generated from field: optional int64 customer = 1;
    */
   customer?: bigint | undefined;
 
   /**
-   * The id of the customer that is merged into it, and is no more afterwards.
+   * Id of the customer to merge into it. It no longer exists afterwards.
    *
    * @generated from field: optional int64 from = 2;
    */
@@ -393,14 +393,14 @@ export declare type MergeCustomersRequest = Message<"shipments.v1.MergeCustomers
  */
 export declare type MergeCustomersRequestValid = Message<"shipments.v1.MergeCustomersRequest"> & {
   /**
-   * The id of the customer that stays.
+   * Id of the remaining customer.
    *
    * @generated from field: optional int64 customer = 1;
    */
   customer: bigint;
 
   /**
-   * The id of the customer that is merged into it, and is no more afterwards.
+   * Id of the customer to merge into it. It no longer exists afterwards.
    *
    * @generated from field: optional int64 from = 2;
    */
@@ -418,7 +418,7 @@ export declare const MergeCustomersRequestSchema: GenMessage<MergeCustomersReque
  */
 export declare type MergeCustomersResponse = Message<"shipments.v1.MergeCustomersResponse"> & {
   /**
-   * The customer that stays, with the figures of both.
+   * The remaining customer, with the figures of both.
    *
    * @generated from field: shipments.v1.Customer data = 1;
    */
@@ -434,13 +434,13 @@ export declare type MergeCustomersResponseValid = MergeCustomersResponse;
 export declare const MergeCustomersResponseSchema: GenMessage<MergeCustomersResponse, {validType: MergeCustomersResponseValid}>;
 
 /**
- * Finds and changes the customers of the workspace whose API key the call carries. Booking makes them.
+ * Finds and updates the customers of the workspace. Bookings create them.
  *
  * @generated from service shipments.v1.CustomerService
  */
 export declare const CustomerService: GenService<{
   /**
-   * Gives one customer.
+   * Returns one customer.
    *
    * @generated from rpc shipments.v1.CustomerService.GetCustomer
    */
@@ -450,7 +450,7 @@ export declare const CustomerService: GenService<{
     output: typeof GetCustomerResponseSchema;
   },
   /**
-   * Lists customers, the newest first; with `name`, by what begins with it.
+   * Lists customers, the newest first. With `name`, those whose name begins with it.
    *
    * @generated from rpc shipments.v1.CustomerService.ListCustomers
    */
@@ -460,8 +460,8 @@ export declare const CustomerService: GenService<{
     output: typeof ListCustomersResponseSchema;
   },
   /**
-   * Changes what is given and leaves the rest. The customer's shipments, past ones too, show it from then on. When
-   * nothing differs, nothing is written and the etag stays.
+   * Changes the given fields. All shipments of the customer show the change. If no value differs, the etag
+   * stays the same.
    *
    * @generated from rpc shipments.v1.CustomerService.UpdateCustomer
    */
@@ -471,10 +471,10 @@ export declare const CustomerService: GenService<{
     output: typeof UpdateCustomerResponseSchema;
   },
   /**
-   * Merges another customer into this one, all at once and for good: its shipments become this one's, and what this one
-   * has no phone, id number or default address for it takes over; notes are joined. The other one's id, and its name
-   * and email in bookings, stand for this one from then on. Up to 10,000 shipments are moved. Merging it again changes
-   * nothing.
+   * Merges another customer into this one, permanently and atomically. Its shipments move here, missing
+   * phone, id number and default addresses are copied, and notes are joined. Bookings with its id, or its
+   * name and email, use this customer. At most 10,000 shipments can be moved. Repeating the call has no
+   * effect.
    *
    * @generated from rpc shipments.v1.CustomerService.MergeCustomers
    */

@@ -78,7 +78,7 @@ export const MergeCustomersResponseSchema = /*@__PURE__*/
   messageDesc(file_shipments_v1_customer_service, 8);
 
 /**
- * Finds and changes the customers of the workspace whose API key the call carries. Booking makes them.
+ * Finds and updates the customers of the workspace. Bookings create them.
  *
  * @generated from service shipments.v1.CustomerService
  */

@@ -14,71 +14,71 @@ import type { Webhook, WebhookValid } from "./webhook_pb.js";
 export declare const file_shipments_v1_event: GenFile;
 
 /**
- * Something that happened. Events are never changed, and kept for ever unless the platform's operators set for how
- * long; those of one shipment are numbered 1, 2, 3, ...
+ * An event. Events never change and are kept forever unless operators set a retention period. The events of a
+ * shipment are numbered 1, 2, 3, and so on.
  *
  * @generated from message shipments.v1.Event
  */
 export declare type Event = Message<"shipments.v1.Event"> & {
   /**
-   * Unique; the same whenever and however the event is delivered.
+   * Unique id, the same in every delivery of the event.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * What happened.
+   * Event type.
    *
    * @generated from field: string type = 2;
    */
   type: string;
 
   /**
-   * When it happened.
+   * Time of the event.
    *
    * @generated from field: google.protobuf.Timestamp timestamp = 3;
    */
   timestamp?: Timestamp | undefined;
 
   /**
-   * The reference of the shipment that it happened to; unset for webhook events.
+   * Shipment reference. Unset for webhook events.
    *
    * @generated from field: optional string shipment = 4;
    */
   shipment?: string | undefined;
 
   /**
-   * Counts the events of the shipment, or of the webhook, from 1 without gaps.
+   * Number among the events of the shipment or webhook, from 1 without gaps.
    *
    * @generated from field: int32 number = 5;
    */
   number: number;
 
   /**
-   * The shipment as the change left it; unset for webhook events.
+   * The shipment after the change. Unset for webhook events.
    *
    * @generated from field: shipments.v1.Shipment data = 6;
    */
   data?: Shipment | undefined;
 
   /**
-   * The webhook as the event left it; unset for shipment events.
+   * The webhook after the event. Unset for shipment events.
    *
    * @generated from field: shipments.v1.Webhook webhook = 7;
    */
   webhook?: Webhook | undefined;
 
   /**
-   * The email of the member who did it; unset when it was done with an API key, or by nobody.
+   * Email of the member who caused the event. Unset for API keys and for the service.
    *
    * @generated from field: optional string actor = 8;
    */
   actor?: string | undefined;
 
   /**
-   * Counts the events of the workspace, 1, 2, 3, ... without gaps, in the order in which its feed tells them: a consumer
-   * of all types that has seen one of each number has missed nothing.
+   * Position among the events of the workspace, from 1 without gaps, in the order of the feed. A consumer of
+   * all types that has received every number has missed no event.
    *
    * @generated from field: int64 position = 9;
    */
@@ -93,71 +93,71 @@ export declare type Event = Message<"shipments.v1.Event"> & {
 };
 
 /**
- * Something that happened. Events are never changed, and kept for ever unless the platform's operators set for how
- * long; those of one shipment are numbered 1, 2, 3, ...
+ * An event. Events never change and are kept forever unless operators set a retention period. The events of a
+ * shipment are numbered 1, 2, 3, and so on.
  *
  * @generated from message shipments.v1.Event
  */
 export declare type EventValid = Message<"shipments.v1.Event"> & {
   /**
-   * Unique; the same whenever and however the event is delivered.
+   * Unique id, the same in every delivery of the event.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * What happened.
+   * Event type.
    *
    * @generated from field: string type = 2;
    */
   type: string;
 
   /**
-   * When it happened.
+   * Time of the event.
    *
    * @generated from field: google.protobuf.Timestamp timestamp = 3;
    */
   timestamp: Timestamp;
 
   /**
-   * The reference of the shipment that it happened to; unset for webhook events.
+   * Shipment reference. Unset for webhook events.
    *
    * @generated from field: optional string shipment = 4;
    */
   shipment?: string | undefined;
 
   /**
-   * Counts the events of the shipment, or of the webhook, from 1 without gaps.
+   * Number among the events of the shipment or webhook, from 1 without gaps.
    *
    * @generated from field: int32 number = 5;
    */
   number: number;
 
   /**
-   * The shipment as the change left it; unset for webhook events.
+   * The shipment after the change. Unset for webhook events.
    *
    * @generated from field: shipments.v1.Shipment data = 6;
    */
   data?: ShipmentValid | undefined;
 
   /**
-   * The webhook as the event left it; unset for shipment events.
+   * The webhook after the event. Unset for shipment events.
    *
    * @generated from field: shipments.v1.Webhook webhook = 7;
    */
   webhook?: WebhookValid | undefined;
 
   /**
-   * The email of the member who did it; unset when it was done with an API key, or by nobody.
+   * Email of the member who caused the event. Unset for API keys and for the service.
    *
    * @generated from field: optional string actor = 8;
    */
   actor?: string | undefined;
 
   /**
-   * Counts the events of the workspace, 1, 2, 3, ... without gaps, in the order in which its feed tells them: a consumer
-   * of all types that has seen one of each number has missed nothing.
+   * Position among the events of the workspace, from 1 without gaps, in the order of the feed. A consumer of
+   * all types that has received every number has missed no event.
    *
    * @generated from field: int64 position = 9;
    */

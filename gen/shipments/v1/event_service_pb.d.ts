@@ -16,21 +16,21 @@ export declare const file_shipments_v1_event_service: GenFile;
  */
 export declare type ListShipmentEventsRequest = Message<"shipments.v1.ListShipmentEventsRequest"> & {
   /**
-   * The shipment's reference.
+   * Shipment reference.
    *
    * @generated from field: string shipment = 1;
    */
   shipment: string;
 
   /**
-   * How many at most, 1 to 100; 25 when not given.
+   * Maximum number of results, 1 to 100. Defaults to 25.
    *
    * @generated from field: optional int32 page_size = 2;
    */
   pageSize?: number | undefined;
 
   /**
-   * The next_page_token of the page before.
+   * `next_page_token` of the previous page.
    *
    * @generated from field: optional string page_token = 3;
    */
@@ -42,21 +42,21 @@ export declare type ListShipmentEventsRequest = Message<"shipments.v1.ListShipme
  */
 export declare type ListShipmentEventsRequestValid = Message<"shipments.v1.ListShipmentEventsRequest"> & {
   /**
-   * The shipment's reference.
+   * Shipment reference.
    *
    * @generated from field: string shipment = 1;
    */
   shipment: string;
 
   /**
-   * How many at most, 1 to 100; 25 when not given.
+   * Maximum number of results, 1 to 100. Defaults to 25.
    *
    * @generated from field: optional int32 page_size = 2;
    */
   pageSize?: number | undefined;
 
   /**
-   * The next_page_token of the page before.
+   * `next_page_token` of the previous page.
    *
    * @generated from field: optional string page_token = 3;
    */
@@ -79,7 +79,7 @@ export declare type ListShipmentEventsResponse = Message<"shipments.v1.ListShipm
   data: Event[];
 
   /**
-   * Leads to the next page; empty on the last.
+   * Token of the next page. Empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -96,7 +96,7 @@ export declare type ListShipmentEventsResponseValid = Message<"shipments.v1.List
   data: EventValid[];
 
   /**
-   * Leads to the next page; empty on the last.
+   * Token of the next page. Empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -114,36 +114,36 @@ export declare const ListShipmentEventsResponseSchema: GenMessage<ListShipmentEv
  */
 export declare type ListEventsRequest = Message<"shipments.v1.ListEventsRequest"> & {
   /**
-   * A cursor that was given out before, or the position of the last event that is known, such as `42`; from the
-   * beginning when not given.
+   * A returned cursor, or the position of the last known event, such as `42`. Starts at the beginning if not
+   * set.
    *
    * @generated from field: optional string after = 1;
    */
   after?: string | undefined;
 
   /**
-   * How many at most, 1 to 100; 25 when not given.
+   * Maximum number of results, 1 to 100. Defaults to 25.
    *
    * @generated from field: optional int32 page_size = 2;
    */
   pageSize?: number | undefined;
 
   /**
-   * Only events of these types; of all types when none is given.
+   * Only events of these types. All types if empty.
    *
    * @generated from field: repeated string types = 3;
    */
   types: string[];
 
   /**
-   * Only events of this shipment, by its reference, or of this webhook, by its id.
+   * Only events of this shipment, by reference, or of this webhook, by id.
    *
    * @generated from field: optional string subject = 4;
    */
   subject?: string | undefined;
 
   /**
-   * The newest first: with `after`, those that happened before it.
+   * Whether to list the newest first. With `after`, events before it.
    *
    * @generated from field: optional bool newest_first = 5;
    */
@@ -168,16 +168,16 @@ export declare type ListEventsResponse = Message<"shipments.v1.ListEventsRespons
   data: Event[];
 
   /**
-   * Where this page ends: send it as `after` to go on, now or later. With `types`, events of other types may lie before
-   * it. Empty as long as nothing has happened at all.
+   * Cursor of the end of this page. Pass it as `after` to continue. With `types`, it can be past events of
+   * other types. Empty if there are no events at all.
    *
    * @generated from field: string cursor = 2;
    */
   cursor: string;
 
   /**
-   * Whether more has happened already, or before. With `types`, a page can be empty and more follow: it ends after 1000
-   * events of other types, too.
+   * Whether there are more events in the direction of the list. With `types`, a page can be empty although
+   * more follow, because it ends after 1000 events of other types.
    *
    * @generated from field: bool has_more = 3;
    */
@@ -194,16 +194,16 @@ export declare type ListEventsResponseValid = Message<"shipments.v1.ListEventsRe
   data: EventValid[];
 
   /**
-   * Where this page ends: send it as `after` to go on, now or later. With `types`, events of other types may lie before
-   * it. Empty as long as nothing has happened at all.
+   * Cursor of the end of this page. Pass it as `after` to continue. With `types`, it can be past events of
+   * other types. Empty if there are no events at all.
    *
    * @generated from field: string cursor = 2;
    */
   cursor: string;
 
   /**
-   * Whether more has happened already, or before. With `types`, a page can be empty and more follow: it ends after 1000
-   * events of other types, too.
+   * Whether there are more events in the direction of the list. With `types`, a page can be empty although
+   * more follow, because it ends after 1000 events of other types.
    *
    * @generated from field: bool has_more = 3;
    */
@@ -221,7 +221,7 @@ export declare const ListEventsResponseSchema: GenMessage<ListEventsResponse, {v
  */
 export declare type GetEventRequest = Message<"shipments.v1.GetEventRequest"> & {
   /**
-   * The event's id.
+   * Event id.
    *
    * @generated from field: string event = 1;
    */
@@ -233,7 +233,7 @@ export declare type GetEventRequest = Message<"shipments.v1.GetEventRequest"> & 
  */
 export declare type GetEventRequestValid = Message<"shipments.v1.GetEventRequest"> & {
   /**
-   * The event's id.
+   * Event id.
    *
    * @generated from field: string event = 1;
    */
@@ -277,22 +277,22 @@ export declare const GetEventResponseSchema: GenMessage<GetEventResponse, {valid
  */
 export declare type WatchEventsRequest = Message<"shipments.v1.WatchEventsRequest"> & {
   /**
-   * A cursor that was given out before, or the position of the last event that is known, such as `42`; from the
-   * beginning when not given.
+   * A returned cursor, or the position of the last known event, such as `42`. Starts at the beginning if not
+   * set.
    *
    * @generated from field: optional string after = 1;
    */
   after?: string | undefined;
 
   /**
-   * Only events of these types; of all types when none is given.
+   * Only events of these types. All types if empty.
    *
    * @generated from field: repeated string types = 2;
    */
   types: string[];
 
   /**
-   * Without a cursor, sends only what happens from now on; the first message tells the cursor to go on from.
+   * Without a cursor, sends only future events. The first message contains the current cursor.
    *
    * @generated from field: optional bool from_now = 3;
    */
@@ -312,15 +312,15 @@ export declare const WatchEventsRequestSchema: GenMessage<WatchEventsRequest, {v
  */
 export declare type WatchEventsResponse = Message<"shipments.v1.WatchEventsResponse"> & {
   /**
-   * Unset at once when there is nothing to send, and then at least every 15 seconds while nothing happens, to show
-   * that the stream is alive.
+   * The event. Unset in heartbeats, which are sent at once if there are no events, and at least every 15
+   * seconds of silence.
    *
    * @generated from field: shipments.v1.Event data = 1;
    */
   data?: Event | undefined;
 
   /**
-   * Send it as `after` to go on from here. Without `data`, it can be past events of other types than were asked for.
+   * Pass it as `after` to continue from here. In heartbeats, it can be past events of other types.
    *
    * @generated from field: string cursor = 2;
    */
@@ -332,15 +332,15 @@ export declare type WatchEventsResponse = Message<"shipments.v1.WatchEventsRespo
  */
 export declare type WatchEventsResponseValid = Message<"shipments.v1.WatchEventsResponse"> & {
   /**
-   * Unset at once when there is nothing to send, and then at least every 15 seconds while nothing happens, to show
-   * that the stream is alive.
+   * The event. Unset in heartbeats, which are sent at once if there are no events, and at least every 15
+   * seconds of silence.
    *
    * @generated from field: shipments.v1.Event data = 1;
    */
   data?: EventValid | undefined;
 
   /**
-   * Send it as `after` to go on from here. Without `data`, it can be past events of other types than were asked for.
+   * Pass it as `after` to continue from here. In heartbeats, it can be past events of other types.
    *
    * @generated from field: string cursor = 2;
    */
@@ -354,13 +354,13 @@ export declare type WatchEventsResponseValid = Message<"shipments.v1.WatchEvents
 export declare const WatchEventsResponseSchema: GenMessage<WatchEventsResponse, {validType: WatchEventsResponseValid}>;
 
 /**
- * Tells what happened in the workspace whose API key the call carries.
+ * Reads the events of the workspace.
  *
  * @generated from service shipments.v1.EventService
  */
 export declare const EventService: GenService<{
   /**
-   * Lists what happened to one shipment, in the order of its numbers. The last event's data is the shipment as it is.
+   * Lists the events of one shipment by number. The last event contains the current shipment.
    *
    * @generated from rpc shipments.v1.EventService.ListShipmentEvents
    */
@@ -370,8 +370,8 @@ export declare const EventService: GenService<{
     output: typeof ListShipmentEventsResponseSchema;
   },
   /**
-   * Lists what happened in the workspace from a cursor on, in an order that never changes: an event that is
-   * committed late never comes before a cursor that was given out.
+   * Lists the events of the workspace after a cursor. The order is stable: an event that is committed late
+   * never appears before a returned cursor.
    *
    * @generated from rpc shipments.v1.EventService.ListEvents
    */
@@ -381,7 +381,7 @@ export declare const EventService: GenService<{
     output: typeof ListEventsResponseSchema;
   },
   /**
-   * Gives one event, as it was sent to webhooks.
+   * Returns one event, as sent to webhooks.
    *
    * @generated from rpc shipments.v1.EventService.GetEvent
    */
@@ -391,8 +391,8 @@ export declare const EventService: GenService<{
     output: typeof GetEventResponseSchema;
   },
   /**
-   * Sends what happened from a cursor on, and then what happens, as it happens. Ends with UNAVAILABLE when the
-   * server stops: go on elsewhere with the last cursor.
+   * Streams the events after a cursor, then new ones as they happen. Ends with UNAVAILABLE when the server
+   * stops: reconnect with the last cursor.
    *
    * @generated from rpc shipments.v1.EventService.WatchEvents
    */

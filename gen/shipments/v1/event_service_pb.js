@@ -71,7 +71,7 @@ export const WatchEventsResponseSchema = /*@__PURE__*/
   messageDesc(file_shipments_v1_event_service, 7);
 
 /**
- * Tells what happened in the workspace whose API key the call carries.
+ * Reads the events of the workspace.
  *
  * @generated from service shipments.v1.EventService
  */

@@ -12,48 +12,48 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_shipments_v1_member: GenFile;
 
 /**
- * A person who may act for a workspace.
+ * A member of a workspace.
  *
  * @generated from message shipments.v1.Member
  */
 export declare type Member = Message<"shipments.v1.Member"> & {
   /**
-   * The person's id.
+   * Person id.
    *
    * @generated from field: int64 person = 1;
    */
   person: bigint;
 
   /**
-   * By which the member signs in.
+   * Sign-in email.
    *
    * @generated from field: string email = 2;
    */
   email: string;
 
   /**
-   * What the member is called; empty when nobody has said.
+   * Display name. Empty if not set.
    *
    * @generated from field: string name = 3;
    */
   name: string;
 
   /**
-   * What the member may do.
+   * Member role.
    *
    * @generated from field: shipments.v1.MemberRole role = 4;
    */
   role: MemberRole;
 
   /**
-   * When the person became a member.
+   * Time at which the person became a member.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 5;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * When the person last signed in; unset when they never have.
+   * Time of the last sign-in. Unset if the person has never signed in.
    *
    * @generated from field: google.protobuf.Timestamp last_signed_in_at = 6;
    */
@@ -61,48 +61,48 @@ export declare type Member = Message<"shipments.v1.Member"> & {
 };
 
 /**
- * A person who may act for a workspace.
+ * A member of a workspace.
  *
  * @generated from message shipments.v1.Member
  */
 export declare type MemberValid = Message<"shipments.v1.Member"> & {
   /**
-   * The person's id.
+   * Person id.
    *
    * @generated from field: int64 person = 1;
    */
   person: bigint;
 
   /**
-   * By which the member signs in.
+   * Sign-in email.
    *
    * @generated from field: string email = 2;
    */
   email: string;
 
   /**
-   * What the member is called; empty when nobody has said.
+   * Display name. Empty if not set.
    *
    * @generated from field: string name = 3;
    */
   name: string;
 
   /**
-   * What the member may do.
+   * Member role.
    *
    * @generated from field: shipments.v1.MemberRole role = 4;
    */
   role: MemberRole;
 
   /**
-   * When the person became a member.
+   * Time at which the person became a member.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 5;
    */
   createdAt: Timestamp;
 
   /**
-   * When the person last signed in; unset when they never have.
+   * Time of the last sign-in. Unset if the person has never signed in.
    *
    * @generated from field: google.protobuf.Timestamp last_signed_in_at = 6;
    */
@@ -116,7 +116,8 @@ export declare type MemberValid = Message<"shipments.v1.Member"> & {
 export declare const MemberSchema: GenMessage<Member, {validType: MemberValid}>;
 
 /**
- * What a member of a workspace may do; each role may do all that those before it may. An API key may do all.
+ * Role of a member. Each role includes the permissions of the previous ones. API keys have all permissions of
+ * their scope.
  *
  * @generated from enum shipments.v1.MemberRole
  */

@@ -26,7 +26,8 @@ export const MemberRoleSchema = /*@__PURE__*/
   enumDesc(file_shipments_v1_member, 0);
 
 /**
- * What a member of a workspace may do; each role may do all that those before it may. An API key may do all.
+ * Role of a member. Each role includes the permissions of the previous ones. API keys have all permissions of
+ * their scope.
  *
  * @generated from enum shipments.v1.MemberRole
  */

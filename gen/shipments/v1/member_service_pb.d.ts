@@ -35,7 +35,7 @@ export declare type ListMembersResponse = Message<"shipments.v1.ListMembersRespo
   data: Member[];
 
   /**
-   * Always empty: they all fit one page.
+   * Always empty: all results fit on one page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -52,7 +52,7 @@ export declare type ListMembersResponseValid = Message<"shipments.v1.ListMembers
   data: MemberValid[];
 
   /**
-   * Always empty: they all fit one page.
+   * Always empty: all results fit on one page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -70,21 +70,21 @@ export declare const ListMembersResponseSchema: GenMessage<ListMembersResponse, 
  */
 export declare type InviteMemberRequest = Message<"shipments.v1.InviteMemberRequest"> & {
   /**
-   * By which the person signs in.
+   * Sign-in email.
    *
    * @generated from field: string email = 1;
    */
   email: string;
 
   /**
-   * The part before the @ when not given, for somebody new.
+   * Name of a new member. Defaults to the part of the email before the @.
    *
    * @generated from field: optional string name = 2;
    */
   name?: string | undefined;
 
   /**
-   * Left as it is for a member; VIEWER when not given, for somebody new.
+   * Unchanged for an existing member if not set. Defaults to VIEWER for a new member.
    *
    * @generated from field: optional shipments.v1.MemberRole role = 3;
    */
@@ -96,21 +96,21 @@ export declare type InviteMemberRequest = Message<"shipments.v1.InviteMemberRequ
  */
 export declare type InviteMemberRequestValid = Message<"shipments.v1.InviteMemberRequest"> & {
   /**
-   * By which the person signs in.
+   * Sign-in email.
    *
    * @generated from field: string email = 1;
    */
   email: string;
 
   /**
-   * The part before the @ when not given, for somebody new.
+   * Name of a new member. Defaults to the part of the email before the @.
    *
    * @generated from field: optional string name = 2;
    */
   name?: string | undefined;
 
   /**
-   * Left as it is for a member; VIEWER when not given, for somebody new.
+   * Unchanged for an existing member if not set. Defaults to VIEWER for a new member.
    *
    * @generated from field: optional shipments.v1.MemberRole role = 3;
    */
@@ -133,15 +133,15 @@ export declare type InviteMemberResponse = Message<"shipments.v1.InviteMemberRes
   data?: Member | undefined;
 
   /**
-   * Path and fragment of the link, such as `/sign-in#token=...`; put the address of the dashboard before it.
+   * Path and fragment of the link, such as `/sign-in#token=...`. Prepend the dashboard's address.
    *
    * @generated from field: string sign_in_path = 2;
    */
   signInPath: string;
 
   /**
-   * Whether a mail with another link is on its way to them. False where the service sends no mail, and when the workspace
-   * has sent 3 to them within 15 minutes or 200 within a day.
+   * Whether an email with another link was queued. False if the service sends no email, or after 3 emails to
+   * the person within 15 minutes or 200 emails of the workspace within a day.
    *
    * @generated from field: bool mailed = 3;
    */
@@ -158,15 +158,15 @@ export declare type InviteMemberResponseValid = Message<"shipments.v1.InviteMemb
   data?: MemberValid | undefined;
 
   /**
-   * Path and fragment of the link, such as `/sign-in#token=...`; put the address of the dashboard before it.
+   * Path and fragment of the link, such as `/sign-in#token=...`. Prepend the dashboard's address.
    *
    * @generated from field: string sign_in_path = 2;
    */
   signInPath: string;
 
   /**
-   * Whether a mail with another link is on its way to them. False where the service sends no mail, and when the workspace
-   * has sent 3 to them within 15 minutes or 200 within a day.
+   * Whether an email with another link was queued. False if the service sends no email, or after 3 emails to
+   * the person within 15 minutes or 200 emails of the workspace within a day.
    *
    * @generated from field: bool mailed = 3;
    */
@@ -184,14 +184,14 @@ export declare const InviteMemberResponseSchema: GenMessage<InviteMemberResponse
  */
 export declare type UpdateMemberRequest = Message<"shipments.v1.UpdateMemberRequest"> & {
   /**
-   * The person's id.
+   * Person id.
    *
    * @generated from field: optional int64 person = 1;
    */
   person?: bigint | undefined;
 
   /**
-   * What the member may do from now on.
+   * New role of the member.
    *
    * @generated from field: shipments.v1.MemberRole role = 2;
    */
@@ -203,14 +203,14 @@ export declare type UpdateMemberRequest = Message<"shipments.v1.UpdateMemberRequ
  */
 export declare type UpdateMemberRequestValid = Message<"shipments.v1.UpdateMemberRequest"> & {
   /**
-   * The person's id.
+   * Person id.
    *
    * @generated from field: optional int64 person = 1;
    */
   person: bigint;
 
   /**
-   * What the member may do from now on.
+   * New role of the member.
    *
    * @generated from field: shipments.v1.MemberRole role = 2;
    */
@@ -254,7 +254,7 @@ export declare const UpdateMemberResponseSchema: GenMessage<UpdateMemberResponse
  */
 export declare type RemoveMemberRequest = Message<"shipments.v1.RemoveMemberRequest"> & {
   /**
-   * The person's id.
+   * Person id.
    *
    * @generated from field: optional int64 person = 1;
    */
@@ -266,7 +266,7 @@ export declare type RemoveMemberRequest = Message<"shipments.v1.RemoveMemberRequ
  */
 export declare type RemoveMemberRequestValid = Message<"shipments.v1.RemoveMemberRequest"> & {
   /**
-   * The person's id.
+   * Person id.
    *
    * @generated from field: optional int64 person = 1;
    */
@@ -294,14 +294,13 @@ export declare type RemoveMemberResponseValid = RemoveMemberResponse;
 export declare const RemoveMemberResponseSchema: GenMessage<RemoveMemberResponse, {validType: RemoveMemberResponseValid}>;
 
 /**
- * Manages the people who may act for the workspace that the call is for, in live mode and in test mode alike; its calls
- * are for live mode.
+ * Manages the members of the workspace. They have access to live and test mode. Calls require live mode.
  *
  * @generated from service shipments.v1.MemberService
  */
 export declare const MemberService: GenService<{
   /**
-   * Lists the members, by email; there are up to 200.
+   * Lists members by email. There can be up to 200.
    *
    * @generated from rpc shipments.v1.MemberService.ListMembers
    */
@@ -311,8 +310,8 @@ export declare const MemberService: GenService<{
     output: typeof ListMembersResponseSchema;
   },
   /**
-   * Makes a person a member, or gives a member a new link, and answers with a link to sign in by. The link works once,
-   * within 15 minutes; it is shown in this answer and never again.
+   * Adds a member, or creates a new link for a member, and returns a sign-in link. It is valid once, within
+   * 15 minutes, and is shown only in this response.
    *
    * @generated from rpc shipments.v1.MemberService.InviteMember
    */
@@ -322,7 +321,7 @@ export declare const MemberService: GenService<{
     output: typeof InviteMemberResponseSchema;
   },
   /**
-   * Gives a member another role. The last admin stays one.
+   * Changes a member's role. The last admin must stay an admin.
    *
    * @generated from rpc shipments.v1.MemberService.UpdateMember
    */
@@ -332,7 +331,7 @@ export declare const MemberService: GenService<{
     output: typeof UpdateMemberResponseSchema;
   },
   /**
-   * Ends a membership. The last admin stays.
+   * Removes a member. The last admin cannot be removed.
    *
    * @generated from rpc shipments.v1.MemberService.RemoveMember
    */

@@ -71,8 +71,7 @@ export const RemoveMemberResponseSchema = /*@__PURE__*/
   messageDesc(file_shipments_v1_member_service, 7);
 
 /**
- * Manages the people who may act for the workspace that the call is for, in live mode and in test mode alike; its calls
- * are for live mode.
+ * Manages the members of the workspace. They have access to live and test mode. Calls require live mode.
  *
  * @generated from service shipments.v1.MemberService
  */

@@ -12,7 +12,7 @@ import type { MemberRole } from "./member_pb.js";
 export declare const file_shipments_v1_options: GenFile;
 
 /**
- * What calls are counted together when a workspace calls too often.
+ * Classes of calls with a common rate limit.
  *
  * @generated from enum shipments.v1.LimitClass
  */
@@ -23,21 +23,21 @@ export enum LimitClass {
   UNSPECIFIED = 0,
 
   /**
-   * Prices routes.
+   * Calls that quote.
    *
    * @generated from enum value: LIMIT_CLASS_QUOTE = 1;
    */
   QUOTE = 1,
 
   /**
-   * Reads what there is.
+   * Calls that read.
    *
    * @generated from enum value: LIMIT_CLASS_READ = 2;
    */
   READ = 2,
 
   /**
-   * Changes something.
+   * Calls that write.
    *
    * @generated from enum value: LIMIT_CLASS_WRITE = 3;
    */
@@ -50,7 +50,7 @@ export enum LimitClass {
 export declare const LimitClassSchema: GenEnum<LimitClass>;
 
 /**
- * Whether calls are for real.
+ * Live or test mode.
  *
  * @generated from enum shipments.v1.Mode
  */
@@ -61,14 +61,14 @@ export enum Mode {
   UNSPECIFIED = 0,
 
   /**
-   * Calls with keys that begin with `shp_` alone.
+   * Only calls with keys that begin with `shp_`.
    *
    * @generated from enum value: MODE_LIVE = 1;
    */
   LIVE = 1,
 
   /**
-   * Calls in the workspace's test twin, as with keys that begin with `shp_test_`.
+   * Only calls in the test twin, with keys that begin with `shp_test_`.
    *
    * @generated from enum value: MODE_TEST = 2;
    */
@@ -81,74 +81,73 @@ export enum Mode {
 export declare const ModeSchema: GenEnum<Mode>;
 
 /**
- * The HTTP status of a successful answer on the method's google.api.http path; 200 when not set.
+ * HTTP status of a successful response on the method's google.api.http path. Defaults to 200.
  *
  * @generated from extension: optional int32 success_status = 50201;
  */
 export declare const success_status: GenExtension<MethodOptions, number>;
 
 /**
- * The class a method is limited in; when not set, READ for methods without side effects, else WRITE.
+ * Rate limit class. Defaults to READ for methods without side effects, otherwise WRITE.
  *
  * @generated from extension: optional shipments.v1.LimitClass limit_class = 50202;
  */
 export declare const limit_class: GenExtension<MethodOptions, LimitClass>;
 
 /**
- * The largest request of the method, in bytes; 65536 when not set.
+ * Maximum request size in bytes. Defaults to 65536.
  *
  * @generated from extension: optional int32 max_request_bytes = 50203;
  */
 export declare const max_request_bytes: GenExtension<MethodOptions, number>;
 
 /**
- * The least role of a member that may call the method; when not set, VIEWER for methods without side effects, else
- * MEMBER. API keys of full scope may call every method, read-only ones those that read and that quote.
+ * Minimum member role for the method. Defaults to VIEWER for methods without side effects, otherwise
+ * MEMBER. API keys of full scope can call every method, read-only keys those that read or quote.
  *
  * @generated from extension: optional shipments.v1.MemberRole minimum_member_role = 50204;
  */
 export declare const minimum_member_role: GenExtension<MethodOptions, MemberRole>;
 
 /**
- * Why the method may refuse a call, besides what may be the reason whatever the method: `reason`s of
- * google.rpc.ErrorInfo.
+ * Reasons (`reason` of google.rpc.ErrorInfo) with which the method can refuse a call, in addition to the
+ * general ones.
  *
  * @generated from extension: repeated string refusal_reasons = 50205;
  */
 export declare const refusal_reasons: GenExtension<MethodOptions, string[]>;
 
 /**
- * The mode in which the method works; in both when not set.
+ * Mode in which the method is available. Both if not set.
  *
  * @generated from extension: optional shipments.v1.Mode mode = 50207;
  */
 export declare const mode: GenExtension<MethodOptions, Mode>;
 
 /**
- * Whether keys of the scope courier may call the method, which may call no other.
+ * Whether keys of scope courier can call the method. They cannot call any other.
  *
  * @generated from extension: optional bool for_couriers = 50208;
  */
 export declare const for_couriers: GenExtension<MethodOptions, boolean>;
 
 /**
- * Whether the field holds a secret, such as a new key.
+ * Whether the field contains a secret, such as a new key.
  *
  * @generated from extension: optional bool secret = 50206;
  */
 export declare const secret: GenExtension<FieldOptions, boolean>;
 
 /**
- * The field of the same message that stands in for this one: where it is given, this one may be left out although
- * it is required.
+ * Field of the same message that replaces this one: if it is set, this field is not required.
  *
  * @generated from extension: optional string required_unless = 50207;
  */
 export declare const required_unless: GenExtension<FieldOptions, string>;
 
 /**
- * What a text has to be that the field's pattern refuses, as it is told after the field's name; `must be one line` when
- * not set.
+ * Message for values that do not match the field's pattern. It follows the field name. Defaults to `must be
+ * one line`.
  *
  * @generated from extension: optional string pattern_means = 50208;
  */

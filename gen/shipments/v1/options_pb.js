@@ -19,7 +19,7 @@ export const LimitClassSchema = /*@__PURE__*/
   enumDesc(file_shipments_v1_options, 0);
 
 /**
- * What calls are counted together when a workspace calls too often.
+ * Classes of calls with a common rate limit.
  *
  * @generated from enum shipments.v1.LimitClass
  */
@@ -33,7 +33,7 @@ export const ModeSchema = /*@__PURE__*/
   enumDesc(file_shipments_v1_options, 1);
 
 /**
- * Whether calls are for real.
+ * Live or test mode.
  *
  * @generated from enum shipments.v1.Mode
  */
@@ -41,7 +41,7 @@ export const Mode = /*@__PURE__*/
   tsEnum(ModeSchema);
 
 /**
- * The HTTP status of a successful answer on the method's google.api.http path; 200 when not set.
+ * HTTP status of a successful response on the method's google.api.http path. Defaults to 200.
  *
  * @generated from extension: optional int32 success_status = 50201;
  */
@@ -49,7 +49,7 @@ export const success_status = /*@__PURE__*/
   extDesc(file_shipments_v1_options, 0);
 
 /**
- * The class a method is limited in; when not set, READ for methods without side effects, else WRITE.
+ * Rate limit class. Defaults to READ for methods without side effects, otherwise WRITE.
  *
  * @generated from extension: optional shipments.v1.LimitClass limit_class = 50202;
  */
@@ -57,7 +57,7 @@ export const limit_class = /*@__PURE__*/
   extDesc(file_shipments_v1_options, 1);
 
 /**
- * The largest request of the method, in bytes; 65536 when not set.
+ * Maximum request size in bytes. Defaults to 65536.
  *
  * @generated from extension: optional int32 max_request_bytes = 50203;
  */
@@ -65,8 +65,8 @@ export const max_request_bytes = /*@__PURE__*/
   extDesc(file_shipments_v1_options, 2);
 
 /**
- * The least role of a member that may call the method; when not set, VIEWER for methods without side effects, else
- * MEMBER. API keys of full scope may call every method, read-only ones those that read and that quote.
+ * Minimum member role for the method. Defaults to VIEWER for methods without side effects, otherwise
+ * MEMBER. API keys of full scope can call every method, read-only keys those that read or quote.
  *
  * @generated from extension: optional shipments.v1.MemberRole minimum_member_role = 50204;
  */
@@ -74,8 +74,8 @@ export const minimum_member_role = /*@__PURE__*/
   extDesc(file_shipments_v1_options, 3);
 
 /**
- * Why the method may refuse a call, besides what may be the reason whatever the method: `reason`s of
- * google.rpc.ErrorInfo.
+ * Reasons (`reason` of google.rpc.ErrorInfo) with which the method can refuse a call, in addition to the
+ * general ones.
  *
  * @generated from extension: repeated string refusal_reasons = 50205;
  */
@@ -83,7 +83,7 @@ export const refusal_reasons = /*@__PURE__*/
   extDesc(file_shipments_v1_options, 4);
 
 /**
- * The mode in which the method works; in both when not set.
+ * Mode in which the method is available. Both if not set.
  *
  * @generated from extension: optional shipments.v1.Mode mode = 50207;
  */
@@ -91,7 +91,7 @@ export const mode = /*@__PURE__*/
   extDesc(file_shipments_v1_options, 5);
 
 /**
- * Whether keys of the scope courier may call the method, which may call no other.
+ * Whether keys of scope courier can call the method. They cannot call any other.
  *
  * @generated from extension: optional bool for_couriers = 50208;
  */
@@ -99,7 +99,7 @@ export const for_couriers = /*@__PURE__*/
   extDesc(file_shipments_v1_options, 6);
 
 /**
- * Whether the field holds a secret, such as a new key.
+ * Whether the field contains a secret, such as a new key.
  *
  * @generated from extension: optional bool secret = 50206;
  */
@@ -107,8 +107,7 @@ export const secret = /*@__PURE__*/
   extDesc(file_shipments_v1_options, 7);
 
 /**
- * The field of the same message that stands in for this one: where it is given, this one may be left out although
- * it is required.
+ * Field of the same message that replaces this one: if it is set, this field is not required.
  *
  * @generated from extension: optional string required_unless = 50207;
  */
@@ -116,8 +115,8 @@ export const required_unless = /*@__PURE__*/
   extDesc(file_shipments_v1_options, 8);
 
 /**
- * What a text has to be that the field's pattern refuses, as it is told after the field's name; `must be one line` when
- * not set.
+ * Message for values that do not match the field's pattern. It follows the field name. Defaults to `must be
+ * one line`.
  *
  * @generated from extension: optional string pattern_means = 50208;
  */

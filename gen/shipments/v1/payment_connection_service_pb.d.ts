@@ -12,62 +12,63 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_shipments_v1_payment_connection_service: GenFile;
 
 /**
- * How a workspace is connected to its payment provider.
+ * Connection of a workspace to its payment provider.
  *
  * @generated from message shipments.v1.PaymentConnection
  */
 export declare type PaymentConnection = Message<"shipments.v1.PaymentConnection"> & {
   /**
-   * `manual` or `stripe`; `test` for a test twin that has connected no other; unset while none is.
+   * `manual` or `stripe`. `test` for a test twin without another provider. Unset if none.
    *
    * @generated from field: optional string provider = 1;
    */
   provider?: string | undefined;
 
   /**
-   * Whether it can charge; what is not `ready` blocks bookings.
+   * State of the account. Bookings are blocked unless it is `ready`.
    *
    * @generated from field: shipments.v1.PaymentConnectionState state = 2;
    */
   state: PaymentConnectionState;
 
   /**
-   * The account at the provider, such as `acct_1032D82eZvKYlo2C`; unset where there is none.
+   * Account id at the provider, such as `acct_1032D82eZvKYlo2C`. Unset if none.
    *
    * @generated from field: optional string account = 3;
    */
   account?: string | undefined;
 
   /**
-   * Whether real money moves; unset where the provider makes no difference.
+   * Whether real money moves. Unset if the provider makes no difference.
    *
    * @generated from field: optional bool live = 4;
    */
   live?: boolean | undefined;
 
   /**
-   * Whether it works by a key of the workspace's own.
+   * Whether the connection uses the workspace's own key.
    *
    * @generated from field: bool own_key = 5;
    */
   ownKey: boolean;
 
   /**
-   * What the provider still has to know, in its own names, such as `external_account`; at most 50.
+   * Information that the provider still needs, in the provider's names, such as `external_account`. At most
+   * 50.
    *
    * @generated from field: repeated string missing = 6;
    */
   missing: string[];
 
   /**
-   * When the provider was connected; unset while none is.
+   * Time of connection. Unset if none.
    *
    * @generated from field: google.protobuf.Timestamp connected_at = 7;
    */
   connectedAt?: Timestamp | undefined;
 
   /**
-   * When the account was last read; unset where there is none.
+   * Time of the last check of the account. Unset if there is no account.
    *
    * @generated from field: google.protobuf.Timestamp checked_at = 8;
    */
@@ -119,21 +120,22 @@ export declare const GetPaymentConnectionResponseSchema: GenMessage<GetPaymentCo
  */
 export declare type BeginPaymentConnectionRequest = Message<"shipments.v1.BeginPaymentConnectionRequest"> & {
   /**
-   * Whom to connect.
+   * Provider to connect.
    *
    * @generated from field: string payment_provider = 1;
    */
   paymentProvider: string;
 
   /**
-   * Where the provider sends whoever is done: https, or http on this machine; at most 2000 characters.
+   * URL to which the provider redirects after onboarding: https, or http on the loopback address. At most
+   * 2000 characters.
    *
    * @generated from field: string return_url = 2;
    */
   returnUrl: string;
 
   /**
-   * Where the provider sends whoever comes with a link that has ended; of the same form.
+   * URL to which the provider redirects if the link has expired, of the same form.
    *
    * @generated from field: string refresh_url = 3;
    */
@@ -145,21 +147,22 @@ export declare type BeginPaymentConnectionRequest = Message<"shipments.v1.BeginP
  */
 export declare type BeginPaymentConnectionRequestValid = Message<"shipments.v1.BeginPaymentConnectionRequest"> & {
   /**
-   * Whom to connect.
+   * Provider to connect.
    *
    * @generated from field: string payment_provider = 1;
    */
   paymentProvider: string;
 
   /**
-   * Where the provider sends whoever is done: https, or http on this machine; at most 2000 characters.
+   * URL to which the provider redirects after onboarding: https, or http on the loopback address. At most
+   * 2000 characters.
    *
    * @generated from field: string return_url = 2;
    */
   returnUrl: string;
 
   /**
-   * Where the provider sends whoever comes with a link that has ended; of the same form.
+   * URL to which the provider redirects if the link has expired, of the same form.
    *
    * @generated from field: string refresh_url = 3;
    */
@@ -182,14 +185,14 @@ export declare type BeginPaymentConnectionResponse = Message<"shipments.v1.Begin
   data?: PaymentConnection | undefined;
 
   /**
-   * Opens once, for somebody of the workspace alone.
+   * Onboarding link. Opens once, for the workspace only.
    *
    * @generated from field: string onboarding_url = 2;
    */
   onboardingUrl: string;
 
   /**
-   * When the link ends.
+   * Expiry of the link.
    *
    * @generated from field: google.protobuf.Timestamp onboarding_expires_at = 3;
    */
@@ -206,14 +209,14 @@ export declare type BeginPaymentConnectionResponseValid = Message<"shipments.v1.
   data?: PaymentConnectionValid | undefined;
 
   /**
-   * Opens once, for somebody of the workspace alone.
+   * Onboarding link. Opens once, for the workspace only.
    *
    * @generated from field: string onboarding_url = 2;
    */
   onboardingUrl: string;
 
   /**
-   * When the link ends.
+   * Expiry of the link.
    *
    * @generated from field: google.protobuf.Timestamp onboarding_expires_at = 3;
    */
@@ -231,22 +234,22 @@ export declare const BeginPaymentConnectionResponseSchema: GenMessage<BeginPayme
  */
 export declare type SetPaymentKeyRequest = Message<"shipments.v1.SetPaymentKeyRequest"> & {
   /**
-   * Whose key it is.
+   * Provider of the key.
    *
    * @generated from field: string payment_provider = 1;
    */
   paymentProvider: string;
 
   /**
-   * A restricted key of the account, such as `rk_live_...`; for a test twin `rk_test_...`.
+   * A restricted key of the account, such as `rk_live_...`. For a test twin, `rk_test_...`.
    *
    * @generated from field: string restricted_key = 2;
    */
   restrictedKey: string;
 
   /**
-   * What the provider signs its notices with, such as `whsec_...`; two by a comma while one takes the place of the
-   * other.
+   * Secret with which the provider signs webhook messages, such as `whsec_...`. Two secrets, separated by a
+   * comma, during a rotation.
    *
    * @generated from field: string webhook_secret = 3;
    */
@@ -258,22 +261,22 @@ export declare type SetPaymentKeyRequest = Message<"shipments.v1.SetPaymentKeyRe
  */
 export declare type SetPaymentKeyRequestValid = Message<"shipments.v1.SetPaymentKeyRequest"> & {
   /**
-   * Whose key it is.
+   * Provider of the key.
    *
    * @generated from field: string payment_provider = 1;
    */
   paymentProvider: string;
 
   /**
-   * A restricted key of the account, such as `rk_live_...`; for a test twin `rk_test_...`.
+   * A restricted key of the account, such as `rk_live_...`. For a test twin, `rk_test_...`.
    *
    * @generated from field: string restricted_key = 2;
    */
   restrictedKey: string;
 
   /**
-   * What the provider signs its notices with, such as `whsec_...`; two by a comma while one takes the place of the
-   * other.
+   * Secret with which the provider signs webhook messages, such as `whsec_...`. Two secrets, separated by a
+   * comma, during a rotation.
    *
    * @generated from field: string webhook_secret = 3;
    */
@@ -365,7 +368,7 @@ export declare type DisconnectPaymentConnectionResponseValid = DisconnectPayment
 export declare const DisconnectPaymentConnectionResponseSchema: GenMessage<DisconnectPaymentConnectionResponse, {validType: DisconnectPaymentConnectionResponseValid}>;
 
 /**
- * Whether an account at the provider can charge.
+ * State of the provider account.
  *
  * @generated from enum shipments.v1.PaymentConnectionState
  */
@@ -376,7 +379,7 @@ export enum PaymentConnectionState {
   UNSPECIFIED = 0,
 
   /**
-   * The provider does not know enough yet: begin again for a link.
+   * The provider needs more information. Begin again to get a link.
    *
    * @generated from enum value: PAYMENT_CONNECTION_STATE_ONBOARDING = 1;
    */
@@ -388,14 +391,14 @@ export enum PaymentConnectionState {
   READY = 2,
 
   /**
-   * The provider takes no payments for it any more: see what is missing.
+   * The provider no longer accepts payments. See `missing`.
    *
    * @generated from enum value: PAYMENT_CONNECTION_STATE_RESTRICTED = 3;
    */
   RESTRICTED = 3,
 
   /**
-   * The account has taken away the right to act for it, or its key does not work any more.
+   * The account revoked the service's access, or its key no longer works.
    *
    * @generated from enum value: PAYMENT_CONNECTION_STATE_REVOKED = 4;
    */
@@ -415,14 +418,14 @@ export enum PaymentConnectionState {
 export declare const PaymentConnectionStateSchema: GenEnum<PaymentConnectionState>;
 
 /**
- * Connects the workspace whose API key the call carries to a payment provider that takes its money online. With a test
- * key, it connects the test twin to the provider's test mode, in which no real money moves.
+ * Connects the workspace to a payment provider for online payments. With a test key, connects the test twin
+ * to the provider's test mode, in which no real money moves.
  *
  * @generated from service shipments.v1.PaymentConnectionService
  */
 export declare const PaymentConnectionService: GenService<{
   /**
-   * Gives the connection as it was when the account at the provider was last read.
+   * Returns the connection as of the last check of the provider account.
    *
    * @generated from rpc shipments.v1.PaymentConnectionService.GetPaymentConnection
    */
@@ -432,9 +435,9 @@ export declare const PaymentConnectionService: GenService<{
     output: typeof GetPaymentConnectionResponseSchema;
   },
   /**
-   * Makes an account at the provider, unless there is one already, and gives a link at which somebody of the workspace
-   * tells the provider what it has to know. Takes the place of a provider that is connected: bookings wait until the
-   * account can charge. Calling it again gives a new link.
+   * Creates an account at the provider if there is none, and returns a link to the provider's onboarding
+   * form. Replaces the connected provider: bookings are blocked until the account can charge. Another call
+   * returns a new link.
    *
    * @generated from rpc shipments.v1.PaymentConnectionService.BeginPaymentConnection
    */
@@ -444,8 +447,8 @@ export declare const PaymentConnectionService: GenService<{
     output: typeof BeginPaymentConnectionResponseSchema;
   },
   /**
-   * Connects an account that the workspace has at the provider by itself, through a key of that account; or gives a new
-   * key for it. A workspace takes a live key, its test twin a test key. Neither key nor secret is ever shown again.
+   * Connects an existing account of the workspace with a key of that account, or replaces that key. A
+   * workspace accepts live keys, its test twin test keys. Key and webhook secret are never returned.
    *
    * @generated from rpc shipments.v1.PaymentConnectionService.SetPaymentKey
    */
@@ -455,7 +458,8 @@ export declare const PaymentConnectionService: GenService<{
     output: typeof SetPaymentKeyResponseSchema;
   },
   /**
-   * Reads the account at the provider anew: for when somebody comes back from the link, which by itself proves nothing.
+   * Reads the account from the provider. Call it when a person returns from the onboarding link, which proves
+   * nothing on its own.
    *
    * @generated from rpc shipments.v1.PaymentConnectionService.CheckPaymentConnection
    */
@@ -465,9 +469,9 @@ export declare const PaymentConnectionService: GenService<{
     output: typeof CheckPaymentConnectionResponseSchema;
   },
   /**
-   * Disconnects the account: nothing can be booked until a provider is connected, unless the account took the place of
-   * `manual`, which is connected again. A test twin has the provider `test` again. Refused while payments or refunds are
-   * open or money does not count, and for `manual`, which operators alone disconnect.
+   * Disconnects the account. Bookings are blocked until a provider is connected, unless the account replaced
+   * `manual`, which is then connected again. A test twin returns to the provider `test`. Refused while
+   * payments, refunds or unassigned payments are open, and for `manual`, which only operators can disconnect.
    *
    * @generated from rpc shipments.v1.PaymentConnectionService.DisconnectPaymentConnection
    */

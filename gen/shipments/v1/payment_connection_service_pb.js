@@ -98,7 +98,7 @@ export const PaymentConnectionStateSchema = /*@__PURE__*/
   enumDesc(file_shipments_v1_payment_connection_service, 0);
 
 /**
- * Whether an account at the provider can charge.
+ * State of the provider account.
  *
  * @generated from enum shipments.v1.PaymentConnectionState
  */
@@ -106,8 +106,8 @@ export const PaymentConnectionState = /*@__PURE__*/
   tsEnum(PaymentConnectionStateSchema);
 
 /**
- * Connects the workspace whose API key the call carries to a payment provider that takes its money online. With a test
- * key, it connects the test twin to the provider's test mode, in which no real money moves.
+ * Connects the workspace to a payment provider for online payments. With a test key, connects the test twin
+ * to the provider's test mode, in which no real money moves.
  *
  * @generated from service shipments.v1.PaymentConnectionService
  */

@@ -12,13 +12,13 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_shipments_v1_payment: GenFile;
 
 /**
- * The payment of a shipment.
+ * Payment of a shipment.
  *
  * @generated from message shipments.v1.Payment
  */
 export declare type Payment = Message<"shipments.v1.Payment"> & {
   /**
-   * Through whom it was paid: `manual` or `stripe`.
+   * Payment provider: `manual` or `stripe`.
    *
    * @generated from field: string provider = 1;
    */
@@ -39,14 +39,14 @@ export declare type Payment = Message<"shipments.v1.Payment"> & {
   currency: string;
 
   /**
-   * When the payment was recorded.
+   * Time at which the payment was recorded.
    *
    * @generated from field: google.protobuf.Timestamp paid_at = 4;
    */
   paidAt?: Timestamp | undefined;
 
   /**
-   * Unset until the money went back.
+   * Time of the refund. Unset if not refunded.
    *
    * @generated from field: google.protobuf.Timestamp refunded_at = 5;
    */
@@ -54,13 +54,13 @@ export declare type Payment = Message<"shipments.v1.Payment"> & {
 };
 
 /**
- * The payment of a shipment.
+ * Payment of a shipment.
  *
  * @generated from message shipments.v1.Payment
  */
 export declare type PaymentValid = Message<"shipments.v1.Payment"> & {
   /**
-   * Through whom it was paid: `manual` or `stripe`.
+   * Payment provider: `manual` or `stripe`.
    *
    * @generated from field: string provider = 1;
    */
@@ -81,14 +81,14 @@ export declare type PaymentValid = Message<"shipments.v1.Payment"> & {
   currency: string;
 
   /**
-   * When the payment was recorded.
+   * Time at which the payment was recorded.
    *
    * @generated from field: google.protobuf.Timestamp paid_at = 4;
    */
   paidAt: Timestamp;
 
   /**
-   * Unset until the money went back.
+   * Time of the refund. Unset if not refunded.
    *
    * @generated from field: google.protobuf.Timestamp refunded_at = 5;
    */

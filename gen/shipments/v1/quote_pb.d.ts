@@ -12,7 +12,7 @@ import type { AcceptedWindow, AcceptedWindowValid, TimeWindow, TimeWindowValid }
 export declare const file_shipments_v1_quote: GenFile;
 
 /**
- * A route and a weight to price. Every field but the windows is required.
+ * A route and weight to quote. All fields except the windows are required.
  *
  * @generated from message shipments.v1.QuoteShipmentRequest
  */
@@ -53,14 +53,14 @@ export declare type QuoteShipmentRequest = Message<"shipments.v1.QuoteShipmentRe
   weightKg?: number | undefined;
 
   /**
-   * When it is picked up; as soon as possible when not given.
+   * Pickup window. As soon as possible if not set.
    *
    * @generated from field: shipments.v1.TimeWindow pickup_window = 6;
    */
   pickupWindow?: TimeWindow | undefined;
 
   /**
-   * When it is delivered; neither starts nor ends before pickup_window does.
+   * Dropoff window. Must not start or end before `pickup_window` does.
    *
    * @generated from field: shipments.v1.TimeWindow dropoff_window = 7;
    */
@@ -68,7 +68,7 @@ export declare type QuoteShipmentRequest = Message<"shipments.v1.QuoteShipmentRe
 };
 
 /**
- * A route and a weight to price. Every field but the windows is required.
+ * A route and weight to quote. All fields except the windows are required.
  *
  * @generated from message shipments.v1.QuoteShipmentRequest
  */
@@ -109,14 +109,14 @@ export declare type QuoteShipmentRequestValid = Message<"shipments.v1.QuoteShipm
   weightKg: number;
 
   /**
-   * When it is picked up; as soon as possible when not given.
+   * Pickup window. As soon as possible if not set.
    *
    * @generated from field: shipments.v1.TimeWindow pickup_window = 6;
    */
   pickupWindow?: TimeWindowValid | undefined;
 
   /**
-   * When it is delivered; neither starts nor ends before pickup_window does.
+   * Dropoff window. Must not start or end before `pickup_window` does.
    *
    * @generated from field: shipments.v1.TimeWindow dropoff_window = 7;
    */
@@ -130,35 +130,35 @@ export declare type QuoteShipmentRequestValid = Message<"shipments.v1.QuoteShipm
 export declare const QuoteShipmentRequestSchema: GenMessage<QuoteShipmentRequest, {validType: QuoteShipmentRequestValid}>;
 
 /**
- * What a route costs, or why it cannot be served. Amounts are in major units of `currency`, exact to its minor
- * unit.
+ * Price of a route, or the reason why it cannot be served. Amounts are in major units of `currency`, exact to
+ * its minor unit.
  *
  * @generated from message shipments.v1.QuoteShipmentResponse
  */
 export declare type QuoteShipmentResponse = Message<"shipments.v1.QuoteShipmentResponse"> & {
   /**
-   * Whether both points lie in a coverage zone and a pricing tier takes the weight.
+   * Whether both points lie in a coverage zone and a weight tier covers the weight.
    *
    * @generated from field: bool covered = 1;
    */
   covered: boolean;
 
   /**
-   * What is in the way, for people; unset when covered.
+   * Reason why the route is not covered, for people. Unset when covered.
    *
    * @generated from field: optional string message = 2;
    */
   message?: string | undefined;
 
   /**
-   * What is in the way, for programs; unset when covered.
+   * Kind of that reason. Unset when covered.
    *
    * @generated from field: optional shipments.v1.QuoteFailureType failure_type = 3;
    */
   failureType?: QuoteFailureType | undefined;
 
   /**
-   * Great-circle distance in kilometres, to three decimals; 0 when not covered.
+   * Great-circle distance in kilometers, to three decimals. 0 when not covered.
    *
    * @generated from field: double distance_km = 4;
    */
@@ -179,49 +179,49 @@ export declare type QuoteShipmentResponse = Message<"shipments.v1.QuoteShipmentR
   weightFee: number;
 
   /**
-   * The least a shipment costs; given even when not covered.
+   * Minimum charge per shipment. Also set when not covered.
    *
    * @generated from field: double base_fee = 7;
    */
   baseFee: number;
 
   /**
-   * distance_fee + weight_fee; 0 when not covered.
+   * distance_fee + weight_fee. 0 when not covered.
    *
    * @generated from field: double subtotal = 8;
    */
   subtotal: number;
 
   /**
-   * The greater of subtotal and base_fee, and window_fee: what would be charged. 0 when not covered.
+   * Amount to charge: the greater of subtotal and base_fee, plus window_fee. 0 when not covered.
    *
    * @generated from field: double total = 9;
    */
   total: number;
 
   /**
-   * ISO 4217 code of every amount here.
+   * ISO 4217 code of all amounts.
    *
    * @generated from field: string currency = 10;
    */
   currency: string;
 
   /**
-   * What the windows cost; 0 when not covered.
+   * Fee for the windows. 0 when not covered.
    *
    * @generated from field: double window_fee = 11;
    */
   windowFee: number;
 
   /**
-   * The pickup window that was asked for; unset when none was, or not covered.
+   * Accepted pickup window. Unset if none was requested or when not covered.
    *
    * @generated from field: shipments.v1.AcceptedWindow pickup_window = 12;
    */
   pickupWindow?: AcceptedWindow | undefined;
 
   /**
-   * The dropoff window that was asked for; unset when none was, or not covered.
+   * Accepted dropoff window. Unset if none was requested or when not covered.
    *
    * @generated from field: shipments.v1.AcceptedWindow dropoff_window = 13;
    */
@@ -229,35 +229,35 @@ export declare type QuoteShipmentResponse = Message<"shipments.v1.QuoteShipmentR
 };
 
 /**
- * What a route costs, or why it cannot be served. Amounts are in major units of `currency`, exact to its minor
- * unit.
+ * Price of a route, or the reason why it cannot be served. Amounts are in major units of `currency`, exact to
+ * its minor unit.
  *
  * @generated from message shipments.v1.QuoteShipmentResponse
  */
 export declare type QuoteShipmentResponseValid = Message<"shipments.v1.QuoteShipmentResponse"> & {
   /**
-   * Whether both points lie in a coverage zone and a pricing tier takes the weight.
+   * Whether both points lie in a coverage zone and a weight tier covers the weight.
    *
    * @generated from field: bool covered = 1;
    */
   covered: boolean;
 
   /**
-   * What is in the way, for people; unset when covered.
+   * Reason why the route is not covered, for people. Unset when covered.
    *
    * @generated from field: optional string message = 2;
    */
   message?: string | undefined;
 
   /**
-   * What is in the way, for programs; unset when covered.
+   * Kind of that reason. Unset when covered.
    *
    * @generated from field: optional shipments.v1.QuoteFailureType failure_type = 3;
    */
   failureType?: QuoteFailureType | undefined;
 
   /**
-   * Great-circle distance in kilometres, to three decimals; 0 when not covered.
+   * Great-circle distance in kilometers, to three decimals. 0 when not covered.
    *
    * @generated from field: double distance_km = 4;
    */
@@ -278,49 +278,49 @@ export declare type QuoteShipmentResponseValid = Message<"shipments.v1.QuoteShip
   weightFee: number;
 
   /**
-   * The least a shipment costs; given even when not covered.
+   * Minimum charge per shipment. Also set when not covered.
    *
    * @generated from field: double base_fee = 7;
    */
   baseFee: number;
 
   /**
-   * distance_fee + weight_fee; 0 when not covered.
+   * distance_fee + weight_fee. 0 when not covered.
    *
    * @generated from field: double subtotal = 8;
    */
   subtotal: number;
 
   /**
-   * The greater of subtotal and base_fee, and window_fee: what would be charged. 0 when not covered.
+   * Amount to charge: the greater of subtotal and base_fee, plus window_fee. 0 when not covered.
    *
    * @generated from field: double total = 9;
    */
   total: number;
 
   /**
-   * ISO 4217 code of every amount here.
+   * ISO 4217 code of all amounts.
    *
    * @generated from field: string currency = 10;
    */
   currency: string;
 
   /**
-   * What the windows cost; 0 when not covered.
+   * Fee for the windows. 0 when not covered.
    *
    * @generated from field: double window_fee = 11;
    */
   windowFee: number;
 
   /**
-   * The pickup window that was asked for; unset when none was, or not covered.
+   * Accepted pickup window. Unset if none was requested or when not covered.
    *
    * @generated from field: shipments.v1.AcceptedWindow pickup_window = 12;
    */
   pickupWindow?: AcceptedWindowValid | undefined;
 
   /**
-   * The dropoff window that was asked for; unset when none was, or not covered.
+   * Accepted dropoff window. Unset if none was requested or when not covered.
    *
    * @generated from field: shipments.v1.AcceptedWindow dropoff_window = 13;
    */
@@ -334,13 +334,13 @@ export declare type QuoteShipmentResponseValid = Message<"shipments.v1.QuoteShip
 export declare const QuoteShipmentResponseSchema: GenMessage<QuoteShipmentResponse, {validType: QuoteShipmentResponseValid}>;
 
 /**
- * Up to 100 routes to price in one call.
+ * Up to 100 routes to quote in one call.
  *
  * @generated from message shipments.v1.BatchQuoteShipmentsRequest
  */
 export declare type BatchQuoteShipmentsRequest = Message<"shipments.v1.BatchQuoteShipmentsRequest"> & {
   /**
-   * Each is checked and priced by itself; what is wrong with one is said in its result.
+   * Routes, each validated and priced separately. Errors of a route are in its result.
    *
    * @generated from field: repeated shipments.v1.QuoteShipmentRequest routes = 1;
    */
@@ -360,7 +360,7 @@ export declare const BatchQuoteShipmentsRequestSchema: GenMessage<BatchQuoteShip
  */
 export declare type BatchQuoteShipmentsResponse = Message<"shipments.v1.BatchQuoteShipmentsResponse"> & {
   /**
-   * One for each route, in the order asked.
+   * One for each route, in the order of the request.
    *
    * @generated from field: repeated shipments.v1.BatchQuoteResult results = 1;
    */
@@ -372,7 +372,7 @@ export declare type BatchQuoteShipmentsResponse = Message<"shipments.v1.BatchQuo
  */
 export declare type BatchQuoteShipmentsResponseValid = Message<"shipments.v1.BatchQuoteShipmentsResponse"> & {
   /**
-   * One for each route, in the order asked.
+   * One for each route, in the order of the request.
    *
    * @generated from field: repeated shipments.v1.BatchQuoteResult results = 1;
    */
@@ -386,20 +386,20 @@ export declare type BatchQuoteShipmentsResponseValid = Message<"shipments.v1.Bat
 export declare const BatchQuoteShipmentsResponseSchema: GenMessage<BatchQuoteShipmentsResponse, {validType: BatchQuoteShipmentsResponseValid}>;
 
 /**
- * What became of one route: a quote, or what is wrong with the request for it.
+ * Result for one route: a quote or an error.
  *
  * @generated from message shipments.v1.BatchQuoteResult
  */
 export declare type BatchQuoteResult = Message<"shipments.v1.BatchQuoteResult"> & {
   /**
-   * The route's quote; unset when the route has an error.
+   * Quote of the route. Unset after an error.
    *
    * @generated from field: shipments.v1.QuoteShipmentResponse quote = 1;
    */
   quote?: QuoteShipmentResponse | undefined;
 
   /**
-   * What is wrong with the route; unset when it has a quote.
+   * Error. Unset if there is a quote.
    *
    * @generated from field: shipments.v1.BatchQuoteError error = 2;
    */
@@ -407,20 +407,20 @@ export declare type BatchQuoteResult = Message<"shipments.v1.BatchQuoteResult"> 
 };
 
 /**
- * What became of one route: a quote, or what is wrong with the request for it.
+ * Result for one route: a quote or an error.
  *
  * @generated from message shipments.v1.BatchQuoteResult
  */
 export declare type BatchQuoteResultValid = Message<"shipments.v1.BatchQuoteResult"> & {
   /**
-   * The route's quote; unset when the route has an error.
+   * Quote of the route. Unset after an error.
    *
    * @generated from field: shipments.v1.QuoteShipmentResponse quote = 1;
    */
   quote?: QuoteShipmentResponseValid | undefined;
 
   /**
-   * What is wrong with the route; unset when it has a quote.
+   * Error. Unset if there is a quote.
    *
    * @generated from field: shipments.v1.BatchQuoteError error = 2;
    */
@@ -434,27 +434,27 @@ export declare type BatchQuoteResultValid = Message<"shipments.v1.BatchQuoteResu
 export declare const BatchQuoteResultSchema: GenMessage<BatchQuoteResult, {validType: BatchQuoteResultValid}>;
 
 /**
- * What is wrong with one route of a batch, as a call for it alone would say it.
+ * Error of one route of a batch, as a single call would return it.
  *
  * @generated from message shipments.v1.BatchQuoteError
  */
 export declare type BatchQuoteError = Message<"shipments.v1.BatchQuoteError"> & {
   /**
-   * The first problem, and how many more there are.
+   * First violation and the number of further ones.
    *
    * @generated from field: string message = 1;
    */
   message: string;
 
   /**
-   * What is wrong with the fields of the route.
+   * Violations by field.
    *
    * @generated from field: repeated shipments.v1.BatchQuoteFieldError errors = 2;
    */
   errors: BatchQuoteFieldError[];
 
   /**
-   * Facts for programs, such as `cut_off_at` and `next_available` of a window; those of an error's `metadata`.
+   * Facts for programs, such as `cut_off_at` and `next_available` of a window, as in an error's `metadata`.
    *
    * @generated from field: map<string, string> metadata = 3;
    */
@@ -474,14 +474,14 @@ export declare const BatchQuoteErrorSchema: GenMessage<BatchQuoteError, {validTy
  */
 export declare type BatchQuoteFieldError = Message<"shipments.v1.BatchQuoteFieldError"> & {
   /**
-   * The field of the route, by its name; empty when the route as a whole is wrong.
+   * Field of the route. Empty if the whole route is invalid.
    *
    * @generated from field: string field = 1;
    */
   field: string;
 
   /**
-   * What is wrong with it.
+   * Description of the violation.
    *
    * @generated from field: string text = 2;
    */
@@ -497,34 +497,34 @@ export declare type BatchQuoteFieldErrorValid = BatchQuoteFieldError;
 export declare const BatchQuoteFieldErrorSchema: GenMessage<BatchQuoteFieldError, {validType: BatchQuoteFieldErrorValid}>;
 
 /**
- * A part of a price. There may be several of a kind, and none of what costs nothing.
+ * A line item of a price. A kind can have several lines. Lines of zero are omitted.
  *
  * @generated from message shipments.v1.QuoteBreakdownLine
  */
 export declare type QuoteBreakdownLine = Message<"shipments.v1.QuoteBreakdownLine"> & {
   /**
-   * What is charged for.
+   * Kind of the line.
    *
    * @generated from field: shipments.v1.QuoteLineKind kind = 1;
    */
   kind: QuoteLineKind;
 
   /**
-   * How much of it; kilometres to three decimals, while the amount goes by the exact distance.
+   * Quantity. Kilometers are rounded to three decimals, but the amount is computed from the exact distance.
    *
    * @generated from field: double quantity = 2;
    */
   quantity: number;
 
   /**
-   * What the quantity counts.
+   * Unit of the quantity.
    *
    * @generated from field: shipments.v1.QuoteLineUnit unit = 3;
    */
   unit: QuoteLineUnit;
 
   /**
-   * What one unit costs, in major units of the currency; rates may be finer than its minor unit.
+   * Price per unit, in major units of the currency. Can be finer than its minor unit.
    *
    * @generated from field: double rate = 4;
    */
@@ -553,14 +553,14 @@ export declare const QuoteBreakdownLineSchema: GenMessage<QuoteBreakdownLine, {v
  */
 export declare type QuoteZone = Message<"shipments.v1.QuoteZone"> & {
   /**
-   * As in the coverage document.
+   * Zone id, as in the coverage document.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * For people.
+   * Address for people.
    *
    * @generated from field: string name = 2;
    */
@@ -576,20 +576,20 @@ export declare type QuoteZoneValid = QuoteZone;
 export declare const QuoteZoneSchema: GenMessage<QuoteZone, {validType: QuoteZoneValid}>;
 
 /**
- * The zones that the ends of a route lie in; of several that overlap, the first in the tariff.
+ * Zones of both ends of a route. If several overlap, the first one in the tariff.
  *
  * @generated from message shipments.v1.QuoteZones
  */
 export declare type QuoteZones = Message<"shipments.v1.QuoteZones"> & {
   /**
-   * Unset when the point lies in none.
+   * Unset if the point lies in no zone.
    *
    * @generated from field: shipments.v1.QuoteZone pickup = 1;
    */
   pickup?: QuoteZone | undefined;
 
   /**
-   * Unset when the point lies in none.
+   * Unset if the point lies in no zone.
    *
    * @generated from field: shipments.v1.QuoteZone dropoff = 2;
    */
@@ -605,7 +605,7 @@ export declare type QuoteZonesValid = QuoteZones;
 export declare const QuoteZonesSchema: GenMessage<QuoteZones, {validType: QuoteZonesValid}>;
 
 /**
- * Why a route cannot be served.
+ * Reason why a route cannot be served.
  *
  * @generated from enum shipments.v1.QuoteFailureType
  */
@@ -623,14 +623,14 @@ export enum QuoteFailureType {
   COVERAGE = 1,
 
   /**
-   * No pricing tier takes the weight.
+   * No weight tier covers the weight.
    *
    * @generated from enum value: QUOTE_FAILURE_TYPE_WEIGHT = 2;
    */
   WEIGHT = 2,
 
   /**
-   * A window cannot be booked. In replays of a tariff alone: a quote for such a window is refused.
+   * A window cannot be booked. Only in tariff replays: quotes for such windows are refused.
    *
    * @generated from enum value: QUOTE_FAILURE_TYPE_WINDOW = 3;
    */
@@ -643,7 +643,7 @@ export enum QuoteFailureType {
 export declare const QuoteFailureTypeSchema: GenEnum<QuoteFailureType>;
 
 /**
- * What a line of a breakdown charges for.
+ * Kind of a breakdown line.
  *
  * @generated from enum shipments.v1.QuoteLineKind
  */
@@ -654,28 +654,28 @@ export enum QuoteLineKind {
   UNSPECIFIED = 0,
 
   /**
-   * The way from pickup to dropoff.
+   * Distance from pickup to dropoff.
    *
    * @generated from enum value: QUOTE_LINE_KIND_DISTANCE = 1;
    */
   DISTANCE = 1,
 
   /**
-   * The weight: by the kilogram, and a flat fee of its pricing tier.
+   * Weight: a rate per kilogram and the flat fee of the tier.
    *
    * @generated from enum value: QUOTE_LINE_KIND_WEIGHT = 2;
    */
   WEIGHT = 2,
 
   /**
-   * What is missing to the least a shipment costs.
+   * Difference to the minimum charge.
    *
    * @generated from enum value: QUOTE_LINE_KIND_MINIMUM = 3;
    */
   MINIMUM = 3,
 
   /**
-   * A pickup or dropoff at a chosen time.
+   * Fee for a pickup or dropoff window.
    *
    * @generated from enum value: QUOTE_LINE_KIND_WINDOW = 4;
    */
@@ -688,7 +688,7 @@ export enum QuoteLineKind {
 export declare const QuoteLineKindSchema: GenEnum<QuoteLineKind>;
 
 /**
- * What the quantity of a line counts.
+ * Unit of a line's quantity.
  *
  * @generated from enum shipments.v1.QuoteLineUnit
  */
@@ -699,7 +699,7 @@ export enum QuoteLineUnit {
   UNSPECIFIED = 0,
 
   /**
-   * Kilometres.
+   * Kilometers.
    *
    * @generated from enum value: QUOTE_LINE_UNIT_KM = 1;
    */
@@ -713,7 +713,7 @@ export enum QuoteLineUnit {
   KG = 2,
 
   /**
-   * The shipment as a whole.
+   * The whole shipment.
    *
    * @generated from enum value: QUOTE_LINE_UNIT_SHIPMENT = 3;
    */

@@ -89,7 +89,7 @@ export const QuoteFailureTypeSchema = /*@__PURE__*/
   enumDesc(file_shipments_v1_quote, 0);
 
 /**
- * Why a route cannot be served.
+ * Reason why a route cannot be served.
  *
  * @generated from enum shipments.v1.QuoteFailureType
  */
@@ -103,7 +103,7 @@ export const QuoteLineKindSchema = /*@__PURE__*/
   enumDesc(file_shipments_v1_quote, 1);
 
 /**
- * What a line of a breakdown charges for.
+ * Kind of a breakdown line.
  *
  * @generated from enum shipments.v1.QuoteLineKind
  */
@@ -117,7 +117,7 @@ export const QuoteLineUnitSchema = /*@__PURE__*/
   enumDesc(file_shipments_v1_quote, 2);
 
 /**
- * What the quantity of a line counts.
+ * Unit of a line's quantity.
  *
  * @generated from enum shipments.v1.QuoteLineUnit
  */

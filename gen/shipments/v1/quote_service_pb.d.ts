@@ -14,7 +14,7 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_shipments_v1_quote_service: GenFile;
 
 /**
- * A route and a weight to price.
+ * A route and weight to quote.
  *
  * @generated from message shipments.v1.CreateQuoteRequest
  */
@@ -55,21 +55,21 @@ export declare type CreateQuoteRequest = Message<"shipments.v1.CreateQuoteReques
   weightKg?: number | undefined;
 
   /**
-   * For how long the price holds, in seconds: 60 to 3600; 900 when not given.
+   * Validity of the price, in seconds, 60 to 3600. Defaults to 900.
    *
    * @generated from field: optional int32 valid_for_seconds = 6;
    */
   validForSeconds?: number | undefined;
 
   /**
-   * When it is picked up; as soon as possible when not given.
+   * Pickup window. As soon as possible if not set.
    *
    * @generated from field: shipments.v1.TimeWindow pickup_window = 7;
    */
   pickupWindow?: TimeWindow | undefined;
 
   /**
-   * When it is delivered; neither starts nor ends before pickup_window does.
+   * Dropoff window. Must not start or end before `pickup_window` does.
    *
    * @generated from field: shipments.v1.TimeWindow dropoff_window = 8;
    */
@@ -77,7 +77,7 @@ export declare type CreateQuoteRequest = Message<"shipments.v1.CreateQuoteReques
 };
 
 /**
- * A route and a weight to price.
+ * A route and weight to quote.
  *
  * @generated from message shipments.v1.CreateQuoteRequest
  */
@@ -118,21 +118,21 @@ export declare type CreateQuoteRequestValid = Message<"shipments.v1.CreateQuoteR
   weightKg: number;
 
   /**
-   * For how long the price holds, in seconds: 60 to 3600; 900 when not given.
+   * Validity of the price, in seconds, 60 to 3600. Defaults to 900.
    *
    * @generated from field: optional int32 valid_for_seconds = 6;
    */
   validForSeconds?: number | undefined;
 
   /**
-   * When it is picked up; as soon as possible when not given.
+   * Pickup window. As soon as possible if not set.
    *
    * @generated from field: shipments.v1.TimeWindow pickup_window = 7;
    */
   pickupWindow?: TimeWindowValid | undefined;
 
   /**
-   * When it is delivered; neither starts nor ends before pickup_window does.
+   * Dropoff window. Must not start or end before `pickup_window` does.
    *
    * @generated from field: shipments.v1.TimeWindow dropoff_window = 8;
    */
@@ -146,42 +146,42 @@ export declare type CreateQuoteRequestValid = Message<"shipments.v1.CreateQuoteR
 export declare const CreateQuoteRequestSchema: GenMessage<CreateQuoteRequest, {validType: CreateQuoteRequestValid}>;
 
 /**
- * What a route costs and for how long, or why it cannot be served. Amounts are in major units of `currency`, exact to its
- * minor unit.
+ * Price of a route and its validity, or the reason why it cannot be served. Amounts are in major units of
+ * `currency`, exact to its minor unit.
  *
  * @generated from message shipments.v1.CreateQuoteResponse
  */
 export declare type CreateQuoteResponse = Message<"shipments.v1.CreateQuoteResponse"> & {
   /**
-   * Names the quote when it is booked, as quote_id; at most 255 characters. Unset when not covered.
+   * Quote id, for `quote_id` of a booking. At most 255 characters. Unset when not covered.
    *
    * @generated from field: optional string id = 1;
    */
   id?: string | undefined;
 
   /**
-   * Whether both points lie in a coverage zone and a pricing tier takes the weight.
+   * Whether both points lie in a coverage zone and a weight tier covers the weight.
    *
    * @generated from field: bool covered = 2;
    */
   covered: boolean;
 
   /**
-   * What is in the way, for people; unset when covered.
+   * Reason why the route is not covered, for people. Unset when covered.
    *
    * @generated from field: optional string message = 3;
    */
   message?: string | undefined;
 
   /**
-   * What is in the way, for programs; unset when covered.
+   * Kind of that reason. Unset when covered.
    *
    * @generated from field: optional shipments.v1.QuoteFailureType failure_type = 4;
    */
   failureType?: QuoteFailureType | undefined;
 
   /**
-   * Great-circle distance in kilometres, to three decimals; 0 when not covered.
+   * Great-circle distance in kilometers, to three decimals. 0 when not covered.
    *
    * @generated from field: double distance_km = 5;
    */
@@ -202,100 +202,100 @@ export declare type CreateQuoteResponse = Message<"shipments.v1.CreateQuoteRespo
   weightFee: number;
 
   /**
-   * The least a shipment costs; given even when not covered.
+   * Minimum charge per shipment. Also set when not covered.
    *
    * @generated from field: double base_fee = 8;
    */
   baseFee: number;
 
   /**
-   * distance_fee + weight_fee; 0 when not covered.
+   * distance_fee + weight_fee. 0 when not covered.
    *
    * @generated from field: double subtotal = 9;
    */
   subtotal: number;
 
   /**
-   * The greater of subtotal and base_fee, and window_fee: what would be charged. 0 when not covered.
+   * Amount to charge: the greater of subtotal and base_fee, plus window_fee. 0 when not covered.
    *
    * @generated from field: double total = 10;
    */
   total: number;
 
   /**
-   * ISO 4217 code of every amount here.
+   * ISO 4217 code of all amounts.
    *
    * @generated from field: string currency = 11;
    */
   currency: string;
 
   /**
-   * What the total is made of: the amounts of the lines add up to it exactly. Empty when not covered.
+   * Line items of the total. Their amounts add up to it exactly. Empty when not covered.
    *
    * @generated from field: repeated shipments.v1.QuoteBreakdownLine breakdown = 12;
    */
   breakdown: QuoteBreakdownLine[];
 
   /**
-   * The zones that the points lie in.
+   * Zones of the two points.
    *
    * @generated from field: shipments.v1.QuoteZones zones = 13;
    */
   zones?: QuoteZones | undefined;
 
   /**
-   * The version of the tariff that priced it.
+   * Version of the tariff.
    *
    * @generated from field: int32 tariff_version = 14;
    */
   tariffVersion: number;
 
   /**
-   * When the quote was made.
+   * Time of creation.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 15;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * Until when the price holds; unset when not covered.
+   * Expiry of the price. Unset when not covered.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 16;
    */
   expiresAt?: Timestamp | undefined;
 
   /**
-   * What the windows cost; 0 when not covered.
+   * Fee for the windows. 0 when not covered.
    *
    * @generated from field: double window_fee = 17;
    */
   windowFee: number;
 
   /**
-   * The pickup window that was asked for; unset when none was, or not covered.
+   * Accepted pickup window. Unset if none was requested or when not covered.
    *
    * @generated from field: shipments.v1.AcceptedWindow pickup_window = 18;
    */
   pickupWindow?: AcceptedWindow | undefined;
 
   /**
-   * The dropoff window that was asked for; unset when none was, or not covered.
+   * Accepted dropoff window. Unset if none was requested or when not covered.
    *
    * @generated from field: shipments.v1.AcceptedWindow dropoff_window = 19;
    */
   dropoffWindow?: AcceptedWindow | undefined;
 
   /**
-   * How far the pickup point lies from the nearest zone, in metres rounded up; unset when it lies in one, or there are
-   * none.
+   * Distance of the pickup point from the nearest zone, in meters, rounded up. Unset if it lies in a zone or
+   * there are no zones.
    *
    * @generated from field: optional int32 pickup_outside_meters = 20;
    */
   pickupOutsideMeters?: number | undefined;
 
   /**
-   * How far the dropoff point lies from the nearest zone, in metres rounded up; unset when it lies in one, or there are
-   * none.
+   * Distance of the dropoff point from the nearest zone, in meters, rounded up. Unset if it lies in a zone or
+   * there are no zones.
    *
    * @generated from field: optional int32 dropoff_outside_meters = 21;
    */
@@ -303,42 +303,42 @@ export declare type CreateQuoteResponse = Message<"shipments.v1.CreateQuoteRespo
 };
 
 /**
- * What a route costs and for how long, or why it cannot be served. Amounts are in major units of `currency`, exact to its
- * minor unit.
+ * Price of a route and its validity, or the reason why it cannot be served. Amounts are in major units of
+ * `currency`, exact to its minor unit.
  *
  * @generated from message shipments.v1.CreateQuoteResponse
  */
 export declare type CreateQuoteResponseValid = Message<"shipments.v1.CreateQuoteResponse"> & {
   /**
-   * Names the quote when it is booked, as quote_id; at most 255 characters. Unset when not covered.
+   * Quote id, for `quote_id` of a booking. At most 255 characters. Unset when not covered.
    *
    * @generated from field: optional string id = 1;
    */
   id?: string | undefined;
 
   /**
-   * Whether both points lie in a coverage zone and a pricing tier takes the weight.
+   * Whether both points lie in a coverage zone and a weight tier covers the weight.
    *
    * @generated from field: bool covered = 2;
    */
   covered: boolean;
 
   /**
-   * What is in the way, for people; unset when covered.
+   * Reason why the route is not covered, for people. Unset when covered.
    *
    * @generated from field: optional string message = 3;
    */
   message?: string | undefined;
 
   /**
-   * What is in the way, for programs; unset when covered.
+   * Kind of that reason. Unset when covered.
    *
    * @generated from field: optional shipments.v1.QuoteFailureType failure_type = 4;
    */
   failureType?: QuoteFailureType | undefined;
 
   /**
-   * Great-circle distance in kilometres, to three decimals; 0 when not covered.
+   * Great-circle distance in kilometers, to three decimals. 0 when not covered.
    *
    * @generated from field: double distance_km = 5;
    */
@@ -359,100 +359,100 @@ export declare type CreateQuoteResponseValid = Message<"shipments.v1.CreateQuote
   weightFee: number;
 
   /**
-   * The least a shipment costs; given even when not covered.
+   * Minimum charge per shipment. Also set when not covered.
    *
    * @generated from field: double base_fee = 8;
    */
   baseFee: number;
 
   /**
-   * distance_fee + weight_fee; 0 when not covered.
+   * distance_fee + weight_fee. 0 when not covered.
    *
    * @generated from field: double subtotal = 9;
    */
   subtotal: number;
 
   /**
-   * The greater of subtotal and base_fee, and window_fee: what would be charged. 0 when not covered.
+   * Amount to charge: the greater of subtotal and base_fee, plus window_fee. 0 when not covered.
    *
    * @generated from field: double total = 10;
    */
   total: number;
 
   /**
-   * ISO 4217 code of every amount here.
+   * ISO 4217 code of all amounts.
    *
    * @generated from field: string currency = 11;
    */
   currency: string;
 
   /**
-   * What the total is made of: the amounts of the lines add up to it exactly. Empty when not covered.
+   * Line items of the total. Their amounts add up to it exactly. Empty when not covered.
    *
    * @generated from field: repeated shipments.v1.QuoteBreakdownLine breakdown = 12;
    */
   breakdown: QuoteBreakdownLineValid[];
 
   /**
-   * The zones that the points lie in.
+   * Zones of the two points.
    *
    * @generated from field: shipments.v1.QuoteZones zones = 13;
    */
   zones: QuoteZonesValid;
 
   /**
-   * The version of the tariff that priced it.
+   * Version of the tariff.
    *
    * @generated from field: int32 tariff_version = 14;
    */
   tariffVersion: number;
 
   /**
-   * When the quote was made.
+   * Time of creation.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 15;
    */
   createdAt: Timestamp;
 
   /**
-   * Until when the price holds; unset when not covered.
+   * Expiry of the price. Unset when not covered.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 16;
    */
   expiresAt?: Timestamp | undefined;
 
   /**
-   * What the windows cost; 0 when not covered.
+   * Fee for the windows. 0 when not covered.
    *
    * @generated from field: double window_fee = 17;
    */
   windowFee: number;
 
   /**
-   * The pickup window that was asked for; unset when none was, or not covered.
+   * Accepted pickup window. Unset if none was requested or when not covered.
    *
    * @generated from field: shipments.v1.AcceptedWindow pickup_window = 18;
    */
   pickupWindow?: AcceptedWindowValid | undefined;
 
   /**
-   * The dropoff window that was asked for; unset when none was, or not covered.
+   * Accepted dropoff window. Unset if none was requested or when not covered.
    *
    * @generated from field: shipments.v1.AcceptedWindow dropoff_window = 19;
    */
   dropoffWindow?: AcceptedWindowValid | undefined;
 
   /**
-   * How far the pickup point lies from the nearest zone, in metres rounded up; unset when it lies in one, or there are
-   * none.
+   * Distance of the pickup point from the nearest zone, in meters, rounded up. Unset if it lies in a zone or
+   * there are no zones.
    *
    * @generated from field: optional int32 pickup_outside_meters = 20;
    */
   pickupOutsideMeters?: number | undefined;
 
   /**
-   * How far the dropoff point lies from the nearest zone, in metres rounded up; unset when it lies in one, or there are
-   * none.
+   * Distance of the dropoff point from the nearest zone, in meters, rounded up. Unset if it lies in a zone or
+   * there are no zones.
    *
    * @generated from field: optional int32 dropoff_outside_meters = 21;
    */
@@ -466,13 +466,13 @@ export declare type CreateQuoteResponseValid = Message<"shipments.v1.CreateQuote
 export declare const CreateQuoteResponseSchema: GenMessage<CreateQuoteResponse, {validType: CreateQuoteResponseValid}>;
 
 /**
- * Up to 100 quotes to make in one call.
+ * Up to 100 quotes to create in one call.
  *
  * @generated from message shipments.v1.BatchCreateQuotesRequest
  */
 export declare type BatchCreateQuotesRequest = Message<"shipments.v1.BatchCreateQuotesRequest"> & {
   /**
-   * Each is checked and priced by itself; what is wrong with one is said in its result.
+   * Routes, each validated and priced separately. Errors of a route are in its result.
    *
    * @generated from field: repeated shipments.v1.CreateQuoteRequest routes = 1;
    */
@@ -492,7 +492,7 @@ export declare const BatchCreateQuotesRequestSchema: GenMessage<BatchCreateQuote
  */
 export declare type BatchCreateQuotesResponse = Message<"shipments.v1.BatchCreateQuotesResponse"> & {
   /**
-   * One for each route, in the order asked.
+   * One for each route, in the order of the request.
    *
    * @generated from field: repeated shipments.v1.BatchCreateQuotesResult results = 1;
    */
@@ -504,7 +504,7 @@ export declare type BatchCreateQuotesResponse = Message<"shipments.v1.BatchCreat
  */
 export declare type BatchCreateQuotesResponseValid = Message<"shipments.v1.BatchCreateQuotesResponse"> & {
   /**
-   * One for each route, in the order asked.
+   * One for each route, in the order of the request.
    *
    * @generated from field: repeated shipments.v1.BatchCreateQuotesResult results = 1;
    */
@@ -518,20 +518,20 @@ export declare type BatchCreateQuotesResponseValid = Message<"shipments.v1.Batch
 export declare const BatchCreateQuotesResponseSchema: GenMessage<BatchCreateQuotesResponse, {validType: BatchCreateQuotesResponseValid}>;
 
 /**
- * What became of one route: a quote, or what is wrong with the request for it.
+ * Result for one route: a quote or an error.
  *
  * @generated from message shipments.v1.BatchCreateQuotesResult
  */
 export declare type BatchCreateQuotesResult = Message<"shipments.v1.BatchCreateQuotesResult"> & {
   /**
-   * The route's quote; unset when the route has an error.
+   * Quote of the route. Unset after an error.
    *
    * @generated from field: shipments.v1.CreateQuoteResponse quote = 1;
    */
   quote?: CreateQuoteResponse | undefined;
 
   /**
-   * What is wrong with the route; unset when it has a quote.
+   * Error. Unset if there is a quote.
    *
    * @generated from field: shipments.v1.BatchQuoteError error = 2;
    */
@@ -539,20 +539,20 @@ export declare type BatchCreateQuotesResult = Message<"shipments.v1.BatchCreateQ
 };
 
 /**
- * What became of one route: a quote, or what is wrong with the request for it.
+ * Result for one route: a quote or an error.
  *
  * @generated from message shipments.v1.BatchCreateQuotesResult
  */
 export declare type BatchCreateQuotesResultValid = Message<"shipments.v1.BatchCreateQuotesResult"> & {
   /**
-   * The route's quote; unset when the route has an error.
+   * Quote of the route. Unset after an error.
    *
    * @generated from field: shipments.v1.CreateQuoteResponse quote = 1;
    */
   quote?: CreateQuoteResponseValid | undefined;
 
   /**
-   * What is wrong with the route; unset when it has a quote.
+   * Error. Unset if there is a quote.
    *
    * @generated from field: shipments.v1.BatchQuoteError error = 2;
    */
@@ -566,15 +566,16 @@ export declare type BatchCreateQuotesResultValid = Message<"shipments.v1.BatchCr
 export declare const BatchCreateQuotesResultSchema: GenMessage<BatchCreateQuotesResult, {validType: BatchCreateQuotesResultValid}>;
 
 /**
- * Quotes whose price holds for a while: a booking that names the quote's id gets its price, whatever the tariff says by
- * then.
+ * Quotes with a guaranteed price: a booking with the quote's id gets its price even if the tariff has
+ * changed.
  *
  * @generated from service shipments.v1.QuoteService
  */
 export declare const QuoteService: GenService<{
   /**
-   * Prices a route and a weight, and holds the price. Nothing is stored: the id is the quote itself, sealed. A route that
-   * cannot be served is an answer, without an id; a window that cannot be booked is refused as a booking would be.
+   * Quotes a route and weight with a guaranteed price. Stores nothing: the id contains the encrypted quote. A
+   * route that cannot be served returns a response without an id. A window that cannot be booked is refused,
+   * as in a booking.
    *
    * @generated from rpc shipments.v1.QuoteService.CreateQuote
    */
@@ -584,7 +585,7 @@ export declare const QuoteService: GenService<{
     output: typeof CreateQuoteResponseSchema;
   },
   /**
-   * Makes up to 100 quotes. One that is asked for wrongly does not fail its neighbours.
+   * Creates up to 100 quotes. An invalid one does not affect the others.
    *
    * @generated from rpc shipments.v1.QuoteService.BatchCreateQuotes
    */

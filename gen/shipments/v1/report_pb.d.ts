@@ -11,43 +11,43 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_shipments_v1_report: GenFile;
 
 /**
- * What was booked on each of some days. They are days of the workspace's time zone, so that one may have 23 or 25 hours;
- * for the platform, days in UTC. A shipment is counted on the day on which it was booked, whatever becomes of it later:
- * its payment and its cancellation change the figures of that day.
+ * Bookings by day. Days are in the workspace's time zone and can have 23 or 25 hours. For the platform, days
+ * are in UTC. A shipment counts on its booking day: later payment or cancellation changes the figures of that
+ * day.
  *
  * @generated from message shipments.v1.Overview
  */
 export declare type Overview = Message<"shipments.v1.Overview"> & {
   /**
-   * The first day, as `2026-11-01`.
+   * First day, such as `2026-11-01`.
    *
    * @generated from field: string from_date = 1;
    */
   fromDate: string;
 
   /**
-   * The last day, as `2026-11-30`.
+   * Last day, such as `2026-11-30`.
    *
    * @generated from field: string to_date = 2;
    */
   toDate: string;
 
   /**
-   * Every day in order, those without bookings too.
+   * All days in order, including days without bookings.
    *
    * @generated from field: repeated shipments.v1.OverviewDay days = 3;
    */
   days: OverviewDay[];
 
   /**
-   * The sums over all days.
+   * Totals of all days.
    *
    * @generated from field: shipments.v1.OverviewTotals totals = 4;
    */
   totals?: OverviewTotals | undefined;
 
   /**
-   * The IANA name of the time zone whose days these are, such as `Europe/Berlin`.
+   * IANA name of the time zone of the days, such as `Europe/Berlin`.
    *
    * @generated from field: string time_zone = 5;
    */
@@ -55,43 +55,43 @@ export declare type Overview = Message<"shipments.v1.Overview"> & {
 };
 
 /**
- * What was booked on each of some days. They are days of the workspace's time zone, so that one may have 23 or 25 hours;
- * for the platform, days in UTC. A shipment is counted on the day on which it was booked, whatever becomes of it later:
- * its payment and its cancellation change the figures of that day.
+ * Bookings by day. Days are in the workspace's time zone and can have 23 or 25 hours. For the platform, days
+ * are in UTC. A shipment counts on its booking day: later payment or cancellation changes the figures of that
+ * day.
  *
  * @generated from message shipments.v1.Overview
  */
 export declare type OverviewValid = Message<"shipments.v1.Overview"> & {
   /**
-   * The first day, as `2026-11-01`.
+   * First day, such as `2026-11-01`.
    *
    * @generated from field: string from_date = 1;
    */
   fromDate: string;
 
   /**
-   * The last day, as `2026-11-30`.
+   * Last day, such as `2026-11-30`.
    *
    * @generated from field: string to_date = 2;
    */
   toDate: string;
 
   /**
-   * Every day in order, those without bookings too.
+   * All days in order, including days without bookings.
    *
    * @generated from field: repeated shipments.v1.OverviewDay days = 3;
    */
   days: OverviewDayValid[];
 
   /**
-   * The sums over all days.
+   * Totals of all days.
    *
    * @generated from field: shipments.v1.OverviewTotals totals = 4;
    */
   totals: OverviewTotalsValid;
 
   /**
-   * The IANA name of the time zone whose days these are, such as `Europe/Berlin`.
+   * IANA name of the time zone of the days, such as `Europe/Berlin`.
    *
    * @generated from field: string time_zone = 5;
    */
@@ -105,42 +105,42 @@ export declare type OverviewValid = Message<"shipments.v1.Overview"> & {
 export declare const OverviewSchema: GenMessage<Overview, {validType: OverviewValid}>;
 
 /**
- * What was booked on one day.
+ * Bookings of one day.
  *
  * @generated from message shipments.v1.OverviewDay
  */
 export declare type OverviewDay = Message<"shipments.v1.OverviewDay"> & {
   /**
-   * As `2026-11-01`.
+   * Such as `2026-11-01`.
    *
    * @generated from field: string date = 1;
    */
   date: string;
 
   /**
-   * How many shipments were booked, those that were cancelled later too.
+   * Number of shipments booked, including those cancelled later.
    *
    * @generated from field: int64 bookings = 2;
    */
   bookings: bigint;
 
   /**
-   * How many of them have been cancelled.
+   * Number of those that have been cancelled.
    *
    * @generated from field: int64 cancellations = 3;
    */
   cancellations: bigint;
 
   /**
-   * Of each currency, by code; empty when nothing was booked but what has been cancelled.
+   * By currency code. Empty if all bookings have been cancelled.
    *
    * @generated from field: repeated shipments.v1.Revenue revenue = 4;
    */
   revenue: Revenue[];
 
   /**
-   * How many calls with a key priced routes, up to 10 seconds ago; a batch counts as one. Unset for days of more than
-   * 99 days ago, whose counts have been deleted.
+   * Number of calls with a key that quoted, up to 10 seconds ago. A batch counts once. Unset for days more
+   * than 99 days ago, whose counts have been deleted.
    *
    * @generated from field: optional int64 quotes = 5;
    */
@@ -156,51 +156,50 @@ export declare type OverviewDayValid = OverviewDay;
 export declare const OverviewDaySchema: GenMessage<OverviewDay, {validType: OverviewDayValid}>;
 
 /**
- * The days of an overview together.
+ * Totals of an overview.
  *
  * @generated from message shipments.v1.OverviewTotals
  */
 export declare type OverviewTotals = Message<"shipments.v1.OverviewTotals"> & {
   /**
-   * How many shipments were booked.
+   * Number of shipments booked.
    *
    * @generated from field: int64 bookings = 1;
    */
   bookings: bigint;
 
   /**
-   * How many shipments were cancelled.
+   * Number of shipments cancelled.
    *
    * @generated from field: int64 cancellations = 2;
    */
   cancellations: bigint;
 
   /**
-   * What was paid and what is awaited, by currency.
+   * Paid and awaited amounts by currency.
    *
    * @generated from field: repeated shipments.v1.Revenue revenue = 3;
    */
   revenue: Revenue[];
 
   /**
-   * Unset where it is unset for a day.
+   * Unset if it is unset for any day.
    *
    * @generated from field: optional int64 quotes = 4;
    */
   quotes?: bigint | undefined;
 
   /**
-   * Bookings that had a quote, for each quote: 0.25 when every fourth was booked. It is `quoted_bookings` by `quotes`.
-   * Never above 1: unset where more was booked than quoted, since one quote then served several bookings; unset without
-   * quotes too.
+   * Conversion rate from quote to booking, `quoted_bookings` divided by `quotes`. 0.25 means one booking per
+   * four quotes. Unset without quotes, and if it would exceed 1 because one quote served several bookings.
    *
    * @generated from field: optional double quote_to_booking = 5;
    */
   quoteToBooking?: number | undefined;
 
   /**
-   * How many of the bookings had a quote: they named its id, or its price by `expected_total`. Any other booking may have
-   * been quoted too, but nobody can tell.
+   * Number of bookings with a quote, that is, with a `quote_id` or an `expected_total`. Other bookings cannot
+   * be attributed to a quote.
    *
    * @generated from field: int64 quoted_bookings = 6;
    */
@@ -216,7 +215,7 @@ export declare type OverviewTotalsValid = OverviewTotals;
 export declare const OverviewTotalsSchema: GenMessage<OverviewTotals, {validType: OverviewTotalsValid}>;
 
 /**
- * What shipments bring in one currency, in its major unit.
+ * Revenue in one currency, in its major unit.
  *
  * @generated from message shipments.v1.Revenue
  */
@@ -229,14 +228,14 @@ export declare type Revenue = Message<"shipments.v1.Revenue"> & {
   currency: string;
 
   /**
-   * The revenue: the totals of those that are paid, and neither refunded nor to be.
+   * Revenue: totals of shipments that are paid and neither refunded nor awaiting a refund.
    *
    * @generated from field: double paid = 2;
    */
   paid: number;
 
   /**
-   * The totals of those whose payment is awaited, which is no revenue yet.
+   * Totals of shipments that await payment. Not yet revenue.
    *
    * @generated from field: double awaiting_payment = 3;
    */

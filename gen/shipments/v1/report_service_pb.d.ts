@@ -28,90 +28,90 @@ export declare type GetUsageRequestValid = GetUsageRequest;
 export declare const GetUsageRequestSchema: GenMessage<GetUsageRequest, {validType: GetUsageRequestValid}>;
 
 /**
- * A call of the workspace's. Bodies and keys are not kept.
+ * A logged call of the workspace, without body and key.
  *
  * @generated from message shipments.v1.ApiRequest
  */
 export declare type ApiRequest = Message<"shipments.v1.ApiRequest"> & {
   /**
-   * Names the entry.
+   * Entry id.
    *
    * @generated from field: int64 id = 1;
    */
   id: bigint;
 
   /**
-   * When it began.
+   * Time at which the call started.
    *
    * @generated from field: google.protobuf.Timestamp started_at = 2;
    */
   startedAt?: Timestamp | undefined;
 
   /**
-   * The method, such as `CreateShipment`.
+   * Method, such as `CreateShipment`.
    *
    * @generated from field: string method = 3;
    */
   method: string;
 
   /**
-   * The HTTP method and the path of JSON, such as `POST /v1/shipments`; unset where it has none.
+   * HTTP method and path, such as `POST /v1/shipments`. Unset for methods without a path.
    *
    * @generated from field: optional string path = 4;
    */
   path?: string | undefined;
 
   /**
-   * What became of it.
+   * Outcome of the call.
    *
    * @generated from field: shipments.v1.RequestOutcome outcome = 5;
    */
   outcome: RequestOutcome;
 
   /**
-   * The gRPC code, such as `ok` or `invalid_argument`.
+   * gRPC code, such as `ok` or `invalid_argument`.
    *
    * @generated from field: string code = 6;
    */
   code: string;
 
   /**
-   * The HTTP status of the answer, which is 200 in gRPC; 0 where nobody waited for it any more.
+   * HTTP status of the response, 200 for gRPC. 0 if the caller had disconnected.
    *
    * @generated from field: int32 http_status = 7;
    */
   httpStatus: number;
 
   /**
-   * From its first byte to its answer, in milliseconds.
+   * Duration from the first byte to the response, in milliseconds.
    *
    * @generated from field: int32 duration_ms = 8;
    */
   durationMs: number;
 
   /**
-   * The id in the answer's header `x-request-id`.
+   * Id in the response header `x-request-id`.
    *
    * @generated from field: string request_id = 9;
    */
   requestId: string;
 
   /**
-   * Why it was refused or failed, as in the answer; unset where it was done.
+   * Reason of the refusal or failure, as in the response. Unset on success.
    *
    * @generated from field: optional string reason = 10;
    */
   reason?: string | undefined;
 
   /**
-   * The same in words, with what may be a secret left out.
+   * Message of the refusal or failure, with possible secrets removed.
    *
    * @generated from field: optional string message = 11;
    */
   message?: string | undefined;
 
   /**
-   * The name or the last four characters of the key that it carried; the email of a person.
+   * Name or last four characters of the key, or email of the person.
    *
    * @generated from field: string caller = 12;
    */
@@ -119,90 +119,90 @@ export declare type ApiRequest = Message<"shipments.v1.ApiRequest"> & {
 };
 
 /**
- * A call of the workspace's. Bodies and keys are not kept.
+ * A logged call of the workspace, without body and key.
  *
  * @generated from message shipments.v1.ApiRequest
  */
 export declare type ApiRequestValid = Message<"shipments.v1.ApiRequest"> & {
   /**
-   * Names the entry.
+   * Entry id.
    *
    * @generated from field: int64 id = 1;
    */
   id: bigint;
 
   /**
-   * When it began.
+   * Time at which the call started.
    *
    * @generated from field: google.protobuf.Timestamp started_at = 2;
    */
   startedAt: Timestamp;
 
   /**
-   * The method, such as `CreateShipment`.
+   * Method, such as `CreateShipment`.
    *
    * @generated from field: string method = 3;
    */
   method: string;
 
   /**
-   * The HTTP method and the path of JSON, such as `POST /v1/shipments`; unset where it has none.
+   * HTTP method and path, such as `POST /v1/shipments`. Unset for methods without a path.
    *
    * @generated from field: optional string path = 4;
    */
   path?: string | undefined;
 
   /**
-   * What became of it.
+   * Outcome of the call.
    *
    * @generated from field: shipments.v1.RequestOutcome outcome = 5;
    */
   outcome: RequestOutcome;
 
   /**
-   * The gRPC code, such as `ok` or `invalid_argument`.
+   * gRPC code, such as `ok` or `invalid_argument`.
    *
    * @generated from field: string code = 6;
    */
   code: string;
 
   /**
-   * The HTTP status of the answer, which is 200 in gRPC; 0 where nobody waited for it any more.
+   * HTTP status of the response, 200 for gRPC. 0 if the caller had disconnected.
    *
    * @generated from field: int32 http_status = 7;
    */
   httpStatus: number;
 
   /**
-   * From its first byte to its answer, in milliseconds.
+   * Duration from the first byte to the response, in milliseconds.
    *
    * @generated from field: int32 duration_ms = 8;
    */
   durationMs: number;
 
   /**
-   * The id in the answer's header `x-request-id`.
+   * Id in the response header `x-request-id`.
    *
    * @generated from field: string request_id = 9;
    */
   requestId: string;
 
   /**
-   * Why it was refused or failed, as in the answer; unset where it was done.
+   * Reason of the refusal or failure, as in the response. Unset on success.
    *
    * @generated from field: optional string reason = 10;
    */
   reason?: string | undefined;
 
   /**
-   * The same in words, with what may be a secret left out.
+   * Message of the refusal or failure, with possible secrets removed.
    *
    * @generated from field: optional string message = 11;
    */
   message?: string | undefined;
 
   /**
-   * The name or the last four characters of the key that it carried; the email of a person.
+   * Name or last four characters of the key, or email of the person.
    *
    * @generated from field: string caller = 12;
    */
@@ -227,21 +227,21 @@ export declare type ListRequestsRequest = Message<"shipments.v1.ListRequestsRequ
   method?: string | undefined;
 
   /**
-   * Only calls of which this became.
+   * Only calls with this outcome.
    *
    * @generated from field: optional shipments.v1.RequestOutcome outcome = 2;
    */
   outcome?: RequestOutcome | undefined;
 
   /**
-   * How many at most, 1 to 100; 25 when not given.
+   * Maximum number of results, 1 to 100. Defaults to 25.
    *
    * @generated from field: optional int32 page_size = 3;
    */
   pageSize?: number | undefined;
 
   /**
-   * The next_page_token of the page before, with the same filters.
+   * `next_page_token` of the previous page. The filters must be the same.
    *
    * @generated from field: optional string page_token = 4;
    */
@@ -266,7 +266,7 @@ export declare type ListRequestsResponse = Message<"shipments.v1.ListRequestsRes
   data: ApiRequest[];
 
   /**
-   * Leads to the next page; empty on the last.
+   * Token of the next page. Empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -283,7 +283,7 @@ export declare type ListRequestsResponseValid = Message<"shipments.v1.ListReques
   data: ApiRequestValid[];
 
   /**
-   * Leads to the next page; empty on the last.
+   * Token of the next page. Empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -323,35 +323,34 @@ export declare type GetUsageResponseValid = Message<"shipments.v1.GetUsageRespon
 export declare const GetUsageResponseSchema: GenMessage<GetUsageResponse, {validType: GetUsageResponseValid}>;
 
 /**
- * How much a workspace calls, and how much it may. Calls that were refused for a limit, or before the limits were
- * looked at, are not counted.
+ * Usage and limits of a workspace. Calls refused because of a limit or earlier are not counted.
  *
  * @generated from message shipments.v1.Usage
  */
 export declare type Usage = Message<"shipments.v1.Usage"> & {
   /**
-   * The limit for calls that price.
+   * Limit for calls that quote.
    *
    * @generated from field: shipments.v1.RateLimit quote = 1;
    */
   quote?: RateLimit | undefined;
 
   /**
-   * The limit for calls that read.
+   * Limit for calls that read.
    *
    * @generated from field: shipments.v1.RateLimit read = 2;
    */
   read?: RateLimit | undefined;
 
   /**
-   * The limit for calls that change something.
+   * Limit for calls that write.
    *
    * @generated from field: shipments.v1.RateLimit write = 3;
    */
   write?: RateLimit | undefined;
 
   /**
-   * The last 24 hours in order, those without calls too; the last is the one that goes on.
+   * The last 24 hours in order, including hours without calls. The last one is the current hour.
    *
    * @generated from field: repeated shipments.v1.UsageHour hours = 4;
    */
@@ -359,35 +358,34 @@ export declare type Usage = Message<"shipments.v1.Usage"> & {
 };
 
 /**
- * How much a workspace calls, and how much it may. Calls that were refused for a limit, or before the limits were
- * looked at, are not counted.
+ * Usage and limits of a workspace. Calls refused because of a limit or earlier are not counted.
  *
  * @generated from message shipments.v1.Usage
  */
 export declare type UsageValid = Message<"shipments.v1.Usage"> & {
   /**
-   * The limit for calls that price.
+   * Limit for calls that quote.
    *
    * @generated from field: shipments.v1.RateLimit quote = 1;
    */
   quote: RateLimitValid;
 
   /**
-   * The limit for calls that read.
+   * Limit for calls that read.
    *
    * @generated from field: shipments.v1.RateLimit read = 2;
    */
   read: RateLimitValid;
 
   /**
-   * The limit for calls that change something.
+   * Limit for calls that write.
    *
    * @generated from field: shipments.v1.RateLimit write = 3;
    */
   write: RateLimitValid;
 
   /**
-   * The last 24 hours in order, those without calls too; the last is the one that goes on.
+   * The last 24 hours in order, including hours without calls. The last one is the current hour.
    *
    * @generated from field: repeated shipments.v1.UsageHour hours = 4;
    */
@@ -401,34 +399,34 @@ export declare type UsageValid = Message<"shipments.v1.Usage"> & {
 export declare const UsageSchema: GenMessage<Usage, {validType: UsageValid}>;
 
 /**
- * The calls of one hour, by class.
+ * Calls of one hour, by class.
  *
  * @generated from message shipments.v1.UsageHour
  */
 export declare type UsageHour = Message<"shipments.v1.UsageHour"> & {
   /**
-   * When the hour began.
+   * Start of the hour.
    *
    * @generated from field: google.protobuf.Timestamp starts_at = 1;
    */
   startsAt?: Timestamp | undefined;
 
   /**
-   * How many calls priced.
+   * Number of calls that quoted.
    *
    * @generated from field: int64 quote = 2;
    */
   quote: bigint;
 
   /**
-   * How many calls read.
+   * Number of calls that read.
    *
    * @generated from field: int64 read = 3;
    */
   read: bigint;
 
   /**
-   * How many calls changed something.
+   * Number of calls that wrote.
    *
    * @generated from field: int64 write = 4;
    */
@@ -436,34 +434,34 @@ export declare type UsageHour = Message<"shipments.v1.UsageHour"> & {
 };
 
 /**
- * The calls of one hour, by class.
+ * Calls of one hour, by class.
  *
  * @generated from message shipments.v1.UsageHour
  */
 export declare type UsageHourValid = Message<"shipments.v1.UsageHour"> & {
   /**
-   * When the hour began.
+   * Start of the hour.
    *
    * @generated from field: google.protobuf.Timestamp starts_at = 1;
    */
   startsAt: Timestamp;
 
   /**
-   * How many calls priced.
+   * Number of calls that quoted.
    *
    * @generated from field: int64 quote = 2;
    */
   quote: bigint;
 
   /**
-   * How many calls read.
+   * Number of calls that read.
    *
    * @generated from field: int64 read = 3;
    */
   read: bigint;
 
   /**
-   * How many calls changed something.
+   * Number of calls that wrote.
    *
    * @generated from field: int64 write = 4;
    */
@@ -481,14 +479,14 @@ export declare const UsageHourSchema: GenMessage<UsageHour, {validType: UsageHou
  */
 export declare type GetOverviewRequest = Message<"shipments.v1.GetOverviewRequest"> & {
   /**
-   * The first day, as `2026-11-01`; 29 days before `to_date` when not given.
+   * First day, such as `2026-11-01`. Defaults to 29 days before `to_date`.
    *
    * @generated from field: optional string from_date = 1;
    */
   fromDate?: string | undefined;
 
   /**
-   * The last day, at most 91 days after the first; today in the workspace's time zone when not given.
+   * Last day, at most 91 days after the first. Defaults to today in the workspace's time zone.
    *
    * @generated from field: optional string to_date = 2;
    */
@@ -530,7 +528,7 @@ export declare type GetOverviewResponseValid = Message<"shipments.v1.GetOverview
 export declare const GetOverviewResponseSchema: GenMessage<GetOverviewResponse, {validType: GetOverviewResponseValid}>;
 
 /**
- * What became of a call.
+ * Outcome of a call.
  *
  * @generated from enum shipments.v1.RequestOutcome
  */
@@ -541,21 +539,21 @@ export enum RequestOutcome {
   UNSPECIFIED = 0,
 
   /**
-   * It was done.
+   * The call succeeded.
    *
    * @generated from enum value: REQUEST_OUTCOME_SUCCEEDED = 1;
    */
   SUCCEEDED = 1,
 
   /**
-   * It was refused for what it asked.
+   * The call was refused because of the request.
    *
    * @generated from enum value: REQUEST_OUTCOME_REFUSED = 2;
    */
   REFUSED = 2,
 
   /**
-   * The service could not do it, or not in time.
+   * The service failed or timed out.
    *
    * @generated from enum value: REQUEST_OUTCOME_FAILED = 3;
    */
@@ -568,14 +566,14 @@ export enum RequestOutcome {
 export declare const RequestOutcomeSchema: GenEnum<RequestOutcome>;
 
 /**
- * Tells a workspace how it uses the service, in figures.
+ * Usage and booking figures of a workspace.
  *
  * @generated from service shipments.v1.ReportService
  */
 export declare const ReportService: GenService<{
   /**
-   * Counts the calls of the last 24 hours, by hour and class, beside the limits. Other replicas' calls of the last 10
-   * seconds may be missing.
+   * Returns the calls of the last 24 hours by hour and class, with the limits. Calls of the last 10 seconds
+   * on other replicas can be missing.
    *
    * @generated from rpc shipments.v1.ReportService.GetUsage
    */
@@ -585,9 +583,9 @@ export declare const ReportService: GenService<{
     output: typeof GetUsageResponseSchema;
   },
   /**
-   * Lists calls of the last 7 days, the newest first: those that change something, and those that were refused or failed,
-   * at most some 10,000 of them. Where a workspace makes more than 200 in a second, the rest of that second is left out.
-   * They are written within two seconds, and may be lost with a process that dies.
+   * Lists logged calls of the last 7 days, the newest first: writes, and calls that were refused or failed.
+   * About 10,000 calls are kept. Calls beyond 200 per second are not logged. They appear within two seconds
+   * and can be lost if a process dies.
    *
    * @generated from rpc shipments.v1.ReportService.ListRequests
    */
@@ -597,7 +595,8 @@ export declare const ReportService: GenService<{
     output: typeof ListRequestsResponseSchema;
   },
   /**
-   * Sums up what was booked, by day of the workspace's time zone. Where that takes long, an answer may be up to 30 seconds old.
+   * Returns bookings by day in the workspace's time zone. Expensive responses are cached for up to 30
+   * seconds.
    *
    * @generated from rpc shipments.v1.ReportService.GetOverview
    */

@@ -86,7 +86,7 @@ export const RequestOutcomeSchema = /*@__PURE__*/
   enumDesc(file_shipments_v1_report_service, 0);
 
 /**
- * What became of a call.
+ * Outcome of a call.
  *
  * @generated from enum shipments.v1.RequestOutcome
  */
@@ -94,7 +94,7 @@ export const RequestOutcome = /*@__PURE__*/
   tsEnum(RequestOutcomeSchema);
 
 /**
- * Tells a workspace how it uses the service, in figures.
+ * Usage and booking figures of a workspace.
  *
  * @generated from service shipments.v1.ReportService
  */

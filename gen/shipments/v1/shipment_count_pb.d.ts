@@ -11,20 +11,20 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_shipments_v1_shipment_count: GenFile;
 
 /**
- * How many shipments a list has, and how many wait in each queue with the same other filters.
+ * Number of shipments in a list, and in each queue with the same other filters.
  *
  * @generated from message shipments.v1.ShipmentCounts
  */
 export declare type ShipmentCounts = Message<"shipments.v1.ShipmentCounts"> & {
   /**
-   * Those that ListShipments gives with the same filters.
+   * Shipments that ListShipments returns with the same filters.
    *
    * @generated from field: shipments.v1.ShipmentCount listed = 1;
    */
   listed?: ShipmentCount | undefined;
 
   /**
-   * Pending: not paid yet.
+   * Pending payment.
    *
    * @generated from field: shipments.v1.ShipmentCount to_pay = 2;
    */
@@ -45,14 +45,15 @@ export declare type ShipmentCounts = Message<"shipments.v1.ShipmentCounts"> & {
   inTransit?: ShipmentCount | undefined;
 
   /**
-   * Cancelled, and the refund is pending.
+   * Cancelled, with a pending refund.
    *
    * @generated from field: shipments.v1.ShipmentCount refund_due = 5;
    */
   refundDue?: ShipmentCount | undefined;
 
   /**
-   * What `failed` of ListShipments gives; these are in one of the other queues too, or were delivered.
+   * Shipments that the `failed` filter of ListShipments returns. They also count in another queue, or were
+   * delivered.
    *
    * @generated from field: shipments.v1.ShipmentCount failed = 6;
    */
@@ -60,20 +61,20 @@ export declare type ShipmentCounts = Message<"shipments.v1.ShipmentCounts"> & {
 };
 
 /**
- * How many shipments a list has, and how many wait in each queue with the same other filters.
+ * Number of shipments in a list, and in each queue with the same other filters.
  *
  * @generated from message shipments.v1.ShipmentCounts
  */
 export declare type ShipmentCountsValid = Message<"shipments.v1.ShipmentCounts"> & {
   /**
-   * Those that ListShipments gives with the same filters.
+   * Shipments that ListShipments returns with the same filters.
    *
    * @generated from field: shipments.v1.ShipmentCount listed = 1;
    */
   listed: ShipmentCountValid;
 
   /**
-   * Pending: not paid yet.
+   * Pending payment.
    *
    * @generated from field: shipments.v1.ShipmentCount to_pay = 2;
    */
@@ -94,14 +95,15 @@ export declare type ShipmentCountsValid = Message<"shipments.v1.ShipmentCounts">
   inTransit: ShipmentCountValid;
 
   /**
-   * Cancelled, and the refund is pending.
+   * Cancelled, with a pending refund.
    *
    * @generated from field: shipments.v1.ShipmentCount refund_due = 5;
    */
   refundDue: ShipmentCountValid;
 
   /**
-   * What `failed` of ListShipments gives; these are in one of the other queues too, or were delivered.
+   * Shipments that the `failed` filter of ListShipments returns. They also count in another queue, or were
+   * delivered.
    *
    * @generated from field: shipments.v1.ShipmentCount failed = 6;
    */
@@ -115,27 +117,27 @@ export declare type ShipmentCountsValid = Message<"shipments.v1.ShipmentCounts">
 export declare const ShipmentCountsSchema: GenMessage<ShipmentCounts, {validType: ShipmentCountsValid}>;
 
 /**
- * Shipments, counted up to 1,000, the newest first.
+ * Count of the newest shipments, at most 1,000.
  *
  * @generated from message shipments.v1.ShipmentCount
  */
 export declare type ShipmentCount = Message<"shipments.v1.ShipmentCount"> & {
   /**
-   * How many, up to 1,000.
+   * Count, at most 1,000.
    *
    * @generated from field: int32 count = 1;
    */
   count: number;
 
   /**
-   * Whether there are more than these 1,000, which neither the count nor the totals have.
+   * Whether there are more than 1,000. The rest is not included in count and totals.
    *
    * @generated from field: bool more = 2;
    */
   more: boolean;
 
   /**
-   * What those that were counted cost, for each currency in the order of its code.
+   * Totals of the counted shipments, by currency code.
    *
    * @generated from field: repeated shipments.v1.CurrencyTotal totals = 3;
    */
@@ -151,7 +153,7 @@ export declare type ShipmentCountValid = ShipmentCount;
 export declare const ShipmentCountSchema: GenMessage<ShipmentCount, {validType: ShipmentCountValid}>;
 
 /**
- * A sum of totals in one currency.
+ * Total amount in one currency.
  *
  * @generated from message shipments.v1.CurrencyTotal
  */

@@ -395,7 +395,7 @@ export const CancelShipmentResponseSchema = /*@__PURE__*/
   messageDesc(file_shipments_v1_shipment_service, 52);
 
 /**
- * Quotes, books, finds, changes and cancels shipments, and takes them along their way, for the workspace whose API key the call carries.
+ * Quotes, books, finds, updates, cancels and advances shipments of the workspace.
  *
  * @generated from service shipments.v1.ShipmentService
  */

@@ -18,14 +18,14 @@ export declare const file_shipments_v1_test_service: GenFile;
  */
 export declare type TakeTestStepRequest = Message<"shipments.v1.TakeTestStepRequest"> & {
   /**
-   * The shipment's reference.
+   * Shipment reference.
    *
    * @generated from field: string shipment = 1;
    */
   shipment: string;
 
   /**
-   * What is to happen to it.
+   * Step to simulate.
    *
    * @generated from field: shipments.v1.SimulatedStep step = 2;
    */
@@ -37,14 +37,14 @@ export declare type TakeTestStepRequest = Message<"shipments.v1.TakeTestStepRequ
  */
 export declare type TakeTestStepRequestValid = Message<"shipments.v1.TakeTestStepRequest"> & {
   /**
-   * The shipment's reference.
+   * Shipment reference.
    *
    * @generated from field: string shipment = 1;
    */
   shipment: string;
 
   /**
-   * What is to happen to it.
+   * Step to simulate.
    *
    * @generated from field: shipments.v1.SimulatedStep step = 2;
    */
@@ -88,14 +88,14 @@ export declare const TakeTestStepResponseSchema: GenMessage<TakeTestStepResponse
  */
 export declare type ListSimulationsRequest = Message<"shipments.v1.ListSimulationsRequest"> & {
   /**
-   * How many at most, 1 to 100; 25 when not given.
+   * Maximum number of results, 1 to 100. Defaults to 25.
    *
    * @generated from field: optional int32 page_size = 1;
    */
   pageSize?: number | undefined;
 
   /**
-   * The next_page_token of the page before.
+   * `next_page_token` of the previous page.
    *
    * @generated from field: optional string page_token = 2;
    */
@@ -120,7 +120,7 @@ export declare type ListSimulationsResponse = Message<"shipments.v1.ListSimulati
   data: RunningSimulation[];
 
   /**
-   * Leads to the next page; empty on the last.
+   * Token of the next page. Empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -137,7 +137,7 @@ export declare type ListSimulationsResponseValid = Message<"shipments.v1.ListSim
   data: RunningSimulationValid[];
 
   /**
-   * Leads to the next page; empty on the last.
+   * Token of the next page. Empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -151,41 +151,41 @@ export declare type ListSimulationsResponseValid = Message<"shipments.v1.ListSim
 export declare const ListSimulationsResponseSchema: GenMessage<ListSimulationsResponse, {validType: ListSimulationsResponseValid}>;
 
 /**
- * A simulation that is under way.
+ * A running simulation.
  *
  * @generated from message shipments.v1.RunningSimulation
  */
 export declare type RunningSimulation = Message<"shipments.v1.RunningSimulation"> & {
   /**
-   * The shipment's reference.
+   * Shipment reference.
    *
    * @generated from field: string shipment = 1;
    */
   shipment: string;
 
   /**
-   * What becomes of it.
+   * Scenario to simulate.
    *
    * @generated from field: shipments.v1.SimulationScenario scenario = 2;
    */
   scenario: SimulationScenario;
 
   /**
-   * How many of its steps were taken.
+   * Number of completed steps.
    *
    * @generated from field: int32 steps_taken = 3;
    */
   stepsTaken: number;
 
   /**
-   * What happens next.
+   * The next step.
    *
    * @generated from field: shipments.v1.SimulatedStep next_step = 4;
    */
   nextStep: SimulatedStep;
 
   /**
-   * When that is due, by the clock of test mode.
+   * Due time of the next step, by the test clock.
    *
    * @generated from field: google.protobuf.Timestamp due_at = 5;
    */
@@ -193,41 +193,41 @@ export declare type RunningSimulation = Message<"shipments.v1.RunningSimulation"
 };
 
 /**
- * A simulation that is under way.
+ * A running simulation.
  *
  * @generated from message shipments.v1.RunningSimulation
  */
 export declare type RunningSimulationValid = Message<"shipments.v1.RunningSimulation"> & {
   /**
-   * The shipment's reference.
+   * Shipment reference.
    *
    * @generated from field: string shipment = 1;
    */
   shipment: string;
 
   /**
-   * What becomes of it.
+   * Scenario to simulate.
    *
    * @generated from field: shipments.v1.SimulationScenario scenario = 2;
    */
   scenario: SimulationScenario;
 
   /**
-   * How many of its steps were taken.
+   * Number of completed steps.
    *
    * @generated from field: int32 steps_taken = 3;
    */
   stepsTaken: number;
 
   /**
-   * What happens next.
+   * The next step.
    *
    * @generated from field: shipments.v1.SimulatedStep next_step = 4;
    */
   nextStep: SimulatedStep;
 
   /**
-   * When that is due, by the clock of test mode.
+   * Due time of the next step, by the test clock.
    *
    * @generated from field: google.protobuf.Timestamp due_at = 5;
    */
@@ -247,14 +247,14 @@ export declare const RunningSimulationSchema: GenMessage<RunningSimulation, {val
  */
 export declare type TestClock = Message<"shipments.v1.TestClock"> & {
   /**
-   * What time it is there.
+   * Current time of the clock.
    *
    * @generated from field: google.protobuf.Timestamp time = 1;
    */
   time?: Timestamp | undefined;
 
   /**
-   * Whether it stands at that time until it is moved on; otherwise it is the real time.
+   * Whether the clock is frozen. Otherwise it follows real time.
    *
    * @generated from field: bool frozen = 2;
    */
@@ -306,8 +306,8 @@ export declare const GetTestClockResponseSchema: GenMessage<GetTestClockResponse
  */
 export declare type MoveTestClockRequest = Message<"shipments.v1.MoveTestClockRequest"> & {
   /**
-   * From now on the time, not before that of the clock, and at most two years ahead of the real time; where the clock
-   * is when not given.
+   * New time, not before the clock's current time, at most two years ahead of real time. Defaults to the
+   * current time of the clock.
    *
    * @generated from field: google.protobuf.Timestamp time = 1;
    */
@@ -332,8 +332,8 @@ export declare type MoveTestClockResponse = Message<"shipments.v1.MoveTestClockR
   data?: TestClock | undefined;
 
   /**
-   * Whether all that was due by the time is done. When there is more than 5 seconds' work of it, the clock stands at what
-   * was done last: call again until it is.
+   * Whether all steps due by then are complete. If they take more than 5 seconds, the clock stops at the last
+   * completed step: repeat the call.
    *
    * @generated from field: bool complete = 2;
    */
@@ -399,7 +399,7 @@ export declare const DeleteTestDataRequestSchema: GenMessage<DeleteTestDataReque
  */
 export declare type DeleteTestDataResponse = Message<"shipments.v1.DeleteTestDataResponse"> & {
   /**
-   * Whether nothing is left of it; when there is much, call again until it is.
+   * Whether all test data is deleted. If not, repeat the call.
    *
    * @generated from field: bool complete = 1;
    */
@@ -415,17 +415,17 @@ export declare type DeleteTestDataResponseValid = DeleteTestDataResponse;
 export declare const DeleteTestDataResponseSchema: GenMessage<DeleteTestDataResponse, {validType: DeleteTestDataResponseValid}>;
 
 /**
- * What there is in test mode alone: calls with a live key are refused.
+ * Features of test mode. Calls with a live key are refused.
  *
  * @generated from service shipments.v1.TestService
  */
 export declare const TestService: GenService<{
   /**
-   * Deletes the test data that there is when the call begins: shipments, payments, customers, events, deliveries of
-   * webhooks, stored responses, and which quotes were booked. Keys, webhooks, limits and the connection to a payment
-   * provider stay, and so does the feed's last position. What is booked meanwhile stays, but where the clock was ahead.
-   * The clock follows the real time again. At a payment provider nothing is deleted, and pages to pay at end there by
-   * themselves. Test data is deleted by itself 30 days after it was made.
+   * Deletes the test data that exists when the call begins: shipments, payments, customers, events, webhook
+   * deliveries, stored responses and the use of quotes. Keys, webhooks, limits, the payment connection and
+   * the feed position stay. Shipments booked during the call stay unless the clock was ahead. The clock
+   * returns to real time. Objects at a payment provider are not deleted. Test data is also deleted 30 days
+   * after its creation.
    *
    * @generated from rpc shipments.v1.TestService.DeleteTestData
    */
@@ -435,9 +435,9 @@ export declare const TestService: GenService<{
     output: typeof DeleteTestDataResponseSchema;
   },
   /**
-   * Has something happen to a shipment, as if its payer, courier or payment provider did it. A simulation whose next step
-   * that is goes on from there. What a payment provider does is refused for a shipment that has a checkout at one: that
-   * is done there.
+   * Simulates one step of a shipment. If it is the next step of a running simulation, the simulation
+   * continues after it. Steps of a payment provider are refused for shipments with a checkout at a real
+   * provider.
    *
    * @generated from rpc shipments.v1.TestService.TakeTestStep
    */
@@ -447,7 +447,7 @@ export declare const TestService: GenService<{
     output: typeof TakeTestStepResponseSchema;
   },
   /**
-   * Lists the simulations that are under way, by when their next step is due.
+   * Lists running simulations by the due time of their next step.
    *
    * @generated from rpc shipments.v1.TestService.ListSimulations
    */
@@ -457,7 +457,7 @@ export declare const TestService: GenService<{
     output: typeof ListSimulationsResponseSchema;
   },
   /**
-   * Gives the clock of test mode.
+   * Returns the test clock.
    *
    * @generated from rpc shipments.v1.TestService.GetTestClock
    */
@@ -467,9 +467,9 @@ export declare const TestService: GenService<{
     output: typeof GetTestClockResponseSchema;
   },
   /**
-   * Freezes the clock of test mode at a time, and moves it on from there. Quotes, cut-offs, slots, and the times of
-   * shipments and their events go by it; keys, limits, webhooks and the tariff in force do not. Before it answers, what
-   * simulations have due by then is done, in order. Repeating a call changes nothing.
+   * Freezes the test clock at a time, or advances it. Quotes, cut-offs, slots and the times of shipments and
+   * events follow it. Keys, limits, webhooks and the tariff in force do not. Due steps of simulations are
+   * completed, in order, before the call returns. Repeating the call has no effect.
    *
    * @generated from rpc shipments.v1.TestService.MoveTestClock
    */
@@ -479,7 +479,7 @@ export declare const TestService: GenService<{
     output: typeof MoveTestClockResponseSchema;
   },
   /**
-   * Has the clock of test mode follow the real time again. What was dated ahead of it stays as it is.
+   * Returns the test clock to real time. Dates ahead of it stay unchanged.
    *
    * @generated from rpc shipments.v1.TestService.ReleaseTestClock
    */

@@ -115,7 +115,7 @@ export const DeleteTestDataResponseSchema = /*@__PURE__*/
   messageDesc(file_shipments_v1_test_service, 13);
 
 /**
- * What there is in test mode alone: calls with a live key are refused.
+ * Features of test mode. Calls with a live key are refused.
  *
  * @generated from service shipments.v1.TestService
  */

@@ -12,62 +12,62 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_shipments_v1_webhook: GenFile;
 
 /**
- * An address of the workspace's that events are sent to.
+ * An endpoint of the workspace to which events are sent.
  *
  * @generated from message shipments.v1.Webhook
  */
 export declare type Webhook = Message<"shipments.v1.Webhook"> & {
   /**
-   * Names the webhook.
+   * Webhook id.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * Where events are sent to.
+   * Endpoint URL.
    *
    * @generated from field: string url = 2;
    */
   url: string;
 
   /**
-   * The types of events that are sent; `*` alone stands for all of them.
+   * Event types to send. `*` means all.
    *
    * @generated from field: repeated string types = 3;
    */
   types: string[];
 
   /**
-   * Whether events are sent to it.
+   * Whether the webhook is enabled.
    *
    * @generated from field: bool enabled = 4;
    */
   enabled: boolean;
 
   /**
-   * Why it is disabled; unset while enabled.
+   * Reason why it is disabled. Unset if enabled.
    *
    * @generated from field: optional shipments.v1.WebhookDisabledReason disabled_reason = 5;
    */
   disabledReason?: WebhookDisabledReason | undefined;
 
   /**
-   * Since when no attempt has succeeded; unset while they do.
+   * Time of the first failure since the last success. Unset if the last attempt succeeded.
    *
    * @generated from field: google.protobuf.Timestamp failing_since = 6;
    */
   failingSince?: Timestamp | undefined;
 
   /**
-   * When the webhook was added.
+   * Time of creation.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 7;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * When the webhook was last changed.
+   * Time of the last change.
    *
    * @generated from field: google.protobuf.Timestamp updated_at = 8;
    */
@@ -75,62 +75,62 @@ export declare type Webhook = Message<"shipments.v1.Webhook"> & {
 };
 
 /**
- * An address of the workspace's that events are sent to.
+ * An endpoint of the workspace to which events are sent.
  *
  * @generated from message shipments.v1.Webhook
  */
 export declare type WebhookValid = Message<"shipments.v1.Webhook"> & {
   /**
-   * Names the webhook.
+   * Webhook id.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * Where events are sent to.
+   * Endpoint URL.
    *
    * @generated from field: string url = 2;
    */
   url: string;
 
   /**
-   * The types of events that are sent; `*` alone stands for all of them.
+   * Event types to send. `*` means all.
    *
    * @generated from field: repeated string types = 3;
    */
   types: string[];
 
   /**
-   * Whether events are sent to it.
+   * Whether the webhook is enabled.
    *
    * @generated from field: bool enabled = 4;
    */
   enabled: boolean;
 
   /**
-   * Why it is disabled; unset while enabled.
+   * Reason why it is disabled. Unset if enabled.
    *
    * @generated from field: optional shipments.v1.WebhookDisabledReason disabled_reason = 5;
    */
   disabledReason?: WebhookDisabledReason | undefined;
 
   /**
-   * Since when no attempt has succeeded; unset while they do.
+   * Time of the first failure since the last success. Unset if the last attempt succeeded.
    *
    * @generated from field: google.protobuf.Timestamp failing_since = 6;
    */
   failingSince?: Timestamp | undefined;
 
   /**
-   * When the webhook was added.
+   * Time of creation.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 7;
    */
   createdAt: Timestamp;
 
   /**
-   * When the webhook was last changed.
+   * Time of the last change.
    *
    * @generated from field: google.protobuf.Timestamp updated_at = 8;
    */
@@ -144,27 +144,27 @@ export declare type WebhookValid = Message<"shipments.v1.Webhook"> & {
 export declare const WebhookSchema: GenMessage<Webhook, {validType: WebhookValid}>;
 
 /**
- * How often a webhook took what was sent to it: of its deliveries of the last 7 days, and of the newest 500 of them.
+ * Attempts and failures of a webhook, over the newest 500 deliveries of the last 7 days.
  *
  * @generated from message shipments.v1.WebhookFigures
  */
 export declare type WebhookFigures = Message<"shipments.v1.WebhookFigures"> & {
   /**
-   * The webhook's id.
+   * Webhook id.
    *
    * @generated from field: string webhook = 1;
    */
   webhook: string;
 
   /**
-   * How many attempts were made.
+   * Number of attempts.
    *
    * @generated from field: int32 attempts = 2;
    */
   attempts: number;
 
   /**
-   * How many of them failed.
+   * Number of failed attempts.
    *
    * @generated from field: int32 failed_attempts = 3;
    */
@@ -180,97 +180,97 @@ export declare type WebhookFiguresValid = WebhookFigures;
 export declare const WebhookFiguresSchema: GenMessage<WebhookFigures, {validType: WebhookFiguresValid}>;
 
 /**
- * The sending of one event to one webhook, with as many attempts as it takes.
+ * Delivery of one event to one webhook, with all its attempts.
  *
  * @generated from message shipments.v1.WebhookDelivery
  */
 export declare type WebhookDelivery = Message<"shipments.v1.WebhookDelivery"> & {
   /**
-   * Names the delivery.
+   * Delivery id.
    *
    * @generated from field: int64 id = 1;
    */
   id: bigint;
 
   /**
-   * The webhook's id.
+   * Webhook id.
    *
    * @generated from field: string webhook = 2;
    */
   webhook: string;
 
   /**
-   * The event's id, which is also the header webhook-id.
+   * Event id, also sent as the header webhook-id.
    *
    * @generated from field: string event = 3;
    */
   event: string;
 
   /**
-   * The event's type, such as `shipment.created`.
+   * Event type, such as `shipment.created`.
    *
    * @generated from field: string type = 4;
    */
   type: string;
 
   /**
-   * Whether the event has arrived.
+   * Status of the delivery.
    *
    * @generated from field: shipments.v1.WebhookDeliveryStatus status = 5;
    */
   status: WebhookDeliveryStatus;
 
   /**
-   * How many attempts were made.
+   * Number of attempts.
    *
    * @generated from field: int32 attempts = 6;
    */
   attempts: number;
 
   /**
-   * When the next attempt is due; unset when there will be none.
+   * Time of the next attempt. Unset if none.
    *
    * @generated from field: google.protobuf.Timestamp next_attempt_at = 7;
    */
   nextAttemptAt?: Timestamp | undefined;
 
   /**
-   * When the delivery was made.
+   * Time of creation.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 8;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * When it was delivered or given up; unset until then.
+   * Time at which it succeeded or finally failed. Unset while pending.
    *
    * @generated from field: google.protobuf.Timestamp ended_at = 9;
    */
   endedAt?: Timestamp | undefined;
 
   /**
-   * The reference of the shipment that the event is about; unset for events of webhooks.
+   * Shipment reference of the event. Unset for webhook events.
    *
    * @generated from field: optional string shipment = 10;
    */
   shipment?: string | undefined;
 
   /**
-   * The HTTP status of the last answer; unset when the last attempt had none, and before the first.
+   * HTTP status of the last attempt. Unset if it got no response, or before the first attempt.
    *
    * @generated from field: optional int32 last_status = 11;
    */
   lastStatus?: number | undefined;
 
   /**
-   * Why the last attempt had no answer; unset when it had one, and before the first.
+   * Error of the last attempt. Unset if it got a response, or before the first attempt.
    *
    * @generated from field: optional string last_error = 12;
    */
   lastError?: string | undefined;
 
   /**
-   * How long the last attempt took, in milliseconds; unset before the first.
+   * Duration of the last attempt, in milliseconds. Unset before the first attempt.
    *
    * @generated from field: optional int32 last_duration_ms = 13;
    */
@@ -278,97 +278,97 @@ export declare type WebhookDelivery = Message<"shipments.v1.WebhookDelivery"> & 
 };
 
 /**
- * The sending of one event to one webhook, with as many attempts as it takes.
+ * Delivery of one event to one webhook, with all its attempts.
  *
  * @generated from message shipments.v1.WebhookDelivery
  */
 export declare type WebhookDeliveryValid = Message<"shipments.v1.WebhookDelivery"> & {
   /**
-   * Names the delivery.
+   * Delivery id.
    *
    * @generated from field: int64 id = 1;
    */
   id: bigint;
 
   /**
-   * The webhook's id.
+   * Webhook id.
    *
    * @generated from field: string webhook = 2;
    */
   webhook: string;
 
   /**
-   * The event's id, which is also the header webhook-id.
+   * Event id, also sent as the header webhook-id.
    *
    * @generated from field: string event = 3;
    */
   event: string;
 
   /**
-   * The event's type, such as `shipment.created`.
+   * Event type, such as `shipment.created`.
    *
    * @generated from field: string type = 4;
    */
   type: string;
 
   /**
-   * Whether the event has arrived.
+   * Status of the delivery.
    *
    * @generated from field: shipments.v1.WebhookDeliveryStatus status = 5;
    */
   status: WebhookDeliveryStatus;
 
   /**
-   * How many attempts were made.
+   * Number of attempts.
    *
    * @generated from field: int32 attempts = 6;
    */
   attempts: number;
 
   /**
-   * When the next attempt is due; unset when there will be none.
+   * Time of the next attempt. Unset if none.
    *
    * @generated from field: google.protobuf.Timestamp next_attempt_at = 7;
    */
   nextAttemptAt?: Timestamp | undefined;
 
   /**
-   * When the delivery was made.
+   * Time of creation.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 8;
    */
   createdAt: Timestamp;
 
   /**
-   * When it was delivered or given up; unset until then.
+   * Time at which it succeeded or finally failed. Unset while pending.
    *
    * @generated from field: google.protobuf.Timestamp ended_at = 9;
    */
   endedAt?: Timestamp | undefined;
 
   /**
-   * The reference of the shipment that the event is about; unset for events of webhooks.
+   * Shipment reference of the event. Unset for webhook events.
    *
    * @generated from field: optional string shipment = 10;
    */
   shipment?: string | undefined;
 
   /**
-   * The HTTP status of the last answer; unset when the last attempt had none, and before the first.
+   * HTTP status of the last attempt. Unset if it got no response, or before the first attempt.
    *
    * @generated from field: optional int32 last_status = 11;
    */
   lastStatus?: number | undefined;
 
   /**
-   * Why the last attempt had no answer; unset when it had one, and before the first.
+   * Error of the last attempt. Unset if it got a response, or before the first attempt.
    *
    * @generated from field: optional string last_error = 12;
    */
   lastError?: string | undefined;
 
   /**
-   * How long the last attempt took, in milliseconds; unset before the first.
+   * Duration of the last attempt, in milliseconds. Unset before the first attempt.
    *
    * @generated from field: optional int32 last_duration_ms = 13;
    */
@@ -388,42 +388,42 @@ export declare const WebhookDeliverySchema: GenMessage<WebhookDelivery, {validTy
  */
 export declare type WebhookAttempt = Message<"shipments.v1.WebhookAttempt"> & {
   /**
-   * Counts the attempts of a delivery from 1.
+   * Attempt number, from 1.
    *
    * @generated from field: int32 number = 1;
    */
   number: number;
 
   /**
-   * When the attempt was made.
+   * Time of the attempt.
    *
    * @generated from field: google.protobuf.Timestamp started_at = 2;
    */
   startedAt?: Timestamp | undefined;
 
   /**
-   * From its start to the answer or the failure, in milliseconds.
+   * Duration until the response or the error, in milliseconds.
    *
    * @generated from field: int32 duration_ms = 3;
    */
   durationMs: number;
 
   /**
-   * The HTTP status of the answer; unset when there was none.
+   * HTTP status of the response. Unset without a response.
    *
    * @generated from field: optional int32 status = 4;
    */
   status?: number | undefined;
 
   /**
-   * Why there was no answer; unset when there was one.
+   * Error. Unset if there was a response.
    *
    * @generated from field: optional string error = 5;
    */
   error?: string | undefined;
 
   /**
-   * The first KiB of the answer's body; unset when there was no answer.
+   * First KiB of the response body. Unset without a response.
    *
    * @generated from field: optional string answer = 6;
    */
@@ -437,42 +437,42 @@ export declare type WebhookAttempt = Message<"shipments.v1.WebhookAttempt"> & {
  */
 export declare type WebhookAttemptValid = Message<"shipments.v1.WebhookAttempt"> & {
   /**
-   * Counts the attempts of a delivery from 1.
+   * Attempt number, from 1.
    *
    * @generated from field: int32 number = 1;
    */
   number: number;
 
   /**
-   * When the attempt was made.
+   * Time of the attempt.
    *
    * @generated from field: google.protobuf.Timestamp started_at = 2;
    */
   startedAt: Timestamp;
 
   /**
-   * From its start to the answer or the failure, in milliseconds.
+   * Duration until the response or the error, in milliseconds.
    *
    * @generated from field: int32 duration_ms = 3;
    */
   durationMs: number;
 
   /**
-   * The HTTP status of the answer; unset when there was none.
+   * HTTP status of the response. Unset without a response.
    *
    * @generated from field: optional int32 status = 4;
    */
   status?: number | undefined;
 
   /**
-   * Why there was no answer; unset when there was one.
+   * Error. Unset if there was a response.
    *
    * @generated from field: optional string error = 5;
    */
   error?: string | undefined;
 
   /**
-   * The first KiB of the answer's body; unset when there was no answer.
+   * First KiB of the response body. Unset without a response.
    *
    * @generated from field: optional string answer = 6;
    */
@@ -486,7 +486,7 @@ export declare type WebhookAttemptValid = Message<"shipments.v1.WebhookAttempt">
 export declare const WebhookAttemptSchema: GenMessage<WebhookAttempt, {validType: WebhookAttemptValid}>;
 
 /**
- * Why nothing is sent to a webhook.
+ * Reason why a webhook is disabled.
  *
  * @generated from enum shipments.v1.WebhookDisabledReason
  */
@@ -497,21 +497,21 @@ export enum WebhookDisabledReason {
   UNSPECIFIED = 0,
 
   /**
-   * The workspace disabled it.
+   * Disabled by the workspace.
    *
    * @generated from enum value: WEBHOOK_DISABLED_REASON_REQUEST = 1;
    */
   REQUEST = 1,
 
   /**
-   * It answered 410 Gone.
+   * The receiver returned 410 Gone.
    *
    * @generated from enum value: WEBHOOK_DISABLED_REASON_GONE = 2;
    */
   GONE = 2,
 
   /**
-   * It failed for five days.
+   * All attempts failed for five days.
    *
    * @generated from enum value: WEBHOOK_DISABLED_REASON_FAILING = 3;
    */
@@ -524,7 +524,7 @@ export enum WebhookDisabledReason {
 export declare const WebhookDisabledReasonSchema: GenEnum<WebhookDisabledReason>;
 
 /**
- * How the sending of one event to one webhook stands.
+ * Status of a webhook delivery.
  *
  * @generated from enum shipments.v1.WebhookDeliveryStatus
  */
@@ -535,21 +535,21 @@ export enum WebhookDeliveryStatus {
   UNSPECIFIED = 0,
 
   /**
-   * Not yet delivered; attempted again.
+   * Not yet delivered, awaiting an attempt.
    *
    * @generated from enum value: WEBHOOK_DELIVERY_STATUS_PENDING = 1;
    */
   PENDING = 1,
 
   /**
-   * Answered with a status from 200 to 299.
+   * The receiver returned a status from 200 to 299.
    *
    * @generated from enum value: WEBHOOK_DELIVERY_STATUS_DELIVERED = 2;
    */
   DELIVERED = 2,
 
   /**
-   * Given up: every attempt failed, or the webhook was disabled meanwhile.
+   * All attempts failed, or the webhook was disabled.
    *
    * @generated from enum value: WEBHOOK_DELIVERY_STATUS_FAILED = 3;
    */

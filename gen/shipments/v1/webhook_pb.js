@@ -47,7 +47,7 @@ export const WebhookDisabledReasonSchema = /*@__PURE__*/
   enumDesc(file_shipments_v1_webhook, 0);
 
 /**
- * Why nothing is sent to a webhook.
+ * Reason why a webhook is disabled.
  *
  * @generated from enum shipments.v1.WebhookDisabledReason
  */
@@ -61,7 +61,7 @@ export const WebhookDeliveryStatusSchema = /*@__PURE__*/
   enumDesc(file_shipments_v1_webhook, 1);
 
 /**
- * How the sending of one event to one webhook stands.
+ * Status of a webhook delivery.
  *
  * @generated from enum shipments.v1.WebhookDeliveryStatus
  */

@@ -16,15 +16,16 @@ export declare const file_shipments_v1_webhook_service: GenFile;
  */
 export declare type CreateWebhookRequest = Message<"shipments.v1.CreateWebhookRequest"> & {
   /**
-   * https, to a public address; without user name, password, fragment or control characters. At most
-   * 2000 characters. Kept as browsers write it: `https://EXAMPLE.org` becomes `https://example.org/`.
+   * https URL with a public address, without user name, password, fragment or control characters. At most
+   * 2000 characters. Stored in the normalized form of browsers: `https://EXAMPLE.org` becomes
+   * `https://example.org/`.
    *
    * @generated from field: string url = 1;
    */
   url: string;
 
   /**
-   * The types of events to send; all of them when none is given, or `*`.
+   * Event types to send. All types if empty or `*`.
    *
    * @generated from field: repeated string types = 2;
    */
@@ -36,15 +37,16 @@ export declare type CreateWebhookRequest = Message<"shipments.v1.CreateWebhookRe
  */
 export declare type CreateWebhookRequestValid = Message<"shipments.v1.CreateWebhookRequest"> & {
   /**
-   * https, to a public address; without user name, password, fragment or control characters. At most
-   * 2000 characters. Kept as browsers write it: `https://EXAMPLE.org` becomes `https://example.org/`.
+   * https URL with a public address, without user name, password, fragment or control characters. At most
+   * 2000 characters. Stored in the normalized form of browsers: `https://EXAMPLE.org` becomes
+   * `https://example.org/`.
    *
    * @generated from field: string url = 1;
    */
   url: string;
 
   /**
-   * The types of events to send; all of them when none is given, or `*`.
+   * Event types to send. All types if empty or `*`.
    *
    * @generated from field: repeated string types = 2;
    */
@@ -67,7 +69,7 @@ export declare type CreateWebhookResponse = Message<"shipments.v1.CreateWebhookR
   data?: Webhook | undefined;
 
   /**
-   * `whsec_` and base64; what arrives is signed with it.
+   * `whsec_` and base64. Messages are signed with it.
    *
    * @generated from field: string secret = 2;
    */
@@ -84,7 +86,7 @@ export declare type CreateWebhookResponseValid = Message<"shipments.v1.CreateWeb
   data?: WebhookValid | undefined;
 
   /**
-   * `whsec_` and base64; what arrives is signed with it.
+   * `whsec_` and base64. Messages are signed with it.
    *
    * @generated from field: string secret = 2;
    */
@@ -121,7 +123,7 @@ export declare type ListWebhooksResponse = Message<"shipments.v1.ListWebhooksRes
   data: Webhook[];
 
   /**
-   * Always empty: they all fit one page.
+   * Always empty: all results fit on one page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -138,7 +140,7 @@ export declare type ListWebhooksResponseValid = Message<"shipments.v1.ListWebhoo
   data: WebhookValid[];
 
   /**
-   * Always empty: they all fit one page.
+   * Always empty: all results fit on one page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -175,7 +177,7 @@ export declare type ListWebhookFiguresResponse = Message<"shipments.v1.ListWebho
   data: WebhookFigures[];
 
   /**
-   * Always empty: they all fit one page.
+   * Always empty: all results fit on one page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -195,7 +197,7 @@ export declare const ListWebhookFiguresResponseSchema: GenMessage<ListWebhookFig
  */
 export declare type GetWebhookRequest = Message<"shipments.v1.GetWebhookRequest"> & {
   /**
-   * The webhook's id.
+   * Webhook id.
    *
    * @generated from field: string webhook = 1;
    */
@@ -207,7 +209,7 @@ export declare type GetWebhookRequest = Message<"shipments.v1.GetWebhookRequest"
  */
 export declare type GetWebhookRequestValid = Message<"shipments.v1.GetWebhookRequest"> & {
   /**
-   * The webhook's id.
+   * Webhook id.
    *
    * @generated from field: string webhook = 1;
    */
@@ -251,37 +253,36 @@ export declare const GetWebhookResponseSchema: GenMessage<GetWebhookResponse, {v
  */
 export declare type UpdateWebhookRequest = Message<"shipments.v1.UpdateWebhookRequest"> & {
   /**
-   * The webhook's id.
+   * Webhook id.
    *
    * @generated from field: string webhook = 1;
    */
   webhook: string;
 
   /**
-   * As when it was created.
+   * As on creation.
    *
    * @generated from field: optional string url = 2;
    */
   url?: string | undefined;
 
   /**
-   * The types of events to send from now on; `*`, and in JSON an empty list, for all of them. Left as they are when not
-   * given.
+   * New event types. `*`, or an empty list in JSON, means all. Unchanged if not set.
    *
    * @generated from field: repeated string types = 3;
    */
   types: string[];
 
   /**
-   * Whether events are sent; enabling a webhook clears its failures.
+   * Whether to enable the webhook. Enabling resets its failures.
    *
    * @generated from field: optional bool enabled = 4;
    */
   enabled?: boolean | undefined;
 
   /**
-   * What to empty. JSON needs it for nothing: an empty list does the same there, where Protobuf cannot tell it from
-   * none.
+   * Fields to clear. JSON requests can send an empty list instead, which Protobuf cannot distinguish from an
+   * unset one.
    *
    * @generated from field: repeated string clear = 5;
    */
@@ -293,37 +294,36 @@ export declare type UpdateWebhookRequest = Message<"shipments.v1.UpdateWebhookRe
  */
 export declare type UpdateWebhookRequestValid = Message<"shipments.v1.UpdateWebhookRequest"> & {
   /**
-   * The webhook's id.
+   * Webhook id.
    *
    * @generated from field: string webhook = 1;
    */
   webhook: string;
 
   /**
-   * As when it was created.
+   * As on creation.
    *
    * @generated from field: optional string url = 2;
    */
   url?: string | undefined;
 
   /**
-   * The types of events to send from now on; `*`, and in JSON an empty list, for all of them. Left as they are when not
-   * given.
+   * New event types. `*`, or an empty list in JSON, means all. Unchanged if not set.
    *
    * @generated from field: repeated string types = 3;
    */
   types: string[];
 
   /**
-   * Whether events are sent; enabling a webhook clears its failures.
+   * Whether to enable the webhook. Enabling resets its failures.
    *
    * @generated from field: optional bool enabled = 4;
    */
   enabled?: boolean | undefined;
 
   /**
-   * What to empty. JSON needs it for nothing: an empty list does the same there, where Protobuf cannot tell it from
-   * none.
+   * Fields to clear. JSON requests can send an empty list instead, which Protobuf cannot distinguish from an
+   * unset one.
    *
    * @generated from field: repeated string clear = 5;
    */
@@ -367,7 +367,7 @@ export declare const UpdateWebhookResponseSchema: GenMessage<UpdateWebhookRespon
  */
 export declare type DeleteWebhookRequest = Message<"shipments.v1.DeleteWebhookRequest"> & {
   /**
-   * The webhook's id.
+   * Webhook id.
    *
    * @generated from field: string webhook = 1;
    */
@@ -379,7 +379,7 @@ export declare type DeleteWebhookRequest = Message<"shipments.v1.DeleteWebhookRe
  */
 export declare type DeleteWebhookRequestValid = Message<"shipments.v1.DeleteWebhookRequest"> & {
   /**
-   * The webhook's id.
+   * Webhook id.
    *
    * @generated from field: string webhook = 1;
    */
@@ -411,14 +411,14 @@ export declare const DeleteWebhookResponseSchema: GenMessage<DeleteWebhookRespon
  */
 export declare type RotateWebhookSecretRequest = Message<"shipments.v1.RotateWebhookSecretRequest"> & {
   /**
-   * The webhook's id.
+   * Webhook id.
    *
    * @generated from field: string webhook = 1;
    */
   webhook: string;
 
   /**
-   * For how many seconds the earlier secrets go on signing, 0 to 604800 (7 days); 86400 (a day) when not given.
+   * Seconds for which earlier secrets also sign, 0 to 604800 (7 days). Defaults to 86400 (one day).
    *
    * @generated from field: optional int32 overlap_seconds = 2;
    */
@@ -430,14 +430,14 @@ export declare type RotateWebhookSecretRequest = Message<"shipments.v1.RotateWeb
  */
 export declare type RotateWebhookSecretRequestValid = Message<"shipments.v1.RotateWebhookSecretRequest"> & {
   /**
-   * The webhook's id.
+   * Webhook id.
    *
    * @generated from field: string webhook = 1;
    */
   webhook: string;
 
   /**
-   * For how many seconds the earlier secrets go on signing, 0 to 604800 (7 days); 86400 (a day) when not given.
+   * Seconds for which earlier secrets also sign, 0 to 604800 (7 days). Defaults to 86400 (one day).
    *
    * @generated from field: optional int32 overlap_seconds = 2;
    */
@@ -460,7 +460,7 @@ export declare type RotateWebhookSecretResponse = Message<"shipments.v1.RotateWe
   data?: Webhook | undefined;
 
   /**
-   * `whsec_` and base64; what arrives is signed with it.
+   * `whsec_` and base64. Messages are signed with it.
    *
    * @generated from field: string secret = 2;
    */
@@ -477,7 +477,7 @@ export declare type RotateWebhookSecretResponseValid = Message<"shipments.v1.Rot
   data?: WebhookValid | undefined;
 
   /**
-   * `whsec_` and base64; what arrives is signed with it.
+   * `whsec_` and base64. Messages are signed with it.
    *
    * @generated from field: string secret = 2;
    */
@@ -495,7 +495,7 @@ export declare const RotateWebhookSecretResponseSchema: GenMessage<RotateWebhook
  */
 export declare type TestWebhookRequest = Message<"shipments.v1.TestWebhookRequest"> & {
   /**
-   * The webhook's id.
+   * Webhook id.
    *
    * @generated from field: string webhook = 1;
    */
@@ -507,7 +507,7 @@ export declare type TestWebhookRequest = Message<"shipments.v1.TestWebhookReques
  */
 export declare type TestWebhookRequestValid = Message<"shipments.v1.TestWebhookRequest"> & {
   /**
-   * The webhook's id.
+   * Webhook id.
    *
    * @generated from field: string webhook = 1;
    */
@@ -551,14 +551,14 @@ export declare const TestWebhookResponseSchema: GenMessage<TestWebhookResponse, 
  */
 export declare type RedeliverEventRequest = Message<"shipments.v1.RedeliverEventRequest"> & {
   /**
-   * The webhook's id.
+   * Webhook id.
    *
    * @generated from field: string webhook = 1;
    */
   webhook: string;
 
   /**
-   * The event's id.
+   * Event id.
    *
    * @generated from field: string event = 2;
    */
@@ -570,14 +570,14 @@ export declare type RedeliverEventRequest = Message<"shipments.v1.RedeliverEvent
  */
 export declare type RedeliverEventRequestValid = Message<"shipments.v1.RedeliverEventRequest"> & {
   /**
-   * The webhook's id.
+   * Webhook id.
    *
    * @generated from field: string webhook = 1;
    */
   webhook: string;
 
   /**
-   * The event's id.
+   * Event id.
    *
    * @generated from field: string event = 2;
    */
@@ -621,28 +621,28 @@ export declare const RedeliverEventResponseSchema: GenMessage<RedeliverEventResp
  */
 export declare type ListWebhookDeliveriesRequest = Message<"shipments.v1.ListWebhookDeliveriesRequest"> & {
   /**
-   * The webhook's id.
+   * Webhook id.
    *
    * @generated from field: string webhook = 1;
    */
   webhook: string;
 
   /**
-   * Only deliveries of this status.
+   * Only deliveries with this status.
    *
    * @generated from field: optional shipments.v1.WebhookDeliveryStatus status = 2;
    */
   status?: WebhookDeliveryStatus | undefined;
 
   /**
-   * How many at most, 1 to 100; 25 when not given.
+   * Maximum number of results, 1 to 100. Defaults to 25.
    *
    * @generated from field: optional int32 page_size = 3;
    */
   pageSize?: number | undefined;
 
   /**
-   * The next_page_token of the page before, with the same filters.
+   * `next_page_token` of the previous page. The filters must be the same.
    *
    * @generated from field: optional string page_token = 4;
    */
@@ -654,28 +654,28 @@ export declare type ListWebhookDeliveriesRequest = Message<"shipments.v1.ListWeb
  */
 export declare type ListWebhookDeliveriesRequestValid = Message<"shipments.v1.ListWebhookDeliveriesRequest"> & {
   /**
-   * The webhook's id.
+   * Webhook id.
    *
    * @generated from field: string webhook = 1;
    */
   webhook: string;
 
   /**
-   * Only deliveries of this status.
+   * Only deliveries with this status.
    *
    * @generated from field: optional shipments.v1.WebhookDeliveryStatus status = 2;
    */
   status?: WebhookDeliveryStatus | undefined;
 
   /**
-   * How many at most, 1 to 100; 25 when not given.
+   * Maximum number of results, 1 to 100. Defaults to 25.
    *
    * @generated from field: optional int32 page_size = 3;
    */
   pageSize?: number | undefined;
 
   /**
-   * The next_page_token of the page before, with the same filters.
+   * `next_page_token` of the previous page. The filters must be the same.
    *
    * @generated from field: optional string page_token = 4;
    */
@@ -698,7 +698,7 @@ export declare type ListWebhookDeliveriesResponse = Message<"shipments.v1.ListWe
   data: WebhookDelivery[];
 
   /**
-   * Leads to the next page; empty on the last.
+   * Token of the next page. Empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -715,7 +715,7 @@ export declare type ListWebhookDeliveriesResponseValid = Message<"shipments.v1.L
   data: WebhookDeliveryValid[];
 
   /**
-   * Leads to the next page; empty on the last.
+   * Token of the next page. Empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -733,14 +733,14 @@ export declare const ListWebhookDeliveriesResponseSchema: GenMessage<ListWebhook
  */
 export declare type ListWebhookAttemptsRequest = Message<"shipments.v1.ListWebhookAttemptsRequest"> & {
   /**
-   * The webhook's id.
+   * Webhook id.
    *
    * @generated from field: string webhook = 1;
    */
   webhook: string;
 
   /**
-   * The delivery's id.
+   * Delivery id.
    *
    * @generated from field: optional int64 delivery = 2;
    */
@@ -752,14 +752,14 @@ export declare type ListWebhookAttemptsRequest = Message<"shipments.v1.ListWebho
  */
 export declare type ListWebhookAttemptsRequestValid = Message<"shipments.v1.ListWebhookAttemptsRequest"> & {
   /**
-   * The webhook's id.
+   * Webhook id.
    *
    * @generated from field: string webhook = 1;
    */
   webhook: string;
 
   /**
-   * The delivery's id.
+   * Delivery id.
    *
    * @generated from field: optional int64 delivery = 2;
    */
@@ -782,7 +782,7 @@ export declare type ListWebhookAttemptsResponse = Message<"shipments.v1.ListWebh
   data: WebhookAttempt[];
 
   /**
-   * Always empty: they all fit one page.
+   * Always empty: all results fit on one page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -799,7 +799,7 @@ export declare type ListWebhookAttemptsResponseValid = Message<"shipments.v1.Lis
   data: WebhookAttemptValid[];
 
   /**
-   * Always empty: they all fit one page.
+   * Always empty: all results fit on one page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -813,14 +813,14 @@ export declare type ListWebhookAttemptsResponseValid = Message<"shipments.v1.Lis
 export declare const ListWebhookAttemptsResponseSchema: GenMessage<ListWebhookAttemptsResponse, {validType: ListWebhookAttemptsResponseValid}>;
 
 /**
- * Sends events to addresses of the workspace whose API key the call carries, by Standard Webhooks 1.0.0: at least
- * once, in no certain order, signed with the webhook's secret.
+ * Sends events to endpoints of the workspace, following Standard Webhooks 1.0.0: at least once, in any order,
+ * signed with the webhook's secret.
  *
  * @generated from service shipments.v1.WebhookService
  */
 export declare const WebhookService: GenService<{
   /**
-   * Adds a webhook, up to 20 in a workspace. Its secret is shown in this answer and never again.
+   * Creates a webhook. A workspace can have 20. The secret is shown only in this response.
    *
    * @generated from rpc shipments.v1.WebhookService.CreateWebhook
    */
@@ -830,7 +830,7 @@ export declare const WebhookService: GenService<{
     output: typeof CreateWebhookResponseSchema;
   },
   /**
-   * Lists the workspace's webhooks, the oldest first.
+   * Lists webhooks, the oldest first.
    *
    * @generated from rpc shipments.v1.WebhookService.ListWebhooks
    */
@@ -840,7 +840,7 @@ export declare const WebhookService: GenService<{
     output: typeof ListWebhooksResponseSchema;
   },
   /**
-   * Counts the attempts at the newest deliveries of each webhook, the oldest webhook first.
+   * Returns attempts and failures of each webhook's newest deliveries, the oldest webhook first.
    *
    * @generated from rpc shipments.v1.WebhookService.ListWebhookFigures
    */
@@ -850,7 +850,7 @@ export declare const WebhookService: GenService<{
     output: typeof ListWebhookFiguresResponseSchema;
   },
   /**
-   * Gives one webhook.
+   * Returns one webhook.
    *
    * @generated from rpc shipments.v1.WebhookService.GetWebhook
    */
@@ -860,7 +860,7 @@ export declare const WebhookService: GenService<{
     output: typeof GetWebhookResponseSchema;
   },
   /**
-   * Changes what is given and leaves the rest. Enabling forgets earlier failures.
+   * Changes the given fields. Enabling a webhook resets its failures.
    *
    * @generated from rpc shipments.v1.WebhookService.UpdateWebhook
    */
@@ -870,7 +870,7 @@ export declare const WebhookService: GenService<{
     output: typeof UpdateWebhookResponseSchema;
   },
   /**
-   * Removes a webhook and what is known of its deliveries. What is being sent may still arrive.
+   * Deletes a webhook and its deliveries. Messages in flight can still arrive.
    *
    * @generated from rpc shipments.v1.WebhookService.DeleteWebhook
    */
@@ -880,8 +880,8 @@ export declare const WebhookService: GenService<{
     output: typeof DeleteWebhookResponseSchema;
   },
   /**
-   * Gives a webhook a new secret, shown in this answer and never again. For a while everything is signed with the
-   * earlier secrets too.
+   * Rotates the secret of a webhook. The new secret is shown only in this response. Earlier secrets also sign
+   * during the overlap.
    *
    * @generated from rpc shipments.v1.WebhookService.RotateWebhookSecret
    */
@@ -891,7 +891,7 @@ export declare const WebhookService: GenService<{
     output: typeof RotateWebhookSecretResponseSchema;
   },
   /**
-   * Sends an event of type `webhook.test` to a webhook, whatever types it takes.
+   * Sends an event of type `webhook.test` to a webhook, regardless of its types.
    *
    * @generated from rpc shipments.v1.WebhookService.TestWebhook
    */
@@ -901,7 +901,7 @@ export declare const WebhookService: GenService<{
     output: typeof TestWebhookResponseSchema;
   },
   /**
-   * Sends an event to a webhook again, or for the first time, whatever types it takes.
+   * Sends an event to a webhook again, or for the first time, regardless of its types.
    *
    * @generated from rpc shipments.v1.WebhookService.RedeliverEvent
    */
@@ -911,7 +911,7 @@ export declare const WebhookService: GenService<{
     output: typeof RedeliverEventResponseSchema;
   },
   /**
-   * Lists what was and is being sent to a webhook, the newest first. Kept for 30 days.
+   * Lists deliveries of a webhook, the newest first. They are deleted after 30 days.
    *
    * @generated from rpc shipments.v1.WebhookService.ListWebhookDeliveries
    */
@@ -921,7 +921,7 @@ export declare const WebhookService: GenService<{
     output: typeof ListWebhookDeliveriesResponseSchema;
   },
   /**
-   * Lists the attempts at one delivery, the first first; there are never more than 10.
+   * Lists the attempts of one delivery, the oldest first. At most 10.
    *
    * @generated from rpc shipments.v1.WebhookService.ListWebhookAttempts
    */

@@ -12,20 +12,20 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_shipments_v1_window: GenFile;
 
 /**
- * A time window that is asked for: of 10 minutes to 25 hours, within the hours of its zone.
+ * A requested time window of 10 minutes to 25 hours, within the hours of its zone.
  *
  * @generated from message shipments.v1.TimeWindow
  */
 export declare type TimeWindow = Message<"shipments.v1.TimeWindow"> & {
   /**
-   * When it begins.
+   * Start of the window.
    *
    * @generated from field: google.protobuf.Timestamp start = 1;
    */
   start?: Timestamp | undefined;
 
   /**
-   * When it ends.
+   * End of the window.
    *
    * @generated from field: google.protobuf.Timestamp end = 2;
    */
@@ -33,20 +33,20 @@ export declare type TimeWindow = Message<"shipments.v1.TimeWindow"> & {
 };
 
 /**
- * A time window that is asked for: of 10 minutes to 25 hours, within the hours of its zone.
+ * A requested time window of 10 minutes to 25 hours, within the hours of its zone.
  *
  * @generated from message shipments.v1.TimeWindow
  */
 export declare type TimeWindowValid = Message<"shipments.v1.TimeWindow"> & {
   /**
-   * When it begins.
+   * Start of the window.
    *
    * @generated from field: google.protobuf.Timestamp start = 1;
    */
   start: Timestamp;
 
   /**
-   * When it ends.
+   * End of the window.
    *
    * @generated from field: google.protobuf.Timestamp end = 2;
    */
@@ -60,27 +60,27 @@ export declare type TimeWindowValid = Message<"shipments.v1.TimeWindow"> & {
 export declare const TimeWindowSchema: GenMessage<TimeWindow, {validType: TimeWindowValid}>;
 
 /**
- * A time window that was accepted. It never moves, whatever happens to clocks and tariffs.
+ * An accepted time window. It does not change with clocks or tariffs.
  *
  * @generated from message shipments.v1.AcceptedWindow
  */
 export declare type AcceptedWindow = Message<"shipments.v1.AcceptedWindow"> & {
   /**
-   * When it begins.
+   * Start of the window.
    *
    * @generated from field: google.protobuf.Timestamp start = 1;
    */
   start?: Timestamp | undefined;
 
   /**
-   * When it ends.
+   * End of the window.
    *
    * @generated from field: google.protobuf.Timestamp end = 2;
    */
   end?: Timestamp | undefined;
 
   /**
-   * The IANA time zone of its zone, such as `Europe/Berlin`.
+   * IANA time zone of the zone, such as `Europe/Berlin`.
    *
    * @generated from field: string time_zone = 3;
    */
@@ -88,27 +88,27 @@ export declare type AcceptedWindow = Message<"shipments.v1.AcceptedWindow"> & {
 };
 
 /**
- * A time window that was accepted. It never moves, whatever happens to clocks and tariffs.
+ * An accepted time window. It does not change with clocks or tariffs.
  *
  * @generated from message shipments.v1.AcceptedWindow
  */
 export declare type AcceptedWindowValid = Message<"shipments.v1.AcceptedWindow"> & {
   /**
-   * When it begins.
+   * Start of the window.
    *
    * @generated from field: google.protobuf.Timestamp start = 1;
    */
   start: Timestamp;
 
   /**
-   * When it ends.
+   * End of the window.
    *
    * @generated from field: google.protobuf.Timestamp end = 2;
    */
   end: Timestamp;
 
   /**
-   * The IANA time zone of its zone, such as `Europe/Berlin`.
+   * IANA time zone of the zone, such as `Europe/Berlin`.
    *
    * @generated from field: string time_zone = 3;
    */
@@ -122,41 +122,41 @@ export declare type AcceptedWindowValid = Message<"shipments.v1.AcceptedWindow">
 export declare const AcceptedWindowSchema: GenMessage<AcceptedWindow, {validType: AcceptedWindowValid}>;
 
 /**
- * A pickup window that the schedule of the pickup's zone offers.
+ * A pickup window from the schedule of the pickup's zone.
  *
  * @generated from message shipments.v1.PickupSlot
  */
 export declare type PickupSlot = Message<"shipments.v1.PickupSlot"> & {
   /**
-   * When it begins.
+   * Start of the window.
    *
    * @generated from field: google.protobuf.Timestamp start = 1;
    */
   start?: Timestamp | undefined;
 
   /**
-   * When it ends.
+   * End of the window.
    *
    * @generated from field: google.protobuf.Timestamp end = 2;
    */
   end?: Timestamp | undefined;
 
   /**
-   * The beginning by the clock of the zone: RFC 3339 with the offset, such as `2026-12-01T08:00:00+01:00`.
+   * Start in local time, RFC 3339 with the offset, such as `2026-12-01T08:00:00+01:00`.
    *
    * @generated from field: string local_start = 3;
    */
   localStart: string;
 
   /**
-   * The end by the clock of the zone.
+   * End in local time.
    *
    * @generated from field: string local_end = 4;
    */
   localEnd: string;
 
   /**
-   * Until when it can be booked; unset when it has no cut-off.
+   * Booking deadline. Unset if none.
    *
    * @generated from field: google.protobuf.Timestamp cut_off_at = 5;
    */
@@ -170,14 +170,14 @@ export declare type PickupSlot = Message<"shipments.v1.PickupSlot"> & {
   available: boolean;
 
   /**
-   * Why it cannot be booked; unset when it can.
+   * Reason why it cannot be booked. Unset if it can.
    *
    * @generated from field: optional shipments.v1.SlotUnavailableReason unavailable_reason = 7;
    */
   unavailableReason?: SlotUnavailableReason | undefined;
 
   /**
-   * What the shipment costs with it: the total of its quote.
+   * Price of the shipment in this window: the total of its quote.
    *
    * @generated from field: double price = 8;
    */
@@ -185,41 +185,41 @@ export declare type PickupSlot = Message<"shipments.v1.PickupSlot"> & {
 };
 
 /**
- * A pickup window that the schedule of the pickup's zone offers.
+ * A pickup window from the schedule of the pickup's zone.
  *
  * @generated from message shipments.v1.PickupSlot
  */
 export declare type PickupSlotValid = Message<"shipments.v1.PickupSlot"> & {
   /**
-   * When it begins.
+   * Start of the window.
    *
    * @generated from field: google.protobuf.Timestamp start = 1;
    */
   start: Timestamp;
 
   /**
-   * When it ends.
+   * End of the window.
    *
    * @generated from field: google.protobuf.Timestamp end = 2;
    */
   end: Timestamp;
 
   /**
-   * The beginning by the clock of the zone: RFC 3339 with the offset, such as `2026-12-01T08:00:00+01:00`.
+   * Start in local time, RFC 3339 with the offset, such as `2026-12-01T08:00:00+01:00`.
    *
    * @generated from field: string local_start = 3;
    */
   localStart: string;
 
   /**
-   * The end by the clock of the zone.
+   * End in local time.
    *
    * @generated from field: string local_end = 4;
    */
   localEnd: string;
 
   /**
-   * Until when it can be booked; unset when it has no cut-off.
+   * Booking deadline. Unset if none.
    *
    * @generated from field: google.protobuf.Timestamp cut_off_at = 5;
    */
@@ -233,14 +233,14 @@ export declare type PickupSlotValid = Message<"shipments.v1.PickupSlot"> & {
   available: boolean;
 
   /**
-   * Why it cannot be booked; unset when it can.
+   * Reason why it cannot be booked. Unset if it can.
    *
    * @generated from field: optional shipments.v1.SlotUnavailableReason unavailable_reason = 7;
    */
   unavailableReason?: SlotUnavailableReason | undefined;
 
   /**
-   * What the shipment costs with it: the total of its quote.
+   * Price of the shipment in this window: the total of its quote.
    *
    * @generated from field: double price = 8;
    */
@@ -254,7 +254,7 @@ export declare type PickupSlotValid = Message<"shipments.v1.PickupSlot"> & {
 export declare const PickupSlotSchema: GenMessage<PickupSlot, {validType: PickupSlotValid}>;
 
 /**
- * Why a slot cannot be booked.
+ * Reason why a slot cannot be booked.
  *
  * @generated from enum shipments.v1.SlotUnavailableReason
  */
@@ -265,21 +265,21 @@ export enum SlotUnavailableReason {
   UNSPECIFIED = 0,
 
   /**
-   * It had to be booked by its cut-off.
+   * Its cut-off time has passed.
    *
    * @generated from enum value: SLOT_UNAVAILABLE_REASON_CUT_OFF_PASSED = 1;
    */
   CUT_OFF_PASSED = 1,
 
   /**
-   * It starts before the lead time is over, or in the past.
+   * It starts within the lead time, or in the past.
    *
    * @generated from enum value: SLOT_UNAVAILABLE_REASON_TOO_SOON = 2;
    */
   TOO_SOON = 2,
 
   /**
-   * It starts after the last date that can be booked.
+   * It starts after the last bookable date.
    *
    * @generated from enum value: SLOT_UNAVAILABLE_REASON_TOO_FAR_AHEAD = 3;
    */

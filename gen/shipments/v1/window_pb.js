@@ -40,7 +40,7 @@ export const SlotUnavailableReasonSchema = /*@__PURE__*/
   enumDesc(file_shipments_v1_window, 0);
 
 /**
- * Why a slot cannot be booked.
+ * Reason why a slot cannot be booked.
  *
  * @generated from enum shipments.v1.SlotUnavailableReason
  */

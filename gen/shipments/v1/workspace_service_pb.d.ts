@@ -96,7 +96,7 @@ export declare const GetWorkspaceResponseSchema: GenMessage<GetWorkspaceResponse
  */
 export declare type UpdateWorkspaceRequest = Message<"shipments.v1.UpdateWorkspaceRequest"> & {
   /**
-   * The IANA name of a time zone, such as `Europe/Berlin`; empty for UTC.
+   * IANA name of a time zone, such as `Europe/Berlin`. Empty for UTC.
    *
    * @generated from field: optional string time_zone = 1;
    */
@@ -110,29 +110,29 @@ export declare type UpdateWorkspaceRequest = Message<"shipments.v1.UpdateWorkspa
   trackingEnabled?: boolean | undefined;
 
   /**
-   * Whom recipients may ask: a phone number, an email or a web address, for instance; empty for nobody.
+   * Contact for recipients, such as a phone number, email or web address. An empty value removes it.
    *
    * @generated from field: optional string tracking_contact = 3;
    */
   trackingContact?: string | undefined;
 
   /**
-   * Whether tracking pages show the first name and the vehicle of the courier of a shipment in transit.
+   * Whether tracking pages show the first name and vehicle of the courier of a shipment in transit.
    *
    * @generated from field: optional bool tracking_shows_courier = 4;
    */
   trackingShowsCourier?: boolean | undefined;
 
   /**
-   * Whether recipients who have an email are told by mail what happens to their shipments. It needs tracking links, and a
-   * service that sends mails.
+   * Whether to email recipients about their shipments. Requires tracking links and a service that sends
+   * email.
    *
    * @generated from field: optional bool notifies_recipients = 5;
    */
   notifiesRecipients?: boolean | undefined;
 
   /**
-   * What tracking pages show above the workspace's name: a PNG of at most 16 KiB; empty for nothing.
+   * Logo of tracking pages: a PNG of at most 16 KiB. An empty value removes it.
    *
    * @generated from field: optional bytes tracking_logo = 6;
    */
@@ -180,93 +180,94 @@ export declare const UpdateWorkspaceResponseSchema: GenMessage<UpdateWorkspaceRe
  */
 export declare type Workspace = Message<"shipments.v1.Workspace"> & {
   /**
-   * Numbers the workspace.
+   * Workspace id.
    *
    * @generated from field: int64 id = 1;
    */
   id: bigint;
 
   /**
-   * What operators call the workspace.
+   * Workspace name.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * Through whom it is paid, such as `manual`; unset while no provider is connected, and then nothing can be booked.
+   * Connected payment provider, such as `manual`. Unset if none, which blocks bookings.
    *
    * @generated from field: optional string payment_provider = 3;
    */
   paymentProvider?: string | undefined;
 
   /**
-   * How often the workspace may call.
+   * Rate limits of the workspace.
    *
    * @generated from field: shipments.v1.Limits limits = 4;
    */
   limits?: Limits | undefined;
 
   /**
-   * What stands in the way of every booking now; empty when nothing does.
+   * Reasons why all bookings are blocked. Empty if they are not.
    *
    * @generated from field: repeated shipments.v1.BookingBlocker booking_blockers = 5;
    */
   bookingBlockers: BookingBlocker[];
 
   /**
-   * Whether this is test mode: the workspace's test twin, with shipments, customers, events, webhooks, keys, limits and
-   * usage of its own.
+   * Whether this is test mode: the workspace's test twin, with separate shipments, customers, events,
+   * webhooks, keys, limits and usage.
    *
    * @generated from field: bool test = 6;
    */
   test: boolean;
 
   /**
-   * The IANA name of the workspace's time zone, such as `Europe/Berlin`, which a test twin has from its live workspace:
-   * the days of reports are its days.
+   * IANA name of the workspace's time zone, such as `Europe/Berlin`. It defines the days of reports. A test
+   * twin has that of its live workspace.
    *
    * @generated from field: string time_zone = 7;
    */
   timeZone: string;
 
   /**
-   * Whether addresses can be searched: the platform has a geocoder.
+   * Whether address search is available, that is, whether the platform has a geocoder.
    *
    * @generated from field: bool address_search = 8;
    */
   addressSearch: boolean;
 
   /**
-   * Whether shipments have tracking links, which a test twin has from its live workspace, as the contact.
+   * Whether shipments have tracking links. Like the contact, a test twin has the setting of its live
+   * workspace.
    *
    * @generated from field: bool tracking_enabled = 9;
    */
   trackingEnabled: boolean;
 
   /**
-   * Whom recipients may ask, as tracking pages say; unset for nobody.
+   * Contact for recipients on tracking pages. Unset if none.
    *
    * @generated from field: optional string tracking_contact = 10;
    */
   trackingContact?: string | undefined;
 
   /**
-   * Whether tracking pages show the first name and the vehicle of the courier of a shipment in transit.
+   * Whether tracking pages show the first name and vehicle of the courier of a shipment in transit.
    *
    * @generated from field: bool tracking_shows_courier = 11;
    */
   trackingShowsCourier: boolean;
 
   /**
-   * Whether recipients who have an email are told by mail what happens to their shipments; in test mode nobody is.
+   * Whether recipients are emailed about their shipments. No email is sent in test mode.
    *
    * @generated from field: bool notifies_recipients = 12;
    */
   notifiesRecipients: boolean;
 
   /**
-   * What tracking pages show above the workspace's name, a PNG; unset for nothing.
+   * Logo of tracking pages, a PNG. Unset if none.
    *
    * @generated from field: optional bytes tracking_logo = 13;
    */
@@ -280,93 +281,94 @@ export declare type Workspace = Message<"shipments.v1.Workspace"> & {
  */
 export declare type WorkspaceValid = Message<"shipments.v1.Workspace"> & {
   /**
-   * Numbers the workspace.
+   * Workspace id.
    *
    * @generated from field: int64 id = 1;
    */
   id: bigint;
 
   /**
-   * What operators call the workspace.
+   * Workspace name.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * Through whom it is paid, such as `manual`; unset while no provider is connected, and then nothing can be booked.
+   * Connected payment provider, such as `manual`. Unset if none, which blocks bookings.
    *
    * @generated from field: optional string payment_provider = 3;
    */
   paymentProvider?: string | undefined;
 
   /**
-   * How often the workspace may call.
+   * Rate limits of the workspace.
    *
    * @generated from field: shipments.v1.Limits limits = 4;
    */
   limits: LimitsValid;
 
   /**
-   * What stands in the way of every booking now; empty when nothing does.
+   * Reasons why all bookings are blocked. Empty if they are not.
    *
    * @generated from field: repeated shipments.v1.BookingBlocker booking_blockers = 5;
    */
   bookingBlockers: BookingBlocker[];
 
   /**
-   * Whether this is test mode: the workspace's test twin, with shipments, customers, events, webhooks, keys, limits and
-   * usage of its own.
+   * Whether this is test mode: the workspace's test twin, with separate shipments, customers, events,
+   * webhooks, keys, limits and usage.
    *
    * @generated from field: bool test = 6;
    */
   test: boolean;
 
   /**
-   * The IANA name of the workspace's time zone, such as `Europe/Berlin`, which a test twin has from its live workspace:
-   * the days of reports are its days.
+   * IANA name of the workspace's time zone, such as `Europe/Berlin`. It defines the days of reports. A test
+   * twin has that of its live workspace.
    *
    * @generated from field: string time_zone = 7;
    */
   timeZone: string;
 
   /**
-   * Whether addresses can be searched: the platform has a geocoder.
+   * Whether address search is available, that is, whether the platform has a geocoder.
    *
    * @generated from field: bool address_search = 8;
    */
   addressSearch: boolean;
 
   /**
-   * Whether shipments have tracking links, which a test twin has from its live workspace, as the contact.
+   * Whether shipments have tracking links. Like the contact, a test twin has the setting of its live
+   * workspace.
    *
    * @generated from field: bool tracking_enabled = 9;
    */
   trackingEnabled: boolean;
 
   /**
-   * Whom recipients may ask, as tracking pages say; unset for nobody.
+   * Contact for recipients on tracking pages. Unset if none.
    *
    * @generated from field: optional string tracking_contact = 10;
    */
   trackingContact?: string | undefined;
 
   /**
-   * Whether tracking pages show the first name and the vehicle of the courier of a shipment in transit.
+   * Whether tracking pages show the first name and vehicle of the courier of a shipment in transit.
    *
    * @generated from field: bool tracking_shows_courier = 11;
    */
   trackingShowsCourier: boolean;
 
   /**
-   * Whether recipients who have an email are told by mail what happens to their shipments; in test mode nobody is.
+   * Whether recipients are emailed about their shipments. No email is sent in test mode.
    *
    * @generated from field: bool notifies_recipients = 12;
    */
   notifiesRecipients: boolean;
 
   /**
-   * What tracking pages show above the workspace's name, a PNG; unset for nothing.
+   * Logo of tracking pages, a PNG. Unset if none.
    *
    * @generated from field: optional bytes tracking_logo = 13;
    */
@@ -398,7 +400,7 @@ export declare const GetAttentionRequestSchema: GenMessage<GetAttentionRequest, 
  */
 export declare type GetAttentionResponse = Message<"shipments.v1.GetAttentionResponse"> & {
   /**
-   * At most one of each kind, the worst first.
+   * At most one entry of each kind, the most severe first.
    *
    * @generated from field: repeated shipments.v1.Attention data = 1;
    */
@@ -414,27 +416,27 @@ export declare type GetAttentionResponseValid = GetAttentionResponse;
 export declare const GetAttentionResponseSchema: GenMessage<GetAttentionResponse, {validType: GetAttentionResponseValid}>;
 
 /**
- * Something that somebody has to do, of one kind.
+ * A kind of problem that needs attention.
  *
  * @generated from message shipments.v1.Attention
  */
 export declare type Attention = Message<"shipments.v1.Attention"> & {
   /**
-   * What it is about. Later versions may know more kinds.
+   * Kind of problem. Later versions may add kinds.
    *
    * @generated from field: shipments.v1.AttentionKind kind = 1;
    */
   kind: AttentionKind;
 
   /**
-   * How many there are, from 1 to 100; 100 stands for more as well.
+   * Number of affected objects, 1 to 100. 100 means 100 or more.
    *
    * @generated from field: int32 count = 2;
    */
   count: number;
 
   /**
-   * The ten most urgent of them, the most urgent first; none for what stops all bookings.
+   * The ten most urgent objects, the most urgent first. Empty if the problem blocks all bookings.
    *
    * @generated from field: repeated shipments.v1.AttentionSubject subjects = 3;
    */
@@ -450,36 +452,36 @@ export declare type AttentionValid = Attention;
 export declare const AttentionSchema: GenMessage<Attention, {validType: AttentionValid}>;
 
 /**
- * One shipment, webhook or API key that something is to be done about.
+ * An affected shipment, webhook or API key.
  *
  * @generated from message shipments.v1.AttentionSubject
  */
 export declare type AttentionSubject = Message<"shipments.v1.AttentionSubject"> & {
   /**
-   * The reference of the shipment, or the id of the webhook or of the key.
+   * Shipment reference, webhook id or key id.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * The URL of the webhook, or the name of the key; unset for what has none.
+   * URL of the webhook or name of the key. Unset if none.
    *
    * @generated from field: optional string name = 2;
    */
   name?: string | undefined;
 
   /**
-   * When the shipment was cancelled, was promised or was attempted last, since when the webhook fails, or when the key
-   * ends; unset where that is not known.
+   * Time at which the shipment was cancelled, was due or was last attempted, since which the webhook has been
+   * failing, or at which the key expires. Unset if unknown.
    *
    * @generated from field: google.protobuf.Timestamp at = 3;
    */
   at?: Timestamp | undefined;
 
   /**
-   * Why the refund was not made, the money does not count or the last attempt failed; unset for other kinds, and where it
-   * is not known.
+   * Reason for the failed refund, the unassigned payment or the last failed attempt. Unset for other kinds,
+   * and if unknown.
    *
    * @generated from field: optional string reason = 4;
    */
@@ -495,41 +497,41 @@ export declare type AttentionSubjectValid = AttentionSubject;
 export declare const AttentionSubjectSchema: GenMessage<AttentionSubject, {validType: AttentionSubjectValid}>;
 
 /**
- * What a workspace may ask for, in one call and over time.
+ * Limits of a workspace.
  *
  * @generated from message shipments.v1.Limits
  */
 export declare type Limits = Message<"shipments.v1.Limits"> & {
   /**
-   * The largest request body or message, in bytes.
+   * Maximum size of a request body or message, in bytes.
    *
    * @generated from field: int32 request_bytes = 1;
    */
   requestBytes: number;
 
   /**
-   * The most results of one page.
+   * Maximum number of results per page.
    *
    * @generated from field: int32 page_size = 2;
    */
   pageSize: number;
 
   /**
-   * The most routes of one batch quote.
+   * Maximum number of routes per batch quote.
    *
    * @generated from field: int32 batch_routes = 3;
    */
   batchRoutes: number;
 
   /**
-   * The most notes on one shipment.
+   * Maximum number of metadata pairs per shipment.
    *
    * @generated from field: int32 metadata_keys = 4;
    */
   metadataKeys: number;
 
   /**
-   * For calls that price.
+   * For calls that quote.
    *
    * @generated from field: shipments.v1.RateLimit quote = 5;
    */
@@ -543,7 +545,7 @@ export declare type Limits = Message<"shipments.v1.Limits"> & {
   read?: RateLimit | undefined;
 
   /**
-   * For calls that change something.
+   * For calls that write.
    *
    * @generated from field: shipments.v1.RateLimit write = 7;
    */
@@ -551,41 +553,41 @@ export declare type Limits = Message<"shipments.v1.Limits"> & {
 };
 
 /**
- * What a workspace may ask for, in one call and over time.
+ * Limits of a workspace.
  *
  * @generated from message shipments.v1.Limits
  */
 export declare type LimitsValid = Message<"shipments.v1.Limits"> & {
   /**
-   * The largest request body or message, in bytes.
+   * Maximum size of a request body or message, in bytes.
    *
    * @generated from field: int32 request_bytes = 1;
    */
   requestBytes: number;
 
   /**
-   * The most results of one page.
+   * Maximum number of results per page.
    *
    * @generated from field: int32 page_size = 2;
    */
   pageSize: number;
 
   /**
-   * The most routes of one batch quote.
+   * Maximum number of routes per batch quote.
    *
    * @generated from field: int32 batch_routes = 3;
    */
   batchRoutes: number;
 
   /**
-   * The most notes on one shipment.
+   * Maximum number of metadata pairs per shipment.
    *
    * @generated from field: int32 metadata_keys = 4;
    */
   metadataKeys: number;
 
   /**
-   * For calls that price.
+   * For calls that quote.
    *
    * @generated from field: shipments.v1.RateLimit quote = 5;
    */
@@ -599,7 +601,7 @@ export declare type LimitsValid = Message<"shipments.v1.Limits"> & {
   read: RateLimitValid;
 
   /**
-   * For calls that change something.
+   * For calls that write.
    *
    * @generated from field: shipments.v1.RateLimit write = 7;
    */
@@ -613,20 +615,20 @@ export declare type LimitsValid = Message<"shipments.v1.Limits"> & {
 export declare const LimitsSchema: GenMessage<Limits, {validType: LimitsValid}>;
 
 /**
- * How often methods of one class may be called: a bucket of calls that fills steadily.
+ * Rate limit of one class of methods: a token bucket.
  *
  * @generated from message shipments.v1.RateLimit
  */
 export declare type RateLimit = Message<"shipments.v1.RateLimit"> & {
   /**
-   * How many calls a second the bucket fills by.
+   * Refill rate, in calls per second.
    *
    * @generated from field: int32 rate = 1;
    */
   rate: number;
 
   /**
-   * How many calls the bucket holds: those that can be made at once after a rest.
+   * Capacity of the bucket: maximum burst of calls.
    *
    * @generated from field: int32 burst = 2;
    */
@@ -642,7 +644,7 @@ export declare type RateLimitValid = RateLimit;
 export declare const RateLimitSchema: GenMessage<RateLimit, {validType: RateLimitValid}>;
 
 /**
- * Why a workspace cannot book anything at present.
+ * Reason why a workspace cannot book.
  *
  * @generated from enum shipments.v1.BookingBlocker
  */
@@ -653,7 +655,7 @@ export enum BookingBlocker {
   UNSPECIFIED = 0,
 
   /**
-   * No payment provider is connected, or the one that is takes no payments for the workspace now.
+   * No payment provider is connected, or the connected one does not accept payments.
    *
    * @generated from enum value: BOOKING_BLOCKER_PAYMENT_PROVIDER = 1;
    */
@@ -673,7 +675,7 @@ export enum BookingBlocker {
 export declare const BookingBlockerSchema: GenEnum<BookingBlocker>;
 
 /**
- * Kinds of what somebody has to do, in the order in which they are listed.
+ * Kinds of problems, in the order in which they are listed.
  *
  * @generated from enum shipments.v1.AttentionKind
  */
@@ -684,85 +686,86 @@ export enum AttentionKind {
   UNSPECIFIED = 0,
 
   /**
-   * No tariff is in force, so that nothing can be quoted or booked.
+   * No tariff is in force, so nothing can be quoted or booked.
    *
    * @generated from enum value: ATTENTION_KIND_TARIFF = 1;
    */
   TARIFF = 1,
 
   /**
-   * No payment provider is connected, or the one that is takes no payments for the workspace now: nothing can be booked.
+   * No payment provider is connected, or the connected one does not accept payments, so nothing can be
+   * booked.
    *
    * @generated from enum value: ATTENTION_KIND_PAYMENT_PROVIDER = 2;
    */
   PAYMENT_PROVIDER = 2,
 
   /**
-   * The payment provider did not make refunds that are due.
+   * Due refunds failed at the payment provider.
    *
    * @generated from enum value: ATTENTION_KIND_REFUND_FAILED = 3;
    */
   REFUND_FAILED = 3,
 
   /**
-   * Money was taken, or may have been, that does not pay a shipment: refund it at the payment provider, or accept it.
+   * There are unassigned payments: refund them at the payment provider or accept them.
    *
    * @generated from enum value: ATTENTION_KIND_PAYMENT_UNCOUNTED = 9;
    */
   PAYMENT_UNCOUNTED = 9,
 
   /**
-   * Somebody asked their bank for the money back, and it is not decided yet.
+   * Payments are disputed and undecided.
    *
    * @generated from enum value: ATTENTION_KIND_DISPUTE_OPEN = 4;
    */
   DISPUTE_OPEN = 4,
 
   /**
-   * Shipments that are paid are later than the windows that were booked; of those without a pickup window, and of those
-   * with one, the 200 that come first are looked at.
+   * Paid shipments are later than their windows. Checks the first 200 shipments without a pickup window and
+   * the first 200 with one.
    *
    * @generated from enum value: ATTENTION_KIND_DELIVERY_LATE = 10;
    */
   DELIVERY_LATE = 10,
 
   /**
-   * Shipments could not be picked up or delivered at two attempts or more.
+   * At least two attempts to pick up or deliver have failed.
    *
    * @generated from enum value: ATTENTION_KIND_ATTEMPTS_FAILED = 11;
    */
   ATTEMPTS_FAILED = 11,
 
   /**
-   * Shipments in transit cannot be delivered, as five wrong PINs were told.
+   * Shipments in transit cannot be delivered after five wrong PINs.
    *
    * @generated from enum value: ATTENTION_KIND_PIN_LOCKED = 12;
    */
   PIN_LOCKED = 12,
 
   /**
-   * Webhooks were disabled because they failed for five days or answered 410 Gone.
+   * Webhooks were disabled after failing for five days or returning 410 Gone.
    *
    * @generated from enum value: ATTENTION_KIND_WEBHOOK_DISABLED = 5;
    */
   WEBHOOK_DISABLED = 5,
 
   /**
-   * No attempt at webhooks has succeeded for a while; they are tried still.
+   * All recent webhook attempts have failed. Retries continue.
    *
    * @generated from enum value: ATTENTION_KIND_WEBHOOK_FAILING = 6;
    */
   WEBHOOK_FAILING = 6,
 
   /**
-   * Paid shipments were cancelled, and somebody has to give the money back and record it, since no provider does.
+   * Paid shipments were cancelled, and no provider makes the refund: refund and record it manually.
    *
    * @generated from enum value: ATTENTION_KIND_REFUND_DUE = 7;
    */
   REFUND_DUE = 7,
 
   /**
-   * API keys end within 14 days.
+   * API keys expire within 14 days.
    *
    * @generated from enum value: ATTENTION_KIND_API_KEY_ENDING = 8;
    */
@@ -775,13 +778,13 @@ export enum AttentionKind {
 export declare const AttentionKindSchema: GenEnum<AttentionKind>;
 
 /**
- * Tells a workspace about itself.
+ * Settings and state of the workspace.
  *
  * @generated from service shipments.v1.WorkspaceService
  */
 export declare const WorkspaceService: GenService<{
   /**
-   * Gives the workspace whose API key the call carries.
+   * Returns the workspace of the API key.
    *
    * @generated from rpc shipments.v1.WorkspaceService.GetWorkspace
    */
@@ -791,8 +794,8 @@ export declare const WorkspaceService: GenService<{
     output: typeof GetWorkspaceResponseSchema;
   },
   /**
-   * Lists what somebody has to do, the worst first: what stops bookings, money that does not go back, webhooks that
-   * fail, keys that are about to end. Kinds of which there is nothing are left out.
+   * Lists problems that need attention, the most severe first, such as blocked bookings, failed refunds,
+   * failing webhooks and expiring keys. Kinds without problems are omitted.
    *
    * @generated from rpc shipments.v1.WorkspaceService.GetAttention
    */
@@ -802,7 +805,7 @@ export declare const WorkspaceService: GenService<{
     output: typeof GetAttentionResponseSchema;
   },
   /**
-   * Changes what is given of the workspace and leaves the rest. A test twin follows its live workspace.
+   * Changes the given settings. A test twin follows its live workspace.
    *
    * @generated from rpc shipments.v1.WorkspaceService.UpdateWorkspace
    */
@@ -812,7 +815,8 @@ export declare const WorkspaceService: GenService<{
     output: typeof UpdateWorkspaceResponseSchema;
   },
   /**
-   * Ends all tracking links of the workspace there are: its shipments get others. Of test mode, with a key of test mode.
+   * Invalidates all tracking links of the workspace. Its shipments get new ones. A test key only affects test
+   * mode.
    *
    * @generated from rpc shipments.v1.WorkspaceService.RotateTrackingLinks
    */

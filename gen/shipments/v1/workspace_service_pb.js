@@ -112,7 +112,7 @@ export const BookingBlockerSchema = /*@__PURE__*/
   enumDesc(file_shipments_v1_workspace_service, 0);
 
 /**
- * Why a workspace cannot book anything at present.
+ * Reason why a workspace cannot book.
  *
  * @generated from enum shipments.v1.BookingBlocker
  */
@@ -126,7 +126,7 @@ export const AttentionKindSchema = /*@__PURE__*/
   enumDesc(file_shipments_v1_workspace_service, 1);
 
 /**
- * Kinds of what somebody has to do, in the order in which they are listed.
+ * Kinds of problems, in the order in which they are listed.
  *
  * @generated from enum shipments.v1.AttentionKind
  */
@@ -134,7 +134,7 @@ export const AttentionKind = /*@__PURE__*/
   tsEnum(AttentionKindSchema);
 
 /**
- * Tells a workspace about itself.
+ * Settings and state of the workspace.
  *
  * @generated from service shipments.v1.WorkspaceService
  */

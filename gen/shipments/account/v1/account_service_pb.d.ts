@@ -14,41 +14,41 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_shipments_account_v1_account_service: GenFile;
 
 /**
- * A person who has signed in.
+ * A signed-in person.
  *
  * @generated from message shipments.account.v1.Account
  */
 export declare type Account = Message<"shipments.account.v1.Account"> & {
   /**
-   * Numbers the person; unique across workspaces.
+   * Person id, unique across workspaces.
    *
    * @generated from field: int64 id = 1;
    */
   id: bigint;
 
   /**
-   * By which the person signs in.
+   * Sign-in email.
    *
    * @generated from field: string email = 2;
    */
   email: string;
 
   /**
-   * What the person is called; empty when nobody has said.
+   * Display name. Empty if not set.
    *
    * @generated from field: string name = 3;
    */
   name: string;
 
   /**
-   * The workspaces that the person is a member of, by name.
+   * Workspaces of which the person is a member, by name.
    *
    * @generated from field: repeated shipments.account.v1.AccountWorkspace workspaces = 4;
    */
   workspaces: AccountWorkspace[];
 
   /**
-   * What the person may do as an operator of the platform; unset for somebody who is none.
+   * Role as an operator of the platform. Unset if the person is not an operator.
    *
    * @generated from field: optional shipments.admin.v1.OperatorRole operator_role = 5;
    */
@@ -64,48 +64,49 @@ export declare type AccountValid = Account;
 export declare const AccountSchema: GenMessage<Account, {validType: AccountValid}>;
 
 /**
- * A workspace that a person is a member of.
+ * A workspace of which a person is a member.
  *
  * @generated from message shipments.account.v1.AccountWorkspace
  */
 export declare type AccountWorkspace = Message<"shipments.account.v1.AccountWorkspace"> & {
   /**
-   * Numbers the workspace.
+   * Workspace id.
    *
    * @generated from field: int64 id = 1;
    */
   id: bigint;
 
   /**
-   * What operators call the workspace.
+   * Workspace name.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * What the person may do in it.
+   * The person's role in the workspace.
    *
    * @generated from field: shipments.v1.MemberRole role = 3;
    */
   role: MemberRole;
 
   /**
-   * Whether its calls are refused until the platform resumes it.
+   * Whether the workspace is suspended. Calls are refused until the platform resumes it.
    *
    * @generated from field: bool suspended = 4;
    */
   suspended: boolean;
 
   /**
-   * The id to name the workspace's test twin by; unset for some minutes after an update from a release without test mode.
+   * Id of the workspace's test twin. Unset for some minutes after an upgrade from a release without test
+   * mode.
    *
    * @generated from field: optional int64 test_workspace = 5;
    */
   testWorkspace?: bigint | undefined;
 
   /**
-   * The IANA name of the workspace's time zone, such as `Europe/Berlin`.
+   * IANA name of the workspace's time zone, such as `Europe/Berlin`.
    *
    * @generated from field: string time_zone = 6;
    */
@@ -121,48 +122,48 @@ export declare type AccountWorkspaceValid = AccountWorkspace;
 export declare const AccountWorkspaceSchema: GenMessage<AccountWorkspace, {validType: AccountWorkspaceValid}>;
 
 /**
- * A browser in which a person has signed in.
+ * A browser session.
  *
  * @generated from message shipments.account.v1.Session
  */
 export declare type Session = Message<"shipments.account.v1.Session"> & {
   /**
-   * Not secret.
+   * Session id. Not secret.
    *
    * @generated from field: int64 id = 1;
    */
   id: bigint;
 
   /**
-   * When the person signed in.
+   * Time of sign-in.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 2;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * When a call last came with it, to within a minute.
+   * Time of the last call, accurate to one minute.
    *
    * @generated from field: google.protobuf.Timestamp last_seen_at = 3;
    */
   lastSeenAt?: Timestamp | undefined;
 
   /**
-   * When it ends at the latest; it ends earlier when it is not used for 12 hours.
+   * Expiry. The session expires earlier after 12 hours without a call.
    *
    * @generated from field: google.protobuf.Timestamp ends_at = 4;
    */
   endsAt?: Timestamp | undefined;
 
   /**
-   * What the browser said of itself.
+   * User-Agent header of the browser.
    *
    * @generated from field: string user_agent = 5;
    */
   userAgent: string;
 
   /**
-   * Whether this call came with it.
+   * Whether this is the current session.
    *
    * @generated from field: bool current = 6;
    */
@@ -170,48 +171,48 @@ export declare type Session = Message<"shipments.account.v1.Session"> & {
 };
 
 /**
- * A browser in which a person has signed in.
+ * A browser session.
  *
  * @generated from message shipments.account.v1.Session
  */
 export declare type SessionValid = Message<"shipments.account.v1.Session"> & {
   /**
-   * Not secret.
+   * Session id. Not secret.
    *
    * @generated from field: int64 id = 1;
    */
   id: bigint;
 
   /**
-   * When the person signed in.
+   * Time of sign-in.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 2;
    */
   createdAt: Timestamp;
 
   /**
-   * When a call last came with it, to within a minute.
+   * Time of the last call, accurate to one minute.
    *
    * @generated from field: google.protobuf.Timestamp last_seen_at = 3;
    */
   lastSeenAt: Timestamp;
 
   /**
-   * When it ends at the latest; it ends earlier when it is not used for 12 hours.
+   * Expiry. The session expires earlier after 12 hours without a call.
    *
    * @generated from field: google.protobuf.Timestamp ends_at = 4;
    */
   endsAt: Timestamp;
 
   /**
-   * What the browser said of itself.
+   * User-Agent header of the browser.
    *
    * @generated from field: string user_agent = 5;
    */
   userAgent: string;
 
   /**
-   * Whether this call came with it.
+   * Whether this is the current session.
    *
    * @generated from field: bool current = 6;
    */
@@ -328,7 +329,7 @@ export declare type ListSessionsResponse = Message<"shipments.account.v1.ListSes
   data: Session[];
 
   /**
-   * Always empty: they all fit one page.
+   * Always empty: all results fit on one page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -345,7 +346,7 @@ export declare type ListSessionsResponseValid = Message<"shipments.account.v1.Li
   data: SessionValid[];
 
   /**
-   * Always empty: they all fit one page.
+   * Always empty: all results fit on one page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -363,7 +364,7 @@ export declare const ListSessionsResponseSchema: GenMessage<ListSessionsResponse
  */
 export declare type EndSessionRequest = Message<"shipments.account.v1.EndSessionRequest"> & {
   /**
-   * The session's id.
+   * Always empty: all results fit on one page.
    *
    * @generated from field: optional int64 session = 1;
    */
@@ -375,7 +376,7 @@ export declare type EndSessionRequest = Message<"shipments.account.v1.EndSession
  */
 export declare type EndSessionRequestValid = Message<"shipments.account.v1.EndSessionRequest"> & {
   /**
-   * The session's id.
+   * Always empty: all results fit on one page.
    *
    * @generated from field: optional int64 session = 1;
    */
@@ -403,27 +404,27 @@ export declare type EndSessionResponseValid = EndSessionResponse;
 export declare const EndSessionResponseSchema: GenMessage<EndSessionResponse, {validType: EndSessionResponseValid}>;
 
 /**
- * How a person looks at the list of a workspace's shipments, under a name: filters, order and columns.
+ * A named view of a workspace's shipment list: filters, order and columns.
  *
  * @generated from message shipments.account.v1.SavedFilter
  */
 export declare type SavedFilter = Message<"shipments.account.v1.SavedFilter"> & {
   /**
-   * Numbers the filter.
+   * Saved filter id.
    *
    * @generated from field: int64 id = 1;
    */
   id: bigint;
 
   /**
-   * Unique among the person's filters in the workspace, whatever the case.
+   * Unique among the person's filters in the workspace, ignoring case.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * The query of the dashboard's list of shipments, such as `status=1&days=today`.
+   * Query string of the dashboard's shipment list, such as `status=1&days=today`.
    *
    * @generated from field: string query = 3;
    */
@@ -437,7 +438,7 @@ export declare type SavedFilter = Message<"shipments.account.v1.SavedFilter"> & 
   shared: boolean;
 
   /**
-   * Who shares it; unset for the person's own.
+   * Person who shares the filter. Unset for the person's own filters.
    *
    * @generated from field: optional string shared_by = 5;
    */
@@ -457,7 +458,7 @@ export declare const SavedFilterSchema: GenMessage<SavedFilter, {validType: Save
  */
 export declare type ListSavedFiltersRequest = Message<"shipments.account.v1.ListSavedFiltersRequest"> & {
   /**
-   * The id of a workspace that the person is a member of; not of its test twin.
+   * Id of a workspace of which the person is a member, not of its test twin.
    *
    * @generated from field: optional int64 workspace = 1;
    */
@@ -469,7 +470,7 @@ export declare type ListSavedFiltersRequest = Message<"shipments.account.v1.List
  */
 export declare type ListSavedFiltersRequestValid = Message<"shipments.account.v1.ListSavedFiltersRequest"> & {
   /**
-   * The id of a workspace that the person is a member of; not of its test twin.
+   * Id of a workspace of which the person is a member, not of its test twin.
    *
    * @generated from field: optional int64 workspace = 1;
    */
@@ -492,7 +493,7 @@ export declare type ListSavedFiltersResponse = Message<"shipments.account.v1.Lis
   data: SavedFilter[];
 
   /**
-   * Always empty: they all fit one page.
+   * Always empty: all results fit on one page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -512,7 +513,7 @@ export declare const ListSavedFiltersResponseSchema: GenMessage<ListSavedFilters
  */
 export declare type SaveFilterRequest = Message<"shipments.account.v1.SaveFilterRequest"> & {
   /**
-   * The id of a workspace that the person is a member of; not of its test twin.
+   * Id of a workspace of which the person is a member, not of its test twin.
    *
    * @generated from field: optional int64 workspace = 1;
    */
@@ -526,15 +527,15 @@ export declare type SaveFilterRequest = Message<"shipments.account.v1.SaveFilter
   name: string;
 
   /**
-   * The query of the dashboard's list of shipments, without its question mark; empty for all shipments. At most 1,000
-   * characters.
+   * Query string of the dashboard's shipment list, without the question mark. Empty for all shipments. At
+   * most 1,000 characters.
    *
    * @generated from field: string query = 3;
    */
   query: string;
 
   /**
-   * Whether all members of the workspace are to see it.
+   * Whether to share the filter with all members of the workspace.
    *
    * @generated from field: bool shared = 4;
    */
@@ -546,7 +547,7 @@ export declare type SaveFilterRequest = Message<"shipments.account.v1.SaveFilter
  */
 export declare type SaveFilterRequestValid = Message<"shipments.account.v1.SaveFilterRequest"> & {
   /**
-   * The id of a workspace that the person is a member of; not of its test twin.
+   * Id of a workspace of which the person is a member, not of its test twin.
    *
    * @generated from field: optional int64 workspace = 1;
    */
@@ -560,15 +561,15 @@ export declare type SaveFilterRequestValid = Message<"shipments.account.v1.SaveF
   name: string;
 
   /**
-   * The query of the dashboard's list of shipments, without its question mark; empty for all shipments. At most 1,000
-   * characters.
+   * Query string of the dashboard's shipment list, without the question mark. Empty for all shipments. At
+   * most 1,000 characters.
    *
    * @generated from field: string query = 3;
    */
   query: string;
 
   /**
-   * Whether all members of the workspace are to see it.
+   * Whether to share the filter with all members of the workspace.
    *
    * @generated from field: bool shared = 4;
    */
@@ -604,14 +605,14 @@ export declare const SaveFilterResponseSchema: GenMessage<SaveFilterResponse, {v
  */
 export declare type RenameSavedFilterRequest = Message<"shipments.account.v1.RenameSavedFilterRequest"> & {
   /**
-   * The id of a workspace that the person is a member of; not of its test twin.
+   * Id of a workspace of which the person is a member, not of its test twin.
    *
    * @generated from field: optional int64 workspace = 1;
    */
   workspace?: bigint | undefined;
 
   /**
-   * The filter's id.
+   * Saved filter id.
    *
    * @generated from field: optional int64 saved_filter = 2;
    */
@@ -630,14 +631,14 @@ export declare type RenameSavedFilterRequest = Message<"shipments.account.v1.Ren
  */
 export declare type RenameSavedFilterRequestValid = Message<"shipments.account.v1.RenameSavedFilterRequest"> & {
   /**
-   * The id of a workspace that the person is a member of; not of its test twin.
+   * Id of a workspace of which the person is a member, not of its test twin.
    *
    * @generated from field: optional int64 workspace = 1;
    */
   workspace: bigint;
 
   /**
-   * The filter's id.
+   * Saved filter id.
    *
    * @generated from field: optional int64 saved_filter = 2;
    */
@@ -680,14 +681,14 @@ export declare const RenameSavedFilterResponseSchema: GenMessage<RenameSavedFilt
  */
 export declare type DeleteSavedFilterRequest = Message<"shipments.account.v1.DeleteSavedFilterRequest"> & {
   /**
-   * The id of a workspace that the person is a member of; not of its test twin.
+   * Id of a workspace of which the person is a member, not of its test twin.
    *
    * @generated from field: optional int64 workspace = 1;
    */
   workspace?: bigint | undefined;
 
   /**
-   * The filter's id.
+   * Saved filter id.
    *
    * @generated from field: optional int64 saved_filter = 2;
    */
@@ -699,14 +700,14 @@ export declare type DeleteSavedFilterRequest = Message<"shipments.account.v1.Del
  */
 export declare type DeleteSavedFilterRequestValid = Message<"shipments.account.v1.DeleteSavedFilterRequest"> & {
   /**
-   * The id of a workspace that the person is a member of; not of its test twin.
+   * Id of a workspace of which the person is a member, not of its test twin.
    *
    * @generated from field: optional int64 workspace = 1;
    */
   workspace: bigint;
 
   /**
-   * The filter's id.
+   * Saved filter id.
    *
    * @generated from field: optional int64 saved_filter = 2;
    */
@@ -734,13 +735,13 @@ export declare type DeleteSavedFilterResponseValid = DeleteSavedFilterResponse;
 export declare const DeleteSavedFilterResponseSchema: GenMessage<DeleteSavedFilterResponse, {validType: DeleteSavedFilterResponseValid}>;
 
 /**
- * Tells a person who has signed in about themselves. Its calls carry the session's cookie.
+ * Account of the signed-in person. Calls require the session cookie.
  *
  * @generated from service shipments.account.v1.AccountService
  */
 export declare const AccountService: GenService<{
   /**
-   * Gives the person who has signed in, and where they may act.
+   * Returns the signed-in person with their workspaces and operator role.
    *
    * @generated from rpc shipments.account.v1.AccountService.GetAccount
    */
@@ -750,7 +751,7 @@ export declare const AccountService: GenService<{
     output: typeof GetAccountResponseSchema;
   },
   /**
-   * Changes the name of the person.
+   * Changes the person's name.
    *
    * @generated from rpc shipments.account.v1.AccountService.UpdateAccount
    */
@@ -760,7 +761,7 @@ export declare const AccountService: GenService<{
     output: typeof UpdateAccountResponseSchema;
   },
   /**
-   * Lists the person's sessions that have not ended, the one used last first.
+   * Lists the person's active sessions, the most recently used first.
    *
    * @generated from rpc shipments.account.v1.AccountService.ListSessions
    */
@@ -770,7 +771,7 @@ export declare const AccountService: GenService<{
     output: typeof ListSessionsResponseSchema;
   },
   /**
-   * Ends one of the person's sessions, which may be the one that the call carries.
+   * Revokes one of the person's sessions, possibly the current one.
    *
    * @generated from rpc shipments.account.v1.AccountService.EndSession
    */
@@ -780,8 +781,8 @@ export declare const AccountService: GenService<{
     output: typeof EndSessionResponseSchema;
   },
   /**
-   * Lists the filters that the person has saved in a workspace, then those that others share there, each by name; there
-   * are up to 50 of either.
+   * Lists the person's saved filters in a workspace, then those shared by others, each by name. At most 50 of
+   * either.
    *
    * @generated from rpc shipments.account.v1.AccountService.ListSavedFilters
    */
@@ -791,7 +792,8 @@ export declare const AccountService: GenService<{
     output: typeof ListSavedFiltersResponseSchema;
   },
   /**
-   * Saves a filter under a name, in place of what the person had saved under it in the workspace. Viewers share none.
+   * Saves a filter under a name, replacing the person's filter of the same name in the workspace. Viewers
+   * cannot share filters.
    *
    * @generated from rpc shipments.account.v1.AccountService.SaveFilter
    */
@@ -801,7 +803,7 @@ export declare const AccountService: GenService<{
     output: typeof SaveFilterResponseSchema;
   },
   /**
-   * Gives a saved filter another name.
+   * Renames a saved filter.
    *
    * @generated from rpc shipments.account.v1.AccountService.RenameSavedFilter
    */
@@ -811,7 +813,7 @@ export declare const AccountService: GenService<{
     output: typeof RenameSavedFilterResponseSchema;
   },
   /**
-   * Forgets a saved filter; admins of the workspace also one that somebody else shares.
+   * Deletes a saved filter. Admins of the workspace can also delete filters shared by others.
    *
    * @generated from rpc shipments.account.v1.AccountService.DeleteSavedFilter
    */

@@ -157,7 +157,7 @@ export const DeleteSavedFilterResponseSchema = /*@__PURE__*/
   messageDesc(file_shipments_account_v1_account_service, 19);
 
 /**
- * Tells a person who has signed in about themselves. Its calls carry the session's cookie.
+ * Account of the signed-in person. Calls require the session cookie.
  *
  * @generated from service shipments.account.v1.AccountService
  */

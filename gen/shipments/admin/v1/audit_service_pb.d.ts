@@ -12,28 +12,28 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_shipments_admin_v1_audit_service: GenFile;
 
 /**
- * Who made a change.
+ * The author of a change.
  *
  * @generated from message shipments.admin.v1.AuditActor
  */
 export declare type AuditActor = Message<"shipments.admin.v1.AuditActor"> & {
   /**
-   * How the change came in.
+   * Kind of the author.
    *
    * @generated from field: shipments.admin.v1.AuditActorKind kind = 1;
    */
   kind: AuditActorKind;
 
   /**
-   * The operator's name, the account of the command line, the name or last four characters of the key, or the
-   * person's email.
+   * Name of the operator, account of the command line, name or last four characters of the key, or email of
+   * the person.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * The operator's id.
+   * Operator id.
    *
    * @generated from field: optional int64 operator = 3;
    */
@@ -49,63 +49,63 @@ export declare type AuditActorValid = AuditActor;
 export declare const AuditActorSchema: GenMessage<AuditActor, {validType: AuditActorValid}>;
 
 /**
- * One administrative change. It was written in the transaction of the change, so neither exists without the other.
+ * An administrative change. It is written in the same transaction as the change.
  *
  * @generated from message shipments.admin.v1.AuditEntry
  */
 export declare type AuditEntry = Message<"shipments.admin.v1.AuditEntry"> & {
   /**
-   * Numbers the entry.
+   * Entry id.
    *
    * @generated from field: int64 id = 1;
    */
   id: bigint;
 
   /**
-   * When the change was made.
+   * Time of the change.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 2;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * Who made the change.
+   * Author of the change.
    *
    * @generated from field: shipments.admin.v1.AuditActor actor = 3;
    */
   actor?: AuditActor | undefined;
 
   /**
-   * The method that made the change, such as `PublishTariff`; `SignIn` when somebody has signed in by a link that
-   * somebody else had made, who stands in the change `link_made_by`.
+   * Method that made the change, such as `PublishTariff`. `SignIn` if a person signed in with a link that
+   * another person created; the change `link_made_by` names that person.
    *
    * @generated from field: string action = 4;
    */
   action: string;
 
   /**
-   * What was changed, such as `tariff_version/7`, `workspace/12` or `operator/3`.
+   * Changed object, such as `tariff_version/7`, `workspace/12` or `operator/3`.
    *
    * @generated from field: string subject = 5;
    */
   subject: string;
 
   /**
-   * The workspace that it concerns; unset when it concerns none.
+   * Id of the affected workspace. Unset if none.
    *
    * @generated from field: optional int64 workspace = 6;
    */
   workspace?: bigint | undefined;
 
   /**
-   * Never holds a secret.
+   * Changed properties. Never contains secrets.
    *
    * @generated from field: repeated shipments.admin.v1.AuditChange changes = 7;
    */
   changes: AuditChange[];
 
   /**
-   * The id of the call that made the change; unset for the command line and the service itself.
+   * Id of the call that made the change. Unset for the command line and for the service.
    *
    * @generated from field: optional string request_id = 8;
    */
@@ -113,63 +113,63 @@ export declare type AuditEntry = Message<"shipments.admin.v1.AuditEntry"> & {
 };
 
 /**
- * One administrative change. It was written in the transaction of the change, so neither exists without the other.
+ * An administrative change. It is written in the same transaction as the change.
  *
  * @generated from message shipments.admin.v1.AuditEntry
  */
 export declare type AuditEntryValid = Message<"shipments.admin.v1.AuditEntry"> & {
   /**
-   * Numbers the entry.
+   * Entry id.
    *
    * @generated from field: int64 id = 1;
    */
   id: bigint;
 
   /**
-   * When the change was made.
+   * Time of the change.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 2;
    */
   createdAt: Timestamp;
 
   /**
-   * Who made the change.
+   * Author of the change.
    *
    * @generated from field: shipments.admin.v1.AuditActor actor = 3;
    */
   actor: AuditActorValid;
 
   /**
-   * The method that made the change, such as `PublishTariff`; `SignIn` when somebody has signed in by a link that
-   * somebody else had made, who stands in the change `link_made_by`.
+   * Method that made the change, such as `PublishTariff`. `SignIn` if a person signed in with a link that
+   * another person created; the change `link_made_by` names that person.
    *
    * @generated from field: string action = 4;
    */
   action: string;
 
   /**
-   * What was changed, such as `tariff_version/7`, `workspace/12` or `operator/3`.
+   * Changed object, such as `tariff_version/7`, `workspace/12` or `operator/3`.
    *
    * @generated from field: string subject = 5;
    */
   subject: string;
 
   /**
-   * The workspace that it concerns; unset when it concerns none.
+   * Id of the affected workspace. Unset if none.
    *
    * @generated from field: optional int64 workspace = 6;
    */
   workspace?: bigint | undefined;
 
   /**
-   * Never holds a secret.
+   * Changed properties. Never contains secrets.
    *
    * @generated from field: repeated shipments.admin.v1.AuditChange changes = 7;
    */
   changes: AuditChangeValid[];
 
   /**
-   * The id of the call that made the change; unset for the command line and the service itself.
+   * Id of the call that made the change. Unset for the command line and for the service.
    *
    * @generated from field: optional string request_id = 8;
    */
@@ -183,27 +183,27 @@ export declare type AuditEntryValid = Message<"shipments.admin.v1.AuditEntry"> &
 export declare const AuditEntrySchema: GenMessage<AuditEntry, {validType: AuditEntryValid}>;
 
 /**
- * What one property was and what it became.
+ * Old and new value of one property.
  *
  * @generated from message shipments.admin.v1.AuditChange
  */
 export declare type AuditChange = Message<"shipments.admin.v1.AuditChange"> & {
   /**
-   * The property, such as `name`.
+   * Property name, such as `name`.
    *
    * @generated from field: string field = 1;
    */
   field: string;
 
   /**
-   * Unset when there was nothing before.
+   * Old value. Unset if none.
    *
    * @generated from field: optional string before = 2;
    */
   before?: string | undefined;
 
   /**
-   * Unset when there is nothing any more.
+   * New value. Unset if it was removed.
    *
    * @generated from field: optional string after = 3;
    */
@@ -223,65 +223,65 @@ export declare const AuditChangeSchema: GenMessage<AuditChange, {validType: Audi
  */
 export declare type ListAuditEntriesRequest = Message<"shipments.admin.v1.ListAuditEntriesRequest"> & {
   /**
-   * The id of the operator who made the change.
+   * Id of the operator who made the change.
    *
    * @generated from field: optional int64 operator = 1;
    */
   operator?: bigint | undefined;
 
   /**
-   * The id of the workspace that the change concerns.
+   * Id of the affected workspace.
    *
    * @generated from field: optional int64 workspace = 2;
    */
   workspace?: bigint | undefined;
 
   /**
-   * As in `AuditEntry.action`. One that does not exist is refused.
+   * As in `AuditEntry.action`. Unknown actions are refused.
    *
    * @generated from field: optional string action = 3;
    */
   action?: string | undefined;
 
   /**
-   * As in `AuditEntry.subject`. A kind that does not exist is refused.
+   * As in `AuditEntry.subject`. Unknown kinds are refused.
    *
    * @generated from field: optional string subject = 4;
    */
   subject?: string | undefined;
 
   /**
-   * Made later than this.
+   * Only entries after this time.
    *
    * @generated from field: google.protobuf.Timestamp created_after = 5;
    */
   createdAfter?: Timestamp | undefined;
 
   /**
-   * Made earlier than this.
+   * Only entries before this time.
    *
    * @generated from field: google.protobuf.Timestamp created_before = 6;
    */
   createdBefore?: Timestamp | undefined;
 
   /**
-   * How many at most, 1 to 100; 25 when not given.
+   * Maximum number of results, 1 to 100. Defaults to 25.
    *
    * @generated from field: optional int32 page_size = 7;
    */
   pageSize?: number | undefined;
 
   /**
-   * The next_page_token of the page before, with the same filters.
+   * `next_page_token` of the previous page. The filters must be the same.
    *
    * @generated from field: optional string page_token = 8;
    */
   pageToken?: string | undefined;
 
   /**
-   * The id of an entry, to list those after it, the oldest first; 0 to begin with the first. The order never changes,
-   * and an entry that is committed late never comes before one that was listed: to follow the log, go on with the id of
-   * the last entry.
+   * Id of an entry: lists later entries, the oldest first. 0 starts with the first entry. The order is stable
+   * and an entry that is committed late never appears before a listed one, so the last id can be used to
+   * follow the log.
    *
    * @generated from field: optional int64 after = 9;
    */
@@ -306,7 +306,7 @@ export declare type ListAuditEntriesResponse = Message<"shipments.admin.v1.ListA
   data: AuditEntry[];
 
   /**
-   * Leads to the next page; empty on the last.
+   * Token of the next page. Empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -323,7 +323,7 @@ export declare type ListAuditEntriesResponseValid = Message<"shipments.admin.v1.
   data: AuditEntryValid[];
 
   /**
-   * Leads to the next page; empty on the last.
+   * Token of the next page. Empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -353,28 +353,28 @@ export enum AuditActorKind {
   OPERATOR = 1,
 
   /**
-   * Somebody at the command line of the server.
+   * A person at the command line of the server.
    *
    * @generated from enum value: AUDIT_ACTOR_KIND_COMMAND_LINE = 2;
    */
   COMMAND_LINE = 2,
 
   /**
-   * A workspace, with an API key of its own.
+   * A workspace, by API key.
    *
    * @generated from enum value: AUDIT_ACTOR_KIND_API_KEY = 3;
    */
   API_KEY = 3,
 
   /**
-   * The service itself, when it filled an empty database.
+   * The service, when it filled an empty database.
    *
    * @generated from enum value: AUDIT_ACTOR_KIND_SERVICE = 4;
    */
   SERVICE = 4,
 
   /**
-   * A person who has signed in, for themselves or as a member of a workspace.
+   * A signed-in person, for themselves or as a member of a workspace.
    *
    * @generated from enum value: AUDIT_ACTOR_KIND_PERSON = 5;
    */
@@ -387,13 +387,14 @@ export enum AuditActorKind {
 export declare const AuditActorKindSchema: GenEnum<AuditActorKind>;
 
 /**
- * Tells who changed what on the platform, and when.
+ * The audit log of the platform.
  *
  * @generated from service shipments.admin.v1.AuditService
  */
 export declare const AuditService: GenService<{
   /**
-   * Lists administrative changes, the newest first, or with `after` the oldest first. They are kept for ever.
+   * Lists administrative changes, the newest first. With `after`, the oldest first. Entries are never
+   * deleted.
    *
    * @generated from rpc shipments.admin.v1.AuditService.ListAuditEntries
    */

@@ -61,7 +61,7 @@ export const AuditActorKind = /*@__PURE__*/
   tsEnum(AuditActorKindSchema);
 
 /**
- * Tells who changed what on the platform, and when.
+ * The audit log of the platform.
  *
  * @generated from service shipments.admin.v1.AuditService
  */

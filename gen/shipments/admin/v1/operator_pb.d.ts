@@ -12,27 +12,27 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_shipments_admin_v1_operator: GenFile;
 
 /**
- * Somebody, or some program, that runs the platform.
+ * A person or program that runs the platform.
  *
  * @generated from message shipments.admin.v1.Operator
  */
 export declare type Operator = Message<"shipments.admin.v1.Operator"> & {
   /**
-   * Numbers the operator.
+   * Operator id.
    *
    * @generated from field: int64 id = 1;
    */
   id: bigint;
 
   /**
-   * What the operator is called.
+   * Operator name.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * Always given for a person.
+   * Email. Always set for a person.
    *
    * @generated from field: optional string email = 3;
    */
@@ -46,28 +46,28 @@ export declare type Operator = Message<"shipments.admin.v1.Operator"> & {
   kind: OperatorKind;
 
   /**
-   * What the operator may do.
+   * Operator role.
    *
    * @generated from field: shipments.admin.v1.OperatorRole role = 5;
    */
   role: OperatorRole;
 
   /**
-   * When the operator was added.
+   * Time of creation.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 6;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * When it was revoked; unset for one that can call.
+   * Time of revocation. Unset for active operators.
    *
    * @generated from field: google.protobuf.Timestamp revoked_at = 7;
    */
   revokedAt?: Timestamp | undefined;
 
   /**
-   * The keys that work, the oldest first.
+   * Active keys, the oldest first.
    *
    * @generated from field: repeated shipments.admin.v1.OperatorKey keys = 8;
    */
@@ -75,27 +75,27 @@ export declare type Operator = Message<"shipments.admin.v1.Operator"> & {
 };
 
 /**
- * Somebody, or some program, that runs the platform.
+ * A person or program that runs the platform.
  *
  * @generated from message shipments.admin.v1.Operator
  */
 export declare type OperatorValid = Message<"shipments.admin.v1.Operator"> & {
   /**
-   * Numbers the operator.
+   * Operator id.
    *
    * @generated from field: int64 id = 1;
    */
   id: bigint;
 
   /**
-   * What the operator is called.
+   * Operator name.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * Always given for a person.
+   * Email. Always set for a person.
    *
    * @generated from field: optional string email = 3;
    */
@@ -109,28 +109,28 @@ export declare type OperatorValid = Message<"shipments.admin.v1.Operator"> & {
   kind: OperatorKind;
 
   /**
-   * What the operator may do.
+   * Operator role.
    *
    * @generated from field: shipments.admin.v1.OperatorRole role = 5;
    */
   role: OperatorRole;
 
   /**
-   * When the operator was added.
+   * Time of creation.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 6;
    */
   createdAt: Timestamp;
 
   /**
-   * When it was revoked; unset for one that can call.
+   * Time of revocation. Unset for active operators.
    *
    * @generated from field: google.protobuf.Timestamp revoked_at = 7;
    */
   revokedAt?: Timestamp | undefined;
 
   /**
-   * The keys that work, the oldest first.
+   * Active keys, the oldest first.
    *
    * @generated from field: repeated shipments.admin.v1.OperatorKey keys = 8;
    */
@@ -144,7 +144,7 @@ export declare type OperatorValid = Message<"shipments.admin.v1.Operator"> & {
 export declare const OperatorSchema: GenMessage<Operator, {validType: OperatorValid}>;
 
 /**
- * A secret key of an operator, without the secret: that is shown once, when the key is made.
+ * A secret key of an operator, without the secret. The secret is shown only once, on creation.
  *
  * @generated from message shipments.admin.v1.OperatorKey
  */
@@ -157,35 +157,35 @@ export declare type OperatorKey = Message<"shipments.admin.v1.OperatorKey"> & {
   id: string;
 
   /**
-   * The last four characters of the secret.
+   * Last four characters of the secret.
    *
    * @generated from field: string last4 = 2;
    */
   last4: string;
 
   /**
-   * When the key was made.
+   * Time of creation.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 3;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * When a call last came with it, to within some seconds; unset when none has.
+   * Time of the last call with the key, accurate to some seconds. Unset if never used.
    *
    * @generated from field: google.protobuf.Timestamp last_used_at = 4;
    */
   lastUsedAt?: Timestamp | undefined;
 
   /**
-   * When it stops working; unset when that is not settled.
+   * Expiry. Unset if the key does not expire.
    *
    * @generated from field: google.protobuf.Timestamp ends_at = 5;
    */
   endsAt?: Timestamp | undefined;
 
   /**
-   * What it is for, as its maker calls it; unset when nobody named it.
+   * Purpose of the key, as named by its creator. Unset if not named.
    *
    * @generated from field: optional string name = 6;
    */
@@ -193,7 +193,7 @@ export declare type OperatorKey = Message<"shipments.admin.v1.OperatorKey"> & {
 };
 
 /**
- * A secret key of an operator, without the secret: that is shown once, when the key is made.
+ * A secret key of an operator, without the secret. The secret is shown only once, on creation.
  *
  * @generated from message shipments.admin.v1.OperatorKey
  */
@@ -206,35 +206,35 @@ export declare type OperatorKeyValid = Message<"shipments.admin.v1.OperatorKey">
   id: string;
 
   /**
-   * The last four characters of the secret.
+   * Last four characters of the secret.
    *
    * @generated from field: string last4 = 2;
    */
   last4: string;
 
   /**
-   * When the key was made.
+   * Time of creation.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 3;
    */
   createdAt: Timestamp;
 
   /**
-   * When a call last came with it, to within some seconds; unset when none has.
+   * Time of the last call with the key, accurate to some seconds. Unset if never used.
    *
    * @generated from field: google.protobuf.Timestamp last_used_at = 4;
    */
   lastUsedAt?: Timestamp | undefined;
 
   /**
-   * When it stops working; unset when that is not settled.
+   * Expiry. Unset if the key does not expire.
    *
    * @generated from field: google.protobuf.Timestamp ends_at = 5;
    */
   endsAt?: Timestamp | undefined;
 
   /**
-   * What it is for, as its maker calls it; unset when nobody named it.
+   * Purpose of the key, as named by its creator. Unset if not named.
    *
    * @generated from field: optional string name = 6;
    */
@@ -248,7 +248,7 @@ export declare type OperatorKeyValid = Message<"shipments.admin.v1.OperatorKey">
 export declare const OperatorKeySchema: GenMessage<OperatorKey, {validType: OperatorKeyValid}>;
 
 /**
- * What an operator may do; each role may do all that those before it may.
+ * Role of an operator. Each role includes the permissions of the previous ones.
  *
  * @generated from enum shipments.admin.v1.OperatorRole
  */
@@ -266,14 +266,14 @@ export enum OperatorRole {
   VIEWER = 1,
 
   /**
-   * Change everything but operators.
+   * Change everything except operators.
    *
    * @generated from enum value: OPERATOR_ROLE_OPERATOR = 2;
    */
   OPERATOR = 2,
 
   /**
-   * Change operators too.
+   * Also change operators.
    *
    * @generated from enum value: OPERATOR_ROLE_OWNER = 3;
    */

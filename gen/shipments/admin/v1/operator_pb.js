@@ -33,7 +33,7 @@ export const OperatorRoleSchema = /*@__PURE__*/
   enumDesc(file_shipments_admin_v1_operator, 0);
 
 /**
- * What an operator may do; each role may do all that those before it may.
+ * Role of an operator. Each role includes the permissions of the previous ones.
  *
  * @generated from enum shipments.admin.v1.OperatorRole
  */

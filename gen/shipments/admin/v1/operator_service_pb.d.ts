@@ -56,21 +56,21 @@ export declare const GetSelfResponseSchema: GenMessage<GetSelfResponse, {validTy
  */
 export declare type ListOperatorsRequest = Message<"shipments.admin.v1.ListOperatorsRequest"> & {
   /**
-   * Whether to list those that were revoked too.
+   * Whether to include revoked operators.
    *
    * @generated from field: optional bool include_revoked = 1;
    */
   includeRevoked?: boolean | undefined;
 
   /**
-   * How many at most, 1 to 100; 25 when not given.
+   * Maximum number of results, 1 to 100. Defaults to 25.
    *
    * @generated from field: optional int32 page_size = 2;
    */
   pageSize?: number | undefined;
 
   /**
-   * The next_page_token of the page before, with the same filters.
+   * `next_page_token` of the previous page. The filters must be the same.
    *
    * @generated from field: optional string page_token = 3;
    */
@@ -95,7 +95,7 @@ export declare type ListOperatorsResponse = Message<"shipments.admin.v1.ListOper
   data: Operator[];
 
   /**
-   * Leads to the next page; empty on the last.
+   * Token of the next page. Empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -112,7 +112,7 @@ export declare type ListOperatorsResponseValid = Message<"shipments.admin.v1.Lis
   data: OperatorValid[];
 
   /**
-   * Leads to the next page; empty on the last.
+   * Token of the next page. Empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -130,7 +130,7 @@ export declare const ListOperatorsResponseSchema: GenMessage<ListOperatorsRespon
  */
 export declare type GetOperatorRequest = Message<"shipments.admin.v1.GetOperatorRequest"> & {
   /**
-   * The operator's id.
+   * Operator id.
    *
    * @generated from field: optional int64 operator = 1;
    */
@@ -142,7 +142,7 @@ export declare type GetOperatorRequest = Message<"shipments.admin.v1.GetOperator
  */
 export declare type GetOperatorRequestValid = Message<"shipments.admin.v1.GetOperatorRequest"> & {
   /**
-   * The operator's id.
+   * Operator id.
    *
    * @generated from field: optional int64 operator = 1;
    */
@@ -200,14 +200,14 @@ export declare type CreateOperatorRequest = Message<"shipments.admin.v1.CreateOp
   kind: OperatorKind;
 
   /**
-   * Required for a person. No two operators that are not revoked have the same one, whatever the case of its letters.
+   * Required for a person. Unique among active operators, ignoring case.
    *
    * @generated from field: optional string email = 3;
    */
   email?: string | undefined;
 
   /**
-   * What the operator may do.
+   * Operator role.
    *
    * @generated from field: shipments.admin.v1.OperatorRole role = 4;
    */
@@ -233,14 +233,14 @@ export declare type CreateOperatorRequestValid = Message<"shipments.admin.v1.Cre
   kind: OperatorKind;
 
   /**
-   * Required for a person. No two operators that are not revoked have the same one, whatever the case of its letters.
+   * Required for a person. Unique among active operators, ignoring case.
    *
    * @generated from field: optional string email = 3;
    */
   email?: string | undefined;
 
   /**
-   * What the operator may do.
+   * Operator role.
    *
    * @generated from field: shipments.admin.v1.OperatorRole role = 4;
    */
@@ -298,7 +298,7 @@ export declare const CreateOperatorResponseSchema: GenMessage<CreateOperatorResp
  */
 export declare type UpdateOperatorRequest = Message<"shipments.admin.v1.UpdateOperatorRequest"> & {
   /**
-   * The operator's id.
+   * Operator id.
    *
    * @generated from field: optional int64 operator = 1;
    */
@@ -312,14 +312,14 @@ export declare type UpdateOperatorRequest = Message<"shipments.admin.v1.UpdateOp
   name?: string | undefined;
 
   /**
-   * As when it was created; empty to have none.
+   * As on creation. An empty value removes it.
    *
    * @generated from field: optional string email = 3;
    */
   email?: string | undefined;
 
   /**
-   * What the operator may do from now on.
+   * New role of the operator.
    *
    * @generated from field: optional shipments.admin.v1.OperatorRole role = 4;
    */
@@ -331,7 +331,7 @@ export declare type UpdateOperatorRequest = Message<"shipments.admin.v1.UpdateOp
  */
 export declare type UpdateOperatorRequestValid = Message<"shipments.admin.v1.UpdateOperatorRequest"> & {
   /**
-   * The operator's id.
+   * Operator id.
    *
    * @generated from field: optional int64 operator = 1;
    */
@@ -345,14 +345,14 @@ export declare type UpdateOperatorRequestValid = Message<"shipments.admin.v1.Upd
   name?: string | undefined;
 
   /**
-   * As when it was created; empty to have none.
+   * As on creation. An empty value removes it.
    *
    * @generated from field: optional string email = 3;
    */
   email?: string | undefined;
 
   /**
-   * What the operator may do from now on.
+   * New role of the operator.
    *
    * @generated from field: optional shipments.admin.v1.OperatorRole role = 4;
    */
@@ -396,14 +396,14 @@ export declare const UpdateOperatorResponseSchema: GenMessage<UpdateOperatorResp
  */
 export declare type CreateOperatorKeyRequest = Message<"shipments.admin.v1.CreateOperatorKeyRequest"> & {
   /**
-   * The operator's id.
+   * Operator id.
    *
    * @generated from field: optional int64 operator = 1;
    */
   operator?: bigint | undefined;
 
   /**
-   * What it is for, in 1 to 100 characters.
+   * Purpose of the key, 1 to 100 characters.
    *
    * @generated from field: string name = 2;
    */
@@ -415,14 +415,14 @@ export declare type CreateOperatorKeyRequest = Message<"shipments.admin.v1.Creat
  */
 export declare type CreateOperatorKeyRequestValid = Message<"shipments.admin.v1.CreateOperatorKeyRequest"> & {
   /**
-   * The operator's id.
+   * Operator id.
    *
    * @generated from field: optional int64 operator = 1;
    */
   operator: bigint;
 
   /**
-   * What it is for, in 1 to 100 characters.
+   * Purpose of the key, 1 to 100 characters.
    *
    * @generated from field: string name = 2;
    */
@@ -480,14 +480,14 @@ export declare const CreateOperatorKeyResponseSchema: GenMessage<CreateOperatorK
  */
 export declare type RevokeOperatorKeyRequest = Message<"shipments.admin.v1.RevokeOperatorKeyRequest"> & {
   /**
-   * The operator's id.
+   * Operator id.
    *
    * @generated from field: optional int64 operator = 1;
    */
   operator?: bigint | undefined;
 
   /**
-   * The key's id.
+   * Key id.
    *
    * @generated from field: string key = 2;
    */
@@ -499,14 +499,14 @@ export declare type RevokeOperatorKeyRequest = Message<"shipments.admin.v1.Revok
  */
 export declare type RevokeOperatorKeyRequestValid = Message<"shipments.admin.v1.RevokeOperatorKeyRequest"> & {
   /**
-   * The operator's id.
+   * Operator id.
    *
    * @generated from field: optional int64 operator = 1;
    */
   operator: bigint;
 
   /**
-   * The key's id.
+   * Key id.
    *
    * @generated from field: string key = 2;
    */
@@ -550,22 +550,22 @@ export declare const RevokeOperatorKeyResponseSchema: GenMessage<RevokeOperatorK
  */
 export declare type RotateOperatorKeyRequest = Message<"shipments.admin.v1.RotateOperatorKeyRequest"> & {
   /**
-   * The operator's id.
+   * Operator id.
    *
    * @generated from field: optional int64 operator = 1;
    */
   operator?: bigint | undefined;
 
   /**
-   * For how many seconds what is replaced goes on working, 0 to 604800 (7 days). When not given, 0, or 600 for the key
-   * that the call comes with: it alone can repeat the call, under an idempotency key, if the answer is lost.
+   * Seconds for which replaced keys stay valid, 0 to 604800 (7 days). Defaults to 0, or to 600 if the key of
+   * this call is replaced, because only that key can repeat the call with an idempotency key.
    *
    * @generated from field: optional int32 overlap_seconds = 2;
    */
   overlapSeconds?: number | undefined;
 
   /**
-   * The id of the only key to replace, by one of the same name; all when not given.
+   * Id of the only key to replace, keeping its name. All keys if not set.
    *
    * @generated from field: optional string key = 3;
    */
@@ -577,22 +577,22 @@ export declare type RotateOperatorKeyRequest = Message<"shipments.admin.v1.Rotat
  */
 export declare type RotateOperatorKeyRequestValid = Message<"shipments.admin.v1.RotateOperatorKeyRequest"> & {
   /**
-   * The operator's id.
+   * Operator id.
    *
    * @generated from field: optional int64 operator = 1;
    */
   operator: bigint;
 
   /**
-   * For how many seconds what is replaced goes on working, 0 to 604800 (7 days). When not given, 0, or 600 for the key
-   * that the call comes with: it alone can repeat the call, under an idempotency key, if the answer is lost.
+   * Seconds for which replaced keys stay valid, 0 to 604800 (7 days). Defaults to 0, or to 600 if the key of
+   * this call is replaced, because only that key can repeat the call with an idempotency key.
    *
    * @generated from field: optional int32 overlap_seconds = 2;
    */
   overlapSeconds?: number | undefined;
 
   /**
-   * The id of the only key to replace, by one of the same name; all when not given.
+   * Id of the only key to replace, keeping its name. All keys if not set.
    *
    * @generated from field: optional string key = 3;
    */
@@ -650,7 +650,7 @@ export declare const RotateOperatorKeyResponseSchema: GenMessage<RotateOperatorK
  */
 export declare type CreateOperatorSignInLinkRequest = Message<"shipments.admin.v1.CreateOperatorSignInLinkRequest"> & {
   /**
-   * The operator's id.
+   * Operator id.
    *
    * @generated from field: optional int64 operator = 1;
    */
@@ -662,7 +662,7 @@ export declare type CreateOperatorSignInLinkRequest = Message<"shipments.admin.v
  */
 export declare type CreateOperatorSignInLinkRequestValid = Message<"shipments.admin.v1.CreateOperatorSignInLinkRequest"> & {
   /**
-   * The operator's id.
+   * Operator id.
    *
    * @generated from field: optional int64 operator = 1;
    */
@@ -685,7 +685,7 @@ export declare type CreateOperatorSignInLinkResponse = Message<"shipments.admin.
   data?: Operator | undefined;
 
   /**
-   * Path and fragment of the link, such as `/sign-in#token=...`; put the address of the dashboard before it.
+   * Path and fragment of the link, such as `/sign-in#token=...`. Prepend the dashboard's address.
    *
    * @generated from field: string sign_in_path = 2;
    */
@@ -702,7 +702,7 @@ export declare type CreateOperatorSignInLinkResponseValid = Message<"shipments.a
   data?: OperatorValid | undefined;
 
   /**
-   * Path and fragment of the link, such as `/sign-in#token=...`; put the address of the dashboard before it.
+   * Path and fragment of the link, such as `/sign-in#token=...`. Prepend the dashboard's address.
    *
    * @generated from field: string sign_in_path = 2;
    */
@@ -720,7 +720,7 @@ export declare const CreateOperatorSignInLinkResponseSchema: GenMessage<CreateOp
  */
 export declare type RevokeOperatorRequest = Message<"shipments.admin.v1.RevokeOperatorRequest"> & {
   /**
-   * The operator's id.
+   * Operator id.
    *
    * @generated from field: optional int64 operator = 1;
    */
@@ -732,7 +732,7 @@ export declare type RevokeOperatorRequest = Message<"shipments.admin.v1.RevokeOp
  */
 export declare type RevokeOperatorRequestValid = Message<"shipments.admin.v1.RevokeOperatorRequest"> & {
   /**
-   * The operator's id.
+   * Operator id.
    *
    * @generated from field: optional int64 operator = 1;
    */
@@ -772,13 +772,13 @@ export declare type RevokeOperatorResponseValid = Message<"shipments.admin.v1.Re
 export declare const RevokeOperatorResponseSchema: GenMessage<RevokeOperatorResponse, {validType: RevokeOperatorResponseValid}>;
 
 /**
- * Manages those who run the platform.
+ * Manages the operators of the platform.
  *
  * @generated from service shipments.admin.v1.OperatorService
  */
 export declare const OperatorService: GenService<{
   /**
-   * Gives the operator whose key the call carries.
+   * Returns the operator of the key in the call.
    *
    * @generated from rpc shipments.admin.v1.OperatorService.GetSelf
    */
@@ -788,7 +788,7 @@ export declare const OperatorService: GenService<{
     output: typeof GetSelfResponseSchema;
   },
   /**
-   * Lists the operators, the oldest first; those that were revoked only when asked for.
+   * Lists operators, the oldest first. Revoked operators are listed only on request.
    *
    * @generated from rpc shipments.admin.v1.OperatorService.ListOperators
    */
@@ -798,7 +798,7 @@ export declare const OperatorService: GenService<{
     output: typeof ListOperatorsResponseSchema;
   },
   /**
-   * Gives one operator.
+   * Returns one operator.
    *
    * @generated from rpc shipments.admin.v1.OperatorService.GetOperator
    */
@@ -808,7 +808,7 @@ export declare const OperatorService: GenService<{
     output: typeof GetOperatorResponseSchema;
   },
   /**
-   * Adds an operator. Its key is shown in this answer and never again.
+   * Creates an operator. The key is shown only in this response.
    *
    * @generated from rpc shipments.admin.v1.OperatorService.CreateOperator
    */
@@ -818,7 +818,7 @@ export declare const OperatorService: GenService<{
     output: typeof CreateOperatorResponseSchema;
   },
   /**
-   * Changes what is given and leaves the rest. The last owner stays one.
+   * Changes the given fields. The last owner must stay an owner.
    *
    * @generated from rpc shipments.admin.v1.OperatorService.UpdateOperator
    */
@@ -828,7 +828,8 @@ export declare const OperatorService: GenService<{
     output: typeof UpdateOperatorResponseSchema;
   },
   /**
-   * Adds a key beside the others, shown in this answer and never again; at most 20 work. Only owners do so for others.
+   * Creates another key, shown only in this response. An operator can have at most 20 active keys. Only
+   * owners can create keys for others.
    *
    * @generated from rpc shipments.admin.v1.OperatorService.CreateOperatorKey
    */
@@ -838,8 +839,8 @@ export declare const OperatorService: GenService<{
     output: typeof CreateOperatorKeyResponseSchema;
   },
   /**
-   * Ends one key of an operator now. Only owners do so for others. A machine cannot end the last one of its own
-   * that works, or that is not to end.
+   * Revokes one key of an operator immediately. Only owners can revoke keys of others. A machine cannot
+   * revoke its own last active or last non-expiring key.
    *
    * @generated from rpc shipments.admin.v1.OperatorService.RevokeOperatorKey
    */
@@ -849,9 +850,9 @@ export declare const OperatorService: GenService<{
     output: typeof RevokeOperatorKeyResponseSchema;
   },
   /**
-   * Gives an operator a new key, shown in this answer and never again. The one that it replaces, or all others, end
-   * after the overlap, or when they were to end anyway, whichever is sooner. At most 20 keys work at the same time:
-   * beyond that those that were to end first end at once. Only owners do so for others.
+   * Rotates keys of an operator. The new key is shown only in this response. The replaced key, or all others,
+   * expire after the overlap or at their earlier expiry. At most 20 keys can be active: beyond that, the keys
+   * that expire first are revoked. Only owners can rotate keys of others.
    *
    * @generated from rpc shipments.admin.v1.OperatorService.RotateOperatorKey
    */
@@ -861,8 +862,8 @@ export declare const OperatorService: GenService<{
     output: typeof RotateOperatorKeyResponseSchema;
   },
   /**
-   * Answers with a link by which an operator of the kind PERSON signs in on the dashboard. It works once, within 15
-   * minutes; it is shown in this answer and never again. Only owners make one for somebody else.
+   * Creates a sign-in link to the dashboard for an operator of kind PERSON. It is valid once, within 15
+   * minutes, and is shown only in this response. Only owners can create links for others.
    *
    * @generated from rpc shipments.admin.v1.OperatorService.CreateOperatorSignInLink
    */
@@ -872,7 +873,7 @@ export declare const OperatorService: GenService<{
     output: typeof CreateOperatorSignInLinkResponseSchema;
   },
   /**
-   * Ends all keys of an operator, for good. The last owner cannot be revoked.
+   * Revokes an operator and all of its keys permanently. The last owner cannot be revoked.
    *
    * @generated from rpc shipments.admin.v1.OperatorService.RevokeOperator
    */

@@ -156,7 +156,7 @@ export const RevokeOperatorResponseSchema = /*@__PURE__*/
   messageDesc(file_shipments_admin_v1_operator_service, 19);
 
 /**
- * Manages those who run the platform.
+ * Manages the operators of the platform.
  *
  * @generated from service shipments.admin.v1.OperatorService
  */

@@ -12,7 +12,8 @@ import type { OperatorRole } from "./operator_pb.js";
 export declare const file_shipments_admin_v1_options: GenFile;
 
 /**
- * The least role that may call the method; when not set, VIEWER for methods without side effects, else OPERATOR.
+ * Minimum operator role for the method. Defaults to VIEWER for methods without side effects, otherwise
+ * OPERATOR.
  *
  * @generated from extension: optional shipments.admin.v1.OperatorRole minimum_role = 50301;
  */

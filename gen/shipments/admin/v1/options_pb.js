@@ -13,7 +13,8 @@ export const file_shipments_admin_v1_options = /*@__PURE__*/
   fileDesc("CiBzaGlwbWVudHMvYWRtaW4vdjEvb3B0aW9ucy5wcm90bxISc2hpcG1lbnRzLmFkbWluLnYxOmgKDG1pbmltdW1fcm9sZRIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGP2IAyABKA4yIC5zaGlwbWVudHMuYWRtaW4udjEuT3BlcmF0b3JSb2xlUgttaW5pbXVtUm9sZYgBAWIGcHJvdG8z", [file_google_protobuf_descriptor, file_shipments_admin_v1_operator]);
 
 /**
- * The least role that may call the method; when not set, VIEWER for methods without side effects, else OPERATOR.
+ * Minimum operator role for the method. Defaults to VIEWER for methods without side effects, otherwise
+ * OPERATOR.
  *
  * @generated from extension: optional shipments.admin.v1.OperatorRole minimum_role = 50301;
  */

@@ -17,14 +17,14 @@ export declare const file_shipments_admin_v1_platform_report_service: GenFile;
  */
 export declare type GetPlatformOverviewRequest = Message<"shipments.admin.v1.GetPlatformOverviewRequest"> & {
   /**
-   * The first day in UTC, as `2026-11-01`; 29 days before `to_date` when not given.
+   * First day in UTC, such as `2026-11-01`. Defaults to 29 days before `to_date`.
    *
    * @generated from field: optional string from_date = 1;
    */
   fromDate?: string | undefined;
 
   /**
-   * The last day in UTC, at most 91 days after the first; today when not given.
+   * Last day in UTC, at most 91 days after the first. Defaults to today.
    *
    * @generated from field: optional string to_date = 2;
    */
@@ -49,7 +49,7 @@ export declare type GetPlatformOverviewResponse = Message<"shipments.admin.v1.Ge
   data?: Overview | undefined;
 
   /**
-   * The ten with the most bookings on these days, the first the one with the most.
+   * The ten workspaces with the most bookings in the period, in descending order.
    *
    * @generated from field: repeated shipments.admin.v1.WorkspaceBookings top_workspaces = 2;
    */
@@ -66,7 +66,7 @@ export declare type GetPlatformOverviewResponseValid = Message<"shipments.admin.
   data?: OverviewValid | undefined;
 
   /**
-   * The ten with the most bookings on these days, the first the one with the most.
+   * The ten workspaces with the most bookings in the period, in descending order.
    *
    * @generated from field: repeated shipments.admin.v1.WorkspaceBookings top_workspaces = 2;
    */
@@ -80,41 +80,41 @@ export declare type GetPlatformOverviewResponseValid = Message<"shipments.admin.
 export declare const GetPlatformOverviewResponseSchema: GenMessage<GetPlatformOverviewResponse, {validType: GetPlatformOverviewResponseValid}>;
 
 /**
- * What one workspace booked on the days of an overview.
+ * Bookings of one workspace in the period.
  *
  * @generated from message shipments.admin.v1.WorkspaceBookings
  */
 export declare type WorkspaceBookings = Message<"shipments.admin.v1.WorkspaceBookings"> & {
   /**
-   * The workspace's id.
+   * Workspace id.
    *
    * @generated from field: int64 workspace = 1;
    */
   workspace: bigint;
 
   /**
-   * The workspace's name.
+   * Workspace name.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * How many shipments were booked.
+   * Number of shipments booked.
    *
    * @generated from field: int64 bookings = 3;
    */
   bookings: bigint;
 
   /**
-   * How many shipments were cancelled.
+   * Number of shipments cancelled.
    *
    * @generated from field: int64 cancellations = 4;
    */
   cancellations: bigint;
 
   /**
-   * Of each currency, by code.
+   * By currency code.
    *
    * @generated from field: repeated shipments.v1.Revenue revenue = 5;
    */
@@ -170,48 +170,49 @@ export declare type GetHealthResponseValid = Message<"shipments.admin.v1.GetHeal
 export declare const GetHealthResponseSchema: GenMessage<GetHealthResponse, {validType: GetHealthResponseValid}>;
 
 /**
- * How the platform is at one moment.
+ * Health of the platform at one moment.
  *
  * @generated from message shipments.admin.v1.PlatformHealth
  */
 export declare type PlatformHealth = Message<"shipments.admin.v1.PlatformHealth"> & {
   /**
-   * By the database's clock.
+   * Time of the check, by the database's clock.
    *
    * @generated from field: google.protobuf.Timestamp checked_at = 1;
    */
   checkedAt?: Timestamp | undefined;
 
   /**
-   * Those that were seen within a day, the one that started last first. One that ended in order is not listed.
+   * Replicas seen within a day, the most recently started first. Replicas that shut down cleanly are not
+   * listed.
    *
    * @generated from field: repeated shipments.admin.v1.Replica replicas = 2;
    */
   replicas: Replica[];
 
   /**
-   * How the database is.
+   * Health of the database.
    *
    * @generated from field: shipments.admin.v1.DatabaseHealth database = 3;
    */
   database?: DatabaseHealth | undefined;
 
   /**
-   * Which tariff prices.
+   * Tariff versions in force and scheduled.
    *
    * @generated from field: shipments.admin.v1.TariffHealth tariff = 4;
    */
   tariff?: TariffHealth | undefined;
 
   /**
-   * How the sending of events is.
+   * Health of webhook delivery.
    *
    * @generated from field: shipments.admin.v1.WebhookHealth webhooks = 5;
    */
   webhooks?: WebhookHealth | undefined;
 
   /**
-   * Says nothing any more: events are shown as soon as they are committed.
+   * Always 0: events are visible as soon as they are committed.
    *
    * @generated from field: shipments.admin.v1.EventHealth events = 6 [deprecated = true];
    * @deprecated
@@ -219,7 +220,7 @@ export declare type PlatformHealth = Message<"shipments.admin.v1.PlatformHealth"
   events?: EventHealth | undefined;
 
   /**
-   * How the work on payments at providers is.
+   * Health of payment processing at providers.
    *
    * @generated from field: shipments.admin.v1.PaymentHealth payments = 7;
    */
@@ -227,48 +228,49 @@ export declare type PlatformHealth = Message<"shipments.admin.v1.PlatformHealth"
 };
 
 /**
- * How the platform is at one moment.
+ * Health of the platform at one moment.
  *
  * @generated from message shipments.admin.v1.PlatformHealth
  */
 export declare type PlatformHealthValid = Message<"shipments.admin.v1.PlatformHealth"> & {
   /**
-   * By the database's clock.
+   * Time of the check, by the database's clock.
    *
    * @generated from field: google.protobuf.Timestamp checked_at = 1;
    */
   checkedAt: Timestamp;
 
   /**
-   * Those that were seen within a day, the one that started last first. One that ended in order is not listed.
+   * Replicas seen within a day, the most recently started first. Replicas that shut down cleanly are not
+   * listed.
    *
    * @generated from field: repeated shipments.admin.v1.Replica replicas = 2;
    */
   replicas: ReplicaValid[];
 
   /**
-   * How the database is.
+   * Health of the database.
    *
    * @generated from field: shipments.admin.v1.DatabaseHealth database = 3;
    */
   database: DatabaseHealthValid;
 
   /**
-   * Which tariff prices.
+   * Tariff versions in force and scheduled.
    *
    * @generated from field: shipments.admin.v1.TariffHealth tariff = 4;
    */
   tariff: TariffHealthValid;
 
   /**
-   * How the sending of events is.
+   * Health of webhook delivery.
    *
    * @generated from field: shipments.admin.v1.WebhookHealth webhooks = 5;
    */
   webhooks: WebhookHealthValid;
 
   /**
-   * Says nothing any more: events are shown as soon as they are committed.
+   * Always 0: events are visible as soon as they are committed.
    *
    * @generated from field: shipments.admin.v1.EventHealth events = 6 [deprecated = true];
    * @deprecated
@@ -276,7 +278,7 @@ export declare type PlatformHealthValid = Message<"shipments.admin.v1.PlatformHe
   events: EventHealthValid;
 
   /**
-   * How the work on payments at providers is.
+   * Health of payment processing at providers.
    *
    * @generated from field: shipments.admin.v1.PaymentHealth payments = 7;
    */
@@ -290,55 +292,55 @@ export declare type PlatformHealthValid = Message<"shipments.admin.v1.PlatformHe
 export declare const PlatformHealthSchema: GenMessage<PlatformHealth, {validType: PlatformHealthValid}>;
 
 /**
- * A process that serves calls. Each says every 5 seconds that it is there.
+ * A process that serves calls. Each one reports every 5 seconds.
  *
  * @generated from message shipments.admin.v1.Replica
  */
 export declare type Replica = Message<"shipments.admin.v1.Replica"> & {
   /**
-   * Made up when the process starts.
+   * Random id, created at startup.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * The name of the machine or container that it runs on.
+   * Host name of the machine or container.
    *
    * @generated from field: string host_name = 2;
    */
   hostName: string;
 
   /**
-   * Of the service.
+   * Version of the service.
    *
    * @generated from field: string version = 3;
    */
   version: string;
 
   /**
-   * The version of Node.js that it runs on.
+   * Version of Node.js.
    *
    * @generated from field: string node_version = 4;
    */
   nodeVersion: string;
 
   /**
-   * When it was started.
+   * Time of startup.
    *
    * @generated from field: google.protobuf.Timestamp started_at = 5;
    */
   startedAt?: Timestamp | undefined;
 
   /**
-   * When it last gave a sign of life.
+   * Time of the last report.
    *
    * @generated from field: google.protobuf.Timestamp seen_at = 6;
    */
   seenAt?: Timestamp | undefined;
 
   /**
-   * Whether it was seen within 15 seconds.
+   * Whether it reported within the last 15 seconds.
    *
    * @generated from field: bool up = 7;
    */
@@ -346,55 +348,55 @@ export declare type Replica = Message<"shipments.admin.v1.Replica"> & {
 };
 
 /**
- * A process that serves calls. Each says every 5 seconds that it is there.
+ * A process that serves calls. Each one reports every 5 seconds.
  *
  * @generated from message shipments.admin.v1.Replica
  */
 export declare type ReplicaValid = Message<"shipments.admin.v1.Replica"> & {
   /**
-   * Made up when the process starts.
+   * Random id, created at startup.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * The name of the machine or container that it runs on.
+   * Host name of the machine or container.
    *
    * @generated from field: string host_name = 2;
    */
   hostName: string;
 
   /**
-   * Of the service.
+   * Version of the service.
    *
    * @generated from field: string version = 3;
    */
   version: string;
 
   /**
-   * The version of Node.js that it runs on.
+   * Version of Node.js.
    *
    * @generated from field: string node_version = 4;
    */
   nodeVersion: string;
 
   /**
-   * When it was started.
+   * Time of startup.
    *
    * @generated from field: google.protobuf.Timestamp started_at = 5;
    */
   startedAt: Timestamp;
 
   /**
-   * When it last gave a sign of life.
+   * Time of the last report.
    *
    * @generated from field: google.protobuf.Timestamp seen_at = 6;
    */
   seenAt: Timestamp;
 
   /**
-   * Whether it was seen within 15 seconds.
+   * Whether it reported within the last 15 seconds.
    *
    * @generated from field: bool up = 7;
    */
@@ -412,21 +414,21 @@ export declare const ReplicaSchema: GenMessage<Replica, {validType: ReplicaValid
  */
 export declare type DatabaseHealth = Message<"shipments.admin.v1.DatabaseHealth"> & {
   /**
-   * Of PostgreSQL, such as `18.4`.
+   * PostgreSQL version, such as `18.4`.
    *
    * @generated from field: string version = 1;
    */
   version: string;
 
   /**
-   * How much the database takes on disk, in bytes.
+   * Size of the database on disk, in bytes.
    *
    * @generated from field: int64 size_bytes = 2;
    */
   sizeBytes: bigint;
 
   /**
-   * In the order in which they were applied.
+   * Applied migrations, in order.
    *
    * @generated from field: repeated shipments.admin.v1.AppliedMigration migrations = 3;
    */
@@ -438,21 +440,21 @@ export declare type DatabaseHealth = Message<"shipments.admin.v1.DatabaseHealth"
  */
 export declare type DatabaseHealthValid = Message<"shipments.admin.v1.DatabaseHealth"> & {
   /**
-   * Of PostgreSQL, such as `18.4`.
+   * PostgreSQL version, such as `18.4`.
    *
    * @generated from field: string version = 1;
    */
   version: string;
 
   /**
-   * How much the database takes on disk, in bytes.
+   * Size of the database on disk, in bytes.
    *
    * @generated from field: int64 size_bytes = 2;
    */
   sizeBytes: bigint;
 
   /**
-   * In the order in which they were applied.
+   * Applied migrations, in order.
    *
    * @generated from field: repeated shipments.admin.v1.AppliedMigration migrations = 3;
    */
@@ -466,20 +468,20 @@ export declare type DatabaseHealthValid = Message<"shipments.admin.v1.DatabaseHe
 export declare const DatabaseHealthSchema: GenMessage<DatabaseHealth, {validType: DatabaseHealthValid}>;
 
 /**
- * A change of the schema.
+ * A schema migration.
  *
  * @generated from message shipments.admin.v1.AppliedMigration
  */
 export declare type AppliedMigration = Message<"shipments.admin.v1.AppliedMigration"> & {
   /**
-   * The name of the migration.
+   * Migration name.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * When the migration was applied.
+   * Time of the migration.
    *
    * @generated from field: google.protobuf.Timestamp applied_at = 2;
    */
@@ -487,20 +489,20 @@ export declare type AppliedMigration = Message<"shipments.admin.v1.AppliedMigrat
 };
 
 /**
- * A change of the schema.
+ * A schema migration.
  *
  * @generated from message shipments.admin.v1.AppliedMigration
  */
 export declare type AppliedMigrationValid = Message<"shipments.admin.v1.AppliedMigration"> & {
   /**
-   * The name of the migration.
+   * Migration name.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * When the migration was applied.
+   * Time of the migration.
    *
    * @generated from field: google.protobuf.Timestamp applied_at = 2;
    */
@@ -518,21 +520,21 @@ export declare const AppliedMigrationSchema: GenMessage<AppliedMigration, {valid
  */
 export declare type TariffHealth = Message<"shipments.admin.v1.TariffHealth"> & {
   /**
-   * Unset until one is published.
+   * Version in force. Unset until one is published.
    *
    * @generated from field: optional int32 version_in_force = 1;
    */
   versionInForce?: number | undefined;
 
   /**
-   * Unset while none is scheduled.
+   * Scheduled version. Unset if none.
    *
    * @generated from field: optional int32 scheduled_version = 2;
    */
   scheduledVersion?: number | undefined;
 
   /**
-   * When the scheduled version takes effect.
+   * Time at which the scheduled version takes effect.
    *
    * @generated from field: google.protobuf.Timestamp scheduled_at = 3;
    */
@@ -552,15 +554,14 @@ export declare const TariffHealthSchema: GenMessage<TariffHealth, {validType: Ta
  */
 export declare type WebhookHealth = Message<"shipments.admin.v1.WebhookHealth"> & {
   /**
-   * How many deliveries wait for an attempt, the first one or another, of webhooks that are disabled too; 1000000 stands
-   * for more.
+   * Number of deliveries that wait for an attempt, including those of disabled webhooks. At most 1000000.
    *
    * @generated from field: int64 pending_deliveries = 1;
    */
   pendingDeliveries: bigint;
 
   /**
-   * When the oldest of them was made; unset when there is none.
+   * Creation time of the oldest of them. Unset if none.
    *
    * @generated from field: google.protobuf.Timestamp oldest_pending_at = 2;
    */
@@ -576,34 +577,34 @@ export declare type WebhookHealthValid = WebhookHealth;
 export declare const WebhookHealthSchema: GenMessage<WebhookHealth, {validType: WebhookHealthValid}>;
 
 /**
- * Work is overdue when nobody has done it for ten minutes, or it has failed for as long; 10000 stands for more.
+ * Payment work is overdue if it has been due or failing for ten minutes. Counts are at most 10000.
  *
  * @generated from message shipments.admin.v1.PaymentHealth
  */
 export declare type PaymentHealth = Message<"shipments.admin.v1.PaymentHealth"> & {
   /**
-   * Payments of which the provider could not be asked, or did not do what was to be done, such as a refund.
+   * Payments that could not be read from the provider, or whose refund or other action failed there.
    *
    * @generated from field: int32 overdue_payments = 1;
    */
   overduePayments: number;
 
   /**
-   * What providers have told that was not looked at.
+   * Provider events that were not processed.
    *
    * @generated from field: int32 overdue_notices = 2;
    */
   overdueNotices: number;
 
   /**
-   * Accounts at providers that were not checked.
+   * Provider accounts that were not checked.
    *
    * @generated from field: int32 overdue_accounts = 3;
    */
   overdueAccounts: number;
 
   /**
-   * Some of the payments, those that are tried next first; 20 at most.
+   * Some of the overdue payments, those retried first. At most 20.
    *
    * @generated from field: repeated shipments.admin.v1.OverduePayment payments = 4;
    */
@@ -611,34 +612,34 @@ export declare type PaymentHealth = Message<"shipments.admin.v1.PaymentHealth"> 
 };
 
 /**
- * Work is overdue when nobody has done it for ten minutes, or it has failed for as long; 10000 stands for more.
+ * Payment work is overdue if it has been due or failing for ten minutes. Counts are at most 10000.
  *
  * @generated from message shipments.admin.v1.PaymentHealth
  */
 export declare type PaymentHealthValid = Message<"shipments.admin.v1.PaymentHealth"> & {
   /**
-   * Payments of which the provider could not be asked, or did not do what was to be done, such as a refund.
+   * Payments that could not be read from the provider, or whose refund or other action failed there.
    *
    * @generated from field: int32 overdue_payments = 1;
    */
   overduePayments: number;
 
   /**
-   * What providers have told that was not looked at.
+   * Provider events that were not processed.
    *
    * @generated from field: int32 overdue_notices = 2;
    */
   overdueNotices: number;
 
   /**
-   * Accounts at providers that were not checked.
+   * Provider accounts that were not checked.
    *
    * @generated from field: int32 overdue_accounts = 3;
    */
   overdueAccounts: number;
 
   /**
-   * Some of the payments, those that are tried next first; 20 at most.
+   * Some of the overdue payments, those retried first. At most 20.
    *
    * @generated from field: repeated shipments.admin.v1.OverduePayment payments = 4;
    */
@@ -652,34 +653,34 @@ export declare type PaymentHealthValid = Message<"shipments.admin.v1.PaymentHeal
 export declare const PaymentHealthSchema: GenMessage<PaymentHealth, {validType: PaymentHealthValid}>;
 
 /**
- * A payment on which work is overdue.
+ * A payment with overdue work.
  *
  * @generated from message shipments.admin.v1.OverduePayment
  */
 export declare type OverduePayment = Message<"shipments.admin.v1.OverduePayment"> & {
   /**
-   * The id of its workspace.
+   * Workspace id.
    *
    * @generated from field: int64 workspace = 1;
    */
   workspace: bigint;
 
   /**
-   * The shipment that it is of, such as `SHP-4T8ZK2M0QWXE`.
+   * Shipment reference, such as `SHP-4T8ZK2M0QWXE`.
    *
    * @generated from field: string shipment = 2;
    */
   shipment: string;
 
   /**
-   * How often in a row the work has failed; the log says why.
+   * Number of consecutive failures. The log contains the cause.
    *
    * @generated from field: int32 failures = 3;
    */
   failures: number;
 
   /**
-   * When it is tried next, or should have been.
+   * Time of the next attempt. In the past if it is late.
    *
    * @generated from field: google.protobuf.Timestamp due_at = 4;
    */
@@ -687,34 +688,34 @@ export declare type OverduePayment = Message<"shipments.admin.v1.OverduePayment"
 };
 
 /**
- * A payment on which work is overdue.
+ * A payment with overdue work.
  *
  * @generated from message shipments.admin.v1.OverduePayment
  */
 export declare type OverduePaymentValid = Message<"shipments.admin.v1.OverduePayment"> & {
   /**
-   * The id of its workspace.
+   * Workspace id.
    *
    * @generated from field: int64 workspace = 1;
    */
   workspace: bigint;
 
   /**
-   * The shipment that it is of, such as `SHP-4T8ZK2M0QWXE`.
+   * Shipment reference, such as `SHP-4T8ZK2M0QWXE`.
    *
    * @generated from field: string shipment = 2;
    */
   shipment: string;
 
   /**
-   * How often in a row the work has failed; the log says why.
+   * Number of consecutive failures. The log contains the cause.
    *
    * @generated from field: int32 failures = 3;
    */
   failures: number;
 
   /**
-   * When it is tried next, or should have been.
+   * Time of the next attempt. In the past if it is late.
    *
    * @generated from field: google.protobuf.Timestamp due_at = 4;
    */
@@ -732,7 +733,7 @@ export declare const OverduePaymentSchema: GenMessage<OverduePayment, {validType
  */
 export declare type EventHealth = Message<"shipments.admin.v1.EventHealth"> & {
   /**
-   * Always 0: no event waits for a transaction to end any more.
+   * Always 0: events no longer wait for other transactions.
    *
    * @generated from field: double delay_seconds = 1 [deprecated = true];
    * @deprecated
@@ -767,7 +768,7 @@ export declare const GetPlatformAttentionRequestSchema: GenMessage<GetPlatformAt
  */
 export declare type GetPlatformAttentionResponse = Message<"shipments.admin.v1.GetPlatformAttentionResponse"> & {
   /**
-   * At most one of each kind, the worst first.
+   * At most one entry of each kind, the most severe first.
    *
    * @generated from field: repeated shipments.admin.v1.PlatformAttention data = 1;
    */
@@ -783,27 +784,27 @@ export declare type GetPlatformAttentionResponseValid = GetPlatformAttentionResp
 export declare const GetPlatformAttentionResponseSchema: GenMessage<GetPlatformAttentionResponse, {validType: GetPlatformAttentionResponseValid}>;
 
 /**
- * Something that operators have to do, of one kind.
+ * A kind of problem that needs an operator.
  *
  * @generated from message shipments.admin.v1.PlatformAttention
  */
 export declare type PlatformAttention = Message<"shipments.admin.v1.PlatformAttention"> & {
   /**
-   * What it is about. Later versions may know more kinds.
+   * Kind of problem. Later versions may add kinds.
    *
    * @generated from field: shipments.admin.v1.PlatformAttentionKind kind = 1;
    */
   kind: PlatformAttentionKind;
 
   /**
-   * How many there are, from 1 to 100; 100 stands for more as well.
+   * Number of affected objects, 1 to 100. 100 means 100 or more.
    *
    * @generated from field: int32 count = 2;
    */
   count: number;
 
   /**
-   * The ten most urgent of them, the most urgent first; none where there is nothing to name.
+   * The ten most urgent objects, the most urgent first. Empty if the problem has no objects.
    *
    * @generated from field: repeated shipments.admin.v1.PlatformAttentionSubject subjects = 3;
    */
@@ -819,48 +820,49 @@ export declare type PlatformAttentionValid = PlatformAttention;
 export declare const PlatformAttentionSchema: GenMessage<PlatformAttention, {validType: PlatformAttentionValid}>;
 
 /**
- * One payment, workspace, webhook or key that something is to be done about.
+ * An affected payment, workspace, webhook or key.
  *
  * @generated from message shipments.admin.v1.PlatformAttentionSubject
  */
 export declare type PlatformAttentionSubject = Message<"shipments.admin.v1.PlatformAttentionSubject"> & {
   /**
-   * The workspace that it is, or belongs to; unset for what belongs to none.
+   * Id of the workspace, or of the object's workspace. Unset for objects of the platform.
    *
    * @generated from field: optional int64 workspace = 1;
    */
   workspace?: bigint | undefined;
 
   /**
-   * The operator that it belongs to; unset for what belongs to none.
+   * Id of the object's operator. Unset for objects of the platform.
    *
    * @generated from field: optional int64 operator = 2;
    */
   operator?: bigint | undefined;
 
   /**
-   * What the workspace or the operator is called; unset where there is none.
+   * Name of the workspace or operator. Unset if none.
    *
    * @generated from field: optional string owner = 3;
    */
   owner?: string | undefined;
 
   /**
-   * The reference of the shipment, or the id of the webhook or of the key; unset for others.
+   * Shipment reference, webhook id or key id. Unset for other objects.
    *
    * @generated from field: optional string id = 4;
    */
   id?: string | undefined;
 
   /**
-   * The URL of the webhook, or the name of the key; unset for what has none.
+   * URL of the webhook or name of the key. Unset if none.
    *
    * @generated from field: optional string name = 5;
    */
   name?: string | undefined;
 
   /**
-   * Since when the webhook fails or the oldest mail waits, when the payment is or was to be tried, or when the key ends.
+   * Time since which the webhook has been failing or the oldest email has been waiting, due time of the
+   * payment, or expiry of the key.
    *
    * @generated from field: google.protobuf.Timestamp at = 6;
    */
@@ -876,7 +878,7 @@ export declare type PlatformAttentionSubjectValid = PlatformAttentionSubject;
 export declare const PlatformAttentionSubjectSchema: GenMessage<PlatformAttentionSubject, {validType: PlatformAttentionSubjectValid}>;
 
 /**
- * Kinds of what operators have to do, in the order in which they are listed.
+ * Kinds of problems for operators, in the order in which they are listed.
  *
  * @generated from enum shipments.admin.v1.PlatformAttentionKind
  */
@@ -887,42 +889,42 @@ export enum PlatformAttentionKind {
   UNSPECIFIED = 0,
 
   /**
-   * No tariff is in force, so that nothing can be quoted or booked.
+   * No tariff is in force, so nothing can be quoted or booked.
    *
    * @generated from enum value: PLATFORM_ATTENTION_KIND_TARIFF = 1;
    */
   TARIFF = 1,
 
   /**
-   * Work on payments is overdue, such as refunds, as GetHealth counts it; payments are named.
+   * Payment work such as refunds is overdue, as in GetHealth. The subjects are payments.
    *
    * @generated from enum value: PLATFORM_ATTENTION_KIND_PAYMENT_OVERDUE = 2;
    */
   PAYMENT_OVERDUE = 2,
 
   /**
-   * The payment providers of workspaces take no payments for them, so that these cannot book.
+   * Payment providers of workspaces do not accept payments, so these workspaces cannot book.
    *
    * @generated from enum value: PLATFORM_ATTENTION_KIND_PAYMENT_PROVIDER = 3;
    */
   PAYMENT_PROVIDER = 3,
 
   /**
-   * Mails wait for five minutes or more, because the mail server does not take them.
+   * Emails have been waiting for five minutes or more because the mail server does not accept them.
    *
    * @generated from enum value: PLATFORM_ATTENTION_KIND_MAIL_WAITING = 4;
    */
   MAIL_WAITING = 4,
 
   /**
-   * No attempt at webhooks has succeeded for one to 14 days; they may be disabled by now.
+   * All webhook attempts have failed for one to 14 days. The webhooks may have been disabled.
    *
    * @generated from enum value: PLATFORM_ATTENTION_KIND_WEBHOOK_FAILING = 5;
    */
   WEBHOOK_FAILING = 5,
 
   /**
-   * Keys of operators end within 14 days.
+   * Operator keys expire within 14 days.
    *
    * @generated from enum value: PLATFORM_ATTENTION_KIND_OPERATOR_KEY_ENDING = 6;
    */
@@ -935,14 +937,14 @@ export enum PlatformAttentionKind {
 export declare const PlatformAttentionKindSchema: GenEnum<PlatformAttentionKind>;
 
 /**
- * Tells operators how the platform does, in figures.
+ * Reports about the platform for operators.
  *
  * @generated from service shipments.admin.v1.PlatformReportService
  */
 export declare const PlatformReportService: GenService<{
   /**
-   * Sums up what all workspaces booked, by day in UTC, whatever their time zones. The replicas count that ahead: what
-   * changed in the last 20 seconds may be missing, or in the last minutes where there is much to count.
+   * Returns the bookings of all workspaces by day in UTC. Replicas precompute the figures: changes in the
+   * last 20 seconds can be missing, under heavy load those in the last minutes.
    *
    * @generated from rpc shipments.admin.v1.PlatformReportService.GetPlatformOverview
    */
@@ -952,7 +954,7 @@ export declare const PlatformReportService: GenService<{
     output: typeof GetPlatformOverviewResponseSchema;
   },
   /**
-   * Tells how the parts of the platform are: replicas, database, tariff, webhooks and events.
+   * Returns the health of replicas, database, tariff, webhooks, events and payments.
    *
    * @generated from rpc shipments.admin.v1.PlatformReportService.GetHealth
    */
@@ -962,7 +964,7 @@ export declare const PlatformReportService: GenService<{
     output: typeof GetHealthResponseSchema;
   },
   /**
-   * Tells what operators have to do, the worst first. That of test mode is left out.
+   * Lists problems that need an operator, the most severe first. Test mode is not included.
    *
    * @generated from rpc shipments.admin.v1.PlatformReportService.GetPlatformAttention
    */

@@ -148,7 +148,7 @@ export const PlatformAttentionKindSchema = /*@__PURE__*/
   enumDesc(file_shipments_admin_v1_platform_report_service, 0);
 
 /**
- * Kinds of what operators have to do, in the order in which they are listed.
+ * Kinds of problems for operators, in the order in which they are listed.
  *
  * @generated from enum shipments.admin.v1.PlatformAttentionKind
  */
@@ -156,7 +156,7 @@ export const PlatformAttentionKind = /*@__PURE__*/
   tsEnum(PlatformAttentionKindSchema);
 
 /**
- * Tells operators how the platform does, in figures.
+ * Reports about the platform for operators.
  *
  * @generated from service shipments.admin.v1.PlatformReportService
  */

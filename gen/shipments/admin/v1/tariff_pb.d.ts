@@ -12,7 +12,7 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_shipments_admin_v1_tariff: GenFile;
 
 /**
- * What makes up a price but for the zones. Amounts are decimals in major units, as text so that they stay exact.
+ * All pricing parameters except zones. Amounts are decimal strings in major units, so that they stay exact.
  *
  * @generated from message shipments.admin.v1.TariffFees
  */
@@ -25,21 +25,21 @@ export declare type TariffFees = Message<"shipments.admin.v1.TariffFees"> & {
   currency: string;
 
   /**
-   * The least a shipment costs, such as `5.00`; within the currency's minor unit.
+   * Minimum charge per shipment, such as `5.00`, within the currency's minor unit.
    *
    * @generated from field: string base_fee = 2;
    */
   baseFee: string;
 
   /**
-   * For each kilometre, with up to 6 decimals.
+   * Rate per kilometer, with up to 6 decimals.
    *
    * @generated from field: string rate_per_km = 3;
    */
   ratePerKm: string;
 
   /**
-   * In ascending order and without overlap; gaps are allowed.
+   * Weight tiers in ascending order without overlap. Gaps are allowed.
    *
    * @generated from field: repeated shipments.admin.v1.TariffTier tiers = 4;
    */
@@ -55,34 +55,34 @@ export declare type TariffFeesValid = TariffFees;
 export declare const TariffFeesSchema: GenMessage<TariffFees, {validType: TariffFeesValid}>;
 
 /**
- * A class of weights: it serves min_kg < weight <= max_kg.
+ * A weight tier. It covers min_kg < weight <= max_kg.
  *
  * @generated from message shipments.admin.v1.TariffTier
  */
 export declare type TariffTier = Message<"shipments.admin.v1.TariffTier"> & {
   /**
-   * The tier is for weights above this, in kilograms.
+   * Lower bound, exclusive, in kilograms.
    *
    * @generated from field: double min_kg = 1;
    */
   minKg: number;
 
   /**
-   * The greatest weight of the tier, in kilograms.
+   * Upper bound, inclusive, in kilograms.
    *
    * @generated from field: double max_kg = 2;
    */
   maxKg: number;
 
   /**
-   * Within the currency's minor unit.
+   * Flat fee, within the currency's minor unit.
    *
    * @generated from field: string flat_fee = 3;
    */
   flatFee: string;
 
   /**
-   * For each kilogram, with up to 6 decimals.
+   * Rate per kilogram, with up to 6 decimals.
    *
    * @generated from field: string rate_per_kg = 4;
    */
@@ -98,20 +98,20 @@ export declare type TariffTierValid = TariffTier;
 export declare const TariffTierSchema: GenMessage<TariffTier, {validType: TariffTierValid}>;
 
 /**
- * When there are pickups and dropoffs. Without schedules windows cannot be booked.
+ * Schedules for pickups and dropoffs. Without schedules, windows cannot be booked.
  *
  * @generated from message shipments.admin.v1.TariffSchedules
  */
 export declare type TariffSchedules = Message<"shipments.admin.v1.TariffSchedules"> & {
   /**
-   * Each by a name of its own, which zones name in their property `schedule`.
+   * Schedules with unique names. Zones refer to them in their property `schedule`.
    *
    * @generated from field: repeated shipments.admin.v1.TariffSchedule schedules = 1;
    */
   schedules: TariffSchedule[];
 
   /**
-   * The name of the schedule of zones that name none; none when empty.
+   * Schedule of zones that name none. Empty if there is no default.
    *
    * @generated from field: string default_schedule = 2;
    */
@@ -127,8 +127,8 @@ export declare type TariffSchedulesValid = TariffSchedules;
 export declare const TariffSchedulesSchema: GenMessage<TariffSchedules, {validType: TariffSchedulesValid}>;
 
 /**
- * The hours of the zones that name it. Times are `HH:MM` by the clock of its time zone; hours that close at or before they
- * open last into the next day.
+ * Opening hours of the zones that refer to it. Times are `HH:MM` in its time zone. Hours that close at or
+ * before their opening time end on the next day.
  *
  * @generated from message shipments.admin.v1.TariffSchedule
  */
@@ -141,56 +141,57 @@ export declare type TariffSchedule = Message<"shipments.admin.v1.TariffSchedule"
   name: string;
 
   /**
-   * An IANA name, such as `Europe/Berlin`.
+   * IANA time zone, such as `Europe/Berlin`.
    *
    * @generated from field: string time_zone = 2;
    */
   timeZone: string;
 
   /**
-   * The hours of a week; must not overlap.
+   * Weekly hours, without overlap.
    *
    * @generated from field: repeated shipments.admin.v1.WeeklyHours hours = 3;
    */
   hours: WeeklyHours[];
 
   /**
-   * The dates whose hours are others, each once.
+   * Dates with different hours, each at most once.
    *
    * @generated from field: repeated shipments.admin.v1.ScheduleException exceptions = 4;
    */
   exceptions: ScheduleException[];
 
   /**
-   * How long before its start a window has to be booked, 0 to 43200; 0 when not given.
+   * Minimum time between booking and the start of a window, in minutes, 0 to 43200. Defaults to 0.
    *
    * @generated from field: optional int32 lead_time_minutes = 5;
    */
   leadTimeMinutes?: number | undefined;
 
   /**
-   * How many days after today can be booked, 1 to 366; 30 when not given.
+   * Last bookable date, in days from today, 1 to 366. Defaults to 30.
    *
    * @generated from field: optional int32 horizon_days = 6;
    */
   horizonDays?: number | undefined;
 
   /**
-   * Divides the hours into slots of 10 to 1440 minutes; when not given, any window within them can be booked.
+   * Length of the slots into which the hours are divided, 10 to 1440 minutes. If not set, any window within
+   * the hours can be booked.
    *
    * @generated from field: optional int32 slot_minutes = 7;
    */
   slotMinutes?: number | undefined;
 
   /**
-   * Until when windows have to be booked; of several the earliest counts.
+   * Booking deadlines of windows. If several apply, the earliest counts.
    *
    * @generated from field: repeated shipments.admin.v1.CutOff cut_offs = 8;
    */
   cutOffs: CutOff[];
 
   /**
-   * Whether a pickup can be booked without a window; true when not given.
+   * Whether a pickup can be booked without a window. Defaults to true.
    *
    * @generated from field: optional bool as_soon_as_possible = 9;
    */
@@ -212,28 +213,28 @@ export declare const TariffScheduleSchema: GenMessage<TariffSchedule, {validType
  */
 export declare type WeeklyHours = Message<"shipments.admin.v1.WeeklyHours"> & {
   /**
-   * Of `mon`, `tue`, `wed`, `thu`, `fri`, `sat` and `sun`.
+   * Some of `mon`, `tue`, `wed`, `thu`, `fri`, `sat` and `sun`.
    *
    * @generated from field: repeated string days = 1;
    */
   days: string[];
 
   /**
-   * When they begin.
+   * Opening time.
    *
    * @generated from field: string opens = 2;
    */
   opens: string;
 
   /**
-   * When they end.
+   * Closing time.
    *
    * @generated from field: string closes = 3;
    */
   closes: string;
 
   /**
-   * What a window in them costs, as a decimal in major units; nothing when empty.
+   * Fee of a window in these hours, as a decimal in major units. Empty for no fee.
    *
    * @generated from field: string fee = 4;
    */
@@ -249,7 +250,7 @@ export declare type WeeklyHoursValid = WeeklyHours;
 export declare const WeeklyHoursSchema: GenMessage<WeeklyHours, {validType: WeeklyHoursValid}>;
 
 /**
- * A date with other hours than its day of the week.
+ * A date whose hours differ from its day of the week.
  *
  * @generated from message shipments.admin.v1.ScheduleException
  */
@@ -262,14 +263,14 @@ export declare type ScheduleException = Message<"shipments.admin.v1.ScheduleExce
   date: string;
 
   /**
-   * Its hours; closed when empty.
+   * Hours on this date. Closed if empty.
    *
    * @generated from field: repeated shipments.admin.v1.DateHours hours = 2;
    */
   hours: DateHours[];
 
   /**
-   * Why, for people; up to 200 characters.
+   * Reason, for people. Up to 200 characters.
    *
    * @generated from field: string note = 3;
    */
@@ -291,21 +292,21 @@ export declare const ScheduleExceptionSchema: GenMessage<ScheduleException, {val
  */
 export declare type DateHours = Message<"shipments.admin.v1.DateHours"> & {
   /**
-   * When they begin.
+   * Opening time.
    *
    * @generated from field: string opens = 1;
    */
   opens: string;
 
   /**
-   * When they end.
+   * Closing time.
    *
    * @generated from field: string closes = 2;
    */
   closes: string;
 
   /**
-   * What a window in them costs, as a decimal in major units; nothing when empty.
+   * Fee of a window in these hours, as a decimal in major units. Empty for no fee.
    *
    * @generated from field: string fee = 3;
    */
@@ -321,41 +322,41 @@ export declare type DateHoursValid = DateHours;
 export declare const DateHoursSchema: GenMessage<DateHours, {validType: DateHoursValid}>;
 
 /**
- * When the windows that start at some times have to be booked at the latest.
+ * Booking deadline of windows that start at certain times.
  *
  * @generated from message shipments.admin.v1.CutOff
  */
 export declare type CutOff = Message<"shipments.admin.v1.CutOff"> & {
   /**
-   * The days of the week on which they start; any when empty.
+   * Days of the week on which the windows start. Any day if empty.
    *
    * @generated from field: repeated string days = 1;
    */
   days: string[];
 
   /**
-   * They start at this time or later; at any from midnight when empty.
+   * Earliest start of the windows, inclusive. From midnight if empty.
    *
    * @generated from field: string from = 2;
    */
   from: string;
 
   /**
-   * They start before this time; at any up to midnight when empty.
+   * Latest start of the windows, exclusive. Until midnight if empty.
    *
    * @generated from field: string until = 3;
    */
   until: string;
 
   /**
-   * How many days before their date, 0 to 30; 0 when not given.
+   * Days before the date of the window, 0 to 30. Defaults to 0.
    *
    * @generated from field: optional int32 days_before = 4;
    */
   daysBefore?: number | undefined;
 
   /**
-   * Until when on that day.
+   * Time of the deadline on that day.
    *
    * @generated from field: string at = 5;
    */
@@ -371,69 +372,69 @@ export declare type CutOffValid = CutOff;
 export declare const CutOffSchema: GenMessage<CutOff, {validType: CutOffValid}>;
 
 /**
- * A tariff that is being prepared. It can have faults; they are found by CheckTariff.
+ * A tariff in preparation. It can be invalid: CheckTariff finds all errors.
  *
  * @generated from message shipments.admin.v1.TariffDraft
  */
 export declare type TariffDraft = Message<"shipments.admin.v1.TariffDraft"> & {
   /**
-   * Numbers the draft.
+   * Draft id.
    *
    * @generated from field: int64 id = 1;
    */
   id: bigint;
 
   /**
-   * What the draft is called.
+   * Draft name.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * The name of the operator who made it.
+   * Name of the operator who created it.
    *
    * @generated from field: string author = 3;
    */
   author: string;
 
   /**
-   * What is charged with the draft.
+   * Fees of the draft.
    *
    * @generated from field: shipments.admin.v1.TariffFees fees = 4;
    */
   fees?: TariffFees | undefined;
 
   /**
-   * How many bytes of zones (GeoJSON) it has.
+   * Size of the draft's zones (GeoJSON), in bytes.
    *
    * @generated from field: int64 zones_bytes = 5;
    */
   zonesBytes: bigint;
 
   /**
-   * The version that it was copied from; unset when it began empty.
+   * Version from which it was copied. Unset if it was created empty.
    *
    * @generated from field: optional int32 from_version = 6;
    */
   fromVersion?: number | undefined;
 
   /**
-   * Changes with every change of the draft.
+   * Changes with every update of the draft.
    *
    * @generated from field: string etag = 7;
    */
   etag: string;
 
   /**
-   * When the draft was made.
+   * Time of creation.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 8;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * When the draft was last changed.
+   * Time of the last update.
    *
    * @generated from field: google.protobuf.Timestamp updated_at = 9;
    */
@@ -441,69 +442,69 @@ export declare type TariffDraft = Message<"shipments.admin.v1.TariffDraft"> & {
 };
 
 /**
- * A tariff that is being prepared. It can have faults; they are found by CheckTariff.
+ * A tariff in preparation. It can be invalid: CheckTariff finds all errors.
  *
  * @generated from message shipments.admin.v1.TariffDraft
  */
 export declare type TariffDraftValid = Message<"shipments.admin.v1.TariffDraft"> & {
   /**
-   * Numbers the draft.
+   * Draft id.
    *
    * @generated from field: int64 id = 1;
    */
   id: bigint;
 
   /**
-   * What the draft is called.
+   * Draft name.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * The name of the operator who made it.
+   * Name of the operator who created it.
    *
    * @generated from field: string author = 3;
    */
   author: string;
 
   /**
-   * What is charged with the draft.
+   * Fees of the draft.
    *
    * @generated from field: shipments.admin.v1.TariffFees fees = 4;
    */
   fees: TariffFeesValid;
 
   /**
-   * How many bytes of zones (GeoJSON) it has.
+   * Size of the draft's zones (GeoJSON), in bytes.
    *
    * @generated from field: int64 zones_bytes = 5;
    */
   zonesBytes: bigint;
 
   /**
-   * The version that it was copied from; unset when it began empty.
+   * Version from which it was copied. Unset if it was created empty.
    *
    * @generated from field: optional int32 from_version = 6;
    */
   fromVersion?: number | undefined;
 
   /**
-   * Changes with every change of the draft.
+   * Changes with every update of the draft.
    *
    * @generated from field: string etag = 7;
    */
   etag: string;
 
   /**
-   * When the draft was made.
+   * Time of creation.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 8;
    */
   createdAt: Timestamp;
 
   /**
-   * When the draft was last changed.
+   * Time of the last update.
    *
    * @generated from field: google.protobuf.Timestamp updated_at = 9;
    */
@@ -517,90 +518,90 @@ export declare type TariffDraftValid = Message<"shipments.admin.v1.TariffDraft">
 export declare const TariffDraftSchema: GenMessage<TariffDraft, {validType: TariffDraftValid}>;
 
 /**
- * A published tariff. Never changed.
+ * A published tariff. Immutable.
  *
  * @generated from message shipments.admin.v1.TariffVersion
  */
 export declare type TariffVersion = Message<"shipments.admin.v1.TariffVersion"> & {
   /**
-   * Counts from 1.
+   * Version number, from 1.
    *
    * @generated from field: int32 version = 1;
    */
   version: number;
 
   /**
-   * Whether the version prices bookings now, did so or will.
+   * Whether the version is in force, was or will be.
    *
    * @generated from field: shipments.admin.v1.TariffVersionState state = 2;
    */
   state: TariffVersionState;
 
   /**
-   * What is charged with the version.
+   * Fees of the version.
    *
    * @generated from field: shipments.admin.v1.TariffFees fees = 3;
    */
   fees?: TariffFees | undefined;
 
   /**
-   * How many zones it has.
+   * Number of zones.
    *
    * @generated from field: int32 zones = 4;
    */
   zones: number;
 
   /**
-   * Why, for those who read it later.
+   * Reason for the version, for later readers.
    *
    * @generated from field: optional string note = 5;
    */
   note?: string | undefined;
 
   /**
-   * The name of who published it; unset for versions from before names were kept.
+   * Name of the person who published it. Unset for versions published before names were recorded.
    *
    * @generated from field: optional string author = 6;
    */
   author?: string | undefined;
 
   /**
-   * The version that was in force when it was published; unset for the first.
+   * Version that was in force when it was published. Unset for the first version.
    *
    * @generated from field: optional int32 replaces = 7;
    */
   replaces?: number | undefined;
 
   /**
-   * The earlier version that it repeats, when it was published by rolling back.
+   * Earlier version that it repeats. Set if it was published by a rollback.
    *
    * @generated from field: optional int32 repeats = 8;
    */
   repeats?: number | undefined;
 
   /**
-   * When the version was published.
+   * Time of publication.
    *
    * @generated from field: google.protobuf.Timestamp published_at = 9;
    */
   publishedAt?: Timestamp | undefined;
 
   /**
-   * When the version takes effect.
+   * Time at which it takes effect.
    *
    * @generated from field: google.protobuf.Timestamp effective_at = 10;
    */
   effectiveAt?: Timestamp | undefined;
 
   /**
-   * Unset unless it was called off.
+   * Time of cancellation. Unset unless it was cancelled.
    *
    * @generated from field: google.protobuf.Timestamp called_off_at = 11;
    */
   calledOffAt?: Timestamp | undefined;
 
   /**
-   * Whether quotes that were made before it took effect keep their price.
+   * Whether quotes created before it takes effect keep their price.
    *
    * @generated from field: bool honours_quotes = 12;
    */
@@ -608,90 +609,90 @@ export declare type TariffVersion = Message<"shipments.admin.v1.TariffVersion"> 
 };
 
 /**
- * A published tariff. Never changed.
+ * A published tariff. Immutable.
  *
  * @generated from message shipments.admin.v1.TariffVersion
  */
 export declare type TariffVersionValid = Message<"shipments.admin.v1.TariffVersion"> & {
   /**
-   * Counts from 1.
+   * Version number, from 1.
    *
    * @generated from field: int32 version = 1;
    */
   version: number;
 
   /**
-   * Whether the version prices bookings now, did so or will.
+   * Whether the version is in force, was or will be.
    *
    * @generated from field: shipments.admin.v1.TariffVersionState state = 2;
    */
   state: TariffVersionState;
 
   /**
-   * What is charged with the version.
+   * Fees of the version.
    *
    * @generated from field: shipments.admin.v1.TariffFees fees = 3;
    */
   fees: TariffFeesValid;
 
   /**
-   * How many zones it has.
+   * Number of zones.
    *
    * @generated from field: int32 zones = 4;
    */
   zones: number;
 
   /**
-   * Why, for those who read it later.
+   * Reason for the version, for later readers.
    *
    * @generated from field: optional string note = 5;
    */
   note?: string | undefined;
 
   /**
-   * The name of who published it; unset for versions from before names were kept.
+   * Name of the person who published it. Unset for versions published before names were recorded.
    *
    * @generated from field: optional string author = 6;
    */
   author?: string | undefined;
 
   /**
-   * The version that was in force when it was published; unset for the first.
+   * Version that was in force when it was published. Unset for the first version.
    *
    * @generated from field: optional int32 replaces = 7;
    */
   replaces?: number | undefined;
 
   /**
-   * The earlier version that it repeats, when it was published by rolling back.
+   * Earlier version that it repeats. Set if it was published by a rollback.
    *
    * @generated from field: optional int32 repeats = 8;
    */
   repeats?: number | undefined;
 
   /**
-   * When the version was published.
+   * Time of publication.
    *
    * @generated from field: google.protobuf.Timestamp published_at = 9;
    */
   publishedAt: Timestamp;
 
   /**
-   * When the version takes effect.
+   * Time at which it takes effect.
    *
    * @generated from field: google.protobuf.Timestamp effective_at = 10;
    */
   effectiveAt: Timestamp;
 
   /**
-   * Unset unless it was called off.
+   * Time of cancellation. Unset unless it was cancelled.
    *
    * @generated from field: google.protobuf.Timestamp called_off_at = 11;
    */
   calledOffAt?: Timestamp | undefined;
 
   /**
-   * Whether quotes that were made before it took effect keep their price.
+   * Whether quotes created before it takes effect keep their price.
    *
    * @generated from field: bool honours_quotes = 12;
    */
@@ -705,20 +706,20 @@ export declare type TariffVersionValid = Message<"shipments.admin.v1.TariffVersi
 export declare const TariffVersionSchema: GenMessage<TariffVersion, {validType: TariffVersionValid}>;
 
 /**
- * One thing wrong with a tariff.
+ * An error in a tariff.
  *
  * @generated from message shipments.admin.v1.TariffFault
  */
 export declare type TariffFault = Message<"shipments.admin.v1.TariffFault"> & {
   /**
-   * Where, such as `tiers[1].max_kg`, `schedules[0].hours[2].closes` or `zones[3].geometry`.
+   * Path, such as `tiers[1].max_kg`, `schedules[0].hours[2].closes` or `zones[3].geometry`.
    *
    * @generated from field: string path = 1;
    */
   path: string;
 
   /**
-   * What, and how to mend it; begins as in "must be ...".
+   * Description and fix, such as "must be ...".
    *
    * @generated from field: string text = 2;
    */
@@ -743,7 +744,7 @@ export enum TariffVersionState {
   UNSPECIFIED = 0,
 
   /**
-   * Takes effect at its time.
+   * Takes effect later.
    *
    * @generated from enum value: TARIFF_VERSION_STATE_SCHEDULED = 1;
    */
@@ -762,7 +763,7 @@ export enum TariffVersionState {
   REPLACED = 3,
 
   /**
-   * Was scheduled, and called off before its time.
+   * Was scheduled and cancelled before it took effect.
    *
    * @generated from enum value: TARIFF_VERSION_STATE_CALLED_OFF = 4;
    */

@@ -25,14 +25,14 @@ export declare type CreateTariffDraftRequest = Message<"shipments.admin.v1.Creat
   name: string;
 
   /**
-   * The version to copy fees and zones from.
+   * Version from which to copy fees and zones.
    *
    * @generated from field: optional int32 from_version = 2;
    */
   fromVersion?: number | undefined;
 
   /**
-   * In the place of those of the version.
+   * Fees that replace those of the version.
    *
    * @generated from field: shipments.admin.v1.NewTariffFees fees = 3;
    */
@@ -51,14 +51,14 @@ export declare type CreateTariffDraftRequestValid = Message<"shipments.admin.v1.
   name: string;
 
   /**
-   * The version to copy fees and zones from.
+   * Version from which to copy fees and zones.
    *
    * @generated from field: optional int32 from_version = 2;
    */
   fromVersion?: number | undefined;
 
   /**
-   * In the place of those of the version.
+   * Fees that replace those of the version.
    *
    * @generated from field: shipments.admin.v1.NewTariffFees fees = 3;
    */
@@ -98,7 +98,7 @@ export declare type CreateTariffDraftResponseValid = Message<"shipments.admin.v1
 export declare const CreateTariffDraftResponseSchema: GenMessage<CreateTariffDraftResponse, {validType: CreateTariffDraftResponseValid}>;
 
 /**
- * Fees for a draft. Whether they make sense is found by CheckTariff.
+ * Fees of a draft. CheckTariff validates them.
  *
  * @generated from message shipments.admin.v1.NewTariffFees
  */
@@ -111,21 +111,21 @@ export declare type NewTariffFees = Message<"shipments.admin.v1.NewTariffFees"> 
   currency: string;
 
   /**
-   * The least that a delivery costs, as a decimal in major units, such as `5.00`.
+   * Minimum charge per shipment, as a decimal in major units, such as `5.00`.
    *
    * @generated from field: string base_fee = 2;
    */
   baseFee: string;
 
   /**
-   * What a kilometre costs, as a decimal in major units, with up to six decimals.
+   * Rate per kilometer, as a decimal in major units with up to six decimals.
    *
    * @generated from field: string rate_per_km = 3;
    */
   ratePerKm: string;
 
   /**
-   * What weights cost, in order of their weight.
+   * Weight tiers, in ascending order.
    *
    * @generated from field: repeated shipments.admin.v1.NewTariffTier tiers = 4;
    */
@@ -133,7 +133,7 @@ export declare type NewTariffFees = Message<"shipments.admin.v1.NewTariffFees"> 
 };
 
 /**
- * Fees for a draft. Whether they make sense is found by CheckTariff.
+ * Fees of a draft. CheckTariff validates them.
  *
  * @generated from message shipments.admin.v1.NewTariffFees
  */
@@ -146,21 +146,21 @@ export declare type NewTariffFeesValid = Message<"shipments.admin.v1.NewTariffFe
   currency: string;
 
   /**
-   * The least that a delivery costs, as a decimal in major units, such as `5.00`.
+   * Minimum charge per shipment, as a decimal in major units, such as `5.00`.
    *
    * @generated from field: string base_fee = 2;
    */
   baseFee: string;
 
   /**
-   * What a kilometre costs, as a decimal in major units, with up to six decimals.
+   * Rate per kilometer, as a decimal in major units with up to six decimals.
    *
    * @generated from field: string rate_per_km = 3;
    */
   ratePerKm: string;
 
   /**
-   * What weights cost, in order of their weight.
+   * Weight tiers, in ascending order.
    *
    * @generated from field: repeated shipments.admin.v1.NewTariffTier tiers = 4;
    */
@@ -178,28 +178,28 @@ export declare const NewTariffFeesSchema: GenMessage<NewTariffFees, {validType: 
  */
 export declare type NewTariffTier = Message<"shipments.admin.v1.NewTariffTier"> & {
   /**
-   * The tier is for weights above this, in kilograms.
+   * Lower bound, exclusive, in kilograms.
    *
    * @generated from field: optional double min_kg = 1;
    */
   minKg?: number | undefined;
 
   /**
-   * The greatest weight of the tier, in kilograms.
+   * Upper bound, inclusive, in kilograms.
    *
    * @generated from field: optional double max_kg = 2;
    */
   maxKg?: number | undefined;
 
   /**
-   * What any weight of the tier costs, as a decimal in major units.
+   * Flat fee of the tier, as a decimal in major units.
    *
    * @generated from field: string flat_fee = 3;
    */
   flatFee: string;
 
   /**
-   * What a kilogram costs besides, as a decimal in major units, with up to six decimals.
+   * Additional rate per kilogram, as a decimal in major units with up to six decimals.
    *
    * @generated from field: string rate_per_kg = 4;
    */
@@ -211,28 +211,28 @@ export declare type NewTariffTier = Message<"shipments.admin.v1.NewTariffTier"> 
  */
 export declare type NewTariffTierValid = Message<"shipments.admin.v1.NewTariffTier"> & {
   /**
-   * The tier is for weights above this, in kilograms.
+   * Lower bound, exclusive, in kilograms.
    *
    * @generated from field: optional double min_kg = 1;
    */
   minKg: number;
 
   /**
-   * The greatest weight of the tier, in kilograms.
+   * Upper bound, inclusive, in kilograms.
    *
    * @generated from field: optional double max_kg = 2;
    */
   maxKg: number;
 
   /**
-   * What any weight of the tier costs, as a decimal in major units.
+   * Flat fee of the tier, as a decimal in major units.
    *
    * @generated from field: string flat_fee = 3;
    */
   flatFee: string;
 
   /**
-   * What a kilogram costs besides, as a decimal in major units, with up to six decimals.
+   * Additional rate per kilogram, as a decimal in major units with up to six decimals.
    *
    * @generated from field: string rate_per_kg = 4;
    */
@@ -246,20 +246,20 @@ export declare type NewTariffTierValid = Message<"shipments.admin.v1.NewTariffTi
 export declare const NewTariffTierSchema: GenMessage<NewTariffTier, {validType: NewTariffTierValid}>;
 
 /**
- * Schedules for a draft. Whether they make sense is found by CheckTariff.
+ * Schedules of a draft. CheckTariff validates them.
  *
  * @generated from message shipments.admin.v1.NewTariffSchedules
  */
 export declare type NewTariffSchedules = Message<"shipments.admin.v1.NewTariffSchedules"> & {
   /**
-   * Each by a name of its own, which zones name in their property `schedule`.
+   * Schedules with unique names. Zones refer to them in their property `schedule`.
    *
    * @generated from field: repeated shipments.admin.v1.NewTariffSchedule schedules = 1;
    */
   schedules: NewTariffSchedule[];
 
   /**
-   * The name of the schedule of zones that name none; none when empty.
+   * Schedule of zones that name none. Empty if there is no default.
    *
    * @generated from field: string default_schedule = 2;
    */
@@ -275,7 +275,7 @@ export declare type NewTariffSchedulesValid = NewTariffSchedules;
 export declare const NewTariffSchedulesSchema: GenMessage<NewTariffSchedules, {validType: NewTariffSchedulesValid}>;
 
 /**
- * A schedule for a draft, as TariffSchedule tells it.
+ * A schedule of a draft. See TariffSchedule.
  *
  * @generated from message shipments.admin.v1.NewTariffSchedule
  */
@@ -288,56 +288,57 @@ export declare type NewTariffSchedule = Message<"shipments.admin.v1.NewTariffSch
   name: string;
 
   /**
-   * An IANA name, such as `Europe/Berlin`.
+   * IANA time zone, such as `Europe/Berlin`.
    *
    * @generated from field: string time_zone = 2;
    */
   timeZone: string;
 
   /**
-   * The hours of a week; must not overlap.
+   * Weekly hours, without overlap.
    *
    * @generated from field: repeated shipments.admin.v1.NewWeeklyHours hours = 3;
    */
   hours: NewWeeklyHours[];
 
   /**
-   * The dates whose hours are others, each once.
+   * Dates with different hours, each at most once.
    *
    * @generated from field: repeated shipments.admin.v1.NewScheduleException exceptions = 4;
    */
   exceptions: NewScheduleException[];
 
   /**
-   * How long before its start a window has to be booked, 0 to 43200; 0 when not given.
+   * Minimum time between booking and the start of a window, in minutes, 0 to 43200. Defaults to 0.
    *
    * @generated from field: optional int32 lead_time_minutes = 5;
    */
   leadTimeMinutes?: number | undefined;
 
   /**
-   * How many days after today can be booked, 1 to 366; 30 when not given.
+   * Last bookable date, in days from today, 1 to 366. Defaults to 30.
    *
    * @generated from field: optional int32 horizon_days = 6;
    */
   horizonDays?: number | undefined;
 
   /**
-   * Divides the hours into slots of 10 to 1440 minutes; when not given, any window within them can be booked.
+   * Length of the slots into which the hours are divided, 10 to 1440 minutes. If not set, any window within
+   * the hours can be booked.
    *
    * @generated from field: optional int32 slot_minutes = 7;
    */
   slotMinutes?: number | undefined;
 
   /**
-   * Until when windows have to be booked; of several the earliest counts.
+   * Booking deadlines of windows. If several apply, the earliest counts.
    *
    * @generated from field: repeated shipments.admin.v1.NewCutOff cut_offs = 8;
    */
   cutOffs: NewCutOff[];
 
   /**
-   * Whether a pickup can be booked without a window; true when not given.
+   * Whether a pickup can be booked without a window. Defaults to true.
    *
    * @generated from field: optional bool as_soon_as_possible = 9;
    */
@@ -359,28 +360,28 @@ export declare const NewTariffScheduleSchema: GenMessage<NewTariffSchedule, {val
  */
 export declare type NewWeeklyHours = Message<"shipments.admin.v1.NewWeeklyHours"> & {
   /**
-   * Of `mon`, `tue`, `wed`, `thu`, `fri`, `sat` and `sun`.
+   * Some of `mon`, `tue`, `wed`, `thu`, `fri`, `sat` and `sun`.
    *
    * @generated from field: repeated string days = 1;
    */
   days: string[];
 
   /**
-   * When they begin.
+   * Opening time.
    *
    * @generated from field: string opens = 2;
    */
   opens: string;
 
   /**
-   * When they end.
+   * Closing time.
    *
    * @generated from field: string closes = 3;
    */
   closes: string;
 
   /**
-   * What a window in them costs, as a decimal in major units; nothing when empty.
+   * Fee of a window in these hours, as a decimal in major units. Empty for no fee.
    *
    * @generated from field: string fee = 4;
    */
@@ -396,7 +397,7 @@ export declare type NewWeeklyHoursValid = NewWeeklyHours;
 export declare const NewWeeklyHoursSchema: GenMessage<NewWeeklyHours, {validType: NewWeeklyHoursValid}>;
 
 /**
- * A date with other hours than its day of the week.
+ * A date whose hours differ from its day of the week.
  *
  * @generated from message shipments.admin.v1.NewScheduleException
  */
@@ -409,14 +410,14 @@ export declare type NewScheduleException = Message<"shipments.admin.v1.NewSchedu
   date: string;
 
   /**
-   * Its hours; closed when empty.
+   * Hours on this date. Closed if empty.
    *
    * @generated from field: repeated shipments.admin.v1.NewDateHours hours = 2;
    */
   hours: NewDateHours[];
 
   /**
-   * Why, for people; up to 200 characters.
+   * Reason, for people. Up to 200 characters.
    *
    * @generated from field: string note = 3;
    */
@@ -438,21 +439,21 @@ export declare const NewScheduleExceptionSchema: GenMessage<NewScheduleException
  */
 export declare type NewDateHours = Message<"shipments.admin.v1.NewDateHours"> & {
   /**
-   * When they begin.
+   * Opening time.
    *
    * @generated from field: string opens = 1;
    */
   opens: string;
 
   /**
-   * When they end.
+   * Closing time.
    *
    * @generated from field: string closes = 2;
    */
   closes: string;
 
   /**
-   * What a window in them costs, as a decimal in major units; nothing when empty.
+   * Fee of a window in these hours, as a decimal in major units. Empty for no fee.
    *
    * @generated from field: string fee = 3;
    */
@@ -468,41 +469,41 @@ export declare type NewDateHoursValid = NewDateHours;
 export declare const NewDateHoursSchema: GenMessage<NewDateHours, {validType: NewDateHoursValid}>;
 
 /**
- * When the windows that start at some times have to be booked at the latest.
+ * Booking deadline of windows that start at certain times.
  *
  * @generated from message shipments.admin.v1.NewCutOff
  */
 export declare type NewCutOff = Message<"shipments.admin.v1.NewCutOff"> & {
   /**
-   * The days of the week on which they start; any when empty.
+   * Days of the week on which the windows start. Any day if empty.
    *
    * @generated from field: repeated string days = 1;
    */
   days: string[];
 
   /**
-   * They start at this time or later; at any from midnight when empty.
+   * Earliest start of the windows, inclusive. From midnight if empty.
    *
    * @generated from field: string from = 2;
    */
   from: string;
 
   /**
-   * They start before this time; at any up to midnight when empty.
+   * Latest start of the windows, exclusive. Until midnight if empty.
    *
    * @generated from field: string until = 3;
    */
   until: string;
 
   /**
-   * How many days before their date, 0 to 30; 0 when not given.
+   * Days before the date of the window, 0 to 30. Defaults to 0.
    *
    * @generated from field: optional int32 days_before = 4;
    */
   daysBefore?: number | undefined;
 
   /**
-   * Until when on that day.
+   * Time of the deadline on that day.
    *
    * @generated from field: string at = 5;
    */
@@ -541,7 +542,7 @@ export declare type ListTariffDraftsResponse = Message<"shipments.admin.v1.ListT
   data: TariffDraft[];
 
   /**
-   * Always empty: they all fit one page.
+   * Always empty: all results fit on one page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -558,7 +559,7 @@ export declare type ListTariffDraftsResponseValid = Message<"shipments.admin.v1.
   data: TariffDraftValid[];
 
   /**
-   * Always empty: they all fit one page.
+   * Always empty: all results fit on one page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -576,7 +577,7 @@ export declare const ListTariffDraftsResponseSchema: GenMessage<ListTariffDrafts
  */
 export declare type GetTariffDraftRequest = Message<"shipments.admin.v1.GetTariffDraftRequest"> & {
   /**
-   * The draft's id.
+   * Draft id.
    *
    * @generated from field: optional int64 draft = 1;
    */
@@ -588,7 +589,7 @@ export declare type GetTariffDraftRequest = Message<"shipments.admin.v1.GetTarif
  */
 export declare type GetTariffDraftRequestValid = Message<"shipments.admin.v1.GetTariffDraftRequest"> & {
   /**
-   * The draft's id.
+   * Draft id.
    *
    * @generated from field: optional int64 draft = 1;
    */
@@ -632,14 +633,14 @@ export declare const GetTariffDraftResponseSchema: GenMessage<GetTariffDraftResp
  */
 export declare type UpdateTariffDraftRequest = Message<"shipments.admin.v1.UpdateTariffDraftRequest"> & {
   /**
-   * The draft's id.
+   * Draft id.
    *
    * @generated from field: optional int64 draft = 1;
    */
   draft?: bigint | undefined;
 
   /**
-   * The etag that the draft is expected to have; not checked when not given.
+   * Expected etag of the draft. Not checked if not set.
    *
    * @generated from field: optional string etag = 2;
    */
@@ -653,14 +654,14 @@ export declare type UpdateTariffDraftRequest = Message<"shipments.admin.v1.Updat
   name?: string | undefined;
 
   /**
-   * All of them, in the place of those there are.
+   * All fees. They replace the current ones.
    *
    * @generated from field: shipments.admin.v1.NewTariffFees fees = 4;
    */
   fees?: NewTariffFees | undefined;
 
   /**
-   * All of them, in the place of those there are. Whether they make sense is found by CheckTariff.
+   * All schedules. They replace the current ones. CheckTariff validates them.
    *
    * @generated from field: shipments.admin.v1.NewTariffSchedules schedules = 5;
    */
@@ -672,14 +673,14 @@ export declare type UpdateTariffDraftRequest = Message<"shipments.admin.v1.Updat
  */
 export declare type UpdateTariffDraftRequestValid = Message<"shipments.admin.v1.UpdateTariffDraftRequest"> & {
   /**
-   * The draft's id.
+   * Draft id.
    *
    * @generated from field: optional int64 draft = 1;
    */
   draft: bigint;
 
   /**
-   * The etag that the draft is expected to have; not checked when not given.
+   * Expected etag of the draft. Not checked if not set.
    *
    * @generated from field: optional string etag = 2;
    */
@@ -693,14 +694,14 @@ export declare type UpdateTariffDraftRequestValid = Message<"shipments.admin.v1.
   name?: string | undefined;
 
   /**
-   * All of them, in the place of those there are.
+   * All fees. They replace the current ones.
    *
    * @generated from field: shipments.admin.v1.NewTariffFees fees = 4;
    */
   fees?: NewTariffFeesValid | undefined;
 
   /**
-   * All of them, in the place of those there are. Whether they make sense is found by CheckTariff.
+   * All schedules. They replace the current ones. CheckTariff validates them.
    *
    * @generated from field: shipments.admin.v1.NewTariffSchedules schedules = 5;
    */
@@ -744,7 +745,7 @@ export declare const UpdateTariffDraftResponseSchema: GenMessage<UpdateTariffDra
  */
 export declare type DeleteTariffDraftRequest = Message<"shipments.admin.v1.DeleteTariffDraftRequest"> & {
   /**
-   * The draft's id.
+   * Draft id.
    *
    * @generated from field: optional int64 draft = 1;
    */
@@ -756,7 +757,7 @@ export declare type DeleteTariffDraftRequest = Message<"shipments.admin.v1.Delet
  */
 export declare type DeleteTariffDraftRequestValid = Message<"shipments.admin.v1.DeleteTariffDraftRequest"> & {
   /**
-   * The draft's id.
+   * Draft id.
    *
    * @generated from field: optional int64 draft = 1;
    */
@@ -788,28 +789,29 @@ export declare const DeleteTariffDraftResponseSchema: GenMessage<DeleteTariffDra
  */
 export declare type UploadTariffZonesRequest = Message<"shipments.admin.v1.UploadTariffZonesRequest"> & {
   /**
-   * The draft's id.
+   * Draft id.
    *
    * @generated from field: optional int64 draft = 1;
    */
   draft?: bigint | undefined;
 
   /**
-   * The etag that the draft is expected to have; not checked when not given.
+   * Expected etag of the draft. Not checked if not set.
    *
    * @generated from field: optional string etag = 2;
    */
   etag?: string | undefined;
 
   /**
-   * Where the piece begins, in bytes: 0, which removes what there is, or the draft's zones_bytes; 0 when not given.
+   * Offset of the chunk, in bytes: 0, which deletes the current zones, or the draft's `zones_bytes`. Defaults
+   * to 0.
    *
    * @generated from field: optional int64 offset = 3;
    */
   offset?: bigint | undefined;
 
   /**
-   * The piece: UTF-8 text, which may break off anywhere. At most 64 MiB, with all that came before it.
+   * The chunk: UTF-8 text, which can end anywhere. At most 64 MiB together with all previous chunks.
    *
    * @generated from field: bytes data = 4;
    */
@@ -821,28 +823,29 @@ export declare type UploadTariffZonesRequest = Message<"shipments.admin.v1.Uploa
  */
 export declare type UploadTariffZonesRequestValid = Message<"shipments.admin.v1.UploadTariffZonesRequest"> & {
   /**
-   * The draft's id.
+   * Draft id.
    *
    * @generated from field: optional int64 draft = 1;
    */
   draft: bigint;
 
   /**
-   * The etag that the draft is expected to have; not checked when not given.
+   * Expected etag of the draft. Not checked if not set.
    *
    * @generated from field: optional string etag = 2;
    */
   etag?: string | undefined;
 
   /**
-   * Where the piece begins, in bytes: 0, which removes what there is, or the draft's zones_bytes; 0 when not given.
+   * Offset of the chunk, in bytes: 0, which deletes the current zones, or the draft's `zones_bytes`. Defaults
+   * to 0.
    *
    * @generated from field: optional int64 offset = 3;
    */
   offset?: bigint | undefined;
 
   /**
-   * The piece: UTF-8 text, which may break off anywhere. At most 64 MiB, with all that came before it.
+   * The chunk: UTF-8 text, which can end anywhere. At most 64 MiB together with all previous chunks.
    *
    * @generated from field: bytes data = 4;
    */
@@ -886,7 +889,7 @@ export declare const UploadTariffZonesResponseSchema: GenMessage<UploadTariffZon
  */
 export declare type GetTariffDraftZonesRequest = Message<"shipments.admin.v1.GetTariffDraftZonesRequest"> & {
   /**
-   * The draft's id.
+   * Draft id.
    *
    * @generated from field: optional int64 draft = 1;
    */
@@ -898,7 +901,7 @@ export declare type GetTariffDraftZonesRequest = Message<"shipments.admin.v1.Get
  */
 export declare type GetTariffDraftZonesRequestValid = Message<"shipments.admin.v1.GetTariffDraftZonesRequest"> & {
   /**
-   * The draft's id.
+   * Draft id.
    *
    * @generated from field: optional int64 draft = 1;
    */
@@ -936,7 +939,7 @@ export declare const GetTariffDraftZonesResponseSchema: GenMessage<GetTariffDraf
  */
 export declare type GetTariffDraftSchedulesRequest = Message<"shipments.admin.v1.GetTariffDraftSchedulesRequest"> & {
   /**
-   * The draft's id.
+   * Draft id.
    *
    * @generated from field: optional int64 draft = 1;
    */
@@ -948,7 +951,7 @@ export declare type GetTariffDraftSchedulesRequest = Message<"shipments.admin.v1
  */
 export declare type GetTariffDraftSchedulesRequestValid = Message<"shipments.admin.v1.GetTariffDraftSchedulesRequest"> & {
   /**
-   * The draft's id.
+   * Draft id.
    *
    * @generated from field: optional int64 draft = 1;
    */
@@ -966,14 +969,14 @@ export declare const GetTariffDraftSchedulesRequestSchema: GenMessage<GetTariffD
  */
 export declare type GetTariffDraftSchedulesResponse = Message<"shipments.admin.v1.GetTariffDraftSchedulesResponse"> & {
   /**
-   * Without schedules when there are none.
+   * Empty if there are no schedules.
    *
    * @generated from field: shipments.admin.v1.TariffSchedules data = 1;
    */
   data?: TariffSchedules | undefined;
 
   /**
-   * The etag of the draft that they are of.
+   * Etag of the draft.
    *
    * @generated from field: string etag = 2;
    */
@@ -985,14 +988,14 @@ export declare type GetTariffDraftSchedulesResponse = Message<"shipments.admin.v
  */
 export declare type GetTariffDraftSchedulesResponseValid = Message<"shipments.admin.v1.GetTariffDraftSchedulesResponse"> & {
   /**
-   * Without schedules when there are none.
+   * Empty if there are no schedules.
    *
    * @generated from field: shipments.admin.v1.TariffSchedules data = 1;
    */
   data: TariffSchedulesValid;
 
   /**
-   * The etag of the draft that they are of.
+   * Etag of the draft.
    *
    * @generated from field: string etag = 2;
    */
@@ -1010,7 +1013,7 @@ export declare const GetTariffDraftSchedulesResponseSchema: GenMessage<GetTariff
  */
 export declare type CheckTariffRequest = Message<"shipments.admin.v1.CheckTariffRequest"> & {
   /**
-   * The draft's id.
+   * Draft id.
    *
    * @generated from field: optional int64 draft = 1;
    */
@@ -1022,7 +1025,7 @@ export declare type CheckTariffRequest = Message<"shipments.admin.v1.CheckTariff
  */
 export declare type CheckTariffRequestValid = Message<"shipments.admin.v1.CheckTariffRequest"> & {
   /**
-   * The draft's id.
+   * Draft id.
    *
    * @generated from field: optional int64 draft = 1;
    */
@@ -1040,35 +1043,35 @@ export declare const CheckTariffRequestSchema: GenMessage<CheckTariffRequest, {v
  */
 export declare type CheckTariffResponse = Message<"shipments.admin.v1.CheckTariffResponse"> & {
   /**
-   * In the order of the document, up to 100; empty when the draft can be published.
+   * Errors in document order, at most 100. Empty if the draft can be published.
    *
    * @generated from field: repeated shipments.admin.v1.TariffFault faults = 1;
    */
   faults: TariffFault[];
 
   /**
-   * How many zones the document has.
+   * Number of zones in the document.
    *
    * @generated from field: int32 zones = 2;
    */
   zones: number;
 
   /**
-   * How many tiers the document has.
+   * Number of tiers in the document.
    *
    * @generated from field: int32 tiers = 3;
    */
   tiers: number;
 
   /**
-   * Whether it says the same as the tariff in force.
+   * Whether it equals the tariff in force.
    *
    * @generated from field: bool same_as_in_force = 4;
    */
   sameAsInForce: boolean;
 
   /**
-   * The etag of the draft that was checked.
+   * Etag of the checked draft.
    *
    * @generated from field: string etag = 5;
    */
@@ -1088,21 +1091,21 @@ export declare const CheckTariffResponseSchema: GenMessage<CheckTariffResponse, 
  */
 export declare type ReplayTariffRequest = Message<"shipments.admin.v1.ReplayTariffRequest"> & {
   /**
-   * The draft's id.
+   * Draft id.
    *
    * @generated from field: optional int64 draft = 1;
    */
   draft?: bigint | undefined;
 
   /**
-   * How many of the latest shipments, of all workspaces, 0 to 10000; 1000 when not given.
+   * Number of recent shipments of all workspaces to replay, 0 to 10000. Defaults to 1000.
    *
    * @generated from field: optional int32 shipments = 2;
    */
   shipments?: number | undefined;
 
   /**
-   * Routes to price besides.
+   * Additional routes to price.
    *
    * @generated from field: repeated shipments.v1.QuoteShipmentRequest routes = 3;
    */
@@ -1114,21 +1117,21 @@ export declare type ReplayTariffRequest = Message<"shipments.admin.v1.ReplayTari
  */
 export declare type ReplayTariffRequestValid = Message<"shipments.admin.v1.ReplayTariffRequest"> & {
   /**
-   * The draft's id.
+   * Draft id.
    *
    * @generated from field: optional int64 draft = 1;
    */
   draft: bigint;
 
   /**
-   * How many of the latest shipments, of all workspaces, 0 to 10000; 1000 when not given.
+   * Number of recent shipments of all workspaces to replay, 0 to 10000. Defaults to 1000.
    *
    * @generated from field: optional int32 shipments = 2;
    */
   shipments?: number | undefined;
 
   /**
-   * Routes to price besides.
+   * Additional routes to price.
    *
    * @generated from field: repeated shipments.v1.QuoteShipmentRequest routes = 3;
    */
@@ -1146,28 +1149,28 @@ export declare const ReplayTariffRequestSchema: GenMessage<ReplayTariffRequest, 
  */
 export declare type ReplayTariffResponse = Message<"shipments.admin.v1.ReplayTariffResponse"> & {
   /**
-   * The etag of the draft that was replayed.
+   * Etag of the replayed draft.
    *
    * @generated from field: string etag = 1;
    */
   etag: string;
 
   /**
-   * The version that it was compared with.
+   * Version with which it was compared.
    *
    * @generated from field: int32 in_force = 2;
    */
   inForce: number;
 
   /**
-   * What the draft does to the prices of shipments.
+   * Effect of the draft on prices of shipments.
    *
    * @generated from field: shipments.admin.v1.TariffReplay shipments = 3;
    */
   shipments?: TariffReplay | undefined;
 
   /**
-   * One for each route, in the order asked.
+   * One for each route, in the order of the request.
    *
    * @generated from field: repeated shipments.admin.v1.ReplayedRoute routes = 4;
    */
@@ -1179,28 +1182,28 @@ export declare type ReplayTariffResponse = Message<"shipments.admin.v1.ReplayTar
  */
 export declare type ReplayTariffResponseValid = Message<"shipments.admin.v1.ReplayTariffResponse"> & {
   /**
-   * The etag of the draft that was replayed.
+   * Etag of the replayed draft.
    *
    * @generated from field: string etag = 1;
    */
   etag: string;
 
   /**
-   * The version that it was compared with.
+   * Version with which it was compared.
    *
    * @generated from field: int32 in_force = 2;
    */
   inForce: number;
 
   /**
-   * What the draft does to the prices of shipments.
+   * Effect of the draft on prices of shipments.
    *
    * @generated from field: shipments.admin.v1.TariffReplay shipments = 3;
    */
   shipments: TariffReplayValid;
 
   /**
-   * One for each route, in the order asked.
+   * One for each route, in the order of the request.
    *
    * @generated from field: repeated shipments.admin.v1.ReplayedRoute routes = 4;
    */
@@ -1214,84 +1217,86 @@ export declare type ReplayTariffResponseValid = Message<"shipments.admin.v1.Repl
 export declare const ReplayTariffResponseSchema: GenMessage<ReplayTariffResponse, {validType: ReplayTariffResponseValid}>;
 
 /**
- * What a draft would change for some routes. Amounts are in major units.
+ * Effect of a draft on some routes. Amounts are in major units.
  *
  * @generated from message shipments.admin.v1.TariffReplay
  */
 export declare type TariffReplay = Message<"shipments.admin.v1.TariffReplay"> & {
   /**
-   * How many routes were priced.
+   * Number of routes priced.
    *
    * @generated from field: int32 routes = 1;
    */
   routes: number;
 
   /**
-   * How many are served by both tariffs.
+   * Number of routes served by both tariffs.
    *
    * @generated from field: int32 served_by_both = 2;
    */
   servedByBoth: number;
 
   /**
-   * How many are served by the draft alone.
+   * Number of routes served by the draft only.
    *
    * @generated from field: int32 newly_covered = 3;
    */
   newlyCovered: number;
 
   /**
-   * How many are served by the tariff in force alone.
+   * Number of routes served by the tariff in force only.
    *
    * @generated from field: int32 newly_refused = 4;
    */
   newlyRefused: number;
 
   /**
-   * The currencies, which can differ; then nothing below is given: amounts are 0 and lists empty.
+   * Currency of the tariff in force. If the currencies differ, the fields below are not computed: amounts are
+   * 0 and lists empty.
    *
    * @generated from field: string currency_in_force = 5;
    */
   currencyInForce: string;
 
   /**
-   * That of the draft.
+   * Currency of the draft.
    *
    * @generated from field: string currency_of_draft = 6;
    */
   currencyOfDraft: string;
 
   /**
-   * Of the routes that both serve: what they cost together, by the tariff in force and by the draft.
+   * Total by the tariff in force, of routes served by both.
    *
    * @generated from field: double total_in_force = 7;
    */
   totalInForce: number;
 
   /**
-   * By the draft, in its currency.
+   * Total by the draft, in its currency, of routes served by both.
    *
    * @generated from field: double total_of_draft = 8;
    */
   totalOfDraft: number;
 
   /**
-   * Of the routes that both serve: by how much the price changes, from the largest fall to the largest rise. The bounds
-   * are -50, -20, -10, -5, -1, 0, 1, 5, 10, 20 and 50 percent; buckets without routes are given too.
+   * Distribution of price changes of routes served by both, from the largest decrease to the largest
+   * increase. The bounds are -50, -20, -10, -5, -1, 0, 1, 5, 10, 20 and 50 percent. Empty buckets are
+   * included.
    *
    * @generated from field: repeated shipments.admin.v1.PriceChangeBucket distribution = 9;
    */
   distribution: PriceChangeBucket[];
 
   /**
-   * The 20 largest changes in money of what both serve, up or down, the largest first; those of one size by reference.
+   * The 20 largest absolute price changes of routes served by both, in descending order, then by reference.
    *
    * @generated from field: repeated shipments.admin.v1.PriceChange largest = 10;
    */
   largest: PriceChange[];
 
   /**
-   * Of those that are served by the tariff in force alone, the newest 20.
+   * The newest 20 routes served by the tariff in force only.
    *
    * @generated from field: repeated shipments.admin.v1.PriceChange refused = 11;
    */
@@ -1307,28 +1312,28 @@ export declare type TariffReplayValid = TariffReplay;
 export declare const TariffReplaySchema: GenMessage<TariffReplay, {validType: TariffReplayValid}>;
 
 /**
- * How many prices change by a share within bounds. Prices that stay the same count in a bucket of their own, with 0 for
- * both bounds, and in no other. A price that rises from 0 counts in the last.
+ * Number of prices that change by a percentage within bounds. Unchanged prices count in a separate bucket
+ * with 0 for both bounds. A price that rises from 0 counts in the last bucket.
  *
  * @generated from message shipments.admin.v1.PriceChangeBucket
  */
 export declare type PriceChangeBucket = Message<"shipments.admin.v1.PriceChangeBucket"> & {
   /**
-   * In percent; unset for no bound.
+   * Lower bound in percent, exclusive. Unset if none.
    *
    * @generated from field: optional double above_percent = 1;
    */
   abovePercent?: number | undefined;
 
   /**
-   * In percent, included; unset for no bound.
+   * Upper bound in percent, inclusive. Unset if none.
    *
    * @generated from field: optional double up_to_percent = 2;
    */
   upToPercent?: number | undefined;
 
   /**
-   * How many routes are in it.
+   * Number of routes in the bucket.
    *
    * @generated from field: int32 routes = 3;
    */
@@ -1344,48 +1349,48 @@ export declare type PriceChangeBucketValid = PriceChangeBucket;
 export declare const PriceChangeBucketSchema: GenMessage<PriceChangeBucket, {validType: PriceChangeBucketValid}>;
 
 /**
- * What one shipment costs by the tariff in force, and by the draft.
+ * Price of one shipment by the tariff in force and by the draft.
  *
  * @generated from message shipments.admin.v1.PriceChange
  */
 export declare type PriceChange = Message<"shipments.admin.v1.PriceChange"> & {
   /**
-   * The id of the shipment's workspace.
+   * Workspace id of the shipment.
    *
    * @generated from field: int64 workspace = 1;
    */
   workspace: bigint;
 
   /**
-   * The shipment's reference.
+   * Shipment reference.
    *
    * @generated from field: string shipment = 2;
    */
   shipment: string;
 
   /**
-   * Unset when it is not served.
+   * Unset if the route is not served.
    *
    * @generated from field: optional double total_in_force = 3;
    */
   totalInForce?: number | undefined;
 
   /**
-   * Unset when it would not be served.
+   * Unset if the route would not be served.
    *
    * @generated from field: optional double total_of_draft = 4;
    */
   totalOfDraft?: number | undefined;
 
   /**
-   * Why it would not be served.
+   * Reason why it would not be served.
    *
    * @generated from field: optional string message = 5;
    */
   message?: string | undefined;
 
   /**
-   * What kind of reason that is.
+   * Kind of that reason.
    *
    * @generated from field: optional shipments.v1.QuoteFailureType failure_type = 6;
    */
@@ -1401,20 +1406,20 @@ export declare type PriceChangeValid = PriceChange;
 export declare const PriceChangeSchema: GenMessage<PriceChange, {validType: PriceChangeValid}>;
 
 /**
- * A route's price by both tariffs.
+ * A route priced by both tariffs.
  *
  * @generated from message shipments.admin.v1.ReplayedRoute
  */
 export declare type ReplayedRoute = Message<"shipments.admin.v1.ReplayedRoute"> & {
   /**
-   * The quote by the tariff in force.
+   * Quote by the tariff in force.
    *
    * @generated from field: shipments.v1.QuoteShipmentResponse in_force = 1;
    */
   inForce?: QuoteShipmentResponse | undefined;
 
   /**
-   * The quote by the draft.
+   * Quote by the draft.
    *
    * @generated from field: shipments.v1.QuoteShipmentResponse draft = 2;
    */
@@ -1422,20 +1427,20 @@ export declare type ReplayedRoute = Message<"shipments.admin.v1.ReplayedRoute"> 
 };
 
 /**
- * A route's price by both tariffs.
+ * A route priced by both tariffs.
  *
  * @generated from message shipments.admin.v1.ReplayedRoute
  */
 export declare type ReplayedRouteValid = Message<"shipments.admin.v1.ReplayedRoute"> & {
   /**
-   * The quote by the tariff in force.
+   * Quote by the tariff in force.
    *
    * @generated from field: shipments.v1.QuoteShipmentResponse in_force = 1;
    */
   inForce: QuoteShipmentResponseValid;
 
   /**
-   * The quote by the draft.
+   * Quote by the draft.
    *
    * @generated from field: shipments.v1.QuoteShipmentResponse draft = 2;
    */
@@ -1453,44 +1458,45 @@ export declare const ReplayedRouteSchema: GenMessage<ReplayedRoute, {validType: 
  */
 export declare type PublishTariffRequest = Message<"shipments.admin.v1.PublishTariffRequest"> & {
   /**
-   * The draft's id.
+   * Draft id.
    *
    * @generated from field: optional int64 draft = 1;
    */
   draft?: bigint | undefined;
 
   /**
-   * The etag that the draft is expected to have; not checked when not given.
+   * Expected etag of the draft. Not checked if not set.
    *
    * @generated from field: optional string etag = 2;
    */
   etag?: string | undefined;
 
   /**
-   * The version in force that it replaces; 0 when there is none. Refused when another is in force by now.
+   * Version in force that it replaces. 0 if none. Refused if a different version is in force.
    *
    * @generated from field: optional int32 replaces = 3;
    */
   replaces?: number | undefined;
 
   /**
-   * When it takes effect, up to a year from now; at once when not given. A time that is past by more than a minute is
-   * refused. One version can be scheduled at a time, and while it is, nothing else can be published.
+   * Time at which it takes effect, at most a year from now. Defaults to now. A time more than a minute in the
+   * past is refused. Only one version can be scheduled at a time, and no other version can be published
+   * before it takes effect.
    *
    * @generated from field: google.protobuf.Timestamp effective_at = 4;
    */
   effectiveAt?: Timestamp | undefined;
 
   /**
-   * Why, for those who read it later, in up to 1000 characters.
+   * Reason for the version, for later readers. Up to 1000 characters.
    *
    * @generated from field: optional string note = 5;
    */
   note?: string | undefined;
 
   /**
-   * Whether quotes that were made before it takes effect keep their price; they do when not given. Otherwise bookings by
-   * them are refused with QUOTE_VOID.
+   * Whether quotes created before it takes effect keep their price. Defaults to true. Otherwise bookings with
+   * those quotes are refused with QUOTE_VOID.
    *
    * @generated from field: optional bool honours_quotes = 6;
    */
@@ -1502,44 +1508,45 @@ export declare type PublishTariffRequest = Message<"shipments.admin.v1.PublishTa
  */
 export declare type PublishTariffRequestValid = Message<"shipments.admin.v1.PublishTariffRequest"> & {
   /**
-   * The draft's id.
+   * Draft id.
    *
    * @generated from field: optional int64 draft = 1;
    */
   draft: bigint;
 
   /**
-   * The etag that the draft is expected to have; not checked when not given.
+   * Expected etag of the draft. Not checked if not set.
    *
    * @generated from field: optional string etag = 2;
    */
   etag?: string | undefined;
 
   /**
-   * The version in force that it replaces; 0 when there is none. Refused when another is in force by now.
+   * Version in force that it replaces. 0 if none. Refused if a different version is in force.
    *
    * @generated from field: optional int32 replaces = 3;
    */
   replaces: number;
 
   /**
-   * When it takes effect, up to a year from now; at once when not given. A time that is past by more than a minute is
-   * refused. One version can be scheduled at a time, and while it is, nothing else can be published.
+   * Time at which it takes effect, at most a year from now. Defaults to now. A time more than a minute in the
+   * past is refused. Only one version can be scheduled at a time, and no other version can be published
+   * before it takes effect.
    *
    * @generated from field: google.protobuf.Timestamp effective_at = 4;
    */
   effectiveAt?: Timestamp | undefined;
 
   /**
-   * Why, for those who read it later, in up to 1000 characters.
+   * Reason for the version, for later readers. Up to 1000 characters.
    *
    * @generated from field: optional string note = 5;
    */
   note?: string | undefined;
 
   /**
-   * Whether quotes that were made before it takes effect keep their price; they do when not given. Otherwise bookings by
-   * them are refused with QUOTE_VOID.
+   * Whether quotes created before it takes effect keep their price. Defaults to true. Otherwise bookings with
+   * those quotes are refused with QUOTE_VOID.
    *
    * @generated from field: optional bool honours_quotes = 6;
    */
@@ -1562,7 +1569,7 @@ export declare type PublishTariffResponse = Message<"shipments.admin.v1.PublishT
   data?: TariffVersion | undefined;
 
   /**
-   * Whether this made a version; false when the draft says the same as the tariff in force.
+   * Whether a version was created. False if the draft equals the tariff in force.
    *
    * @generated from field: bool published = 2;
    */
@@ -1579,7 +1586,7 @@ export declare type PublishTariffResponseValid = Message<"shipments.admin.v1.Pub
   data?: TariffVersionValid | undefined;
 
   /**
-   * Whether this made a version; false when the draft says the same as the tariff in force.
+   * Whether a version was created. False if the draft equals the tariff in force.
    *
    * @generated from field: bool published = 2;
    */
@@ -1637,14 +1644,14 @@ export declare const GetTariffInForceResponseSchema: GenMessage<GetTariffInForce
  */
 export declare type ListTariffVersionsRequest = Message<"shipments.admin.v1.ListTariffVersionsRequest"> & {
   /**
-   * How many at most, 1 to 100; 25 when not given.
+   * Maximum number of results, 1 to 100. Defaults to 25.
    *
    * @generated from field: optional int32 page_size = 1;
    */
   pageSize?: number | undefined;
 
   /**
-   * The next_page_token of the page before.
+   * `next_page_token` of the previous page.
    *
    * @generated from field: optional string page_token = 2;
    */
@@ -1669,7 +1676,7 @@ export declare type ListTariffVersionsResponse = Message<"shipments.admin.v1.Lis
   data: TariffVersion[];
 
   /**
-   * Leads to the next page; empty on the last.
+   * Token of the next page. Empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -1686,7 +1693,7 @@ export declare type ListTariffVersionsResponseValid = Message<"shipments.admin.v
   data: TariffVersionValid[];
 
   /**
-   * Leads to the next page; empty on the last.
+   * Token of the next page. Empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -1704,7 +1711,7 @@ export declare const ListTariffVersionsResponseSchema: GenMessage<ListTariffVers
  */
 export declare type GetTariffVersionRequest = Message<"shipments.admin.v1.GetTariffVersionRequest"> & {
   /**
-   * The number of the version.
+   * Version number.
    *
    * @generated from field: optional int32 version = 1;
    */
@@ -1716,7 +1723,7 @@ export declare type GetTariffVersionRequest = Message<"shipments.admin.v1.GetTar
  */
 export declare type GetTariffVersionRequestValid = Message<"shipments.admin.v1.GetTariffVersionRequest"> & {
   /**
-   * The number of the version.
+   * Version number.
    *
    * @generated from field: optional int32 version = 1;
    */
@@ -1760,7 +1767,7 @@ export declare const GetTariffVersionResponseSchema: GenMessage<GetTariffVersion
  */
 export declare type GetTariffVersionZonesRequest = Message<"shipments.admin.v1.GetTariffVersionZonesRequest"> & {
   /**
-   * The number of the version.
+   * Version number.
    *
    * @generated from field: optional int32 version = 1;
    */
@@ -1772,7 +1779,7 @@ export declare type GetTariffVersionZonesRequest = Message<"shipments.admin.v1.G
  */
 export declare type GetTariffVersionZonesRequestValid = Message<"shipments.admin.v1.GetTariffVersionZonesRequest"> & {
   /**
-   * The number of the version.
+   * Version number.
    *
    * @generated from field: optional int32 version = 1;
    */
@@ -1810,7 +1817,7 @@ export declare const GetTariffVersionZonesResponseSchema: GenMessage<GetTariffVe
  */
 export declare type GetTariffVersionSchedulesRequest = Message<"shipments.admin.v1.GetTariffVersionSchedulesRequest"> & {
   /**
-   * The number of the version.
+   * Version number.
    *
    * @generated from field: optional int32 version = 1;
    */
@@ -1822,7 +1829,7 @@ export declare type GetTariffVersionSchedulesRequest = Message<"shipments.admin.
  */
 export declare type GetTariffVersionSchedulesRequestValid = Message<"shipments.admin.v1.GetTariffVersionSchedulesRequest"> & {
   /**
-   * The number of the version.
+   * Version number.
    *
    * @generated from field: optional int32 version = 1;
    */
@@ -1840,7 +1847,7 @@ export declare const GetTariffVersionSchedulesRequestSchema: GenMessage<GetTarif
  */
 export declare type GetTariffVersionSchedulesResponse = Message<"shipments.admin.v1.GetTariffVersionSchedulesResponse"> & {
   /**
-   * Without schedules when there are none.
+   * Empty if there are no schedules.
    *
    * @generated from field: shipments.admin.v1.TariffSchedules data = 1;
    */
@@ -1852,7 +1859,7 @@ export declare type GetTariffVersionSchedulesResponse = Message<"shipments.admin
  */
 export declare type GetTariffVersionSchedulesResponseValid = Message<"shipments.admin.v1.GetTariffVersionSchedulesResponse"> & {
   /**
-   * Without schedules when there are none.
+   * Empty if there are no schedules.
    *
    * @generated from field: shipments.admin.v1.TariffSchedules data = 1;
    */
@@ -1870,14 +1877,14 @@ export declare const GetTariffVersionSchedulesResponseSchema: GenMessage<GetTari
  */
 export declare type CompareTariffVersionsRequest = Message<"shipments.admin.v1.CompareTariffVersionsRequest"> & {
   /**
-   * The number of the version to compare with.
+   * Number of the version to compare with.
    *
    * @generated from field: optional int32 from_version = 1;
    */
   fromVersion?: number | undefined;
 
   /**
-   * The number of the version that is compared.
+   * Number of the compared version.
    *
    * @generated from field: optional int32 to_version = 2;
    */
@@ -1889,14 +1896,14 @@ export declare type CompareTariffVersionsRequest = Message<"shipments.admin.v1.C
  */
 export declare type CompareTariffVersionsRequestValid = Message<"shipments.admin.v1.CompareTariffVersionsRequest"> & {
   /**
-   * The number of the version to compare with.
+   * Number of the version to compare with.
    *
    * @generated from field: optional int32 from_version = 1;
    */
   fromVersion: number;
 
   /**
-   * The number of the version that is compared.
+   * Number of the compared version.
    *
    * @generated from field: optional int32 to_version = 2;
    */
@@ -1914,21 +1921,21 @@ export declare const CompareTariffVersionsRequestSchema: GenMessage<CompareTarif
  */
 export declare type CompareTariffVersionsResponse = Message<"shipments.admin.v1.CompareTariffVersionsResponse"> & {
   /**
-   * The fees that differ.
+   * Different fees.
    *
    * @generated from field: repeated shipments.admin.v1.FeeDifference fees = 1;
    */
   fees: FeeDifference[];
 
   /**
-   * How the zones differ.
+   * Differences of the zones.
    *
    * @generated from field: shipments.admin.v1.ZoneDifferences zones = 2;
    */
   zones?: ZoneDifferences | undefined;
 
   /**
-   * What differs in the schedules, up to 1000 of it.
+   * Differences of the schedules, at most 1000.
    *
    * @generated from field: repeated shipments.admin.v1.ScheduleDifference schedules = 3;
    */
@@ -1940,21 +1947,21 @@ export declare type CompareTariffVersionsResponse = Message<"shipments.admin.v1.
  */
 export declare type CompareTariffVersionsResponseValid = Message<"shipments.admin.v1.CompareTariffVersionsResponse"> & {
   /**
-   * The fees that differ.
+   * Different fees.
    *
    * @generated from field: repeated shipments.admin.v1.FeeDifference fees = 1;
    */
   fees: FeeDifferenceValid[];
 
   /**
-   * How the zones differ.
+   * Differences of the zones.
    *
    * @generated from field: shipments.admin.v1.ZoneDifferences zones = 2;
    */
   zones: ZoneDifferencesValid;
 
   /**
-   * What differs in the schedules, up to 1000 of it.
+   * Differences of the schedules, at most 1000.
    *
    * @generated from field: repeated shipments.admin.v1.ScheduleDifference schedules = 3;
    */
@@ -1968,28 +1975,29 @@ export declare type CompareTariffVersionsResponseValid = Message<"shipments.admi
 export declare const CompareTariffVersionsResponseSchema: GenMessage<CompareTariffVersionsResponse, {validType: CompareTariffVersionsResponseValid}>;
 
 /**
- * A part of a schedule that differs. Schedules are the same in both when their names are.
+ * A difference in a schedule. Schedules are matched by name.
  *
  * @generated from message shipments.admin.v1.ScheduleDifference
  */
 export declare type ScheduleDifference = Message<"shipments.admin.v1.ScheduleDifference"> & {
   /**
-   * Such as `default_schedule`, `schedules[weekdays].hours` or `schedules[weekdays].exceptions[2026-12-25]`, or
-   * `schedules[weekdays]` for a schedule that only one version has.
+   * Path, such as `default_schedule`, `schedules[weekdays].hours` or
+   * `schedules[weekdays].exceptions[2026-12-25]`. `schedules[weekdays]` for a schedule that only one version
+   * has.
    *
    * @generated from field: string path = 1;
    */
   path: string;
 
   /**
-   * As JSON, cut after 300 characters; unset when there was none.
+   * Old value as JSON, truncated to 300 characters. Unset if none.
    *
    * @generated from field: optional string before = 2;
    */
   before?: string | undefined;
 
   /**
-   * The same; unset when there is none any more.
+   * New value. Unset if it was removed.
    *
    * @generated from field: optional string after = 3;
    */
@@ -2005,28 +2013,28 @@ export declare type ScheduleDifferenceValid = ScheduleDifference;
 export declare const ScheduleDifferenceSchema: GenMessage<ScheduleDifference, {validType: ScheduleDifferenceValid}>;
 
 /**
- * A fee that differs.
+ * A difference in a fee.
  *
  * @generated from message shipments.admin.v1.FeeDifference
  */
 export declare type FeeDifference = Message<"shipments.admin.v1.FeeDifference"> & {
   /**
-   * Such as `base_fee` or `tiers[1].rate_per_kg`, or `tiers[1]` for a tier that only one version has. Tiers are compared
-   * by their place.
+   * Path, such as `base_fee` or `tiers[1].rate_per_kg`. `tiers[1]` for a tier that only one version has.
+   * Tiers are matched by position.
    *
    * @generated from field: string path = 1;
    */
   path: string;
 
   /**
-   * As it is written, a whole tier as JSON; unset when there was none.
+   * Old value as written. A whole tier is JSON. Unset if none.
    *
    * @generated from field: optional string before = 2;
    */
   before?: string | undefined;
 
   /**
-   * The same; unset when there is none any more.
+   * New value. Unset if it was removed.
    *
    * @generated from field: optional string after = 3;
    */
@@ -2042,56 +2050,55 @@ export declare type FeeDifferenceValid = FeeDifference;
 export declare const FeeDifferenceSchema: GenMessage<FeeDifference, {validType: FeeDifferenceValid}>;
 
 /**
- * The zones that differ, by name, in the order of names; each list has up to 1000 of them. A zone is the same in both
- * when its id is.
+ * Different zones by name, in the order of names, at most 1000 in each list. Zones are matched by id.
  *
  * @generated from message shipments.admin.v1.ZoneDifferences
  */
 export declare type ZoneDifferences = Message<"shipments.admin.v1.ZoneDifferences"> & {
   /**
-   * The names of new zones, the first of them.
+   * Names of added zones.
    *
    * @generated from field: repeated string added = 1;
    */
   added: string[];
 
   /**
-   * The names of zones that are gone, the first of them.
+   * Names of removed zones.
    *
    * @generated from field: repeated string removed = 2;
    */
   removed: string[];
 
   /**
-   * Those of the same id whose outline, name or properties differ, by their later names.
+   * New names of zones whose outline, name or properties changed.
    *
    * @generated from field: repeated string changed = 3;
    */
   changed: string[];
 
   /**
-   * How many there are of each, beyond the lists too.
+   * Number of added zones, including those beyond the list.
    *
    * @generated from field: int32 added_count = 4;
    */
   addedCount: number;
 
   /**
-   * How many zones are gone.
+   * Number of removed zones.
    *
    * @generated from field: int32 removed_count = 5;
    */
   removedCount: number;
 
   /**
-   * How many zones have another shape.
+   * Number of changed zones.
    *
    * @generated from field: int32 changed_count = 6;
    */
   changedCount: number;
 
   /**
-   * How many zones are as they were.
+   * Number of unchanged zones.
    *
    * @generated from field: int32 unchanged_count = 7;
    */
@@ -2111,29 +2118,29 @@ export declare const ZoneDifferencesSchema: GenMessage<ZoneDifferences, {validTy
  */
 export declare type RollBackTariffRequest = Message<"shipments.admin.v1.RollBackTariffRequest"> & {
   /**
-   * The version to repeat.
+   * Version to publish again.
    *
    * @generated from field: optional int32 version = 1;
    */
   version?: number | undefined;
 
   /**
-   * The version in force that it replaces. Refused when another is in force by now.
+   * Version in force that it replaces. Refused if a different version is in force.
    *
    * @generated from field: optional int32 replaces = 2;
    */
   replaces?: number | undefined;
 
   /**
-   * Why, for those who read it later, in up to 1000 characters.
+   * Reason for the version, for later readers. Up to 1000 characters.
    *
    * @generated from field: optional string note = 3;
    */
   note?: string | undefined;
 
   /**
-   * Whether quotes that were made before it takes effect keep their price; they do when not given. Otherwise bookings by
-   * them are refused with QUOTE_VOID.
+   * Whether quotes created before it takes effect keep their price. Defaults to true. Otherwise bookings with
+   * those quotes are refused with QUOTE_VOID.
    *
    * @generated from field: optional bool honours_quotes = 4;
    */
@@ -2145,29 +2152,29 @@ export declare type RollBackTariffRequest = Message<"shipments.admin.v1.RollBack
  */
 export declare type RollBackTariffRequestValid = Message<"shipments.admin.v1.RollBackTariffRequest"> & {
   /**
-   * The version to repeat.
+   * Version to publish again.
    *
    * @generated from field: optional int32 version = 1;
    */
   version: number;
 
   /**
-   * The version in force that it replaces. Refused when another is in force by now.
+   * Version in force that it replaces. Refused if a different version is in force.
    *
    * @generated from field: optional int32 replaces = 2;
    */
   replaces: number;
 
   /**
-   * Why, for those who read it later, in up to 1000 characters.
+   * Reason for the version, for later readers. Up to 1000 characters.
    *
    * @generated from field: optional string note = 3;
    */
   note?: string | undefined;
 
   /**
-   * Whether quotes that were made before it takes effect keep their price; they do when not given. Otherwise bookings by
-   * them are refused with QUOTE_VOID.
+   * Whether quotes created before it takes effect keep their price. Defaults to true. Otherwise bookings with
+   * those quotes are refused with QUOTE_VOID.
    *
    * @generated from field: optional bool honours_quotes = 4;
    */
@@ -2190,7 +2197,7 @@ export declare type RollBackTariffResponse = Message<"shipments.admin.v1.RollBac
   data?: TariffVersion | undefined;
 
   /**
-   * Whether this made a version; false when the version says the same as the tariff in force.
+   * Whether a version was created. False if the version equals the tariff in force.
    *
    * @generated from field: bool published = 2;
    */
@@ -2207,7 +2214,7 @@ export declare type RollBackTariffResponseValid = Message<"shipments.admin.v1.Ro
   data?: TariffVersionValid | undefined;
 
   /**
-   * Whether this made a version; false when the version says the same as the tariff in force.
+   * Whether a version was created. False if the version equals the tariff in force.
    *
    * @generated from field: bool published = 2;
    */
@@ -2225,7 +2232,7 @@ export declare const RollBackTariffResponseSchema: GenMessage<RollBackTariffResp
  */
 export declare type CallOffTariffRequest = Message<"shipments.admin.v1.CallOffTariffRequest"> & {
   /**
-   * The number of the scheduled version.
+   * Number of the scheduled version.
    *
    * @generated from field: optional int32 version = 1;
    */
@@ -2237,7 +2244,7 @@ export declare type CallOffTariffRequest = Message<"shipments.admin.v1.CallOffTa
  */
 export declare type CallOffTariffRequestValid = Message<"shipments.admin.v1.CallOffTariffRequest"> & {
   /**
-   * The number of the scheduled version.
+   * Number of the scheduled version.
    *
    * @generated from field: optional int32 version = 1;
    */
@@ -2277,13 +2284,13 @@ export declare type CallOffTariffResponseValid = Message<"shipments.admin.v1.Cal
 export declare const CallOffTariffResponseSchema: GenMessage<CallOffTariffResponse, {validType: CallOffTariffResponseValid}>;
 
 /**
- * Prepares tariffs as drafts, checks and replays them, and puts them in force as numbered versions.
+ * Prepares tariffs as drafts, checks and replays them, and publishes them as numbered versions.
  *
  * @generated from service shipments.admin.v1.TariffService
  */
 export declare const TariffService: GenService<{
   /**
-   * Begins a draft, empty or as a copy of a version. There are up to 50.
+   * Creates a draft, empty or as a copy of a version. There can be up to 50.
    *
    * @generated from rpc shipments.admin.v1.TariffService.CreateTariffDraft
    */
@@ -2293,7 +2300,7 @@ export declare const TariffService: GenService<{
     output: typeof CreateTariffDraftResponseSchema;
   },
   /**
-   * Lists the drafts, the one changed last first.
+   * Lists drafts, the most recently updated first.
    *
    * @generated from rpc shipments.admin.v1.TariffService.ListTariffDrafts
    */
@@ -2303,7 +2310,7 @@ export declare const TariffService: GenService<{
     output: typeof ListTariffDraftsResponseSchema;
   },
   /**
-   * Gives one draft, without its zones.
+   * Returns one draft without its zones.
    *
    * @generated from rpc shipments.admin.v1.TariffService.GetTariffDraft
    */
@@ -2313,7 +2320,7 @@ export declare const TariffService: GenService<{
     output: typeof GetTariffDraftResponseSchema;
   },
   /**
-   * Changes what is given and leaves the rest.
+   * Changes the given fields.
    *
    * @generated from rpc shipments.admin.v1.TariffService.UpdateTariffDraft
    */
@@ -2323,7 +2330,7 @@ export declare const TariffService: GenService<{
     output: typeof UpdateTariffDraftResponseSchema;
   },
   /**
-   * Removes a draft.
+   * Deletes a draft.
    *
    * @generated from rpc shipments.admin.v1.TariffService.DeleteTariffDraft
    */
@@ -2333,8 +2340,8 @@ export declare const TariffService: GenService<{
     output: typeof DeleteTariffDraftResponseSchema;
   },
   /**
-   * Puts the zones of a draft: a GeoJSON FeatureCollection of up to 64 MiB, whole or in pieces that follow each other.
-   * By HTTP the body is the piece itself.
+   * Uploads the zones of a draft: a GeoJSON FeatureCollection of up to 64 MiB, whole or in consecutive
+   * chunks. Over HTTP, the body is the chunk.
    *
    * @generated from rpc shipments.admin.v1.TariffService.UploadTariffZones
    */
@@ -2344,7 +2351,7 @@ export declare const TariffService: GenService<{
     output: typeof UploadTariffZonesResponseSchema;
   },
   /**
-   * Gives the zones of a draft as they were uploaded. By HTTP the answer is the document itself.
+   * Returns the zones of a draft as uploaded. Over HTTP, the body is the document.
    *
    * @generated from rpc shipments.admin.v1.TariffService.GetTariffDraftZones
    */
@@ -2354,7 +2361,7 @@ export declare const TariffService: GenService<{
     output: typeof GetTariffDraftZonesResponseSchema;
   },
   /**
-   * Gives the schedules of a draft.
+   * Returns the schedules of a draft.
    *
    * @generated from rpc shipments.admin.v1.TariffService.GetTariffDraftSchedules
    */
@@ -2364,7 +2371,7 @@ export declare const TariffService: GenService<{
     output: typeof GetTariffDraftSchedulesResponseSchema;
   },
   /**
-   * Finds everything that is wrong with a draft.
+   * Validates a draft and returns all errors.
    *
    * @generated from rpc shipments.admin.v1.TariffService.CheckTariff
    */
@@ -2374,8 +2381,8 @@ export declare const TariffService: GenService<{
     output: typeof CheckTariffResponseSchema;
   },
   /**
-   * Prices the latest shipments, and routes of one's own, by the tariff in force and by a draft, and tells what would
-   * change.
+   * Prices recent shipments and given routes with the tariff in force and with a draft, and compares the
+   * results.
    *
    * @generated from rpc shipments.admin.v1.TariffService.ReplayTariff
    */
@@ -2385,8 +2392,8 @@ export declare const TariffService: GenService<{
     output: typeof ReplayTariffResponseSchema;
   },
   /**
-   * Puts a draft in force as the next version, at once or at a time, and removes it. Every replica prices by it within
-   * a second. A draft equal to the tariff in force makes no new version.
+   * Publishes a draft as the next version, now or at a later time, and deletes the draft. Every replica uses
+   * it within a second. A draft equal to the tariff in force creates no version.
    *
    * @generated from rpc shipments.admin.v1.TariffService.PublishTariff
    */
@@ -2396,7 +2403,7 @@ export declare const TariffService: GenService<{
     output: typeof PublishTariffResponseSchema;
   },
   /**
-   * Gives the tariff in force, without its zones.
+   * Returns the tariff in force without its zones.
    *
    * @generated from rpc shipments.admin.v1.TariffService.GetTariffInForce
    */
@@ -2406,7 +2413,7 @@ export declare const TariffService: GenService<{
     output: typeof GetTariffInForceResponseSchema;
   },
   /**
-   * Lists the versions, the newest first.
+   * Lists versions, the newest first.
    *
    * @generated from rpc shipments.admin.v1.TariffService.ListTariffVersions
    */
@@ -2416,7 +2423,7 @@ export declare const TariffService: GenService<{
     output: typeof ListTariffVersionsResponseSchema;
   },
   /**
-   * Gives one version, without its zones.
+   * Returns one version without its zones.
    *
    * @generated from rpc shipments.admin.v1.TariffService.GetTariffVersion
    */
@@ -2426,7 +2433,7 @@ export declare const TariffService: GenService<{
     output: typeof GetTariffVersionResponseSchema;
   },
   /**
-   * Gives the zones of a version as they were published. By HTTP the answer is the document itself.
+   * Returns the zones of a version as published. Over HTTP, the body is the document.
    *
    * @generated from rpc shipments.admin.v1.TariffService.GetTariffVersionZones
    */
@@ -2436,7 +2443,7 @@ export declare const TariffService: GenService<{
     output: typeof GetTariffVersionZonesResponseSchema;
   },
   /**
-   * Gives the schedules of a version.
+   * Returns the schedules of a version.
    *
    * @generated from rpc shipments.admin.v1.TariffService.GetTariffVersionSchedules
    */
@@ -2446,7 +2453,7 @@ export declare const TariffService: GenService<{
     output: typeof GetTariffVersionSchedulesResponseSchema;
   },
   /**
-   * Tells how two versions differ.
+   * Returns the differences between two versions.
    *
    * @generated from rpc shipments.admin.v1.TariffService.CompareTariffVersions
    */
@@ -2456,7 +2463,7 @@ export declare const TariffService: GenService<{
     output: typeof CompareTariffVersionsResponseSchema;
   },
   /**
-   * Publishes an earlier version again, as the next version, at once.
+   * Publishes an earlier version again, as the next version, immediately.
    *
    * @generated from rpc shipments.admin.v1.TariffService.RollBackTariff
    */
@@ -2466,7 +2473,7 @@ export declare const TariffService: GenService<{
     output: typeof RollBackTariffResponseSchema;
   },
   /**
-   * Calls off a version that is scheduled.
+   * Cancels a scheduled version.
    *
    * @generated from rpc shipments.admin.v1.TariffService.CallOffTariff
    */

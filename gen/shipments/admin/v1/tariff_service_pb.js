@@ -388,7 +388,7 @@ export const CallOffTariffResponseSchema = /*@__PURE__*/
   messageDesc(file_shipments_admin_v1_tariff_service, 52);
 
 /**
- * Prepares tariffs as drafts, checks and replays them, and puts them in force as numbered versions.
+ * Prepares tariffs as drafts, checks and replays them, and publishes them as numbered versions.
  *
  * @generated from service shipments.admin.v1.TariffService
  */

@@ -15,71 +15,71 @@ import type { Member, MemberRole, MemberValid } from "../../v1/member_pb.js";
 export declare const file_shipments_admin_v1_workspace_admin_service: GenFile;
 
 /**
- * A workspace as operators see it.
+ * A workspace, for operators.
  *
  * @generated from message shipments.admin.v1.AdminWorkspace
  */
 export declare type AdminWorkspace = Message<"shipments.admin.v1.AdminWorkspace"> & {
   /**
-   * Numbers the workspace.
+   * Workspace id.
    *
    * @generated from field: int64 id = 1;
    */
   id: bigint;
 
   /**
-   * What operators call the workspace.
+   * Workspace name.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * Unset while none is connected.
+   * Connected payment provider. Unset if none.
    *
    * @generated from field: optional string payment_provider = 3;
    */
   paymentProvider?: string | undefined;
 
   /**
-   * Since when its calls are refused; unset while they are not.
+   * Time of suspension. Unset if it is not suspended.
    *
    * @generated from field: google.protobuf.Timestamp suspended_at = 4;
    */
   suspendedAt?: Timestamp | undefined;
 
   /**
-   * When the workspace was made.
+   * Time of creation.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 5;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * How often the workspace may call.
+   * Rate limits of the workspace.
    *
    * @generated from field: shipments.admin.v1.WorkspaceRateLimits limits = 6;
    */
   limits?: WorkspaceRateLimits | undefined;
 
   /**
-   * The workspace's test twin, which has keys and limits of its own and can be named wherever these are meant; unset for
-   * a twin, and for some minutes after an update from a release without test mode.
+   * Id of the test twin, which has its own keys and limits and is accepted wherever these are managed. Unset
+   * for a test twin, and for some minutes after an upgrade from a release without test mode.
    *
    * @generated from field: optional int64 test_workspace = 7;
    */
   testWorkspace?: bigint | undefined;
 
   /**
-   * The live workspace that this is the test twin of, whose name, suspension, members and time zone it follows; unset for
-   * all others.
+   * Id of the live workspace of a test twin. The twin shares its name, suspension, members and time zone.
+   * Unset for live workspaces.
    *
    * @generated from field: optional int64 live_workspace = 8;
    */
   liveWorkspace?: bigint | undefined;
 
   /**
-   * The IANA name of the workspace's time zone, such as `Europe/Berlin`: the days of its reports are its days.
+   * IANA name of the workspace's time zone, such as `Europe/Berlin`. It defines the days of its reports.
    *
    * @generated from field: string time_zone = 9;
    */
@@ -87,71 +87,71 @@ export declare type AdminWorkspace = Message<"shipments.admin.v1.AdminWorkspace"
 };
 
 /**
- * A workspace as operators see it.
+ * A workspace, for operators.
  *
  * @generated from message shipments.admin.v1.AdminWorkspace
  */
 export declare type AdminWorkspaceValid = Message<"shipments.admin.v1.AdminWorkspace"> & {
   /**
-   * Numbers the workspace.
+   * Workspace id.
    *
    * @generated from field: int64 id = 1;
    */
   id: bigint;
 
   /**
-   * What operators call the workspace.
+   * Workspace name.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * Unset while none is connected.
+   * Connected payment provider. Unset if none.
    *
    * @generated from field: optional string payment_provider = 3;
    */
   paymentProvider?: string | undefined;
 
   /**
-   * Since when its calls are refused; unset while they are not.
+   * Time of suspension. Unset if it is not suspended.
    *
    * @generated from field: google.protobuf.Timestamp suspended_at = 4;
    */
   suspendedAt?: Timestamp | undefined;
 
   /**
-   * When the workspace was made.
+   * Time of creation.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 5;
    */
   createdAt: Timestamp;
 
   /**
-   * How often the workspace may call.
+   * Rate limits of the workspace.
    *
    * @generated from field: shipments.admin.v1.WorkspaceRateLimits limits = 6;
    */
   limits: WorkspaceRateLimitsValid;
 
   /**
-   * The workspace's test twin, which has keys and limits of its own and can be named wherever these are meant; unset for
-   * a twin, and for some minutes after an update from a release without test mode.
+   * Id of the test twin, which has its own keys and limits and is accepted wherever these are managed. Unset
+   * for a test twin, and for some minutes after an upgrade from a release without test mode.
    *
    * @generated from field: optional int64 test_workspace = 7;
    */
   testWorkspace?: bigint | undefined;
 
   /**
-   * The live workspace that this is the test twin of, whose name, suspension, members and time zone it follows; unset for
-   * all others.
+   * Id of the live workspace of a test twin. The twin shares its name, suspension, members and time zone.
+   * Unset for live workspaces.
    *
    * @generated from field: optional int64 live_workspace = 8;
    */
   liveWorkspace?: bigint | undefined;
 
   /**
-   * The IANA name of the workspace's time zone, such as `Europe/Berlin`: the days of its reports are its days.
+   * IANA name of the workspace's time zone, such as `Europe/Berlin`. It defines the days of its reports.
    *
    * @generated from field: string time_zone = 9;
    */
@@ -165,13 +165,13 @@ export declare type AdminWorkspaceValid = Message<"shipments.admin.v1.AdminWorks
 export declare const AdminWorkspaceSchema: GenMessage<AdminWorkspace, {validType: AdminWorkspaceValid}>;
 
 /**
- * How often a workspace may call methods of each class.
+ * Rate limits of a workspace by class of methods.
  *
  * @generated from message shipments.admin.v1.WorkspaceRateLimits
  */
 export declare type WorkspaceRateLimits = Message<"shipments.admin.v1.WorkspaceRateLimits"> & {
   /**
-   * For calls that price.
+   * For calls that quote.
    *
    * @generated from field: shipments.v1.RateLimit quote = 1;
    */
@@ -185,7 +185,7 @@ export declare type WorkspaceRateLimits = Message<"shipments.admin.v1.WorkspaceR
   read?: RateLimit | undefined;
 
   /**
-   * For calls that change something.
+   * For calls that write.
    *
    * @generated from field: shipments.v1.RateLimit write = 3;
    */
@@ -193,13 +193,13 @@ export declare type WorkspaceRateLimits = Message<"shipments.admin.v1.WorkspaceR
 };
 
 /**
- * How often a workspace may call methods of each class.
+ * Rate limits of a workspace by class of methods.
  *
  * @generated from message shipments.admin.v1.WorkspaceRateLimits
  */
 export declare type WorkspaceRateLimitsValid = Message<"shipments.admin.v1.WorkspaceRateLimits"> & {
   /**
-   * For calls that price.
+   * For calls that quote.
    *
    * @generated from field: shipments.v1.RateLimit quote = 1;
    */
@@ -213,7 +213,7 @@ export declare type WorkspaceRateLimitsValid = Message<"shipments.admin.v1.Works
   read: RateLimitValid;
 
   /**
-   * For calls that change something.
+   * For calls that write.
    *
    * @generated from field: shipments.v1.RateLimit write = 3;
    */
@@ -238,14 +238,14 @@ export declare type CreateWorkspaceRequest = Message<"shipments.admin.v1.CreateW
   name: string;
 
   /**
-   * Connected at once if given.
+   * Payment provider to connect immediately.
    *
    * @generated from field: optional string payment_provider = 2;
    */
   paymentProvider?: string | undefined;
 
   /**
-   * The IANA name of its time zone, such as `Europe/Berlin`; UTC when not given.
+   * IANA name of the time zone, such as `Europe/Berlin`. Defaults to UTC.
    *
    * @generated from field: optional string time_zone = 3;
    */
@@ -264,14 +264,14 @@ export declare type CreateWorkspaceRequestValid = Message<"shipments.admin.v1.Cr
   name: string;
 
   /**
-   * Connected at once if given.
+   * Payment provider to connect immediately.
    *
    * @generated from field: optional string payment_provider = 2;
    */
   paymentProvider?: string | undefined;
 
   /**
-   * The IANA name of its time zone, such as `Europe/Berlin`; UTC when not given.
+   * IANA name of the time zone, such as `Europe/Berlin`. Defaults to UTC.
    *
    * @generated from field: optional string time_zone = 3;
    */
@@ -301,7 +301,7 @@ export declare type CreateWorkspaceResponse = Message<"shipments.admin.v1.Create
   apiKey: string;
 
   /**
-   * The first key of its test twin: `shp_test_` and 36 characters.
+   * First key of the test twin: `shp_test_` and 36 characters.
    *
    * @generated from field: string test_api_key = 3;
    */
@@ -325,7 +325,7 @@ export declare type CreateWorkspaceResponseValid = Message<"shipments.admin.v1.C
   apiKey: string;
 
   /**
-   * The first key of its test twin: `shp_test_` and 36 characters.
+   * First key of the test twin: `shp_test_` and 36 characters.
    *
    * @generated from field: string test_api_key = 3;
    */
@@ -343,28 +343,28 @@ export declare const CreateWorkspaceResponseSchema: GenMessage<CreateWorkspaceRe
  */
 export declare type ListWorkspacesRequest = Message<"shipments.admin.v1.ListWorkspacesRequest"> & {
   /**
-   * Text that the name contains, whatever the case of its letters.
+   * Text contained in the name, ignoring case.
    *
    * @generated from field: optional string name_contains = 1;
    */
   nameContains?: string | undefined;
 
   /**
-   * Only those that are suspended, or only those that are not.
+   * Only suspended workspaces if true, only active ones if false.
    *
    * @generated from field: optional bool suspended = 2;
    */
   suspended?: boolean | undefined;
 
   /**
-   * How many at most, 1 to 100; 25 when not given.
+   * Maximum number of results, 1 to 100. Defaults to 25.
    *
    * @generated from field: optional int32 page_size = 3;
    */
   pageSize?: number | undefined;
 
   /**
-   * The next_page_token of the page before, with the same filters.
+   * `next_page_token` of the previous page. The filters must be the same.
    *
    * @generated from field: optional string page_token = 4;
    */
@@ -389,7 +389,7 @@ export declare type ListWorkspacesResponse = Message<"shipments.admin.v1.ListWor
   data: AdminWorkspace[];
 
   /**
-   * Leads to the next page; empty on the last.
+   * Token of the next page. Empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -406,7 +406,7 @@ export declare type ListWorkspacesResponseValid = Message<"shipments.admin.v1.Li
   data: AdminWorkspaceValid[];
 
   /**
-   * Leads to the next page; empty on the last.
+   * Token of the next page. Empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -424,7 +424,7 @@ export declare const ListWorkspacesResponseSchema: GenMessage<ListWorkspacesResp
  */
 export declare type GetWorkspaceRequest = Message<"shipments.admin.v1.GetWorkspaceRequest"> & {
   /**
-   * The workspace's id.
+   * Workspace id.
    *
    * @generated from field: optional int64 workspace = 1;
    */
@@ -436,7 +436,7 @@ export declare type GetWorkspaceRequest = Message<"shipments.admin.v1.GetWorkspa
  */
 export declare type GetWorkspaceRequestValid = Message<"shipments.admin.v1.GetWorkspaceRequest"> & {
   /**
-   * The workspace's id.
+   * Workspace id.
    *
    * @generated from field: optional int64 workspace = 1;
    */
@@ -480,7 +480,7 @@ export declare const GetWorkspaceResponseSchema: GenMessage<GetWorkspaceResponse
  */
 export declare type RenameWorkspaceRequest = Message<"shipments.admin.v1.RenameWorkspaceRequest"> & {
   /**
-   * The workspace's id.
+   * Workspace id.
    *
    * @generated from field: optional int64 workspace = 1;
    */
@@ -499,7 +499,7 @@ export declare type RenameWorkspaceRequest = Message<"shipments.admin.v1.RenameW
  */
 export declare type RenameWorkspaceRequestValid = Message<"shipments.admin.v1.RenameWorkspaceRequest"> & {
   /**
-   * The workspace's id.
+   * Workspace id.
    *
    * @generated from field: optional int64 workspace = 1;
    */
@@ -550,14 +550,14 @@ export declare const RenameWorkspaceResponseSchema: GenMessage<RenameWorkspaceRe
  */
 export declare type UpdateWorkspaceTimeZoneRequest = Message<"shipments.admin.v1.UpdateWorkspaceTimeZoneRequest"> & {
   /**
-   * The workspace's id.
+   * Workspace id.
    *
    * @generated from field: optional int64 workspace = 1;
    */
   workspace?: bigint | undefined;
 
   /**
-   * The IANA name of a time zone, such as `Europe/Berlin`.
+   * IANA name of a time zone, such as `Europe/Berlin`.
    *
    * @generated from field: string time_zone = 2;
    */
@@ -569,14 +569,14 @@ export declare type UpdateWorkspaceTimeZoneRequest = Message<"shipments.admin.v1
  */
 export declare type UpdateWorkspaceTimeZoneRequestValid = Message<"shipments.admin.v1.UpdateWorkspaceTimeZoneRequest"> & {
   /**
-   * The workspace's id.
+   * Workspace id.
    *
    * @generated from field: optional int64 workspace = 1;
    */
   workspace: bigint;
 
   /**
-   * The IANA name of a time zone, such as `Europe/Berlin`.
+   * IANA name of a time zone, such as `Europe/Berlin`.
    *
    * @generated from field: string time_zone = 2;
    */
@@ -620,7 +620,7 @@ export declare const UpdateWorkspaceTimeZoneResponseSchema: GenMessage<UpdateWor
  */
 export declare type SuspendWorkspaceRequest = Message<"shipments.admin.v1.SuspendWorkspaceRequest"> & {
   /**
-   * The workspace's id.
+   * Workspace id.
    *
    * @generated from field: optional int64 workspace = 1;
    */
@@ -632,7 +632,7 @@ export declare type SuspendWorkspaceRequest = Message<"shipments.admin.v1.Suspen
  */
 export declare type SuspendWorkspaceRequestValid = Message<"shipments.admin.v1.SuspendWorkspaceRequest"> & {
   /**
-   * The workspace's id.
+   * Workspace id.
    *
    * @generated from field: optional int64 workspace = 1;
    */
@@ -676,7 +676,7 @@ export declare const SuspendWorkspaceResponseSchema: GenMessage<SuspendWorkspace
  */
 export declare type ResumeWorkspaceRequest = Message<"shipments.admin.v1.ResumeWorkspaceRequest"> & {
   /**
-   * The workspace's id.
+   * Workspace id.
    *
    * @generated from field: optional int64 workspace = 1;
    */
@@ -688,7 +688,7 @@ export declare type ResumeWorkspaceRequest = Message<"shipments.admin.v1.ResumeW
  */
 export declare type ResumeWorkspaceRequestValid = Message<"shipments.admin.v1.ResumeWorkspaceRequest"> & {
   /**
-   * The workspace's id.
+   * Workspace id.
    *
    * @generated from field: optional int64 workspace = 1;
    */
@@ -732,14 +732,14 @@ export declare const ResumeWorkspaceResponseSchema: GenMessage<ResumeWorkspaceRe
  */
 export declare type ConnectPaymentProviderRequest = Message<"shipments.admin.v1.ConnectPaymentProviderRequest"> & {
   /**
-   * The workspace's id.
+   * Workspace id.
    *
    * @generated from field: optional int64 workspace = 1;
    */
   workspace?: bigint | undefined;
 
   /**
-   * Who is asked whether payments were made.
+   * Payment provider that confirms payments.
    *
    * @generated from field: string payment_provider = 2;
    */
@@ -751,14 +751,14 @@ export declare type ConnectPaymentProviderRequest = Message<"shipments.admin.v1.
  */
 export declare type ConnectPaymentProviderRequestValid = Message<"shipments.admin.v1.ConnectPaymentProviderRequest"> & {
   /**
-   * The workspace's id.
+   * Workspace id.
    *
    * @generated from field: optional int64 workspace = 1;
    */
   workspace: bigint;
 
   /**
-   * Who is asked whether payments were made.
+   * Payment provider that confirms payments.
    *
    * @generated from field: string payment_provider = 2;
    */
@@ -802,7 +802,7 @@ export declare const ConnectPaymentProviderResponseSchema: GenMessage<ConnectPay
  */
 export declare type DisconnectPaymentProviderRequest = Message<"shipments.admin.v1.DisconnectPaymentProviderRequest"> & {
   /**
-   * The workspace's id.
+   * Workspace id.
    *
    * @generated from field: optional int64 workspace = 1;
    */
@@ -814,7 +814,7 @@ export declare type DisconnectPaymentProviderRequest = Message<"shipments.admin.
  */
 export declare type DisconnectPaymentProviderRequestValid = Message<"shipments.admin.v1.DisconnectPaymentProviderRequest"> & {
   /**
-   * The workspace's id.
+   * Workspace id.
    *
    * @generated from field: optional int64 workspace = 1;
    */
@@ -858,14 +858,14 @@ export declare const DisconnectPaymentProviderResponseSchema: GenMessage<Disconn
  */
 export declare type UpdateWorkspaceLimitsRequest = Message<"shipments.admin.v1.UpdateWorkspaceLimitsRequest"> & {
   /**
-   * The workspace's id.
+   * Workspace id.
    *
    * @generated from field: optional int64 workspace = 1;
    */
   workspace?: bigint | undefined;
 
   /**
-   * For calls that price.
+   * For calls that quote.
    *
    * @generated from field: shipments.admin.v1.NewRateLimit quote = 2;
    */
@@ -879,7 +879,7 @@ export declare type UpdateWorkspaceLimitsRequest = Message<"shipments.admin.v1.U
   read?: NewRateLimit | undefined;
 
   /**
-   * For calls that change something.
+   * For calls that write.
    *
    * @generated from field: shipments.admin.v1.NewRateLimit write = 4;
    */
@@ -891,14 +891,14 @@ export declare type UpdateWorkspaceLimitsRequest = Message<"shipments.admin.v1.U
  */
 export declare type UpdateWorkspaceLimitsRequestValid = Message<"shipments.admin.v1.UpdateWorkspaceLimitsRequest"> & {
   /**
-   * The workspace's id.
+   * Workspace id.
    *
    * @generated from field: optional int64 workspace = 1;
    */
   workspace: bigint;
 
   /**
-   * For calls that price.
+   * For calls that quote.
    *
    * @generated from field: shipments.admin.v1.NewRateLimit quote = 2;
    */
@@ -912,7 +912,7 @@ export declare type UpdateWorkspaceLimitsRequestValid = Message<"shipments.admin
   read?: NewRateLimitValid | undefined;
 
   /**
-   * For calls that change something.
+   * For calls that write.
    *
    * @generated from field: shipments.admin.v1.NewRateLimit write = 4;
    */
@@ -932,14 +932,14 @@ export declare const UpdateWorkspaceLimitsRequestSchema: GenMessage<UpdateWorksp
  */
 export declare type NewRateLimit = Message<"shipments.admin.v1.NewRateLimit"> & {
   /**
-   * Calls a second, 1 to 1000000.
+   * Calls per second, 1 to 1000000.
    *
    * @generated from field: optional int32 rate = 1;
    */
   rate?: number | undefined;
 
   /**
-   * Calls at once after a rest, 1 to 1000000; twice the rate when not given.
+   * Maximum burst, 1 to 1000000 calls. Defaults to twice the rate.
    *
    * @generated from field: optional int32 burst = 2;
    */
@@ -953,14 +953,14 @@ export declare type NewRateLimit = Message<"shipments.admin.v1.NewRateLimit"> & 
  */
 export declare type NewRateLimitValid = Message<"shipments.admin.v1.NewRateLimit"> & {
   /**
-   * Calls a second, 1 to 1000000.
+   * Calls per second, 1 to 1000000.
    *
    * @generated from field: optional int32 rate = 1;
    */
   rate: number;
 
   /**
-   * Calls at once after a rest, 1 to 1000000; twice the rate when not given.
+   * Maximum burst, 1 to 1000000 calls. Defaults to twice the rate.
    *
    * @generated from field: optional int32 burst = 2;
    */
@@ -1004,7 +1004,7 @@ export declare const UpdateWorkspaceLimitsResponseSchema: GenMessage<UpdateWorks
  */
 export declare type ListWorkspaceApiKeysRequest = Message<"shipments.admin.v1.ListWorkspaceApiKeysRequest"> & {
   /**
-   * The workspace's id.
+   * Workspace id.
    *
    * @generated from field: optional int64 workspace = 1;
    */
@@ -1016,7 +1016,7 @@ export declare type ListWorkspaceApiKeysRequest = Message<"shipments.admin.v1.Li
  */
 export declare type ListWorkspaceApiKeysRequestValid = Message<"shipments.admin.v1.ListWorkspaceApiKeysRequest"> & {
   /**
-   * The workspace's id.
+   * Workspace id.
    *
    * @generated from field: optional int64 workspace = 1;
    */
@@ -1039,7 +1039,7 @@ export declare type ListWorkspaceApiKeysResponse = Message<"shipments.admin.v1.L
   data: ApiKey[];
 
   /**
-   * Always empty: they all fit one page.
+   * Always empty: all results fit on one page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -1056,7 +1056,7 @@ export declare type ListWorkspaceApiKeysResponseValid = Message<"shipments.admin
   data: ApiKeyValid[];
 
   /**
-   * Always empty: they all fit one page.
+   * Always empty: all results fit on one page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -1074,21 +1074,21 @@ export declare const ListWorkspaceApiKeysResponseSchema: GenMessage<ListWorkspac
  */
 export declare type CreateWorkspaceApiKeyRequest = Message<"shipments.admin.v1.CreateWorkspaceApiKeyRequest"> & {
   /**
-   * The workspace's id.
+   * Workspace id.
    *
    * @generated from field: optional int64 workspace = 1;
    */
   workspace?: bigint | undefined;
 
   /**
-   * What it is for, in 1 to 100 characters.
+   * Purpose of the key, 1 to 100 characters.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * FULL when not given.
+   * Defaults to FULL.
    *
    * @generated from field: optional shipments.v1.ApiKeyScope scope = 3;
    */
@@ -1100,21 +1100,21 @@ export declare type CreateWorkspaceApiKeyRequest = Message<"shipments.admin.v1.C
  */
 export declare type CreateWorkspaceApiKeyRequestValid = Message<"shipments.admin.v1.CreateWorkspaceApiKeyRequest"> & {
   /**
-   * The workspace's id.
+   * Workspace id.
    *
    * @generated from field: optional int64 workspace = 1;
    */
   workspace: bigint;
 
   /**
-   * What it is for, in 1 to 100 characters.
+   * Purpose of the key, 1 to 100 characters.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * FULL when not given.
+   * Defaults to FULL.
    *
    * @generated from field: optional shipments.v1.ApiKeyScope scope = 3;
    */
@@ -1137,7 +1137,7 @@ export declare type CreateWorkspaceApiKeyResponse = Message<"shipments.admin.v1.
   data?: ApiKey | undefined;
 
   /**
-   * `shp_` and 36 characters; of a test twin `shp_test_` and 36.
+   * `shp_` and 36 characters. For a test twin, `shp_test_` and 36 characters.
    *
    * @generated from field: string api_key = 2;
    */
@@ -1154,7 +1154,7 @@ export declare type CreateWorkspaceApiKeyResponseValid = Message<"shipments.admi
   data?: ApiKeyValid | undefined;
 
   /**
-   * `shp_` and 36 characters; of a test twin `shp_test_` and 36.
+   * `shp_` and 36 characters. For a test twin, `shp_test_` and 36 characters.
    *
    * @generated from field: string api_key = 2;
    */
@@ -1172,14 +1172,14 @@ export declare const CreateWorkspaceApiKeyResponseSchema: GenMessage<CreateWorks
  */
 export declare type UpdateWorkspaceApiKeyRequest = Message<"shipments.admin.v1.UpdateWorkspaceApiKeyRequest"> & {
   /**
-   * The workspace's id.
+   * Workspace id.
    *
    * @generated from field: optional int64 workspace = 1;
    */
   workspace?: bigint | undefined;
 
   /**
-   * The key's id.
+   * Key id.
    *
    * @generated from field: string key = 2;
    */
@@ -1193,7 +1193,7 @@ export declare type UpdateWorkspaceApiKeyRequest = Message<"shipments.admin.v1.U
   name?: string | undefined;
 
   /**
-   * What it may be used for from now on.
+   * New scope of the key.
    *
    * @generated from field: optional shipments.v1.ApiKeyScope scope = 4;
    */
@@ -1205,14 +1205,14 @@ export declare type UpdateWorkspaceApiKeyRequest = Message<"shipments.admin.v1.U
  */
 export declare type UpdateWorkspaceApiKeyRequestValid = Message<"shipments.admin.v1.UpdateWorkspaceApiKeyRequest"> & {
   /**
-   * The workspace's id.
+   * Workspace id.
    *
    * @generated from field: optional int64 workspace = 1;
    */
   workspace: bigint;
 
   /**
-   * The key's id.
+   * Key id.
    *
    * @generated from field: string key = 2;
    */
@@ -1226,7 +1226,7 @@ export declare type UpdateWorkspaceApiKeyRequestValid = Message<"shipments.admin
   name?: string | undefined;
 
   /**
-   * What it may be used for from now on.
+   * New scope of the key.
    *
    * @generated from field: optional shipments.v1.ApiKeyScope scope = 4;
    */
@@ -1270,14 +1270,14 @@ export declare const UpdateWorkspaceApiKeyResponseSchema: GenMessage<UpdateWorks
  */
 export declare type RotateWorkspaceApiKeysRequest = Message<"shipments.admin.v1.RotateWorkspaceApiKeysRequest"> & {
   /**
-   * The workspace's id.
+   * Workspace id.
    *
    * @generated from field: optional int64 workspace = 1;
    */
   workspace?: bigint | undefined;
 
   /**
-   * For how many seconds the other keys go on working, 0 to 604800 (7 days); 0 when not given.
+   * Seconds for which the other keys stay valid, 0 to 604800 (7 days). Defaults to 0.
    *
    * @generated from field: optional int32 overlap_seconds = 2;
    */
@@ -1289,14 +1289,14 @@ export declare type RotateWorkspaceApiKeysRequest = Message<"shipments.admin.v1.
  */
 export declare type RotateWorkspaceApiKeysRequestValid = Message<"shipments.admin.v1.RotateWorkspaceApiKeysRequest"> & {
   /**
-   * The workspace's id.
+   * Workspace id.
    *
    * @generated from field: optional int64 workspace = 1;
    */
   workspace: bigint;
 
   /**
-   * For how many seconds the other keys go on working, 0 to 604800 (7 days); 0 when not given.
+   * Seconds for which the other keys stay valid, 0 to 604800 (7 days). Defaults to 0.
    *
    * @generated from field: optional int32 overlap_seconds = 2;
    */
@@ -1321,7 +1321,7 @@ export declare type RotateWorkspaceApiKeysResponse = Message<"shipments.admin.v1
   data?: ApiKey | undefined;
 
   /**
-   * `shp_` and 36 characters; of a test twin `shp_test_` and 36.
+   * `shp_` and 36 characters. For a test twin, `shp_test_` and 36 characters.
    *
    * @generated from field: string api_key = 2;
    */
@@ -1340,7 +1340,7 @@ export declare type RotateWorkspaceApiKeysResponseValid = Message<"shipments.adm
   data?: ApiKeyValid | undefined;
 
   /**
-   * `shp_` and 36 characters; of a test twin `shp_test_` and 36.
+   * `shp_` and 36 characters. For a test twin, `shp_test_` and 36 characters.
    *
    * @generated from field: string api_key = 2;
    */
@@ -1358,14 +1358,14 @@ export declare const RotateWorkspaceApiKeysResponseSchema: GenMessage<RotateWork
  */
 export declare type RevokeWorkspaceApiKeyRequest = Message<"shipments.admin.v1.RevokeWorkspaceApiKeyRequest"> & {
   /**
-   * The workspace's id.
+   * Workspace id.
    *
    * @generated from field: optional int64 workspace = 1;
    */
   workspace?: bigint | undefined;
 
   /**
-   * The key's id.
+   * Key id.
    *
    * @generated from field: string key = 2;
    */
@@ -1377,14 +1377,14 @@ export declare type RevokeWorkspaceApiKeyRequest = Message<"shipments.admin.v1.R
  */
 export declare type RevokeWorkspaceApiKeyRequestValid = Message<"shipments.admin.v1.RevokeWorkspaceApiKeyRequest"> & {
   /**
-   * The workspace's id.
+   * Workspace id.
    *
    * @generated from field: optional int64 workspace = 1;
    */
   workspace: bigint;
 
   /**
-   * The key's id.
+   * Key id.
    *
    * @generated from field: string key = 2;
    */
@@ -1416,29 +1416,29 @@ export declare const RevokeWorkspaceApiKeyResponseSchema: GenMessage<RevokeWorks
  */
 export declare type InviteWorkspaceMemberRequest = Message<"shipments.admin.v1.InviteWorkspaceMemberRequest"> & {
   /**
-   * The workspace's id.
+   * Workspace id.
    *
    * @generated from field: optional int64 workspace = 1;
    */
   workspace?: bigint | undefined;
 
   /**
-   * By which the person signs in.
+   * Sign-in email.
    *
    * @generated from field: string email = 2;
    */
   email: string;
 
   /**
-   * The part before the @ when not given, for somebody new.
+   * Name of a new member. Defaults to the part of the email before the @.
    *
    * @generated from field: optional string name = 3;
    */
   name?: string | undefined;
 
   /**
-   * Left as it is for a member. When not given, for somebody new: ADMIN for the first member of the workspace, else
-   * VIEWER.
+   * Unchanged for an existing member if not set. A new member defaults to ADMIN if they are the workspace's
+   * first member, otherwise to VIEWER.
    *
    * @generated from field: optional shipments.v1.MemberRole role = 4;
    */
@@ -1450,29 +1450,29 @@ export declare type InviteWorkspaceMemberRequest = Message<"shipments.admin.v1.I
  */
 export declare type InviteWorkspaceMemberRequestValid = Message<"shipments.admin.v1.InviteWorkspaceMemberRequest"> & {
   /**
-   * The workspace's id.
+   * Workspace id.
    *
    * @generated from field: optional int64 workspace = 1;
    */
   workspace: bigint;
 
   /**
-   * By which the person signs in.
+   * Sign-in email.
    *
    * @generated from field: string email = 2;
    */
   email: string;
 
   /**
-   * The part before the @ when not given, for somebody new.
+   * Name of a new member. Defaults to the part of the email before the @.
    *
    * @generated from field: optional string name = 3;
    */
   name?: string | undefined;
 
   /**
-   * Left as it is for a member. When not given, for somebody new: ADMIN for the first member of the workspace, else
-   * VIEWER.
+   * Unchanged for an existing member if not set. A new member defaults to ADMIN if they are the workspace's
+   * first member, otherwise to VIEWER.
    *
    * @generated from field: optional shipments.v1.MemberRole role = 4;
    */
@@ -1495,15 +1495,15 @@ export declare type InviteWorkspaceMemberResponse = Message<"shipments.admin.v1.
   data?: Member | undefined;
 
   /**
-   * Path and fragment of the link, such as `/sign-in#token=...`; put the address of the dashboard before it.
+   * Path and fragment of the link, such as `/sign-in#token=...`. Prepend the dashboard's address.
    *
    * @generated from field: string sign_in_path = 2;
    */
   signInPath: string;
 
   /**
-   * Whether a mail with another link is on its way to them. False where the service sends no mail, and when the workspace
-   * has sent 3 to them within 15 minutes or 200 within a day.
+   * Whether an email with another link was queued. False if the service sends no email, or after 3 emails to
+   * the person within 15 minutes or 200 emails of the workspace within a day.
    *
    * @generated from field: bool mailed = 3;
    */
@@ -1520,15 +1520,15 @@ export declare type InviteWorkspaceMemberResponseValid = Message<"shipments.admi
   data?: MemberValid | undefined;
 
   /**
-   * Path and fragment of the link, such as `/sign-in#token=...`; put the address of the dashboard before it.
+   * Path and fragment of the link, such as `/sign-in#token=...`. Prepend the dashboard's address.
    *
    * @generated from field: string sign_in_path = 2;
    */
   signInPath: string;
 
   /**
-   * Whether a mail with another link is on its way to them. False where the service sends no mail, and when the workspace
-   * has sent 3 to them within 15 minutes or 200 within a day.
+   * Whether an email with another link was queued. False if the service sends no email, or after 3 emails to
+   * the person within 15 minutes or 200 emails of the workspace within a day.
    *
    * @generated from field: bool mailed = 3;
    */
@@ -1542,13 +1542,14 @@ export declare type InviteWorkspaceMemberResponseValid = Message<"shipments.admi
 export declare const InviteWorkspaceMemberResponseSchema: GenMessage<InviteWorkspaceMemberResponse, {validType: InviteWorkspaceMemberResponseValid}>;
 
 /**
- * Manages the teams that book.
+ * Manages workspaces.
  *
  * @generated from service shipments.admin.v1.WorkspaceAdminService
  */
 export declare const WorkspaceAdminService: GenService<{
   /**
-   * Adds a workspace, and its test twin, each with its first API key, which is shown in this answer and never again.
+   * Creates a workspace and its test twin, each with its first API key. The keys are shown only in this
+   * response.
    *
    * @generated from rpc shipments.admin.v1.WorkspaceAdminService.CreateWorkspace
    */
@@ -1568,7 +1569,7 @@ export declare const WorkspaceAdminService: GenService<{
     output: typeof ListWorkspacesResponseSchema;
   },
   /**
-   * Gives one workspace.
+   * Returns one workspace.
    *
    * @generated from rpc shipments.admin.v1.WorkspaceAdminService.GetWorkspace
    */
@@ -1588,7 +1589,7 @@ export declare const WorkspaceAdminService: GenService<{
     output: typeof RenameWorkspaceResponseSchema;
   },
   /**
-   * Sets the time zone of a workspace, whose days are those of its reports.
+   * Sets the time zone of a workspace, which defines the days of its reports.
    *
    * @generated from rpc shipments.admin.v1.WorkspaceAdminService.UpdateWorkspaceTimeZone
    */
@@ -1598,8 +1599,8 @@ export declare const WorkspaceAdminService: GenService<{
     output: typeof UpdateWorkspaceTimeZoneResponseSchema;
   },
   /**
-   * Refuses all calls of a workspace, with WORKSPACE_SUSPENDED, until it is resumed. Nothing is lost, and webhooks are
-   * sent what happened before.
+   * Suspends a workspace: its calls are refused with WORKSPACE_SUSPENDED until it is resumed. No data is
+   * lost, and webhooks still receive earlier events.
    *
    * @generated from rpc shipments.admin.v1.WorkspaceAdminService.SuspendWorkspace
    */
@@ -1609,7 +1610,7 @@ export declare const WorkspaceAdminService: GenService<{
     output: typeof SuspendWorkspaceResponseSchema;
   },
   /**
-   * Takes the calls of a suspended workspace again.
+   * Resumes a suspended workspace.
    *
    * @generated from rpc shipments.admin.v1.WorkspaceAdminService.ResumeWorkspace
    */
@@ -1619,7 +1620,7 @@ export declare const WorkspaceAdminService: GenService<{
     output: typeof ResumeWorkspaceResponseSchema;
   },
   /**
-   * Connects a payment provider, in the place of the one that is connected.
+   * Connects a payment provider, replacing the current one.
    *
    * @generated from rpc shipments.admin.v1.WorkspaceAdminService.ConnectPaymentProvider
    */
@@ -1629,7 +1630,7 @@ export declare const WorkspaceAdminService: GenService<{
     output: typeof ConnectPaymentProviderResponseSchema;
   },
   /**
-   * Disconnects the payment provider; nothing can be booked until one is connected.
+   * Disconnects the payment provider. The workspace cannot book until another one is connected.
    *
    * @generated from rpc shipments.admin.v1.WorkspaceAdminService.DisconnectPaymentProvider
    */
@@ -1639,7 +1640,7 @@ export declare const WorkspaceAdminService: GenService<{
     output: typeof DisconnectPaymentProviderResponseSchema;
   },
   /**
-   * Sets the rate limits that are given and leaves the rest. Known everywhere within a second.
+   * Sets the given rate limits. They apply everywhere within a second.
    *
    * @generated from rpc shipments.admin.v1.WorkspaceAdminService.UpdateWorkspaceLimits
    */
@@ -1649,7 +1650,7 @@ export declare const WorkspaceAdminService: GenService<{
     output: typeof UpdateWorkspaceLimitsResponseSchema;
   },
   /**
-   * Lists the keys of a workspace that work, the oldest first.
+   * Lists the active keys of a workspace, the oldest first.
    *
    * @generated from rpc shipments.admin.v1.WorkspaceAdminService.ListWorkspaceApiKeys
    */
@@ -1659,7 +1660,7 @@ export declare const WorkspaceAdminService: GenService<{
     output: typeof ListWorkspaceApiKeysResponseSchema;
   },
   /**
-   * Adds a key, shown in this answer and never again; at most as many as the workspace itself can add.
+   * Creates a key, shown only in this response. The limit on keys is the workspace's own.
    *
    * @generated from rpc shipments.admin.v1.WorkspaceAdminService.CreateWorkspaceApiKey
    */
@@ -1669,7 +1670,7 @@ export declare const WorkspaceAdminService: GenService<{
     output: typeof CreateWorkspaceApiKeyResponseSchema;
   },
   /**
-   * Changes what is given of a key and leaves the rest.
+   * Changes the given fields of a key.
    *
    * @generated from rpc shipments.admin.v1.WorkspaceAdminService.UpdateWorkspaceApiKey
    */
@@ -1679,8 +1680,8 @@ export declare const WorkspaceAdminService: GenService<{
     output: typeof UpdateWorkspaceApiKeyResponseSchema;
   },
   /**
-   * Makes a new key of full scope, shown in this answer and never again, in the place of all others: they end after the overlap, or
-   * when they were to end anyway, whichever is sooner. With an overlap, at most 20 keys work in all.
+   * Rotates all keys of a workspace. The new key has full scope and is shown only in this response. The other
+   * keys expire after the overlap or at their earlier expiry. With an overlap, at most 20 keys can be active.
    *
    * @generated from rpc shipments.admin.v1.WorkspaceAdminService.RotateWorkspaceApiKeys
    */
@@ -1690,7 +1691,7 @@ export declare const WorkspaceAdminService: GenService<{
     output: typeof RotateWorkspaceApiKeysResponseSchema;
   },
   /**
-   * Ends a key now, even if it is the last.
+   * Revokes a key immediately, even the last one.
    *
    * @generated from rpc shipments.admin.v1.WorkspaceAdminService.RevokeWorkspaceApiKey
    */
@@ -1700,8 +1701,8 @@ export declare const WorkspaceAdminService: GenService<{
     output: typeof RevokeWorkspaceApiKeyResponseSchema;
   },
   /**
-   * Makes a person a member of a workspace, or gives a member a new link, and answers with a link to sign in by. The
-   * link works once, within 15 minutes; it is shown in this answer and never again.
+   * Adds a member to a workspace, or creates a new link for a member, and returns a sign-in link. It is valid
+   * once, within 15 minutes, and is shown only in this response.
    *
    * @generated from rpc shipments.admin.v1.WorkspaceAdminService.InviteWorkspaceMember
    */

@@ -263,7 +263,7 @@ export const InviteWorkspaceMemberResponseSchema = /*@__PURE__*/
   messageDesc(file_shipments_admin_v1_workspace_admin_service, 34);
 
 /**
- * Manages the teams that book.
+ * Manages workspaces.
  *
  * @generated from service shipments.admin.v1.WorkspaceAdminService
  */
