@@ -12,7 +12,7 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_shipments_v1_api_key: GenFile;
 
 /**
- * A secret key of a workspace, without the secret: that is shown once, when the key is made.
+ * A secret key of a workspace, without the secret. The secret is shown only once, on creation.
  *
  * @generated from message shipments.v1.ApiKey
  */
@@ -25,49 +25,49 @@ export declare type ApiKey = Message<"shipments.v1.ApiKey"> & {
   id: string;
 
   /**
-   * What it is for, as its maker calls it; unset when nobody named it.
+   * Purpose of the key, as named by its creator. Unset if not named.
    *
    * @generated from field: optional string name = 2;
    */
   name?: string | undefined;
 
   /**
-   * The last four characters of the secret.
+   * Last four characters of the secret.
    *
    * @generated from field: string last4 = 3;
    */
   last4: string;
 
   /**
-   * When the key was made.
+   * Time of creation.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 4;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * When a call last came with it, to within some seconds; unset when none has.
+   * Time of the last call with the key, accurate to some seconds. Unset if never used.
    *
    * @generated from field: google.protobuf.Timestamp last_used_at = 5;
    */
   lastUsedAt?: Timestamp | undefined;
 
   /**
-   * When it stops working; unset when that is not settled.
+   * Expiry. Unset if the key does not expire.
    *
    * @generated from field: google.protobuf.Timestamp ends_at = 6;
    */
   endsAt?: Timestamp | undefined;
 
   /**
-   * Whether this call came with it.
+   * Whether this is the current session.
    *
    * @generated from field: bool current = 7;
    */
   current: boolean;
 
   /**
-   * What it may be used for.
+   * Scope of the key.
    *
    * @generated from field: shipments.v1.ApiKeyScope scope = 8;
    */
@@ -75,7 +75,7 @@ export declare type ApiKey = Message<"shipments.v1.ApiKey"> & {
 };
 
 /**
- * A secret key of a workspace, without the secret: that is shown once, when the key is made.
+ * A secret key of a workspace, without the secret. The secret is shown only once, on creation.
  *
  * @generated from message shipments.v1.ApiKey
  */
@@ -88,49 +88,49 @@ export declare type ApiKeyValid = Message<"shipments.v1.ApiKey"> & {
   id: string;
 
   /**
-   * What it is for, as its maker calls it; unset when nobody named it.
+   * Purpose of the key, as named by its creator. Unset if not named.
    *
    * @generated from field: optional string name = 2;
    */
   name?: string | undefined;
 
   /**
-   * The last four characters of the secret.
+   * Last four characters of the secret.
    *
    * @generated from field: string last4 = 3;
    */
   last4: string;
 
   /**
-   * When the key was made.
+   * Time of creation.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 4;
    */
   createdAt: Timestamp;
 
   /**
-   * When a call last came with it, to within some seconds; unset when none has.
+   * Time of the last call with the key, accurate to some seconds. Unset if never used.
    *
    * @generated from field: google.protobuf.Timestamp last_used_at = 5;
    */
   lastUsedAt?: Timestamp | undefined;
 
   /**
-   * When it stops working; unset when that is not settled.
+   * Expiry. Unset if the key does not expire.
    *
    * @generated from field: google.protobuf.Timestamp ends_at = 6;
    */
   endsAt?: Timestamp | undefined;
 
   /**
-   * Whether this call came with it.
+   * Whether this is the current session.
    *
    * @generated from field: bool current = 7;
    */
   current: boolean;
 
   /**
-   * What it may be used for.
+   * Scope of the key.
    *
    * @generated from field: shipments.v1.ApiKeyScope scope = 8;
    */
@@ -144,7 +144,7 @@ export declare type ApiKeyValid = Message<"shipments.v1.ApiKey"> & {
 export declare const ApiKeySchema: GenMessage<ApiKey, {validType: ApiKeyValid}>;
 
 /**
- * What a key may be used for.
+ * Permissions of an API key.
  *
  * @generated from enum shipments.v1.ApiKeyScope
  */
@@ -155,14 +155,14 @@ export enum ApiKeyScope {
   UNSPECIFIED = 0,
 
   /**
-   * To read and to quote, and for nothing that changes something.
+   * Read and quote.
    *
    * @generated from enum value: API_KEY_SCOPE_READ_ONLY = 1;
    */
   READ_ONLY = 1,
 
   /**
-   * For all methods.
+   * All methods.
    *
    * @generated from enum value: API_KEY_SCOPE_FULL = 2;
    */
