@@ -4,8 +4,7 @@
  *
  *     node test/prose/check-prose.ts [PATH]   with a path: lists every hit in that file or folder
  */
-import { readFileSync } from "node:fs";
-import { globSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 
 /** Maximum hits per 1,000 words for each kind of text. */
 const BUDGET = 5;
@@ -93,6 +92,10 @@ function folderOf(path: string): string {
   return parts.slice(0, ["features", "dashboard"].includes(parts[1] ?? "") ? 3 : 2).join("/");
 }
 
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
 function hitsOf({ text }: Passage): string[] {
   return PHRASES.flatMap(([advice, phrase]) =>
     (text.match(phrase) ?? []).map((hit) => `"${hit.trim()}": ${advice}`),
@@ -106,7 +109,7 @@ const groups = new Map<string, { words: number; hits: number; budget: number }>(
 for (const passage of paths.filter((it) => it.startsWith(only)).flatMap(passagesOf)) {
   const hits = hitsOf(passage);
   const words = passage.text.match(WORD)?.length ?? 0;
-  if (only) for (const hit of hits) console.log(`${passage.path}: ${hit}`);
+  if (only) for (const hit of hits) print(`${passage.path}: ${hit}`);
   const names = [passage.kind, `${folderOf(passage.path)} (${passage.kind})`];
   for (const [index, name] of names.entries()) {
     const group = groups.get(name) ?? {
@@ -121,8 +124,6 @@ const exceeded = [...groups].filter(
   ([, { words, hits, budget }]) => words >= MIN_FOLDER_WORDS && (1000 * hits) / words > budget,
 );
 for (const [name, { words, hits, budget }] of exceeded) {
-  console.log(
-    `${name}: ${((1000 * hits) / words).toFixed(1)} hits per 1,000 words, at most ${budget}`,
-  );
+  print(`${name}: ${((1000 * hits) / words).toFixed(1)} hits per 1,000 words, at most ${budget}`);
 }
 process.exitCode = exceeded.length > 0 ? 1 : 0;
