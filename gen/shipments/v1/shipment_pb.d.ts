@@ -23,35 +23,35 @@ export declare const file_shipments_v1_shipment: GenFile;
  */
 export declare type Shipment = Message<"shipments.v1.Shipment"> & {
   /**
-   * `SHP-` and twelve Crockford base32 characters; names the shipment within its workspace.
+   * Reference, unique in the workspace: `SHP-` and twelve Crockford base32 characters.
    *
    * @generated from field: string reference = 1;
    */
   reference: string;
 
   /**
-   * How far the shipment has come.
+   * Status of the shipment.
    *
    * @generated from field: shipments.v1.ShipmentStatus status = 2;
    */
   status: ShipmentStatus;
 
   /**
-   * Whether the shipment is paid.
+   * Payment status of the shipment.
    *
    * @generated from field: shipments.v1.PaymentStatus payment_status = 3;
    */
   paymentStatus: PaymentStatus;
 
   /**
-   * The person who booked it; unset for shipments booked with an API key.
+   * Email of the member who booked it. Unset if it was booked with an API key.
    *
    * @generated from field: optional string created_by = 4;
    */
   createdBy?: string | undefined;
 
   /**
-   * Where it is picked up, for people.
+   * Pickup address, for people.
    *
    * @generated from field: string pickup_address = 5;
    */
@@ -72,7 +72,7 @@ export declare type Shipment = Message<"shipments.v1.Shipment"> & {
   pickupLng: number;
 
   /**
-   * Where it is delivered to, for people.
+   * Dropoff address, for people.
    *
    * @generated from field: string dropoff_address = 8;
    */
@@ -100,28 +100,28 @@ export declare type Shipment = Message<"shipments.v1.Shipment"> & {
   weightKg: number;
 
   /**
-   * Great-circle distance in kilometres, to three decimals.
+   * Great-circle distance in kilometers, to three decimals.
    *
    * @generated from field: double distance_km = 12;
    */
   distanceKm: number;
 
   /**
-   * What the distance costs.
+   * Fee for the distance.
    *
    * @generated from field: double distance_fee = 13;
    */
   distanceFee: number;
 
   /**
-   * What the weight costs.
+   * Fee for the weight.
    *
    * @generated from field: double weight_fee = 14;
    */
   weightFee: number;
 
   /**
-   * The least a shipment cost when it was booked.
+   * Minimum charge when the shipment was booked.
    *
    * @generated from field: double base_fee = 15;
    */
@@ -135,35 +135,35 @@ export declare type Shipment = Message<"shipments.v1.Shipment"> & {
   subtotal: number;
 
   /**
-   * The greater of subtotal and base_fee, and window_fee: what is charged.
+   * Amount charged: the greater of subtotal and base_fee, plus window_fee.
    *
    * @generated from field: double total = 17;
    */
   total: number;
 
   /**
-   * ISO 4217 code of every amount here.
+   * ISO 4217 code of all amounts.
    *
    * @generated from field: string currency = 18;
    */
   currency: string;
 
   /**
-   * Whom it is shipped for, by id, name, email and id number.
+   * Customer, with id, name, email and id number only.
    *
    * @generated from field: shipments.v1.Customer customer = 19;
    */
   customer?: Customer | undefined;
 
   /**
-   * When the shipment was booked.
+   * Time of booking.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 20;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * When the shipment was last changed.
+   * Time of the last change.
    *
    * @generated from field: google.protobuf.Timestamp updated_at = 21;
    */
@@ -184,184 +184,185 @@ export declare type Shipment = Message<"shipments.v1.Shipment"> & {
   cancelReason?: CancelReason | undefined;
 
   /**
-   * What was said with the reason; unset when nothing was.
+   * Note given with the reason, if any.
    *
    * @generated from field: optional string cancel_note = 24;
    */
   cancelNote?: string | undefined;
 
   /**
-   * The caller's own name for it, unique in the workspace; unset when none was given.
+   * Caller's own reference, unique in the workspace. Unset if none was given.
    *
    * @generated from field: optional string external_reference = 25;
    */
   externalReference?: string | undefined;
 
   /**
-   * The caller's own notes.
+   * Caller's own key-value pairs.
    *
    * @generated from field: map<string, string> metadata = 26;
    */
   metadata: { [key: string]: string };
 
   /**
-   * Changes with every change of the shipment; send it with an update to refuse a lost one.
+   * Changes with every change of the shipment. Send it with an update to prevent lost updates.
    *
    * @generated from field: string etag = 27;
    */
   etag: string;
 
   /**
-   * Whether it was booked in test mode: nothing is delivered, and no money moves.
+   * Whether it was booked in test mode, where nothing is delivered and no money moves.
    *
    * @generated from field: bool test = 28;
    */
   test: boolean;
 
   /**
-   * The quote that it was booked by; unset when by none.
+   * Quote with which it was booked. Unset if it was booked without one.
    *
    * @generated from field: optional string quote_id = 29;
    */
   quoteId?: string | undefined;
 
   /**
-   * What the windows cost.
+   * Fee for the windows.
    *
    * @generated from field: double window_fee = 30;
    */
   windowFee: number;
 
   /**
-   * When it is picked up; unset for as soon as possible.
+   * Pickup window. Unset for as soon as possible.
    *
    * @generated from field: shipments.v1.AcceptedWindow pickup_window = 31;
    */
   pickupWindow?: AcceptedWindow | undefined;
 
   /**
-   * When it is delivered; unset when that was left open.
+   * Dropoff window. Unset if it was left open.
    *
    * @generated from field: shipments.v1.AcceptedWindow dropoff_window = 32;
    */
   dropoffWindow?: AcceptedWindow | undefined;
 
   /**
-   * What the total is made of: the amounts of the lines add up to it exactly.
+   * Line items of the total. Their amounts add up to it exactly.
    *
    * @generated from field: repeated shipments.v1.QuoteBreakdownLine breakdown = 33;
    */
   breakdown: QuoteBreakdownLine[];
 
   /**
-   * What the payment provider says of the payment; unset while it has said nothing, as always with `manual`.
+   * Payment details from the provider. Unset until the provider reports any, and always for `manual`.
    *
    * @generated from field: shipments.v1.PaymentDetails payment_details = 34;
    */
   paymentDetails?: PaymentDetails | undefined;
 
   /**
-   * The page at which whoever waits for it sees where it is: send it to them. Whoever has the link may read it, until 30
-   * days after the end. Unset where the workspace has no links, or the platform no public address.
+   * Public tracking page. Share it with the recipient. It is available to anyone with the link until 30 days
+   * after delivery, return or cancellation. Unset if the workspace has no tracking links or the platform no
+   * public URL.
    *
    * @generated from field: optional string tracking_url = 35;
    */
   trackingUrl?: string | undefined;
 
   /**
-   * When it was delivered; unset until then, and where that was not kept yet.
+   * Time of delivery. Unset if it has not been delivered, and for deliveries before this field existed.
    *
    * @generated from field: google.protobuf.Timestamp delivered_at = 36;
    */
   deliveredAt?: Timestamp | undefined;
 
   /**
-   * When it was brought back; unset unless it was.
+   * Time of the return. Unset if it has not been returned.
    *
    * @generated from field: google.protobuf.Timestamp returned_at = 37;
    */
   returnedAt?: Timestamp | undefined;
 
   /**
-   * Who brings it; unset while nobody is said to.
+   * The assigned courier. Unset if none is assigned.
    *
    * @generated from field: shipments.v1.Courier courier = 38;
    */
   courier?: Courier | undefined;
 
   /**
-   * Where the courier is; unset while that is not known.
+   * Position of the courier. Unset if unknown.
    *
    * @generated from field: optional shipments.v1.DeliveryStage stage = 39;
    */
   stage?: DeliveryStage | undefined;
 
   /**
-   * When the courier expects to pick it up; unset while that is not known.
+   * Courier's estimated time of pickup. Unset if unknown.
    *
    * @generated from field: google.protobuf.Timestamp pickup_eta = 40;
    */
   pickupEta?: Timestamp | undefined;
 
   /**
-   * When the courier expects to deliver it; unset while that is not known.
+   * Courier's estimated time of delivery. Unset if unknown.
    *
    * @generated from field: google.protobuf.Timestamp dropoff_eta = 41;
    */
   dropoffEta?: Timestamp | undefined;
 
   /**
-   * The attempts to pick it up or deliver it that failed, the oldest first; at most 20 at each end.
+   * Failed attempts to pick up or deliver, the oldest first. At most 20 at each end.
    *
    * @generated from field: repeated shipments.v1.DeliveryAttempt attempts = 42;
    */
   attempts: DeliveryAttempt[];
 
   /**
-   * Who it is for, where that is somebody else than the customer; unset when not given, as with the next three.
+   * Recipient's name, if different from the customer. Unset if not given.
    *
    * @generated from field: optional string recipient_name = 43;
    */
   recipientName?: string | undefined;
 
   /**
-   * In E.164.
+   * Phone number in E.164.
    *
    * @generated from field: optional string recipient_phone = 44;
    */
   recipientPhone?: string | undefined;
 
   /**
-   * Where the recipient gets email.
+   * Recipient's email. Unset if not given.
    *
    * @generated from field: optional string recipient_email = 45;
    */
   recipientEmail?: string | undefined;
 
   /**
-   * The language that the recipient reads (RFC 5646), such as `de` or `fr-CA`.
+   * Recipient's language (RFC 5646), such as `de` or `fr-CA`. Unset if not given.
    *
    * @generated from field: optional string recipient_locale = 46;
    */
   recipientLocale?: string | undefined;
 
   /**
-   * What has to be recorded at the door before it can be delivered.
+   * Verification that is required before delivery.
    *
    * @generated from field: shipments.v1.DropoffVerification dropoff_verification = 47;
    */
   dropoffVerification: DropoffVerification;
 
   /**
-   * The four digits that the recipient tells the courier: send them to the recipient alone. Unset where the verification
-   * is another, in events, and for keys of the scope courier.
+   * Four-digit PIN that the recipient gives the courier. Send it to the recipient only. Unset for other
+   * verifications, in events, and for keys of scope courier.
    *
    * @generated from field: optional string dropoff_pin = 48;
    */
   dropoffPin?: string | undefined;
 
   /**
-   * What was recorded at the door; unset while nothing was.
+   * Proof recorded at the door. Unset if none.
    *
    * @generated from field: shipments.v1.DeliveryProof proof = 49;
    */
@@ -376,35 +377,35 @@ export declare type Shipment = Message<"shipments.v1.Shipment"> & {
  */
 export declare type ShipmentValid = Message<"shipments.v1.Shipment"> & {
   /**
-   * `SHP-` and twelve Crockford base32 characters; names the shipment within its workspace.
+   * Reference, unique in the workspace: `SHP-` and twelve Crockford base32 characters.
    *
    * @generated from field: string reference = 1;
    */
   reference: string;
 
   /**
-   * How far the shipment has come.
+   * Status of the shipment.
    *
    * @generated from field: shipments.v1.ShipmentStatus status = 2;
    */
   status: ShipmentStatus;
 
   /**
-   * Whether the shipment is paid.
+   * Payment status of the shipment.
    *
    * @generated from field: shipments.v1.PaymentStatus payment_status = 3;
    */
   paymentStatus: PaymentStatus;
 
   /**
-   * The person who booked it; unset for shipments booked with an API key.
+   * Email of the member who booked it. Unset if it was booked with an API key.
    *
    * @generated from field: optional string created_by = 4;
    */
   createdBy?: string | undefined;
 
   /**
-   * Where it is picked up, for people.
+   * Pickup address, for people.
    *
    * @generated from field: string pickup_address = 5;
    */
@@ -425,7 +426,7 @@ export declare type ShipmentValid = Message<"shipments.v1.Shipment"> & {
   pickupLng: number;
 
   /**
-   * Where it is delivered to, for people.
+   * Dropoff address, for people.
    *
    * @generated from field: string dropoff_address = 8;
    */
@@ -453,28 +454,28 @@ export declare type ShipmentValid = Message<"shipments.v1.Shipment"> & {
   weightKg: number;
 
   /**
-   * Great-circle distance in kilometres, to three decimals.
+   * Great-circle distance in kilometers, to three decimals.
    *
    * @generated from field: double distance_km = 12;
    */
   distanceKm: number;
 
   /**
-   * What the distance costs.
+   * Fee for the distance.
    *
    * @generated from field: double distance_fee = 13;
    */
   distanceFee: number;
 
   /**
-   * What the weight costs.
+   * Fee for the weight.
    *
    * @generated from field: double weight_fee = 14;
    */
   weightFee: number;
 
   /**
-   * The least a shipment cost when it was booked.
+   * Minimum charge when the shipment was booked.
    *
    * @generated from field: double base_fee = 15;
    */
@@ -488,35 +489,35 @@ export declare type ShipmentValid = Message<"shipments.v1.Shipment"> & {
   subtotal: number;
 
   /**
-   * The greater of subtotal and base_fee, and window_fee: what is charged.
+   * Amount charged: the greater of subtotal and base_fee, plus window_fee.
    *
    * @generated from field: double total = 17;
    */
   total: number;
 
   /**
-   * ISO 4217 code of every amount here.
+   * ISO 4217 code of all amounts.
    *
    * @generated from field: string currency = 18;
    */
   currency: string;
 
   /**
-   * Whom it is shipped for, by id, name, email and id number.
+   * Customer, with id, name, email and id number only.
    *
    * @generated from field: shipments.v1.Customer customer = 19;
    */
   customer: CustomerValid;
 
   /**
-   * When the shipment was booked.
+   * Time of booking.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 20;
    */
   createdAt: Timestamp;
 
   /**
-   * When the shipment was last changed.
+   * Time of the last change.
    *
    * @generated from field: google.protobuf.Timestamp updated_at = 21;
    */
@@ -537,184 +538,185 @@ export declare type ShipmentValid = Message<"shipments.v1.Shipment"> & {
   cancelReason?: CancelReason | undefined;
 
   /**
-   * What was said with the reason; unset when nothing was.
+   * Note given with the reason, if any.
    *
    * @generated from field: optional string cancel_note = 24;
    */
   cancelNote?: string | undefined;
 
   /**
-   * The caller's own name for it, unique in the workspace; unset when none was given.
+   * Caller's own reference, unique in the workspace. Unset if none was given.
    *
    * @generated from field: optional string external_reference = 25;
    */
   externalReference?: string | undefined;
 
   /**
-   * The caller's own notes.
+   * Caller's own key-value pairs.
    *
    * @generated from field: map<string, string> metadata = 26;
    */
   metadata: { [key: string]: string };
 
   /**
-   * Changes with every change of the shipment; send it with an update to refuse a lost one.
+   * Changes with every change of the shipment. Send it with an update to prevent lost updates.
    *
    * @generated from field: string etag = 27;
    */
   etag: string;
 
   /**
-   * Whether it was booked in test mode: nothing is delivered, and no money moves.
+   * Whether it was booked in test mode, where nothing is delivered and no money moves.
    *
    * @generated from field: bool test = 28;
    */
   test: boolean;
 
   /**
-   * The quote that it was booked by; unset when by none.
+   * Quote with which it was booked. Unset if it was booked without one.
    *
    * @generated from field: optional string quote_id = 29;
    */
   quoteId?: string | undefined;
 
   /**
-   * What the windows cost.
+   * Fee for the windows.
    *
    * @generated from field: double window_fee = 30;
    */
   windowFee: number;
 
   /**
-   * When it is picked up; unset for as soon as possible.
+   * Pickup window. Unset for as soon as possible.
    *
    * @generated from field: shipments.v1.AcceptedWindow pickup_window = 31;
    */
   pickupWindow?: AcceptedWindowValid | undefined;
 
   /**
-   * When it is delivered; unset when that was left open.
+   * Dropoff window. Unset if it was left open.
    *
    * @generated from field: shipments.v1.AcceptedWindow dropoff_window = 32;
    */
   dropoffWindow?: AcceptedWindowValid | undefined;
 
   /**
-   * What the total is made of: the amounts of the lines add up to it exactly.
+   * Line items of the total. Their amounts add up to it exactly.
    *
    * @generated from field: repeated shipments.v1.QuoteBreakdownLine breakdown = 33;
    */
   breakdown: QuoteBreakdownLineValid[];
 
   /**
-   * What the payment provider says of the payment; unset while it has said nothing, as always with `manual`.
+   * Payment details from the provider. Unset until the provider reports any, and always for `manual`.
    *
    * @generated from field: shipments.v1.PaymentDetails payment_details = 34;
    */
   paymentDetails?: PaymentDetailsValid | undefined;
 
   /**
-   * The page at which whoever waits for it sees where it is: send it to them. Whoever has the link may read it, until 30
-   * days after the end. Unset where the workspace has no links, or the platform no public address.
+   * Public tracking page. Share it with the recipient. It is available to anyone with the link until 30 days
+   * after delivery, return or cancellation. Unset if the workspace has no tracking links or the platform no
+   * public URL.
    *
    * @generated from field: optional string tracking_url = 35;
    */
   trackingUrl?: string | undefined;
 
   /**
-   * When it was delivered; unset until then, and where that was not kept yet.
+   * Time of delivery. Unset if it has not been delivered, and for deliveries before this field existed.
    *
    * @generated from field: google.protobuf.Timestamp delivered_at = 36;
    */
   deliveredAt?: Timestamp | undefined;
 
   /**
-   * When it was brought back; unset unless it was.
+   * Time of the return. Unset if it has not been returned.
    *
    * @generated from field: google.protobuf.Timestamp returned_at = 37;
    */
   returnedAt?: Timestamp | undefined;
 
   /**
-   * Who brings it; unset while nobody is said to.
+   * The assigned courier. Unset if none is assigned.
    *
    * @generated from field: shipments.v1.Courier courier = 38;
    */
   courier?: CourierValid | undefined;
 
   /**
-   * Where the courier is; unset while that is not known.
+   * Position of the courier. Unset if unknown.
    *
    * @generated from field: optional shipments.v1.DeliveryStage stage = 39;
    */
   stage?: DeliveryStage | undefined;
 
   /**
-   * When the courier expects to pick it up; unset while that is not known.
+   * Courier's estimated time of pickup. Unset if unknown.
    *
    * @generated from field: google.protobuf.Timestamp pickup_eta = 40;
    */
   pickupEta?: Timestamp | undefined;
 
   /**
-   * When the courier expects to deliver it; unset while that is not known.
+   * Courier's estimated time of delivery. Unset if unknown.
    *
    * @generated from field: google.protobuf.Timestamp dropoff_eta = 41;
    */
   dropoffEta?: Timestamp | undefined;
 
   /**
-   * The attempts to pick it up or deliver it that failed, the oldest first; at most 20 at each end.
+   * Failed attempts to pick up or deliver, the oldest first. At most 20 at each end.
    *
    * @generated from field: repeated shipments.v1.DeliveryAttempt attempts = 42;
    */
   attempts: DeliveryAttemptValid[];
 
   /**
-   * Who it is for, where that is somebody else than the customer; unset when not given, as with the next three.
+   * Recipient's name, if different from the customer. Unset if not given.
    *
    * @generated from field: optional string recipient_name = 43;
    */
   recipientName?: string | undefined;
 
   /**
-   * In E.164.
+   * Phone number in E.164.
    *
    * @generated from field: optional string recipient_phone = 44;
    */
   recipientPhone?: string | undefined;
 
   /**
-   * Where the recipient gets email.
+   * Recipient's email. Unset if not given.
    *
    * @generated from field: optional string recipient_email = 45;
    */
   recipientEmail?: string | undefined;
 
   /**
-   * The language that the recipient reads (RFC 5646), such as `de` or `fr-CA`.
+   * Recipient's language (RFC 5646), such as `de` or `fr-CA`. Unset if not given.
    *
    * @generated from field: optional string recipient_locale = 46;
    */
   recipientLocale?: string | undefined;
 
   /**
-   * What has to be recorded at the door before it can be delivered.
+   * Verification that is required before delivery.
    *
    * @generated from field: shipments.v1.DropoffVerification dropoff_verification = 47;
    */
   dropoffVerification: DropoffVerification;
 
   /**
-   * The four digits that the recipient tells the courier: send them to the recipient alone. Unset where the verification
-   * is another, in events, and for keys of the scope courier.
+   * Four-digit PIN that the recipient gives the courier. Send it to the recipient only. Unset for other
+   * verifications, in events, and for keys of scope courier.
    *
    * @generated from field: optional string dropoff_pin = 48;
    */
   dropoffPin?: string | undefined;
 
   /**
-   * What was recorded at the door; unset while nothing was.
+   * Proof recorded at the door. Unset if none.
    *
    * @generated from field: shipments.v1.DeliveryProof proof = 49;
    */
@@ -728,71 +730,73 @@ export declare type ShipmentValid = Message<"shipments.v1.Shipment"> & {
 export declare const ShipmentSchema: GenMessage<Shipment, {validType: ShipmentValid}>;
 
 /**
- * What a payment provider says of a shipment's payment, as it was last read there.
+ * Payment details of a shipment, as last read from the provider.
  *
  * @generated from message shipments.v1.PaymentDetails
  */
 export declare type PaymentDetails = Message<"shipments.v1.PaymentDetails"> & {
   /**
-   * The page at which it can be paid; unset while there is none.
+   * Payment page. Unset if none.
    *
    * @generated from field: optional string checkout_url = 1;
    */
   checkoutUrl?: string | undefined;
 
   /**
-   * Until when it can be paid there.
+   * Expiry of the payment page.
    *
    * @generated from field: google.protobuf.Timestamp checkout_expires_at = 2;
    */
   checkoutExpiresAt?: Timestamp | undefined;
 
   /**
-   * Whether the customer has paid and the money is on its way; price and route are fixed meanwhile.
+   * Whether the customer has paid but the provider has not received the money. Price and route cannot change
+   * during this time.
    *
    * @generated from field: bool processing = 3;
    */
   processing: boolean;
 
   /**
-   * Why it was not paid; unset when nothing went wrong.
+   * Reason why the payment failed. Unset if it did not.
    *
    * @generated from field: optional string error = 4;
    */
   error?: string | undefined;
 
   /**
-   * Why the refund that is due was not made, for RetryRefund; unset when nothing went wrong.
+   * Reason why the due refund failed, see RetryRefund. Unset if it did not.
    *
    * @generated from field: optional string refund_error = 5;
    */
   refundError?: string | undefined;
 
   /**
-   * How much went back, in major units of the shipment's currency.
+   * Amount refunded, in major units of the shipment's currency.
    *
    * @generated from field: double refunded_amount = 6;
    */
   refundedAmount: number;
 
   /**
-   * How a dispute of the payment stands; unset when there was none.
+   * Status of a dispute. Unset if none.
    *
    * @generated from field: optional shipments.v1.DisputeStatus dispute = 7;
    */
   dispute?: DisputeStatus | undefined;
 
   /**
-   * How much a bank took back by disputes that were lost, in the same currency. What was refunded, this and what is left
-   * add up to what was paid.
+   * Amount lost in disputes, in the same currency. Refunded, disputed and remaining amounts add up to the
+   * amount paid.
    *
    * @generated from field: double disputed_amount = 8;
    */
   disputedAmount: number;
 
   /**
-   * Whether money was taken that does not pay the shipment, or may have been at an account that is closed to the service:
-   * until it is refunded at the provider, or accepted by AcceptUncountedPayment.
+   * Whether there is an unassigned payment: money that does not pay the shipment, or may have been paid to an
+   * account that the service can no longer access. Cleared by a refund at the provider, or by
+   * AcceptUncountedPayment.
    *
    * @generated from field: bool uncounted = 9;
    */
@@ -816,7 +820,7 @@ export declare type PaymentDetailsValid = PaymentDetails;
 export declare const PaymentDetailsSchema: GenMessage<PaymentDetails, {validType: PaymentDetailsValid}>;
 
 /**
- * Where a shipment is on its way.
+ * Status of a shipment.
  *
  * @generated from enum shipments.v1.ShipmentStatus
  */
@@ -827,14 +831,14 @@ export enum ShipmentStatus {
   UNSPECIFIED = 0,
 
   /**
-   * Booked, waiting for payment.
+   * Booked, awaiting payment.
    *
    * @generated from enum value: SHIPMENT_STATUS_PENDING = 1;
    */
   PENDING = 1,
 
   /**
-   * Paid, waiting for the courier.
+   * Paid, awaiting pickup.
    *
    * @generated from enum value: SHIPMENT_STATUS_AWAITING_PICKUP = 2;
    */
@@ -856,7 +860,7 @@ export enum ShipmentStatus {
   CANCELLED = 5,
 
   /**
-   * Brought back, since it could not be delivered.
+   * Returned to the sender because it could not be delivered.
    *
    * @generated from enum value: SHIPMENT_STATUS_RETURNED = 6;
    */
@@ -869,7 +873,7 @@ export enum ShipmentStatus {
 export declare const ShipmentStatusSchema: GenEnum<ShipmentStatus>;
 
 /**
- * Where a shipment's payment stands.
+ * Payment status of a shipment.
  *
  * @generated from enum shipments.v1.PaymentStatus
  */
@@ -890,7 +894,7 @@ export enum PaymentStatus {
   PAID = 2,
 
   /**
-   * Cancelled after it was paid; the money is still to go back.
+   * Cancelled after payment, awaiting the refund.
    *
    * @generated from enum value: PAYMENT_STATUS_REFUND_PENDING = 3;
    */
@@ -902,7 +906,7 @@ export enum PaymentStatus {
   REFUNDED = 4,
 
   /**
-   * Cancelled before it was paid; nothing is owed.
+   * Cancelled before payment. No amount is due.
    *
    * @generated from enum value: PAYMENT_STATUS_VOIDED = 5;
    */
@@ -915,7 +919,7 @@ export enum PaymentStatus {
 export declare const PaymentStatusSchema: GenEnum<PaymentStatus>;
 
 /**
- * Why a shipment was cancelled.
+ * Reason for a cancellation.
  *
  * @generated from enum shipments.v1.CancelReason
  */
@@ -926,7 +930,7 @@ export enum CancelReason {
   UNSPECIFIED = 0,
 
   /**
-   * The customer asked for it.
+   * Requested by the customer.
    *
    * @generated from enum value: CANCEL_REASON_CUSTOMER_REQUEST = 1;
    */
@@ -940,21 +944,21 @@ export enum CancelReason {
   BOOKED_IN_ERROR = 2,
 
   /**
-   * The goods are not there to be picked up.
+   * The goods are not available for pickup.
    *
    * @generated from enum value: CANCEL_REASON_GOODS_UNAVAILABLE = 3;
    */
   GOODS_UNAVAILABLE = 3,
 
   /**
-   * Pickup or dropoff cannot be reached, or the address is wrong.
+   * An address is wrong or inaccessible.
    *
    * @generated from enum value: CANCEL_REASON_ADDRESS_PROBLEM = 4;
    */
   ADDRESS_PROBLEM = 4,
 
   /**
-   * It was not paid.
+   * Not paid.
    *
    * @generated from enum value: CANCEL_REASON_PAYMENT_PROBLEM = 5;
    */
@@ -972,7 +976,7 @@ export enum CancelReason {
 export declare const CancelReasonSchema: GenEnum<CancelReason>;
 
 /**
- * How a dispute stands: whoever paid has asked their bank for the money back.
+ * Status of a dispute: the payer asked their bank to return the money.
  *
  * @generated from enum shipments.v1.DisputeStatus
  */
@@ -990,14 +994,14 @@ export enum DisputeStatus {
   OPEN = 1,
 
   /**
-   * The money stays.
+   * Won. The money stays.
    *
    * @generated from enum value: DISPUTE_STATUS_WON = 2;
    */
   WON = 2,
 
   /**
-   * The money that was disputed went back, `disputed_amount`.
+   * Lost. The bank returned `disputed_amount` to the payer.
    *
    * @generated from enum value: DISPUTE_STATUS_LOST = 3;
    */

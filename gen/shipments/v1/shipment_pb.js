@@ -37,7 +37,7 @@ export const ShipmentStatusSchema = /*@__PURE__*/
   enumDesc(file_shipments_v1_shipment, 0);
 
 /**
- * Where a shipment is on its way.
+ * Status of a shipment.
  *
  * @generated from enum shipments.v1.ShipmentStatus
  */
@@ -51,7 +51,7 @@ export const PaymentStatusSchema = /*@__PURE__*/
   enumDesc(file_shipments_v1_shipment, 1);
 
 /**
- * Where a shipment's payment stands.
+ * Payment status of a shipment.
  *
  * @generated from enum shipments.v1.PaymentStatus
  */
@@ -65,7 +65,7 @@ export const CancelReasonSchema = /*@__PURE__*/
   enumDesc(file_shipments_v1_shipment, 2);
 
 /**
- * Why a shipment was cancelled.
+ * Reason for a cancellation.
  *
  * @generated from enum shipments.v1.CancelReason
  */
@@ -79,7 +79,7 @@ export const DisputeStatusSchema = /*@__PURE__*/
   enumDesc(file_shipments_v1_shipment, 3);
 
 /**
- * How a dispute stands: whoever paid has asked their bank for the money back.
+ * Status of a dispute: the payer asked their bank to return the money.
  *
  * @generated from enum shipments.v1.DisputeStatus
  */
