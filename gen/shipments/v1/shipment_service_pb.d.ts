@@ -21,7 +21,7 @@ import type { BatchQuoteShipmentsRequestSchema, BatchQuoteShipmentsResponseSchem
 export declare const file_shipments_v1_shipment_service: GenFile;
 
 /**
- * A route to find slots for, and the dates to look at.
+ * A route and dates for which to list slots.
  *
  * @generated from message shipments.v1.ListPickupSlotsRequest
  */
@@ -62,14 +62,14 @@ export declare type ListPickupSlotsRequest = Message<"shipments.v1.ListPickupSlo
   weightKg?: number | undefined;
 
   /**
-   * The first date, by the clock of the pickup's zone, such as `2026-12-01`; today when not given.
+   * First date in the time zone of the pickup's zone, such as `2026-12-01`. Defaults to today.
    *
    * @generated from field: optional string from_date = 6;
    */
   fromDate?: string | undefined;
 
   /**
-   * How many dates, 1 to 14; 7 when not given.
+   * Number of dates, 1 to 14. Defaults to 7.
    *
    * @generated from field: optional int32 days = 7;
    */
@@ -77,7 +77,7 @@ export declare type ListPickupSlotsRequest = Message<"shipments.v1.ListPickupSlo
 };
 
 /**
- * A route to find slots for, and the dates to look at.
+ * A route and dates for which to list slots.
  *
  * @generated from message shipments.v1.ListPickupSlotsRequest
  */
@@ -118,14 +118,14 @@ export declare type ListPickupSlotsRequestValid = Message<"shipments.v1.ListPick
   weightKg: number;
 
   /**
-   * The first date, by the clock of the pickup's zone, such as `2026-12-01`; today when not given.
+   * First date in the time zone of the pickup's zone, such as `2026-12-01`. Defaults to today.
    *
    * @generated from field: optional string from_date = 6;
    */
   fromDate?: string | undefined;
 
   /**
-   * How many dates, 1 to 14; 7 when not given.
+   * Number of dates, 1 to 14. Defaults to 7.
    *
    * @generated from field: optional int32 days = 7;
    */
@@ -143,28 +143,28 @@ export declare const ListPickupSlotsRequestSchema: GenMessage<ListPickupSlotsReq
  */
 export declare type ListPickupSlotsResponse = Message<"shipments.v1.ListPickupSlotsResponse"> & {
   /**
-   * In the order of time, those that cannot be booked too; empty when the zone has no schedule.
+   * Slots by time, including unavailable ones. Empty if the zone has no schedule.
    *
    * @generated from field: repeated shipments.v1.PickupSlot data = 1;
    */
   data: PickupSlot[];
 
   /**
-   * Always empty: they all fit one page.
+   * Always empty: all results fit on one page.
    *
    * @generated from field: string next_page_token = 2;
    */
   nextPageToken: string;
 
   /**
-   * The IANA time zone of the pickup's zone; unset when it has no schedule, and then offers no windows.
+   * IANA time zone of the pickup's zone. Unset if the zone has no schedule and offers no windows.
    *
    * @generated from field: optional string time_zone = 3;
    */
   timeZone?: string | undefined;
 
   /**
-   * How long slots are; unset when any window within the hours can be booked.
+   * Length of slots in minutes. Unset if any window within the hours can be booked.
    *
    * @generated from field: optional int32 slot_minutes = 4;
    */
@@ -190,28 +190,28 @@ export declare type ListPickupSlotsResponse = Message<"shipments.v1.ListPickupSl
  */
 export declare type ListPickupSlotsResponseValid = Message<"shipments.v1.ListPickupSlotsResponse"> & {
   /**
-   * In the order of time, those that cannot be booked too; empty when the zone has no schedule.
+   * Slots by time, including unavailable ones. Empty if the zone has no schedule.
    *
    * @generated from field: repeated shipments.v1.PickupSlot data = 1;
    */
   data: PickupSlotValid[];
 
   /**
-   * Always empty: they all fit one page.
+   * Always empty: all results fit on one page.
    *
    * @generated from field: string next_page_token = 2;
    */
   nextPageToken: string;
 
   /**
-   * The IANA time zone of the pickup's zone; unset when it has no schedule, and then offers no windows.
+   * IANA time zone of the pickup's zone. Unset if the zone has no schedule and offers no windows.
    *
    * @generated from field: optional string time_zone = 3;
    */
   timeZone?: string | undefined;
 
   /**
-   * How long slots are; unset when any window within the hours can be booked.
+   * Length of slots in minutes. Unset if any window within the hours can be booked.
    *
    * @generated from field: optional int32 slot_minutes = 4;
    */
@@ -250,28 +250,28 @@ export declare type CreateShipmentRequest = Message<"shipments.v1.CreateShipment
   customerName: string;
 
   /**
-   * Compared without case when looking for an existing customer. At most 254 characters.
+   * Compared with existing customers, ignoring case. At most 254 characters.
    *
    * @generated from field: string customer_email = 2;
    */
   customerEmail: string;
 
   /**
-   * An existing customer of the workspace; ignored when there is no such customer.
+   * Id of an existing customer of the workspace. Ignored if there is none with this id.
    *
    * @generated from field: optional int64 customer_id = 3;
    */
   customerId?: bigint | undefined;
 
   /**
-   * National id or the like, kept on the customer. At most 64 characters.
+   * National id or similar identifier, stored with the customer. At most 64 characters.
    *
    * @generated from field: optional string customer_id_number = 4;
    */
   customerIdNumber?: string | undefined;
 
   /**
-   * For people; at most 500 characters.
+   * Note for people, at most 500 characters.
    *
    * @generated from field: string pickup_address = 5;
    */
@@ -292,7 +292,7 @@ export declare type CreateShipmentRequest = Message<"shipments.v1.CreateShipment
   pickupLng?: number | undefined;
 
   /**
-   * For people; at most 500 characters.
+   * Note for people, at most 500 characters.
    *
    * @generated from field: string dropoff_address = 8;
    */
@@ -327,42 +327,42 @@ export declare type CreateShipmentRequest = Message<"shipments.v1.CreateShipment
   externalReference?: string | undefined;
 
   /**
-   * The caller's own notes: up to 20, keys of 1 to 40 characters, values of at most 500.
+   * Caller's own key-value pairs: up to 20, with keys of 1 to 40 and values of up to 500 characters.
    *
    * @generated from field: map<string, string> metadata = 13;
    */
   metadata: { [key: string]: string };
 
   /**
-   * Refuses the booking when it would cost something else.
+   * Refuses the booking if its total differs.
    *
    * @generated from field: optional double expected_total = 14;
    */
   expectedTotal?: number | undefined;
 
   /**
-   * Refuses the booking when it would be priced in another currency.
+   * Refuses the booking if its currency differs.
    *
    * @generated from field: optional string expected_currency = 15;
    */
   expectedCurrency?: string | undefined;
 
   /**
-   * Books at the price of this quote, once; at most 255 characters.
+   * Books at the price of this quote, which can be used once. At most 255 characters.
    *
    * @generated from field: optional string quote_id = 16;
    */
   quoteId?: string | undefined;
 
   /**
-   * When it is picked up; as soon as possible when not given.
+   * Pickup window. As soon as possible if not set.
    *
    * @generated from field: shipments.v1.TimeWindow pickup_window = 17;
    */
   pickupWindow?: TimeWindow | undefined;
 
   /**
-   * When it is delivered; neither starts nor ends before pickup_window does.
+   * Dropoff window. Must not start or end before `pickup_window` does.
    *
    * @generated from field: shipments.v1.TimeWindow dropoff_window = 18;
    */
@@ -376,35 +376,35 @@ export declare type CreateShipmentRequest = Message<"shipments.v1.CreateShipment
   simulation?: Simulation | undefined;
 
   /**
-   * Who it is for, where that is somebody else than the customer. One line of at most 200 characters.
+   * Recipient's name, if different from the customer. One line of at most 200 characters.
    *
    * @generated from field: optional string recipient_name = 20;
    */
   recipientName?: string | undefined;
 
   /**
-   * In E.164, such as `+12125550123`.
+   * Recipient's phone number in E.164, such as `+12125550123`.
    *
    * @generated from field: optional string recipient_phone = 21;
    */
   recipientPhone?: string | undefined;
 
   /**
-   * Where the recipient gets email; at most 254 characters.
+   * Recipient's email, at most 254 characters.
    *
    * @generated from field: optional string recipient_email = 22;
    */
   recipientEmail?: string | undefined;
 
   /**
-   * The language that the recipient reads (RFC 5646), such as `de` or `fr-CA`.
+   * Recipient's language (RFC 5646), such as `de` or `fr-CA`. Unset if not given.
    *
    * @generated from field: optional string recipient_locale = 23;
    */
   recipientLocale?: string | undefined;
 
   /**
-   * What has to be recorded at the door before it can be delivered; NONE when not given.
+   * Verification that is required before delivery. Defaults to NONE.
    *
    * @generated from field: optional shipments.v1.DropoffVerification dropoff_verification = 24;
    */
@@ -423,28 +423,28 @@ export declare type CreateShipmentRequestValid = Message<"shipments.v1.CreateShi
   customerName: string;
 
   /**
-   * Compared without case when looking for an existing customer. At most 254 characters.
+   * Compared with existing customers, ignoring case. At most 254 characters.
    *
    * @generated from field: string customer_email = 2;
    */
   customerEmail: string;
 
   /**
-   * An existing customer of the workspace; ignored when there is no such customer.
+   * Id of an existing customer of the workspace. Ignored if there is none with this id.
    *
    * @generated from field: optional int64 customer_id = 3;
    */
   customerId?: bigint | undefined;
 
   /**
-   * National id or the like, kept on the customer. At most 64 characters.
+   * National id or similar identifier, stored with the customer. At most 64 characters.
    *
    * @generated from field: optional string customer_id_number = 4;
    */
   customerIdNumber?: string | undefined;
 
   /**
-   * For people; at most 500 characters.
+   * Note for people, at most 500 characters.
    *
    * @generated from field: string pickup_address = 5;
    */
@@ -465,7 +465,7 @@ export declare type CreateShipmentRequestValid = Message<"shipments.v1.CreateShi
   pickupLng: number;
 
   /**
-   * For people; at most 500 characters.
+   * Note for people, at most 500 characters.
    *
    * @generated from field: string dropoff_address = 8;
    */
@@ -500,42 +500,42 @@ export declare type CreateShipmentRequestValid = Message<"shipments.v1.CreateShi
   externalReference?: string | undefined;
 
   /**
-   * The caller's own notes: up to 20, keys of 1 to 40 characters, values of at most 500.
+   * Caller's own key-value pairs: up to 20, with keys of 1 to 40 and values of up to 500 characters.
    *
    * @generated from field: map<string, string> metadata = 13;
    */
   metadata: { [key: string]: string };
 
   /**
-   * Refuses the booking when it would cost something else.
+   * Refuses the booking if its total differs.
    *
    * @generated from field: optional double expected_total = 14;
    */
   expectedTotal?: number | undefined;
 
   /**
-   * Refuses the booking when it would be priced in another currency.
+   * Refuses the booking if its currency differs.
    *
    * @generated from field: optional string expected_currency = 15;
    */
   expectedCurrency?: string | undefined;
 
   /**
-   * Books at the price of this quote, once; at most 255 characters.
+   * Books at the price of this quote, which can be used once. At most 255 characters.
    *
    * @generated from field: optional string quote_id = 16;
    */
   quoteId?: string | undefined;
 
   /**
-   * When it is picked up; as soon as possible when not given.
+   * Pickup window. As soon as possible if not set.
    *
    * @generated from field: shipments.v1.TimeWindow pickup_window = 17;
    */
   pickupWindow?: TimeWindowValid | undefined;
 
   /**
-   * When it is delivered; neither starts nor ends before pickup_window does.
+   * Dropoff window. Must not start or end before `pickup_window` does.
    *
    * @generated from field: shipments.v1.TimeWindow dropoff_window = 18;
    */
@@ -549,35 +549,35 @@ export declare type CreateShipmentRequestValid = Message<"shipments.v1.CreateShi
   simulation?: SimulationValid | undefined;
 
   /**
-   * Who it is for, where that is somebody else than the customer. One line of at most 200 characters.
+   * Recipient's name, if different from the customer. One line of at most 200 characters.
    *
    * @generated from field: optional string recipient_name = 20;
    */
   recipientName?: string | undefined;
 
   /**
-   * In E.164, such as `+12125550123`.
+   * Recipient's phone number in E.164, such as `+12125550123`.
    *
    * @generated from field: optional string recipient_phone = 21;
    */
   recipientPhone?: string | undefined;
 
   /**
-   * Where the recipient gets email; at most 254 characters.
+   * Recipient's email, at most 254 characters.
    *
    * @generated from field: optional string recipient_email = 22;
    */
   recipientEmail?: string | undefined;
 
   /**
-   * The language that the recipient reads (RFC 5646), such as `de` or `fr-CA`.
+   * Recipient's language (RFC 5646), such as `de` or `fr-CA`. Unset if not given.
    *
    * @generated from field: optional string recipient_locale = 23;
    */
   recipientLocale?: string | undefined;
 
   /**
-   * What has to be recorded at the door before it can be delivered; NONE when not given.
+   * Verification that is required before delivery. Defaults to NONE.
    *
    * @generated from field: optional shipments.v1.DropoffVerification dropoff_verification = 24;
    */
@@ -621,7 +621,7 @@ export declare const CreateShipmentResponseSchema: GenMessage<CreateShipmentResp
  */
 export declare type GetShipmentRequest = Message<"shipments.v1.GetShipmentRequest"> & {
   /**
-   * The shipment's reference.
+   * Shipment reference.
    *
    * @generated from field: string shipment = 1;
    */
@@ -633,7 +633,7 @@ export declare type GetShipmentRequest = Message<"shipments.v1.GetShipmentReques
  */
 export declare type GetShipmentRequestValid = Message<"shipments.v1.GetShipmentRequest"> & {
   /**
-   * The shipment's reference.
+   * Shipment reference.
    *
    * @generated from field: string shipment = 1;
    */
@@ -673,20 +673,20 @@ export declare type GetShipmentResponseValid = Message<"shipments.v1.GetShipment
 export declare const GetShipmentResponseSchema: GenMessage<GetShipmentResponse, {validType: GetShipmentResponseValid}>;
 
 /**
- * Which shipments to list; filters add up.
+ * Filters and order of the list. All filters must match.
  *
  * @generated from message shipments.v1.ListShipmentsRequest
  */
 export declare type ListShipmentsRequest = Message<"shipments.v1.ListShipmentsRequest"> & {
   /**
-   * Only shipments that have come so far.
+   * Only shipments with this status.
    *
    * @generated from field: optional shipments.v1.ShipmentStatus status = 1;
    */
   status?: ShipmentStatus | undefined;
 
   /**
-   * Only shipments that are paid, or not, like this.
+   * Only shipments with this payment status.
    *
    * @generated from field: optional shipments.v1.PaymentStatus payment_status = 2;
    */
@@ -700,35 +700,35 @@ export declare type ListShipmentsRequest = Message<"shipments.v1.ListShipmentsRe
   customerId?: bigint | undefined;
 
   /**
-   * Only the shipment with this reference of the caller's own.
+   * Only the shipment with this external reference.
    *
    * @generated from field: optional string external_reference = 4;
    */
   externalReference?: string | undefined;
 
   /**
-   * Booked later than this.
+   * Only shipments booked after this time.
    *
    * @generated from field: google.protobuf.Timestamp created_after = 5;
    */
   createdAfter?: Timestamp | undefined;
 
   /**
-   * Booked earlier than this.
+   * Only shipments booked before this time.
    *
    * @generated from field: google.protobuf.Timestamp created_before = 6;
    */
   createdBefore?: Timestamp | undefined;
 
   /**
-   * How many at most, 1 to 100; 25 when not given.
+   * Maximum number of results, 1 to 100. Defaults to 25.
    *
    * @generated from field: optional int32 page_size = 7;
    */
   pageSize?: number | undefined;
 
   /**
-   * The next_page_token of the page before, with the same filters.
+   * `next_page_token` of the previous page. The filters must be the same.
    *
    * @generated from field: optional string page_token = 8;
    */
@@ -784,7 +784,7 @@ export declare type ListShipmentsResponse = Message<"shipments.v1.ListShipmentsR
   data: Shipment[];
 
   /**
-   * Leads to the next page; empty on the last.
+   * Token of the next page. Empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -801,7 +801,7 @@ export declare type ListShipmentsResponseValid = Message<"shipments.v1.ListShipm
   data: ShipmentValid[];
 
   /**
-   * Leads to the next page; empty on the last.
+   * Token of the next page. Empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -815,20 +815,20 @@ export declare type ListShipmentsResponseValid = Message<"shipments.v1.ListShipm
 export declare const ListShipmentsResponseSchema: GenMessage<ListShipmentsResponse, {validType: ListShipmentsResponseValid}>;
 
 /**
- * Which shipments to export; filters add up.
+ * Filters of the export. All filters must match.
  *
  * @generated from message shipments.v1.ExportShipmentsRequest
  */
 export declare type ExportShipmentsRequest = Message<"shipments.v1.ExportShipmentsRequest"> & {
   /**
-   * Only shipments that have come so far.
+   * Only shipments with this status.
    *
    * @generated from field: optional shipments.v1.ShipmentStatus status = 1;
    */
   status?: ShipmentStatus | undefined;
 
   /**
-   * Only shipments that are paid, or not, like this.
+   * Only shipments with this payment status.
    *
    * @generated from field: optional shipments.v1.PaymentStatus payment_status = 2;
    */
@@ -842,28 +842,28 @@ export declare type ExportShipmentsRequest = Message<"shipments.v1.ExportShipmen
   customerId?: bigint | undefined;
 
   /**
-   * Only the shipment with this reference of the caller's own.
+   * Only the shipment with this external reference.
    *
    * @generated from field: optional string external_reference = 4;
    */
   externalReference?: string | undefined;
 
   /**
-   * Booked later than this.
+   * Only shipments booked after this time.
    *
    * @generated from field: google.protobuf.Timestamp created_after = 5;
    */
   createdAfter?: Timestamp | undefined;
 
   /**
-   * Booked earlier than this.
+   * Only shipments booked before this time.
    *
    * @generated from field: google.protobuf.Timestamp created_before = 6;
    */
   createdBefore?: Timestamp | undefined;
 
   /**
-   * Only shipments that need somebody's hand; without `status` and `payment_status`.
+   * Only shipments that need attention. Cannot be combined with `status` or `payment_status`.
    *
    * @generated from field: bool failed = 7;
    */
@@ -883,9 +883,9 @@ export declare const ExportShipmentsRequestSchema: GenMessage<ExportShipmentsReq
  */
 export declare type ExportShipmentsResponse = Message<"shipments.v1.ExportShipmentsResponse"> & {
   /**
-   * The file (RFC 4180), in pieces of 1 MiB at most: UTF-8 with a byte order mark. The first line names the columns, more of which
-   * may be added at the end. An apostrophe stands before what a spreadsheet would take for a formula: at the beginning
-   * of text, and behind semicolons, tabs and line breaks in it.
+   * Chunk of the file (RFC 4180), at most 1 MiB. UTF-8 with a byte order mark. The first line contains the
+   * column names. New columns can be appended later. An apostrophe is inserted before text that a spreadsheet
+   * would evaluate as a formula, also after semicolons, tabs and line breaks.
    *
    * @generated from field: bytes csv = 1;
    */
@@ -901,21 +901,20 @@ export declare type ExportShipmentsResponseValid = ExportShipmentsResponse;
 export declare const ExportShipmentsResponseSchema: GenMessage<ExportShipmentsResponse, {validType: ExportShipmentsResponseValid}>;
 
 /**
- * The filters are those of ListShipments. The queues are counted without `status`, `payment_status` and `failed`, and
- * with all others.
+ * Filters of ListShipments. The queues ignore `status`, `payment_status` and `failed`.
  *
  * @generated from message shipments.v1.CountShipmentsRequest
  */
 export declare type CountShipmentsRequest = Message<"shipments.v1.CountShipmentsRequest"> & {
   /**
-   * Only shipments that have come so far.
+   * Only shipments with this status.
    *
    * @generated from field: optional shipments.v1.ShipmentStatus status = 1;
    */
   status?: ShipmentStatus | undefined;
 
   /**
-   * Only shipments that are paid, or not, like this.
+   * Only shipments with this payment status.
    *
    * @generated from field: optional shipments.v1.PaymentStatus payment_status = 2;
    */
@@ -929,28 +928,28 @@ export declare type CountShipmentsRequest = Message<"shipments.v1.CountShipments
   customerId?: bigint | undefined;
 
   /**
-   * Only the shipment with this reference of the caller's own.
+   * Only the shipment with this external reference.
    *
    * @generated from field: optional string external_reference = 4;
    */
   externalReference?: string | undefined;
 
   /**
-   * Booked later than this.
+   * Only shipments booked after this time.
    *
    * @generated from field: google.protobuf.Timestamp created_after = 5;
    */
   createdAfter?: Timestamp | undefined;
 
   /**
-   * Booked earlier than this.
+   * Only shipments booked before this time.
    *
    * @generated from field: google.protobuf.Timestamp created_before = 6;
    */
   createdBefore?: Timestamp | undefined;
 
   /**
-   * Only shipments that need somebody's hand; without `status` and `payment_status`.
+   * Only shipments that need attention. Cannot be combined with `status` or `payment_status`.
    *
    * @generated from field: bool failed = 7;
    */
@@ -1003,7 +1002,7 @@ export declare type SearchShipmentsRequest = Message<"shipments.v1.SearchShipmen
   text: string;
 
   /**
-   * How many shipments and how many customers at most, 1 to 20; 8 when not given.
+   * Maximum number of shipments and of customers, 1 to 20 each. Defaults to 8.
    *
    * @generated from field: optional int32 limit = 2;
    */
@@ -1022,7 +1021,7 @@ export declare type SearchShipmentsRequestValid = Message<"shipments.v1.SearchSh
   text: string;
 
   /**
-   * How many shipments and how many customers at most, 1 to 20; 8 when not given.
+   * Maximum number of shipments and of customers, 1 to 20 each. Defaults to 8.
    *
    * @generated from field: optional int32 limit = 2;
    */
@@ -1040,15 +1039,15 @@ export declare const SearchShipmentsRequestSchema: GenMessage<SearchShipmentsReq
  */
 export declare type SearchShipmentsResponse = Message<"shipments.v1.SearchShipmentsResponse"> & {
   /**
-   * Found by the beginning of their reference, then by words, the newest first; of words that more than 10,000 have, and
-   * hardly any of the newest, some.
+   * Matches by the beginning of their reference, then by words, the newest first. Incomplete for words that
+   * more than 10,000 shipments contain.
    *
    * @generated from field: repeated shipments.v1.Shipment shipments = 1;
    */
   shipments: Shipment[];
 
   /**
-   * Those whose name begins with the text, then those with its words, by name.
+   * Customers whose name begins with the text, then those that contain the words, by name.
    *
    * @generated from field: repeated shipments.v1.Customer customers = 2;
    */
@@ -1060,15 +1059,15 @@ export declare type SearchShipmentsResponse = Message<"shipments.v1.SearchShipme
  */
 export declare type SearchShipmentsResponseValid = Message<"shipments.v1.SearchShipmentsResponse"> & {
   /**
-   * Found by the beginning of their reference, then by words, the newest first; of words that more than 10,000 have, and
-   * hardly any of the newest, some.
+   * Matches by the beginning of their reference, then by words, the newest first. Incomplete for words that
+   * more than 10,000 shipments contain.
    *
    * @generated from field: repeated shipments.v1.Shipment shipments = 1;
    */
   shipments: ShipmentValid[];
 
   /**
-   * Those whose name begins with the text, then those with its words, by name.
+   * Customers whose name begins with the text, then those that contain the words, by name.
    *
    * @generated from field: repeated shipments.v1.Customer customers = 2;
    */
@@ -1086,21 +1085,21 @@ export declare const SearchShipmentsResponseSchema: GenMessage<SearchShipmentsRe
  */
 export declare type UpdateShipmentRequest = Message<"shipments.v1.UpdateShipmentRequest"> & {
   /**
-   * The shipment's reference.
+   * Shipment reference.
    *
    * @generated from field: string shipment = 1;
    */
   shipment: string;
 
   /**
-   * The etag that the change is based on; when the shipment has another by now, nothing is changed.
+   * Etag on which the change is based. The call is refused if the shipment has a different one.
    *
    * @generated from field: optional string etag = 2;
    */
   etag?: string | undefined;
 
   /**
-   * For people; 1 to 500 characters.
+   * Address for people, 1 to 500 characters.
    *
    * @generated from field: optional string pickup_address = 3;
    */
@@ -1121,7 +1120,7 @@ export declare type UpdateShipmentRequest = Message<"shipments.v1.UpdateShipment
   pickupLng?: number | undefined;
 
   /**
-   * For people; 1 to 500 characters.
+   * Address for people, 1 to 500 characters.
    *
    * @generated from field: optional string dropoff_address = 6;
    */
@@ -1156,8 +1155,7 @@ export declare type UpdateShipmentRequest = Message<"shipments.v1.UpdateShipment
   customerId?: bigint | undefined;
 
   /**
-   * Notes to set; a blank value removes its note, and in JSON an empty map all of them. Afterwards there may be up to
-   * 20.
+   * Pairs to set. A blank value removes a pair. In JSON, an empty map removes all. At most 20 in total.
    *
    * @generated from field: map<string, string> metadata = 11;
    */
@@ -1171,49 +1169,50 @@ export declare type UpdateShipmentRequest = Message<"shipments.v1.UpdateShipment
   clear: string[];
 
   /**
-   * When it is picked up, by the rules of a booking; can be changed until it is picked up.
+   * Pickup window, by the same rules as in a booking. Can change until pickup.
    *
    * @generated from field: shipments.v1.TimeWindow pickup_window = 13;
    */
   pickupWindow?: TimeWindow | undefined;
 
   /**
-   * When it is delivered, by the rules of a booking; can be changed until it is picked up.
+   * Dropoff window, by the same rules as in a booking. Can change until pickup.
    *
    * @generated from field: shipments.v1.TimeWindow dropoff_window = 14;
    */
   dropoffWindow?: TimeWindow | undefined;
 
   /**
-   * Who it is for, where that is somebody else than the customer. One line of at most 200 characters; empty for none.
+   * Recipient's name, if different from the customer. One line of at most 200 characters. An empty value
+   * removes it.
    *
    * @generated from field: optional string recipient_name = 15;
    */
   recipientName?: string | undefined;
 
   /**
-   * In E.164, such as `+12125550123`; empty for none.
+   * Recipient's phone number in E.164, such as `+12125550123`. An empty value removes it.
    *
    * @generated from field: optional string recipient_phone = 16;
    */
   recipientPhone?: string | undefined;
 
   /**
-   * Where the recipient gets email; at most 254 characters; empty for none.
+   * Recipient's email, at most 254 characters. An empty value removes it.
    *
    * @generated from field: optional string recipient_email = 17;
    */
   recipientEmail?: string | undefined;
 
   /**
-   * The language that the recipient reads (RFC 5646), such as `de` or `fr-CA`; empty for none.
+   * Recipient's language (RFC 5646), such as `de` or `fr-CA`. An empty value removes it.
    *
    * @generated from field: optional string recipient_locale = 18;
    */
   recipientLocale?: string | undefined;
 
   /**
-   * What has to be recorded at the door before it can be delivered; PIN makes a new one where there was none.
+   * Verification that is required before delivery. PIN creates a new PIN if there was none.
    *
    * @generated from field: optional shipments.v1.DropoffVerification dropoff_verification = 19;
    */
@@ -1225,21 +1224,21 @@ export declare type UpdateShipmentRequest = Message<"shipments.v1.UpdateShipment
  */
 export declare type UpdateShipmentRequestValid = Message<"shipments.v1.UpdateShipmentRequest"> & {
   /**
-   * The shipment's reference.
+   * Shipment reference.
    *
    * @generated from field: string shipment = 1;
    */
   shipment: string;
 
   /**
-   * The etag that the change is based on; when the shipment has another by now, nothing is changed.
+   * Etag on which the change is based. The call is refused if the shipment has a different one.
    *
    * @generated from field: optional string etag = 2;
    */
   etag?: string | undefined;
 
   /**
-   * For people; 1 to 500 characters.
+   * Address for people, 1 to 500 characters.
    *
    * @generated from field: optional string pickup_address = 3;
    */
@@ -1260,7 +1259,7 @@ export declare type UpdateShipmentRequestValid = Message<"shipments.v1.UpdateShi
   pickupLng?: number | undefined;
 
   /**
-   * For people; 1 to 500 characters.
+   * Address for people, 1 to 500 characters.
    *
    * @generated from field: optional string dropoff_address = 6;
    */
@@ -1295,8 +1294,7 @@ export declare type UpdateShipmentRequestValid = Message<"shipments.v1.UpdateShi
   customerId?: bigint | undefined;
 
   /**
-   * Notes to set; a blank value removes its note, and in JSON an empty map all of them. Afterwards there may be up to
-   * 20.
+   * Pairs to set. A blank value removes a pair. In JSON, an empty map removes all. At most 20 in total.
    *
    * @generated from field: map<string, string> metadata = 11;
    */
@@ -1310,49 +1308,50 @@ export declare type UpdateShipmentRequestValid = Message<"shipments.v1.UpdateShi
   clear: string[];
 
   /**
-   * When it is picked up, by the rules of a booking; can be changed until it is picked up.
+   * Pickup window, by the same rules as in a booking. Can change until pickup.
    *
    * @generated from field: shipments.v1.TimeWindow pickup_window = 13;
    */
   pickupWindow?: TimeWindowValid | undefined;
 
   /**
-   * When it is delivered, by the rules of a booking; can be changed until it is picked up.
+   * Dropoff window, by the same rules as in a booking. Can change until pickup.
    *
    * @generated from field: shipments.v1.TimeWindow dropoff_window = 14;
    */
   dropoffWindow?: TimeWindowValid | undefined;
 
   /**
-   * Who it is for, where that is somebody else than the customer. One line of at most 200 characters; empty for none.
+   * Recipient's name, if different from the customer. One line of at most 200 characters. An empty value
+   * removes it.
    *
    * @generated from field: optional string recipient_name = 15;
    */
   recipientName?: string | undefined;
 
   /**
-   * In E.164, such as `+12125550123`; empty for none.
+   * Recipient's phone number in E.164, such as `+12125550123`. An empty value removes it.
    *
    * @generated from field: optional string recipient_phone = 16;
    */
   recipientPhone?: string | undefined;
 
   /**
-   * Where the recipient gets email; at most 254 characters; empty for none.
+   * Recipient's email, at most 254 characters. An empty value removes it.
    *
    * @generated from field: optional string recipient_email = 17;
    */
   recipientEmail?: string | undefined;
 
   /**
-   * The language that the recipient reads (RFC 5646), such as `de` or `fr-CA`; empty for none.
+   * Recipient's language (RFC 5646), such as `de` or `fr-CA`. An empty value removes it.
    *
    * @generated from field: optional string recipient_locale = 18;
    */
   recipientLocale?: string | undefined;
 
   /**
-   * What has to be recorded at the door before it can be delivered; PIN makes a new one where there was none.
+   * Verification that is required before delivery. PIN creates a new PIN if there was none.
    *
    * @generated from field: optional shipments.v1.DropoffVerification dropoff_verification = 19;
    */
@@ -1396,7 +1395,7 @@ export declare const UpdateShipmentResponseSchema: GenMessage<UpdateShipmentResp
  */
 export declare type AdvanceShipmentRequest = Message<"shipments.v1.AdvanceShipmentRequest"> & {
   /**
-   * The shipment's reference.
+   * Shipment reference.
    *
    * @generated from field: string shipment = 1;
    */
@@ -1408,7 +1407,7 @@ export declare type AdvanceShipmentRequest = Message<"shipments.v1.AdvanceShipme
  */
 export declare type AdvanceShipmentRequestValid = Message<"shipments.v1.AdvanceShipmentRequest"> & {
   /**
-   * The shipment's reference.
+   * Shipment reference.
    *
    * @generated from field: string shipment = 1;
    */
@@ -1452,7 +1451,7 @@ export declare const AdvanceShipmentResponseSchema: GenMessage<AdvanceShipmentRe
  */
 export declare type ReturnShipmentRequest = Message<"shipments.v1.ReturnShipmentRequest"> & {
   /**
-   * The shipment's reference.
+   * Shipment reference.
    *
    * @generated from field: string shipment = 1;
    */
@@ -1464,7 +1463,7 @@ export declare type ReturnShipmentRequest = Message<"shipments.v1.ReturnShipment
  */
 export declare type ReturnShipmentRequestValid = Message<"shipments.v1.ReturnShipmentRequest"> & {
   /**
-   * The shipment's reference.
+   * Shipment reference.
    *
    * @generated from field: string shipment = 1;
    */
@@ -1508,35 +1507,35 @@ export declare const ReturnShipmentResponseSchema: GenMessage<ReturnShipmentResp
  */
 export declare type SetCourierRequest = Message<"shipments.v1.SetCourierRequest"> & {
   /**
-   * The shipment's reference.
+   * Shipment reference.
    *
    * @generated from field: string shipment = 1;
    */
   shipment: string;
 
   /**
-   * The courier's name, in one line of at most 100 characters. Whoever has the tracking link sees its first word.
+   * Courier's name, one line of at most 100 characters. The tracking page shows its first word.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * In E.164, such as `+12125550123`.
+   * Recipient's phone number in E.164, such as `+12125550123`.
    *
    * @generated from field: optional string phone = 3;
    */
   phone?: string | undefined;
 
   /**
-   * For people, such as `Cargo bike` or `White van, AB 123`; one line of at most 100 characters.
+   * Vehicle, for people, such as `Cargo bike` or `White van, AB 123`. One line of at most 100 characters.
    *
    * @generated from field: optional string vehicle = 4;
    */
   vehicle?: string | undefined;
 
   /**
-   * The caller's own id of the courier; one line of at most 100 characters.
+   * Caller's own id for the courier. One line of at most 100 characters.
    *
    * @generated from field: optional string external_id = 5;
    */
@@ -1548,35 +1547,35 @@ export declare type SetCourierRequest = Message<"shipments.v1.SetCourierRequest"
  */
 export declare type SetCourierRequestValid = Message<"shipments.v1.SetCourierRequest"> & {
   /**
-   * The shipment's reference.
+   * Shipment reference.
    *
    * @generated from field: string shipment = 1;
    */
   shipment: string;
 
   /**
-   * The courier's name, in one line of at most 100 characters. Whoever has the tracking link sees its first word.
+   * Courier's name, one line of at most 100 characters. The tracking page shows its first word.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * In E.164, such as `+12125550123`.
+   * Recipient's phone number in E.164, such as `+12125550123`.
    *
    * @generated from field: optional string phone = 3;
    */
   phone?: string | undefined;
 
   /**
-   * For people, such as `Cargo bike` or `White van, AB 123`; one line of at most 100 characters.
+   * Vehicle, for people, such as `Cargo bike` or `White van, AB 123`. One line of at most 100 characters.
    *
    * @generated from field: optional string vehicle = 4;
    */
   vehicle?: string | undefined;
 
   /**
-   * The caller's own id of the courier; one line of at most 100 characters.
+   * Caller's own id for the courier. One line of at most 100 characters.
    *
    * @generated from field: optional string external_id = 5;
    */
@@ -1620,7 +1619,7 @@ export declare const SetCourierResponseSchema: GenMessage<SetCourierResponse, {v
  */
 export declare type RemoveCourierRequest = Message<"shipments.v1.RemoveCourierRequest"> & {
   /**
-   * The shipment's reference.
+   * Shipment reference.
    *
    * @generated from field: string shipment = 1;
    */
@@ -1632,7 +1631,7 @@ export declare type RemoveCourierRequest = Message<"shipments.v1.RemoveCourierRe
  */
 export declare type RemoveCourierRequestValid = Message<"shipments.v1.RemoveCourierRequest"> & {
   /**
-   * The shipment's reference.
+   * Shipment reference.
    *
    * @generated from field: string shipment = 1;
    */
@@ -1676,29 +1675,29 @@ export declare const RemoveCourierResponseSchema: GenMessage<RemoveCourierRespon
  */
 export declare type ReportProgressRequest = Message<"shipments.v1.ReportProgressRequest"> & {
   /**
-   * The shipment's reference.
+   * Shipment reference.
    *
    * @generated from field: string shipment = 1;
    */
   shipment: string;
 
   /**
-   * Where the courier is: AT_PICKUP before it is picked up, AT_DROPOFF in transit, ASSIGNED for neither, such as after a
-   * mistake.
+   * Position of the courier: AT_PICKUP before pickup, AT_DROPOFF in transit, ASSIGNED for neither, for
+   * example to correct an error.
    *
    * @generated from field: optional shipments.v1.DeliveryStage stage = 2;
    */
   stage?: DeliveryStage | undefined;
 
   /**
-   * When the courier expects to pick it up, within a year; ignored once it is picked up.
+   * Estimated time of pickup, within a year. Ignored after pickup.
    *
    * @generated from field: google.protobuf.Timestamp pickup_eta = 3;
    */
   pickupEta?: Timestamp | undefined;
 
   /**
-   * When the courier expects to deliver it, within a year.
+   * Estimated time of delivery, within a year.
    *
    * @generated from field: google.protobuf.Timestamp dropoff_eta = 4;
    */
@@ -1710,29 +1709,29 @@ export declare type ReportProgressRequest = Message<"shipments.v1.ReportProgress
  */
 export declare type ReportProgressRequestValid = Message<"shipments.v1.ReportProgressRequest"> & {
   /**
-   * The shipment's reference.
+   * Shipment reference.
    *
    * @generated from field: string shipment = 1;
    */
   shipment: string;
 
   /**
-   * Where the courier is: AT_PICKUP before it is picked up, AT_DROPOFF in transit, ASSIGNED for neither, such as after a
-   * mistake.
+   * Position of the courier: AT_PICKUP before pickup, AT_DROPOFF in transit, ASSIGNED for neither, for
+   * example to correct an error.
    *
    * @generated from field: optional shipments.v1.DeliveryStage stage = 2;
    */
   stage?: DeliveryStage | undefined;
 
   /**
-   * When the courier expects to pick it up, within a year; ignored once it is picked up.
+   * Estimated time of pickup, within a year. Ignored after pickup.
    *
    * @generated from field: google.protobuf.Timestamp pickup_eta = 3;
    */
   pickupEta?: Timestamp | undefined;
 
   /**
-   * When the courier expects to deliver it, within a year.
+   * Estimated time of delivery, within a year.
    *
    * @generated from field: google.protobuf.Timestamp dropoff_eta = 4;
    */
@@ -1776,21 +1775,21 @@ export declare const ReportProgressResponseSchema: GenMessage<ReportProgressResp
  */
 export declare type RecordAttemptRequest = Message<"shipments.v1.RecordAttemptRequest"> & {
   /**
-   * The shipment's reference.
+   * Shipment reference.
    *
    * @generated from field: string shipment = 1;
    */
   shipment: string;
 
   /**
-   * Why it failed.
+   * Reason for the failure.
    *
    * @generated from field: shipments.v1.AttemptReason reason = 2;
    */
   reason: AttemptReason;
 
   /**
-   * For people; at most 500 characters, and needed with OTHER.
+   * Note for people, at most 500 characters. Required for OTHER.
    *
    * @generated from field: optional string note = 3;
    */
@@ -1802,21 +1801,21 @@ export declare type RecordAttemptRequest = Message<"shipments.v1.RecordAttemptRe
  */
 export declare type RecordAttemptRequestValid = Message<"shipments.v1.RecordAttemptRequest"> & {
   /**
-   * The shipment's reference.
+   * Shipment reference.
    *
    * @generated from field: string shipment = 1;
    */
   shipment: string;
 
   /**
-   * Why it failed.
+   * Reason for the failure.
    *
    * @generated from field: shipments.v1.AttemptReason reason = 2;
    */
   reason: AttemptReason;
 
   /**
-   * For people; at most 500 characters, and needed with OTHER.
+   * Note for people, at most 500 characters. Required for OTHER.
    *
    * @generated from field: optional string note = 3;
    */
@@ -1890,7 +1889,7 @@ export declare const ReportPlacesRequestSchema: GenMessage<ReportPlacesRequest, 
  */
 export declare type ReportedPlace = Message<"shipments.v1.ReportedPlace"> & {
   /**
-   * The shipment's reference.
+   * Shipment reference.
    *
    * @generated from field: string shipment = 1;
    */
@@ -1911,7 +1910,7 @@ export declare type ReportedPlace = Message<"shipments.v1.ReportedPlace"> & {
   lng?: number | undefined;
 
   /**
-   * When that was measured; now when not given, or when it is later.
+   * Time of the measurement. Defaults to now. Future times are replaced by now.
    *
    * @generated from field: google.protobuf.Timestamp measured_at = 4;
    */
@@ -1923,7 +1922,7 @@ export declare type ReportedPlace = Message<"shipments.v1.ReportedPlace"> & {
  */
 export declare type ReportedPlaceValid = Message<"shipments.v1.ReportedPlace"> & {
   /**
-   * The shipment's reference.
+   * Shipment reference.
    *
    * @generated from field: string shipment = 1;
    */
@@ -1944,7 +1943,7 @@ export declare type ReportedPlaceValid = Message<"shipments.v1.ReportedPlace"> &
   lng: number;
 
   /**
-   * When that was measured; now when not given, or when it is later.
+   * Time of the measurement. Defaults to now. Future times are replaced by now.
    *
    * @generated from field: google.protobuf.Timestamp measured_at = 4;
    */
@@ -1962,7 +1961,7 @@ export declare const ReportedPlaceSchema: GenMessage<ReportedPlace, {validType: 
  */
 export declare type ReportPlacesResponse = Message<"shipments.v1.ReportPlacesResponse"> & {
   /**
-   * One for each place, in the order asked.
+   * One for each position, in the order of the request.
    *
    * @generated from field: repeated shipments.v1.BatchResult results = 1;
    */
@@ -1982,7 +1981,7 @@ export declare const ReportPlacesResponseSchema: GenMessage<ReportPlacesResponse
  */
 export declare type GetCourierPlaceRequest = Message<"shipments.v1.GetCourierPlaceRequest"> & {
   /**
-   * The shipment's reference.
+   * Shipment reference.
    *
    * @generated from field: string shipment = 1;
    */
@@ -1994,7 +1993,7 @@ export declare type GetCourierPlaceRequest = Message<"shipments.v1.GetCourierPla
  */
 export declare type GetCourierPlaceRequestValid = Message<"shipments.v1.GetCourierPlaceRequest"> & {
   /**
-   * The shipment's reference.
+   * Shipment reference.
    *
    * @generated from field: string shipment = 1;
    */
@@ -2038,42 +2037,42 @@ export declare const GetCourierPlaceResponseSchema: GenMessage<GetCourierPlaceRe
  */
 export declare type RecordProofRequest = Message<"shipments.v1.RecordProofRequest"> & {
   /**
-   * The shipment's reference.
+   * Shipment reference.
    *
    * @generated from field: string shipment = 1;
    */
   shipment: string;
 
   /**
-   * A photo: a JPEG of at most 5 MiB and 50 megapixels. What it says of place, time and camera is left out.
+   * A JPEG photo of at most 5 MiB and 50 megapixels. Metadata such as location, time and camera is removed.
    *
    * @generated from field: optional bytes photo = 2;
    */
   photo?: Uint8Array | undefined;
 
   /**
-   * A signature: a PNG of at most 1 MiB and 4 megapixels.
+   * A PNG signature of at most 1 MiB and 4 megapixels.
    *
    * @generated from field: optional bytes signature = 3;
    */
   signature?: Uint8Array | undefined;
 
   /**
-   * What the recipient told the courier: four digits.
+   * Four-digit PIN from the recipient.
    *
    * @generated from field: optional string pin = 4;
    */
   pin?: string | undefined;
 
   /**
-   * Who took it; one line of at most 200 characters.
+   * Person who received the shipment. One line of at most 200 characters.
    *
    * @generated from field: optional string received_by = 5;
    */
   receivedBy?: string | undefined;
 
   /**
-   * Where it was left, for example; at most 500 characters.
+   * Note, for example where it was left. At most 500 characters.
    *
    * @generated from field: optional string note = 6;
    */
@@ -2085,42 +2084,42 @@ export declare type RecordProofRequest = Message<"shipments.v1.RecordProofReques
  */
 export declare type RecordProofRequestValid = Message<"shipments.v1.RecordProofRequest"> & {
   /**
-   * The shipment's reference.
+   * Shipment reference.
    *
    * @generated from field: string shipment = 1;
    */
   shipment: string;
 
   /**
-   * A photo: a JPEG of at most 5 MiB and 50 megapixels. What it says of place, time and camera is left out.
+   * A JPEG photo of at most 5 MiB and 50 megapixels. Metadata such as location, time and camera is removed.
    *
    * @generated from field: optional bytes photo = 2;
    */
   photo?: Uint8Array | undefined;
 
   /**
-   * A signature: a PNG of at most 1 MiB and 4 megapixels.
+   * A PNG signature of at most 1 MiB and 4 megapixels.
    *
    * @generated from field: optional bytes signature = 3;
    */
   signature?: Uint8Array | undefined;
 
   /**
-   * What the recipient told the courier: four digits.
+   * Four-digit PIN from the recipient.
    *
    * @generated from field: optional string pin = 4;
    */
   pin?: string | undefined;
 
   /**
-   * Who took it; one line of at most 200 characters.
+   * Person who received the shipment. One line of at most 200 characters.
    *
    * @generated from field: optional string received_by = 5;
    */
   receivedBy?: string | undefined;
 
   /**
-   * Where it was left, for example; at most 500 characters.
+   * Note, for example where it was left. At most 500 characters.
    *
    * @generated from field: optional string note = 6;
    */
@@ -2164,14 +2163,14 @@ export declare const RecordProofResponseSchema: GenMessage<RecordProofResponse, 
  */
 export declare type WaiveVerificationRequest = Message<"shipments.v1.WaiveVerificationRequest"> & {
   /**
-   * The shipment's reference.
+   * Shipment reference.
    *
    * @generated from field: string shipment = 1;
    */
   shipment: string;
 
   /**
-   * Why, for people; at most 500 characters.
+   * Reason, for people. At most 500 characters.
    *
    * @generated from field: string reason = 2;
    */
@@ -2183,14 +2182,14 @@ export declare type WaiveVerificationRequest = Message<"shipments.v1.WaiveVerifi
  */
 export declare type WaiveVerificationRequestValid = Message<"shipments.v1.WaiveVerificationRequest"> & {
   /**
-   * The shipment's reference.
+   * Shipment reference.
    *
    * @generated from field: string shipment = 1;
    */
   shipment: string;
 
   /**
-   * Why, for people; at most 500 characters.
+   * Reason, for people. At most 500 characters.
    *
    * @generated from field: string reason = 2;
    */
@@ -2234,7 +2233,7 @@ export declare const WaiveVerificationResponseSchema: GenMessage<WaiveVerificati
  */
 export declare type GetProofPhotoRequest = Message<"shipments.v1.GetProofPhotoRequest"> & {
   /**
-   * The shipment's reference.
+   * Shipment reference.
    *
    * @generated from field: string shipment = 1;
    */
@@ -2246,7 +2245,7 @@ export declare type GetProofPhotoRequest = Message<"shipments.v1.GetProofPhotoRe
  */
 export declare type GetProofPhotoRequestValid = Message<"shipments.v1.GetProofPhotoRequest"> & {
   /**
-   * The shipment's reference.
+   * Shipment reference.
    *
    * @generated from field: string shipment = 1;
    */
@@ -2284,7 +2283,7 @@ export declare const GetProofPhotoResponseSchema: GenMessage<GetProofPhotoRespon
  */
 export declare type GetProofSignatureRequest = Message<"shipments.v1.GetProofSignatureRequest"> & {
   /**
-   * The shipment's reference.
+   * Shipment reference.
    *
    * @generated from field: string shipment = 1;
    */
@@ -2296,7 +2295,7 @@ export declare type GetProofSignatureRequest = Message<"shipments.v1.GetProofSig
  */
 export declare type GetProofSignatureRequestValid = Message<"shipments.v1.GetProofSignatureRequest"> & {
   /**
-   * The shipment's reference.
+   * Shipment reference.
    *
    * @generated from field: string shipment = 1;
    */
@@ -2334,21 +2333,21 @@ export declare const GetProofSignatureResponseSchema: GenMessage<GetProofSignatu
  */
 export declare type RecordPaymentRequest = Message<"shipments.v1.RecordPaymentRequest"> & {
   /**
-   * The shipment's reference.
+   * Shipment reference.
    *
    * @generated from field: string shipment = 1;
    */
   shipment: string;
 
   /**
-   * What was paid, in major units of the currency; has to be the shipment's total.
+   * Amount paid, in major units of the currency. Must equal the shipment's total.
    *
    * @generated from field: optional double amount = 2;
    */
   amount?: number | undefined;
 
   /**
-   * ISO 4217 code; has to be the shipment's.
+   * ISO 4217 code. Must be the shipment's currency.
    *
    * @generated from field: string currency = 3;
    */
@@ -2360,21 +2359,21 @@ export declare type RecordPaymentRequest = Message<"shipments.v1.RecordPaymentRe
  */
 export declare type RecordPaymentRequestValid = Message<"shipments.v1.RecordPaymentRequest"> & {
   /**
-   * The shipment's reference.
+   * Shipment reference.
    *
    * @generated from field: string shipment = 1;
    */
   shipment: string;
 
   /**
-   * What was paid, in major units of the currency; has to be the shipment's total.
+   * Amount paid, in major units of the currency. Must equal the shipment's total.
    *
    * @generated from field: optional double amount = 2;
    */
   amount: number;
 
   /**
-   * ISO 4217 code; has to be the shipment's.
+   * ISO 4217 code. Must be the shipment's currency.
    *
    * @generated from field: string currency = 3;
    */
@@ -2397,7 +2396,7 @@ export declare type RecordPaymentResponse = Message<"shipments.v1.RecordPaymentR
   data?: Shipment | undefined;
 
   /**
-   * The payment that was recorded.
+   * The recorded payment.
    *
    * @generated from field: shipments.v1.Payment payment = 2;
    */
@@ -2414,7 +2413,7 @@ export declare type RecordPaymentResponseValid = Message<"shipments.v1.RecordPay
   data?: ShipmentValid | undefined;
 
   /**
-   * The payment that was recorded.
+   * The recorded payment.
    *
    * @generated from field: shipments.v1.Payment payment = 2;
    */
@@ -2432,7 +2431,7 @@ export declare const RecordPaymentResponseSchema: GenMessage<RecordPaymentRespon
  */
 export declare type RecordRefundRequest = Message<"shipments.v1.RecordRefundRequest"> & {
   /**
-   * The shipment's reference.
+   * Shipment reference.
    *
    * @generated from field: string shipment = 1;
    */
@@ -2444,7 +2443,7 @@ export declare type RecordRefundRequest = Message<"shipments.v1.RecordRefundRequ
  */
 export declare type RecordRefundRequestValid = Message<"shipments.v1.RecordRefundRequest"> & {
   /**
-   * The shipment's reference.
+   * Shipment reference.
    *
    * @generated from field: string shipment = 1;
    */
@@ -2467,7 +2466,7 @@ export declare type RecordRefundResponse = Message<"shipments.v1.RecordRefundRes
   data?: Shipment | undefined;
 
   /**
-   * The payment that was given back.
+   * The refunded payment.
    *
    * @generated from field: shipments.v1.Payment payment = 2;
    */
@@ -2484,7 +2483,7 @@ export declare type RecordRefundResponseValid = Message<"shipments.v1.RecordRefu
   data?: ShipmentValid | undefined;
 
   /**
-   * The payment that was given back.
+   * The refunded payment.
    *
    * @generated from field: shipments.v1.Payment payment = 2;
    */
@@ -2502,29 +2501,29 @@ export declare const RecordRefundResponseSchema: GenMessage<RecordRefundResponse
  */
 export declare type CreateCheckoutRequest = Message<"shipments.v1.CreateCheckoutRequest"> & {
   /**
-   * The shipment's reference.
+   * Shipment reference.
    *
    * @generated from field: string shipment = 1;
    */
   shipment: string;
 
   /**
-   * Where whoever has paid is sent, which proves nothing: https, or http on this machine; at most 2000 characters.
+   * URL to which the provider redirects after payment, which does not prove the payment: https, or http on
+   * the loopback address. At most 2000 characters.
    *
    * @generated from field: string success_url = 2;
    */
   successUrl: string;
 
   /**
-   * Where whoever goes back unpaid is sent; of the same form.
+   * URL to which the provider redirects if the customer goes back without paying, of the same form.
    *
    * @generated from field: string cancel_url = 3;
    */
   cancelUrl: string;
 
   /**
-   * For how long it can be paid there, in minutes: 35 to 1430; a day less 10 minutes when not given. What is left of a
-   * page that is open stays as it is.
+   * Minutes until the page expires, 35 to 1430. Defaults to 1430. An open page keeps its expiry.
    *
    * @generated from field: optional int32 expires_in_minutes = 4;
    */
@@ -2536,29 +2535,29 @@ export declare type CreateCheckoutRequest = Message<"shipments.v1.CreateCheckout
  */
 export declare type CreateCheckoutRequestValid = Message<"shipments.v1.CreateCheckoutRequest"> & {
   /**
-   * The shipment's reference.
+   * Shipment reference.
    *
    * @generated from field: string shipment = 1;
    */
   shipment: string;
 
   /**
-   * Where whoever has paid is sent, which proves nothing: https, or http on this machine; at most 2000 characters.
+   * URL to which the provider redirects after payment, which does not prove the payment: https, or http on
+   * the loopback address. At most 2000 characters.
    *
    * @generated from field: string success_url = 2;
    */
   successUrl: string;
 
   /**
-   * Where whoever goes back unpaid is sent; of the same form.
+   * URL to which the provider redirects if the customer goes back without paying, of the same form.
    *
    * @generated from field: string cancel_url = 3;
    */
   cancelUrl: string;
 
   /**
-   * For how long it can be paid there, in minutes: 35 to 1430; a day less 10 minutes when not given. What is left of a
-   * page that is open stays as it is.
+   * Minutes until the page expires, 35 to 1430. Defaults to 1430. An open page keeps its expiry.
    *
    * @generated from field: optional int32 expires_in_minutes = 4;
    */
@@ -2581,14 +2580,14 @@ export declare type CreateCheckoutResponse = Message<"shipments.v1.CreateCheckou
   data?: Shipment | undefined;
 
   /**
-   * The page, which is the customer's to open.
+   * Payment page for the customer.
    *
    * @generated from field: string checkout_url = 2;
    */
   checkoutUrl: string;
 
   /**
-   * Until when it can be paid there.
+   * Expiry of the payment page.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 3;
    */
@@ -2605,14 +2604,14 @@ export declare type CreateCheckoutResponseValid = Message<"shipments.v1.CreateCh
   data?: ShipmentValid | undefined;
 
   /**
-   * The page, which is the customer's to open.
+   * Payment page for the customer.
    *
    * @generated from field: string checkout_url = 2;
    */
   checkoutUrl: string;
 
   /**
-   * Until when it can be paid there.
+   * Expiry of the payment page.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 3;
    */
@@ -2630,7 +2629,7 @@ export declare const CreateCheckoutResponseSchema: GenMessage<CreateCheckoutResp
  */
 export declare type RetryRefundRequest = Message<"shipments.v1.RetryRefundRequest"> & {
   /**
-   * The shipment's reference.
+   * Shipment reference.
    *
    * @generated from field: string shipment = 1;
    */
@@ -2642,7 +2641,7 @@ export declare type RetryRefundRequest = Message<"shipments.v1.RetryRefundReques
  */
 export declare type RetryRefundRequestValid = Message<"shipments.v1.RetryRefundRequest"> & {
   /**
-   * The shipment's reference.
+   * Shipment reference.
    *
    * @generated from field: string shipment = 1;
    */
@@ -2686,7 +2685,7 @@ export declare const RetryRefundResponseSchema: GenMessage<RetryRefundResponse, 
  */
 export declare type AcceptUncountedPaymentRequest = Message<"shipments.v1.AcceptUncountedPaymentRequest"> & {
   /**
-   * The shipment's reference.
+   * Shipment reference.
    *
    * @generated from field: string shipment = 1;
    */
@@ -2698,7 +2697,7 @@ export declare type AcceptUncountedPaymentRequest = Message<"shipments.v1.Accept
  */
 export declare type AcceptUncountedPaymentRequestValid = Message<"shipments.v1.AcceptUncountedPaymentRequest"> & {
   /**
-   * The shipment's reference.
+   * Shipment reference.
    *
    * @generated from field: string shipment = 1;
    */
@@ -2742,21 +2741,21 @@ export declare const AcceptUncountedPaymentResponseSchema: GenMessage<AcceptUnco
  */
 export declare type CancelShipmentRequest = Message<"shipments.v1.CancelShipmentRequest"> & {
   /**
-   * The shipment's reference.
+   * Shipment reference.
    *
    * @generated from field: string shipment = 1;
    */
   shipment: string;
 
   /**
-   * Why the shipment is cancelled.
+   * Reason for the cancellation.
    *
    * @generated from field: optional shipments.v1.CancelReason reason = 2;
    */
   reason?: CancelReason | undefined;
 
   /**
-   * For people; at most 500 characters.
+   * Note for people, at most 500 characters.
    *
    * @generated from field: optional string note = 3;
    */
@@ -2768,21 +2767,21 @@ export declare type CancelShipmentRequest = Message<"shipments.v1.CancelShipment
  */
 export declare type CancelShipmentRequestValid = Message<"shipments.v1.CancelShipmentRequest"> & {
   /**
-   * The shipment's reference.
+   * Shipment reference.
    *
    * @generated from field: string shipment = 1;
    */
   shipment: string;
 
   /**
-   * Why the shipment is cancelled.
+   * Reason for the cancellation.
    *
    * @generated from field: optional shipments.v1.CancelReason reason = 2;
    */
   reason?: CancelReason | undefined;
 
   /**
-   * For people; at most 500 characters.
+   * Note for people, at most 500 characters.
    *
    * @generated from field: optional string note = 3;
    */
@@ -2822,14 +2821,14 @@ export declare type CancelShipmentResponseValid = Message<"shipments.v1.CancelSh
 export declare const CancelShipmentResponseSchema: GenMessage<CancelShipmentResponse, {validType: CancelShipmentResponseValid}>;
 
 /**
- * Quotes, books, finds, changes and cancels shipments, and takes them along their way, for the workspace whose API key the call carries.
+ * Quotes, books, finds, updates, cancels and advances shipments of the workspace.
  *
  * @generated from service shipments.v1.ShipmentService
  */
 export declare const ShipmentService: GenService<{
   /**
-   * Prices a route and a weight. Writes nothing; a route that cannot be served is an answer, not an error. A window
-   * that cannot be booked is refused as a booking would be.
+   * Quotes a route and weight. Writes nothing. A route that cannot be served is a normal response, not an
+   * error. A window that cannot be booked is refused, as in a booking.
    *
    * @generated from rpc shipments.v1.ShipmentService.QuoteShipment
    */
@@ -2839,7 +2838,7 @@ export declare const ShipmentService: GenService<{
     output: typeof QuoteShipmentResponseSchema;
   },
   /**
-   * Prices up to 100 routes. A route that is asked for wrongly does not fail its neighbours.
+   * Quotes up to 100 routes. An invalid route does not affect the others.
    *
    * @generated from rpc shipments.v1.ShipmentService.BatchQuoteShipments
    */
@@ -2849,9 +2848,8 @@ export declare const ShipmentService: GenService<{
     output: typeof BatchQuoteShipmentsResponseSchema;
   },
   /**
-   * Lists the windows in which a route can be picked up, by the schedule of the pickup's zone, over up to 14 days, each
-   * with its price. Where windows are free within the hours, each is the hours of a day, from the first minute that can
-   * be booked.
+   * Lists the pickup windows of a route with their prices, by the schedule of the pickup's zone, for up to 14
+   * days. If the schedule has no slots, each entry is the bookable part of one day's hours.
    *
    * @generated from rpc shipments.v1.ShipmentService.ListPickupSlots
    */
@@ -2861,9 +2859,10 @@ export declare const ShipmentService: GenService<{
     output: typeof ListPickupSlotsResponseSchema;
   },
   /**
-   * Books a shipment, priced anew with the tariff in force, or at the price of a quote. Refused when the route is not
-   * covered (ROUTE_NOT_COVERED), no tier takes the weight (WEIGHT_NOT_SERVED), or the workspace has no payment provider
-   * connected (PAYMENT_PROVIDER_NOT_CONNECTED), or one that takes no payments now (PAYMENT_PROVIDER_NOT_READY), whatever a quote said.
+   * Books a shipment, priced with the tariff in force or at the price of a quote. Refused if the route is not
+   * covered (ROUTE_NOT_COVERED), no tier covers the weight (WEIGHT_NOT_SERVED), no payment provider is
+   * connected (PAYMENT_PROVIDER_NOT_CONNECTED), or the provider does not accept payments
+   * (PAYMENT_PROVIDER_NOT_READY), even with a quote.
    *
    * @generated from rpc shipments.v1.ShipmentService.CreateShipment
    */
@@ -2873,7 +2872,7 @@ export declare const ShipmentService: GenService<{
     output: typeof CreateShipmentResponseSchema;
   },
   /**
-   * Gives one shipment.
+   * Returns one shipment.
    *
    * @generated from rpc shipments.v1.ShipmentService.GetShipment
    */
@@ -2883,7 +2882,7 @@ export declare const ShipmentService: GenService<{
     output: typeof GetShipmentResponseSchema;
   },
   /**
-   * Lists shipments, the newest first unless `order_by` says otherwise.
+   * Lists shipments, by default the newest first.
    *
    * @generated from rpc shipments.v1.ShipmentService.ListShipments
    */
@@ -2893,9 +2892,8 @@ export declare const ShipmentService: GenService<{
     output: typeof ListShipmentsResponseSchema;
   },
   /**
-   * Sends the shipments that a list with these filters has, newest first, as a file of comma-separated values for
-   * spreadsheets: at most 1,000,000. Each is as it is when it is sent. When something fails on the way, the connection
-   * breaks.
+   * Exports the shipments that match the filters as a CSV file, the newest first, at most 1,000,000. Each row
+   * shows the shipment at the time of sending. On an error, the connection breaks.
    *
    * @generated from rpc shipments.v1.ShipmentService.ExportShipments
    */
@@ -2905,8 +2903,8 @@ export declare const ShipmentService: GenService<{
     output: typeof ExportShipmentsResponseSchema;
   },
   /**
-   * Counts the shipments that a list has, and those that wait in each queue with the same filters, and adds up what they
-   * cost; up to 1,000 of each.
+   * Counts the shipments in a list and in each queue with the same filters, and totals their prices, up to
+   * 1,000 each.
    *
    * @generated from rpc shipments.v1.ShipmentService.CountShipments
    */
@@ -2916,9 +2914,9 @@ export declare const ShipmentService: GenService<{
     output: typeof CountShipmentsResponseSchema;
   },
   /**
-   * Finds shipments and customers by words, for people who type: a shipment by its reference, external reference,
-   * addresses, recipient or note of cancellation; a customer by name, email, phone or notes. Whatever the case and the
-   * order of the words; the last one may be the beginning of a word.
+   * Searches shipments and customers by words, for people who type. Finds shipments by reference, external
+   * reference, addresses, recipient or cancellation note, and customers by name, email, phone or notes. Case
+   * and order of words do not matter. The last word can be incomplete.
    *
    * @generated from rpc shipments.v1.ShipmentService.SearchShipments
    */
@@ -2928,9 +2926,9 @@ export declare const ShipmentService: GenService<{
     output: typeof SearchShipmentsResponseSchema;
   },
   /**
-   * Changes what is given and leaves the rest. Addresses, customer and metadata can be changed until delivery, windows
-   * until pickup; coordinates and weight only while pending. A pending shipment is then priced anew; one that is paid
-   * keeps its price, and windows that cost more than its own are refused with PRICE_CHANGED.
+   * Changes the given fields. Addresses, customer and metadata can change until delivery, windows until
+   * pickup, coordinates and weight only while pending. A pending shipment is priced again. A paid one keeps
+   * its price: more expensive windows are refused with PRICE_CHANGED.
    *
    * @generated from rpc shipments.v1.ShipmentService.UpdateShipment
    */
@@ -2940,8 +2938,8 @@ export declare const ShipmentService: GenService<{
     output: typeof UpdateShipmentResponseSchema;
   },
   /**
-   * Takes a shipment one step along its way: from awaiting pickup to in transit, from there to delivered, unless its
-   * `dropoff_verification` was not recorded (NOT_VERIFIED).
+   * Advances a shipment by one step: from awaiting pickup to in transit, or from in transit to delivered. The
+   * second step is refused without the required `dropoff_verification` (NOT_VERIFIED).
    *
    * @generated from rpc shipments.v1.ShipmentService.AdvanceShipment
    */
@@ -2951,7 +2949,7 @@ export declare const ShipmentService: GenService<{
     output: typeof AdvanceShipmentResponseSchema;
   },
   /**
-   * Records that a shipment in transit was brought back, since it could not be delivered. It stays paid.
+   * Records the return of a shipment in transit that could not be delivered. It stays paid.
    *
    * @generated from rpc shipments.v1.ShipmentService.ReturnShipment
    */
@@ -2961,9 +2959,8 @@ export declare const ShipmentService: GenService<{
     output: typeof ReturnShipmentResponseSchema;
   },
   /**
-   * Says who brings a shipment that is awaiting pickup or in transit. When that is somebody else than before, by
-   * `external_id` where both have one, else by name, what was reported of where the courier is, and when they come, no
-   * longer holds.
+   * Assigns a courier to a shipment that is awaiting pickup or in transit. Replacing the courier clears the
+   * reported position and ETAs. Couriers are compared by `external_id` if both have one, otherwise by name.
    *
    * @generated from rpc shipments.v1.ShipmentService.SetCourier
    */
@@ -2973,7 +2970,7 @@ export declare const ShipmentService: GenService<{
     output: typeof SetCourierResponseSchema;
   },
   /**
-   * Says that nobody brings a shipment any more; what was reported of the courier no longer holds.
+   * Unassigns the courier. Clears the reported position and ETAs.
    *
    * @generated from rpc shipments.v1.ShipmentService.RemoveCourier
    */
@@ -2983,8 +2980,9 @@ export declare const ShipmentService: GenService<{
     output: typeof RemoveCourierResponseSchema;
   },
   /**
-   * Reports where a shipment's courier is, and when they expect to come; what is not given stays. Of an ETA there is an
-   * event when it is the first, or is five minutes or more from that of the last event; else it leaves the etag, too.
+   * Reports the position and ETAs of a shipment's courier. Fields that are not given stay unchanged. An ETA
+   * causes an event, and changes the etag, only if it is the first or differs by at least five minutes from
+   * that of the last event.
    *
    * @generated from rpc shipments.v1.ShipmentService.ReportProgress
    */
@@ -2994,8 +2992,8 @@ export declare const ShipmentService: GenService<{
     output: typeof ReportProgressResponseSchema;
   },
   /**
-   * Records an attempt to pick a shipment up, or to deliver it, that failed. It stays where it is on its way: it is tried
-   * again, returned, or cancelled. The ETA of the attempt no longer holds. Refused after 20 attempts at the same end.
+   * Records a failed attempt to pick up or deliver a shipment. Its status does not change: try again, return
+   * or cancel it. Clears the ETA of the attempt. Refused after 20 attempts at the same end.
    *
    * @generated from rpc shipments.v1.ShipmentService.RecordAttempt
    */
@@ -3005,9 +3003,9 @@ export declare const ShipmentService: GenService<{
     output: typeof RecordAttemptResponseSchema;
   },
   /**
-   * Tells where the couriers of up to 100 shipments are that are awaiting pickup or in transit. Of each shipment the newest
-   * place is kept, one in five seconds, for an hour, and in no event. One that cannot be taken does not hold up the
-   * others: its result says why.
+   * Reports courier positions for up to 100 shipments that are awaiting pickup or in transit. Keeps the
+   * newest position of each shipment, at most one per five seconds, for one hour. They cause no events. A
+   * refused one does not affect the others.
    *
    * @generated from rpc shipments.v1.ShipmentService.ReportPlaces
    */
@@ -3017,7 +3015,7 @@ export declare const ShipmentService: GenService<{
     output: typeof ReportPlacesResponseSchema;
   },
   /**
-   * Gives where a shipment's courier was last, within the last hour.
+   * Returns the last position of a shipment's courier within the last hour.
    *
    * @generated from rpc shipments.v1.ShipmentService.GetCourierPlace
    */
@@ -3027,9 +3025,9 @@ export declare const ShipmentService: GenService<{
     output: typeof GetCourierPlaceResponseSchema;
   },
   /**
-   * Records at the door what proves that a shipment in transit is delivered; what is given replaces what was recorded.
-   * A wrong PIN counts, but not the same again, and nothing is recorded with it; after five no PIN is taken any more.
-   * An attempt that fails ends what was recorded before it.
+   * Records proof of delivery for a shipment in transit, replacing given fields. A wrong PIN counts as a
+   * failed try, but the same wrong PIN only once, and nothing is recorded with it. After five tries no PIN is
+   * accepted. A failed attempt discards earlier proof.
    *
    * @generated from rpc shipments.v1.ShipmentService.RecordProof
    */
@@ -3039,7 +3037,7 @@ export declare const ShipmentService: GenService<{
     output: typeof RecordProofResponseSchema;
   },
   /**
-   * Lets a shipment in transit be delivered without its verification, such as when the recipient has lost the PIN.
+   * Waives the verification of a shipment in transit, for example if the recipient has lost the PIN.
    *
    * @generated from rpc shipments.v1.ShipmentService.WaiveVerification
    */
@@ -3049,7 +3047,7 @@ export declare const ShipmentService: GenService<{
     output: typeof WaiveVerificationResponseSchema;
   },
   /**
-   * Gives the photo that was taken at the door: over HTTP as it is (image/jpeg).
+   * Returns the photo taken at the door. Over HTTP, the body is the picture (image/jpeg).
    *
    * @generated from rpc shipments.v1.ShipmentService.GetProofPhoto
    */
@@ -3059,7 +3057,7 @@ export declare const ShipmentService: GenService<{
     output: typeof GetProofPhotoResponseSchema;
   },
   /**
-   * Gives the signature of whoever took the shipment: over HTTP as it is (image/png).
+   * Returns the recipient's signature. Over HTTP, the body is the picture (image/png).
    *
    * @generated from rpc shipments.v1.ShipmentService.GetProofSignature
    */
@@ -3069,8 +3067,8 @@ export declare const ShipmentService: GenService<{
     output: typeof GetProofSignatureResponseSchema;
   },
   /**
-   * Records that a shipment was paid. A payment for a shipment that was cancelled unpaid is kept, to be refunded. A
-   * provider that takes money online is asked whether it was, and nobody else believed (PAYMENT_NOT_CONFIRMED).
+   * Records the payment of a shipment. A payment for a shipment that was cancelled unpaid is stored for a
+   * refund. With an online payment provider, only the provider's confirmation counts (PAYMENT_NOT_CONFIRMED).
    *
    * @generated from rpc shipments.v1.ShipmentService.RecordPayment
    */
@@ -3080,8 +3078,8 @@ export declare const ShipmentService: GenService<{
     output: typeof RecordPaymentResponseSchema;
   },
   /**
-   * Records that the payment of a cancelled shipment went back. A provider that takes money online makes refunds by
-   * itself, and is asked whether this one was made.
+   * Records the refund of a cancelled shipment. An online payment provider makes refunds automatically and
+   * must confirm this one.
    *
    * @generated from rpc shipments.v1.ShipmentService.RecordRefund
    */
@@ -3091,9 +3089,8 @@ export declare const ShipmentService: GenService<{
     output: typeof RecordRefundResponseSchema;
   },
   /**
-   * Gives the page of the payment provider at which the shipment can be paid, or makes one; asking again gives the one
-   * that is open. Refused where the provider has no such page (CHECKOUT_UNAVAILABLE), and for an amount that it does not
-   * take (CHECKOUT_AMOUNT).
+   * Returns the open payment page of a shipment, or creates one. Refused if the provider has no payment pages
+   * (CHECKOUT_UNAVAILABLE), or does not accept the amount (CHECKOUT_AMOUNT).
    *
    * @generated from rpc shipments.v1.ShipmentService.CreateCheckout
    */
@@ -3114,8 +3111,7 @@ export declare const ShipmentService: GenService<{
     output: typeof RetryRefundResponseSchema;
   },
   /**
-   * Accepts money that does not count, or may have been taken at an account that is closed to the service, as it is:
-   * nothing is to be done about it any more, and the shipment's statuses stay.
+   * Accepts an unassigned payment. No further action is needed, and the shipment's statuses do not change.
    *
    * @generated from rpc shipments.v1.ShipmentService.AcceptUncountedPayment
    */
@@ -3125,7 +3121,7 @@ export declare const ShipmentService: GenService<{
     output: typeof AcceptUncountedPaymentResponseSchema;
   },
   /**
-   * Cancels a shipment that is pending or awaiting pickup; refused with SHIPMENT_STATE afterwards.
+   * Cancels a shipment that is pending or awaiting pickup. Refused with SHIPMENT_STATE in other states.
    *
    * @generated from rpc shipments.v1.ShipmentService.CancelShipment
    */
@@ -3135,8 +3131,8 @@ export declare const ShipmentService: GenService<{
     output: typeof CancelShipmentResponseSchema;
   },
   /**
-   * Takes up to 100 shipments one step along. One that cannot be advanced does not hold up the others: its result
-   * says why. All that can be are advanced together, in one transaction.
+   * Advances up to 100 shipments by one step, in one transaction. A refused shipment does not affect the
+   * others: its result contains the error.
    *
    * @generated from rpc shipments.v1.ShipmentService.BatchAdvanceShipments
    */
@@ -3146,8 +3142,8 @@ export declare const ShipmentService: GenService<{
     output: typeof BatchAdvanceShipmentsResponseSchema;
   },
   /**
-   * Cancels up to 100 shipments for one reason. One that cannot be cancelled does not hold up the others: its result
-   * says why. All that can be are cancelled together, in one transaction.
+   * Cancels up to 100 shipments for one reason, in one transaction. A refused shipment does not affect the
+   * others: its result contains the error.
    *
    * @generated from rpc shipments.v1.ShipmentService.BatchCancelShipments
    */
@@ -3157,9 +3153,9 @@ export declare const ShipmentService: GenService<{
     output: typeof BatchCancelShipmentsResponseSchema;
   },
   /**
-   * Records up to 100 payments, of a shipment each. One that is refused does not hold up the others: its result says
-   * why. All that are not are recorded together, in one transaction. No payment provider is asked: one that takes money
-   * online has to have said so already, or the payment is refused (PAYMENT_NOT_CONFIRMED).
+   * Records up to 100 payments of different shipments, in one transaction. A refused payment does not affect
+   * the others: its result contains the error. Online providers are not queried: payments that they have not
+   * confirmed are refused (PAYMENT_NOT_CONFIRMED).
    *
    * @generated from rpc shipments.v1.ShipmentService.BatchRecordPayments
    */

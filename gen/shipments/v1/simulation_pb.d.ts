@@ -77,63 +77,64 @@ export enum SimulationScenario {
   DELIVER = 1,
 
   /**
-   * As DELIVER, but pickup and delivery each take ten times as long.
+   * As DELIVER, but pickup and delivery take ten times as long.
    *
    * @generated from enum value: SIMULATION_SCENARIO_LATE = 2;
    */
   LATE = 2,
 
   /**
-   * Paid, cancelled since nobody comes for it, refunded.
+   * Paid, cancelled because no courier came, refunded.
    *
    * @generated from enum value: SIMULATION_SCENARIO_NO_COURIER = 3;
    */
   NO_COURIER = 3,
 
   /**
-   * Its payment is declined, and it stays pending.
+   * The payment is declined and the shipment stays pending.
    *
    * @generated from enum value: SIMULATION_SCENARIO_PAYMENT_DECLINED = 4;
    */
   PAYMENT_DECLINED = 4,
 
   /**
-   * Cancelled, then paid all the same, refunded.
+   * Cancelled, paid afterwards, refunded.
    *
    * @generated from enum value: SIMULATION_SCENARIO_PAYMENT_AFTER_CANCEL = 5;
    */
   PAYMENT_AFTER_CANCEL = 5,
 
   /**
-   * Paid, cancelled, and its refund fails.
+   * Paid, cancelled, and the refund fails.
    *
    * @generated from enum value: SIMULATION_SCENARIO_REFUND_FAILED = 6;
    */
   REFUND_FAILED = 6,
 
   /**
-   * As DELIVER; then its payment is disputed, and the dispute lost.
+   * As DELIVER. The payment is then disputed and the dispute lost.
    *
    * @generated from enum value: SIMULATION_SCENARIO_DISPUTE = 7;
    */
   DISPUTE = 7,
 
   /**
-   * Paid; nobody ever picks it up.
+   * Paid and never picked up.
    *
    * @generated from enum value: SIMULATION_SCENARIO_STUCK = 8;
    */
   STUCK = 8,
 
   /**
-   * Paid and picked up by a courier who reports each step, not delivered at the first attempt, delivered at the second.
+   * Paid and picked up by a courier who reports each step. The first delivery attempt fails, the second
+   * succeeds.
    *
    * @generated from enum value: SIMULATION_SCENARIO_FAILED_ATTEMPT = 9;
    */
   FAILED_ATTEMPT = 9,
 
   /**
-   * As FAILED_ATTEMPT, but not delivered at the second either, and returned.
+   * As FAILED_ATTEMPT, but the second attempt also fails and the shipment is returned.
    *
    * @generated from enum value: SIMULATION_SCENARIO_RETURNED = 10;
    */
@@ -146,7 +147,7 @@ export enum SimulationScenario {
 export declare const SimulationScenarioSchema: GenEnum<SimulationScenario>;
 
 /**
- * What can be made to happen to a shipment in test mode, as if its payer, courier or payment provider did it.
+ * A simulated step of a shipment in test mode, as taken by its payer, courier or payment provider.
  *
  * @generated from enum shipments.v1.SimulatedStep
  */
@@ -157,49 +158,49 @@ export enum SimulatedStep {
   UNSPECIFIED = 0,
 
   /**
-   * Its payment arrives, be it after the cancellation.
+   * The payment arrives, even after a cancellation.
    *
    * @generated from enum value: SIMULATED_STEP_PAY = 1;
    */
   PAY = 1,
 
   /**
-   * Its payment is declined.
+   * The payment is declined.
    *
    * @generated from enum value: SIMULATED_STEP_DECLINE_PAYMENT = 2;
    */
   DECLINE_PAYMENT = 2,
 
   /**
-   * It is picked up.
+   * The shipment is picked up.
    *
    * @generated from enum value: SIMULATED_STEP_PICK_UP = 3;
    */
   PICK_UP = 3,
 
   /**
-   * It is delivered.
+   * The shipment is delivered.
    *
    * @generated from enum value: SIMULATED_STEP_DELIVER = 4;
    */
   DELIVER = 4,
 
   /**
-   * It is cancelled, by somebody else than the caller.
+   * The shipment is cancelled by another party.
    *
    * @generated from enum value: SIMULATED_STEP_CANCEL = 5;
    */
   CANCEL = 5,
 
   /**
-   * The refund that is due is made.
+   * The due refund succeeds.
    *
    * @generated from enum value: SIMULATED_STEP_REFUND = 6;
    */
   REFUND = 6,
 
   /**
-   * The refund that is due fails.
+   * The due refund fails.
    *
    * @generated from enum value: SIMULATED_STEP_FAIL_REFUND = 7;
    */
@@ -227,28 +228,28 @@ export enum SimulatedStep {
   LOSE_DISPUTE = 10,
 
   /**
-   * A courier is assigned, and says when they come.
+   * A courier is assigned and reports an ETA.
    *
    * @generated from enum value: SIMULATED_STEP_ASSIGN_COURIER = 11;
    */
   ASSIGN_COURIER = 11,
 
   /**
-   * The courier has come: to pick it up, or in transit to deliver it.
+   * The courier arrives: at the pickup, or at the dropoff if in transit.
    *
    * @generated from enum value: SIMULATED_STEP_ARRIVE = 12;
    */
   ARRIVE = 12,
 
   /**
-   * It cannot be picked up, or in transit delivered: nobody is there.
+   * The pickup attempt fails, or the delivery attempt if in transit, because nobody is there.
    *
    * @generated from enum value: SIMULATED_STEP_FAIL_ATTEMPT = 13;
    */
   FAIL_ATTEMPT = 13,
 
   /**
-   * It is brought back.
+   * The shipment is returned.
    *
    * @generated from enum value: SIMULATED_STEP_RETURN = 14;
    */

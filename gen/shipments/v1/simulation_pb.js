@@ -39,7 +39,7 @@ export const SimulatedStepSchema = /*@__PURE__*/
   enumDesc(file_shipments_v1_simulation, 1);
 
 /**
- * What can be made to happen to a shipment in test mode, as if its payer, courier or payment provider did it.
+ * A simulated step of a shipment in test mode, as taken by its payer, courier or payment provider.
  *
  * @generated from enum shipments.v1.SimulatedStep
  */
