@@ -1,14 +1,46 @@
 #!/usr/bin/env node
-// What `npx shipment-booking` runs: without arguments the service, as `npm start` does in a clone.
+// The package's command `shipment-booking`. Without arguments it runs the demo, as `npm start` does in a clone.
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 
-/** How often to look whether npx has ended, in milliseconds. */
+/** Interval for checking whether npx still runs, in milliseconds. */
 const POLL_MS = 250;
 
-// A signal to npx ends the shell between npx and this process, and would leave this process behind.
+/** Returns the parent of a process and the name of its program. */
+function readProcess(pid) {
+  try {
+    const [, name, parent] = /\((.*)\) \S (\d+)/s.exec(readFileSync(`/proc/${pid}/stat`, "utf8"));
+    return { parent: Number(parent), name };
+  } catch {
+    // macOS has no /proc.
+    const columns = execFileSync("ps", ["-o", "ppid=,comm=", "-p", String(pid)], {
+      encoding: "utf8",
+    });
+    const [, parent, name] = /^\s*(\d+)\s+(.*)$/m.exec(columns);
+    return { parent: Number(parent), name };
+  }
+}
+
+/** Returns the process id of npx: the parent process, or its parent if npx runs its command in a shell. */
+function findNpx() {
+  const { parent, name } = readProcess(process.ppid);
+  return /(^|[/-])(ba|da|k|z)?sh$/.test(name) ? parent : process.ppid;
+}
+
+function isRunning(pid) {
+  try {
+    return process.kill(pid, 0);
+  } catch ({ code }) {
+    return code === "EPERM";
+  }
+}
+
+// npx does not pass every signal on, and it cannot pass SIGKILL on.
 if (process.env.npm_command === "exec") {
-  const shell = process.ppid;
+  const parent = process.ppid;
+  const npx = findNpx();
   const polling = setInterval(() => {
-    if (process.ppid === shell) return;
+    if (process.ppid === parent && isRunning(npx)) return;
     clearInterval(polling);
     process.kill(process.pid, "SIGTERM");
   }, POLL_MS).unref();

@@ -2,11 +2,11 @@
 import { existsSync } from "node:fs";
 import module from "node:module";
 
-/** The oldest Node that it is tried on. */
+/** Oldest major version of Node that the program is tested on. */
 const NODE = 26;
 
 if (Number.parseInt(process.versions.node, 10) < NODE) {
-  const { findOwnNode, runAgain } = await import("./own-node.js");
+  const { findOwnNode, runAgain } = await import("./own-node/own-node.js");
   try {
     await runAgain(findOwnNode());
   } catch ({ message }) {

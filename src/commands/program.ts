@@ -1,6 +1,7 @@
 import { Command, CommanderError } from "commander";
 import { Refusal, type Violation } from "../domain/refusal.ts";
 import manifest from "../../package.json" with { type: "json" };
+import { typedCommand } from "./typed-command.ts";
 
 /** Loads a command; only the one that is run is loaded, since that takes most of a start. */
 export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
@@ -31,7 +32,7 @@ export async function runProgram(argv: readonly string[]): Promise<never> {
  * @returns the exit code: 0 for done, 1 for refused or failed, 2 for wrong usage
  */
 export async function runCommandLine(argv: readonly string[]): Promise<number> {
-  const program = new Command("shipments")
+  const program = new Command(typedCommand(argv[1]!, process.env))
     .description("Runs and operates the shipment booking service.")
     .version(manifest.version, "-V, --version", "print the version")
     // Else it would take the `--version N` of `tariff roll-back` for its own.

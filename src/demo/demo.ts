@@ -7,9 +7,9 @@ import type { App } from "../server/app.ts";
 import { demoSignIn } from "./demo-sign-in.ts";
 import { fillEmptyDatabase } from "./fill-empty-database.ts";
 
-/** How commands begin: where this is installed as a package, and in a clone. */
+/** Prefix of commands, in an installed package or in a clone. With `--no`, npx downloads nothing. */
 const COMMAND = import.meta.url.includes("/node_modules/")
-  ? "npx shipment-booking"
+  ? "npx --no -- shipment-booking"
   : "npm run --silent shipments --";
 
 /** Midtown Manhattan to Prospect Park in Brooklyn. */

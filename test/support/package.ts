@@ -18,19 +18,22 @@ const SOURCES = [
 /** What a release publishes beside what is generated and built. */
 export const PACKED = [
   "CHANGELOG.md",
+  "CONTRIBUTING.md",
   "LICENSE",
   "README.md",
+  "SECURITY.md",
   "package.json",
   "src/bin.js",
   "src/cli.js",
   "src/demo/sample-tariff.json",
   "src/deploy/probe.js",
-  "src/own-node.js",
+  "src/own-node/own-node.js",
+  "src/own-node/package.json",
 ];
 
-/** Whether a file of the package is a definition, or is generated or built. */
+/** Whether a file of the package is a definition or a guide, or is generated or built. */
 export function isDefinedOrBuilt(file: string): boolean {
-  return /^(gen|proto|src\/(client\/|dashboard\/|docs-pages\/)?built)\//.test(file);
+  return /^(gen|proto|src\/docs|src\/(client\/|dashboard\/|docs-pages\/)?built)\//.test(file);
 }
 
 /** The environment of somebody who has npm and the Node that came with it, and nothing else of ours. */
