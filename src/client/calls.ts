@@ -9,13 +9,14 @@ import { makeAnyClient, type Transport } from "@connectrpc/connect";
 import { isPaged, toPages, type Answer } from "./pages.ts";
 import { IDEMPOTENCY_KEY } from "./retry-calls.ts";
 import { ShipmentsError } from "./shipments-error.ts";
+import { MAX_TIMER_MS } from "./wait.ts";
 
 export interface CallOptions {
   /** Ends the call, with the code `Canceled`. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * How long the call may take with its retries, in milliseconds; 0, and what is over 24 days, for no
-   * bound. 30,000 unless given, and 0 for streams.
+   * Time limit of the call with its retries, in milliseconds. 0, or more than 24 days, means no limit.
+   * Default: 30,000, and 0 for streams.
    */
   readonly timeoutMs?: number | undefined;
   /**
@@ -86,11 +87,8 @@ function streamCall(method: DescMethodServerStreaming, transport: Transport) {
   };
 }
 
-/** The longest time of timers, in milliseconds. */
-const MAX_TIMEOUT_MS = 2 ** 31 - 1;
-
 function timeoutOf({ timeoutMs }: CallOptions): number | undefined {
-  return timeoutMs! > MAX_TIMEOUT_MS ? 0 : timeoutMs;
+  return timeoutMs! > MAX_TIMER_MS ? 0 : timeoutMs;
 }
 
 function headersOf({ headers, idempotencyKey }: CallOptions): Headers {

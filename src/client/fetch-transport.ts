@@ -47,6 +47,7 @@ type Send = (request: UnaryRequest | StreamRequest, body: Uint8Array) => Promise
  * A `timeoutMs` of 0 is none.
  */
 export function createFetchTransport({ url, key, fetch = globalThis.fetch }: Endpoint): Transport {
+  const authorization = `Bearer ${key.trim()}`;
   const send: Send = async ({ url: to, header, signal }, bytes) => {
     const body = bytes as Uint8Array<ArrayBuffer>;
     // Not "error", which Cloudflare's workers do not know. Any status but 200 is refused.
@@ -59,10 +60,9 @@ export function createFetchTransport({ url, key, fetch = globalThis.fetch }: End
 
   function requestTo(method: DescMethod, timeoutMs: number | undefined, given: GivenHeaders) {
     const to = createMethodUrl(url, method);
-    // In fetch, what is wrong with it would look like a broken connection.
-    if (!/^https?:/.test(new Request(to).url)) throw new TypeError(`${url} is no URL of HTTP`);
+    assertSendable(to, authorization);
     const header = requestHeader(method.methodKind, true, timeoutMs, given, false);
-    header.set("authorization", `Bearer ${key}`);
+    header.set("authorization", authorization);
     return {
       service: method.parent,
       requestMethod: "POST",
@@ -117,8 +117,12 @@ async function callUnary<I extends DescMessage, O extends DescMessage>(
   const bytes = new Uint8Array(await response.arrayBuffer().catch(throwBroken));
   if (isUnaryError) throw errorFromJsonBytes(bytes, headers, unaryError);
   const [header, trailer] = trailerDemux(headers);
-  const message = fromBinary(output, bytes);
-  return { header, trailer, message };
+  try {
+    return { header, trailer, message: fromBinary(output, bytes) };
+  } catch (cause) {
+    // Damaged on the way: the service encodes what it sends.
+    throw new ConnectError("damaged response", Code.Unavailable, headers, undefined, cause);
+  }
 }
 
 async function openStream<I extends DescMessage, O extends DescMessage>(
@@ -132,6 +136,26 @@ async function openStream<I extends DescMessage, O extends DescMessage>(
   validateResponse(methodKind, true, status, headers);
   const message = readMessages(body!, headers, (data) => fromBinary(output, data));
   return { header: headers, trailer: new Headers(), message };
+}
+
+/**
+ * Rejects an address or a key that `fetch` cannot send, which would look like a broken connection.
+ *
+ * @throws TypeError without the key or the address, which may contain a password: errors are logged
+ */
+function assertSendable(url: string, authorization: string): void {
+  if (!/^[\x20-\x7e]+$/.test(authorization)) {
+    throw new TypeError("key must not contain line breaks or characters outside ASCII");
+  }
+  let sent: string | undefined;
+  try {
+    sent = new Request(url).url;
+  } catch {
+    // Not a URL, or one with a user name and a password.
+  }
+  if (!/^https?:/.test(sent ?? "")) {
+    throw new TypeError("url must be an http or https URL without a user name and a password");
+  }
 }
 
 /** What went wrong on the way has the code that Connect gives a proxy without a server. */

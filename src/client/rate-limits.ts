@@ -1,30 +1,63 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 
-/** Holds calls back that the service would refuse, as the `RateLimit` headers of its refusals say. */
+/** Spaces out calls after the service refused one of their class, as the `RateLimit` headers say. */
 export interface RateLimits {
-  /** How long to wait before a call of this method, in milliseconds; 0 when it may be made. */
-  waitMs(method: DescMethod, nowMs: number): number;
-  /** Notes what an answer to a call of the method says. */
+  /**
+   * Reserves the next moment at which a call of this method may be sent. Callers that wait at the same time get moments
+   * apart, as the rate allows.
+   *
+   * @returns the time to wait, in milliseconds; 0 for none, `undefined` if it ends at the deadline or later
+   */
+  reserve(method: DescMethod, nowMs: number, deadlineMs: number): number | undefined;
+  /** Whether the class of this method was refused and takes no calls yet. */
+  isHeld(method: DescMethod, nowMs: number): boolean;
+  /** Reads the headers of a response to a call of this method. */
   note(method: DescMethod, headers: Headers, isRefused: boolean, nowMs: number): void;
 }
 
 /**
- * `"write";r=0;t=1`: the class of the call, and in how many seconds there is a call again. That is so of
- * refusals alone: after a call that was allowed, `t` is when the class is full.
+ * `"write";r=0;t=1`: the class of the call, and the seconds until it takes calls again. That is so in
+ * refusals only: in other responses, `t` is the time until the class is full.
  */
 const RATE_LIMIT = /^"(\w+)";r=\d+;t=(\d+)$/;
+/** `"write";q=10;w=2`: 10 calls in 2 seconds. */
+const POLICY = /;q=(\d+);w=(\d+)$/;
+
+interface Limit {
+  /** Time until which the class takes no calls. */
+  heldUntilMs: number;
+  /** The next moment that is not reserved. */
+  nextMs: number;
+  intervalMs: number;
+}
 
 export function createRateLimits(): RateLimits {
-  /** Which class a method is counted in, as its first answer tells. */
+  /** The class of each method, from its first response. */
   const classes = new Map<DescMethod, string>();
-  const freeAtMs = new Map<string | undefined, number>();
+  const limits = new Map<string | undefined, Limit>();
+  const limitOf = (method: DescMethod) => limits.get(classes.get(method));
   return {
-    waitMs: (method, nowMs) => Math.max(0, (freeAtMs.get(classes.get(method)) ?? 0) - nowMs),
+    reserve(method, nowMs, deadlineMs) {
+      const limit = limitOf(method);
+      if (limit === undefined || limit.nextMs <= nowMs) return 0;
+      const { nextMs } = limit;
+      if (nextMs >= deadlineMs) return undefined;
+      limit.nextMs += limit.intervalMs;
+      return nextMs - nowMs;
+    },
+    isHeld: (method, nowMs) => (limitOf(method)?.heldUntilMs ?? 0) > nowMs,
     note(method, headers, isRefused, nowMs) {
       const [, limited, seconds] = RATE_LIMIT.exec(headers.get("ratelimit") ?? "") ?? [];
       if (limited === undefined) return;
       classes.set(method, limited);
-      if (isRefused) freeAtMs.set(limited, nowMs + Number(seconds) * 1_000);
+      if (!isRefused) return;
+      const [, calls, windowS] = POLICY.exec(headers.get("ratelimit-policy") ?? "") ?? [];
+      const heldUntilMs = nowMs + Number(seconds) * 1_000;
+      limits.set(limited, {
+        heldUntilMs,
+        nextMs: Math.max(heldUntilMs, limits.get(limited)?.nextMs ?? 0),
+        intervalMs: calls === undefined ? 0 : (Number(windowS) * 1_000) / Number(calls),
+      });
     },
   };
 }

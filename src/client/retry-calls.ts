@@ -7,23 +7,27 @@ import { wait, type Wait } from "./wait.ts";
 
 /** How calls are retried after a transient error. */
 export interface RetryOptions {
-  /** How often a call is made at most, the first time included; 6 unless given, 1 for no retries. */
+  /**
+   * Maximum number of attempts, the first one included; 1 for no retries. Default: 12. Waits for a rate limit do not
+   * count, and the time limit of the call may end it earlier.
+   */
   readonly attempts?: number;
   /**
-   * The longest wait before the second attempt, in milliseconds, doubled before each one after; 200
-   * unless given. A random part of it is waited, so that callers who failed together do not come back
-   * together. What the service asks for by `Retry-After` comes on top.
+   * Longest wait before the second attempt, in milliseconds. It doubles before each further attempt. Default: 200. The
+   * wait is a random part of it, so that callers that failed together do not retry together. `Retry-After` is added.
    */
   readonly baseMs?: number;
-  /** Where doubling ends, in milliseconds; 5000 unless given. */
+  /** Upper limit of the doubling, in milliseconds. Default: 5,000. */
   readonly maxMs?: number;
 }
 
 /** The header by which the service recognizes a retry. */
 export const IDEMPOTENCY_KEY = "idempotency-key";
 
-/** How long a call may take with its retries unless the caller says, in milliseconds. */
+/** Default time limit of a call with its retries, in milliseconds. */
 const TIMEOUT_MS = 30_000;
+/** Shortest limit of one attempt, in milliseconds, if the call has that much time left. */
+const ATTEMPT_MS = 10_000;
 
 const now = () => performance.now();
 
@@ -31,17 +35,28 @@ const now = () => performance.now();
  * Makes the calls of a transport safe to retry, and retries them. A call that writes keeps one
  * idempotency key, so that its work is done once however often it is sent.
  *
- * `timeoutMs` bounds a call with its retries; 0 is no bound. A stream is not retried.
+ * `timeoutMs` limits a call with its retries; 0 means no limit. One attempt takes at most a third of it, but 10 seconds
+ * if there are as many, so that a response that never comes leaves time for retries. Streams are not retried.
  *
- * @throws ShipmentsError the error of the last attempt
- * @throws ConnectError `DeadlineExceeded`, where the time does not last until the service takes calls again
+ * @throws ShipmentsError the error of the last attempt; `DeadlineExceeded` if the call would have been sent too late
  */
 export function retryCalls(
   transport: Transport,
-  { attempts = 6, baseMs = 200, maxMs = 5_000 }: RetryOptions = {},
+  { attempts = 12, baseMs = 200, maxMs = 5_000 }: RetryOptions = {},
   pause: Wait = wait,
 ): Transport {
   const limits = createRateLimits();
+
+  /** Waits until the rate limit of the method admits a call. @returns whether it does so before the deadline */
+  async function waitForRate(method: DescMethod, deadlineMs: number, signal?: AbortSignal) {
+    do {
+      const waitMs = limits.reserve(method, now(), deadlineMs);
+      if (waitMs === undefined) return false;
+      if (waitMs > 0) await pause(waitMs, signal);
+    } while (limits.isHeld(method, now()));
+    return now() < deadlineMs;
+  }
+
   return {
     stream: transport.stream,
     async unary(method, signal, timeoutMs = TIMEOUT_MS, given, request) {
@@ -50,37 +65,43 @@ export function retryCalls(
         // 128 random bits; `randomUUID` is missing in pages that came without TLS.
         headers.set(IDEMPOTENCY_KEY, crypto.getRandomValues(new Uint32Array(4)).join("-"));
       }
+      const idempotencyKey = headers.get(IDEMPOTENCY_KEY) ?? undefined;
       // Encoded once: what is malformed is not sent, and what the caller changes later is not sent either.
       const { input } = method;
       const message = fromBinary(input, toBinary(input, create(input, request)));
       const deadlineMs = timeoutMs === 0 ? Infinity : now() + timeoutMs;
-      for (let attempt = 1; ; attempt++) {
-        const heldMs = limits.waitMs(method, now());
-        assertBefore(deadlineMs - heldMs);
-        if (heldMs > 0) await pause(heldMs, signal);
-        assertBefore(deadlineMs);
-        const leftMs = timeoutMs === 0 ? 0 : Math.ceil(deadlineMs - now());
-        try {
-          const response = await transport.unary(method, signal, leftMs, headers, message);
-          limits.note(method, response.header, false, now());
-          return response;
-        } catch (thrown) {
-          const error = ShipmentsError.from(thrown);
-          limits.note(method, error.headers, error.is("RATE_LIMITED"), now());
-          const backoffMs = Math.min(maxMs, baseMs * 2 ** (attempt - 1));
-          const waitMs = error.retryAfterMs + Math.random() * backoffMs;
-          const isLast = attempt >= attempts || now() + waitMs >= deadlineMs;
-          if (isLast || signal?.aborted || !isRetryable(error)) throw error;
-          await pause(waitMs, signal);
+      let attempt = 0;
+      let last: unknown = new ConnectError("the time is up", Code.DeadlineExceeded);
+      try {
+        while (await waitForRate(method, deadlineMs, signal)) {
+          attempt++;
+          const attemptMs = Math.min(deadlineMs - now(), Math.max(timeoutMs / 3, ATTEMPT_MS));
+          try {
+            const limitMs = timeoutMs === 0 ? 0 : Math.ceil(attemptMs);
+            const response = await transport.unary(method, signal, limitMs, headers, message);
+            limits.note(method, response.header, false, now());
+            return response;
+          } catch (thrown) {
+            const error = ShipmentsError.from(thrown);
+            last = error;
+            limits.note(method, error.headers, error.is("RATE_LIMITED"), now());
+            if (attempts <= 1 || signal?.aborted || !isRetryable(error)) break;
+            if (error.is("RATE_LIMITED") && limits.isHeld(method, now())) {
+              attempt--;
+              continue;
+            }
+            const backoffMs = Math.min(maxMs, baseMs * 2 ** (attempt - 1));
+            const waitMs = error.retryAfterMs + Math.random() * backoffMs;
+            if (attempt >= attempts || now() + waitMs >= deadlineMs) break;
+            await pause(waitMs, signal);
+          }
         }
+      } catch (thrown) {
+        last = thrown;
       }
+      throw ShipmentsError.from(last, { idempotencyKey, attempts: attempt });
     },
   };
-}
-
-/** @throws ConnectError `DeadlineExceeded`, from that moment on: what is not sent has no effect */
-function assertBefore(deadlineMs: number): void {
-  if (now() >= deadlineMs) throw new ConnectError("the time is up", Code.DeadlineExceeded);
 }
 
 /** Whether a method changes something, as its descriptor declares. */

@@ -23,15 +23,19 @@ export class ShipmentsError extends Error {
   readonly fields: Readonly<Record<string, readonly string[]>>;
   /** What programs may go by; `is` tells their names. */
   readonly facts: Readonly<Partial<Record<string, string>>>;
-  /** By which the service's log knows the call. */
+  /** Identifies the call in the service's log. */
   readonly requestId: string | undefined;
-  /** The least wait before a retry, in milliseconds; 0 where the service does not say. */
+  /** Shortest wait before a retry, in milliseconds; 0 if the response does not name one. */
   readonly retryAfterMs: number;
-  /** The headers of the answer. */
+  /** The headers of the response. */
   readonly headers: Headers;
+  /** The key of a call that writes. Repeat the call with it: if an attempt took effect, it is not done again. */
+  readonly idempotencyKey: string | undefined;
+  /** Number of attempts that were sent, without those that exceeded a rate limit. */
+  readonly attempts: number = 0;
 
   private constructor(error: ConnectError) {
-    super(error.rawMessage, { cause: error });
+    super(messageOf(error), { cause: error });
     this.name = "ShipmentsError";
     const [info] = error.findDetails(ErrorInfoSchema);
     this.reason = info?.reason as Reason | undefined;
@@ -40,15 +44,27 @@ export class ShipmentsError extends Error {
     this.facts = info?.metadata ?? {};
     this.headers = error.metadata;
     this.requestId = error.metadata.get("x-request-id") ?? undefined;
-    // The other form of the header, a date, is none that the service sends.
-    this.retryAfterMs = 1_000 * (Number(error.metadata.get("retry-after")) || 0);
+    this.retryAfterMs = retryAfterMs(error.metadata.get("retry-after") ?? "");
   }
 
-  /** The error of whatever a call has thrown; before it is sent, that is by what the caller gave. */
-  static from(thrown: unknown): ShipmentsError {
-    return thrown instanceof ShipmentsError
-      ? thrown
-      : new ShipmentsError(ConnectError.from(thrown, Code.InvalidArgument));
+  /**
+   * Returns the error for a value that a call threw; `InvalidArgument` if it was thrown before the call was sent.
+   *
+   * @param call the attempts and the idempotency key of the call, if it ends with this error
+   */
+  static from(
+    thrown: unknown,
+    call?: Pick<ShipmentsError, "attempts" | "idempotencyKey">,
+  ): ShipmentsError {
+    const error =
+      thrown instanceof ShipmentsError
+        ? thrown
+        : new ShipmentsError(ConnectError.from(thrown, Code.InvalidArgument));
+    if (call === undefined) return error;
+    if (call.attempts > 1 && error.reason === undefined) {
+      error.message += ` (after ${call.attempts} attempts)`;
+    }
+    return Object.assign(error, call);
   }
 
   /** Whether it was refused for this reason, which tells the names of its facts. */
@@ -62,6 +78,21 @@ type RefusedFor<R extends Reason> = Omit<ShipmentsError, "reason" | "facts"> & {
   readonly reason: R;
   readonly facts: FactsOf<R>;
 };
+
+/** Returns the message of an error. That of `fetch` is the same for every broken connection: its cause says why. */
+function messageOf({ rawMessage, cause }: ConnectError): string {
+  const { message, code } = ((cause as Error | undefined)?.cause ?? {}) as Partial<
+    Error & { code: string }
+  >;
+  const why = message || code;
+  return why ? `${rawMessage}: ${why}` : rawMessage;
+}
+
+/** Returns the wait that a `Retry-After` header asks for, in seconds or by a date, in milliseconds. */
+function retryAfterMs(header: string): number {
+  const ms = /^\d+$/.test(header) ? 1_000 * Number(header) : Date.parse(header) - Date.now();
+  return Math.max(0, ms || 0);
+}
 
 function fieldsOf(error: ConnectError): Record<string, string[]> {
   const fields: Record<string, string[]> = {};

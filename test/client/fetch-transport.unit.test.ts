@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import { Code } from "@connectrpc/connect";
 import { expect, test } from "vitest";
 import { createClient, ShipmentsError, type ClientOptions } from "../../src/client/client.ts";
@@ -70,6 +71,7 @@ test.each<[string, () => Response, Code]>([
   ["a proxy's 503 in JSON", () => textOf(503, "application/json", "{}"), Code.Unavailable],
   ["a proxy's 503 in what is no JSON", () => textOf(503, "application/json"), Code.Unavailable],
   ["a proxy's 504", () => textOf(504), Code.Unavailable],
+  ["a damaged response", () => textOf(200, "application/proto"), Code.Unavailable],
 ])("%s is retried", async (_, answer, code) => {
   const { sent, client } = clientOf(() => {
     const response = answer();
@@ -77,7 +79,7 @@ test.each<[string, () => Response, Code]>([
     return response;
   });
   const error = await failure(client.workspace.getWorkspace({}));
-  expect({ code: error.code, sent: sent.length }).toEqual({ code, sent: 6 });
+  expect({ code: error.code, sent: sent.length }).toEqual({ code, sent: 12 });
 });
 
 test.each([
@@ -88,7 +90,6 @@ test.each([
   ["a proxy's 500", () => textOf(500), Code.Unknown],
   ["a proxy's 500 in JSON", () => textOf(500, "application/json", "{}"), Code.Unknown],
   ["a page", () => textOf(200, "text/html"), Code.Unknown],
-  ["an answer that is no message", () => textOf(200, "application/proto"), Code.Unknown],
   ["a redirect", () => textOf(308), Code.Unknown],
 ])("%s is not retried", async (_, answer, code) => {
   const { sent, client } = clientOf(answer);
@@ -121,6 +122,46 @@ test.each([
     expect((await failure(call)).code).toBe(Code.InvalidArgument);
   }
   expect(sent).toEqual([]);
+});
+
+test.each([
+  [
+    { key: "shp_test_1\nshp_test_2" },
+    "key must not contain line breaks or characters outside ASCII",
+  ],
+  [
+    { url: "https://ada:shp_test_1@shipments.example.org" },
+    "url must be an http or https URL without a user name and a password",
+  ],
+])("a secret is not printed: %o", async (options, message) => {
+  const { client } = clientOf(EMPTY, options);
+  const error = await failure(client.workspace.getWorkspace({}));
+  expect(error.message).toBe(message);
+  expect(inspect(error, { depth: 9 })).not.toContain("shp_test_1");
+});
+
+test("a line break after a key, as of a file, is ignored", async () => {
+  const keys: (string | null)[] = [];
+  const answer = (_: string, { headers }: RequestInit) => {
+    keys.push((headers as Headers).get("authorization"));
+    return EMPTY();
+  };
+  await clientOf(answer, { key: "shp_test_1\n" }).client.workspace.getWorkspace({});
+  expect(keys).toEqual(["Bearer shp_test_1"]);
+});
+
+test("an error without a response says why, how often it was tried, and with which key", async () => {
+  const { client } = clientOf(() => {
+    throw new TypeError("fetch failed", { cause: new Error("other side closed") });
+  });
+  const options = { idempotencyKey: "order-4711" };
+  const error = await failure(client.shipments.cancelShipment({ shipment: "SHP-1" }, options));
+  const { message, attempts, idempotencyKey } = error;
+  expect({ message, attempts, idempotencyKey }).toEqual({
+    message: "fetch failed: other side closed (after 12 attempts)",
+    attempts: 12,
+    idempotencyKey: "order-4711",
+  });
 });
 
 test.each([0, Infinity])(

@@ -7,6 +7,7 @@ import { ShipmentService } from "../../gen/shipments/v1/shipment_service_pb.js";
 import { createCalls } from "../../src/client/calls.ts";
 import { retryCalls, type RetryOptions } from "../../src/client/retry-calls.ts";
 import type { ShipmentsError } from "../../src/client/shipments-error.ts";
+import { wait } from "../../src/client/wait.ts";
 
 const KEY = "idempotency-key";
 
@@ -145,6 +146,30 @@ test("what is asked for by Retry-After is waited, and chance comes on top", asyn
   vi.restoreAllMocks();
 });
 
+test("Retry-After may be a date", async () => {
+  vi.spyOn(Math, "random").mockReturnValue(0);
+  vi.useFakeTimers({ toFake: ["Date"], now: new Date("2026-12-01T12:00:00Z") });
+  const busyUntil = (date: string) =>
+    refusal(Code.Unavailable, "UNAVAILABLE", { "retry-after": date });
+  const failures = [
+    busyUntil("Tue, 01 Dec 2026 12:00:07 GMT"),
+    busyUntil("Tue, 01 Dec 2026 11:59:00 GMT"),
+    busyUntil("soon"),
+  ];
+  expect((await callWith(failures)).waitsMs).toEqual([7_000, 0, 0]);
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+test("a wait of more than 24 days does not end at once", async () => {
+  vi.useFakeTimers();
+  let isOver = false;
+  void wait(2 ** 40, undefined).then(() => (isOver = true));
+  await vi.advanceTimersByTimeAsync(1_000_000);
+  expect(isOver).toBe(false);
+  vi.useRealTimers();
+});
+
 test("the last attempt's failure is the call's", async () => {
   const { keys, ended } = await callWith(Array(9).fill(UNAVAILABLE), {
     retry: { attempts: 3 },
@@ -245,9 +270,68 @@ test("a call whose waits have taken all its time is not sent again", async () =>
     async () => void vi.advanceTimersByTime(5_000),
   );
   const { cancelShipment } = createCalls(ShipmentService, transport);
-  const late = cancelShipment({ shipment: "SHP-1" }, { timeoutMs: 2_000 });
-  await expect(late).rejects.toMatchObject({ code: Code.DeadlineExceeded });
+  const options = { timeoutMs: 2_000, idempotencyKey: "a" };
+  const late = cancelShipment({ shipment: "SHP-1" }, options);
+  const reason = "UNAVAILABLE";
+  await expect(late).rejects.toMatchObject({ reason, attempts: 1, idempotencyKey: "a" });
   expect(sent).toBe(1);
+  vi.useRealTimers();
+});
+
+test("80 calls that begin at once succeed at 5 calls a second", async () => {
+  vi.useFakeTimers();
+  const startMs = performance.now();
+  let used = 0;
+  let refused = 0;
+  const server = createRouterTransport(({ service }) =>
+    service(ShipmentService, {
+      cancelShipment() {
+        const admitted = 5 + Math.floor((performance.now() - startMs) / 200);
+        if (used++ < admitted) return {};
+        used--;
+        refused++;
+        const limit = { ratelimit: '"write";r=0;t=1', "ratelimit-policy": '"write";q=5;w=1' };
+        throw refusal(Code.ResourceExhausted, "RATE_LIMITED", limit);
+      },
+    }),
+  );
+  const { cancelShipment } = createCalls(ShipmentService, retryCalls(server, { attempts: 2 }));
+  const calls = Array.from({ length: 80 }, () => cancelShipment({ shipment: "SHP-1" }));
+  const ended = Promise.allSettled(calls);
+  await vi.advanceTimersByTimeAsync(30_000);
+  const failed = (await ended).filter(({ status }) => status === "rejected");
+  expect({ failed, used, refused }).toEqual({ failed: [], used: 80, refused: 75 });
+  vi.useRealTimers();
+});
+
+test("a call without retries is not repeated for its rate either", async () => {
+  const limit = { ratelimit: '"read";r=0;t=1' };
+  const limited = refusal(Code.ResourceExhausted, "RATE_LIMITED", limit);
+  const ended = await callWith([limited], { retry: { attempts: 1 } });
+  expect(ended).toEqual({ keys: [null], waitsMs: [], ended: "RATE_LIMITED" });
+});
+
+test.each([
+  [undefined, 10_000],
+  [60_000, 20_000],
+  [5_000, 5_000],
+  [0, 0],
+])("of %d ms, one attempt takes at most %d ms", async (timeoutMs, wanted) => {
+  vi.useFakeTimers({ toFake: ["performance"] });
+  const limitsMs: (number | undefined)[] = [];
+  const server = createRouterTransport(({ service }) =>
+    service(ShipmentService, { getShipment: () => ({}) }),
+  );
+  const transport = retryCalls({
+    ...server,
+    unary(method, signal, limitMs, headers, message) {
+      limitsMs.push(limitMs);
+      return server.unary(method, signal, undefined, headers, message);
+    },
+  });
+  const { getShipment } = createCalls(ShipmentService, transport);
+  await getShipment({ shipment: "SHP-1" }, { timeoutMs });
+  expect(limitsMs).toEqual([wanted]);
   vi.useRealTimers();
 });
 

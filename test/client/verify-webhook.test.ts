@@ -120,6 +120,8 @@ test("a secret that is empty signs nothing, and does not hide the other", async 
     ["", SECRET],
     ["whsec_", SECRET],
     [SECRET, ""],
+    [undefined, SECRET],
+    [SECRET, undefined],
   ]) {
     expect((await verifyWebhook(secrets, signed(), BODY, { nowMs })).id).toBe("evt_1");
   }
