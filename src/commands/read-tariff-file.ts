@@ -9,7 +9,8 @@ export async function readTariffFile(file: string): Promise<unknown> {
   try {
     const { size } = await stat(file);
     if (size > MAX_FILE_BYTES) throw new Error(`it is larger than ${MAX_FILE_BYTES} bytes`);
-    return JSON.parse(await readFile(file, "utf8"));
+    // Without a byte order mark (RFC 8259, 8.1).
+    return JSON.parse((await readFile(file, "utf8")).replace(/^\uFEFF/, ""));
   } catch (error) {
     throw new CommandRefused(`${file} cannot be read: ${(error as Error).message}`);
   }

@@ -197,9 +197,31 @@ function CheckNote(props: {
           )}
         </p>
       )}
+      {data !== undefined && data.warnings.length > 0 && <Warnings warnings={data.warnings} />}
     </div>
   );
 }
+
+/** The first warnings, and how many more there are. */
+function Warnings({ warnings }: Pick<CheckTariffResponse, "warnings">) {
+  const more = warnings.length - MAX_WARNINGS;
+  return (
+    <>
+      <p>{counted(warnings.length, "warning")}:</p>
+      <ul>
+        {warnings.slice(0, MAX_WARNINGS).map(({ path, text }) => (
+          <li key={path}>
+            <code>{path}</code> {text}.
+          </li>
+        ))}
+        {more > 0 && <li>and {more} more</li>}
+      </ul>
+    </>
+  );
+}
+
+/** Maximum number of warnings shown. */
+const MAX_WARNINGS = 5;
 
 /** Leads to the first field that is wrong, or to the first list of faults. */
 function showFirstFault(): void {

@@ -43,9 +43,13 @@ function featuresOf(text: string): readonly unknown[] | undefined {
   }
 }
 
+/** Properties that name a zone, in the order in which the service takes them. */
+const NAMES = ["name", "Name", "NAME", "title"];
+
 function listedZone(feature: unknown, index: number): ListedZone {
   const { properties, geometry } = (feature ?? {}) as Record<string, Record<string, unknown>>;
-  const name = typeof properties?.name === "string" ? properties.name : `Zone ${index + 1}`;
+  const names = NAMES.map((key) => properties?.[key]).filter((name) => typeof name === "string");
+  const name = names.find((text) => text.trim() !== "") ?? `Zone ${index + 1}`;
   const schedule =
     typeof properties?.schedule === "string" && properties.schedule !== ""
       ? properties.schedule

@@ -1,6 +1,12 @@
 import { hash } from "node:crypto";
 import { hasAtMost } from "../clip.ts";
-import { isObject, quoted, type TariffFaults } from "../faults.ts";
+import {
+  createTariffFaults,
+  isObject,
+  quoted,
+  type TariffFault,
+  type TariffFaults,
+} from "../faults.ts";
 
 /** What a zone is called by: each id and each name belongs to one zone of its tariff. */
 export interface ZoneIdentity {
@@ -9,6 +15,9 @@ export interface ZoneIdentity {
   /** For people: the feature's name, with an addition where several have it. */
   readonly name: string;
 }
+
+/** Properties that name a zone where `name` does not, in order: map editors and ogr2ogr write these. */
+const OTHER_NAMES = ["Name", "NAME", "title"] as const;
 
 const MAX_NAME_CHARACTERS = 200;
 const MAX_ID_CHARACTERS = 100;
@@ -19,7 +28,7 @@ const DERIVED_ID_DIGITS = 12;
 /**
  * The identities of a tariff's zones, in the order of the features, which are not changed.
  *
- * A name is `properties.name`, trimmed, or else `zone 3` for the third feature. Where several features have a name,
+ * A name is `properties.name`, trimmed, or else `Name`, `NAME` or `title`, or else `zone 3` for the third feature. Where several features have a name,
  * those with an `id` get it behind theirs, as in `Washington (53077)`; of the others the first keeps the name and the
  * rest are numbered, as in `Washington (2)`. Numbers that make the name of another zone are skipped.
  *
@@ -49,13 +58,38 @@ function nameOf(feature: unknown, index: number, faults: TariffFaults): string {
   const fallback = `zone ${index + 1}`;
   const properties = isObject(feature) ? feature.properties : undefined;
   const name = isObject(properties) ? (properties.name ?? "") : "";
-  if (typeof name === "string" && hasAtMost(name, MAX_NAME_CHARACTERS))
-    return name.trim() || fallback;
+  if (isName(name)) return name.trim() || otherName(properties) || fallback;
   faults.add(
     `zones[${index}].properties.name`,
     `must be text of at most ${MAX_NAME_CHARACTERS} characters; it is ${quoted(name)}`,
   );
   return fallback;
+}
+
+function isName(value: unknown): value is string {
+  return typeof value === "string" && hasAtMost(value, MAX_NAME_CHARACTERS);
+}
+
+/** Returns the first other name that is text of an allowed length; empty if there is none. */
+function otherName(properties: unknown): string {
+  if (!isObject(properties)) return "";
+  const names = OTHER_NAMES.map((key) => properties[key]).filter(isName);
+  return names.map((name) => name.trim()).find((name) => name !== "") ?? "";
+}
+
+/** Returns a warning for each zone that has no name of its own, at most `limit`. Takes any document. */
+export function unnamedZoneWarnings(document: unknown, limit: number): readonly TariffFault[] {
+  const warnings = createTariffFaults(limit);
+  const features = isObject(document) && Array.isArray(document.features) ? document.features : [];
+  for (const [i, feature] of features.entries()) {
+    if (warnings.full) break;
+    const properties = isObject(feature) ? feature.properties : undefined;
+    const name = isObject(properties) ? (properties.name ?? "") : "";
+    if (!isName(name) || name.trim() || otherName(properties)) continue;
+    const text = `is not set, so the zone is called "zone ${i + 1}"; set name, Name, NAME or title`;
+    warnings.add(`zones[${i}].properties.name`, text);
+  }
+  return warnings.list;
 }
 
 /**

@@ -4,7 +4,10 @@ import fc from "fast-check";
 import { feature } from "topojson-client";
 import type { GeometryCollection, Topology } from "topojson-specification";
 import { describe, expect, test } from "vitest";
-import { identifyZones } from "../../../src/domain/coverage/zone-identities.ts";
+import {
+  identifyZones,
+  unnamedZoneWarnings,
+} from "../../../src/domain/coverage/zone-identities.ts";
 import { createTariffFaults } from "../../../src/domain/faults.ts";
 
 function identify(features: readonly unknown[]) {
@@ -38,6 +41,23 @@ function derivedId(name: string) {
 }
 
 describe("the name of a zone", () => {
+  test.each([
+    [{ Name: " Centre " }, "Centre"],
+    [{ NAME: "Centre" }, "Centre"],
+    [{ title: "Centre" }, "Centre"],
+    [{ name: "Kings", Name: "Centre" }, "Kings"],
+    [{ name: " ", Name: 7, NAME: "x".repeat(201), title: "Centre" }, "Centre"],
+    [{ Name: "", title: null }, "zone 1"],
+    [null, "zone 1"],
+  ])("of the properties %j is %s", (properties, name) => {
+    const feature = { type: "Feature", properties };
+    expect(namesOf([feature])).toEqual([name]);
+    const path = "zones[0].properties.name";
+    const text = 'is not set, so the zone is called "zone 1"; set name, Name, NAME or title';
+    const document = { type: "FeatureCollection", features: [feature] };
+    expect(unnamedZoneWarnings(document, 100)).toEqual(name === "zone 1" ? [{ path, text }] : []);
+  });
+
   test.each([
     ["is its own, trimmed", [" Kings ", "Queens"], ["Kings", "Queens"]],
     ["tells upper case from lower case", ["Kings", "kings"], ["Kings", "kings"]],

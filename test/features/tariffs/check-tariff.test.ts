@@ -40,6 +40,7 @@ test("every fault of a draft is given by its path, in the order of the document"
     tiers: 0,
     same_as_in_force: false,
     etag: draft.etag,
+    warnings: [],
   });
   expect(body.faults[3].text).toBe("must be above min_kg, which is 4; it is 3");
 });
@@ -83,13 +84,14 @@ test("a draft that says the same as the tariff in force is told from one that do
     tiers: 3,
     same_as_in_force: true,
     etag: body.data.etag,
+    warnings: [],
   });
 });
 
 test.each([
   ["that are not JSON", '{"type":', /^must be JSON text in UTF-8: /],
   ["that are not UTF-8", Buffer.from([0x22, 0xff, 0x22]), /^must be JSON text in UTF-8: /],
-  ["with a byte order mark", "\uFEFF{}", /^must be JSON text in UTF-8: /],
+  ["with two byte order marks", "\uFEFF\uFEFF{}", /^must be JSON text in UTF-8: /],
   ["that were never uploaded", undefined, /^must be a GeoJSON object/],
 ])(
   "zones %s are a fault of the zones, found together with those of the fees",
@@ -159,4 +161,25 @@ test("a large draft is not parsed in the thread that answers calls, and checked 
   parse.mockRestore();
   expect(longest).toBeLessThan(32 * 1024);
   expect(checked).toMatchObject({ faults: [], zones: 1_000, tiers: 1, etag: large.etag });
+});
+
+test("zones with a byte order mark and another spelling of name are published, and unnamed ones are warned of", async () => {
+  const both: any = zonesOf(square(0, 0, 1, 1), square(2, 2, 3, 3));
+  const [named, unnamed] = both.features;
+  const features = [
+    { ...named, properties: { Name: "Centre" } },
+    { ...unnamed, properties: {} },
+  ];
+  const draft = await drafts.begin(worldTariff());
+  await drafts.upload(draft.id, `\uFEFF${JSON.stringify({ type: "FeatureCollection", features })}`);
+  const { body } = await check(draft.id);
+  expect(body).toMatchObject({ faults: [], zones: 2 });
+  expect(body.warnings).toEqual([
+    {
+      path: "zones[1].properties.name",
+      text: 'is not set, so the zone is called "zone 2"; set name, Name, NAME or title',
+    },
+  ]);
+  const { body: published } = await drafts.publish(draft.id, 1);
+  expect(published.data).toMatchObject({ version: 2, zones: 2 });
 });

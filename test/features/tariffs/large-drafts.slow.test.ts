@@ -74,6 +74,7 @@ test.for([
     zones: 0,
     tiers: 0,
     same_as_in_force: false,
+    warnings: [],
     etag: put.body.data.etag,
   });
   expect(memoryOf(process.pid!, "VmHWM") - before).toBeLessThan(400);

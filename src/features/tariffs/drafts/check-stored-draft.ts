@@ -71,7 +71,7 @@ async function checkInThread(
     return await tasks.run("check", { draft: id });
   } catch (error) {
     if (!(error instanceof TaskTooLargeError)) throw error;
-    return { revision, faults: [TOO_LARGE], zones: 0, tiers: 0, digest: undefined };
+    return { revision, faults: [TOO_LARGE], warnings: [], zones: 0, tiers: 0, digest: undefined };
   }
 }
 

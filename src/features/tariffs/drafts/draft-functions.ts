@@ -84,9 +84,10 @@ export const DRAFT_FUNCTIONS: Pick<
     const checked = await checkStoredDraft(deps, draft);
     if (checked === undefined) throw draftNotFoundError();
     const inForce = await loadVersionInForce(em);
-    const { faults, zones, tiers, revision, digest } = checked;
+    const { faults, warnings, zones, tiers, revision, digest } = checked;
     return {
       faults: [...faults],
+      warnings: [...warnings],
       zones,
       tiers,
       sameAsInForce: digest !== undefined && digest === inForce?.digest,

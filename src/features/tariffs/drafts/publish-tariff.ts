@@ -124,8 +124,8 @@ function publication(
 }
 
 /**
- * The document is the head's text with the zones' text put in before its last brace, so that both stay
- * as they are. Times are cut to milliseconds, as the column would round some of them up to a later one.
+ * The document is the head's text with the zones' text, without a byte order mark, put in before its last brace, so that
+ * both stay as they are. Times are cut to milliseconds, as the column would round some of them up to a later one.
  */
 const INSERT = `
   insert into tariff_version
@@ -133,7 +133,7 @@ const INSERT = `
       honours_quotes)
   select
     (left(fees::text, -1) || ',"zones":' || (
-      select convert_from(string_agg(data, '' order by "begin"), 'UTF8')
+      select ltrim(convert_from(string_agg(data, '' order by "begin"), 'UTF8'), chr(x'feff'::int))
       from tariff_draft_piece where draft_id = id
     ) || '}')::json,
     $2::int, $3::text, $4::text, date_trunc('milliseconds', statement_timestamp()),

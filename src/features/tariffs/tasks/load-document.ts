@@ -69,6 +69,6 @@ interface DraftRow {
 
 /** @throws TypeError when it is not UTF-8, SyntaxError when it is not JSON */
 function parseJson(bytes: Buffer): unknown {
-  // A byte order mark is not part of JSON, and would not be stored as such.
-  return JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
+  // The decoder strips a byte order mark (RFC 8259, 8.1).
+  return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
 }

@@ -48,6 +48,8 @@ export interface CheckedDraft {
   readonly revision: number;
   /** In the order of the document; none when it can be published. */
   readonly faults: readonly TariffFault[];
+  /** Problems that do not prevent publishing, in the order of the document. */
+  readonly warnings: readonly TariffFault[];
   /** How many zones and tiers it has; 0 when it has faults. */
   readonly zones: number;
   readonly tiers: number;

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { Client } from "pg";
 import { canonicalText } from "../../../domain/canonical-text.ts";
 import { coverageOf, indexZones } from "../../../domain/coverage/coverage.ts";
-import { packIdentities } from "../../../domain/coverage/zone-identities.ts";
+import { packIdentities, unnamedZoneWarnings } from "../../../domain/coverage/zone-identities.ts";
 import type { TariffFault } from "../../../domain/faults.ts";
 import { createPricing, pricingOf, type Pricing } from "../../../domain/pricing/pricing.ts";
 import { quoteBookable } from "../../../domain/pricing/windows.ts";
@@ -67,9 +67,11 @@ export async function loadAndCheckDraft(
   if (draft === undefined) return undefined;
   const { revision, document } = draft;
   const { tariff, faults } = checkDraft(draft);
-  if (faults !== undefined) return { revision, faults, zones: 0, tiers: 0, digest: undefined };
+  const warnings = unnamedZoneWarnings(document["zones"], MAX_FAULTS);
+  const checked = { revision, warnings };
+  if (faults !== undefined) return { ...checked, faults, zones: 0, tiers: 0, digest: undefined };
   const digest = hash("sha256", canonicalText(document), "base64url");
-  return { revision, faults: [], zones: tariff.zones.length, tiers: tariff.tiers.length, digest };
+  return { ...checked, faults: [], zones: tariff.zones.length, tiers: tariff.tiers.length, digest };
 }
 
 /** The tariff of a draft that can be published, or everything that is wrong with it. */
