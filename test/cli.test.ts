@@ -240,12 +240,16 @@ test("a variable that is nearly one of the service's is warned of by its name, a
   const misspelt = {
     DATABSE_URL: "postgres://ada:hidden@x.example/db",
     log_level: "debug",
+    SHUTDOWN_DELAY: "5",
+    WEBHOOK_ALLOW_LOOPBACK: "true",
     POST: "80",
     PATH_OF_DATA: "x",
   };
   const warnings = [
     "DATABSE_URL has no effect; the service reads DATABASE_URL",
     "log_level has no effect; the service reads LOG_LEVEL",
+    "SHUTDOWN_DELAY has no effect; the service reads SHUTDOWN_DELAY_SECONDS",
+    "WEBHOOK_ALLOW_LOOPBACK has no effect; the service reads WEBHOOK_ALLOW_LOOPBACK_HTTP",
   ];
   const served = await startServiceProcess({ DATABASE_URL: database.url, ...misspelt });
   const said = served.log().map(({ msg }) => msg as string);

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { Command } from "commander";
 import type { Logger } from "pino";
+import { COMMAND } from "../config/command-line.ts";
 import { readConfig, type Config } from "../config/config.ts";
 import type { Lease } from "../embedded-postgres/embedded-postgres.ts";
 import { superviseEmbeddedPostgres } from "../embedded-postgres/supervisor.ts";
@@ -33,16 +34,23 @@ export const serveCommand = new Command("serve")
   });
 
 /**
- * The environment of the demo, where webhooks may go to this machine by http, and tracking links lead to it, unless that
- * is set; at any port that is free there are none.
+ * Returns the environment of the demo: unless set otherwise, webhooks can go to this machine over http, and tracking links
+ * and the examples in the guides use its addresses.
  */
 export function demoEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const port = environment["PORT"] || "8080";
+  const { WEBHOOK_ALLOW_LOOPBACK_HTTP, PUBLIC_URL, PUBLIC_GRPC_URL, PORT, GRPC_PORT } = environment;
   return {
     ...environment,
-    WEBHOOK_ALLOW_LOOPBACK_HTTP: environment["WEBHOOK_ALLOW_LOOPBACK_HTTP"] || "true",
-    PUBLIC_URL: environment["PUBLIC_URL"] || (port === "0" ? "" : `http://127.0.0.1:${port}`),
+    WEBHOOK_ALLOW_LOOPBACK_HTTP: WEBHOOK_ALLOW_LOOPBACK_HTTP || "true",
+    PUBLIC_URL: PUBLIC_URL || localUrl(PORT || "8080"),
+    PUBLIC_GRPC_URL: PUBLIC_GRPC_URL || localUrl(GRPC_PORT || "9090"),
   };
+}
+
+/** Returns an empty string for port 0, which is chosen later, and for an invalid port, which `readConfig` reports. */
+function localUrl(port: string): string {
+  const isPort = /^[1-9]\d{0,4}$/.test(port) && Number(port) <= 65_535;
+  return isPort ? `http://127.0.0.1:${port}` : "";
 }
 
 /**
@@ -144,7 +152,9 @@ async function untilServing(app: App, log: Logger): Promise<boolean> {
   // The demo's own has just been published, and is loaded within a moment.
   for (let waitedMs = 0; waiting(); waitedMs += POLL_MS) {
     if (waitedMs === SAY_AFTER_MS) {
-      log.warn("waiting for the first tariff: publish one by `shipments tariff publish`");
+      log.warn(
+        `waiting for the first tariff: publish one with \`${COMMAND} tariff publish <file>\``,
+      );
     }
     await sleep(POLL_MS);
   }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { databaseUrlFault } from "../db/database-url.ts";
-import { nearestName } from "../domain/nearest-name.ts";
+import { nearestName, onlyCompletion } from "../domain/nearest-name.ts";
 import { SEALING_KEY_LENGTH } from "../domain/secret-seal.ts";
 import { trustedProxiesFault } from "../pipeline/client-address.ts";
 import { GEOCODER_VARIABLES, readGeocoder } from "./geocoder-config.ts";
@@ -147,7 +147,8 @@ function camelCased(read: Variables) {
 
 function findMisspelt(given: readonly string[]): string[] {
   return given.flatMap((name) => {
-    const meant = VARIABLE_NAMES.includes(name) ? undefined : nearestName(name, VARIABLE_NAMES);
+    if (VARIABLE_NAMES.includes(name)) return [];
+    const meant = nearestName(name, VARIABLE_NAMES) ?? onlyCompletion(name, VARIABLE_NAMES);
     return meant === undefined ? [] : `${name} has no effect; the service reads ${meant}`;
   });
 }

@@ -38,8 +38,13 @@ export function parseDatabaseUrl(databaseUrl: string): DatabaseServers {
   return { urls, target: given === "primary" ? "primary" : "read-write" };
 }
 
-/** What is wrong with an address, without any of its text; undefined when nothing is. */
+/** Returns what is wrong with an address, without its text. `undefined` if nothing is. */
 export function databaseUrlFault(databaseUrl: string): string | undefined {
+  const unescaped = unescapedIn(databaseUrl);
+  if (unescaped.length > 0) {
+    const fixes = unescaped.map((sign) => `${sign} as ${encodeURIComponent(sign)}`);
+    return `must have special characters in its user and password escaped: write ${fixes.join(", ")}`;
+  }
   const { urls } = parseDatabaseUrl(databaseUrl);
   const wrong = urls.findIndex((url) => !isDatabaseUrl(url, urls.length > 1));
   if (wrong >= 0 && urls.length > 1) {
@@ -65,6 +70,22 @@ export function databaseUrlFault(databaseUrl: string): string | undefined {
   return allowed.includes(searchParams.get("target_session_attrs"))
     ? unreadableFile(searchParams)
     : "must have the target_session_attrs read-write or primary, since the service writes";
+}
+
+/**
+ * Returns the characters that end the user and password too early, or are no escape. A later @ shows that they do: it
+ * can otherwise stand only in the value of a parameter.
+ */
+function unescapedIn(databaseUrl: string): string[] {
+  const [, beforeHost = ""] =
+    /^postgres(?:ql)?:\/\/(.*)@/s.exec(withoutParameters(databaseUrl)) ?? [];
+  const signs = ["#", "/", "?"].filter((sign) => beforeHost.includes(sign));
+  return /%(?![\da-f]{2})/i.test(beforeHost) ? [...signs, "%"] : signs;
+}
+
+/** An address without parameters such as `?user=ada@example`. */
+function withoutParameters(databaseUrl: string): string {
+  return databaseUrl.replace(/(?:\?|&)\w+=[^&]*/g, "");
 }
 
 function unreadableFile(parameters: URLSearchParams): string | undefined {

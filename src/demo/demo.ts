@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { COMMAND } from "../config/command-line.ts";
 import type { Config } from "../config/config.ts";
 import type { EntityManager } from "../db/orm.ts";
 import { Operator } from "../features/operators/operator.entity.ts";
@@ -6,11 +7,6 @@ import { Workspace } from "../features/workspaces/workspace.entity.ts";
 import type { App } from "../server/app.ts";
 import { demoSignIn } from "./demo-sign-in.ts";
 import { fillEmptyDatabase } from "./fill-empty-database.ts";
-
-/** Prefix of commands, in an installed package or in a clone. With `--no`, npx downloads nothing. */
-const COMMAND = import.meta.url.includes("/node_modules/")
-  ? "npx --no -- shipment-booking"
-  : "npm run --silent shipments --";
 
 /** Midtown Manhattan to Prospect Park in Brooklyn. */
 const SAMPLE_ROUTE = {

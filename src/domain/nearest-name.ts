@@ -42,6 +42,23 @@ export function nearestByWords(name: string, names: readonly string[]): string |
   return alike.length === 1 ? alike[0] : undefined;
 }
 
+/**
+ * Returns the only name that has all words of `name`, in order, and more: `SHUTDOWN_DELAY_SECONDS` for `SHUTDOWN_DELAY`.
+ * `undefined` for a single word, which names other things too.
+ */
+export function onlyCompletion(name: string, names: readonly string[]): string | undefined {
+  const words = wordsOf(name);
+  if (words.length < 2) return undefined;
+  const [only, another] = names.filter((it) => hasInOrder(wordsOf(it), words));
+  return another === undefined ? only : undefined;
+}
+
+function hasInOrder(all: readonly string[], words: readonly string[]): boolean {
+  let found = 0;
+  for (const word of all) if (word === words[found]) found++;
+  return found === words.length && all.length > words.length;
+}
+
 function plain(name: string): string {
   return name.toLowerCase().replace(/[_.\s-]/g, "");
 }

@@ -30,11 +30,28 @@ export function programsFor(account: Account | undefined): Programs {
   const manifest = readFileSync(join(root, "..", "package.json"), "utf8");
   const { version } = JSON.parse(manifest) as { version: string };
   const major = Number.parseInt(version);
-  if (account === undefined) addMissingLinks(root);
-  if (account === undefined || runsAs(account, root)) return { root, major, account };
+  if (account === undefined) {
+    assertPlainPath(root);
+    addMissingLinks(root);
+    return { root, major, account };
+  }
+  if (isPlainPath(root) && runsAs(account, root)) return { root, major, account };
   const copy = join(COPIES, `postgres-${version}`);
   if (!existsSync(copy)) makeCopy(root, copy);
   return { root: copy, major, account };
+}
+
+/** initdb starts postgres by a shell, with its path in double quotes. */
+function isPlainPath(path: string): boolean {
+  return !/["`$]/.test(path);
+}
+
+/** @throws Error with a sentence for the operator */
+export function assertPlainPath(root: string): void {
+  if (isPlainPath(root)) return;
+  throw new Error(
+    `PostgreSQL cannot run from ${root}: move the service to a path without ", \` and $, or set DATABASE_URL`,
+  );
 }
 
 /**

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { demoEnvironment } from "../../src/commands/serve.ts";
 import { readConfig } from "../../src/config/config.ts";
+import { ConfigError } from "../../src/config/variables.ts";
 
 test.each([
   [{}, "http://127.0.0.1:8080"],
@@ -9,6 +10,22 @@ test.each([
   [{ PORT: "8090", PUBLIC_URL: "https://book.example.org" }, "https://book.example.org"],
 ])("with %j the links of the demo lead to %s", (environment, address) => {
   expect(readConfig(demoEnvironment(environment)).publicUrl).toBe(address);
+});
+
+test.each([
+  [{}, "http://127.0.0.1:9090"],
+  [{ GRPC_PORT: "9191" }, "http://127.0.0.1:9191"],
+  [{ GRPC_PORT: "0" }, undefined],
+  [{ PUBLIC_GRPC_URL: "https://grpc.example.org" }, "https://grpc.example.org"],
+])("with %j the guides of the demo call gRPC at %s", (environment, address) => {
+  expect(readConfig(demoEnvironment(environment)).publicGrpcUrl).toBe(address);
+});
+
+test.each(["PORT", "GRPC_PORT"])("an invalid %s of the demo is the only fault reported", (name) => {
+  const read = () => readConfig(demoEnvironment({ [name]: "abc" }));
+  expect(read).toThrow(
+    new ConfigError(`${name}: must be a whole number from 0 to 65535; it is "abc"`),
+  );
 });
 
 test.each([

@@ -13,6 +13,10 @@ const PARAMETERS =
 const SSL_MODE =
   "must have an sslmode that is known: disable, no-verify, prefer, require, verify-ca, verify-full";
 
+function escaped(fixes: string): string {
+  return `must have special characters in its user and password escaped: write ${fixes}`;
+}
+
 test("an address with one host is taken as it is", () => {
   const url = "postgres://ada:s%2Cecret@db.example:5433/shipments?sslmode=require";
   expect(parseDatabaseUrl(url)).toEqual({ urls: [url], target: undefined });
@@ -38,6 +42,7 @@ test.each([
   ["postgres://a/db?target_session_attrs=read-write", "read-write"],
   ["postgres://a/db?target_session_attrs=any", undefined],
   ["postgres://a/db?host=/run/postgresql&port=5433", undefined],
+  ["postgres://u:p@ss%23@a/db?user=ada@corp&application_name=a/b@c", undefined],
 ])("what the server must be is read from %s", (url, target) => {
   expect(databaseUrlFault(url)).toBe(undefined);
   expect(parseDatabaseUrl(url).target).toBe(target);
@@ -49,7 +54,12 @@ test.each([
   ["postgres://u:hidden@a:1,b:70000,c/db", `${SEVERAL}, and host 2 of 3 is not`],
   ["postgres://u:hidden@,b/db", `${SEVERAL}, and host 1 of 2 is not`],
   ["postgres://u:hidden@a,b", `${SEVERAL}, and host 1 of 2 is not`],
-  ["postgres://u:hid/den@a,b/db", ONE],
+  ["postgres://u:hid/den@a,b/db", escaped("/ as %2F")],
+  ["postgres://u:1#2@a/db", escaped("# as %23")],
+  ["postgres://u:1/2@a/db", escaped("/ as %2F")],
+  ["postgres://u:1?2@a/db", escaped("? as %3F")],
+  ["postgres://u:50%@a/db", escaped("% as %25")],
+  ["postgres://u:#50%/?@a/db?sslmode=require", escaped("# as %23, / as %2F, ? as %3F, % as %25")],
   ["postgres://u:hidden@c/db?host=a,b", PARAMETERS],
   ["postgres://u:hidden@c/db?port=1,2", PARAMETERS],
   ["postgres://u:hidden@a,b/db?host=c", PARAMETERS],

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { nearestByWords, nearestName } from "../../src/domain/nearest-name.ts";
+import { nearestByWords, nearestName, onlyCompletion } from "../../src/domain/nearest-name.ts";
 
 const VARIABLES = ["DATABASE_URL", "DATA_DIR", "PORT", "HOST", "GRPC_PORT", "LOG_LEVEL"];
 
@@ -89,4 +89,15 @@ test.each([
   ["customer_name", "_"],
 ])("%s is not what %j says", (name, written) => {
   expect(nearestByWords(name, [written])).toBeUndefined();
+});
+
+test.each([
+  ["SHUTDOWN_DELAY", ["SHUTDOWN_DELAY_SECONDS", "PORT"], "SHUTDOWN_DELAY_SECONDS"],
+  ["webhook_loopback", ["WEBHOOK_ALLOW_LOOPBACK_HTTP"], "WEBHOOK_ALLOW_LOOPBACK_HTTP"],
+  // One word names other things too.
+  ["LOG", ["LOG_LEVEL"], undefined],
+  ["STRIPE_KEY", ["STRIPE_SECRET_KEY", "STRIPE_TEST_SECRET_KEY"], undefined],
+  ["KUBERNETES_PORT", ["PORT"], undefined],
+])("the only completion of %s among %j is %s", (name, names, completion) => {
+  expect(onlyCompletion(name, names)).toBe(completion);
 });

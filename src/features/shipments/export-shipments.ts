@@ -150,9 +150,10 @@ function cellText(cell: Cell): string {
 /**
  * An apostrophe is put where a spreadsheet would begin to read a formula: at the beginning of a cell, also where it
  * takes cells to be separated by semicolons or tabs, as it does in many languages, and so knows no quotes around line
- * breaks. Quotes before the sign may then be taken for those around a cell.
+ * breaks. Quotes before the sign may then be taken for those around a cell. Text that has an apostrophe there gets another,
+ * so that an import restores every cell by removing one.
  */
-const FORMULA = /(^|[;\t\r\n])(?="*[=+\-@＝＋－＠])/g;
+const FORMULA = /(^|[;\t\r\n])(?=["']*[=+\-@＝＋－＠])/g;
 
 /** In E.164: a number to a spreadsheet, and no formula. */
 const PHONE = /^\+\d+$/;

@@ -232,6 +232,11 @@ function withAddresses(page: Buffer, { publicUrl, publicGrpcUrl }: PublicAddress
   const places = [
     ["http://127.0.0.1:8080", publicUrl],
     ["http://127.0.0.1:9090", publicGrpcUrl],
+    // Clients without TLS dial a host and port.
+    [
+      "127.0.0.1:9090",
+      publicGrpcUrl?.startsWith("http:") ? new URL(publicGrpcUrl).host : undefined,
+    ],
   ] as const;
   const text = page.toString("utf8");
   const adapted = text.replaceAll(EXAMPLE, (example) => {

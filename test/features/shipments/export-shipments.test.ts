@@ -155,6 +155,9 @@ test("a cell with line breaks or other separators stays one cell, and nothing in
     "A\t＝1": "A\t'＝1",
     'A;"=1+1"': `A;'"=1+1"`,
     "12-14; b = c, +d": "12-14; b = c, +d",
+    "'=1+1": "''=1+1",
+    '\'"=1+1"': "''\"=1+1\"",
+    "'s-Hertogenbosch": "'s-Hertogenbosch",
   };
   for (const pickup_address of Object.keys(cells)) await book(service, own, { pickup_address });
   const { text } = await service.as(own).exportShipments();
