@@ -1076,6 +1076,13 @@ export declare type CheckTariffResponse = Message<"shipments.admin.v1.CheckTarif
    * @generated from field: string etag = 5;
    */
   etag: string;
+
+  /**
+   * Problems that do not prevent publishing, such as zones without a name. In the order of the document, up to 100.
+   *
+   * @generated from field: repeated shipments.admin.v1.TariffFault warnings = 6;
+   */
+  warnings: TariffFault[];
 };
 
 export declare type CheckTariffResponseValid = CheckTariffResponse;
