@@ -7,7 +7,7 @@ export const EVENT_TYPES = [
   ["shipment.payment_failed", "Payment failed"],
   ["shipment.paid", "Paid"],
   ["shipment.awaiting_pickup", "To pick up"],
-  ["shipment.courier_assigned", "Courier assigned"],
+  ["shipment.courier_assigned", "Courier changed"],
   ["shipment.eta_changed", "Expected at another time"],
   ["shipment.at_pickup", "Courier at the pickup"],
   ["shipment.in_transit", "Picked up"],

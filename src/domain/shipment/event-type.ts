@@ -44,7 +44,11 @@ export interface EventfulState extends ShipmentState {
  * ETAs moved by less than is announced, or a wrong PIN was told.
  */
 export function shipmentEventTypes(before: EventfulState, after: EventfulState): EventType[] {
-  const types = progressEventTypes(before.progress ?? NO_PROGRESS, after.progress ?? NO_PROGRESS);
+  const types = progressEventTypes(
+    before.progress ?? NO_PROGRESS,
+    after.progress ?? NO_PROGRESS,
+    after.status === before.status,
+  );
   if (!isSettled(before) && isSettled(after)) types.push("shipment.paid");
   if (after.status !== before.status && after.status !== "pending") {
     types.push(`shipment.${after.status}`);
@@ -59,13 +63,23 @@ export function shipmentEventTypes(before: EventfulState, after: EventfulState):
   return types.length > 0 || isUnannounced(before, after) ? types : ["shipment.updated"];
 }
 
-/** What a courier's system reported, in order. */
-function progressEventTypes(before: DeliveryProgress, after: DeliveryProgress): EventType[] {
+/**
+ * Returns the types of what a courier's system reported, in order.
+ *
+ * @param isSameStatus whether the shipment kept its status, so that its courier did not leave an end by moving on
+ */
+function progressEventTypes(
+  before: DeliveryProgress,
+  after: DeliveryProgress,
+  isSameStatus: boolean,
+): EventType[] {
   const { courier, arrivedAt } = after;
   const hasFailed = after.attempts.length > before.attempts.length;
   const hasArrived = arrivedAt !== null && arrivedAt !== before.arrivedAt;
+  const hasLeft = arrivedAt === null && before.arrivedAt !== null;
+  const isStageTakenBack = hasLeft && isSameStatus && !hasFailed;
   const happened: Partial<Record<EventType, boolean>> = {
-    "shipment.courier_assigned": courier !== null && courier !== before.courier,
+    "shipment.courier_assigned": courier !== before.courier || isStageTakenBack,
     "shipment.eta_changed": ENDS.some((end) => {
       const eta = after.announcedEtas[end];
       return eta !== null && eta !== before.announcedEtas[end];

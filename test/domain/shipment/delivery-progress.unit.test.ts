@@ -73,11 +73,11 @@ test("each report is told by an event of its own", () => {
   const reports: [DeliveryProgress | null, DeliveryProgress, string][] = [
     [null, ASSIGNED, "shipment.courier_assigned"],
     [ASSIGNED, withCourier(ASSIGNED, { ...COURIER, vehicle: "Van" }), "shipment.courier_assigned"],
-    [ASSIGNED, withCourier(ASSIGNED, null), "shipment.updated"],
+    [ASSIGNED, withCourier(ASSIGNED, null), "shipment.courier_assigned"],
     [ASSIGNED, { ...ASSIGNED, arrivedAt: "pickup" }, "shipment.at_pickup"],
     [ASSIGNED, arrived, "shipment.at_dropoff"],
     [arrived, withAttempt(arrived, FAILED), "shipment.attempt_failed"],
-    [near, { ...withEtas(near, { dropoff: 2 }), arrivedAt: null }, "shipment.updated"],
+    [near, { ...withEtas(near, { dropoff: 2 }), arrivedAt: null }, "shipment.courier_assigned"],
   ];
   expect(reports.map(([before, after]) => eventsFrom(before, after))).toEqual(
     reports.map(([, , type]) => [type]),

@@ -75,7 +75,7 @@ test("what was reported already changes nothing, and nobody may take a courier's
   expect(away).toEqual({ ...assigned, updated_at: ANY_TIME, etag: "5" });
   const none = await data(as.removeCourier({ shipment }));
   expect([none.courier, none.stage]).toEqual([null, null]);
-  const types = ["courier_assigned", "at_pickup", "updated", "updated"];
+  const types = ["courier_assigned", "at_pickup", "courier_assigned", "courier_assigned"];
   expect(await eventsOf(shipment)).toEqual(types);
 });
 
