@@ -17,7 +17,7 @@ export const MEDIA_TYPES = { photo: "image/jpeg", signature: "image/png" } as co
 
 export type PictureKind = keyof typeof MEDIA_TYPES;
 
-/** A picture that was taken at the door, as `domain/shipment/picture.ts` leaves it. Apart from the shipment, which is read often. */
+/** A picture taken at the door, reduced by `cleanJpeg` or `cleanPng`. Stored apart from the shipment, which is read often. */
 export const ProofPicture = defineEntity({
   name: "ProofPicture",
   tableName: "proof_picture",

@@ -13,7 +13,9 @@ import {
   MAX_WRONG_PINS,
   NO_PROOF,
 } from "../../domain/shipment/delivery-proof.ts";
-import { type CleanedPicture, cleanJpeg, cleanPng } from "../../domain/shipment/picture.ts";
+import { cleanJpeg } from "../../domain/shipment/clean-jpeg.ts";
+import { cleanPng } from "../../domain/shipment/clean-png.ts";
+import type { CleanedPicture } from "../../domain/shipment/picture.ts";
 import { type Changed, stateAfter } from "./change-shipment.ts";
 import { type Pictures, pictureResponse, writePictures } from "./proof-picture.entity.ts";
 import { changeBy, report } from "./report-progress.ts";
@@ -24,10 +26,10 @@ const { method } = ShipmentService;
 
 /** What is recorded at the door of shipments in transit. */
 export const PROOF_CHANGES = {
-  recordProof(request, call, { changeShipment, now }) {
+  async recordProof(request, call, { changeShipment, now }) {
     const pictures: Pictures = {
-      ...cleaned("photo", request.photo, cleanJpeg),
-      ...cleaned("signature", request.signature, cleanPng),
+      ...(await cleaned("photo", request.photo, cleanJpeg)),
+      ...(await cleaned("signature", request.signature, cleanPng)),
     };
     const key = { workspace: call.caller.workspaceId, reference: request.shipment };
     return changeShipment({
@@ -67,13 +69,13 @@ export const PROOF_PICTURES = {
 } satisfies Partial<ShipmentFunctions>;
 
 /** @throws Refusal FIELD_INVALID */
-function cleaned(
+async function cleaned(
   subject: keyof Pictures,
   bytes: Uint8Array | undefined,
-  clean: (bytes: Uint8Array) => CleanedPicture,
-): Pictures {
+  clean: (bytes: Uint8Array) => CleanedPicture | Promise<CleanedPicture>,
+): Promise<Pictures> {
   if (bytes === undefined) return {};
-  const { picture, problem } = clean(bytes);
+  const { picture, problem } = await clean(bytes);
   if (problem !== undefined) throw refuse("FIELD_INVALID", `${subject} ${problem}.`, { subject });
   return { [subject]: picture };
 }

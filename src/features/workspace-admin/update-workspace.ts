@@ -6,7 +6,7 @@ import type {
   UpdateWorkspaceResponseSchema,
 } from "../../../gen/shipments/v1/workspace_service_pb.js";
 import { refuse } from "../../domain/refusal.ts";
-import { cleanPng } from "../../domain/shipment/picture.ts";
+import { cleanPng } from "../../domain/shipment/clean-png.ts";
 import { createTrackingKey } from "../../domain/shipment/tracking-link.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { changesBetween, recordChange } from "../audit/record-change.ts";
@@ -24,7 +24,7 @@ export async function updateWorkspace(
   const { timeZone, trackingEnabled, trackingShowsCourier, trackingContact } = request;
   const { notifiesRecipients, trackingLogo } = request;
   const given = timeZone === undefined ? undefined : parseTimeZone(timeZone);
-  const logo = trackingLogo && parseLogo(trackingLogo);
+  const logo = trackingLogo && (await parseLogo(trackingLogo));
   const workspace = (await lockWorkspace(em, workspaceId))!;
   await em.populate(workspace, ["trackingLogo"]);
   const before = recordedOf(workspace);
@@ -48,13 +48,13 @@ export async function updateWorkspace(
 const MAX_LOGO_BYTES = 16 * 1024;
 
 /**
- * A logo as it is kept; null for an empty one.
+ * Returns a logo as it is stored, or null for an empty one.
  *
- * @throws Refusal FIELD_INVALID
+ * @throws Refusal FIELD_INVALID if it is not a PNG of at most 16 KiB
  */
-function parseLogo(bytes: Uint8Array): Buffer | null {
+async function parseLogo(bytes: Uint8Array): Promise<Buffer | null> {
   if (bytes.length === 0) return null;
-  const { picture, problem } = cleanPng(bytes);
+  const { picture, problem } = await cleanPng(bytes);
   if (picture !== undefined && picture.length <= MAX_LOGO_BYTES) return picture;
   const text = `tracking_logo ${problem ?? "must be at most 16 KiB"}.`;
   throw refuse("FIELD_INVALID", text, { subject: "tracking_logo" });

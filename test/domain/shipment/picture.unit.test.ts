@@ -1,7 +1,8 @@
-import { crc32 } from "node:zlib";
+import { crc32, deflateSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { cleanJpeg, cleanPng } from "../../../src/domain/shipment/picture.ts";
+import { cleanJpeg } from "../../../src/domain/shipment/clean-jpeg.ts";
+import { cleanPng } from "../../../src/domain/shipment/clean-png.ts";
 import { SAMPLE_PICTURES } from "../../../src/features/test-mode/sample-pictures.ts";
 
 const { photo, signature } = SAMPLE_PICTURES;
@@ -52,20 +53,22 @@ const HEADER_END = 33;
 const pngWith = (...chunks: readonly Buffer[]) =>
   Buffer.concat([signature.subarray(0, HEADER_END), ...chunks, signature.subarray(HEADER_END)]);
 
-test("what is needed to draw a picture stays as it is", () => {
+test("what is needed to draw a picture stays as it is", async () => {
   expect(cleanJpeg(photo)).toEqual({ picture: photo });
-  expect(cleanPng(signature)).toEqual({ picture: signature });
+  expect(await cleanPng(signature)).toEqual({ picture: signature });
 });
 
-test("what else a picture tells, and what hides in it or behind it, is left out", () => {
+test("what else a picture tells, and what hides in it or behind it, is left out", async () => {
   const told = [segment(0xe0, "JFIF\0"), segment(0xe2, "ICC_PROFILE"), segment(0xfe, "<script>")];
   const hidden = Buffer.from("PK\u0003\u0004 an archive");
   expect(cleanJpeg(Buffer.concat([jpegWith(...told), hidden]))).toEqual({ picture: photo });
   const texts = [chunk("tEXt", "Author\0Ada"), chunk("eXIf", "MM"), chunk("iCCP", "x")];
-  expect(cleanPng(Buffer.concat([pngWith(...texts), hidden]))).toEqual({ picture: signature });
+  expect(await cleanPng(Buffer.concat([pngWith(...texts), hidden]))).toEqual({
+    picture: signature,
+  });
 });
 
-test("nothing else is kept in what is needed to draw a picture", () => {
+test("nothing else is kept in what is needed to draw a picture", async () => {
   const place = "GPS 40.7128N";
   const adobe = segment(0xee, Buffer.concat([Buffer.from("Adobe"), Buffer.alloc(7)]));
   expect(cleanJpeg(jpegWith(adobe))).toEqual({ picture: jpegWith(adobe) });
@@ -79,19 +82,19 @@ test("nothing else is kept in what is needed to draw a picture", () => {
     segment(0xdd, place),
   ];
   for (const bytes of padded)
-    expect(cleanJpeg(jpegWith(bytes))).toEqual({ problem: "must be a JPEG" });
+    expect(cleanJpeg(jpegWith(bytes))).toEqual({ problem: "must be a complete JPEG" });
   for (const bytes of [
     pngWith(chunk("tRNS", Buffer.alloc(257))),
     pngWith(chunk("PLTE", Buffer.alloc(4))),
     Buffer.concat([signature.subarray(0, -12), chunk("IEND", place)]),
   ]) {
-    expect(cleanPng(bytes)).toEqual({ problem: "must be a PNG" });
+    expect(await cleanPng(bytes)).toEqual({ problem: "must be a complete PNG" });
   }
 });
 
 test("a photo of very many segments is refused before they are read", () => {
   const many = Array.from({ length: 500 }, () => segment(0xfe, ""));
-  expect(cleanJpeg(jpegWith(...many))).toEqual({ problem: "must be a JPEG" });
+  expect(cleanJpeg(jpegWith(...many))).toEqual({ problem: "must be a complete JPEG" });
 });
 
 test.each(["II", "MM"] as const)("a photo stays the way up that its camera notes (%s)", (order) => {
@@ -116,9 +119,9 @@ describe("is told from its bytes", () => {
     ["a PNG", signature, "must be a JPEG"],
     ["a page", Buffer.from("<!doctype html><script>"), "must be a JPEG"],
     ["nothing", Buffer.alloc(0), "must be a JPEG"],
-    ["one that ends early", before, "must be a JPEG"],
-    ["one without an image", Buffer.from([0xff, 0xd8, 0xff, 0xd9]), "must be a JPEG"],
-    ["one of no size", sized(photo, FRAME + 5, Buffer.alloc(4)), "must be a JPEG"],
+    ["one that ends early", before, "must be a complete JPEG"],
+    ["one without an image", Buffer.from([0xff, 0xd8, 0xff, 0xd9]), "must be a complete JPEG"],
+    ["one of no size", sized(photo, FRAME + 5, Buffer.alloc(4)), "must be a complete JPEG"],
     ["a large one", Buffer.alloc(5 * 1024 * 1024 + 1), "must be at most 5 MiB"],
     [
       "one that is large when drawn",
@@ -128,9 +131,13 @@ describe("is told from its bytes", () => {
     [
       "one that is drawn again and again",
       Buffer.concat([before, ...Array.from({ length: 50 }, () => scan), photo.subarray(-2)]),
-      "must be a JPEG",
+      "must be a complete JPEG",
     ],
-    ["lossless ones, which browsers do not draw", jpegWith(segment(0xc3, "")), "must be a JPEG"],
+    [
+      "lossless ones, which browsers do not draw",
+      jpegWith(segment(0xc3, "")),
+      "must be a complete JPEG",
+    ],
   ])("no photo: %s", (_, bytes, problem) => {
     expect(cleanJpeg(bytes)).toEqual({ problem });
   });
@@ -138,26 +145,26 @@ describe("is told from its bytes", () => {
   const wide = chunk("IHDR", Buffer.from("00010000000100000806000000", "hex"));
   test.each<[string, Buffer, string]>([
     ["a JPEG", photo, "must be a PNG"],
-    ["one whose sum is wrong", sized(signature, 40, Buffer.from("??")), "must be a PNG"],
-    ["one that ends early", signature.subarray(0, -4), "must be a PNG"],
+    ["one whose sum is wrong", sized(signature, 40, Buffer.from("??")), "must be a complete PNG"],
+    ["one that ends early", signature.subarray(0, -4), "must be a complete PNG"],
     [
       "one without an image",
       Buffer.concat([signature.subarray(0, 33), chunk("IEND", "")]),
-      "must be a PNG",
+      "must be a complete PNG",
     ],
-    ["one with two headers", pngWith(signature.subarray(8, 33)), "must be a PNG"],
-    ["one that needs what nobody knows", pngWith(chunk("EViL", "")), "must be a PNG"],
+    ["one with two headers", pngWith(signature.subarray(8, 33)), "must be a complete PNG"],
+    ["one that needs what nobody knows", pngWith(chunk("EViL", "")), "must be a complete PNG"],
     ["a large one", Buffer.alloc(1024 * 1024 + 1), "must be at most 1 MiB"],
     [
       "one that is large when drawn",
       Buffer.concat([signature.subarray(0, 8), wide, signature.subarray(33)]),
       "must have at most 4 megapixels",
     ],
-  ])("no signature: %s", (_, bytes, problem) => {
-    expect(cleanPng(bytes)).toEqual({ problem });
+  ])("no signature: %s", async (_, bytes, problem) => {
+    expect(await cleanPng(bytes)).toEqual({ problem });
   });
 
-  test("whatever comes, and what is left of it is clean", () => {
+  test("whatever comes, and what is left of it is clean", async () => {
     const bent = (bytes: Buffer) =>
       fc.array(fc.tuple(fc.nat(bytes.length - 1), fc.nat(255)), { maxLength: 8 }).map((changes) => {
         const copy = Buffer.from(bytes);
@@ -168,13 +175,146 @@ describe("is told from its bytes", () => {
       [cleanJpeg, jpegWith(exif("II", 3))],
       [cleanPng, signature],
     ] as const) {
-      fc.assert(
-        fc.property(fc.oneof(bent(whole), fc.uint8Array({ maxLength: 200 })), (bytes) => {
-          const { picture } = clean(bytes);
-          if (picture !== undefined) expect(clean(picture)).toEqual({ picture });
-        }),
+      await fc.assert(
+        fc.asyncProperty(
+          fc.oneof(bent(whole), fc.uint8Array({ maxLength: 200 })),
+          async (bytes) => {
+            const { picture } = await clean(bytes);
+            if (picture !== undefined) expect(await clean(picture)).toEqual({ picture });
+          },
+        ),
         { numRuns: 2_000 },
       );
     }
+  });
+});
+
+/** Number of samples of each color type, with its bit depths. */
+const COLOR_TYPES = [
+  [0, 1, [1, 2, 4, 8, 16]],
+  [2, 3, [8, 16]],
+  [3, 1, [1, 2, 4, 8]],
+  [4, 2, [8, 16]],
+  [6, 4, [8, 16]],
+] as const;
+
+/** A PNG of 5 by 3 pixels. */
+function png(
+  { depth = 8, color = 6, interlace = 0 },
+  imageData: Buffer,
+  ...before: readonly Buffer[]
+): Buffer {
+  const header = Buffer.from([0, 0, 0, 5, 0, 0, 0, 3, depth, color, 0, 0, interlace]);
+  const chunks = [chunk("IHDR", header), ...before, chunk("IDAT", imageData), chunk("IEND", "")];
+  return Buffer.concat([signature.subarray(0, 8), ...chunks]);
+}
+const palette = chunk("PLTE", Buffer.alloc(6));
+
+/** Width and height of the passes of 5 by 3 pixels, by hand (ISO/IEC 15948, 8.2). */
+const PASSES = {
+  0: [[5, 3]],
+  1: [
+    [1, 1],
+    [1, 1],
+    [1, 1],
+    [3, 1],
+    [2, 2],
+    [5, 1],
+  ],
+} as const;
+
+test.each([0, 1] as const)(
+  "image data of a PNG fill its rows exactly (interlace %i)",
+  async (interlace) => {
+    for (const [color, samples, depths] of COLOR_TYPES) {
+      for (const depth of depths) {
+        const rowOf = (width: number) =>
+          Buffer.alloc(1 + Math.ceil((width * samples * depth) / 8), 4);
+        const rows = PASSES[interlace].flatMap(([width, height]) =>
+          Array.from({ length: height }, () => rowOf(width)),
+        );
+        const before = color === 3 ? [palette] : [];
+        const make = (raw: Buffer) => png({ depth, color, interlace }, deflateSync(raw), ...before);
+        const raw = Buffer.concat(rows);
+        expect(await cleanPng(make(raw))).toEqual({ picture: make(raw) });
+        for (const other of [raw.subarray(1), Buffer.concat([raw, Buffer.alloc(1)])]) {
+          expect(await cleanPng(make(other))).toEqual({ problem: "must be a complete PNG" });
+        }
+      }
+    }
+  },
+);
+
+describe("a picture that no decoder can draw is refused", () => {
+  const rows = (filter = 0) =>
+    Buffer.concat(Array.from({ length: 3 }, () => Buffer.alloc(21, filter)));
+  const sound = deflateSync(rows());
+  test.each<[string, Buffer]>([
+    ["image data that are not compressed", png({}, rows())],
+    ["image data that end early", png({}, sound.subarray(0, -5))],
+    [
+      "image data whose checksum is wrong",
+      png({}, Buffer.concat([sound.subarray(0, -1), Buffer.of(0)])),
+    ],
+    ["bytes behind the image data", png({}, Buffer.concat([sound, Buffer.from("PK")]))],
+    ["image data that inflate to much more", png({}, deflateSync(Buffer.alloc(1_000_000)))],
+    ["an unknown filter", png({}, deflateSync(rows(5)))],
+    ["image data in two places", png({}, sound, chunk("IDAT", ""), chunk("tEXt", "a\0b"))],
+    ["an unknown color type", png({ color: 5 }, sound)],
+    ["a depth that its color type does not have", png({ depth: 4 }, sound)],
+    ["an unknown interlace method", png({ interlace: 2 }, sound)],
+    ["colors without a palette", png({ color: 3 }, deflateSync(Buffer.alloc(18)))],
+  ])("PNG: %s", async (_, bytes) => {
+    expect(await cleanPng(png({}, sound))).toEqual({ picture: png({}, sound) });
+    expect(await cleanPng(bytes)).toEqual({ problem: "must be a complete PNG" });
+  });
+
+  /** The sample photo without its segments of a marker. */
+  function photoWithout(marker: number, replacement: Buffer = Buffer.alloc(0)): Buffer {
+    const kept: Buffer[] = [photo.subarray(0, 2)];
+    let at = 2;
+    for (; photo[at + 1] !== 0xda;) {
+      const end = at + 2 + photo.readUInt16BE(at + 2);
+      kept.push(photo[at + 1] === marker ? replacement : photo.subarray(at, end));
+      at = end;
+    }
+    return Buffer.concat([...kept, photo.subarray(at)]);
+  }
+  const scan = photo.indexOf(Buffer.from([0xff, 0xda]));
+  const scanData = scan + 2 + photo.readUInt16BE(scan + 2);
+  const end = photo.subarray(-2);
+  const huffman = (first: number, counts: readonly number[]) =>
+    segment(
+      0xc4,
+      Buffer.from([
+        first,
+        ...counts,
+        ...Array.from({ length: 16 - counts.length }, () => 0),
+        1,
+        2,
+        3,
+      ]),
+    );
+  test.each<[string, Buffer]>([
+    [
+      "27 bytes of a header",
+      Buffer.from("ffd8ffc0000b080001000101011100ffda0008010100003f00ffd9", "hex"),
+    ],
+    ["no quantization tables", photoWithout(0xdb)],
+    ["no Huffman tables", photoWithout(0xc4)],
+    ["no frame", photoWithout(0xc0)],
+    [
+      "a frame of 12 bits a sample",
+      photoWithout(0xc0, segment(0xc1, Buffer.from("0c0001000101011100", "hex"))),
+    ],
+    ["codes that overlap", jpegWith(huffman(0, [3]))],
+    [
+      "DC codes of more than 15 bits",
+      jpegWith(segment(0xc4, Buffer.from([0, 1, ...Array.from({ length: 15 }, () => 0), 16]))),
+    ],
+    ["no scan data", Buffer.concat([photo.subarray(0, scanData), end])],
+    ["scan data for a part of its blocks", Buffer.concat([photo.subarray(0, scanData + 5), end])],
+  ])("JPEG: %s", (_, bytes) => {
+    expect(cleanJpeg(bytes)).toEqual({ problem: "must be a complete JPEG" });
   });
 });
