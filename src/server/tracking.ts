@@ -36,17 +36,16 @@ export function createTrackingPages({
       return tracked && trackingPage(tracked, readerOf(tracked.recipientLocale), { link });
     },
     async open(asked, readerOf) {
-      const { found, opened } = (await openLinked(asked, { ...deps, zoneAt })) ?? {};
-      if (found === undefined) return undefined;
-      const { tracked } = found;
+      const linked = await openLinked(asked, { ...deps, zoneAt });
+      if (linked === undefined) return undefined;
+      const { opened } = linked;
+      const { tracked } = linked.found;
       const reader = readerOf(tracked.recipientLocale);
       return async () =>
         trackingPage(tracked, reader, {
-          ...asked,
+          link: asked.link,
           opened:
-            typeof opened === "object"
-              ? { address: opened.address, photo: await opened.loadPhoto() }
-              : opened,
+            opened && "address" in opened ? { ...opened, photo: await opened.loadPhoto() } : opened,
         });
     },
     follow: (link, changed) => followLinked(link, changed, { ...deps, zoneAt, watch }),

@@ -37,7 +37,9 @@ export interface TrackingTexts {
   readonly open: {
     readonly digits: string;
     readonly show: string;
-    readonly problem: Readonly<Record<"wrong" | "locked", string>>;
+    readonly wrong: (triesLeft: number) => string;
+    /** Shown once no tries are left. */
+    readonly locked: string;
     readonly address: string;
     readonly photo: string;
   };

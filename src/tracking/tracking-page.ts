@@ -56,11 +56,14 @@ const POLL_MS = 15_000;
 const LIVE_POLL_MS = 60_000;
 
 /**
- * Asks for the page again while somebody looks at it, when it hears of an event and else now and then, and shows what has
- * changed, until a page comes without a script: of what has ended. It loads nothing else: without scripts the page is as it
- * was when it was opened.
+ * Requests the page again after each event, and regularly, while it is visible. Replaces the main part if it changed, and
+ * leaves the form for digits alone. A page that was opened is requested as such. Ends with a page that has no script, which
+ * is that of a shipment that has ended. Without scripts the page stays as it was when it was loaded.
  */
 const SCRIPT = `
+const page = location.pathname.replace(/\\/open$/, "");
+const { recipient } = document.currentScript.dataset;
+const opened = recipient && { method: "POST", body: new URLSearchParams({ recipient }) };
 let tag, timer, events, isBusy, isOver;
 let isStale = false;
 async function refresh() {
@@ -70,7 +73,7 @@ async function refresh() {
   isBusy = true;
   while (isStale && !isOver && !document.hidden) try {
     isStale = false;
-    const response = await fetch(location.href, { cache: "no-store", credentials: "omit", headers: tag ? { "if-none-match": tag } : {} });
+    const response = await fetch(opened ? page + "/open" : page, { ...opened, cache: "no-store", credentials: "omit", headers: tag && !opened ? { "if-none-match": tag } : {} });
     tag = response.headers.get("etag") ?? undefined;
     if (response.status === 200 || response.status === 404) {
       const read = new DOMParser().parseFromString(await response.text(), "text/html");
@@ -81,6 +84,7 @@ async function refresh() {
         document.title = read.title;
       }
       isOver = !read.querySelector("script");
+      if (response.status === 404) document.querySelector("aside")?.remove();
     }
   } catch {}
   isBusy = false;
@@ -96,7 +100,7 @@ function follow() {
     events?.close();
     events = undefined;
   } else if (!events) {
-    events = new EventSource(location.pathname + "/events");
+    events = new EventSource(page + "/events");
     events.onmessage = refresh;
     events.onerror = () => {
       events.close();
@@ -133,16 +137,16 @@ export interface Reader {
 /** The steps of a shipment on its way, in their order. */
 const STEPS = SHIPMENT_STATUSES.slice(0, SHIPMENT_STATUSES.indexOf("delivered") + 1);
 
-/** What the page shows besides to whoever has proven to be the recipient, or why it does not. */
+/** Details that the recipient alone sees, or how many tries to prove it are left. */
 type Opened =
-  | { readonly address: string; readonly photo: Buffer | undefined }
-  | keyof TrackingTexts["open"]["problem"];
+  | { readonly address: string; readonly photo: Buffer | undefined; readonly recipientMac: string }
+  | { readonly triesLeft: number };
 
 /**
- * The page of a shipment for its recipient.
+ * Writes the page of a shipment for its recipient.
  *
- * @param at.link the last part of its address
- * @param at.opened what came of proving to be the recipient; undefined while nobody tried
+ * @param at.link last part of its address
+ * @param at.opened result of entering digits; `undefined` before
  */
 export function trackingPage(
   tracked: TrackedShipment,
@@ -155,13 +159,13 @@ export function trackingPage(
   const { courier, failed, stage } = tracked;
   const timeZone = timeZoneOf(tracked);
   const dates = datesOf(reader, timeZone);
-  const problem = typeof at.opened === "string" ? at.opened : undefined;
-  const opened = typeof at.opened === "object" ? at.opened : undefined;
+  const problem = at.opened && "triesLeft" in at.opened ? at.opened : undefined;
+  const opened = at.opened && "address" in at.opened ? at.opened : undefined;
   const { address, photo } = opened ?? {};
   const away = courier?.distanceKm && texts.away(kilometres(reader).format(courier.distanceKm));
   const bringer = courier && [courier.firstName, courier.vehicle, away].filter(Boolean).join(" · ");
   const facts: (readonly [string, string])[] = [
-    ...(bringer === undefined ? [] : [[texts.courier, escapeHtml(bringer)] as const]),
+    ...(bringer ? [[texts.courier, escapeHtml(bringer)] as const] : []),
     [texts.reference, escapeHtml(reference)],
     ...(address === undefined ? [] : [[texts.open.address, escapeHtml(address)] as const]),
     ...(area === undefined ? [] : [[texts.area, escapeHtml(area)] as const]),
@@ -186,22 +190,21 @@ ${photo ? `<img class="photo" alt="${escapeHtml(texts.open.photo)}" src="data:im
 <footer>${escapeHtml(texts.timeZone(timeZone))}</footer>`;
   const title = texts.title(workspace.name);
   const form = tracked.canOpen && opened === undefined ? openForm(texts, at.link, problem) : "";
-  // What was opened stays as it is: asked for again, it would be closed.
-  const isOver = hasEnded(status) || at.opened !== undefined;
-  return html(reader, title, content, `${form}${isOver ? "" : `<script>${SCRIPT}</script>`}`);
+  const recipient = opened ? ` data-recipient="${opened.recipientMac}"` : "";
+  const script = hasEnded(status) ? "" : `<script${recipient}>${SCRIPT}</script>`;
+  return html(reader, title, content, `${form}${script}`);
 }
 
-/** Beside what is shown anew when something happens, so that nothing is lost of what is typed. */
+/** Outside the part that is replaced when something happens, so that entered digits and their result stay. */
 function openForm(
   { open }: TrackingTexts,
   link: string,
-  problem: keyof TrackingTexts["open"]["problem"] | undefined,
+  problem: { readonly triesLeft: number } | undefined,
 ): string {
-  const said =
-    problem === undefined
-      ? ""
-      : `<p class="note" role="alert">${escapeHtml(open.problem[problem])}</p>`;
-  if (problem === "locked") return `<aside>${said}</aside>\n`;
+  const isLocked = problem?.triesLeft === 0;
+  const text = problem && (isLocked ? open.locked : open.wrong(problem.triesLeft));
+  const said = text === undefined ? "" : `<p class="note" role="alert">${escapeHtml(text)}</p>`;
+  if (isLocked) return `<aside>${said}</aside>\n`;
   return `<aside><form method="post" action="/t/${link}/open">
 <label for="digits">${escapeHtml(open.digits)}</label>
 <input id="digits" name="digits" inputmode="numeric" autocomplete="off" pattern="[0-9]{4}" maxlength="4" required>

@@ -71,13 +71,48 @@ describeDashboard(
       const box = page.getByLabel(/last four digits of your phone number/);
       await box.fill("4321");
       await box.press("Enter");
-      await page.getByRole("alert").filter({ hasText: "Those are other digits." }).waitFor();
+      await page.getByRole("alert").filter({ hasText: "You have 4 tries left." }).waitFor();
       await expectWellShown(page, "tracking-not-opened");
       await box.fill("0123");
       await page.getByRole("button", { name: "Show address and photo" }).click();
       await page.getByText("95 Prospect Park West").waitFor();
       await page.getByRole("img", { name: "Photo of the delivery" }).waitFor();
       await expectWellShown(page, "tracking-opened");
+    });
+
+    test("follows the shipment after digits were entered, wrong or right", async () => {
+      const { service, workspace } = dashboard;
+      const { tracking_url: url, reference } = await bookAnd(service, workspace.apiKey, ["pay"], {
+        recipient_phone: "+12025550123",
+        dropoff_address: "95 Prospect Park West",
+      });
+      const enter = async (digits: string) => {
+        const page = await dashboard.newPage();
+        await page.goto(pathOf(url));
+        const box = page.getByLabel(/last four digits of your phone number/);
+        await box.fill(digits);
+        const followed = page.waitForResponse(
+          (response) => response.url().endsWith("/events") && response.status() === 200,
+        );
+        await box.press("Enter");
+        await page.waitForURL("**/open");
+        await followed;
+        return page;
+      };
+      const wrong = await enter("4321");
+      const right = await enter("0123");
+      await right.getByText("95 Prospect Park West").waitFor();
+      await wrong.getByLabel(/last four digits/).fill("01");
+      await takeStep(service, workspace.apiKey, reference, "advance");
+      for (const page of [wrong, right]) {
+        await page.getByRole("heading", { name: "Your delivery is on its way" }).waitFor();
+      }
+      await wrong.getByText("You have 4 tries left.").waitFor();
+      await expect.poll(() => wrong.getByLabel(/last four digits/).inputValue()).toBe("01");
+      await right.getByText("95 Prospect Park West").waitFor();
+      await takeStep(service, workspace.apiKey, reference, "advance");
+      await right.getByRole("heading", { name: "Your delivery has arrived" }).waitFor();
+      await right.getByText("95 Prospect Park West").waitFor();
     });
 
     test("follows the shipment, and says when there is none any more", async () => {

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { EntityManager } from "../../db/orm.ts";
-import { runStatement } from "../../db/statement.ts";
+import { inPipeline } from "../../db/transaction.ts";
 import { hashKey } from "../../domain/secret-key.ts";
+import { isSameMac, recipientMac } from "../../domain/shipment/tracking-link.ts";
 import { findLinked, type LinkedShipment, type TrackingDeps } from "../shipments/find-tracked.ts";
 import type { PictureBucket } from "../shipments/picture-bucket.ts";
 import { findPicture } from "../shipments/proof-picture.entity.ts";
@@ -10,49 +11,68 @@ export interface OpenDeps extends TrackingDeps {
   readonly bucket: PictureBucket | undefined;
 }
 
-/** What whoever has proven to be a shipment's recipient sees besides. */
+/** Details that a shipment's recipient sees besides those of the page. */
 export interface OpenedDetails {
   readonly address: string;
-  /** Loads the photo, a JPEG; undefined before it is delivered, and where it cannot be had at once. */
+  /** Opens the page again without the digits; see `recipientMac`. */
+  readonly recipientMac: string;
+  /** Loads the photo, a JPEG. Returns `undefined` before the delivery, and if the photo cannot be read at once. */
   loadPhoto(): Promise<Buffer | undefined>;
 }
 
-/** Why nothing more is shown: the digits are others, or too many were tried. */
-export type OpenProblem = "wrong" | "locked";
+/** A refusal to show more: the digits do not match, or no tries were left. */
+export interface OpenProblem {
+  readonly triesLeft: number;
+}
 
-/** How many wrong digits are taken for a shipment: of four, so that one in 2,000 guesses their way. */
+/** Wrong digits accepted for a phone number. Guesses of four digits succeed once in 2,000. */
 const MAX_TRIES = 5;
-/** How many digits of the phone number are asked for. */
+/** Number of last digits of the phone number that are compared. */
 const DIGITS = 4;
 
-/** How long a photo is waited for that is in a bucket, in milliseconds: the address is worth showing without it. */
+/** Maximum time to wait for a photo in a bucket, in milliseconds. The address is shown without it. */
 const PHOTO_MS = 3_000;
 
+const LOCK = "select pg_advisory_xact_lock(hashtextextended($1, 0))";
 const SPENT = "select hash from spent_attempt where hash = any($1::text[])";
-/** For as long as a link may work. */
+/** Kept for as long as a link may work. */
 const SPEND = `
   insert into spent_attempt (hash, ends_at) values ($1, now() + interval '60 days')
-  on conflict do nothing returning 1`;
-const GIVE_BACK = "delete from spent_attempt where hash = $1";
+  on conflict do nothing`;
+
+/** Proof of being a shipment's recipient: digits that somebody entered, or the MAC of a page that was opened by them. */
+export interface RecipientProof {
+  readonly link: string;
+  readonly digits: string;
+  readonly recipientMac: string;
+}
+
+interface OpenedLink {
+  readonly found: LinkedShipment;
+  /** `undefined` if the page was opened for another phone number, so that digits have to be entered again. */
+  readonly opened: OpenedDetails | OpenProblem | undefined;
+}
 
 /**
- * Shows what a tracking link alone does not: for the last four digits of the recipient's phone number. The digits are
- * compared once a try is spent, so that many at once are no more than five.
+ * Opens the part of a tracking page that only the recipient sees.
  *
- * @returns undefined for what is no link; else what is shown, or why not
+ * @returns `undefined` if the link is invalid or its shipment has no phone number
  */
 export async function openLinked(
-  { link, digits }: { readonly link: string; readonly digits: string },
+  { link, digits, recipientMac: given }: RecipientProof,
   deps: OpenDeps,
-): Promise<{ found: LinkedShipment; opened: OpenedDetails | OpenProblem } | undefined> {
+): Promise<OpenedLink | undefined> {
   const found = await findLinked(link, deps);
   if (found?.recipientPhone === undefined) return undefined;
-  const { em } = deps;
-  const key = { workspace: found.workspace.id, reference: found.tracked.reference };
-  const spent = await spendTry(em, `${key.workspace} ${key.reference} ${found.recipientPhone}`);
-  if (spent === undefined) return { found, opened: "locked" };
-  if (digits !== found.recipientPhone.slice(-DIGITS)) return { found, opened: "wrong" };
-  await runStatement(em, GIVE_BACK, [spent]);
+  const { workspace, tracked, recipientPhone: phone } = found;
+  const key = { workspace: workspace.id, reference: tracked.reference };
+  const mac = recipientMac(workspace, tracked.reference, phone);
+  if (!isSameMac(given, mac)) {
+    if (given !== "") return { found, opened: undefined };
+    const isMatch = digits === phone.slice(-DIGITS);
+    const problem = await tryDigits(deps.em, `${key.workspace} ${key.reference} ${phone}`, isMatch);
+    if (problem !== undefined) return { found, opened: problem };
+  }
   const loadPhoto = async () =>
     found.hasPhoto
       ? Promise.race([
@@ -60,17 +80,28 @@ export async function openLinked(
           sleep(PHOTO_MS, undefined, { ref: false }),
         ])
       : undefined;
-  return { found, opened: { address: found.dropoffAddress, loadPhoto } };
+  return { found, opened: { address: found.dropoffAddress, recipientMac: mac, loadPhoto } };
 }
 
-/** Spends one of the tries at the phone number of a shipment; undefined when all are. */
-async function spendTry(em: EntityManager, subject: string): Promise<string | undefined> {
+/**
+ * Spends a try if digits do not match. A lock makes entries at the same time follow each other, so that a burst of guesses
+ * has no more tries, and matching digits need none.
+ *
+ * @returns the problem, or `undefined` if the digits match and are accepted
+ */
+function tryDigits(
+  em: EntityManager,
+  subject: string,
+  isMatch: boolean,
+): Promise<OpenProblem | undefined> {
   const tries = Array.from({ length: MAX_TRIES }, (_, i) => hashKey(`recipient ${subject} ${i}`));
-  for (;;) {
-    const rows = await runStatement<{ hash: string }>(em, SPENT, [tries]);
-    const left = tries.find((hash) => rows.every((row) => row.hash !== hash));
-    if (left === undefined) return undefined;
-    // Another may have spent it meanwhile.
-    if ((await runStatement(em, SPEND, [left])).length > 0) return left;
-  }
+  return inPipeline(em, async (tx) => {
+    void tx.send(LOCK, [`recipient ${subject}`]);
+    const spent = await tx.send<{ hash: string }>(SPENT, [tries]);
+    const [next, ...left] = tries.filter((hash) => spent.every((row) => row.hash !== hash));
+    if (next === undefined) return { triesLeft: 0 };
+    if (isMatch) return undefined;
+    void tx.send(SPEND, [next]);
+    return { triesLeft: left.length };
+  });
 }

@@ -5,7 +5,7 @@ import { deleteOldest } from "../../db/statement.ts";
 import type { MailContent } from "../../domain/mail-html.ts";
 import { kindOf, type NoticeKind } from "../../domain/shipment/recipient-notice.ts";
 import type { TrackedShipment } from "../../domain/shipment/tracked-shipment.ts";
-import { isUnsubscribeMac, unsubscribeMac } from "../../domain/shipment/tracking-link.ts";
+import { isSameMac, unsubscribeMac } from "../../domain/shipment/tracking-link.ts";
 import { foldEmail } from "../customers/link-customers.ts";
 import {
   createMailWorkers,
@@ -113,7 +113,7 @@ export async function unsubscribe(
   if (found?.recipientEmail === undefined) return undefined;
   const { tracked, workspace } = found;
   const email = foldEmail(found.recipientEmail);
-  if (!isUnsubscribeMac(mac, workspace, tracked.reference, email)) return undefined;
+  if (!isSameMac(mac, unsubscribeMac(workspace, tracked.reference, email))) return undefined;
   if (isConfirmed) await insertOptOut(deps.em, workspace.id, email);
   return { sender: tracked.workspace.name, recipientLocale: tracked.recipientLocale };
 }

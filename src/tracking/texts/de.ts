@@ -45,10 +45,9 @@ export const de: TrackingTexts = {
   open: {
     digits: "Sind Sie der Empfänger? Die letzten vier Ziffern Ihrer Telefonnummer",
     show: "Adresse und Foto zeigen",
-    problem: {
-      wrong: "Das sind andere Ziffern.",
-      locked: "Das wurde zu oft versucht. Fragen Sie den Absender.",
-    },
+    wrong: (triesLeft) =>
+      `Diese Ziffern stimmen nicht. Sie haben noch ${triesLeft} ${triesLeft === 1 ? "Versuch" : "Versuche"}.`,
+    locked: "Es sind keine Versuche mehr übrig. Bitte fragen Sie den Absender.",
     address: "Adresse",
     photo: "Foto der Zustellung",
   },

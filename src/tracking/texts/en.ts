@@ -45,10 +45,9 @@ export const en: TrackingTexts = {
   open: {
     digits: "Are you the recipient? The last four digits of your phone number",
     show: "Show address and photo",
-    problem: {
-      wrong: "Those are other digits.",
-      locked: "That was tried too often. Ask the sender.",
-    },
+    wrong: (triesLeft) =>
+      `Those digits don’t match. You have ${triesLeft} ${triesLeft === 1 ? "try" : "tries"} left.`,
+    locked: "No tries are left. Please ask the sender.",
     address: "Address",
     photo: "Photo of the delivery",
   },

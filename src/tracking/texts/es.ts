@@ -45,10 +45,9 @@ export const es: TrackingTexts = {
   open: {
     digits: "¿Es usted el destinatario? Las cuatro últimas cifras de su teléfono",
     show: "Mostrar la dirección y la foto",
-    problem: {
-      wrong: "Las cifras no son esas.",
-      locked: "Demasiados intentos. Pregunte al remitente.",
-    },
+    wrong: (triesLeft) =>
+      `Las cifras no coinciden. Le ${triesLeft === 1 ? "queda 1 intento" : `quedan ${triesLeft} intentos`}.`,
+    locked: "No quedan intentos. Pregunte al remitente.",
     address: "Dirección",
     photo: "Foto de la entrega",
   },

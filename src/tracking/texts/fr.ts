@@ -46,10 +46,9 @@ export const fr: TrackingTexts = {
   open: {
     digits: "Vous êtes le destinataire ? Les quatre derniers chiffres de votre numéro de téléphone",
     show: "Afficher l’adresse et la photo",
-    problem: {
-      wrong: "Ce ne sont pas les bons chiffres.",
-      locked: "Trop d’essais. Adressez-vous à l’expéditeur.",
-    },
+    wrong: (triesLeft) =>
+      `Ces chiffres ne correspondent pas. Il vous reste ${triesLeft} ${triesLeft === 1 ? "essai" : "essais"}.`,
+    locked: "Il ne reste plus d’essai. Adressez-vous à l’expéditeur.",
     address: "Adresse",
     photo: "Photo de la livraison",
   },

@@ -51,11 +51,11 @@ export interface TrackingPages<Language extends string> {
     readerOf: (known: string | undefined) => Reader<Language>,
   ): Promise<string | undefined>;
   /**
-   * Makes the page of a link with what its recipient alone may see, for digits that prove it, which may take a while;
-   * undefined for an invalid one.
+   * Opens the part of a page that its recipient alone may see, by digits or by the MAC of a page that was opened before.
+   * The page itself may take a while. Returns `undefined` for an invalid link.
    */
   open(
-    asked: { readonly link: string; readonly digits: string },
+    asked: { readonly link: string; readonly digits: string; readonly recipientMac: string },
     readerOf: (known: string | undefined) => Reader<Language>,
   ): Promise<(() => Promise<string>) | undefined>;
   /** What is there instead, whatever is wrong. */
@@ -70,7 +70,7 @@ const OPEN = /^([^/]+)\/open$/;
 const UNSUBSCRIBE = /^([^/]+)\/unsubscribe\/([\w-]{22})$/;
 
 /**
- * Builds the answers to `GET /t/{link}`, to `POST /t/{link}/open` with `digits`, and to `GET` and `POST
+ * Builds the answers to `GET /t/{link}`, to `POST /t/{link}/open` with `digits` or `recipient`, and to `GET` and `POST
  * /t/{link}/unsubscribe/{mac}`: a page that nobody keeps, lists or tells other sites of. A GET has no effect,
  * as programs that show previews open links too. `GET /t/{link}/events` streams when to read it again. An invalid link is the same 404 each time, and counts against the address
  * that asks. Reads have turns of their own, so that recipients keep no callers from being looked up.
@@ -146,8 +146,10 @@ function createRead<Language extends string>(
     }
     const [, opened] = OPEN.exec(path) ?? [];
     if (opened === undefined) return find(path, path, () => pages.page(path, readerOf));
-    const digits = (await readFields(request)).get("digits")?.trim() ?? "";
-    const open = () => pages.open({ link: opened, digits }, readerOf);
+    const fields = await readFields(request);
+    const digits = fields.get("digits")?.trim() ?? "";
+    const recipientMac = fields.get("recipient") ?? "";
+    const open = () => pages.open({ link: opened, digits, recipientMac }, readerOf);
     // Made once others can be looked up again.
     return (await find(opened, opened, open))?.();
   };

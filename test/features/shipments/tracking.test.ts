@@ -199,8 +199,12 @@ test("a page has the logo of its workspace, of which nothing else is told, until
 
 /** What is at a tracking link for whoever says what the recipient's phone number ends with. */
 async function openBy(url: string, digits: string, at = service) {
+  return postOpen(url, { digits }, at);
+}
+
+async function postOpen(url: string, fields: Record<string, string>, at = service) {
   const path = `${url.replace(PUBLIC_URL, "")}/open`;
-  const body = new URLSearchParams({ digits });
+  const body = new URLSearchParams(fields);
   const response = await fetch(at.httpUrl + path, { method: "POST", body });
   const html = await response.text();
   return { status: response.status, html, text: textOf(html) };
@@ -247,9 +251,10 @@ test("five other digits are taken for a shipment, be they sent at once and to se
   const answers = await Promise.all(
     guesses.map((digits, i) => openBy(url, digits, i % 2 === 0 ? service : replica)),
   );
-  const [wrong, locked] = ["Those are other digits.", "That was tried too often. Ask the sender."];
-  const times = (sentence: string) => answers.filter((it) => said(it) === sentence).length;
-  expect([times(wrong), times(locked)]).toEqual([5, 2]);
+  const wrong = (left: string) => `Those digits don’t match. You have ${left} left.`;
+  const locked = "No tries are left. Please ask the sender.";
+  const tries = ["4 tries", "3 tries", "2 tries", "1 try"].map(wrong);
+  expect(answers.map(said).toSorted()).toEqual([...tries, locked, locked, locked].toSorted());
   for (const { text } of answers) expect(text).not.toContain("Address");
   const late = await openBy(url, "0123");
   expect([said(late), late.html.includes("<form")]).toEqual([locked, false]);
@@ -259,6 +264,39 @@ test("five other digits are taken for a shipment, be they sent at once and to se
   for (let i = 0; i < 7; i++) {
     expect((await openBy(other["tracking_url"], "0123")).text).toContain("Address");
   }
+});
+
+test("one hundred matching entries at once are all accepted", async () => {
+  const { apiKey } = await service.addWorkspace();
+  const { tracking_url: url } = await bookAnd(service, apiKey, ["pay"], IN_FULL);
+  const answers = await Promise.all(Array.from({ length: 100 }, () => openBy(url, "0123")));
+  const statuses = new Set(answers.map(({ status }) => status));
+  expect([...statuses]).toEqual([200]);
+  expect(answers.filter(({ text }) => text.includes("Address"))).toHaveLength(100);
+});
+
+test("a page that was opened is opened again without digits, until the phone number is another", async () => {
+  const { apiKey } = await service.addWorkspace();
+  const { tracking_url: url, reference: shipment } = await bookAnd(
+    service,
+    apiKey,
+    ["pay"],
+    IN_FULL,
+  );
+  const recipientOf = ({ html }: { html: string }) =>
+    /<script data-recipient="(.{22})">/.exec(html)?.[1];
+  const recipient = recipientOf(await openBy(url, "0123"))!;
+  for (let i = 0; i < 5; i++) await openBy(url, "9999");
+  const again = await postOpen(url, { recipient });
+  expect(again.text).toContain("Address");
+  expect(recipientOf(again)).toBe(recipient);
+  const { tracking_url: other } = await bookAnd(service, apiKey, ["pay"], IN_FULL);
+  expect((await postOpen(other, { recipient })).text).not.toContain("Address");
+  await data(service.as(apiKey).updateShipment({ shipment, recipient_phone: "+12025559876" }));
+  for (let i = 0; i < 6; i++) {
+    expect((await postOpen(url, { recipient })).text).not.toContain("Address");
+  }
+  expect((await openBy(url, "9876")).text).toContain("Address");
 });
 
 test("nobody can prove to be a recipient whose phone number is not known, nor by a link that is none", async () => {
