@@ -1,4 +1,4 @@
-import { type DeliveryProof, withoutDoor } from "./delivery-proof.ts";
+import { type DeliveryProof, withoutDoor, withoutVerdict } from "./delivery-proof.ts";
 import type { ShipmentStatus } from "./shipment-state.ts";
 
 /** Who brings a shipment, as its workspace knows them. */
@@ -40,9 +40,9 @@ export interface DeliveryProgress {
   readonly attempts: readonly Attempt[];
   /** What was recorded at the door; undefined while nothing was. */
   readonly proof?: DeliveryProof;
-  /** How many wrong PINs were told; undefined for none. */
+  /** Number of wrong entries of the current PIN; `undefined` for none. */
   readonly wrongPins?: number;
-  /** The last of them: told once more, as when an answer was lost, it costs no try. */
+  /** Last wrong entry. Repeating it, as after a lost response, costs no try. */
   readonly lastWrongPin?: string;
 }
 
@@ -123,6 +123,12 @@ function isSameCourier(one: Courier, other: Courier | null): boolean {
     return one.externalId === other.externalId;
   }
   return one.name === other.name;
+}
+
+/** Progress of a shipment that gets another verification: without the former one's verdict and wrong PINs. */
+export function withOtherVerification(before: DeliveryProgress): DeliveryProgress {
+  const { proof, wrongPins: _, lastWrongPin: __, ...kept } = before;
+  return { ...kept, ...(proof && { proof: withoutVerdict(proof) }) };
 }
 
 /** What still holds of what was reported, once a shipment came to another status. */

@@ -30,17 +30,26 @@ export const NO_PROOF: Omit<DeliveryProof, "recordedAt"> = {
   waived: null,
 };
 
-/** How many wrong PINs are taken; of four digits, so that one in 2,000 guesses its way. */
+/** Wrong entries accepted for a PIN. Guesses of four digits succeed once in 2,000. */
 export const MAX_WRONG_PINS = 5;
 
-/** The verification of a shipment by what is asked for, with a new PIN where it is by one; null for none. */
+const PINS = 10_000;
+
+/** Returns the verification of a kind, with a new PIN if it is by PIN, or null for none. */
 export function storedVerification(asked: DropoffVerification): StoredVerification | null {
   if (asked === "none") return null;
-  if (asked !== "pin") return { by: asked };
-  return { by: asked, pin: String(randomInt(10_000)).padStart(4, "0") };
+  return asked === "pin" ? { by: asked, pin: pinOf(randomInt(PINS)) } : { by: asked };
 }
 
-/** A proof without what was decided by the verification of before; the same where nothing was. */
+/** Replaces a PIN that is known to the courier by another one. Other verifications stay. */
+export function withOtherPin(verification: StoredVerification): StoredVerification {
+  if (verification.by !== "pin") return verification;
+  return { by: "pin", pin: pinOf((Number(verification.pin) + randomInt(1, PINS)) % PINS) };
+}
+
+const pinOf = (number: number) => String(number).padStart(4, "0");
+
+/** Removes the verdict of the former verification from a proof. Returns the same proof if it has none. */
 export function withoutVerdict(proof: DeliveryProof): DeliveryProof {
   if (!proof.pinVerified && proof.waived === null) return proof;
   return { ...proof, pinVerified: false, waived: null };

@@ -101,11 +101,11 @@ function isTakenBack({ proof: before }: DeliveryProgress, { proof: after }: Deli
   return (["pinVerified", "waived"] as const).some((kind) => before?.[kind] && !after?.[kind]);
 }
 
-/** Whether ETAs or tries of the PIN are all that changed, of states of which one was made of the other. */
+/** Whether only ETAs or wrong entries of a PIN were added to the state. */
 function isUnannounced(from: EventfulState, to: EventfulState): boolean {
   const [before, after] = [from.progress ?? NO_PROGRESS, to.progress ?? NO_PROGRESS];
   const isSame = before.courier === after.courier && before.arrivedAt === after.arrivedAt;
-  return isSame && (before.etas !== after.etas || before.wrongPins !== after.wrongPins);
+  return isSame && (before.etas !== after.etas || (before.wrongPins ?? 0) < (after.wrongPins ?? 0));
 }
 
 /** Whether money was received, be it after the cancellation. */

@@ -21,7 +21,8 @@ export interface TrackedShipment {
   /** Who brings it, while they do; undefined too where the workspace does not want that shown. */
   readonly courier:
     | {
-        readonly firstName: string;
+        /** `undefined` for a name with a comma, which begins with the family name. */
+        readonly firstName: string | undefined;
         readonly vehicle: string | undefined;
         /** How far from the dropoff they are, to 100 m; undefined while that is not known, and at the door. */
         readonly distanceKm: number | undefined;

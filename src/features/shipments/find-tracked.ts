@@ -176,6 +176,11 @@ function roughKm(from: Point, to: Point): number {
   return Math.max(1, Math.round(haversineKm(from, to) * 10)) / 10;
 }
 
+/** Returns the first word of a name, or `undefined` for "Lovelace, Ada", which begins with the family name. */
+function firstNameOf(name: string): string | undefined {
+  return /[,，、]/.test(name) ? undefined : name.split(/\s/)[0];
+}
+
 /** What of a shipment's progress whoever waits for it may see. */
 function progressOf(
   { status, progress, place, lat, lng }: Tracked,
@@ -190,7 +195,7 @@ function progressOf(
     courier:
       isOnItsWay && showsCourier && courier !== null
         ? {
-            firstName: courier.name.split(/\s/)[0]!,
+            firstName: firstNameOf(courier.name),
             vehicle: courier.vehicle ?? undefined,
             distanceKm:
               place === null || arrivedAt !== null ? undefined : roughKm(place, { lat, lng }),

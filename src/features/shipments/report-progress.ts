@@ -16,7 +16,9 @@ import {
   withAttempt,
   withCourier,
   withEtas,
+  withOtherVerification,
 } from "../../domain/shipment/delivery-progress.ts";
+import { withOtherPin } from "../../domain/shipment/delivery-proof.ts";
 import type { Trigger } from "../../domain/shipment/shipment-state.ts";
 import { compileEnumName } from "../../json/records.ts";
 import { applyTrigger, stateAfter } from "./change-shipment.ts";
@@ -107,7 +109,11 @@ export function reportCourier(
   });
 }
 
-/** @throws Refusal SHIPMENT_STATE, also after as many attempts as are kept */
+/**
+ * Records a failed attempt. A PIN that was entered before it is replaced, because the courier knows it.
+ *
+ * @throws Refusal SHIPMENT_STATE, also after the maximum number of attempts
+ */
 export function failAttempt(
   row: ShipmentRow,
   why: { readonly reason: AttemptReason; readonly note: string | null },
@@ -115,7 +121,8 @@ export function failAttempt(
 ): ShipmentRow {
   const isOnItsWay = row.status === "in_transit";
   const end = isOnItsWay ? "dropoff" : "pickup";
-  return report(row, ["attempt"], at, (before) => {
+  const isPinSpent = row.progress?.proof?.pinVerified === true && row.verification !== null;
+  const attempted = report(row, ["attempt"], at, (before) => {
     const failed = before.attempts.filter((attempt) => attempt.end === end);
     if (failed.length < MAX_ATTEMPTS) {
       return withAttempt(before, { end, atMs: at.getTime(), ...why });
@@ -123,6 +130,13 @@ export function failAttempt(
     const text = `The shipment cannot be recorded as attempted because ${MAX_ATTEMPTS} attempts have failed; ${isOnItsWay ? "return" : "cancel"} it.`;
     throw refuse("SHIPMENT_STATE", text, { subject: "shipment" });
   });
+  return isPinSpent
+    ? {
+        ...attempted,
+        verification: withOtherPin(row.verification),
+        progress: withOtherVerification(attempted.progress!),
+      }
+    : attempted;
 }
 
 /**

@@ -11,7 +11,8 @@ import { quote, routeOf, withWindowFee, type CoveredQuote } from "../../domain/p
 import { decideRoute, type WindowsOfRoute } from "../../domain/pricing/windows.ts";
 import { type Refusal, refuse, refuseAny } from "../../domain/refusal.ts";
 import type { WindowsDecision } from "../../domain/schedule/decide-windows.ts";
-import { storedVerification, withoutVerdict } from "../../domain/shipment/delivery-proof.ts";
+import { withOtherVerification } from "../../domain/shipment/delivery-progress.ts";
+import { storedVerification } from "../../domain/shipment/delivery-proof.ts";
 import { hasEnded } from "../../domain/shipment/shipment-state.ts";
 import { mergedWithId } from "../customers/customer-alias.entity.ts";
 import { type CustomerRow, customerJson } from "../customers/customer.entity.ts";
@@ -267,10 +268,7 @@ function changedVerification(
   const asked = verificationOf(dropoffVerification);
   if (asked === undefined || asked === (row.verification?.by ?? "none")) return {};
   const verification = storedVerification(asked);
-  const { progress } = row;
-  // What was told or waived was so for the one before.
-  const proof = progress?.proof && withoutVerdict(progress.proof);
-  return { verification, ...(proof && { progress: { ...progress, proof } }) };
+  return { verification, progress: row.progress && withOtherVerification(row.progress) };
 }
 
 function differs(row: ShipmentRow, changes: Partial<ShipmentRow>): boolean {

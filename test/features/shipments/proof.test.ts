@@ -90,7 +90,7 @@ test("an answer that was kept for another key is none for a courier's", async ()
   expect(code).toBe("IDEMPOTENCY_KEY_REUSED");
 });
 
-test("after five wrong PINs none is taken, whoever comes, and somebody says why it is waived", async () => {
+test("after five wrong PINs none is accepted until there is another PIN, or it is waived", async () => {
   const { reference: shipment, dropoff_pin: pin } = await bring("pin");
   const lefts = [
     "4 more tries are left",
@@ -115,7 +115,12 @@ test("after five wrong PINs none is taken, whoever comes, and somebody says why 
   await data(as.updateShipment({ shipment, dropoff_verification: "none" }));
   await data(as.updateShipment({ shipment, dropoff_verification: "pin" }));
   const { dropoff_pin } = await data(as.getShipment({ shipment }));
-  await expectRefused(courier.recordProof({ shipment, pin: dropoff_pin }), "PIN_WRONG", locked);
+  const wrong = String((Number(dropoff_pin) + 1) % 10_000).padStart(4, "0");
+  await expectRefused(
+    courier.recordProof({ shipment, pin: wrong }),
+    "PIN_WRONG",
+    WRONG("4 more tries are left"),
+  );
 
   expect((await courier.waiveVerification({ shipment, reason: "Lost it" })).status).toBe(403);
   const waived = await data(as.waiveVerification({ shipment, reason: "Lost it" }));
@@ -191,6 +196,25 @@ test("what was recorded before an attempt that failed proves no delivery after i
     "shipment.attempt_failed",
     "shipment.delivered",
   ]);
+});
+
+test("a PIN entered before an attempt that failed is replaced, because the courier knows it", async () => {
+  const { reference: shipment, dropoff_pin: first } = await bring("pin");
+  await data(courier.recordProof({ shipment, pin: first }));
+  const failed = await data(courier.recordAttempt({ shipment, reason: "refused" }));
+  expect(failed).toMatchObject({ dropoff_pin: null, proof: null });
+  const { dropoff_pin: second } = await data(as.getShipment({ shipment }));
+  expect(second).toMatch(/^\d{4}$/);
+  expect(second).not.toBe(first);
+  await expectRefused(
+    courier.recordProof({ shipment, pin: first }),
+    "PIN_WRONG",
+    WRONG("4 more tries are left"),
+  );
+  await data(courier.recordAttempt({ shipment, reason: "nobody_there" }));
+  expect((await data(as.getShipment({ shipment }))).dropoff_pin).toBe(second);
+  await data(courier.recordProof({ shipment, pin: second }));
+  await data(courier.advanceShipment({ shipment }));
 });
 
 test("by a clock that stands, a second photo takes the place of the first", async () => {
