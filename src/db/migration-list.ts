@@ -47,4 +47,6 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Constructor<Migra
   "20261126213000-assert-shards": async () =>
     (await import("./migrations/20261126213000-assert-shards.ts"))
       .Migration20261126213000_assert_shards,
+  "20261128060000-late-after": async () =>
+    (await import("./migrations/20261128060000-late-after.ts")).Migration20261128060000_late_after,
 };

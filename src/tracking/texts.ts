@@ -17,6 +17,8 @@ export interface TrackingTexts {
   readonly delivery: (window: string) => string;
   /** When the courier expects to be there. */
   readonly eta: (time: string) => string;
+  /** The same once it has passed. */
+  readonly overdue: (time: string) => string;
   readonly atDoor: string;
   readonly courier: string;
   /** How far away the courier is. */

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { escapeHtml } from "../domain/escape-html.ts";
-import { isLate, type TrackedShipment } from "../domain/shipment/tracked-shipment.ts";
+import { isLate, isOverdue, type TrackedShipment } from "../domain/shipment/tracked-shipment.ts";
 import {
   hasEnded,
   SHIPMENT_STATUSES,
@@ -180,7 +180,7 @@ ${plansOf(tracked, texts, dates)
   .map((plan) => `<p class="plan">${escapeHtml(plan)}</p>`)
   .join("")}
 ${failed ? note(`${texts.attempt[failed.reason]} (${dates.format(failed.atMs)})`) : ""}
-${isLate(tracked) ? note(texts.late) : ""}
+${isLate(tracked) || isOverdue(tracked) ? note(texts.late) : ""}
 <section>
 <h2>${escapeHtml(texts.steps)}</h2>
 <ol>${steps.join("")}</ol>
@@ -274,17 +274,24 @@ export function datesOf({ locale }: Reader, timeZone: string): Intl.DateTimeForm
   return new Intl.DateTimeFormat(locale, { ...WHEN, timeZone });
 }
 
-/** When it is collected and delivered, as far as that is still to come. */
+/** Returns when a shipment is collected and delivered, as far as that has not happened, with an ETA that has passed. */
 export function plansOf(
-  { status, stage, etas, atMs, windows: { pickup, dropoff } }: TrackedShipment,
+  tracked: TrackedShipment,
   texts: TrackingTexts,
   dates: Intl.DateTimeFormat,
 ): string[] {
+  const {
+    status,
+    stage,
+    etas,
+    windows: { pickup, dropoff },
+  } = tracked;
   if (hasEnded(status)) return [];
   const isOnItsWay = status === "in_transit";
-  const isExpected = stage !== "at_dropoff" && (etas.dropoff ?? 0) > atMs;
+  const isExpected = stage !== "at_dropoff" && etas.dropoff !== null;
+  const etaText = isOverdue(tracked) ? texts.overdue : texts.eta;
   const plans = [
-    isExpected && texts.eta(dates.format(etas.dropoff!)),
+    isExpected && etaText(dates.format(etas.dropoff)),
     pickup && !isOnItsWay && texts.pickup(dates.formatRange(pickup.startMs, pickup.endMs)),
     dropoff && texts.delivery(dates.formatRange(dropoff.startMs, dropoff.endMs)),
   ];

@@ -57,7 +57,7 @@ const PLAIN = new Set([
   dropoff_address routes points lat lng query limit tolerance_m from_date to_date days valid_for_seconds
   customer_name customer_id_number metadata expected_total expected_currency simulation etag clear
   pickup_from pickup_before amount currency reason note from text step time success_url cancel_url
-  tracking_enabled tracking_contact tracking_logo tracking_shows_courier notifies_recipients vehicle external_id stage pickup_eta dropoff_eta
+  tracking_enabled tracking_contact tracking_logo tracking_shows_courier notifies_recipients late_after_minutes vehicle external_id stage pickup_eta dropoff_eta
   expires_in_minutes payment_provider return_url refresh_url restricted_key webhook_secret status
   payment_status created_after created_before failed page_size order_by figures name email id_number phone
   notes default_pickup default_dropoff role scope overlap_seconds dropoff_verification

@@ -85,7 +85,7 @@ const KINDS: Readonly<Partial<Record<AttentionKind, KindText>>> = {
     }),
     title: "Late deliveries",
     besides:
-      "These are later than the times that were booked. Find their couriers, or tell their customers.",
+      "These miss a booked window, or have none and are too old. Find their couriers, or tell their customers.",
   },
   [AttentionKind.ATTEMPTS_FAILED]: {
     ...ofShipments("All shipments in transit", { status: String(ShipmentStatus.IN_TRANSIT) }),

@@ -1,9 +1,9 @@
 import { type ComponentChildren, createContext } from "preact";
 import { useContext } from "preact/hooks";
 import { CancelReason, type Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
-import type { AcceptedWindow } from "../../../gen/shipments/v1/window_pb.js";
 import { CoverageService } from "../../../gen/shipments/v1/coverage_service_pb.js";
 import { useClient } from "../api/clients.ts";
+import { useWorkspace } from "../api/session.ts";
 import { useQuery } from "../api/use-query.ts";
 import type { LatLng } from "../map/map-geometry.ts";
 import { changeQuery, usePlace } from "../routes/router.ts";
@@ -12,6 +12,8 @@ import { localDate, zoneSuffix } from "../ui/local-time.ts";
 import { Menu } from "../ui/menu.tsx";
 import type { Column } from "../ui/table.tsx";
 import { Money, Time, useNow } from "../ui/values.tsx";
+import { isLateAt } from "./lateness.ts";
+import type { End } from "./route.ts";
 import { CANCEL_REASONS, PaymentAlert, StateBadge } from "./shipment-badge.tsx";
 import { dateText, hoursText, windowOf, windowText } from "./windows.ts";
 import "./zone-chip.css";
@@ -21,11 +23,11 @@ const COLUMNS = {
   pickup: {
     header: "Pickup",
     orders: ["pickup_window", "pickup_window desc"],
-    cell: ({ pickupWindow }) => <WindowLines window={pickupWindow} />,
+    cell: (shipment) => <WindowLines end="pickup" shipment={shipment} />,
   },
   dropoff: {
     header: "Dropoff",
-    cell: ({ dropoffWindow }) => <WindowLines window={dropoffWindow} />,
+    cell: (shipment) => <WindowLines end="dropoff" shipment={shipment} />,
   },
   cancelled: {
     header: "Cancelled",
@@ -161,16 +163,29 @@ function Line(props: {
   const { text, title = text, isMinor, children = text } = props;
   if (!text) return null;
   return (
-    <span class={isMinor ? "line minor" : "line"} title={title}>
+    <span class={isMinor ? "line minor" : "line"} dir="auto" title={title}>
       {children}
     </span>
   );
 }
 
-/** When something is to be done; what is late is red. */
-function WindowLines({ window }: { readonly window: AcceptedWindow | undefined }) {
+/** Time of an end. Late ones are red. */
+function WindowLines({ end, shipment }: { readonly end: End; readonly shipment: Shipment }) {
   const now = useNow();
-  if (window === undefined) return <Line text="As soon as possible" />;
+  const isLate = isLateAt(end, shipment, now, useWorkspace().lateAfterMinutes);
+  const window = end === "pickup" ? shipment.pickupWindow : shipment.dropoffWindow;
+  if (window === undefined) {
+    return (
+      <>
+        <Line text="As soon as possible" />
+        {isLate && (
+          <span class="line late">
+            Late: booked <Time at={shipment.createdAt} />
+          </span>
+        )}
+      </>
+    );
+  }
   const { timeZone } = window;
   const span = windowOf(window);
   const title = windowText(span, timeZone);
@@ -178,7 +193,7 @@ function WindowLines({ window }: { readonly window: AcceptedWindow | undefined }
   return (
     <>
       <Line text={hoursText(span, timeZone)} title={title} />
-      {now > span.end ? (
+      {isLate ? (
         <span class="line late" title={title}>
           Late: {day}
         </span>

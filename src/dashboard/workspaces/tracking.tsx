@@ -10,7 +10,7 @@ import { useRpc } from "../api/use-query.ts";
 import { DescriptionList } from "../ui/description-list.tsx";
 import { Dialog, DialogButton, RpcButton } from "../ui/dialog.tsx";
 import { Field } from "../ui/fields.tsx";
-import { dataUrl } from "../ui/format.ts";
+import { dataUrl, numberText } from "../ui/format.ts";
 import { Section } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { toast } from "../ui/toast.tsx";
@@ -54,6 +54,10 @@ export function TrackingSection({ workspace }: { readonly workspace: Workspace }
           ["Courier", trackingShowsCourier ? "First name and vehicle" : "Not shown"],
           ["Mails to recipients", notifiesRecipients && !test ? "On" : "Off"],
           ["Contact", trackingContact ?? "None"],
+          [
+            "Late without a window",
+            `${numberText(workspace.lateAfterMinutes)} minutes after the booking`,
+          ],
           [
             "Logo",
             trackingLogo ? (
@@ -143,6 +147,10 @@ function ChangeTracking({ workspace }: { readonly workspace: Workspace }) {
         trackingContact: {
           label: "Contact",
           hint: "Whom recipients may ask: a phone number, an email or a web address",
+        },
+        lateAfterMinutes: {
+          label: "Late after",
+          hint: "Age at which a shipment without windows is late, in minutes after its booking",
         },
       }}
       values={workspace}

@@ -49,11 +49,28 @@ export interface TrackedShipment {
   readonly test: boolean;
 }
 
-/** Whether it is, or will be, later than its recipient was promised: than the delivery, or where none was, the pickup. */
+/**
+ * Whether a shipment misses, or is expected to miss, a window of an end that the courier has not left. `LATE` in
+ * `features/reports/get-attention.ts` has the same rule.
+ */
 export function isLate({ status, stage, windows, etas, atMs }: TrackedShipment): boolean {
-  if (status !== "awaiting_pickup" && status !== "in_transit") return false;
-  const end = windows.dropoff || status === "in_transit" ? "dropoff" : "pickup";
-  const { [end]: window } = windows;
-  const etaMs = stage === `at_${end}` ? null : etas[end];
-  return window !== undefined && window.endMs < Math.max(atMs, etaMs ?? 0);
+  return ENDS_AHEAD[status].some((end) => {
+    const etaMs = stage === `at_${end}` ? null : etas[end];
+    return (windows[end]?.endMs ?? Infinity) < Math.max(atMs, etaMs ?? 0);
+  });
 }
+
+/** Whether the courier's last ETA has passed without their arrival at the dropoff. */
+export function isOverdue({ status, stage, etas, atMs }: TrackedShipment): boolean {
+  const isAhead = ENDS_AHEAD[status].includes("dropoff") && stage !== "at_dropoff";
+  return isAhead && (etas.dropoff ?? Infinity) <= atMs;
+}
+
+const ENDS_AHEAD: Readonly<Record<ShipmentStatus, readonly End[]>> = {
+  pending: [],
+  awaiting_pickup: ["pickup", "dropoff"],
+  in_transit: ["dropoff"],
+  delivered: [],
+  returned: [],
+  cancelled: [],
+};

@@ -21,6 +21,7 @@ interface WorkspaceRow {
   readonly suspended: boolean;
   readonly testWorkspace: number | null;
   readonly timeZone: string;
+  readonly lateAfterMinutes: number;
 }
 
 const toMessage = compileToMessage(AccountSchema);
@@ -43,7 +44,7 @@ export async function loadAccount(
     em,
     `select workspace.id::float8 as id, workspace.name, membership.role,
        workspace.suspended_at is not null as suspended, twin.id::float8 as "testWorkspace",
-       workspace.time_zone as "timeZone"
+       workspace.time_zone as "timeZone", workspace.late_after_minutes as "lateAfterMinutes"
      from membership join workspace on workspace.id = membership.workspace_id
        left join workspace as twin on twin.twin_of = workspace.id
      where membership.person_id = $1

@@ -16,6 +16,7 @@ import { loadWorkingKeys } from "../api-keys/api-keys.ts";
 import { indexPredicate, PICKUP_KEY } from "../shipments/shipment.entity.ts";
 import { type BookingDeps, loadBookingBlockers } from "../workspaces/get-workspace.ts";
 import { timeOf } from "../workspaces/test-clock.ts";
+import { IS_LIVE_OF } from "../workspaces/workspace.entity.ts";
 import { UNCOUNTED } from "../workspaces/open-payments.ts";
 import { attentionTo, ENDING_MS, MAX_COUNTED, msOf } from "./attention.ts";
 
@@ -110,30 +111,46 @@ const DUE_REFUNDS = `
   )
   order by created_at, reference`;
 
-/** How many are looked at for late ones, of each state with and without a pickup window. */
+/** Maximum number of shipments that are checked for lateness, of each status with and without a pickup window. */
 const LOOKED_AT = 200;
 
+/** When the window of an end is or will be missed, by the ETA unless the courier has arrived. Null if it is not. */
+const missed = (end: string) => `case when greatest($2::text::timestamptz, ${`
+  case when progress ->> 'arrivedAt' is distinct from '${end}'
+    then to_timestamp((progress #>> '{etas,${end}}')::float8 / 1000) end`}) > (windows #>> '{${end},end}')::timestamptz
+  then (windows #>> '{${end},end}')::timestamptz end`;
+
+const LATE_AFTER = `(
+  select make_interval(mins => live.late_after_minutes)
+  from workspace join workspace as live on ${IS_LIVE_OF} where workspace.id = $1)`;
+
+/** When a shipment without windows became late. Null if it is not. */
+const AGED = `case when coalesce(windows ->> 'pickup', windows ->> 'dropoff') is null
+    and created_at < $2::text::timestamptz - ${LATE_AFTER}
+  then created_at + ${LATE_AFTER} end`;
+
 /**
- * Those that are later than what was promised: the delivery, or where none was, the pickup. Those whose pickup begins
- * first are looked at, so that a long queue is not read to its end; what is late stands at its beginning.
+ * Shipments that have missed a window, are expected after it, or have no window and are too old. Checks those whose pickup
+ * begins first, and the oldest without a pickup window, because they are late first. `isLate` has the same rule for
+ * windows.
  */
 const LATE = `
   select reference as id, ${msOf("promised")} as at
   from (${[
-    ["awaiting_pickup", "coalesce(windows #>> '{dropoff,end}', windows #>> '{pickup,end}')"],
-    ["in_transit", "windows #>> '{dropoff,end}'"],
+    ["awaiting_pickup", `${missed("pickup")}, ${missed("dropoff")}`],
+    ["in_transit", missed("dropoff")],
   ]
-    .flatMap(([status, end]) =>
-      [`= ''`, `> '' and ${PICKUP_KEY} < $2::text`].map(
+    .flatMap(([status, promised]) =>
+      [`= ''`, `> ''`].map(
         (starts) => `(
-        select reference, (${end})::timestamptz as promised from shipment
+        select reference, least(${promised}, ${AGED}) as promised from shipment
         where workspace_id = $1 and status = '${status}' and (${PICKUP_KEY}) ${starts}
           and ${indexPredicate("shipment_due_by_pickup")}
         order by (${PICKUP_KEY}), created_at, reference limit ${LOOKED_AT})`,
       ),
     )
     .join(" union all ")}) as first
-  where promised < $2::text::timestamptz
+  where promised is not null
   order by promised, reference limit ${MAX_COUNTED}`;
 
 /** Those of two attempts or more, and those whose PIN is locked: neither told nor waived since. */

@@ -22,7 +22,7 @@ export async function updateWorkspace(
 ): Promise<MessageInitShape<typeof UpdateWorkspaceResponseSchema>> {
   const { workspaceId } = call.caller;
   const { timeZone, trackingEnabled, trackingShowsCourier, trackingContact } = request;
-  const { notifiesRecipients, trackingLogo } = request;
+  const { notifiesRecipients, trackingLogo, lateAfterMinutes } = request;
   const given = timeZone === undefined ? undefined : parseTimeZone(timeZone);
   const logo = trackingLogo && (await parseLogo(trackingLogo));
   const workspace = (await lockWorkspace(em, workspaceId))!;
@@ -32,6 +32,7 @@ export async function updateWorkspace(
   workspace.trackingEnabled = trackingEnabled ?? workspace.trackingEnabled;
   workspace.trackingShowsCourier = trackingShowsCourier ?? workspace.trackingShowsCourier;
   workspace.notifiesRecipients = notifiesRecipients ?? workspace.notifiesRecipients;
+  workspace.lateAfterMinutes = lateAfterMinutes ?? workspace.lateAfterMinutes;
   if (logo !== undefined) workspace.trackingLogo = logo;
   if (trackingContact !== undefined) workspace.trackingContact = trackingContact || null;
   await em.flush();
@@ -72,6 +73,7 @@ function recordedOf(workspace: Workspace) {
     tracking_contact: workspace.trackingContact,
     tracking_logo: workspace.trackingLogo && hash("sha256", workspace.trackingLogo).slice(0, 12),
     notifies_recipients: workspace.notifiesRecipients,
+    late_after_minutes: workspace.lateAfterMinutes,
   };
 }
 

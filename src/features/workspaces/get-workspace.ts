@@ -52,6 +52,7 @@ export async function loadWorkspace(
     trackingContact: live.trackingContact ?? undefined,
     notifiesRecipients: live.notifiesRecipients,
     trackingLogo: live.trackingLogo ?? undefined,
+    lateAfterMinutes: live.lateAfterMinutes,
   };
 }
 

@@ -7,6 +7,9 @@ import { runStatement } from "../../db/statement.ts";
 /** The time zone of a workspace that has chosen none. */
 const DEFAULT_TIME_ZONE = "UTC";
 
+/** Four hours. */
+const DEFAULT_LATE_AFTER_MINUTES = 240;
+
 /** SQL for rows of live workspaces: no alert is about a test twin. */
 export const IS_LIVE =
   "not exists (select from workspace where id = workspace_id and twin_of is not null)";
@@ -29,6 +32,8 @@ export const Workspace = defineEntity({
     twinOf: p.bigint("number").nullable().unique("workspace_twin"),
     /** The IANA name of the time zone whose days its reports are by. A twin goes by that of its live workspace. */
     timeZone: p.text().default(DEFAULT_TIME_ZONE),
+    /** Age at which a shipment without windows is late, in minutes after its booking. A twin has its live workspace's. */
+    lateAfterMinutes: p.integer().default(DEFAULT_LATE_AFTER_MINUTES),
     /** The account that the platform made for it last at a payment provider, connected or not; null for none. */
     providerAccount: p.text().nullable(),
     /** Counts the attempts at making the next one from 1. */

@@ -22,6 +22,7 @@ export const de: TrackingTexts = {
   pickup: (window) => `Abholung durch den Kurier: ${window}`,
   delivery: (window) => `Zustellung: ${window}`,
   eta: (time) => `Voraussichtlich ${time}`,
+  overdue: (time) => `War erwartet: ${time}`,
   atDoor: "Ihr Kurier ist bei Ihnen",
   courier: "Kurier",
   away: (distance) => `etwa ${distance} entfernt`,

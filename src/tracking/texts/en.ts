@@ -22,6 +22,7 @@ export const en: TrackingTexts = {
   pickup: (window) => `Collected by the courier: ${window}`,
   delivery: (window) => `Delivery: ${window}`,
   eta: (time) => `Expected ${time}`,
+  overdue: (time) => `Was expected ${time}`,
   atDoor: "Your courier is at the door",
   courier: "Courier",
   away: (distance) => `about ${distance} away`,

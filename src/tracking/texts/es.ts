@@ -22,6 +22,7 @@ export const es: TrackingTexts = {
   pickup: (window) => `Recogida por el mensajero: ${window}`,
   delivery: (window) => `Entrega: ${window}`,
   eta: (time) => `Llegada prevista: ${time}`,
+  overdue: (time) => `Se esperaba: ${time}`,
   atDoor: "Su mensajero está en la puerta",
   courier: "Mensajero",
   away: (distance) => `a unos ${distance}`,

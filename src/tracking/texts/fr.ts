@@ -22,6 +22,7 @@ export const fr: TrackingTexts = {
   pickup: (window) => `Prise en charge par le coursier : ${window}`,
   delivery: (window) => `Livraison : ${window}`,
   eta: (time) => `Arrivée prévue : ${time}`,
+  overdue: (time) => `Était attendu : ${time}`,
   atDoor: "Votre coursier est à la porte",
   courier: "Coursier",
   away: (distance) => `à environ ${distance}`,

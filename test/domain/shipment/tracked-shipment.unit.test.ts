@@ -1,5 +1,9 @@
 import { expect, test } from "vitest";
-import { isLate, type TrackedShipment } from "../../../src/domain/shipment/tracked-shipment.ts";
+import {
+  isLate,
+  isOverdue,
+  type TrackedShipment,
+} from "../../../src/domain/shipment/tracked-shipment.ts";
 
 const SHIPMENT: TrackedShipment = {
   reference: "SHP-0123456789AB",
@@ -48,8 +52,8 @@ test.each<[string, boolean, Partial<TrackedShipment>]>([
     },
   ],
   [
-    "expected within its window, though it is picked up late",
-    false,
+    "expected within its window, though its pickup was missed",
+    true,
     { status: "awaiting_pickup", windows: { pickup: until(99), dropoff: until(101) } },
   ],
   [
@@ -73,4 +77,14 @@ test.each<[string, boolean, Partial<TrackedShipment>]>([
   ],
 ])("a shipment %s is late: %s", (_, late, fields) => {
   expect(isLate({ ...SHIPMENT, ...fields })).toBe(late);
+});
+
+test.each<[boolean, Partial<TrackedShipment>]>([
+  [false, {}],
+  [false, { etas: { pickup: 99, dropoff: 101 } }],
+  [true, { etas: { pickup: null, dropoff: 99 } }],
+  [false, { etas: { pickup: null, dropoff: 99 }, stage: "at_dropoff" }],
+  [false, { etas: { pickup: null, dropoff: 99 }, status: "delivered" }],
+])("an ETA that has passed before the courier arrived is overdue: %s, %j", (overdue, fields) => {
+  expect(isOverdue({ ...SHIPMENT, ...fields })).toBe(overdue);
 });

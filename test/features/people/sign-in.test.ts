@@ -23,6 +23,7 @@ const OWN = {
   suspended: false,
   test_workspace: workspace.twin.id,
   time_zone: "UTC",
+  late_after_minutes: 240,
 };
 const { key: owner } = await service.addOperator("owner");
 const database = await connectTo(service.databaseUrl);

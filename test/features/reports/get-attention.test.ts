@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { NO_PAYMENT_DETAILS } from "../../../src/domain/shipment/payment-details.ts";
-import { data } from "../../support/answers.ts";
+import { data, invalidFields } from "../../support/answers.ts";
 import { ANY_TIME, bookAnd, type Step, takeStep } from "../../support/bookings.ts";
 import { connectTo, createDatabase } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -115,15 +115,21 @@ test("what is later than promised, and what could not be delivered twice, is nam
     ]);
     return reference as string;
   };
+  const as = service.as(apiKey);
   const toPickUp = await promised(["pay"], { pickup: -1 });
   const toDeliver = await promised(["pay", "advance"], { pickup: -300, dropoff: -3 });
   const open = await promised(["pay", "advance"], { dropoff: -2 });
-  await promised(["pay"], { pickup: -1, dropoff: 1 });
+  const missedPickup = await promised(["pay"], { pickup: -4, dropoff: 1 });
+  const expectedLate = await promised(["pay", "advance"], { dropoff: 30 });
+  await data(as.reportProgress({ shipment: expectedLate, dropoff_eta: minute(31) }));
+  const arrived = await promised(["pay", "advance"], { dropoff: 30 });
+  await data(
+    as.reportProgress({ shipment: arrived, dropoff_eta: minute(31), stage: "at_dropoff" }),
+  );
   await promised(["pay", "advance"], { pickup: -1 });
   await promised(["pay", "advance"], { pickup: -60, dropoff: 1 });
   await promised([], { pickup: -1 });
   await promised(["pay", "advance", "advance"], { dropoff: -1 });
-  const as = service.as(apiKey);
   for (const reason of ["nobody_there", "refused"]) {
     await data(as.recordAttempt({ shipment: open, reason }));
   }
@@ -132,9 +138,11 @@ test("what is later than promised, and what could not be delivered twice, is nam
   expect(await attentionOf(apiKey)).toEqual([
     need(
       "delivery_late",
+      subject({ id: missedPickup, at: minute(-4) }),
       subject({ id: toDeliver, at: minute(-3) }),
       subject({ id: open, at: minute(-2) }),
       subject({ id: toPickUp, at: minute(-1) }),
+      subject({ id: expectedLate, at: minute(30) }),
     ),
     need("attempts_failed", subject({ id: open, at, reason: "refused" })),
   ]);
@@ -150,7 +158,42 @@ test("what is later than promised, and what could not be delivered twice, is nam
   expect((await attentionOf(apiKey)).at(-1)).toEqual(need("pin_locked", subject({ id: shipment })));
   await data(as.waiveVerification({ shipment, reason: "Known" }));
   const left = await attentionOf(apiKey);
-  expect(left.map(({ kind, count }) => [kind, count])).toEqual([["delivery_late", 2]]);
+  expect(left.map(({ kind, count }) => [kind, count])).toEqual([["delivery_late", 4]]);
+});
+
+test("a shipment without windows is late at an age that the workspace sets", async () => {
+  const { id, apiKey } = await service.addWorkspace();
+  const as = service.as(apiKey);
+  const sql = await connectTo(service.databaseUrl);
+  const createdAt = (minutes: number) => new Date(setup.clock.ms - minutes * 60_000);
+  const booked = async (steps: readonly Step[], minutes: number) => {
+    const { reference } = await bookAnd(service, apiKey, steps);
+    await sql.query(
+      "update shipment set created_at = $3 where workspace_id = $1 and reference = $2",
+      [id, reference, createdAt(minutes)],
+    );
+    return reference as string;
+  };
+  const moving = await booked(["pay", "advance"], 242);
+  const waiting = await booked(["pay"], 241);
+  const recent = await booked(["pay"], 239);
+  await booked([], 300);
+  await booked(["pay", "advance", "advance"], 300);
+  const late = (reference: string, minutes: number) =>
+    subject({ id: reference, at: createdAt(minutes).toISOString() });
+  expect(await attentionOf(apiKey)).toEqual([
+    need("delivery_late", late(moving, 2), late(waiting, 1)),
+  ]);
+  const asap = await data(
+    as.listShipments({ status: "awaiting_pickup", order_by: "pickup_window" }),
+  );
+  expect(asap.map(({ reference }: { reference: string }) => reference)).toEqual([waiting, recent]);
+  expect(await invalidFields(as.updateWorkspace({ late_after_minutes: 0 }))).toEqual([
+    "late_after_minutes",
+  ]);
+  const { late_after_minutes } = await data(as.updateWorkspace({ late_after_minutes: 242 }));
+  expect(late_after_minutes).toBe(242);
+  expect(await attentionOf(apiKey)).toEqual([]);
 });
 
 test("webhooks that fail or were given up need attention, one that was disabled does not", async () => {

@@ -29,6 +29,7 @@ async function expectWorkspace(payment_provider: string | null, booking_blockers
     tracking_logo: null,
     tracking_shows_courier: true,
     notifies_recipients: false,
+    late_after_minutes: 240,
   };
   expect((await as.getWorkspace()).body).toEqual({
     data: { ...own, payment_provider, booking_blockers, limits: { ...limits, ...DEFAULT_LIMITS } },

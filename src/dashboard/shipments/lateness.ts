@@ -1,0 +1,39 @@
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { DeliveryStage } from "../../../gen/shipments/v1/courier_pb.js";
+import { type Shipment, ShipmentStatus } from "../../../gen/shipments/v1/shipment_pb.js";
+import type { End } from "./route.ts";
+import { windowOf } from "./windows.ts";
+
+const ENDS_AHEAD: ReadonlyMap<ShipmentStatus, readonly End[]> = new Map([
+  [ShipmentStatus.AWAITING_PICKUP, ["pickup", "dropoff"]],
+  [ShipmentStatus.IN_TRANSIT, ["dropoff"]],
+]);
+
+/**
+ * Whether a shipment is late at an end: it misses, or is expected to miss, the window there, or it has no window and is too
+ * old. `GetAttention` has the same rule.
+ *
+ * @param lateAfterMinutes age at which a shipment without windows is late, in minutes
+ */
+export function isLateAt(
+  end: End,
+  shipment: Shipment,
+  now: Date,
+  lateAfterMinutes: number,
+): boolean {
+  const { pickupWindow, dropoffWindow, pickupEta, dropoffEta, stage } = shipment;
+  if (!ENDS_AHEAD.get(shipment.status)?.includes(end)) return false;
+  const [window, eta, arrived] =
+    end === "pickup"
+      ? [pickupWindow, pickupEta, DeliveryStage.AT_PICKUP]
+      : [dropoffWindow, dropoffEta, DeliveryStage.AT_DROPOFF];
+  if (window !== undefined) {
+    const { end: windowEnd } = windowOf(window);
+    return (
+      windowEnd < now || (stage !== arrived && eta !== undefined && windowEnd < timestampDate(eta))
+    );
+  }
+  const hasWindow = (pickupWindow ?? dropoffWindow) !== undefined;
+  const ageMs = Number(now) - Number(timestampDate(shipment.createdAt!));
+  return !hasWindow && ageMs > lateAfterMinutes * 60_000;
+}
