@@ -115,9 +115,10 @@ const DUE_REFUNDS = `
 const LOOKED_AT = 200;
 
 /** When the window of an end is or will be missed, by the ETA unless the courier has arrived. Null if it is not. */
-const missed = (end: string) => `case when greatest($2::text::timestamptz, ${`
-  case when progress ->> 'arrivedAt' is distinct from '${end}'
-    then to_timestamp((progress #>> '{etas,${end}}')::float8 / 1000) end`}) > (windows #>> '{${end},end}')::timestamptz
+const missed = (end: string) => `case when (windows #>> '{${end},end}')::timestamptz < greatest(
+    $2::text::timestamptz,
+    case when progress ->> 'arrivedAt' is distinct from '${end}'
+      then to_timestamp((progress #>> '{etas,${end}}')::float8 / 1000) end)
   then (windows #>> '{${end},end}')::timestamptz end`;
 
 const LATE_AFTER = `(
