@@ -1,4 +1,5 @@
-import { escapeHtml } from "../domain/escape-html.ts";
+import { escapeHtml, isolatedHtml } from "../domain/escape-html.ts";
+import { isolateText } from "../domain/isolate-text.ts";
 import {
   mailButton,
   type MailContent,
@@ -31,7 +32,8 @@ export function noticeMail(
   const texts = TEXTS[reader.language];
   const { mail } = texts;
   const { reference, workspace, status, reachedMs, failed } = tracked;
-  const { name: sender, contact } = workspace;
+  const { contact } = workspace;
+  const sender = isolateText(workspace.name);
   const timeZone = timeZoneOf(tracked);
   const dates = datesOf(reader, timeZone);
   const headlines = {
@@ -54,7 +56,11 @@ export function noticeMail(
   const text = [
     [`${headline}.`, ...times, ...toTell],
     [`${mail.follow}:`, trackingUrl],
-    [known, ...(contact === undefined ? [] : [`${texts.contact} ${contact}`]), ...zone],
+    [
+      known,
+      ...(contact === undefined ? [] : [`${texts.contact} ${isolateText(contact)}`]),
+      ...zone,
+    ],
     [why, `${mail.stop}:`, unsubscribeUrl],
   ];
   return {
@@ -62,14 +68,14 @@ export function noticeMail(
     text: text.map((lines) => `${lines.join("\n")}\n`).join("\n"),
     html: mailHtml(
       { language: reader.language, title: sender },
-      mailParagraph(escapeHtml(sender)),
+      mailParagraph(isolatedHtml(workspace.name)),
       mailHeading(headline),
       ...[...times, ...toTell].map((line) => mailParagraph(escapeHtml(line))),
       mailButton(trackingUrl, mail.follow),
       mailParagraph(escapeHtml(known)),
       ...(contact === undefined
         ? []
-        : [mailParagraph(`${escapeHtml(texts.contact)} ${contactLink(contact)}`)]),
+        : [mailParagraph(`${escapeHtml(texts.contact)} <bdi>${contactLink(contact)}</bdi>`)]),
       ...zone.map((line) => mailParagraph(escapeHtml(line))),
       mailParagraph(`${escapeHtml(why)} ${mailLink(unsubscribeUrl, mail.stop)}`),
     ),

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { escapeHtml } from "../domain/escape-html.ts";
+import { escapeHtml, isolatedHtml } from "../domain/escape-html.ts";
+import { isolateText } from "../domain/isolate-text.ts";
 import { isLate, isOverdue, type TrackedShipment } from "../domain/shipment/tracked-shipment.ts";
 import {
   hasEnded,
@@ -162,19 +163,23 @@ export function trackingPage(
   const problem = at.opened && "triesLeft" in at.opened ? at.opened : undefined;
   const opened = at.opened && "address" in at.opened ? at.opened : undefined;
   const { address, photo } = opened ?? {};
-  const away = courier?.distanceKm && texts.away(kilometres(reader).format(courier.distanceKm));
-  const bringer = courier && [courier.firstName, courier.vehicle, away].filter(Boolean).join(" · ");
+  const away = courier?.distanceKm
+    ? texts.away(kilometres(reader).format(courier.distanceKm))
+    : undefined;
+  const bringer = [courier?.firstName, courier?.vehicle, away].flatMap((part) =>
+    part ? [isolatedHtml(part)] : [],
+  );
   const facts: (readonly [string, string])[] = [
-    ...(bringer ? [[texts.courier, escapeHtml(bringer)] as const] : []),
+    ...(bringer.length > 0 ? [[texts.courier, bringer.join(" · ")] as const] : []),
     [texts.reference, escapeHtml(reference)],
-    ...(address === undefined ? [] : [[texts.open.address, escapeHtml(address)] as const]),
-    ...(area === undefined ? [] : [[texts.area, escapeHtml(area)] as const]),
+    ...(address === undefined ? [] : [[texts.open.address, isolatedHtml(address)] as const]),
+    ...(area === undefined ? [] : [[texts.area, isolatedHtml(area)] as const]),
     ...(contact === undefined ? [] : [[texts.contact, contactLink(contact)] as const]),
   ];
   const steps = stepsOf(tracked).map((step) => stepItem(step, tracked, texts, dates));
   const content = `${test ? note(texts.test) : ""}
 ${workspace.logo ? `<img class="logo" alt="" src="data:image/png;base64,${workspace.logo.toString("base64")}">` : ""}
-<p class="sender">${escapeHtml(workspace.name)}</p>
+<p class="sender">${isolatedHtml(workspace.name)}</p>
 <h1>${escapeHtml(stage === "at_dropoff" ? texts.atDoor : texts.headline[status])}</h1>
 ${plansOf(tracked, texts, dates)
   .map((plan) => `<p class="plan">${escapeHtml(plan)}</p>`)
@@ -186,9 +191,9 @@ ${isLate(tracked) || isOverdue(tracked) ? note(texts.late) : ""}
 <ol>${steps.join("")}</ol>
 </section>
 ${photo ? `<img class="photo" alt="${escapeHtml(texts.open.photo)}" src="data:image/jpeg;base64,${photo.toString("base64")}">` : ""}
-<dl>${facts.map(([term, value]) => `<dt>${escapeHtml(term)}</dt><dd>${value}</dd>`).join("")}</dl>
+<dl>${facts.map(([term, value]) => `<dt>${escapeHtml(term)}</dt><dd dir="auto">${value}</dd>`).join("")}</dl>
 <footer>${escapeHtml(texts.timeZone(timeZone))}</footer>`;
-  const title = texts.title(workspace.name);
+  const title = texts.title(isolateText(workspace.name));
   const form = tracked.canOpen && opened === undefined ? openForm(texts, at.link, problem) : "";
   const recipient = opened ? ` data-recipient="${opened.recipientMac}"` : "";
   const script = hasEnded(status) ? "" : `<script${recipient}>${SCRIPT}</script>`;
@@ -232,7 +237,7 @@ export function busyPage(reader: Reader): string {
 /** What recipients see who follow the link that ends mails: it asks first, as programs that show previews open links too. */
 export function unsubscribePage(sender: string, isDone: boolean, reader: Reader): string {
   const { mail } = TEXTS[reader.language];
-  const asked = isDone ? mail.stopped(sender) : mail.mayStop(sender);
+  const asked = (isDone ? mail.stopped : mail.mayStop)(isolateText(sender));
   const form = isDone
     ? ""
     : `<form method="post"><button>${escapeHtml(mail.stopNow)}</button></form>`;

@@ -72,6 +72,21 @@ https://book.example.org/t/link/unsubscribe/mac
   expect(html).not.toMatch(/<b>|<img|<script|<link|url\(|@import/);
 });
 
+test("names and contacts from right to left do not turn round the mail", () => {
+  const workspace = { ...TRACKED.workspace, name: "متجر\u2069", contact: "שלום" };
+  const { subject, text, html } = noticeMail(
+    "in_transit",
+    { ...TRACKED, workspace },
+    OWN,
+    inEnglish,
+  );
+  expect(subject).toBe("\u2068متجر\u2069: Your delivery is on its way");
+  expect(text).toContain("Questions? \u2068שלום\u2069\n");
+  expect(text).toContain("because \u2068متجر\u2069 sends you something.");
+  expect(html).toContain("<bdi>متجر\u2069</bdi>");
+  expect(html).toContain("Questions? <bdi>שלום</bdi>");
+});
+
 test.each<[NoticeKind, Partial<TrackedShipment>, string]>([
   [
     "attempt_failed",

@@ -117,6 +117,7 @@ export function TextField(
       {(input) => (
         <input
           {...input}
+          dir="auto"
           // The types of attributes tell apart what this field does not.
           type={type as "text"}
           inputMode={numeric ? "decimal" : undefined}
@@ -132,7 +133,9 @@ export function TextField(
 
 export function TextAreaField(props: TypedProps) {
   return (
-    <Field {...props}>{(input) => <textarea {...input} rows={3} {...contentOf(props)} />}</Field>
+    <Field {...props}>
+      {(input) => <textarea {...input} dir="auto" rows={3} {...contentOf(props)} />}
+    </Field>
   );
 }
 

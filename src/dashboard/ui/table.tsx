@@ -239,7 +239,12 @@ function Cell<T>(props: {
   const { header, cell, selfEvident } = props.column;
   const content = cell(props.row);
   return (
-    <td role="cell" class={classOf(props.column)} data-label={selfEvident ? undefined : header}>
+    <td
+      role="cell"
+      dir="auto"
+      class={classOf(props.column)}
+      data-label={selfEvident ? undefined : header}
+    >
       {props.href ? (
         <a class="row-link" href={props.href} onClick={props.open}>
           {content}

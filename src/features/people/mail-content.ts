@@ -1,4 +1,5 @@
 import { escapeHtml } from "../../domain/escape-html.ts";
+import { isolateText } from "../../domain/isolate-text.ts";
 import {
   mailButton,
   type MailContent,
@@ -26,14 +27,16 @@ export function mailContent({ publicUrl, signInPath, workspace }: MailTold): Mai
   const why =
     workspace === undefined
       ? `Somebody, hopefully you, asked to sign in to Shipments at ${host}.`
-      : `You are invited to ${workspace}, a workspace of Shipments at ${host}.`;
+      : `You are invited to ${isolateText(workspace)}, a workspace of Shipments at ${host}.`;
   const once = "The link works once, within 15 minutes. After that, get a new one by your email at";
   const ignore =
     workspace === undefined
       ? "If it was not you, delete this mail: nobody signs in without the link."
       : "If you did not expect this, delete this mail.";
   const subject =
-    workspace === undefined ? "Your link to Shipments" : `Your invitation to ${workspace}`;
+    workspace === undefined
+      ? "Your link to Shipments"
+      : `Your invitation to ${isolateText(workspace)}`;
   return {
     subject,
     text: `${why} Sign in:\n\n${link}\n\n${once}\n${renew}\n\n${ignore}\n`,

@@ -65,6 +65,12 @@ export interface TrackingPages<Language extends string> {
 }
 
 const PREFIX = "/t/";
+/**
+ * Punctuation that programs take for the end of a link in a text message, as it is and percent-encoded. No link ends with
+ * it.
+ */
+const TRAILING =
+  /(?:[.,;:!)\]}>'"*~/…”’»]|%(?:2[1279C]|3[ABE]|5D|7D|C2%BB|E2%80%(?:99|9D|A6))){1,8}(?=$|\/(?:events|open|unsubscribe\/))/giu;
 const EVENTS = /^([^/]+)\/events$/;
 const OPEN = /^([^/]+)\/open$/;
 const UNSUBSCRIBE = /^([^/]+)\/unsubscribe\/([\w-]{22})$/;
@@ -91,7 +97,7 @@ export function createTracking<Language extends string>(
   return (request, response, requestId) => {
     const [path] = splitUrl(request);
     if (!path.startsWith(PREFIX)) return false;
-    const rest = path.slice(PREFIX.length);
+    const rest = path.slice(PREFIX.length).replaceAll(TRAILING, "");
     const others = UNSUBSCRIBE.test(rest) || OPEN.test(rest) ? ["POST"] : [];
     return forMethods(request, response, { requestId, others }, () => {
       const accepted = request.headers["accept-language"] ?? "";
