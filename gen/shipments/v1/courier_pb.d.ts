@@ -18,7 +18,7 @@ export declare const file_shipments_v1_courier: GenFile;
  */
 export declare type Courier = Message<"shipments.v1.Courier"> & {
   /**
-   * Courier's name. The tracking page shows its first word.
+   * Courier's name. The tracking page shows its first word, or no name if there is a comma, as in `Lovelace, Ada`.
    *
    * @generated from field: string name = 1;
    */

@@ -1514,7 +1514,8 @@ export declare type SetCourierRequest = Message<"shipments.v1.SetCourierRequest"
   shipment: string;
 
   /**
-   * Courier's name, one line of at most 100 characters. The tracking page shows its first word.
+   * Courier's name, one line of at most 100 characters. The tracking page shows its first word, or no name if there is a
+   * comma, as in `Lovelace, Ada`.
    *
    * @generated from field: string name = 2;
    */
@@ -1554,7 +1555,8 @@ export declare type SetCourierRequestValid = Message<"shipments.v1.SetCourierReq
   shipment: string;
 
   /**
-   * Courier's name, one line of at most 100 characters. The tracking page shows its first word.
+   * Courier's name, one line of at most 100 characters. The tracking page shows its first word, or no name if there is a
+   * comma, as in `Lovelace, Ada`.
    *
    * @generated from field: string name = 2;
    */

@@ -137,6 +137,13 @@ export declare type UpdateWorkspaceRequest = Message<"shipments.v1.UpdateWorkspa
    * @generated from field: optional bytes tracking_logo = 6;
    */
   trackingLogo?: Uint8Array | undefined;
+
+  /**
+   * Age at which a shipment without windows is late, in minutes after its booking.
+   *
+   * @generated from field: optional int32 late_after_minutes = 7;
+   */
+  lateAfterMinutes?: number | undefined;
 };
 
 export declare type UpdateWorkspaceRequestValid = UpdateWorkspaceRequest;
@@ -272,6 +279,13 @@ export declare type Workspace = Message<"shipments.v1.Workspace"> & {
    * @generated from field: optional bytes tracking_logo = 13;
    */
   trackingLogo?: Uint8Array | undefined;
+
+  /**
+   * Age at which a shipment without windows is late, in minutes after its booking. 240 by default.
+   *
+   * @generated from field: int32 late_after_minutes = 14;
+   */
+  lateAfterMinutes: number;
 };
 
 /**
@@ -373,6 +387,13 @@ export declare type WorkspaceValid = Message<"shipments.v1.Workspace"> & {
    * @generated from field: optional bytes tracking_logo = 13;
    */
   trackingLogo?: Uint8Array | undefined;
+
+  /**
+   * Age at which a shipment without windows is late, in minutes after its booking. 240 by default.
+   *
+   * @generated from field: int32 late_after_minutes = 14;
+   */
+  lateAfterMinutes: number;
 };
 
 /**
@@ -722,8 +743,8 @@ export enum AttentionKind {
   DISPUTE_OPEN = 4,
 
   /**
-   * Paid shipments are later than their windows. Checks the first 200 shipments without a pickup window and
-   * the first 200 with one.
+   * Paid shipments have missed a booked window, are expected after it, or have no window and are older than the workspace's
+   * `late_after_minutes`. Checks the 200 oldest shipments without a pickup window, and the 200 with the first windows.
    *
    * @generated from enum value: ATTENTION_KIND_DELIVERY_LATE = 10;
    */

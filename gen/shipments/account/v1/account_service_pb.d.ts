@@ -111,6 +111,13 @@ export declare type AccountWorkspace = Message<"shipments.account.v1.AccountWork
    * @generated from field: string time_zone = 6;
    */
   timeZone: string;
+
+  /**
+   * Age at which a shipment without windows is late, in minutes after its booking.
+   *
+   * @generated from field: int32 late_after_minutes = 7;
+   */
+  lateAfterMinutes: number;
 };
 
 export declare type AccountWorkspaceValid = AccountWorkspace;
