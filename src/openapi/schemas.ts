@@ -52,7 +52,9 @@ export function createSchemas(options: Options, registry: Registry): Schemas {
     const keywords: Record<string, unknown> = rules === undefined ? {} : { ...ruleKeywords(rules) };
     if (form === "request" && isUpdate(desc.parent, options)) delete keywords["format"];
     const schema = withKeywords(typed(desc, element(desc, form)), keywords);
-    const nonBlank = isRequired(rules) && desc.scalar === ScalarType.STRING ? { minLength: 1 } : {};
+    // A text from a list cannot be blank.
+    const isText = desc.scalar === ScalarType.STRING && !("enum" in schema);
+    const nonBlank = isText && isRequired(rules) ? { minLength: 1 } : {};
     const isNullable = form === "response" && mayBeUnset(desc) && !isRequired(rules);
     const whole = isNullable ? orNull(schema) : schema;
     return { ...whole, ...nonBlank, ...dataDescription(desc), ...descriptionOf(desc) };
