@@ -153,3 +153,10 @@ export declare const required_unless: GenExtension<FieldOptions, string>;
  */
 export declare const pattern_means: GenExtension<FieldOptions, string>;
 
+/**
+ * Number of decimals that the value of a double is rounded to, half up, before it is checked: 0 to 6.
+ *
+ * @generated from extension: optional int32 decimals = 50209;
+ */
+export declare const decimals: GenExtension<FieldOptions, number>;
+

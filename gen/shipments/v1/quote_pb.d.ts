@@ -46,7 +46,7 @@ export declare type QuoteShipmentRequest = Message<"shipments.v1.QuoteShipmentRe
   dropoffLng?: number | undefined;
 
   /**
-   * Weight of the package, in kilograms, at least 0.01.
+   * Weight of the package, in kilograms, at least 0.01. Rounded half up to milligrams.
    *
    * @generated from field: optional double weight_kg = 5;
    */
@@ -102,7 +102,7 @@ export declare type QuoteShipmentRequestValid = Message<"shipments.v1.QuoteShipm
   dropoffLng: number;
 
   /**
-   * Weight of the package, in kilograms, at least 0.01.
+   * Weight of the package, in kilograms, at least 0.01. Rounded half up to milligrams.
    *
    * @generated from field: optional double weight_kg = 5;
    */

@@ -48,7 +48,7 @@ export declare type CreateQuoteRequest = Message<"shipments.v1.CreateQuoteReques
   dropoffLng?: number | undefined;
 
   /**
-   * Weight of the package, in kilograms, at least 0.01.
+   * Weight of the package, in kilograms, at least 0.01. Rounded half up to milligrams.
    *
    * @generated from field: optional double weight_kg = 5;
    */
@@ -111,7 +111,7 @@ export declare type CreateQuoteRequestValid = Message<"shipments.v1.CreateQuoteR
   dropoffLng: number;
 
   /**
-   * Weight of the package, in kilograms, at least 0.01.
+   * Weight of the package, in kilograms, at least 0.01. Rounded half up to milligrams.
    *
    * @generated from field: optional double weight_kg = 5;
    */

@@ -116,6 +116,19 @@ export function multiplyHalfUp(quantity: number, factor: number, decimals: numbe
   return product;
 }
 
+/**
+ * A quantity rounded half up to this many decimals, without binary error: 0.1 + 0.2 to six decimals is 0.3. Values that
+ * are not positive and finite, or too large to have that many decimals as a double, are returned unchanged.
+ *
+ * @param decimals 0 to 6
+ */
+export function roundHalfUp(quantity: number, decimals: number): number {
+  const divisor = DIVISORS[decimals];
+  if (divisor === undefined) throw new RangeError(`bad decimals ${decimals}`);
+  if (!(quantity > 0 && quantity * divisor < Number.MAX_SAFE_INTEGER)) return quantity;
+  return multiplyHalfUp(quantity, divisor, 0) / divisor;
+}
+
 const DIVISORS: readonly number[] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000];
 
 /**

@@ -7,10 +7,12 @@ import {
 } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { http } from "../../../gen/google/api/annotations_pb.js";
+import { decimals } from "../../../gen/shipments/v1/options_pb.js";
 import { mapKey } from "../../domain/clip.ts";
+import { roundHalfUp } from "../../domain/pricing/money.ts";
 import type { Violation } from "../../domain/refusal.ts";
 
-/** Trims a request in place and reports text and times that no field can hold. */
+/** Normalizes text and numbers of a request in place, and reports text and times that no field can hold. */
 export type NormalizeRequest = (request: Message) => Violation[];
 
 type Fields = Record<string, unknown>;
@@ -21,7 +23,8 @@ type NormalizeField = (fields: Fields, path: string, violations: Violation[]) =>
  * are trimmed, and a blank optional string is absent; in an update it is empty text, which clears the
  * field, since there an absent field stays as it is. Text must be well-formed Unicode without NUL,
  * since PostgreSQL stores neither NUL nor half a surrogate pair, and times must be of the years 0001
- * to 9999, as RFC 3339 writes them. Covers nested messages, lists and map values.
+ * to 9999, as RFC 3339 writes them. A number with the option `decimals` is rounded. Covers nested messages, lists and
+ * map values.
  */
 export function compileNormalizeRequest(schema: DescMessage): NormalizeRequest {
   const normalize = compileMessage(schema, [], isUpdate(schema));
@@ -68,6 +71,7 @@ function compileField(
   const { localName, name } = field;
   switch (field.fieldKind) {
     case "scalar":
+      if (hasOption(field, decimals)) return roundNumber(localName, getOption(field, decimals));
       return isText(field.scalar) ? normalizeSingle(field, keepsBlank) : undefined;
     case "message": {
       if (field.message.typeName === TIMESTAMP) return checkTimestamp(localName, name);
@@ -128,6 +132,13 @@ function checkTimestamp(localName: string, name: string): NormalizeField {
       subject: path + name,
       text: `${path}${name} ${text}.`,
     });
+  };
+}
+
+function roundNumber(localName: string, fractionDigits: number): NormalizeField {
+  return (fields) => {
+    const value = fields[localName] as number | undefined;
+    if (value !== undefined) fields[localName] = roundHalfUp(value, fractionDigits);
   };
 }
 

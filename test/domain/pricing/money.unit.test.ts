@@ -6,6 +6,7 @@ import {
   multiplyHalfUp,
   multiplyToMinor,
   parseDecimal,
+  roundHalfUp,
   toMajor,
   toUnits,
 } from "../../../src/domain/pricing/money.ts";
@@ -214,5 +215,25 @@ describe("what a quantity costs at a rate in millionths", () => {
       }),
       { numRuns: 5000 },
     );
+  });
+});
+
+describe("a quantity rounded half up", () => {
+  test.each([
+    ["drops the error of a binary sum", 0.1 + 0.2, 6, 0.3],
+    ["drops the error of a binary product", 3 * 16.8, 6, 50.4],
+    ["takes a tie up", 2.5000005, 6, 2.500001],
+    ["takes what is below a tie down", 2.50000049, 6, 2.5],
+    ["keeps what has no more decimals", 70_000.123456, 6, 70_000.123456],
+    ["keeps what is too large for decimals", 1e300, 6, 1e300],
+    ["keeps zero", 0, 6, 0],
+    ["keeps what is negative", -0.1234567, 6, -0.1234567],
+    ["keeps infinity", Infinity, 6, Infinity],
+  ])("%s", (_, quantity, decimals, expected) => {
+    expect(roundHalfUp(quantity, decimals)).toBe(expected);
+  });
+
+  test("stays not a number", () => {
+    expect(roundHalfUp(NaN, 6)).toBeNaN();
   });
 });
