@@ -1,16 +1,22 @@
 import { readFile, stat } from "node:fs/promises";
+import { duplicateMember } from "../domain/duplicate-member.ts";
 import { MAX_ZONES_BYTES } from "../domain/limits.ts";
+import { isObject } from "../domain/faults.ts";
 import { CommandRefused } from "./command.ts";
 
 const MAX_FILE_BYTES = MAX_ZONES_BYTES;
 
-/** @throws CommandRefused when there is no such file, or it is too large or not JSON */
+/** @throws CommandRefused if there is no such file, or it is too large, not JSON, or has a member twice */
 export async function readTariffFile(file: string): Promise<unknown> {
   try {
     const { size } = await stat(file);
     if (size > MAX_FILE_BYTES) throw new Error(`it is larger than ${MAX_FILE_BYTES} bytes`);
     // Without a byte order mark (RFC 8259, 8.1).
-    return JSON.parse((await readFile(file, "utf8")).replace(/^\uFEFF/, ""));
+    const text = (await readFile(file, "utf8")).replace(/^\uFEFF/, "");
+    const document: unknown = JSON.parse(text);
+    const duplicate = isObject(document) ? duplicateMember(text, document) : undefined;
+    if (duplicate !== undefined) throw new Error(`it has ${duplicate} twice; keep one of them`);
+    return document;
   } catch (error) {
     throw new CommandRefused(`${file} cannot be read: ${(error as Error).message}`);
   }

@@ -76,7 +76,7 @@ function violationOf(audience: Audience, sent: Sent): FieldViolation {
   const mistyped = violations.find((it) => it !== undefined);
   if (mistyped !== undefined) return mistyped;
   if (sent.readOnly || audience === "person") {
-    const text = "page_size is no query parameter of this call; it takes none.";
+    const text = "page_size is not a query parameter of this call, which takes none.";
     return { subject: "page_size", text };
   }
   return {

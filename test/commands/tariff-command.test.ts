@@ -51,6 +51,16 @@ test("what tariff show prints can be published again, unchanged or edited", asyn
   expect(await show()).toEqual({ ...SAMPLE_TARIFF, base_fee: "6.00", version: 2 });
 });
 
+test("tariff publish refuses a document that has a member twice, by its path", async () => {
+  const text = JSON.stringify(SAMPLE_TARIFF).replace("{", '{"base_fee":"1.00",');
+  const file = fileOf(text);
+  expect(await runCommand(["tariff", "publish", file], environment)).toMatchObject({
+    code: 1,
+    stdout: "",
+    stderr: `${file} cannot be read: it has base_fee twice; keep one of them\n`,
+  });
+});
+
 test("tariff publish names every fault with its path, and publishes nothing", async () => {
   const openRing = { type: "Polygon", coordinates: [ring("0 0, 1 0, 1 1, 0 1")] };
   const faulty = {

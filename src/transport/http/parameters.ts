@@ -6,17 +6,17 @@ import type { Violation } from "../../domain/refusal.ts";
 const JSON_NUMBER = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$/;
 
 /**
- * Gives parameters, names and texts, as the JSON object that says the same.
+ * Converts parameters, names and texts, to a JSON object.
  *
- * @param unknown takes the violations of those that there are not
+ * @param refused receives a violation for each unknown parameter, and for each one given twice whose field is not repeated
  */
 export type DecodeParameters = (
   parameters: Iterable<readonly [string, string]>,
-  unknown: Violation[],
+  refused: Violation[],
 ) => Record<string, unknown>;
 
-/** How many unknown parameters are named. */
-const MAX_UNKNOWN = 20;
+/** Maximum number of refused parameters that are reported. */
+const MAX_REFUSED = 20;
 
 /**
  * Compiles how path or query parameters, one for each of these fields, become JSON: text that reads as
@@ -32,26 +32,36 @@ export function compileDecodeParameters(
 ): DecodeParameters {
   const fields = new Map(declared.map((field) => [field.name, field]));
   const known = [...fields.keys()].filter((name) => !bound.has(name)).join(", ") || "none";
-  return (parameters, unknown) => {
+  return (parameters, refused) => {
     const json: Record<string, unknown> = {};
+    const twice = new Set<string>();
     for (const [name, text] of parameters) {
       const field = fields.get(name);
       if (field === undefined) {
-        if (unknown.length < MAX_UNKNOWN) unknown.push(unknownParameter(name, known));
+        if (refused.length < MAX_REFUSED) refused.push(unknownParameter(name, known));
         continue;
       }
       const value = readText(field, text);
-      if (field.fieldKind !== "list") json[name] = value;
-      else if (Array.isArray(json[name])) json[name].push(value);
+      if (field.fieldKind !== "list") {
+        if (Object.hasOwn(json, name)) twice.add(name);
+        json[name] = value;
+      } else if (Array.isArray(json[name])) json[name].push(value);
       else json[name] = [value];
     }
+    for (const name of twice) refused.push(invalid(name, `${name} must be given only once.`));
     return json;
   };
 }
 
 function unknownParameter(name: string, known: string): Violation {
   const subject = shownName(name);
-  const text = `${subject} is no query parameter of this call; it takes ${known}.`;
+  return invalid(
+    subject,
+    `${subject} is not a query parameter of this call, which takes ${known}.`,
+  );
+}
+
+function invalid(subject: string, text: string): Violation {
   return { reason: "FIELD_INVALID", subject, text };
 }
 

@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
+import { duplicateMember } from "../../domain/duplicate-member.ts";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
 import type { CallHeaders } from "../../pipeline/call-headers.ts";
 import { describeJsonFault } from "./json-fault.ts";
@@ -50,16 +51,21 @@ export function readBody(
  * Reads a JSON object out of a body. With `mayBeEmpty`, for a request that needs no fields, an
  * empty body is an empty object whatever its content type says, and so is `{}`.
  *
- * @throws Refusal BODY_NOT_JSON when the headers say that it is something else, BODY_UNREADABLE
- * when it is not JSON, not UTF-8 or not an object.
+ * @throws Refusal BODY_NOT_JSON if the headers declare another type, BODY_UNREADABLE if the body is not JSON, not UTF-8 or
+ * not an object, or if an object in it has a member twice
  */
 export function parseBody(body: Buffer, headers: CallHeaders, mayBeEmpty: boolean): object {
   if (mayBeEmpty && isEmpty(body)) return {};
   refuseOtherTypes(headers);
   if (!isUtf8(body)) throw unreadable("The body is not UTF-8.");
-  const json = parseJson(body.toString("utf8"));
+  const text = body.toString("utf8");
+  const json = parseJson(text);
   if (typeof json !== "object" || json === null || Array.isArray(json)) {
     throw unreadable("The body must be a JSON object.");
+  }
+  const duplicate = duplicateMember(text, json);
+  if (duplicate !== undefined) {
+    throw unreadable(`The body has ${duplicate} twice. Send each member once.`);
   }
   return json;
 }

@@ -220,7 +220,7 @@ test("what cannot be exported is refused as JSON, and by gRPC", async () => {
   const answer = service.request(`${PATH}?status=nowhere&color=red`, { apiKey });
   await expectRefused(answer, "FIELD_INVALID", {
     color:
-      "color is no query parameter of this call; it takes status, payment_status, customer_id, external_reference, created_after, created_before, failed.",
+      "color is not a query parameter of this call, which takes status, payment_status, customer_id, external_reference, created_after, created_before, failed.",
     status:
       "status must be one of pending, awaiting_pickup, in_transit, delivered, cancelled, returned.",
   });

@@ -88,14 +88,15 @@ test("a draft that says the same as the tariff in force is told from one that do
   });
 });
 
-test.each([
+test.each<[what: string, data: string | Buffer | undefined, text: RegExp, path?: string]>([
   ["that are not JSON", '{"type":', /^must be JSON text in UTF-8: /],
   ["that are not UTF-8", Buffer.from([0x22, 0xff, 0x22]), /^must be JSON text in UTF-8: /],
   ["with two byte order marks", "\uFEFF\uFEFF{}", /^must be JSON text in UTF-8: /],
+  ["with a member twice", '{"a":1,"a":2}', /^must be given once$/, "zones.a"],
   ["that were never uploaded", undefined, /^must be a GeoJSON object/],
 ])(
   "zones %s are a fault of the zones, found together with those of the fees",
-  async (_, data, text) => {
+  async (_, data, text, path = "zones") => {
     const draft = await drafts.begin(worldTariff({ base_fee: "-1" }));
     if (data !== undefined) await drafts.upload(draft.id, data);
     const id =
@@ -104,7 +105,7 @@ test.each([
         : draft.id;
     expect((await check(id)).body.faults).toEqual([
       { path: "base_fee", text: expect.any(String) },
-      { path: "zones", text: expect.stringMatching(text) },
+      { path, text: expect.stringMatching(text) },
     ]);
   },
 );

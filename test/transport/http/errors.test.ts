@@ -47,6 +47,8 @@ describe("400: a body that is not a JSON object", () => {
   const empty = about("body", "The body is empty; send a JSON object.");
   const notObject = about("body", "The body must be a JSON object.");
   const notUtf8 = about("body", "The body is not UTF-8.");
+  const twice = (path: string) =>
+    about("body", `The body has ${path} twice. Send each member once.`);
   test.each<[what: string, body: string | Uint8Array, answer: object]>([
     ["nothing", "", empty],
     ["blank", " \n ", empty],
@@ -60,6 +62,8 @@ describe("400: a body that is not a JSON object", () => {
     ["a list", "[{}]", notObject],
     ["a string", '"{}"', notObject],
     ["a number", "1", notObject],
+    ["a member twice", '{"weight_kg": 1, "pickup_lat": 1, "weight_kg": 2}', twice("weight_kg")],
+    ["a nested member twice", '{"a": [{}, {"b": {"c": 1, "c": 1}}]}', twice("a[1].b.c")],
     ["Latin-1", Uint8Array.of(0x7b, 0x22, 0xe9, 0x22, 0x3a, 0x31, 0x7d), notUtf8],
     ["UTF-16", new Uint8Array(Buffer.from("{}\ud83d", "utf16le")), notUtf8],
   ])("%s", async (_, body, answer) => {

@@ -50,8 +50,11 @@ test.each([
   expect(decode(new URLSearchParams(query))).toEqual(json);
 });
 
-test("of a parameter that comes twice for one value, the last counts", () => {
-  expect(decode(new URLSearchParams("text=a&text=b"))).toEqual({ text: "b" });
+test("a parameter given more than once is refused unless its field is repeated", () => {
+  const refused: Violation[] = [];
+  compiled(new URLSearchParams("text=a&small=1&text=b&texts=a&texts=b&text=c"), refused);
+  const text = "text must be given only once.";
+  expect(refused).toEqual([{ reason: "FIELD_INVALID", subject: "text", text }]);
 });
 
 test("unknown query parameters are named, of many the first, and of long ones the beginning", () => {
@@ -65,7 +68,7 @@ test("unknown query parameters are named, of many the first, and of long ones th
     "smallCount",
   ]);
   const [{ text }] = unknown as [Violation];
-  expect(text).toMatch(/^flags is no query parameter of this call; it takes number, maybe, /);
+  expect(text).toMatch(/^flags is not a query parameter of this call, which takes number, maybe, /);
 
   const many: Violation[] = [];
   compiled(

@@ -1,5 +1,6 @@
 import type { Client } from "pg";
-import type { TariffFault } from "../../../domain/faults.ts";
+import { duplicateMember } from "../../../domain/duplicate-member.ts";
+import { isObject, type TariffFault } from "../../../domain/faults.ts";
 import { oversizeOf } from "./json-scan.ts";
 
 /** @throws Error when there is no such version */
@@ -17,7 +18,7 @@ export interface DraftDocument {
   /** The fees and the zones; without `zones` when there are none or they are not JSON. */
   readonly document: Readonly<Record<string, unknown>>;
   readonly revision: number;
-  /** Why the zones that were uploaded cannot be parsed, with the path `zones`. */
+  /** Why the uploaded zones cannot be used, with `zones` or a path below it. */
   readonly zonesFault?: TariffFault;
 }
 
@@ -40,15 +41,19 @@ export async function loadDraftDocument(
   const { fees, revision } = first;
   if (first.data === null) return { document: fees!, revision };
   const pieces = rows.map(({ data }) => data!);
-  const faulty = (text: string) => ({
+  const faulty = (text: string, path = "zones") => ({
     document: fees!,
     revision,
-    zonesFault: { path: "zones", text },
+    zonesFault: { path, text },
   });
   const oversize = oversizeOf(pieces);
   if (oversize !== undefined) return faulty(oversize);
   try {
-    return { document: { ...fees, zones: parseJson(Buffer.concat(pieces)) }, revision };
+    const text = decodeUtf8(Buffer.concat(pieces));
+    const zones: unknown = JSON.parse(text);
+    const duplicate = isObject(zones) ? duplicateMember(text, zones) : undefined;
+    if (duplicate !== undefined) return faulty("must be given once", `zones.${duplicate}`);
+    return { document: { ...fees, zones }, revision };
   } catch (error) {
     return faulty(`must be JSON text in UTF-8: ${(error as Error).message}; upload it again`);
   }
@@ -67,8 +72,8 @@ interface DraftRow {
   readonly data: Buffer | null;
 }
 
-/** @throws TypeError when it is not UTF-8, SyntaxError when it is not JSON */
-function parseJson(bytes: Buffer): unknown {
+/** @throws TypeError if the bytes are not UTF-8 */
+function decodeUtf8(bytes: Buffer): string {
   // The decoder strips a byte order mark (RFC 8259, 8.1).
-  return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
 }
