@@ -19,11 +19,11 @@ type Fields = Record<string, unknown>;
 type NormalizeField = (fields: Fields, path: string, violations: Violation[]) => void;
 
 /**
- * Compiles the normalization of one kind of request, which is the same by JSON and by gRPC: strings
- * are trimmed, and a blank optional string is absent; in an update it is empty text, which clears the
- * field, since there an absent field stays as it is. Text must be well-formed Unicode without NUL,
- * since PostgreSQL stores neither NUL nor half a surrogate pair, and times must be of the years 0001
- * to 9999, as RFC 3339 writes them. A number with the option `decimals` is rounded. Covers nested messages, lists and
+ * Compiles the normalization of one kind of request, which is the same over JSON and gRPC. Text is composed to NFC and
+ * trimmed, and loses directional embeddings and overrides. Text of invisible characters only is blank. A blank optional
+ * string is absent; in an update it is empty text, which clears the field, since there an absent field stays unchanged.
+ * Text must be well-formed Unicode without NUL, since PostgreSQL stores neither NUL nor half a surrogate pair. Times must
+ * be in the years 0001 to 9999, as RFC 3339 writes them. A number with the option `decimals` is rounded. Covers nested messages, lists and
  * map values.
  */
 export function compileNormalizeRequest(schema: DescMessage): NormalizeRequest {
@@ -177,19 +177,31 @@ function normalizeMap(localName: string, name: string): NormalizeField {
     const map = fields[localName] as Record<string, string>;
     for (const [key, value] of Object.entries(map)) {
       const at = path + name + mapKey(key);
-      normalizeText(key, at, violations);
+      const composed = composeText(key, at, violations);
+      const normalized = normalizeText(value, at, violations);
       // Assigned to an object, this key would be its prototype.
-      if (key === "__proto__") violations.push(notAKey(at));
-      else map[key] = normalizeText(value, at, violations);
+      if (composed === "__proto__") violations.push(invalidKey(at, "is not allowed"));
+      else if (composed === key) map[key] = normalized;
+      else if (Object.hasOwn(map, composed)) violations.push(invalidKey(at, "is given twice"));
+      else {
+        delete map[key];
+        map[composed] = normalized;
+      }
     }
   };
 }
 
-function notAKey(at: string): Violation {
-  return { reason: "FIELD_INVALID", subject: at, text: `${at} is not a key that can be used.` };
+function invalidKey(at: string, problem: string): Violation {
+  return { reason: "FIELD_INVALID", subject: at, text: `${at} ${problem}. Use another key.` };
 }
 
 function normalizeText(text: string, path: string, violations: Violation[]): string {
+  const normalized = composeText(text, path, violations).trim();
+  return INVISIBLE.test(normalized) ? "" : normalized;
+}
+
+/** Composes text to NFC without characters that change the direction, and reports text that cannot be stored. */
+function composeText(text: string, path: string, violations: Violation[]): string {
   if (text.includes("\0") || !text.isWellFormed()) {
     violations.push({
       reason: "FIELD_INVALID",
@@ -197,5 +209,14 @@ function normalizeText(text: string, path: string, violations: Violation[]): str
       text: `${path} must be valid Unicode text without NUL characters.`,
     });
   }
-  return text.trim();
+  // Latin-1 text is always in NFC.
+  return BEYOND_LATIN_1.test(text) ? text.replace(DIRECTION_CHANGES, "").normalize("NFC") : text;
 }
+
+const BEYOND_LATIN_1 = /[\u0100-\uffff]/;
+
+/** Text that shows nothing: spaces, control and default-ignorable characters (UAX #44), and the blank Braille pattern. */
+const INVISIBLE = /^[\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Cc}\u2800]+$/u;
+
+/** Directional embeddings and overrides (UAX #9), which also reorder the text that is shown after a name. */
+const DIRECTION_CHANGES = /[\u202a-\u202e]/g;

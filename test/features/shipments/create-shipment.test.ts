@@ -69,6 +69,32 @@ describe("a booking is linked to a customer of the workspace", () => {
     expect(new Set([ada, ...others].map(({ id }) => id)).size).toBe(4);
   });
 
+  test("the one of the same name in another Unicode form, which a search in either form finds", async () => {
+    const { apiKey } = await service.addWorkspace();
+    const names = ["Jos\u00e9 Ortega", "Jose\u0301 Ortega", "\u202eJos\u00e9\u202c Ortega"];
+    const ids: number[] = [];
+    for (const customer_name of names) {
+      const { id, name } = await customerOf(apiKey, { customer_name });
+      expect(name).toBe("Jos\u00e9 Ortega");
+      ids.push(id);
+    }
+    expect(new Set(ids).size).toBe(1);
+    for (const text of names) {
+      const { body } = await service.as(apiKey).searchShipments({ text });
+      expect([body.shipments.length, body.customers.length]).toEqual([3, 1]);
+    }
+  });
+
+  test("none when the name shows nothing", async () => {
+    const { apiKey } = await service.addWorkspace();
+    for (const customer_name of ["\u200b", "\u2060", "\u00ad", "\u3000\ufeff"]) {
+      const text = "customer_name must not be blank.";
+      await expectRefused(book(apiKey, { customer_name }), "FIELD_INVALID", {
+        customer_name: text,
+      });
+    }
+  });
+
   test("the one of the same name and email, ignoring case", async () => {
     const { apiKey } = await service.addWorkspace();
     const ada = await customerOf(apiKey, { customer_email: "Ada@Example.org" });

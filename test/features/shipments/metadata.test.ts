@@ -77,7 +77,7 @@ test("the metadata key __proto__ is refused by gRPC as by JSON", async () => {
   const { reference } = await book(service, apiKey);
   const grpc = service.grpcClient(apiKey);
   const metadata = JSON.parse('{"__proto__": "x", "k": "v"}') as Record<string, string>;
-  const text = 'metadata["__proto__"] is not a key that can be used.';
+  const text = 'metadata["__proto__"] is not allowed. Use another key.';
   expect(await rpcError(grpc.updateShipment({ shipment: reference, metadata }))).toEqual(
     rpcRefusal("InvalidArgument", "FIELD_INVALID", text, 'metadata["__proto__"]'),
   );

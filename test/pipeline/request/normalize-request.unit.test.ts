@@ -1,0 +1,55 @@
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { describe, expect, test } from "vitest";
+import { CreateShipmentRequestSchema } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { compileNormalizeRequest } from "../../../src/pipeline/request/normalize-request.ts";
+
+const normalizeRequest = compileNormalizeRequest(CreateShipmentRequestSchema);
+
+function normalize(fields: MessageInitShape<typeof CreateShipmentRequestSchema>) {
+  const request = create(CreateShipmentRequestSchema, fields);
+  const violations = normalizeRequest(request);
+  return { request, texts: violations.map(({ text }) => text) };
+}
+
+const nameOf = (customerName: string) => normalize({ customerName }).request.customerName;
+
+describe("text is normalized", () => {
+  test.each([
+    ["trimmed", "\u3000Ada \ufeff\n", "Ada"],
+    ["composed to NFC", "Jose\u0301 Nguye\u0302\u0303n", "Jos\u00e9 Nguy\u1ec5n"],
+    ["rid of directional embeddings and overrides", "\u202eadA\u202c \u202aK\u202c", "adA K"],
+    ["composed across an override", "e\u202e\u0301", "\u00e9"],
+    ["left alone otherwise", "\u05d0\u200f 👩\u200d💻 a\u00adb \u2068x\u2069", undefined],
+  ])("%s", (_, sent, stored = sent) => {
+    expect(nameOf(sent)).toBe(stored);
+  });
+
+  test.each([
+    "",
+    " ",
+    "\u200b",
+    "\u2060",
+    "\u00ad",
+    "\u202e",
+    "\u3164",
+    "\u2800",
+    "\u0007",
+    "\ufe0f",
+  ])("%j is blank", (text) => {
+    expect(nameOf(text)).toBe("");
+    expect(nameOf(` ${text}${text} `)).toBe("");
+    expect(normalize({ recipientName: text }).request.recipientName).toBeUndefined();
+  });
+});
+
+describe("a map's keys and values are normalized", () => {
+  test("in NFC", () => {
+    const { request, texts } = normalize({ metadata: { "e\u0301": "e\u0301", b: "\u200b" } });
+    expect([request.metadata, texts]).toEqual([{ "\u00e9": "\u00e9", b: "" }, []]);
+  });
+
+  test("so that two keys that differ in their form only are refused", () => {
+    const { texts } = normalize({ metadata: { "\u00e9": "1", "e\u0301": "2" } });
+    expect(texts).toEqual(['metadata["e\u0301"] is given twice. Use another key.']);
+  });
+});
