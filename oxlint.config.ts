@@ -121,7 +121,7 @@ const FLOORS: readonly Floor[] = [
         "pipeline/{bounds,credentials,refusals,request}/* domain/webhook/webhook-schedule.ts",
       "pipeline/credentials": "pipeline/bounds/*",
       "pipeline/refusals": "pipeline/bounds/*",
-      "pipeline/request": "domain/pricing/money.ts",
+      "pipeline/request": "domain/pricing/money.ts domain/shipment/shipment-reference.ts",
       "pipeline/bounds": "",
       pipeline: "",
     },

@@ -41,7 +41,7 @@ export const REASONS = {
     NO_SUCH_METHOD: "e.g. There is nothing at this path; did you mean /v1/shipments?",
   }),
   ...answered("NotFound", 404, {
-    SHIPMENT_NOT_FOUND: "There is no such shipment.",
+    SHIPMENT_NOT_FOUND: "e.g. There is no such shipment.",
     PLACE_NOT_FOUND: "Nobody has said within the last hour where the shipment's courier is.",
     PICTURE_NOT_FOUND: "The shipment has no such picture, or it was deleted after 90 days.",
     CUSTOMER_NOT_FOUND: "There is no such customer.",
@@ -83,7 +83,8 @@ export const REASONS = {
     BODY_TOO_LARGE: "e.g. body: The body is larger than 64 KiB.",
   }),
   ...answered("InvalidArgument", 415, {
-    BODY_NOT_JSON: "e.g. body: The body must be JSON: send it with Content-Type: application/json.",
+    BODY_NOT_JSON:
+      'e.g. body: Content-Type is "text/plain". Send a JSON body with Content-Type: application/json.',
   }),
   ...answered("InvalidArgument", 422, { FIELD_INVALID: "e.g. weight_kg: weight_kg is required." }),
   ...answered("FailedPrecondition", 422, {

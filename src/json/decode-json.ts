@@ -1,5 +1,7 @@
 import {
   create,
+  getOption,
+  hasOption,
   ScalarType,
   type DescField,
   type DescMessage,
@@ -7,12 +9,14 @@ import {
 } from "@bufbuild/protobuf";
 import { mapKey, shownName } from "../domain/clip.ts";
 import type { Violation } from "../domain/refusal.ts";
+import { field as fieldRules } from "../../gen/buf/validate/validate_pb.js";
 import {
   compileEnum,
   compileScalar,
   decodeTimestamp,
   addViolation,
   type Decode,
+  type IntegerBounds,
 } from "./decode-scalar.ts";
 
 /**
@@ -152,7 +156,19 @@ function compileField(field: DescField, known: Map<DescMessage, Decode>): Decode
 function compileElement(field: DescField, known: Map<DescMessage, Decode>): Decode {
   if (field.message !== undefined) return compileMessage(field.message, known);
   if (field.enum !== undefined) return compileEnum(field.enum);
-  return compileScalar(field.scalar);
+  return compileScalar(field.scalar, boundsOf(field));
+}
+
+/** The bounds that the rules of an integer field declare. */
+function boundsOf(field: DescField): IntegerBounds | undefined {
+  if (!hasOption(field, fieldRules)) return undefined;
+  const { type } = getOption(field, fieldRules);
+  if (type.case !== "int32" && type.case !== "int64") return undefined;
+  const { lessThan, greaterThan } = type.value;
+  return {
+    least: greaterThan.case === "gte" ? Number(greaterThan.value) : undefined,
+    most: lessThan.case === "lte" ? Number(lessThan.value) : undefined,
+  };
 }
 
 /**

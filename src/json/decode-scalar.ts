@@ -14,7 +14,19 @@ export type Decode = (
   unknown: string[],
 ) => unknown;
 
-export function compileScalar(scalar: ScalarType): Decode {
+/** Least and greatest value of an integer field by its rules, `undefined` where its type is the limit. */
+export interface IntegerBounds {
+  readonly least: number | undefined;
+  readonly most: number | undefined;
+}
+
+/** @param bounds for the message about a value that is not an integer of the field's type; validation enforces them */
+export function compileScalar(
+  scalar: ScalarType,
+  { least, most }: IntegerBounds = { least: undefined, most: undefined },
+): Decode {
+  const integer = (min: number, max: number, convert: (value: number) => number | bigint) =>
+    decodeInteger(min, max, convert, `${least ?? min} to ${most ?? max}`);
   switch (scalar) {
     case ScalarType.DOUBLE:
       return decodeNumber;
@@ -27,25 +39,26 @@ export function compileScalar(scalar: ScalarType): Decode {
     case ScalarType.INT32:
     case ScalarType.SINT32:
     case ScalarType.SFIXED32:
-      return decodeInteger(-(2 ** 31), 2 ** 31 - 1, Number);
+      return integer(-(2 ** 31), 2 ** 31 - 1, Number);
     case ScalarType.UINT32:
     case ScalarType.FIXED32:
-      return decodeInteger(0, 2 ** 32 - 1, Number);
+      return integer(0, 2 ** 32 - 1, Number);
     case ScalarType.INT64:
     case ScalarType.SINT64:
     case ScalarType.SFIXED64:
-      return decodeInteger(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER, BigInt);
+      return integer(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER, BigInt);
     case ScalarType.UINT64:
     case ScalarType.FIXED64:
-      return decodeInteger(0, Number.MAX_SAFE_INTEGER, BigInt);
+      return integer(0, Number.MAX_SAFE_INTEGER, BigInt);
     default:
       throw new Error(`the scalar type ${ScalarType[scalar]} has no form in the JSON dialect`);
   }
 }
 
 function decodeNumber(json: unknown, path: string, violations: Violation[]): unknown {
-  if (typeof json === "number" && Number.isFinite(json)) return json;
-  return addViolation(violations, path, "must be a number");
+  if (typeof json !== "number") return addViolation(violations, path, "must be a number");
+  if (Number.isFinite(json)) return json;
+  return addViolation(violations, path, "is too large. Its magnitude must be below 1.8e308");
 }
 
 function decodeString(json: unknown, path: string, violations: Violation[]): unknown {
@@ -69,12 +82,13 @@ function decodeInteger(
   least: number,
   most: number,
   convert: (value: number) => number | bigint,
+  range: string,
 ): Decode {
   return (json, path, violations) => {
     if (Number.isInteger(json) && (json as number) >= least && (json as number) <= most) {
       return convert(json as number);
     }
-    return addViolation(violations, path, `must be a whole number from ${least} to ${most}`);
+    return addViolation(violations, path, `must be a whole number from ${range}`);
   };
 }
 
@@ -83,15 +97,24 @@ const RFC_3339 =
   /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[Tt]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d{1,9})?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
 
 export function decodeTimestamp(json: unknown, path: string, violations: Violation[]): unknown {
-  const date = typeof json === "string" && RFC_3339.test(json) ? new Date(json) : undefined;
-  if (date === undefined || Number.isNaN(date.getTime()) || !isInCalendar(json as string)) {
-    return addViolation(
-      violations,
-      path,
-      "must be an RFC 3339 timestamp such as 2026-01-31T09:30:00Z",
-    );
+  if (typeof json !== "string" || !RFC_3339.test(json)) {
+    return addViolation(violations, path, `must be ${TIMESTAMP_FORM}${plusHint(json)}`);
   }
-  return timestampFromDate(date);
+  if (!isInCalendar(json)) {
+    const text = `has a day that does not exist: ${json.slice(0, 10)}. There is no such day`;
+    return addViolation(violations, path, text);
+  }
+  const date = new Date(json);
+  if (!Number.isNaN(date.getTime())) return timestampFromDate(date);
+  return addViolation(violations, path, `must be ${TIMESTAMP_FORM}`);
+}
+
+const TIMESTAMP_FORM = "an RFC 3339 timestamp such as 2026-01-31T09:30:00Z";
+
+/** The advice for a timestamp whose offset lost its plus sign, which means a space in a query. */
+function plusHint(json: unknown): string {
+  if (typeof json !== "string" || !RFC_3339.test(json.replace(/ (?=\d\d:\d\d$)/, "+"))) return "";
+  return ". Its offset has a space instead of a plus sign. In a query, write + as %2B";
 }
 
 /** Whether the month has the day: JavaScript takes 30 February for 2 March. */

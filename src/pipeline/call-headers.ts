@@ -30,6 +30,10 @@ export interface CallHeaders {
   readonly forwardedFor: string | undefined;
   /** `Connect-Timeout-Ms`: how long the caller will wait, in milliseconds. */
   readonly timeoutMs: number | undefined;
+  /** Whether a `Connect-Timeout-Ms` is not 1 to 10 digits. */
+  readonly isTimeoutMalformed: boolean;
+  /** Every `If-Match` value, joined by commas. */
+  readonly ifMatch: string | undefined;
   /** `traceparent` as received; empty when it came more than once, and so counts as malformed. */
   readonly traceparent: string | undefined;
   /** Every `tracestate` value, joined by commas. */
@@ -72,6 +76,8 @@ export function readCallHeaders(rawHeaders: readonly string[]): CallHeaders {
     contentLength: undefined,
     transferEncoding: undefined,
     timeoutMs: undefined,
+    isTimeoutMalformed: false,
+    ifMatch: undefined,
     cookie: undefined,
     workspace: undefined,
     fetchSite: undefined,
@@ -119,7 +125,10 @@ function pick(picked: Picked & Lists, name: string, value: string): void {
       return void (picked.transferEncoding ??= value);
     case "connect-timeout-ms":
       if (MILLISECONDS.test(value)) picked.timeoutMs ??= Number(value);
+      else picked.isTimeoutMalformed = true;
       return;
+    case "if-match":
+      return void (picked.ifMatch = joined(picked.ifMatch, value));
     case "cookie":
       return void (picked.cookie =
         picked.cookie === undefined ? value : `${picked.cookie}; ${value}`);

@@ -121,6 +121,8 @@ export interface ReceivedCall {
   span: CallSpan | undefined;
   /** Where it was sent, without parameters; undefined where that is known to be an RPC's. */
   path: string | undefined;
+  /** Whether the query of its URL has a key, which is read from headers only. */
+  hasKeyInQuery: boolean;
   /** `shipments.v1.ShipmentService/QuoteShipment`; undefined until a route is found. */
   method: string | undefined;
   /** When the caller stops waiting; undefined when it does not say. */
@@ -232,6 +234,7 @@ export function receiveCall(
     startedMs,
     span: undefined,
     path: undefined,
+    hasKeyInQuery: false,
     method: undefined,
     deadlineMs: headers.timeoutMs === undefined ? undefined : startedMs + headers.timeoutMs,
     credential: undefined,

@@ -21,8 +21,12 @@ import { addReflection, REFLECTION_SERVICES } from "../transport/connect/reflect
 import type { TransportServer } from "../transport/connections/transport-server.ts";
 import { createGrpcFastPath } from "../transport/grpc/fast-path.ts";
 import { createGrpcServer } from "../transport/grpc/grpc-server.ts";
-import { createApiDescription } from "../transport/http/api-description.ts";
-import { createDashboardFiles, createDocsFiles } from "../transport/http/static-files.ts";
+import { createApiDescription, DESCRIPTION_PATH } from "../transport/http/api-description.ts";
+import {
+  createDashboardFiles,
+  createDocsFiles,
+  guidePaths,
+} from "../transport/http/static-files.ts";
 import { createStartPage } from "../transport/http/browser-page.ts";
 import { createHttpServer } from "../transport/http/http-server.ts";
 import { createJsonGateway } from "../transport/http/json-gateway.ts";
@@ -42,6 +46,13 @@ const DASHBOARD_FOLDER = fileURLToPath(new URL("../dashboard/built", import.meta
 
 /** Where `npm run build` puts the guides and the reference of the API. */
 const DOCS_FOLDER = fileURLToPath(new URL("../docs-pages/built", import.meta.url));
+
+let documents: readonly string[] | undefined;
+
+/** The paths of the public documents, read once. */
+function documentPaths(): readonly string[] {
+  return (documents ??= [DESCRIPTION_PATH, ...guidePaths(DOCS_FOLDER)]);
+}
 
 /** What `npm run generate` makes of the proto files. */
 const API_DESCRIPTION = fileURLToPath(new URL("../../gen/openapi/openapi.json", import.meta.url));
@@ -119,7 +130,7 @@ export function createServers(options: ServersOptions): Servers {
       isHttps,
       serviceNames: [...SERVED, ...WITHOUT_CREDENTIAL].map(nameOf),
       handleRpc: rpcHandler(false),
-      gateway: createJsonGateway([...rpcs, ...streams], pipeline),
+      gateway: createJsonGateway([...rpcs, ...streams], pipeline, documentPaths),
       handlers: [
         createSignInPages({
           signIn: options.signIn,

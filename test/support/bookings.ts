@@ -177,6 +177,12 @@ export const NO_REFERENCE = "SHP-0000000000ZZ";
 /** The HTTP server's whole answer about a shipment that is not there. */
 export const NO_SHIPMENT = { message: "There is no such shipment.", errors: {} };
 
+/** The same for a text that cannot be a reference. */
+export const IMPOSSIBLE_REFERENCE = {
+  message: "There is no such shipment. A reference looks like SHP-4T8ZK2M0QWXE.",
+  errors: {},
+};
+
 /** What `BOOKING` costs by the sample tariff, among the facts of a refusal. */
 export const PRICE_FACTS = {
   distance_km: "9.532",

@@ -23,6 +23,15 @@ export function isReference(value: unknown): value is string {
   return typeof value === "string" && /^SHP-[0-9A-HJKMNP-TV-Z]{12}$/.test(value);
 }
 
+/** A reference in upper case; any other text unchanged. */
+export function upperCaseReference(text: string): string {
+  const upper = text.toUpperCase();
+  return isReference(upper) ? upper : text;
+}
+
+/** What a reference looks like, for messages. */
+export const EXAMPLE_REFERENCE = "SHP-4T8ZK2M0QWXE";
+
 /** Whether all references begin with a text, in whatever case. */
 export function beginsEveryReference(text: string): boolean {
   return REFERENCE_PREFIX.startsWith(text.toUpperCase());

@@ -52,7 +52,8 @@ export function webhookUrlFault(text: string, allowLoopbackHttp: boolean): strin
   // Parsing drops tabs and newlines, so that what is read of the address is not where it leads.
   if (/\p{Cc}/u.test(text)) return "must not hold control characters";
   const url = URL.parse(text);
-  if (url === null) return "must be a URL";
+  if (url === null)
+    return "must be a URL that begins with https://, such as https://example.com/hook";
   const reach = reachOf(url, allowLoopbackHttp);
   if (reach === undefined)
     return url.protocol === "http:" ? NOT_BY_HTTP : "must begin with https://";

@@ -203,7 +203,7 @@ async function lock(
   versionFees: ShipmentDeps["versionFees"],
 ): Promise<ShipmentRow> {
   const [locked] = await lockShipments(tx, [key], versionFees);
-  if (locked === undefined) throw shipmentNotFoundError();
+  if (locked === undefined) throw shipmentNotFoundError(key.reference);
   return locked.row;
 }
 

@@ -112,7 +112,7 @@ function resultsOf(
   return changes.map(({ request: { shipment } }) => {
     const outcome = isReference(shipment)
       ? next.next().value!
-      : { refused: shipmentNotFoundError() };
+      : { refused: shipmentNotFoundError(shipment) };
     if (!("result" in outcome)) return refusedResult(shipment, outcome.refused as Refusal);
     const { status, paymentStatus, etag } = shipmentMessage(outcome.result.row, call.caller);
     return create(BatchResultSchema, { shipment, status, paymentStatus, etag });

@@ -120,7 +120,8 @@ export function createChangeShipment(
       }),
   });
   return (async (change: ShipmentChange) => {
-    if (!isReference(change.request.shipment)) throw shipmentNotFoundError();
+    const { shipment } = change.request;
+    if (!isReference(shipment)) throw shipmentNotFoundError(shipment);
     const response = await rejectIfInFlight(change.call, () => commitInGroup(change));
     if (written.has(change)) announce(change.call.caller.workspaceId);
     return response;
@@ -170,7 +171,7 @@ export async function makeChanges(
   for (const [i, by] of changes.entries()) {
     try {
       const { locked, facts } = loaded[i]!;
-      if (locked === undefined) throw shipmentNotFoundError();
+      if (locked === undefined) throw shipmentNotFoundError(by.request.shipment);
       const { row: before, subscribers } = locked;
       const { row: after, made, refusal } = await by.change(before, facts, timeOf(by.call, now));
       const changed = after === before ? undefined : record(by.call, before, after);

@@ -148,15 +148,17 @@ function referenceTakenError(shipment: string): Refusal {
  */
 function assertExpectedPrice(priced: CoveredQuote, request: CreateShipmentRequest): void {
   const price = priceInMajor(priced);
-  const { expectedTotal = price.total, expectedCurrency = price.currency } = request;
-  if (expectedTotal === price.total && expectedCurrency === price.currency) return;
+  const { expectedTotal, expectedCurrency = price.currency } = request;
+  const isTotal = expectedTotal === undefined || expectedTotal === price.total;
+  if (isTotal && expectedCurrency === price.currency) return;
+  const [subject, expected] =
+    expectedTotal === undefined
+      ? ["expected_currency", expectedCurrency]
+      : ["expected_total", `${expectedTotal} ${expectedCurrency}`];
   throw refuse(
     "PRICE_CHANGED",
-    `expected_total is ${expectedTotal} ${expectedCurrency}, but the booking would cost ${price.total} ${price.currency}.`,
-    {
-      subject: "expected_total",
-      facts: priceFacts(priced),
-    },
+    `${subject} is ${expected}, but the booking would cost ${price.total} ${price.currency}.`,
+    { subject, facts: priceFacts(priced) },
   );
 }
 

@@ -88,7 +88,7 @@ export const COURIER_PLACES = {
     if (taken.length > 0) await runStatement(em, KEEP, [workspaceId, JSON.stringify(taken)]);
     const results = places.map(({ shipment }, place) => {
       const state = byPlace.get(place);
-      const refused = state === undefined ? shipmentNotFoundError() : refusalOf(state);
+      const refused = state === undefined ? shipmentNotFoundError(shipment) : refusalOf(state);
       if (state === undefined || refused) return refusedResult(shipment, refused!);
       return create(BatchResultSchema, {
         shipment,

@@ -5,7 +5,7 @@ import type { Place } from "../../db/nodes.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { inBatches, type Transaction } from "../../db/transaction.ts";
 import { type Refusal, refuse } from "../../domain/refusal.ts";
-import { isReference } from "../../domain/shipment/shipment-reference.ts";
+import { EXAMPLE_REFERENCE, isReference } from "../../domain/shipment/shipment-reference.ts";
 import { type Subscriber, SUBSCRIBERS } from "../events/insert-events.ts";
 import type { VersionFees } from "../tariffs/versions/version-fees.ts";
 import { SHIPMENT_COLUMN, shipmentRows, type ShipmentRow } from "./shipment-row.ts";
@@ -35,15 +35,16 @@ export function createFindShipment(
     observeGroups("shipment_reads"),
   );
   return async (key) => {
-    if (!isReference(key.reference)) throw shipmentNotFoundError();
-    const found = await find(key);
-    if (found === undefined) throw shipmentNotFoundError();
+    const found = isReference(key.reference) ? await find(key) : undefined;
+    if (found === undefined) throw shipmentNotFoundError(key.reference);
     return found;
   };
 }
 
-export function shipmentNotFoundError(): Refusal {
-  return refuse("SHIPMENT_NOT_FOUND");
+/** The refusal of a reference, the same for an unknown shipment and for one of another workspace. */
+export function shipmentNotFoundError(reference: string): Refusal {
+  const form = isReference(reference) ? "" : ` A reference looks like ${EXAMPLE_REFERENCE}.`;
+  return refuse("SHIPMENT_NOT_FOUND", `There is no such shipment.${form}`);
 }
 
 interface LookUp {

@@ -1,7 +1,14 @@
 import { UNKNOWN_KEYS } from "../bounds/limits.ts";
 import type { Audience, Caller, KeyLookups, ReceivedCall, SessionLookup } from "../call.ts";
 import { assertSameSite, readSessionCookie } from "./session-cookie.ts";
-import { assertKeyForm, carriesKey, credentialError, readKey, UNKNOWN_KEY } from "./read-key.ts";
+import {
+  assertKeyForm,
+  carriesKey,
+  credentialError,
+  IN_QUERY,
+  readKey,
+  UNKNOWN_KEY,
+} from "./read-key.ts";
 import { createFailedAttempts } from "./failed-attempts.ts";
 import type { LookUps } from "./look-ups.ts";
 
@@ -51,6 +58,7 @@ export function createAuthenticate(options: {
       const find = () => sessions.find(session, audience, headers.workspace);
       return lookUp(audience, call, session, find);
     }
+    if (call.hasKeyInQuery && !carriesKey(headers)) throw credentialError(IN_QUERY, audience);
     const key = readKey(headers, audience);
     call.credential = key;
     if (audience === "person") throw credentialError("is not a session", audience);

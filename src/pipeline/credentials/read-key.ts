@@ -5,6 +5,8 @@ import type { CallHeaders } from "../call-headers.ts";
 
 const BEARER = /^bearer +(\S+)$/i;
 
+export const IN_QUERY = "is in the query of the URL, which logs store. Revoke it if it is in use";
+
 export const UNKNOWN_KEY = "is not known, was revoked or has expired";
 
 const NOT_BEARER: Readonly<Record<Audience, string>> = {

@@ -11,6 +11,7 @@ import { decimals } from "../../../gen/shipments/v1/options_pb.js";
 import { mapKey } from "../../domain/clip.ts";
 import { roundHalfUp } from "../../domain/pricing/money.ts";
 import type { Violation } from "../../domain/refusal.ts";
+import { upperCaseReference } from "../../domain/shipment/shipment-reference.ts";
 
 /** Normalizes text and numbers of a request in place, and reports text and times that no field can hold. */
 export type NormalizeRequest = (request: Message) => Violation[];
@@ -85,8 +86,7 @@ function compileField(
       );
     }
     case "list": {
-      if (field.listKind === "scalar" && isText(field.scalar))
-        return normalizeList(localName, name);
+      if (field.listKind === "scalar" && isText(field.scalar)) return normalizeList(field);
       if (field.listKind !== "message") return undefined;
       const nested = compileMessage(field.message, parents);
       return (
@@ -144,6 +144,7 @@ function roundNumber(localName: string, fractionDigits: number): NormalizeField 
 
 function normalizeSingle(field: DescField, keepsBlank: boolean): NormalizeField {
   const { localName, name } = field;
+  const normalizeText = textOf(field);
   const oneof = field.oneof?.localName;
   const isDropped = field.proto.proto3Optional && !keepsBlank;
   return (fields, path, violations) => {
@@ -164,7 +165,9 @@ function normalizeSingle(field: DescField, keepsBlank: boolean): NormalizeField 
   };
 }
 
-function normalizeList(localName: string, name: string): NormalizeField {
+function normalizeList(field: DescField): NormalizeField {
+  const { localName, name } = field;
+  const normalizeText = textOf(field);
   return (fields, path, violations) => {
     fields[localName] = (fields[localName] as string[]).map((item, i) =>
       normalizeText(item, `${path}${name}[${i}]`, violations),
@@ -193,6 +196,15 @@ function normalizeMap(localName: string, name: string): NormalizeField {
 
 function invalidKey(at: string, problem: string): Violation {
   return { reason: "FIELD_INVALID", subject: at, text: `${at} ${problem}. Use another key.` };
+}
+
+/** Fields that name shipments by their references; `subject` may name a webhook instead. */
+const REFERENCE_FIELDS: ReadonlySet<string> = new Set(["shipment", "shipments", "subject"]);
+
+/** The normalization of a field's text. References match in any letter case. */
+function textOf({ name }: DescField): typeof normalizeText {
+  if (!REFERENCE_FIELDS.has(name)) return normalizeText;
+  return (...given) => upperCaseReference(normalizeText(...given));
 }
 
 function normalizeText(text: string, path: string, violations: Violation[]): string {

@@ -43,7 +43,15 @@ export function malformedTimeoutError({
 }: Pick<HandlerContext, "protocolName" | "requestHeader">): Refusal | undefined {
   const { name, form, words } = protocolName === "connect" ? CONNECT : GRPC;
   const value = requestHeader.get(name);
-  if (value === null || form.test(value)) return undefined;
+  return value === null || form.test(value) ? undefined : timeoutError(name, words);
+}
+
+/** The refusal of a call to `/v1` whose timeout, which is Connect's, is malformed. */
+export function malformedConnectTimeoutError(): Refusal {
+  return timeoutError(CONNECT.name, CONNECT.words);
+}
+
+function timeoutError(name: string, words: string): Refusal {
   return refuse("FIELD_INVALID", `${name} must be ${words}.`, {
     subject: name.replaceAll("-", "_"),
   });

@@ -8,7 +8,7 @@ import type { Document } from "../../pipeline/rpc-response.ts";
 import { encodeDocument, type DocumentForms, type EncodedDocument } from "./document-response.ts";
 import { forReading, sendRefusal, type HttpHandler } from "./responses.ts";
 
-const PATH = "/openapi.json";
+export const DESCRIPTION_PATH = "/openapi.json";
 
 /** What the file says the address of the server is. */
 const OWN_ADDRESS = /(?<="servers": \[\s*\{\s*"url": )"\/"/;
@@ -48,7 +48,7 @@ export function createApiDescription(file: string, publicUrl: string | undefined
   }
 
   return (request, response, requestId) => {
-    if (splitUrl(request)[0] !== PATH) return false;
+    if (splitUrl(request)[0] !== DESCRIPTION_PATH) return false;
     return forReading(request, response, requestId, () => {
       send(request, response, requestId).catch(() => {
         const text = "The service cannot read its own description; report this.";

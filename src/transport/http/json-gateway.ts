@@ -37,19 +37,24 @@ export type JsonGateway = (
 type HeaderList = readonly string[];
 
 const NO_HEADERS: HeaderList = [];
+/** A key of a workspace or an operator. */
+const KEY_IN_QUERY = /\bsh[po]_\w/;
 const REPLAYED: HeaderList = ["idempotency-replayed", "true"];
 
 /**
  * Builds the JSON API out of the descriptors: every RPC with a `google.api.http` option is served on
  * its path, in the JSON dialect of `/v1`, through the same pipeline as gRPC.
+ *
+ * @param documents the paths of public documents, which the refusal of an unknown path may suggest
  */
 export function createJsonGateway(
   rpcs: readonly (Rpc | StreamRpc)[],
   pipeline: Pipeline,
+  documents?: () => readonly string[],
 ): JsonGateway {
   const routes = readRoutes(rpcs).map(compileJsonRoute);
   const match = compileRoutes(routes);
-  const nearestPath = createNearestPath(routes);
+  const nearestPath = createNearestPath(routes, documents);
 
   return (request, response, calls) => {
     const call = pipeline.receive(request.rawHeaders, request.socket);
@@ -57,6 +62,7 @@ export function createJsonGateway(
     const [path, query] = splitUrl(request);
     const method = request.method ?? "";
     call.path = path;
+    call.hasKeyInQuery = KEY_IN_QUERY.test(query);
     const found = match(method, path);
     const template = found.kind === "found" ? found.route.template : undefined;
     call.span?.setHttpRequest(method, path, template);

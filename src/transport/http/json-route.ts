@@ -1,12 +1,22 @@
-import { getOption, hasOption, type DescField, type Message } from "@bufbuild/protobuf";
+import {
+  getOption,
+  hasOption,
+  type DescField,
+  type DescMessage,
+  type Message,
+} from "@bufbuild/protobuf";
 import { field as fieldRules } from "../../../gen/buf/validate/validate_pb.js";
 import { compileDecodeJson, type DecodeJson } from "../../json/decode-json.ts";
 import { compileEncodeJson, type JsonValue } from "../../json/encode-json.ts";
 import type { CallHeaders } from "../../pipeline/call-headers.ts";
 import type { DecodedRequest } from "../../pipeline/stages/execute.ts";
 import { compileDecodeParameters, type DecodeParameters } from "./parameters.ts";
+import { malformedConnectTimeoutError } from "../connect/deadlines.ts";
+import { readIfMatch } from "./if-match.ts";
+import { readQuery } from "./query.ts";
 import { assertNotEncoded, parseBody } from "./read-body.ts";
 import type { Route } from "./routes.ts";
+import { nearestByWords } from "../../domain/nearest-name.ts";
 import type { Violation } from "../../domain/refusal.ts";
 
 /** A route with everything compiled that its requests need. */
@@ -56,7 +66,7 @@ export function compileJsonRoute(route: Route): JsonRoute {
  * where the caller prefers that.
  *
  * @returns also the headers that tell what was made of unknown fields
- * @throws Refusal BODY_NOT_JSON, BODY_UNREADABLE
+ * @throws Refusal BODY_NOT_JSON, BODY_UNREADABLE, FIELD_INVALID for a header that cannot be read
  */
 export function decodeRequest(
   route: JsonRoute,
@@ -64,17 +74,19 @@ export function decodeRequest(
   headers: CallHeaders,
   { path, query }: Parameters,
 ): DecodedRequest & { readonly handling: readonly string[] } {
+  if (headers.isTimeoutMalformed) throw malformedConnectTimeoutError();
   const json = route.body === "json" ? parseBody(body, headers, route.mayBeEmpty) : {};
   const unknown: Violation[] = [];
-  if (query !== "") {
-    Object.assign(json, route.decodeQuery(new URLSearchParams(query), unknown));
-  }
+  if (query !== "") Object.assign(json, route.decodeQuery(readQuery(query, unknown), unknown));
   if (path.length > 0) Object.assign(json, route.decodePath(path, unknown));
+  if (headers.ifMatch !== undefined && route.httpMethod !== "GET") {
+    Object.assign(json, readIfMatch(headers.ifMatch, route.rpc.method.input, json));
+  }
   if (typeof route.body === "string") {
     const decoded = route.decodeJson(json);
     const { request, violations, unknown: unknownFields } = decoded;
     const isStrict = prefersStrict(headers.prefer);
-    if (isStrict) unknown.push(...unknownFields.map(unknownFieldViolation));
+    if (isStrict) unknown.push(...unknownFieldViolations(route.rpc.method.input, unknownFields));
     const handling = handlingHeaders(unknownFields, isStrict);
     return { request, violations, unknown, unknownFields, handling };
   }
@@ -129,9 +141,25 @@ export function prefersStrict(prefer: string | undefined): boolean {
   return HANDLING.exec(plain)?.[1]?.toLowerCase() === "strict";
 }
 
-export function unknownFieldViolation(path: string): Violation {
-  const text = `${path} is no field of this request.`;
-  return { reason: "FIELD_INVALID", subject: path, text };
+/** The violations for unknown fields of a request, each with the field that is probably meant. */
+export function unknownFieldViolations(input: DescMessage, paths: readonly string[]): Violation[] {
+  return paths.map((path) => {
+    const meant = nearestField(input, path);
+    const hint = meant === undefined ? "" : ` Did you mean ${meant}?`;
+    const text = `${path} is not a field of this request.${hint}`;
+    return { reason: "FIELD_INVALID", subject: path, text };
+  });
+}
+
+function nearestField(input: DescMessage, path: string): string | undefined {
+  const parents = path.split(".");
+  const name = parents.pop()!;
+  let message: DescMessage | undefined = input;
+  for (const parent of parents) {
+    message = message?.fields.find((it) => it.name === parent.replace(/(\[\d+\])+$/, ""))?.message;
+  }
+  const names = message?.fields.map((it) => it.name) ?? [];
+  return nearestByWords(name, names);
 }
 
 /**

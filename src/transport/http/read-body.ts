@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
+import { clip } from "../../domain/clip.ts";
 import { duplicateMember } from "../../domain/duplicate-member.ts";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
 import type { CallHeaders } from "../../pipeline/call-headers.ts";
@@ -8,6 +9,8 @@ import { bodyTooLarge } from "../connect/unreadable-request.ts";
 
 const JSON_TYPE = /^application\/([^;\s]+\+)?json\s*(;|$)/i;
 const EMPTY = Buffer.alloc(0);
+/** How much of a content type a message shows, in characters. */
+const SHOWN_CHARACTERS = 100;
 
 interface BodyBounds {
   readonly maxBytes: number;
@@ -79,7 +82,8 @@ function isEmpty(body: Buffer): boolean {
 function refuseOtherTypes(headers: CallHeaders): void {
   const { contentType } = headers;
   if (contentType && contentType !== "application/json" && !JSON_TYPE.test(contentType)) {
-    throw notJson("The body must be JSON: send it with Content-Type: application/json.");
+    const sent = JSON.stringify(clip(contentType, SHOWN_CHARACTERS));
+    throw notJson(`Content-Type is ${sent}. Send a JSON body with Content-Type: application/json.`);
   }
   assertNotEncoded(headers);
 }

@@ -74,7 +74,10 @@ export type Match<T> =
   | { readonly kind: "method-not-allowed"; readonly allow: string }
   | { readonly kind: "no-such-path" };
 
-/** Finds the route of a request; `path` comes without its query, still percent-encoded. */
+/**
+ * Finds the route of a request; `path` comes without its query, still percent-encoded. HEAD leads to the route of GET
+ * (RFC 9110, section 9.3.2).
+ */
 export type MatchRoute<T> = (httpMethod: string, path: string) => Match<T>;
 
 /** A node of the tree that paths are looked up in, one level for each segment. */
@@ -94,7 +97,8 @@ export function compileRoutes<T extends Route>(routes: readonly T[]): MatchRoute
   const root = emptyNode<T>();
   for (const route of routes) addRoute(root, route);
   const literal = new Map(routes.filter(isLiteral).map((route) => [route.template, route]));
-  return (httpMethod, path) => {
+  return (given, path) => {
+    const httpMethod = given === "HEAD" ? "GET" : given;
     // Most calls go to a path without variables, which wins over all others and is found at once.
     const atOnce = literal.get(path);
     if (atOnce?.httpMethod === httpMethod)
@@ -104,8 +108,14 @@ export function compileRoutes<T extends Route>(routes: readonly T[]): MatchRoute
     if (node === undefined) return { kind: "no-such-path" };
     const route = node.byMethod.get(httpMethod);
     if (route !== undefined) return { kind: "found", route, pathSegments };
-    return { kind: "method-not-allowed", allow: [...node.byMethod.keys()].toSorted().join(", ") };
+    return { kind: "method-not-allowed", allow: allowed([...node.byMethod.keys()]) };
   };
+}
+
+/** The value of the header `Allow` of a path with these methods. */
+function allowed(httpMethods: readonly string[]): string {
+  const all = httpMethods.includes("GET") ? [...httpMethods, "HEAD"] : httpMethods;
+  return all.toSorted().join(", ");
 }
 
 function isLiteral({ segments }: Route): boolean {
@@ -195,12 +205,18 @@ function parseSegment(text: string, template: string): Segment {
 }
 
 /**
- * Builds what finds the path that one which leads nowhere may be meant for: with other slashes around it, in
- * another case, without the `v1`, or with a typing error. It knows no more than the API's description, which
- * everybody can read.
+ * Creates the search for the path that an unknown one is probably meant for: with other slashes, in another case, without
+ * the `v1`, with another file extension, or with a typing error. It knows only public paths.
+ *
+ * @param documents the paths of public documents
  */
-export function createNearestPath(routes: readonly Route[]): (path: string) => string | undefined {
+export function createNearestPath(
+  routes: readonly Route[],
+  documents: () => readonly string[] = () => [],
+): (path: string) => string | undefined {
   const templates = [...new Map(routes.map((it) => [it.template, it.segments])).values()];
+  const literals = new Set(routes.filter(isLiteral).map(({ template }) => template));
+  const literalAt = (path: string) => (literals.has(path) ? path : undefined);
   const nearest = (given: readonly string[]) =>
     nearestName(
       pathOf(given),
@@ -210,9 +226,21 @@ export function createNearestPath(routes: readonly Route[]): (path: string) => s
     if (path.length > MAX_CHARACTERS) return undefined;
     const parts = path.split("/");
     const given = parts.slice(parts.findIndex(Boolean), parts.findLastIndex(Boolean) + 1);
-    if (given.includes("")) return undefined;
-    return nearest(given) ?? nearest(["v1", ...given]) ?? nearest(given.toSpliced(1, 0, "v1"));
+    // An empty segment may be an extra slash, but also a reference that a program forgot.
+    if (given.includes("")) return literalAt(pathOf(given.filter((it) => it !== "")));
+    const ofApi =
+      nearest(given) ?? nearest(["v1", ...given]) ?? nearest(given.toSpliced(1, 0, "v1"));
+    return ofApi ?? nearestDocument(path, documents());
   };
+}
+
+function nearestDocument(path: string, documents: readonly string[]): string | undefined {
+  const nearest = nearestName(path, documents);
+  return nearest ?? documents.find((it) => withoutExtension(it) === withoutExtension(path));
+}
+
+function withoutExtension(path: string): string {
+  return path.replace(/\.\w+$/, "");
 }
 
 /** A template with the values that a path has for its variables. */

@@ -211,6 +211,13 @@ export function createDocsFiles(folder: string, addresses: PublicAddresses = {})
   });
 }
 
+/** The paths of the guides in a folder; empty while they are not built. */
+export function guidePaths(folder: string): string[] {
+  if (!existsSync(folder)) return [];
+  const pages = readdirSync(folder).filter((name) => name.endsWith(".html") && name !== "404.html");
+  return pages.map((name) => `${ROOT}/${name.slice(0, -".html".length)}`);
+}
+
 function chooseDocument(path: string, request: IncomingMessage): readonly ChosenFile[] {
   if (Object.hasOwn(TOP_FILES, path)) return [{ file: TOP_FILES[path]! }];
   if (path !== ROOT && !path.startsWith(`${ROOT}/`)) return [];

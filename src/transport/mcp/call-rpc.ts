@@ -7,7 +7,7 @@ import type { WorkspaceCaller } from "../../pipeline/call.ts";
 import { LazyResponse, messageOf } from "../../pipeline/rpc-response.ts";
 import { isAnswerLost } from "../../pipeline/stages/simulate.ts";
 import type { Pipeline } from "../../pipeline/stages/pipeline.ts";
-import { unknownFieldViolation } from "../http/json-route.ts";
+import { unknownFieldViolations } from "../http/json-route.ts";
 import type { Tool } from "./tools.ts";
 
 /** A message of an agent's: the HTTP request that it came in, and whose key that carries. */
@@ -50,7 +50,7 @@ export function createCallRpc(pipeline: Pipeline): CallRpc {
           received(() => ({
             request: message,
             violations,
-            unknown: unknown.map(unknownFieldViolation),
+            unknown: unknownFieldViolations(tool.rpc.method.input, unknown),
           })),
         isGone: () => response.destroyed,
         respond(rpcResponse, admitted) {

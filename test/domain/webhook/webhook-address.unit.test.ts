@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import { isWithin, webhookUrlFault } from "../../../src/domain/webhook/webhook-address.ts";
 
+const NO_URL = "must be a URL that begins with https://, such as https://example.com/hook";
+
 test.for([
   "0.0.0.0",
   "10.0.0.1",
@@ -72,8 +74,8 @@ test.for([
   ["https://example.org/a\nb", CONTROLS],
   ["https://example.org/a\0b", CONTROLS],
   ["https://example.org/a\u0085b", CONTROLS],
-  ["example.org", "must be a URL"],
-  ["https://", "must be a URL"],
+  ["example.org", NO_URL],
+  ["https://", NO_URL],
 ] as const)("whether the URL %s is allowed: %s", ([url, fault]) => {
   expect(webhookUrlFault(url, false)).toBe(fault);
 });

@@ -5,7 +5,9 @@ import {
   ANY_TIME,
   book,
   bookAnd,
+  IMPOSSIBLE_REFERENCE,
   NO_REFERENCE,
+  NO_SHIPMENT,
   PAYMENT,
   takeStep,
 } from "../../support/bookings.ts";
@@ -32,7 +34,8 @@ function done(shipment: string, status: string, payment_status: string, etag: st
 
 function refused(shipment: string, code: string, ...errors: { field: string; text: string }[]) {
   const [first] = errors;
-  const message = first ? summarize(first.text, errors.length) : "There is no such shipment.";
+  const missing = shipment.startsWith("SHP-") ? NO_SHIPMENT : IMPOSSIBLE_REFERENCE;
+  const message = first ? summarize(first.text, errors.length) : missing.message;
   return {
     shipment,
     status: null,

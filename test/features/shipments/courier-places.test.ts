@@ -2,7 +2,14 @@ import { expect, test } from "vitest";
 import { runStatement } from "../../../src/db/statement.ts";
 import { purgePlaces } from "../../../src/features/shipments/courier-places.ts";
 import { data, expectRefused, invalidFields } from "../../support/answers.ts";
-import { ANY_TIME, book, bookAnd, NO_REFERENCE, takeStep } from "../../support/bookings.ts";
+import {
+  ANY_TIME,
+  book,
+  bookAnd,
+  IMPOSSIBLE_REFERENCE,
+  NO_REFERENCE,
+  takeStep,
+} from "../../support/bookings.ts";
 import { sharedService } from "../../support/service.ts";
 
 const service = await sharedService();
@@ -69,7 +76,7 @@ test("of each shipment that is brought the newest place is kept, which is no cha
     refused(unpaid["reference"], "SHIPMENT_STATE", state, [{ field: "shipment", text: state }]),
     refused(foreign["reference"], ...missing),
     refused(NO_REFERENCE, ...missing),
-    refused("mine", ...missing),
+    refused("mine", "SHIPMENT_NOT_FOUND", IMPOSSIBLE_REFERENCE.message),
   ]);
   expect(await placeOf(coming["reference"])).toEqual({ ...HERE, measured_at: ANY_TIME });
   expect(await placeOf(going["reference"])).toMatchObject(THERE);

@@ -1,6 +1,12 @@
 import { expect, test } from "vitest";
 import { data, expectRefused } from "../../support/answers.ts";
-import { book, BOOKED_SHIPMENT, NO_REFERENCE, NO_SHIPMENT } from "../../support/bookings.ts";
+import {
+  book,
+  BOOKED_SHIPMENT,
+  IMPOSSIBLE_REFERENCE,
+  NO_REFERENCE,
+  NO_SHIPMENT,
+} from "../../support/bookings.ts";
 import { sharedService } from "../../support/service.ts";
 
 const service = await sharedService();
@@ -14,11 +20,27 @@ test("a shipment that is read is the whole shipment as booked", async () => {
   );
 });
 
-test.each([NO_REFERENCE, "SHP-1", "0", "%F0%9F%93%A6", "a".repeat(4_000), "..%2F..", "%"])(
-  "a missing shipment is 404, whatever the reference looks like: %s",
-  async (name) => {
+test("a missing shipment is 404, in any letter case", async () => {
+  for (const name of [NO_REFERENCE, NO_REFERENCE.toLowerCase()]) {
     const { status, body } = await service.request(`/v1/shipments/${name}`, { apiKey });
     expect({ status, body }).toEqual({ status: 404, body: NO_SHIPMENT });
+  }
+});
+
+test.each([
+  "SHP-1",
+  "SHP-0000000000ZZZ",
+  "SHP-0000000000ZI",
+  "0",
+  "%F0%9F%93%A6",
+  "a".repeat(4_000),
+  "..%2F..",
+  "%",
+])(
+  "a text that cannot be a reference is 404, and the message says what one looks like: %s",
+  async (name) => {
+    const { status, body } = await service.request(`/v1/shipments/${name}`, { apiKey });
+    expect({ status, body }).toEqual({ status: 404, body: IMPOSSIBLE_REFERENCE });
   },
 );
 

@@ -43,7 +43,7 @@ async function ask(who: Who, step: Step, shipment: string): Promise<Asked> {
   const answer = await takeStep(service, key, shipment, step, door);
   const { code, body } = answer;
   if (code === undefined) return { who, step, answer: stateOf(body.data) };
-  if (code === "SHIPMENT_NOT_FOUND") await expectRefused(answer, code);
+  if (code === "SHIPMENT_NOT_FOUND") await expectRefused(answer, code, NO_SHIPMENT.message);
   else await expectRefused(answer, "SHIPMENT_STATE", { shipment: body.message });
   return { who, step, answer: body.message };
 }

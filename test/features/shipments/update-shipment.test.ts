@@ -6,6 +6,7 @@ import {
   bookAnd,
   BOOKING,
   NO_REFERENCE,
+  NO_SHIPMENT,
   takeStep,
   type ShipmentJson,
   type Step,
@@ -166,6 +167,36 @@ test("an update with a stale etag is 409 and changes nothing; the current etag a
   expect((await update(booked, { etag: "4", pickup_address: "E" })).code).toBe("ETAG_STALE");
 });
 
+describe("If-Match", () => {
+  const patch = (path: string, ifMatch: string, body: object = { pickup_address: "B" }) =>
+    service.request(path, { apiKey, method: "PATCH", body, headers: { "if-match": ifMatch } });
+
+  test("is checked as the etag is", async () => {
+    const { reference } = await book(service, apiKey);
+    const path = `/v1/shipments/${reference}`;
+    await data(patch(path, '"1"', { pickup_address: "A" }));
+    const etag = "etag is not the shipment's any more: it was changed meanwhile. Read it again.";
+    await expectRefused(patch(path, '"1"'), "ETAG_STALE", { etag });
+    expect(await data(patch(path, "2"))).toMatchObject({ pickup_address: "B", etag: "3" });
+    expect(await data(patch(path, "*", { pickup_address: "C" }))).toMatchObject({ etag: "4" });
+  });
+
+  test.each([
+    ['W/"1"', {}, 'If-Match must be one strong etag, such as "3".'],
+    ['"1", "2"', {}, 'If-Match must be one strong etag, such as "3".'],
+    ['"1"', { etag: "2" }, "If-Match is not the etag in the request. Send one."],
+  ])("%s is refused beside %j", async (ifMatch, body, text) => {
+    const { reference } = await book(service, apiKey);
+    const patched = patch(`/v1/shipments/${reference}`, ifMatch, body);
+    await expectRefused(patched, "FIELD_INVALID", { if_match: text });
+  });
+
+  test("is refused by a call that has no etag", async () => {
+    const text = "If-Match cannot be evaluated by this call, which has no etag. Leave it out.";
+    await expectRefused(patch("/v1/workspace", '"1"', {}), "FIELD_INVALID", { if_match: text });
+  });
+});
+
 test("an update to a customer that the workspace does not have is the error of that field", async () => {
   const booked = await book(service, apiKey);
   const text = "customer_id is no customer of the workspace.";
@@ -188,5 +219,5 @@ test("an update refuses all fields out of range together, before it looks for th
     "weight_kg",
   ]);
   const missing = update({ reference: NO_REFERENCE }, { weight_kg: 1 });
-  await expectRefused(missing, "SHIPMENT_NOT_FOUND");
+  await expectRefused(missing, "SHIPMENT_NOT_FOUND", NO_SHIPMENT.message);
 });

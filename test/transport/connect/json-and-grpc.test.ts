@@ -1,6 +1,12 @@
 import { expect, test } from "vitest";
 import { data, expectRefused } from "../../support/answers.ts";
-import { book, BOOKED_SHIPMENT, BOOKING, COVERED_ROUTE } from "../../support/bookings.ts";
+import {
+  book,
+  BOOKED_SHIPMENT,
+  BOOKING,
+  COVERED_ROUTE,
+  IMPOSSIBLE_REFERENCE,
+} from "../../support/bookings.ts";
 import { sharedService } from "../../support/service.ts";
 
 const service = await sharedService();
@@ -28,7 +34,8 @@ test.each(["json", "grpc"] as const)(
     await expectRefused(caller.cancelShipment({ shipment }), "SHIPMENT_STATE", {
       shipment: "The shipment cannot be cancelled because it is already cancelled.",
     });
-    await expectRefused(caller.getShipment({ shipment: "none" }), "SHIPMENT_NOT_FOUND");
+    const { message } = IMPOSSIBLE_REFERENCE;
+    await expectRefused(caller.getShipment({ shipment: "none" }), "SHIPMENT_NOT_FOUND", message);
     await expectRefused(
       caller.quoteShipment({ ...COVERED_ROUTE, weight_kg: 0, pickup_lat: 91 }),
       "FIELD_INVALID",

@@ -81,6 +81,73 @@ test("401 says how to authenticate, with 'WWW-Authenticate: Bearer'", async () =
   expect(answer.headers.get("www-authenticate")).toBe("Bearer");
 });
 
+test("401 says that a key belongs in a header, not in the query", async () => {
+  const answer = await service.request(`/v1/shipments?api_key=${apiKey}`);
+  expectError(answer, 401, {
+    message:
+      "The credential is in the query of the URL, which logs store. Revoke it if it is in use. Send the workspace's API key as Authorization: Bearer shp_... or X-Api-Key: shp_....",
+    errors: {},
+  });
+});
+
+test("HEAD is answered as GET, without a body", async () => {
+  for (const path of [
+    "/v1/shipments",
+    "/v1/shipments/SHP-0000000000ZZ",
+    "/v1/coverage",
+    "/v1/shipments/export",
+  ]) {
+    const [head, get] = await Promise.all(
+      ["HEAD", "GET"].map((method) => service.request(path, { apiKey, method })),
+    );
+    const typed = ({ status, headers }: Answer) => [status, headers.get("content-type")];
+    expect([...typed(head!), head!.text]).toEqual([...typed(get!), ""]);
+  }
+});
+
+test.each(["1.5", "1e3", "-1", "+5", "0x10", "99999999999", ""])(
+  "422: an unreadable Connect-Timeout-Ms is refused: %j",
+  async (timeout) => {
+    const headers = { "connect-timeout-ms": timeout };
+    const answer = await service.request(QUOTE, { apiKey, body: COVERED_ROUTE, headers });
+    const text = "connect-timeout-ms must be 1 to 10 digits.";
+    expectError(answer, 422, about("connect_timeout_ms", text));
+  },
+);
+
+describe("422: a query that cannot be decoded is refused by the parameter's name", () => {
+  const notUtf8 = "text is not UTF-8. Percent-encode its UTF-8 bytes.";
+  const notEncoded = "text has a % that is not followed by two hexadecimal digits. Write % as %25.";
+  test.each([
+    ["M%FCller", notUtf8],
+    ["%C3", notUtf8],
+    ["%ZZ", notEncoded],
+    ["100%", notEncoded],
+  ])("text=%s", async (text, expected) => {
+    const answer = await service.request(`/v1/search?text=${text}`, { apiKey });
+    expect([answer.status, answer.body.errors.text]).toEqual([422, [expected]]);
+  });
+});
+
+describe("422: a message says how to fix the value", () => {
+  const listed = async (query: string) =>
+    (await service.request(`/v1/shipments?${query}`, { apiKey })).body.message as string;
+  test.each([
+    [
+      "created_after=2026-01-31T09:30:00+02:00",
+      "created_after must be an RFC 3339 timestamp such as 2026-01-31T09:30:00Z. Its offset has a space instead of a plus sign. In a query, write + as %2B.",
+    ],
+    [
+      "created_after=2026-11-31T00:00:00Z",
+      "created_after has a day that does not exist: 2026-11-31. There is no such day.",
+    ],
+    ["page_size=abc", "page_size must be a whole number from 1 to 100."],
+    ["page_size=1.5", "page_size must be a whole number from 1 to 100."],
+  ])("%s", async (query, message) => {
+    expect(await listed(query)).toBe(message);
+  });
+});
+
 test.each([
   "/",
   "/v1",
@@ -110,6 +177,9 @@ test.each([
   ["/admin/workspaces/7", "/admin/v1/workspaces/7"],
   ["/v1/api-keys", "/v1/api_keys"],
   ["/v2/shipments", "/v1/shipments"],
+  ["/v1//shipments", "/v1/shipments"],
+  ["/openapi.yaml", "/openapi.json"],
+  ["/docs/webhook", "/docs/webhooks"],
 ])("404: %s may be meant for %s, whoever asks", async (path, meant) => {
   const message = `There is nothing at this path; did you mean ${meant}?`;
   for (const key of [apiKey, undefined]) {
@@ -120,7 +190,7 @@ test.each([
 
 describe("405: the path exists, the method does not", () => {
   const cases = [
-    ["/v1/shipments", "GET, POST"],
+    ["/v1/shipments", "GET, HEAD, POST"],
     [QUOTE, "POST"],
     ["/v1/shipments/SHP-000000000000/cancel", "POST"],
     ["/shipments.v1.ShipmentService/QuoteShipment", "GET, POST"],
@@ -191,15 +261,22 @@ describe("413: a body over 64 KiB", () => {
 });
 
 describe("415: a body whose content type is not JSON", () => {
-  const type = about("body", "The body must be JSON: send it with Content-Type: application/json.");
+  const type = (sent: string) =>
+    about(
+      "body",
+      `Content-Type is "${sent}". Send a JSON body with Content-Type: application/json.`,
+    );
   const encoding = about("body", "The body must be sent without Content-Encoding.");
-  test.each<[headers: Record<string, string>, answer: object]>([
-    [{ "content-type": "text/plain" }, type],
-    [{ "content-type": "application/x-www-form-urlencoded" }, type],
-    [{ "content-type": "multipart/form-data; boundary=json" }, type],
-    [{ "content-type": "application/jsonp" }, type],
-    [{ "content-type": "application/xml+jsonish" }, type],
-    [{ "content-type": "application/proto" }, type],
+  test.each<readonly [headers: Record<string, string>, answer: object]>([
+    ...[
+      "text/plain",
+      "application/x-www-form-urlencoded",
+      "multipart/form-data; boundary=json",
+      "application/jsonp",
+      "application/xml+jsonish",
+      "application/proto",
+      "application/json, text/plain",
+    ].map((sent) => [{ "content-type": sent }, type(sent)] as const),
     [{ "content-encoding": "gzip" }, encoding],
     [{ "content-encoding": "br" }, encoding],
     [{ "content-encoding": "identity, gzip" }, encoding],

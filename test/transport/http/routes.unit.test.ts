@@ -135,18 +135,22 @@ describe("a method and a path lead to a route", () => {
     expect(found).toHaveProperty("route.rpc.name", `parcels.Parcels/${name}`);
   });
 
+  test("HEAD leads to the route of GET", () => {
+    expect(match("HEAD", "/v1/parcels/7")).toEqual(match("GET", "/v1/parcels/7"));
+  });
+
   test("the segments of the path come with the route, as they were sent", () => {
     const pathSegments = ["v1", "parcels", "a%2Fb"];
     expect(match("GET", "/v1/parcels/a%2Fb")).toMatchObject({ kind: "found", pathSegments });
   });
 
   test.each([
-    ["PUT", "/v1/parcels", "GET, POST"],
+    ["PUT", "/v1/parcels", "GET, HEAD, POST"],
     ["GET", "/v1/parcels/quote", "POST"],
-    ["POST", "/v1/parcels/7", "GET"],
+    ["POST", "/v1/parcels/7", "GET, HEAD"],
     ["GET", "/v1/parcels/7/cancel", "POST"],
-    ["post", "/v1/parcels", "GET, POST"],
-    ["HEAD", "/v1/parcels", "GET, POST"],
+    ["post", "/v1/parcels", "GET, HEAD, POST"],
+    ["HEAD", "/v1/parcels/quote", "POST"],
   ])("%s %s has the wrong method, and the right ones are named", (httpMethod, path, allow) => {
     expect(match(httpMethod, path)).toEqual({ kind: "method-not-allowed", allow });
   });

@@ -244,7 +244,9 @@ describe("a refusal says what to change", async () => {
         code: "FIELD_INVALID",
         errors: {
           weight_kg: ["weight_kg must be a number."],
-          custmer_name: ["custmer_name is no field of this request."],
+          custmer_name: [
+            "custmer_name is not a field of this request. Did you mean customer_name?",
+          ],
           customer_name: ["customer_name is required."],
         },
         request_id,

@@ -1,0 +1,35 @@
+import type { DescMessage } from "@bufbuild/protobuf";
+import { refuse } from "../../domain/refusal.ts";
+
+/** A strong entity tag (RFC 9110, section 8.8.3), with or without its quotes. */
+const STRONG_TAG = /^(?:"([\x21\x23-\x7e]{1,100})"|([\w-]{1,100}))$/;
+
+/**
+ * Converts an `If-Match` header to the field `etag` of a request, which is checked with the change. `*` matches whatever
+ * exists, so it adds nothing.
+ *
+ * @param json the request as it was sent
+ * @throws Refusal FIELD_INVALID if the request has no etag, the header is not one strong entity tag, or the request has
+ *   another etag
+ */
+export function readIfMatch(
+  ifMatch: string,
+  input: DescMessage,
+  json: Readonly<{ etag?: unknown }>,
+): { readonly etag?: string } {
+  if (input.fields.every(({ name }) => name !== "etag")) {
+    throw invalid("cannot be evaluated by this call, which has no etag. Leave it out.");
+  }
+  if (ifMatch.trim() === "*") return {};
+  const [, quoted, bare] = STRONG_TAG.exec(ifMatch.trim()) ?? [];
+  const etag = quoted ?? bare;
+  if (etag === undefined) throw invalid('must be one strong etag, such as "3".');
+  const { etag: given = etag } = json;
+  if (given !== null && given !== "" && given !== etag)
+    throw invalid("is not the etag in the request. Send one.");
+  return { etag };
+}
+
+function invalid(problem: string) {
+  return refuse("FIELD_INVALID", `If-Match ${problem}`, { subject: "if_match" });
+}
