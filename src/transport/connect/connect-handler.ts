@@ -20,7 +20,7 @@ import { rateLimitHeaders } from "../../pipeline/bounds/rate-limiter.ts";
 import { isStream, type Rpc, type StreamRpc } from "../../pipeline/rpc.ts";
 import { breakConnection, loseStreamAnswer } from "../connections/write-response.ts";
 import { connectError, grpcError, truncateMessage } from "./connect-error.ts";
-import { enumNameOptions } from "./enum-names.ts";
+import { requestJsonOptions } from "./json-options.ts";
 import { splitUrl } from "./request-target.ts";
 import { createNodeAdapter } from "./node-adapter.ts";
 import {
@@ -67,7 +67,7 @@ export function createRpcHandler(options: {
     const own = {
       requestGate: createGate(rpc, pipeline),
       readMaxBytes: rpc.maxRequestBytes,
-      jsonOptions: enumNameOptions(rpc.method.input),
+      jsonOptions: requestJsonOptions(rpc.method.input),
     };
     if (isStream(rpc)) router.rpc(rpc.method, implementStream(rpc, pipeline), own);
     else router.rpc(rpc.method, implementUnary(rpc, pipeline), own);

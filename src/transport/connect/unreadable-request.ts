@@ -1,6 +1,6 @@
 import { isFieldError } from "@bufbuild/protobuf/reflect";
 import { Code, type ConnectError } from "@connectrpc/connect";
-import { refuse, type Refusal } from "../../domain/refusal.ts";
+import { refuse, Refusal } from "../../domain/refusal.ts";
 
 /**
  * The refusal behind an error that Connect raised while it read a request: the message is too large,
@@ -15,7 +15,7 @@ export function unreadableRequest(
       return bodyTooLarge(maxBytes);
     case Code.InvalidArgument:
     case Code.Internal:
-      return mistypedField(cause) ?? notOfThisRpc();
+      return cause instanceof Refusal ? cause : (mistypedField(cause) ?? notOfThisRpc());
     default:
       return undefined;
   }
@@ -25,6 +25,12 @@ export function bodyTooLarge(maxBytes: number): Refusal {
   return refuse("BODY_TOO_LARGE", `The body is larger than ${maxBytes / 1024} KiB.`, {
     subject: "body",
   });
+}
+
+/** The refusal of a JSON body in which an object has the member at a path twice. */
+export function duplicateMemberError(path: string): Refusal {
+  const text = `The body has ${path} twice. Send each member once.`;
+  return refuse("BODY_UNREADABLE", text, { subject: "body" });
 }
 
 export function notOfThisRpc(): Refusal {

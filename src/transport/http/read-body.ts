@@ -5,7 +5,7 @@ import { duplicateMember } from "../../domain/duplicate-member.ts";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
 import type { CallHeaders } from "../../pipeline/call-headers.ts";
 import { describeJsonFault } from "./json-fault.ts";
-import { bodyTooLarge } from "../connect/unreadable-request.ts";
+import { bodyTooLarge, duplicateMemberError } from "../connect/unreadable-request.ts";
 
 const JSON_TYPE = /^application\/([^;\s]+\+)?json\s*(;|$)/i;
 const EMPTY = Buffer.alloc(0);
@@ -67,9 +67,7 @@ export function parseBody(body: Buffer, headers: CallHeaders, mayBeEmpty: boolea
     throw unreadable("The body must be a JSON object.");
   }
   const duplicate = duplicateMember(text, json);
-  if (duplicate !== undefined) {
-    throw unreadable(`The body has ${duplicate} twice. Send each member once.`);
-  }
+  if (duplicate !== undefined) throw duplicateMemberError(duplicate);
   return json;
 }
 

@@ -160,6 +160,29 @@ describe("a compression that is not known is UNIMPLEMENTED, with those that are"
   });
 });
 
+describe("JSON that has a member twice is refused by its path", () => {
+  const body = '{"weightKg":1,"pickupWindow":{"end":null,"end":null}}';
+  const text = "The body has pickupWindow.end twice. Send each member once.";
+
+  test("application/json", async () => {
+    const answer = await service.request(QUOTE, { apiKey, body });
+    expect([answer.status, answer.body]).toMatchObject([
+      400,
+      { code: "invalid_argument", message: text },
+    ]);
+  });
+
+  test("application/grpc+json", async () => {
+    const headers = {
+      "content-type": "application/grpc+json",
+      te: "trailers",
+      "x-api-key": apiKey,
+    };
+    const { trailers } = await rawGrpc(service.grpcUrl, QUOTE, headers, frame(Buffer.from(body)));
+    expect(decodeURIComponent(trailers["grpc-message"] as string)).toBe(text);
+  });
+});
+
 describe("an unreadable request is the caller's error, never INTERNAL", () => {
   const unreadable = [
     {

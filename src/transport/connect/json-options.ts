@@ -1,22 +1,24 @@
 import type { DescField, DescMessage } from "@bufbuild/protobuf";
+import { duplicateMember } from "../../domain/duplicate-member.ts";
+import { isObject } from "../../domain/faults.ts";
 import { enumNames } from "../../json/decode-scalar.ts";
+import { duplicateMemberError } from "./unreadable-request.ts";
 
 /**
- * Returns Connect's JSON options for requests of one kind, which read every enum name.
+ * Returns Connect's JSON options for requests of one kind, which refuse duplicate members and read every enum name.
  *
  * Connect ignores unknown fields, and with them unknown enum names: a key with a misspelt scope would get full scope.
  * Here an unknown name becomes a number that the enum does not declare, which validation refuses together with
  * everything else that is wrong. The names of `/v1`, such as `read_only`, are accepted too.
- *
- * @returns an empty object if the request has no enum
  */
-export function enumNameOptions(input: DescMessage): object {
+export function requestJsonOptions(input: DescMessage): object {
   const rewrite = compileMessage(input, new Map());
-  if (rewrite === undefined) return {};
   const decode = (bytes?: Uint8Array) => {
     const text = UTF8.decode(bytes);
     const json: unknown = JSON.parse(text);
-    return rewrite(json) ? JSON.stringify(json, keepNonFinite) : text;
+    const duplicate = isObject(json) ? duplicateMember(text, json) : undefined;
+    if (duplicate !== undefined) throw duplicateMemberError(duplicate);
+    return rewrite?.(json) ? JSON.stringify(json, keepNonFinite) : text;
   };
   return { textDecoder: { decode } };
 }
