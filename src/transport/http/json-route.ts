@@ -143,12 +143,14 @@ export function prefersStrict(prefer: string | undefined): boolean {
 
 /** The violations for unknown fields of a request, each with the field that is probably meant. */
 export function unknownFieldViolations(input: DescMessage, paths: readonly string[]): Violation[] {
-  return paths.map((path) => {
-    const meant = nearestField(input, path);
-    const hint = meant === undefined ? "" : ` Did you mean ${meant}?`;
-    const text = `${path} is not a field of this request.${hint}`;
-    return { reason: "FIELD_INVALID", subject: path, text };
-  });
+  return paths.map((path) => unknownFieldViolation(path, nearestField(input, path)));
+}
+
+/** @param meant the field that is probably meant, `undefined` if none is similar */
+export function unknownFieldViolation(path: string, meant: string | undefined): Violation {
+  const hint = meant === undefined ? "" : ` Did you mean ${meant}?`;
+  const text = `${path} is not a field of this request.${hint}`;
+  return { reason: "FIELD_INVALID", subject: path, text };
 }
 
 function nearestField(input: DescMessage, path: string): string | undefined {

@@ -6,6 +6,7 @@ import { z } from "zod";
 import { markdownPathOf } from "../../docs-pages/build/places.ts";
 import { SEARCH_OPTIONS, type SearchedSection } from "../../docs-pages/search-options.ts";
 import { loadOnce } from "../../domain/load-once.ts";
+import { nearestByWords } from "../../domain/nearest-name.ts";
 import { Refusal } from "../../domain/refusal.ts";
 import { unknownFieldViolation } from "../http/json-route.ts";
 import type { CallOutcome, JsonObject } from "./call-rpc.ts";
@@ -91,7 +92,10 @@ function toSection({ id, guide, heading, text }: Record<string, string>) {
 function toRefusal({ issues }: z.ZodError): Refusal {
   return new Refusal(
     issues.flatMap((issue) => {
-      if (issue.code === "unrecognized_keys") return issue.keys.map(unknownFieldViolation);
+      if (issue.code === "unrecognized_keys") {
+        const names = Object.keys(Request.shape);
+        return issue.keys.map((key) => unknownFieldViolation(key, nearestByWords(key, names)));
+      }
       const subject = issue.path.join(".");
       return [{ reason: "FIELD_INVALID", subject, text: `${subject}: ${issue.message}.` }];
     }),
