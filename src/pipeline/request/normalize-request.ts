@@ -144,14 +144,14 @@ function roundNumber(localName: string, fractionDigits: number): NormalizeField 
 
 function normalizeSingle(field: DescField, keepsBlank: boolean): NormalizeField {
   const { localName, name } = field;
-  const normalizeText = textOf(field);
+  const normalize = textOf(field);
   const oneof = field.oneof?.localName;
   const isDropped = field.proto.proto3Optional && !keepsBlank;
   return (fields, path, violations) => {
     if (oneof !== undefined) {
       const chosen = fields[oneof] as { case?: string; value?: unknown };
       if (chosen.case === localName) {
-        chosen.value = normalizeText(chosen.value as string, path + name, violations);
+        chosen.value = normalize(chosen.value as string, path + name, violations);
       }
       return;
     }
@@ -160,17 +160,17 @@ function normalizeSingle(field: DescField, keepsBlank: boolean): NormalizeField 
       if (isDropped) fields[localName] = undefined;
       return;
     }
-    const normalized = normalizeText(value, path + name, violations);
+    const normalized = normalize(value, path + name, violations);
     fields[localName] = normalized === "" && isDropped ? undefined : normalized;
   };
 }
 
 function normalizeList(field: DescField): NormalizeField {
   const { localName, name } = field;
-  const normalizeText = textOf(field);
+  const normalize = textOf(field);
   return (fields, path, violations) => {
     fields[localName] = (fields[localName] as string[]).map((item, i) =>
-      normalizeText(item, `${path}${name}[${i}]`, violations),
+      normalize(item, `${path}${name}[${i}]`, violations),
     );
   };
 }
