@@ -55,7 +55,7 @@ export declare type ListPickupSlotsRequest = Message<"shipments.v1.ListPickupSlo
   dropoffLng?: number | undefined;
 
   /**
-   * Weight of the package, in kilograms, at least 0.01.
+   * Weight of the package, in kilograms, at least 0.01. Rounded half up to milligrams.
    *
    * @generated from field: optional double weight_kg = 5;
    */
@@ -111,7 +111,7 @@ export declare type ListPickupSlotsRequestValid = Message<"shipments.v1.ListPick
   dropoffLng: number;
 
   /**
-   * Weight of the package, in kilograms, at least 0.01.
+   * Weight of the package, in kilograms, at least 0.01. Rounded half up to milligrams.
    *
    * @generated from field: optional double weight_kg = 5;
    */
@@ -313,7 +313,7 @@ export declare type CreateShipmentRequest = Message<"shipments.v1.CreateShipment
   dropoffLng?: number | undefined;
 
   /**
-   * Weight of the package, in kilograms, at least 0.01. Optional with `quote_id`.
+   * Weight of the package, in kilograms, at least 0.01. Rounded half up to milligrams. Optional with `quote_id`.
    *
    * @generated from field: optional double weight_kg = 11;
    */
@@ -486,7 +486,7 @@ export declare type CreateShipmentRequestValid = Message<"shipments.v1.CreateShi
   dropoffLng: number;
 
   /**
-   * Weight of the package, in kilograms, at least 0.01. Optional with `quote_id`.
+   * Weight of the package, in kilograms, at least 0.01. Rounded half up to milligrams. Optional with `quote_id`.
    *
    * @generated from field: optional double weight_kg = 11;
    */
@@ -1141,7 +1141,7 @@ export declare type UpdateShipmentRequest = Message<"shipments.v1.UpdateShipment
   dropoffLng?: number | undefined;
 
   /**
-   * Weight of the package, in kilograms, at least 0.01.
+   * Weight of the package, in kilograms, at least 0.01. Rounded half up to milligrams.
    *
    * @generated from field: optional double weight_kg = 9;
    */
@@ -1280,7 +1280,7 @@ export declare type UpdateShipmentRequestValid = Message<"shipments.v1.UpdateShi
   dropoffLng?: number | undefined;
 
   /**
-   * Weight of the package, in kilograms, at least 0.01.
+   * Weight of the package, in kilograms, at least 0.01. Rounded half up to milligrams.
    *
    * @generated from field: optional double weight_kg = 9;
    */
