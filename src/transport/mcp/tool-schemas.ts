@@ -78,7 +78,7 @@ export function inputSchemaOf(
   };
   if (size !== undefined) {
     const [name, count] = size;
-    const description = `${properties[name]!["description"] as string} By this tool, ${count}.`;
+    const description = `${properties[name]!["description"] as string} In this tool, ${count}.`;
     properties[name] = { ...properties[name], description, default: count };
   }
   const needed = own.filter(({ required }) => required).map(({ name }) => name);

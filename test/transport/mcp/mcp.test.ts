@@ -93,14 +93,14 @@ describe("the list of tools", async () => {
     const tool = tools.find(({ name }) => name === "cancel_shipment");
     expect(tool).toMatchObject({
       title: "Cancel shipment",
-      description: expect.stringContaining("refused with SHIPMENT_STATE afterwards"),
+      description: expect.stringContaining("Refused with SHIPMENT_STATE in other states."),
       inputSchema: {
         type: "object",
         required: ["shipment"],
         additionalProperties: false,
         properties: {
-          shipment: { type: "string", minLength: 1, description: "The shipment's reference." },
-          reason: { $ref: "#/$defs/CancelReason", description: "Why the shipment is cancelled." },
+          shipment: { type: "string", minLength: 1, description: "Shipment reference." },
+          reason: { $ref: "#/$defs/CancelReason", description: "Reason for the cancellation." },
           note: { type: "string", maxLength: 500 },
           idempotency_key: { type: "string", pattern: "^[\\x21-\\x7e]{1,255}$" },
         },
@@ -119,7 +119,7 @@ describe("the list of tools", async () => {
         minimum: 1,
         maximum: 100,
         default: 10,
-        description: "How many at most, 1 to 100; 25 when not given. By this tool, 10.",
+        description: "Maximum number of results, 1 to 100. Defaults to 25. In this tool, 10.",
       },
     });
     expect(JSON.stringify(tools)).not.toContain("#/components");
