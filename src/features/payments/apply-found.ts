@@ -6,22 +6,22 @@ import { applyTrigger } from "../shipments/change-shipment.ts";
 import type { ShipmentRow } from "../shipments/shipment-row.ts";
 import type { FoundPayment } from "./payment-provider.ts";
 
-/** What is known of the payment besides what the provider says. */
+/** Facts about the payment that are stored here. */
 export interface KnownPayment {
   readonly workspace: number;
-  /** Of the checkout. */
+  /** Version of the checkout. */
   readonly version: number;
-  /** What the checkout asks for, in minor units. */
+  /** Amount of the checkout, in minor units. */
   readonly amountMinor: number;
   readonly currency: string;
   readonly refundAttempt: number;
-  /** Why the provider refused to make it; null when it did not. */
+  /** Error with which the provider refused this attempt, or null. */
   readonly refundRefusal: string | null;
 }
 
 /**
- * A shipment as what its payment provider says leaves it; the row itself when it says nothing new. Only
- * what was read counts, so that it may be applied in any order and any number of times.
+ * Applies a snapshot of the payment to a shipment. Returns the same row if nothing changed. The result depends on the
+ * snapshot alone, so snapshots can be applied in any order and repeatedly.
  */
 export function applyFound(
   row: ShipmentRow,
@@ -48,11 +48,10 @@ export function applyFound(
 }
 
 /**
- * A shipment once the account that was to be paid is closed to us, so that its payment there cannot be read any
- * more; the row itself when it says so already. Money that is on its way may still arrive,
- * so that no other checkout may be opened, and the price stays.
+ * Applies the loss of access to the account to a shipment. Returns the same row if nothing changed. A payment in
+ * progress may still succeed, so no other checkout can be opened and the price is kept.
  *
- * @param closed the checkout, whether it may still be paid, and why the account is closed
+ * @param closed the checkout, whether it may still be paid, and why the account is inaccessible
  */
 export function applyClosedAccount(
   row: ShipmentRow,
@@ -83,7 +82,10 @@ function withDetails(
   return { ...after, paymentDetails: details, updatedAt: at };
 }
 
-/** Whether a checkout asks for, or took, what the shipment costs now: a tariff may change the currency, and no figure. */
+/**
+ * Whether the amount and currency equal the shipment's current total. A new tariff can change the currency and leave
+ * the figure equal.
+ */
 export function asksForTotal(
   { amountMinor, currency }: Pick<KnownPayment, "amountMinor" | "currency">,
   row: ShipmentRow,
@@ -99,10 +101,10 @@ function isGone(found: FoundPayment): boolean {
   return leftOf(found) === 0;
 }
 
-/** Whether the provider has said so before; a refund that was recorded by hand is none of its own. */
+/** Whether an earlier snapshot was fully refunded. Manually recorded refunds do not count. */
 function wasGone({ paymentDetails, totalMinor }: ShipmentRow): boolean {
   const { refundedMinor, disputedMinor, dispute } = paymentDetails ?? NO_PAYMENT_DETAILS;
-  // Before 0.2.0 a dispute of a part was taken for one of all.
+  // Before 0.2.0 a partial dispute was stored like a full one.
   if (dispute === "lost" && disputedMinor === undefined) return true;
   return refundedMinor + (disputedMinor ?? 0) >= totalMinor;
 }
@@ -112,8 +114,9 @@ export function leftOf(found: FoundPayment): number {
 }
 
 /**
- * How much went back by disputes, in minor units. One may be of all although a part was refunded: the bank
- * then takes the rest alone (https://support.stripe.com/questions/dispute-for-full-charge-amount-after-a-partial-refund-was-issued).
+ * Returns the amount lost in disputes, in minor units. A dispute can cover the full charge after a partial refund.
+ * The bank then takes only the rest
+ * (https://support.stripe.com/questions/dispute-for-full-charge-amount-after-a-partial-refund-was-issued).
  */
 function disputedOf(found: FoundPayment): number {
   return Math.min(found.lostMinor, found.amountMinor - refundedOf(found));
@@ -131,7 +134,7 @@ function sum(refunds: FoundPayment["refunds"]): number {
   return refunds.reduce((total, { amountMinor }) => total + amountMinor, 0);
 }
 
-/** Why what was paid does not count as paying the shipment; null when it does. */
+/** Returns why the payment cannot be assigned to the shipment, or null if it can. */
 function disagreementOf(
   row: ShipmentRow,
   { status, amountMinor, currency, reference }: FoundPayment,
@@ -149,7 +152,10 @@ function disagreementOf(
   return `The payment provider took ${paid}, which is not the shipment's total.`;
 }
 
-/** Money that does not count stays told until it has gone back or was accepted; what was unseen, until it is seen. */
+/**
+ * An unassigned payment is reported until it is refunded or accepted, an unverified one until the account can be read
+ * again.
+ */
 function uncountedOf(
   { paymentDetails }: ShipmentRow,
   found: FoundPayment,
@@ -166,7 +172,7 @@ function uncountedOf(
 function detailsOf(row: ShipmentRow, found: FoundPayment, known: KnownPayment): PaymentDetails {
   const isAwaited = row.paymentStatus === "awaiting_payment";
   const { checkout } = found;
-  // Amounts are told in the shipment's currency.
+  // Amounts are reported in the shipment's currency.
   const isComparable = found.currency === row.currency;
   return {
     checkout:
@@ -184,9 +190,9 @@ function detailsOf(row: ShipmentRow, found: FoundPayment, known: KnownPayment): 
 }
 
 /**
- * Why what is left did not go back; null when nothing failed, or another refund is on its way. A refund
- * by hand may be taken back, or a dispute be won after all, when the attempt that counts has sent the rest:
- * that leads to no other attempt, so that it is reported.
+ * Returns why the rest was not refunded, or null if no refund failed or one is pending. A manual refund can be
+ * reversed, or a dispute won, after the current attempt refunded the rest. No further attempt follows, so this is
+ * reported.
  */
 function refundErrorOf(
   found: FoundPayment,

@@ -14,19 +14,19 @@ import type { PaymentProviders } from "./payment-providers.ts";
 import { wakeLeftPayments } from "./provider-payments.ts";
 import { keepNotices } from "./receive-notice.ts";
 
-/** How often to check an account that takes payments, and one that does not, in milliseconds. */
+/** Intervals between checks of ready accounts and of others, in milliseconds. */
 const READY_MS = 60 * 60_000;
 const NOT_READY_MS = 5 * 60_000;
-/** How soon to look at payments that an account refused though it is ready, in milliseconds. */
+/** Delay before payments are retried that a ready account refused, in milliseconds. */
 const LEFT_MS = 60_000;
 const AT_ONCE = 8;
-/** How long a process that checks an account has for that before others do, in milliseconds. */
+/** Time limit of a process for a check, in milliseconds. Another process can claim the check afterwards. */
 const CLAIM_MS = 2 * 60_000;
-/** How far back a provider lists what it has told, in milliseconds. */
+/** Age up to which providers list events, in milliseconds. */
 const LISTED_MS = 30 * 24 * 60 * 60_000;
-/** What is listed again once all was, in milliseconds: some is listed late, and clocks differ. */
+/** Overlap with the previous listing, in milliseconds. Some events are listed late, and clocks differ. */
 const OVERLAP_MS = 10 * 60_000;
-/** How many pages of a span one check reads, before it tries a shorter one. */
+/** Maximum number of pages per check and time span. A longer list is split into shorter spans. */
 const MAX_PAGES = 5;
 const MIN_SPAN_MS = 1_000;
 
@@ -38,20 +38,20 @@ export interface CheckAccountsDeps {
   readonly secretSeal: SecretSeal;
 }
 
-/** When to check an account again that was in a state. */
+/** Returns when to check an account in the given state again. */
 export function nextCheck(state: ConnectionState, now: Date): Date {
   return new Date(now.getTime() + (state === "ready" ? READY_MS : NOT_READY_MS));
 }
 
-/** Of all workspaces. */
+/** For all workspaces. */
 const FIND_DUE = `
   select workspace_id::float8 as workspace, extract(epoch from check_at)::float8 as due
   from payment_connection
   where check_at <= $1 and workspace_id <> all ($3::bigint[]) order by check_at limit $2::int`;
 
 /**
- * The accounts that are due to be checked: each is read anew, and what its provider has told is listed,
- * should notices have been lost.
+ * Returns the queue of accounts that are due for a check. A check reads the account and lists the provider's events
+ * in case webhook deliveries were lost.
  */
 export function accountsToCheck(deps: CheckAccountsDeps): LeasedQueue<WorkItem> {
   const { em, now } = deps;
@@ -72,7 +72,7 @@ const WAKE = `
   update payment_connection set check_at = $2 where workspace_id = $1 and account is not null
   returning 1`;
 
-/** Has the account of a workspace checked at once; says whether there is one. */
+/** Schedules an immediate check of a workspace's account. Returns whether the workspace has one. */
 export async function wakeAccount(
   em: EntityManager,
   workspace: number,
@@ -84,23 +84,23 @@ export async function wakeAccount(
 type Claimed = StoredAccess &
   Pick<PaymentConnection, "provider" | "state"> & { readonly heardUntil: Date | string | null };
 
-/** Of processes that look at the same time, one checks the account. */
+/** Only one of several concurrent processes claims a check. */
 const CLAIM = `
   update payment_connection set check_at = $3
   where workspace_id = $1 and check_at <= $2 and account is not null
   returning workspace_id::float8 as workspace, provider, account, live, own_key as "ownKey", state,
     heard_until as "heardUntil"`;
 
-/** Not another account that has replaced it, nor what was read later. */
+/** Skips a replaced account and keeps the result of a later check. */
 const WRITE = `
   update payment_connection set state = $3, missing = $4, checked_at = $5
   where workspace_id = $1 and account = $2 and checked_at <= $5`;
 
-/** Unless another check was asked for since. */
+/** Unless another check was requested in the meantime. */
 const RELEASE = `
   update payment_connection set check_at = $3 where workspace_id = $1 and check_at = $2`;
 
-/** Never rejects for the provider's sake. */
+/** Logs provider errors and never rejects because of them. */
 async function checkAccount(deps: CheckAccountsDeps, workspace: number): Promise<void> {
   const { em, log, now, providers, secretSeal } = deps;
   const startedAt = now();
@@ -117,7 +117,7 @@ async function checkAccount(deps: CheckAccountsDeps, workspace: number): Promise
     await runStatement(em, WRITE, [workspace, ...read]);
     if (state !== connection.state) log.info({ workspace, state }, "payment account changed");
     if (state !== "revoked") {
-      // An account that was ready all along may refuse them again: they are not hurried.
+      // A ready account may refuse the same payments again, so they wait.
       const waitMs = connection.state === "revoked" ? 0 : LEFT_MS;
       await wakeLeftPayments(em, { workspace, account }, new Date(startedAt.getTime() + waitMs));
     }
@@ -129,14 +129,14 @@ async function checkAccount(deps: CheckAccountsDeps, workspace: number): Promise
   await runStatement(em, RELEASE, [workspace, claimedUntil, next.toISOString()]);
 }
 
-/** Not another account that has replaced it. */
+/** Skips a replaced account. */
 const HEARD = `
   update payment_connection set heard_until = $3 where workspace_id = $1 and account = $2`;
 
 /**
- * Keeps what the provider has told since it was last asked, as if a notice had come of each.
+ * Backfills provider events since the last poll as if each had arrived by webhook.
  *
- * @returns whether that was all
+ * @returns whether the list was read to its end
  */
 async function listMissed(
   { em, log, now }: CheckAccountsDeps,
@@ -160,7 +160,7 @@ async function listMissed(
     } while (after !== undefined && ++pages < MAX_PAGES);
     const spanMs = to.getTime() - from.getTime();
     if (after === undefined || spanMs <= MIN_SPAN_MS) break;
-    // The oldest half: what is kept of the other is known already when its turn comes.
+    // Continues with the older half. Events already stored from the newer half are skipped later.
     to = new Date(from.getTime() + spanMs / 2);
   }
   const isAll = to === at;

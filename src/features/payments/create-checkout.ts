@@ -31,12 +31,12 @@ export type CheckoutDeps = Pick<
   readonly takeCall: TakeCall;
 };
 
-/** For how long a checkout can be paid unless the caller says: almost a day, which is the longest. */
+/** Default lifetime of a checkout in minutes. Providers allow at most a day. */
 const DEFAULT_MINUTES = 1_430;
-/** How often a checkout is asked for: the one that is known may have ended a moment ago. */
+/** Attempts to get an open checkout. The known one may have expired a moment ago. */
 const MAX_TRIES = 2;
 
-/** Gives the checkout at which a shipment can be paid, or opens one. */
+/** Returns the open checkout of a shipment, or opens one. */
 export const createCheckout: ShipmentFunctions<CheckoutDeps>["createCheckout"] = (
   request,
   call,
@@ -79,7 +79,7 @@ function openCheckoutOf({ paymentDetails }: ShipmentRow, at: Date) {
   return checkout !== undefined && checkout.expiresAtMs > at.getTime() ? checkout : undefined;
 }
 
-/** @throws Refusal SHIPMENT_STATE unless the shipment waits for a payment, and no money was taken or is on its way */
+/** @throws Refusal SHIPMENT_STATE unless the shipment awaits payment and no payment was taken or is processing */
 function assertPayable({ status, paymentDetails }: ShipmentRow): void {
   if (status !== "pending") {
     throw stateError(`it is ${status.replace("_", " ")}`);
@@ -95,14 +95,14 @@ function stateError(reason: string): Refusal {
   return refuse("SHIPMENT_STATE", text, { subject: "shipment" });
 }
 
-/** @throws Refusal CHECKOUT_AMOUNT, and what `settleForCall` throws */
+/** @throws Refusal CHECKOUT_AMOUNT, and the refusals of `settleForCall` */
 function settleOpening(settle: SettlePayment, key: ShipmentKey, worker: string): Promise<void> {
   const settleUnlessFailed: SettlePayment = async (...given) => {
     try {
       return await settle(...given);
     } catch (error) {
       if (!(error instanceof ProviderRefused)) throw error;
-      // The next try has another key; should there be a checkout of this one, its address is unknown.
+      // The next attempt uses another key. If this attempt created a checkout, its URL is unknown.
       if (error.kind === "failed") return "settled";
       if (error.kind !== "amount") throw error;
       throw amountRefused(`is not taken by the payment provider: ${error.message}`);
@@ -122,7 +122,7 @@ interface WantedCheckout {
   readonly worker: string;
 }
 
-/** The provider that a workspace has connected; nulls while it has none. */
+/** The connected provider of a workspace. Null if none is connected. */
 interface Connected {
   readonly provider: PaymentProviderName | null;
   readonly providerState: ConnectionState | null;
@@ -135,7 +135,7 @@ interface KnownCheckout {
   readonly hasExpired: boolean;
 }
 
-/** The connection stays as it is until the transaction ends: it cannot be disconnected meanwhile. */
+/** Locks the connection, so that it cannot be disconnected until the transaction ends. */
 const LOCK_CONNECTION = `
   select provider, state as "providerState", account from payment_connection
   where workspace_id = $1 for share`;
@@ -144,8 +144,8 @@ const LOCK_CHECKOUT = `
   where workspace_id = $1 and shipment_reference = $2 for update`;
 
 /**
- * Replaces a checkout that cannot be paid any more. The caller's worker holds the lease from the start: only the
- * worker that calls the provider learns why it refuses.
+ * Replaces an expired or closed checkout. The caller's worker holds the lease from the start, because only the worker
+ * that calls the provider receives its error.
  */
 const WANT = `
   insert into provider_payment (workspace_id, shipment_reference, provider, account, version,
@@ -160,11 +160,11 @@ const WANT = `
     worker = excluded.worker, leased_until = excluded.leased_until, told = true, wakes = provider_payment.wakes + 1, failures = 0`;
 
 /**
- * Stores the request for a checkout, so that another process opens it after the lease if this one is killed. A
- * checkout that is wanted already or may be open stays; if its account is closed to us, until it has expired.
+ * Stores the request for a checkout. If this process is killed, another one opens the checkout once the lease
+ * expires. An open or requested checkout is kept. If its account is inaccessible, it is kept until it expires.
  *
- * @returns whether it is a new one
- * @throws Refusal SHIPMENT_NOT_FOUND, SHIPMENT_STATE, and what `assertCanTake` throws
+ * @returns whether a new checkout was requested
+ * @throws Refusal SHIPMENT_NOT_FOUND, SHIPMENT_STATE, and the refusals of `assertCanTake`
  */
 function wantCheckout(
   { em, providers, versionFees, now }: CheckoutDeps,
@@ -207,7 +207,7 @@ async function lock(
   return locked.row;
 }
 
-/** @throws Refusal when the workspace's provider cannot open a checkout of an amount */
+/** @throws Refusal if the workspace's provider cannot open a checkout for the amount */
 function assertCanTake(
   providers: PaymentProviders,
   { provider, providerState }: Connected,

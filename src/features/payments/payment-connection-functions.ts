@@ -27,7 +27,7 @@ import {
 } from "./payment-provider.ts";
 import { MANUAL, onlineProvider, TEST } from "./payment-providers.ts";
 
-/** What a workspace does with its payment connection. Providers are called outside transactions. */
+/** Methods of PaymentConnectionService. They call providers outside transactions. */
 export const PAYMENT_CONNECTION_FUNCTIONS: ServiceFunctions<
   typeof PaymentConnectionService,
   Call,
@@ -67,7 +67,7 @@ export const PAYMENT_CONNECTION_FUNCTIONS: ServiceFunctions<
     });
   }),
 
-  /** The key is stored sealed, or not at all. */
+  /** The key is never stored unencrypted. */
   setPaymentKey: aroundTransaction(async (request, call, deps, transact) => {
     const { providers, secretSeal, now } = deps;
     const mode = modeOf(call);
@@ -93,7 +93,7 @@ export const PAYMENT_CONNECTION_FUNCTIONS: ServiceFunctions<
     });
   }),
 
-  /** A provider without accounts is as it was. */
+  /** Providers without accounts are not checked. */
   checkPaymentConnection: aroundTransaction(async (_request, call, deps, transact) => {
     const { em, providers, secretSeal, now } = deps;
     const connection = await findConnection(em.fork(), call.caller.workspaceId);
@@ -104,7 +104,7 @@ export const PAYMENT_CONNECTION_FUNCTIONS: ServiceFunctions<
       online && (await askAboutAccount(deps, call, () => online.readAccount(access!)));
     return transact(async ({ em: tx }) => {
       const data = await changeConnection(tx, call, async (before) => {
-        // Another account, or none, may have replaced it since.
+        // The account may have been replaced or disconnected since it was read.
         if (account === undefined || before?.account !== account.account) return before;
         return { ...before, ...accountColumns(account, now()) };
       });
@@ -114,8 +114,8 @@ export const PAYMENT_CONNECTION_FUNCTIONS: ServiceFunctions<
   }),
 
   /**
-   * The account stays at the provider. The workspace has `manual` again where that was connected before, and a
-   * test twin `test`, since it always has one.
+   * Keeps the account at the provider. The workspace returns to `manual` if that was connected before. A test twin
+   * always has a provider and returns to `test`.
    */
   async disconnectPaymentConnection(_request, call, { em, now }) {
     await changeConnection(em, call, async (before) => {
@@ -147,14 +147,14 @@ const NO_ACCOUNT: Omit<PaymentConnection, "workspace" | "provider" | "connectedA
   heardUntil: null,
 };
 
-/** The mode in which a provider takes the money of a caller's workspace. */
+/** Returns the provider's mode for the caller's workspace. */
 function modeOf({ caller: { test } }: Call): Mode {
   return test ? "test" : "live";
 }
 
 /**
- * The account that the platform made for the workspace, disconnected or not, if it may still act for it;
- * else a new one.
+ * Returns the account that the platform created for the workspace if it is still accessible, even if disconnected.
+ * Otherwise creates one.
  */
 async function readOrCreate(
   em: EntityManager,
@@ -179,16 +179,16 @@ async function readOrCreate(
   return tryAs(accountAttempt);
 }
 
-/** The provider repeats a failure under its key for a day; what may have been done keeps its key. */
+/** The provider repeats a failure for the same key for a day. An attempt with an unknown result keeps its key. */
 const COUNT_ATTEMPT = `
   update workspace set account_attempt = account_attempt + 1
   where id = $1 and account_attempt = $2`;
 
 /**
- * Connects an account as it was read, in the place of what was connected.
+ * Replaces the connection by an account in the given state.
  *
- * @param columns those that depend on how it is connected
- * @throws Refusal PAYMENTS_OPEN when another account is left with payments that are open
+ * @param columns columns that depend on the kind of connection
+ * @throws Refusal PAYMENTS_OPEN if the replaced account has open payments
  */
 async function connectAccount(
   tx: EntityManager,

@@ -18,7 +18,7 @@ import { type AccountAccess, ProviderRefused, ProviderUnanswered } from "./payme
 import type { PaymentProviders } from "./payment-providers.ts";
 import { wakeLeftPayments } from "./provider-payments.ts";
 
-/** Takes a call out of what is left of a limit, which has a name. */
+/** Takes one call from the named rate limit. */
 export type TakeCall = (name: string, limit: RateLimit) => Verdict | Promise<Verdict>;
 
 export interface ConnectionDeps {
@@ -46,11 +46,11 @@ export function findConnection(
 }
 
 /**
- * Changes the connection of the caller's workspace, with the workspace's row locked, and records what
- * differs afterwards.
+ * Changes the connection of the caller's workspace while holding the lock on the workspace, and records the
+ * differences in the audit log.
  *
- * @param change gives the columns as they are to be; null for no connection
- * @throws Refusal PAYMENTS_OPEN when another account is left with payments that are open
+ * @param change returns the new columns, or null for no connection
+ * @throws Refusal PAYMENTS_OPEN if a replaced account has open payments
  */
 export async function changeConnection(
   tx: EntityManager,
@@ -67,7 +67,7 @@ export async function changeConnection(
   if (row === null) await tx.nativeDelete(PaymentConnection, { workspace });
   else if (before === null) await tx.insert(PaymentConnection, { workspace, ...row });
   else {
-    // A distributed database takes no update of the column by which it distributes, not even to the same.
+    // A distributed database rejects updates of the distribution column, even to the same value.
     const { workspace: _, ...columns } = { workspace, ...row };
     await tx.nativeUpdate(PaymentConnection, { workspace }, columns);
   }
@@ -86,7 +86,7 @@ export async function changeConnection(
   return row === null ? null : findConnection(tx, workspace);
 }
 
-/** The properties of a connection by their names in the audit log, which says of a key only whose it is. */
+/** Returns the properties of a connection for the audit log, which contains no keys. */
 function recordedOf(connection: Omit<PaymentConnection, "workspace"> | null) {
   if (connection === null) return {};
   return {
@@ -97,18 +97,18 @@ function recordedOf(connection: Omit<PaymentConnection, "workspace"> | null) {
   };
 }
 
-/** Where a secret of a workspace's connection is sealed for. */
+/** Returns the context to which a connection's secret is sealed. */
 export function sealedPlace(workspace: number, column: "own_key" | "notice_secrets"): string {
   return `payment_connection ${workspace} ${column}`;
 }
 
-/** What a connection says of how to act for its account. */
+/** Columns that determine access to a connection's account. */
 export type StoredAccess = Pick<PaymentConnection, "workspace" | "account" | "live" | "ownKey">;
 
 /**
- * How to act for the account of a connection.
+ * Returns the access to a connection's account.
  *
- * @throws Refusal PAYMENT_PROVIDER_NOT_CONFIGURED when its key cannot be opened
+ * @throws Refusal PAYMENT_PROVIDER_NOT_CONFIGURED if its key cannot be decrypted
  */
 export function accessOf(
   { workspace, account, live, ownKey }: StoredAccess,
@@ -134,9 +134,9 @@ const TOO_MANY: Readonly<Record<keyof typeof PROVIDER_LIMITS, string>> = {
 };
 
 /**
- * Takes one of what a workspace may do with payment providers.
+ * Takes one call from a workspace's limit on calls to payment providers.
  *
- * @throws Refusal RATE_LIMITED when none is left
+ * @throws Refusal RATE_LIMITED if the limit is reached
  */
 export async function assertProviderRate(
   takeCall: TakeCall,
@@ -150,7 +150,7 @@ export async function assertProviderRate(
 }
 
 /**
- * Calls a provider for a call that waits for the answer.
+ * Runs a provider call and translates its errors for the caller.
  *
  * @throws Refusal PAYMENT_PROVIDER_REFUSED, UNAVAILABLE
  */
@@ -165,7 +165,7 @@ export async function askProvider<T>(ask: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Calls a provider about the account of a caller's workspace.
+ * Runs a provider call about the account of the caller's workspace.
  *
  * @throws Refusal RATE_LIMITED, PAYMENT_PROVIDER_REFUSED, UNAVAILABLE
  */
@@ -189,9 +189,9 @@ export function providerUnanswered(cause: unknown) {
 }
 
 /**
- * An address to which a provider sends people, as it is parsed.
+ * Returns a normalized URL to which a provider redirects users.
  *
- * @throws Refusal FIELD_INVALID unless it is https, or http to this machine
+ * @throws Refusal FIELD_INVALID unless it uses https, or http to the local host
  */
 export function returnAddress(named: string, field: string): string {
   const url = URL.canParse(named) ? new URL(named) : undefined;

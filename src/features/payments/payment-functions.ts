@@ -33,13 +33,13 @@ const { method } = ShipmentService;
 
 export type PaymentDeps = CheckoutDeps & { readonly askAboutPayment: AskAboutPayment };
 
-/** What a workspace does with the payments of its shipments. */
+/** Payment methods of ShipmentService. */
 export const PAYMENT_FUNCTIONS = {
   createCheckout,
 
   /**
-   * The payment of a shipment that was cancelled since is stored, to be refunded. Where a provider takes the money
-   * online, it is asked, and its word alone counts, as long as the account that was to be paid is connected.
+   * A payment for a shipment that was cancelled in the meantime is stored, to be refunded. If the shipment's checkout
+   * belongs to the connected account, only the provider can confirm the payment.
    */
   recordPayment(request, call, { changeShipment, providers, askAboutPayment }) {
     const record = (asked?: ProviderCheckRequired) =>
@@ -52,7 +52,7 @@ export const PAYMENT_FUNCTIONS = {
     return retryAfterProviderCheck(record, () => askAboutPayment(keyOf(request, call)));
   },
 
-  /** No provider is asked: what one takes online is refused unless it has said already that it was paid. */
+  /** Makes no provider calls. An online payment is refused unless it is already confirmed. */
   batchRecordPayments: (request, call, { changeBatch, providers }) =>
     changeBatch({
       method: method.batchRecordPayments,
@@ -66,8 +66,8 @@ export const PAYMENT_FUNCTIONS = {
     }),
 
   /**
-   * Where a provider took the money online, it makes the refund, and is asked whether it has, as long as the account
-   * that was paid is connected.
+   * If the payment was taken by the connected account, the provider makes the refund and only the provider can
+   * confirm it.
    */
   recordRefund(request, call, { changeShipment, providers, askAboutPayment }) {
     const key = keyOf(request, call);
@@ -96,7 +96,7 @@ export const PAYMENT_FUNCTIONS = {
     return retryAfterProviderCheck(record, () => askAboutPayment(key));
   },
 
-  /** The refund is made soon after. */
+  /** Schedules the refund. */
   retryRefund: (request, call, { changeShipment, now }) =>
     changeShipment({
       method: method.retryRefund,
@@ -115,7 +115,7 @@ export const PAYMENT_FUNCTIONS = {
       write: (tx) => retryRefundOf(tx, keyOf(request, call), now()),
     }),
 
-  /** Also where it is not known whether any money was taken. The shipment is as much paid as before. */
+  /** Also accepts unverified payments. The payment status does not change. */
   acceptUncountedPayment: (request, call, { changeShipment }) =>
     changeShipment({
       method: method.acceptUncountedPayment,
@@ -133,7 +133,7 @@ export const PAYMENT_FUNCTIONS = {
           throw refuse("SHIPMENT_STATE", text, { subject: "shipment" });
         }
         const details = { ...withoutUncounted(paymentDetails), accepted };
-        // What is known of a later checkout stays.
+        // Keeps the state of a later checkout.
         const reset = accepted === checkout?.version ? { processing: false, error: null } : {};
         return { row: { ...row, paymentDetails: { ...details, ...reset }, updatedAt: at } };
       },
@@ -152,7 +152,7 @@ function notRetriable(reason: string) {
   return refuse("SHIPMENT_STATE", text, { subject: "shipment" });
 }
 
-/** A change that is refused where a provider would have to be asked, which takes too long for a batch. */
+/** Refuses a change that would need a provider call, which takes too long for a batch. */
 function unconfirmed<Change extends (...given: never[]) => unknown>(change: Change): Change {
   return ((...given: Parameters<Change>) => {
     try {
@@ -187,7 +187,7 @@ function paymentChange(
       const paid = applyTrigger(row, "pay", paidAt);
       assertTotal(row, request);
       const isOnline = deps.providers[recorded.provider].online !== undefined;
-      // A provider can say nothing of a payment of nothing.
+      // Providers do not process payments of zero.
       if (row.totalMinor > 0 && (recorded.isAtConnected ?? isOnline))
         throw new ProviderCheckRequired(row);
       const provider = isOnline ? MANUAL.name : recorded.provider;
@@ -198,7 +198,7 @@ function paymentChange(
   };
 }
 
-/** @throws Refusal PAYMENT_NOT_CONFIRMED when the provider has not said that it was paid */
+/** @throws Refusal PAYMENT_NOT_CONFIRMED if the provider has not confirmed the payment */
 function confirmedPayment({ payment }: Recorded): NewPayment {
   if (payment === null) throw refuse("PAYMENT_NOT_CONFIRMED");
   return { ...payment, paidAt: new Date(payment.paidAtMs) };
@@ -222,11 +222,11 @@ function mismatch(subject: string, text: string): Violation {
 
 interface Recorded {
   /**
-   * The provider that the workspace has connected. One that disconnected since it booked still gets its
-   * payments recorded, as manual ones: a payment is never turned away.
+   * The connected provider. If it was disconnected after the booking, payments are recorded as manual and never
+   * refused.
    */
   readonly provider: PaymentProviderName;
-  /** Whether the account that the shipment's checkout pays is the connected one; null when there is no checkout. */
+  /** Whether the shipment's checkout belongs to the connected account. Null without a checkout. */
   readonly isAtConnected: boolean | null;
   readonly payment: StoredPayment | null;
 }
@@ -256,7 +256,7 @@ function paymentMessage(payment: NewPayment & Partial<Pick<Payment, "refundedAt"
 
 type Refunded = NewPayment & { readonly refundedAt: Date };
 
-/** @throws Refusal PAYMENT_NOT_CONFIRMED when the provider has not said that it was refunded */
+/** @throws Refusal PAYMENT_NOT_CONFIRMED if the provider has not confirmed the refund */
 function confirmedRefund(row: ShipmentRow, payment: StoredPayment): Refunded {
   const { paidAtMs, refundedAtMs } = payment;
   if (row.paymentStatus !== "refunded") throw refuse("PAYMENT_NOT_CONFIRMED");

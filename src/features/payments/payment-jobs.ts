@@ -14,17 +14,20 @@ export interface PaymentJobDeps extends SettleDeps {
   readonly settlePayment: SettlePayment;
 }
 
-/** How many payments a process looks at at once of each kind, notified or not, and of one workspace. */
+/**
+ * Maximum number of concurrent reconciliations per process, separately for notified payments and others, and per
+ * workspace.
+ */
 const AT_ONCE = { atOnce: 16, ofWorkspace: 8 };
 const MAX_NOTICES = 100;
-/** When to look again at a notice of something unknown, in milliseconds; then it is given up. */
+/** Delays before an event about an unknown payment is retried, in milliseconds. It is dropped after the last one. */
 const UNKNOWN_RETRIES_MS = [5_000, 60_000, 10 * 60_000, 60 * 60_000];
-/** How long a process that looks at notices has for that before others do, in milliseconds. */
+/** Time limit of a process for claimed events, in milliseconds. Another process can claim them afterwards. */
 const CLAIM_MS = 2 * 60_000;
-/** How long notices are kept, in milliseconds: as long as a provider may send them again. */
+/** Retention of provider events, in milliseconds. Providers may redeliver an event for this long. */
 const KEEP_MS = 30 * 24 * 60 * 60_000;
 
-/** Builds the work that payments at providers need, of which none waits for the other. */
+/** Creates the background workers for provider payments. They run independently of each other. */
 export function createPaymentJobs(deps: PaymentJobDeps): readonly Workers[] {
   const { em, log, now } = deps;
   const failed = (error: unknown) => log.warn({ err: error }, "work on payments failed");
@@ -51,10 +54,10 @@ async function dispatchNotices(deps: PaymentJobDeps): Promise<boolean> {
   return notices.length === MAX_NOTICES;
 }
 
-/** What a look may end in; a Refusal where a key cannot be opened. */
+/** Errors that are already logged. A Refusal is thrown if a key cannot be decrypted. */
 const EXPECTED = [ProviderRefused, ProviderUnanswered, Refusal];
 
-/** What goes wrong at the provider is logged, and another look is due. */
+/** Provider errors are logged, and the payment is retried later. */
 async function settle(deps: PaymentJobDeps, key: ShipmentKey): Promise<void> {
   try {
     await deps.settlePayment(key);
@@ -67,7 +70,7 @@ async function settle(deps: PaymentJobDeps, key: ShipmentKey): Promise<void> {
 
 type ClaimedNotice = Row<PaymentNotice, "type" | "receivedAt" | "dueAt">;
 
-/** Of processes that look at the same time, each takes other notices. */
+/** Concurrent processes claim different events. */
 const CLAIM = `
   update payment_notice set due_at = $2, attempts = attempts + 1
   where (provider, id) in (
@@ -82,7 +85,10 @@ function claimNotices(em: EntityManager, now: Date): Promise<ClaimedNotice[]> {
 
 const SET_DUE = "update payment_notice set due_at = $3 where provider = $1 and id = $2";
 
-/** Has looked at what a notice is about; what is unknown yet may be known in a while. */
+/**
+ * Schedules a poll of the payment or account that an event is about. An unknown payment may become known later, so
+ * the event is retried.
+ */
 async function dispatchNotice(deps: PaymentJobDeps, notice: ClaimedNotice): Promise<void> {
   const { em, log, now } = deps;
   const isKnown = await dispatchToOwners(deps, notice);
@@ -93,7 +99,7 @@ async function dispatchNotice(deps: PaymentJobDeps, notice: ClaimedNotice): Prom
     log.info({ notice: notice.id }, "payment notice is about nothing known");
 }
 
-/** Whose account a notice is about: of all workspaces, or of all test twins. */
+/** Finds the workspaces, or the test twins, that use the event's account. */
 const FIND_OWNERS = `
   select workspace_id::float8 as workspace from payment_connection
   where account = $1 and provider = $2 and live = $3`;

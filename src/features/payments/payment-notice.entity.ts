@@ -2,8 +2,8 @@ import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 import type { PaymentProviderName } from "../workspaces/payment-connection.entity.ts";
 
 /**
- * A notice of a payment provider: that something happened, which is then read there. A table of the
- * platform, since one account may be of several workspaces, and a provider's ids are unique in all of it.
+ * An event of a payment provider. It only triggers a poll of the payment. The table belongs to the platform because
+ * several workspaces can share an account and event ids are unique within a provider.
  */
 export const PaymentNotice = defineEntity({
   name: "PaymentNotice",
@@ -12,18 +12,18 @@ export const PaymentNotice = defineEntity({
   properties: {
     provider: p.text().$type<PaymentProviderName>().primary(),
     id: p.text().primary(),
-    /** In the provider's words, such as `charge.refunded`. */
+    /** The provider's event type, such as `charge.refunded`. */
     type: p.text(),
-    /** Whether it is of the provider's live mode: an account has the same name in both. */
+    /** Whether it belongs to the provider's live mode. An account has the same id in both modes. */
     live: p.boolean().default(true),
-    /** The account that it is about. */
+    /** Account of the event. */
     account: p.text(),
-    /** The shipment that it names; null when it names none. */
+    /** Reference of the shipment in the event, or null. */
     shipment: p.text().nullable(),
-    /** The provider's id of the payment that it is about; null when it is about none. */
+    /** The provider's id of the payment, or null. */
     payment: p.text().nullable(),
     receivedAt: p.datetime(3),
-    /** When to look at it next; null once it was, or nobody's. */
+    /** Time of the next attempt. Null once processed or dropped. */
     dueAt: p.datetime(3).nullable(),
     attempts: p.integer().default(0),
   },

@@ -5,67 +5,72 @@ import type {
   PaymentProviderName,
 } from "../workspaces/payment-connection.entity.ts";
 
-/** Through whom a workspace is paid. */
+/** A payment provider that a workspace can connect. */
 export interface PaymentProvider {
   readonly name: PaymentProviderName;
-  /** Undefined where the workspace takes the money itself, and its word is taken for payments and refunds. */
+  /** `undefined` if the workspace collects payments itself and records payments and refunds manually. */
   readonly online: OnlinePayments | undefined;
 }
 
 /**
- * A provider that takes money online. It has two modes, between which nothing is shared: workspaces are paid
- * in its live mode, their test twins in its test mode, in which no real money moves. What calls it takes up
- * to 10 seconds: never in a transaction.
+ * A provider that takes online payments. Workspaces use its live mode, test twins its test mode, where no real money
+ * moves. The modes share no data. Calls take up to 10 seconds and must not be made in a transaction.
  *
- * @throws (from each that calls it) ProviderUnanswered when it cannot be told what came of the call;
- * ProviderRefused when it refused the call, which changed nothing
+ * @throws (all methods with provider calls) ProviderUnanswered if the result of the call is unknown, ProviderRefused
+ *   if the provider rejected the call and changed nothing
  */
 export interface OnlinePayments {
-  /** Why the platform itself has no account in a mode; undefined when it has. */
+  /** Returns why the platform has no account in a mode, or `undefined` if it has one. */
   platformFault(mode: Mode): string | undefined;
-  /** Why a key is none of a mode, as in "restricted_key must be ..."; undefined when it is. Makes no call. */
+  /**
+   * Returns why a key is invalid in a mode, to follow "restricted_key", or `undefined` if it is valid. Makes no
+   * provider call.
+   */
   keyFault(ownKey: string, mode: Mode): string | undefined;
-  /** The header that signs its notices, in lower case. */
+  /** Header with the signature of a webhook delivery, in lower case. */
   readonly signatureHeader: string;
   /**
-   * Makes an account for a workspace; when repeated with the same key, gives the same one. Keys hold within
-   * this installation, here and below: its id is added to each, and to what is kept there with the object.
+   * Creates an account for a workspace. Repeated calls with the same key return the same account. Idempotency keys
+   * are scoped to this installation: its id is added to each key, here and below, and to the metadata of the object.
    */
   createAccount(mode: Mode, workspace: number, idempotencyKey: string): Promise<AccountAtProvider>;
-  /** A link to what the provider still has to know about an account. */
+  /** Creates a link to the form for the provider's missing account details. */
   createOnboardingLink(access: AccountAccess, urls: OnboardingUrls): Promise<OnboardingLink>;
-  /** Reads an account; without its id, the one that the key is of. */
+  /** Reads an account. Without an account id, reads the account that the key belongs to. */
   readAccount(access: ModeAccess): Promise<AccountAtProvider>;
-  /** Why an amount cannot be paid there, as in "total must be ..."; undefined when it can. Makes no call. */
+  /**
+   * Returns why the provider cannot take an amount, to follow "total", or `undefined` if it can. Makes no provider
+   * call.
+   */
   amountFault(amountMinor: number, currency: string): string | undefined;
-  /** Opens a checkout; when repeated with the same key, gives the same one. */
+  /** Opens a checkout. Repeated calls with the same key return the same checkout. */
   openCheckout(
     access: AccountAccess,
     checkout: NewCheckout,
     idempotencyKey: string,
   ): Promise<OpenedCheckout>;
-  /** Ends a checkout that is open; does nothing to one that is not. */
+  /** Expires a checkout. A no-op if it is not open. */
   endCheckout(access: AccountAccess, checkout: string): Promise<void>;
-  /** Reads a payment with its refunds and its dispute. */
+  /** Reads a payment with its refunds and disputes. */
   findPayment(access: AccountAccess, checkout: string): Promise<FoundPayment>;
-  /** Asks for a refund; when repeated with the same key, for no other one. */
+  /** Requests a refund. Repeated calls with the same key make no second refund. */
   refund(access: AccountAccess, refund: NewRefund, idempotencyKey: string): Promise<void>;
   /**
-   * Lists what the provider has told of refunds and disputes in a span of time, a page at a time, the
-   * newest first: of a payment that is settled nothing else would tell, should the notice be lost.
+   * Lists refund and dispute events in a time span, newest first, one page at a time. A paid payment is not polled,
+   * so this recovers lost webhook deliveries.
    */
   listNotices(access: AccountAccess, span: NoticeSpan): Promise<ListedNotices>;
   /**
-   * Checks that a notice is the provider's, and reads it, without a call.
+   * Verifies and parses a webhook delivery. Makes no provider call.
    *
-   * @param owner whose secrets it must be signed with
-   * @returns undefined for one that is about nothing of ours
-   * @throws ProviderRefused when it is not signed, or was too long ago
+   * @param owner whose secrets must have signed it
+   * @returns `undefined` if the event is irrelevant to this service
+   * @throws ProviderRefused if the signature is missing, wrong or too old
    */
   readNotice(notice: SignedNotice, owner: NoticeOwner): Promise<Notice | undefined>;
 }
 
-/** A checkout to open. Amounts are in minor units by ISO 4217, here and below. */
+/** A checkout to open. Amounts are in ISO 4217 minor units, here and below. */
 export interface NewCheckout {
   readonly workspace: number;
   readonly shipment: string;
@@ -80,19 +85,19 @@ export interface OpenedCheckout {
   readonly checkout: string;
 }
 
-/** What a provider says of a payment. */
+/** Snapshot of a payment at a provider. */
 export interface FoundPayment {
-  /** When the checkout was opened; null when it never was. */
+  /** Time at which the checkout was opened. Null if it was not. */
   readonly openedAt: Date | null;
-  /** Null when it cannot be paid any more. */
+  /** The page where it can be paid. Null if it cannot be paid any more. */
   readonly checkout: { readonly url: string; readonly expiresAt: Date } | null;
-  /** `unpaid` while nobody has paid; `failed` when it can be paid no more. */
+  /** `unpaid` if the checkout is open, `failed` if it can no longer be paid. */
   readonly status: "unpaid" | "processing" | "paid" | "failed";
-  /** Why the last attempt failed; null when none did. */
+  /** Error of the last attempt, or null. */
   readonly error: string | null;
-  /** The workspace and shipment that it names, as `7 SHP-4T8ZK2M0QWXE`; null when it names none. */
+  /** Workspace and shipment in its metadata, such as `7 SHP-4T8ZK2M0QWXE`, or null. */
   readonly reference: string | null;
-  /** The provider's id of the payment; null while nobody has tried to pay. */
+  /** The provider's id of the payment. Null until the first attempt to pay. */
   readonly payment: string | null;
   readonly amountMinor: number;
   readonly currency: string;
@@ -104,13 +109,13 @@ export interface FoundPayment {
   readonly lostMinor: number;
 }
 
-/** A refund at a provider, by us or by hand. */
+/** A refund at a provider, made by this service or manually. */
 export interface FoundRefund {
   readonly status: "pending" | "succeeded" | "failed";
   readonly amountMinor: number;
-  /** Which attempt of ours it is; null for one by hand. */
+  /** Number of this service's attempt. Null for a manual refund. */
   readonly attempt: number | null;
-  /** Why it failed; null when it did not. */
+  /** Error if it failed, or null. */
   readonly error: string | null;
 }
 
@@ -118,7 +123,7 @@ export interface NewRefund {
   readonly payment: string;
   readonly amountMinor: number;
   readonly currency: string;
-  /** Counts from 1. */
+  /** Starts at 1. */
   readonly attempt: number;
 }
 
@@ -128,27 +133,27 @@ export interface SignedNotice {
   readonly receivedAt: Date;
 }
 
-/** What notices to list: of a span of time with both of its ends, in whole seconds. */
+/** Events to list. Both ends of the span are inclusive and in whole seconds. */
 export interface NoticeSpan {
   readonly from: Date;
   readonly to: Date;
-  /** Those before this one, which the page before has named as its `next`; the newest unless given. */
+  /** `next` of the previous page. Omitted for the first page. */
   readonly after?: string;
 }
 
 export interface ListedNotices {
   readonly notices: readonly Notice[];
-  /** What the next page is after; undefined on the last. */
+  /** Cursor of the next page. `undefined` on the last page. */
   readonly next: string | undefined;
 }
 
-/** Whom a notice is sent to: the platform, or a workspace with a key of its own. */
+/** Recipient of an event: the platform, or a workspace with its own key. */
 export interface NoticeOwner {
-  /** Undefined for the platform. */
+  /** `undefined` for the platform. */
   readonly own: NoticeSigner | undefined;
 }
 
-/** What the notices of a mode are signed with. */
+/** Signing secrets of a mode. */
 export interface NoticeSigner {
   readonly mode: Mode;
   readonly secrets: readonly string[];
@@ -157,36 +162,36 @@ export interface NoticeSigner {
 export interface Notice {
   readonly id: string;
   readonly type: string;
-  /** Whether it is of the live mode. */
+  /** Whether it belongs to the live mode. */
   readonly live: boolean;
-  /** The account that it is about; null where that is the key's own. */
+  /** Account of the event. Null if it is the account of the key. */
   readonly account: string | null;
-  /** The shipment that it names; null when it names none. */
+  /** Reference of the shipment in the event, or null. */
   readonly shipment: string | null;
-  /** The provider's id of the payment that it is about; null when it is about none. */
+  /** The provider's id of the payment, or null. */
   readonly payment: string | null;
 }
 
-/** How to act for an account at a provider. */
+/** Access to an account at a provider. */
 export interface AccountAccess {
   readonly mode: Mode;
   readonly account: string;
-  /** A key of the account's own; undefined where the platform acts for it by its own. */
+  /** The account's own key. `undefined` if the platform's key is used. */
   readonly ownKey: string | undefined;
 }
 
-/** How to act in a mode: for no account yet, unless by its key. */
+/** Access to a mode, without an account or with the account's own key. */
 export type ModeAccess = Pick<AccountAccess, "mode"> & Partial<AccountAccess>;
 
-/** An account at a provider, as it was when it was read. */
+/** Snapshot of an account at a provider. */
 export interface AccountAtProvider {
   readonly account: string;
   readonly state: ConnectionState;
-  /** What the provider still has to know, in its own names. */
+  /** Requirements that the provider still has, by its own names. */
   readonly missing: readonly string[];
 }
 
-/** Where a provider sends whoever is done, and whoever comes by a link that has ended. */
+/** Redirect targets after onboarding and for an expired link. */
 export interface OnboardingUrls {
   readonly returnUrl: string;
   readonly refreshUrl: string;
@@ -198,8 +203,8 @@ export interface OnboardingLink {
 }
 
 /**
- * The provider could not be reached, failed, did not answer in time, or does not know the platform any more:
- * the call may have been carried out, and is worth another try.
+ * The provider was unreachable, failed, timed out or rejected the platform's key. The call may have taken effect and
+ * can be retried.
  */
 export class ProviderUnanswered extends Error {
   constructor(cause: unknown) {
@@ -208,20 +213,20 @@ export class ProviderUnanswered extends Error {
   }
 }
 
-/** What a refusal of the provider means to us. */
+/** Reason of a provider's refusal. */
 export type ProviderRefusalKind = "revoked" | "amount" | "failed" | "other";
 
-/** The provider refused a call, and carried nothing out. */
+/** The provider refused a call, which had no effect. */
 export class ProviderRefused extends Error {
   /**
-   * `revoked`: the account or its key is not open to us any more; `amount`: too small or too large;
-   * `failed`: an earlier call under this key failed, whatever it did, and so will all that repeat it.
+   * `revoked`: no access to the account or its key is revoked. `amount`: too small or too large. `failed`: an earlier
+   * call with this idempotency key failed, and each repetition returns the same error.
    */
   readonly kind: ProviderRefusalKind;
-  /** The provider's own code, such as `amount_too_small`; undefined when it gives none. */
+  /** The provider's error code, such as `amount_too_small`, if any. */
   readonly code: string | undefined;
 
-  /** @param message the provider's words, without a secret */
+  /** @param message the provider's message without secrets */
   constructor(message: string, kind: ProviderRefusalKind, code?: string) {
     super(message);
     this.name = "ProviderRefused";

@@ -3,7 +3,7 @@ import { ofShipment } from "../shipments/shipment.entity.ts";
 import type { PaymentProviderName } from "../workspaces/payment-connection.entity.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 
-/** The payment of a shipment, at most one; never deleted. Amounts are in minor units. */
+/** The payment of a shipment, at most one. Never deleted. Amounts are in minor units. */
 export const Payment = defineEntity({
   name: "Payment",
   tableName: "payment",
@@ -15,7 +15,7 @@ export const Payment = defineEntity({
     amountMinor: p.bigint("number"),
     currency: p.character().length(3),
     paidAt: p.datetime(3),
-    /** Null until it is refunded. */
+    /** Null until refunded. */
     refundedAt: p.datetime(3).nullable(),
   },
   checks: [

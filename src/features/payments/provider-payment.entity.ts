@@ -4,14 +4,14 @@ import type { PaymentProviderName } from "../workspaces/payment-connection.entit
 import { Workspace } from "../workspaces/workspace.entity.ts";
 
 /**
- * How far a checkout has come: `wanted` is to be opened, or the answer of the provider is not known;
- * `open` is known by its id; `closed` can be paid no more, so that another may be opened.
+ * State of a checkout. `wanted`: requested, or the response of the provider was lost. `open`: its id is known.
+ * `closed`: it can no longer be paid, so another one can be opened.
  */
 export type CheckoutState = "wanted" | "open" | "closed";
 
 /**
- * What is known at a payment provider of a shipment's payment, and when to look there next; there is none
- * before its first checkout. Amounts are in minor units.
+ * State of a shipment's payment at its provider, with the time of the next poll. Created with the first checkout.
+ * Amounts are in minor units.
  */
 export const ProviderPayment = defineEntity({
   name: "ProviderPayment",
@@ -22,9 +22,9 @@ export const ProviderPayment = defineEntity({
       p.manyToOne(Workspace).mapToPk().primary().updateRule("no action").deleteRule("no action"),
     shipment: () => ofShipment().deleteRule("no action"),
     provider: p.text().$type<PaymentProviderName>(),
-    /** The account at the provider that is paid. */
+    /** Account that receives the payment. */
     account: p.text(),
-    /** Counts the checkouts of the shipment from 1, of which at most one can be paid. */
+    /** Number of the shipment's checkout, from 1. At most one can be paid. */
     version: p.integer(),
     state: p.text().$type<CheckoutState>(),
     amountMinor: p.bigint("number"),
@@ -32,23 +32,23 @@ export const ProviderPayment = defineEntity({
     successUrl: p.text(),
     cancelUrl: p.text(),
     expiresAt: p.datetime(3),
-    /** The checkout's id at the provider; null before the answer of the provider. */
+    /** The provider's id of the checkout. Null until the provider responds. */
     checkout: p.text().nullable(),
-    /** The payment's id at the provider; null while nobody has tried to pay. */
+    /** The provider's id of the payment. Null until the first attempt to pay. */
     payment: p.text().nullable(),
-    /** Counts the attempts at a refund from 1. */
+    /** Number of the refund attempt, from 1. */
     refundAttempt: p.integer().default(1),
-    /** Why the provider refused to make that attempt; null when it did not. */
+    /** Error with which the provider refused this attempt, or null. */
     refundRefusal: p.text().nullable(),
-    /** When to look there next; null when nothing is open, or the account is closed to us. */
+    /** Time of the next poll. Null if no change is expected or the account is inaccessible. */
     dueAt: p.datetime(3).nullable(),
-    /** Whether it is due because something was told, or somebody waits for it: then it overtakes the others. */
+    /** Whether an event arrived or a caller waits. Such payments are polled first. */
     told: p.boolean().default(false),
-    /** How many looks in a row have failed; of one that is due no more, when its account was closed to us. */
+    /** Consecutive failed polls. Above 0 without a due time if the account is inaccessible. */
     failures: p.integer().default(0),
-    /** Counts the reasons to look at once, so that one that comes during a look is not lost. */
+    /** Counts requests for an immediate poll, so that a request during a poll is not lost. */
     wakes: p.integer().default(0),
-    /** Which worker looks now; its lease ends by itself. */
+    /** Worker that holds the lease. */
     worker: p.text().nullable(),
     leasedUntil: p.datetime(3).nullable(),
   },

@@ -7,21 +7,21 @@ import type { ShipmentKey } from "../shipments/find-shipment.ts";
 import type { PaymentConnection } from "../workspaces/payment-connection.entity.ts";
 import type { ProviderPayment } from "./provider-payment.entity.ts";
 
-/** Duration of a worker's lease on a payment, in milliseconds: longer than several calls to a provider. */
+/** Duration of a lease on a payment, in milliseconds. Longer than several provider calls. */
 const LEASE_MS = 60_000;
 
-/** When a lease that begins now ends, as an SQL parameter. */
+/** Returns the expiry of a lease that starts now, as an SQL parameter. */
 export function leaseEnd(now: Date): string {
   return new Date(now.getTime() + LEASE_MS).toISOString();
 }
 
-/** A payment that a worker has leased, as it was then. */
+/** A payment as it was when a worker leased it. */
 export type LeasedPayment = Row<
   ProviderPayment,
   "shipment" | "expiresAt" | "dueAt" | "told" | "worker" | "leasedUntil"
 > & { readonly shipment: string; readonly expiresAtMs: number };
 
-/** The time as it is: a distributed database takes no function of time zones among what is returned. */
+/** Times are returned unconverted. A distributed database rejects time zone functions in `returning`. */
 const LEASED_COLUMNS = `
   workspace_id::float8 as workspace, shipment_reference as shipment, provider, account, version, state,
   amount_minor::float8 as "amountMinor", currency, success_url as "successUrl",
@@ -37,7 +37,10 @@ const LEASE = `
     and (leased_until is null or leased_until <= $5::timestamptz or worker = $3)
   returning ${LEASED_COLUMNS}`;
 
-/** Leases a payment, or renews the worker's lease. Returns `undefined` if another worker holds it or there is none. */
+/**
+ * Leases a payment, or renews the worker's lease. Returns `undefined` if another worker holds the lease or there is
+ * no payment.
+ */
 export async function leasePayment(
   em: EntityManager,
   { workspace, reference }: ShipmentKey,
@@ -51,14 +54,14 @@ export async function leasePayment(
   return { ...leased, expiresAtMs: new Date(expiresAt).getTime() };
 }
 
-/** Must not overwrite a newer request for a checkout, or a refund. */
+/** Must not overwrite a newer request for a checkout or refund. */
 const NOTE = `
   update provider_payment set state = $5, checkout = $6,
     refund_refusal = case when refund_attempt = $7 then $8 else refund_refusal end
   where workspace_id = $1 and shipment_reference = $2 and worker = $3 and version = $4
   returning 1`;
 
-/** The lease on a payment has ended, or its checkout was replaced: another look follows. */
+/** The lease on a payment expired, or its checkout was replaced. Another poll follows. */
 export class LeaseLost extends Error {
   constructor() {
     super("the lease on the payment was lost");
@@ -67,7 +70,7 @@ export class LeaseLost extends Error {
 }
 
 /**
- * Keeps what came of a call for a leased payment, at once, so that the next worker knows after a crash.
+ * Stores the result of a provider call immediately, so that it survives a crash.
  *
  * @throws LeaseLost
  */
@@ -100,7 +103,7 @@ const KEEP_LEARNT = `
   where workspace_id = $1 and shipment_reference = $2 and worker = $3 and version = $4
   returning refund_attempt as "refundAttempt", refund_refusal as "refundRefusal"`;
 
-/** Keeps what was learnt of a leased payment once the transaction is committed; undefined when the lease is lost. */
+/** Stores facts about a leased payment with the transaction. Returns `undefined` if the lease was lost. */
 export async function keepLearnt(
   tx: Transaction,
   { workspace, shipment, version }: LeasedPayment,
@@ -116,7 +119,7 @@ const COUNT_ATTEMPT = `
   update provider_payment set refund_attempt = refund_attempt + 1
   where workspace_id = $1 and shipment_reference = $2 and worker = $3`;
 
-/** Has a refund asked for under another key, where nothing more comes of the one that it had. */
+/** Starts a refund attempt with another key, because repeating the previous one cannot succeed. */
 export async function countRefundAttempt(
   em: EntityManager,
   { workspace, shipment }: LeasedPayment,
@@ -132,9 +135,9 @@ const RELEASE = `
   where workspace_id = $1 and shipment_reference = $2 and worker = $3`;
 
 /**
- * Ends a lease.
+ * Releases a lease.
  *
- * @param dueAt when to look again, unless a look was asked for since; null for never
+ * @param dueAt time of the next poll unless one was requested in the meantime, null for none
  */
 export async function releasePayment(
   em: EntityManager,
@@ -161,7 +164,7 @@ const WAKE = `
   update provider_payment set due_at = $3, told = true, wakes = wakes + 1, failures = 0
   where workspace_id = $1 and shipment_reference = $2`;
 
-/** Has a payment looked at, if there is one, once the transaction is committed. */
+/** Schedules an immediate poll of a payment, if there is one, when the transaction commits. */
 export function wakePayment(
   tx: Transaction,
   { workspace, reference }: ShipmentKey,
@@ -175,7 +178,7 @@ const WAKE_BY_PAYMENT = `
   where workspace_id = $1 and (shipment_reference = $2 or payment = $3)
   returning 1`;
 
-/** Has a payment looked at by what a notice names; says whether there is one. */
+/** Schedules an immediate poll of the payment that an event refers to. Returns whether there is one. */
 export async function wakeNamed(
   em: EntityManager,
   workspace: number,
@@ -191,8 +194,8 @@ const WAKE_LEFT = `
   where workspace_id = $1 and account = $2 and due_at is null and failures > 0`;
 
 /**
- * Has the payments looked at that were left while their account was closed to us, once it was read again.
- * It may have been closed for a moment only, of which the state that is stored says nothing.
+ * Schedules polls of payments whose account was inaccessible and can be read again. The stored account state does not
+ * show a short loss of access.
  */
 export async function wakeLeftPayments(
   em: EntityManager,
@@ -207,7 +210,7 @@ const RETRY = `
     refund_attempt = refund_attempt + 1, refund_refusal = null
   where workspace_id = $1 and shipment_reference = $2`;
 
-/** Has a refund tried again, as an attempt of its own. */
+/** Schedules a new refund attempt. */
 export function retryRefundOf(
   tx: Transaction,
   { workspace, reference }: ShipmentKey,
@@ -227,9 +230,9 @@ const FIND_DUE = findDueSql("");
 const FIND_TOLD = findDueSql("told and ");
 
 /**
- * Payments of any workspaces that are due and that nobody has leased, the oldest first.
+ * Returns due payments of all workspaces without a lease, oldest first.
  *
- * @param isTold whether to find only those of which something was told, or which somebody waits for
+ * @param isTold whether to return only those with a new event or a waiting caller
  */
 export function findDuePayments(
   em: EntityManager,

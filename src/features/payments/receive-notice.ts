@@ -10,7 +10,7 @@ import { assertProviderRate, sealedPlace, type TakeCall } from "./payment-connec
 import { ProviderRefused, type Notice, type NoticeOwner } from "./payment-provider.ts";
 import type { PaymentProviders } from "./payment-providers.ts";
 
-/** For each provider that sends notices, the header that signs them. */
+/** Returns the signature header of each provider that sends events, by name. */
 export function signatureHeaders(providers: PaymentProviders): Readonly<Record<string, string>> {
   const named = Object.values(providers).flatMap(({ name, online }) =>
     online === undefined ? [] : [[name, online.signatureHeader]],
@@ -27,20 +27,19 @@ export interface NoticeDeps {
 }
 
 export interface ReceivedNotice {
-  /** One that sends notices. */
+  /** Name of a provider that sends events. */
   readonly provider: string;
-  /** The workspace that the address names; undefined for the platform's address. */
+  /** Workspace in the URL. `undefined` for the platform's URL. */
   readonly workspace: number | undefined;
-  /** Reads the body, which takes as long as its sender likes. */
+  /** Reads the body. A slow sender can delay it. */
   readonly readBody: () => Promise<Buffer>;
   readonly signature: string;
 }
 
 /**
- * Keeps a notice, once it is known to be the provider's; what it tells is looked at later. One that came
- * before is kept once.
+ * Stores a verified event, which is processed later. A redelivered event is stored once.
  *
- * @throws Refusal REQUEST_MALFORMED when it is not signed by the provider, RATE_LIMITED
+ * @throws Refusal REQUEST_MALFORMED if it is not signed by the provider, RATE_LIMITED
  */
 export async function receiveNotice(deps: NoticeDeps, received: ReceivedNotice): Promise<void> {
   const { em, now, providers } = deps;
@@ -72,7 +71,7 @@ const INSERT = `
   from unnest($4::text[], $5::text[], $6::boolean[], $7::text[], $8::text[])
   on conflict (provider, id) do nothing returning 1`;
 
-/** Keeps notices of an account, each once, however often it comes; gives how many were new. */
+/** Stores events of an account and skips duplicates. Returns the number of new ones. */
 export async function keepNotices(
   em: EntityManager,
   {
@@ -102,7 +101,7 @@ const SELECT = `
   select notice_secrets as "noticeSecrets", live, account from payment_connection
   where workspace_id = $1 and provider = $2 and notice_secrets is not null`;
 
-/** The secrets of a workspace that has a key of its own; undefined when it has none. */
+/** Returns the secrets of a workspace with its own key, or `undefined` if it has none. */
 async function loadOwner(
   { em, secretSeal }: NoticeDeps,
   provider: PaymentProviderName,

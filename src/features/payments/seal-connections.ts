@@ -5,12 +5,12 @@ import { sealedPlace } from "./payment-connections.ts";
 
 const BATCH = 500;
 
-/** Of all workspaces; only those with a key of their own have secrets. */
+/** For all workspaces. Only those with their own key have secrets. */
 const READ = `
   select workspace_id::float8 as workspace, own_key, notice_secrets from payment_connection
   where workspace_id > $1 and own_key is not null order by workspace_id limit $2`;
 
-/** Leaves alone what was replaced meanwhile, or sealed by another process. */
+/** Skips secrets that were replaced or sealed in the meantime. */
 const WRITE = `
   update payment_connection set own_key = $4, notice_secrets = $5
   where workspace_id = $1 and own_key = $2 and notice_secrets = $3
@@ -23,10 +23,9 @@ interface Stored {
 }
 
 /**
- * Seals the keys of workspaces' accounts, and the secrets of their notices, that an earlier key has
- * sealed.
+ * Seals account keys and signing secrets again that an earlier key has sealed.
  *
- * @returns of how many connections they were sealed now, and of how many they cannot be opened
+ * @returns number of connections that were sealed again, and that could not be decrypted
  */
 export async function sealConnections(em: EntityManager, seal: SecretSeal) {
   const count = { sealed: 0, unopened: 0 };

@@ -37,36 +37,36 @@ export interface SettleDeps extends ApplyDeps {
 
 export interface SettleOptions {
   readonly end?: boolean;
-  /** The worker that already holds the lease; a new worker unless given. */
+  /** The worker that already holds the lease. Default: a new worker. */
   readonly worker?: string;
-  /** How long to wait while another worker has the lease, in milliseconds; 0 unless given. */
+  /** Maximum time to wait for another worker's lease, in milliseconds. Default: 0. */
   readonly waitMs?: number;
 }
 
-/** What came of settling: `busy` while another worker has the lease, `none` without a checkout. */
+/** Result of a reconciliation. `busy` if another worker holds the lease, `none` without a checkout. */
 export type SettleOutcome = "settled" | "busy" | "none";
 
 /**
- * Reads a shipment's payment at its provider, applies it to the shipment, and has the provider do what is due then:
- * open or end a checkout, make a refund. It may be killed at any point, and called any number of times.
+ * Reconciles a shipment with its payment at the provider: reads the payment, applies it to the shipment, and opens or
+ * ends the checkout or makes a refund if due. It can be interrupted at any point and repeated.
  *
- * @throws ProviderUnanswered when another look is due; ProviderRefused when the provider opens no
- * checkout, or the account is not open to us any more
+ * @throws ProviderUnanswered if it will be retried, ProviderRefused if the provider opens no checkout or the account
+ *   is inaccessible
  */
 export type SettlePayment = (key: ShipmentKey, options?: SettleOptions) => Promise<SettleOutcome>;
 
-/** How often a look leads to a call that leads to another look, at most. */
+/** Maximum number of polls and actions per reconciliation. */
 const MAX_ROUNDS = 5;
-/** How soon to look again at what is open, in milliseconds, should no notice come. */
+/** Minimum interval between polls of an open payment without events, in milliseconds. */
 const OPEN_MS = 3 * 60_000;
-/** How soon to look again at a checkout, as a part of its age: of those that are paid, most are within minutes. */
+/** Interval between polls of a checkout, as a fraction of its age. Most payments are made within minutes. */
 const OF_AGE = 1 / 4;
-/** How soon to look again at what waits for a person, or is open for long, in milliseconds. */
+/** Interval between polls of a payment that waits for a person or has been open for long, in milliseconds. */
 const WAITING_MS = 60 * 60_000;
-/** How soon to look again after the first failure in a row, and at most, in milliseconds. */
+/** Initial and maximum backoff after failures, in milliseconds. */
 const RETRY_MS = 5_000;
 const MAX_RETRY_MS = 5 * 60_000;
-/** How often to try for a lease that another worker has, in milliseconds. */
+/** Interval between attempts to acquire a lease, in milliseconds. */
 const POLL_MS = 100;
 
 export function createSettlePayment(deps: SettleDeps): SettlePayment {
@@ -102,7 +102,7 @@ export function createSettlePayment(deps: SettleDeps): SettlePayment {
       const failures = leased.failures + 1;
       const waitedMs = Math.min(RETRY_MS * 2 ** Math.min(leased.failures, 10), MAX_RETRY_MS);
       const dueAt = new Date(now().getTime() + waitedMs);
-      // The database may be what failed; the lease then ends by itself.
+      // The database may have failed. The lease then expires.
       await release(dueAt, failures).catch(() => undefined);
       if (error instanceof LeaseLost) return "busy";
       throw error;
@@ -120,20 +120,20 @@ async function isThere(em: EntityManager, { workspace, reference }: ShipmentKey)
 
 interface SettleStep {
   readonly dueAt: Date | null;
-  /** What the provider refused, which is stored with the shipment by now. */
+  /** Error of the provider, already stored with the shipment. */
   readonly refused?: ProviderRefused;
-  /** Whether nothing more can be learnt while the account is closed to us. */
+  /** Whether polling stops because the account is inaccessible. */
   readonly isLeft?: boolean;
 }
 
-/** Reconciles, unless the account is closed to us, which is then stored with the shipment. */
+/** Reconciles. If the account is inaccessible, stores that with the shipment. */
 async function look(
   deps: SettleDeps,
   leased: LeasedPayment,
   worker: string,
   end: boolean,
 ): Promise<SettleStep> {
-  // Nothing to do: the checkout was never opened.
+  // The checkout was never opened.
   if (leased.state === "closed" && leased.checkout === null) return { dueAt: null };
   const { test, access } = await loadAccess(deps, leased);
   const leave = async (reason: string): Promise<SettleStep> => {
@@ -154,7 +154,7 @@ async function look(
   }
 }
 
-/** Reads, applies and acts until nothing is left to do. */
+/** Reads the payment, applies it and acts until no action is due. */
 async function reconcile(deps: SettleDeps, given: PaymentLease, end: boolean): Promise<SettleStep> {
   const { em, now } = deps;
   const { worker, online, access, test } = given;
@@ -186,7 +186,7 @@ async function reconcile(deps: SettleDeps, given: PaymentLease, end: boolean): P
       leased = await refundAtProvider(em, known, found, applied.refundAttempt);
     }
   }
-  // The provider may not show it yet.
+  // The provider may not show the last action yet.
   return { dueAt: new Date(now().getTime() + RETRY_MS) };
 }
 
@@ -196,7 +196,7 @@ const SELECT_CONNECTION = `
 
 type StoredConnection = Omit<StoredAccess, "workspace"> & Pick<PaymentLease, "test">;
 
-/** How to act for the account that a payment is of; undefined when it is not connected any more. */
+/** Returns the access to the account of a payment, `undefined` if it is no longer connected. */
 async function loadAccess(
   { em, secretSeal }: SettleDeps,
   { workspace, account }: LeasedPayment,
@@ -236,7 +236,10 @@ function nextLook(row: ShipmentRow, found: FoundPayment, now: Date): Date | null
   return isRefundOpen || found.dispute === "open" ? inMs(WAITING_MS) : null;
 }
 
-/** How soon to look again at a checkout that is open, or was paid by money on its way: when it ends at the latest. */
+/**
+ * Returns the interval until the next poll of an open or processing checkout, in milliseconds. It ends at the
+ * checkout's expiry at the latest.
+ */
 function untilNextLook({ checkout, openedAt }: FoundPayment, now: Date): number {
   const ageMs = now.getTime() - (openedAt ?? now).getTime();
   const ms = Math.min(Math.max(OPEN_MS, ageMs * OF_AGE), WAITING_MS);
@@ -244,14 +247,14 @@ function untilNextLook({ checkout, openedAt }: FoundPayment, now: Date): number 
   return leftMs > 0 ? Math.min(ms, leftMs) : OPEN_MS;
 }
 
-/** How long a call waits while another worker looks at its payment, in milliseconds. */
+/** Maximum time that a caller waits for another worker, in milliseconds. */
 const WAIT_MS = 5_000;
 
 /**
- * Settles a payment for a call that waits for it.
+ * Reconciles a payment while the caller waits.
  *
- * @throws Refusal UNAVAILABLE while the provider does not answer, or another worker looks for too long;
- * PAYMENT_PROVIDER_REFUSED; PAYMENT_PROVIDER_NOT_CONFIGURED
+ * @throws Refusal UNAVAILABLE if the provider does not respond or another worker takes too long,
+ *   PAYMENT_PROVIDER_REFUSED, PAYMENT_PROVIDER_NOT_CONFIGURED
  */
 export async function settleForCall(
   settle: SettlePayment,

@@ -24,26 +24,26 @@ import {
 } from "./provider-payments.ts";
 import { writePayment } from "./stored-payment.ts";
 
-/** A payment that a worker has leased, with how to act on it. */
+/** A leased payment with the access to its account. */
 export interface PaymentLease {
   readonly leased: LeasedPayment;
   readonly worker: string;
   readonly online: OnlinePayments;
   readonly access: AccountAccess;
-  /** Whether the payment is one of a test twin. */
+  /** Whether the payment belongs to a test twin. */
   readonly test: boolean;
 }
 
-/** The payment as it is leased afterwards, and why the provider refused to open the checkout, if it did. */
+/** The leased payment afterwards, and the error if the provider refused to open the checkout. */
 export interface OpenedCheckout {
   readonly leased: LeasedPayment;
   readonly refused?: ProviderRefused;
 }
 
 /**
- * Opens a checkout that is wanted. The answer to an earlier call may have been lost: it is repeated as it was.
+ * Opens a requested checkout. The response to an earlier call may have been lost, so the same call is repeated.
  *
- * @throws ProviderUnanswered; ProviderRefused when the account is not open to us any more; LeaseLost
+ * @throws ProviderUnanswered; ProviderRefused if the account is inaccessible; LeaseLost
  */
 export async function openWantedCheckout(
   em: EntityManager,
@@ -64,7 +64,7 @@ export async function openWantedCheckout(
   }
 }
 
-/** A checkout that the provider refused to open, as if it had been read there. */
+/** Returns a snapshot that represents a checkout refused by the provider. */
 export function refusedCheckout({ message }: ProviderRefused, currency: string): FoundPayment {
   return {
     openedAt: null,
@@ -83,10 +83,10 @@ export function refusedCheckout({ message }: ProviderRefused, currency: string):
 }
 
 /**
- * Asks a provider for a refund of what has not gone back yet; what it refuses is kept with the payment.
+ * Requests a refund of the remaining amount. A refusal is stored with the payment.
  *
- * @param attempt the attempt that counts now
- * @throws ProviderUnanswered; ProviderRefused when the account is not open to us any more; LeaseLost
+ * @param attempt the current attempt
+ * @throws ProviderUnanswered; ProviderRefused if the account is inaccessible; LeaseLost
  */
 export async function refundAtProvider(
   em: EntityManager,
@@ -123,15 +123,15 @@ export interface Applied {
   readonly refundAttempt: number;
 }
 
-/** What was read at the provider, and what that makes of the shipment. */
+/** Facts from a snapshot, and the change of the shipment. */
 export interface ToApply extends Partial<Learnt> {
   readonly test: boolean;
   apply(row: ShipmentRow, known: KnownPayment, at: Date): ShipmentRow;
 }
 
 /**
- * Applies what was read at the provider, and stores it in the same transaction: a checkout that is closed here is
- * one whose end the shipment knows. Nothing is done once the lease is lost: what another worker read is newer.
+ * Applies a snapshot to a shipment and stores its facts in the same transaction. So if a checkout is stored as
+ * closed, the shipment reflects its end. Fails once the lease is lost, because another worker has a newer snapshot.
  *
  * @throws LeaseLost
  */
@@ -156,7 +156,7 @@ export async function applyToShipment(
     write(tx, made) {
       writePayment(tx, { workspace, reference: shipment }, provider, made!);
     },
-    // The last of what may be several transactions is the one that is committed.
+    // If the transaction is retried, the last one is committed.
     respond(_, made) {
       applied = made;
       return {};

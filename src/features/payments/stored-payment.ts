@@ -8,27 +8,27 @@ import type { ShipmentRow } from "../shipments/shipment-row.ts";
 import { isUnpaid } from "./apply-found.ts";
 import { Payment } from "./payment.entity.ts";
 
-/** The payment of a shipment as it is stored, with its times in milliseconds. */
+/** Stored payment of a shipment, with times in milliseconds. */
 export type StoredPayment = Pick<Payment, "provider" | "amountMinor" | "currency"> & {
   readonly paidAtMs: number;
   readonly refundedAtMs?: number | null;
 };
 
-/** SQL for when a payment was made, in milliseconds. */
+/** Returns SQL for the time of a payment, in milliseconds. */
 export function paidAtMsOf(table: string): string {
   return `(extract(epoch from ${table}.paid_at) * 1000)::float8`;
 }
 
 /**
- * SQL for whether a shipment's checkout pays the account that is connected; null when it has no checkout.
- * Its provider can be asked about that alone. $1 is the workspace, $2 the shipment.
+ * SQL for whether a shipment's checkout belongs to the connected account. Only then can the provider be polled. Null
+ * without a checkout. $1 is the workspace, $2 the shipment.
  */
 export const PAYS_CONNECTED_ACCOUNT = `
   (select account is not distinct from
      (select account from payment_connection where workspace_id = $1)
    from provider_payment where workspace_id = $1 and shipment_reference = $2)`;
 
-/** A shipment whose payment or refund was recorded manually, so that no checkout of it matters any more. */
+/** Returns a shipment after its payment or refund was recorded manually. Its checkout no longer matters. */
 export function recordedManually(row: ShipmentRow): ShipmentRow {
   if (row.paymentDetails === null) return row;
   const { accepted: _, ...details } = withoutUncounted(row.paymentDetails);
@@ -44,10 +44,10 @@ export function assertRefundable({ paymentDetails }: Pick<ShipmentRow, "paymentD
 }
 
 /**
- * A shipment that is refunded in test mode, where the caller's word is taken for the provider's: all of the payment
- * goes back that no dispute has taken.
+ * Returns a shipment after a refund in test mode, which needs no confirmation by a provider. Refunds the part of the
+ * payment that was not lost in disputes.
  *
- * @throws Refusal SHIPMENT_STATE when no refund is due, PAYMENT_DISPUTED
+ * @throws Refusal SHIPMENT_STATE if no refund is due, PAYMENT_DISPUTED
  */
 export function refundInTestMode(row: ShipmentRow, at: Date): ShipmentRow {
   const refunded = applyTrigger(row, "refund", at);
@@ -57,14 +57,14 @@ export function refundInTestMode(row: ShipmentRow, at: Date): ShipmentRow {
   return recordedManually({ ...refunded, paymentDetails: { ...details, refundedMinor } });
 }
 
-/** What a provider says of a payment, without money that does not count, or may have been paid unseen. */
+/** Removes unassigned and unverified payments. */
 export function withoutUncounted(details: PaymentDetails): PaymentDetails {
   const { uncounted: _, unseen: __, ...others } = details;
   return others;
 }
 
 /**
- * Asks the payment provider about a shipment's payment, and applies the result.
+ * Reads a shipment's payment from its provider and applies it.
  *
  * @throws Refusal UNAVAILABLE, PAYMENT_PROVIDER_REFUSED, PAYMENT_PROVIDER_NOT_CONFIGURED
  */
@@ -73,8 +73,8 @@ export type AskAboutPayment = (key: ShipmentKey) => Promise<unknown>;
 const insertion = insertionOf("payment", columnsOf(Payment, "workspace", "refundedAt"));
 
 /**
- * Sends the payment of a shipment that the transaction has locked, to be written. By a statement, since
- * it takes MikroORM's unit of work longer than all the rest of recording it.
+ * Sends the insert of a payment. The transaction must hold the lock on the shipment. A plain statement, because
+ * MikroORM's unit of work would take longer than the rest of the call.
  */
 export function insertPayment(
   tx: Transaction,
@@ -92,18 +92,18 @@ const SET_REFUNDED = `
 const SET_NOT_REFUNDED = `
   update payment set refunded_at = null where workspace_id = $1 and shipment_reference = $2`;
 
-/** Sends when a payment went back, to be written; null for one that did not. */
+/** Sends the update of a payment's refund time. Null if it is not refunded. */
 export function setRefunded(
   tx: Transaction,
   { workspace, reference }: ShipmentKey,
   at: Date | null,
 ): void {
   if (at === null) void tx.send(SET_NOT_REFUNDED, [workspace, reference]);
-  // Two processes' clocks may differ by more than the time between payment and refund.
+  // Clocks of two processes may differ by more than the time between payment and refund.
   else void tx.send(SET_REFUNDED, [workspace, reference, at.toISOString()]);
 }
 
-/** Sends what a change of a shipment makes of its payment, to be written. */
+/** Sends the update of a payment that follows from a change of its shipment. */
 export function writePayment(
   tx: Transaction,
   key: ShipmentKey,
@@ -118,7 +118,7 @@ export function writePayment(
   if (was !== is) setRefunded(tx, key, is ? at : null);
 }
 
-/** A shipment before and after a change of its payment, and when that was. */
+/** A shipment before and after a change of its payment, and the time of the change. */
 export interface PaymentChange {
   readonly before: ShipmentRow;
   readonly row: ShipmentRow;

@@ -10,23 +10,23 @@ import {
 } from "../payment-provider.ts";
 import type { UnknownStatus } from "./stripe-payment.ts";
 
-/** How long one call may take with all of its requests, in milliseconds. */
+/** Default timeout of a call with all of its requests, in milliseconds. */
 const TIMEOUT_MS = 10_000;
-/** For how many own keys of workspaces a client is kept. */
+/** Maximum number of cached clients for workspaces' own keys. */
 const MAX_CLIENTS = 100;
 
 export interface StripeCallOptions {
-  /** Undefined for Stripe's own. */
+  /** `undefined` for Stripe's own URL. */
   readonly apiUrl: string | undefined;
-  /** The platform's account in each mode; undefined for none. */
+  /** The platform's account in each mode, if any. */
   readonly platforms: Readonly<Partial<Record<Mode, StripePlatform | undefined>>>;
-  /** The id of this installation: others may use the same account. */
+  /** Id of this installation. Other installations may use the same account. */
   readonly installation: () => Promise<string>;
-  /** Receives each call that has ended. */
+  /** Receives each completed call. */
   readonly onCall: (call: EndedCall) => void;
   /** Receives each status that this release does not know. */
   readonly onUnknownStatus: (unknown: UnknownStatus) => void;
-  /** How long one call may take, in milliseconds; 10 s unless given. */
+  /** Timeout of a call, in milliseconds. Default: 10 s. */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -35,24 +35,24 @@ interface StripePlatform {
   readonly webhookSecrets: readonly string[];
 }
 
-/** A call of a provider that has ended; nothing of it is a secret. */
+/** A completed call to a provider. Contains no secrets. */
 export interface EndedCall {
   readonly mode: Mode;
   /** Such as `read_account`. */
   readonly operation: string;
-  /** `unanswered` when it cannot be told what came of it. */
+  /** `unanswered` if the result is unknown. */
   readonly outcome: "ok" | "refused" | "unanswered";
   readonly durationMs: number;
-  /** The id that Stripe gave the request; undefined when it did not answer. */
+  /** Stripe's request id. `undefined` without a response. */
   readonly providerRequest: string | undefined;
-  /** Why it was refused or unanswered, by Stripe's code or the name of the error. */
+  /** Stripe's error code, or the name of the error. */
   readonly error: string | undefined;
 }
 
-/** Calls Stripe, as `createStripeCalls` says. */
+/** Signature of a Stripe call. */
 export type StripeCall = ReturnType<typeof createStripeCalls>["call"];
 
-/** Builds what calls Stripe. Its package is loaded with the first call: it takes 0.1 s and 40 MB. */
+/** Creates the function that calls Stripe. The first call loads Stripe's package, which takes 0.1 s and 40 MB. */
 export function createStripeCalls({
   apiUrl,
   platforms,
@@ -63,7 +63,7 @@ export function createStripeCalls({
   const library = loadOnce(() => import("stripe"));
   const clients = new Map<string, Stripe>();
 
-  /** The client of the mode's platform, unless an account's own key is given. */
+  /** Returns the client for the account's own key if given, otherwise for the platform's key. */
   async function clientFor({ mode, ownKey }: ModeAccess): Promise<Stripe> {
     const key = ownKey ?? platforms[mode]?.secretKey;
     if (key === undefined) throw new ProviderRefused("The platform has no account.", "other");
@@ -74,7 +74,7 @@ export function createStripeCalls({
         ...optionsOf(apiUrl),
         httpClient: StripeLibrary.createFetchHttpClient(fetchInTime),
       });
-    // The last that was used is the last to go.
+    // Moves the client to the end of the eviction order.
     clients.delete(key);
     clients.set(key, client);
     if (clients.size > MAX_CLIENTS) clients.delete(clients.keys().next().value!);
@@ -85,7 +85,7 @@ export function createStripeCalls({
     /**
      * Calls Stripe.
      *
-     * @param work is given the id of this installation too
+     * @param work also receives the id of this installation
      * @throws ProviderUnanswered, ProviderRefused
      */
     async call<T>(
@@ -118,20 +118,20 @@ export function createStripeCalls({
   };
 }
 
-/** Ends the requests of the call that is running. */
+/** Aborts the requests of the current call at its timeout. */
 const timeLimit = new AsyncLocalStorage<AbortSignal>();
 
-/** The package's own limit is of each request, so that a call of several would have several. */
+/** The package's own timeout applies to each request, but a call can make several. */
 const fetchInTime: typeof fetch = (input, init) =>
   fetch(input, { ...init, signal: timeLimit.getStore()! }).catch((error: unknown) => {
-    // By its code the package repeats a request whose connection the server had closed.
+    // The package retries requests on closed connections, which it recognizes by the error code of the cause.
     throw (error as Error).cause ?? error;
   });
 
 function optionsOf(apiUrl: string | undefined): Stripe.StripeConfig {
   const url = apiUrl === undefined ? undefined : new URL(apiUrl);
   return {
-    // Calls are repeated by jobs, under the same idempotency key.
+    // Background workers retry calls with the same idempotency key.
     maxNetworkRetries: 0,
     telemetry: false,
     ...(url && {
@@ -142,7 +142,7 @@ function optionsOf(apiUrl: string | undefined): Stripe.StripeConfig {
   };
 }
 
-/** Why a key is none of a mode, as in "restricted_key must be ..."; undefined when it is. */
+/** Returns why a key is invalid in a mode, to follow "restricted_key", or `undefined` if it is valid. */
 export function stripeKeyFault(key: string, mode: Mode): string | undefined {
   if (key.startsWith("live_", 3) === (mode === "live")) return undefined;
   return mode === "live"
@@ -150,7 +150,7 @@ export function stripeKeyFault(key: string, mode: Mode): string | undefined {
     : "must be a test key, which begins with rk_test_ or sk_test_; a live key is for the workspace itself.";
 }
 
-/** The parts of a StripeError that are told from a distance, since its class is loaded late. */
+/** The used properties of StripeError. Its class is loaded lazily and cannot be used in `instanceof`. */
 interface StripeFault {
   readonly type?: string;
   readonly code?: string;
@@ -161,8 +161,8 @@ interface StripeFault {
 }
 
 /**
- * Whether Stripe said no: not so while it limits, conflicts with a call in flight, or fails. Nor when the
- * platform's key has ended: that says nothing of an account, and is over once operators set another.
+ * Whether Stripe rejected the call. False for rate limits, conflicts with a call in flight, and server errors. Also
+ * false for an expired platform key, which is unrelated to the account and works again once operators replace it.
  */
 function isRefusal(fault: StripeFault, { ownKey }: ModeAccess): boolean {
   const { statusCode } = fault;
@@ -176,10 +176,7 @@ function isRefusal(fault: StripeFault, { ownKey }: ModeAccess): boolean {
   );
 }
 
-/**
- * Whether this is how an earlier call with the same idempotency key failed: Stripe gives the same again
- * for a day, whatever it did.
- */
+/** Whether Stripe replayed the failure of an earlier call with the same idempotency key, which it does for a day. */
 function isStoredFailure({ statusCode = 0, headers }: StripeFault): boolean {
   return statusCode >= 500 && headers?.["idempotent-replayed"] === "true";
 }
@@ -195,7 +192,7 @@ function kindOf(statusCode: number | undefined, code: string | undefined): Provi
   return code === "amount_too_small" || code === "amount_too_large" ? "amount" : "other";
 }
 
-/** Stripe names keys in part. */
+/** Stripe's messages contain parts of keys. */
 function withoutKeys(message: string): string {
   return message.replaceAll(/\b[rs]k_(test|live)_[^\s'"]+/g, "the key");
 }

@@ -1,14 +1,14 @@
 import type Stripe from "stripe";
 import type { Notice } from "../payment-provider.ts";
 
-/** How long ago a notice may have been signed, in seconds; Stripe signs each attempt anew. */
+/** Maximum age of a signature, in seconds. Stripe signs each delivery attempt again. */
 export const TOLERANCE_SECONDS = 300;
 
-/** Objects that tell of a payment, by the beginning of an event's type. */
+/** Types of events about payments. */
 const OF_PAYMENTS = /^(checkout\.session|payment_intent|charge|refund)\./;
 const OF_ACCOUNTS = /^(account\.(updated|application\.deauthorized)|capability\.updated)$/;
 
-/** What may become of a payment that was settled. By their whole names, as lists of types take no others. */
+/** Types of events about paid payments. Full names, because the list of types takes no prefixes. */
 export const TOLD_AFTERWARDS = [
   "charge.dispute.closed",
   "charge.dispute.created",
@@ -22,10 +22,10 @@ export const TOLD_AFTERWARDS = [
   "refund.updated",
 ];
 
-/** A name of Stripe's, or of ours; whoever signs notices may write anything in their place. */
+/** Format of a name. A workspace signs its own events, so their contents are not trusted. */
 const NAME = /^[\x21-\x7e]{1,255}$/;
 
-/** What an event tells; undefined when it is about nothing of ours. */
+/** Converts an event. Returns `undefined` if it is irrelevant to this service. */
 export function noticeOf(event: Stripe.Event): Notice | undefined {
   const [id, type, account] = [event.id, event.type, event.account].map(nameOf);
   if (id === undefined || type === undefined) return undefined;
@@ -38,7 +38,7 @@ export function noticeOf(event: Stripe.Event): Notice | undefined {
   return shipment === null && payment === null ? undefined : { ...told, shipment, payment };
 }
 
-/** What the objects of payments have in common, where they are any. */
+/** Common properties of payment objects, unvalidated. */
 interface PaymentObject {
   readonly object?: unknown;
   readonly id?: unknown;

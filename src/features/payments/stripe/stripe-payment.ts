@@ -19,7 +19,11 @@ export interface UnknownStatus {
   readonly status: string;
 }
 
-/** @param report receives each status that is missing from the maps below */
+/**
+ * Converts a payment to a snapshot.
+ *
+ * @param report receives each status that is missing from the maps below
+ */
 export function foundPayment(
   found: StripePayment,
   report: (unknown: UnknownStatus) => void,
@@ -45,14 +49,14 @@ export function foundPayment(
   };
 }
 
-/** The statuses that the SDK lists, without its placeholder for later ones. */
+/** Statuses that the SDK lists, without its placeholder for future ones. */
 type Known<Status extends string> = Status extends string
   ? string extends Status
     ? never
     : Status
   : never;
 
-/** Looks a status up. A status that is missing from the map is reported and read as `fallback`. */
+/** Maps a status. A missing status is reported and mapped to `fallback`. */
 function mapStatus<Ours>(
   map: Readonly<Record<string, Ours>>,
   { object, id, status }: UnknownStatus,
@@ -64,7 +68,7 @@ function mapStatus<Ours>(
   return fallback;
 }
 
-/** What an intent means once its checkout is complete: an open intent then waits for a bank. */
+/** Status of an intent once its checkout is complete. An open intent then waits for a bank. */
 const INTENT_STATUS: Readonly<
   Record<Known<Stripe.PaymentIntent.Status>, "failed" | "processing" | "paid">
 > = {
@@ -101,7 +105,7 @@ function errorOf(
   );
 }
 
-/** The statuses in the documentation of refunds; the SDK types them as strings. */
+/** Statuses from the documentation of refunds. The SDK types them as strings. */
 const REFUND_STATUS: Readonly<Record<string, FoundRefund["status"]>> = {
   pending: "pending",
   requires_action: "pending",
@@ -127,7 +131,7 @@ function foundRefund(
   };
 }
 
-/** An inquiry (`warning_...`) and an appeal are open as well. */
+/** An inquiry (`warning_...`) and an appeal count as open. */
 const DISPUTE_STATUS: Readonly<Record<Known<Stripe.Dispute.Status>, DisputeStatus>> = {
   warning_needs_response: "open",
   warning_under_review: "open",
@@ -141,7 +145,7 @@ const DISPUTE_STATUS: Readonly<Record<Known<Stripe.Dispute.Status>, DisputeStatu
   lost: "lost",
 };
 
-/** The status of a payment with several disputes is the first of these that one of them has. */
+/** Precedence of the statuses if a payment has several disputes. */
 const FOREMOST: readonly DisputeStatus[] = ["open", "lost", "won"];
 
 function disputed(

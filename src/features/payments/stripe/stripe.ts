@@ -24,10 +24,10 @@ import {
 import { noticeOf, TOLD_AFTERWARDS, TOLERANCE_SECONDS } from "./stripe-notice.ts";
 import { foundPayment, type StripePayment } from "./stripe-payment.ts";
 
-/** What the provider may still have to know, at most so much is kept of it. */
+/** Maximum number of requirements that are stored for an account. */
 const MAX_MISSING = 50;
 
-/** Builds the provider Stripe: checkout pages and direct charges, on the accounts of workspaces. */
+/** Creates the Stripe provider, with checkout pages and direct charges on workspaces' accounts. */
 export function createStripe(options: StripeCallOptions): PaymentProvider {
   const { call } = createStripeCalls(options);
   const online: OnlinePayments = {
@@ -82,7 +82,7 @@ export function createStripe(options: StripeCallOptions): PaymentProvider {
   return { name: "stripe", online };
 }
 
-/** Why the platform has no account in a mode. */
+/** Reasons why the platform has no account in a mode. */
 const NO_PLATFORM: Readonly<Record<Mode, string>> = {
   live: "The platform has no account at Stripe.",
   test: "The platform has no account in Stripe's test mode; set a test key of the workspace's own.",
@@ -107,7 +107,7 @@ function paymentCalls(
         sessions.expire(checkout, {}, contextOf(access)),
       );
       await end.catch((error: unknown) => {
-        // One that has ended already, or was paid, which is seen when it is read next.
+        // It has already ended or was paid, which the next poll shows.
         if (!(error instanceof ProviderRefused) || error.kind === "revoked") throw error;
       });
     },
@@ -128,7 +128,7 @@ function paymentCalls(
   };
 }
 
-/** Whose books a call with the platform's key is about. */
+/** Returns the account for a call with the platform's key. */
 function contextOf({ account, ownKey }: AccountAccess): Stripe.RequestOptions {
   return ownKey === undefined ? { stripeContext: account } : {};
 }
@@ -160,7 +160,7 @@ function sessionParams(
   };
 }
 
-/** More refunds of one payment are not looked at. */
+/** Maximum number of refunds that are read for a payment. */
 const MAX_REFUNDS = 1_000;
 
 async function readPayment(
@@ -188,10 +188,10 @@ async function readPayment(
 }
 
 /**
- * Gives what was answered, if it is such an object.
+ * Returns the response if it has the expected type.
  *
- * @throws Error for anything else with a status of 200, as something between Stripe and us may answer: that
- * says nothing of a payment, and is asked again
+ * @throws Error for another response with status 200, which a proxy between Stripe and this service may send. The
+ *   call is then retried.
  */
 function assertIs<T extends { readonly object: string }>(object: T["object"], answer: T): T {
   if (answer.object === object) return answer;
@@ -199,9 +199,9 @@ function assertIs<T extends { readonly object: string }>(object: T["object"], an
 }
 
 /**
- * The secret that has signed a notice says of which mode it is.
+ * Verifies and parses a webhook delivery. The signing secret determines its mode.
  *
- * @throws ProviderRefused when none of the secrets has signed it, or that was too long ago
+ * @throws ProviderRefused if no secret matches or the signature is too old
  */
 async function readNotice(
   { body, signature, receivedAt }: SignedNotice,
@@ -225,14 +225,14 @@ async function readNotice(
     } catch {
       continue;
     }
-    // A platform is told in live mode of its accounts' trials too, and of what happens to its own account.
+    // A platform's live endpoint also receives test events of its accounts and events of its own account.
     if (event?.livemode !== (mode === "live")) return undefined;
     return (own === undefined) === (event.account !== undefined) ? noticeOf(event) : undefined;
   }
   throw new ProviderRefused("The notice is not signed by the payment provider.", "other");
 }
 
-/** Who signs the notices to the platform: in each mode another. */
+/** Returns the platform's signing secrets, which differ between modes. */
 function signersOf(platforms: StripeCallOptions["platforms"]): NoticeSigner[] {
   return (["live", "test"] as const).map((mode) => ({
     mode,
@@ -240,14 +240,14 @@ function signersOf(platforms: StripeCallOptions["platforms"]): NoticeSigner[] {
   }));
 }
 
-/** A key reads the account that it is of; the platform's reads those under its own. */
+/** An account's own key reads the account that it belongs to, the platform's key reads accounts by id. */
 function readAccount(stripe: Stripe, { account, ownKey }: ModeAccess) {
   return ownKey !== undefined || account === undefined
     ? stripe.accounts.retrieveCurrent()
     : stripe.accounts.retrieve(account);
 }
 
-/** @throws the error, unless it says that a known account is not open to us any more */
+/** @throws the error, unless it means that access to a known account was revoked */
 function revokedAccount(error: unknown, { account }: ModeAccess): AccountAtProvider {
   const isRevoked = error instanceof ProviderRefused && error.kind === "revoked";
   if (!isRevoked || account === undefined) throw error;
