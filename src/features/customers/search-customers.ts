@@ -2,7 +2,12 @@ import { beginsWith } from "../../db/begins-with.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import { hasWords, MOST_FOUND } from "../../db/words.ts";
-import { CUSTOMER_WORDS, customerJson, type CustomerRow, NAME_KEY } from "./customer.entity.ts";
+import {
+  CUSTOMER_WORDS,
+  customerRecordJson,
+  type CustomerRecord,
+  NAME_KEY,
+} from "./customer.entity.ts";
 
 /**
  * Finds customers of a workspace whose name begins with a text, in whatever case; then those who have its words in
@@ -13,8 +18,12 @@ export async function searchCustomers(
   workspace: number,
   text: string,
   limit: number,
-): Promise<CustomerRow[]> {
-  const rows = await runStatement<{ customer: CustomerRow }>(em, SEARCH, [workspace, text, limit]);
+): Promise<CustomerRecord[]> {
+  const rows = await runStatement<{ customer: CustomerRecord }>(em, SEARCH, [
+    workspace,
+    text,
+    limit,
+  ]);
   const found = new Map(rows.map(({ customer }) => [customer.id, customer]));
   return [...found.values()].slice(0, limit);
 }
@@ -23,7 +32,7 @@ const SEARCH = `
   with named as materialized (
     select * from customer where workspace_id = $1 and ${beginsWith(NAME_KEY, "$2")}
     order by ${NAME_KEY}, id limit $3)
-  select ${customerJson("found")} as customer from (
+  select ${customerRecordJson("found")} as customer from (
     select 1 as kind, named.* from named
     union all (select 2 as kind, worded.* from (
       select * from customer

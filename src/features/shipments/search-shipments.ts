@@ -1,6 +1,10 @@
+import { create } from "@bufbuild/protobuf";
+import { SearchMatchSchema } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { hasWords, MOST_FOUND } from "../../db/words.ts";
+import { mapKey } from "../../domain/clip.ts";
+import { matchedPart, type SearchTerm, searchTerms } from "../../domain/search-text.ts";
 import { beginsEveryReference, referenceRange } from "../../domain/shipment/shipment-reference.ts";
-import { customerMessage } from "../customers/customer.entity.ts";
+import { customerMessage, type CustomerRecord } from "../customers/customer.entity.ts";
 import { searchCustomers } from "../customers/search-customers.ts";
 import type { ShipmentDeps, ShipmentFunctions } from "./shipment-deps.ts";
 import { shipmentMessage } from "./shipment-message.ts";
@@ -9,7 +13,7 @@ import { indexPredicate, SHIPMENT_WORDS } from "./shipment.entity.ts";
 
 const DEFAULT_LIMIT = 8;
 
-/** Finds shipments and customers of the workspace by a reference or by words. */
+/** Finds shipments and customers of the workspace by a reference or by words, and returns the fields that matched. */
 export const searchShipments: ShipmentFunctions["searchShipments"] = async (
   { text, limit = DEFAULT_LIMIT },
   { caller },
@@ -19,12 +23,58 @@ export const searchShipments: ShipmentFunctions["searchShipments"] = async (
     findShipments(deps, caller.workspaceId, text, limit),
     searchCustomers(deps.em, caller.workspaceId, text, limit),
   ]);
-  const shipments = new Map(rows.map((row) => [row.reference, row]));
+  const shipments = [...new Map(rows.map((row) => [row.reference, row])).values()].slice(0, limit);
+  const terms = searchTerms(text);
   return {
-    shipments: [...shipments.values()].slice(0, limit).map((row) => shipmentMessage(row, caller)),
+    shipments: shipments.map((row) => shipmentMessage(row, caller)),
     customers: customers.map(customerMessage),
+    matches: [
+      ...shipments.flatMap((row) =>
+        matchesOf({ shipment: row.reference }, shipmentFields(row), terms),
+      ),
+      ...customers.flatMap((row) =>
+        matchesOf({ customer: BigInt(row.id) }, customerFields(row), terms),
+      ),
+    ].map((match) => create(SearchMatchSchema, match)),
   };
 };
+
+type SearchedFields = Readonly<Record<string, string | null | undefined>>;
+
+function matchesOf<Of>(of: Of, fields: SearchedFields, terms: readonly SearchTerm[]) {
+  return Object.entries(fields).flatMap(([field, text]) => {
+    const value = matchedPart(terms, text ?? "");
+    return value === undefined ? [] : [{ ...of, field, value }];
+  });
+}
+
+/** The fields that `SEARCH` looks at, by their paths. */
+function shipmentFields(row: ShipmentRow): SearchedFields {
+  const { customer, metadata, progress } = row;
+  const courier = progress?.courier;
+  return {
+    reference: row.reference,
+    external_reference: row.externalReference,
+    recipient_name: row.recipientName,
+    recipient_phone: row.recipientPhone,
+    recipient_email: row.recipientEmail,
+    "customer.name": customer.name,
+    "customer.email": customer.email,
+    dropoff_address: row.dropoffAddress,
+    pickup_address: row.pickupAddress,
+    "courier.name": courier?.name,
+    "courier.phone": courier?.phone,
+    "courier.external_id": courier?.externalId,
+    cancel_note: row.cancelNote,
+    ...Object.fromEntries(
+      Object.entries(metadata).map(([key, value]) => [`metadata${mapKey(key)}`, value]),
+    ),
+  };
+}
+
+function customerFields({ name, email, phone, notes }: CustomerRecord): SearchedFields {
+  return { name, email, phone, notes };
+}
 
 function findShipments(
   deps: Pick<ShipmentDeps, "em" | "versionFees">,

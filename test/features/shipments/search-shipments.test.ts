@@ -80,9 +80,29 @@ test.each(["s", "Sh", "SHP", "shp-"])(
   },
 );
 
-test("a search gives whole shipments and customers", async () => {
-  expect(await search("95 p")).toEqual({ shipments: [grace, ada], customers: [] });
-  expect(await search("g")).toEqual({ shipments: [], customers: [grace["customer"]] });
+test("a search gives whole shipments and customers, and the fields that matched", async () => {
+  const dropoff = { customer: null, field: "dropoff_address", value: ada["dropoff_address"] };
+  expect(await search("95 p")).toEqual({
+    shipments: [grace, ada],
+    customers: [],
+    matches: [
+      { shipment: GRACE, ...dropoff },
+      { shipment: GRACE, ...dropoff, field: "pickup_address", value: "Pier 90, New York" },
+      { shipment: ADA, ...dropoff },
+    ],
+  });
+  expect(await search("navy")).toEqual({
+    shipments: [],
+    customers: [grace["customer"]],
+    matches: [
+      {
+        shipment: null,
+        customer: grace["customer"].id,
+        field: "email",
+        value: "grace@navy.example",
+      },
+    ],
+  });
 });
 
 test("what is older than the newest 1,000 is found by a word of its own", async () => {

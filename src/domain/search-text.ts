@@ -1,0 +1,134 @@
+import { clip } from "./clip.ts";
+
+/**
+ * Separators of words: spaces, general punctuation and ASCII other than letters and digits. A regular expression of
+ * JavaScript and of PostgreSQL.
+ */
+export const SEPARATORS = String.raw`[\x01-/:-@[-\x60{-\x7f\u00a0\u2000-\u206f\u3000]+`;
+
+/** Precedes the reversed digits of a phone number in an index of words, so that any last digits are a prefix. */
+export const REVERSED_MARK = "←";
+
+/** What stands for the prefix of an index's words in `searchQuery`. No word contains it. */
+export const PREFIX_MARK = "/";
+
+/** A part of a searched text. A row has it if it has all of its words, or a phone number with its digits. */
+export interface SearchTerm {
+  readonly words: readonly string[];
+  /** Whether its last word may be the beginning of a word. */
+  readonly isOpen: boolean;
+  /** First or last digits of a phone number, in each way to read the term as one; empty if it is none. */
+  readonly digits: readonly string[];
+}
+
+/** Digits and the characters that format a phone number. */
+const NUMBER = /\+?\(?[0-9](?:[0-9\s().\/\u2010-\u2015-]*[0-9])?/g;
+/** Digits from which on several groups of digits are read as one phone number. */
+const MIN_PHONE = 7;
+/** Fewer last digits of a phone number find nothing. */
+const MIN_LAST_DIGITS = 4;
+
+/** The terms of a searched text, in NFC: its words, of which the last may be unfinished, and its phone numbers. */
+export function searchTerms(text: string): readonly SearchTerm[] {
+  const terms: SearchTerm[] = [];
+  const add = (given: string, digits: readonly string[]) => {
+    const words = wordsIn(given);
+    if (digits.length > 0) terms.push({ words, digits, isOpen: false });
+    else
+      for (const word of words)
+        terms.push({ words: [word], digits: lastDigits(word), isOpen: false });
+  };
+  let end = 0;
+  for (const { 0: number, index } of text.matchAll(NUMBER)) {
+    const digits = phoneDigits(number);
+    if (digits.length === 0 || isWithinWord(text, index, index + number.length)) continue;
+    add(text.slice(end, index), []);
+    add(number, digits);
+    end = index + number.length;
+  }
+  add(text.slice(end), []);
+  const last = terms.pop();
+  return last === undefined ? [] : [...terms, { ...last, isOpen: true }];
+}
+
+function wordsIn(text: string): string[] {
+  return text.split(new RegExp(SEPARATORS)).filter(Boolean);
+}
+
+/** Whether letters or digits precede or follow a part of a text directly. */
+function isWithinWord(text: string, start: number, end: number): boolean {
+  return /[\p{L}\p{N}]/u.test(text.slice(Math.max(0, start - 1), start) + text.slice(end, end + 1));
+}
+
+/** A phone number's digits as written, and without the zeros that are dialled before a national or foreign number. */
+function phoneDigits(number: string): string[] {
+  const digits = number.replace("(0)", "").replaceAll(/\D/g, "");
+  const dialled = digits.replace(/^00?/, "");
+  return [...new Set([digits, dialled])].filter((it) => it.length >= MIN_PHONE);
+}
+
+function lastDigits(word: string): string[] {
+  return word.length >= MIN_LAST_DIGITS && /^[0-9]+$/.test(word) ? [word] : [];
+}
+
+/** A tsquery for rows with all the terms, in which `PREFIX_MARK` stands for the prefix of the index's words. */
+export function searchQuery(terms: readonly SearchTerm[]): string {
+  return terms.map(termQuery).join(" & ");
+}
+
+function termQuery({ words, isOpen, digits }: SearchTerm): string {
+  const own = words.map((word, i) => lexeme(word, isOpen && i === words.length - 1)).join(" & ");
+  const numbers = digits.flatMap((it) => [
+    lexeme(it, true),
+    lexeme(REVERSED_MARK + reversed(it), true),
+  ]);
+  return numbers.length === 0 ? own : `(${[own, ...numbers].join(" | ")})`;
+}
+
+function lexeme(word: string, isBegun: boolean): string {
+  return `'${PREFIX_MARK}${word}'${isBegun ? ":*" : ""}`;
+}
+
+function reversed(digits: string): string {
+  return Array.from(digits).reverse().join("");
+}
+
+/** How much of a value is shown, in characters, and how much of that before the match. */
+const SHOWN = { all: 200, before: 60 } as const;
+
+/**
+ * The part of a value that shows why a search found it: up to 200 characters around the first word of a term.
+ * `undefined` if it has no words of the terms.
+ */
+export function matchedPart(terms: readonly SearchTerm[], value: string): string | undefined {
+  const start = terms.some((term) => hasDigits(term, value)) ? 0 : firstMatch(terms, value);
+  if (start === undefined) return undefined;
+  if (value.length <= SHOWN.all) return value;
+  const from = Math.max(0, start - SHOWN.before);
+  return clip(
+    (from === 0 ? "" : "…") + value.slice(from).replace(/^[\uDC00-\uDFFF]/, ""),
+    SHOWN.all,
+  );
+}
+
+/** Whether a value is a phone number that begins or ends with digits of the term. */
+function hasDigits({ digits }: SearchTerm, value: string): boolean {
+  if (digits.length === 0 || !/^[+0-9\s().\/-]+$/.test(value)) return false;
+  const all = value.replaceAll(/\D/g, "");
+  return digits.some((it) => all.startsWith(it) || all.endsWith(it));
+}
+
+function firstMatch(terms: readonly SearchTerm[], value: string): number | undefined {
+  for (const { 0: word, index } of value.matchAll(new RegExp(SEPARATORS.replace("[", "[^"), "g"))) {
+    const found = word.toLowerCase();
+    const isMatch = terms.some(({ words, isOpen }) =>
+      words.some((it, i) =>
+        isOpen && i === words.length - 1
+          ? found.startsWith(it.toLowerCase())
+          : found === it.toLowerCase(),
+      ),
+    );
+    if (isMatch) return index;
+  }
+  return undefined;
+}
