@@ -1,4 +1,5 @@
 import pg, { type ClientConfig, type Submittable } from "pg";
+import { setSession } from "./connection-settings.ts";
 import {
   isQueryTimeout,
   isReadOnly,
@@ -49,7 +50,7 @@ const OLDEST_PLANS_MS = 60_000;
 const WAIT_FOR_STANDBYS = "SyncRepWaitForLSN";
 
 /**
- * pg's client, with eight differences. Statements can be sent together. One that comes with values, or in
+ * pg's client, with nine differences. The settings that statements rely on are set when it connects. Statements can be sent together. One that comes with values, or in
  * a batch, is prepared by name, and then only its name is sent: parsing and planning a join takes PostgreSQL
  * longer than running it. `begin` counts as answered when it is sent, which saves each transaction a round
  * trip. What is sent in one tick goes out in one write. One timer watches for queries that time out. Plans
@@ -102,6 +103,26 @@ export class DatabaseClient extends pg.Client {
       this.connection.emit("error", new UnreplicatedCommitError());
       this.discard();
     });
+  }
+
+  override connect(): Promise<pg.Client>;
+  override connect(callback: ConnectCallback): void;
+  override connect(callback?: ConnectCallback): Promise<pg.Client> | void {
+    const connected = this.open();
+    if (callback === undefined) return connected;
+    connected.then((client) => callback(null, client), callback);
+  }
+
+  /** Connects, and sets what statements rely on. */
+  protected async open(): Promise<pg.Client> {
+    await super.connect();
+    try {
+      await setSession(this);
+    } catch (error) {
+      this.discard();
+      throw error;
+    }
+    return this;
   }
 
   /**
@@ -174,6 +195,8 @@ export class DatabaseClient extends pg.Client {
     process.nextTick(() => stream.uncork());
   }
 }
+
+type ConnectCallback = (error: Error | null, client?: pg.Client) => void;
 
 /** What pg's types leave out. */
 interface WithParameters {

@@ -1,34 +1,68 @@
 import type { ClientBase } from "pg";
 
-/** Off on every connection that serves calls. */
-const OFF = ["enable_seqscan", "enable_bitmapscan", "enable_hashjoin", "enable_mergejoin", "jit"];
-
-const SET = `select ${OFF.map((name) => `set_config('${name}', 'off', false)`).join(", ")}`;
+/**
+ * What statements and the reading of their results rely on. A role, a database or a server may set anything else
+ * (`alter role ... set`).
+ */
+const SESSION = {
+  DateStyle: "ISO, YMD",
+  IntervalStyle: "postgres",
+  TimeZone: "UTC",
+  extra_float_digits: "1",
+  bytea_output: "hex",
+  standard_conforming_strings: "on",
+  array_nulls: "on",
+  transform_null_equals: "off",
+  quote_all_identifiers: "off",
+  default_transaction_isolation: "read committed",
+  gin_fuzzy_search_limit: "0",
+  idle_session_timeout: "0",
+};
 
 /**
- * Has a connection look rows up by index, one after the other and in the order of the index, whatever
- * PostgreSQL knows of its tables. Until it has analyzed them, and wherever it did so when they were nearly
- * empty, reading all of a table looks as cheap as an index, also in foreign keys and triggers; and a
- * connection keeps the plan that it made then. By a statement, since PgBouncer refuses settings that it
- * does not know at the start of a connection.
+ * Serving connections look rows up by index. Until PostgreSQL has analyzed a table, and wherever it did so when the table
+ * was nearly empty, reading all of it looks as cheap as an index, also in foreign keys and triggers; and a connection
+ * keeps the plan that it made then. Bitmap scans are on: GIN indexes have no other.
  */
-export async function setPlannerSettings(client: Pick<ClientBase, "query">): Promise<void> {
-  await client.query(SET);
+const PLANNER = {
+  enable_seqscan: "off",
+  enable_hashjoin: "off",
+  enable_mergejoin: "off",
+  jit: "off",
+  enable_indexscan: "on",
+  enable_indexonlyscan: "on",
+  enable_bitmapscan: "on",
+  enable_nestloop: "on",
+};
+
+type Connected = Pick<ClientBase, "query">;
+
+/** Sets what every connection of the service relies on. */
+export async function setSession(client: Connected): Promise<void> {
+  await set(client, SESSION);
 }
 
-/**
- * Sets the timeouts of a connection that migrates: none, but that for locks. By a statement, since a role's own settings
- * (`alter role ... set statement_timeout`) hold where a connection begins without any, and PgBouncer can be told to pass
- * over those that a connection begins with.
- */
+/** Sets what connections rely on that serve calls. */
+export async function setPlannerSettings(client: Connected): Promise<void> {
+  await set(client, PLANNER);
+}
+
+/** Sets the timeouts of a connection that migrates: none, except for locks. */
 export async function setMigrationTimeouts(
-  client: Pick<ClientBase, "query">,
+  client: Connected,
   lockTimeoutMs: number,
 ): Promise<void> {
-  await client.query(
-    `select set_config('statement_timeout', '0', false),
-            set_config('idle_in_transaction_session_timeout', '0', false),
-            set_config('lock_timeout', $1, false)`,
-    [String(lockTimeoutMs)],
+  await set(client, {
+    statement_timeout: "0",
+    idle_in_transaction_session_timeout: "0",
+    lock_timeout: String(lockTimeoutMs),
+  });
+}
+
+/** By a statement: PgBouncer refuses or ignores settings that it does not know at the start of a connection. */
+async function set(client: Connected, settings: Readonly<Record<string, string>>): Promise<void> {
+  const list = Object.entries(settings).map(
+    ([name, value]) => `set_config('${name}', '${value}', false)`,
   );
+  await client.query(`select ${list.join(", ")}`);
 }

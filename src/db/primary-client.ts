@@ -3,8 +3,6 @@ import { DatabaseClient } from "./client.ts";
 import { primaryFinder, type PrimaryFinder } from "./primary-finder.ts";
 import { assertTarget, watchStatus, type ServerStatus } from "./server-status.ts";
 
-type ConnectCallback = (error: Error | null, client?: Client) => void;
-
 /**
  * A client that connects to whichever of several servers takes writes, and checks that it does: what
  * was found before may have changed.
@@ -24,15 +22,7 @@ class PrimaryClient extends DatabaseClient {
     });
   }
 
-  override connect(): Promise<Client>;
-  override connect(callback: ConnectCallback): void;
-  override connect(callback?: ConnectCallback): Promise<Client> | void {
-    const connected = this.#connectToPrimary();
-    if (callback === undefined) return connected;
-    connected.then((client) => callback(null, client), callback);
-  }
-
-  async #connectToPrimary(): Promise<Client> {
+  protected override async open(): Promise<Client> {
     const { url, host, port } = await this.#finder.find();
     if (this.#isEnding) throw new Error("Connection terminated");
     this.#url = url;
@@ -40,7 +30,7 @@ class PrimaryClient extends DatabaseClient {
     Object.assign(this, { host, port });
     this.#finder.add(this, url);
     try {
-      await super.connect();
+      await super.open();
       await assertTarget(this, this.#status, this.#finder.target, url);
       return this;
     } catch (error) {

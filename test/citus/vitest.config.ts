@@ -11,7 +11,7 @@ const INCLUDED = [
   "test/citus/**/*.test.ts",
   "test/db/**/*.test.ts",
   "test/features/{customers,events,idempotency,payments,quotes,recipients,reports,shipments,test-mode,webhooks}/**/*.test.ts",
-  "test/server/{audit-coverage,reads,statements,tenancy}.test.ts",
+  "test/server/{audit-coverage,hostile-settings,reads,statements,tenancy}.test.ts",
 ];
 
 export default defineConfig({
