@@ -47,6 +47,9 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Constructor<Migra
   "20261126213000-assert-shards": async () =>
     (await import("./migrations/20261126213000-assert-shards.ts"))
       .Migration20261126213000_assert_shards,
+  "20261128055600-search-slots": async () =>
+    (await import("./migrations/20261128055600-search-slots.ts"))
+      .Migration20261128055600_search_slots,
   "20261128060000-late-after": async () =>
     (await import("./migrations/20261128060000-late-after.ts")).Migration20261128060000_late_after,
 };

@@ -1,31 +1,49 @@
-/** What stands between words: whitespace, and ASCII that is no letter or digit. All else is of words. */
-const BETWEEN = String.raw`[\s!-/:-@[-\x60{-~]+`;
-
-/** How many rows with the same words are looked at, so that a search of frequent ones ends. */
-export const MOST_FOUND = 10_000;
+import { PREFIX_MARK, SEPARATORS } from "../domain/search-text.ts";
 
 /**
- * SQL for the words of texts, in lower case, as a tsvector: an index of it finds a row by how any of its words begin.
- * Each has the row's workspace before it, so that one index of all workspaces is searched in one alone.
+ * SQL for the words of texts, in lower case, as a tsvector.
  *
- * @param texts expressions over columns; null is empty. Of each at most 500 characters in a row may be one word
+ * @param texts expressions over columns; null is empty. No word may be longer than 500 characters
+ * @param prefix SQL for the text before each word, which ends with `PREFIX_MARK`
  */
-export function wordsOf(texts: readonly string[]): string {
+export function wordsOf(texts: readonly string[], prefix = `'${PREFIX_MARK}'`): string {
   const text = texts.map((one) => `coalesce(${one}, '')`).join(" || ' ' || ");
-  const workspace = "workspace_id::text || '/'";
-  return `array_to_tsvector(string_to_array(${workspace} || regexp_replace(lower(${text}), '${BETWEEN}', ' ' || ${workspace}, 'g'), ' '))`;
+  return `array_to_tsvector(string_to_array(${prefix} || regexp_replace(lower(${text}), '${SEPARATORS}', ' ' || ${prefix}, 'g'), ' '))`;
+}
+
+/** How many rows with the same words are compared at most. */
+export const MOST_FOUND = 1_000;
+
+/**
+ * An index of words of the rows of a table, by workspace and slot. All slots have about as many rows. So a search for
+ * frequent words reads one slot, and one for rare words looks into each: PostgreSQL collects all rows with a word of a
+ * GIN index before it returns the first.
+ */
+export interface WordIndex {
+  /** SQL for the indexed words, over columns. */
+  readonly words: string;
+  /** SQL for the rows with all words of a query that `searchQuery` writes, slot by slot, in no order. */
+  found(columns: string, workspace: string, query: string): string;
 }
 
 /**
- * SQL for the condition that words of a workspace are those of a text, of which the last may go on.
- *
- * @param words as `wordsOf` gives them
- * @param workspace the parameter with its id
- * @param text the parameter with the text
+ * @param slot SQL for the slot of a row, over columns
+ * @param slots SQL for all slots, as an array
  */
-export function hasWords(words: string, workspace: string, text: string): string {
-  const first = `'''' || ${workspace}::bigint::text || '/'`;
-  const found = `btrim(regexp_replace(lower(${text}), '${BETWEEN}', ' ', 'g'))`;
-  // Without words the empty query is left, which nothing matches.
-  return `${words} @@ coalesce(${first} || replace(nullif(${found}, ''), ' ', ''' & ' || ${first}) || ''':*', '')::tsquery`;
+export function wordIndex(
+  table: string,
+  texts: readonly string[],
+  slot: string,
+  slots: string,
+): WordIndex {
+  const words = wordsOf(texts, `workspace_id::text || '.' || ${slot} || '${PREFIX_MARK}'`);
+  return {
+    words,
+    found: (columns, workspace, query) => {
+      const prefix = `${workspace}::bigint::text || '.' || slot || '${PREFIX_MARK}'`;
+      return `select ${columns} from unnest(${slots}) as slot cross join lateral (
+        select * from ${table} where workspace_id = ${workspace} and ${slot} = slot
+          and ${words} @@ replace(lower(${query}), '${PREFIX_MARK}', ${prefix})::tsquery) as ${table}`;
+    },
+  };
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 
 /** Crockford's base32: no I, L, O or U, so that nothing is misread aloud or on paper. */
-const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+export const REFERENCE_ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const LENGTH = 12;
 export const REFERENCE_PREFIX = "SHP-";
 
@@ -16,7 +16,7 @@ export function createReference(): string {
 /** Random Crockford base32 characters, of five bits each. */
 export function randomCharacters(length: number): string {
   // 256 is a multiple of 32, so five bits of a random byte are unbiased.
-  return Array.from(randomBytes(length), (byte) => ALPHABET[byte & 31]).join("");
+  return Array.from(randomBytes(length), (byte) => REFERENCE_ALPHABET[byte & 31]).join("");
 }
 
 export function isReference(value: unknown): value is string {

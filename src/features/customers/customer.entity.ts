@@ -7,7 +7,8 @@ import {
 } from "../../../gen/shipments/v1/customer_pb.js";
 import { compileToMessage, type RecordOf } from "../../json/records.ts";
 import { columnsOf, type Row } from "../../db/columns.ts";
-import { wordsOf } from "../../db/words.ts";
+import { wordIndex } from "../../db/words.ts";
+import { REVERSED_MARK } from "../../domain/search-text.ts";
 
 /**
  * What names are searched by: all of it, and its last word where there are several, in lower case and in
@@ -17,14 +18,26 @@ export const NAME_KEY = `lower("name") collate "C"`;
 export const LAST_WORD_KEY = `lower(substring("name" from '[^ ]+$')) collate "C"`;
 export const HAS_WORDS = `"name" like '% %'`;
 
-/** What customers are searched by: also the digits of a phone in one, and of notes the beginning. */
-export const CUSTOMER_WORDS = wordsOf([
+const DIGITS = String.raw`regexp_replace(phone, '\D', '', 'g')`;
+
+/** The texts that customers are searched by: of phones also all digits in one word, and reversed. */
+export const CUSTOMER_TEXTS = [
   "name",
   "email",
   "phone",
-  String.raw`regexp_replace(phone, '\D', '', 'g')`,
+  DIGITS,
+  `'${REVERSED_MARK}' || reverse(${DIGITS})`,
   "left(notes, 500)",
-]);
+];
+
+const SLOTS = 32;
+
+export const CUSTOMER_WORDS = wordIndex(
+  "customer",
+  CUSTOMER_TEXTS,
+  `(id % ${SLOTS})::text`,
+  `array(select generate_series(0, ${SLOTS - 1})::text)`,
+);
 
 export interface StoredAddress {
   readonly address: string;
@@ -70,7 +83,7 @@ export const Customer = defineEntity({
     },
     {
       name: "customer_words",
-      expression: `create index "customer_words" on "customer" using gin ((${CUSTOMER_WORDS}))`,
+      expression: `create index "customer_words" on "customer" using gin ((${CUSTOMER_WORDS.words})) with (gin_pending_list_limit = 64)`,
     },
   ],
   checks: [

@@ -1,15 +1,26 @@
 import { create } from "@bufbuild/protobuf";
 import { SearchMatchSchema } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import { hasWords, MOST_FOUND } from "../../db/words.ts";
+import { runStatement } from "../../db/statement.ts";
+import { MOST_FOUND, wordsOf } from "../../db/words.ts";
 import { mapKey } from "../../domain/clip.ts";
-import { matchedPart, type SearchTerm, searchTerms } from "../../domain/search-text.ts";
+import {
+  matchedPart,
+  searchQuery,
+  type SearchTerm,
+  searchTerms,
+} from "../../domain/search-text.ts";
 import { beginsEveryReference, referenceRange } from "../../domain/shipment/shipment-reference.ts";
-import { customerMessage, type CustomerRecord } from "../customers/customer.entity.ts";
+import {
+  CUSTOMER_TEXTS,
+  CUSTOMER_WORDS,
+  customerMessage,
+  type CustomerRecord,
+} from "../customers/customer.entity.ts";
 import { searchCustomers } from "../customers/search-customers.ts";
 import type { ShipmentDeps, ShipmentFunctions } from "./shipment-deps.ts";
 import { shipmentMessage } from "./shipment-message.ts";
-import { selectShipments, SHIPMENT_COLUMN, type ShipmentRow } from "./shipment-row.ts";
-import { indexPredicate, SHIPMENT_WORDS } from "./shipment.entity.ts";
+import { SHIPMENT_COLUMN, shipmentRows, type ShipmentRow } from "./shipment-row.ts";
+import { indexPredicate, SHIPMENT_TEXTS, SHIPMENT_WORDS } from "./shipment.entity.ts";
 
 const DEFAULT_LIMIT = 8;
 
@@ -19,12 +30,12 @@ export const searchShipments: ShipmentFunctions["searchShipments"] = async (
   { caller },
   deps,
 ) => {
+  const terms = searchTerms(text);
   const [rows, customers] = await Promise.all([
-    findShipments(deps, caller.workspaceId, text, limit),
-    searchCustomers(deps.em, caller.workspaceId, text, limit),
+    findShipments(deps, caller.workspaceId, { text, terms, limit }),
+    searchCustomers(deps.em, caller.workspaceId, { text, terms }, limit),
   ]);
   const shipments = [...new Map(rows.map((row) => [row.reference, row])).values()].slice(0, limit);
-  const terms = searchTerms(text);
   return {
     shipments: shipments.map((row) => shipmentMessage(row, caller)),
     customers: customers.map(customerMessage),
@@ -49,7 +60,7 @@ function matchesOf<Of>(of: Of, fields: SearchedFields, terms: readonly SearchTer
 }
 
 /** The fields that `SEARCH` looks at, by their paths. */
-function shipmentFields(row: ShipmentRow): SearchedFields {
+function shipmentFields(row: FoundShipment): SearchedFields {
   const { customer, metadata, progress } = row;
   const courier = progress?.courier;
   return {
@@ -60,6 +71,7 @@ function shipmentFields(row: ShipmentRow): SearchedFields {
     recipient_email: row.recipientEmail,
     "customer.name": customer.name,
     "customer.email": customer.email,
+    "customer.phone": row.customerPhone,
     dropoff_address: row.dropoffAddress,
     pickup_address: row.pickupAddress,
     "courier.name": courier?.name,
@@ -76,23 +88,60 @@ function customerFields({ name, email, phone, notes }: CustomerRecord): Searched
   return { name, email, phone, notes };
 }
 
-function findShipments(
-  deps: Pick<ShipmentDeps, "em" | "versionFees">,
-  workspace: number,
-  text: string,
-  limit: number,
-): Promise<ShipmentRow[]> {
-  // Without a range no reference is between the bounds.
-  const { first, last } = referenceRange(text) ?? { first: "", last: "" };
-  const values = [workspace, text, limit, first, last, beginsEveryReference(text)];
-  return selectShipments(deps, SEARCH, values);
+type FoundShipment = ShipmentRow & { readonly customerPhone: string | null };
+
+interface Searched {
+  readonly text: string;
+  readonly terms: readonly SearchTerm[];
+  readonly limit: number;
 }
 
-/** How many of the newest shipments are looked through for words, before an index of words is. */
-const NEWEST = 1_000;
+async function findShipments(
+  { em, versionFees }: Pick<ShipmentDeps, "em" | "versionFees">,
+  workspace: number,
+  { text, terms, limit }: Searched,
+): Promise<FoundShipment[]> {
+  if (terms.length === 0) return [];
+  // Without a range no reference is between the bounds.
+  const { first, last } = referenceRange(text) ?? { first: "", last: "" };
+  const [all, ...parts] = runsOf(terms).map(searchQuery);
+  const found = await runStatement<{ shipment: string; phone: string | null }>(em, SEARCH, [
+    workspace,
+    all,
+    limit,
+    first,
+    last,
+    beginsEveryReference(text),
+    terms.map(({ words }) => `%${words.at(-1)}%`),
+    [all, ...parts],
+    parts,
+  ]);
+  const rows = await shipmentRows(
+    found.map(({ shipment }) => shipment),
+    versionFees,
+  );
+  return rows.map((row, i) => ({ ...row, customerPhone: found[i]!.phone }));
+}
 
-const ORDER = "created_at desc, reference desc";
-const WORDS = hasWords(SHIPMENT_WORDS, "$1", "$2");
+const MAX_RUNS = 6;
+
+/** All terms, then shorter runs of neighbouring terms: such as a customer's name, and a street. */
+function runsOf(terms: readonly SearchTerm[]): readonly (readonly SearchTerm[])[] {
+  return terms
+    .flatMap((_, shorter) =>
+      terms
+        .slice(0, shorter + 1)
+        .map((_, from) => terms.slice(from, from + terms.length - shorter)),
+    )
+    .slice(0, MAX_RUNS);
+}
+
+/** How many of the newest shipments are looked through before the indexes of words are read. */
+const NEWEST = 400;
+/** How many customers and shipments with a run of terms are compared with all terms. */
+const COMPARED = { customers: 30, shipmentsOfCustomer: 10, shipments: 200 };
+
+const ORDER = "shipment.created_at desc, shipment.reference desc";
 
 function newest(count: number | string, condition = ""): string {
   return `select * from shipment
@@ -100,21 +149,47 @@ function newest(count: number | string, condition = ""): string {
     order by ${ORDER} limit ${count}`;
 }
 
+/** Texts of a shipment and of its customer, whose notes are no part of shipments. */
+const TEXTS = [...SHIPMENT_TEXTS, ...CUSTOMER_TEXTS.filter((text) => !text.includes("notes"))];
+
+/** Joins the customer. A look for parts of the text comes first, because it costs a tenth of finding its words. */
+const WITH_ALL_TERMS = `
+  join customer on customer.workspace_id = $1 and customer.id = shipment.customer_id
+  where case when lower(concat_ws(' ', ${TEXTS.join(", ")})) like all (array(select lower(part) from unnest($7::text[]) as part))
+    then ${wordsOf(TEXTS)} @@ lower($2)::tsquery else false end`;
+
 /**
- * What has frequent words is found among the newest; what is not, in the index, which gives all that have the words in
- * no order.
+ * Looks through the newest first, then in the index. Where that is not enough, shipments and customers with some of the
+ * terms are compared with all.
  */
 const SEARCH = `
   with recent as materialized (
-    select * from (${newest(NEWEST)}) as shipment where ${WORDS} order by ${ORDER} limit $3)
-  select ${SHIPMENT_COLUMN} from (
+    select shipment.* from (${newest(NEWEST)}) as shipment ${WITH_ALL_TERMS} order by ${ORDER} limit $3),
+  found as materialized (
+    select * from (
+      select * from (${SHIPMENT_WORDS.found("shipment.*", "$1", "$2")}) as shipment
+      where (select count(*) from recent) < $3 limit ${MOST_FOUND}) as shipment
+    order by ${ORDER} limit $3),
+  compared as materialized (
+    select distinct on (shipment.created_at, shipment.reference) shipment.* from (
+      select shipment.* from unnest($8::text[]) as run
+      cross join lateral (${CUSTOMER_WORDS.found("customer.id", "$1", "run")} limit ${COMPARED.customers}) as customer
+      cross join lateral (
+        select * from shipment where workspace_id = $1 and customer_id = customer.id
+        limit ${COMPARED.shipmentsOfCustomer}) as shipment
+      where (select count(*) from recent) < $3 and (select count(*) from found) < $3
+      union all
+      select shipment.* from unnest($9::text[]) as run
+      cross join lateral (${SHIPMENT_WORDS.found("shipment.*", "$1", "run")} limit ${COMPARED.shipments}) as shipment
+      where (select count(*) from recent) < $3 and (select count(*) from found) < $3
+    ) as shipment ${WITH_ALL_TERMS} order by ${ORDER} limit $3)
+  select ${SHIPMENT_COLUMN}, (
+    select phone from customer where customer.workspace_id = $1 and customer.id = s.customer_id) as phone
+  from (
     (select 1 as kind, * from shipment
      where workspace_id = $1 and reference >= $4 and reference <= $5 order by reference limit $3)
     union all select 2 as kind, * from recent
-    union all (select 2 as kind, * from (
-      select * from shipment
-      where (select count(*) from recent) < $3 and workspace_id = $1 and ${WORDS}
-      limit ${MOST_FOUND}) as found
-      order by ${ORDER} limit $3)
+    union all select 2 as kind, * from found
+    union all select 2 as kind, * from compared
     union all (select 3 as kind, * from (${newest("$3", "and $6")}) as newest)
-  ) as s order by kind, ${ORDER}`;
+  ) as s order by kind, created_at desc, reference desc`;

@@ -6,7 +6,9 @@ import {
   type ShipmentStatus,
   STATES,
 } from "../../domain/shipment/shipment-state.ts";
-import { wordsOf } from "../../db/words.ts";
+import { wordIndex } from "../../db/words.ts";
+import { REVERSED_MARK } from "../../domain/search-text.ts";
+import { REFERENCE_ALPHABET, REFERENCE_PREFIX } from "../../domain/shipment/shipment-reference.ts";
 import { MAX_WRONG_PINS, type StoredVerification } from "../../domain/shipment/delivery-proof.ts";
 import type { DeliveryProgress } from "../../domain/shipment/delivery-progress.ts";
 import type { PaymentDetails } from "../../domain/shipment/payment-details.ts";
@@ -81,16 +83,30 @@ export function indexPredicate(index: PartialListIndex): string {
   return `${rows === undefined ? "" : `${rows} and `}reference <> '${index}'`;
 }
 
-/** What shipments are searched by. */
-export const SHIPMENT_WORDS = wordsOf([
+/** The texts that shipments are searched by, besides the reference and the customer; the last digits of phones reversed. */
+export const SHIPMENT_TEXTS = [
   "external_reference",
   "dropoff_address",
   "pickup_address",
   "cancel_note",
   "recipient_name",
   "recipient_phone",
+  `'${REVERSED_MARK}' || reverse(recipient_phone)`,
   "recipient_email",
-]);
+  "progress #>> '{courier,name}'",
+  "progress #>> '{courier,phone}'",
+  `'${REVERSED_MARK}' || reverse(progress #>> '{courier,phone}')`,
+  "progress #>> '{courier,externalId}'",
+  String.raw`left(replace(replace(jsonb_path_query_array(metadata, '$.*')::text, '\n', ' '), '\t', ' '), 2000)`,
+];
+
+/** References are random, so their first characters divide shipments evenly. */
+export const SHIPMENT_WORDS = wordIndex(
+  "shipment",
+  SHIPMENT_TEXTS,
+  `substr(reference, ${REFERENCE_PREFIX.length + 1}, 1)`,
+  `string_to_array('${REFERENCE_ALPHABET}', null)`,
+);
 
 /** An index of what is due in one state, in the order of a key, the newest of equals last. */
 function dueIndex(name: PartialListIndex, key: string) {
@@ -212,7 +228,7 @@ export const Shipment = defineEntity({
     dueIndex("shipment_due_by_pickup", PICKUP_KEY),
     {
       name: "shipment_words",
-      expression: `create index "shipment_words" on "shipment" using gin ((${SHIPMENT_WORDS}))`,
+      expression: `create index "shipment_words" on "shipment" using gin ((${SHIPMENT_WORDS.words})) with (gin_pending_list_limit = 64)`,
     },
   ],
   // Few and short, since PostgreSQL reads each anew for every statement that writes.

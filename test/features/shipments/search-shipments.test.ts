@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
 import { invalidFields } from "../../support/answers.ts";
-import { book } from "../../support/bookings.ts";
+import { book, PAYMENT } from "../../support/bookings.ts";
 import { connectTo } from "../../support/database.ts";
 import { insertCustomers, insertShipments } from "../../support/insert-shipments.ts";
 import { sharedService } from "../../support/service.ts";
+import { getShipment } from "../../support/stripe-service.ts";
 
 const service = await sharedService();
 const { apiKey } = await service.addWorkspace();
@@ -18,7 +19,7 @@ await service.as(apiKey).updateCustomer({
   phone: "+44 20 7946 0958",
   notes: "Rings twice. Leave it with the porter's office_2.",
 });
-const grace = await book(service, apiKey, {
+let grace = await book(service, apiKey, {
   customer_name: "Grace Hopper",
   customer_email: "grace@navy.example",
   pickup_address: "Pier 90, New York",
@@ -26,7 +27,16 @@ const grace = await book(service, apiKey, {
   recipient_name: "Katherine Johnson",
   recipient_phone: "+12125550199",
   recipient_email: "kj@nasa.example",
+  metadata: { "po number": "8812-B", hint: 'Says "hello"\nFragile' },
 });
+await service.as(apiKey).recordPayment({ shipment: grace["reference"], ...PAYMENT });
+await service.as(apiKey).setCourier({
+  shipment: grace["reference"],
+  name: "Jean Bartik",
+  phone: "+17185550042",
+  external_id: "bike_7",
+});
+grace = await getShipment(service, apiKey, grace["reference"]);
 const other = await service.addWorkspace();
 await book(service, other.apiKey, { external_reference: "Order 4711" });
 
@@ -40,29 +50,68 @@ const ADA = ada["reference"] as string;
 const GRACE = grace["reference"] as string;
 
 test.each([
-  ["a reference", ADA, [ADA], []],
-  ["the beginning of a reference, in any case", ADA.slice(0, 11).toLowerCase(), [ADA], []],
-  ["an external reference, its last word begun", "order 4", [ADA], []],
-  ["any word of a dropoff address, the newest first", "PROSPECT", [GRACE, ADA], []],
-  ["words of two addresses, in any order", "pier brook", [GRACE], []],
-  ["no part within a word", "rospect", [], []],
-  ["words that are whole but for the last", "pros park", [], []],
-  ["the recipient's name", "johns", [GRACE], []],
-  ["the recipient's phone", "+1212555", [GRACE], []],
-  ["the recipient's email", "kj@nasa.ex", [GRACE], []],
-  ["a first name", "gra", [], ["Grace Hopper"]],
-  ["a last name", "lovel", [], ["Ada Lovelace"]],
-  ["both in any order", "hopper gr", [], ["Grace Hopper"]],
-  ["an email", "COUNTESS@exam", [], ["Ada Lovelace"]],
-  ["a part of a phone", "7946 09", [], ["Ada Lovelace"]],
-  ["the digits of a phone", "+442079", [], ["Ada Lovelace"]],
-  ["notes", "porter", [], ["Ada Lovelace"]],
-  ["signs alone nothing", "%", [], []],
-  ["operators of queries as signs", "prospect & !west | 'x':* \\", [], []],
-])("finds by %s", async (_, text, shipments, customers) => {
+  ["a reference", ADA, [ADA], [], ["reference"]],
+  [
+    "the beginning of a reference, in any case",
+    ADA.slice(0, 11).toLowerCase(),
+    [ADA],
+    [],
+    ["reference"],
+  ],
+  ["an external reference, its last word begun", "order 47", [ADA], [], ["external_reference"]],
+  [
+    "any word of a dropoff address, the newest first",
+    "PROSPECT",
+    [GRACE, ADA],
+    [],
+    ["dropoff_address"],
+  ],
+  [
+    "words of two addresses, in any order",
+    "pier brook",
+    [GRACE],
+    [],
+    ["dropoff_address", "pickup_address"],
+  ],
+  ["no part within a word", "rospect", [], [], []],
+  ["words that are whole but for the last", "pros park", [], [], []],
+  ["the recipient's name", "johns", [GRACE], [], ["recipient_name"]],
+  ["the recipient's phone", "+1212555", [GRACE], [], ["recipient_phone"]],
+  ["the recipient's phone, formatted", "+1 (212) 555-0199", [GRACE], [], ["recipient_phone"]],
+  ["the recipient's phone without the country", "212 555 0199", [GRACE], [], ["recipient_phone"]],
+  ["the last seven digits of a phone", "555-0199", [GRACE], [], ["recipient_phone"]],
+  ["the last four digits of a phone", "0199", [GRACE], [], ["recipient_phone"]],
+  ["no digits within a phone", "1255501", [], [], []],
+  ["the recipient's email", "kj@nasa.ex", [GRACE], [], ["customer.email", "recipient_email"]],
+  ["metadata", "8812", [GRACE], [], ['metadata["po number"]']],
+  ["a second line of metadata", "fragile", [GRACE], [], ['metadata["hint"]']],
+  ["the courier's name", "jean bar", [GRACE], [], ["courier.name"]],
+  ["the courier's phone", "718 555 0042", [GRACE], [], ["courier.phone"]],
+  ["the courier's id", "bike_7", [GRACE], [], ["courier.external_id"]],
+  ["a customer and a street", "hopper prospect", [GRACE], [], ["customer.name", "dropoff_address"]],
+  ["a street and a customer", "brooklyn ada l", [ADA], [], ["customer.name", "dropoff_address"]],
+  ["a first name", "gra", [GRACE], ["Grace Hopper"], ["customer.email", "customer.name"]],
+  ["a last name", "lovel", [ADA], ["Ada Lovelace"], ["customer.name"]],
+  [
+    "both in any order",
+    "hopper gr",
+    [GRACE],
+    ["Grace Hopper"],
+    ["customer.email", "customer.name"],
+  ],
+  ["an email", "COUNTESS@exam", [ADA], ["Ada Lovelace"], ["customer.email"]],
+  ["a part of a phone", "7946 09", [ADA], ["Ada Lovelace"], ["customer.phone"]],
+  ["the digits of a phone", "+442079", [ADA], ["Ada Lovelace"], ["customer.phone"]],
+  ["a national phone number", "020 79460958", [ADA], ["Ada Lovelace"], ["customer.phone"]],
+  ["notes", "porter", [], ["Ada Lovelace"], []],
+  ["signs alone nothing", "%", [], [], []],
+  ["operators of queries as signs", "prospect & !west | 'x':* \\", [], [], []],
+])("finds by %s", async (_, text, shipments, customers, fields) => {
   const found = await search(text);
   expect(found.shipments.map(({ reference }: typeof ada) => reference)).toEqual(shipments);
   expect(found.customers.map(({ name }: typeof ada) => name)).toEqual(customers);
+  const matches = found.matches.filter(({ shipment }: typeof ada) => shipment === shipments[0]);
+  expect(matches.map(({ field }: typeof ada) => field).sort()).toEqual(fields);
 });
 
 test.each(["s", "Sh", "SHP", "shp-"])(
@@ -92,9 +141,15 @@ test("a search gives whole shipments and customers, and the fields that matched"
     ],
   });
   expect(await search("navy")).toEqual({
-    shipments: [],
+    shipments: [grace],
     customers: [grace["customer"]],
     matches: [
+      {
+        shipment: GRACE,
+        customer: null,
+        field: "customer.email",
+        value: "grace@navy.example",
+      },
       {
         shipment: null,
         customer: grace["customer"].id,
@@ -113,6 +168,30 @@ test("what is older than the newest 1,000 is found by a word of its own", async 
   await insertShipments(sql, { workspace, count: 1_000, customer, salt: String(workspace) });
   expect((await search("cranb", undefined, own)).shipments).toEqual([old]);
   expect((await search("from", undefined, own)).shipments).toHaveLength(8);
+});
+
+test("what is older is found by its customer and a street, and frequent words among some", async () => {
+  const { apiKey: own, id: workspace } = await service.addWorkspace();
+  const old = await book(service, own, {
+    customer_name: "Hedy Lamarr",
+    customer_email: "hedy@example.org",
+    dropoff_address: "Cranberry Street 4",
+    recipient_phone: "+12125559876",
+  });
+  const sql = await connectTo(service.databaseUrl);
+  const customer = String(await insertCustomers(sql, workspace, 1));
+  const bulk = { workspace, customer, createdAt: "now() - interval '1 hour'" };
+  await insertShipments(sql, {
+    ...bulk,
+    count: 3_000,
+    dropoffAddress: "'Cranberry Lane ' || i",
+    salt: "old",
+  });
+  await insertShipments(sql, { ...bulk, count: 1_000, createdAt: "now()", salt: "new" });
+  for (const text of ["lamarr cran", "cranberry hedy", "hedy", "5559876"]) {
+    expect((await search(text, undefined, own)).shipments, text).toEqual([old]);
+  }
+  expect((await search("cranberry lane", undefined, own)).shipments).toHaveLength(8);
 });
 
 test("a search takes up to 60 characters and gives up to 20 of each", async () => {
