@@ -1,3 +1,5 @@
+import { type Refusal, refuse, unavailable } from "../domain/refusal.ts";
+
 /**
  * SQLSTATE codes and classes that mean "not now": connection trouble, shutdown, too busy, timed
  * out, deadlock, or a server that has become a standby (25006).
@@ -92,15 +94,27 @@ function causesOf(error: unknown): Error[] {
   return causes;
 }
 
+/** Whether the database ended a statement that took longer than it may. */
+export function isStatementTimeout(error: unknown): boolean {
+  return causesOf(error).some((cause) => sqlStateOf(cause) === "57014");
+}
+
 /**
- * What to tell a caller of an error that passes by itself; undefined for any other. A full disk
- * passes when the operator makes room.
+ * The refusal of a call that failed by an error of the database that passes by itself; undefined for any other error. A
+ * full disk passes when the operator makes room.
  */
-export function transientDatabaseMessage(error: unknown): string | undefined {
+export function databaseRefusal(error: unknown): Refusal | undefined {
   if (!isTransientDatabaseError(error)) return undefined;
-  const causes = causesOf(error);
+  if (isStatementTimeout(error)) return refuse("REQUEST_TOO_SLOW", { cause: error });
+  return unavailable(unavailableText(causesOf(error)), error);
+}
+
+function unavailableText(causes: readonly Error[]): string {
   if (causes.some((cause) => sqlStateOf(cause) === "53100")) {
     return "The service's database has no space left on its disk; try again later.";
+  }
+  if (causes.some(isReadOnly)) {
+    return "The service's database is read-only now, so nothing can be changed; try again later.";
   }
   return causes.some((cause) => isContention(cause) || isCollision(cause))
     ? "The service is busy with other calls; try again in a moment."

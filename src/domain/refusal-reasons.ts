@@ -175,6 +175,8 @@ export const REASONS = {
   }),
   ...answered("DeadlineExceeded", 504, {
     DEADLINE_EXCEEDED: "The caller's deadline passed before the answer.",
+    REQUEST_TOO_SLOW:
+      "The request took longer than the service allows, and was ended; ask for less at a time, or try again in some minutes.",
   }),
 };
 

@@ -98,6 +98,7 @@ export const REMEDIES: Readonly<Record<RefusalReason, string>> = {
   INTERNAL: "Report `request_id`; repeat with the same idempotency key.",
   UNAVAILABLE: "Repeat after `Retry-After`.",
   DEADLINE_EXCEEDED: "Repeat with the same idempotency key, and a longer deadline.",
+  REQUEST_TOO_SLOW: "Ask for less at a time; repeat it in some minutes at the earliest.",
 };
 
 /** Reasons that no call with a workspace's key meets. */

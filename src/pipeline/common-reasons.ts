@@ -19,6 +19,7 @@ const ANY_CALL: readonly RefusalReason[] = [
   "RATE_LIMITED",
   "UNAVAILABLE",
   "DEADLINE_EXCEEDED",
+  "REQUEST_TOO_SLOW",
   "INTERNAL",
 ];
 

@@ -1,13 +1,16 @@
 import type { Logger } from "pino";
 import type { Reader } from "../db/change-feed.ts";
 
-/** Compares the clock of this process with the database's: quotes, keys and leases expire by both. */
+/**
+ * Watches whether the database takes writes, and compares the clock of this process with its: quotes, keys and leases
+ * expire by both.
+ */
 export interface DatabaseClock {
-  /** Asks the database what time it is. */
+  /** Asks the database for its time and whether it is read-only. */
   look(reader: Reader): Promise<void>;
   /** By how much this process is ahead, in seconds, as it was found last; 0 before the first look. */
   aheadSeconds(): number;
-  /** Why the service is not ready: its clock differs by too much; else undefined. */
+  /** Why the service is not ready: the database is read-only, or the clocks differ by too much; else undefined. */
   wrongBecause(): string | undefined;
 }
 
@@ -18,11 +21,10 @@ const UNREADY_MS = 30_000;
 /** An answer that takes longer tells too little. */
 const MAX_ROUND_TRIP_MS = 1_000;
 
-const NOW = "select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms";
+const LOOK = `select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms,
+  current_setting('transaction_read_only') = 'on' as "isReadOnly"`;
 
-/**
- * Builds what compares the clocks.
- */
+/** Builds what watches the database. */
 export function createDatabaseClock(
   log: Pick<Logger, "warn" | "info">,
   clockMs: () => number = Date.now,
@@ -31,10 +33,15 @@ export function createDatabaseClock(
   let aheadMs = 0;
   const aheadSeconds = () => Math.round(aheadMs) / 1_000;
   let differs = false;
+  let isReadOnly = false;
   return {
     async look(reader) {
       const sentMs = nowMs();
-      const { rows } = await reader.query<{ ms: number }>(NOW);
+      const { rows } = await reader.query<{ ms: number; isReadOnly: boolean }>(LOOK);
+      const wasReadOnly = isReadOnly;
+      ({ isReadOnly } = rows[0]!);
+      if (isReadOnly && !wasReadOnly) log.warn({}, "the database is read-only");
+      if (wasReadOnly && !isReadOnly) log.info({}, "the database takes writes again");
       const roundTripMs = nowMs() - sentMs;
       if (roundTripMs > MAX_ROUND_TRIP_MS) return;
       const differed = differs;
@@ -47,6 +54,9 @@ export function createDatabaseClock(
       else log.warn({ seconds }, "the clock differs from the database's: keep both by NTP");
     },
     aheadSeconds,
-    wrongBecause: () => (Math.abs(aheadMs) >= UNREADY_MS ? "off its database's clock" : undefined),
+    wrongBecause() {
+      if (isReadOnly) return "its database is read-only";
+      return Math.abs(aheadMs) >= UNREADY_MS ? "off its database's clock" : undefined;
+    },
   };
 }

@@ -8,7 +8,7 @@ import type { Config } from "../config/config.ts";
 import { Health } from "../../gen/grpc/health/v1/health_pb.js";
 import { createClientAddress } from "../pipeline/client-address.ts";
 import { onBehalfOf } from "../db/connection-shares.ts";
-import { transientDatabaseMessage } from "../db/database-error.ts";
+import { databaseRefusal } from "../db/database-error.ts";
 import type { MapTiles } from "../domain/map-tiles.ts";
 import {
   createPipeline,
@@ -73,7 +73,7 @@ export interface Servers {
 /** Of the pipeline's options those that are not made here. */
 interface ServersOptions extends Omit<
   PipelineOptions,
-  "clientAddress" | "isHttps" | "shutdownSignal" | "endSignal" | "transientMessage" | "onBehalfOf"
+  "clientAddress" | "isHttps" | "shutdownSignal" | "endSignal" | "refusalOf" | "onBehalfOf"
 > {
   readonly signIn: SignIn;
   readonly notices: NoticeOptions;
@@ -108,7 +108,7 @@ export function createServers(options: ServersOptions): Servers {
     isHttps,
     shutdownSignal,
     endSignal,
-    transientMessage: transientDatabaseMessage,
+    refusalOf: databaseRefusal,
     onBehalfOf,
   });
   const isOpen = config.operationsPort === undefined;

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import pg from "pg";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { isTransientDatabaseError, transientDatabaseMessage } from "../../src/db/database-error.ts";
+import { databaseRefusal, isTransientDatabaseError } from "../../src/db/database-error.ts";
 import { createOrm } from "../../src/db/orm.ts";
 import { connectTo, createDatabase } from "../support/database.ts";
 
@@ -69,12 +69,29 @@ test("a call that comes after the pool has closed is a transient error", async (
   expect(isTransientDatabaseError(await errorOf(orm.em.fork().execute("select")))).toBe(true);
 });
 
-test("a write on a server that has become a standby is a transient error", async () => {
+test("a write on a read-only server is refused as such", async () => {
   const client = await connectTo(database.url);
-  await client.query("begin read only");
+  await client.query("set default_transaction_read_only = on");
   const error = await errorOf(client.query("create table written ()"));
   await client.end();
-  expect(isTransientDatabaseError(error)).toBe(true);
+  expect(databaseRefusal(error)).toMatchObject({
+    reason: "UNAVAILABLE",
+    message: "The service's database is read-only now, so nothing can be changed; try again later.",
+  });
+});
+
+test("a statement that exceeds its time limit is refused as too slow, without a time to repeat it", async () => {
+  const client = await connectTo(database.url);
+  await client.query("set statement_timeout = 10");
+  const error = await errorOf(client.query("select pg_sleep(60)"));
+  await client.end();
+  const refusal = databaseRefusal(new Error("the query failed", { cause: error }));
+  expect(refusal).toMatchObject({
+    reason: "REQUEST_TOO_SLOW",
+    message:
+      "The request took longer than the service allows, and was ended; ask for less at a time, or try again in some minutes.",
+    retryAfterSeconds: undefined,
+  });
 });
 
 test.each(["select from nowhere", "select 1 / 0", "selec"])(
@@ -89,17 +106,17 @@ test.each(["select from nowhere", "select 1 / 0", "selec"])(
 
 test("a disk that is full is told as such, calls in each other's way as busy, and any other transient error as a database away", () => {
   const full = Object.assign(new Error("could not extend file"), { code: "53100" });
-  expect(transientDatabaseMessage(new Error("the commit failed", { cause: full }))).toBe(
+  expect(databaseRefusal(new Error("the commit failed", { cause: full }))?.message).toBe(
     "The service's database has no space left on its disk; try again later.",
   );
   for (const code of ["40P01", "40001", "55P03"]) {
-    expect(transientDatabaseMessage(Object.assign(new Error("in the way"), { code }))).toBe(
+    expect(databaseRefusal(Object.assign(new Error("in the way"), { code }))?.message).toBe(
       "The service is busy with other calls; try again in a moment.",
     );
   }
   const away = Object.assign(new Error("refused"), { code: "ECONNREFUSED" });
-  expect(transientDatabaseMessage(away)).toBe(
+  expect(databaseRefusal(away)?.message).toBe(
     "The service cannot reach its database; try again in a moment.",
   );
-  expect(transientDatabaseMessage(new Error("a defect"))).toBeUndefined();
+  expect(databaseRefusal(new Error("a defect"))).toBeUndefined();
 });

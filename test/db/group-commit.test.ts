@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "vitest";
-import { isTransientDatabaseError, transientDatabaseMessage } from "../../src/db/database-error.ts";
+import { databaseRefusal, isTransientDatabaseError } from "../../src/db/database-error.ts";
 import { createGroupCommit } from "../../src/db/group-commit.ts";
 import type { ObserveGroups } from "../../src/db/group-queue.ts";
 import { createOrm, MAX_CONNECTIONS } from "../../src/db/orm.ts";
@@ -159,7 +159,7 @@ test("a member that collides with others is tried alone until it is written", as
 test("a member that collides until its caller leaves is refused as one that may be repeated", async () => {
   const take = createColliding(() => performance.now() + 50);
   const error = await take(Infinity).catch((error: unknown) => error);
-  expect(transientDatabaseMessage(error)).toBe(
+  expect(databaseRefusal(error)?.message).toBe(
     "The service is busy with other calls; try again in a moment.",
   );
   expect(error).toMatchObject({ cause: { code: "23503" } });

@@ -1,12 +1,13 @@
 import { expect, test } from "vitest";
 import { createDatabaseClock } from "../../src/server/database-clock.ts";
+import { connectTo } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { startReplica, startService } from "../support/service.ts";
 import type { LogLine } from "../support/service-process.ts";
 
 /** A clock, with what it has said, compared with a database whose time never passes. */
 function compared() {
-  const time = { ms: 0, aheadMs: 0, roundTripMs: 0 };
+  const time = { ms: 0, aheadMs: 0, roundTripMs: 0, isReadOnly: false };
   const said: unknown[] = [];
   const say = (fields: unknown, msg: unknown) => void said.push([msg, fields]);
   const clock = createDatabaseClock(
@@ -17,7 +18,7 @@ function compared() {
   const client = {
     async query() {
       time.ms += time.roundTripMs;
-      return { rows: [{ ms: 1_000_000 }] };
+      return { rows: [{ ms: 1_000_000, isReadOnly: time.isReadOnly }] };
     },
   };
   const look = async (aheadMs: number, roundTripMs = 100) => {
@@ -25,7 +26,7 @@ function compared() {
     await clock.look(client as never);
     return [clock.aheadSeconds(), clock.wrongBecause()];
   };
-  return { look, said };
+  return { look, said, time };
 }
 
 const WRONG = "off its database's clock";
@@ -48,6 +49,36 @@ test("a difference of more than 2 s is said once, as is its end, and from 30 s o
     ["the clock agrees with the database's again", { seconds: -1 }],
     [DIFFERS, { seconds: -2.001 }],
   ]);
+});
+
+test("while the database is read-only, the service is not ready", async () => {
+  const { look, said, time } = compared();
+  time.isReadOnly = true;
+  expect(await look(0)).toEqual([0, "its database is read-only"]);
+  expect(await look(0)).toEqual([0, "its database is read-only"]);
+  time.isReadOnly = false;
+  expect(await look(0)).toEqual([0, undefined]);
+  expect(said).toEqual([
+    ["the database is read-only", {}],
+    ["the database takes writes again", {}],
+  ]);
+});
+
+test("a database that is made read-only is noticed", async () => {
+  const service = await startService();
+  const sql = await connectTo(service.databaseUrl);
+  const name = new URL(service.databaseUrl).pathname.slice(1);
+  await sql.query(`alter database ${name} set default_transaction_read_only = on`);
+  await sql.query(
+    "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()",
+  );
+  await eventually("it to be not ready", async () => {
+    const response = await fetch(`${service.httpUrl}/readyz`);
+    return response.status === 503 && /read-only/.test(await response.text());
+  });
+  await sql.query("begin read write");
+  await sql.query(`alter database ${name} reset default_transaction_read_only`);
+  await sql.query("commit");
 });
 
 test("an answer that took more than a second says nothing", async () => {

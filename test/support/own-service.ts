@@ -75,7 +75,7 @@ export async function startOwnService(options: {
     logRequest: () => undefined,
     shutdownSignal: new AbortController().signal,
     endSignal: new AbortController().signal,
-    transientMessage: () => undefined,
+    refusalOf: () => undefined,
     onBehalfOf: (_, work) => work(),
     onRateLimited: () => undefined,
     limiter: createMemoryLimiter(() => performance.now()),

@@ -1,6 +1,6 @@
 import { Code } from "@connectrpc/connect";
 import type { Logger } from "pino";
-import { Refusal, refuse, unavailable } from "../../domain/refusal.ts";
+import { Refusal, refuse } from "../../domain/refusal.ts";
 import type { ReceivedCall } from "../call.ts";
 import { REASONS } from "../../domain/refusal-reasons.ts";
 import type { Rpc } from "../rpc.ts";
@@ -11,19 +11,21 @@ export type ToRefusal = (error: unknown, requestId: string) => Refusal;
 export type RefuseCall = (error: unknown, call: ReceivedCall) => Refusal;
 
 /**
- * Builds the one place where errors become refusals. A transient error is UNAVAILABLE; anything unknown
- * is a defect, INTERNAL, logged with its cause.
+ * Builds the one place where errors become refusals. Anything unknown is a defect, INTERNAL, logged with its cause.
+ *
+ * @param refusalOf the refusal for an error that passes by itself; undefined for any other
  */
 export function createToRefusal(
-  transientMessage: (error: unknown) => string | undefined,
+  refusalOf: (error: unknown) => Refusal | undefined,
   log: Logger,
 ): ToRefusal {
   return (error, requestId) => {
     if (error instanceof Refusal) return error;
-    const transient = transientMessage(error);
-    if (transient !== undefined) {
-      log.warn({ requestId, err: error }, "database unavailable");
-      return unavailable(transient, error);
+    const refusal = refusalOf(error);
+    if (refusal !== undefined) {
+      const isAway = refusal.reason === "UNAVAILABLE";
+      log.warn({ requestId, err: error }, isAway ? "database unavailable" : "request too slow");
+      return refusal;
     }
     log.error({ requestId, err: error }, "defect");
     return refuse("INTERNAL", { cause: error });

@@ -75,7 +75,7 @@ export interface PipelineOptions {
   /** Aborts when calls in flight are cut. */
   readonly endSignal: AbortSignal;
   /** What to tell a caller of an error that passes by itself; undefined for any other error. */
-  readonly transientMessage: (error: unknown) => string | undefined;
+  readonly refusalOf: (error: unknown) => Refusal | undefined;
   readonly onBehalfOf: OnBehalfOf;
   readonly limiter: Limiter;
   /** How long a call waits to be looked up, in milliseconds, where a test says so. */
@@ -102,7 +102,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   const authenticate = createAuthenticate({ ...options, lookUps });
   const admit = createAdmit({ ...options, authenticate, inFlightLimit });
   const execute = createExecute({ ...options, validatorOf, inFlightLimit });
-  const toRefusal = createToRefusal(options.transientMessage, log);
+  const toRefusal = createToRefusal(options.refusalOf, log);
   const refuseCall = createRefuseCall(toRefusal, methods, log);
   const requests = createMemoryBudget(MEMORY.requests, "requests");
   const answers = createMemoryBudget(MEMORY.answers, "answers");

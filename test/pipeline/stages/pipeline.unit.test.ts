@@ -46,7 +46,7 @@ function startPipeline(run: Rpc["run"]) {
     isHttps: false,
     shutdownSignal: new AbortController().signal,
     endSignal: new AbortController().signal,
-    transientMessage: () => undefined,
+    refusalOf: () => undefined,
     onBehalfOf: (_, work) => work(),
     onRateLimited: () => undefined,
     limiter: createMemoryLimiter(() => 0),
