@@ -1,7 +1,11 @@
 import type { Logger } from "pino";
 import { DEFAULT_MAX_DATABASE_OUTAGE_SECONDS, type Config } from "../config/config.ts";
 import { describeError } from "../db/connection-fault.ts";
-import { isContention, isStatementTimeout, isTransientDatabaseError } from "../db/database-error.ts";
+import {
+  isContention,
+  isStatementTimeout,
+  isTransientDatabaseError,
+} from "../db/database-error.ts";
 
 /** Knows whether this process reaches its database, and says when it does not. */
 export interface DatabaseContact {
@@ -42,7 +46,8 @@ export function createDatabaseContact(options: {
 
   function warn(fields: { readonly err?: unknown }, during: string): void {
     const { err, ...others } = fields;
-    if (!isTransientDatabaseError(err) || isStatementTimeout(err)) return options.log.warn(fields, during);
+    if (!isTransientDatabaseError(err) || isStatementTimeout(err))
+      return options.log.warn(fields, during);
     // A database that is busy answers.
     isAway ||= !isContention(err);
     if (nowMs() - saidMs < SAY_MS) return void notLogged++;
