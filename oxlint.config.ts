@@ -140,8 +140,11 @@ const FLOORS: readonly Floor[] = [
     },
   },
   {
-    because: "The database knows nothing else of ours; entities are handed to it.",
-    rooms: { db: "db/migrations/*", "embedded-postgres": "" },
+    because: "The database knows no feature: entities are passed to it.",
+    rooms: {
+      db: "db/migrations/* domain/refusal.ts domain/search-text.ts",
+      "embedded-postgres": "",
+    },
   },
   {
     because: "The domain is pure rules: no I/O, ORM or wire formats.",

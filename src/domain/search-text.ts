@@ -22,7 +22,7 @@ export interface SearchTerm {
 }
 
 /** Digits and the characters that format a phone number. */
-const NUMBER = /\+?\(?[0-9](?:[0-9\s().\/\u2010-\u2015-]*[0-9])?/g;
+const NUMBER = /\+?\(?[0-9](?:[0-9\s()./\u2010-\u2015-]*[0-9])?/g;
 /** Digits from which on several groups of digits are read as one phone number. */
 const MIN_PHONE = 7;
 /** Fewer last digits of a phone number find nothing. */
@@ -90,7 +90,7 @@ function lexeme(word: string, isBegun: boolean): string {
 }
 
 function reversed(digits: string): string {
-  return Array.from(digits).reverse().join("");
+  return Array.from(digits).toReversed().join("");
 }
 
 /** How much of a value is shown, in characters, and how much of that before the match. */
@@ -113,7 +113,7 @@ export function matchedPart(terms: readonly SearchTerm[], value: string): string
 
 /** Whether a value is a phone number that begins or ends with digits of the term. */
 function hasDigits({ digits }: SearchTerm, value: string): boolean {
-  if (digits.length === 0 || !/^[+0-9\s().\/-]+$/.test(value)) return false;
+  if (digits.length === 0 || !/^[+0-9\s()./-]+$/.test(value)) return false;
   const all = value.replaceAll(/\D/g, "");
   return digits.some((it) => all.startsWith(it) || all.endsWith(it));
 }

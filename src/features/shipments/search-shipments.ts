@@ -127,12 +127,9 @@ const MAX_RUNS = 6;
 
 /** All terms, then shorter runs of neighbouring terms: such as a customer's name, and a street. */
 function runsOf(terms: readonly SearchTerm[]): readonly (readonly SearchTerm[])[] {
-  return terms
-    .flatMap((_, shorter) =>
-      terms
-        .slice(0, shorter + 1)
-        .map((_, from) => terms.slice(from, from + terms.length - shorter)),
-    )
+  const lengths = terms.map((_, shorter) => terms.length - shorter);
+  return lengths
+    .flatMap((length) => terms.slice(length - 1).map((_, from) => terms.slice(from, from + length)))
     .slice(0, MAX_RUNS);
 }
 
