@@ -1040,7 +1040,7 @@ export declare const SearchShipmentsRequestSchema: GenMessage<SearchShipmentsReq
 export declare type SearchShipmentsResponse = Message<"shipments.v1.SearchShipmentsResponse"> & {
   /**
    * Matches by the beginning of their reference, then by words, the newest first. Incomplete for words that
-   * more than 10,000 shipments contain.
+   * more than 1,000 shipments contain.
    *
    * @generated from field: repeated shipments.v1.Shipment shipments = 1;
    */
@@ -1052,6 +1052,14 @@ export declare type SearchShipmentsResponse = Message<"shipments.v1.SearchShipme
    * @generated from field: repeated shipments.v1.Customer customers = 2;
    */
   customers: Customer[];
+
+  /**
+   * Why they were found: the fields that contain words of the text, in the order of the shipments, then of the
+   * customers.
+   *
+   * @generated from field: repeated shipments.v1.SearchMatch matches = 3;
+   */
+  matches: SearchMatch[];
 };
 
 /**
@@ -1060,7 +1068,7 @@ export declare type SearchShipmentsResponse = Message<"shipments.v1.SearchShipme
 export declare type SearchShipmentsResponseValid = Message<"shipments.v1.SearchShipmentsResponse"> & {
   /**
    * Matches by the beginning of their reference, then by words, the newest first. Incomplete for words that
-   * more than 10,000 shipments contain.
+   * more than 1,000 shipments contain.
    *
    * @generated from field: repeated shipments.v1.Shipment shipments = 1;
    */
@@ -1072,6 +1080,14 @@ export declare type SearchShipmentsResponseValid = Message<"shipments.v1.SearchS
    * @generated from field: repeated shipments.v1.Customer customers = 2;
    */
   customers: CustomerValid[];
+
+  /**
+   * Why they were found: the fields that contain words of the text, in the order of the shipments, then of the
+   * customers.
+   *
+   * @generated from field: repeated shipments.v1.SearchMatch matches = 3;
+   */
+  matches: SearchMatchValid[];
 };
 
 /**
@@ -1079,6 +1095,49 @@ export declare type SearchShipmentsResponseValid = Message<"shipments.v1.SearchS
  * Use `create(SearchShipmentsResponseSchema)` to create a new message.
  */
 export declare const SearchShipmentsResponseSchema: GenMessage<SearchShipmentsResponse, {validType: SearchShipmentsResponseValid}>;
+
+/**
+ * A field that contains words of the searched text.
+ *
+ * @generated from message shipments.v1.SearchMatch
+ */
+export declare type SearchMatch = Message<"shipments.v1.SearchMatch"> & {
+  /**
+   * Reference of the shipment that has the field. Unset for a field of a customer.
+   *
+   * @generated from field: optional string shipment = 1;
+   */
+  shipment?: string | undefined;
+
+  /**
+   * Id of the customer that has the field. Unset for a field of a shipment.
+   *
+   * @generated from field: optional int64 customer = 2;
+   */
+  customer?: bigint | undefined;
+
+  /**
+   * Path of the field, such as `dropoff_address`, `customer.name` or `metadata["po_number"]`.
+   *
+   * @generated from field: string field = 3;
+   */
+  field: string;
+
+  /**
+   * The field's value, of which at most 200 characters around the first match.
+   *
+   * @generated from field: string value = 4;
+   */
+  value: string;
+};
+
+export declare type SearchMatchValid = SearchMatch;
+
+/**
+ * Describes the message shipments.v1.SearchMatch.
+ * Use `create(SearchMatchSchema)` to create a new message.
+ */
+export declare const SearchMatchSchema: GenMessage<SearchMatch, {validType: SearchMatchValid}>;
 
 /**
  * @generated from message shipments.v1.UpdateShipmentRequest
@@ -2917,8 +2976,10 @@ export declare const ShipmentService: GenService<{
   },
   /**
    * Searches shipments and customers by words, for people who type. Finds shipments by reference, external
-   * reference, addresses, recipient or cancellation note, and customers by name, email, phone or notes. Case
-   * and order of words do not matter. The last word can be incomplete.
+   * reference, addresses, recipient, customer, courier, metadata or cancellation note, and customers by name, email,
+   * phone or notes. Words can be of several fields. Case and order of words do not matter. The last word can be
+   * incomplete. Finds phone numbers in any format, with or without the country code, and by their last four or more
+   * digits.
    *
    * @generated from rpc shipments.v1.ShipmentService.SearchShipments
    */
