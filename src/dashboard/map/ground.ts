@@ -14,12 +14,15 @@ import { type Area, largestOf, unbroken } from "./world.ts";
 /** Whose data the ground is. Natural Earth asks for nothing, GeoNames to be named. */
 export const GROUND_CREDITS = "Natural Earth, GeoNames";
 
-/** Below the zones, to know where one is: land with its borders, and the names of countries and places. */
-export type Ground = Readonly<Record<"land" | "names", readonly Feature[]>>;
+/**
+ * The background below the zones: land with its borders, and the names of countries and places. All maps share
+ * these sources. Features cannot be shared between sources, because a feature keeps each of its sources in memory.
+ */
+export type Ground = Readonly<Record<"land" | "names", VectorSource>>;
 
 let ground: Promise<Ground> | undefined;
 
-/** Loads the ground, once for all maps; again after it could not be loaded. */
+/** Loads the ground once for all maps. A failed load is tried again by the next map. */
 export function loadGround(): Promise<Ground> {
   ground ??= Promise.all([getJson(countriesUrl), getJson(placesUrl)]).then(
     ([countries, places]) => {
@@ -27,7 +30,11 @@ export function loadGround(): Promise<Ground> {
         featureProjection: "EPSG:3857",
       });
       for (const country of land) country.setGeometry(unbroken(country.getGeometry() as Area));
-      return { land, names: [...land.map(countryName), ...(places as PlaceRow[]).map(placeName)] };
+      const names = [...land.map(countryName), ...(places as PlaceRow[]).map(placeName)];
+      return {
+        land: new VectorSource({ features: land }),
+        names: new VectorSource({ features: names }),
+      };
     },
   );
   ground.catch(() => (ground = undefined));
@@ -59,35 +66,32 @@ const AREA_PER_NAME = 14_000;
 /** About how much room a letter takes of a country, in pixels, where its name is shown. */
 const ROOM_PER_LETTER = 10;
 
+/** Creates a map's layers of the ground. They must be disposed with their map. */
 export function createGroundLayers({ land, names }: Ground, palette: () => Palette, view: View) {
-  const source = new VectorSource({ features: [...names] });
   /** The largest places in view: about as many as a reader wants to know where they are. */
   let shown = new Set<Feature>();
+  const namesLayer = new VectorLayer({
+    source: names,
+    declutter: true,
+    // What comes first has precedence: countries, and then places by their size.
+    renderOrder: (one, other) => (one.get("rank") ?? -1) - (other.get("rank") ?? -1),
+    style(feature, resolution) {
+      const [name, width] = [feature.get("name"), feature.get("width")];
+      if (width === undefined) return shown.has(feature as Feature) ? palette().place(name) : [];
+      return width / resolution < name.length * ROOM_PER_LETTER ? [] : palette().country(name);
+    },
+    zIndex: 2,
+  });
   return {
-    land: new VectorLayer({
-      source: new VectorSource({ features: [...land] }),
-      style: () => palette().land,
-      zIndex: 0,
-    }),
-    names: new VectorLayer({
-      source,
-      declutter: true,
-      // What comes first has precedence: countries, and then places by their size.
-      renderOrder: (one, other) => (one.get("rank") ?? -1) - (other.get("rank") ?? -1),
-      style(feature, resolution) {
-        const [name, width] = [feature.get("name"), feature.get("width")];
-        if (width === undefined) return shown.has(feature as Feature) ? palette().place(name) : [];
-        return width / resolution < name.length * ROOM_PER_LETTER ? [] : palette().country(name);
-      },
-      zIndex: 2,
-    }),
+    land: new VectorLayer({ source: land, style: () => palette().land, zIndex: 0 }),
+    names: namesLayer,
     chooseNames([width, height]: readonly number[]) {
-      const places = source
+      const places = names
         .getFeaturesInExtent(view.calculateExtent([width!, height!]), view.getProjection())
         .filter((feature) => feature.get("rank") !== undefined)
         .toSorted((one, other) => one.get("rank") - other.get("rank"));
       shown = new Set(places.slice(0, (width! * height!) / AREA_PER_NAME));
-      source.changed();
+      namesLayer.changed();
     },
   };
 }

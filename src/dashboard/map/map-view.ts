@@ -181,7 +181,9 @@ function drawLayers(
     for (const layer of map.getAllLayers()) layer.changed();
   };
   dark.addEventListener("change", onTheme);
+  let isClosed = false;
   const showGround = (loaded: Ground) => {
+    if (isClosed) return;
     ground = createGroundLayers(loaded, () => palette, view);
     map.addLayer(ground.land);
     // Tiles have names of their own.
@@ -199,8 +201,12 @@ function drawLayers(
       if (ground) map.removeLayer(ground.names);
     },
     close(): void {
+      isClosed = true;
       dark.removeEventListener("change", onTheme);
+      // A map does not dispose its layers, and shared sources keep each layer that listens to them.
+      const layers = [...map.getAllLayers(), ...(ground ? [ground.land, ground.names] : [])];
       map.dispose();
+      for (const layer of layers) layer.dispose();
     },
   };
 }
