@@ -46,6 +46,29 @@ describeDashboard("the search", (dashboard) => {
     await expect.poll(() => box(page).count()).toBe(0);
   });
 
+  test("takes every key after the one that opens it, while its code is still loading", async () => {
+    const page = await open("/shipments");
+    await page.locator("tbody tr").first().waitFor();
+    const { promise: isReleased, resolve: release } = Promise.withResolvers<void>();
+    await page.route("**/search-results-*.js", async (route) => {
+      await isReleased;
+      await route.continue();
+    });
+    // In one task, as no render comes between: `j` chooses a row, and `?` opens the list of keys, where the page has them.
+    await page.evaluate(`for (const key of ["/", "j", "?"]) {
+      const event = new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true });
+      document.activeElement.dispatchEvent(event);
+    }`);
+    await expect.poll(() => box(page).count()).toBe(1);
+    await page.keyboard.type(ada["reference"] as string);
+    await page.keyboard.press("Enter");
+    expect(await box(page).inputValue()).toBe(ada["reference"]);
+    expect(await page.getByRole("dialog").count()).toBe(1);
+    release();
+    await page.waitForURL(`**/shipments/${ada["reference"]}`);
+    await box(page).waitFor({ state: "hidden" });
+  });
+
   test("goes nowhere at an Enter after which more is typed", async () => {
     const page = await open();
     const { asked, release } = await holdBack(page, "SearchShipments");

@@ -1,25 +1,26 @@
-import type { ComponentType } from "preact";
-import { useLayoutEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useStore } from "../api/store.ts";
 import { usePlace } from "../routes/router.ts";
-import { reloadOnce } from "../ui/lazily.tsx";
 import { characterKeys, useKeys } from "../ui/use-keys.ts";
-import type { SearchDialogProps } from "./search-dialog.tsx";
+import { SearchBox } from "./search-box.tsx";
+import type { SearchSource } from "./search-results.tsx";
 import "./search-button.css";
 
-/** Opens the search from any page of a workspace, as `/` and Ctrl-K do; its code is loaded with the first. */
-export function SearchButton(props: Omit<SearchDialogProps, "close">) {
-  const [Search, setSearch] = useState<ComponentType<SearchDialogProps>>();
+/** Opens the search from any page of a workspace, as `/` and Ctrl-K do. */
+export function SearchButton(source: SearchSource) {
+  const dialog = useRef<HTMLDialogElement>(null);
   const [isOpen, setOpen] = useState(false);
   const hasKeys = useStore(characterKeys);
   const { pathname, query, hash } = usePlace();
   const place = `${pathname}?${query.toString()}${hash}`;
   const open = () => {
+    // At once, not with the next render: the next key belongs to the box.
+    dialog.current!.showModal();
     setOpen(true);
-    import("./search-dialog.tsx").then(
-      ({ SearchDialog }) => setSearch(() => SearchDialog),
-      reloadOnce,
-    );
+  };
+  const close = () => {
+    dialog.current!.close();
+    setOpen(false);
   };
   useKeys({ "/": open });
   useLayoutEffect(() => {
@@ -33,7 +34,7 @@ export function SearchButton(props: Omit<SearchDialogProps, "close">) {
     return () => document.removeEventListener("keydown", listener);
   }, []);
   // Before the page is painted, so that it does not close a search that is opened as soon as that is seen.
-  useLayoutEffect(() => setOpen(false), [place]);
+  useLayoutEffect(close, [place]);
   return (
     <>
       <button
@@ -49,7 +50,7 @@ export function SearchButton(props: Omit<SearchDialogProps, "close">) {
         <span>Search</span>
         {hasKeys && <kbd aria-hidden="true">/</kbd>}
       </button>
-      {isOpen && Search && <Search {...props} close={() => setOpen(false)} />}
+      <SearchBox {...{ dialog, isOpen, close, source }} />
     </>
   );
 }

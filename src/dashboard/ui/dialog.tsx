@@ -6,7 +6,7 @@ import type {
 } from "@bufbuild/protobuf";
 import type { CallOptions } from "@connectrpc/connect";
 import { Fragment, type ComponentChildren, type RefObject, type VNode } from "preact";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useCall } from "../api/clients.ts";
 import { createStore, useStore } from "../api/store.ts";
 import { useAction, useIdempotencyOptions } from "../api/use-action.ts";
@@ -224,10 +224,11 @@ function Frame(props: {
   );
 }
 
-/** The dialog that the reference is given to, shown above the page; its opener gets the focus back. */
-export function useModal(): RefObject<HTMLDialogElement | null> {
+/** Shows the dialog that the reference is given to above the page. Its opener gets the focus back. */
+function useModal(): RefObject<HTMLDialogElement | null> {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  // Before the next key, which belongs to the dialog.
+  useLayoutEffect(() => {
     const shown = dialog.current!;
     shown.showModal();
     // The browser gives the focus back only when a dialog is closed, not when it is removed.

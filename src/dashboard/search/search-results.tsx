@@ -1,69 +1,66 @@
-import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect } from "preact/hooks";
 import { useDebounced, useQuery } from "../api/use-query.ts";
 import { AlertOrState } from "../shipments/shipment-badge.tsx";
 import { usePlace } from "../routes/router.ts";
-import { useModal } from "../ui/dialog.tsx";
 import { OPEN } from "../ui/pager.tsx";
 import { ProblemNote } from "../ui/query-view.tsx";
 import { type Groups, hasWords, type Hit, referenceIn, useFinder } from "./finders.ts";
-import "./search-dialog.css";
+import type { SearchField } from "./search-box.tsx";
 
-const MAX_LENGTH = 60;
 const PAUSE_MS = 80;
 
-export interface SearchDialogProps {
+/** What the search looks through. */
+export interface SearchSource {
   /** Undefined on the pages of the platform. */
   readonly workspace: string | undefined;
   readonly pages: readonly (readonly [label: string, href: string])[];
-  readonly close: () => void;
+}
+
+interface SearchResultsProps extends SearchSource {
+  /** The id of the list. */
+  readonly id: string;
+  readonly text: string;
+  /** Number of presses of the arrow key down, less those of the arrow key up, since the text was changed. */
+  readonly steps: number;
+  /** The text at which Enter was pressed; undefined when that has been heeded. */
+  readonly entered: string | undefined;
+  readonly clearEntered: () => void;
+  /** Sets the attributes of the input that depend on the results. */
+  readonly setField: (field: SearchField) => void;
 }
 
 /**
- * Finds what is in a workspace, or on the platform, and pages, as one types; before, it shows what was looked at
- * last. The arrow keys choose, Enter goes there.
+ * Finds shipments, customers and pages of a workspace, or those of the platform, while the reader types. Without a
+ * text it shows the shipments that were opened last. Enter follows the chosen result once the search has finished,
+ * unless the text was changed since.
  */
-export function SearchDialog(props: SearchDialogProps) {
-  const [text, setText] = useState("");
+export function SearchResults(props: SearchResultsProps) {
+  const { id, text, steps, entered, setField, clearEntered } = props;
   const { groups, query, isSettled, placeholder } = useHits(text.trim(), props);
   const hits = groups.flatMap(([, own]) => own);
   const isNothing = isSettled && text.trim() !== "" && hits.length === 0;
-  const [chosen, setChosen] = useState(0);
-  const at = Math.min(chosen, hits.length - 1);
-  const id = useId();
-  const move = (step: number) => setChosen((at + step + hits.length) % Math.max(hits.length, 1));
+  const at = hits.length === 0 ? -1 : ((steps % hits.length) + hits.length) % hits.length;
   const optionId = (hit: Hit | undefined) => hit && `${id}-${hits.indexOf(hit)}`;
-  const followWhenFound = useFollow(text, optionId(hits[at]), isSettled);
+  const chosen = optionId(hits[at]);
+  useLayoutEffect(
+    () =>
+      setField({
+        placeholder,
+        "aria-expanded": chosen !== undefined,
+        "aria-activedescendant": chosen,
+      }),
+    [placeholder, chosen],
+  );
   useEffect(() => {
     document.getElementById(`${id}-${at}`)?.scrollIntoView({ block: "nearest" });
   }, [at]);
+  useEffect(() => {
+    if (entered === undefined || !isSettled) return;
+    clearEntered();
+    if (entered === text && chosen !== undefined) document.getElementById(chosen)?.click();
+  }, [entered, text, chosen, isSettled]);
   return (
-    <Modal close={props.close}>
-      <input
-        type="text"
-        role="combobox"
-        aria-label="Search"
-        aria-expanded={hits.length > 0}
-        aria-controls={id}
-        aria-autocomplete="list"
-        aria-activedescendant={optionId(hits[at])}
-        placeholder={placeholder}
-        autoComplete="off"
-        spellcheck={false}
-        maxLength={MAX_LENGTH}
-        value={text}
-        onInput={(event) => {
-          setText(event.currentTarget.value);
-          setChosen(0);
-        }}
-        onKeyDown={(event) => {
-          if (event.key === "ArrowDown") move(1);
-          else if (event.key === "ArrowUp") move(-1);
-          else if (event.key === "Enter") followWhenFound();
-          else return;
-          event.preventDefault();
-        }}
-      />
+    <>
       {query.problem && <ProblemNote problem={query.problem} retry={query.reload} />}
       <div role="listbox" id={id} aria-label="Results" hidden={hits.length === 0}>
         {groups.map(([name, own]) => (
@@ -79,7 +76,7 @@ export function SearchDialog(props: SearchDialogProps) {
       <p class="minor" role="status">
         {isNothing && `Nothing is found by “${text.trim()}”.`}
       </p>
-    </Modal>
+    </>
   );
 }
 
@@ -107,7 +104,7 @@ function Option(props: { readonly id: string; readonly hit: Hit; readonly isChos
   );
 }
 
-function useHits(text: string, { workspace, pages }: SearchDialogProps) {
+function useHits(text: string, { workspace, pages }: SearchSource) {
   const { pathname, query: place } = usePlace();
   const onScreen = referenceIn(pathname) ?? referenceIn(place.get(OPEN) ?? "");
   const { placeholder, recent, find } = useFinder(workspace, onScreen);
@@ -124,40 +121,4 @@ function useHits(text: string, { workspace, pages }: SearchDialogProps) {
   ];
   const isSettled = query.data?.text === text && !query.isLoading;
   return { groups: groups.filter(([, hits]) => hits.length > 0), query, isSettled, placeholder };
-}
-
-/** Follows an option at Enter; where what was typed is still looked up, once that is found, unless more is typed. */
-function useFollow(text: string, option: string | undefined, isSettled: boolean): () => void {
-  const awaited = useRef<string>(undefined);
-  const follow = () => option !== undefined && document.getElementById(option)?.click();
-  useEffect(() => {
-    if (!isSettled) return;
-    if (awaited.current === text) follow();
-    awaited.current = undefined;
-  }, [text, option, isSettled]);
-  return () => {
-    if (!isSettled) awaited.current = text;
-    else follow();
-  };
-}
-
-function Modal(props: { readonly close: () => void; readonly children: ComponentChildren }) {
-  const dialog = useModal();
-  return (
-    <dialog
-      ref={dialog}
-      class="search-dialog"
-      aria-label="Search"
-      onClose={props.close}
-      onClick={({ target, currentTarget }) => {
-        const option = (target as Element).closest("[role=option]");
-        // A click beside it is one on the dialog itself: its content covers it. The page that is shown is there already,
-        // and an act opens a dialog of its own.
-        const isLeft = option instanceof HTMLAnchorElement && option.href !== location.href;
-        if (target === currentTarget || (option && !isLeft)) props.close();
-      }}
-    >
-      <div>{props.children}</div>
-    </dialog>
-  );
 }

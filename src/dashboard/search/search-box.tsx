@@ -1,0 +1,100 @@
+import type { RefObject } from "preact";
+import { useId, useState } from "preact/hooks";
+import { lazily } from "../ui/lazily.tsx";
+import type { SearchSource } from "./search-results.tsx";
+import "./search-box.css";
+
+const MAX_LENGTH = 60;
+
+/** Attributes of the input that depend on the results. */
+export interface SearchField {
+  readonly placeholder: string;
+  readonly "aria-expanded": boolean;
+  readonly "aria-activedescendant": string | undefined;
+}
+
+const NO_RESULTS: SearchField = {
+  placeholder: "",
+  "aria-expanded": false,
+  "aria-activedescendant": undefined,
+};
+
+const Results = lazily(() => import("./search-results.tsx").then((it) => it.SearchResults));
+
+/**
+ * The search's dialog. Its input is always in the page, so that `showModal` takes the focus before the next key. The
+ * results follow once their code is loaded, and heed the keys that were pressed until then.
+ */
+export function SearchBox(props: {
+  readonly dialog: RefObject<HTMLDialogElement | null>;
+  readonly isOpen: boolean;
+  /** Called when the reader or the browser has closed it, or chosen a result. */
+  readonly close: () => void;
+  readonly source: SearchSource;
+}) {
+  const { dialog, close } = props;
+  const id = useId();
+  const [text, setText] = useState("");
+  const [steps, setSteps] = useState(0);
+  const [entered, setEntered] = useState<string>();
+  const [field, setField] = useState(NO_RESULTS);
+  const type = (typed: string) => {
+    setText(typed);
+    setSteps(0);
+  };
+  const reset = () => {
+    type("");
+    setEntered(undefined);
+    setField(NO_RESULTS);
+  };
+  return (
+    <dialog
+      ref={dialog}
+      class="search-box"
+      aria-label="Search"
+      onClose={() => {
+        // It may have been opened again since.
+        if (dialog.current!.open) return;
+        reset();
+        close();
+      }}
+      onClick={({ target, currentTarget }) => {
+        const option = (target as Element).closest("[role=option]");
+        // The content covers the dialog, so a click on the dialog itself is one beside it. A link to another page closes
+        // the search with the page.
+        const isLeft = option instanceof HTMLAnchorElement && option.href !== location.href;
+        if (target === currentTarget || (option && !isLeft)) close();
+      }}
+    >
+      <div>
+        <input
+          {...field}
+          type="text"
+          role="combobox"
+          aria-label="Search"
+          aria-controls={id}
+          aria-autocomplete="list"
+          autoComplete="off"
+          spellcheck={false}
+          maxLength={MAX_LENGTH}
+          value={text}
+          onInput={(event) => type(event.currentTarget.value)}
+          onKeyDown={(event) => {
+            if (event.key === "ArrowDown") setSteps((before) => before + 1);
+            else if (event.key === "ArrowUp") setSteps((before) => before - 1);
+            else if (event.key === "Enter") setEntered(event.currentTarget.value);
+            else return;
+            event.preventDefault();
+          }}
+        />
+        {props.isOpen && (
+          <Results
+            {...props.source}
+            {...{ id, text, steps, entered, setField }}
+            clearEntered={() => setEntered(undefined)}
+          />
+        )}
+      </div>
+    </dialog>
+  );
+}
