@@ -247,7 +247,10 @@ export const WITHOUT_POINTER = [
   ["by touch", PHONE, (_: Page, target: Locator) => target.tap()],
 ] as const;
 
-/** Expects that axe finds nothing on the page as it is, and on a phone that every control takes a finger. */
+/**
+ * Expects that axe finds nothing on the page as it is, that no control is narrower than its text, that open menus are
+ * within the screen, and on a phone that every control takes a finger.
+ */
 export async function expectUsable(page: Page): Promise<void> {
   await page.emulateMedia({ reducedMotion: "reduce" });
   await page.evaluate(await axeSource());
@@ -256,9 +259,23 @@ export async function expectUsable(page: Page): Promise<void> {
     .poll(async () => ({
       violations: await violationsOn(page),
       small: isTouched ? await page.evaluate(SMALL) : [],
+      cut: await page.evaluate(CUT),
     }))
-    .toEqual({ violations: [], small: [] });
+    .toEqual({ violations: [], small: [], cut: [] });
 }
+
+/** Controls whose text reaches beyond them, over their neighbors, and open menus that reach beyond the screen. */
+const CUT = `(() => {
+  const isVisible = (it) => it.checkVisibility();
+  const isNarrow = (it) => it.scrollWidth > it.clientWidth + 1 && getComputedStyle(it).overflowX === "visible";
+  const isBeyond = ({ left, right, top, bottom }) => left < 0 || right > innerWidth || top < 0 || bottom > innerHeight;
+  const controls = [...document.querySelectorAll("button, .button, summary, nav a")].filter(isVisible);
+  const menus = [...document.querySelectorAll(".menu[open] > .menu-content")].filter(isVisible);
+  return [
+    ...controls.filter((it) => getComputedStyle(it).display !== "inline" && isNarrow(it)),
+    ...menus.filter((it) => isBeyond(it.getBoundingClientRect())),
+  ].map((it) => it.outerHTML.slice(0, 200));
+})()`;
 
 /**
  * Controls lower or narrower than 44 pixels, with what lies around them to be touched. A link in a text is as high

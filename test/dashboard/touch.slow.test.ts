@@ -8,6 +8,7 @@ import {
   openAsMember,
   PHONE,
   rowsOf,
+  takeScreenshot,
   type TestPage,
 } from "./browser.ts";
 
@@ -124,6 +125,32 @@ describeDashboard("by touch on a phone", (dashboard) => {
     await page.getByLabel("Day of pickup").fill("2027-02-02");
     await page.getByText("up on Tuesday, February 2, 2027").waitFor();
     await expectUsable(page);
+  });
+
+  test("tabs stand beside each other, and every menu is within the screen", async () => {
+    const { service } = dashboard;
+    const own = await service.addWorkspace();
+    const { reference, customer } = await bookAnd(service, own.apiKey, ["pay"]);
+    const page = await open("/shipments", own);
+    await expect.poll(() => rows(page).count()).toBe(1);
+    const tabs = await page
+      .getByRole("navigation", { name: "Queues" })
+      .getByRole("link")
+      .evaluateAll((all) => all.map((it) => it.getBoundingClientRect().toJSON()));
+    const overlaps = tabs.slice(1).filter(({ left }, i) => left < tabs[i]!.right);
+    expect({ count: tabs.length, overlaps }).toEqual({ count: 6, overlaps: [] });
+    await expectUsable(page);
+    const menus = page.locator("main .menu > summary");
+    for (const path of ["/shipments", `/shipments/${reference}`, `/customers/${customer.id}`]) {
+      await page.goto(`/w/${own.id}${path}`);
+      await menus.last().waitFor();
+      for (const menu of await menus.all()) {
+        await menu.tap();
+        await expectUsable(page);
+        await takeScreenshot(page, `menu-${await menu.textContent()}-${path.split("/")[1]}`);
+        await page.keyboard.press("Escape");
+      }
+    }
   });
 
   test("two customers are merged, and the time zone is changed", async () => {
