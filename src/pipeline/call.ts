@@ -1,3 +1,4 @@
+import type { DescMethod, Message } from "@bufbuild/protobuf";
 import { Code } from "@connectrpc/connect";
 import type { KeyScope, MemberRole, OperatorRole } from "../domain/roles.ts";
 import type { RateLimits, RateLimitState } from "../domain/rate-limit.ts";
@@ -137,6 +138,8 @@ export interface ReceivedCall {
   caller: Caller | undefined;
   /** Why it was refused or failed; undefined until then. */
   refusal: Refusal | undefined;
+  /** The method and the request once that is decoded, perhaps invalid; undefined until then. */
+  decoded: { readonly method: DescMethod; readonly request: Message } | undefined;
   /** The call once it is admitted; undefined until then, and when it is refused before. */
   admitted: AnyCall | undefined;
   /** How the call ended, as a gRPC code; 0 is success; undefined until it is answered. */
@@ -242,6 +245,7 @@ export function receiveCall(
     simulation: undefined,
     caller: undefined,
     refusal: undefined,
+    decoded: undefined,
     admitted: undefined,
     code: undefined,
     hasEnded: false,

@@ -52,6 +52,10 @@ test.each([
   expect(subjectWords(subject, changes)).toBe(words);
 });
 
+test("a subject whose present name the service knows is said by it", () => {
+  expect(subjectWords("person/5", [], "ada@example.org")).toBe("the member ada@example.org");
+});
+
 test("of a list only what differs is said, by its fields", () => {
   const tier = { min_kg: 0, max_kg: 5, flat_fee: "" };
   const tiers = [tier, { ...tier, max_kg: 10 }];

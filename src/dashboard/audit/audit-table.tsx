@@ -66,14 +66,15 @@ function Actor({ entry: { actor, requestId } }: { readonly entry: AuditEntry }) 
 export const WorkspaceNames = createContext<ReadonlyMap<string, string>>(new Map());
 
 /** What was changed, as a link where there is a page of it, and the workspace that it belongs to. */
-function Subject({ entry: { subject, workspace, changes } }: { readonly entry: AuditEntry }) {
+function Subject({ entry }: { readonly entry: AuditEntry }) {
+  const { subject, workspace, changes, subjectName } = entry;
   const [kind, id = ""] = subject.split("/");
   const names = useContext(WorkspaceNames);
   const named = (number: string) => {
     const name = names.get(number);
     return name === undefined ? `workspace ${number}` : `the workspace “${name}”`;
   };
-  const words = subjectWords(subject, changes);
+  const words = subjectWords(subject, changes, subjectName);
   if (kind === "workspace") {
     return (
       <a href={paths.platformWorkspace({ workspace: id })}>

@@ -104,13 +104,19 @@ const KINDS: Readonly<Record<string, string>> = {
  * `workspace/12` is "workspace 12"; where the change tells its name, as that of a new key, "the key “Shop”".
  *
  * @param subject a kind, a slash and an id
+ * @param subjectName its present name, if the service knows it
  */
-export function subjectWords(subject: string, changes: readonly ChangedField[] = []): string {
+export function subjectWords(
+  subject: string,
+  changes: readonly ChangedField[] = [],
+  subjectName?: string,
+): string {
   const [kind = "", id = ""] = subject.split("/");
   const words = KINDS[kind] ?? kind.replaceAll("_", " ");
   const named = changes.find(({ field }) => field === "name");
   const name = named?.before ?? named?.after;
   if (name) return `the ${words} “${name}”`;
+  if (subjectName) return `the ${words} ${subjectName}`;
   const last4 = changes.find(({ field }) => field === "last4")?.after;
   if (last4 !== undefined) return `a key that ends in ${last4}`;
   if (kind === "tariff_version") return `version ${id} of the tariff`;

@@ -7,6 +7,7 @@ import {
   type AuditEntry as AuditEntryMessage,
 } from "../../../gen/shipments/admin/v1/audit_service_pb.js";
 import type { DatabaseDeps, EntityManager } from "../../db/orm.ts";
+import { runStatement } from "../../db/statement.ts";
 import { isInstant, toCreationRange } from "../../domain/instant.ts";
 import { compileToMessage } from "../../json/records.ts";
 import { endPage, readPage, type Page } from "../../pipeline/page.ts";
@@ -36,10 +37,35 @@ export async function listAuditEntries(
   const order = after === undefined ? "desc" : "asc";
   const found = await entriesQuery(reading, filters, { ...page, after: start }, order).getResult();
   const { rows, nextPageToken } = endPage(found, page, positionOf);
+  const names = await loadSubjectNames(reading, rows);
   return create(ListAuditEntriesResponseSchema, {
-    data: rows.map(auditEntryMessage),
+    data: rows.map((entry) => auditEntryMessage(entry, names.get(entry.subject))),
     nextPageToken,
   });
+}
+
+const SUBJECT_NAMES = `
+  select 'person/' || id as subject, email as name from person where id = any($1::bigint[])
+  union all
+  select 'operator/' || id, name from operator where id = any($2::bigint[])`;
+
+/** The present names of people and operators by the entries' subjects. */
+async function loadSubjectNames(
+  em: EntityManager,
+  entries: readonly AuditEntry[],
+): Promise<ReadonlyMap<string, string>> {
+  const idsOf = (kind: string) => [
+    ...new Set(
+      entries.flatMap(({ subject }) => {
+        const [of, id] = subject.split("/");
+        return of === kind ? [Number(id)] : [];
+      }),
+    ),
+  ];
+  const ids = [idsOf("person"), idsOf("operator")];
+  if (ids.flat().length === 0) return new Map();
+  const rows = await runStatement<{ subject: string; name: string }>(em, SUBJECT_NAMES, ids);
+  return new Map(rows.map(({ subject, name }) => [subject, name]));
 }
 
 type Filters = ReturnType<typeof filtersOf>;
@@ -121,11 +147,12 @@ function entriesQuery(
 
 const toMessage = compileToMessage(AuditEntrySchema);
 
-export function auditEntryMessage(entry: AuditEntry): AuditEntryMessage {
+function auditEntryMessage(entry: AuditEntry, subjectName?: string): AuditEntryMessage {
   const { actor, actorName, operatorId } = entry;
   return toMessage({
     ...entry,
     actor: { kind: actor, name: actorName, operator: operatorId },
     workspace: entry.workspaceId,
+    subjectName,
   });
 }

@@ -14,6 +14,8 @@ export const ApiRequest = defineEntity({
     startedAt: p.datetime(3),
     /** `CreateShipment` */
     method: p.text(),
+    /** With the values of its parameters; null if it has none. */
+    path: p.text().nullable(),
     outcome: p.text().$type<RequestOutcome>(),
     code: p.text(),
     /** 0 without an answer. */

@@ -1,5 +1,4 @@
-import { getOption, hasOption, type DescMethod } from "@bufbuild/protobuf";
-import { http } from "../../../gen/google/api/annotations_pb.js";
+import type { DescMethod } from "@bufbuild/protobuf";
 import {
   ApiRequestSchema,
   RequestOutcomeSchema,
@@ -11,6 +10,7 @@ import type { Call } from "../../pipeline/call.ts";
 import { endPage, readPage, toId } from "../../pipeline/page.ts";
 import type { ServiceFunctions } from "../../pipeline/rpc.ts";
 import { ApiRequest, type RequestOutcome } from "./api-request.entity.ts";
+import { pathTemplateOf } from "./request-path.ts";
 
 interface RequestDeps {
   readonly em: EntityManager;
@@ -41,14 +41,10 @@ export const listRequests: ServiceFunctions<
   const found = await em.fork().find(ApiRequest, where, options);
   const { rows, nextPageToken } = endPage(found, page, ({ id }) => [id]);
   return {
-    data: rows.map((row) => toRequest({ ...row, path: pathOf(methods.get(row.method)) })),
+    data: rows.map((row) => {
+      const method = methods.get(row.method);
+      return toRequest({ ...row, path: row.path ?? (method && pathTemplateOf(method)) });
+    }),
     nextPageToken,
   };
 };
-
-/** `POST /v1/shipments`; undefined for a method without a path. */
-function pathOf(method: DescMethod | undefined): string | undefined {
-  if (method === undefined || !hasOption(method, http)) return undefined;
-  const { case: verb, value } = getOption(method, http).pattern;
-  return typeof value === "string" ? `${verb!.toUpperCase()} ${value}` : undefined;
-}

@@ -3,10 +3,11 @@ import { byOwner } from "../../db/by-owner.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { runForEach } from "../../db/for-each-workspace.ts";
 import { deleteOldest, takeIds } from "../../db/statement.ts";
-import type { Refusal } from "../../domain/refusal.ts";
+import type { Refusal, RefusalReason } from "../../domain/refusal.ts";
 import { withoutSecrets } from "../../domain/without-secrets.ts";
 import { codeName, type ReceivedCall, type WorkspaceCaller } from "../../pipeline/call.ts";
 import type { RequestOutcome } from "./api-request.entity.ts";
+import { pathOf } from "./request-path.ts";
 
 /** How many calls are kept in memory until they are written, and how many of them of one workspace. */
 const MAX_WAITING = 5_000;
@@ -23,10 +24,14 @@ const KEPT_DAYS = 7;
 
 const MAX_MESSAGE = 500;
 
+/** Reasons that say that there is nothing to read yet, as callers who poll expect. */
+const NOT_YET: ReadonlySet<string> = new Set<RefusalReason>(["PLACE_NOT_FOUND"]);
+
 interface WaitingRequest {
   readonly workspace: number;
   readonly startedMs: number;
   readonly method: string;
+  readonly path: string | undefined;
   readonly outcome: RequestOutcome;
   readonly code: string;
   readonly httpStatus: number;
@@ -51,7 +56,8 @@ export function createRequestLog(onDropped: (count: number) => void) {
       const { caller, code = Code.Canceled, rateLimit } = call;
       if (caller?.audience !== "workspace") return;
       // A page that is left ends what it reads, which says nothing.
-      const isOfNote = code !== 0 && code !== Code.Canceled;
+      const isOfNote =
+        code !== 0 && code !== Code.Canceled && !NOT_YET.has(call.refusal?.reason ?? "");
       if (!isOfNote && rateLimit?.limitClass !== "write") return;
       const { workspaceId } = caller;
       const count = ofWorkspace.get(workspaceId) ?? 0;
@@ -72,7 +78,7 @@ export function createRequestLog(onDropped: (count: number) => void) {
 }
 
 function waitingRequest(
-  { code = Code.Canceled, method = "", headers, refusal, startedMs }: ReceivedCall,
+  { code = Code.Canceled, method = "", headers, refusal, decoded, startedMs }: ReceivedCall,
   { workspaceId: workspace, keyName, member }: WorkspaceCaller,
   httpStatus: number,
 ): WaitingRequest {
@@ -81,6 +87,7 @@ function waitingRequest(
     workspace,
     startedMs: Date.now() - durationMs,
     method: method.slice(method.indexOf("/") + 1),
+    path: pathOf(decoded?.method, decoded?.request),
     outcome: outcomeOf(code),
     code: codeName(code),
     httpStatus,
@@ -113,11 +120,11 @@ function outcomeOf(code: Code | 0): RequestOutcome {
 
 /** With ids that were taken before: those of a node go up for itself alone, and a workspace may move. */
 const WRITE = `
-  insert into api_request (workspace_id, id, started_at, method, outcome, code, http_status, duration_ms,
+  insert into api_request (workspace_id, id, started_at, method, path, outcome, code, http_status, duration_ms,
     request_id, reason, message, caller)
-  select $1, id, to_timestamp("startedMs" / 1000), method, outcome, code, "httpStatus", "durationMs",
+  select $1, id, to_timestamp("startedMs" / 1000), method, path, outcome, code, "httpStatus", "durationMs",
     "requestId", reason, message, caller
-  from json_to_recordset($2) as made (id bigint, "startedMs" float8, method text, outcome text, code text,
+  from json_to_recordset($2) as made (id bigint, "startedMs" float8, method text, path text, outcome text, code text,
     "httpStatus" int, "durationMs" int, "requestId" text, reason text, message text, caller text)`;
 
 const TRIM = `

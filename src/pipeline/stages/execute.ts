@@ -34,6 +34,7 @@ export function createExecute(options: {
     const { request } = decoded;
     const { account } = call.caller;
     const { headers, deadlineMs } = call.received;
+    call.received.decoded = { method: rpc.method, request };
     call.itemViolations = validatorOf(rpc)(request, decoded);
     call.unknownFields = decoded.unknownFields ?? NO_FIELDS;
     assertBefore(deadlineMs);

@@ -160,6 +160,7 @@ test("an entry says who did what to what", async () => {
     workspace: 14,
     changes: [{ field: "name", before: null, after: "Acme" }],
     request_id: expect.stringMatching(/^request-\d+$/),
+    subject_name: null,
   });
   // Every fourth entry is of an operator; none else names one.
   const newest = (await list(`${BEFORE}&page_size=4`)).body.data.map(({ actor }: any) => actor);
@@ -253,4 +254,17 @@ test("an entry that is committed late never comes before one that was listed, on
   const later = `(created_at, id) > (select created_at, id from audit_entry where id = ${last})`;
   expect(listed).toEqual(await idsWhere(later, "asc"));
   expect(listed.length).toBeGreaterThanOrEqual(2);
+});
+
+test("an entry names the person or the operator that was changed", async () => {
+  const { apiKey, id: workspace } = await service.addWorkspace();
+  const email = "ada@example.org";
+  await service.request("/v1/members", { apiKey, body: { email, role: "viewer" } });
+  const named = async (query: string) =>
+    (await list(query)).body.data.map(({ subject, subject_name }: any) => [subject, subject_name]);
+  expect(await named(`workspace=${workspace}&action=InviteMember`)).toEqual([
+    [expect.stringMatching(/^person\//), email],
+  ]);
+  const [[subject, name]] = await named("action=CreateOperator&page_size=1");
+  expect([subject, name]).toEqual([expect.stringMatching(/^operator\//), expect.any(String)]);
 });

@@ -74,7 +74,7 @@ test("calls that change something or are refused are listed, the newest first, t
   });
   expect(missing).toMatchObject({
     method: "GetShipment",
-    path: "GET /v1/shipments/{shipment}",
+    path: "GET /v1/shipments/SHP-000000000000",
     outcome: "refused",
     code: "not_found",
     reason: "SHIPMENT_NOT_FOUND",
@@ -98,6 +98,34 @@ test("calls that change something or are refused are listed, the newest first, t
   expect(await invalidFields(as.listRequests({ page_token, method: "GetShipment" }))).toEqual([
     "page_token",
   ]);
+});
+
+test("a path has the values of its parameters on every transport, and an unread request has their names", async () => {
+  const { apiKey } = await service.addWorkspace();
+  const { reference } = await book(service, apiKey);
+  await data(service.as(apiKey).cancelShipment({ shipment: reference }));
+  await service.request(`/v1/shipments/${reference}/cancel`, { apiKey, body: "[" });
+  await service.request("/shipments.v1.ShipmentService/CancelShipment", {
+    apiKey,
+    body: { shipment: `${reference}\0` },
+  });
+  const listed = await untilListed(apiKey, 4);
+  expect(listed.map(({ path }) => path)).toEqual([
+    `POST /v1/shipments/${reference}\uFFFD/cancel`,
+    "POST /v1/shipments/{shipment}/cancel",
+    `POST /v1/shipments/${reference}/cancel`,
+    "POST /v1/shipments",
+  ]);
+});
+
+test("asking for a place that is not reported yet is not listed", async () => {
+  const { apiKey } = await service.addWorkspace();
+  const { reference: shipment } = await book(service, apiKey);
+  const refused = await service.as(apiKey).getCourierPlace({ shipment });
+  expect(refused.status).toBe(404);
+  await service.as(apiKey).getShipment({ shipment: "SHP-000000000000" });
+  const listed = await untilListed(apiKey, 2);
+  expect(listed.map(({ method }) => method)).toEqual(["GetShipment", "CreateShipment"]);
 });
 
 test("a call that a key may not make is listed under the key's name", async () => {

@@ -1,0 +1,38 @@
+import { type DescMethod, getOption, hasOption, type Message } from "@bufbuild/protobuf";
+import { http } from "../../../gen/google/api/annotations_pb.js";
+import { withoutSecrets } from "../../domain/without-secrets.ts";
+
+const MAX_LENGTH = 200;
+
+/** Options are decoded whenever they are read. */
+const templates = new WeakMap<DescMethod, string | undefined>();
+
+/** `POST /v1/shipments/{shipment}/cancel`; `undefined` for a method without a path. */
+export function pathTemplateOf(method: DescMethod): string | undefined {
+  if (!templates.has(method)) templates.set(method, readTemplate(method));
+  return templates.get(method);
+}
+
+function readTemplate(method: DescMethod): string | undefined {
+  if (!hasOption(method, http)) return undefined;
+  const { case: verb, value } = getOption(method, http).pattern;
+  return typeof value === "string" ? `${verb!.toUpperCase()} ${value}` : undefined;
+}
+
+/**
+ * The path of a request, such as `POST /v1/shipments/SHP-8Q4RB7K2M9TX/cancel`, whichever transport it came on. Possible
+ * secrets are left out. `undefined` if the path has no parameters or cannot be known.
+ */
+export function pathOf(
+  method: DescMethod | undefined,
+  request: Message | undefined,
+): string | undefined {
+  const template = method && pathTemplateOf(method);
+  if (template === undefined || request === undefined || !template.includes("{")) return undefined;
+  const path = template.replaceAll(/\{(\w+)\}/g, (parameter, name: string) => {
+    const { localName = "" } = method!.input.fields.find((field) => field.name === name) ?? {};
+    const value = (request as unknown as Readonly<Record<string, unknown>>)[localName];
+    return String(value ?? "") || parameter;
+  });
+  return withoutSecrets(path).replaceAll("\0", "\uFFFD").slice(0, MAX_LENGTH).toWellFormed();
+}
