@@ -82,6 +82,23 @@ describeDashboard("what needs attention", (dashboard) => {
     await page.waitForURL("**/settings/webhooks/wh_*");
   });
 
+  test("all refunds that are due are listed with their sum and recorded, not only those that are named", async () => {
+    const { service } = dashboard;
+    const own = await service.addWorkspace();
+    for (let i = 0; i < 12; i++) await bookAnd(service, own.apiKey, ["pay", "cancel"]);
+    const page = await openAsMember(dashboard, "/attention", { workspace: own });
+    await page.getByRole("button", { name: "Record all refunds" }).click();
+    const dialog = page.getByRole("dialog", { name: "Record all refunds: 12 shipments" });
+    await dialog.getByText("$152.28 in all.").waitFor();
+    await expect.poll(() => dialog.getByRole("listitem").count()).toBe(12);
+    await expectWellShown(page, "attention-refunds");
+    await pressInDialog(page, "Record all refunds");
+    await page.getByText("12 shipments are refunded.").waitFor();
+    await page.getByText("Nothing needs attention").waitFor();
+    const { body } = await service.request("/v1/shipments?payment_status=refunded", own);
+    expect(body.data).toHaveLength(12);
+  });
+
   test("is nothing in a workspace where all is well, and says what would be there", async () => {
     const own = await dashboard.service.addWorkspace();
     const page = await openAsMember(dashboard, "/attention", { workspace: own });

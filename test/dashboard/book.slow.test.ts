@@ -153,6 +153,24 @@ describeDashboard("quoting and booking", (dashboard) => {
     expect(await listed(own)).toEqual([]);
   });
 
+  test("all that an empty booking lacks is said at once", async () => {
+    const page = await open("");
+    await page.getByText("The price appears when").waitFor();
+    await submit(page).click();
+    await page.locator(".field-error", { hasText: "Choose a customer." }).waitFor();
+    const errors = page.locator(".field:has(.field-error) label");
+    expect((await errors.allTextContents()).toSorted()).toEqual([
+      "Dropoff address",
+      "Dropoff latitude",
+      "Dropoff longitude",
+      "Find a customer",
+      "Pickup address",
+      "Pickup latitude",
+      "Pickup longitude",
+      "Weight in kg",
+    ]);
+  });
+
   test("what is missing or wrong is said at its field", async () => {
     const page = await open(COVERED);
     await page.getByLabel("Find a customer").fill("not an address");

@@ -46,6 +46,9 @@ const WATCH = `
   observer.observe(document, { childList: true, subtree: true });
 `;
 
+/** Filters of a saved view, whose name takes room in the bar of a list. */
+const SAVED_VIEW = { days: "today", status: "2" };
+
 interface Loading {
   readonly shift: number;
   readonly moved: readonly string[];
@@ -60,7 +63,7 @@ const LOADING = `({
 })`;
 
 describeDashboard("pages while they load", (dashboard) => {
-  let hrefs: readonly (readonly [PageName, string])[];
+  let hrefs: (readonly [name: string, href: string])[];
 
   beforeAll(async () => {
     const { service, workspace } = dashboard;
@@ -108,6 +111,12 @@ describeDashboard("pages while they load", (dashboard) => {
       });
       return [name, withQuery(filled, queries[name] ?? {})];
     });
+    const list = `/w/${workspace.id}/shipments`;
+    hrefs.push(
+      ["shipments by a saved view", withQuery(list, SAVED_VIEW)],
+      ["shipments on a map", `${list}?view=map`],
+      ["shipments beside a map", `${list}?view=both`],
+    );
   });
 
   /**
@@ -118,6 +127,17 @@ describeDashboard("pages while they load", (dashboard) => {
     const email = await signInAsOperator(page, dashboard);
     // Who has signed in as an operator is in their workspaces too.
     await linkFor(service, workspace, { email });
+    await page.evaluate(`fetch("/shipments.account.v1.AccountService/SaveFilter", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: ${JSON.stringify(
+        JSON.stringify({
+          workspace: String(workspace.id),
+          name: "Booked today by the shop",
+          query: new URLSearchParams(SAVED_VIEW).toString(),
+        }),
+      )},
+    }).then((response) => { if (!response.ok) throw new Error(String(response.status)); })`);
     await page.addInitScript(WATCH);
     let last: Promise<unknown> = Promise.resolve();
     await page.route(/Service[/]/, (route) => {

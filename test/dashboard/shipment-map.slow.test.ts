@@ -234,7 +234,21 @@ describeDashboard("the map of shipments", (dashboard) => {
     expect(isReloaded).toBe(true);
   });
 
-  test("has the newest thousand of more, and says so", async () => {
+  test("beside a list of several pages it says how many of all it has", async () => {
+    const own = await dashboard.service.addWorkspace();
+    await insertPendingAndCancelled(dashboard.service.databaseUrl, {
+      workspace: own.id,
+      count: 81,
+      createdAt: "timestamptz '2026-01-01 00:00Z' + i * interval '1 minute'",
+    });
+    const page = await openAsMember(dashboard, "/shipments?view=both", { workspace: own });
+    await page.getByText("50 of 81 are on the map: those of this page.").waitFor();
+    await page.getByRole("button", { name: "Next" }).click();
+    await page.getByText("31 of 81 are on the map: those of this page.").waitFor();
+    await expectWellShown(page, "shipments-both-pages");
+  });
+
+  test("has the newest 200 of more, and up to a thousand once they are asked for, and says so", async () => {
     const own = await dashboard.service.addWorkspace();
     await insertPendingAndCancelled(dashboard.service.databaseUrl, {
       workspace: own.id,
@@ -242,6 +256,12 @@ describeDashboard("the map of shipments", (dashboard) => {
       createdAt: "timestamptz '2026-01-01 00:00Z' + i * interval '1 minute'",
     });
     const page = await openAsMember(dashboard, "/shipments?view=map", { workspace: own });
+    let calls = 0;
+    page.on("request", (request) => request.url().endsWith("/ListShipments") && calls++);
+    await page.reload();
+    await page.getByText("Only the newest 200 shipments are on the map.").waitFor();
+    expect(calls).toBeLessThanOrEqual(2);
+    await page.getByRole("button", { name: "Show up to 1,000" }).click();
     await page.getByText("Only the newest 1,000 shipments are on the map.").waitFor();
     await expect.poll(() => names(page)).toEqual(["1,000 shipments"]);
   });

@@ -119,7 +119,16 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     await page.getByRole("button", { name: "Save the draft" }).click();
     await page.getByText("1 fault: 1 in zones.").waitFor();
     await upload(page, zonesOf(square(-75, 40, -73, 42)), "put-right.geojson");
-    await page.getByText("No faults, 4 tiers and 1 zone. It can be published.").waitFor();
+    const isClean = page.getByText("No faults, 4 tiers and 1 zone. It can be published.");
+    await isClean.waitFor();
+    // The check was of what is saved.
+    const charge = page.getByLabel("Minimum charge");
+    const saved = await charge.inputValue();
+    await charge.fill("a lot");
+    await page.getByText("A check reads what is saved.").waitFor();
+    expect(await isClean.count()).toBe(0);
+    await charge.fill(saved);
+    await isClean.waitFor();
     const { base_fee, rate_per_km, tiers } = (await draftIn(page)).fees;
     expect({ base_fee, rate_per_km, tiers: tiers.map(({ min_kg }: any) => min_kg) }).toEqual({
       base_fee: "6.00",

@@ -1,4 +1,3 @@
-import type { CallOptions, Client } from "@connectrpc/connect";
 import { useContext } from "preact/hooks";
 import {
   AttentionKind,
@@ -7,17 +6,17 @@ import {
 } from "../../../gen/shipments/v1/workspace_service_pb.js";
 import { PaymentStatus, ShipmentStatus } from "../../../gen/shipments/v1/shipment_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import { useClient } from "../api/clients.ts";
 import { useLive } from "../api/live.ts";
 import { useRole } from "../api/session.ts";
 import { useRpc } from "../api/use-query.ts";
 import { paths, settingsHref } from "../routes/paths.ts";
 import { sumText } from "../ui/format.ts";
 import type { Link } from "../ui/page.tsx";
-import { Dialog, DialogButton } from "../ui/dialog.tsx";
-import { toast } from "../ui/toast.tsx";
+import { DialogButton } from "../ui/dialog.tsx";
+import { lazily } from "../ui/lazily.tsx";
 import { Time } from "../ui/values.tsx";
 import { BLOCKED } from "../workspaces/booking-blockers.tsx";
+import type { RefundAct } from "../shipments/refunds-dialog.tsx";
 import { AttentionList, type Group, type Kind } from "./attention-list.tsx";
 import { AttentionQuery } from "./attention-query.ts";
 
@@ -34,8 +33,8 @@ export function AttentionPage() {
 
 type KindText = Omit<Group<AttentionSubject>, "all"> & {
   readonly all: () => Link;
-  /** What is done for all shipments that are listed. */
-  readonly forAll?: Omit<Parameters<typeof ForAll>[0], "ids">;
+  /** What can be done for all shipments of the kind, and the text of its button. */
+  readonly forAll?: readonly [act: RefundAct, button: string];
 };
 
 /** A kind of shipments, which a list with these filters has among others. */
@@ -58,12 +57,7 @@ const KINDS: Readonly<Partial<Record<AttentionKind, KindText>>> = {
     title: "Refunds that failed",
     isBad: true,
     besides: "These customers do not have their money.",
-    forAll: {
-      button: "Try all again",
-      act: (client, shipment, options) => client.retryRefund({ shipment }, options),
-      done: "The refunds are tried again.",
-      children: "The payment provider is asked once more for each refund that is listed.",
-    },
+    forAll: ["retry", "Retry all"],
   },
   [AttentionKind.PAYMENT_UNCOUNTED]: {
     ...OF_SHIPMENTS,
@@ -116,13 +110,7 @@ const KINDS: Readonly<Partial<Record<AttentionKind, KindText>>> = {
     title: "Refunds due",
     besides:
       "These shipments were cancelled after they were paid. Give the customers the money back, then record that.",
-    forAll: {
-      button: "Record all refunds",
-      act: (client, shipment, options) => client.recordRefund({ shipment }, options),
-      done: "The refunds are recorded.",
-      children:
-        "The money of each shipment that is listed went back to its customer. A refund that is recorded stays recorded.",
-    },
+    forAll: ["record", "Record all refunds"],
   },
   [AttentionKind.API_KEY_ENDING]: {
     title: "Keys about to end",
@@ -150,7 +138,7 @@ function groupOf({ kind, count, subjects }: Kind<AttentionKind, AttentionSubject
     ...text,
     all: text.all(),
     sum: kind === AttentionKind.REFUND_DUE && <RefundSum count={count} />,
-    action: text.forAll && <ForAll {...text.forAll} ids={subjects.map(({ id }) => id)} />,
+    action: text.forAll && <ForAll act={text.forAll} named={subjects.map(({ id }) => id)} />,
   };
 }
 
@@ -191,38 +179,18 @@ function RefundSum({ count }: { readonly count: number }) {
   return due?.count === count && !due.more ? <strong>{sumText(due.totals)}</strong> : null;
 }
 
-/** Does one thing for each of some shipments, after asking; nothing for who may not. */
+const RefundsDialog = lazily(() =>
+  import("../shipments/refunds-dialog.tsx").then((it) => it.RefundsDialog),
+);
+
+/** Does one thing for all shipments of a kind, for readers who may. */
 function ForAll(props: {
-  readonly button: string;
-  readonly ids: readonly string[];
-  readonly act: (
-    client: Client<typeof ShipmentService>,
-    shipment: string,
-    options: CallOptions,
-  ) => Promise<unknown>;
-  readonly done: string;
-  readonly children: string;
+  readonly act: readonly [act: RefundAct, button: string];
+  readonly named: readonly string[];
 }) {
-  const { button, ids, act, done, children } = props;
-  const client = useClient(ShipmentService);
+  const [act, button] = props.act;
   if (!useRole("member")) return null;
-  const run = async (_: FormData, { headers }: CallOptions) => {
-    const key = new Headers(headers).get("idempotency-key");
-    for (const id of ids) {
-      await act(client, id, { headers: { "idempotency-key": `${key}-${id}` } });
-    }
-    toast(done);
-  };
-  const title = `${button}: ${ids.length === 1 ? "1 shipment" : `${ids.length} shipments`}`;
   return (
-    <DialogButton
-      dialog={
-        <Dialog title={title} submit={button} run={run}>
-          <p>{children}</p>
-        </Dialog>
-      }
-    >
-      {button}
-    </DialogButton>
+    <DialogButton dialog={<RefundsDialog act={act} named={props.named} />}>{button}</DialogButton>
   );
 }

@@ -2,20 +2,10 @@ import { CoverageService } from "../../../gen/shipments/v1/coverage_service_pb.j
 import { useClient } from "../api/clients.ts";
 import { useQuery } from "../api/use-query.ts";
 import { lazily } from "../ui/lazily.tsx";
-import { Spinner } from "../ui/query-view.tsx";
 import type { LatLng, Zones } from "./map-geometry.ts";
 import type { PointEnd } from "./map-pins.tsx";
+import { MapRoom } from "./map-room.tsx";
 import type { MapProps } from "./map.tsx";
-import "./map.css";
-
-/** Keeps the place of a map that is still loading. */
-function MapRoom() {
-  return (
-    <div class="map">
-      <Spinner label="Loading the map" />
-    </div>
-  );
-}
 
 /** A `ZoneMap`, whose code is loaded when the first one is shown. */
 export const LazyMap = lazily<MapProps>(

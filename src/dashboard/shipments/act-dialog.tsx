@@ -8,6 +8,7 @@ import { randomKey } from "../api/use-action.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { choicesOf, SelectField, TextAreaField } from "../ui/fields.tsx";
 import { Progress } from "../ui/query-view.tsx";
+import { sumText } from "../ui/format.ts";
 import { toast } from "../ui/toast.tsx";
 import { countText } from "./newest-shipments.ts";
 import { type Act, referencesOf } from "./selection.tsx";
@@ -37,20 +38,20 @@ function partsOf(shipments: readonly Shipment[]): Part[] {
   }));
 }
 
-interface RunProps {
-  readonly act: Act;
+export interface RunProps {
+  readonly act: Omit<Act, "key" | "isFor">;
   readonly shipments: readonly Shipment[];
   readonly changed: (references: readonly string[]) => void;
 }
 
 export interface ActDialogProps extends RunProps {
-  /** How many are selected of which it cannot be done. */
-  readonly others: number;
+  /** Number of selected shipments that are left as they are; 0 by default. */
+  readonly others?: number;
   readonly close: () => void;
 }
 
 export function ActDialog(props: ActDialogProps) {
-  const { act, shipments, others, close } = props;
+  const { act, shipments, others = 0, close } = props;
   const [parts] = useState(() => partsOf(shipments));
   const { run, done } = useRun(props, parts);
   return (
@@ -66,6 +67,18 @@ export function ActDialog(props: ActDialogProps) {
         {act.note(shipments)}
         {others > 0 && ` The other ${others} selected are left as they are.`}
       </p>
+      {act.isListed && (
+        <ul class="failures" tabIndex={0} aria-label="Shipments">
+          {shipments.map(({ reference, customer, ...amount }) => (
+            <li key={reference}>
+              <code>{reference}</code>{" "}
+              <span>
+                {customer?.name} · {sumText([amount])}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
       {act.isDangerous && (
         <>
           <SelectField
@@ -98,7 +111,7 @@ function FailedDialog(
       dismiss="Close"
       run={() => run(form)}
     >
-      <ul class="failures">
+      <ul class="failures" tabIndex={0} aria-label="Shipments">
         {failures.map(({ shipment: { reference }, reason }) => (
           <li key={reference}>
             <code>{reference}</code> <span>{reason}</span>
@@ -142,7 +155,7 @@ function useRun({ act, changed }: RunProps, parts: readonly Part[]) {
 }
 
 async function sendPart(
-  act: Act,
+  act: RunProps["act"],
   client: Client<typeof ShipmentService>,
   part: Part,
   form: FormData,

@@ -15,7 +15,12 @@ import type { Problem } from "../api/problem.ts";
 import { useRole, useWorkspace } from "../api/session.ts";
 import { useRpc } from "../api/use-query.ts";
 import { BookingBlockers } from "../workspaces/booking-blockers.tsx";
-import { type CustomerChoice, CustomerFields, customerOf } from "./customer-fields.tsx";
+import {
+  type CustomerChoice,
+  CustomerFields,
+  customerOf,
+  withChoiceOfCustomer,
+} from "./customer-fields.tsx";
 import { Form } from "../ui/form.tsx";
 import { textOf } from "../ui/form-data.ts";
 import { moneyText, recordIdOf } from "../ui/format.ts";
@@ -198,7 +203,10 @@ function useBooking(props: {
     if (isOfPrice(refused) || isOfWindows(refused)) quote.reload();
     if (isOfWindows(refused)) windows.reload();
   }, [refused]);
-  const problem = useMemo(() => refused && bookingProblem(windows.inWords(refused)), [refused]);
+  const problem = useMemo(
+    () => refused && withChoiceOfCustomer(bookingProblem(windows.inWords(refused)), choice),
+    [refused],
+  );
   return { ...book, problem };
 }
 

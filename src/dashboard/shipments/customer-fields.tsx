@@ -2,7 +2,7 @@ import { useLayoutEffect, useState } from "preact/hooks";
 import type { Customer } from "../../../gen/shipments/v1/customer_pb.js";
 import { CustomerService } from "../../../gen/shipments/v1/customer_service_pb.js";
 import { CreateShipmentRequestSchema } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import { fieldError } from "../api/problem.ts";
+import type { Problem } from "../api/problem.ts";
 import { type Query, useDebounced, useRpc } from "../api/use-query.ts";
 import { Button } from "../ui/button.tsx";
 import { ComboboxField } from "../ui/combobox.tsx";
@@ -63,11 +63,7 @@ export function CustomerFields(props: {
   );
 }
 
-/**
- * The customer as a booking names them.
- *
- * @throws ConnectError about `customer_id` when no existing one was chosen
- */
+/** The customer as a booking names them; empty while none is chosen, which the service refuses. */
 export function customerOf(choice: CustomerChoice, form: FormData) {
   if (choice.kind === "new") {
     return {
@@ -76,9 +72,19 @@ export function customerOf(choice: CustomerChoice, form: FormData) {
       customerIdNumber: optionalTextOf(form, "customer_id_number"),
     };
   }
-  if (choice.customer === undefined) throw fieldError("customer_id", "Choose a customer.");
+  if (choice.customer === undefined) return {};
   const { id, name, email } = choice.customer;
   return { customerId: id, customerName: name, customerEmail: email };
+}
+
+/** Shows the refusal of a missing customer at the field in which one is chosen. */
+export function withChoiceOfCustomer(problem: Problem, choice: CustomerChoice): Problem {
+  if (choice.kind === "new" || choice.customer !== undefined) return problem;
+  const fields = Object.entries(problem.fields);
+  const others = fields.filter(([name]) => !/^customer_(name|email|id_number)$/.test(name));
+  if (others.length === fields.length) return problem;
+  const customer = ["customer_id", ["Choose a customer."]] as const;
+  return { ...problem, fields: Object.fromEntries([...others, customer]) };
 }
 
 const SHOWN = 8;

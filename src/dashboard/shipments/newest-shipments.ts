@@ -10,10 +10,11 @@ import { numberText, sumText } from "../ui/format.ts";
 
 export type ShipmentFilters = MessageInitShape<typeof ListShipmentsRequestSchema>;
 
-const MOST_LOADED = 1_000;
+/** Maximum number of shipments that are loaded at once. */
+export const MOST_LOADED = 1_000;
 const PAGE_SIZE = 100;
 
-/** Loads a list page by page, until those loaded are enough: the first 1,000 unless told otherwise. */
+/** Loads a list page by page until `isEnough`: by default the first 1,000 shipments. */
 export async function loadShipments(
   client: Pick<Client<typeof ShipmentService>, "listShipments">,
   filters: ShipmentFilters,
@@ -78,6 +79,11 @@ export function listedText(listed: ShipmentCount, cancelled: ShipmentCount): str
   if (listed.more || listed.count === cancelled.count) return undefined;
   const less = cancelled.totals.map(({ total, currency }) => ({ total: -total, currency }));
   return sumText([...listed.totals, ...less]);
+}
+
+/** `12`, or `1,000+` if there are more than were counted. */
+export function countedText({ count, more }: ShipmentCount): string {
+  return `${numberText(count)}${more ? "+" : ""}`;
 }
 
 export function countText(count: number): string {

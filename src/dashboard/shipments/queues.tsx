@@ -10,7 +10,7 @@ import {
   type ShipmentCount,
   type ShipmentCounts,
 } from "../../../gen/shipments/v1/shipment_count_pb.js";
-import { useCall, useClient } from "../api/clients.ts";
+import { useClient } from "../api/clients.ts";
 import { useLive } from "../api/live.ts";
 import { reloads } from "../api/use-action.ts";
 import { paths } from "../routes/paths.ts";
@@ -22,16 +22,13 @@ import {
   AccountService,
   type SavedFilter,
 } from "../../../gen/shipments/account/v1/account_service_pb.js";
-import { useRole, useWorkspace } from "../api/session.ts";
+import { useWorkspace } from "../api/session.ts";
 import { useQuery, useRpc } from "../api/use-query.ts";
-import { Button } from "../ui/button.tsx";
-import { RpcButton } from "../ui/dialog.tsx";
-import { textOf } from "../ui/form-data.ts";
+import { lazily } from "../ui/lazily.tsx";
 import { Menu } from "../ui/menu.tsx";
 import { PAYMENT_STATES, SHIPMENT_STATES } from "../ui/shipment-states.ts";
 import { ORDER_BY } from "../ui/table.tsx";
-import { attempt } from "../ui/toast.tsx";
-import { listedText } from "./newest-shipments.ts";
+import { countedText, listedText } from "./newest-shipments.ts";
 import { type ColumnId, COLUMNS_BY } from "./shipment-columns.tsx";
 
 type Queue = Exclude<keyof ShipmentCounts, "listed" | `$${string}`>;
@@ -160,12 +157,7 @@ function Count(props: {
 }) {
   const { queue, count } = props;
   const isBad = queue === "failed" && count !== undefined && count.count > 0;
-  return <span class={isBad ? "count bad" : "count"}>{count && countText(count)}</span>;
-}
-
-/** `12`, or `1,000+` where there are more than were counted. */
-function countText({ count, more }: ShipmentCount): string {
-  return `${numberText(count)}${more ? "+" : ""}`;
+  return <span class={isBad ? "count bad" : "count"}>{count && countedText(count)}</span>;
 }
 
 /** How often the counts are reloaded at most while things happen, in milliseconds. */
@@ -210,7 +202,7 @@ export function ListedTotals({ counts, cancelled }: ReturnType<typeof useCounts>
   const text = cancelled && listedText(listed, cancelled);
   return (
     <p class="minor totals">
-      {countText(listed)} {noun}
+      {countedText(listed)} {noun}
       {text !== undefined && ` · ${text}`}
       {text !== undefined &&
         cancelled!.count > 0 &&
@@ -219,8 +211,7 @@ export function ListedTotals({ counts, cancelled }: ReturnType<typeof useCounts>
   );
 }
 
-const { deleteSavedFilter, listSavedFilters, renameSavedFilter, saveFilter } =
-  AccountService.method;
+const { listSavedFilters } = AccountService.method;
 
 /** What of the address is of no view: the page, what is open, and where on a map. */
 const OF_NO_VIEW: ReadonlySet<string> = new Set([...Object.keys(FIRST_PAGE), "view", "end"]);
@@ -253,12 +244,14 @@ export function SavedViews(props: {
   const { pathname, query } = usePlace();
   const text = viewText(query);
   const current = saved?.find((it) => it.query === text);
-  // Whether it is one of them is known once they are loaded.
-  if (saved === undefined || (saved.length === 0 && text === "")) return null;
+  // The button is there before the views are, so that it moves nothing when they come.
   return (
-    <Menu label={current === undefined ? "Saved" : `Saved: ${current.name}`}>
+    <Menu label={<SavedLabel name={current?.name} />}>
+      {saved?.length === 0 && text === "" && (
+        <p class="minor">No saved views. Filter the list to save a view of it.</p>
+      )}
       <nav class="quick-days" aria-label="Saved views">
-        {saved.map((it) => (
+        {saved?.map((it) => (
           <a
             key={String(it.id)}
             href={it.query === "" ? pathname : `${pathname}?${it.query}`}
@@ -269,90 +262,28 @@ export function SavedViews(props: {
           </a>
         ))}
       </nav>
-      {current !== undefined ? (
-        <ViewActions saved={current} />
-      ) : (
-        text !== "" && <SaveButtons {...{ view, text }} />
+      {saved && (current ?? text) !== "" && (
+        <ViewActions {...{ current, view, text }} isArranged={isArranged(view, query)} />
       )}
     </Menu>
   );
 }
 
-function SaveButtons({ view, text }: { readonly view: View; readonly text: string }) {
-  const { live: workspace } = useWorkspace();
-  const mayShare = useRole("member");
-  const call = useCall();
-  const query = new URLSearchParams(text);
-  const isOfQueue = view.queue !== undefined || isUnfiltered(query);
-  const isArranged = [...query.keys()].every((name) => [...NAMES, ...ARRANGED].includes(name));
-  const keep = () =>
-    attempt(
-      () => call(saveFilter, { workspace, name: view.label, query: text }),
-      `“${view.label}” is shown this way to you.`,
-    );
-  const label = {
-    label: "Name",
-    hint: "A view that you have saved under this name is replaced. Days such as “Today” move on with the calendar.",
-  };
+/** Whether the list differs from its queue only in order and columns. */
+function isArranged(view: View, query: URLSearchParams): boolean {
+  const names = new URLSearchParams(viewText(query)).keys();
   return (
-    <>
-      {isOfQueue && isArranged && (
-        <Button onClick={() => void keep()}>Show “{view.label}” this way</Button>
-      )}
-      <RpcButton
-        button="Save this view"
-        method={saveFilter}
-        title="Save this view"
-        submit="Save"
-        request={{ workspace, query: text }}
-        fields={{ name: label, ...(mayShare && { shared: "Share it with the workspace" }) }}
-        done={(form) => `“${textOf(form, "name")}” is saved.`}
-      />
-    </>
+    (view.queue !== undefined || isUnfiltered(query)) &&
+    [...names].every((name) => [...NAMES, ...ARRANGED].includes(name))
   );
 }
 
-/** What can be done with a view: of somebody else's, admins delete it. */
-function ViewActions({ saved }: { readonly saved: SavedFilter }) {
-  const { live: workspace } = useWorkspace();
-  const [mayShare, isAdmin] = [useRole("member"), useRole("admin")];
-  const { id: savedFilter, name, query, shared, sharedBy } = saved;
-  const call = useCall();
-  const save = (isShared: boolean) =>
-    call(saveFilter, { workspace, name, query, shared: isShared });
-  const share = () =>
-    attempt(
-      () => save(!shared),
-      shared ? `Only you see “${name}” now.` : `All of the workspace see “${name}” now.`,
-    );
-  const remove = () =>
-    attempt(
-      () => call(deleteSavedFilter, { workspace, savedFilter }),
-      `“${name}” is deleted.`,
-      sharedBy === undefined ? () => save(shared) : undefined,
-    );
-  if (sharedBy !== undefined && !isAdmin) return null;
-  return (
-    <>
-      {sharedBy === undefined && mayShare && (
-        <Button onClick={() => void share()}>{shared ? "Stop sharing it" : "Share it"}</Button>
-      )}
-      {sharedBy === undefined && (
-        <RpcButton
-          button="Rename"
-          label={`Rename the view ${name}`}
-          method={renameSavedFilter}
-          title={`Rename “${name}”`}
-          submit="Rename"
-          request={{ workspace, savedFilter }}
-          fields={{ name: "Name" }}
-          values={saved}
-          done={(form) => `It is “${textOf(form, "name")}” now.`}
-        />
-      )}
-      <Button label={`Delete the view ${name}`} onClick={() => void remove()}>
-        Delete
-      </Button>
-    </>
-  );
+/** Loaded once something is saved or can be. */
+const ViewActions = lazily(() =>
+  import("./saved-view-actions.tsx").then((actions) => actions.ViewActions),
+);
+
+/** As wide with a name as without on a phone, where there is no room for it. */
+function SavedLabel({ name }: { readonly name: string | undefined }) {
+  return <span class="saved-name">Saved{name !== undefined && `: ${name}`}</span>;
 }

@@ -1,6 +1,5 @@
 import type { Client } from "@connectrpc/connect";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { BatchResult } from "../../../gen/shipments/v1/batch_pb.js";
 import {
   type CancelReason,
   type Shipment,
@@ -31,12 +30,17 @@ export interface Act {
   readonly isFor: (shipment: Shipment, connection: PaymentConnection | undefined) => boolean;
   readonly note: (shipments: readonly Shipment[]) => string;
   readonly isDangerous?: boolean;
+  /** Whether the dialog lists the shipments, which the page behind it does not show. */
+  readonly isListed?: boolean;
   readonly send: (
     client: Client<typeof ShipmentService>,
     shipments: readonly Shipment[],
     form: FormData,
     headers: HeadersInit,
-  ) => Promise<{ readonly results: readonly BatchResult[] }>;
+  ) => Promise<{
+    /** One for each shipment, in their order. */
+    readonly results: readonly { readonly error?: { readonly message: string } | undefined }[];
+  }>;
 }
 
 const ACTS: readonly Act[] = [

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useContext, useRef, useState } from "preact/hooks";
 import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
+import type { ShipmentCount } from "../../../gen/shipments/v1/shipment_count_pb.js";
 import type { ListShipmentsResponse } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import type { Query } from "../api/use-query.ts";
 import { WorkspaceId } from "../api/session.ts";
@@ -20,6 +21,8 @@ interface ShipmentListProps {
   readonly order?: Order;
   /** What the filters are, where a map of the rows stands beside them. */
   readonly mapOf?: string | undefined;
+  /** Number of shipments on all pages; undefined until it is known. */
+  readonly listed?: ShipmentCount | undefined;
 }
 
 const NO_SHIPMENTS: readonly Shipment[] = [];
@@ -37,7 +40,7 @@ const LazyMap = lazily(
 export function ShipmentList(
   props: ShipmentListProps & Pick<TableProps<Shipment>, "selection" | "rowKeys">,
 ) {
-  const { view, mapOf, ...list } = props;
+  const { view, mapOf, listed, ...list } = props;
   // Of the rows that are shown, as long as those of other filters are not there.
   const shownOf = useRef(mapOf);
   if (!list.query.isLoading) shownOf.current = mapOf;
@@ -60,7 +63,7 @@ export function ShipmentList(
             ? undefined
             : (shipments, peek) => (
                 <LazyMap
-                  {...{ shipments }}
+                  {...{ shipments, listed }}
                   of={shownOf.current ?? mapOf}
                   open={peek && (({ reference }) => peek.open(reference))}
                 />

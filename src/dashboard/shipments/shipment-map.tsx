@@ -1,25 +1,34 @@
 import type { ComponentChildren } from "preact";
-import { useMemo } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
+import type { ShipmentCount } from "../../../gen/shipments/v1/shipment_count_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { useLive } from "../api/live.ts";
 import { useQuery } from "../api/use-query.ts";
-import { ClusterMap } from "../map/cluster-marks.tsx";
-import { paths } from "../routes/paths.ts";
+import { MapRoom } from "../map/map-room.tsx";
 import { usePlace } from "../routes/router.ts";
-import { stateOf } from "../ui/shipment-states.ts";
+import { Button } from "../ui/button.tsx";
 import { numberText } from "../ui/format.ts";
 import { LinkChoice } from "../ui/days.tsx";
+import { lazily } from "../ui/lazily.tsx";
 import { QueryView } from "../ui/query-view.tsx";
-import { loadShipments, type ShipmentFilters } from "./newest-shipments.ts";
-import { AlertOrState } from "./shipment-badge.tsx";
+import {
+  countedText,
+  loadShipments,
+  MOST_LOADED,
+  type ShipmentFilters,
+} from "./newest-shipments.ts";
+import type { End, EndsProps } from "./shipment-ends.tsx";
 import "./shipment-map.css";
 
-/** How often they are reloaded at most while things happen, in milliseconds. */
+/** Minimum time between reloads while events come in, in milliseconds. */
 const LIVE_MS = 30_000;
+/** Shipments that are loaded until the reader asks for more: pages can only be loaded one after the other. */
+const FIRST_LOADED = 200;
 
-type End = "pickup" | "dropoff";
+/** The code that clusters marks is loaded with that of the map. */
+const Ends = lazily<EndsProps>(() => import("./shipment-ends.tsx").then((it) => it.Ends), MapRoom);
 
 interface ShipmentMapProps {
   readonly filters: ShipmentFilters;
@@ -30,9 +39,11 @@ interface ShipmentMapProps {
 export function ShipmentMap({ filters, of, empty }: ShipmentMapProps) {
   const end = useEnd();
   const client = useClient(ShipmentService);
+  const [most, setMost] = useState(FIRST_LOADED);
+  const isEnough = (loaded: readonly Shipment[]) => loaded.length >= most;
   const list = useQuery(
-    async (signal) => ({ of, ...(await loadShipments(client, filters, signal)) }),
-    [client, of],
+    async (signal) => ({ of, ...(await loadShipments(client, filters, signal, isEnough)) }),
+    [client, of, most],
   );
   useLive(list.reload, undefined, LIVE_MS);
   return (
@@ -46,6 +57,11 @@ export function ShipmentMap({ filters, of, empty }: ShipmentMapProps) {
               <p class="minor" role="status">
                 {shownText(shipments.length, isWhole)}
               </p>
+              {!isWhole && most < MOST_LOADED && (
+                <Button onClick={() => setMost(MOST_LOADED)} busy={list.isLoading}>
+                  Show up to {numberText(MOST_LOADED)}
+                </Button>
+              )}
               <EndChoice />
             </div>
             <Ends {...{ end, shipments }} of={shownOf} />
@@ -56,12 +72,28 @@ export function ShipmentMap({ filters, of, empty }: ShipmentMapProps) {
   );
 }
 
-/** The rows of a list on a map beside it; one that is chosen is opened by `open`, or has a card without it. */
-export function MapBeside(props: Omit<EndsProps, "end">) {
+/**
+ * The rows of a list on a map beside it. `open` opens a row that is chosen; without it, the map shows a card.
+ */
+export function MapBeside(
+  props: Omit<EndsProps, "end"> & {
+    /** Number of shipments in the list, on all pages; undefined until it is known. */
+    readonly listed: ShipmentCount | undefined;
+  },
+) {
+  const { listed, ...ends } = props;
+  const { length } = ends.shipments;
   return (
     <div class="map-beside">
-      <EndChoice />
-      <Ends end={useEnd()} {...props} />
+      <div class="list-bar">
+        {listed && listed.count > length && (
+          <p class="minor" role="status">
+            {numberText(length)} of {countedText(listed)} are on the map: those of this page.
+          </p>
+        )}
+        <EndChoice />
+      </div>
+      <Ends end={useEnd()} {...ends} />
     </div>
   );
 }
@@ -88,78 +120,4 @@ function EndChoice() {
 function shownText(count: number, isWhole: boolean): string {
   if (!isWhole) return `Only the newest ${numberText(count)} shipments are on the map.`;
   return count === 1 ? "The shipment is on the map." : `All ${numberText(count)} are on the map.`;
-}
-
-interface EndsProps {
-  readonly end: End;
-  readonly shipments: readonly Shipment[];
-  /** What the filters were that they were loaded with. */
-  readonly of: string;
-  readonly open?: ((shipment: Shipment) => void) | undefined;
-}
-
-function Ends({ end, shipments, of, open }: EndsProps) {
-  const marks = useMemo(
-    () =>
-      shipments.map((shipment) => ({
-        ...pointOf(shipment, end),
-        key: shipment.reference,
-        of: shipment,
-      })),
-    [shipments, end],
-  );
-  // Those that are booked meanwhile do not move the map, nor does the other end.
-  const inView = useMemo(
-    () => shipments.flatMap((it) => [pointOf(it, "pickup"), pointOf(it, "dropoff")]),
-    [of],
-  );
-  return (
-    <ClusterMap
-      label={end === "pickup" ? "Where shipments are picked up" : "Where shipments are delivered"}
-      tone={end}
-      marks={marks}
-      inView={inView}
-      open={open}
-      nameOf={({ count, members }) =>
-        count === 1 ? members()[0]!.reference : `${numberText(count)} shipments`
-      }
-      colourOf={(shipment) => stateOf(shipment)[1]}
-      card={(members, count) => (
-        <>
-          <ul>
-            {members.map((shipment) => (
-              <li key={shipment.reference}>
-                <ShipmentCard {...{ shipment, end }} />
-              </li>
-            ))}
-          </ul>
-          {count > members.length && (
-            <p class="minor">and {numberText(count - members.length)} more at this place</p>
-          )}
-        </>
-      )}
-    />
-  );
-}
-
-function ShipmentCard({ shipment, end }: { readonly shipment: Shipment; readonly end: End }) {
-  const { reference, customer, pickupAddress, dropoffAddress } = shipment;
-  return (
-    <>
-      <p>
-        <a href={paths.shipment({ reference })}>
-          <code>{reference}</code>
-        </a>{" "}
-        <AlertOrState {...shipment} />
-      </p>
-      <p>{customer?.name}</p>
-      <p class="minor">{end === "pickup" ? pickupAddress : dropoffAddress}</p>
-    </>
-  );
-}
-
-function pointOf(shipment: Shipment, end: End) {
-  return end === "pickup"
-    ? { lat: shipment.pickupLat, lng: shipment.pickupLng }
-    : { lat: shipment.dropoffLat, lng: shipment.dropoffLng };
 }

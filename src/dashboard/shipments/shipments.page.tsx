@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { ORDER_BY, type Order, useList } from "../ui/table.tsx";
 import { PaymentStatus, ShipmentStatus } from "../../../gen/shipments/v1/shipment_pb.js";
+import type { ShipmentCount } from "../../../gen/shipments/v1/shipment_count_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { useLive } from "../api/live.ts";
 import { useRole, useTimeZone } from "../api/session.ts";
@@ -102,7 +103,9 @@ export function ShipmentsPage() {
           <LazyMap {...{ filters, empty }} of={filtersText(query)} />
         </>
       ) : (
-        <Listed {...{ view, filters, mayChange, empty }}>{bar}</Listed>
+        <Listed {...{ view, filters, mayChange, empty }} listed={counted.counts?.listed}>
+          {bar}
+        </Listed>
       )}
     </Page>
   );
@@ -113,16 +116,17 @@ function Listed(props: {
   readonly filters: ReturnType<typeof filtersOf>;
   readonly mayChange: boolean;
   readonly empty: ComponentChildren;
+  readonly listed: ShipmentCount | undefined;
   readonly children: ComponentChildren;
 }) {
-  const { view, filters, mayChange, empty, children } = props;
+  const { view, filters, mayChange, empty, listed, children } = props;
   const { query } = usePlace();
   const order = orderOf(query, view, isNarrowed(filters));
   const list = useList(ShipmentService.method.listShipments, { ...filters, orderBy: order.by });
   useLive(list.reload);
   const page = `${filtersText(query)} ${query.get(PAGE_TOKEN)}`;
   const mapOf = query.get(VIEW) === "both" ? page : undefined;
-  const shown = { query: list, view, order, empty, mapOf };
+  const shown = { query: list, view, order, empty, mapOf, listed };
   return mayChange ? (
     <SelectableShipmentList of={filtersText(query)} {...shown}>
       {children}

@@ -176,18 +176,21 @@ function CheckNote(props: {
   readonly faults: SortedFaults;
   readonly isUnsaved: boolean;
 }) {
+  const { isUnsaved } = props;
   const { data, problem, isLoading } = props.query;
   const isRequested = usePlace().query.get("check") !== null;
   return (
     <div role="status">
-      {props.isUnsaved && <p class="unsaved">There are changes that are not saved.</p>}
+      {isUnsaved && (
+        <p class="unsaved">There are changes that are not saved. A check reads what is saved.</p>
+      )}
       {problem ? (
         <ProblemNote problem={problem} />
       ) : isRequested && isLoading ? (
         <Spinner label="Checking" />
       ) : data === undefined ? (
-        !props.isUnsaved && <p class="minor">Saved. A check finds all that is wrong.</p>
-      ) : (
+        !isUnsaved && <p class="minor">Saved. A check finds all that is wrong.</p>
+      ) : isUnsaved && data.faults.length === 0 ? null : (
         <p class={data.faults.length > 0 ? "field-error" : undefined}>
           {checkedText(data, props.faults)}{" "}
           {data.faults.length > 0 && (

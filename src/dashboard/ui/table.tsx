@@ -360,13 +360,14 @@ export function ListView<T>(
       {opened.view}
     </PeekView>
   );
-  const isBeside = beside !== undefined && rows.length > 0;
+  // Its room is kept while the rows are loaded.
+  const isBeside = beside !== undefined && (query.data === undefined || rows.length > 0);
   return (
     <div class={isBeside || peek?.key !== undefined ? "peeking" : ""}>
       <div class="list">{list}</div>
       {isBeside ? (
         <div class="beside">
-          {beside(rows, peek)}
+          {rows.length > 0 && beside(rows, peek)}
           {view}
         </div>
       ) : (

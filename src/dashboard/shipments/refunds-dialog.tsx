@@ -1,0 +1,97 @@
+import { type CallOptions, type Client, ConnectError } from "@connectrpc/connect";
+import { PaymentStatus, type Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
+import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { useClient } from "../api/clients.ts";
+import { isLost } from "../api/problem.ts";
+import { useQuery } from "../api/use-query.ts";
+import { closeDialog, Dialog } from "../ui/dialog.tsx";
+import { numberText, sumText } from "../ui/format.ts";
+import { QueryView } from "../ui/query-view.tsx";
+import { ActDialog, type RunProps } from "./act-dialog.tsx";
+import { loadShipments } from "./newest-shipments.ts";
+
+export type RefundAct = keyof typeof ACTS;
+
+const ACTS = {
+  record: {
+    name: "Record all refunds",
+    participle: "refunded",
+    isListed: true,
+    note: (shipments) =>
+      `The money of each shipment that is listed went back to its customer, ${sumText(shipments)} in all. A recorded refund stays recorded.`,
+    send: sendEach((client, shipment, options) => client.recordRefund({ shipment }, options)),
+  },
+  retry: {
+    name: "Retry all refunds",
+    participle: "being refunded again",
+    isListed: true,
+    note: (shipments) =>
+      `The payment provider is asked again for each refund that is listed, ${sumText(shipments)} in all.`,
+    send: sendEach((client, shipment, options) => client.retryRefund({ shipment }, options)),
+  },
+} as const satisfies Readonly<Record<string, RunProps["act"]>>;
+
+type Call = (
+  client: Client<typeof ShipmentService>,
+  shipment: string,
+  options: CallOptions,
+) => Promise<unknown>;
+
+/** Makes one call for each shipment. A shipment that is refused does not stop the others. */
+function sendEach(call: Call): RunProps["act"]["send"] {
+  return async (client, shipments, _, headers) => {
+    const key = new Headers(headers).get("idempotency-key");
+    const results = [];
+    for (const { reference } of shipments) {
+      const options = { headers: { "idempotency-key": `${key}-${reference}` } };
+      const error = await call(client, reference, options).then(
+        () => undefined,
+        (thrown: unknown) => ConnectError.from(thrown),
+      );
+      if (error && isLost(error)) throw error;
+      results.push({ error: error && { message: error.rawMessage } });
+    }
+    return { results };
+  };
+}
+
+/** Records or retries all refunds of a kind that are due, after listing them with their sum. */
+export function RefundsDialog(props: {
+  readonly act: RefundAct;
+  /** References of those that the page names. */
+  readonly named: readonly string[];
+}) {
+  const act = ACTS[props.act];
+  const client = useClient(ShipmentService);
+  const query = useQuery(
+    async (signal) => {
+      const filters = { paymentStatus: PaymentStatus.REFUND_PENDING, orderBy: "created_at" };
+      const { shipments, isWhole } = await loadShipments(client, filters, signal);
+      const isOfAct = (shipment: Shipment) =>
+        isOf(props.act, shipment) || props.named.includes(shipment.reference);
+      return { shipments: shipments.filter(isOfAct), isWhole };
+    },
+    [client],
+  );
+  const { data } = query;
+  if (data === undefined || data.shipments.length === 0) {
+    return (
+      <Dialog title={act.name} submit="Close" run={async () => {}}>
+        <QueryView query={query}>{() => <p>No refund is due.</p>}</QueryView>
+      </Dialog>
+    );
+  }
+  const { shipments, isWhole } = data;
+  const note = () =>
+    isWhole
+      ? act.note(shipments)
+      : `${act.note(shipments)} These are the oldest ${numberText(shipments.length)}.`;
+  return <ActDialog act={{ ...act, note }} {...{ shipments }} changed={noop} close={closeDialog} />;
+}
+
+/** What a payment provider refunds is recorded without the reader, so only its failures are retried. */
+function isOf(act: RefundAct, { paymentDetails }: Shipment): boolean {
+  return act === "retry" ? paymentDetails?.refundError !== undefined : paymentDetails === undefined;
+}
+
+function noop(): void {}

@@ -1,0 +1,105 @@
+import {
+  AccountService,
+  type SavedFilter,
+} from "../../../gen/shipments/account/v1/account_service_pb.js";
+import { useCall } from "../api/clients.ts";
+import { useRole, useWorkspace } from "../api/session.ts";
+import { Button } from "../ui/button.tsx";
+import { RpcButton } from "../ui/dialog.tsx";
+import { textOf } from "../ui/form-data.ts";
+import { attempt } from "../ui/toast.tsx";
+import type { View } from "./queues.tsx";
+
+const { deleteSavedFilter, renameSavedFilter, saveFilter } = AccountService.method;
+
+/** Changes the saved view that the list shows, or saves what it shows. */
+export function ViewActions(props: {
+  readonly current: SavedFilter | undefined;
+  readonly view: View;
+  /** The filters, order and columns of the list. */
+  readonly text: string;
+  /** Whether the list differs from its queue only in order and columns. */
+  readonly isArranged: boolean;
+}) {
+  const { current, ...shown } = props;
+  return current ? <ChangeButtons saved={current} /> : <SaveButtons {...shown} />;
+}
+
+function SaveButtons(props: {
+  readonly view: View;
+  readonly text: string;
+  readonly isArranged: boolean;
+}) {
+  const { view, text, isArranged } = props;
+  const { live: workspace } = useWorkspace();
+  const mayShare = useRole("member");
+  const call = useCall();
+  const keep = () =>
+    attempt(
+      () => call(saveFilter, { workspace, name: view.label, query: text }),
+      `“${view.label}” is shown this way to you.`,
+    );
+  const label = {
+    label: "Name",
+    hint: "A view that you have saved under this name is replaced. Days such as “Today” move on with the calendar.",
+  };
+  return (
+    <>
+      {isArranged && <Button onClick={() => void keep()}>Show “{view.label}” this way</Button>}
+      <RpcButton
+        button="Save this view"
+        method={saveFilter}
+        title="Save this view"
+        submit="Save"
+        request={{ workspace, query: text }}
+        fields={{ name: label, ...(mayShare && { shared: "Share it with the workspace" }) }}
+        done={(form) => `“${textOf(form, "name")}” is saved.`}
+      />
+    </>
+  );
+}
+
+/** What can be done with a view: of somebody else's, admins delete it. */
+function ChangeButtons({ saved }: { readonly saved: SavedFilter }) {
+  const { live: workspace } = useWorkspace();
+  const [mayShare, isAdmin] = [useRole("member"), useRole("admin")];
+  const { id: savedFilter, name, query, shared, sharedBy } = saved;
+  const call = useCall();
+  const save = (isShared: boolean) =>
+    call(saveFilter, { workspace, name, query, shared: isShared });
+  const share = () =>
+    attempt(
+      () => save(!shared),
+      shared ? `Only you see “${name}” now.` : `All of the workspace see “${name}” now.`,
+    );
+  const remove = () =>
+    attempt(
+      () => call(deleteSavedFilter, { workspace, savedFilter }),
+      `“${name}” is deleted.`,
+      sharedBy === undefined ? () => save(shared) : undefined,
+    );
+  if (sharedBy !== undefined && !isAdmin) return null;
+  return (
+    <>
+      {sharedBy === undefined && mayShare && (
+        <Button onClick={() => void share()}>{shared ? "Stop sharing it" : "Share it"}</Button>
+      )}
+      {sharedBy === undefined && (
+        <RpcButton
+          button="Rename"
+          label={`Rename the view ${name}`}
+          method={renameSavedFilter}
+          title={`Rename “${name}”`}
+          submit="Rename"
+          request={{ workspace, savedFilter }}
+          fields={{ name: "Name" }}
+          values={saved}
+          done={(form) => `It is “${textOf(form, "name")}” now.`}
+        />
+      )}
+      <Button label={`Delete the view ${name}`} onClick={() => void remove()}>
+        Delete
+      </Button>
+    </>
+  );
+}

@@ -1,0 +1,85 @@
+import { useMemo } from "preact/hooks";
+import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
+import { ClusterMap } from "../map/cluster-marks.tsx";
+import { paths } from "../routes/paths.ts";
+import { numberText } from "../ui/format.ts";
+import { stateOf } from "../ui/shipment-states.ts";
+import { AlertOrState } from "./shipment-badge.tsx";
+
+/** The end of a route that is on the map. */
+export type End = "pickup" | "dropoff";
+
+export interface EndsProps {
+  readonly end: End;
+  readonly shipments: readonly Shipment[];
+  /** What the filters were that they were loaded with. */
+  readonly of: string;
+  readonly open?: ((shipment: Shipment) => void) | undefined;
+}
+
+/** One end of each route on a map. Marks that lie near each other are one. */
+export function Ends({ end, shipments, of, open }: EndsProps) {
+  const marks = useMemo(
+    () =>
+      shipments.map((shipment) => ({
+        ...pointOf(shipment, end),
+        key: shipment.reference,
+        of: shipment,
+      })),
+    [shipments, end],
+  );
+  // Those that are booked meanwhile do not move the map, nor does the other end.
+  const inView = useMemo(
+    () => shipments.flatMap((it) => [pointOf(it, "pickup"), pointOf(it, "dropoff")]),
+    [of],
+  );
+  return (
+    <ClusterMap
+      label={end === "pickup" ? "Where shipments are picked up" : "Where shipments are delivered"}
+      tone={end}
+      marks={marks}
+      inView={inView}
+      open={open}
+      nameOf={({ count, members }) =>
+        count === 1 ? members()[0]!.reference : `${numberText(count)} shipments`
+      }
+      colourOf={(shipment) => stateOf(shipment)[1]}
+      card={(members, count) => (
+        <>
+          <ul>
+            {members.map((shipment) => (
+              <li key={shipment.reference}>
+                <ShipmentCard {...{ shipment, end }} />
+              </li>
+            ))}
+          </ul>
+          {count > members.length && (
+            <p class="minor">and {numberText(count - members.length)} more at this place</p>
+          )}
+        </>
+      )}
+    />
+  );
+}
+
+function ShipmentCard({ shipment, end }: { readonly shipment: Shipment; readonly end: End }) {
+  const { reference, customer, pickupAddress, dropoffAddress } = shipment;
+  return (
+    <>
+      <p>
+        <a href={paths.shipment({ reference })}>
+          <code>{reference}</code>
+        </a>{" "}
+        <AlertOrState {...shipment} />
+      </p>
+      <p>{customer?.name}</p>
+      <p class="minor">{end === "pickup" ? pickupAddress : dropoffAddress}</p>
+    </>
+  );
+}
+
+function pointOf(shipment: Shipment, end: End) {
+  return end === "pickup"
+    ? { lat: shipment.pickupLat, lng: shipment.pickupLng }
+    : { lat: shipment.dropoffLat, lng: shipment.dropoffLng };
+}
