@@ -55,7 +55,8 @@ export declare type ApiRequest = Message<"shipments.v1.ApiRequest"> & {
   method: string;
 
   /**
-   * HTTP method and path, such as `POST /v1/shipments`. Unset for methods without a path.
+   * HTTP method and path, such as `POST /v1/shipments/SHP-8Q4RB7K2M9TX/cancel`. If the call was refused before its
+   * request was read, `{shipment}` stands for the reference. Unset for methods without a path.
    *
    * @generated from field: optional string path = 4;
    */
@@ -146,7 +147,8 @@ export declare type ApiRequestValid = Message<"shipments.v1.ApiRequest"> & {
   method: string;
 
   /**
-   * HTTP method and path, such as `POST /v1/shipments`. Unset for methods without a path.
+   * HTTP method and path, such as `POST /v1/shipments/SHP-8Q4RB7K2M9TX/cancel`. If the call was refused before its
+   * request was read, `{shipment}` stands for the reference. Unset for methods without a path.
    *
    * @generated from field: optional string path = 4;
    */

@@ -110,6 +110,13 @@ export declare type AuditEntry = Message<"shipments.admin.v1.AuditEntry"> & {
    * @generated from field: optional string request_id = 8;
    */
   requestId?: string | undefined;
+
+  /**
+   * Current email of the person or name of the operator that was changed. Unset for other subjects.
+   *
+   * @generated from field: optional string subject_name = 9;
+   */
+  subjectName?: string | undefined;
 };
 
 /**
@@ -174,6 +181,13 @@ export declare type AuditEntryValid = Message<"shipments.admin.v1.AuditEntry"> &
    * @generated from field: optional string request_id = 8;
    */
   requestId?: string | undefined;
+
+  /**
+   * Current email of the person or name of the operator that was changed. Unset for other subjects.
+   *
+   * @generated from field: optional string subject_name = 9;
+   */
+  subjectName?: string | undefined;
 };
 
 /**
