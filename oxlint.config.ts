@@ -180,7 +180,7 @@ const FLOORS: readonly Floor[] = [
     bans: NODE,
     all: "gen dashboard/{api,routes,ui}/*",
     rooms: {
-      "dashboard/attention": "dashboard/workspaces/*",
+      "dashboard/attention": "dashboard/{shipments,workspaces}/*",
       "dashboard/customers": "dashboard/shipments/*",
       "dashboard/search": "dashboard/{people,shipments}/*",
       "dashboard/print": "dashboard/shipments/*",

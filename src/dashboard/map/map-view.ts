@@ -15,7 +15,7 @@ import View from "ol/View.js";
 import { createGroundLayers, type Ground, loadGround } from "./ground.ts";
 import { coordinateOf, createCamera } from "./map-camera.ts";
 import type { LatLng, Spot, Zones } from "./map-geometry.ts";
-import { createPalette, type LayerTone } from "./palette.ts";
+import { createPalette, type LayerTone, type Palette } from "./palette.ts";
 import { createTileLayer } from "./tile-layer.ts";
 import type { TileSource } from "./tile-source.ts";
 import { type Area, extentAround, nearestTo, polygonsOf, WORLD } from "./world.ts";
@@ -158,14 +158,7 @@ function drawLayers(
       zIndex: 3,
     }),
   );
-  map.addLayer(
-    new VectorLayer({
-      source: route,
-      declutter: true,
-      style: (feature, resolution) => palette.route(feature, resolution),
-      zIndex: 4,
-    }),
-  );
+  map.addLayer(createRouteLayer(route, () => palette));
   // A map whose page has been left has no size.
   const chooseNames = () => ground?.chooseNames(map.getSize() ?? [0, 0]);
   map.on("moveend", () => {
@@ -173,14 +166,12 @@ function drawLayers(
     zones.changed();
     chooseNames();
   });
-  const dark = matchMedia("(prefers-color-scheme: dark)");
-  const onTheme = () => {
-    // On a page that was left it has no colours.
+  const stopFollowing = followTheme(() => {
+    // A page that was left has no colours.
     if (!target.isConnected) return;
     palette = createPalette(target);
     for (const layer of map.getAllLayers()) layer.changed();
-  };
-  dark.addEventListener("change", onTheme);
+  });
   let isClosed = false;
   const showGround = (loaded: Ground) => {
     if (isClosed) return;
@@ -202,13 +193,29 @@ function drawLayers(
     },
     close(): void {
       isClosed = true;
-      dark.removeEventListener("change", onTheme);
+      stopFollowing();
       // A map does not dispose its layers, and shared sources keep each layer that listens to them.
       const layers = [...map.getAllLayers(), ...(ground ? [ground.land, ground.names] : [])];
       map.dispose();
       for (const layer of layers) layer.dispose();
     },
   };
+}
+
+function createRouteLayer(source: VectorSource, palette: () => Palette) {
+  return new VectorLayer({
+    source,
+    declutter: true,
+    style: (feature, resolution) => palette().route(feature, resolution),
+    zIndex: 4,
+  });
+}
+
+/** Calls back when the theme changes. Returns a function that ends this. */
+function followTheme(changed: () => void): () => void {
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  dark.addEventListener("change", changed);
+  return () => dark.removeEventListener("change", changed);
 }
 
 function areaOf(feature: Feature): number {

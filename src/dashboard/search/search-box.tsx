@@ -34,19 +34,7 @@ export function SearchBox(props: {
 }) {
   const { dialog, close } = props;
   const id = useId();
-  const [text, setText] = useState("");
-  const [steps, setSteps] = useState(0);
-  const [entered, setEntered] = useState<string>();
-  const [field, setField] = useState(NO_RESULTS);
-  const type = (typed: string) => {
-    setText(typed);
-    setSteps(0);
-  };
-  const reset = () => {
-    type("");
-    setEntered(undefined);
-    setField(NO_RESULTS);
-  };
+  const { text, steps, entered, field, ...input } = useInput();
   return (
     <dialog
       ref={dialog}
@@ -55,7 +43,7 @@ export function SearchBox(props: {
       onClose={() => {
         // It may have been opened again since.
         if (dialog.current!.open) return;
-        reset();
+        input.reset();
         close();
       }}
       onClick={({ target, currentTarget }) => {
@@ -78,23 +66,52 @@ export function SearchBox(props: {
           spellcheck={false}
           maxLength={MAX_LENGTH}
           value={text}
-          onInput={(event) => type(event.currentTarget.value)}
-          onKeyDown={(event) => {
-            if (event.key === "ArrowDown") setSteps((before) => before + 1);
-            else if (event.key === "ArrowUp") setSteps((before) => before - 1);
-            else if (event.key === "Enter") setEntered(event.currentTarget.value);
-            else return;
-            event.preventDefault();
-          }}
+          onInput={(event) => input.type(event.currentTarget.value)}
+          onKeyDown={(event) => input.press(event, event.currentTarget.value)}
         />
         {props.isOpen && (
           <Results
             {...props.source}
-            {...{ id, text, steps, entered, setField }}
-            clearEntered={() => setEntered(undefined)}
+            {...{ id, text, steps, entered }}
+            setField={input.setField}
+            clearEntered={input.clearEntered}
           />
         )}
       </div>
     </dialog>
   );
+}
+
+/** The text of the input, and the keys pressed in it that the results heed. */
+function useInput() {
+  const [text, setText] = useState("");
+  const [steps, setSteps] = useState(0);
+  const [entered, setEntered] = useState<string>();
+  const [field, setField] = useState(NO_RESULTS);
+  const clearEntered = () => setEntered(undefined);
+  const type = (typed: string) => {
+    setText(typed);
+    setSteps(0);
+  };
+  return {
+    text,
+    steps,
+    entered,
+    field,
+    setField,
+    clearEntered,
+    type,
+    press(event: KeyboardEvent, typed: string): void {
+      if (event.key === "ArrowDown") setSteps((before) => before + 1);
+      else if (event.key === "ArrowUp") setSteps((before) => before - 1);
+      else if (event.key === "Enter") setEntered(typed);
+      else return;
+      event.preventDefault();
+    },
+    reset(): void {
+      type("");
+      clearEntered();
+      setField(NO_RESULTS);
+    },
+  };
 }

@@ -42,8 +42,8 @@ export const listRequests: ServiceFunctions<
   const { rows, nextPageToken } = endPage(found, page, ({ id }) => [id]);
   return {
     data: rows.map((row) => {
-      const method = methods.get(row.method);
-      return toRequest({ ...row, path: row.path ?? (method && pathTemplateOf(method)) });
+      const called = methods.get(row.method);
+      return toRequest({ ...row, path: row.path ?? (called && pathTemplateOf(called)) });
     }),
     nextPageToken,
   };

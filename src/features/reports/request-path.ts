@@ -31,7 +31,7 @@ export function pathOf(
   if (template === undefined || request === undefined || !template.includes("{")) return undefined;
   const path = template.replaceAll(/\{(\w+)\}/g, (parameter, name: string) => {
     const { localName = "" } = method!.input.fields.find((field) => field.name === name) ?? {};
-    const value = (request as unknown as Readonly<Record<string, unknown>>)[localName];
+    const value = (request as unknown as Readonly<Record<string, string | bigint>>)[localName];
     return String(value ?? "") || parameter;
   });
   return withoutSecrets(path).replaceAll("\0", "\uFFFD").slice(0, MAX_LENGTH).toWellFormed();
