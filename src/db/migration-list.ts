@@ -52,7 +52,7 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Constructor<Migra
       .Migration20261128055600_search_slots,
   "20261128060000-late-after": async () =>
     (await import("./migrations/20261128060000-late-after.ts")).Migration20261128060000_late_after,
-  "20261128055500-request-paths": async () =>
-    (await import("./migrations/20261128055500-request-paths.ts"))
-      .Migration20261128055500_request_paths,
+  "20261128063700-request-paths": async () =>
+    (await import("./migrations/20261128063700-request-paths.ts"))
+      .Migration20261128063700_request_paths,
 };
