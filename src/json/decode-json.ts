@@ -14,9 +14,9 @@ import {
   compileEnum,
   compileScalar,
   decodeTimestamp,
+  integerBounds,
   addViolation,
   type Decode,
-  type IntegerBounds,
 } from "./decode-scalar.ts";
 
 /**
@@ -156,19 +156,8 @@ function compileField(field: DescField, known: Map<DescMessage, Decode>): Decode
 function compileElement(field: DescField, known: Map<DescMessage, Decode>): Decode {
   if (field.message !== undefined) return compileMessage(field.message, known);
   if (field.enum !== undefined) return compileEnum(field.enum);
-  return compileScalar(field.scalar, boundsOf(field));
-}
-
-/** The bounds that the rules of an integer field declare. */
-function boundsOf(field: DescField): IntegerBounds | undefined {
-  if (!hasOption(field, fieldRules)) return undefined;
-  const { type } = getOption(field, fieldRules);
-  if (type.case !== "int32" && type.case !== "int64") return undefined;
-  const { lessThan, greaterThan } = type.value;
-  return {
-    least: greaterThan.case === "gte" ? Number(greaterThan.value) : undefined,
-    most: lessThan.case === "lte" ? Number(lessThan.value) : undefined,
-  };
+  const rules = hasOption(field, fieldRules) ? getOption(field, fieldRules) : undefined;
+  return compileScalar(field.scalar, integerBounds(rules));
 }
 
 /**

@@ -1,5 +1,6 @@
 import { ScalarType, type DescEnum } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { FieldRules } from "../../gen/buf/validate/validate_pb.js";
 import type { Violation } from "../domain/refusal.ts";
 
 /**
@@ -15,9 +16,21 @@ export type Decode = (
 ) => unknown;
 
 /** Least and greatest value of an integer field by its rules, `undefined` where its type is the limit. */
-export interface IntegerBounds {
+interface IntegerBounds {
   readonly least: number | undefined;
   readonly most: number | undefined;
+}
+
+/** The bounds that the rules of a field declare, `undefined` if it is no integer or has no rules. */
+export function integerBounds(
+  rules: Pick<FieldRules, "type"> | undefined,
+): IntegerBounds | undefined {
+  if (rules?.type.case !== "int32" && rules?.type.case !== "int64") return undefined;
+  const { lessThan, greaterThan } = rules.type.value;
+  return {
+    least: greaterThan.case === "gte" ? Number(greaterThan.value) : undefined,
+    most: lessThan.case === "lte" ? Number(lessThan.value) : undefined,
+  };
 }
 
 /** @param bounds for the message about a value that is not an integer of the field's type; validation enforces them */

@@ -1,4 +1,5 @@
 import { ScalarType, type DescField, type DescMethod, type Registry } from "@bufbuild/protobuf";
+import type { FieldRules } from "../../gen/buf/validate/validate_pb.js";
 import { MAX_REQUEST_BYTES } from "../domain/limits.ts";
 import type { Violation } from "../domain/refusal.ts";
 import {
@@ -6,6 +7,7 @@ import {
   compileScalar,
   decodeTimestamp,
   enumNames,
+  integerBounds,
   type Decode,
 } from "../json/decode-scalar.ts";
 import { audienceOf } from "../pipeline/common-reasons.ts";
@@ -58,20 +60,20 @@ export function refusedCall(
       nameOf("shipments.admin.v1.OperatorRole", "shipments.admin.v1.minimum_role") ??
       (sent.readOnly ? "viewer" : "operator"),
     maxBytes: options<number>(method, "shipments.v1.max_request_bytes") ?? MAX_REQUEST_BYTES,
-    violation: violationOf(audience, sent),
+    violation: violationOf(audience, sent, options),
   };
 }
 
 /** A missing field, else one of another type, else a header that is not of its form or a parameter too many. */
-function violationOf(audience: Audience, sent: Sent): FieldViolation {
+function violationOf(audience: Audience, sent: Sent, options: Options): FieldViolation {
   const required = sent.fields.find(sent.isRequired);
   if (required !== undefined) {
     const { name } = required;
     return { subject: name, text: `${name} is required.` };
   }
   const violations = [
-    ...sent.fields.map((field) => mistypedField(field, sent.body === "json")),
-    ...sent.pathFields.map((field) => mistypedField(field, false)),
+    ...sent.fields.map((field) => mistypedField(field, sent.body === "json", options)),
+    ...sent.pathFields.map((field) => mistypedField(field, false, options)),
   ];
   const mistyped = violations.find((it) => it !== undefined);
   if (mistyped !== undefined) return mistyped;
@@ -86,7 +88,11 @@ function violationOf(audience: Audience, sent: Sent): FieldViolation {
 }
 
 /** What is said of a field that is sent with another type; undefined for fields of other kinds. */
-function mistypedField(field: DescField, isJson: boolean): FieldViolation | undefined {
+function mistypedField(
+  field: DescField,
+  isJson: boolean,
+  options: Options,
+): FieldViolation | undefined {
   const { name } = field;
   if (field.fieldKind === "list") {
     const text = `${name} must be a list.`;
@@ -97,13 +103,16 @@ function mistypedField(field: DescField, isJson: boolean): FieldViolation | unde
     return { subject: name, text };
   }
   const violations: Violation[] = [];
-  decoderOf(field)?.(isJson ? {} : "?", name, violations, []);
+  decoderOf(field, options)?.(isJson ? {} : "?", name, violations, []);
   const [violation] = violations;
   return violation && { subject: name, text: violation.text };
 }
 
-function decoderOf(field: DescField): Decode | undefined {
+function decoderOf(field: DescField, options: Options): Decode | undefined {
   if (field.enum !== undefined) return compileEnum(field.enum);
-  if (field.scalar !== undefined) return compileScalar(field.scalar);
+  if (field.scalar !== undefined) {
+    const rules = options<FieldRules>(field, "buf.validate.field");
+    return compileScalar(field.scalar, integerBounds(rules));
+  }
   return field.message?.typeName === "google.protobuf.Timestamp" ? decodeTimestamp : undefined;
 }
