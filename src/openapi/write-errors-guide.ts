@@ -1,4 +1,4 @@
-/** Writes the reasons, and what to do about each, into the guide to errors: callers' by status, then the others. */
+/** Writes the reasons and their remedies into the guide to errors: those of API callers by status, then the others. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { REASONS } from "../domain/refusal-reasons.ts";
 import { BEYOND_KEYS, REMEDIES } from "../domain/refusal-remedies.ts";
@@ -6,8 +6,8 @@ import type { RefusalReason } from "../domain/refusal.ts";
 
 const GUIDE = new URL("../docs/errors.md", import.meta.url);
 
-/** The statuses that no gRPC caller meets: HTTP/2 says the same in its own way. */
-const BY_HTTP_ALONE: readonly number[] = [405, 408, 415, 431];
+/** Statuses that only HTTP has. gRPC reports these errors at the HTTP/2 level. */
+const HTTP_ONLY: readonly number[] = [405, 408, 415, 431];
 
 const reasons = Object.keys(REASONS) as RefusalReason[];
 const callers = reasons.filter((it) => !BEYOND_KEYS.has(it));
@@ -16,7 +16,7 @@ const sections = [...Map.groupBy(callers, statusOf)].map(
 );
 const others = reasons.filter((it) => BEYOND_KEYS.has(it));
 sections.push(
-  `### Of operators and people who have signed in\n\n${others.map((it) => describe(it, statusOf(it))).join("\n")}\n`,
+  `### Operators and signed-in people\n\n${others.map((it) => describe(it, statusOf(it))).join("\n")}\n`,
 );
 const guide = readFileSync(GUIDE, "utf8");
 writeFileSync(
@@ -27,18 +27,17 @@ writeFileSync(
 function statusOf(reason: RefusalReason): string {
   const { code, httpStatus } = REASONS[reason];
   const name = code.replace(/(?<=[a-z])(?=[A-Z])/g, "_").toUpperCase();
-  return BY_HTTP_ALONE.includes(httpStatus) ? `${httpStatus}` : `${httpStatus} ${name}`;
+  return HTTP_ONLY.includes(httpStatus) ? `${httpStatus}` : `${httpStatus} ${name}`;
 }
 
-/** A line of the guide: what its text begins with, and what to do. */
+/** Returns a reason's line of the guide: the first sentence of its message, and its remedy. */
 function describe(reason: RefusalReason, status?: string): string {
-  const { subject, text, isFixed } = REASONS[reason];
+  const { subject, text } = REASONS[reason];
   const key = subject === undefined ? undefined : `\`${subject}\``;
   const about = [key, status].filter((it) => it !== undefined).join(", ");
   const [beginning = ""] = text.split(/[.;] /);
   return [
     `- \`${reason}\`${about === "" ? "" : ` (${about})`}:`,
-    ...(isFixed ? [] : ["e.g."]),
     beginning.endsWith(".") ? beginning : `${beginning}.`,
     `**${REMEDIES[reason]}**`,
   ].join(" ");

@@ -5,19 +5,19 @@ const OF_ADMIN = "Ask an admin of the workspace";
 
 /** Remedies where an agent cannot do what a program or a person can. */
 const FOR_AGENTS: Readonly<Partial<Record<RefusalReason, string>>> = {
-  SCOPE_INSUFFICIENT: `${OF_ADMIN} for a key of that scope.`,
+  SCOPE_INSUFFICIENT: `${OF_ADMIN} for a key with that scope.`,
   ROUTE_NOT_COVERED: "Check whether latitude and longitude are swapped, then use other points.",
-  ETAG_STALE: "Call `GetShipment`, apply your change again, and send the new `etag`.",
+  ETAG_STALE: "Call `GetShipment`, reapply your change, and send the new `etag`.",
   PAYMENT_PROVIDER_NOT_CONNECTED: `${OF_ADMIN} to connect a payment provider.`,
   PAYMENT_PROVIDER_NOT_READY: `${OF_ADMIN} to complete the connection to the payment provider.`,
   PAYMENT_PROVIDER_NOT_CONFIGURED: `${OF_ADMIN} to connect a payment provider.`,
   CHECKOUT_UNAVAILABLE: `${OF_ADMIN} to record the payment.`,
   GEOCODER_NOT_CONFIGURED: "Send coordinates.",
-  IDEMPOTENCY_KEY_IN_USE: "Repeat the call with the same arguments in a moment.",
+  IDEMPOTENCY_KEY_IN_USE: "Retry the call with the same arguments in a moment.",
   RATE_LIMITED: "Make fewer calls.",
-  UNAVAILABLE: "Repeat the call later with the same arguments.",
+  UNAVAILABLE: "Retry the call later with the same arguments.",
   INTERNAL: `${OF_ADMIN} to report the \`request_id\`.`,
-  DEADLINE_EXCEEDED: "Repeat the call with the same arguments.",
+  DEADLINE_EXCEEDED: "Retry the call with the same arguments.",
 };
 
 /** Returns what an agent can do about a refusal: the remedy of each of its reasons, with tools for RPCs. */

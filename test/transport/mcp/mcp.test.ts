@@ -250,7 +250,7 @@ describe("a refusal says what to change", async () => {
           customer_name: ["customer_name is required."],
         },
         request_id,
-        fix: "Correct each field in `errors`.",
+        fix: "Fix each field in `errors`.",
       },
     });
   });
@@ -265,10 +265,10 @@ describe("a refusal says what to change", async () => {
       /^Check whether latitude .* points\. Split the goods/,
     ],
     ["create_shipment", { ...BOOKING, quote_id: "q_1" }, "QUOTE_UNKNOWN", /create_quote/],
-    ["create_shipment", { ...BOOKING, idempotency_key: 7 }, "FIELD_INVALID", /Correct/],
-    ["search_shipments", { text: "Ada", page_token: "0" }, "FIELD_INVALID", /Correct/],
-    ["search_guides", { query: " " }, "FIELD_INVALID", /Correct/],
-    ["search_guides", { query: "refund", guide: "payments" }, "FIELD_INVALID", /Correct/],
+    ["create_shipment", { ...BOOKING, idempotency_key: 7 }, "FIELD_INVALID", /Fix/],
+    ["search_shipments", { text: "Ada", page_token: "0" }, "FIELD_INVALID", /Fix/],
+    ["search_guides", { query: " " }, "FIELD_INVALID", /Fix/],
+    ["search_guides", { query: "refund", guide: "payments" }, "FIELD_INVALID", /Fix/],
   ])("%s %j: %s", async (name, args, code, fix) => {
     const { call } = await connectAgent(service, apiKey);
     const answer = await call(name, args);
@@ -294,7 +294,7 @@ describe("a refusal says what to change", async () => {
       errors: {},
       code: "SCOPE_INSUFFICIENT",
       request_id,
-      fix: "Ask an admin of the workspace for a key of that scope.",
+      fix: "Ask an admin of the workspace for a key with that scope.",
     });
   });
 
