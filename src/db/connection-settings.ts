@@ -22,16 +22,17 @@ const SESSION = {
 /**
  * Serving connections look rows up by index. Until PostgreSQL has analyzed a table, and wherever it did so when the table
  * was nearly empty, reading all of it looks as cheap as an index, also in foreign keys and triggers; and a connection
- * keeps the plan that it made then. Bitmap scans are on: GIN indexes have no other.
+ * keeps the plan that it made then. A bitmap scan loses the order of its index, so only searches of words, whose indexes
+ * have no other scan, turn it on (`searchWords`).
  */
 const PLANNER = {
   enable_seqscan: "off",
+  enable_bitmapscan: "off",
   enable_hashjoin: "off",
   enable_mergejoin: "off",
   jit: "off",
   enable_indexscan: "on",
   enable_indexonlyscan: "on",
-  enable_bitmapscan: "on",
   enable_nestloop: "on",
 };
 

@@ -1,4 +1,8 @@
 import { PREFIX_MARK, SEPARATORS } from "../domain/search-text.ts";
+import { isDistributed } from "./distributed.ts";
+import type { EntityManager } from "./orm.ts";
+import { runStatement } from "./statement.ts";
+import { readOnly } from "./transaction.ts";
 
 /**
  * SQL for the words of texts, in lower case, as a tsvector.
@@ -9,6 +13,29 @@ import { PREFIX_MARK, SEPARATORS } from "../domain/search-text.ts";
 export function wordsOf(texts: readonly string[], prefix = `'${PREFIX_MARK}'`): string {
   const text = texts.map((one) => `coalesce(${one}, '')`).join(" || ' ' || ");
   return `array_to_tsvector(string_to_array(${prefix} || regexp_replace(lower(${text}), '${SEPARATORS}', ' ' || ${prefix}, 'g'), ' '))`;
+}
+
+/** Marks the condition that `searchWords` replaces. */
+const OF_WORKSPACE = "workspace_id = $1 /* by words */";
+/** No index has it, so that PostgreSQL can read the rows by their words alone. */
+const OF_WORKSPACE_WITHOUT_INDEX = "workspace_id + 0 = $1";
+
+/**
+ * Runs a statement with `WordIndex.found`. A distributed database finds its node by the workspace.
+ *
+ * @param values the workspace first
+ */
+export async function searchWords<Row>(
+  em: EntityManager,
+  sql: string,
+  values: readonly unknown[],
+): Promise<Row[]> {
+  const distributed = await isDistributed(em);
+  const text = distributed ? sql : sql.replaceAll(OF_WORKSPACE, OF_WORKSPACE_WITHOUT_INDEX);
+  return readOnly(em, async (tx) => {
+    await runStatement(tx, "set local enable_bitmapscan = on");
+    return runStatement<Row>(tx, text, values);
+  });
 }
 
 /** How many rows with the same words are compared at most. */
@@ -22,8 +49,11 @@ export const MOST_FOUND = 1_000;
 export interface WordIndex {
   /** SQL for the indexed words, over columns. */
   readonly words: string;
-  /** SQL for the rows with all words of a query that `searchQuery` writes, slot by slot, in no order. */
-  found(columns: string, workspace: string, query: string): string;
+  /**
+   * SQL for the rows of the workspace `$1` with all words of a query that `searchQuery` writes, slot by slot, in no order.
+   * `searchWords` runs it.
+   */
+  found(columns: string, query: string): string;
 }
 
 /**
@@ -39,11 +69,10 @@ export function wordIndex(
   const words = wordsOf(texts, `workspace_id::text || '.' || ${slot} || '${PREFIX_MARK}'`);
   return {
     words,
-    found: (columns, workspace, query) => {
-      const prefix = `${workspace}::bigint::text || '.' || slot || '${PREFIX_MARK}'`;
+    found: (columns, query) => {
+      const prefix = `$1::bigint::text || '.' || slot || '${PREFIX_MARK}'`;
       return `select ${columns} from unnest(${slots}) as slot cross join lateral (
-        select * from ${table} where workspace_id = ${workspace} and ${slot} = slot
-          and ${words} @@ replace(lower(${query}), '${PREFIX_MARK}', ${prefix})::tsquery) as ${table}`;
+        select * from ${table} where ${OF_WORKSPACE} and ${words} @@ replace(lower(${query}), '${PREFIX_MARK}', ${prefix})::tsquery) as ${table}`;
     },
   };
 }

@@ -1,7 +1,7 @@
 import { beginsWith } from "../../db/begins-with.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
-import { MOST_FOUND } from "../../db/words.ts";
+import { MOST_FOUND, searchWords } from "../../db/words.ts";
 import { searchQuery, type SearchTerm } from "../../domain/search-text.ts";
 import {
   CUSTOMER_WORDS,
@@ -20,25 +20,25 @@ export async function searchCustomers(
   { text, terms }: { readonly text: string; readonly terms: readonly SearchTerm[] },
   limit: number,
 ): Promise<CustomerRecord[]> {
-  const rows = await runStatement<{ customer: CustomerRecord }>(em, SEARCH, [
+  const rows = await runStatement<{ customer: CustomerRecord }>(em, NAMED, [
     workspace,
     text,
     limit,
-    searchQuery(terms),
   ]);
+  if (rows.length < limit) {
+    rows.push(
+      ...(await searchWords<(typeof rows)[0]>(em, WORDED, [workspace, searchQuery(terms), limit])),
+    );
+  }
   const found = new Map(rows.map(({ customer }) => [customer.id, customer]));
   return [...found.values()].slice(0, limit);
 }
 
-const SEARCH = `
-  with named as materialized (
-    select * from customer where workspace_id = $1 and ${beginsWith(NAME_KEY, "$2")}
-    order by ${NAME_KEY}, id limit $3)
+const NAMED = `
+  select ${customerRecordJson("customer")} as customer from customer
+  where workspace_id = $1 and ${beginsWith(NAME_KEY, "$2")} order by ${NAME_KEY}, id limit $3`;
+
+const WORDED = `
   select ${customerRecordJson("found")} as customer from (
-    select 1 as kind, named.* from named
-    union all (select 2 as kind, worded.* from (
-      select * from (${CUSTOMER_WORDS.found("customer.*", "$1", "$4")}) as customer
-      where (select count(*) from named) < $3
-      limit ${MOST_FOUND}) as worded
-      order by ${NAME_KEY}, id limit 2 * $3)
-  ) as found order by kind, ${NAME_KEY}, id`;
+    ${CUSTOMER_WORDS.found("customer.*", "$2")} limit ${MOST_FOUND}) as found
+  order by ${NAME_KEY}, id limit 2 * $3`;

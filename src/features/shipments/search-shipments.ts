@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { SearchMatchSchema } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { runStatement } from "../../db/statement.ts";
-import { MOST_FOUND, wordsOf } from "../../db/words.ts";
+import { MOST_FOUND, searchWords, wordsOf } from "../../db/words.ts";
 import { mapKey } from "../../domain/clip.ts";
 import {
   matchedPart,
@@ -59,7 +59,7 @@ function matchesOf<Of>(of: Of, fields: SearchedFields, terms: readonly SearchTer
   });
 }
 
-/** The fields that `SEARCH` looks at, by their paths. */
+/** The fields that are searched, by their paths. */
 function shipmentFields(row: FoundShipment): SearchedFields {
   const { customer, metadata, progress } = row;
   const courier = progress?.courier;
@@ -102,20 +102,25 @@ async function findShipments(
   { text, terms, limit }: Searched,
 ): Promise<FoundShipment[]> {
   if (terms.length === 0) return [];
+  const [all, ...parts] = runsOf(terms).map(searchQuery);
+  const contained = terms.map(({ words }) => `%${words.at(-1)}%`);
   // Without a range no reference is between the bounds.
   const { first, last } = referenceRange(text) ?? { first: "", last: "" };
-  const [all, ...parts] = runsOf(terms).map(searchQuery);
-  const found = await runStatement<{ shipment: string; phone: string | null }>(em, SEARCH, [
+  const found = await runStatement<SelectedShipment>(em, NEWEST_AND_NAMED, [
     workspace,
     all,
     limit,
+    contained,
     first,
     last,
     beginsEveryReference(text),
-    terms.map(({ words }) => `%${words.at(-1)}%`),
-    [all, ...parts],
-    parts,
   ]);
+  const isWorded = ({ kind }: SelectedShipment) => kind === WORDED;
+  if (found.filter(isWorded).length < limit) {
+    const values = [workspace, all, limit, contained, [all, ...parts], parts];
+    const before = found.findLastIndex(({ kind }) => kind <= WORDED) + 1;
+    found.splice(before, 0, ...(await searchWords<SelectedShipment>(em, OLDER, values)));
+  }
   const rows = await shipmentRows(
     found.map(({ shipment }) => shipment),
     versionFees,
@@ -123,14 +128,29 @@ async function findShipments(
   return rows.map((row, i) => ({ ...row, customerPhone: found[i]!.phone }));
 }
 
+/** Kinds of what is found, in the order of the answer. */
+const [NAMED, WORDED, BEGUN] = [1, 2, 3];
+
+interface SelectedShipment {
+  readonly kind: number;
+  readonly shipment: string;
+  readonly phone: string | null;
+}
+
 const MAX_RUNS = 6;
 
-/** All terms, then shorter runs of neighbouring terms: such as a customer's name, and a street. */
+/**
+ * All terms, then shorter runs of neighbouring terms: such as a customer's name, and a street. In those of several terms
+ * the last word counts as whole, because each beginning of a word is looked up in every slot.
+ */
 function runsOf(terms: readonly SearchTerm[]): readonly (readonly SearchTerm[])[] {
-  const lengths = terms.map((_, shorter) => terms.length - shorter);
-  return lengths
-    .flatMap((length) => terms.slice(length - 1).map((_, from) => terms.slice(from, from + length)))
-    .slice(0, MAX_RUNS);
+  const whole = terms.map((term) => ({ ...term, isOpen: false }));
+  const shorter = terms.slice(1).flatMap((_, less) => {
+    const length = terms.length - 1 - less;
+    const from = length === 1 ? terms : whole;
+    return terms.slice(length - 1).map((_term, i) => from.slice(i, i + length));
+  });
+  return [terms, ...shorter].slice(0, MAX_RUNS);
 }
 
 /** How many of the newest shipments are looked through before the indexes of words are read. */
@@ -152,41 +172,48 @@ const TEXTS = [...SHIPMENT_TEXTS, ...CUSTOMER_TEXTS.filter((text) => !text.inclu
 /** Joins the customer. A look for parts of the text comes first, because it costs a tenth of finding its words. */
 const WITH_ALL_TERMS = `
   join customer on customer.workspace_id = $1 and customer.id = shipment.customer_id
-  where case when lower(concat_ws(' ', ${TEXTS.join(", ")})) like all (array(select lower(part) from unnest($7::text[]) as part))
+  where case when lower(concat_ws(' ', ${TEXTS.join(", ")})) like all (array(select lower(part) from unnest($4::text[]) as part))
     then ${wordsOf(TEXTS)} @@ lower($2)::tsquery else false end`;
 
-/**
- * Looks through the newest first, then in the index. Where that is not enough, shipments and customers with some of the
- * terms are compared with all.
- */
-const SEARCH = `
+/** Selects from `s`. */
+const SELECTED = `select kind, ${SHIPMENT_COLUMN}, (
+  select phone from customer where customer.workspace_id = $1 and customer.id = s.customer_id) as phone`;
+const IN_ORDER = "as s order by kind, created_at desc, reference desc";
+
+/** By reference, and the newest with all terms. */
+const NEWEST_AND_NAMED = `
   with recent as materialized (
-    select shipment.* from (${newest(NEWEST)}) as shipment ${WITH_ALL_TERMS} order by ${ORDER} limit $3),
-  found as materialized (
+    select shipment.* from (${newest(NEWEST)}) as shipment ${WITH_ALL_TERMS} order by ${ORDER} limit $3)
+  ${SELECTED} from (
+    (select ${NAMED} as kind, * from shipment
+     where workspace_id = $1 and reference >= $5 and reference <= $6 order by reference limit $3)
+    union all select ${WORDED} as kind, * from recent
+    union all (select ${BEGUN} as kind, * from (${newest("$3", "and $7")}) as newest)
+  ) ${IN_ORDER}`;
+
+/**
+ * From the index of words. Where that is not enough, shipments and customers with some of the terms are compared with
+ * all.
+ */
+const OLDER = `
+  with found as materialized (
     select * from (
-      select * from (${SHIPMENT_WORDS.found("shipment.*", "$1", "$2")}) as shipment
-      where (select count(*) from recent) < $3 limit ${MOST_FOUND}) as shipment
+      ${SHIPMENT_WORDS.found("shipment.*", "$2")} limit ${MOST_FOUND}) as shipment
     order by ${ORDER} limit $3),
   compared as materialized (
     select distinct on (shipment.created_at, shipment.reference) shipment.* from (
-      select shipment.* from unnest($8::text[]) as run
-      cross join lateral (${CUSTOMER_WORDS.found("customer.id", "$1", "run")} limit ${COMPARED.customers}) as customer
+      select shipment.* from unnest($5::text[]) as run
+      cross join lateral (${CUSTOMER_WORDS.found("customer.id", "run")} limit ${COMPARED.customers}) as customer
       cross join lateral (
         select * from shipment where workspace_id = $1 and customer_id = customer.id
         limit ${COMPARED.shipmentsOfCustomer}) as shipment
-      where (select count(*) from recent) < $3 and (select count(*) from found) < $3
+      where (select count(*) from found) < $3
       union all
-      select shipment.* from unnest($9::text[]) as run
-      cross join lateral (${SHIPMENT_WORDS.found("shipment.*", "$1", "run")} limit ${COMPARED.shipments}) as shipment
-      where (select count(*) from recent) < $3 and (select count(*) from found) < $3
+      select shipment.* from unnest($6::text[]) as run
+      cross join lateral (${SHIPMENT_WORDS.found("shipment.*", "run")} limit ${COMPARED.shipments}) as shipment
+      where (select count(*) from found) < $3
     ) as shipment ${WITH_ALL_TERMS} order by ${ORDER} limit $3)
-  select ${SHIPMENT_COLUMN}, (
-    select phone from customer where customer.workspace_id = $1 and customer.id = s.customer_id) as phone
-  from (
-    (select 1 as kind, * from shipment
-     where workspace_id = $1 and reference >= $4 and reference <= $5 order by reference limit $3)
-    union all select 2 as kind, * from recent
-    union all select 2 as kind, * from found
-    union all select 2 as kind, * from compared
-    union all (select 3 as kind, * from (${newest("$3", "and $6")}) as newest)
-  ) as s order by kind, created_at desc, reference desc`;
+  ${SELECTED} from (
+    select ${WORDED} as kind, * from found
+    union all select ${WORDED} as kind, * from compared
+  ) ${IN_ORDER}`;
