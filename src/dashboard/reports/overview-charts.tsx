@@ -154,8 +154,8 @@ function Meaning({ overview, before, today }: Comparison) {
       Days are those of {clockText(overview.timeZone || "UTC")}, and a shipment counts on the day on
       which it was booked. Revenue is the totals of shipments that are paid and not refunded. “Quote
       to booking” is the bookings that named a quote or its price, for each quote.{" "}
-      <a href="/docs/dashboard#what-the-figures-say" rel="external">
-        What the figures say
+      <a href="/docs/dashboard#about-these-figures" rel="external">
+        About these figures
       </a>
     </p>
   );
