@@ -29,7 +29,7 @@ async function startAgent(modern: boolean) {
 test("the guide to agents lists the tools that there are", async () => {
   const { client } = await connectAgent(service, twin.apiKey);
   const { tools } = await client.listTools();
-  const rows = readFileSync("src/docs/agents.md", "utf8").matchAll(/^\| `([a-z_]+)` /gm);
+  const rows = readFileSync("src/docs/agents.md", "utf8").matchAll(/^- `([a-z_]+)`/gm);
   // There is no geocoder.
   const named = ["search_addresses", ...tools.map(({ name }) => name)];
   expect([...rows].map(([, name]) => name)).toEqual(named);
