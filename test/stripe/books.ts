@@ -12,15 +12,15 @@ import {
   type Stamp,
 } from "./objects.ts";
 
-/** What an event of this type is about. */
+/** The object of an event of this type. */
 type Subject<T extends Stripe.Event["type"]> = Extract<Stripe.Event, { type: T }>["data"]["object"];
 
-/** How soon and how late a session may expire, from when it is made. */
+/** Range of a session's lifetime. */
 const EXPIRY_SECONDS = { least: 30 * 60, most: 24 * 60 * 60 };
-/** In a currency's smallest unit. */
+/** In the currency's smallest unit. */
 const LARGEST_AMOUNT = 99_999_999;
 
-/** What one account has at Stripe, and all that can happen to it there. */
+/** The objects of one account at Stripe, and all changes to them. */
 export class Books {
   readonly account: Stripe.Account;
   readonly sessions = new Map<string, Stripe.Checkout.Session>();
@@ -31,16 +31,16 @@ export class Books {
   /** Oldest first. */
   readonly events: Stripe.EventBase[] = [];
 
-  /** Whether the platform may act for the account. */
+  /** Whether the platform has access to the account. */
   authorised = true;
-  /** What becomes of refunds that are asked for from now on. */
+  /** Status of refunds requested from now on. */
   refundsBecome: RefundStatus = "succeeded";
 
   readonly #intentData = new Map<string, Stripe.Checkout.SessionCreateParams.PaymentIntentData>();
   readonly #stamp: () => Stamp;
   readonly #onEvent: (event: Stripe.EventBase) => void;
 
-  /** @param onEvent is told of each event as it happens */
+  /** @param onEvent receives each event */
   constructor(
     account: Stripe.Account,
     stamp: () => Stamp,
@@ -99,14 +99,14 @@ export class Books {
     return session;
   }
 
-  /** Expires the sessions whose time has passed. */
+  /** Expires sessions after their expiry time. */
   settleDue(): void {
     for (const { id, status, expires_at } of this.sessions.values()) {
       if (status === "open" && expires_at <= this.#stamp().created) this.expireSession(id);
     }
   }
 
-  /** Somebody pays on the page of an open session, at once. */
+  /** Completes the payment of an open session immediately. */
   pay(sessionId: string): void {
     const session = this.#openSession(sessionId);
     const intent = this.#confirm(session);
@@ -114,13 +114,13 @@ export class Books {
     this.#complete(session);
   }
 
-  /** Somebody's card is declined on the page; the session stays open for another try. */
+  /** Declines a card payment. The session stays open for another attempt. */
   failPayment(sessionId: string): void {
     const intent = this.#confirm(this.#openSession(sessionId));
     this.#fail(intent, this.#addCharge(intent, "failed"));
   }
 
-  /** Somebody pays by a method that takes days to succeed or fail. */
+  /** Starts a payment with a method that takes days to succeed or fail. */
   startProcessing(sessionId: string): void {
     const session = this.#openSession(sessionId);
     const intent = this.#confirm(session);
@@ -131,7 +131,7 @@ export class Books {
     this.#complete(session);
   }
 
-  /** A payment that was processing has succeeded or failed. */
+  /** Completes or fails a processing payment. */
   settleProcessing(sessionId: string, outcome: "succeeded" | "failed"): void {
     const session = this.session(sessionId);
     const intent = this.#intentOf(session);
@@ -165,7 +165,7 @@ export class Books {
         code: "charge_already_refunded",
       });
     }
-    // The rest after a lost dispute can be refunded. An open dispute, unless it is an inquiry, blocks refunds.
+    // The rest after a lost dispute can be refunded. An open dispute blocks refunds unless it is an inquiry.
     const blocking = disputes.filter((one) => isOpen(one) && !one.is_charge_refundable);
     if (left === 0 || blocking.length > 0) {
       throw invalidRequest(`Charge ${charge.id} has been charged back; cannot issue a refund.`, {
@@ -192,8 +192,8 @@ export class Books {
   }
 
   /**
-   * A refund has succeeded, failed or been canceled: in the last two cases the money is back with
-   * the account, whatever was said before.
+   * Changes the status of a refund. If it failed or was canceled, the money returns to the account, even after a
+   * success.
    */
   settleRefund(id: string, status: "succeeded" | "failed" | "canceled"): void {
     const refund = found(this.refunds, "refund", id);
@@ -210,7 +210,7 @@ export class Books {
     if (status === "failed") this.#emit("refund.failed", refund);
   }
 
-  /** A card's holder disputes a session's payment. */
+  /** Disputes the payment of a session. */
   openDispute(sessionId: string, amount?: number): Stripe.Dispute {
     const intent = this.#intentOf(this.session(sessionId));
     const charge = this.charges.get(idOf(intent?.latest_charge ?? null) ?? "");
@@ -251,12 +251,12 @@ export class Books {
     this.#emit("charge.dispute.closed", dispute);
   }
 
-  /** Tells that the account itself changed. */
+  /** Emits an event about the account. */
   accountUpdated(): void {
     this.#emit("account.updated", this.account);
   }
 
-  /** The account's owner ends what the platform may do for it. */
+  /** Revokes the platform's access to the account. */
   deauthorise(): void {
     this.authorised = false;
     const application = { id: "ca_1", object: "application", name: "Shipments" } as const;
@@ -286,7 +286,7 @@ export class Books {
     return this.intents.get(idOf(session.payment_intent) ?? "");
   }
 
-  /** The session's intent, which Stripe makes when the page is first confirmed. */
+  /** Returns the session's intent, which Stripe creates at the first confirmation. */
   #confirm(session: Stripe.Checkout.Session): Stripe.PaymentIntent {
     const known = this.#intentOf(session);
     if (known !== undefined) return known;
@@ -354,12 +354,12 @@ export class Books {
   }
 }
 
-/** Whether a dispute is not decided. */
+/** Whether a dispute is undecided. */
 function isOpen({ status }: Stripe.Dispute): boolean {
   return status === "needs_response" || status === "warning_needs_response";
 }
 
-/** @throws StripeRefusal when there is none of this id */
+/** @throws StripeRefusal if no object has this id */
 function found<T>(objects: ReadonlyMap<string, T>, kind: string, id: string): T {
   const object = objects.get(id);
   if (object === undefined) throw missing(kind, id);

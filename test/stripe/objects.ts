@@ -2,29 +2,29 @@ import { randomBytes } from "node:crypto";
 import type { Stripe } from "stripe";
 import samples from "./samples/samples.json" with { type: "json" };
 
-/** An id as Stripe makes them: `re_1` and 22 letters and digits. */
+/** Returns a new id in Stripe's format: `re_1` and 22 letters and digits. */
 export function newId(prefix: string): string {
   return `${prefix}_1${randomBytes(11).toString("hex")}`;
 }
 
-/** The id behind a field that may hold the object itself. */
+/** Returns the id of a field that may contain the object. */
 export function idOf(field: string | { readonly id: string } | null): string | undefined {
   return typeof field === "object" ? field?.id : field;
 }
 
-/** What is stamped on every new object. */
+/** Properties of each new object. */
 export interface Stamp {
-  /** Seconds since 1970. */
+  /** Seconds since the epoch. */
   readonly created: number;
   readonly livemode: boolean;
 }
 
-/** Stripe's own sample of a kind of object, with what this one has instead. */
+/** Returns Stripe's sample of an object type with the given properties replaced. */
 function sampled<T extends object>(kind: keyof typeof samples, own: Partial<T>): T {
   return { ...(structuredClone(samples[kind]) as object as T), ...own };
 }
 
-/** Metadata as objects hold it: numbers as text, and no nulls. */
+/** Returns metadata as stored: numbers as text, without nulls. */
 function stringMetadata(sent: Stripe.MetadataParam | "" | null = {}): Stripe.Metadata {
   return Object.fromEntries(
     Object.entries(sent || {}).flatMap(([key, value]) =>
@@ -33,7 +33,7 @@ function stringMetadata(sent: Stripe.MetadataParam | "" | null = {}): Stripe.Met
   );
 }
 
-/** An account that has told nothing of itself yet, and so may not charge. */
+/** Returns an account without details, which cannot charge yet. */
 export function newAccount(
   { created }: Stamp,
   { metadata }: Stripe.AccountCreateParams,
@@ -49,7 +49,7 @@ export function newAccount(
   return account;
 }
 
-/** An account may charge once nothing is demanded of it. */
+/** Sets the requirements of an account. It can charge once there are none. */
 export function demand(account: Stripe.Account, due: string[]): void {
   account.charges_enabled = due.length === 0;
   account.payouts_enabled = due.length === 0;
@@ -58,7 +58,7 @@ export function demand(account: Stripe.Account, due: string[]): void {
   account.requirements!.disabled_reason = due.length === 0 ? null : "requirements.past_due";
 }
 
-/** A page on which an account tells of itself, for five minutes. */
+/** Returns a link to the account's onboarding page, valid for five minutes. */
 export function newAccountLink({ created }: Stamp, account: string): Stripe.AccountLink {
   return sampled<Stripe.AccountLink>("account_link", {
     created,
@@ -67,7 +67,7 @@ export function newAccountLink({ created }: Stamp, account: string): Stripe.Acco
   });
 }
 
-/** An open session; its amount in the currency's smallest unit. */
+/** Returns an open session. Its amount is in the currency's smallest unit. */
 export function newSession(
   { created, livemode }: Stamp,
   amount: number,
@@ -94,7 +94,7 @@ export function newSession(
   });
 }
 
-/** An intent that awaits a payment method. */
+/** Returns an intent that awaits a payment method. */
 export function newIntent(
   { created, livemode }: Stamp,
   { amount_total, currency }: Stripe.Checkout.Session,
@@ -118,7 +118,7 @@ export function newIntent(
   });
 }
 
-/** A charge of an intent's whole amount. */
+/** Returns a charge of an intent's full amount. */
 export function newCharge(
   { created, livemode }: Stamp,
   { id, amount, currency, metadata }: Stripe.PaymentIntent,
@@ -146,10 +146,10 @@ export function newCharge(
   });
 }
 
-/** How a refund stands: what is pending or requires action may yet succeed or fail. */
+/** Status of a refund. Pending ones and those that require action can still succeed or fail. */
 export type RefundStatus = "pending" | "requires_action" | "succeeded" | "failed" | "canceled";
 
-/** A pending refund of a charge; its amount in the currency's smallest unit. */
+/** Returns a pending refund of a charge. Its amount is in the currency's smallest unit. */
 export function newRefund(
   { created }: Stamp,
   { id, currency, payment_intent }: Stripe.Charge,
@@ -168,7 +168,7 @@ export function newRefund(
   });
 }
 
-/** A dispute that is open, of a charge's amount or a part of it. */
+/** Returns an open dispute of a charge's full or partial amount. */
 export function newDispute(
   { created, livemode }: Stamp,
   { id, currency, payment_intent }: Stripe.Charge,
@@ -187,7 +187,7 @@ export function newDispute(
   });
 }
 
-/** An event about an object as it is now. */
+/** Returns an event with the current state of an object. */
 export function newEvent(
   { created, livemode }: Stamp,
   type: Stripe.Event["type"],

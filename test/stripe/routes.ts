@@ -4,16 +4,16 @@ import type { Books } from "./books.ts";
 import { invalidRequest } from "./errors.ts";
 import { idOf, newAccountLink, type Stamp } from "./objects.ts";
 
-/** What a request is about. */
+/** Context of a request. */
 export interface Call {
-  /** Of the account that the request acts for. */
+  /** Of the account in the request. */
   readonly books: Books;
-  /** What stands for `:id` in the path. */
+  /** Value of `:id` in the path. */
   readonly id: string;
   readonly stamp: Stamp;
-  /** An account of the caller's by its id. @throws StripeRefusal when it has no access */
+  /** Returns an account of the caller by its id. @throws StripeRefusal if the caller has no access */
   account(id: string): Books;
-  /** Makes an account that is connected with the caller's. */
+  /** Creates a connected account. */
   connect(params: Stripe.AccountCreateParams): Books;
 }
 
@@ -21,11 +21,11 @@ export interface Call {
 export interface Route {
   readonly method: string;
   readonly path: RegExp;
-  /** Reads the parameters of a form, and gives what then does as they say. */
+  /** Parses the parameters of a form. Returns the action to run. */
   prepare(call: Call, form: string): () => object;
 }
 
-/** Parameters by Stripe's names, each read from what a client sends for it. What nobody sends here is unknown. */
+/** Parsers by parameter. Parameters that the service does not send are unknown. */
 type Shape<P> = { readonly [K in keyof P]?: z.ZodType<P[K]> };
 
 const text = z.string().min(1);
@@ -69,7 +69,7 @@ const refundCreate: z.ZodType<Stripe.RefundCreateParams> = z.strictObject({
   metadata,
 } satisfies Shape<Stripe.RefundCreateParams>);
 
-/** Of refunds and of disputes. */
+/** For refunds and disputes. */
 const listOfPayment: z.ZodType<Stripe.RefundListParams & Stripe.DisputeListParams> = z.strictObject(
   { ...page, payment_intent: text } satisfies Shape<Stripe.RefundListParams>,
 );
@@ -153,7 +153,7 @@ const isOf =
   ({ payment_intent }: Stripe.Refund | Stripe.Dispute) =>
     idOf(payment_intent) === intent;
 
-/** One page of a list, the newest first, of objects that come oldest first. */
+/** Returns one page of a list, newest first, from objects sorted oldest first. */
 function list<T extends { readonly id: string }>(
   objects: readonly T[],
   { limit = 10, starting_after: after }: Stripe.PaginationParams,
@@ -163,10 +163,10 @@ function list<T extends { readonly id: string }>(
   return { object: "list", data: rest.slice(0, limit), has_more: rest.length > limit };
 }
 
-/** A form's values by name: strings, lists and objects of them. */
+/** Values of a form by name: strings, lists and objects. */
 type FormValue = string | FormValue[] | { [name: string]: FormValue };
 
-/** Reads `a[b][0][c]=1` as `{ a: { b: [{ c: "1" }] } }`: Stripe's way to say objects and lists. */
+/** Parses Stripe's notation for objects and lists: `a[b][0][c]=1` is `{ a: { b: [{ c: "1" }] } }`. */
 function decodeForm(form: string): FormValue {
   const tree: Node = new Map();
   for (const [name, value] of new URLSearchParams(form)) {

@@ -7,41 +7,41 @@ import { invalidRequest, noAccess, StripeRefusal, unauthenticated } from "./erro
 import { newId, type Stamp } from "./objects.ts";
 import { ROUTES, type Route } from "./routes.ts";
 
-/** What requests find. */
+/** Keys and accounts that requests refer to. */
 export interface Directory {
   stamp(): Stamp;
-  /** The account of each key. */
+  /** Account of each key. */
   readonly keys: ReadonlyMap<string, string>;
-  /** All accounts by their ids, the platform's among them. */
+  /** All accounts by id, including the platform's. */
   readonly accounts: ReadonlyMap<string, Books>;
   readonly platform: Books;
   connect(params: Stripe.AccountCreateParams): Books;
-  /** Is waited for once a request is done, and before it is answered. */
+  /** Runs after a request was processed, before its response. */
   beforeAnswer(): Promise<void>;
 }
 
-/** A request that was taken: method and path, and the key under which it may be repeated. */
+/** A processed request: method, path and idempotency key. */
 export interface Taken {
   readonly line: string;
   readonly idempotencyKey: string | undefined;
 }
 
 /**
- * What goes wrong with a request:
- * - `cut`: Stripe has done it, and the connection breaks amid the answer;
- * - `garbled`: Stripe has done it, and `{}` comes instead of the answer, as by something in between;
- * - `dripping`: the same, of which a byte comes now and then, without end;
- * - `rateLimited`: 429, nothing is done;
- * - `failed`: 500, nothing is done, and a key gives the same again for a day;
- * - `held`: it waits, begun but not done, until it is released.
+ * A simulated failure:
+ * - `cut`: the request is processed, and the connection breaks during the response
+ * - `garbled`: the request is processed, and the response is `{}`, as from a proxy
+ * - `dripping`: the same, but the response arrives byte by byte and never ends
+ * - `rateLimited`: 429 without processing
+ * - `failed`: 500 without processing, repeated for the same key for a day
+ * - `held`: the request waits unprocessed until it is released
  */
 export type Fault = "cut" | "garbled" | "dripping" | "rateLimited" | "failed" | "held";
 
-/** A fault that requests are still to meet. */
+/** A failure planned for the next requests. */
 export interface PendingFault {
-  /** Resolves when a request has met it. */
+  /** Resolves when a request has hit it. */
   readonly met: Promise<void>;
-  /** Lets the requests that are held, and those that would be, go on. */
+  /** Releases held requests, and holds no further ones. */
   release(): void;
 }
 
@@ -53,41 +53,41 @@ interface Planned {
   readonly released: Promise<void>;
 }
 
-/** An answer as it went out, or would have. */
+/** A response, whether or not it was sent. */
 interface StoredAnswer {
   readonly status: number;
   readonly body: object;
 }
 
-/** A request under an idempotency key, of one account. */
+/** A request of an account with an idempotency key. */
 interface Keyed {
   readonly request: string;
   readonly startedSeconds: number;
   answer: StoredAnswer | undefined;
 }
 
-/** A request, read. */
+/** A parsed request. */
 interface Received {
   readonly method: string;
   readonly path: string;
-  /** The form in its body, or for what changes nothing the query. */
+  /** The form in the body, or the query for reads. */
   readonly form: string;
   readonly idempotencyKey: string | undefined;
   readonly request: IncomingMessage;
 }
 
-/** How often a byte of an answer comes that never ends, in milliseconds. */
+/** Interval between bytes of an endless response, in milliseconds. */
 const DRIP_MS = 10;
-/** Stripe forgets keys after a day. */
+/** Stripe keeps keys for a day. */
 const KEPT_SECONDS = 24 * 60 * 60;
 
-/** What a fault has Stripe answer instead of doing anything. */
+/** Error responses of failures without processing. */
 const REFUSED_BY: Partial<Record<Fault, StripeRefusal>> = {
   rateLimited: invalidRequest("Request rate limit exceeded.", { code: "rate_limit", status: 429 }),
   failed: new StripeRefusal(500, { type: "api_error", message: "An unknown error occurred." }),
 };
 
-/** Stripe's door, on a free port of the loopback address. */
+/** Stripe's HTTP server, on a free port of the loopback address. */
 export class StripeServer {
   readonly taken: Taken[] = [];
 
@@ -105,7 +105,7 @@ export class StripeServer {
     return `http://127.0.0.1:${this.#port}`;
   }
 
-  /** Listens, at the same port each time. */
+  /** Listens, always on the same port. */
   async open(): Promise<void> {
     this.#server = createServer((request, response) => void this.#serve(request, response));
     this.#server.listen(this.#port, "127.0.0.1");
@@ -113,7 +113,7 @@ export class StripeServer {
     this.#port = (this.#server.address() as AddressInfo).port;
   }
 
-  /** Refuses connections, and breaks those that are open. */
+  /** Stops listening and closes open connections. */
   async close(): Promise<void> {
     const server = this.#server;
     this.#server = undefined;
@@ -123,7 +123,7 @@ export class StripeServer {
     await once(server, "close");
   }
 
-  /** Plans what the next requests meet whose method and path begin so. */
+  /** Plans a failure for the next requests whose method and path start with `line`. */
   fault(line: string, fault: Fault, times: number): PendingFault {
     const met = Promise.withResolvers<void>();
     const released = Promise.withResolvers<void>();
@@ -163,7 +163,7 @@ export class StripeServer {
     } else response.end(text);
   }
 
-  /** Checks a request in Stripe's order, and carries it out. */
+  /** Checks a request in Stripe's order and processes it. */
   async #answer(
     received: Received,
     planned: Planned | undefined,
@@ -187,7 +187,7 @@ export class StripeServer {
     }
   }
 
-  /** The key of a request, which comes as a bearer token, and the books that it is of. */
+  /** Returns the bearer token of a request and the books that it belongs to. */
   #authenticate(request: IncomingMessage): { key: string; own: Books } {
     const key = (header(request, "authorization") ?? "").replace(/^Bearer /, "");
     const own = this.#directory.accounts.get(this.#directory.keys.get(key) ?? "");
@@ -195,7 +195,7 @@ export class StripeServer {
     return { key, own };
   }
 
-  /** @throws StripeRefusal unless the account is the caller's own or connected with it */
+  /** @throws StripeRefusal unless the account is the caller's or connected to it */
   #reach(key: string, own: Books, id: string): Books {
     const books = this.#directory.accounts.get(id);
     const isConnected = own === this.#directory.platform && books?.authorised;
@@ -204,9 +204,9 @@ export class StripeServer {
   }
 
   /**
-   * Starts a request under its idempotency key, or gives the answer that it has had.
+   * Starts a request with its idempotency key, or returns the stored response.
    *
-   * @throws StripeRefusal when the key belongs to another request, or its first is still running
+   * @throws StripeRefusal if the key belongs to another request or its first request is still running
    */
   #begin({ account }: Books, { idempotencyKey, path, form }: Received): StoredAnswer | undefined {
     if (idempotencyKey === undefined) return undefined;
@@ -231,7 +231,7 @@ export class StripeServer {
     return keyed.answer;
   }
 
-  /** Keeps an answer, failures too; but of a request that came too often, nothing. */
+  /** Stores a response, including failures but not rate limiting. */
   #finish({ account }: Books, { idempotencyKey }: Received, answer: StoredAnswer): void {
     const name = `${account.id} ${idempotencyKey}`;
     const keyed = this.#keyed.get(name);
@@ -277,7 +277,7 @@ function carryOut(books: Books, run: () => object, refusal?: StripeRefusal): Sto
   }
 }
 
-/** @throws the error, unless it is one of Stripe's */
+/** @throws the error, unless it is a StripeRefusal */
 function refusedBy(error: unknown): StoredAnswer {
   if (!(error instanceof StripeRefusal)) throw error;
   return { status: error.status, body: { error: error.error } };

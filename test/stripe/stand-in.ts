@@ -4,69 +4,67 @@ import { Books } from "./books.ts";
 import { demand, idOf, newAccount, newId, type RefundStatus } from "./objects.ts";
 import { StripeServer, type Fault, type PendingFault, type Taken } from "./server.ts";
 
-/** What was paid for one session, in the currency's smallest unit. */
+/** Payments of one session, in the currency's smallest unit. */
 export interface PaymentLine {
   readonly session: string;
   /** The session's `client_reference_id`. */
   readonly reference: string | null;
-  /** How many charges succeeded, and their sum. */
+  /** Number of successful charges, and their sum. */
   readonly charges: number;
   readonly charged: number;
-  /** How many refunds have not failed or been canceled, and their sum. */
+  /** Number of refunds that have not failed or been canceled, and their sum. */
   readonly refunds: number;
   readonly refunded: number;
 }
 
-/** An address that is told of events. */
+/** A URL that receives events. */
 export interface WebhookEndpoint {
   readonly url: string;
-  /** `whsec_...`; the notices are signed with it. */
+  /** Signing secret, `whsec_...`. */
   readonly secret: string;
   /**
-   * Whose events it is told of: an account's id for its own; undefined for the platform's, which is
-   * told of those of all connected accounts.
+   * Account whose events it receives. `undefined` for the platform's endpoint, which receives those of all connected
+   * accounts.
    */
   readonly account?: string;
 }
 
-/** An event that an endpoint has not taken yet. */
+/** An undelivered event for an endpoint. */
 export interface Notice {
   readonly event: Stripe.EventBase;
   readonly endpoint: WebhookEndpoint;
 }
 
-/** Which notices are meant; all unless said otherwise. */
+/** Selects events. Default: all. */
 export type WhichNotices = (notice: Notice) => boolean;
 
 /**
- * Stripe without a network: a server on the loopback address that keeps accounts, sessions, intents,
- * charges, refunds, disputes, events and idempotency keys as Stripe does. A service reaches it by
- * `STRIPE_API_URL=url` and `STRIPE_SECRET_KEY=secretKey`. Its objects are Stripe's samples, and
- * what it takes are the parameters that the service sends, both of the types of Stripe's package.
+ * Simulates Stripe with a server on the loopback address. It stores accounts, sessions, intents, charges, refunds,
+ * disputes, events and idempotency keys like Stripe. A service connects with `STRIPE_API_URL=url` and
+ * `STRIPE_SECRET_KEY=secretKey`. Objects start as Stripe's samples. It accepts the parameters that the service sends,
+ * typed by Stripe's package.
  *
  * ```ts
  * const stripe = await startStripe();                  // ends with its test or file
  * const account = stripe.addAccount();                 // connected, may charge
  * stripe.addWebhook({ url, secret: "whsec_..." });     // the platform's: events of connected accounts
- * // ... the service makes a session by POST /v1/checkout/sessions with Stripe-Context: account ...
- * stripe.pay(session.id);                              // what people do at Stripe are plain methods
+ * // ... the service creates a session by POST /v1/checkout/sessions with Stripe-Context: account ...
+ * stripe.pay(session.id);                              // actions of people at Stripe are plain methods
  * await stripe.deliverNotices({ times: 3, reversed: true });
- * expect(stripe.payments(account)).toEqual([...]);     // what was charged and refunded
+ * expect(stripe.payments(account)).toEqual([...]);     // charges and refunds
  * ```
  *
- * Time is what `now` says: sessions expire when it has passed their `expires_at`, seen at the next
- * request or by `settleDue`. Everything else waits to be told. Sessions, refunds and disputes are
- * named by their ids alone, whatever account they are of.
+ * The clock is `now`. Sessions expire at the first request after their `expires_at`, or with `settleDue`. All other
+ * changes are explicit. Sessions, refunds and disputes are found by id alone, whatever their account.
  */
 export class StripeStandIn {
   readonly secretKey: string;
   /**
-   * When notices go out: `held` until `deliverNotices`; `sent` as things happen; `first` as things
-   * happen, each taken before the request that caused it is answered. What an endpoint does not take
-   * with a 2xx is held.
+   * When events are delivered: `held` until `deliverNotices`, `sent` immediately, `first` before the response to the
+   * request that caused them. Events without a 2xx response are held.
    */
   notices: "held" | "sent" | "first" = "held";
-  /** What is held, in the order in which it happened. */
+  /** Held events, in order. */
   held: Notice[] = [];
 
   readonly #accounts = new Map<string, Books>();
@@ -95,34 +93,34 @@ export class StripeStandIn {
     });
   }
 
-  /** `http://127.0.0.1:PORT`, the same from start to end. */
+  /** `http://127.0.0.1:PORT`, constant. */
   get url(): string {
     return this.#server.url;
   }
 
-  /** The requests that were taken, in the order in which they ended. */
+  /** Processed requests, in order of completion. */
   get taken(): readonly Taken[] {
     return this.#server.taken;
   }
 
-  /** Takes requests, at first and after `goAway`. */
+  /** Accepts connections, initially and after `goAway`. */
   async comeBack(): Promise<void> {
     await this.#server.open();
   }
 
-  /** Refuses connections until `comeBack`; what was done stays. */
+  /** Refuses connections until `comeBack`. Objects are kept. */
   async goAway(): Promise<void> {
     await this.#server.close();
   }
 
-  /** Ends, once the notices that are under way have ended. */
+  /** Stops after the deliveries in flight. */
   async stop(): Promise<void> {
     await this.#server.close();
     await this.whenSent();
   }
 
   /**
-   * Lets the next requests meet a fault.
+   * Plans a failure for the next requests.
    *
    * @param line method and beginning of the path, such as `POST /v1/refunds`
    */
@@ -130,14 +128,14 @@ export class StripeStandIn {
     return this.#server.fault(line, fault, times);
   }
 
-  /** An account that is connected with the platform and may charge; gives its id, which both modes may have. */
+  /** Adds a connected account that can charge. Returns its id, which can exist in both modes. */
   addAccount(id?: string): string {
     const { account } = this.#open({}, id);
     enable(account);
     return account.id;
   }
 
-  /** A key of an account's own. */
+  /** Adds a key that belongs to the account. */
   addKey(account: string): string {
     const key = newId(`sk_${this.#livemode ? "live" : "test"}`);
     this.#keys.set(key, account);
@@ -148,34 +146,34 @@ export class StripeStandIn {
     this.#keys.delete(key);
   }
 
-  /** The account has told everything on its onboarding page, or what was wanted of it again. */
+  /** Completes the account's onboarding or its later requirements. */
   completeOnboarding(account: string): void {
     enable(this.books(account).account);
     this.books(account).accountUpdated();
   }
 
-  /** Something is wanted of the account, which may not charge until then. */
+  /** Adds a requirement, without which the account cannot charge. */
   restrictAccount(account: string): void {
     demand(this.books(account).account, ["individual.verification.document"]);
     this.books(account).accountUpdated();
   }
 
-  /** The account's owner ends what the platform may do for it. */
+  /** Revokes the platform's access to the account. */
   deauthorise(account: string): void {
     this.books(account).deauthorise();
   }
 
-  /** Somebody pays on a session's page. @throws Error unless it is open */
+  /** Pays a session. @throws Error unless it is open */
   pay(session: string): void {
     this.#booksOf(session).pay(session);
   }
 
-  /** Somebody's card is declined on a session's page, which stays open. */
+  /** Declines a card for a session, which stays open. */
   failPayment(session: string): void {
     this.#booksOf(session).failPayment(session);
   }
 
-  /** Somebody pays by a method that takes days. */
+  /** Pays a session with a method that takes days. */
   startProcessing(session: string): void {
     this.#booksOf(session).startProcessing(session);
   }
@@ -184,7 +182,7 @@ export class StripeStandIn {
     this.#booksOf(session).settleProcessing(session, outcome);
   }
 
-  /** What becomes of the account's refunds that are asked for from now on; `succeeded` at first. */
+  /** Sets the status of the account's future refunds. Default: `succeeded`. */
   refundsBecome(account: string, status: RefundStatus): void {
     this.books(account).refundsBecome = status;
   }
@@ -193,24 +191,24 @@ export class StripeStandIn {
     this.#booksOf(refund).settleRefund(refund, outcome);
   }
 
-  /** The account's owner refunds a session's payment at Stripe; gives the refund's id. */
+  /** Refunds a session's payment as the account's owner. Returns the refund's id. */
   refundByHand(session: string, amount?: number): string {
     const books = this.#booksOf(session);
     const payment_intent = idOf(books.session(session).payment_intent)!;
     return books.createRefund({ payment_intent, ...(amount !== undefined && { amount }) }).id;
   }
 
-  /** A card's holder disputes all of a session's payment, or a part; gives the dispute's id. */
+  /** Disputes a session's full payment or a part. Returns the dispute's id. */
   openDispute(session: string, { amount }: { readonly amount?: number } = {}): string {
     return this.#booksOf(session).openDispute(session, amount).id;
   }
 
-  /** The bank asks about all of a session's payment. It can still be refunded, which closes the inquiry. */
+  /** Opens an inquiry of the bank for a session's full payment. A refund is possible and closes the inquiry. */
   openInquiry(session: string): string {
     return this.#booksOf(session).openInquiry(session).id;
   }
 
-  /** An inquiry becomes a chargeback. */
+  /** Turns an inquiry into a chargeback. */
   escalate(dispute: string): void {
     this.#booksOf(dispute).escalate(dispute);
   }
@@ -219,19 +217,19 @@ export class StripeStandIn {
     this.#booksOf(dispute).closeDispute(dispute, outcome);
   }
 
-  /** Expires the sessions whose time has passed. */
+  /** Expires sessions after their expiry time. */
   settleDue(): void {
     for (const books of this.#accounts.values()) books.settleDue();
   }
 
-  /** What an account has, to be looked at. */
+  /** Returns the objects of an account. */
   books(account: string): Books {
     const books = this.#accounts.get(account);
     if (books === undefined) throw new Error(`there is no account ${account}`);
     return books;
   }
 
-  /** What was charged and refunded for each session of an account, oldest first. */
+  /** Returns charges and refunds per session of an account, oldest first. */
   payments(account: string): PaymentLine[] {
     const { sessions, charges, refunds } = this.books(account);
     return [...sessions.values()].map((session) => {
@@ -254,17 +252,17 @@ export class StripeStandIn {
     });
   }
 
-  /** Tells an address of what happens from now on. */
+  /** Sends future events to a URL. */
   addWebhook(endpoint: WebhookEndpoint): void {
     this.#endpoints.push(endpoint);
   }
 
   /**
-   * Sends what is held, one after another, and gives the statuses of the answers, 0 for none. What is
-   * not taken with a 2xx stays held.
+   * Delivers held events one by one. Returns the statuses of the responses, 0 for none. Events without a 2xx response
+   * stay held.
    *
-   * @param times how often each is sent
-   * @param reversed whether the newest goes first
+   * @param times number of deliveries per event
+   * @param reversed whether the newest is delivered first
    */
   async deliverNotices({
     times = 1,
@@ -283,12 +281,12 @@ export class StripeStandIn {
     return statuses;
   }
 
-  /** Forgets what is held: nobody is ever told of it; gives how much it was. */
+  /** Drops held events, which are never delivered. Returns their number. */
   dropNotices(where: WhichNotices = () => true): number {
     return this.#takeHeld(where).length;
   }
 
-  /** Waits until no notice is under way. */
+  /** Waits until no delivery is in flight. */
   async whenSent(): Promise<void> {
     while (this.#sending.size > 0) await Promise.all(this.#sending);
   }
@@ -308,7 +306,7 @@ export class StripeStandIn {
     return books;
   }
 
-  /** Holds or sends the notices of an event: of a connected account, with its name, to the platform. */
+  /** Holds or delivers an event. The platform receives it with the id of the connected account. */
   #tell(event: Stripe.EventBase, account: string): void {
     for (const endpoint of this.#endpoints) {
       const isOwn = endpoint.account === account;
@@ -335,7 +333,7 @@ export class StripeStandIn {
     return wanted;
   }
 
-  /** The books that hold what has this id. */
+  /** Returns the books that contain an id. */
   #booksOf(id: string): Books {
     for (const books of this.#accounts.values()) {
       const { sessions, refunds, disputes } = books;
@@ -345,13 +343,13 @@ export class StripeStandIn {
   }
 }
 
-/** Everything is told: the account may charge. */
+/** Removes all requirements, so that the account can charge. */
 function enable(account: Stripe.Account): void {
   account.details_submitted = true;
   demand(account, []);
 }
 
-/** Sends a notice as Stripe does, signed at this time; gives the status, or 0 without an answer. */
+/** Delivers an event like Stripe, signed at this time. Returns the status, or 0 without a response. */
 async function send({ event, endpoint }: Notice, timestamp: number): Promise<number> {
   const payload = JSON.stringify(event, null, 2);
   const { url, secret } = endpoint;
@@ -371,10 +369,10 @@ async function send({ event, endpoint }: Notice, timestamp: number): Promise<num
 }
 
 /**
- * Starts a stand-in for Stripe, which ends with the running test or file.
+ * Starts a Stripe simulation, which stops with the current test or file.
  *
- * @param now the time, in milliseconds since 1970
- * @param livemode whether its keys and objects are those of live mode
+ * @param now current time, in milliseconds since the epoch
+ * @param livemode whether keys and objects belong to live mode
  */
 export async function startStripe({
   now = Date.now,

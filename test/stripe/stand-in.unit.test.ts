@@ -12,7 +12,7 @@ const open = () =>
     line_items: [{ quantity: 1, price_data: { currency: "usd", unit_amount: 1_269 } }],
   }).id;
 
-/** One of everything that may become of a session; gives the objects that are there then. */
+/** Creates one object of each kind and state. Returns them. */
 function everything(): object[] {
   const sessions = Array.from({ length: 5 }, open);
   const [paid, declined, processing, failed, expired] = sessions as [string, ...string[]];
@@ -37,7 +37,10 @@ function everything(): object[] {
 const kindOf = (value: unknown) =>
   value === null ? "null" : Array.isArray(value) ? "list" : typeof value;
 
-/** Where an object differs in its fields' kinds from a sample: what is null in either is for the types to say. */
+/**
+ * Returns the paths at which the types of values differ from a sample. Nulls in either are ignored and left to the
+ * type checker.
+ */
 function differences(sample: unknown, given: unknown, path: string): string[] {
   const [wanted, found] = [kindOf(sample), kindOf(given)];
   if (wanted === "null" || found === "null") return [];

@@ -1,9 +1,9 @@
 import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 
-/** Who can make an administrative change. */
+/** Kinds of actors in the audit log. */
 export type AuditActorName = "operator" | "command_line" | "api_key" | "service" | "person";
 
-/** What one property was and what it became; null for nothing. */
+/** Old and new value of a property. Null if empty. */
 export interface Change {
   readonly field: string;
   readonly before: string | null;
@@ -11,9 +11,8 @@ export interface Change {
 }
 
 /**
- * An administrative change, written in the transaction of the change. Rows are never changed or
- * deleted, and refer to nothing, so that they outlast what they tell of. Their order is that of
- * `createdAt` and `id`, and they are committed in it.
+ * An administrative change, written in the transaction of the change. Rows are never changed or deleted and have no
+ * foreign keys, so they outlast their subjects. Rows are committed in the order of `createdAt` and `id`.
  */
 export const AuditEntry = defineEntity({
   name: "AuditEntry",

@@ -17,8 +17,8 @@ import { AUDIT_ACTIONS, SUBJECT_KINDS } from "./record-change.ts";
 import { AuditEntry } from "./audit-entry.entity.ts";
 
 /**
- * Newest first, or those after an entry, oldest first. A page begins after the sort key of the last entry of the page
- * before, so that new entries shift nothing.
+ * Newest first, or oldest first after a given entry. Page tokens contain the sort key of the last entry, so new
+ * entries do not shift pages.
  */
 export async function listAuditEntries(
   request: ListAuditEntriesRequestValid,
@@ -84,7 +84,7 @@ function filtersOf(request: ListAuditEntriesRequestValid) {
   };
 }
 
-/** An id to look for; 0, which finds nothing, for what is no id. */
+/** Returns a requested id, or 0, which matches no entry, for an invalid one. */
 function idOf(sent: bigint | undefined): number | undefined {
   return sent === undefined ? undefined : (readRecordId(sent) ?? 0);
 }

@@ -14,10 +14,10 @@ import { runStatement } from "../../db/statement.ts";
 import type { AnyCall, Caller } from "../../pipeline/call.ts";
 import { AuditEntry, type AuditActorName, type Change } from "./audit-entry.entity.ts";
 
-/** The action of somebody who signs in by a link that somebody else has made. It is no method. */
+/** Action of a sign-in with a link that another person created. It is not a method. */
 const SIGN_IN = "SignIn";
 
-/** What changes the platform, or who may act for a workspace, or cannot be undone. */
+/** Methods that change the platform or permissions in a workspace, or that cannot be undone. */
 export const AUDIT_ACTIONS: readonly string[] = [
   OperatorService,
   WorkspaceAdminService,
@@ -32,7 +32,7 @@ export const AUDIT_ACTIONS: readonly string[] = [
   .map(({ name }) => name)
   .concat(CustomerService.method.mergeCustomers.name, SIGN_IN);
 
-/** What can be changed: the subject of an entry is one of these, a slash and its id. */
+/** Kinds of subjects. An entry's subject is a kind, a slash and an id. */
 export const SUBJECT_KINDS = [
   "workspace",
   "api_key",
@@ -46,19 +46,19 @@ export const SUBJECT_KINDS = [
 export interface RecordedChange {
   /** `workspace/12`, `tariff_version/7`, `operator/3` */
   readonly subject: `${(typeof SUBJECT_KINDS)[number]}/${number | string}`;
-  /** The workspace that it concerns, if it concerns one. */
+  /** The affected workspace, if any. */
   readonly workspaceId?: number;
-  /** Never a secret. */
+  /** Never contains secrets. */
   readonly changes: readonly Change[];
 }
 
-/** An entry before it has its time. */
+/** An entry without its time. */
 type NewEntry = Omit<RequiredEntityData<AuditEntry>, "createdAt">;
 
-/** The entries of a transaction, which are written last. */
+/** Entries of a transaction, written last. */
 const recorded = new WeakMap<EntityManager, NewEntry[]>();
 
-/** Adds an administrative change to the audit log, in the transaction of the change. */
+/** Adds an administrative change to the audit log in the transaction of the change. */
 export function recordChange(
   tx: EntityManager,
   { received, caller, method }: AnyCall,
@@ -71,25 +71,25 @@ export function recordChange(
     subject,
     workspaceId: workspaceId ?? null,
     changes,
-    // Calls that came in by no server have no log line of that id.
+    // Calls without a server have no log line with this id.
     requestId: ["command_line", "service"].includes(actor.actor)
       ? null
       : received.headers.requestId,
   });
 }
 
-/** Somebody who has signed in by a link that somebody else had made, and could have used. */
+/** A sign-in with a link that another person created and could have used. */
 export interface SignInByOthersLink {
   readonly personId: number;
   readonly email: string;
-  /** The only workspace that the session acts in; null for all, and the platform. */
+  /** The only workspace of the session. Null for all workspaces and the platform. */
   readonly workspaceId: number | null;
-  /** As `describeActor` tells it. */
+  /** Creator of the link, as `describeActor` returns it. */
   readonly madeBy: string;
   readonly requestId: string;
 }
 
-/** Adds a sign-in to the audit log, with who has made the link, in the transaction of the sign-in. */
+/** Adds a sign-in to the audit log, with the creator of the link, in the transaction of the sign-in. */
 export function recordSignIn(tx: EntityManager, signIn: SignInByOthersLink): void {
   const { personId, email, workspaceId, madeBy, requestId } = signIn;
   add(tx, {
@@ -104,7 +104,7 @@ export function recordSignIn(tx: EntityManager, signIn: SignInByOthersLink): voi
   });
 }
 
-/** Who makes a call, in words: `operator Olga`. */
+/** Returns the caller as text, such as `operator Olga`. */
 export function describeActor({ caller }: AnyCall): string {
   const { actor, actorName } = actorOf(caller);
   return `${actor.replace("_", " ")} ${actorName}`;
@@ -117,9 +117,9 @@ function add(tx: EntityManager, entry: NewEntry): void {
 }
 
 /**
- * Runs work in a transaction and then writes what it has recorded, one transaction at a time from here to its commit:
- * so entries can be followed, since none is committed before one that was placed earlier. Nothing else is waited for
- * after the lock, so that it is held for short and no two transactions wait for each other.
+ * Runs work in a transaction, then writes its audit entries. A lock serializes transactions from this write to the
+ * commit, so that entries are committed in order and readers can follow them. The lock is acquired last, so it is
+ * held briefly and causes no deadlocks.
  */
 export async function recordingChanges<T>(tx: EntityManager, work: () => Promise<T>): Promise<T> {
   const entries: NewEntry[] = [];
@@ -132,11 +132,11 @@ export async function recordingChanges<T>(tx: EntityManager, work: () => Promise
   return result;
 }
 
-/** By the database's clock, which is the same for every replica, but never before the last entry. */
+/** By the database's clock, common to all replicas, but never before the last entry. */
 const NEXT_TIME = sql`greatest(
   date_trunc('milliseconds', clock_timestamp()), (select max(created_at) from audit_entry))`;
 
-/** The properties that differ, each as text; undefined and null stand for nothing. */
+/** Returns the properties that differ, as text. `undefined` and null are empty. */
 export function changesBetween(
   before: Readonly<Record<string, unknown>>,
   after: Readonly<Record<string, unknown>>,

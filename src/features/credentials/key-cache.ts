@@ -8,48 +8,47 @@ import type { KeyTable } from "./secret-keys.ts";
 export interface KeyCache<C extends Caller> extends KeyLookup<C> {
   /** Evicts keys that have changed since they were loaded, and reads the database's clock. */
   refresh(reader: Reader): Promise<void>;
-  /** Evicts all keys, for when changes may have been missed. */
+  /** Evicts all keys, because changes may have been missed. */
   forgetAll(): void;
-  /** The hashes of the keys that calls came with since the last time. */
+  /** Returns the hashes of keys used since the last call. */
   takeUsed(): string[];
 }
 
 export interface LoadedKey<C extends Caller> {
   readonly caller: C;
-  /** When it stops working; null for no end. */
+  /** Expiry. Null for none. */
   readonly endsAt?: Date | null;
-  /** When it last changed, by the database's clock. */
+  /** Time of the last change by the database's clock. */
   readonly changedAt: Date;
 }
 
-/** How many keys are cached; the least recently used is evicted first. */
+/** Maximum number of cached keys. The least recently used key is evicted. */
 const MAX_KEYS = 10_000;
 
-/** How long unknown keys are cached, in milliseconds; and how many of them. */
+/** How long unknown keys are cached, in milliseconds, and their maximum number. */
 const MISS_MS = 1_000;
 const MAX_MISSES = 10_000;
 
 interface CachedKey<C> {
   readonly hash: string;
   readonly caller: C;
-  /** Milliseconds since the epoch; Infinity for no end. */
+  /** Milliseconds since the epoch. Infinity for none. */
   readonly endsAtMs: number;
-  /** `changedAt` as it was loaded, in milliseconds since the epoch. */
+  /** Loaded value of `changedAt`, in milliseconds since the epoch. */
   readonly changedAtMs: number;
-  /** Whether a call has come with it since `takeUsed`. */
+  /** Whether it was used since the last `takeUsed`. */
   used: boolean;
 }
 
 /**
- * Builds a cache of callers, and for a second of unknown keys. Callers stay until `refresh` finds a
- * change, so calls need no query and work while the database is away. The cache is keyed by the
- * secret key itself, in memory only, because hashing the key of every call would cost more than the
- * rest of its admission. Keys end by the database's clock.
+ * Creates a cache of callers, and for one second of unknown keys. Callers stay cached until `refresh` finds a change,
+ * so calls need no query and work during a database outage. The cache key is the secret key itself, in memory only,
+ * because hashing it for each call would cost more than the rest of admission. Keys expire by the database's clock.
  *
- * Look-ups in flight are no entries of it, as they were by lru-cache's `fetchMethod`: a crowd of
- * guesses would evict the callers, and changes are reported by hash.
+ * Lookups in flight are not cache entries, unlike with lru-cache's `fetchMethod`. Many guesses would evict callers,
+ * and changes are reported by hash.
  *
- * @param loadKey loads a working key by its hash; undefined when there is none
+ * @param loadKey loads an active key by its hash, `undefined` if there is none
  */
 export function createKeyCache<C extends Caller>(
   table: KeyTable,
@@ -69,7 +68,7 @@ export function createKeyCache<C extends Caller>(
     const countBefore = changeCount;
     const loaded = await loadKey(hash);
     const key = loaded && toCached(hash, loaded);
-    // A change during the look-up may be newer than what was loaded, which then is not cached.
+    // A change during the lookup may be newer than the loaded key, which is then not cached.
     const hasChanged = changeCount !== countBefore;
     if (hasChanged && key !== undefined) uses.noteUncached(hash);
     if (hasChanged) return key;
@@ -119,11 +118,11 @@ export function createKeyCache<C extends Caller>(
 function createUses() {
   const uncached = new Set<string>();
   return {
-    /** Notes the use of a key that is not cached, or no longer. */
+    /** Records the use of a key that is not in the cache. */
     noteUncached(hash: string): void {
       if (uncached.size < MAX_KEYS) uncached.add(hash);
     },
-    /** Lists the keys that were used, also of those that are cached, and begins anew. */
+    /** Returns the hashes of used keys, including cached ones, and resets them. */
     take(cached: Iterable<CachedKey<Caller>>): string[] {
       const used = [...uncached];
       uncached.clear();
@@ -143,7 +142,7 @@ function evictChanged<C extends Caller>(
   const changeOf = new Map(changes.map((change) => [change.hash, change]));
   for (const [secret, { hash, changedAtMs }] of cached.entries()) {
     const change = changeOf.get(hash);
-    // A change is reported for a minute; a key that was loaded after it already includes it.
+    // A change is reported for a minute. A key that was loaded after it already includes it.
     if (change && (change.ended || change.changedAt.getTime() > changedAtMs)) {
       cached.delete(secret);
     }
@@ -162,20 +161,20 @@ function toCached<C extends Caller>(hash: string, loaded: LoadedKey<C>): CachedK
 
 interface KeyChange {
   readonly hash: string;
-  /** When it last changed, by the database's clock. */
+  /** Time of the last change by the database's clock. */
   readonly changedAt: Date;
-  /** Whether it has ended, by the database's clock. */
+  /** Whether it has expired by the database's clock. */
   readonly ended: boolean;
 }
 
 /**
- * Loads the keys that changed or ended within the last minute, by the database's clock. A minute is
- * far longer than a commit and the interval between two polls, so no change is missed.
+ * Loads the keys that changed or expired within the last minute by the database's clock. A minute is far longer than
+ * a commit and the poll interval, so no change is missed.
  */
 async function loadChanges(reader: Reader, table: KeyTable): Promise<KeyChange[]> {
   const select = `
     select hash, changed_at as "changedAt", coalesce(ends_at <= now(), false) as ended from ${table}`;
-  // Each by its index; with `or` between them all keys would be read.
+  // Each part uses its own index. With `or`, PostgreSQL would read all keys.
   const { rows } = await reader.query<KeyChange>(
     `${select} where changed_at > now() - interval '1 minute'
      union ${select} where ends_at between now() - interval '1 minute' and now()`,

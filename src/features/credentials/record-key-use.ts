@@ -7,10 +7,10 @@ import { KEY_TABLES, type KeyTable } from "./secret-keys.ts";
 
 const RECORD_MS = 10_000;
 
-/** While the database is away. */
+/** During a database outage. */
 const MAX_WAITING = 20_000;
 
-/** Builds what writes which keys calls have come with, as the caches have seen them. */
+/** Creates the recorder that stores the use of cached keys. */
 export function createKeyUseRecorder(options: {
   readonly em: EntityManager;
   readonly log: Pick<Logger, "warn">;
@@ -40,8 +40,8 @@ export function createKeyUseRecorder(options: {
   let recording = Promise.resolve();
   return {
     /**
-     * Records what was used since the last time, after what is being recorded, and gives when to record
-     * again, in milliseconds. A failure is logged, and tried again then.
+     * Stores the uses since the last call, one call at a time. Returns the delay until the next call in milliseconds.
+     * Failures are logged and retried with the next call.
      */
     async record(): Promise<number> {
       recording = recording.then(recordTables);
@@ -52,8 +52,9 @@ export function createKeyUseRecorder(options: {
 }
 
 /**
- * Sets the last use of keys and gives those that it skipped, because another transaction holds them: without waiting,
- * replicas that record the same keys cannot deadlock. `changed_at` stays, since nothing that is cached changes.
+ * Returns SQL that sets the last use of keys and returns those locked by other transactions. Because it does not
+ * wait, replicas that store the same keys cannot deadlock. `changed_at` stays unchanged, because cached data does not
+ * change.
  */
 function recordSql(table: KeyTable): string {
   return `

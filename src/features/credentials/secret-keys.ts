@@ -11,7 +11,7 @@ import {
   type KeyPrefix,
 } from "../../domain/secret-key.ts";
 
-// The life of a secret key, of workspaces and of operators alike: created, rotated, expired, purged.
+// Secret keys of workspaces and operators: creation, rotation, expiry and deletion.
 
 export const KEY_TABLES = ["api_key", "operator_key"] as const;
 
@@ -29,31 +29,27 @@ interface StoredKey {
 }
 
 /**
- * Now by the database's clock, in the whole milliseconds that are stored. Not the time at which the
- * transaction began: it may have waited for another. Nor `clock_timestamp()`, which Citus takes in no
- * update, since it may differ from node to node.
+ * Current time of the database in whole milliseconds. The transaction may have begun earlier and waited for another
+ * one. Citus rejects `clock_timestamp()` in updates, because it may differ between nodes.
  */
 const NOW = "date_trunc('milliseconds', statement_timestamp())";
 
 /**
- * The `changed_at` of a key that changes: later than at its last change, even if the transaction
- * began before that one. Replicas hold what they have read unless a later change is reported. Of a
- * column, Citus takes what does not depend on the session's time zone alone.
+ * New `changed_at` of a key. Always later than the previous one, even if the transaction began earlier, because
+ * replicas ignore changes that are not newer. Citus accepts only expressions that do not depend on the session's time
+ * zone.
  */
 const NEXT_CHANGE = `greatest(
   statement_timestamp(), (changed_at at time zone 'UTC' + interval '1 millisecond') at time zone 'UTC')`;
 
 export const OLDEST_FIRST = { createdAt: "asc", id: "asc" } as const;
 
-/** The condition that a key works now, by the database's clock and not by its `now()`; see `NOW`. */
+/** Returns the condition that a key is active by the database's clock. See `NOW`. */
 export function isWorking() {
   return { $or: [{ endsAt: null }, { endsAt: { $gt: sql`clock_timestamp()` } }] };
 }
 
-/**
- * Creates a secret key, and what is stored of it: its hash and last four characters, but not the
- * key, which cannot be read again.
- */
+/** Creates a secret key. Only its hash and last four characters are stored, so it cannot be read again. */
 export function createKey(prefix: KeyPrefix) {
   const secret = createSecretKey(prefix);
   const now = raw<Date>(NOW);
@@ -62,9 +58,9 @@ export function createKey(prefix: KeyPrefix) {
 }
 
 /**
- * The key of an id among an owner's keys that work.
+ * Returns one of an owner's active keys by id.
  *
- * @throws Refusal API_KEY_NOT_FOUND, the same for an unknown key, an expired one and another owner's
+ * @throws Refusal API_KEY_NOT_FOUND, also for an expired key and another owner's key
  */
 export function pickKey<Key extends StoredKey>(working: readonly Key[], id: string): Key {
   const found = working.find((key) => key.id === id);
@@ -73,10 +69,9 @@ export function pickKey<Key extends StoredKey>(working: readonly Key[], id: stri
 }
 
 /**
- * Checks that an owner can do without a key: without one that works it could not create another, nor
- * for long without one that has no end.
+ * Checks that an owner keeps another key without expiry. Without one, it could soon create no more keys.
  *
- * @param of which keys these are, in words
+ * @param of name of the kind of keys
  * @throws Refusal API_KEY_LAST
  */
 export function assertNotLast<Key extends StoredKey>(
@@ -91,16 +86,16 @@ export function assertNotLast<Key extends StoredKey>(
 }
 
 /**
- * How long the key that the call came with goes on working when the caller does not say: it alone
- * opens the stored response, so that the call can be repeated when the answer is lost.
+ * Default overlap for the key of the call, in seconds. Only this key can read the stored response, which a retry
+ * needs if the response was lost.
  */
 const OVERLAP_OF_CURRENT_SECONDS = 600;
 
 /**
- * For how many seconds a key goes on that is rotated.
+ * Returns the overlap of a rotated key in seconds.
  *
- * @param asked what the caller says, if anything
- * @param current the id of the key that the call came with; undefined for none
+ * @param asked the requested overlap, if any
+ * @param current id of the key of the call, if any
  */
 export function overlapSecondsOf(
   key: string,
@@ -112,16 +107,16 @@ export function overlapSecondsOf(
 
 export interface ExpiredKey {
   readonly id: string;
-  /** When it was to end before; null for no end. */
+  /** Previous expiry. Null for none. */
   readonly before: Date | null;
   readonly endsAt: Date;
 }
 
 /**
- * Has keys end after some seconds, or when they were to end anyway, whichever is sooner; 0 for at once.
- * Every process knows within a second of the commit.
+ * Expires keys after the given number of seconds, 0 for immediately, unless they expire earlier. All processes see
+ * the change within a second of the commit.
  *
- * @returns how they end, in the order given
+ * @returns the new expiries, in the given order
  */
 export async function expireKeys(
   tx: EntityManager,
@@ -130,7 +125,7 @@ export async function expireKeys(
   afterSeconds: number,
 ): Promise<ExpiredKey[]> {
   if (keys.length === 0) return [];
-  // `least` leaves out what is null.
+  // `least` ignores null.
   const rows = await runStatement<{ hash: string; endsAtMs: number }>(
     tx,
     `update ${table}
@@ -149,10 +144,10 @@ export async function expireKeys(
 }
 
 /**
- * Makes every process look the keys of an owner up anew, within a second of the commit: what is cached
- * with them (a workspace's limits, an operator's role) changes in the caller's transaction.
+ * Makes all processes reload the keys of an owner within a second of the commit. Needed when the caller's transaction
+ * changes data that is cached with them, such as a workspace's limits or an operator's role.
  *
- * @param owner the id of the workspace or operator
+ * @param owner id of the workspace or operator
  */
 export async function evictKeys(tx: EntityManager, table: KeyTable, owner: number): Promise<void> {
   const change = `
@@ -163,10 +158,9 @@ export async function evictKeys(tx: EntityManager, table: KeyTable, owner: numbe
 }
 
 /**
- * Deletes the keys that ended more than 90 days ago, by the database's clock. Replicas that purge at
- * the same time share the work.
+ * Deletes keys that expired more than 90 days ago by the database's clock. Concurrent replicas share the work.
  *
- * @returns how many it deleted
+ * @returns the number of deleted keys
  */
 export async function purgeKeys(em: EntityManager): Promise<number> {
   let count = 0;

@@ -3,8 +3,8 @@ import { Workspace } from "../workspaces/workspace.entity.ts";
 import { Customer, customerJson } from "./customer.entity.ts";
 
 /**
- * A customer that was merged into another one, which its id, and its name and email, stand for from then on.
- * Refers to a customer that there is: what is merged again takes its aliases along.
+ * Redirects a merged customer's id, name and email to the surviving customer. Always refers to an existing customer:
+ * a second merge updates the aliases.
  */
 export const CustomerAlias = defineEntity({
   name: "CustomerAlias",
@@ -12,7 +12,7 @@ export const CustomerAlias = defineEntity({
   primaryKeys: ["workspace", "id"],
   properties: {
     workspace: () => p.manyToOne(Workspace).mapToPk().primary(),
-    /** The id of the customer that was merged. */
+    /** Id of the merged customer. */
     id: p.bigint("number").primary(),
     name: p.text(),
     emailLower: p.text(),
@@ -37,21 +37,21 @@ export const CustomerAlias = defineEntity({
 
 export type CustomerAlias = InferEntity<typeof CustomerAlias>;
 
-/** Of the workspace `$1`, the ids of the customers that those with the id `$2` were merged into. */
+/** Selects the customer ids that the id `$2` in workspace `$1` was merged into. */
 export const ALIAS_BY_ID = `
   select customer_id::float8 as id from customer_alias where workspace_id = $1 and id = $2`;
 
-/** The same by the name `$2` and the email `$3`, in lower case; the one that was merged last comes first. */
+/** Like `ALIAS_BY_ID` for the name `$2` and lower-case email `$3`. The last merged alias comes first. */
 export const ALIAS_BY_NAME = `
   select customer_id::float8 as id from customer_alias
   where workspace_id = $1 and name = $2 and email_lower = $3
   order by merged_at desc, id desc limit 1`;
 
 /**
- * Of the workspace `$1`, the customer that another one was merged into.
+ * Returns SQL for the customer of workspace `$1` that another one was merged into.
  *
- * @param id SQL for the id of the other one
- * @param json what to select of the customer, as `customerJson` gives it
+ * @param id SQL for the id of the merged customer
+ * @param json columns of the customer, as returned by `customerJson`
  */
 export function mergedWithId(id: string, json = customerJson("customer")): string {
   return `
@@ -61,7 +61,7 @@ export function mergedWithId(id: string, json = customerJson("customer")): strin
 }
 
 /**
- * The same by the name and the email of the other one; of several that had them, the one that was merged last.
+ * Like `mergedWithId`, by the name and email of the merged customer. The last merged one wins.
  *
  * @param email SQL for the email in lower case
  */

@@ -20,7 +20,7 @@ export const CUSTOMER_FUNCTIONS: CustomerFunctions = {
     return { data: customerRecordMessage(customer, figures.get(customer.id)) };
   },
 
-  /** When nothing differs, nothing is written and the etag stays. */
+  /** Without a difference, the row and its etag stay unchanged. */
   async updateCustomer(request, { caller: { workspaceId } }, { em, loadCustomerFigures }) {
     assertWholePoints(request);
     const before = await findCustomer(em, workspaceId, request.customer, "no key update");
@@ -55,7 +55,7 @@ function assertEtag({ version }: CustomerRecord, etag: string | undefined): void
   );
 }
 
-/** Blank text empties what is optional. */
+/** Blank text clears an optional field. */
 function changesOf(before: CustomerRecord, request: UpdateRequest) {
   const textOf = (property: "idNumber" | "phone" | "notes") => {
     const given = request[property];
@@ -79,6 +79,6 @@ function changesOf(before: CustomerRecord, request: UpdateRequest) {
 function storedAddress(given: CustomerAddressChange | undefined): StoredAddress | undefined {
   if (given === undefined) return undefined;
   const { address, lat = null, lng = null } = given;
-  // Adding 0 makes 0 of -0, which is the same place.
+  // Adding 0 turns -0 into 0.
   return { address, lat: lat && lat + 0, lng: lng && lng + 0 };
 }

@@ -11,8 +11,8 @@ import { wordIndex } from "../../db/words.ts";
 import { REVERSED_MARK } from "../../domain/search-text.ts";
 
 /**
- * What names are searched by: all of it, and its last word where there are several, in lower case and in
- * the order of bytes, in which what begins with a text is one range.
+ * Search keys of names: the full name and its last word, in lower case. In byte order, all names with a prefix form
+ * one range.
  */
 export const NAME_KEY = `lower("name") collate "C"`;
 export const LAST_WORD_KEY = `lower(substring("name" from '[^ ]+$')) collate "C"`;
@@ -20,7 +20,7 @@ export const HAS_WORDS = `"name" like '% %'`;
 
 const DIGITS = String.raw`regexp_replace(phone, '\D', '', 'g')`;
 
-/** The texts that customers are searched by: of phones also all digits in one word, and reversed. */
+/** Searched texts of customers. Includes the digits of the phone as one word, also reversed. */
 export const CUSTOMER_TEXTS = [
   "name",
   "email",
@@ -41,15 +41,12 @@ export const CUSTOMER_WORDS = wordIndex(
 
 export interface StoredAddress {
   readonly address: string;
-  /** Its point, in degrees; null, both, when only the text was given. */
+  /** Coordinates in degrees. Both are null if only the text was given. */
   readonly lat: number | null;
   readonly lng: number | null;
 }
 
-/**
- * A person that a workspace ships for; one row for each workspace, name and email, where emails
- * that differ only in case are the same.
- */
+/** A person to whom a workspace ships, unique by workspace, name and email. The case of emails is ignored. */
 export const Customer = defineEntity({
   name: "Customer",
   tableName: "customer",
@@ -63,11 +60,11 @@ export const Customer = defineEntity({
     idNumber: p.text().nullable(),
     createdAt: p.datetime(3),
     phone: p.text().nullable(),
-    /** Shown with the customer alone, never with shipments. */
+    /** Returned with the customer only, never with shipments. */
     notes: p.text().nullable(),
     defaultPickup: p.json().$type<StoredAddress>().nullable(),
     defaultDropoff: p.json().$type<StoredAddress>().nullable(),
-    /** Goes up by one with every change; the etag. */
+    /** Increases with each change. Used as the etag. */
     version: p.integer().default(1),
   },
   uniques: [{ name: "customer_once", properties: ["workspace", "name", "emailLower"] }],
@@ -94,10 +91,10 @@ export const Customer = defineEntity({
 
 export type Customer = InferEntity<typeof Customer>;
 
-/** A customer with all that is kept of them. */
+/** A customer with all stored fields. */
 export type CustomerRecord = Row<Customer, "workspace" | "emailLower" | "createdAt">;
 
-/** A customer as shipments have it. */
+/** A customer as shown with shipments. */
 export type CustomerRow = Pick<CustomerRecord, "id" | "name" | "email" | "idNumber">;
 
 const RECORD_COLUMNS = columnsOf(Customer, "workspace", "emailLower", "createdAt");
@@ -105,7 +102,11 @@ const COLUMNS = RECORD_COLUMNS.filter(({ property }) =>
   ["id", "name", "email", "idNumber"].includes(property),
 );
 
-/** What to select for a `CustomerRow`, as JSON, from the table or what stands for it. */
+/**
+ * Returns SQL for a `CustomerRow` as JSON.
+ *
+ * @param table the table or an alias of it
+ */
 export function customerJson(table: string): string {
   return jsonOf(COLUMNS, table);
 }
@@ -118,7 +119,7 @@ function jsonOf(columns: ReturnType<typeof columnsOf>, table: string): string {
   return `json_build_object(${columns.map(({ property, name }) => `'${property}', ${table}.${name}`).join(", ")})`;
 }
 
-/** A customer as callers see it with a shipment: without the rest. */
+/** Returns the customer fields that shipments contain. */
 export function customerRecord({ id, name, email, idNumber }: CustomerRow) {
   return {
     id,
@@ -140,7 +141,7 @@ export function customerMessage(row: CustomerRow): CustomerMessage {
   return toMessage(customerRecord(row));
 }
 
-/** @param figures undefined where they were not requested */
+/** @param figures `undefined` if not requested */
 export function customerRecordMessage(
   record: CustomerRecord,
   figures: RecordOf<CustomerFigures> | undefined,

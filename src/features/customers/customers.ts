@@ -14,7 +14,7 @@ import { foldEmail } from "./link-customers.ts";
 
 export interface CustomerDeps {
   readonly em: EntityManager;
-  /** The figures of customers of a workspace as reports sum them up, by id. */
+  /** Loads report totals of a workspace's customers, by id. */
   readonly loadCustomerFigures: (
     em: EntityManager,
     workspace: number,
@@ -27,16 +27,16 @@ export type CustomerFunctions = Omit<
   "mergeCustomers"
 >;
 
-/** Only `update` keeps shipments of the customer from being booked. */
+/** Only `update` prevents shipments from being booked for the customer. */
 export type CustomerLock = "no key update" | "update";
 
-/** A customer can be merged between being found and being locked. */
+/** A customer can be merged between the lookup and the lock. */
 const MAX_TRIES = 3;
 
 /**
- * A customer of the workspace, or the one that it was merged into, with its row locked if `lock` is given.
+ * Finds a customer, or the one that it was merged into, and locks its row if `lock` is given.
  *
- * @throws Refusal CUSTOMER_NOT_FOUND, the same for an unknown customer and one of another workspace
+ * @throws Refusal CUSTOMER_NOT_FOUND, also for a customer of another workspace
  */
 export async function findCustomer(
   em: EntityManager,
@@ -56,7 +56,7 @@ export async function findCustomer(
   throw refuse("CUSTOMER_NOT_FOUND");
 }
 
-/** A customer of the workspace by its own id. */
+/** Finds a customer by id without following merges. */
 export async function findUnmerged(
   em: EntityManager,
   workspace: number,
@@ -71,7 +71,7 @@ const FIND = `select ${customerRecordJson("customer")} as customer from customer
   where workspace_id = $1 and id = $2`;
 const FIND_MERGED = mergedWithId("$2", customerRecordJson("customer"));
 
-/** @param sql selects `customer`, as `customerRecordJson` gives it */
+/** @param sql selects `customer`, as returned by `customerRecordJson` */
 export async function selectCustomers(
   em: EntityManager,
   sql: string,
@@ -88,7 +88,7 @@ const UPDATE = `
   where workspace_id = $1 and id = $2`;
 
 /**
- * Writes a customer whose row is locked, as a change leaves it, and gives it with its new version.
+ * Stores the changes of a locked customer. Returns it with its new version.
  *
  * @throws Refusal CUSTOMER_TAKEN
  */

@@ -2,21 +2,21 @@ import { columnsOf, insertionOf, rowsJson } from "../../db/columns.ts";
 import type { Statement } from "../../db/statement.ts";
 import { type CustomerRow, Customer } from "./customer.entity.ts";
 
-/** The customer of a booking, as the request names it and as the database has it. */
+/** The customer in a booking request and in the database. */
 export interface BookedCustomer {
   readonly name: string;
   readonly email: string;
-  /** The id number from now on; undefined to keep what the customer has. */
+  /** New id number. `undefined` keeps the stored one. */
   readonly idNumber: string | undefined;
   readonly row: CustomerRow | null;
-  /** The id that a new customer has. */
+  /** Id for a new customer. */
   readonly newId: number;
 }
 
 export interface LinkedCustomers {
-  /** In the order of the bookings, each as its booking leaves it. */
+  /** In the order of the bookings, each as changed by its booking. */
   readonly customers: readonly CustomerRow[];
-  /** Those that are new or have another id number, to be written with their bookings. */
+  /** Customers that are new or have another id number, to be written with their bookings. */
   readonly changed: readonly ChangedCustomer[];
 }
 
@@ -26,12 +26,12 @@ interface ChangedCustomer extends CustomerRow {
   readonly createdAt: Date;
 }
 
-/** The email in the form in which customers are compared: in lower case. */
+/** Returns the email in lower case, for comparison. */
 export function foldEmail(email: string): string {
   return email.toLowerCase();
 }
 
-/** Finds the customers of a workspace's bookings, one new one for each name and email that has none. */
+/** Finds the customers of a workspace's bookings. Creates one customer for each new combination of name and email. */
 export function linkCustomers(booked: readonly BookedCustomer[], now: Date): LinkedCustomers {
   const linked = new Map<string, { readonly first: BookedCustomer; readonly row: CustomerRow }>();
   const customers = booked.map((one) => {
@@ -43,7 +43,7 @@ export function linkCustomers(booked: readonly BookedCustomer[], now: Date): Lin
   });
   const changed = [...linked]
     .filter(([, { first, row }]) => row.idNumber !== first.row?.idNumber)
-    // Sorted, so that transactions that write the same customers do not deadlock.
+    // Sorted to prevent deadlocks between transactions that write the same customers.
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([, { first, row }]) => ({
       ...row,
@@ -75,8 +75,8 @@ const COLUMNS = columnsOf(
 const insertion = insertionOf("customer", COLUMNS);
 
 /**
- * The ids are given by themselves too: PostgreSQL may read all customers of the workspace otherwise. Customers that
- * were merged are gone, and their shipments are refused by the foreign key.
+ * The separate list of ids keeps PostgreSQL from reading all customers of the workspace. Merged customers no longer
+ * exist, so the foreign key rejects their shipments.
  */
 const UPDATE = `
   update customer set id_number = written.id_number, version = customer.version + 1
@@ -84,8 +84,8 @@ const UPDATE = `
   where customer.workspace_id = $1 and customer.id = any ($3::bigint[]) and customer.id = written.id`;
 
 /**
- * The statements that insert new customers of a workspace, and write the id numbers of those that exist. They fail
- * on the unique constraint when another transaction has committed the same new customer.
+ * Returns the statements that insert new customers and update id numbers. They violate the unique constraint if
+ * another transaction has committed the same new customer.
  */
 export function customerStatements(
   workspace: number,

@@ -11,8 +11,8 @@ import {
 import { type CustomerFunctions, selectCustomers } from "./customers.ts";
 
 /**
- * Lists customers of the workspace, newest first, or those with an email in whatever case; or by the
- * beginning of their names, in the order of what begins with it.
+ * Lists customers of the workspace: newest first, optionally by email ignoring case, or by a name prefix in
+ * alphabetical order.
  */
 export const listCustomers: CustomerFunctions["listCustomers"] = async (
   request,
@@ -51,8 +51,8 @@ function findNewest({ workspace, emailLower, after, limit }: Search): Statement 
 }
 
 /**
- * By the beginning of their name or of its last word, in whatever case and in the order of what begins with it. Each
- * of the two is read in order from an index, and no further than the page reaches.
+ * Finds customers by a prefix of their name or its last word, ignoring case, in alphabetical order. Both indexes are
+ * read in order and only as far as the page needs.
  */
 function findByName(search: Search & { readonly name: string }): Statement {
   const { workspace, name, emailLower, after, limit } = search;
@@ -72,7 +72,7 @@ function findByName(search: Search & { readonly name: string }): Statement {
   return [sql, values];
 }
 
-/** What a customer was found by, who may have been merged since. */
+/** Returns the name that a customer was found by. The customer may have been merged since. */
 function keyOf(id: string): string {
   return `select case when starts_with(${NAME_KEY}, lower($2)) then ${NAME_KEY} else ${LAST_WORD_KEY} end
     from (

@@ -11,8 +11,8 @@ import {
 } from "./customer.entity.ts";
 
 /**
- * Finds customers of a workspace whose name begins with a text, in whatever case; then those with its terms in their
- * name, email, phone or notes.
+ * Finds customers of a workspace: first those whose name begins with the text, then those with its terms in their
+ * name, email, phone or notes. Ignores case.
  */
 export async function searchCustomers(
   em: EntityManager,

@@ -1,24 +1,24 @@
 import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 import { Operator } from "./operator.entity.ts";
 
-/** A secret key of an operator; stored as those of workspaces are. */
+/** A secret key of an operator, stored like workspace keys. */
 export const OperatorKey = defineEntity({
   name: "OperatorKey",
   tableName: "operator_key",
   properties: {
     hash: p.text().primary(),
     operator: () => p.manyToOne(Operator).mapToPk().index("operator_key_of_operator"),
-    /** `key_` and 24 characters, by which it is named. */
+    /** Public id: `key_` and 24 characters. */
     id: p.text().unique("operator_key_id_unique"),
-    /** What it is for. */
+    /** Purpose of the key. */
     name: p.text().nullable(),
     last4: p.character().length(4),
     createdAt: p.datetime(3),
-    /** When it stops working; null for no end. */
+    /** Expiry. Null for none. */
     endsAt: p.datetime(3).nullable().index("operator_key_by_end"),
-    /** When `endsAt` or the operator last changed, by the database's clock; replicas poll it. */
+    /** Time of the last change of `endsAt` or the operator, by the database's clock. Replicas poll it. */
     changedAt: p.datetime(3).index("operator_key_by_change"),
-    /** When a call last came with it, to within some seconds; null when none has. */
+    /** Time of the last call, to within a few seconds. Null if unused. */
     lastUsedAt: p.datetime(3).nullable(),
   },
   checks: [{ name: "operator_key_hash_form", expression: "hash ~ '^[A-Za-z0-9_-]{43}$'" }],

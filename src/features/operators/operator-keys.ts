@@ -8,7 +8,7 @@ import { Operator } from "./operator.entity.ts";
 
 export const MAX_OPERATOR_KEYS = 20;
 
-/** @returns its id, and the secret key, of which only the hash is stored */
+/** @returns its id and the secret key, which is stored only as a hash */
 export async function insertOperatorKey(
   tx: EntityManager,
   operator: number,
@@ -28,7 +28,7 @@ export async function loadWorkingKeys(
   return em.find(OperatorKey, where, { orderBy: OLDEST_FIRST, refresh: true });
 }
 
-/** Finds the operator that a key belongs to, mostly from memory. */
+/** Finds the operator of a key, usually in memory. */
 export type OperatorKeyCache = KeyCache<OperatorCaller>;
 
 export function createOperatorKeyCache(em: EntityManager): OperatorKeyCache {

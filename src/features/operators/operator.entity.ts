@@ -3,19 +3,19 @@ import { OPERATOR_ROLES, type OperatorRole } from "../../domain/roles.ts";
 
 export type OperatorKindName = "person" | "machine";
 
-/** A person or program that runs the platform. Never deleted, so that the audit log names it. */
+/** A person or program that runs the platform. Never deleted, because the audit log refers to it. */
 export const Operator = defineEntity({
   name: "Operator",
   tableName: "operator",
   properties: {
     id: p.bigint("number").primary().autoincrement(),
     name: p.text(),
-    /** Always given for a person. */
+    /** Required for a person. */
     email: p.text().nullable(),
     kind: p.text().$type<OperatorKindName>(),
     role: p.text().$type<OperatorRole>(),
     createdAt: p.datetime(3),
-    /** Null for one that can call. */
+    /** Null if active. */
     revokedAt: p.datetime(3).nullable(),
   },
   indexes: [

@@ -19,12 +19,11 @@ import type { OperatorKey } from "./operator-key.entity.ts";
 import { loadWorkingKeys } from "./operator-keys.ts";
 
 /**
- * Changes one operator, once no other transaction changes operators, and records the changes that
- * `change` returns, if any.
+ * Changes an operator while holding the lock on operators, and records the changes that `change` returns.
  *
- * @param change returns the rest of the response too
- * @returns the operator as it is then, and the rest of the response
- * @throws Refusal OPERATOR_NOT_FOUND, OPERATOR_REVOKED, and whatever `change` throws
+ * @param change also returns the rest of the response
+ * @returns the changed operator, and the rest of the response
+ * @throws Refusal OPERATOR_NOT_FOUND, OPERATOR_REVOKED, and the refusals of `change`
  */
 export async function changeOperator<Rest extends object>(
   tx: EntityManager,
@@ -41,7 +40,11 @@ export async function changeOperator<Rest extends object>(
   return { ...rest, data: await loadOperatorMessage(tx, id) };
 }
 
-/** @throws Refusal OPERATOR_NOT_FOUND; not for a revoked one */
+/**
+ * Finds an operator, also a revoked one.
+ *
+ * @throws Refusal OPERATOR_NOT_FOUND
+ */
 export async function findOperator(em: EntityManager, sent: bigint): Promise<Operator> {
   const id = readRecordId(sent);
   const found = id === undefined ? null : await em.findOne(Operator, id);
@@ -49,15 +52,15 @@ export async function findOperator(em: EntityManager, sent: bigint): Promise<Ope
   return found;
 }
 
-/** Waits for other transactions that create or change operators, and makes later ones wait. */
+/** Serializes transactions that create or change operators. */
 export async function lockOperators(tx: EntityManager): Promise<void> {
   await runStatement(tx, "select pg_advisory_xact_lock(hashtextextended('operators', 0))");
 }
 
 /**
- * Checks that a caller may do for an operator what each may do for itself and owners for all.
+ * Checks that the caller is the operator or an owner.
  *
- * @param what what needs the right, up to "other operators"
+ * @param what the action, completed by "other operators"
  * @throws Refusal ROLE_INSUFFICIENT
  */
 export function assertSelfOrOwner(
@@ -71,8 +74,8 @@ export function assertSelfOrOwner(
 }
 
 /**
- * Checks that an owner can stop being one, because there is another. Once operators are locked, so
- * that of two owners who go at the same time one stays.
+ * Checks that another owner remains. Requires the lock on operators, so that two owners cannot leave at the same
+ * time.
  *
  * @throws Refusal OPERATOR_LAST_OWNER
  */
@@ -87,10 +90,10 @@ export async function assertAnotherOwner(
 }
 
 /**
- * Checks that no other operator that can call has an email, in whatever case. Once operators are
- * locked; the unique index behind it would be no refusal.
+ * Checks that no other active operator has an email, ignoring case. Requires the lock on operators, because a
+ * violation of the unique index would not become a refusal.
  *
- * @param except the operator whose email it is to be, unless it is new
+ * @param except the operator that gets the email, unless new
  * @throws Refusal OPERATOR_EMAIL_TAKEN
  */
 export async function assertEmailFree(
@@ -118,7 +121,7 @@ export async function loadOperatorMessage(em: EntityManager, id: number): Promis
   return operatorMessage(operator, await loadWorkingKeys(em, id));
 }
 
-/** An operator as callers see it, with the keys that work, oldest first. */
+/** Returns an operator as an API message with active keys, oldest first. */
 export function operatorMessage(operator: Operator, keys: readonly OperatorKey[]) {
   return toMessage({ ...operator, keys });
 }

@@ -1,7 +1,7 @@
 import type { BreakdownLine } from "../../domain/pricing/breakdown.ts";
 import { toMajor } from "../../domain/pricing/money.ts";
 
-/** The lines of a breakdown as callers see them. */
+/** Returns the lines of a breakdown as API records. */
 export function breakdownRecord(lines: readonly BreakdownLine[], currency: string) {
   return lines.map((line) => ({ ...line, amount: toMajor(line.amountMinor, currency) }));
 }

@@ -6,7 +6,7 @@ import type { QuoteKeys } from "./quote-keys.ts";
 export interface NamedQuote {
   readonly id: string;
   readonly held: HeldQuote;
-  /** The fees that its price is worked out by. */
+  /** Fees for its price. */
   readonly fees: Fees;
 }
 
@@ -16,9 +16,9 @@ export interface FindQuoteDeps {
 }
 
 /**
- * Finds the quote that an id names.
+ * Finds a quote by id.
  *
- * @returns undefined for what is none, alike for one of another workspace
+ * @returns `undefined` if it is invalid or belongs to another workspace
  */
 export async function findQuote(
   id: string,
@@ -27,7 +27,7 @@ export async function findQuote(
 ): Promise<NamedQuote | undefined> {
   const held = openQuote(id, quoteKeys.byId);
   if (held?.workspace !== workspace) return undefined;
-  // A database that was restored may not have the version any more.
+  // The version may be missing from a restored database.
   const fees = (await versionFees.of([held.tariffVersion])).get(held.tariffVersion);
   return fees && { id, held, fees };
 }

@@ -6,8 +6,7 @@ import type { Call, Decoding } from "../../pipeline/call.ts";
 /**
  * Validates a route of a batch by the rules of its descriptor.
  *
- * @param decoding what was found when it was decoded, which is reported along with what is found now
- *
+ * @param decoding errors of decoding, reported together with those of validation
  * @throws Refusal FIELD_INVALID
  */
 export type ValidateRoute<R extends Message> = (route: R, decoding: Decoding) => void;
@@ -15,7 +14,7 @@ export type ValidateRoute<R extends Message> = (route: R, decoding: Decoding) =>
 /**
  * Prices the routes of a batch independently.
  *
- * @returns for each its quote, or what is wrong with it
+ * @returns a quote or an error for each
  */
 export function quoteEach<R extends Message, Q>(
   routes: readonly R[],
@@ -24,14 +23,14 @@ export function quoteEach<R extends Message, Q>(
 ): { readonly quote?: Q; readonly error?: BatchQuoteError }[] {
   return routes.map((route, i) => {
     const violations = violationsOf(i, itemViolations);
-    // A route that is no object at all has this one error, not one for each missing field.
+    // A route that is not an object has this one error instead of one per missing field.
     const unreadable = violations.find(({ subject }) => subject === "");
     if (unreadable !== undefined) return { error: errorMessage(new Refusal([unreadable])) };
     try {
       validate(route, { violations, unknownFields: fieldsOf(i, unknownFields) });
       return { quote: quote(route) };
     } catch (error) {
-      // What no route is to blame for refuses the call.
+      // Errors that no single route caused fail the whole call.
       if (error instanceof Refusal && error.reason !== "UNAVAILABLE") {
         return { error: errorMessage(error) };
       }
@@ -45,13 +44,13 @@ function errorMessage({ message, violations, facts }: Refusal): BatchQuoteError 
   return create(BatchQuoteErrorSchema, { message, errors, metadata: { ...facts } });
 }
 
-/** The unknown fields of one route, with their paths in a call for that route alone. */
+/** Returns the unknown fields of one route, with paths relative to it. */
 function fieldsOf(i: number, paths: readonly string[]): string[] {
   const start = `routes[${i}].`;
   return paths.filter((it) => it.startsWith(start)).map((it) => it.slice(start.length));
 }
 
-/** The decoding errors of one route, with the field paths of a call for that route alone. */
+/** Returns the decoding errors of one route, with paths relative to it. */
 function violationsOf(i: number, violations: readonly Violation[]): Violation[] {
   const path = `routes[${i}]`;
   return violations

@@ -31,7 +31,7 @@ export interface QuoteDeps {
   readonly validateNewQuote: ValidateRoute<CreateQuoteRequest>;
 }
 
-/** For how long a price holds by default. */
+/** Default validity of a price. */
 const VALID_FOR_SECONDS = 900;
 
 const respond = compileResponse(CreateQuoteResponseSchema);
@@ -42,7 +42,7 @@ export const QUOTE_FUNCTIONS = {
     respond(makeQuote(request, call, deps)),
   ),
 
-  /** The errors of a route are in its own result. */
+  /** Each route has its errors in its result. */
   batchCreateQuotes: byTestClock(
     ({ routes }: BatchCreateQuotesRequestValid, call, deps: QuoteDeps) => ({
       results: quoteEach(routes, call, {
@@ -54,10 +54,10 @@ export const QUOTE_FUNCTIONS = {
 };
 
 /**
- * Prices a route by the tariff in force and seals the quote, without the database.
+ * Prices a route by the tariff in force and seals the quote, without database access.
  *
- * @throws Refusal WINDOW_INVALID, OUTSIDE_HOURS, CUT_OFF_PASSED, TOO_SOON, TOO_FAR_AHEAD, with alternatives
- *   among its facts; UNAVAILABLE while no tariff has been published
+ * @throws Refusal WINDOW_INVALID, OUTSIDE_HOURS, CUT_OFF_PASSED, TOO_SOON, TOO_FAR_AHEAD, with alternatives among its
+ *   facts; UNAVAILABLE if no tariff has been published
  */
 function makeQuote(
   request: CreateQuoteRequestValid,

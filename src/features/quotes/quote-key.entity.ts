@@ -1,13 +1,13 @@
 import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 
-/** A key that seals the ids of quotes, of all workspaces; see `createQuoteKeys`. */
+/** A key that seals quote ids of all workspaces. See `createQuoteKeys`. */
 export const QuoteKey = defineEntity({
   name: "QuoteKey",
   tableName: "quote_key",
   properties: {
-    /** Counts up; part of every id. */
+    /** Sequential number, part of each quote id. */
     id: p.integer().primary().autoincrement(false),
-    /** The base64url of its bytes, sealed if there are keys for that (`SecretSeal`). */
+    /** The key in base64url, sealed if a key for that is configured (`SecretSeal`). */
     secret: p.text(),
     /** By the database's clock. */
     createdAt: p.datetime(3),

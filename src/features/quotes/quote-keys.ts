@@ -7,30 +7,30 @@ import { QUOTE_KEY_BYTES, toQuoteKey, type QuoteKey } from "../../domain/pricing
 import { unavailable } from "../../domain/refusal.ts";
 import type { SecretSeal } from "../../domain/secret-seal.ts";
 
-/** The keys that seal quotes, in memory, so that quotes go on while the database is away. */
+/** Quote keys in memory, so that quotes work during a database outage. */
 export interface QuoteKeys {
   /**
-   * The key that seals now.
+   * Returns the key that seals new quotes.
    *
    * @throws Refusal UNAVAILABLE before the first `refresh`
    */
   current(): QuoteKey;
-  /** The key of an id; undefined for one that there is not, or no longer. */
+  /** Returns a key by id, or `undefined` if it does not exist or was deleted. */
   byId(id: number): QuoteKey | undefined;
-  /** Reads the keys, and creates the next one when that is due. */
+  /** Reads the keys, and creates the next one when due. */
   refresh(reader: Reader): Promise<void>;
 }
 
-/** How long a key seals: 2^32 quotes, as many as may have random nonces, are 99,000 a second. */
+/** How long a key seals quotes. 2^32 quotes, the limit for random nonces, would be 99,000 per second. */
 const SEALS_HOURS = 12;
-/** How old a key is when it begins to seal: by then all processes have read it. The first one begins at once. */
+/** Age at which a key starts to seal. By then all processes have read it. The first key starts immediately. */
 const KNOWN_AFTER_SECONDS = 60;
 /**
- * How long a key is kept: a process without the database goes on sealing with the last one that
- * it has read, and quotes hold for an hour.
+ * Retention of a key. A process without database access keeps sealing with the last key it has read, and quotes are
+ * valid for an hour.
  */
 const KEPT_HOURS = 72;
-/** How old a key can be that still opens quotes: it is deleted when the next one is created. */
+/** Maximum age of a key that opens quotes. It is deleted when the next key is created. */
 export const OPENS_HOURS = KEPT_HOURS + SEALS_HOURS;
 
 const SELECT = `
@@ -38,7 +38,7 @@ const SELECT = `
     (extract(epoch from statement_timestamp() - created_at))::float8 as "ageSeconds"
   from quote_key order by id desc`;
 
-/** Of processes that do so at the same time, one is first; all then read its key. */
+/** If several processes insert a key concurrently, one succeeds and all read its key. */
 const INSERT = `
   with inserted as (
     insert into quote_key (id, secret, created_at)
@@ -58,7 +58,7 @@ interface KeyRow {
 
 interface KnownKey {
   readonly secret: string;
-  /** Undefined where it cannot be opened. */
+  /** `undefined` if it cannot be decrypted. */
   readonly key: QuoteKey | undefined;
 }
 
@@ -71,13 +71,13 @@ export function createQuoteKeys(seal: SecretSeal, log: Pick<Logger, "error">): Q
     known = new Map(
       rows.map((row) => {
         const before = known.get(row.id);
-        // Another secret: resealed, or that of a database that was restored.
+        // The secret changes when it is sealed again or the database is restored.
         return [row.id, before?.secret === row.secret ? before : openKey(row)];
       }),
     );
     const usable = rows.filter(({ id }) => byId(id) !== undefined);
     const sealing = usable.find(({ ageSeconds }) => ageSeconds >= KNOWN_AFTER_SECONDS);
-    // Of keys that are all new, others are likeliest to have read the oldest.
+    // If all keys are new, other processes most likely have the oldest.
     const next = sealing ?? usable.at(-1);
     if (next !== undefined) current = byId(next.id);
     return rows;
@@ -94,7 +94,7 @@ export function createQuoteKeys(seal: SecretSeal, log: Pick<Logger, "error">): Q
     return { secret, key: undefined };
   }
 
-  /** Whether the newest key that this process can use has sealed for long enough. */
+  /** Whether the newest usable key has sealed for long enough. */
   function isDue(rows: readonly KeyRow[]): boolean {
     const newest = rows.find(({ id }) => byId(id) !== undefined);
     return newest === undefined || newest.ageSeconds >= SEALS_HOURS * 3_600;
@@ -120,9 +120,9 @@ export function createQuoteKeys(seal: SecretSeal, log: Pick<Logger, "error">): Q
 }
 
 /**
- * Seals the keys that are stored as they are, or sealed by an earlier key.
+ * Seals keys that are stored unsealed or sealed by an earlier key.
  *
- * @returns how many were sealed now
+ * @returns the number of keys sealed
  */
 export async function sealQuoteKeys(em: EntityManager, seal: SecretSeal): Promise<number> {
   const stored = await runStatement<Pick<KeyRow, "id" | "secret">>(

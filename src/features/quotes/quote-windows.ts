@@ -14,10 +14,10 @@ export interface QuotedWindows extends Pick<WindowsDecision, "windows"> {
 }
 
 /**
- * Adds the windows of a request to the price of its route; a route that is not covered stays as it is.
+ * Adds the requested windows to the price of a route. A route that is not covered stays unchanged.
  *
- * @throws Refusal WINDOW_INVALID, OUTSIDE_HOURS, CUT_OFF_PASSED, TOO_SOON, TOO_FAR_AHEAD, with what
- *   would do among its facts
+ * @throws Refusal WINDOW_INVALID, OUTSIDE_HOURS, CUT_OFF_PASSED, TOO_SOON, TOO_FAR_AHEAD, with alternatives among its
+ *   facts
  */
 export function quoteWindows(
   pricing: Pricing,

@@ -5,9 +5,9 @@ import { Workspace } from "../workspaces/workspace.entity.ts";
 import { OPENS_HOURS } from "./quote-keys.ts";
 
 /**
- * A quote that was booked. Its key is what makes one booking of one quote: an index of shipments would be
- * written for those without a quote too, and take long to make where there are many. Kept for longer
- * than any key opens the quote: by a test clock that stands still, a quote does not expire.
+ * A booked quote. Its primary key ensures that a quote is booked once. A unique index of shipments would also be
+ * updated for bookings without a quote and take long to build on large tables. Kept longer than any key opens the
+ * quote, because a quote does not expire while a test clock is frozen.
  */
 export const UsedQuote = defineEntity({
   name: "UsedQuote",
@@ -17,20 +17,20 @@ export const UsedQuote = defineEntity({
     workspace: () => p.manyToOne(Workspace).mapToPk().primary(),
     quoteId: p.text().primary(),
     reference: p.text(),
-    /** In real time, also where a test clock stands. */
+    /** In real time, also with a test clock. */
     usedAt: p.datetime(3).index("used_quote_by_age"),
   },
 });
 
 export type UsedQuote = InferEntity<typeof UsedQuote>;
 
-/** How long a quote that was booked is kept: until its key is gone, whose deletion may be late. */
+/** Retention of a booked quote: until its key is deleted, which may be late. */
 const KEPT_HOURS = OPENS_HOURS + 12;
 
 /**
- * Deletes quotes that were booked more than four days ago, by the database's clock.
+ * Deletes quotes that were booked more than four days ago by the database's clock.
  *
- * @returns how many it deleted
+ * @returns the number of deleted quotes
  */
 export function purgeUsedQuotes(em: EntityManager): Promise<number> {
   return deleteOldest(em, "used_quote", "used_at", `now() - interval '${KEPT_HOURS} hours'`, []);

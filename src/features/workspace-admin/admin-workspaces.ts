@@ -17,7 +17,7 @@ import { WorkspaceLimit } from "../workspaces/workspace-limit.entity.ts";
 
 const toMessage = compileToMessage(AdminWorkspaceSchema);
 
-/** Workspaces as operators see them, with their payment providers and limits, in the given order. */
+/** Returns workspaces as operators see them, with payment providers and limits, in the given order. */
 export async function loadAdminWorkspaces(
   em: EntityManager,
   workspaces: readonly Workspace[],
@@ -71,7 +71,7 @@ export async function findWorkspace(
   return found;
 }
 
-/** @throws Refusal WORKSPACE_IS_TEST for a test twin, which has its name and more from a live workspace */
+/** @throws Refusal WORKSPACE_IS_TEST for a test twin, which uses its live workspace's settings */
 export function assertLive({ id, twinOf }: Workspace): void {
   if (!twinOf) return;
   throw refuse(
@@ -82,11 +82,10 @@ export function assertLive({ id, twinOf }: Workspace): void {
 }
 
 /**
- * Changes one workspace, with its row locked, and records what differs afterwards; nothing is
- * recorded when nothing does.
+ * Changes a workspace while holding its row lock, and records the differences in the audit log.
  *
- * @returns the workspace as it is then
- * @throws Refusal WORKSPACE_NOT_FOUND, and whatever `change` throws
+ * @returns the changed workspace
+ * @throws Refusal WORKSPACE_NOT_FOUND, and the refusals of `change`
  */
 export async function changeWorkspace(
   tx: EntityManager,
@@ -107,7 +106,7 @@ export async function changeWorkspace(
   return { data };
 }
 
-/** As `changeWorkspace`, for what a test twin has from its live workspace. */
+/** Like `changeWorkspace`, for settings that a test twin inherits. */
 export function changeLiveWorkspace(
   tx: EntityManager,
   call: OperatorCall,
@@ -120,14 +119,14 @@ export function changeLiveWorkspace(
   });
 }
 
-/** As `evictKeys`, for a live workspace and its test twin, which follows it. */
+/** Like `evictKeys`, for a live workspace and its test twin. */
 export async function evictKeysOfBoth(tx: EntityManager, { id }: Workspace): Promise<void> {
   const twin = await tx.findOne(Workspace, { twinOf: id });
   await evictKeys(tx, "api_key", id);
   if (twin !== null) await evictKeys(tx, "api_key", twin.id);
 }
 
-/** The properties of a workspace that can change, by their names in the audit log. */
+/** Returns the variable properties of a workspace for the audit log. */
 function recordedOf(workspace: AdminWorkspace) {
   const { name, paymentProvider, suspendedAt, timeZone, limits } = workspace;
   return {

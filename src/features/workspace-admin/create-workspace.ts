@@ -18,7 +18,7 @@ import {
 import { parseTimeZone, Workspace } from "../workspaces/workspace.entity.ts";
 import { loadAdminWorkspace } from "./admin-workspaces.ts";
 
-/** Adds a workspace and its test twin, each with its first key. */
+/** Creates a workspace and its test twin, each with its first key. */
 export async function createWorkspace(
   request: CreateWorkspaceRequest,
   call: OperatorCall,
@@ -27,11 +27,11 @@ export async function createWorkspace(
   const { name, paymentProvider } = request;
   const timeZone = parseTimeZone(request.timeZone ?? "");
   await lockNewWorkspaces(tx);
-  // What an insert gives is the text of a bigint.
+  // The driver returns a bigint as text.
   const id = Number(await tx.insert(Workspace, { name, timeZone, createdAt: sql`now()` }));
   await tx.insert(Feed, { workspace: id, changedAt: sql`now()` });
   if (paymentProvider !== undefined) {
-    // One of the names that the request's rule lists.
+    // Request validation accepts known names only.
     const provider = paymentProvider as PaymentProviderName;
     await tx.insert(PaymentConnection, { workspace: id, provider, connectedAt: sql`now()` });
   }
@@ -57,15 +57,15 @@ export async function createWorkspace(
 }
 
 /**
- * Has those who insert workspaces into a distributed database wait for each other until the end of their
- * transactions: two that each insert one and its twin may wait for each other in a circle there.
+ * Serializes the creation of workspaces in a distributed database. Two transactions that each insert a workspace and
+ * its twin could deadlock there.
  */
 async function lockNewWorkspaces(tx: EntityManager): Promise<void> {
   if (!(await isDistributed(tx))) return;
   await runStatement(tx, "select pg_advisory_xact_lock(hashtextextended('new workspaces', 0))");
 }
 
-/** Inserts the test twin of a live workspace, with the payment provider `test`, and gives its id. */
+/** Inserts the test twin of a live workspace, with the payment provider `test`. Returns its id. */
 async function insertTwin(tx: EntityManager, twinOf: number, name: string): Promise<number> {
   const id = Number(await tx.insert(Workspace, { name, createdAt: sql`now()`, twinOf }));
   const connection = { provider: "test", connectedAt: sql`now()` } as const;

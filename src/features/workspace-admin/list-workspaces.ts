@@ -14,7 +14,7 @@ interface Position {
   readonly id: number;
 }
 
-/** Written so that the index of twins, which holds half of all workspaces as nulls, is not read for a page. */
+/** This form avoids the index of twins, in which half of all workspaces are null. */
 const IS_LIVE: FilterQuery<Workspace> = { [raw("coalesce(twin_of, 0)")]: 0 };
 
 export async function listWorkspaces(
@@ -40,14 +40,14 @@ function isAfter({ name, id }: Position): FilterQuery<Workspace> {
   return { name: { $gte: name }, $or: [{ name: { $gt: name } }, { id: { $gt: id } }] };
 }
 
-/** A text as a pattern of LIKE that matches it alone. */
+/** Escapes a text for LIKE. */
 function literal(text: string): string {
   return text.replaceAll(/[\\%_]/g, "\\$&");
 }
 
 function readPosition([name, id]: readonly unknown[]): Position | undefined {
   if (typeof name !== "string" || !Number.isSafeInteger(id)) return undefined;
-  // What PostgreSQL cannot take as text is the name of no workspace.
+  // No workspace name contains text that PostgreSQL cannot store.
   if (name.includes("\0") || !name.isWellFormed()) return undefined;
   return { name, id: id as number };
 }

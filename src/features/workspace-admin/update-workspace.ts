@@ -49,7 +49,7 @@ export async function updateWorkspace(
 const MAX_LOGO_BYTES = 16 * 1024;
 
 /**
- * Returns a logo as it is stored, or null for an empty one.
+ * Returns the logo as stored, null for an empty one.
  *
  * @throws Refusal FIELD_INVALID if it is not a PNG of at most 16 KiB
  */
@@ -61,10 +61,10 @@ async function parseLogo(bytes: Uint8Array): Promise<Buffer | null> {
   throw refuse("FIELD_INVALID", text, { subject: "tracking_logo" });
 }
 
-/** What those who call with the workspace's keys carry. */
+/** Settings that are cached with the workspace's keys. */
 const KEPT_WITH_KEYS = ["tracking_enabled", "notifies_recipients"];
 
-/** What a workspace can change of itself, by the names in the audit log. */
+/** Returns the settings that a workspace can change, for the audit log. */
 function recordedOf(workspace: Workspace) {
   return {
     time_zone: workspace.timeZone,
@@ -77,7 +77,7 @@ function recordedOf(workspace: Workspace) {
   };
 }
 
-/** Replaces what makes the links, which those who call with the workspace's keys carry. */
+/** Replaces the secret in tracking links, which is cached with the workspace's keys. */
 export async function rotateTrackingLinks(
   _request: unknown,
   call: Call,

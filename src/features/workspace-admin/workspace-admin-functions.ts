@@ -31,7 +31,7 @@ import {
 import { createWorkspace } from "./create-workspace.ts";
 import { listWorkspaces } from "./list-workspaces.ts";
 
-/** The largest burst, in calls. */
+/** Maximum burst, in calls. */
 const MAX_BURST = 1_000_000;
 
 export const WORKSPACE_ADMIN_FUNCTIONS: ServiceFunctions<
@@ -69,7 +69,7 @@ export const WORKSPACE_ADMIN_FUNCTIONS: ServiceFunctions<
 
   connectPaymentProvider: ({ workspace: sent, paymentProvider }, call, { em }) =>
     changeLiveWorkspace(em, call, sent, async ({ id: workspace }) => {
-      // One of the names that the request's rule lists.
+      // Request validation accepts known names only.
       const provider = paymentProvider as PaymentProviderName;
       const connection = await em.findOne(PaymentConnection, { workspace });
       if (connection?.provider === provider) return;
@@ -118,7 +118,7 @@ export const WORKSPACE_ADMIN_FUNCTIONS: ServiceFunctions<
   async inviteWorkspaceMember({ workspace: sent, email, name, role }, call, { em, sendsMails }) {
     const workspace = await findWorkspace(em, sent);
     assertLive(workspace);
-    // The first member has to invite the others.
+    // The first member must be able to invite others.
     const invitation = { email, name, role: memberRoleOf(role), roleOfFirst: "admin" } as const;
     return invitePerson(em, call, workspace.id, { ...invitation, sendsMails });
   },

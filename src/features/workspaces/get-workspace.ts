@@ -27,7 +27,7 @@ export async function getWorkspace(_request: unknown, call: Call, { em, ...deps 
   return { data: await loadWorkspace(em.fork(), call, deps) };
 }
 
-/** The workspace of a call's caller as it sees itself. */
+/** Returns the caller's workspace as an API record. */
 export async function loadWorkspace(
   em: EntityManager,
   { caller: { workspaceId, limits, test } }: Call,
@@ -56,7 +56,7 @@ export async function loadWorkspace(
   };
 }
 
-/** What stands in the way of every booking in a workspace now. */
+/** Returns the problems that currently prevent all bookings in a workspace. */
 export async function loadBookingBlockers(
   em: EntityManager,
   workspace: number,

@@ -2,7 +2,7 @@ import { defineEntity, p } from "@mikro-orm/core";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 
-/** This database among those that share an account at a provider. Its only row is made with the table. */
+/** Identifies this database among those that share a provider account. The migration creates its only row. */
 export const Installation = defineEntity({
   name: "Installation",
   tableName: "installation",

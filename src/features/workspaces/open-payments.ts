@@ -3,7 +3,7 @@ import { runStatement } from "../../db/statement.ts";
 import { refuse } from "../../domain/refusal.ts";
 import type { PaymentConnection } from "./payment-connection.entity.ts";
 
-/** Of shipments with money that does not count, or that may have been paid unseen. */
+/** SQL condition for shipments with an unassigned or unverified payment. */
 export const UNCOUNTED =
   "coalesce(payment_details ->> 'uncounted', payment_details ->> 'unseen') is not null";
 
@@ -13,11 +13,12 @@ const FIND_OPEN = `
     exists (select from shipment where workspace_id = $1 and ${UNCOUNTED}) as "isUncounted"`;
 
 /**
- * To be called once a connection was removed or replaced, so that no checkout can be opened between the two.
+ * Checks that no payment is open at a removed connection. Call it after the removal, so that no checkout can be
+ * opened in between.
  *
- * @param removed as it was; null when there was none
- * @throws Refusal PAYMENTS_OPEN while payments or refunds are not settled at an account that is open to us, or
- * money was taken that does not count
+ * @param removed the previous connection, null for none
+ * @throws Refusal PAYMENTS_OPEN if an accessible account has open payments or refunds, or there are unassigned
+ *   payments
  */
 export async function assertNoneOpen(
   em: EntityManager,
@@ -27,7 +28,7 @@ export async function assertNoneOpen(
   type Found = { readonly isOpen: boolean; readonly isUncounted: boolean };
   const [found] = await runStatement<Found>(em, FIND_OPEN, [removed.workspace]);
   if (found!.isOpen) throw refuse("PAYMENTS_OPEN");
-  // Money that does not count is at an account.
+  // Unassigned payments are at an account.
   if (!found!.isUncounted || removed.account === null) return;
   const text =
     "Money was taken that does not count; refund it at the payment provider, or accept it, first.";

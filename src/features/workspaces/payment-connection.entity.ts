@@ -3,18 +3,18 @@ import { Workspace } from "./workspace.entity.ts";
 
 export const PAYMENT_PROVIDERS = ["manual", "stripe"] as const;
 
-/** The name of a payment provider. `test` is that of a test twin that has connected no other, and of no live workspace. */
+/** Name of a payment provider. `test` is the default of a test twin, and never used by live workspaces. */
 export type PaymentProviderName = (typeof PAYMENT_PROVIDERS)[number] | "test";
 
-/** Whether a provider takes payments for a workspace; only one that is ready lets it book. */
+/** State of the connected account. Bookings require `ready`. */
 export const CONNECTION_STATES = ["onboarding", "ready", "restricted", "revoked"] as const;
 
 export type ConnectionState = (typeof CONNECTION_STATES)[number];
 
-/** Of providers that took payments once, or were to, and do not. */
+/** SQL condition for accounts that can no longer take payments. */
 export const STOPPED = "state in ('restricted', 'revoked')";
 
-/** The payment provider a workspace has connected; no row while it has none. */
+/** The connected payment provider of a workspace. No row if none is connected. */
 export const PaymentConnection = defineEntity({
   name: "PaymentConnection",
   tableName: "payment_connection",
@@ -23,27 +23,27 @@ export const PaymentConnection = defineEntity({
     provider: p.text().$type<PaymentProviderName>(),
     connectedAt: p.datetime(3),
     state: p.text().$type<ConnectionState>().default("ready"),
-    /** The account at the provider; null where there is none. */
+    /** Account at the provider. Null for a provider without accounts. */
     account: p.text().nullable(),
-    /** Whether it is the provider's live mode, not its test mode of twins; null where there is no account. */
+    /** Whether the account is in the provider's live mode. Null without an account. */
     live: p.boolean().nullable(),
-    /** A key of the account, sealed; null where the platform acts for the account by its own. */
+    /** The account's own key, sealed. Null if the platform's key is used. */
     ownKey: p.text().nullable(),
-    /** What notices to the workspace itself are signed with, by commas, sealed; along with a key. */
+    /** Signing secrets of the workspace's own events, comma-separated and sealed. Set together with the key. */
     noticeSecrets: p.text().nullable(),
-    /** What the provider still has to know, in its own names. */
+    /** Requirements that the provider still has, by its own names. */
     missing: p.json().$type<readonly string[]>().defaultRaw("'[]'"),
-    /** Whether the account took the place of `manual`, which is connected again once the account is not. */
+    /** Whether the account replaced `manual`, which is restored when the account is disconnected. */
     replacedManual: p.boolean().default(false),
-    /** When the account was last read; null where there is none. */
+    /** Time of the last check. Null without an account. */
     checkedAt: p.datetime(3).nullable(),
-    /** When to read it next, or until when it is leased for that; null where there is none. */
+    /** Time of the next check, or end of the lease of a running one. Null without an account. */
     checkAt: p.datetime(3).nullable(),
-    /** Provider events until then are known; null to read all that are still listed. */
+    /** Events up to this time are known. Null to read all that the provider still lists. */
     heardUntil: p.datetime(3).nullable(),
   },
   indexes: [
-    // Of all workspaces, for notices to the platform, and to read accounts again.
+    // Not by workspace, for events to the platform and for checks of accounts.
     { name: "payment_connection_account", properties: ["account"] },
     { name: "payment_connection_by_check", properties: ["checkAt"] },
     { name: "payment_connection_stopped", properties: ["workspace"], where: STOPPED },

@@ -9,7 +9,7 @@ const FROZEN_AT = `
   select (extract(epoch from frozen_at) * 1000)::float8 as "frozenAtMs"
   from test_clock where workspace_id = $1`;
 
-/** The time at which a test twin's clock stands; undefined while it follows the real time. */
+/** Returns the time of a frozen test clock, `undefined` if it follows real time. */
 export async function findTestTime(
   em: EntityManager | Transaction,
   twin: number,
@@ -19,8 +19,7 @@ export async function findTestTime(
 }
 
 /**
- * Notes when calls of test twins count as made. It is sent along with what the calls depend on, and nothing is
- * sent for live ones.
+ * Loads the time of calls from test twins, in the same round trip as other reads. Sends no statement for live calls.
  */
 export async function loadTestTimes(tx: Transaction, calls: readonly AnyCall[]): Promise<void> {
   const twins = Map.groupBy(calls.filter(isOfTwin), ({ caller }) => caller.workspaceId);
@@ -37,14 +36,14 @@ function isOfTwin(call: AnyCall): call is Call {
 
 const MAX_KNOWN = 10_000;
 
-/** The clocks of test twins that are frozen, as this process last knew them. */
+/** Frozen test clocks as last read by this process. */
 export type TestTimes = Pick<LRUCache<number, Date>, "get" | "set">;
 
 export function createTestTimes(): TestTimes {
   return new LRUCache<number, Date>({ max: MAX_KNOWN });
 }
 
-/** The time of a test twin's clock; while the database is away, as it was when this process last knew it. */
+/** Returns the time of a test clock, or its last known time during a database outage. */
 async function findOrRecallTestTime(
   { em, testTimes }: { readonly em: EntityManager; readonly testTimes: TestTimes },
   twin: number,
@@ -59,7 +58,7 @@ async function findOrRecallTestTime(
   }
 }
 
-/** Has calls of test twins to a function that only reads go by the clock of the twin. */
+/** Wraps a read-only function so that it uses the test clock of the caller's test twin. */
 export function byTestClock<Request, Deps, Result>(
   perform: (request: Request, call: Call, deps: Deps) => Result | Promise<Result>,
 ): (
@@ -76,7 +75,7 @@ export function byTestClock<Request, Deps, Result>(
   };
 }
 
-/** When a call counts as made: at the time of its test twin's clock, else now. */
+/** Returns the time of a call: the time of the test clock, otherwise now. */
 export function timeOf({ testTime }: Pick<Call, "testTime">, now: () => Date): Date {
   return testTime ?? now();
 }

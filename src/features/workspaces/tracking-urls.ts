@@ -11,12 +11,12 @@ import {
 
 type Tracking = Pick<WorkspaceCaller, "trackingUrlOf" | "notifiesRecipients">;
 
-/** Finds what makes the tracking links of a workspace, and whether they are sent to recipients. */
+/** Finds the data for a workspace's tracking links, and whether recipients receive them. */
 export type FindTracking = (em: EntityManager, workspace: number) => Promise<Tracking>;
 
 const UNTRACKED: Tracking = { trackingUrlOf: undefined, notifiesRecipients: false };
 
-/** Of workspaces, for calls of the service itself; those of callers are kept with their keys. */
+/** Maximum number of cached workspaces for internal calls. Others are cached with the caller's key. */
 const MAX_KNOWN = 10_000;
 const KNOWN_MS = 5_000;
 
@@ -27,7 +27,7 @@ const FIND = `
   from workspace join workspace as live on ${IS_LIVE_OF}
   where workspace.id = $1`;
 
-/** Of two processes that do it at once, one is first. */
+/** If two processes insert concurrently, the first one wins. */
 const INSERT_KEY = `
   update workspace set tracking_slug = $2, tracking_secret = $3
   where id = $1 and tracking_secret is null`;
@@ -35,10 +35,10 @@ const INSERT_KEY = `
 type Found = TrackingKey & { readonly enabled: boolean; readonly notifiesRecipients: boolean };
 
 /**
- * Builds the look-up. A workspace gets its key when that is first needed: so no booking writes one.
+ * Creates the lookup. A workspace gets its tracking key on first use, so bookings do not write it.
  *
- * @param publicUrl where browsers reach the service; without it, there are no links
- * @param sendsMails whether there is a mail server: without it, recipients are told nothing, as in test mode
+ * @param publicUrl URL of the service for browsers. Without it, there are no links.
+ * @param sendsMails whether a mail server is configured. Without one, as in test mode, recipients receive no emails.
  */
 export function createFindTracking(
   publicUrl: string | undefined,
@@ -55,7 +55,7 @@ export function createFindTracking(
   };
 }
 
-/** The address at which whoever waits for a shipment sees where it is. */
+/** Returns the URL of a shipment's public tracking page. */
 export function trackingUrl(publicUrl: string, key: TrackingKey, reference: string): string {
   return `${publicUrl}/t/${trackingLink(key, reference)}`;
 }
@@ -70,12 +70,12 @@ async function findKey(
   if (found.secret !== null) return found;
   if (wasInserted) return undefined;
   const { slug, secret } = createTrackingKey();
-  // Where nothing can be written just now, reads go on without links.
+  // If the database is read-only, reads continue without links.
   await runStatement(em, INSERT_KEY, [workspace, slug, secret]).catch(() => undefined);
   return findKey(em, workspace, true);
 }
 
-/** Keeps what was found for a few seconds. */
+/** Caches results for a few seconds. */
 export function rememberTracking(find: FindTracking): FindTracking {
   const known = new LRUCache<number, Tracking>({ max: MAX_KNOWN, ttl: KNOWN_MS });
   return async (em, workspace) => {

@@ -8,7 +8,7 @@ import {
 } from "../../domain/rate-limit.ts";
 import { Workspace } from "./workspace.entity.ts";
 
-/** A workspace's rate limit for one class of methods; without a row the default applies. */
+/** A workspace's rate limit for one class of methods. Without a row the default applies. */
 export const WorkspaceLimit = defineEntity({
   name: "WorkspaceLimit",
   tableName: "workspace_limit",
@@ -17,7 +17,7 @@ export const WorkspaceLimit = defineEntity({
     workspace: () => p.manyToOne(Workspace).mapToPk().primary(),
     limitClass: p.text().$type<LimitClass>().primary(),
     rate: p.integer(),
-    /** Calls at once after a rest. */
+    /** Maximum number of calls in a burst. */
     burst: p.integer(),
   },
   checks: [
@@ -34,7 +34,7 @@ export const WorkspaceLimit = defineEntity({
 
 export type WorkspaceLimit = InferEntity<typeof WorkspaceLimit>;
 
-/** The rate limits of a workspace for each class of methods: its own, else the default. */
+/** Returns the rate limits of a workspace for each class of methods, with defaults. */
 export async function findLimits(em: EntityManager, workspace: number): Promise<RateLimits> {
   const own = await em.find(WorkspaceLimit, { workspace });
   return {

@@ -22,7 +22,7 @@ interface Dispute {
 
 type Refund = { -readonly [Name in keyof FoundRefund]: FoundRefund[Name] };
 
-/** What happens at the provider, or to the shipment, between two looks. */
+/** A change at the provider or of the shipment between two polls. */
 type Act =
   | { readonly act: "cancel" | "settle" | "take_back" | "win" | "lose" | "reverse" }
   | { readonly act: "refund" | "dispute"; readonly amountMinor: number; readonly own: boolean };
@@ -41,7 +41,7 @@ const acts = fc.array(
   { maxLength: 12 },
 );
 
-/** A payment at the provider to which anything happens that can. */
+/** Creates a payment at the provider for random changes. */
 function createPayment() {
   const refunds: Refund[] = [];
   const disputes: Dispute[] = [];
@@ -114,7 +114,7 @@ test("what is refunded, disputed and left is what was paid, and nothing that is 
         expect(row.paymentStatus).toBe(isOwed ? "refund_pending" : status);
         const isMade = found.refunds.some(({ attempt }) => attempt === 1);
         const isPending = found.refunds.some((refund) => refund.status === "pending");
-        // Else nothing would lead to another refund.
+        // Otherwise no further refund would follow.
         if (isOwed && isMade && !isPending) expect(refundError).not.toBeNull();
       }
     }),

@@ -34,7 +34,7 @@ async function unconnected() {
 }
 type Client = Awaited<ReturnType<typeof unconnected>>["client"];
 
-/** A workspace with an account that may charge. */
+/** A workspace with an account that can charge. */
 async function connected() {
   const workspace = await setup.connect();
   return { workspace, client: service.as(workspace.apiKey) };
@@ -87,7 +87,7 @@ test("an account is onboarded by a link, and blocks bookings until it may charge
   });
   expect(await blockers(client)).toEqual(["payment_provider"]);
   await expectRefused(client.createShipment(BOOKING), "PAYMENT_PROVIDER_NOT_READY", NOT_READY);
-  // Coming back from the page proves nothing.
+  // Returning from the page proves nothing.
   expect(await data(client.checkPaymentConnection())).toMatchObject({ state: "onboarding" });
   const { account } = begun.body.data;
   stripe.completeOnboarding(account);
@@ -126,7 +126,7 @@ test.each([
 
 test("installations that share the platform's account have accounts of their own", async () => {
   const other = await startService(stripeSettings(stripe));
-  // Databases of tests are copies of one.
+  // Test databases are copies of the same template.
   await (await connectTo(other.databaseUrl)).query("update installation set id = 'other'");
   const others = await other.addWorkspace({ paymentProvider: undefined });
   expect(others.id).toBe(first.id);
@@ -219,7 +219,7 @@ test("a key is kept under the first of the keys that seal, and opens by the othe
   });
   const checked = replica.as(workspace.apiKey).checkPaymentConnection();
   expect(await data(checked)).toMatchObject({ state: "ready" });
-  // What the file started has the first key alone.
+  // The service of this file only has the first key.
   const { body } = await client.checkPaymentConnection();
   expect(body.errors).toHaveProperty("payment_provider");
 });
@@ -271,7 +271,7 @@ test("operators alone end manual payments, which come back once the account in t
   const manual = await get(client);
   expect(manual).toMatchObject({ provider: "manual", state: "ready" });
   await connectStripe(service, stripe, apiKey);
-  // Another account takes the place of the first.
+  // Another account replaces the first.
   await data(setKey(client, stripe.addKey(stripe.addAccount())));
   expect((await disconnect()).status).toBe(200);
   expect(await get(client)).toEqual({ ...manual, connected_at: ANY_TIME });

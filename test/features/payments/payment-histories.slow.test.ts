@@ -2,11 +2,11 @@ import { test } from "vitest";
 import { startStripeService } from "../../support/stripe-service.ts";
 import { assertHistories } from "./payment-histories.ts";
 
-/** For a change of payments: `HISTORIES=10000 npm run test:all -- payment-histories`, half an hour. */
+/** After a change of payments: `HISTORIES=10000 npm run test:all -- payment-histories`, half an hour. */
 const HISTORIES = Number(process.env.HISTORIES ?? 300);
-/** Of the first 500; those that follow have the next seeds. */
+/** Seed of the first 500. The next ones follow. */
 const SEED = Number(process.env.HISTORIES_SEED ?? Date.now());
-/** So many are of one workspace, since the stand-in looks through all that an account has. */
+/** Histories per workspace, limited because the stand-in scans all objects of an account. */
 const OF_ONE_WORKSPACE = 500;
 const TIMEOUT_MS = 2 * 60 * 60_000;
 

@@ -5,7 +5,7 @@ import { assertHistories } from "./payment-histories.ts";
 const setup = await startStripeService();
 
 test("whatever happens in whatever order, money at Stripe and here agree at the end", async () => {
-  // A busy machine gets less far; a failure is told before the test's own time limit.
+  // A slow machine completes fewer histories. A failure is reported before the test's timeout.
   await assertHistories(setup, {
     numRuns: 20,
     seed: Date.now(),

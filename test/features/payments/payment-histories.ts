@@ -12,7 +12,7 @@ const words = (...parts: (string | fc.Arbitrary<string | number>)[]) =>
 const outcome = fc.constantFrom("succeeded", "failed");
 const amount = fc.oneof(fc.integer({ min: 1, max: 1_269 }), fc.constant(1_269));
 
-/** What a caller, a customer, an account's owner, a bank or the network does. */
+/** Actions of a caller, customer, account owner, bank or the network. */
 const act = fc.oneof(
   {
     weight: 8,
@@ -54,7 +54,7 @@ const act = fc.oneof(
   },
 );
 
-/** How histories begin: with a page to pay at, and most of them with more. */
+/** Initial actions, which include a checkout and in most cases more. */
 const beginning = fc.constantFrom(
   "checkout",
   "checkout; pay",
@@ -69,16 +69,16 @@ const histories = fc
   .tuple(beginning, fc.array(act, { minLength: 2, maxLength: 14 }))
   .map(([first, acts]) => [first, ...acts].join("; "));
 
-/** Nothing is under way or in the way any more, and what has become of it is found without a notice. */
+/** Completes everything in flight, removes all failures, and finds the results without events. */
 const REST =
-  // A look that is under way has read what is now to change, and would end a day later.
+  // A running poll may have read the old state, and its next one follows only a day later.
   "work; settle succeeded; settleRefunds succeeded; closeDispute won; drop; wait 1500";
-/** How often a refund that failed is tried again at the end. */
+/** Maximum number of retries of a failed refund at the end. */
 const MAX_ROUNDS = 4;
 
 /**
- * Lives through so many random histories, each of a shipment of its own, and has the test fail with the
- * shortest one that it finds after which money at Stripe and here do not agree. A seed gives the same ones.
+ * Runs random histories, each with a new shipment. If the money at Stripe and in the service differs after one, the
+ * test fails with the shortest such history. The seed determines the histories.
  */
 export async function assertHistories(
   setup: StripeService,
@@ -100,7 +100,7 @@ export async function assertHistories(
   await fc.assert(property, options);
 }
 
-/** Money at Stripe and here agree, and nothing was charged or refunded twice. */
+/** Asserts that the money at Stripe and in the service agrees, without double charges or refunds. */
 function assertAgrees(
   shipment: Awaited<ReturnType<typeof getShipment>>,
   { sessions, told, refunds, lostMinor }: Awaited<ReturnType<typeof startLife>>["atStripe"],

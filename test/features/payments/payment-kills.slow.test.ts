@@ -15,14 +15,14 @@ import {
 
 /** Longer than a worker's lease on a payment. */
 const LEASE_OVER_MS = 2 * 60_000;
-/** Longer than a page can be paid. */
+/** Longer than the lifetime of a checkout page. */
 const PAGE_OVER_MS = 24 * 60 * 60_000;
 
-/** A shipment that was paid at Stripe, and a process that alone works on it, until it is killed. */
+/** A shipment paid at Stripe, and a process that works on it alone until it is killed. */
 async function startDoomed() {
   const setup = await startStripeService();
   const { service, stripe, clock } = setup;
-  // The process has a clock that nobody moves.
+  // The process uses the real clock.
   clock.ms = Date.now();
   const workspace = await setup.connect();
   const booked = await bookCheckout(setup, workspace);
@@ -45,7 +45,7 @@ async function startDoomed() {
       await doomed.ended;
     },
     sql: await connectTo(service.databaseUrl),
-    /** Starts another when the lease of the first has ended. */
+    /** Starts another process after the lease of the first one expired. */
     async takeOver(laterMs = LEASE_OVER_MS) {
       clock.ms = Date.now() + laterMs;
       return startReplica(service.databaseUrl, {
@@ -85,7 +85,7 @@ test("a process that is killed once Stripe has refunded, before it is answered, 
   const post = (path: string, body = {}) =>
     doomed.request(`/v1/shipments/${reference}/${path}`, { apiKey, body });
   await post("payments", PAYMENT);
-  // Who is told of the refund does not answer, and until then nor does Stripe.
+  // The webhook receiver does not respond, and therefore Stripe does not respond either.
   const first = await startReceiver(() => undefined);
   stripe.addWebhook({ url: first.url, secret: PLATFORM_SECRET });
   stripe.notices = "first";
@@ -103,7 +103,7 @@ test("a process that is killed before the shipment knows that its page was paid 
   const { stripe, doomed, reference, session, account, apiKey, sql, ...acts } = await startDoomed();
   stripe.dropNotices();
   stripe.addWebhook({ url: `${doomed.httpUrl}/webhooks/stripe`, secret: PLATFORM_SECRET });
-  // As long as somebody else has the shipment, what was found there cannot be applied.
+  // A lock on the shipment prevents the snapshot from being applied.
   await sql.query("begin");
   await sql.query("select 1 from shipment where reference = $1 for update", [reference]);
   stripe.refundByHand(session, 269);
@@ -112,7 +112,7 @@ test("a process that is killed before the shipment knows that its page was paid 
   });
   expect(told).toEqual([200, 200]);
   await eventually("the process to wait for the shipment", async () => {
-    // Else a transaction sees for ever what was going on at its first look.
+    // Otherwise the transaction keeps its first snapshot of the statistics.
     await sql.query("select pg_stat_clear_snapshot()");
     const { rows } = await sql.query(
       "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",

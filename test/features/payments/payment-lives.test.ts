@@ -30,7 +30,7 @@ const DISPUTED =
 const REFUND_FAILED = "refund_error The refund failed: expired_or_canceled_card.";
 const ENDED = "error The checkout ended before it was paid.";
 
-/** What is done in one stage after another, and what has come of it then. */
+/** Actions in stages, each with the expected outcome. */
 const LIVES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "a checkout that expired is replaced by another": {
     "checkout; expire; deliver": `awaiting_payment; ${ENDED}; failed; expired; events checkout_opened payment_failed`,
@@ -246,7 +246,7 @@ const LIVES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "a cancelled shipment is among what failed while a page of it may have been paid unseen": {
     "checkout; takeAway; wait 60; cancel; wait 1440": `voided; ${REVOKED}; uncounted; failed; expired; events checkout_opened payment_failed cancelled`,
     accept: "voided; expired; events updated",
-    // What is seen once the account is open again counts all the same.
+    // Changes made in the meantime are applied once the account is accessible again.
     "reopen; pay; giveBack; wait 60":
       "refunded; refunded_amount 12.69; complete 1269 -1269; events paid refunded",
   },
@@ -267,7 +267,7 @@ const LIVES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 };
 
-/** Operators connect workspaces, which their twins follow; and a twin's word moves no money. */
+/** Operators connect workspaces, and twins follow. Recordings in a twin move no money. */
 const LIVES_OF_LIVE_MODE: typeof LIVES = {
   "an account that was taken away is replaced by an operator, and bookings go on": {
     "checkout; takeAway; work; connectManual; book":
@@ -277,7 +277,7 @@ const LIVES_OF_LIVE_MODE: typeof LIVES = {
     "checkout; pay; deliver; work; disconnect; cancel":
       "refund_pending; refund_error The account is not connected any more.; failed; complete 1269; events checkout_opened paid awaiting_pickup cancelled refund_failed",
     recordRefund: "refunded; complete 1269; events refunded; recorded by stripe",
-    // Nothing that is left keeps the workspace from connecting, and disconnecting again.
+    // Nothing prevents the workspace from connecting and disconnecting again.
     "connect; work; disconnect": "refunded; complete 1269",
   },
 };

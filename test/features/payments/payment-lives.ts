@@ -12,24 +12,24 @@ import {
 import { idOf, type RefundStatus } from "../../stripe/objects.ts";
 import type { Fault, PendingFault } from "../../stripe/server.ts";
 
-/** What may be done with a shipment and its money, by name; each is given the words behind its name. */
+/** Actions on a shipment and its money, by name. Each receives the words after its name. */
 type Acts = Readonly<Record<string, (...words: string[]) => unknown>>;
 
-/** A shipment whose money is moved by acts such as `pay; refundByHand 269; deliver`. */
+/** A shipment with a sequence of actions such as `pay; refundByHand 269; deliver`. */
 export interface Life {
   readonly reference: string;
-  /** Does what can be done, one after another, and passes over what people cannot do now. */
+  /** Performs the actions in order and skips those that are currently impossible. */
   act(acts: string): Promise<void>;
   /**
-   * What it has come to since it was asked last: how the payment stands and what is told of it, whether it
-   * is among what failed; what its pages took and gave back; its new events; and what callers were answered.
+   * Returns the changes since the last call: payment status and details, whether it is listed as failed, amounts of
+   * its pages, new events, and responses to callers.
    */
   outcome(): Promise<string>;
-  /** What Stripe has of it. */
+  /** State of the shipment at Stripe. */
   readonly atStripe: ReturnType<typeof atStripe>;
 }
 
-/** Books a shipment of a workspace that is connected to Stripe. */
+/** Books a shipment in a workspace that is connected to Stripe. */
 export async function startLife(
   setup: StripeService,
   workspace: ConnectedWorkspace,
@@ -81,7 +81,7 @@ export async function startLife(
   };
 }
 
-/** What is told of a payment beyond how it stands; names in texts differ each time. */
+/** Returns payment details other than the status. Names in texts are replaced, because they vary. */
 function detailsOf(details: object | null): string[] {
   return Object.entries(details ?? {}).flatMap(([name, value]) => {
     if (name === "checkout_expires_at" || !value) return [];
@@ -91,15 +91,15 @@ function detailsOf(details: object | null): string[] {
 }
 
 /**
- * Behind whole minutes, so that an account which is due in two minutes is told from one that the service has claimed
- * for two, and that a worker waits for.
+ * Offset from whole minutes. Distinguishes an account that is due in two minutes from one that the service has
+ * claimed for two minutes.
  */
 export const UNEVEN_MS = 1;
 
 const WAITS =
   /^The payment (provider does not answer|is changing at the payment provider|is being looked at); try again in a moment\.$/;
 
-/** What callers ask the service for. */
+/** Calls to the service. */
 function callsOf(
   { service, stripe }: StripeService,
   { apiKey, id, accounts }: { apiKey: string; id: number; accounts: string[] },
@@ -109,7 +109,7 @@ function callsOf(
   const client = service.as(apiKey);
   const ask = async (call: Promise<Answer>) => {
     const { code, body } = await call;
-    // Whether the provider is silent or another worker looks at the payment depends on who asks first.
+    // The message depends on timing: the provider may be silent, or another worker may hold the lease.
     if (WAITS.test(body.message)) tell("refused: try again in a moment");
     else if (code !== undefined) tell(`refused: ${body.message.replaceAll(/'[^']+'/g, "…")}`);
     if (body.payment) tell(`recorded by ${body.payment.provider === "stripe" ? "stripe" : "hand"}`);
@@ -133,7 +133,7 @@ function callsOf(
       const provider = { workspace: id, payment_provider: "manual" };
       await ask(operator.connectPaymentProvider(provider));
     },
-    // Of its own account, which was taken away.
+    // Restores the workspace's account.
     giveBack: () => {
       stripe.books(accounts[0]!).authorised = true;
       stripe.dropNotices();
@@ -142,7 +142,7 @@ function callsOf(
   };
 }
 
-/** What customers, banks, the owners of accounts and the network do. */
+/** Actions of customers, banks, account owners and the network. */
 function actsAtStripe(
   stripe: StripeService["stripe"],
   accounts: readonly string[],
@@ -160,7 +160,7 @@ function actsAtStripe(
       }
     },
     expire: () => open() && stripe.books(accounts.at(-1)!).expireSession(open()!.id),
-    /** The page asks for other money, or names another shipment, than the service said. */
+    /** Changes the amount or shipment of the checkout from the requested one. */
     spoil: (name, value, currency) => {
       const session = open()!;
       if (name === "shipment") session.metadata!["shipment"] = value!;
@@ -177,7 +177,7 @@ function actsAtStripe(
         if (isWaiting) stripe.settleRefund(id, outcome as "succeeded" | "failed");
       }
     },
-    /** A refund that had succeeded comes back, the first or the last of them. */
+    /** Reverses a successful refund, the first or the last one. */
     takeBack: (which) => {
       const { id } = refunds().at(which === "last" ? -1 : 0)!;
       stripe.settleRefund(id, "failed");
@@ -186,22 +186,22 @@ function actsAtStripe(
       if (paid() === undefined || isDisputed()) return;
       stripe.openDispute(paid()!.id, amount === undefined ? {} : { amount: Number(amount) });
     },
-    /** The bank asks about the payment, without taking the money back. */
+    /** Opens an inquiry of the bank, without moving money. */
     inquire: () => stripe.openInquiry(paid()!.id),
-    /** The inquiry becomes a chargeback. */
+    /** Turns the inquiry into a chargeback. */
     escalate: () => stripe.escalate(disputes().at(-1)!.id),
     closeDispute: (outcome) => {
       for (const { id, status } of disputes()) {
         if (status === "needs_response") stripe.closeDispute(id, outcome as "won" | "lost");
       }
     },
-    /** A page that had expired can be paid after all. */
+    /** Makes an expired page payable again. */
     reopen: () => {
       const session = sessions().at(-1)!;
       session.status = "open";
       session.expires_at += 30 * 24 * 60 * 60;
     },
-    /** The bank gives back what was lost. */
+    /** Returns the money of a lost dispute. */
     reverseDispute: () => Object.assign(disputes().at(-1)!, { status: "won" }),
     takeAway: () => {
       stripe.deauthorise(accounts.at(-1)!);
@@ -218,14 +218,14 @@ function actsAtStripe(
       stripe.deliverNotices({ times: Number(times), reversed: order === "reversed" }),
     drop: () => stripe.dropNotices(),
     fault: (fault, ...line) => faults.push(stripe.fault(line.join(" "), fault as Fault)),
-    /** Nothing goes wrong any more. */
+    /** Removes all failures. */
     mend: () => {
       for (const fault of faults.splice(0)) fault.release();
     },
   };
 }
 
-/** What Stripe has of a shipment. */
+/** Returns the state of a shipment at Stripe. */
 function atStripe(stripe: StripeService["stripe"], accounts: readonly string[], reference: string) {
   const books = () => accounts.map((account) => stripe.books(account));
   const sessions = () =>
@@ -257,12 +257,12 @@ function atStripe(stripe: StripeService["stripe"], accounts: readonly string[], 
     open: () => sessions().find(({ status }) => status === "open"),
     paid: () => sessions().find(({ payment_status }) => payment_status === "paid"),
     processing: () => sessions().filter((one) => intentOf(one)?.status === "processing"),
-    /** What is left of a payment in minor units. */
+    /** Remaining amount of a payment in minor units. */
     leftOf: (session: Session | undefined) => {
       const charge = chargeOf(session);
       return charge ? charge.amount - charge.amount_refunded - lostMinor() : 0;
     },
-    /** `complete 1269 -269 failed`: how a page stands, what it took, and what was given back. */
+    /** `complete 1269 -269 failed`: the status of a page, the amount paid and the amount refunded. */
     told: (session: Session): string => {
       const charge = chargeOf(session);
       const back = refunds().filter((refund) => idOf(refund.charge) === charge?.id);

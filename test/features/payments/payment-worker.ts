@@ -13,13 +13,13 @@ import { createPayments } from "../../../src/server/payments.ts";
 import { TEST_MS } from "../../support/limits.ts";
 import { SEALING_KEY, type StripeService } from "../../support/stripe-service.ts";
 
-/** How often to look whether all is done, in milliseconds, and how often at most. */
+/** Poll interval in milliseconds, and maximum number of polls. */
 const POLL_MS = 2;
 const MAX_LOOKS = 5_000;
 
 /**
- * Builds what does the work on payments that is due by now, as a replica of the service does, with all
- * that it leads to; so that tests need not wait until the service looks.
+ * Creates a worker that processes all payments that are due now, including follow-up work, like a replica of the
+ * service. Tests need not wait for the service.
  */
 export function createPaymentWorker({ service, clock, settings }: StripeService) {
   const { em } = service.app;
@@ -55,7 +55,7 @@ export function createPaymentWorker({ service, clock, settings }: StripeService)
   };
 }
 
-/** What is due, or being looked at by the service itself, which claims a notice or an account for two minutes. */
+/** Payments that are due or leased by the service, which claims an event or account for two minutes. */
 const LEFT = `
   select 1 from provider_payment where due_at <= $1 or leased_until > $1
   union all

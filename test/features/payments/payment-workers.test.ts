@@ -11,7 +11,7 @@ import {
 import { createPaymentWorker } from "./payment-worker.ts";
 
 const MINUTE_MS = 60_000;
-/** How many routine looks of one workspace a process has in hand, and of all workspaces. */
+/** Maximum number of concurrent routine polls per workspace and per process. */
 const [OF_WORKSPACE, AT_ONCE] = [8, 16];
 
 test("a payment that is told of is seen while all routine looks hang", async () => {

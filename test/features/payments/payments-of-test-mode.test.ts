@@ -72,7 +72,7 @@ describe("a twin is connected", () => {
       workspace: String(twin.id),
     });
     expect(() => stripe.books(account)).toThrow("there is no account");
-    // As in live mode: bookings wait until it may charge.
+    // Like in live mode, bookings wait until the account can charge.
     expect((await client.createShipment(BOOKING)).code).toBe("PAYMENT_PROVIDER_NOT_READY");
     stripeTest.completeOnboarding(account);
     expect(await data(client.checkPaymentConnection())).toEqual({
@@ -89,7 +89,7 @@ describe("a twin is connected", () => {
     await work();
     expect((await disconnect(twin.apiKey)).status).toBe(200);
     expect(await connection(twin.apiKey)).toEqual(ALWAYS_CONNECTED);
-    // Its word is taken again for what was booked before and after.
+    // Recorded payments are accepted again, also for earlier bookings.
     for (const { reference } of [before, await book(service, twin.apiKey)]) {
       const paid = await takeStep(service, twin.apiKey, reference, "pay");
       expect(paid.body.payment).toMatchObject({ provider: "test", ...PAYMENT });
@@ -146,7 +146,7 @@ test("money of a twin is dated by the clock of test mode, while its page goes by
 describe("a notice of one mode", () => {
   let events = 0;
 
-  /** Sends a notice of a payment; says what came of it, and how it is kept. */
+  /** Delivers an event of a payment. Returns the response and the stored event. */
   async function send(
     account: string | undefined,
     fields: { readonly livemode: boolean; readonly shipment: string },
@@ -175,7 +175,7 @@ describe("a notice of one mode", () => {
     return { status: response.status, kept: rows };
   }
 
-  /** How often each of the shipments was to be looked at. */
+  /** Number of requested polls per shipment. */
   const wakesOf = async (references: readonly string[]): Promise<number[]> => {
     const { rows } = await sql.query(
       `select wakes from provider_payment
@@ -207,7 +207,7 @@ describe("a notice of one mode", () => {
         ["live", "test"],
         ["test", "live"],
       ] as const) {
-        // By the other mode's secret, or at the other's address, whatever they name.
+        // Signed with the other mode's secret or sent to the other URL.
         const foreign = { livemode: other === "live", shipment };
         const secret = platform[mode];
         expect(await send(account, foreign, { secret })).toEqual(NOT_KEPT);
@@ -215,7 +215,7 @@ describe("a notice of one mode", () => {
         const fields = { livemode: mode === "live", shipment };
         const elsewhere = { secret: own[mode].secret, path: paths[other] };
         expect(await send(undefined, fields, elsewhere)).toEqual({ status: 400, kept: [] });
-        // By its own: what it names in the other mode is nothing that it knows.
+        // Signed with its own secret, but the shipment belongs to the other mode.
         if (shipment === (mode === "live" ? live : test).reference) continue;
         const KEPT = { status: 200, kept: [{ live: mode === "live" }] };
         expect(await send(account, fields, { secret })).toEqual(KEPT);
@@ -244,7 +244,7 @@ describe("what a twin has of Stripe is deleted with its test data", () => {
     return rows[0].rows as number[];
   };
 
-  /** Shipments whose pages are open and ended, and whose payments are paid, refunded, and open at Stripe. */
+  /** Creates shipments with open and expired pages, and with paid, refunded and unfinished payments. */
   async function fill(mode: StripeService, workspace: ConnectedWorkspace) {
     const [open, paid, pending, disputed, refunded] = await Promise.all(
       Array.from({ length: 5 }, () => bookCheckout(mode, workspace)),
@@ -264,7 +264,7 @@ describe("what a twin has of Stripe is deleted with its test data", () => {
     await untilHeard();
     return open!;
   }
-  /** Notices that nobody waits for are given up in time. */
+  /** Events about unknown payments are dropped after a while. */
   const untilHeard = async () => {
     clock.ms += HOUR_MS;
     await work();
@@ -281,7 +281,7 @@ describe("what a twin has of Stripe is deleted with its test data", () => {
     expect(await rowsOf(live)).toEqual(ofLive);
     expect(await connection(twin.apiKey)).toMatchObject({ provider: "stripe", state: "ready" });
 
-    // The page is left to end by itself: until then it can be paid.
+    // The page is not ended early and can be paid until it expires.
     stripeTest.pay(open.session);
     expect(new Set(await stripeTest.deliverNotices())).toEqual(new Set([200]));
     await untilHeard();
@@ -349,7 +349,7 @@ describe("in a twin that is connected, a simulation", () => {
     await stripeTest.deliverNotices();
     await work();
     expect(await statusOf(twin.apiKey, reference)).toBe("paid");
-    // The courier is nobody's at Stripe.
+    // No connected account at Stripe has this id.
     for (const [name, status] of [
       ["pick_up", "in_transit"],
       ["deliver", "delivered"],

@@ -173,7 +173,7 @@ test("more than a look takes is found in several, the oldest first", async () =>
   stripe.dropNotices();
   const { events } = stripe.books(account);
   const told = events.at(-1)!;
-  // Then came many of a payment that nobody knows here.
+  // Then many events about an unknown payment arrived.
   const data = { object: { object: "refund", id: "re_other", payment_intent: "pi_other" } };
   for (let more = 1; more <= 520; more++) {
     events.push({ ...told, id: `evt_other_${more}`, created: told.created + more, data });
@@ -193,7 +193,7 @@ test("two replicas that are told the same at once, and look at once, refund once
   const booked = await Promise.all(Array.from({ length: 4 }, () => bookCheckout(setup, workspace)));
   for (const { session } of booked) stripe.pay(session);
   stripe.notices = "sent";
-  // Told of the payment, both look for it; and each cancels half of the shipments meanwhile.
+  // Both poll the payment when notified, and each cancels half of the shipments.
   const [told] = await Promise.all([
     stripe.deliverNotices(),
     ...booked.map(({ reference }, index) =>
@@ -269,7 +269,7 @@ test("what was left is looked at again though the account was closed for a momen
   stripe.dropNotices();
   clock.ms += HOUR_MS;
   await work();
-  // Not at once: the account that reads as ready may refuse again.
+  // Not immediately, because the ready account may refuse again.
   const { rows } = await sql.query("select due_at from provider_payment where workspace_id = $1", [
     id,
   ]);

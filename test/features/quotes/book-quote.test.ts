@@ -27,7 +27,7 @@ beforeEach(async () => {
   await publish(SAMPLE_TARIFF);
 });
 
-/** Publishes a tariff, and waits until both replicas quote by it. */
+/** Publishes a tariff, and waits until both replicas use it for quotes. */
 async function publish(document: object, options: { readonly honoursQuotes?: boolean } = {}) {
   const { version } = await publishDocument(service.app.em, document, options);
   for (const at of [service, replica]) {
@@ -51,7 +51,7 @@ function book(quote_id: string, fields: object = {}, { at = service, key = "" } 
   return at.as(apiKey).createShipment({ ...WITHOUT_ROUTE, quote_id, ...fields }, headers);
 }
 
-/** How many shipments and used quotes there are. */
+/** Number of shipments and used quotes. */
 async function counts() {
   const { rows } = await sql.query(
     "select (select count(*)::int from shipment) as shipments, (select count(*)::int from used_quote) as used",
@@ -59,7 +59,7 @@ async function counts() {
   return rows[0];
 }
 
-/** Checks that a booking is refused, and wrote nothing. */
+/** Asserts that a booking is refused and writes nothing. */
 async function refused(
   booking: () => ReturnType<typeof book>,
   ...refusal: [reason: RefusalReason, errors: Record<string, string>, facts?: object]
@@ -306,7 +306,7 @@ test("a quote and its booking agree in every currency, whatever is published in 
     dropoff_lng: double(-180, 180),
     weight_kg: double(0.01, 1_000),
   });
-  // A currency with no decimals, with two, three and four.
+  // Currencies with zero, two, three and four decimals.
   for (const [currency, fee] of Object.entries({
     JPY: "700",
     USD: "7.01",
@@ -321,7 +321,7 @@ test("a quote and its booking agree in every currency, whatever is published in 
     for (const [i, { quote: quoted }] of results.entries()) {
       const { reference: shipment } = await data(book(quoted.id));
       const { distance_km, distance_fee, weight_fee, base_fee, subtotal, total } = quoted;
-      // As it is read, in the minor units that it was stored in.
+      // As read, in the minor units in which it was stored.
       expect(await data(service.as(apiKey).getShipment({ shipment }))).toMatchObject({
         ...body.routes[i],
         distance_km,

@@ -73,7 +73,7 @@ test("keys are sealed where secrets are, and open the quotes of before", async (
   expect((await book(sealed, apiKey, before)).status).toBe(201);
   expect(keyOf(await quote(sealed, apiKey))).toBe(1);
 
-  // Without the key to open it, a replica makes a key of its own, which the others know too.
+  // A replica that cannot decrypt the key creates another one, which all replicas then know.
   const without = await startReplica(url);
   const ofItsOwn = await quote(without, apiKey);
   expect(keyOf(ofItsOwn)).not.toBe(1);

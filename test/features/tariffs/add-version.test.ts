@@ -10,7 +10,7 @@ const database = await createDatabase();
 const orm = openOrm(database.url);
 await publishDocument(orm.em, worldTariff());
 
-/** The same transaction, after each statement of which more time passes than the scheduled version has. */
+/** Wraps the transaction so that after each statement more time passes than the scheduled version has left. */
 function slowed(tx: EntityManager): EntityManager {
   return new Proxy(tx, {
     get(target, name) {

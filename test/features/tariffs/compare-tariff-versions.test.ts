@@ -14,7 +14,7 @@ await publishDocument(service.app.em, SAMPLE_TARIFF);
 const compare = (from_version?: number, to_version?: number) =>
   compareTariffVersions({ from_version, to_version });
 
-/** What is said of the zones when so many are in both. */
+/** Expected differences of zones with this many unchanged ones. */
 const zonesIn = (unchanged_count: number, added: string[] = [], removed: string[] = []) => ({
   added,
   removed,

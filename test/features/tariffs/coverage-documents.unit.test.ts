@@ -4,7 +4,7 @@ import type { TariffTasks } from "../../../src/features/tariffs/tasks/run-tariff
 
 const MIB = 1024 * 1024;
 
-/** Documents of the given size in MiB for each version, and which were made in which order. */
+/** Documents of the given sizes in MiB, one per version, and the order of their creation. */
 function documentsOf(sizes: readonly number[]) {
   const made: string[] = [];
   let running = 0;

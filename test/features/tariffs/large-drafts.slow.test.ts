@@ -20,12 +20,12 @@ const { key } = await service.addOperator("operator");
 
 const MIB = 1024 * 1024;
 
-/** Zones of one ring that is made of so many MiB of the same. */
+/** Zones of one ring with this many MiB of repeated items. */
 const zonesOf = (item: string, mib: number) =>
   `{"type":"FeatureCollection","features":[{"type":"Feature","properties":null,"geometry":{` +
   `"type":"Polygon","coordinates":[[${item.repeat((mib * MIB) / item.length)}0]]}}]}`;
 
-/** What the kernel counted of a process's memory, in MiB. */
+/** Memory of a process in MiB, as reported by the kernel. */
 const memoryOf = (pid: number, field: "VmRSS" | "VmHWM") =>
   Number(new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, "utf8"))![1]) /
   1024;
@@ -65,7 +65,7 @@ test.for([
   const drafts = draftsOf(endpoints, key);
   const draft = await drafts.begin(SAMPLE_TARIFF);
   const put = await drafts.upload(draft.id, zonesOf(item!, 51));
-  // From here on the kernel counts the most anew.
+  // Resets the kernel's peak memory value.
   writeFileSync(`/proc/${process.pid}/clear_refs`, "5");
   const before = memoryOf(process.pid!, "VmRSS");
   const checked = await endpoints.as(key).checkTariff({ draft: draft.id });

@@ -28,7 +28,7 @@ beforeEach(async () => {
   await database.query("delete from tariff_draft");
 });
 
-/** Writes shipments of both workspaces in turn, the last the newest, on the given route. */
+/** Inserts shipments of both workspaces alternately, the newest last, on the given route. */
 async function addShipments(
   count: number,
   route: readonly [string, string, string, string, string],
@@ -56,7 +56,7 @@ async function newest(count: number): Promise<ReplayedRow[]> {
   return rows.map((row) => ({ ...row, pickup: undefined, dropoff: undefined }));
 }
 
-/** Writes windows to most of some shipments: from shortly before they were booked to ten days after. */
+/** Adds windows to most of the shipments, from shortly before their booking to ten days after. */
 async function addWindows(rows: readonly ReplayedRow[]): Promise<ReplayedRow[]> {
   const windowed: ReplayedRow[] = [];
   for (const [i, row] of rows.entries()) {
@@ -101,14 +101,14 @@ const replay = (draft: number, fields: object = {}) =>
 const publish = async (document: unknown) =>
   (await publishDocument(service.app.em, document)).version;
 
-/** A tariff of the whole world that charges by weight alone. */
+/** A tariff for the whole world that charges by weight only. */
 function perKg(rate: string, changes: object = {}): object {
   const tiers = [{ min_kg: 0, max_kg: 1_000, flat_fee: "0", rate_per_kg: rate }];
   return worldTariff({ tiers, ...changes });
 }
 
 describe("a replay of shipments", () => {
-  /** All over a square of 4 degrees, from 0.5 to 9.5 kg. */
+  /** Spread over a square of 4 degrees, from 0.5 to 9.5 kg. */
   const SCATTERED = [
     "(i * 37 % 41) / 10.0",
     "(i * 53 % 43) / 10.0",
@@ -124,7 +124,7 @@ describe("a replay of shipments", () => {
     .tuple(fc.nat(40), fc.nat(40), fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 40 }))
     .map(([w, s, x, y]) => [w / 10, s / 10, (w + x) / 10, (s + y) / 10] as const);
   const someDays = fc.subarray(EVERY_DAY, { minLength: 3 });
-  /** As in schedules of shops: no hours overlap those that last from the day before. */
+  /** Realistic schedules, without overlaps of hours that continue from the previous day. */
   const scheduleIn = (name: string, digits: number): fc.Arbitrary<NaiveSchedule> => {
     const hours = (opens: string[], closes: string[]) =>
       fc.record({
@@ -224,7 +224,7 @@ describe("a replay of shipments", () => {
     );
     await fc.assert(
       fc.asyncProperty(pair, async ([inForce, ofDraft]) => {
-        // Publishing needs one too, and there can be 50.
+        // Publishing needs a draft too, and the limit is 50.
         await database.query("delete from tariff_draft");
         const version = await publish(documentOf(inForce));
         const draft = await insertDraft(database, documentOf(ofDraft));
@@ -346,7 +346,7 @@ describe("a replay of routes", () => {
         .batchQuoteShipments({ routes });
       return quoted.results.map(({ quote }: { quote: unknown }) => quote);
     };
-    // A replica may price by the version before for up to a second.
+    // A replica may use the previous version for up to a second.
     const quotesOnce = (total: number) =>
       eventually(`a price of ${total}`, async () => {
         const found = await quotes();

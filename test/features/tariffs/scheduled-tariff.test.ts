@@ -18,7 +18,7 @@ let database: TestDatabase;
 let orm: MikroORM;
 let client: pg.Client;
 let cache: TariffCache;
-/** The versions that were loaded in a thread, in their order. */
+/** Versions loaded in a worker thread, in order. */
 let loads: unknown[];
 
 beforeEach(async () => {
@@ -43,15 +43,15 @@ function counted(): TariffTasks {
   };
 }
 
-/** A circle of many positions, which compress little. */
+/** A circle with many positions, which compress badly. */
 const CIRCLE = Array.from({ length: 5_001 }, (_, i): [number, number] => {
   const angle = (2 * Math.PI * (i % 5_000)) / 5_000;
   return [Math.cos(angle), Math.sin(angle)];
 });
-/** A tariff that is loaded in a thread, for its size. */
+/** Large enough to be loaded in a worker thread. */
 const LARGE = worldTariff({ base_fee: "7.00", zones: zonesOf([CIRCLE]) });
 
-/** Schedules the next version in so many seconds, by the database's clock. */
+/** Schedules the next version in this many seconds by the database's clock. */
 async function schedule(document: object, seconds: number): Promise<void> {
   await client.query(
     `insert into tariff_version (version, document, digest, published_at, effective_at)
@@ -80,7 +80,7 @@ test("a scheduled version is loaded before its time, in use from its time on, an
   );
   expect(await cache.inForce(orm.em.fork())).toMatchObject({ version: 2 });
   expect([loads, cache.currentVersion()]).toEqual([[{ version: 2 }], 2]);
-  // Transactions that have read the version before as in force still price by it.
+  // Transactions that have read the previous version as in force still use it.
   expect(await cache.byVersion(1)).toMatchObject({ version: 1 });
 });
 

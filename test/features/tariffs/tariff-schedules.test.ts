@@ -14,7 +14,7 @@ const { key: operator } = await service.addOperator();
 const as = service.as(operator);
 const drafts = draftsOf(service, operator);
 
-/** Everything that a schedule can say, as requests say it. */
+/** All properties of a schedule, as in requests. */
 const EVENINGS = {
   name: "evenings",
   time_zone: "Europe/Berlin",
@@ -36,7 +36,7 @@ const EVENINGS = {
   as_soon_as_possible: false,
 };
 
-/** The same, as answers say it. */
+/** The same, as in responses. */
 const READ = {
   default_schedule: "evenings",
   schedules: [
@@ -60,7 +60,7 @@ const patch = (draft: number, schedules: unknown, etag?: string) =>
 const schedulesOf = (draft: number) => data(as.getTariffDraftSchedules({ draft }));
 const EVENING = { start: "2026-12-01T17:00:00Z", end: "2026-12-01T18:00:00Z" };
 const booking = { ...BOOKING, pickup_window: EVENING };
-/** A quote by the tariff that is in force by now. */
+/** A quote by the tariff now in force. */
 const quotedAs = (isMeant: (quote: any) => unknown) =>
   eventually("a quote by the new tariff", async () => {
     const { body } = await service.as(apiKey).quoteShipment(booking);
@@ -73,7 +73,7 @@ test("schedules go with their draft: changed, checked, replayed, published, comp
   const { etag } = await patch(draft, schedules);
   expect((await as.getTariffDraftSchedules({ draft })).body).toEqual({ data: READ, etag });
 
-  // The same again changes nothing, and neither does a change of fees change schedules.
+  // An identical update changes nothing, and a change of fees keeps schedules.
   expect((await patch(draft, schedules, etag)).etag).toBe(etag);
   await as.updateTariffDraft({ draft, name: "Evenings" });
   expect(await schedulesOf(draft)).toEqual(READ);
@@ -85,7 +85,7 @@ test("schedules go with their draft: changed, checked, replayed, published, comp
   expect(await quotedAs((quote) => quote.total === 2.5)).toMatchObject({ window_fee: 2.5 });
   await book(service, apiKey, booking);
 
-  // A draft that closes on Tuesday evenings refuses what was booked for one, and costs less by day.
+  // A draft that closes on Tuesday evenings refuses bookings for them, and costs less by day.
   const { id: next } = await data(as.createTariffDraft({ name: "No evenings", from_version: 2 }));
   const days = {
     ...EVENINGS,

@@ -11,27 +11,26 @@ import { GEOJSON } from "../versions/zones-document.ts";
 
 export interface CoverageDocuments {
   /**
-   * The zones of a version, to one of the tolerances of `roundedToleranceM`.
-   *
-   * Rejects when there is no such version or the database does not give it.
+   * Returns the zones of a version, simplified to one of the tolerances of `roundedToleranceM`. Rejects if the
+   * version does not exist or the database fails.
    */
   find(version: number, toleranceM: number): Promise<CoverageResponse>;
 }
 
 export type CoverageResponse = DocumentResponse<GetCoverageResponse>;
 
-/** How much memory documents may take, in bytes; the one asked for last stays even if it takes more. */
+/** Maximum size of cached documents, in bytes. The most recent one is kept even if it is larger. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /**
- * Kept by callers alone, since it needs a key, and asked for again each time: that costs no more than
- * a small read, and maps show new zones at once.
+ * Shared caches must not store it because a key is required. Clients revalidate each time, which is cheap, so maps
+ * show new zones immediately.
  */
 const CACHE_CONTROL = "private, no-cache";
 
 /**
- * Builds the cache of documents. Each is made in a thread of its own, one at a time and once, however
- * many wait for it; those that were not asked for the longest are dropped when all take too much.
+ * Creates the cache of documents. A worker thread creates one document at a time, once for all concurrent callers.
+ * The least recently used documents are evicted.
  */
 export function createCoverageDocuments(tasks: Pick<TariffTasks, "runAtOnce">): CoverageDocuments {
   const turn = createSemaphore(1);
@@ -84,7 +83,7 @@ export function createCoverageDocuments(tasks: Pick<TariffTasks, "runAtOnce">): 
   };
 }
 
-/** The entity tag holds a hash too, since another release may simplify in another way. */
+/** The entity tag contains a hash because another release may simplify differently. */
 function toResponse(
   geojson: Uint8Array,
   tariffVersion: number,

@@ -12,7 +12,7 @@ export interface CoverageDeps {
   readonly coverage: CoverageDocuments;
 }
 
-/** Of the tariff in force, the same for all workspaces. */
+/** For the tariff in force, which is the same for all workspaces. */
 export const COVERAGE_FUNCTIONS: ServiceFunctions<typeof CoverageService, Call, CoverageDeps> = {
   getCoverage: ({ toleranceM = 0 }, _call, { tariffs, coverage }) =>
     coverage.find(tariffs.current().version, roundedToleranceM(toleranceM)),
@@ -27,7 +27,10 @@ export const COVERAGE_FUNCTIONS: ServiceFunctions<typeof CoverageService, Call, 
   },
 };
 
-/** The name of the zone at a point by the tariff in force; undefined outside of all, and where none is in force. */
+/**
+ * Returns the name of the zone at a point in the tariff in force, `undefined` outside all zones or if no tariff is in
+ * force.
+ */
 export function zoneNameAt(
   tariffs: Pick<TariffCache, "current" | "currentVersion">,
   point: Point,

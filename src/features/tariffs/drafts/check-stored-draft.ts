@@ -19,16 +19,16 @@ export interface DraftDeps {
 }
 
 /**
- * How large a draft may be, in bytes, to be checked in this thread. It takes some milliseconds; a
- * worker takes longer to start.
+ * Maximum size of a draft that is checked in this thread, in bytes. The check takes a few milliseconds. Starting a
+ * worker takes longer.
  */
 const MAX_BYTES_HERE = 32 * 1024;
 
 /**
- * Checks a draft as it is stored now, a large one in a thread of its own, and once however often it is asked for.
+ * Checks the stored draft, a large one in a worker thread and once for all concurrent callers.
  *
- * @returns undefined when the draft has been removed
- * @throws Refusal UNAVAILABLE when too much work on tariffs waits
+ * @returns `undefined` if the draft was removed
+ * @throws Refusal UNAVAILABLE if too many tariff tasks are waiting
  */
 export async function checkStoredDraft(
   { em, tasks }: DraftDeps,
@@ -53,7 +53,7 @@ async function checkLarge(
   tasks.checks.set(etag, checking);
   try {
     const checked = await checking;
-    // It was changed, or removed, before it was read.
+    // The draft was changed or removed before it was read.
     if (checked?.revision !== draft.revision) tasks.checks.delete(etag);
     return checked;
   } catch (error) {
@@ -62,7 +62,7 @@ async function checkLarge(
   }
 }
 
-/** That it takes too much memory is what was found, too: it would take as much the next time. */
+/** Running out of memory is a result too, because a repeated check would need as much. */
 async function checkInThread(
   tasks: TariffTasks,
   { id, revision }: TariffDraft,
@@ -75,7 +75,7 @@ async function checkInThread(
   }
 }
 
-/** Of a draft that took too much memory to be checked. */
+/** Error of a draft that needs too much memory to be checked. */
 export const TOO_LARGE: TariffFault = { path: "zones", text: TOO_MUCH_MEMORY };
 
 export function faultyTariffError(faults: readonly TariffFault[]): Refusal {

@@ -13,10 +13,10 @@ import { withFees } from "../versions/document-message.ts";
 import { auditedFees, draftMessage } from "./tariff-drafts.ts";
 import { TariffDraft } from "./tariff-draft.entity.ts";
 
-/** Makes those who add drafts count one at a time. */
+/** Advisory lock that makes concurrent creators count drafts one after the other. */
 const DRAFTS_LOCK = 0x5348_5003;
 
-/** @param given the document without zones that a draft begins with that is not a copy */
+/** @param given the initial document without zones, unless the draft is a copy */
 export async function createTariffDraft(
   { name, fromVersion, fees }: CreateTariffDraftRequest,
   call: OperatorCall,
@@ -51,7 +51,7 @@ async function assertCapacity(tx: EntityManager): Promise<void> {
   throw refuse("TARIFF_DRAFT_LIMIT");
 }
 
-/** The document of a version without its zones, with its keys in order. */
+/** Returns the document of a version without its zones, with its key order. */
 async function loadHead(tx: EntityManager, version: number): Promise<object> {
   const [row] = await runSlowStatement<{ head: object | null }>(tx, SELECT_HEAD, [version]);
   if (row === undefined) throw versionNotFoundError(version);
@@ -65,14 +65,14 @@ const SELECT_HEAD = `
   ) as head
   from tariff_version where version = $1`;
 
-/** Copies the zones of a version within the database; gives how many bytes they are. */
+/** Copies the zones of a version within the database. Returns their size in bytes. */
 async function copyZones(tx: EntityManager, draft: number, version: number): Promise<number> {
   const values = [draft, version];
   const [row] = await runSlowStatement<{ bytes: number }>(tx, COPY_ZONES, values);
   return row!.bytes;
 }
 
-/** `offset 0` has the text made once, not for each piece. */
+/** `offset 0` makes PostgreSQL evaluate the text once, not for each chunk. */
 const COPY_ZONES = `
   with copied as (
     insert into tariff_draft_piece (draft_id, "begin", data)

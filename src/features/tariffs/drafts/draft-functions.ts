@@ -51,7 +51,7 @@ export const DRAFT_FUNCTIONS: Pick<
   uploadTariffZones: aroundTransaction(uploadTariffZones),
   publishTariff: aroundTransaction(publishTariff),
 
-  /** At most `MAX_TARIFF_DRAFTS`, the one changed last first. */
+  /** At most `MAX_TARIFF_DRAFTS`, last changed first. */
   async listTariffDrafts(_request, _call, { em }) {
     const orderBy = { updatedAt: "desc", id: "desc" } as const;
     const found = await em.fork().find(TariffDraft, {}, { orderBy, limit: MAX_TARIFF_DRAFTS });
@@ -95,7 +95,7 @@ export const DRAFT_FUNCTIONS: Pick<
     };
   },
 
-  /** When nothing differs, nothing is written and the etag stays. */
+  /** Without a difference, the row and its etag stay unchanged. */
   async updateTariffDraft(request, call, { em, now }) {
     const draft = await findDraft(em, request.draft, "lock");
     assertDraftEtag(draft, request.etag);
@@ -116,7 +116,7 @@ export const DRAFT_FUNCTIONS: Pick<
 
 interface PieceRow {
   readonly revision: number;
-  /** Null when there are no zones. */
+  /** Null without zones. */
   readonly data: Buffer | null;
 }
 

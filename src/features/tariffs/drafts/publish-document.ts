@@ -18,21 +18,22 @@ import { deleteDraft } from "./tariff-drafts.ts";
 import { uploadTariffZones } from "./upload-tariff-zones.ts";
 
 export interface DocumentToPublish {
-  /** As parsed from JSON; a `version`, as `loadPublishedTariff` adds, is left out. */
+  /** As parsed from JSON. A `version`, as `loadPublishedTariff` adds it, is ignored. */
   readonly document: unknown;
-  /** The name of the draft. */
+  /** Name of the draft. */
   readonly name: string;
   readonly note?: string | undefined;
-  /** Whether quotes of before keep their price; default true. */
+  /** Whether existing quotes keep their price. Default: true. */
   readonly honoursQuotes?: boolean | undefined;
   callOf(method: DescMethod): OperatorCall;
 }
 
 /**
- * Publishes a whole document, in the place of whatever is in force: by a draft, which is removed however it ends.
+ * Publishes a whole document and replaces the tariff in force. Uses a draft that is removed afterwards, also on
+ * failure.
  *
- * @throws Refusal TARIFF_FAULTY with every fault under its path, and as `createTariffDraft`, `uploadTariffZones` and
- *   `publishTariff` do
+ * @throws Refusal TARIFF_FAULTY with every error and its path, and the refusals of `createTariffDraft`,
+ *   `uploadTariffZones` and `publishTariff`
  */
 export async function publishDocument(
   deps: DraftDeps,
@@ -61,7 +62,7 @@ export async function publishDocument(
       request: create(DeleteTariffDraftRequestSchema, { draft }),
       call: callOf(method.deleteTariffDraft),
     };
-    // Why it was not published says more than why its draft is still there.
+    // The error of publishing is more useful than the error of deleting the draft.
     await transact(deleting, ({ em }) => deleteDraft(em, deleting.call, draft)).catch(
       () => undefined,
     );

@@ -29,8 +29,8 @@ import {
 import { TariffDraft } from "./tariff-draft.entity.ts";
 
 /**
- * Without `replaces`, it replaces whatever is in force. A draft that says the same as that makes no version. Its zones
- * go to the version within the database.
+ * Without `replaces`, it replaces any version in force. A draft equal to the version in force creates no version. The
+ * zones are copied within the database.
  */
 export async function publishTariff(
   request: PublishTariffRequest,
@@ -40,7 +40,7 @@ export async function publishTariff(
   const checked = await checkRequested(request, deps);
   const method = TariffService.method.publishTariff;
   const publishing = withIdempotency(deps.em, { method, request, call }, async (tx) => {
-    // Not before: a repetition of the call does not find the draft, and gets the stored response.
+    // Checked after the stored response: a repeated call finds no draft.
     if (checked === undefined) throw draftNotFoundError();
     return publishChecked(tx, request, call, checked);
   });
@@ -68,7 +68,7 @@ async function checkRequested(
   return checked;
 }
 
-/** A time that is past by less than a minute is now: clocks differ, and calls take a while. */
+/** Accepts times up to a minute ago as now, because clocks differ and calls take time. */
 async function assertToCome(em: EntityManager, effectiveAt: Timestamp): Promise<void> {
   const [row] = await runStatement<{ isPast: boolean; isLate: boolean }>(
     em,
@@ -84,7 +84,7 @@ async function assertToCome(em: EntityManager, effectiveAt: Timestamp): Promise<
   throw refuse("FIELD_INVALID", text, { subject: "effective_at" });
 }
 
-/** A time in the whole milliseconds that are stored, up so that none is before the one asked for. */
+/** Returns a time in whole milliseconds, rounded up so that it is not before the requested time. */
 function instantText(timestamp: Timestamp): string {
   return new Date(toInstantMs(timestamp, Math.ceil)!).toISOString();
 }
@@ -124,8 +124,8 @@ function publication(
 }
 
 /**
- * The document is the head's text with the zones' text, without a byte order mark, put in before its last brace, so that
- * both stay as they are. Times are cut to milliseconds, as the column would round some of them up to a later one.
+ * Inserts the text of the zones, without a byte order mark, before the last brace of the fees, so both texts are
+ * unchanged. Times are truncated to milliseconds, because the column could round them up.
  */
 const INSERT = `
   insert into tariff_version

@@ -22,16 +22,14 @@ import { draftEtag, draftNotFoundError } from "./tariff-drafts.ts";
 
 const failureTypeOf = compileEnumNumber(QuoteFailureTypeSchema);
 
-/** How many shipments are replayed unless the request says. */
+/** Default number of replayed shipments. */
 const DEFAULT_SHIPMENTS = 1_000;
 
 /**
- * Prices the latest shipments of all workspaces, and the given routes, by the tariff in force and by
- * a draft.
+ * Prices the latest shipments of all workspaces, and the given routes, by the tariff in force and by a draft.
  *
- * @throws Refusal TARIFF_DRAFT_NOT_FOUND, TARIFF_FAULTY with every fault of the draft under its path,
- *   TARIFF_VERSION_NOT_FOUND while no tariff is in force, UNAVAILABLE when too much work on tariffs
- *   waits
+ * @throws Refusal TARIFF_DRAFT_NOT_FOUND, TARIFF_FAULTY with every error of the draft and its path,
+ *   TARIFF_VERSION_NOT_FOUND if no tariff is in force, UNAVAILABLE if too many tariff tasks are waiting
  */
 export async function replayTariff(
   request: ReplayTariffRequestValid,
@@ -73,11 +71,11 @@ export async function replayTariff(
   }
 }
 
-/** A replay as callers see it, with amounts in major units. */
+/** Returns a replay as an API message, with amounts in major units. */
 export function replayMessage({ comparison, ...counts }: Replay): TariffReplay {
   if (comparison === undefined) return create(TariffReplaySchema, counts);
   const { totalInForceMinor, totalOfDraftMinor, distribution, largest, refused } = comparison;
-  // The currency of both, since they are compared.
+  // Compared tariffs have the same currency.
   const currency = counts.currencyInForce;
   return create(TariffReplaySchema, {
     ...counts,

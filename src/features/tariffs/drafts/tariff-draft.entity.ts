@@ -1,6 +1,6 @@
 import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 
-/** A tariff that is being prepared; its zones are in the rows of `TariffDraftPiece`. */
+/** A tariff in preparation. Its zones are stored in `TariffDraftPiece`. */
 export const TariffDraft = defineEntity({
   name: "TariffDraft",
   tableName: "tariff_draft",
@@ -8,12 +8,12 @@ export const TariffDraft = defineEntity({
     id: p.bigint("number").primary().autoincrement(),
     name: p.text(),
     author: p.text(),
-    /** The document without its zones; `json` keeps its order of keys. */
+    /** The document without its zones. `json` keeps the key order. */
     fees: p.json().$type<object>().columnType("json"),
     zonesBytes: p.bigint("number"),
-    /** The version that it was copied from; null when it began empty. */
+    /** The version that it was copied from. Null if it started empty. */
     fromVersion: p.integer().nullable(),
-    /** Counts the changes; what the etag is made of. */
+    /** Number of changes, part of the etag. */
     revision: p.integer(),
     createdAt: p.datetime(3),
     updatedAt: p.datetime(3),
@@ -22,14 +22,14 @@ export const TariffDraft = defineEntity({
 
 export type TariffDraft = InferEntity<typeof TariffDraft>;
 
-/** A piece of up to `PIECE_BYTES` of the zones of a draft, as it was uploaded: part of a text in UTF-8. */
+/** A chunk of a draft's zones, UTF-8 text as uploaded, up to `PIECE_BYTES` long. */
 export const TariffDraftPiece = defineEntity({
   name: "TariffDraftPiece",
   tableName: "tariff_draft_piece",
   primaryKeys: ["draft", "begin"],
   properties: {
     draft: () => p.manyToOne(TariffDraft).mapToPk().primary().deleteRule("cascade"),
-    /** How many bytes come before it. */
+    /** Offset in bytes. */
     begin: p.bigint("number").primary(),
     data: p.blob(),
   },

@@ -42,12 +42,12 @@ export function draftNotFoundError(): Refusal {
 
 type Revised = Pick<TariffDraft, "id" | "revision">;
 
-/** The etag of a draft: another one after every change, and never that of another draft. */
+/** Returns the etag of a draft. It differs after each change and between drafts. */
 export function draftEtag({ id, revision }: Revised): string {
   return `${id}-${revision}`;
 }
 
-/** @throws Refusal ETAG_STALE when an etag is given that is not the draft's */
+/** @throws Refusal ETAG_STALE if an etag is given and differs from the draft's */
 export function assertDraftEtag(draft: Revised, etag: string | undefined): void {
   if (!etag || etag === draftEtag(draft)) return;
   throw staleEtagError();
@@ -71,10 +71,10 @@ export function draftMessage(draft: TariffDraft): TariffDraftMessage {
   });
 }
 
-/** How long a list may be, in characters, to be shown whole in the audit log. */
+/** Maximum length of a list that the audit log contains in full, in characters. */
 const MAX_LIST_LENGTH = 2_000;
 
-/** The fees and schedules of a document for the audit log. */
+/** Returns the fees and schedules of a document for the audit log. */
 export function auditedFees(document: object): Record<string, unknown> {
   const fees = document as Readonly<Record<string, unknown>>;
   const { currency, base_fee, rate_per_km, tiers, schedules, default_schedule } = fees;
@@ -88,7 +88,7 @@ export function auditedFees(document: object): Record<string, unknown> {
   };
 }
 
-/** A list, or how long it is when it is too long to be shown. */
+/** Returns a list, or its length if it is too long. */
 function auditedList(list: unknown, what: string): unknown {
   const isLong = Array.isArray(list) && JSON.stringify(list).length > MAX_LIST_LENGTH;
   return isLong ? `${list.length} ${what}` : list;

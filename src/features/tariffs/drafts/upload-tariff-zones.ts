@@ -16,7 +16,7 @@ import type { DraftDeps } from "./check-stored-draft.ts";
 import { draftMessage, assertDraftEtag, draftEtag, findDraft } from "./tariff-drafts.ts";
 import type { TariffDraft } from "./tariff-draft.entity.ts";
 
-/** Puts the zones of a draft, or the next piece of them. They are not parsed before they are checked. */
+/** Uploads the zones of a draft, or their next chunk. They are not parsed before the check. */
 export async function uploadTariffZones(
   request: UploadTariffZonesRequest,
   call: OperatorCall,
@@ -43,12 +43,15 @@ export async function uploadTariffZones(
   });
 }
 
-/** The zones of a draft for the audit log; their etag changes even where their size does not. */
+/** Returns the zones of a draft for the audit log. Their etag changes even if their size does not. */
 function auditedZones(draft: TariffDraft) {
   return { zones_bytes: draft.zonesBytes, etag: draftEtag(draft) };
 }
 
-/** The request by which a repetition is known: of many megabytes a digest, made in another thread. */
+/**
+ * Returns the request for comparison with a repeated call. A large one is replaced by a digest, computed in another
+ * thread.
+ */
 async function withDigest(request: UploadTariffZonesRequest): Promise<UploadTariffZonesRequest> {
   const data = await webcrypto.subtle.digest("SHA-256", request.data as Uint8Array<ArrayBuffer>);
   return { ...request, data: new Uint8Array(data) };
@@ -69,7 +72,7 @@ function checkOffset({ zonesBytes }: TariffDraft, request: UploadTariffZonesRequ
 
 const DELETE_PIECES = "delete from tariff_draft_piece where draft_id = $1";
 
-/** In many small statements, each of which the database takes in time. */
+/** In many small statements, each of which meets the database's statement timeout. */
 async function insertPieces(
   tx: EntityManager,
   draft: number,

@@ -8,21 +8,21 @@ import {
 import { boundsOf, packPolygons } from "../../../domain/coverage/packed-polygons.ts";
 import { simplifyPolygons } from "../../../domain/coverage/simplify-polygons.ts";
 
-/** The tolerances that documents are made for, in metres: 0, and 1, 2 and 5 times powers of ten. */
+/** Tolerances of documents in meters: 0, and 1, 2 and 5 times powers of ten. */
 const TOLERANCES_M = [0, ...[0, 1, 2, 3, 4].flatMap((n) => [1, 2, 5].map((it) => it * 10 ** n))];
 TOLERANCES_M.push(100_000);
 
-/** The largest of these tolerances that is not above the one that is asked for, 0 or more, in metres. */
+/** Returns the largest of these tolerances up to the requested one, 0 or more, in meters. */
 export function roundedToleranceM(askedM: number): number {
   return TOLERANCES_M.findLast((toleranceM) => toleranceM <= askedM) ?? 0;
 }
 
 /**
- * Zones, which must be valid, as the text of a GeoJSON FeatureCollection (RFC 7946): a Feature for each, with its id,
- * and its name as its only property. Outer rings run anticlockwise and holes clockwise; there are no altitudes.
+ * Returns valid zones as the text of a GeoJSON FeatureCollection (RFC 7946). Each zone is a Feature with its id and
+ * with its name as the only property. Outer rings run anticlockwise, holes clockwise, and positions have no altitude.
  *
- * @param toleranceM how far outlines may be from the true ones (see `simplifyPolygons`). Holes whose extent is not
- *   larger are left out, and so are polygons, but for the largest of a zone. 0: the true outlines.
+ * @param toleranceM maximum distance between simplified and original outlines (see `simplifyPolygons`). Holes up to
+ *   this size are left out, and so are polygons, except the largest of a zone. 0: original outlines.
  */
 export function coverageDocument(zones: readonly Zone[], toleranceM: number): string {
   const shown = toleranceM === 0 ? zones : simplifyZones(zones, toleranceM);
@@ -41,7 +41,7 @@ function geometryOf(polygons: readonly Polygon[]): object {
     : { type: "MultiPolygon", coordinates: polygons };
 }
 
-/** All at once, since zones share borders. */
+/** All zones together, because they share borders. */
 function simplifyZones(zones: readonly Zone[], toleranceM: number): Zone[] {
   const large = zones.map((zone) => withoutSpecks(zone, toleranceM));
   const simplified = simplifyPolygons(
@@ -56,7 +56,7 @@ function simplifyZones(zones: readonly Zone[], toleranceM: number): Zone[] {
   });
 }
 
-/** A zone without the polygons and holes that are no larger than the tolerance. */
+/** Removes polygons and holes up to the size of the tolerance. */
 function withoutSpecks(zone: Zone, toleranceM: number): Zone {
   const isLarge = (ring: Ring) => extentM(ring) > toleranceM;
   const extents = zone.polygons.map(([outer]) => extentM(outer as Ring));
@@ -67,25 +67,25 @@ function withoutSpecks(zone: Zone, toleranceM: number): Zone {
   return { ...zone, polygons };
 }
 
-/** How long the diagonal of a ring's box is, in metres. */
+/** Returns the diagonal of a ring's bounding box, in meters. */
 function extentM(ring: Ring): number {
   const { coordinates } = packPolygons([[ring]]);
   const { west, south, east, north } = boundsOf(coordinates, 0, coordinates.length);
-  // The side that is nearer to the equator is the longer one.
+  // The side nearer to the equator is the longer one.
   const lat = Math.abs(south) < Math.abs(north) ? south : north;
   const eastKm = haversineKm({ lat, lng: west }, { lat, lng: east });
   const northKm = haversineKm({ lat: south, lng: west }, { lat: north, lng: west });
   return Math.hypot(eastKm, northKm) * 1000;
 }
 
-/** A ring without altitudes, the outer one anticlockwise, others clockwise (RFC 7946, 3.1.6). */
+/** Returns a ring without altitudes, anticlockwise for the outer one, clockwise for others (RFC 7946, 3.1.6). */
 function wound(ring: Ring, index: number): Position[] {
   const positions = ring.map(([lng, lat]) => [lng as number, lat as number]);
   const isOuter = index === 0;
   return isAnticlockwise(positions) === isOuter ? positions : positions.toReversed();
 }
 
-/** By the sign of the area, measured from the first position so that little is lost to rounding. */
+/** The sign of the area, relative to the first position to limit rounding errors. */
 function isAnticlockwise(ring: readonly Position[]): boolean {
   const [x, y] = ring[0] as readonly [number, number];
   let doubleArea = 0;

@@ -1,14 +1,12 @@
 import { MAX_POSITIONS, TOO_MANY_POSITIONS } from "../../../domain/coverage/parse-zones.ts";
 
-/**
- * How much memory zones may take, when they are parsed: 5,000,000 positions fit, each corner of a triangle of its own.
- */
+/** Maximum memory of parsed zones. It fits 5,000,000 positions in separate triangles. */
 export const MAX_PARSED_BYTES = 576 * 1024 * 1024;
 
 /**
- * Why zones must not be parsed, found without parsing them; undefined when they may be.
+ * Returns why zones are too large to be parsed, without parsing them, or `undefined` if they can be.
  *
- * @param pieces of their text, in order
+ * @param pieces chunks of their text, in order
  */
 export function oversizeOf(pieces: Iterable<Uint8Array>): string | undefined {
   const scan = createJsonScan();
@@ -20,15 +18,14 @@ export function oversizeOf(pieces: Iterable<Uint8Array>): string | undefined {
   return undefined;
 }
 
-/** Why zones are refused that need more memory than there is for them. */
+/** Error of zones that need too much memory. */
 export const TOO_MUCH_MEMORY =
   "the zones take too much memory; give them fewer properties, or simplify them";
 
 /*
- * As V8 keeps them on a machine of 64 bits. A comma is counted as a slot that grew by doubling, and a key
- * as one that no other object has, or one of very many, whose table is made anew, twice as large, while the
- * one before is still there. Numbers are kept apart from a list that holds something else, too; those of a
- * position are not.
+ * Sizes in V8 on 64-bit machines. A comma counts as a slot of a list that grew by doubling. A key counts as unique,
+ * or as an entry of a hash table while it is resized to twice its size. Numbers in mixed lists are allocated
+ * separately, those of a position are not.
  */
 const NESTED_BYTES = 56;
 const STRING_BYTES = 48;
@@ -51,25 +48,25 @@ const SPACE = 0x20;
 
 const COORDINATES = Buffer.from("coordinates");
 
-/** How many commas a position has at most, with an altitude. */
+/** Maximum number of commas in a position, which may have an altitude. */
 const POSITION_COMMAS = 2;
 
 /**
- * Looks through the bytes of a JSON text, piece by piece, without making anything of it: what a parser
- * would need memory for can be refused before it is parsed. Takes any bytes; of those that are no JSON
- * it says no more than that a parser would give up at least as early.
+ * Creates a scanner that estimates the memory of parsed JSON from chunks of its text, so that a document can be
+ * refused before it is parsed. Accepts any bytes. Invalid JSON makes the parser fail before it uses more memory than
+ * estimated.
  */
 export function createJsonScan() {
   let inString = false;
   let isEscaped = false;
-  /** How much of `COORDINATES` the string is so far; -1 when it is another. */
+  /** Number of matched characters of `COORDINATES`, -1 for another string. */
   let matched = -1;
   let depth = 0;
   /** Since the last bracket. */
   let commas = 0;
-  /** How deep the list of coordinates is that this is in; 0 for none. */
+  /** Depth of the enclosing list of coordinates, 0 for none. */
   let coordinatesDepth = 0;
-  /** The last byte outside of strings that is no white space; a quote for a whole string. */
+  /** The last byte outside strings other than white space, or a quote for a whole string. */
   let previous = 0;
   let positions = 0;
   let parsedBytes = 0;
@@ -108,7 +105,7 @@ export function createJsonScan() {
   }
 
   return {
-    /** Reads on. */
+    /** Scans the next chunk. */
     read(piece: Uint8Array): void {
       for (let i = 0; i < piece.length; i++) {
         const byte = piece[i]!;
@@ -116,9 +113,9 @@ export function createJsonScan() {
         else if (byte > SPACE) readOutside(byte);
       }
     },
-    /** How many positions are in lists called `coordinates`: lists that begin with a number. */
+    /** Number of positions in lists called `coordinates`, that is, lists that begin with a number. */
     positions: () => positions,
-    /** About how much memory the parsed value takes, in bytes; what strange texts can take, too. */
+    /** Approximate upper bound for the memory of the parsed value, in bytes, also for unusual texts. */
     parsedBytes: () => parsedBytes,
   };
 }

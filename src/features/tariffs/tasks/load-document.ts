@@ -3,7 +3,7 @@ import { duplicateMember } from "../../../domain/duplicate-member.ts";
 import { isObject, type TariffFault } from "../../../domain/faults.ts";
 import { oversizeOf } from "./json-scan.ts";
 
-/** @throws Error when there is no such version */
+/** @throws Error if the version does not exist */
 export async function loadVersionDocument(client: Client, version: number): Promise<object> {
   const { rows } = await client.query<{ document: object }>(
     "select document from tariff_version where version = $1",
@@ -13,16 +13,16 @@ export async function loadVersionDocument(client: Client, version: number): Prom
   return rows[0].document;
 }
 
-/** A draft as a document, which can have faults. */
+/** A draft as a document, possibly with errors. */
 export interface DraftDocument {
-  /** The fees and the zones; without `zones` when there are none or they are not JSON. */
+  /** Fees and zones, without `zones` if there are none or they are not JSON. */
   readonly document: Readonly<Record<string, unknown>>;
   readonly revision: number;
   /** Why the uploaded zones cannot be used, with `zones` or a path below it. */
   readonly zonesFault?: TariffFault;
 }
 
-/** A connection of a thread's own, or the service's. */
+/** A database connection of a worker thread or of the service. */
 export interface Queryable {
   query<Row extends object>(
     sql: string,
@@ -30,7 +30,7 @@ export interface Queryable {
   ): Promise<{ readonly rows: readonly Row[] }>;
 }
 
-/** Loads a draft as it is at one moment; undefined when there is no such draft. */
+/** Loads a consistent snapshot of a draft. Returns `undefined` if it does not exist. */
 export async function loadDraftDocument(
   client: Queryable,
   draftId: number,
@@ -59,14 +59,14 @@ export async function loadDraftDocument(
   }
 }
 
-/** A row for each piece, so that no value is as large as all of them; one when there are none. */
+/** One row per chunk, so that no value contains all zones, or one row without zones. */
 const SELECT_DRAFT = `
   select case when coalesce("begin", 0) = 0 then fees end as fees, revision, data
   from tariff_draft left join tariff_draft_piece on draft_id = id
   where id = $1 order by "begin"`;
 
 interface DraftRow {
-  /** Null but in the first row. */
+  /** Null except in the first row. */
   readonly fees: Readonly<Record<string, unknown>> | null;
   readonly revision: number;
   readonly data: Buffer | null;

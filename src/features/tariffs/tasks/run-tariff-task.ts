@@ -15,68 +15,70 @@ import type { BookableRoute } from "../../../domain/pricing/windows.ts";
 import type { Fees } from "../../../domain/pricing/tariff.ts";
 import { unavailable } from "../../../domain/refusal.ts";
 
-/** Work on tariffs that is done in a thread of its own: what each task is given, and what it gives. */
+/** Tariff tasks that run in worker threads, with their inputs and outputs. */
 export interface Tasks {
   /** Loads a version and indexes its zones. */
   readonly load: { readonly input: { readonly version: number }; readonly output: LoadedTariff };
-  /** Finds everything that is wrong with a draft; gives undefined when there is no such draft. */
+  /** Finds all errors of a draft. Returns `undefined` if the draft does not exist. */
   readonly check: {
     readonly input: { readonly draft: number };
     readonly output: CheckedDraft | undefined;
   };
   /** Prices shipments and routes by a draft and by the tariff in force. */
   readonly replay: { readonly input: ReplayInput; readonly output: ReplayOutput };
-  /** Finds how two versions differ. */
+  /** Returns the differences between two versions. */
   readonly compare: { readonly input: CompareInput; readonly output: CompareOutput };
-  /** Makes the GeoJSON of a version's zones, to a tolerance in metres. */
+  /** Returns the GeoJSON of a version's zones, simplified to a tolerance in meters. */
   readonly coverage: {
     readonly input: { readonly version: number; readonly toleranceM: number };
     readonly output: Uint8Array<ArrayBuffer>;
   };
 }
 
-/** A tariff ready for quoting, in a form that can move between threads. */
+/** A tariff ready for quoting, in a form that can be moved between threads. */
 export interface LoadedTariff {
   readonly fees: Fees;
   readonly indexed: IndexedZones | undefined;
   readonly zones: PackedIdentities;
 }
 
-/** What was found when a draft was checked. */
+/** Result of the check of a draft. */
 export interface CheckedDraft {
-  /** The revision of the draft that was checked. */
+  /** The checked revision of the draft. */
   readonly revision: number;
-  /** In the order of the document; none when it can be published. */
+  /** In document order. Empty if the draft can be published. */
   readonly faults: readonly TariffFault[];
-  /** Problems that do not prevent publishing, in the order of the document. */
+  /** Problems that do not prevent publishing, in document order. */
   readonly warnings: readonly TariffFault[];
-  /** How many zones and tiers it has; 0 when it has faults. */
+  /** Number of zones, and likewise of tiers. 0 if there are errors. */
   readonly zones: number;
   readonly tiers: number;
-  /** SHA-256 of the document's canonical text, in base64url, as stored with versions; undefined when it has faults. */
+  /**
+   * SHA-256 of the document's canonical text, in base64url, as stored with versions. `undefined` if there are errors.
+   */
   readonly digest: string | undefined;
 }
 
-/** What to replay. */
+/** Input of a replay. */
 export interface ReplayInput {
   readonly draft: number;
-  /** The version in force; undefined while there is none. */
+  /** The version in force, if any. */
   readonly inForce: number | undefined;
-  /** How many of the latest shipments, 0 to 10,000. */
+  /** Number of latest shipments, 0 to 10,000. */
   readonly shipments: number;
   readonly routes: readonly BookableRoute[];
 }
 
-/** A replay, or why there is none. */
+/** A replay, or the reason why it failed. */
 export type ReplayOutput =
   | { readonly outcome: "no_such_draft" | "no_tariff_in_force" }
   | { readonly outcome: "faulty"; readonly faults: readonly TariffFault[] }
   | {
       readonly outcome: "replayed";
-      /** The revision of the draft. */
+      /** Revision of the draft. */
       readonly revision: number;
       readonly shipments: Replay;
-      /** One for each route, in the order given. */
+      /** One per route, in the given order. */
       readonly routes: readonly { readonly inForce: Quote; readonly ofDraft: Quote }[];
     };
 
@@ -86,18 +88,18 @@ export interface CompareInput {
   readonly to: number;
 }
 
-/** The differences, or which of the versions there are not. */
+/** The differences, or the missing versions. */
 export type CompareOutput =
   | { readonly differences: TariffDifferences; readonly unknown?: undefined }
   | { readonly unknown: readonly (keyof CompareInput)[]; readonly differences?: undefined };
 
-/** A task in its thread, on a connection of its own. */
+/** A task in a worker thread, with its own database connection. */
 export type TariffTask<Name extends keyof Tasks> = (
   client: Client,
   input: Tasks[Name]["input"],
 ) => Promise<Tasks[Name]["output"]>;
 
-/** What a thread is asked for. */
+/** Input of a worker thread. */
 export interface TaskRequest<Name extends keyof Tasks> {
   readonly databaseUrl: string;
   readonly name: Name;
@@ -109,38 +111,38 @@ type RunTask = <Name extends keyof Tasks>(
   input: Tasks[Name]["input"],
 ) => Promise<Tasks[Name]["output"]>;
 
-/** Runs work on tariffs in threads of its own, so that calls go on meanwhile. */
+/** Runs tariff tasks in worker threads, so that this thread can serve calls. */
 export interface TariffTasks {
   /**
-   * Runs a task that somebody waits for. One runs at a time; few wait.
+   * Runs a task for a waiting caller, one at a time.
    *
-   * @throws Refusal UNAVAILABLE when too many wait, TaskTooLargeError when it takes too much memory;
-   *   rejects when the task fails
+   * @throws Refusal UNAVAILABLE if too many tasks are waiting, TaskTooLargeError if it needs too much memory. Rejects
+   *   if the task fails.
    */
   readonly run: RunTask;
-  /** Runs a task at once, whatever else runs. */
+  /** Runs a task immediately, in parallel to others. */
   readonly runAtOnce: RunTask;
-  /** Checks of large drafts that are made or being made, by the draft's etag. */
+  /** Finished and running checks of large drafts, by the draft's etag. */
   readonly checks: LRUCache<string, Promise<CheckedDraft | undefined>>;
 }
 
-/** A task needed more memory than it may have. */
+/** A task exceeded its memory limit. */
 export class TaskTooLargeError extends Error {}
 
-/** In the built program, too, it lies beside this file, and is in the same language. */
+/** The file is next to this one, also in the built program, with the same extension. */
 const WORKER = new URL(`tariff-worker${extname(import.meta.url)}`, import.meta.url);
 
-/** How many tasks may run or wait. */
+/** Maximum number of running and waiting tasks. */
 const MAX_TASKS = 10;
-/** How many checks are kept; there are at most as many drafts at a time. */
+/** Maximum number of cached checks, one per draft. */
 const MAX_CHECKS = MAX_TARIFF_DRAFTS;
 /**
- * How much memory a task that somebody waits for may take for objects, in MiB. Lists of millions of
- * positions are made in one go, which cannot be stopped, so that their size is bounded as well.
+ * Heap limit for tasks of waiting callers, in MiB. Allocating a list of millions of positions cannot be interrupted,
+ * so list sizes are limited as well.
  */
 const MAX_HEAP_MIB = 768;
 
-/** Builds the runner of tasks on one database. */
+/** Creates the runner of tasks on a database. */
 export function createTariffTasks(databaseUrl: string): TariffTasks {
   const turn = createSemaphore(1);
   let tasks = 0;
@@ -154,13 +156,13 @@ export function createTariffTasks(databaseUrl: string): TariffTasks {
       workerData: { databaseUrl, name, input } satisfies TaskRequest<Name>,
       resourceLimits,
     });
-    // Rejects when the worker fails.
+    // Rejects if the worker fails.
     const [output] = (await once(worker, "message")) as [Tasks[Name]["output"]];
     return output;
   }
 
   return {
-    // What is in force has to be loaded, whatever it takes.
+    // The tariff in force must be loaded, so there is no memory limit.
     runAtOnce: (name, input) => runIn({}, name, input),
     checks: new LRUCache({ max: MAX_CHECKS }),
     async run(name, input) {

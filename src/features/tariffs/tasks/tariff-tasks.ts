@@ -26,7 +26,7 @@ import { validZones } from "../../../domain/coverage/parse-zones.ts";
 import { compareTariffs } from "../../../domain/pricing/compare-tariffs.ts";
 import { coverageDocument } from "./coverage-document.ts";
 
-/** Loads a published document and indexes its zones; nothing is checked again but the fees. */
+/** Loads a published document and indexes its zones. Validates only the fees again. */
 export const loadTask: TariffTask<"load"> = async (client, { version }) =>
   indexTariff(await loadVersionDocument(client, version));
 
@@ -74,10 +74,10 @@ export async function loadAndCheckDraft(
   return { ...checked, faults: [], zones: tariff.zones.length, tiers: tariff.tiers.length, digest };
 }
 
-/** The tariff of a draft that can be published, or everything that is wrong with it. */
+/** Returns the tariff of a draft, or all of its errors. */
 function checkDraft({ document, zonesFault }: DraftDocument): ParsedTariff {
   const parsed = parseTariff(document);
-  // Zones that cannot be parsed are missing from the document, which is not what is wrong with them.
+  // Unparsable zones are missing from the document. Their absence is not the error to report.
   const faults = parsed.faults?.map((fault) =>
     zonesFault !== undefined && fault.path === "zones" ? zonesFault : fault,
   );
@@ -87,7 +87,7 @@ function checkDraft({ document, zonesFault }: DraftDocument): ParsedTariff {
   return faults === undefined ? parsed : { faults };
 }
 
-/** Checks a draft and prices shipments and routes by it and by the tariff in force. */
+/** Checks a draft, and prices shipments and routes by it and by the tariff in force. */
 export const replayTask: TariffTask<"replay"> = async (client, input) => {
   const draft = await loadDraftPricing(client, input.draft);
   if (draft.outcome !== undefined) return draft;
@@ -104,7 +104,7 @@ export const replayTask: TariffTask<"replay"> = async (client, input) => {
   };
 };
 
-// Each document can take a gigabyte, so only the pricing of the first is kept while the second is loaded.
+// Each document can need a gigabyte, so only the first one's pricing is kept while the second is loaded.
 
 type DraftPricing =
   | { readonly outcome?: undefined; readonly revision: number; readonly pricing: Pricing }
@@ -146,7 +146,7 @@ interface StoredWindow {
   readonly end: string;
 }
 
-/** The latest shipments of all workspaces, the newest first. */
+/** Returns the latest shipments of all workspaces, newest first. */
 async function loadLatest(client: Client, count: number): Promise<ReplayedShipment[]> {
   const { rows } = await client.query<Columns & unknown[]>({
     text: `select workspace_id::float8, reference, pickup_lat, pickup_lng, dropoff_lat, dropoff_lng, weight_kg,

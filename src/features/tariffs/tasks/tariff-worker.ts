@@ -15,7 +15,7 @@ const TASKS: { readonly [Name in keyof Tasks]: TariffTask<Name> } = {
   coverage: coverageTask,
 };
 
-/** Runs one task on a connection of its own, and ends. */
+/** Runs one task with its own database connection, then exits. */
 async function run<Name extends keyof Tasks>(request: TaskRequest<Name>): Promise<void> {
   const client = createClient(request.databaseUrl, {
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
@@ -28,7 +28,7 @@ async function run<Name extends keyof Tasks>(request: TaskRequest<Name>): Promis
   parentPort!.postMessage(output, buffersOf(output));
 }
 
-/** The memory behind all typed arrays of a value, each once, which moves instead of being copied. */
+/** Returns the distinct buffers of all typed arrays in a value. They are transferred instead of copied. */
 function buffersOf(value: unknown): ArrayBuffer[] {
   const found = new Set<ArrayBuffer>();
   const visit = (part: unknown): void => {

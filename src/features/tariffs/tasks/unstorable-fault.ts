@@ -2,13 +2,13 @@ import { MAX_DEPTH } from "../../../domain/canonical-text.ts";
 import { clip } from "../../../domain/clip.ts";
 import type { TariffFault } from "../../../domain/faults.ts";
 
-/** How much of a fault's path is told, in characters; keys can be of any length. */
+/** Maximum length of a path in an error, in characters. Keys can be of any length. */
 const SHOWN_CHARACTERS = 300;
 
 /**
- * Why PostgreSQL could not store a JSON document, or would store another; undefined when it can. It
- * takes no NUL in text and no half of a surrogate pair, and JSON numbers too large for a double would
- * be lost on the way; `canonicalText` takes no deeper nesting.
+ * Returns why PostgreSQL cannot store a JSON document unchanged, or `undefined` if it can. It rejects NUL and lone
+ * surrogates in text, and numbers beyond the range of a double would be lost. `canonicalText` limits the nesting
+ * depth.
  */
 export function unstorableFault(document: object): TariffFault | undefined {
   const found = findUnstorable(document, 0);

@@ -9,33 +9,33 @@ import {
   type VersionRow,
 } from "./load-version.ts";
 
-/** The advisory lock that makes publishers run one at a time. */
+/** Advisory lock that serializes publishing. */
 const PUBLISH_LOCK = 0x5348_5002;
 
 export interface NewVersion {
-  /** The version in force that the publisher means to replace, 0 for none; not checked when undefined. */
+  /** The version in force that the publisher expects to replace, 0 for none. Not checked if `undefined`. */
   readonly replaces: number | undefined;
   readonly digest: string;
   insert(version: number, replaces: number | null): Promise<void>;
 }
 
-/** Has one publisher at a time, until the transaction ends. */
+/** Serializes publishing until the transaction ends. */
 export async function lockPublishing(tx: EntityManager): Promise<void> {
   await runStatement(tx, "select pg_advisory_xact_lock($1)", [PUBLISH_LOCK]);
 }
 
 /**
- * Adds a version in a transaction that has called `lockPublishing`, unless it says the same as the one
- * in force, and tells every process.
+ * Adds a version and announces it to every process, unless it equals the version in force. The transaction must have
+ * called `lockPublishing`.
  *
- * @returns the version, or the one in force that says the same
+ * @returns the new version, or the equal one in force
  * @throws Refusal TARIFF_REPLACED, TARIFF_SCHEDULED
  */
 export async function addVersion(
   tx: EntityManager,
   { replaces, digest, insert }: NewVersion,
 ): Promise<{ readonly row: VersionRow; readonly added: boolean }> {
-  // Before what is in force: a version whose time comes in between is found there.
+  // Before reading the version in force, so that a version that takes effect in between is found there.
   const scheduled = await loadScheduledVersion(tx);
   const inForce = await loadVersionInForce(tx);
   assertReplaces(inForce, replaces);
@@ -72,7 +72,7 @@ function assertNoneScheduled(scheduled: VersionRow | undefined): void {
   );
 }
 
-/** Numbers count all versions, those that were called off too. */
+/** Cancelled versions keep their numbers. */
 async function nextVersion(tx: EntityManager): Promise<number> {
   const [row] = await runStatement<{ next: number }>(
     tx,

@@ -18,7 +18,7 @@ import type { RecordOf } from "../../../json/records.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Whether a value of a document is what a field takes. */
+/** Whether a document's value has the type of a field. */
 const FITS: Partial<Record<ScalarType, (value: unknown) => boolean>> = {
   [ScalarType.STRING]: (value) => typeof value === "string",
   [ScalarType.DOUBLE]: (value) => typeof value === "number",
@@ -26,7 +26,7 @@ const FITS: Partial<Record<ScalarType, (value: unknown) => boolean>> = {
   [ScalarType.BOOL]: (value) => typeof value === "boolean",
 };
 
-/** What a message has of a document, as far as it is of the right type: that of a draft need not be. */
+/** Converts a document to a message. Values of the wrong type are ignored, because a draft can have errors. */
 export function readDocument<Desc extends DescMessage>(
   schema: Desc,
   document: object,
@@ -52,26 +52,26 @@ function readField(field: DescField, value: unknown): unknown {
   return field.scalar === ScalarType.STRING ? "" : 0;
 }
 
-/** A document with other fees and everything else as it was. */
+/** Returns a document with new fees and everything else unchanged. */
 export function withFees(document: object, fees: NewTariffFees | undefined): object {
   return fees === undefined ? document : { ...document, ...written(NewTariffFeesSchema, fees) };
 }
 
-/** A document with other schedules and everything else as it was; without any it is as one that never had any. */
+/** Returns a document with new schedules and everything else unchanged. Empty schedules are left out. */
 export function withSchedules(document: object, given: NewTariffSchedules | undefined): object {
   if (given === undefined) return document;
   const { schedules: _, default_schedule: __, ...others } = document as Json;
   return { ...others, ...written(NewTariffSchedulesSchema, given) };
 }
 
-/** The lists that a document has though they are empty. */
+/** Lists that a document contains even if they are empty. */
 const LISTS: readonly DescField[] = [
   NewTariffFeesSchema.field.tiers,
   NewTariffScheduleSchema.field.hours,
   NewWeeklyHoursSchema.field.days,
 ];
 
-/** What a document has of a message. What is empty is left out, so that it is found missing. */
+/** Converts a message to a document. Empty values are left out, so that validation reports them as missing. */
 function written(schema: DescMessage, message: object): Json {
   const values = message as Json;
   return Object.fromEntries(

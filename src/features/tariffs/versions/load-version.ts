@@ -10,21 +10,21 @@ import { compileToMessage } from "../../../json/records.ts";
 import { readDocument } from "./document-message.ts";
 
 /**
- * SQL for the number of the version in force by the database's clock, or null: the highest of those
- * whose time has come and that were not called off. Every replica and every booking goes by it. As of
- * the statement, not of its transaction, which may have begun before a version was published.
+ * SQL for the number of the version in force by the database's clock, or null: the highest effective one that was not
+ * cancelled. All replicas and bookings use it. Evaluated at the time of the statement, because the transaction may
+ * have begun before a version was published.
  */
 export const VERSION_IN_FORCE = `(
   select max(version) from tariff_version
   where effective_at <= statement_timestamp() and called_off_at is null)`;
 
 /**
- * SQL for the condition that a version can be the scheduled one: none is published while one waits, so
- * that it is above the one in force. What is older need not be looked at.
+ * SQL condition for candidates of the scheduled version. It is always above the version in force, because no version
+ * can be published while one is scheduled.
  */
 export const AFTER_IN_FORCE = `version > coalesce(${VERSION_IN_FORCE}, 0)`;
 
-/** A version without its zones, as it is by the database's clock. */
+/** A version without its zones, at the time of the database's clock. */
 export interface VersionRow {
   readonly version: number;
   readonly state: "scheduled" | "in_force" | "replaced" | "called_off";
@@ -37,9 +37,9 @@ export interface VersionRow {
   readonly author: string | null;
   readonly replaces: number | null;
   readonly repeats: number | null;
-  /** Whether quotes that were made before it took effect keep their price. */
+  /** Whether quotes from before its effective time keep their price. */
   readonly honoursQuotes: boolean;
-  /** Milliseconds since the epoch, as are all times here. */
+  /** Milliseconds since the epoch, like all times here. */
   readonly publishedAtMs: number;
   readonly effectiveAtMs: number;
   readonly calledOffAtMs: number | null;
@@ -74,7 +74,7 @@ export function loadVersionInForce(em: EntityManager): Promise<VersionRow | unde
   return loadFirst(em, `version = ${VERSION_IN_FORCE}`);
 }
 
-/** Loads the version that waits for its time; undefined when none does. There is one at most. */
+/** Loads the scheduled version, at most one. Returns `undefined` if there is none. */
 export function loadScheduledVersion(em: EntityManager): Promise<VersionRow | undefined> {
   return loadFirst(
     em,
@@ -83,7 +83,7 @@ export function loadScheduledVersion(em: EntityManager): Promise<VersionRow | un
   );
 }
 
-/** The highest first. */
+/** In descending order. */
 export function loadVersionsBelow(
   em: EntityManager,
   version: number,
@@ -93,7 +93,7 @@ export function loadVersionsBelow(
   return runStatement<VersionRow>(em, sql, [version, limit]);
 }
 
-/** Loads the document in force, with its `version`; undefined while there is none. */
+/** Loads the document in force with its `version`. Returns `undefined` if there is none. */
 export async function loadPublishedTariff(em: EntityManager): Promise<object | undefined> {
   const [row] = await runStatement<{ version: number; document: object }>(
     em.fork(),

@@ -10,10 +10,10 @@ export interface PricedTariff {
   readonly pricing: Pricing;
 }
 
-/** How long the tariff before the newest is kept. */
+/** How long the previous tariff is kept in memory. */
 const KEEP_PREVIOUS_MS = 10_000;
 
-/** Builds the memory for the few tariffs that a process has in use, empty. */
+/** Creates the in-memory store of the few tariffs in use. */
 export function createLoadedTariffs(loadPricing: (version: number) => Promise<Pricing>) {
   const loads = new Map<number, Promise<PricedTariff>>();
   let newest: PricedTariff | undefined;
@@ -24,7 +24,7 @@ export function createLoadedTariffs(loadPricing: (version: number) => Promise<Pr
 
   return {
     newest: () => newest,
-    /** Loads a version once, however many wait for it; at once when it is in memory. */
+    /** Loads a version once for all concurrent callers. Resolves immediately if it is in memory. */
     async load(version: number): Promise<PricedTariff> {
       const known = [newest, previous, upcoming].find((tariff) => tariff?.version === version);
       if (known !== undefined) return known;
@@ -34,7 +34,7 @@ export function createLoadedTariffs(loadPricing: (version: number) => Promise<Pr
       return loading;
     },
     isLoading: (version: number) => loads.has(version),
-    /** Puts a tariff in use; the one before is kept for transactions that have read it as in force. */
+    /** Makes a tariff current. The previous one is kept for transactions that have read it as in force. */
     use(loaded: PricedTariff): void {
       const replaced = newest;
       newest = loaded;
@@ -44,9 +44,9 @@ export function createLoadedTariffs(loadPricing: (version: number) => Promise<Pr
       };
       setTimeout(drop, KEEP_PREVIOUS_MS).unref();
     },
-    /** The version that is kept because it takes effect soon. */
+    /** The scheduled version in memory, if any. */
     upcoming: () => upcoming?.version,
-    /** Keeps a tariff that takes effect soon, in the place of the one that did; undefined for none. */
+    /** Replaces the loaded scheduled tariff. `undefined` for none. */
     keepUpcoming(loaded: PricedTariff | undefined): void {
       upcoming = loaded;
     },
@@ -54,17 +54,16 @@ export function createLoadedTariffs(loadPricing: (version: number) => Promise<Pr
 }
 
 /**
- * How large a document may be, in bytes as PostgreSQL stores it, to be loaded in this thread. It takes
- * some milliseconds; a worker takes longer to start.
+ * Maximum size of a document that is loaded in this thread, in bytes as stored by PostgreSQL. Loading takes a few
+ * milliseconds. Starting a worker takes longer.
  */
 const MAX_BYTES_HERE = 32 * 1024;
 
 /**
- * Loads a published version for quoting. A large one is read, parsed and indexed in a worker thread,
- * on a connection of its own, so that calls go on meanwhile; the worker then ends, and returns its
- * memory. Nothing is checked again but the fees.
+ * Loads a published version for quoting. A worker thread with its own connection reads, parses and indexes a large
+ * version, so that this thread can serve calls, and exits to free its memory. Validates only the fees again.
  *
- * @throws when there is no such version or the database does not give it
+ * @throws Error if the version does not exist or the database fails
  */
 export async function loadTariff(
   em: EntityManager,
@@ -77,9 +76,9 @@ export async function loadTariff(
   return pricingOf({ fees, coverage: coverageOf(indexed), zones });
 }
 
-/** The document of a version; undefined when it is large. */
+/** Returns the document of a version, `undefined` if it is large. */
 async function loadSmall(em: EntityManager, version: number): Promise<object | undefined> {
-  // Loads are asked for within transactions, and are not part of them.
+  // Loads may be requested within a transaction but must not join it.
   const outside = em.fork({ disableContextResolution: true });
   const [row] = await runStatement<{ document: object | null }>(
     outside,

@@ -11,7 +11,7 @@ export function quoteMessage(quote: Quote, windows?: Partial<Ends<BookedWindow>>
   return toMessage(quoteRecord(quote, windows));
 }
 
-/** A quote as callers see it: the price, or the first failure that stands in its way. */
+/** Returns a quote as an API record: the price, or the first reason why there is none. */
 export function quoteRecord(quote: Quote, { pickup, dropoff }: Partial<Ends<BookedWindow>> = {}) {
   const { covered } = quote;
   const failure = covered ? undefined : quote.failures[0];

@@ -9,43 +9,43 @@ import { createLoadedTariffs, loadTariff, type PricedTariff } from "./loaded-tar
 
 export interface TariffCache {
   /**
-   * The newest version this process knows, at most a second behind while the database is reachable.
+   * The newest version known to this process, at most a second old while the database is reachable.
    *
-   * @throws Refusal UNAVAILABLE while no tariff has been published
+   * @throws Refusal UNAVAILABLE if no tariff has been published
    */
   current(): PricedTariff;
   currentVersion(): number | undefined;
-  /** For how long `current` has not been the version in force, in seconds, at the last `refresh`. */
+  /** Seconds since `current` differs from the version in force, as of the last `refresh`. */
   lagSeconds(): number;
   /**
-   * The version in force now, read in the caller's transaction.
+   * Reads the version in force in the caller's transaction.
    *
-   * @throws Refusal UNAVAILABLE while no tariff has been published
+   * @throws Refusal UNAVAILABLE if no tariff has been published
    */
   inForce(em: EntityManager): Promise<PricedTariff>;
   /**
-   * The tariff of a version that the caller's transaction has read as the one in force.
+   * Returns a version that the caller's transaction has read as in force.
    *
-   * @param version null when no tariff has been published
-   * @throws Refusal UNAVAILABLE while no tariff has been published
+   * @param version null if no tariff has been published
+   * @throws Refusal UNAVAILABLE if no tariff has been published
    */
   byVersion(version: number | null): Promise<PricedTariff>;
   /**
-   * Begins to load the version in force if it is not `current`, and waits for it if it is the first. A later one takes
-   * effect when it is loaded; the changes of keys do not wait for it. A scheduled one is loaded ahead of its time.
+   * Starts loading the version in force if it is not `current`, and waits only for the first version. Later versions
+   * become current once loaded, without delaying changes of keys. A scheduled version is loaded ahead of its time.
    */
   refresh(reader: Reader): Promise<void>;
 }
 
-/** How long before its time a scheduled version is loaded, as a PostgreSQL interval. */
+/** How long before its effective time a scheduled version is loaded, as a PostgreSQL interval. */
 const LOAD_AHEAD = "60 seconds";
 
-/** What the database says of the versions now. */
+/** State of the versions in the database. */
 interface VersionsNow {
   readonly inForce: number | null;
   /** The version that takes effect within `LOAD_AHEAD`. */
   readonly upcoming: number | null;
-  /** Whether a given version was called off; null when there is no such version. */
+  /** Whether a given version was cancelled. Null if it does not exist. */
   readonly calledOff: boolean | null;
 }
 
@@ -60,8 +60,8 @@ const SELECT_NOW = `
     (select called_off_at is not null from tariff_version where version = $1) as "calledOff"`;
 
 /**
- * Builds the cache. Versions are immutable, so a loaded version never becomes stale. A version is
- * loaded once, however many wait for it.
+ * Creates the cache. Versions are immutable, so a loaded version never becomes stale, and each is loaded once for all
+ * concurrent callers.
  */
 export function createTariffCache(options: {
   readonly em: EntityManager;
@@ -80,7 +80,7 @@ export function createTariffCache(options: {
     return tariff;
   }
 
-  /** Loads in the background. The next `refresh` tries again what failed. */
+  /** Loads in the background. The next `refresh` retries after a failure. */
   async function attempt(version: number, then: (tariff: PricedTariff) => void): Promise<void> {
     try {
       then(await loaded.load(version));
@@ -89,20 +89,20 @@ export function createTariffCache(options: {
     }
   }
 
-  /** Puts in use what is in force: a newer version, or an earlier one when the newest was called off. */
+  /** Makes the version in force current: a newer version, or an earlier one if the newest was cancelled. */
   async function follow({ inForce, calledOff }: VersionsNow): Promise<void> {
     const current = currentVersion();
     if (inForce === null || inForce === current || loaded.isLoading(inForce)) return;
     if (current === undefined) loaded.use(await loaded.load(inForce));
     else if (inForce > current || calledOff === true) {
       void attempt(inForce, (tariff) => {
-        // Unless a booking has put it, or a later one, in use meanwhile.
+        // Unless a booking has made it, or a later one, current in the meantime.
         if (currentVersion() === current) loaded.use(tariff);
       });
     }
   }
 
-  /** Loads what takes effect soon, and drops what no longer does. */
+  /** Loads the version that takes effect soon, and drops one that no longer does. */
   function prepare({ upcoming }: VersionsNow): void {
     if (upcoming === null) loaded.keepUpcoming(undefined);
     else if (upcoming !== loaded.upcoming() && !loaded.isLoading(upcoming)) {
@@ -126,7 +126,7 @@ export function createTariffCache(options: {
     async refresh(reader) {
       const { rows } = await reader.query<VersionsNow>(SELECT_NOW, [currentVersion() ?? null]);
       const [now] = rows as [VersionsNow];
-      // Before `prepare` drops what has just taken effect.
+      // Before `prepare` drops a version that has just taken effect.
       await follow(now);
       prepare(now);
       lag.note(now.inForce !== null && now.inForce !== currentVersion());
@@ -138,7 +138,7 @@ function noTariffError(): Refusal {
   return unavailable("No tariff has been published yet; the operator publishes one.");
 }
 
-/** For how long something has been behind. */
+/** Measures for how long a condition has been true. */
 function createLag() {
   let sinceMs: number | undefined;
   return {

@@ -1,32 +1,32 @@
 import { defineEntity, p, type InferEntity, type Opt } from "@mikro-orm/core";
 
 /**
- * A published tariff document. Of the versions whose time has come, and that were not called off
- * before, the highest is in force. Only `calledOffAt` is ever changed.
+ * A published tariff document. The version in force is the highest effective one that was not cancelled. Only
+ * `calledOffAt` can change.
  */
 export const TariffVersion = defineEntity({
   name: "TariffVersion",
   tableName: "tariff_version",
   properties: {
     version: p.integer().primary().autoincrement(false),
-    /** The document as published; `json` keeps its order of keys, which `jsonb` would not. */
+    /** The published document. `json` keeps the key order, `jsonb` does not. */
     document: p.json().$type<object>().columnType("json"),
-    /** SHA-256 of the document's canonical text, in base64url; equal documents have equal digests. */
+    /** SHA-256 of the document's canonical text, in base64url. Equal documents have equal digests. */
     digest: p.text(),
     note: p.text().nullable(),
     publishedAt: p.datetime(3),
-    /** When it takes, or took, effect; by the database's clock. */
+    /** Effective time by the database's clock. */
     effectiveAt: p.datetime(3).defaultRaw("now()"),
     calledOffAt: p.datetime(3).nullable(),
-    /** Who published it; null for versions from before names were kept. */
+    /** Publisher. Null for versions published before names were stored. */
     author: p.text().nullable(),
-    /** The version that was in force when it was published; null for the first. */
+    /** The version in force at the time of publishing. Null for the first. */
     replaces: p.integer().nullable(),
-    /** The earlier version that it repeats, when it was published by rolling back. */
+    /** The earlier version that a rollback repeats, or null. */
     repeats: p.integer().nullable(),
-    /** Whether quotes that were made before it takes effect keep their price. */
+    /** Whether quotes from before its effective time keep their price. */
     honoursQuotes: p.boolean().default(true),
-    /** The document without its zones, for what needs only the fees. */
+    /** The document without its zones, for queries that need only the fees. */
     fees: p.json<object>().generated("(document::jsonb - 'zones') stored"),
     zoneCount: p
       .integer()

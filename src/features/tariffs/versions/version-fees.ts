@@ -3,27 +3,30 @@ import type { EntityManager } from "../../../db/orm.ts";
 import { runStatement } from "../../../db/statement.ts";
 import { parseValidFees, type Fees } from "../../../domain/pricing/tariff.ts";
 
-/** The fees of versions, also of those that were in force long ago; without their zones they are small. */
+/** Fees of all versions, including old ones. They are small without the zones. */
 export interface VersionFees {
   /**
-   * Gives the fees of versions; at once where they are in memory.
+   * Returns the fees of versions, synchronously if they are in memory.
    *
-   * @returns by version; none for one that there is not
+   * @returns fees by version, without versions that do not exist
    */
   of(versions: Iterable<number>): FeesByVersion | Promise<FeesByVersion>;
 }
 
 export type FeesByVersion = ReadonlyMap<number, Fees>;
 
-/** How many tiers are kept, of some 100 bytes each; a version has few, 1,000 at most. */
+/** Maximum number of cached tiers, about 100 bytes each. A version has at most 1,000. */
 const MAX_TIERS_KEPT = 100_000;
 
-/** Without schedules, which can be large. As JSON, since PostgreSQL plans a list anew each time; see `FIND` of shipments. */
+/**
+ * Without schedules, which can be large. The versions are passed as JSON because PostgreSQL plans again for each
+ * list. See `FIND` of shipments.
+ */
 const SELECT = `
   select version, fees::jsonb - 'schedules' - 'default_schedule' as fees from tariff_version
   where version in (select json_array_elements_text($1)::int)`;
 
-/** Builds the memory; versions never change. */
+/** Creates the cache. Versions are immutable. */
 export function createVersionFees(em: EntityManager): VersionFees {
   const known = new LRUCache<number, Fees>({
     maxSize: MAX_TIERS_KEPT,
@@ -31,7 +34,7 @@ export function createVersionFees(em: EntityManager): VersionFees {
   });
 
   async function load(found: Map<number, Fees>, missing: readonly number[]) {
-    // Asked for within transactions, and not part of them: versions never change.
+    // May be called within a transaction but must not join it. Versions are immutable.
     const outside = em.fork({ disableContextResolution: true });
     const rows = await runStatement<{ version: number; fees: object }>(outside, SELECT, [
       JSON.stringify(missing),

@@ -92,7 +92,7 @@ export const VERSION_FUNCTIONS: Pick<
     return differences;
   },
 
-  /** A version that says the same as the tariff in force makes none. */
+  /** Creates no version if the repeated one equals the tariff in force. */
   async rollBackTariff({ version: repeats, replaces, note, honoursQuotes = true }, call, { em }) {
     await lockPublishing(em);
     const repeated = await loadVersion(em, repeats);
@@ -114,7 +114,7 @@ export const VERSION_FUNCTIONS: Pick<
     return { data: versionMessage(row), published: added };
   },
 
-  /** Before its time, by the database's clock. */
+  /** Only before its effective time by the database's clock. */
   async callOffTariff({ version }, call, { em }) {
     await lockPublishing(em);
     const isCalledOff = (await runStatement(em, CALL_OFF, [version])).length > 0;
@@ -128,9 +128,9 @@ export const VERSION_FUNCTIONS: Pick<
   },
 };
 
-/** What the list's page tokens are for; it has no filters. */
+/** Scope of the list's page tokens. It has no filters. */
 const FILTERS = { list: "tariff_versions" };
-/** Above every version. */
+/** Above all versions. */
 const MAX_VERSION = 2 ** 31 - 1;
 
 function toVersionNumber([version]: readonly unknown[]): number | undefined {
@@ -138,10 +138,10 @@ function toVersionNumber([version]: readonly unknown[]): number | undefined {
   return isVersion ? (version as number) : undefined;
 }
 
-/** All but the note and the tiers. */
+/** Size of a version without its note and tiers. */
 const OTHER_BYTES = 1_000;
 
-/** The most bytes that a version takes in an answer: of text each character up to six, escaped. */
+/** Returns the maximum size of a version in a response, in bytes. Escaping can take six bytes per character. */
 function bytesOf({ fees, note, author }: VersionRow): number {
   const text = (note?.length ?? 0) + (author?.length ?? 0);
   return JSON.stringify(fees).length + 6 * text + OTHER_BYTES;
@@ -152,7 +152,7 @@ interface PieceRow {
   readonly piece: Buffer;
 }
 
-/** The text of a member of `json` is as it was written; `offset 0` has it made once, not for each piece. */
+/** A member of `json` keeps its original text. `offset 0` makes PostgreSQL evaluate it once, not for each chunk. */
 const SELECT_ZONES = `
   select digest, substring(zones from place for ${PIECE_BYTES}) as piece
   from (
@@ -192,7 +192,7 @@ function notScheduledError({ version, state }: VersionRow) {
   return refuse("TARIFF_NOT_SCHEDULED", text, { subject: "version" });
 }
 
-/** The document stays within the database. */
+/** The document is copied within the database. */
 const INSERT_COPY = `
   insert into tariff_version
     (document, digest, version, note, published_at, effective_at, author, replaces, repeats, honours_quotes)

@@ -3,12 +3,12 @@ import { toInstantMs } from "../../../domain/instant.ts";
 import type { Span } from "../../../domain/schedule/calendar.ts";
 import type { BookedWindow, Ends } from "../../../domain/schedule/decide-windows.ts";
 
-/** A window as callers see it. */
+/** Returns a window as an API record. */
 export function windowRecord({ startMs, endMs, timeZone }: BookedWindow) {
   return { start: startMs, end: endMs, timeZone };
 }
 
-/** The windows of a request, in whole milliseconds. */
+/** Returns the windows of a request in whole milliseconds. */
 export function windowsOf(request: {
   readonly pickupWindow?: TimeWindow | undefined;
   readonly dropoffWindow?: TimeWindow | undefined;

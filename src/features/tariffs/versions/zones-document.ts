@@ -5,20 +5,20 @@ import { runSlowStatement } from "../../../db/statement.ts";
 import { readOnly } from "../../../db/transaction.ts";
 import { DocumentResponse } from "../../../pipeline/rpc-response.ts";
 
-/** The media type of zones (RFC 7946, section 12). */
+/** Media type of zones (RFC 7946, section 12). */
 export const GEOJSON = "application/geo+json";
 
-/** How many bytes of zones one row holds at most, so that none takes this thread for long. */
+/** Maximum number of bytes of zones in a row. Limits how long a row blocks this thread. */
 export const PIECE_BYTES = 1024 * 1024;
 
 /**
- * Loads the zones of a draft or version, in pieces and a few at a time; the rest wait in their order.
+ * Loads the zones of a draft or version in chunks. Excess loads wait in order.
  *
- * @param sql a constant that selects the pieces of what `$1` names
+ * @param sql a constant that selects the chunks of the draft or version `$1`
  */
 export type LoadZones = <Row>(sql: string, named: number) => Promise<Row[]>;
 
-/** How many load at a time: each has a connection for seconds, and others need those of the pool too. */
+/** Maximum number of concurrent loads. Each occupies a connection of the shared pool for seconds. */
 const MAX_LOADS = 2;
 
 export function createZonesLoader(em: EntityManager): LoadZones {
