@@ -122,7 +122,7 @@ describeDashboard("Settings → API", (dashboard) => {
     const page = await open("admin", own);
     await page.getByRole("button", { name: /^Revoke/ }).click();
     await page.getByRole("button", { name: "Revoke the key" }).click();
-    await page.getByText("This is the last key").waitFor();
+    await page.getByText("This is the last ").waitFor();
     await expectWellShown(page, "api-revoke-refused");
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "hidden" });

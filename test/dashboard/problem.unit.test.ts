@@ -30,7 +30,7 @@ test("the service counts as lost when it takes no calls, not while a payment pro
   const silent = connectError(providerUnanswered(undefined));
   expect(isLost(silent)).toBe(false);
   expect(problemOf(silent).message).toBe(
-    "The payment provider does not answer; try again in a moment.",
+    "The payment provider does not respond. Try again in a moment.",
   );
 });
 

@@ -184,7 +184,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     await drafts.publish(other.id, version);
     await page.getByRole("button", { name: "Publish…" }).click();
     await page.getByRole("button", { name: "Publish now" }).click();
-    await page.getByText(`Version ${version + 1} is in force by now, not ${version}.`).waitFor();
+    await page.getByText(`Version ${version + 1} is now in force, not ${version}.`).waitFor();
     await page.getByText(`It takes the place of version ${version + 1}.`).waitFor();
     await page.getByRole("link", { name: "Look at what is in force by now" }).waitFor();
     await expectWellShown(page, "draft-publish-replaced");

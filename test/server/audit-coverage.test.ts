@@ -56,7 +56,7 @@ const CHANGES: Readonly<Record<string, (sent: Fields, data: any) => Changes>> = 
   ResumeWorkspace: () => ({ suspended_at: [TIME, null] }),
   ConnectPaymentProvider: () => ({ payment_provider: [null, "manual"] }),
   DisconnectPaymentProvider: () => ({ payment_provider: ["manual", null] }),
-  UpdateWorkspaceLimits: () => ({ "limits.quote": [TEXT, "5 a second, 10 at once"] }),
+  UpdateWorkspaceLimits: () => ({ "limits.quote": [TEXT, "5 per second, burst 10"] }),
   UpdateWorkspaceTimeZone: () => ({ time_zone: ["UTC", "Asia/Tokyo"] }),
   CreateWorkspaceApiKey: createKey,
   UpdateWorkspaceApiKey: ({ name }) => ({ name: [null, name] }),

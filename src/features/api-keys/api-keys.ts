@@ -138,7 +138,7 @@ async function findForUpdate(
   const key = pickKey(working, id);
   if (caller.audience === "workspace" && endsFullScope && key.scope === "full") {
     const ofFullScope = working.filter(({ scope }) => scope === "full");
-    assertNotLast(key, ofFullScope, "of full scope");
+    assertNotLast(key, ofFullScope, "with full scope");
   }
   return key;
 }

@@ -32,7 +32,7 @@ export function createKeyUseRecorder(options: {
   async function recordTables(): Promise<void> {
     for (const table of KEY_TABLES) {
       await recordTable(table).catch((error: unknown) => {
-        log.warn({ err: error, table }, "the last uses of keys could not be recorded");
+        log.warn({ err: error, table }, "last use of keys not recorded");
       });
     }
   }

@@ -77,11 +77,12 @@ export function pickKey<Key extends StoredKey>(working: readonly Key[], id: stri
 export function assertNotLast<Key extends StoredKey>(
   key: Key,
   working: readonly Key[],
-  of: "of full scope" | "of yours",
+  of: "with full scope" | "of yours",
 ): void {
   const others = working.filter((other) => other !== key);
   if (others.some(({ endsAt }) => key.endsAt || !endsAt)) return;
-  const text = `This is the last key ${of} that ${key.endsAt ? "works" : "is not to end"}; create another first.`;
+  const last = key.endsAt ? "active key" : "key without expiry";
+  const text = `This is the last ${last} ${of}. Create another one first.`;
   throw refuse("API_KEY_LAST", text, { subject: "api_key" });
 }
 

@@ -40,7 +40,7 @@ function assertWholePoints(request: UpdateRequest): void {
     if (at === undefined || (at.lat === undefined) === (at.lng === undefined)) return [];
     const [missing, other] = at.lat === undefined ? ["lat", "lng"] : ["lng", "lat"];
     const subject = `${name}.${missing}`;
-    const text = `${subject} is required with ${name}.${other}; give both or neither.`;
+    const text = `${subject} is required with ${name}.${other}. Set both or neither.`;
     return [{ reason: "FIELD_INVALID", subject, text }];
   });
   refuseAny(violations);
@@ -48,11 +48,9 @@ function assertWholePoints(request: UpdateRequest): void {
 
 function assertEtag({ version }: CustomerRecord, etag: string | undefined): void {
   if (!etag || etag === String(version)) return;
-  throw refuse(
-    "ETAG_STALE",
-    "etag is not the customer's any more: it was changed meanwhile. Read it again.",
-    { subject: "etag" },
-  );
+  throw refuse("ETAG_STALE", "etag is stale because the customer was changed. Read it again.", {
+    subject: "etag",
+  });
 }
 
 /** Blank text clears an optional field. */

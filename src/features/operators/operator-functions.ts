@@ -38,7 +38,8 @@ export const OPERATOR_FUNCTIONS: ServiceFunctions<
   DatabaseDeps
 > = {
   async getSelf(_request, { caller: { operatorId } }, { em }) {
-    if (operatorId === undefined) throw refuse("OPERATOR_NOT_FOUND", "The call has no operator.");
+    if (operatorId === undefined)
+      throw refuse("OPERATOR_NOT_FOUND", "The caller is not an operator.");
     return { data: await loadOperatorMessage(em.fork(), operatorId) };
   },
 
@@ -106,10 +107,10 @@ export const OPERATOR_FUNCTIONS: ServiceFunctions<
 
   createOperatorKey: ({ operator: sent, name }, call, { em }) =>
     changeOperator(em, call, sent, async (operator) => {
-      assertSelfOrOwner(call.caller, operator, "Keys of");
+      assertSelfOrOwner(call.caller, operator, "manage keys of");
       const { id } = operator;
       if ((await loadWorkingKeys(em, id)).length >= MAX_OPERATOR_KEYS) {
-        const text = `The operator has ${MAX_OPERATOR_KEYS} keys that work, and no more fit: revoke one first.`;
+        const text = `The operator has ${MAX_OPERATOR_KEYS} active keys, the maximum. Revoke one first.`;
         throw refuse("API_KEY_LIMIT", text, { subject: "api_key" });
       }
       const key = await insertOperatorKey(em, id, name);
@@ -119,7 +120,7 @@ export const OPERATOR_FUNCTIONS: ServiceFunctions<
 
   revokeOperatorKey: ({ operator: sent, key: keyId }, call, { em }) =>
     changeOperator(em, call, sent, async (operator) => {
-      assertSelfOrOwner(call.caller, operator, "Keys of");
+      assertSelfOrOwner(call.caller, operator, "manage keys of");
       const { id, kind } = operator;
       const working = await loadWorkingKeys(em, id);
       const key = pickKey(working, keyId);
@@ -132,7 +133,7 @@ export const OPERATOR_FUNCTIONS: ServiceFunctions<
 
   rotateOperatorKey: (request, call, { em }) =>
     changeOperator(em, call, request.operator, async (operator) => {
-      assertSelfOrOwner(call.caller, operator, "Keys of");
+      assertSelfOrOwner(call.caller, operator, "manage keys of");
       const { id } = operator;
       const overlapOf = (key: OperatorKey) =>
         overlapSecondsOf(key.id, request.overlapSeconds, call.caller.keyId);
@@ -153,9 +154,9 @@ export const OPERATOR_FUNCTIONS: ServiceFunctions<
 
   createOperatorSignInLink: ({ operator: sent }, call, { em }) =>
     changeOperator(em, call, sent, async (operator) => {
-      assertSelfOrOwner(call.caller, operator, "Links for");
+      assertSelfOrOwner(call.caller, operator, "create sign-in links for");
       if (operator.kind === "machine") {
-        const text = "operator is a machine, which does not sign in.";
+        const text = "operator is a machine and cannot sign in.";
         throw refuse("FIELD_INVALID", text, { subject: "operator" });
       }
       const person = await findOrInsertPerson(em, operator.email!, operator.name);

@@ -69,7 +69,7 @@ export function assertSelfOrOwner(
   what: "Links for" | "Keys of",
 ): void {
   if (role === "owner" || operatorId === id) return;
-  const text = `${what} other operators need the role owner; yours is ${role}.`;
+  const text = `Only owners can ${what} other operators. Your role is ${role}.`;
   throw refuse("ROLE_INSUFFICIENT", text);
 }
 

@@ -142,14 +142,14 @@ function disagreementOf(
 ): string | null {
   if (status !== "paid" || !isUnpaid(row)) return null;
   if (reference !== `${workspace} ${row.reference}`) {
-    return "The payment provider took money at the checkout, but names another shipment.";
+    return "The payment at the checkout belongs to another shipment.";
   }
   if (asksForTotal({ amountMinor, currency }, row)) return null;
   if (minorDigitsOf(currency) === undefined) {
-    return `The payment provider took money in ${currency}, a currency that is not known here.`;
+    return `The payment is in ${currency}, which is not a supported currency.`;
   }
   const paid = `${toMajor(amountMinor, currency)} ${currency}`;
-  return `The payment provider took ${paid}, which is not the shipment's total.`;
+  return `The payment of ${paid} differs from the shipment's total.`;
 }
 
 /**
@@ -208,4 +208,4 @@ function refundErrorOf(
   return refundRefusal ?? (isMade ? failed[0] : last)?.error ?? (isMade ? PART_LEFT : null);
 }
 
-const PART_LEFT = "A part is left to refund.";
+const PART_LEFT = "The payment is only partly refunded.";

@@ -155,7 +155,7 @@ async function listMissed(
       const span = after === undefined ? { from, to } : { from, to, after };
       const { notices, next } = await online.listNotices(access, span);
       const kept = await keepNotices(em, { provider, account: account!, notices, at });
-      if (kept > 0) log.info({ workspace, notices: kept }, "payment notices had not come");
+      if (kept > 0) log.info({ workspace, notices: kept }, "missed payment events backfilled");
       after = next;
     } while (after !== undefined && ++pages < MAX_PAGES);
     const spanMs = to.getTime() - from.getTime();

@@ -86,7 +86,9 @@ function assertPayable({ status, paymentDetails }: ShipmentRow): void {
   }
   if (paymentDetails?.processing) throw stateError("its payment is processing");
   if (paymentDetails?.uncounted) {
-    throw stateError("it was paid by money that does not count; refund it at the payment provider");
+    throw stateError(
+      "it has an unassigned payment, which must be refunded at the payment provider",
+    );
   }
 }
 
@@ -105,7 +107,7 @@ function settleOpening(settle: SettlePayment, key: ShipmentKey, worker: string):
       // The next attempt uses another key. If this attempt created a checkout, its URL is unknown.
       if (error.kind === "failed") return "settled";
       if (error.kind !== "amount") throw error;
-      throw amountRefused(`is not taken by the payment provider: ${error.message}`);
+      throw amountRefused(`is not accepted by the payment provider: ${error.message}`);
     }
   };
   return settleForCall(settleUnlessFailed, key, { worker });
@@ -185,7 +187,7 @@ function wantCheckout(
     const { totalMinor, currency } = row;
     assertCanTake(providers, connected, totalMinor, currency);
     if (mayBeOpen && !known.hasExpired) {
-      throw stateError("it may be paid at a page of an account that is not connected any more");
+      throw stateError("it may still be paid at the checkout of a disconnected account");
     }
     const times = [expiresAt, now()].map((time) => time.toISOString());
     const { provider, account } = connected;

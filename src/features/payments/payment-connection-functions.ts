@@ -79,7 +79,9 @@ export const PAYMENT_CONNECTION_FUNCTIONS: ServiceFunctions<
       throw refuse("FIELD_INVALID", `restricted_key ${fault}`, { subject: "restricted_key" });
     }
     if (secretSeal.keyId === undefined) {
-      throw notConfigured("The platform keeps no keys of accounts, since SECRETS_KEYS is not set.");
+      throw notConfigured(
+        "The platform cannot store account keys because SECRETS_KEYS is not set.",
+      );
     }
     const account = await askAboutAccount(deps, call, () => online.readAccount({ mode, ownKey }));
     return transact(async ({ em: tx }) => {
@@ -120,10 +122,7 @@ export const PAYMENT_CONNECTION_FUNCTIONS: ServiceFunctions<
   async disconnectPaymentConnection(_request, call, { em, now }) {
     await changeConnection(em, call, async (before) => {
       if (before?.provider === MANUAL.name) {
-        throw refuse(
-          "ROLE_INSUFFICIENT",
-          "Only operators of the platform disconnect manual payments.",
-        );
+        throw refuse("ROLE_INSUFFICIENT", "Only operators can disconnect manual payments.");
       }
       if (!before?.account) return before;
       const { name: provider } = call.caller.test ? TEST : MANUAL;

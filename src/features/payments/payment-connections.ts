@@ -118,7 +118,7 @@ export function accessOf(
   if (!ownKey) return { ...access, ownKey: undefined };
   const opened = seal.open(ownKey, sealedPlace(workspace, "own_key"));
   if (opened === undefined) {
-    throw notConfigured("No key in SECRETS_KEYS opens the key of the workspace's account.");
+    throw notConfigured("No key in SECRETS_KEYS decrypts the workspace's account key.");
   }
   return { ...access, ownKey: opened };
 }
@@ -128,9 +128,9 @@ export function notConfigured(text: string) {
 }
 
 const TOO_MANY: Readonly<Record<keyof typeof PROVIDER_LIMITS, string>> = {
-  account: "The workspace has had its payment account looked at too often",
-  payments: "The workspace has had payments looked at too often",
-  notices: "Too many notices come for the workspace",
+  account: "Too many checks of the workspace's payment account",
+  payments: "Too many checks of the workspace's payments",
+  notices: "Too many payment events for the workspace",
 };
 
 /**
@@ -145,7 +145,7 @@ export async function assertProviderRate(
 ): Promise<void> {
   const verdict = await takeCall(`provider ${of} of ${workspace}`, PROVIDER_LIMITS[of]);
   if (verdict.allowed) return;
-  const text = `${TOO_MANY[of]}; try again in a moment.`;
+  const text = `${TOO_MANY[of]}. Try again in a moment.`;
   throw refuse("RATE_LIMITED", text, { retryAfterSeconds: verdict.resetSeconds });
 }
 
@@ -179,12 +179,12 @@ export async function askAboutAccount<T>(
 }
 
 function providerRefused({ message }: ProviderRefused) {
-  const text = `The payment provider refuses: ${message}`;
+  const text = `The payment provider refused the request: ${message}`;
   return refuse("PAYMENT_PROVIDER_REFUSED", text, { subject: "payment_provider" });
 }
 
 export function providerUnanswered(cause: unknown) {
-  const text = "The payment provider does not answer; try again in a moment.";
+  const text = "The payment provider does not respond. Try again in a moment.";
   return unavailable(text, cause, { facts: { waits_for: "payment_provider" } });
 }
 
@@ -198,7 +198,7 @@ export function returnAddress(named: string, field: string): string {
   const isLocal =
     url?.protocol === "http:" && /^(localhost|127\.[\d.]+|\[::1\])$/.test(url.hostname);
   if (url !== undefined && (url.protocol === "https:" || isLocal)) return url.href;
-  throw refuse("FIELD_INVALID", `${field} must be an address such as https://example.org/done.`, {
+  throw refuse("FIELD_INVALID", `${field} must be a URL such as https://example.org/done.`, {
     subject: field,
   });
 }

@@ -108,7 +108,7 @@ export const PAYMENT_FUNCTIONS = {
           throw notRetriable(`its payment is ${paymentStatus.replace("_", " ")}`);
         }
         assertRefundable(row);
-        if (paymentDetails.refundError === null) throw notRetriable("its refund is on its way");
+        if (paymentDetails.refundError === null) throw notRetriable("its refund is pending");
         const retried = { ...paymentDetails, refundError: null };
         return { row: { ...row, paymentDetails: retried, updatedAt: at } };
       },
@@ -129,7 +129,7 @@ export const PAYMENT_FUNCTIONS = {
         const { paymentDetails } = row;
         const accepted = paymentDetails?.uncounted ?? paymentDetails?.unseen;
         if (paymentDetails === null || accepted === undefined) {
-          const text = "The shipment has no money that does not count.";
+          const text = "The shipment has no unassigned payment.";
           throw refuse("SHIPMENT_STATE", text, { subject: "shipment" });
         }
         const details = { ...withoutUncounted(paymentDetails), accepted };
@@ -148,7 +148,7 @@ function keyOf({ shipment }: { readonly shipment: string }, { caller }: Call): S
 }
 
 function notRetriable(reason: string) {
-  const text = `The refund cannot be tried again because ${reason}.`;
+  const text = `The refund cannot be retried because ${reason}.`;
   return refuse("SHIPMENT_STATE", text, { subject: "shipment" });
 }
 

@@ -30,7 +30,7 @@ const KEEP_MS = 30 * 24 * 60 * 60_000;
 /** Creates the background workers for provider payments. They run independently of each other. */
 export function createPaymentJobs(deps: PaymentJobDeps): readonly Workers[] {
   const { em, log, now } = deps;
-  const failed = (error: unknown) => log.warn({ err: error }, "work on payments failed");
+  const failed = (error: unknown) => log.warn({ err: error }, "payment worker failed");
   const payments = (isTold: boolean) =>
     createWorkers(
       {
@@ -96,7 +96,7 @@ async function dispatchNotice(deps: PaymentJobDeps, notice: ClaimedNotice): Prom
   const dueAt = retryMs === undefined ? null : new Date(now().getTime() + retryMs).toISOString();
   await runStatement(em, SET_DUE, [notice.provider, notice.id, dueAt]);
   if (!isKnown && dueAt === null)
-    log.info({ notice: notice.id }, "payment notice is about nothing known");
+    log.info({ notice: notice.id }, "payment event dropped: unknown payment or account");
 }
 
 /** Finds the workspaces, or the test twins, that use the event's account. */

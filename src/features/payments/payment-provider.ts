@@ -208,7 +208,7 @@ export interface OnboardingLink {
  */
 export class ProviderUnanswered extends Error {
   constructor(cause: unknown) {
-    super("the payment provider did not answer", { cause });
+    super("the payment provider did not respond", { cause });
     this.name = "ProviderUnanswered";
   }
 }

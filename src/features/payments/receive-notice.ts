@@ -94,7 +94,7 @@ export async function keepNotices(
 }
 
 function unsigned(): Refusal {
-  return refuse("REQUEST_MALFORMED", "The notice is not signed by the payment provider.");
+  return refuse("REQUEST_MALFORMED", "The event is not signed by the payment provider.");
 }
 
 const SELECT = `

@@ -98,7 +98,7 @@ export function createSettlePayment(deps: SettleDeps): SettlePayment {
       await release(step.dueAt, step.isLeft === true ? leased.failures + 1 : 0);
     } catch (error) {
       const { workspace, reference } = key;
-      log.warn({ err: error, workspace, shipment: reference }, "payment not settled");
+      log.warn({ err: error, workspace, shipment: reference }, "payment not reconciled");
       const failures = leased.failures + 1;
       const waitedMs = Math.min(RETRY_MS * 2 ** Math.min(leased.failures, 10), MAX_RETRY_MS);
       const dueAt = new Date(now().getTime() + waitedMs);
@@ -144,7 +144,7 @@ async function look(
     });
     return { dueAt: null, isLeft: true };
   };
-  if (access === undefined) return leave("The account is not connected any more.");
+  if (access === undefined) return leave("The account is no longer connected.");
   const online = onlineProvider(deps.providers, leased.provider);
   try {
     return await reconcile(deps, { leased, worker, online, access, test }, end);
@@ -263,7 +263,7 @@ export async function settleForCall(
 ): Promise<void> {
   const outcome = await askProvider(() => settle(key, { ...options, waitMs: WAIT_MS }));
   if (outcome === "busy") {
-    const text = "The payment is being looked at; try again in a moment.";
+    const text = "The payment is being checked. Try again in a moment.";
     throw unavailable(text, undefined, { facts: { waits_for: "payment_provider" } });
   }
 }

@@ -90,7 +90,7 @@ export function createQuoteKeys(seal: SecretSeal, log: Pick<Logger, "error">): Q
     if (opened !== undefined) {
       return { secret, key: toQuoteKey(id, Buffer.from(opened, "base64url")) };
     }
-    log.error({ key: id }, "no key in SECRETS_KEYS opens a key of quotes");
+    log.error({ key: id }, "no key in SECRETS_KEYS decrypts a quote key");
     return { secret, key: undefined };
   }
 

@@ -129,7 +129,7 @@ function assertPriceFree(
   const isShown = (row.paymentDetails?.checkout ?? null) !== null;
   if (!isShown && !hasOpenCheckout) return;
   if (isShown || !isAsked) throw new ProviderCheckRequired(row);
-  throw paymentError(what, "it may be paid at a page of an account that is not connected any more");
+  throw paymentError(what, "it may still be paid at the checkout of a disconnected account");
 }
 
 const textsOf = compileTexts(UpdateShipmentRequestSchema);

@@ -76,7 +76,7 @@ export function assertLive({ id, twinOf }: Workspace): void {
   if (!twinOf) return;
   throw refuse(
     "WORKSPACE_IS_TEST",
-    `Workspace ${id} is the test twin of ${twinOf}, which it follows: name that one.`,
+    `Workspace ${id} is the test twin of workspace ${twinOf}. Use workspace ${twinOf}.`,
     { subject: "workspace" },
   );
 }
@@ -141,5 +141,5 @@ function recordedOf(workspace: AdminWorkspace) {
 }
 
 function limitText(limit: { readonly rate: number; readonly burst: number } | undefined) {
-  return limit && `${limit.rate} a second, ${limit.burst} at once`;
+  return limit && `${limit.rate} per second, burst ${limit.burst}`;
 }

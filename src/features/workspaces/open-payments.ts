@@ -31,6 +31,6 @@ export async function assertNoneOpen(
   // Unassigned payments are at an account.
   if (!found!.isUncounted || removed.account === null) return;
   const text =
-    "Money was taken that does not count; refund it at the payment provider, or accept it, first.";
+    "There is an unassigned payment. Refund it at the payment provider or accept it first.";
   throw refuse("PAYMENTS_OPEN", text, { subject: "payment_provider" });
 }

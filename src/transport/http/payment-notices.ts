@@ -76,7 +76,7 @@ export function createPaymentNotices(
     try {
       const signature = request.headers[signatureHeaders[provider]!];
       if (typeof signature !== "string") {
-        throw refuse("REQUEST_MALFORMED", "The notice is not signed by the payment provider.");
+        throw refuse("REQUEST_MALFORMED", "The event is not signed by the payment provider.");
       }
       const headers = readCallHeaders(request.rawHeaders);
       const address = clientAddress(request.socket.remoteAddress, headers.forwardedFor);

@@ -14,7 +14,7 @@ const TWENTY = {
     "The workspace has 20 keys that work, with those that are to end, and no more fit: revoke one first.",
 };
 const LAST = {
-  api_key: "This is the last key of full scope that is not to end; create another first.",
+  api_key: "This is the last key without expiry with full scope. Create another one first.",
 };
 
 const service = await sharedService();
@@ -288,7 +288,7 @@ describe("the last key that is not to end", () => {
     const revoked = await revokeWorkspaceApiKey({ workspace: id, key: body.data.id });
     expect(revoked.body).toEqual({});
     await expectRefused(revokeApiKey({ key }), "API_KEY_LAST", {
-      api_key: "This is the last key of full scope that works; create another first.",
+      api_key: "This is the last active key with full scope. Create another one first.",
     });
   });
 

@@ -96,7 +96,7 @@ test("uses that could not be recorded are logged, and recorded the next time", a
   await sql.query("alter table api_key rename to api_key_away");
   await recorder.record();
   await sql.query("alter table api_key_away rename to api_key");
-  expect(recorder.warnings).toEqual(["the last uses of keys could not be recorded"]);
+  expect(recorder.warnings).toEqual(["last use of keys not recorded"]);
   await recorder.record();
   expect((await rowOf("api_key", apiKey)).last_used_at).toEqual(expect.any(Date));
 });

@@ -293,7 +293,7 @@ test("what is wrong with a customer's new facts is told by field", async () => {
   const half = { default_pickup: { address: "1 Main St", lat: 1 } };
   await expectRefused(update(half), "FIELD_INVALID", {
     "default_pickup.lng":
-      "default_pickup.lng is required with default_pickup.lat; give both or neither.",
+      "default_pickup.lng is required with default_pickup.lat. Set both or neither.",
   });
 });
 
@@ -301,7 +301,7 @@ test("a change of a customer that is based on what was changed meanwhile is refu
   const { own, update } = await addCustomer();
   expect((await data(update({ etag: "1", notes: "Mine" }))).etag).toBe("2");
   const stale = {
-    etag: "etag is not the customer's any more: it was changed meanwhile. Read it again.",
+    etag: "etag is stale because the customer was changed. Read it again.",
   };
   await expectRefused(update({ etag: "1", notes: "Theirs" }), "ETAG_STALE", stale);
   await book(service, own, { customer_id_number: "ID 1" });

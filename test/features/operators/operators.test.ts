@@ -265,7 +265,7 @@ describe("one key of several", () => {
       stranger.rotateOperatorKey({ operator }),
       stranger.revokeOperatorKey({ operator, key }),
     ]) {
-      const text = "Keys of other operators need the role owner; yours is operator.";
+      const text = "Only owners can manage keys of other operators. Your role is operator.";
       await expectRefused(call, "ROLE_INSUFFICIENT", text);
     }
     await data(as.revokeOperatorKey({ operator, key }));
@@ -277,14 +277,14 @@ describe("one key of several", () => {
     const self = service.as(key);
     const revoke = (id: string) => self.revokeOperatorKey({ operator, key: id });
     const last = (which: string) => ({
-      api_key: `This is the last key of yours that ${which}; create another first.`,
+      api_key: `This is the last ${which} of yours. Create another one first.`,
     });
-    await expectRefused(revoke(keyId), "API_KEY_LAST", last("is not to end"));
+    await expectRefused(revoke(keyId), "API_KEY_LAST", last("key without expiry"));
     const rotated = await data(self.rotateOperatorKey({ operator, overlap_seconds: 3_600 }));
     const newest = rotated.keys[1].id;
-    await expectRefused(revoke(newest), "API_KEY_LAST", last("is not to end"));
+    await expectRefused(revoke(newest), "API_KEY_LAST", last("key without expiry"));
     await as.revokeOperatorKey({ operator, key: newest });
-    await expectRefused(revoke(keyId), "API_KEY_LAST", last("works"));
+    await expectRefused(revoke(keyId), "API_KEY_LAST", last("active key"));
     for (const id of [(await create()).keyId, `key_${"0".repeat(24)}`]) {
       await expectRefused(revoke(id), "API_KEY_NOT_FOUND");
       await expectRefused(self.rotateOperatorKey({ operator, key: id }), "API_KEY_NOT_FOUND");
@@ -294,7 +294,7 @@ describe("one key of several", () => {
   test("among 20 is rotated alone; no more are created, and a rotation of all ends the oldest", async () => {
     const { id: operator } = await create();
     await addKeys(operator, 19);
-    const text = "The operator has 20 keys that work, and no more fit: revoke one first.";
+    const text = "The operator has 20 active keys, the maximum. Revoke one first.";
     const adding = as.createOperatorKey({ operator, name: "One more" });
     await expectRefused(adding, "API_KEY_LIMIT", { api_key: text });
     const keys = await keysOf(operator);
@@ -396,11 +396,11 @@ describe("a link to sign in by", () => {
     expect((await service.as(key).createOperatorSignInLink({ operator })).status).toBe(201);
     const { key: stranger } = await service.addOperator("operator");
     const making = service.as(stranger).createOperatorSignInLink({ operator });
-    const text = "Links for other operators need the role owner; yours is operator.";
+    const text = "Only owners can create sign-in links for other operators. Your role is operator.";
     await expectRefused(making, "ROLE_INSUFFICIENT", text);
     const machine = as.createOperatorSignInLink({ operator: (await create()).id });
     await expectRefused(machine, "FIELD_INVALID", {
-      operator: "operator is a machine, which does not sign in.",
+      operator: "operator is a machine and cannot sign in.",
     });
   });
 });

@@ -227,7 +227,7 @@ test("a key is kept under the first of the keys that seal, and opens by the othe
 test("a key that Stripe does not know is refused, and none is kept without a key to seal by", async () => {
   const { workspace, client } = await unconnected();
   const payment_provider = expect.stringMatching(
-    /^The payment provider refuses: Invalid API Key provided/,
+    /^The payment provider refused the request: Invalid API Key provided/,
   );
   const { body } = await setKey(client, "rk_live_nobody");
   expect(body.errors).toEqual({ payment_provider: [payment_provider] });
@@ -266,7 +266,7 @@ test("operators alone end manual payments, which come back once the account in t
   await expectRefused(
     disconnect(),
     "ROLE_INSUFFICIENT",
-    "Only operators of the platform disconnect manual payments.",
+    "Only operators can disconnect manual payments.",
   );
   const manual = await get(client);
   expect(manual).toMatchObject({ provider: "manual", state: "ready" });
@@ -318,7 +318,7 @@ test("an account that is connected another way meanwhile is not replaced while a
   expect(await get(client)).toMatchObject({ account, own_key: true });
 });
 
-const ADDRESS = "must be an address such as https://example.org/done.";
+const ADDRESS = "must be a URL such as https://example.org/done.";
 
 test.each<[string, keyof Client, object, string, string | undefined]>([
   [

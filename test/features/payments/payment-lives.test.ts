@@ -10,25 +10,25 @@ const pay = "checkout; pay; record";
 
 const REVOKED =
   "error The provided key … does not have access to account … (or that account does not exist). Application access may have been revoked.";
-const NOT_CONNECTED = "error The account is not connected any more.";
-const MAY_BE_PAID = "it may be paid at a page of an account that is not connected any more.";
+const NOT_CONNECTED = "error The account is no longer connected.";
+const MAY_BE_PAID = "it may still be paid at the checkout of a disconnected account.";
 const NO_CHARGES =
   "Your account cannot currently make charges. If you are a customer trying to make a purchase, please contact the owner of this site. Your transaction has not been processed.";
 const NOT_CONFIRMED =
   "refused: The payment provider does not confirm it; what it says is in the shipment's payment_details.";
-const TOOK = "error The payment provider took 9 USD, which is not the shipment's total.";
-const OTHER = "error The payment provider took money at the checkout, but names another shipment.";
-const IN_XDR = "error The payment provider took money in XDR, a currency that is not known here.";
+const TOOK = "error The payment of 9 USD differs from the shipment's total.";
+const OTHER = "error The payment at the checkout belongs to another shipment.";
+const IN_XDR = "error The payment is in XDR, which is not a supported currency.";
 const NO_ANSWER = "refused: try again in a moment";
 const NO_CHECKOUT = "refused: The shipment cannot be paid because its payment is processing.";
 const NO_CHANGE =
   "refused: The shipment's route and weight cannot be changed because its payment is processing.";
 const UNCOUNTED =
-  "refused: Money was taken that does not count; refund it at the payment provider, or accept it, first.";
+  "refused: There is an unassigned payment. Refund it at the payment provider or accept it first.";
 const DISPUTED =
   "refused: The payment is disputed. It cannot be refunded until the dispute is decided.";
 const REFUND_FAILED = "refund_error The refund failed: expired_or_canceled_card.";
-const ENDED = "error The checkout ended before it was paid.";
+const ENDED = "error The checkout expired before it was paid.";
 
 /** Actions in stages, each with the expected outcome. */
 const LIVES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -40,7 +40,7 @@ const LIVES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "checkout; cancel": "voided; expired; events checkout_opened cancelled updated",
   },
   "a checkout is refused while the account takes no payments, and why stays told, once": {
-    "restrict; checkout": `awaiting_payment; error ${NO_CHARGES}; failed; events payment_failed; refused: The payment provider refuses: ${NO_CHARGES}`,
+    "restrict; checkout": `awaiting_payment; error ${NO_CHARGES}; failed; events payment_failed; refused: The payment provider refused the request: ${NO_CHARGES}`,
     "record; wait 60": `awaiting_payment; error ${NO_CHARGES}; failed; ${NOT_CONFIRMED}`,
   },
   "a payment that is made pays the shipment": {
@@ -67,7 +67,7 @@ const LIVES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   "money that does not count keeps another page from being paid until it is refunded": {
     "checkout; spoil shipment SHP-OTHER; pay; deliver": `awaiting_payment; ${OTHER}; uncounted; failed; complete 1269; events checkout_opened payment_failed`,
-    "refundByHand 269; deliver; work; checkout": `awaiting_payment; ${OTHER}; refunded_amount 2.69; uncounted; failed; complete 1269 -269; events partly_refunded; refused: The shipment cannot be paid because it was paid by money that does not count; refund it at the payment provider.`,
+    "refundByHand 269; deliver; work; checkout": `awaiting_payment; ${OTHER}; refunded_amount 2.69; uncounted; failed; complete 1269 -269; events partly_refunded; refused: The shipment cannot be paid because it has an unassigned payment, which must be refunded at the payment provider.`,
     "refundByHand; deliver; work; checkout":
       "awaiting_payment; page; complete 1269 -269 -1000; open; events partly_refunded checkout_opened partly_refunded",
     "pay; deliver": "paid; complete 1269 -269 -1000; complete 1269; events paid awaiting_pickup",
@@ -98,7 +98,7 @@ const LIVES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   "a shipment without money that does not count has none to accept": {
     "checkout; pay; deliver; work; accept":
-      "paid; complete 1269; events checkout_opened paid awaiting_pickup; refused: The shipment has no money that does not count.",
+      "paid; complete 1269; events checkout_opened paid awaiting_pickup; refused: The shipment has no unassigned payment.",
   },
   "a payment that comes after the cancellation is refunded": {
     "checkout; pay; cancel":
@@ -108,10 +108,10 @@ const LIVES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     [`${pay}; cancel`]:
       "refunded; refunded_amount 12.69; complete 1269 -1269; events checkout_opened paid awaiting_pickup cancelled refunded; recorded by stripe",
     retry:
-      "refunded; refunded_amount 12.69; complete 1269 -1269; refused: The refund cannot be tried again because its payment is refunded.",
+      "refunded; refunded_amount 12.69; complete 1269 -1269; refused: The refund cannot be retried because its payment is refunded.",
   },
   "a refund that is pending is refunded once it has succeeded": {
-    [`${pay}; refundsBecome pending; cancel; work; retry; recordRefund`]: `refund_pending; complete 1269 -1269 pending; events checkout_opened paid awaiting_pickup cancelled; recorded by stripe; refused: The refund cannot be tried again because its refund is on its way.; ${NOT_CONFIRMED}`,
+    [`${pay}; refundsBecome pending; cancel; work; retry; recordRefund`]: `refund_pending; complete 1269 -1269 pending; events checkout_opened paid awaiting_pickup cancelled; recorded by stripe; refused: The refund cannot be retried because its refund is pending.; ${NOT_CONFIRMED}`,
     "settleRefunds succeeded; deliver":
       "refunded; refunded_amount 12.69; complete 1269 -1269; events refunded",
   },
@@ -176,7 +176,7 @@ const LIVES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     [`${pay}; dispute 300; closeDispute lost; cancel`]:
       "refunded; refunded_amount 9.69; dispute lost; disputed_amount 3; complete 1269 -969; events checkout_opened paid awaiting_pickup cancelled dispute_closed refunded; recorded by stripe",
     "reverseDispute; deliver":
-      "refund_pending; refund_error A part is left to refund.; refunded_amount 9.69; dispute won; failed; complete 1269 -969; events refund_failed dispute_closed",
+      "refund_pending; refund_error The payment is only partly refunded.; refunded_amount 9.69; dispute won; failed; complete 1269 -969; events refund_failed dispute_closed",
     retry:
       "refunded; refunded_amount 12.69; dispute won; complete 1269 -969 -300; events updated refunded",
   },
@@ -275,7 +275,7 @@ const LIVES_OF_LIVE_MODE: typeof LIVES = {
   },
   "once an account is disconnected, the caller's word is taken for refunds, which stay": {
     "checkout; pay; deliver; work; disconnect; cancel":
-      "refund_pending; refund_error The account is not connected any more.; failed; complete 1269; events checkout_opened paid awaiting_pickup cancelled refund_failed",
+      "refund_pending; refund_error The account is no longer connected.; failed; complete 1269; events checkout_opened paid awaiting_pickup cancelled refund_failed",
     recordRefund: "refunded; complete 1269; events refunded; recorded by stripe",
     // Nothing prevents the workspace from connecting and disconnecting again.
     "connect; work; disconnect": "refunded; complete 1269",

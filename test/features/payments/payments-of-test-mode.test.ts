@@ -103,11 +103,11 @@ describe("a twin is connected", () => {
     const keys = { live: stripe.addKey(account), test: stripeTest.addKey(account) };
     await expectRefused(setKey(apiKey, keys.test), "FIELD_INVALID", {
       restricted_key:
-        "restricted_key must be a live key, which begins with rk_live_ or sk_live_; a test key is for the workspace's test mode.",
+        "restricted_key must be a live key, which begins with rk_live_ or sk_live_. Use a test key in the workspace's test mode.",
     });
     await expectRefused(setKey(twin.apiKey, keys.live), "FIELD_INVALID", {
       restricted_key:
-        "restricted_key must be a test key, which begins with rk_test_ or sk_test_; a live key is for the workspace itself.",
+        "restricted_key must be a test key, which begins with rk_test_ or sk_test_. Use a live key in live mode.",
     });
     expect(await connection(twin.apiKey)).toEqual(ALWAYS_CONNECTED);
     expect(await data(setKey(apiKey, keys.live))).toMatchObject({ account, live: true });
@@ -121,7 +121,7 @@ describe("a twin is connected", () => {
     const begin = (key: string) => replica.as(key).beginPaymentConnection(BEGIN);
     await expectRefused(begin(twin.apiKey), "PAYMENT_PROVIDER_NOT_CONFIGURED", {
       payment_provider:
-        "The platform has no account in Stripe's test mode; set a test key of the workspace's own.",
+        "The platform has no account in Stripe's test mode. Set a test key for this workspace.",
     });
     await data(begin(apiKey));
   });

@@ -146,7 +146,7 @@ test("money that does not count is told of with what needs attention", async () 
   stripe.pay(session);
   await stripe.deliverNotices();
   await work();
-  const reason = "The payment provider took 9 USD, which is not the shipment's total.";
+  const reason = "The payment of 9 USD differs from the shipment's total.";
   const subject = { id: reference, name: null, at: null, reason };
   expect(await data(service.as(own.apiKey).getAttention())).toEqual([
     { kind: "payment_uncounted", count: 1, subjects: [subject] },

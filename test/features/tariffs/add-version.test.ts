@@ -38,5 +38,5 @@ test("a version whose time comes while another is published is not replaced unse
     const insert = () => Promise.reject(new Error("version 2 was replaced"));
     await addVersion(slowed(tx), { replaces: 1, digest: "other", insert });
   });
-  await expect(adding).rejects.toThrow("Version 2 is in force by now, not 1.");
+  await expect(adding).rejects.toThrow("Version 2 is now in force, not 1.");
 });

@@ -114,7 +114,7 @@ test("zones of which the parser quotes half of a surrogate pair are refused by g
   const { id: draft } = await drafts.begin(worldTariff());
   await drafts.upload(draft, "😀");
   const { message } = (await drafts.publish(draft, 1)).body;
-  expect(message).toMatch(/^zones must be JSON text in UTF-8: .*; upload it again$/);
+  expect(message).toMatch(/^zones must be JSON text in UTF-8: .*. Upload it again$/);
   for (const door of ["json", "grpc"] as const) {
     const publishing = service.as(operator, door).publishTariff({ draft, replaces: 1 });
     await expectRefused(publishing, "TARIFF_FAULTY", { zones: message });
@@ -127,7 +127,7 @@ test("a fault below a very long key is told with the first 300 characters of its
   const zones = JSON.stringify(zonesOf(square(0, 0, 1, 1)));
   await drafts.upload(draft.id, zones.replace('"Zone 1"', `"Z","${key}":"a\\u0000b"`));
   const path = `${`zones.features[0].properties.${key}`.slice(0, 300)}…`;
-  const text = "must be text without NUL and without half of a surrogate pair";
+  const text = "must be text without NUL or lone surrogates";
   expect((await check(draft.id)).body.faults).toEqual([{ path, text }]);
 });
 

@@ -47,7 +47,7 @@ test("zones of 64 MiB are taken, stored in pieces of up to 1 MiB, and not a byte
     [Buffer.alloc(max + 1, " "), ""],
   ] as const) {
     await expectRefused(drafts.upload(id, bytes, query), "FIELD_INVALID", {
-      data: `data must be at most ${max} bytes, with all that came before it.`,
+      data: `data must be at most ${max} bytes in total, including earlier uploads.`,
     });
   }
   expect((await service.as(key).getTariffDraftZones({ draft: id })).text).toHaveLength(max);
@@ -55,8 +55,8 @@ test("zones of 64 MiB are taken, stored in pieces of up to 1 MiB, and not a byte
 
 test.for([
   ["[0,0],", "the zones have more than 5000000 positions; simplify them"],
-  ["{},", "the zones take too much memory; give them fewer properties, or simplify them"],
-  ['"a":0,', "the zones take too much memory; give them fewer properties, or simplify them"],
+  ["{},", "the zones need too much memory. Remove properties or simplify the outlines"],
+  ['"a":0,', "the zones need too much memory. Remove properties or simplify the outlines"],
 ])("a draft of 51 MiB of %s is refused before it is parsed", async ([item, text]) => {
   const { process, untilReady, ...endpoints } = await startServiceProcess({
     DATABASE_URL: service.databaseUrl,
@@ -114,7 +114,7 @@ test("a draft that took too much memory to be checked is not tried again until i
   const tasks = { run, runAtOnce: run, checks: new LRUCache({ max: 1 }) };
   const check = (revision: number) =>
     checkStoredDraft({ tasks } as unknown as DraftDeps, { ...draft, revision });
-  const text = "the zones take too much memory; give them fewer properties, or simplify them";
+  const text = "the zones need too much memory. Remove properties or simplify the outlines";
   const found = { faults: [{ path: "zones", text }], zones: 0, tiers: 0, digest: undefined };
   expect([await check(1), await check(1)]).toEqual(Array(2).fill({ ...found, revision: 1 }));
   expect(runs).toBe(1);

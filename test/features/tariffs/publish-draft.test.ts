@@ -72,7 +72,7 @@ test.each([-1, 1])(
   "a publication in the place of the version %i from that in force is refused and says which is",
   async (off) => {
     const draft = await begin("2.00");
-    const replaces = `Version ${first} is in force by now, not ${first + off}. Compare with it before you replace it.`;
+    const replaces = `Version ${first} is now in force, not ${first + off}. Compare with it before you replace it.`;
     const publishing = drafts.publish(draft.id, first + off);
     const facts = { version_in_force: String(first) };
     await expectRefused(publishing, "TARIFF_REPLACED", { replaces }, facts);
@@ -102,7 +102,7 @@ test("a draft that is changed while it is checked is not published", async () =>
     .toBe(1);
   await as.updateTariffDraft({ draft: id, name: "Other" });
   await lock.end();
-  const text = "etag is not the draft's any more: it was changed meanwhile. Read it again.";
+  const text = "etag is stale because the draft was changed. Read it again.";
   await expectRefused(publishing, "ETAG_STALE", { etag: text });
   expect(await inForce()).toMatchObject({ version: first });
 });
@@ -111,7 +111,7 @@ test("a time that is past by less than a minute is now; others, and more than a 
   const { id } = await begin("2.00");
   for (const [seconds, text] of [
     [367 * 24 * 3600, "effective_at must be at most a year from now."],
-    [-61, "effective_at must not be past; leave it out to publish at once."],
+    [-61, "effective_at must not be in the past. Omit it to publish immediately."],
   ] as const) {
     const publishing = drafts.publish(id, first, { effective_at: await inSeconds(seconds) });
     await expectRefused(publishing, "FIELD_INVALID", { effective_at: text });
@@ -138,7 +138,7 @@ test("a scheduled version is not in force, and nothing is published until it is 
   });
   expect(await inForce()).toMatchObject({ version: first, state: "in_force" });
 
-  const text = `Version ${version} takes effect at ${effective_at}. Wait until then, or call it off.`;
+  const text = `Version ${version} takes effect at ${effective_at}. Wait until then, or cancel it.`;
   const facts = { scheduled_version: String(version), effective_at };
   for (const more of [{}, { effective_at }]) {
     const publishing = drafts.publish(other.id, first, more);
@@ -149,7 +149,7 @@ test("a scheduled version is not in force, and nothing is published until it is 
   const called = await data(as.callOffTariff({ version }));
   expect(called).toEqual({ ...body.data, state: "called_off", called_off_at: ANY_TIME });
   await expectRefused(as.callOffTariff({ version }), "TARIFF_NOT_SCHEDULED", {
-    version: `Version ${version} has been called off already; only one that is scheduled can be called off.`,
+    version: `Version ${version} has already been cancelled. Only a scheduled version can be cancelled.`,
   });
   const { data: published } = (await drafts.publish(other.id, first)).body;
   expect(published).toMatchObject({ version: first + 2, state: "in_force", replaces: first });

@@ -22,7 +22,7 @@ const FEES = {
   tiers: [{ min_kg: 0, max_kg: 1_000, flat_fee: "0", rate_per_kg: "0" }],
 };
 const STALE = {
-  etag: "etag is not the draft's any more: it was changed meanwhile. Read it again.",
+  etag: "etag is stale because the draft was changed. Read it again.",
 };
 
 const service = await startService();

@@ -31,7 +31,7 @@ test.each([1, 4, 6, MAX_BYTES])(
   "zones of 5 bytes are not appended to at %i, and stay",
   async (at) => {
     await drafts.upload(draft, "[1,2]");
-    const text = "offset must be 0, to begin anew, or 5, which is how many bytes there are.";
+    const text = "offset must be 0 to start over, or 5, the number of bytes uploaded so far.";
     const uploading = drafts.upload(draft, "x", `?offset=${at}`);
     await expectRefused(uploading, "FIELD_INVALID", { offset: text });
     expect(await zones()).toBe("[1,2]");

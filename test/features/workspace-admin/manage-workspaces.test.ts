@@ -164,10 +164,10 @@ test("limits that are given are set, the rest stays, and the service soon applie
   };
   expect((await actionsOn(workspace)).map(([, changes]) => changes)).toEqual([
     [
-      change("quote", "10000 a second, 20000 at once", "7 a second, 14 at once"),
-      change("write", "2000 a second, 4000 at once", "3 a second, 9 at once"),
+      change("quote", "10000 per second, burst 20000", "7 per second, burst 14"),
+      change("write", "2000 per second, burst 4000", "3 per second, burst 9"),
     ],
-    [change("read", "5000 a second, 10000 at once", "1000000 a second, 1000000 at once")],
+    [change("read", "5000 per second, burst 10000", "1000000 per second, burst 1000000")],
   ]);
 });
 

@@ -137,7 +137,7 @@ test("operators change what a twin follows on its workspace alone, and its keys 
     operator.inviteWorkspaceMember({ workspace, email: "somebody@example.org" }),
   ]) {
     await expectRefused(call, "WORKSPACE_IS_TEST", {
-      workspace: `Workspace ${workspace} is the test twin of ${id}, which it follows: name that one.`,
+      workspace: `Workspace ${workspace} is the test twin of workspace ${id}. Use workspace ${id}.`,
     });
   }
   const limited = await data(operator.updateWorkspaceLimits({ workspace, read: { rate: 3 } }));

@@ -52,7 +52,7 @@ test.each([
   ["findZones", { points: [{ lat: 40, lng: -70 }] }],
 ] as const)("without a tariff %s is unavailable", async (method, fields) => {
   const call = as[method as "quoteShipment"](fields as object);
-  const text = "No tariff has been published yet; the operator publishes one.";
+  const text = "No tariff has been published yet. An operator must publish one.";
   const { headers } = await expectRefused(call, "UNAVAILABLE", text);
   expect(headers.get("retry-after")).toBe("1");
 });

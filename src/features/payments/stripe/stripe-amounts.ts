@@ -50,7 +50,7 @@ export function fromStripeAmount(amount: number, currency: string): number {
 export function stripeAmountFault(amountMinor: number, currency: string): string | undefined {
   const inWords = (minor: number) => `${toMajor(minor, currency)} ${currency}`;
   if (amountMinor === 0) {
-    return "must be more than 0 to be paid at a checkout; record the payment of 0 instead.";
+    return "must be above 0 to be paid at a checkout. Record the payment of 0 instead.";
   }
   const least = LEAST.get(currency) ?? 1;
   if (amountMinor < least) return `must be at least ${inWords(least)} to be paid at a checkout.`;

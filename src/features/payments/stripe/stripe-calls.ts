@@ -146,8 +146,8 @@ function optionsOf(apiUrl: string | undefined): Stripe.StripeConfig {
 export function stripeKeyFault(key: string, mode: Mode): string | undefined {
   if (key.startsWith("live_", 3) === (mode === "live")) return undefined;
   return mode === "live"
-    ? "must be a live key, which begins with rk_live_ or sk_live_; a test key is for the workspace's test mode."
-    : "must be a test key, which begins with rk_test_ or sk_test_; a live key is for the workspace itself.";
+    ? "must be a live key, which begins with rk_live_ or sk_live_. Use a test key in the workspace's test mode."
+    : "must be a test key, which begins with rk_test_ or sk_test_. Use a live key in live mode.";
 }
 
 /** The used properties of StripeError. Its class is loaded lazily and cannot be used in `instanceof`. */
@@ -183,7 +183,8 @@ function isStoredFailure({ statusCode = 0, headers }: StripeFault): boolean {
 
 function refused(fault: StripeFault): ProviderRefused {
   const { statusCode, code, message = "" } = fault;
-  if (isStoredFailure(fault)) return new ProviderRefused("It failed.", "failed", code);
+  if (isStoredFailure(fault))
+    return new ProviderRefused("An earlier attempt failed.", "failed", code);
   return new ProviderRefused(withoutKeys(message), kindOf(statusCode, code), code);
 }
 

@@ -101,7 +101,7 @@ function errorOf(
   if (status === "open") return said;
   return (
     said ??
-    (status === "expired" ? "The checkout ended before it was paid." : "The payment failed.")
+    (status === "expired" ? "The checkout expired before it was paid." : "The payment failed.")
   );
 }
 

@@ -85,7 +85,7 @@ export function createStripe(options: StripeCallOptions): PaymentProvider {
 /** Reasons why the platform has no account in a mode. */
 const NO_PLATFORM: Readonly<Record<Mode, string>> = {
   live: "The platform has no account at Stripe.",
-  test: "The platform has no account in Stripe's test mode; set a test key of the workspace's own.",
+  test: "The platform has no account in Stripe's test mode. Set a test key for this workspace.",
 };
 
 function paymentCalls(
@@ -195,7 +195,7 @@ async function readPayment(
  */
 function assertIs<T extends { readonly object: string }>(object: T["object"], answer: T): T {
   if (answer.object === object) return answer;
-  throw new Error(`Stripe answered with no ${object}`);
+  throw new Error(`Stripe's response is not a ${object}`);
 }
 
 /**
@@ -229,7 +229,7 @@ async function readNotice(
     if (event?.livemode !== (mode === "live")) return undefined;
     return (own === undefined) === (event.account !== undefined) ? noticeOf(event) : undefined;
   }
-  throw new ProviderRefused("The notice is not signed by the payment provider.", "other");
+  throw new ProviderRefused("The event is not signed by the payment provider.", "other");
 }
 
 /** Returns the platform's signing secrets, which differ between modes. */

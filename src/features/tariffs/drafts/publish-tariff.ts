@@ -79,7 +79,7 @@ async function assertToCome(em: EntityManager, effectiveAt: Timestamp): Promise<
   const { isPast, isLate } = row!;
   if (!isPast && !isLate) return;
   const text = isPast
-    ? "effective_at must not be past; leave it out to publish at once."
+    ? "effective_at must not be in the past. Omit it to publish immediately."
     : "effective_at must be at most a year from now.";
   throw refuse("FIELD_INVALID", text, { subject: "effective_at" });
 }

@@ -54,11 +54,9 @@ export function assertDraftEtag(draft: Revised, etag: string | undefined): void 
 }
 
 export function staleEtagError(): Refusal {
-  return refuse(
-    "ETAG_STALE",
-    "etag is not the draft's any more: it was changed meanwhile. Read it again.",
-    { subject: "etag" },
-  );
+  return refuse("ETAG_STALE", "etag is stale because the draft was changed. Read it again.", {
+    subject: "etag",
+  });
 }
 
 const toMessage = compileToMessage(TariffDraftSchema);

@@ -60,11 +60,11 @@ async function withDigest(request: UploadTariffZonesRequest): Promise<UploadTari
 function checkOffset({ zonesBytes }: TariffDraft, request: UploadTariffZonesRequest): number {
   const offset = Number(request.offset ?? 0n);
   if (offset !== 0 && offset !== zonesBytes) {
-    const text = `offset must be 0, to begin anew, or ${zonesBytes}, which is how many bytes there are.`;
+    const text = `offset must be 0 to start over, or ${zonesBytes}, the number of bytes uploaded so far.`;
     throw refuse("FIELD_INVALID", text, { subject: "offset" });
   }
   if (offset + request.data.length > MAX_ZONES_BYTES) {
-    const text = `data must be at most ${MAX_ZONES_BYTES} bytes, with all that came before it.`;
+    const text = `data must be at most ${MAX_ZONES_BYTES} bytes in total, including earlier uploads.`;
     throw refuse("FIELD_INVALID", text, { subject: "data" });
   }
   return offset;

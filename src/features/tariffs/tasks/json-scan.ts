@@ -20,7 +20,7 @@ export function oversizeOf(pieces: Iterable<Uint8Array>): string | undefined {
 
 /** Error of zones that need too much memory. */
 export const TOO_MUCH_MEMORY =
-  "the zones take too much memory; give them fewer properties, or simplify them";
+  "the zones need too much memory. Remove properties or simplify the outlines";
 
 /*
  * Sizes in V8 on 64-bit machines. A comma counts as a slot of a list that grew by doubling. A key counts as unique,

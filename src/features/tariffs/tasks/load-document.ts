@@ -55,7 +55,7 @@ export async function loadDraftDocument(
     if (duplicate !== undefined) return faulty("must be given once", `zones.${duplicate}`);
     return { document: { ...fees, zones }, revision };
   } catch (error) {
-    return faulty(`must be JSON text in UTF-8: ${(error as Error).message}; upload it again`);
+    return faulty(`must be JSON text in UTF-8: ${(error as Error).message}. Upload it again`);
   }
 }
 

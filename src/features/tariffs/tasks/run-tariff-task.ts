@@ -167,7 +167,7 @@ export function createTariffTasks(databaseUrl: string): TariffTasks {
     checks: new LRUCache({ max: MAX_CHECKS }),
     async run(name, input) {
       if (tasks >= MAX_TASKS) {
-        throw unavailable("Too much work on tariffs is waiting; try again in a moment.");
+        throw unavailable("Too many tariff tasks are waiting. Try again in a moment.");
       }
       tasks++;
       await turn.acquire();

@@ -18,8 +18,8 @@ export function unstorableFault(document: object): TariffFault | undefined {
   return { path: path || "document", text: found.text };
 }
 
-const TEXT = "must be text without NUL and without half of a surrogate pair";
-const KEY = "must have keys without NUL and without half of a surrogate pair";
+const TEXT = "must be text without NUL or lone surrogates";
+const KEY = "must have keys without NUL or lone surrogates";
 const DEPTH = `must not be nested deeper than ${MAX_DEPTH} levels`;
 const NUMBER = "must be a number below 1.8e308";
 

@@ -52,8 +52,8 @@ function assertReplaces(inForce: VersionRow | undefined, replaces: number | unde
   if (replaces === undefined || replaces === version) return;
   const text =
     version === 0
-      ? `No version is in force, so replaces must be 0; it is ${replaces}.`
-      : `Version ${version} is in force by now, not ${replaces}. Compare with it before you replace it.`;
+      ? `No version is in force, so replaces must be 0, not ${replaces}.`
+      : `Version ${version} is now in force, not ${replaces}. Compare with it before you replace it.`;
   const facts = { version_in_force: String(version) };
   throw refuse("TARIFF_REPLACED", text, { subject: "replaces", facts });
 }
@@ -64,7 +64,7 @@ function assertNoneScheduled(scheduled: VersionRow | undefined): void {
   const effectiveAt = new Date(scheduled.effectiveAtMs).toISOString();
   throw refuse(
     "TARIFF_SCHEDULED",
-    `Version ${version} takes effect at ${effectiveAt}. Wait until then, or call it off.`,
+    `Version ${version} takes effect at ${effectiveAt}. Wait until then, or cancel it.`,
     {
       subject: "tariff",
       facts: { scheduled_version: String(version), effective_at: effectiveAt },

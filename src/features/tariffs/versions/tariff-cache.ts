@@ -135,7 +135,7 @@ export function createTariffCache(options: {
 }
 
 function noTariffError(): Refusal {
-  return unavailable("No tariff has been published yet; the operator publishes one.");
+  return unavailable("No tariff has been published yet. An operator must publish one.");
 }
 
 /** Measures for how long a condition has been true. */
@@ -151,4 +151,4 @@ function createLag() {
 
 const SELECT_IN_FORCE = `select ${VERSION_IN_FORCE} as version`;
 
-const LOAD_FAILED = "a tariff could not be loaded; the one before stays in use";
+const LOAD_FAILED = "tariff not loaded, the previous one stays in use";

@@ -162,7 +162,7 @@ const SELECT_ZONES = `
   order by place`;
 
 const TOO_LARGE_TOGETHER =
-  "The two versions together take too much memory to be compared; compare their zones elsewhere.";
+  "The two versions are too large to be compared. Compare their zones with another tool.";
 
 function versionsNotFoundError(
   unknown: readonly (keyof CompareInput)[],
@@ -183,12 +183,12 @@ const CALL_OFF = `
 
 function notScheduledError({ version, state }: VersionRow) {
   const what = {
-    scheduled: "takes effect right now",
+    scheduled: "is taking effect",
     in_force: "is in force",
     replaced: "was in force",
-    called_off: "has been called off already",
+    called_off: "has already been cancelled",
   }[state];
-  const text = `Version ${version} ${what}; only one that is scheduled can be called off.`;
+  const text = `Version ${version} ${what}. Only a scheduled version can be cancelled.`;
   return refuse("TARIFF_NOT_SCHEDULED", text, { subject: "version" });
 }
 
