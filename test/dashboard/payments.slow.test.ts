@@ -138,7 +138,10 @@ describeDashboard(
       await dialog.getByLabel("Restricted key").fill("rk_live_of_nobody");
       await dialog.getByLabel("Signing secret").fill("whsec_own");
       await pressInDialog(page, "Replace the key");
-      await dialog.getByRole("alert").getByText("The payment provider refused the request").waitFor();
+      await dialog
+        .getByRole("alert")
+        .getByText("The payment provider refused the request")
+        .waitFor();
       await dialog.getByLabel("Restricted key").fill(stripe.addKey(account));
       await pressInDialog(page, "Replace the key");
       await isShown(page, "Connected");

@@ -66,7 +66,7 @@ export async function lockOperators(tx: EntityManager): Promise<void> {
 export function assertSelfOrOwner(
   { role, operatorId }: OperatorCaller,
   { id }: Operator,
-  what: "Links for" | "Keys of",
+  what: "create sign-in links for" | "manage keys of",
 ): void {
   if (role === "owner" || operatorId === id) return;
   const text = `Only owners can ${what} other operators. Your role is ${role}.`;
