@@ -7,15 +7,15 @@ import type { PaymentProviders } from "../features/payments/payment-providers.ts
 import { wakePayment } from "../features/payments/provider-payments.ts";
 import { assertProviderRate, type TakeCall } from "../features/payments/payment-connections.ts";
 import {
-  type NoticeDeps,
-  receiveNotice,
+  type EventDeps,
+  receiveEvent,
   signatureHeaders,
-} from "../features/payments/receive-notice.ts";
+} from "../features/payments/receive-event.ts";
 import {
-  createSettlePayment,
-  settleForCall,
-  type SettleOptions,
-} from "../features/payments/settle-payments.ts";
+  createReconcilePayment,
+  reconcileForCall,
+  type ReconcileOptions,
+} from "../features/payments/reconcile-payments.ts";
 import type { PaymentsOfShipments } from "../features/shipments/provider-check.ts";
 import { createChangeBatch } from "../features/shipments/change-batch.ts";
 import { createChangeShipment } from "../features/shipments/change-shipment.ts";
@@ -27,10 +27,10 @@ import { localWorkspaceCall } from "../pipeline/local-call.ts";
 import type { FindTracking } from "../features/workspaces/tracking-urls.ts";
 import type { NoticeOptions } from "../transport/http/payment-notices.ts";
 
-export function createNotices(deps: NoticeDeps): NoticeOptions {
+export function createNotices(deps: EventDeps): NoticeOptions {
   return {
     signatureHeaders: signatureHeaders(deps.providers),
-    receive: (notice) => receiveNotice(deps, notice),
+    receive: (notice) => receiveEvent(deps, notice),
   };
 }
 
@@ -53,28 +53,28 @@ export function createPayments(deps: {
       ...(await deps.findTracking(deps.em, workspace)),
     });
   const changeShipment = createChangeShipment(deps, announce);
-  const settleDeps = {
+  const reconcileDeps = {
     ...deps,
     changeShipment,
     callIn,
   };
-  const settlePayment = createSettlePayment(settleDeps);
+  const reconcilePayment = createReconcilePayment(reconcileDeps);
   const takeCall: TakeCall = (name, limit) => deps.limiter.take(name, "write", limit);
-  const settleForCaller = async (key: ShipmentKey, options?: Pick<SettleOptions, "end">) => {
+  const reconcileForCaller = async (key: ShipmentKey, options?: Pick<ReconcileOptions, "end">) => {
     await assertProviderRate(takeCall, "payments", key.workspace);
-    await settleForCall(settlePayment, key, options);
+    await reconcileForCall(reconcilePayment, key, options);
   };
   return {
     changeShipment,
     changeBatch: createChangeBatch(deps, announce),
-    settlePayment,
+    reconcilePayment,
     payments: {
       wake: (tx, key) => wakePayment(tx, key, deps.now()),
-      endCheckout: (key) => settleForCaller(key, { end: true }),
+      endCheckout: (key) => reconcileForCaller(key, { end: true }),
     } satisfies PaymentsOfShipments,
-    askAboutPayment: settleForCaller,
+    pollPayment: reconcileForCaller,
     takeCall,
-    paymentJobs: { ...settleDeps, settlePayment },
+    paymentJobs: { ...reconcileDeps, reconcilePayment },
     callIn,
     simulations: { ...deps, changeShipment, callIn },
   };

@@ -7,7 +7,7 @@ import { purgeKeys } from "../features/credentials/secret-keys.ts";
 import { purgeEvents } from "../features/events/purge-events.ts";
 import { purgeStoredResponses } from "../features/idempotency/stored-responses.ts";
 import { sealConnections } from "../features/payments/seal-connections.ts";
-import { purgeNotices } from "../features/payments/payment-jobs.ts";
+import { purgePaymentEvents } from "../features/payments/payment-jobs.ts";
 import { purgeSignIns } from "../features/people/end-sign-ins.ts";
 import { purgeMails } from "../features/people/send-mails.ts";
 import { purgeRecipientNotices } from "../features/recipients/send-notices.ts";
@@ -120,7 +120,7 @@ export async function purgeExpired(options: {
   await purge("proof_pictures", purgePictures(em));
   await purge("courier_places", purgePlaces(em));
   await purge("used_quotes", purgeUsedQuotes(em));
-  await purge("payment_notices", purgeNotices(em, now()));
+  await purge("payment_notices", purgePaymentEvents(em, now()));
   await purge("sign_ins", purgeSignIns(em));
   await purge("mails", purgeMails(em));
   await purge("recipient_notices", purgeRecipientNotices(em));

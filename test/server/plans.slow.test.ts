@@ -193,7 +193,7 @@ const RUN_BY_OTHER_TESTS = [
   "src/features/payments/check-accounts.ts",
   "src/features/payments/payment-jobs.ts",
   "src/features/payments/provider-payments.ts",
-  "src/features/payments/receive-notice.ts",
+  "src/features/payments/receive-event.ts",
   "src/features/payments/stored-payment.ts",
   "src/features/payments/seal-connections.ts",
   "src/features/quotes/quote-keys.ts",

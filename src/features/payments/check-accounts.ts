@@ -12,7 +12,7 @@ import { accessOf, type StoredAccess } from "./payment-connections.ts";
 import type { AccountAccess, OnlinePayments } from "./payment-provider.ts";
 import type { PaymentProviders } from "./payment-providers.ts";
 import { wakeLeftPayments } from "./provider-payments.ts";
-import { keepNotices } from "./receive-notice.ts";
+import { storeEvents } from "./receive-event.ts";
 
 /** Intervals between checks of ready accounts and of others, in milliseconds. */
 const READY_MS = 60 * 60_000;
@@ -153,9 +153,9 @@ async function listMissed(
     let pages = 0;
     do {
       const span = after === undefined ? { from, to } : { from, to, after };
-      const { notices, next } = await online.listNotices(access, span);
-      const kept = await keepNotices(em, { provider, account: account!, notices, at });
-      if (kept > 0) log.info({ workspace, notices: kept }, "missed payment events backfilled");
+      const { events, next } = await online.listEvents(access, span);
+      const stored = await storeEvents(em, { provider, account: account!, events, at });
+      if (stored > 0) log.info({ workspace, events: stored }, "missed payment events backfilled");
       after = next;
     } while (after !== undefined && ++pages < MAX_PAGES);
     const spanMs = to.getTime() - from.getTime();

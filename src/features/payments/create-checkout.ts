@@ -20,14 +20,14 @@ import { ProviderRefused } from "./payment-provider.ts";
 import type { PaymentProviders } from "./payment-providers.ts";
 import type { CheckoutState } from "./provider-payment.entity.ts";
 import { leaseEnd } from "./provider-payments.ts";
-import { settleForCall, type SettlePayment } from "./settle-payments.ts";
+import { reconcileForCall, type ReconcilePayment } from "./reconcile-payments.ts";
 
 export type CheckoutDeps = Pick<
   ShipmentDeps,
   "em" | "changeShipment" | "changeBatch" | "versionFees" | "now"
 > & {
   readonly providers: PaymentProviders;
-  readonly settlePayment: SettlePayment;
+  readonly reconcilePayment: ReconcilePayment;
   readonly takeCall: TakeCall;
 };
 
@@ -47,7 +47,7 @@ export const createCheckout: ShipmentFunctions<CheckoutDeps>["createCheckout"] =
   const cancelUrl = returnAddress(request.cancelUrl, "cancel_url");
   const { expiresInMinutes = DEFAULT_MINUTES } = request;
   const key = { workspace: call.caller.workspaceId, reference: request.shipment };
-  const giveOpen = () =>
+  const findOpen = () =>
     changeShipment({
       method: ShipmentService.method.createCheckout,
       request,
@@ -62,13 +62,13 @@ export const createCheckout: ShipmentFunctions<CheckoutDeps>["createCheckout"] =
         return { checkoutUrl: url, expiresAt: timestampFromMs(expiresAtMs) };
       },
     });
-  return retryAfterProviderCheck(giveOpen, async () => {
+  return retryAfterProviderCheck(findOpen, async () => {
     await assertProviderRate(deps.takeCall, "payments", key.workspace);
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const expiresAt = new Date(now().getTime() + expiresInMinutes * 60_000);
       const worker = randomUUID();
       const isNew = await wantCheckout(deps, key, { successUrl, cancelUrl, expiresAt, worker });
-      await settleOpening(deps.settlePayment, key, worker);
+      await reconcileOpening(deps.reconcilePayment, key, worker);
       if (isNew) return;
     }
   });
@@ -97,20 +97,24 @@ function stateError(reason: string): Refusal {
   return refuse("SHIPMENT_STATE", text, { subject: "shipment" });
 }
 
-/** @throws Refusal CHECKOUT_AMOUNT, and the refusals of `settleForCall` */
-function settleOpening(settle: SettlePayment, key: ShipmentKey, worker: string): Promise<void> {
-  const settleUnlessFailed: SettlePayment = async (...given) => {
+/** @throws Refusal CHECKOUT_AMOUNT, and the refusals of `reconcileForCall` */
+function reconcileOpening(
+  reconcile: ReconcilePayment,
+  key: ShipmentKey,
+  worker: string,
+): Promise<void> {
+  const reconcileUnlessFailed: ReconcilePayment = async (...given) => {
     try {
-      return await settle(...given);
+      return await reconcile(...given);
     } catch (error) {
       if (!(error instanceof ProviderRefused)) throw error;
       // The next attempt uses another key. If this attempt created a checkout, its URL is unknown.
-      if (error.kind === "failed") return "settled";
+      if (error.kind === "failed") return "reconciled";
       if (error.kind !== "amount") throw error;
       throw amountRefused(`is not accepted by the payment provider: ${error.message}`);
     }
   };
-  return settleForCall(settleUnlessFailed, key, { worker });
+  return reconcileForCall(reconcileUnlessFailed, key, { worker });
 }
 
 function amountRefused(fault: string): Refusal {
@@ -163,7 +167,7 @@ const WANT = `
 
 /**
  * Stores the request for a checkout. If this process is killed, another one opens the checkout once the lease
- * expires. An open or requested checkout is kept. If its account is inaccessible, it is kept until it expires.
+ * expires. An open or requested checkout is stored. If its account is inaccessible, it is stored until it expires.
  *
  * @returns whether a new checkout was requested
  * @throws Refusal SHIPMENT_NOT_FOUND, SHIPMENT_STATE, and the refusals of `assertCanTake`

@@ -11,14 +11,14 @@ import { Workspace } from "../workspaces/workspace.entity.ts";
 import { nextCheck } from "./check-accounts.ts";
 import {
   accessOf,
-  askAboutAccount,
+  callAboutAccount,
   changeConnection,
   type ConnectionDeps,
   connectionMessage,
   findConnection,
   notConfigured,
   returnAddress,
-  sealedPlace,
+  sealContext,
 } from "./payment-connections.ts";
 import {
   type AccountAtProvider,
@@ -49,7 +49,7 @@ export const PAYMENT_CONNECTION_FUNCTIONS: ServiceFunctions<
       refreshUrl: returnAddress(request.refreshUrl, "refresh_url"),
     };
     const workspace = await em.fork().findOneOrFail(Workspace, call.caller.workspaceId);
-    const { account, link } = await askAboutAccount(deps, call, async () => {
+    const { account, link } = await callAboutAccount(deps, call, async () => {
       const found = await readOrCreate(em, online, mode, workspace);
       const access = { mode, account: found.account, ownKey: undefined };
       return { account: found, link: await online.createOnboardingLink(access, urls) };
@@ -83,13 +83,13 @@ export const PAYMENT_CONNECTION_FUNCTIONS: ServiceFunctions<
         "The platform cannot store account keys because SECRETS_KEYS is not set.",
       );
     }
-    const account = await askAboutAccount(deps, call, () => online.readAccount({ mode, ownKey }));
+    const account = await callAboutAccount(deps, call, () => online.readAccount({ mode, ownKey }));
     return transact(async ({ em: tx }) => {
       const { workspaceId } = call.caller;
       const columns = {
         provider,
-        ownKey: secretSeal.seal(ownKey, sealedPlace(workspaceId, "own_key")),
-        noticeSecrets: secretSeal.seal(webhookSecret, sealedPlace(workspaceId, "notice_secrets")),
+        ownKey: secretSeal.seal(ownKey, sealContext(workspaceId, "own_key")),
+        noticeSecrets: secretSeal.seal(webhookSecret, sealContext(workspaceId, "notice_secrets")),
       };
       return { data: connectionMessage(await connectAccount(tx, call, account, columns, now())) };
     });
@@ -103,7 +103,7 @@ export const PAYMENT_CONNECTION_FUNCTIONS: ServiceFunctions<
     const { online } = providers[connection.provider];
     const access = online && accessOf(connection, secretSeal);
     const account =
-      online && (await askAboutAccount(deps, call, () => online.readAccount(access!)));
+      online && (await callAboutAccount(deps, call, () => online.readAccount(access!)));
     return transact(async ({ em: tx }) => {
       const data = await changeConnection(tx, call, async (before) => {
         // The account may have been replaced or disconnected since it was read.
@@ -199,13 +199,13 @@ async function connectAccount(
   const connection = await changeConnection(tx, call, async (before) => {
     const isSame = before?.account === read.account;
     const { connectedAt, heardUntil } = isSame ? before : { connectedAt: now, heardUntil: null };
-    const kept = {
+    const stored = {
       live: modeOf(call) === "live",
       replacedManual: before?.provider === MANUAL.name || before?.replacedManual === true,
       connectedAt,
       heardUntil,
     };
-    return { ...columns, ...kept, ...accountColumns(read, now) };
+    return { ...columns, ...stored, ...accountColumns(read, now) };
   });
   return connection!;
 }

@@ -98,7 +98,7 @@ function recordedOf(connection: Omit<PaymentConnection, "workspace"> | null) {
 }
 
 /** Returns the context to which a connection's secret is sealed. */
-export function sealedPlace(workspace: number, column: "own_key" | "notice_secrets"): string {
+export function sealContext(workspace: number, column: "own_key" | "notice_secrets"): string {
   return `payment_connection ${workspace} ${column}`;
 }
 
@@ -116,7 +116,7 @@ export function accessOf(
 ): AccountAccess {
   const access = { mode: live ? "live" : "test", account: account! } as const;
   if (!ownKey) return { ...access, ownKey: undefined };
-  const opened = seal.open(ownKey, sealedPlace(workspace, "own_key"));
+  const opened = seal.open(ownKey, sealContext(workspace, "own_key"));
   if (opened === undefined) {
     throw notConfigured("No key in SECRETS_KEYS decrypts the workspace's account key.");
   }
@@ -154,9 +154,9 @@ export async function assertProviderRate(
  *
  * @throws Refusal PAYMENT_PROVIDER_REFUSED, UNAVAILABLE
  */
-export async function askProvider<T>(ask: () => Promise<T>): Promise<T> {
+export async function callProvider<T>(run: () => Promise<T>): Promise<T> {
   try {
-    return await ask();
+    return await run();
   } catch (error) {
     if (error instanceof ProviderRefused) throw providerRefused(error);
     if (error instanceof ProviderUnanswered) throw providerUnanswered(error);
@@ -169,13 +169,13 @@ export async function askProvider<T>(ask: () => Promise<T>): Promise<T> {
  *
  * @throws Refusal RATE_LIMITED, PAYMENT_PROVIDER_REFUSED, UNAVAILABLE
  */
-export async function askAboutAccount<T>(
+export async function callAboutAccount<T>(
   { takeCall }: Pick<ConnectionDeps, "takeCall">,
   { caller }: Call,
-  ask: () => Promise<T>,
+  run: () => Promise<T>,
 ): Promise<T> {
   await assertProviderRate(takeCall, "account", caller.workspaceId);
-  return askProvider(ask);
+  return callProvider(run);
 }
 
 function providerRefused({ message }: ProviderRefused) {

@@ -16,7 +16,7 @@ import { MANUAL, type PaymentProviders } from "./payment-providers.ts";
 import type { Payment } from "./payment.entity.ts";
 import { retryRefundOf } from "./provider-payments.ts";
 import {
-  type AskAboutPayment,
+  type PollPayment,
   assertRefundable,
   insertPayment,
   type NewPayment,
@@ -31,7 +31,7 @@ import {
 
 const { method } = ShipmentService;
 
-export type PaymentDeps = CheckoutDeps & { readonly askAboutPayment: AskAboutPayment };
+export type PaymentDeps = CheckoutDeps & { readonly pollPayment: PollPayment };
 
 /** Payment methods of ShipmentService. */
 export const PAYMENT_FUNCTIONS = {
@@ -41,15 +41,15 @@ export const PAYMENT_FUNCTIONS = {
    * A payment for a shipment that was cancelled in the meantime is stored, to be refunded. If the shipment's checkout
    * belongs to the connected account, only the provider can confirm the payment.
    */
-  recordPayment(request, call, { changeShipment, providers, askAboutPayment }) {
-    const record = (asked?: ProviderCheckRequired) =>
+  recordPayment(request, call, { changeShipment, providers, pollPayment }) {
+    const record = (polled?: ProviderCheckRequired) =>
       changeShipment({
-        ...paymentChange(request, call, { providers, isAsked: asked !== undefined }),
+        ...paymentChange(request, call, { providers, isPolled: polled !== undefined }),
         method: method.recordPayment,
         request,
         respond: (_row, payment) => ({ payment: paymentMessage(payment) }),
       });
-    return retryAfterProviderCheck(record, () => askAboutPayment(keyOf(request, call)));
+    return retryAfterProviderCheck(record, () => pollPayment(keyOf(request, call)));
   },
 
   /** Makes no provider calls. An online payment is refused unless it is already confirmed. */
@@ -59,26 +59,26 @@ export const PAYMENT_FUNCTIONS = {
       request,
       call,
       changes: request.payments.map((payment) => {
-        const { change, ...rest } = paymentChange(payment, call, { providers, isAsked: false });
+        const { change, ...rest } = paymentChange(payment, call, { providers, isPolled: false });
         return { ...rest, change: unconfirmed(change) };
       }),
-      pathOf: (place) => `payments[${place}].shipment`,
+      pathOf: (index) => `payments[${index}].shipment`,
     }),
 
   /**
    * If the payment was taken by the connected account, the provider makes the refund and only the provider can
    * confirm it.
    */
-  recordRefund(request, call, { changeShipment, providers, askAboutPayment }) {
+  recordRefund(request, call, { changeShipment, providers, pollPayment }) {
     const key = keyOf(request, call);
-    const record = (asked?: ProviderCheckRequired) =>
+    const record = (polled?: ProviderCheckRequired) =>
       changeShipment({
         method: method.recordRefund,
         request,
         call,
         load: (tx) => loadPayment(tx, key),
         change(row, payment, at): Changed<Refunded> {
-          if (asked !== undefined) return { row, made: confirmedRefund(row, payment!) };
+          if (polled !== undefined) return { row, made: confirmedRefund(row, payment!) };
           const after = applyTrigger(row, "refund", at);
           const { provider, isAtConnected } = payment!;
           if (providers[provider].online !== undefined && isAtConnected === true) {
@@ -93,7 +93,7 @@ export const PAYMENT_FUNCTIONS = {
         write: (tx, { refundedAt }) => setRefunded(tx, key, refundedAt),
         respond: (_row, refunded) => ({ payment: paymentMessage(refunded) }),
       });
-    return retryAfterProviderCheck(record, () => askAboutPayment(key));
+    return retryAfterProviderCheck(record, () => pollPayment(key));
   },
 
   /** Schedules the refund. */
@@ -172,7 +172,7 @@ interface Paid {
 function paymentChange(
   request: Paid,
   call: Call,
-  deps: { readonly providers: PaymentProviders; readonly isAsked: boolean },
+  deps: { readonly providers: PaymentProviders; readonly isPolled: boolean },
 ) {
   const key = keyOf(request, call);
   return {
@@ -180,7 +180,7 @@ function paymentChange(
     call,
     load: (tx: Transaction) => loadRecorded(tx, key),
     change(row: ShipmentRow, recorded: Recorded, paidAt: Date): Changed<NewPayment> {
-      if (deps.isAsked) {
+      if (deps.isPolled) {
         assertTotal(row, request);
         return { row, made: confirmedPayment(recorded) };
       }

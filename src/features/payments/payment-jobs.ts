@@ -7,11 +7,11 @@ import { accountsToCheck, wakeAccount } from "./check-accounts.ts";
 import type { PaymentNotice } from "./payment-notice.entity.ts";
 import { ProviderRefused, ProviderUnanswered } from "./payment-provider.ts";
 import { findDuePayments, wakeNamed } from "./provider-payments.ts";
-import type { SettleDeps, SettlePayment } from "./settle-payments.ts";
+import type { ReconcileDeps, ReconcilePayment } from "./reconcile-payments.ts";
 import type { ShipmentKey } from "../shipments/find-shipment.ts";
 
-export interface PaymentJobDeps extends SettleDeps {
-  readonly settlePayment: SettlePayment;
+export interface PaymentJobDeps extends ReconcileDeps {
+  readonly reconcilePayment: ReconcilePayment;
 }
 
 /**
@@ -19,7 +19,7 @@ export interface PaymentJobDeps extends SettleDeps {
  * workspace.
  */
 const AT_ONCE = { atOnce: 16, ofWorkspace: 8 };
-const MAX_NOTICES = 100;
+const MAX_EVENTS = 100;
 /** Delays before an event about an unknown payment is retried, in milliseconds. It is dropped after the last one. */
 const UNKNOWN_RETRIES_MS = [5_000, 60_000, 10 * 60_000, 60 * 60_000];
 /** Time limit of a process for claimed events, in milliseconds. Another process can claim them afterwards. */
@@ -31,36 +31,36 @@ const KEEP_MS = 30 * 24 * 60 * 60_000;
 export function createPaymentJobs(deps: PaymentJobDeps): readonly Workers[] {
   const { em, log, now } = deps;
   const failed = (error: unknown) => log.warn({ err: error }, "payment worker failed");
-  const payments = (isTold: boolean) =>
+  const payments = (isNotified: boolean) =>
     createWorkers(
       {
         ...AT_ONCE,
-        find: (limit, except) => findDuePayments(em, isTold, now(), limit, except),
-        work: (key) => settle(deps, key),
+        find: (limit, except) => findDuePayments(em, isNotified, now(), limit, except),
+        work: (key) => reconcile(deps, key),
       },
       failed,
     );
   return [
-    { begin: () => dispatchNotices(deps), idle: async () => undefined },
+    { begin: () => dispatchEvents(deps), idle: async () => undefined },
     payments(true),
     payments(false),
     createWorkers(accountsToCheck(deps), failed),
   ];
 }
 
-async function dispatchNotices(deps: PaymentJobDeps): Promise<boolean> {
-  const notices = await claimNotices(deps.em, deps.now());
-  for (const notice of notices) await dispatchNotice(deps, notice);
-  return notices.length === MAX_NOTICES;
+async function dispatchEvents(deps: PaymentJobDeps): Promise<boolean> {
+  const events = await claimEvents(deps.em, deps.now());
+  for (const event of events) await dispatchEvent(deps, event);
+  return events.length === MAX_EVENTS;
 }
 
 /** Errors that are already logged. A Refusal is thrown if a key cannot be decrypted. */
 const EXPECTED = [ProviderRefused, ProviderUnanswered, Refusal];
 
 /** Provider errors are logged, and the payment is retried later. */
-async function settle(deps: PaymentJobDeps, key: ShipmentKey): Promise<void> {
+async function reconcile(deps: PaymentJobDeps, key: ShipmentKey): Promise<void> {
   try {
-    await deps.settlePayment(key);
+    await deps.reconcilePayment(key);
   } catch (error) {
     if (error instanceof ProviderRefused && error.kind === "revoked") {
       await wakeAccount(deps.em, key.workspace, deps.now());
@@ -68,19 +68,19 @@ async function settle(deps: PaymentJobDeps, key: ShipmentKey): Promise<void> {
   }
 }
 
-type ClaimedNotice = Row<PaymentNotice, "type" | "receivedAt" | "dueAt">;
+type ClaimedEvent = Row<PaymentNotice, "type" | "receivedAt" | "dueAt">;
 
 /** Concurrent processes claim different events. */
 const CLAIM = `
   update payment_notice set due_at = $2, attempts = attempts + 1
   where (provider, id) in (
     select provider, id from payment_notice where due_at <= $1
-    order by due_at limit ${MAX_NOTICES} for update skip locked)
+    order by due_at limit ${MAX_EVENTS} for update skip locked)
   returning provider, id, live, account, shipment, payment, attempts`;
 
-function claimNotices(em: EntityManager, now: Date): Promise<ClaimedNotice[]> {
+function claimEvents(em: EntityManager, now: Date): Promise<ClaimedEvent[]> {
   const until = new Date(now.getTime() + CLAIM_MS).toISOString();
-  return runStatement<ClaimedNotice>(em, CLAIM, [now.toISOString(), until]);
+  return runStatement<ClaimedEvent>(em, CLAIM, [now.toISOString(), until]);
 }
 
 const SET_DUE = "update payment_notice set due_at = $3 where provider = $1 and id = $2";
@@ -89,14 +89,14 @@ const SET_DUE = "update payment_notice set due_at = $3 where provider = $1 and i
  * Schedules a poll of the payment or account that an event is about. An unknown payment may become known later, so
  * the event is retried.
  */
-async function dispatchNotice(deps: PaymentJobDeps, notice: ClaimedNotice): Promise<void> {
+async function dispatchEvent(deps: PaymentJobDeps, event: ClaimedEvent): Promise<void> {
   const { em, log, now } = deps;
-  const isKnown = await dispatchToOwners(deps, notice);
-  const retryMs = isKnown ? undefined : UNKNOWN_RETRIES_MS[notice.attempts - 1];
+  const isKnown = await dispatchToOwners(deps, event);
+  const retryMs = isKnown ? undefined : UNKNOWN_RETRIES_MS[event.attempts - 1];
   const dueAt = retryMs === undefined ? null : new Date(now().getTime() + retryMs).toISOString();
-  await runStatement(em, SET_DUE, [notice.provider, notice.id, dueAt]);
+  await runStatement(em, SET_DUE, [event.provider, event.id, dueAt]);
   if (!isKnown && dueAt === null)
-    log.info({ notice: notice.id }, "payment event dropped: unknown payment or account");
+    log.info({ event: event.id }, "payment event dropped: unknown payment or account");
 }
 
 /** Finds the workspaces, or the test twins, that use the event's account. */
@@ -104,9 +104,9 @@ const FIND_OWNERS = `
   select workspace_id::float8 as workspace from payment_connection
   where account = $1 and provider = $2 and live = $3`;
 
-async function dispatchToOwners(deps: PaymentJobDeps, notice: ClaimedNotice): Promise<boolean> {
+async function dispatchToOwners(deps: PaymentJobDeps, event: ClaimedEvent): Promise<boolean> {
   const { em, now } = deps;
-  const { provider, live, account, shipment, payment } = notice;
+  const { provider, live, account, shipment, payment } = event;
   const of = [account, provider, live];
   const owners = await runStatement<{ workspace: number }>(em, FIND_OWNERS, of);
   if (shipment === null && payment === null) {
@@ -124,6 +124,6 @@ const PURGE = `
     select provider, id from payment_notice where received_at < $1 limit $2 for update skip locked)
   returning 1`;
 
-export function purgeNotices(em: EntityManager, now: Date): Promise<number> {
+export function purgePaymentEvents(em: EntityManager, now: Date): Promise<number> {
   return deleteInBatches(em, PURGE, [new Date(now.getTime() - KEEP_MS).toISOString()]);
 }

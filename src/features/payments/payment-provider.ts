@@ -52,14 +52,14 @@ export interface OnlinePayments {
   /** Expires a checkout. A no-op if it is not open. */
   endCheckout(access: AccountAccess, checkout: string): Promise<void>;
   /** Reads a payment with its refunds and disputes. */
-  findPayment(access: AccountAccess, checkout: string): Promise<FoundPayment>;
+  findPayment(access: AccountAccess, checkout: string): Promise<PaymentSnapshot>;
   /** Requests a refund. Repeated calls with the same key make no second refund. */
   refund(access: AccountAccess, refund: NewRefund, idempotencyKey: string): Promise<void>;
   /**
    * Lists refund and dispute events in a time span, newest first, one page at a time. A paid payment is not polled,
    * so this recovers lost webhook deliveries.
    */
-  listNotices(access: AccountAccess, span: NoticeSpan): Promise<ListedNotices>;
+  listEvents(access: AccountAccess, span: EventSpan): Promise<ListedEvents>;
   /**
    * Verifies and parses a webhook delivery. Makes no provider call.
    *
@@ -67,7 +67,7 @@ export interface OnlinePayments {
    * @returns `undefined` if the event is irrelevant to this service
    * @throws ProviderRefused if the signature is missing, wrong or too old
    */
-  readNotice(notice: SignedNotice, owner: NoticeOwner): Promise<Notice | undefined>;
+  readEvent(event: SignedEvent, owner: EventOwner): Promise<ProviderEvent | undefined>;
 }
 
 /** A checkout to open. Amounts are in ISO 4217 minor units, here and below. */
@@ -86,7 +86,7 @@ export interface OpenedCheckout {
 }
 
 /** Snapshot of a payment at a provider. */
-export interface FoundPayment {
+export interface PaymentSnapshot {
   /** Time at which the checkout was opened. Null if it was not. */
   readonly openedAt: Date | null;
   /** The page where it can be paid. Null if it cannot be paid any more. */
@@ -101,7 +101,7 @@ export interface FoundPayment {
   readonly payment: string | null;
   readonly amountMinor: number;
   readonly currency: string;
-  readonly refunds: readonly FoundRefund[];
+  readonly refunds: readonly RefundSnapshot[];
   readonly dispute: DisputeStatus | null;
   /** Whether the provider refuses refunds until an open dispute is decided. */
   readonly isRefundBlocked: boolean;
@@ -110,7 +110,7 @@ export interface FoundPayment {
 }
 
 /** A refund at a provider, made by this service or manually. */
-export interface FoundRefund {
+export interface RefundSnapshot {
   readonly status: "pending" | "succeeded" | "failed";
   readonly amountMinor: number;
   /** Number of this service's attempt. Null for a manual refund. */
@@ -127,39 +127,39 @@ export interface NewRefund {
   readonly attempt: number;
 }
 
-export interface SignedNotice {
+export interface SignedEvent {
   readonly body: Buffer;
   readonly signature: string;
   readonly receivedAt: Date;
 }
 
 /** Events to list. Both ends of the span are inclusive and in whole seconds. */
-export interface NoticeSpan {
+export interface EventSpan {
   readonly from: Date;
   readonly to: Date;
   /** `next` of the previous page. Omitted for the first page. */
   readonly after?: string;
 }
 
-export interface ListedNotices {
-  readonly notices: readonly Notice[];
+export interface ListedEvents {
+  readonly events: readonly ProviderEvent[];
   /** Cursor of the next page. `undefined` on the last page. */
   readonly next: string | undefined;
 }
 
 /** Recipient of an event: the platform, or a workspace with its own key. */
-export interface NoticeOwner {
+export interface EventOwner {
   /** `undefined` for the platform. */
-  readonly own: NoticeSigner | undefined;
+  readonly own: EventSigner | undefined;
 }
 
 /** Signing secrets of a mode. */
-export interface NoticeSigner {
+export interface EventSigner {
   readonly mode: Mode;
   readonly secrets: readonly string[];
 }
 
-export interface Notice {
+export interface ProviderEvent {
   readonly id: string;
   readonly type: string;
   /** Whether it belongs to the live mode. */

@@ -74,15 +74,15 @@ export class LeaseLost extends Error {
  *
  * @throws LeaseLost
  */
-export async function notePayment(
+export async function storeResult(
   em: EntityManager,
   leased: LeasedPayment,
   worker: string,
-  learnt: Partial<Pick<LeasedPayment, "state" | "checkout" | "refundRefusal">>,
+  facts: Partial<Pick<LeasedPayment, "state" | "checkout" | "refundRefusal">>,
 ): Promise<LeasedPayment> {
-  const noted = { ...leased, ...learnt };
-  const { workspace, shipment, version, state, checkout, refundAttempt } = noted;
-  const [kept] = await runStatement(em, NOTE, [
+  const updated = { ...leased, ...facts };
+  const { workspace, shipment, version, state, checkout, refundAttempt } = updated;
+  const [stored] = await runStatement(em, NOTE, [
     workspace,
     shipment,
     worker,
@@ -90,29 +90,29 @@ export async function notePayment(
     state,
     checkout,
     refundAttempt,
-    noted.refundRefusal,
+    updated.refundRefusal,
   ]);
-  if (kept === undefined) throw new LeaseLost();
-  return noted;
+  if (stored === undefined) throw new LeaseLost();
+  return updated;
 }
 
-export type Learnt = Pick<LeasedPayment, "state" | "payment">;
+export type SnapshotFacts = Pick<LeasedPayment, "state" | "payment">;
 
-const KEEP_LEARNT = `
+const STORE_FACTS = `
   update provider_payment set state = coalesce($5, state), payment = coalesce($6, payment)
   where workspace_id = $1 and shipment_reference = $2 and worker = $3 and version = $4
   returning refund_attempt as "refundAttempt", refund_refusal as "refundRefusal"`;
 
 /** Stores facts about a leased payment with the transaction. Returns `undefined` if the lease was lost. */
-export async function keepLearnt(
+export async function storeFacts(
   tx: Transaction,
   { workspace, shipment, version }: LeasedPayment,
   worker: string,
-  { state, payment }: Partial<Learnt>,
+  { state, payment }: Partial<SnapshotFacts>,
 ): Promise<Pick<LeasedPayment, "refundAttempt" | "refundRefusal"> | undefined> {
   type Kept = Pick<LeasedPayment, "refundAttempt" | "refundRefusal">;
   const values = [workspace, shipment, worker, version, state ?? null, payment ?? null];
-  return (await tx.send<Kept>(KEEP_LEARNT, values))[0];
+  return (await tx.send<Kept>(STORE_FACTS, values))[0];
 }
 
 const COUNT_ATTEMPT = `
@@ -227,20 +227,24 @@ const findDueSql = (condition: string) =>
     and workspace_id <> all($3::bigint[])
   order by due_at limit $2::int`;
 const FIND_DUE = findDueSql("");
-const FIND_TOLD = findDueSql("told and ");
+const FIND_NOTIFIED = findDueSql("told and ");
 
 /**
  * Returns due payments of all workspaces without a lease, oldest first.
  *
- * @param isTold whether to return only those with a new event or a waiting caller
+ * @param isNotified whether to return only those with a new event or a waiting caller
  */
 export function findDuePayments(
   em: EntityManager,
-  isTold: boolean,
+  isNotified: boolean,
   now: Date,
   limit: number,
   exceptWorkspaces: readonly number[],
 ): Promise<ShipmentKey[]> {
   const values = [now.toISOString(), limit, exceptWorkspaces];
-  return findDue<ShipmentKey & DueRow>(em, { sql: isTold ? FIND_TOLD : FIND_DUE, values }, limit);
+  return findDue<ShipmentKey & DueRow>(
+    em,
+    { sql: isNotified ? FIND_NOTIFIED : FIND_DUE, values },
+    limit,
+  );
 }

@@ -1,7 +1,7 @@
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import type { SecretSeal } from "../../domain/secret-seal.ts";
-import { sealedPlace } from "./payment-connections.ts";
+import { sealContext } from "./payment-connections.ts";
 
 const BATCH = 500;
 
@@ -34,13 +34,16 @@ export async function sealConnections(em: EntityManager, seal: SecretSeal) {
     const rows = await runStatement<Stored>(em, READ, [last, BATCH]);
     for (const { workspace, own_key: key, notice_secrets: secrets } of rows) {
       if (seal.isCurrent(key) && seal.isCurrent(secrets)) continue;
-      const places = [sealedPlace(workspace, "own_key"), sealedPlace(workspace, "notice_secrets")];
-      const opened = [seal.open(key, places[0]!), seal.open(secrets, places[1]!)];
+      const contexts = [
+        sealContext(workspace, "own_key"),
+        sealContext(workspace, "notice_secrets"),
+      ];
+      const opened = [seal.open(key, contexts[0]!), seal.open(secrets, contexts[1]!)];
       if (opened.includes(undefined)) {
         count.unopened += 1;
         continue;
       }
-      const sealed = opened.map((secret, i) => seal.seal(secret!, places[i]!));
+      const sealed = opened.map((secret, i) => seal.seal(secret!, contexts[i]!));
       const values = [workspace, key, secrets, ...sealed];
       count.sealed += (await runStatement(em, WRITE, values)).length;
     }

@@ -5,7 +5,7 @@ import { NO_PAYMENT_DETAILS, type PaymentDetails } from "../../domain/shipment/p
 import { applyTrigger } from "../shipments/change-shipment.ts";
 import type { ShipmentKey } from "../shipments/find-shipment.ts";
 import type { ShipmentRow } from "../shipments/shipment-row.ts";
-import { isUnpaid } from "./apply-found.ts";
+import { isUnpaid } from "./apply-snapshot.ts";
 import { Payment } from "./payment.entity.ts";
 
 /** Stored payment of a shipment, with times in milliseconds. */
@@ -68,7 +68,7 @@ export function withoutUncounted(details: PaymentDetails): PaymentDetails {
  *
  * @throws Refusal UNAVAILABLE, PAYMENT_PROVIDER_REFUSED, PAYMENT_PROVIDER_NOT_CONFIGURED
  */
-export type AskAboutPayment = (key: ShipmentKey) => Promise<unknown>;
+export type PollPayment = (key: ShipmentKey) => Promise<unknown>;
 
 const insertion = insertionOf("payment", columnsOf(Payment, "workspace", "refundedAt"));
 

@@ -1,6 +1,6 @@
 import type Stripe from "stripe";
 import type { DisputeStatus } from "../../../domain/shipment/payment-details.ts";
-import type { FoundPayment, FoundRefund } from "../payment-provider.ts";
+import type { PaymentSnapshot, RefundSnapshot } from "../payment-provider.ts";
 import { fromStripeAmount } from "./stripe-amounts.ts";
 
 export interface StripePayment {
@@ -24,11 +24,11 @@ export interface UnknownStatus {
  *
  * @param report receives each status that is missing from the maps below
  */
-export function foundPayment(
-  found: StripePayment,
+export function paymentSnapshot(
+  payment: StripePayment,
   report: (unknown: UnknownStatus) => void,
-): FoundPayment {
-  const { session, intent } = found;
+): PaymentSnapshot {
+  const { session, intent } = payment;
   const currency = (intent?.currency ?? session.currency ?? "").toUpperCase();
   const { workspace, shipment } = session.metadata ?? {};
   const status = statusOf(session, intent, report);
@@ -44,8 +44,8 @@ export function foundPayment(
     payment: intent?.id ?? null,
     amountMinor: fromStripeAmount(intent?.amount_received ?? 0, currency),
     currency,
-    refunds: found.refunds.map((refund) => foundRefund(refund, currency, report)),
-    ...disputed(found.disputes, currency, report),
+    refunds: payment.refunds.map((refund) => refundSnapshot(refund, currency, report)),
+    ...disputed(payment.disputes, currency, report),
   };
 }
 
@@ -85,7 +85,7 @@ function statusOf(
   { status }: Stripe.Checkout.Session,
   intent: Stripe.PaymentIntent | null,
   report: (unknown: UnknownStatus) => void,
-): FoundPayment["status"] {
+): PaymentSnapshot["status"] {
   const ofIntent =
     intent === null ? "failed" : mapStatus(INTENT_STATUS, intent, "processing", report);
   if (ofIntent === "paid") return "paid";
@@ -97,16 +97,16 @@ function errorOf(
   { status }: Stripe.Checkout.Session,
   intent: Stripe.PaymentIntent | null,
 ): string | null {
-  const said = intent?.last_payment_error?.message ?? null;
-  if (status === "open") return said;
+  const message = intent?.last_payment_error?.message ?? null;
+  if (status === "open") return message;
   return (
-    said ??
+    message ??
     (status === "expired" ? "The checkout expired before it was paid." : "The payment failed.")
   );
 }
 
 /** Statuses from the documentation of refunds. The SDK types them as strings. */
-const REFUND_STATUS: Readonly<Record<string, FoundRefund["status"]>> = {
+const REFUND_STATUS: Readonly<Record<string, RefundSnapshot["status"]>> = {
   pending: "pending",
   requires_action: "pending",
   succeeded: "succeeded",
@@ -114,11 +114,11 @@ const REFUND_STATUS: Readonly<Record<string, FoundRefund["status"]>> = {
   canceled: "failed",
 };
 
-function foundRefund(
+function refundSnapshot(
   refund: Stripe.Refund,
   currency: string,
   report: (unknown: UnknownStatus) => void,
-): FoundRefund {
+): RefundSnapshot {
   const named = { ...refund, status: refund.status ?? "pending" };
   const status = mapStatus(REFUND_STATUS, named, "pending", report);
   const attempt = Number(refund.metadata?.["attempt"] ?? NaN);
@@ -152,7 +152,7 @@ function disputed(
   disputes: readonly Stripe.Dispute[],
   currency: string,
   report: (unknown: UnknownStatus) => void,
-): Pick<FoundPayment, "dispute" | "isRefundBlocked" | "lostMinor"> {
+): Pick<PaymentSnapshot, "dispute" | "isRefundBlocked" | "lostMinor"> {
   const known = disputes.map((dispute) => ({
     ...dispute,
     status: mapStatus(DISPUTE_STATUS, dispute, "open", report),

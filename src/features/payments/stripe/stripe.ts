@@ -6,13 +6,13 @@ import {
   type AccountAtProvider,
   type ModeAccess,
   type NewCheckout,
-  type Notice,
-  type NoticeOwner,
-  type NoticeSigner,
+  type ProviderEvent,
+  type EventOwner,
+  type EventSigner,
   type OnlinePayments,
   type PaymentProvider,
   ProviderRefused,
-  type SignedNotice,
+  type SignedEvent,
 } from "../payment-provider.ts";
 import { stripeAmountFault, toStripeAmount } from "./stripe-amounts.ts";
 import {
@@ -21,8 +21,8 @@ import {
   type StripeCallOptions,
   stripeKeyFault,
 } from "./stripe-calls.ts";
-import { noticeOf, TOLD_AFTERWARDS, TOLERANCE_SECONDS } from "./stripe-notice.ts";
-import { foundPayment, type StripePayment } from "./stripe-payment.ts";
+import { eventOf, LATER_EVENT_TYPES, TOLERANCE_SECONDS } from "./stripe-event.ts";
+import { paymentSnapshot, type StripePayment } from "./stripe-payment.ts";
 
 /** Maximum number of requirements that are stored for an account. */
 const MAX_MISSING = 50;
@@ -67,17 +67,17 @@ export function createStripe(options: StripeCallOptions): PaymentProvider {
       ).catch((error: unknown) => revokedAccount(error, access)),
     amountFault: stripeAmountFault,
     ...paymentCalls(call, options.onUnknownStatus),
-    listNotices: (access, { from, to, after }) =>
-      call("list_notices", access, async ({ events }) => {
+    listEvents: (access, { from, to, after }) =>
+      call("list_notices", access, async (stripe) => {
         const [gte, lte] = [from, to].map((time) => Math.floor(time.getTime() / 1_000));
         const page = after === undefined ? {} : { starting_after: after };
-        const span = { created: { gte: gte!, lte: lte! }, types: TOLD_AFTERWARDS, limit: 100 };
-        const listed = await events.list({ ...span, ...page }, contextOf(access));
+        const span = { created: { gte: gte!, lte: lte! }, types: LATER_EVENT_TYPES, limit: 100 };
+        const listed = await stripe.events.list({ ...span, ...page }, contextOf(access));
         const { data, has_more } = assertIs("list", listed);
-        const notices = data.map(noticeOf).filter((notice) => notice !== undefined);
-        return { notices, next: has_more ? data.at(-1)?.id : undefined };
+        const events = data.map(eventOf).filter((event) => event !== undefined);
+        return { events, next: has_more ? data.at(-1)?.id : undefined };
       }),
-    readNotice: (notice, owner) => readNotice(notice, owner, options.platforms),
+    readEvent: (delivery, owner) => readEvent(delivery, owner, options.platforms),
   };
   return { name: "stripe", online };
 }
@@ -113,7 +113,7 @@ function paymentCalls(
     },
     findPayment: (access, checkout) =>
       call("find_payment", access, async (stripe) =>
-        foundPayment(await readPayment(stripe, checkout, contextOf(access)), onUnknownStatus),
+        paymentSnapshot(await readPayment(stripe, checkout, contextOf(access)), onUnknownStatus),
       ),
     refund: (access, { payment, amountMinor, currency, attempt }, idempotencyKey) =>
       call("refund", access, async ({ refunds }, installation) => {
@@ -203,11 +203,11 @@ function assertIs<T extends { readonly object: string }>(object: T["object"], an
  *
  * @throws ProviderRefused if no secret matches or the signature is too old
  */
-async function readNotice(
-  { body, signature, receivedAt }: SignedNotice,
-  { own }: NoticeOwner,
+async function readEvent(
+  { body, signature, receivedAt }: SignedEvent,
+  { own }: EventOwner,
   platforms: StripeCallOptions["platforms"],
-): Promise<Notice | undefined> {
+): Promise<ProviderEvent | undefined> {
   const { default: StripeLibrary } = await import("stripe");
   const signers = own === undefined ? signersOf(platforms) : [own];
   const known = signers.flatMap(({ mode, secrets }) => secrets.map((secret) => ({ mode, secret })));
@@ -227,13 +227,13 @@ async function readNotice(
     }
     // A platform's live endpoint also receives test events of its accounts and events of its own account.
     if (event?.livemode !== (mode === "live")) return undefined;
-    return (own === undefined) === (event.account !== undefined) ? noticeOf(event) : undefined;
+    return (own === undefined) === (event.account !== undefined) ? eventOf(event) : undefined;
   }
   throw new ProviderRefused("The event is not signed by the payment provider.", "other");
 }
 
 /** Returns the platform's signing secrets, which differ between modes. */
-function signersOf(platforms: StripeCallOptions["platforms"]): NoticeSigner[] {
+function signersOf(platforms: StripeCallOptions["platforms"]): EventSigner[] {
   return (["live", "test"] as const).map((mode) => ({
     mode,
     secrets: platforms[mode]?.webhookSecrets ?? [],

@@ -56,7 +56,7 @@ test("an answer of 200 that is none of Stripe's objects is no answer", async () 
   for (const [line, ask] of [
     ["GET /v1/accounts", () => online.readAccount(access)],
     ["POST /v1/account_links", () => online.createOnboardingLink(access, urls)],
-    ["GET /v1/events", () => online.listNotices(access, span)],
+    ["GET /v1/events", () => online.listEvents(access, span)],
   ] as const) {
     stripe.fault(line, "garbled");
     await expect(ask(), line).rejects.toThrow(ProviderUnanswered);

@@ -1,7 +1,7 @@
 import type Stripe from "stripe";
 import { expect, test } from "vitest";
 import {
-  foundPayment,
+  paymentSnapshot,
   type UnknownStatus,
 } from "../../../../src/features/payments/stripe/stripe-payment.ts";
 
@@ -14,7 +14,7 @@ function read(found: {
   const reported: UnknownStatus[] = [];
   const { intent = "succeeded", refund, dispute } = found;
   const object = <T>(value: object) => value as T;
-  const payment = foundPayment(
+  const payment = paymentSnapshot(
     {
       session: object({ object: "checkout.session", id: "cs_1", status: "complete", created: 0 }),
       intent: object({

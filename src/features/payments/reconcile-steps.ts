@@ -7,20 +7,20 @@ import type { EntityManager } from "../../db/orm.ts";
 import type { CallIn } from "../../pipeline/call.ts";
 import type { ChangeShipment } from "../shipments/change-shipment.ts";
 import type { ShipmentRow } from "../shipments/shipment-row.ts";
-import { type KnownPayment, leftOf, refundingOf } from "./apply-found.ts";
+import { type KnownPayment, leftOf, refundingOf } from "./apply-snapshot.ts";
 import {
   type AccountAccess,
-  type FoundPayment,
+  type PaymentSnapshot,
   type OnlinePayments,
   ProviderRefused,
 } from "./payment-provider.ts";
 import {
   countRefundAttempt,
-  keepLearnt,
+  storeFacts,
   LeaseLost,
   type LeasedPayment,
-  type Learnt,
-  notePayment,
+  type SnapshotFacts,
+  storeResult,
 } from "./provider-payments.ts";
 import { writePayment } from "./stored-payment.ts";
 
@@ -57,7 +57,7 @@ export async function openWantedCheckout(
   try {
     const key = `${workspace}-${shipment}-${version}-checkout`;
     const { checkout } = await online.openCheckout(access, wanted, key);
-    return { leased: await notePayment(em, leased, worker, { checkout, state: "open" }) };
+    return { leased: await storeResult(em, leased, worker, { checkout, state: "open" }) };
   } catch (error) {
     if (!(error instanceof ProviderRefused) || error.kind === "revoked") throw error;
     return { leased, refused: error };
@@ -65,7 +65,7 @@ export async function openWantedCheckout(
 }
 
 /** Returns a snapshot that represents a checkout refused by the provider. */
-export function refusedCheckout({ message }: ProviderRefused, currency: string): FoundPayment {
+export function refusedCheckout({ message }: ProviderRefused, currency: string): PaymentSnapshot {
   return {
     openedAt: null,
     checkout: null,
@@ -91,15 +91,15 @@ export function refusedCheckout({ message }: ProviderRefused, currency: string):
 export async function refundAtProvider(
   em: EntityManager,
   { leased, worker, online, access }: PaymentLease,
-  found: FoundPayment,
+  snapshot: PaymentSnapshot,
   attempt: number,
 ): Promise<LeasedPayment> {
   const { workspace, shipment } = leased;
-  const { currency } = found;
-  const amountMinor = leftOf(found) - refundingOf(found);
+  const { currency } = snapshot;
+  const amountMinor = leftOf(snapshot) - refundingOf(snapshot);
   const key = `${workspace}-${shipment}-${attempt}-refund`;
   try {
-    const wanted = { payment: found.payment!, amountMinor, currency, attempt };
+    const wanted = { payment: snapshot.payment!, amountMinor, currency, attempt };
     await online.refund(access, wanted, key);
     return leased;
   } catch (error) {
@@ -109,7 +109,7 @@ export async function refundAtProvider(
       return leased;
     }
     const refundRefusal = `The refund was refused: ${error.message}`;
-    return notePayment(em, { ...leased, refundAttempt: attempt }, worker, { refundRefusal });
+    return storeResult(em, { ...leased, refundAttempt: attempt }, worker, { refundRefusal });
   }
 }
 
@@ -124,7 +124,7 @@ export interface Applied {
 }
 
 /** Facts from a snapshot, and the change of the shipment. */
-export interface ToApply extends Partial<Learnt> {
+export interface ToApply extends Partial<SnapshotFacts> {
   readonly test: boolean;
   apply(row: ShipmentRow, known: KnownPayment, at: Date): ShipmentRow;
 }
@@ -139,7 +139,7 @@ export async function applyToShipment(
   { changeShipment, callIn }: ApplyDeps,
   leased: LeasedPayment,
   worker: string,
-  { apply, test, ...learnt }: ToApply,
+  { apply, test, ...facts }: ToApply,
 ): Promise<Applied> {
   const { workspace, shipment, provider } = leased;
   let applied: Applied | undefined;
@@ -147,11 +147,11 @@ export async function applyToShipment(
     method: ShipmentService.method.getShipment,
     request: create(GetShipmentRequestSchema, { shipment }),
     call: await callIn(workspace, test),
-    load: (tx) => keepLearnt(tx, leased, worker, learnt),
-    change(before, kept, at) {
-      if (kept === undefined) return { row: before, made: undefined };
-      const row = apply(before, { ...leased, ...kept }, at);
-      return { row, made: { at, before, row, refundAttempt: kept.refundAttempt } };
+    load: (tx) => storeFacts(tx, leased, worker, facts),
+    change(before, stored, at) {
+      if (stored === undefined) return { row: before, made: undefined };
+      const row = apply(before, { ...leased, ...stored }, at);
+      return { row, made: { at, before, row, refundAttempt: stored.refundAttempt } };
     },
     write(tx, made) {
       writePayment(tx, { workspace, reference: shipment }, provider, made!);

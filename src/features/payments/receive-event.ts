@@ -6,8 +6,8 @@ import type {
   PaymentConnection,
   PaymentProviderName,
 } from "../workspaces/payment-connection.entity.ts";
-import { assertProviderRate, sealedPlace, type TakeCall } from "./payment-connections.ts";
-import { ProviderRefused, type Notice, type NoticeOwner } from "./payment-provider.ts";
+import { assertProviderRate, sealContext, type TakeCall } from "./payment-connections.ts";
+import { ProviderRefused, type ProviderEvent, type EventOwner } from "./payment-provider.ts";
 import type { PaymentProviders } from "./payment-providers.ts";
 
 /** Returns the signature header of each provider that sends events, by name. */
@@ -18,7 +18,7 @@ export function signatureHeaders(providers: PaymentProviders): Readonly<Record<s
   return Object.fromEntries(named) as Record<string, string>;
 }
 
-export interface NoticeDeps {
+export interface EventDeps {
   readonly em: EntityManager;
   readonly now: () => Date;
   readonly providers: PaymentProviders;
@@ -26,7 +26,7 @@ export interface NoticeDeps {
   readonly takeCall: TakeCall;
 }
 
-export interface ReceivedNotice {
+export interface ReceivedEvent {
   /** Name of a provider that sends events. */
   readonly provider: string;
   /** Workspace in the URL. `undefined` for the platform's URL. */
@@ -41,7 +41,7 @@ export interface ReceivedNotice {
  *
  * @throws Refusal REQUEST_MALFORMED if it is not signed by the provider, RATE_LIMITED
  */
-export async function receiveNotice(deps: NoticeDeps, received: ReceivedNotice): Promise<void> {
+export async function receiveEvent(deps: EventDeps, received: ReceivedEvent): Promise<void> {
   const { em, now, providers } = deps;
   const { workspace, readBody, signature } = received;
   const provider = received.provider as PaymentProviderName;
@@ -53,15 +53,15 @@ export async function receiveNotice(deps: NoticeDeps, received: ReceivedNotice):
   if (online === undefined || owner === undefined) throw unsigned();
   const body = await readBody();
   const receivedAt = now();
-  const notice = await online
-    .readNotice({ body, signature, receivedAt }, owner)
+  const event = await online
+    .readEvent({ body, signature, receivedAt }, owner)
     .catch((error: unknown) => {
       throw error instanceof ProviderRefused ? unsigned() : error;
     });
-  if (notice === undefined) return;
+  if (event === undefined) return;
   if (workspace !== undefined) await assertProviderRate(deps.takeCall, "notices", workspace);
-  const account = notice.account ?? owner.account!;
-  await keepNotices(em, { provider, account, notices: [notice], at: receivedAt });
+  const account = event.account ?? owner.account!;
+  await storeEvents(em, { provider, account, events: [event], at: receivedAt });
 }
 
 const INSERT = `
@@ -72,22 +72,22 @@ const INSERT = `
   on conflict (provider, id) do nothing returning 1`;
 
 /** Stores events of an account and skips duplicates. Returns the number of new ones. */
-export async function keepNotices(
+export async function storeEvents(
   em: EntityManager,
   {
     provider,
     account,
-    notices,
+    events,
     at,
   }: {
     readonly provider: PaymentProviderName;
     readonly account: string;
-    readonly notices: readonly Notice[];
+    readonly events: readonly ProviderEvent[];
     readonly at: Date;
   },
 ): Promise<number> {
   const columns = (["id", "type", "live", "shipment", "payment"] as const).map((name) =>
-    notices.map((notice) => notice[name]),
+    events.map((event) => event[name]),
   );
   const values = [provider, account, at.toISOString(), ...columns];
   return (await runStatement(em, INSERT, values)).length;
@@ -103,14 +103,14 @@ const SELECT = `
 
 /** Returns the secrets of a workspace with its own key, or `undefined` if it has none. */
 async function loadOwner(
-  { em, secretSeal }: NoticeDeps,
+  { em, secretSeal }: EventDeps,
   provider: PaymentProviderName,
   workspace: number,
-): Promise<(NoticeOwner & Pick<PaymentConnection, "account">) | undefined> {
+): Promise<(EventOwner & Pick<PaymentConnection, "account">) | undefined> {
   type Stored = Pick<PaymentConnection, "noticeSecrets" | "live" | "account">;
   const [row] = await runStatement<Stored>(em, SELECT, [workspace, provider]);
   const opened =
-    row && secretSeal.open(row.noticeSecrets!, sealedPlace(workspace, "notice_secrets"));
+    row && secretSeal.open(row.noticeSecrets!, sealContext(workspace, "notice_secrets"));
   return opened === undefined
     ? undefined
     : {

@@ -4,7 +4,7 @@ import { NO_PAYMENT_DETAILS, type PaymentDetails } from "../../domain/shipment/p
 import { transition } from "../../domain/shipment/shipment-state.ts";
 import { applyTrigger } from "../shipments/change-shipment.ts";
 import type { ShipmentRow } from "../shipments/shipment-row.ts";
-import type { FoundPayment } from "./payment-provider.ts";
+import type { PaymentSnapshot } from "./payment-provider.ts";
 
 /** Facts about the payment that are stored here. */
 export interface KnownPayment {
@@ -23,33 +23,33 @@ export interface KnownPayment {
  * Applies a snapshot of the payment to a shipment. Returns the same row if nothing changed. The result depends on the
  * snapshot alone, so snapshots can be applied in any order and repeatedly.
  */
-export function applyFound(
+export function applySnapshot(
   row: ShipmentRow,
-  found: FoundPayment,
+  snapshot: PaymentSnapshot,
   known: KnownPayment,
   at: Date,
 ): ShipmentRow {
-  const disagreement = disagreementOf(row, found, known);
+  const disagreement = disagreementOf(row, snapshot, known);
   let next = row;
-  if (found.status === "paid") {
+  if (snapshot.status === "paid") {
     const mayPay = disagreement === null && transition("pay", next).next !== undefined;
     if (mayPay) next = applyTrigger(next, "pay", at);
-    if (isGone(found)) {
+    if (isReturned(snapshot)) {
       if (next.paymentStatus === "refund_pending") next = applyTrigger(next, "refund", at);
-    } else if (next.paymentStatus === "refunded" && wasGone(row)) {
+    } else if (next.paymentStatus === "refunded" && wasReturned(row)) {
       next = applyTrigger(next, "reverse_refund", at);
     }
   }
   const details = {
-    ...detailsOf(next, found, known),
-    ...uncountedOf(row, found, known, disagreement),
+    ...detailsOf(next, snapshot, known),
+    ...uncountedOf(row, snapshot, known, disagreement),
   };
   return withDetails(row, next, details, at);
 }
 
 /**
  * Applies the loss of access to the account to a shipment. Returns the same row if nothing changed. A payment in
- * progress may still succeed, so no other checkout can be opened and the price is kept.
+ * progress may still succeed, so no other checkout can be opened and the price is stored.
  *
  * @param closed the checkout, whether it may still be paid, and why the account is inaccessible
  */
@@ -61,14 +61,14 @@ export function applyClosedAccount(
   const { version, isOpen, reason } = closed;
   const details = row.paymentDetails ?? NO_PAYMENT_DETAILS;
   const isWatched = isUnpaid(row) && details.accepted !== version;
-  const told = {
+  const changed = {
     ...details,
     checkout: null,
     error: isWatched && details.uncounted === undefined ? reason : details.error,
     ...(isWatched && (isOpen || details.processing) && { unseen: version }),
     refundError: row.paymentStatus === "refund_pending" ? reason : null,
   };
-  return withDetails(row, row, told, at);
+  return withDetails(row, row, changed, at);
 }
 
 function withDetails(
@@ -86,7 +86,7 @@ function withDetails(
  * Whether the amount and currency equal the shipment's current total. A new tariff can change the currency and leave
  * the figure equal.
  */
-export function asksForTotal(
+export function matchesTotal(
   { amountMinor, currency }: Pick<KnownPayment, "amountMinor" | "currency">,
   row: ShipmentRow,
 ): boolean {
@@ -97,20 +97,20 @@ export function isUnpaid({ paymentStatus }: ShipmentRow): boolean {
   return paymentStatus === "awaiting_payment" || paymentStatus === "voided";
 }
 
-function isGone(found: FoundPayment): boolean {
-  return leftOf(found) === 0;
+function isReturned(snapshot: PaymentSnapshot): boolean {
+  return leftOf(snapshot) === 0;
 }
 
 /** Whether an earlier snapshot was fully refunded. Manually recorded refunds do not count. */
-function wasGone({ paymentDetails, totalMinor }: ShipmentRow): boolean {
+function wasReturned({ paymentDetails, totalMinor }: ShipmentRow): boolean {
   const { refundedMinor, disputedMinor, dispute } = paymentDetails ?? NO_PAYMENT_DETAILS;
   // Before 0.2.0 a partial dispute was stored like a full one.
   if (dispute === "lost" && disputedMinor === undefined) return true;
   return refundedMinor + (disputedMinor ?? 0) >= totalMinor;
 }
 
-export function leftOf(found: FoundPayment): number {
-  return found.amountMinor - refundedOf(found) - disputedOf(found);
+export function leftOf(snapshot: PaymentSnapshot): number {
+  return snapshot.amountMinor - refundedOf(snapshot) - disputedOf(snapshot);
 }
 
 /**
@@ -118,33 +118,33 @@ export function leftOf(found: FoundPayment): number {
  * The bank then takes only the rest
  * (https://support.stripe.com/questions/dispute-for-full-charge-amount-after-a-partial-refund-was-issued).
  */
-function disputedOf(found: FoundPayment): number {
-  return Math.min(found.lostMinor, found.amountMinor - refundedOf(found));
+function disputedOf(snapshot: PaymentSnapshot): number {
+  return Math.min(snapshot.lostMinor, snapshot.amountMinor - refundedOf(snapshot));
 }
 
-export function refundedOf({ refunds }: FoundPayment): number {
+export function refundedOf({ refunds }: PaymentSnapshot): number {
   return sum(refunds.filter(({ status }) => status === "succeeded"));
 }
 
-export function refundingOf({ refunds }: FoundPayment): number {
+export function refundingOf({ refunds }: PaymentSnapshot): number {
   return sum(refunds.filter(({ status }) => status === "pending"));
 }
 
-function sum(refunds: FoundPayment["refunds"]): number {
+function sum(refunds: PaymentSnapshot["refunds"]): number {
   return refunds.reduce((total, { amountMinor }) => total + amountMinor, 0);
 }
 
 /** Returns why the payment cannot be assigned to the shipment, or null if it can. */
 function disagreementOf(
   row: ShipmentRow,
-  { status, amountMinor, currency, reference }: FoundPayment,
+  { status, amountMinor, currency, reference }: PaymentSnapshot,
   { workspace }: KnownPayment,
 ): string | null {
   if (status !== "paid" || !isUnpaid(row)) return null;
   if (reference !== `${workspace} ${row.reference}`) {
     return "The payment at the checkout belongs to another shipment.";
   }
-  if (asksForTotal({ amountMinor, currency }, row)) return null;
+  if (matchesTotal({ amountMinor, currency }, row)) return null;
   if (minorDigitsOf(currency) === undefined) {
     return `The payment is in ${currency}, which is not a supported currency.`;
   }
@@ -158,7 +158,7 @@ function disagreementOf(
  */
 function uncountedOf(
   { paymentDetails }: ShipmentRow,
-  found: FoundPayment,
+  snapshot: PaymentSnapshot,
   { version }: KnownPayment,
   disagreement: string | null,
 ): Partial<PaymentDetails> {
@@ -166,26 +166,30 @@ function uncountedOf(
   const earlier = unseen !== undefined && unseen !== version ? { unseen } : {};
   if (disagreement === null) return earlier;
   if (accepted === version) return { ...earlier, accepted };
-  return { ...earlier, error: disagreement, ...(!isGone(found) && { uncounted: version }) };
+  return { ...earlier, error: disagreement, ...(!isReturned(snapshot) && { uncounted: version }) };
 }
 
-function detailsOf(row: ShipmentRow, found: FoundPayment, known: KnownPayment): PaymentDetails {
+function detailsOf(
+  row: ShipmentRow,
+  snapshot: PaymentSnapshot,
+  known: KnownPayment,
+): PaymentDetails {
   const isAwaited = row.paymentStatus === "awaiting_payment";
-  const { checkout } = found;
+  const { checkout } = snapshot;
   // Amounts are reported in the shipment's currency.
-  const isComparable = found.currency === row.currency;
+  const isComparable = snapshot.currency === row.currency;
   return {
     checkout:
-      isAwaited && checkout !== null && asksForTotal(known, row)
+      isAwaited && checkout !== null && matchesTotal(known, row)
         ? { url: checkout.url, expiresAtMs: checkout.expiresAt.getTime() }
         : null,
-    processing: found.status === "processing",
-    error: isAwaited ? found.error : null,
-    refundError: row.paymentStatus === "refund_pending" ? refundErrorOf(found, known) : null,
-    refundedMinor: isComparable ? refundedOf(found) : 0,
-    ...(isComparable && found.lostMinor > 0 && { disputedMinor: disputedOf(found) }),
-    dispute: found.dispute,
-    ...(found.dispute === "open" && !found.isRefundBlocked && { disputeRefundable: true }),
+    processing: snapshot.status === "processing",
+    error: isAwaited ? snapshot.error : null,
+    refundError: row.paymentStatus === "refund_pending" ? refundErrorOf(snapshot, known) : null,
+    refundedMinor: isComparable ? refundedOf(snapshot) : 0,
+    ...(isComparable && snapshot.lostMinor > 0 && { disputedMinor: disputedOf(snapshot) }),
+    dispute: snapshot.dispute,
+    ...(snapshot.dispute === "open" && !snapshot.isRefundBlocked && { disputeRefundable: true }),
   };
 }
 
@@ -195,11 +199,11 @@ function detailsOf(row: ShipmentRow, found: FoundPayment, known: KnownPayment): 
  * reported.
  */
 function refundErrorOf(
-  found: FoundPayment,
+  snapshot: PaymentSnapshot,
   { refundAttempt, refundRefusal }: KnownPayment,
 ): string | null {
-  if (refundingOf(found) > 0) return null;
-  const { refunds } = found;
+  if (refundingOf(snapshot) > 0) return null;
+  const { refunds } = snapshot;
   const failed = refunds.filter(({ status }) => status === "failed");
   const last = failed.find(({ attempt }) => attempt === refundAttempt);
   const isMade = refunds.some(

@@ -1,5 +1,5 @@
 import type Stripe from "stripe";
-import type { Notice } from "../payment-provider.ts";
+import type { ProviderEvent } from "../payment-provider.ts";
 
 /** Maximum age of a signature, in seconds. Stripe signs each delivery attempt again. */
 export const TOLERANCE_SECONDS = 300;
@@ -9,7 +9,7 @@ const OF_PAYMENTS = /^(checkout\.session|payment_intent|charge|refund)\./;
 const OF_ACCOUNTS = /^(account\.(updated|application\.deauthorized)|capability\.updated)$/;
 
 /** Types of events about paid payments. Full names, because the list of types takes no prefixes. */
-export const TOLD_AFTERWARDS = [
+export const LATER_EVENT_TYPES = [
   "charge.dispute.closed",
   "charge.dispute.created",
   "charge.dispute.funds_reinstated",
@@ -26,16 +26,16 @@ export const TOLD_AFTERWARDS = [
 const NAME = /^[\x21-\x7e]{1,255}$/;
 
 /** Converts an event. Returns `undefined` if it is irrelevant to this service. */
-export function noticeOf(event: Stripe.Event): Notice | undefined {
+export function eventOf(event: Stripe.Event): ProviderEvent | undefined {
   const [id, type, account] = [event.id, event.type, event.account].map(nameOf);
   if (id === undefined || type === undefined) return undefined;
-  const told = { id, type, live: event.livemode, account: account ?? null };
-  if (OF_ACCOUNTS.test(type)) return { ...told, shipment: null, payment: null };
+  const common = { id, type, live: event.livemode, account: account ?? null };
+  if (OF_ACCOUNTS.test(type)) return { ...common, shipment: null, payment: null };
   if (!OF_PAYMENTS.test(type)) return undefined;
   const about = event.data?.object as PaymentObject | undefined;
   const shipment = nameOf(about?.metadata?.shipment) ?? null;
   const payment = nameOf(about?.object === "payment_intent" ? about.id : paymentOf(about)) ?? null;
-  return shipment === null && payment === null ? undefined : { ...told, shipment, payment };
+  return shipment === null && payment === null ? undefined : { ...common, shipment, payment };
 }
 
 /** Common properties of payment objects, unvalidated. */

@@ -7,9 +7,9 @@ import { unavailable } from "../../domain/refusal.ts";
 import type { SecretSeal } from "../../domain/secret-seal.ts";
 import type { ShipmentKey } from "../shipments/find-shipment.ts";
 import type { ShipmentRow } from "../shipments/shipment-row.ts";
-import { applyClosedAccount, applyFound, asksForTotal, refundingOf } from "./apply-found.ts";
-import { accessOf, askProvider, type StoredAccess } from "./payment-connections.ts";
-import { type AccountAccess, type FoundPayment, ProviderRefused } from "./payment-provider.ts";
+import { applyClosedAccount, applySnapshot, matchesTotal, refundingOf } from "./apply-snapshot.ts";
+import { accessOf, callProvider, type StoredAccess } from "./payment-connections.ts";
+import { type AccountAccess, type PaymentSnapshot, ProviderRefused } from "./payment-provider.ts";
 import { onlineProvider, type PaymentProviders } from "./payment-providers.ts";
 import {
   LeaseLost,
@@ -25,9 +25,9 @@ import {
   type PaymentLease,
   refundAtProvider,
   refusedCheckout,
-} from "./settle-steps.ts";
+} from "./reconcile-steps.ts";
 
-export interface SettleDeps extends ApplyDeps {
+export interface ReconcileDeps extends ApplyDeps {
   readonly em: EntityManager;
   readonly log: Logger;
   readonly now: () => Date;
@@ -35,7 +35,7 @@ export interface SettleDeps extends ApplyDeps {
   readonly secretSeal: SecretSeal;
 }
 
-export interface SettleOptions {
+export interface ReconcileOptions {
   readonly end?: boolean;
   /** The worker that already holds the lease. Default: a new worker. */
   readonly worker?: string;
@@ -44,7 +44,7 @@ export interface SettleOptions {
 }
 
 /** Result of a reconciliation. `busy` if another worker holds the lease, `none` without a checkout. */
-export type SettleOutcome = "settled" | "busy" | "none";
+export type ReconcileOutcome = "reconciled" | "busy" | "none";
 
 /**
  * Reconciles a shipment with its payment at the provider: reads the payment, applies it to the shipment, and opens or
@@ -53,7 +53,10 @@ export type SettleOutcome = "settled" | "busy" | "none";
  * @throws ProviderUnanswered if it will be retried, ProviderRefused if the provider opens no checkout or the account
  *   is inaccessible
  */
-export type SettlePayment = (key: ShipmentKey, options?: SettleOptions) => Promise<SettleOutcome>;
+export type ReconcilePayment = (
+  key: ShipmentKey,
+  options?: ReconcileOptions,
+) => Promise<ReconcileOutcome>;
 
 /** Maximum number of polls and actions per reconciliation. */
 const MAX_ROUNDS = 5;
@@ -69,14 +72,14 @@ const MAX_RETRY_MS = 5 * 60_000;
 /** Interval between attempts to acquire a lease, in milliseconds. */
 const POLL_MS = 100;
 
-export function createSettlePayment(deps: SettleDeps): SettlePayment {
+export function createReconcilePayment(deps: ReconcileDeps): ReconcilePayment {
   const { em, log, now } = deps;
 
   async function lease(
     key: ShipmentKey,
     worker: string,
     waitMs: number,
-  ): Promise<LeasedPayment | Exclude<SettleOutcome, "settled">> {
+  ): Promise<LeasedPayment | Exclude<ReconcileOutcome, "reconciled">> {
     const untilMs = performance.now() + waitMs;
     for (;;) {
       const leased = await leasePayment(em, key, worker, now());
@@ -92,9 +95,9 @@ export function createSettlePayment(deps: SettleDeps): SettlePayment {
     if (typeof leased === "string") return leased;
     const release = (dueAt: Date | null, failures: number) =>
       releasePayment(em, leased, worker, { dueAt, failures, now: now() });
-    let step: SettleStep;
+    let step: ReconcileStep;
     try {
-      step = await look(deps, leased, worker, end);
+      step = await poll(deps, leased, worker, end);
       await release(step.dueAt, step.isLeft === true ? leased.failures + 1 : 0);
     } catch (error) {
       const { workspace, reference } = key;
@@ -108,7 +111,7 @@ export function createSettlePayment(deps: SettleDeps): SettlePayment {
       throw error;
     }
     if (step.refused !== undefined) throw step.refused;
-    return "settled";
+    return "reconciled";
   };
 }
 
@@ -118,7 +121,7 @@ async function isThere(em: EntityManager, { workspace, reference }: ShipmentKey)
   return (await runStatement(em, EXISTS, [workspace, reference])).length > 0;
 }
 
-interface SettleStep {
+interface ReconcileStep {
   readonly dueAt: Date | null;
   /** Error of the provider, already stored with the shipment. */
   readonly refused?: ProviderRefused;
@@ -127,16 +130,16 @@ interface SettleStep {
 }
 
 /** Reconciles. If the account is inaccessible, stores that with the shipment. */
-async function look(
-  deps: SettleDeps,
+async function poll(
+  deps: ReconcileDeps,
   leased: LeasedPayment,
   worker: string,
   end: boolean,
-): Promise<SettleStep> {
+): Promise<ReconcileStep> {
   // The checkout was never opened.
   if (leased.state === "closed" && leased.checkout === null) return { dueAt: null };
   const { test, access } = await loadAccess(deps, leased);
-  const leave = async (reason: string): Promise<SettleStep> => {
+  const leave = async (reason: string): Promise<ReconcileStep> => {
     await applyToShipment(deps, leased, worker, {
       test,
       apply: (row, { version }, at) =>
@@ -155,7 +158,11 @@ async function look(
 }
 
 /** Reads the payment, applies it and acts until no action is due. */
-async function reconcile(deps: SettleDeps, given: PaymentLease, end: boolean): Promise<SettleStep> {
+async function reconcile(
+  deps: ReconcileDeps,
+  given: PaymentLease,
+  end: boolean,
+): Promise<ReconcileStep> {
   const { em, now } = deps;
   const { worker, online, access, test } = given;
   let { leased } = given;
@@ -168,22 +175,22 @@ async function reconcile(deps: SettleDeps, given: PaymentLease, end: boolean): P
       refused === undefined
         ? await online.findPayment(access, leased.checkout!)
         : refusedCheckout(refused, leased.currency);
-    const found = isEnded && read.status === "failed" ? { ...read, error: null } : read;
+    const snapshot = isEnded && read.status === "failed" ? { ...read, error: null } : read;
     const applied = await applyToShipment(deps, leased, worker, {
       test,
-      state: found.checkout === null ? "closed" : "open",
-      payment: found.payment,
-      apply: (row, known, at) => applyFound(row, found, known, at),
+      state: snapshot.checkout === null ? "closed" : "open",
+      payment: snapshot.payment,
+      apply: (row, known, at) => applySnapshot(row, snapshot, known, at),
     });
     if (refused !== undefined) return { dueAt: null, refused };
-    const action = nextAction(applied, found, leased, end);
-    if (action === undefined) return { dueAt: nextLook(applied.row, found, now()) };
+    const action = nextAction(applied, snapshot, leased, end);
+    if (action === undefined) return { dueAt: nextPoll(applied.row, snapshot, now()) };
     if (action === "end") {
       isEnded = true;
       await online.endCheckout(access, leased.checkout!);
     } else {
       const known = { ...given, leased };
-      leased = await refundAtProvider(em, known, found, applied.refundAttempt);
+      leased = await refundAtProvider(em, known, snapshot, applied.refundAttempt);
     }
   }
   // The provider may not show the last action yet.
@@ -198,49 +205,49 @@ type StoredConnection = Omit<StoredAccess, "workspace"> & Pick<PaymentLease, "te
 
 /** Returns the access to the account of a payment, `undefined` if it is no longer connected. */
 async function loadAccess(
-  { em, secretSeal }: SettleDeps,
+  { em, secretSeal }: ReconcileDeps,
   { workspace, account }: LeasedPayment,
 ): Promise<Pick<PaymentLease, "test"> & { readonly access: AccountAccess | undefined }> {
-  const [found] = await runStatement<StoredConnection>(em, SELECT_CONNECTION, [workspace]);
-  const isConnected = found!.account === account;
-  const access = isConnected ? accessOf({ ...found!, workspace }, secretSeal) : undefined;
-  return { test: found!.test, access };
+  const [connection] = await runStatement<StoredConnection>(em, SELECT_CONNECTION, [workspace]);
+  const isConnected = connection!.account === account;
+  const access = isConnected ? accessOf({ ...connection!, workspace }, secretSeal) : undefined;
+  return { test: connection!.test, access };
 }
 
 function nextAction(
   { row, refundAttempt }: Applied,
-  found: FoundPayment,
+  snapshot: PaymentSnapshot,
   leased: LeasedPayment,
   end: boolean,
 ): "end" | "refund" | undefined {
-  if (found.checkout !== null) {
-    const isWanted = row.paymentStatus === "awaiting_payment" && asksForTotal(leased, row);
+  if (snapshot.checkout !== null) {
+    const isWanted = row.paymentStatus === "awaiting_payment" && matchesTotal(leased, row);
     return isWanted && !end ? undefined : "end";
   }
-  if (row.paymentStatus !== "refund_pending" || found.status !== "paid") return undefined;
-  const isTried = found.refunds.some(({ attempt }) => (attempt ?? 0) >= refundAttempt);
+  if (row.paymentStatus !== "refund_pending" || snapshot.status !== "paid") return undefined;
+  const isTried = snapshot.refunds.some(({ attempt }) => (attempt ?? 0) >= refundAttempt);
   const isStuck = row.paymentDetails?.refundError !== null;
-  if (isTried || isStuck || found.isRefundBlocked || refundingOf(found) > 0) return undefined;
+  if (isTried || isStuck || snapshot.isRefundBlocked || refundingOf(snapshot) > 0) return undefined;
   return "refund";
 }
 
-function nextLook(row: ShipmentRow, found: FoundPayment, now: Date): Date | null {
+function nextPoll(row: ShipmentRow, snapshot: PaymentSnapshot, now: Date): Date | null {
   const { paymentStatus, paymentDetails } = row;
   const inMs = (ms: number) => new Date(now.getTime() + ms);
-  if (found.checkout !== null || found.status === "processing")
-    return inMs(untilNextLook(found, now));
-  const isRefundOpen = paymentStatus === "refund_pending" && found.status === "paid";
-  if (isRefundOpen && paymentDetails?.refundError === null && !found.isRefundBlocked) {
+  if (snapshot.checkout !== null || snapshot.status === "processing")
+    return inMs(untilNextPoll(snapshot, now));
+  const isRefundOpen = paymentStatus === "refund_pending" && snapshot.status === "paid";
+  if (isRefundOpen && paymentDetails?.refundError === null && !snapshot.isRefundBlocked) {
     return inMs(OPEN_MS);
   }
-  return isRefundOpen || found.dispute === "open" ? inMs(WAITING_MS) : null;
+  return isRefundOpen || snapshot.dispute === "open" ? inMs(WAITING_MS) : null;
 }
 
 /**
  * Returns the interval until the next poll of an open or processing checkout, in milliseconds. It ends at the
  * checkout's expiry at the latest.
  */
-function untilNextLook({ checkout, openedAt }: FoundPayment, now: Date): number {
+function untilNextPoll({ checkout, openedAt }: PaymentSnapshot, now: Date): number {
   const ageMs = now.getTime() - (openedAt ?? now).getTime();
   const ms = Math.min(Math.max(OPEN_MS, ageMs * OF_AGE), WAITING_MS);
   const leftMs = checkout === null ? ms : checkout.expiresAt.getTime() - now.getTime();
@@ -256,12 +263,12 @@ const WAIT_MS = 5_000;
  * @throws Refusal UNAVAILABLE if the provider does not respond or another worker takes too long,
  *   PAYMENT_PROVIDER_REFUSED, PAYMENT_PROVIDER_NOT_CONFIGURED
  */
-export async function settleForCall(
-  settle: SettlePayment,
+export async function reconcileForCall(
+  reconcilePayment: ReconcilePayment,
   key: ShipmentKey,
-  options: Omit<SettleOptions, "waitMs"> = {},
+  options: Omit<ReconcileOptions, "waitMs"> = {},
 ): Promise<void> {
-  const outcome = await askProvider(() => settle(key, { ...options, waitMs: WAIT_MS }));
+  const outcome = await callProvider(() => reconcilePayment(key, { ...options, waitMs: WAIT_MS }));
   if (outcome === "busy") {
     const text = "The payment is being checked. Try again in a moment.";
     throw unavailable(text, undefined, { facts: { waits_for: "payment_provider" } });

@@ -1,8 +1,11 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { transition } from "../../../src/domain/shipment/shipment-state.ts";
-import { applyFound, leftOf } from "../../../src/features/payments/apply-found.ts";
-import type { FoundPayment, FoundRefund } from "../../../src/features/payments/payment-provider.ts";
+import { applySnapshot, leftOf } from "../../../src/features/payments/apply-snapshot.ts";
+import type {
+  PaymentSnapshot,
+  RefundSnapshot,
+} from "../../../src/features/payments/payment-provider.ts";
 import type { ShipmentRow } from "../../../src/features/shipments/shipment-row.ts";
 
 const PAID_MINOR = 1_000;
@@ -20,7 +23,7 @@ interface Dispute {
   status: "open" | "won" | "lost";
 }
 
-type Refund = { -readonly [Name in keyof FoundRefund]: FoundRefund[Name] };
+type Refund = { -readonly [Name in keyof RefundSnapshot]: RefundSnapshot[Name] };
 
 /** A change at the provider or of the shipment between two polls. */
 type Act =
@@ -71,7 +74,7 @@ function createPayment() {
       const last = refunds.findLast(({ status }) => status !== "failed");
       if (step.act === "take_back" && last) Object.assign(last, { status: "failed", error: "No." });
     },
-    find: (): FoundPayment => ({
+    find: (): PaymentSnapshot => ({
       checkout: null,
       openedAt: null,
       status: "paid",
@@ -103,17 +106,17 @@ test("what is refunded, disputed and left is what was paid, and nothing that is 
       for (const step of steps) {
         payment.happen(step);
         if (step.act === "cancel") row = { ...row, ...transition("cancel", row).next };
-        const found = payment.find();
-        row = applyFound(row, found, KNOWN, new Date(0));
+        const snapshot = payment.find();
+        row = applySnapshot(row, snapshot, KNOWN, new Date(0));
         const { refundedMinor, disputedMinor = 0, refundError } = row.paymentDetails!;
         const leftMinor = PAID_MINOR - refundedMinor - disputedMinor;
-        expect(leftMinor).toBe(leftOf(found));
+        expect(leftMinor).toBe(leftOf(snapshot));
         expect(Math.min(refundedMinor, disputedMinor, leftMinor)).toBeGreaterThanOrEqual(0);
         const isOwed = row.status === "cancelled" && leftMinor > 0;
         const status = row.status === "cancelled" ? "refunded" : "paid";
         expect(row.paymentStatus).toBe(isOwed ? "refund_pending" : status);
-        const isMade = found.refunds.some(({ attempt }) => attempt === 1);
-        const isPending = found.refunds.some((refund) => refund.status === "pending");
+        const isMade = snapshot.refunds.some(({ attempt }) => attempt === 1);
+        const isPending = snapshot.refunds.some((refund) => refund.status === "pending");
         // Otherwise no further refund would follow.
         if (isOwed && isMade && !isPending) expect(refundError).not.toBeNull();
       }
