@@ -254,6 +254,13 @@ export enum SimulatedStep {
    * @generated from enum value: SIMULATED_STEP_RETURN = 14;
    */
   RETURN = 14,
+
+  /**
+   * The courier is halfway to the dropoff, and reports a new ETA.
+   *
+   * @generated from enum value: SIMULATED_STEP_TRAVEL = 15;
+   */
+  TRAVEL = 15,
 }
 
 /**

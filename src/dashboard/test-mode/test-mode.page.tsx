@@ -182,6 +182,7 @@ const STEPS: Readonly<Record<SimulatedStep, string>> = {
   [SimulatedStep.ASSIGN_COURIER]: "A courier is assigned",
   [SimulatedStep.ARRIVE]: "The courier arrives",
   [SimulatedStep.PICK_UP]: "It is picked up",
+  [SimulatedStep.TRAVEL]: "The courier comes nearer",
   [SimulatedStep.FAIL_ATTEMPT]: "Nobody is there",
   [SimulatedStep.DELIVER]: "It is delivered",
   [SimulatedStep.RETURN]: "It is returned",

@@ -5,6 +5,7 @@ export type SimulatedStep =
   | "assign_courier"
   | "arrive"
   | "pick_up"
+  | "travel"
   | "fail_attempt"
   | "deliver"
   | "return"
@@ -46,10 +47,27 @@ const COLLECTED: readonly ScenarioStep[] = [
 ];
 const FAILED: readonly ScenarioStep[] = [{ step: "arrive" }, { step: "fail_attempt" }];
 
+/**
+ * A delivery whose courier reports each step. Pickup and delivery each take as long as one step.
+ *
+ * @param slowness how many times as long
+ */
+function delivery(slowness: number): readonly ScenarioStep[] {
+  return [
+    { step: "pay" },
+    { step: "assign_courier", wait: slowness / 2 },
+    { step: "arrive", wait: slowness / 4 },
+    { step: "pick_up", wait: slowness / 4 },
+    { step: "travel", wait: slowness / 2 },
+    { step: "arrive", wait: slowness / 4 },
+    { step: "deliver", wait: slowness / 4 },
+  ];
+}
+
 /** The steps of each scenario, the first of which follows the booking. */
 const STEPS: Readonly<Record<Scenario, readonly ScenarioStep[]>> = {
-  deliver: [{ step: "pay" }, { step: "pick_up" }, { step: "deliver" }],
-  late: [{ step: "pay" }, { step: "pick_up", wait: LATE }, { step: "deliver", wait: LATE }],
+  deliver: delivery(1),
+  late: delivery(LATE),
   no_courier: [{ step: "pay" }, { step: "cancel" }, { step: "refund" }],
   payment_declined: [{ step: "decline_payment" }],
   payment_after_cancel: [{ step: "cancel" }, { step: "pay" }, { step: "refund" }],

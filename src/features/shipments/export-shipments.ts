@@ -125,7 +125,7 @@ const COLUMNS = [
     .filter(({ fieldKind, name }) => /scalar|enum/.test(fieldKind) && !LEFT_OUT.includes(name))
     .map(({ name }) => name)
     .filter((name) => !FIRST.includes(name)),
-  "proof.received_by",
+  ..."received_by photo signature pin_verified waived".split(" ").map((name) => `proof.${name}`),
 ];
 
 const PATHS = COLUMNS.map((path) => path.split("."));

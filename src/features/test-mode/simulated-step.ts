@@ -47,6 +47,7 @@ const OF_SHIPMENT: ReadonlySet<SimulatedStep> = new Set([
   "assign_courier",
   "arrive",
   "pick_up",
+  "travel",
   "fail_attempt",
   "deliver",
   "return",
@@ -89,7 +90,11 @@ const APPLY: Readonly<Record<SimulatedStep, (row: ShipmentRow, at: Date) => Ship
   },
   arrive: (row, at) =>
     reportCourier(row, { arrivedAt: row.status === "in_transit" ? "dropoff" : "pickup" }, at),
-  fail_attempt: (row, at) => failAttempt(row, { reason: "nobody_there", note: null }, at),
+  travel(row, at) {
+    if (row.status !== "in_transit") throw stateError("be brought nearer", "it is not in transit");
+    return reportCourier(row, { etas: { dropoff: at.getTime() + 15 * MINUTE_MS } }, at);
+  },
+  fail_attempt: (row, at) => failAttempt(row, attemptOf(row), at),
   return: (row, at) => applyTrigger(row, "return", at),
   pick_up(row, at) {
     if (row.status === "in_transit") throw stateError("be picked up", "it is in transit");
@@ -148,15 +153,25 @@ export function writeStep(
   if (taken.row.paymentDetails !== null) wakePayment(tx, key, now);
 }
 
-/** Where a step has brought the courier: to an end of the route; undefined where to neither. */
+/** Returns where a step has brought the courier: to an end of the route or halfway, or `undefined` if to neither. */
 function courierPlace({ before, row }: PaymentChange): Point | undefined {
-  const { courier, arrivedAt } = row.progress ?? NO_PROGRESS;
+  const { courier, arrivedAt, etas } = row.progress ?? NO_PROGRESS;
   if (courier === null) return undefined;
-  if (arrivedAt === "dropoff") return { lat: row.dropoffLat, lng: row.dropoffLng };
+  const { pickupLat, pickupLng, dropoffLat, dropoffLng } = row;
+  if (arrivedAt === "dropoff") return { lat: dropoffLat, lng: dropoffLng };
   const isPickedUp = row.status === "in_transit" && before.status !== row.status;
-  return arrivedAt === "pickup" || isPickedUp
-    ? { lat: row.pickupLat, lng: row.pickupLng }
+  if (arrivedAt === "pickup" || isPickedUp) return { lat: pickupLat, lng: pickupLng };
+  const isNearer = row.status === "in_transit" && etas.dropoff !== before.progress?.etas.dropoff;
+  return isNearer && etas.dropoff !== null
+    ? { lat: (pickupLat + dropoffLat) / 2, lng: (pickupLng + dropoffLng) / 2 }
     : undefined;
+}
+
+/** An attempt of the simulator: at the door of a shipment with a PIN, somebody enters a wrong one. */
+function attemptOf({ status, verification }: ShipmentRow): Parameters<typeof failAttempt>[1] {
+  return status === "in_transit" && verification?.by === "pin"
+    ? { reason: "other", note: "The PIN was wrong." }
+    : { reason: "nobody_there", note: null };
 }
 
 /** With what its verification asks for, as its courier records it. */

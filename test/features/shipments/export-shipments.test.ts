@@ -33,7 +33,7 @@ const COLUMNS = [
   "tracking_url,stage,delivered_at,returned_at",
   "courier_name,courier_phone,courier_vehicle,courier_external_id,pickup_eta,dropoff_eta,attempts",
   ...MORE,
-  "dropoff_verification,proof_received_by",
+  "dropoff_verification,proof_received_by,proof_photo,proof_signature,proof_pin_verified,proof_waived",
 ].join();
 
 /** The line of a shipment, by what the API says of it; of formulas, what spreadsheets are to be told. */
@@ -58,6 +58,10 @@ function lineOf(shipment: ShipmentJson): Record<string, string> {
     courier_external_id: courier?.external_id,
     attempts: JSON.stringify(attempts),
     proof_received_by: proof?.received_by,
+    proof_photo: proof?.photo,
+    proof_signature: proof?.signature,
+    proof_pin_verified: proof?.pin_verified,
+    proof_waived: proof?.waived,
     metadata: JSON.stringify(metadata),
   };
   return Object.fromEntries(

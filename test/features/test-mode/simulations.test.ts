@@ -71,7 +71,12 @@ const PAID = [
 ];
 const DELIVERED = [
   ...PAID,
+  "09:01:30 shipment.courier_assigned awaiting_pickup paid",
+  "09:01:30 shipment.eta_changed awaiting_pickup paid",
+  "09:01:45 shipment.at_pickup awaiting_pickup paid",
   "09:02:00 shipment.in_transit in_transit paid",
+  "09:02:30 shipment.eta_changed in_transit paid",
+  "09:02:45 shipment.at_dropoff in_transit paid",
   "09:03:00 shipment.delivered delivered paid",
 ];
 
@@ -91,7 +96,12 @@ const HISTORIES: Readonly<Record<Scenario, readonly string[]>> = {
   deliver: DELIVERED,
   late: [
     ...PAID,
+    "09:06:00 shipment.courier_assigned awaiting_pickup paid",
+    "09:06:00 shipment.eta_changed awaiting_pickup paid",
+    "09:08:30 shipment.at_pickup awaiting_pickup paid",
     "09:11:00 shipment.in_transit in_transit paid",
+    "09:16:00 shipment.eta_changed in_transit paid",
+    "09:18:30 shipment.at_dropoff in_transit paid",
     "09:21:00 shipment.delivered delivered paid",
   ],
   no_courier: [
@@ -112,7 +122,9 @@ const HISTORIES: Readonly<Record<Scenario, readonly string[]>> = {
     "09:03:00 shipment.refund_failed cancelled refund_pending",
   ],
   dispute: [
-    ...DELIVERED,
+    ...PAID,
+    "09:02:00 shipment.in_transit in_transit paid",
+    "09:03:00 shipment.delivered delivered paid",
     "09:04:00 shipment.dispute_opened delivered paid",
     "09:05:00 shipment.dispute_closed delivered paid",
   ],
@@ -176,6 +188,33 @@ test("a simulated courier is where the last step brought them", async () => {
   expect(steps).toEqual([undefined, pickup, pickup, dropoff, dropoff]);
 });
 
+test("a simulated delivery reports places on its way, and a failed attempt a wrong PIN", async () => {
+  const { caller, apiKey, move, bookFor } = await addTwin();
+  const shipment = await bookFor("deliver");
+  const { reference: locked } = await book(service, apiKey, {
+    dropoff_verification: "pin",
+    ...simulated("failed_attempt"),
+  });
+  const booked = await data(caller.getShipment({ shipment }));
+  const { pickup_lat, pickup_lng, dropoff_lat, dropoff_lng } = booked;
+  const places: unknown[] = [];
+  for (const time of ["09:01:45", "09:02:00", "09:02:30", "09:02:45"]) {
+    await move(`2026-12-01T${time}Z`);
+    const { lat, lng } = await data(caller.getCourierPlace({ shipment }));
+    places.push([lat, lng]);
+  }
+  const pickup = [pickup_lat, pickup_lng];
+  const halfway = [(pickup_lat + dropoff_lat) / 2, (pickup_lng + dropoff_lng) / 2];
+  expect(places).toEqual([pickup, pickup, halfway, [dropoff_lat, dropoff_lng]]);
+  expect((await data(caller.getShipment({ shipment }))).courier.name).toBe("Test courier");
+  await move("2026-12-01T10:00:00Z");
+  const { status, attempts } = await data(caller.getShipment({ shipment: locked }));
+  expect([status, attempts.map(({ note }: { note: string }) => note)]).toEqual([
+    "delivered",
+    ["The PIN was wrong."],
+  ]);
+});
+
 test("moving the clock on takes what is due by then alone, of several shipments in order", async () => {
   const { caller, move, bookFor } = await addTwin();
   const names = {
@@ -191,6 +230,9 @@ test("moving the clock on takes what is due by then alone, of several shipments 
     "first shipment.paid",
     "first shipment.awaiting_pickup",
     "second shipment.paid",
+    "first shipment.courier_assigned",
+    "first shipment.eta_changed",
+    "first shipment.at_pickup",
   ]);
 });
 
@@ -360,10 +402,10 @@ test("simulations are listed by when they go on, and one whose next step is take
   await data(step(soon, "decline_payment"));
   expect((await listed()).data).toEqual([
     first,
-    { ...second, steps_taken: 1, next_step: "pick_up", due_at: "2026-12-01T09:20:00.000Z" },
+    { ...second, steps_taken: 1, next_step: "assign_courier", due_at: "2026-12-01T09:10:00.000Z" },
   ]);
   await move("2026-12-01T09:02:00Z");
-  await data(step(soon, "deliver"));
+  for (const next of ["travel", "arrive", "deliver"]) await data(step(soon, next));
   expect((await listed()).data.map((it: any) => it.shipment)).toEqual([late]);
   expect((await historyOf(apiKey, soon)).at(-1)).toBe("09:02:00 shipment.delivered delivered paid");
 });
