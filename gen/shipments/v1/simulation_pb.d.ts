@@ -56,7 +56,7 @@ export declare type SimulationValid = Message<"shipments.v1.Simulation"> & {
  * Describes the message shipments.v1.Simulation.
  * Use `create(SimulationSchema)` to create a new message.
  */
-export declare const SimulationSchema: GenMessage<Simulation, { validType: SimulationValid }>;
+export declare const SimulationSchema: GenMessage<Simulation, {validType: SimulationValid}>;
 
 /**
  * The course of a shipment in test mode.
@@ -267,3 +267,4 @@ export enum SimulatedStep {
  * Describes the enum shipments.v1.SimulatedStep.
  */
 export declare const SimulatedStepSchema: GenEnum<SimulatedStep>;
+
