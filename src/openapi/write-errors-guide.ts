@@ -16,7 +16,7 @@ const sections = [...Map.groupBy(callers, statusOf)].map(
 );
 const others = reasons.filter((it) => BEYOND_KEYS.has(it));
 sections.push(
-  `### Operators and signed-in people\n\n${others.map((it) => describe(it, statusOf(it))).join("\n")}\n`,
+  `### Operators and signed-in people\n\n${others.map((it) => describe(it, `${REASONS[it].httpStatus}`)).join("\n")}\n`,
 );
 const guide = readFileSync(GUIDE, "utf8");
 writeFileSync(
@@ -30,7 +30,12 @@ function statusOf(reason: RefusalReason): string {
   return HTTP_ONLY.includes(httpStatus) ? `${httpStatus}` : `${httpStatus} ${name}`;
 }
 
-/** Returns a reason's line of the guide: the first sentence of its message, and its remedy. */
+/** Whether a reason's name already explains the problem. */
+function isClear(reason: RefusalReason): boolean {
+  return /_(NOT_FOUND|LIMIT)$/.test(reason) || REASONS[reason].httpStatus >= 500;
+}
+
+/** Returns a reason's line of the guide: the first sentence of its message unless its name is clear, and its remedy. */
 function describe(reason: RefusalReason, status?: string): string {
   const { subject, text } = REASONS[reason];
   const key = subject === undefined ? undefined : `\`${subject}\``;
@@ -38,7 +43,7 @@ function describe(reason: RefusalReason, status?: string): string {
   const [beginning = ""] = text.split(/[.;] /);
   return [
     `- \`${reason}\`${about === "" ? "" : ` (${about})`}:`,
-    beginning.endsWith(".") ? beginning : `${beginning}.`,
+    ...(isClear(reason) ? [] : [beginning.endsWith(".") ? beginning : `${beginning}.`]),
     `**${REMEDIES[reason]}**`,
   ].join(" ");
 }
