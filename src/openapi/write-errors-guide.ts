@@ -32,7 +32,7 @@ function statusOf(reason: RefusalReason): string {
 
 /** Whether a reason's name already explains the problem. */
 function isClear(reason: RefusalReason): boolean {
-  return /_(NOT_FOUND|LIMIT)$/.test(reason) || REASONS[reason].httpStatus >= 500;
+  return reason.endsWith("_LIMIT") || ![400, 401, 409, 422].includes(REASONS[reason].httpStatus);
 }
 
 /** Returns a reason's line of the guide: the first sentence of its message unless its name is clear, and its remedy. */
