@@ -1,12 +1,13 @@
 #!/usr/bin/env node
-// The package's command `shipment-booking`. Without arguments it runs the demo, as `npm start` does in a clone.
+// The package's command `shipment-booking`. Without arguments it runs the demo, like `npm start` in
+// a clone.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 
-/** Interval for checking whether npx still runs, in milliseconds. */
+/** Interval of checking whether npx is still running, in milliseconds. */
 const POLL_MS = 250;
 
-/** Returns the parent of a process and the name of its program. */
+/** Returns the parent of a process and its program name. */
 function readProcess(pid) {
   try {
     const [, name, parent] = /\((.*)\) \S (\d+)/s.exec(readFileSync(`/proc/${pid}/stat`, "utf8"));
@@ -35,7 +36,7 @@ function isRunning(pid) {
   }
 }
 
-// npx does not pass every signal on, and it cannot pass SIGKILL on.
+// npx does not forward every signal and cannot forward SIGKILL.
 if (process.env.npm_command === "exec") {
   const parent = process.ppid;
   const npx = findNpx();

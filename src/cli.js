@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import module from "node:module";
 
-/** Oldest major version of Node that the program is tested on. */
+/** Oldest tested major version of Node. */
 const NODE = 26;
 
 if (Number.parseInt(process.versions.node, 10) < NODE) {
@@ -14,9 +14,8 @@ if (Number.parseInt(process.versions.node, 10) < NODE) {
     process.exit(1);
   }
 }
-// Before anything else is loaded, since loading is most of a start and half of it is compiling. This
-// file is not in TypeScript, for Node's compiler, which takes 8 MiB and is kept, would be loaded for it
-// alone.
+// Before anything else is loaded, because half of the startup time is compilation. This file is not
+// TypeScript, because Node would load its TypeScript compiler (8 MiB) for it alone.
 module.enableCompileCache();
 const built = new URL("built/program.js", import.meta.url);
 const isBuilt = existsSync(built);

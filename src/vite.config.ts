@@ -6,8 +6,8 @@ import { defineConfig, type Plugin } from "vite";
 const BUILT = fileURLToPath(new URL("built", import.meta.url));
 const LIST = "files.json";
 
-// Puts the program and the packages it needs into a few files, in `built`. Loaded one by one, the
-// 1,500 files they come from take half a second and 40 MiB more.
+// Bundles the program and its packages into a few files in `built`. Loading the 1,500 source files
+// separately takes half a second and 40 MiB more.
 export default defineConfig({
   plugins: [removeOutdated()],
   logLevel: "warn",
@@ -17,9 +17,9 @@ export default defineConfig({
     outDir: "built",
     emptyOutDir: false,
     target: "esnext",
-    // For stack traces, where Node is told to read them: NODE_OPTIONS=--enable-source-maps.
+    // For stack traces with NODE_OPTIONS=--enable-source-maps.
     sourcemap: true,
-    // What the packages ask of whoever passes them on.
+    // Licenses of bundled packages.
     license: { fileName: "licenses.md" },
     reportCompressedSize: false,
     rolldownOptions: {
@@ -27,21 +27,21 @@ export default defineConfig({
         program: "commands/program.ts",
         "tariff-worker": "features/tariffs/tasks/tariff-worker.ts",
       },
-      // No folders: code that looks for a file beside its own, or in another room, finds it.
+      // Without folders: code that looks for files relative to its own location finds them.
       output: {
         entryFileNames: "[name].js",
         chunkFileNames: "[name]-[hash].js",
         comments: false,
-        // A clone has the sources themselves, and what installs the package no room for them.
+        // A clone has the sources, and the package omits them.
         sourcemapExcludeSources: true,
       },
-      // How long plugins took says nothing on a busy machine.
+      // Plugin timings are meaningless on a busy machine.
       checks: { bundlerTimings: false },
     },
   },
 });
 
-/** Keeps what the build before has made, which a running service may still load, and removes what is older. */
+/** Keeps the previous build, which a running service may still load, and removes older ones. */
 function removeOutdated(): Plugin {
   let before: readonly string[] = [];
   return {

@@ -12,7 +12,7 @@ import { ShipmentsError } from "./shipments-error.ts";
 import { MAX_TIMER_MS } from "./wait.ts";
 
 export interface CallOptions {
-  /** Ends the call, with the code `Canceled`. */
+  /** Aborts the call, with the code `Canceled`. */
   readonly signal?: AbortSignal | undefined;
   /**
    * Time limit of the call with its retries, in milliseconds. 0, or more than 24 days, means no limit.
@@ -20,16 +20,19 @@ export interface CallOptions {
    */
   readonly timeoutMs?: number | undefined;
   /**
-   * Under which a call that writes is done once: 1 to 255 visible characters. Each call gets its own
-   * unless given. Keep one with your order to retry the call even after a restart.
+   * Idempotency key of a call that writes: 1 to 255 visible characters. Generated unless given.
+   * Store one with your order to retry the call even after a restart.
    */
   readonly idempotencyKey?: string | undefined;
   readonly headers?: Headers | Readonly<Record<string, string>> | undefined;
-  /** Called with the headers of the answer. */
+  /** Called with the response headers. */
   readonly onHeader?: ((headers: Headers) => void) | undefined;
 }
 
-/** The RPCs of a service: a promise of the response, pages of a list, or the messages of a stream. */
+/**
+ * The RPCs of a service: each returns a promise of the response, pages of a list, or a stream of
+ * messages.
+ */
 export type Calls<S extends DescService> = {
   readonly [K in keyof S["method"]]: S["method"][K] extends DescMethodUnary<infer I, infer O>
     ? (request: MessageInitShape<I>, options?: CallOptions) => Answer<O>
@@ -38,7 +41,7 @@ export type Calls<S extends DescService> = {
       : never;
 };
 
-/** The calls of a service over a transport. They throw `ShipmentsError` alone. */
+/** Creates the calls of a service over a transport. They throw only `ShipmentsError`. */
 export function createCalls<S extends DescService>(service: S, transport: Transport): Calls<S> {
   return makeAnyClient(service, (method) => {
     if (method.methodKind === "unary") return unaryCall(method, transport);
@@ -68,7 +71,7 @@ function unaryCall(method: DescMethodUnary, transport: Transport) {
 function streamCall(method: DescMethodServerStreaming, transport: Transport) {
   return async function* (request: Fields, options: CallOptions = {}) {
     const { signal, onHeader } = options;
-    // Closes the connection when the caller takes no more.
+    // Closes the connection when the caller stops reading.
     const taken = new AbortController();
     const ends = signal === undefined ? taken.signal : AbortSignal.any([signal, taken.signal]);
     try {

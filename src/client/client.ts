@@ -37,7 +37,7 @@ export {
 } from "./verify-webhook.ts";
 
 export interface ClientOptions extends Endpoint {
-  /** How calls are retried after a transient error. */
+  /** Retries of calls after transient errors. */
   readonly retry?: RetryOptions;
 }
 
@@ -48,7 +48,7 @@ export interface Client {
   readonly coverage: Calls<typeof CoverageService>;
   readonly customers: Calls<typeof CustomerService>;
   readonly events: Calls<typeof EventService> & {
-    /** As `followEvents`. */
+    /** See `followEvents`. */
     follow(options?: FollowOptions): AsyncGenerator<Event, void, void>;
   };
   readonly members: Calls<typeof MemberService>;
@@ -62,12 +62,12 @@ export interface Client {
 }
 
 /**
- * A client of a workspace, with every call it can make:
+ * Creates a client of a workspace with all of its calls:
  *
  *     const client = createClient({ url: "https://shipments.example.org", key: "shp_test_..." });
  *     const { data } = await client.shipments.getShipment({ shipment: "SHP-4T8ZK2M0QWXE" });
  *
- * Calls throw `ShipmentsError`, once retries have not helped.
+ * Calls throw `ShipmentsError` if retries fail.
  */
 export function createClient(options: ClientOptions): Client {
   const transport = connect(options);
@@ -90,7 +90,7 @@ export function createClient(options: ClientOptions): Client {
 }
 
 /**
- * A client of one service, so that a bundle holds no more than it calls:
+ * Creates a client of one service, for smaller bundles:
  *
  *     const shipments = createServiceClient(ShipmentService, { url, key });
  */

@@ -3,10 +3,10 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { EventSchema, type Event } from "../../gen/shipments/v1/event_pb.js";
 
 /**
- * The event that a webhook's body is, in the JSON of `/v1`: names as in the proto files, null for what is
- * unset, enum values in lower case without their prefix. What a newer service has added is left out.
+ * Decodes the event in a webhook's body, in the JSON of `/v1`. Unknown fields and enum values of
+ * newer services are ignored.
  *
- * @throws TypeError when it is not JSON of that form
+ * @throws TypeError if the JSON has another form
  */
 export function decodeEvent(json: unknown): Event {
   const event = create(EventSchema, decodeMessage(EventSchema, json) as { id: string });

@@ -23,34 +23,33 @@ import {
   validateResponse,
 } from "@connectrpc/connect/protocol-connect";
 
-/** Where the service is, and as whom it is called. */
+/** Address and credential of the service. */
 export interface Endpoint {
-  /** The service's HTTP server, such as `https://shipments.example.org`. */
+  /** URL of the HTTP server, such as `https://shipments.example.org`. */
   readonly url: string;
-  /** A secret key of the workspace: `shp_...`, or `shp_test_...` for test mode. */
+  /** Secret key of the workspace: `shp_...`, or `shp_test_...` for test mode. */
   readonly key: string;
-  /** What sends requests; the global `fetch` unless given. */
+  /** Sends requests. Defaults to the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch;
 }
 
 type GivenHeaders = Parameters<Transport["unary"]>[3];
 
-/** Sends a request's headers with this body. */
+/** Sends a request with this body. */
 type Send = (request: UnaryRequest | StreamRequest, body: Uint8Array) => Promise<Response>;
 
 /**
- * Carries calls by the Connect protocol over `fetch`, with binary messages. The transport of
- * `@connectrpc/connect-web` does the same, but brings the code for JSON messages, 14 kB of gzip. Parts of
- * Connect that it is made of are private and do not follow semantic versioning; `package.json` pins the
- * version of Connect, which allows it.
+ * Creates a transport for the Connect protocol over `fetch` with binary messages.
+ * `@connectrpc/connect-web` does the same but adds 14 kB (gzip) for JSON messages. It uses parts of
+ * Connect that do not follow semantic versioning, so `package.json` pins the version.
  *
- * A `timeoutMs` of 0 is none.
+ * A `timeoutMs` of 0 means none.
  */
 export function createFetchTransport({ url, key, fetch = globalThis.fetch }: Endpoint): Transport {
   const authorization = `Bearer ${key.trim()}`;
   const send: Send = async ({ url: to, header, signal }, bytes) => {
     const body = bytes as Uint8Array<ArrayBuffer>;
-    // Not "error", which Cloudflare's workers do not know. Any status but 200 is refused.
+    // Cloudflare Workers do not support "error". Any status except 200 is refused.
     const redirect = "manual";
     const init = { method: "POST", headers: header, signal, body, redirect } as const;
     const response = await fetch(to, init).catch(throwBroken);
@@ -120,7 +119,7 @@ async function callUnary<I extends DescMessage, O extends DescMessage>(
   try {
     return { header, trailer, message: fromBinary(output, bytes) };
   } catch (cause) {
-    // Damaged on the way: the service encodes what it sends.
+    // Damaged in transit: the service always encodes valid messages.
     throw new ConnectError("damaged response", Code.Unavailable, headers, undefined, cause);
   }
 }
@@ -139,9 +138,9 @@ async function openStream<I extends DescMessage, O extends DescMessage>(
 }
 
 /**
- * Rejects an address or a key that `fetch` cannot send, which would look like a broken connection.
+ * Rejects a URL or key that `fetch` cannot send, which would look like a broken connection.
  *
- * @throws TypeError without the key or the address, which may contain a password: errors are logged
+ * @throws TypeError without key and URL, which can contain a password, because errors are logged
  */
 function assertSendable(url: string, authorization: string): void {
   if (!/^[\x20-\x7e]+$/.test(authorization)) {
@@ -151,19 +150,19 @@ function assertSendable(url: string, authorization: string): void {
   try {
     sent = new Request(url).url;
   } catch {
-    // Not a URL, or one with a user name and a password.
+    // Not a URL, or one with user name and password.
   }
   if (!/^https?:/.test(sent ?? "")) {
     throw new TypeError("url must be an http or https URL without a user name and a password");
   }
 }
 
-/** What went wrong on the way has the code that Connect gives a proxy without a server. */
+/** Connection errors have the code that Connect uses for a proxy without a backend. */
 function throwBroken(cause: unknown): never {
   throw ConnectError.from(cause, Code.Unavailable);
 }
 
-/** @throws ConnectError when the stream ends with one, and when it ends without saying so */
+/** @throws ConnectError of the stream, or if it ends without an end message */
 async function* readMessages<M>(
   body: ReadableStream<Uint8Array>,
   headers: Headers,

@@ -7,23 +7,23 @@ import { wait } from "./wait.ts";
 
 export interface FollowOptions {
   /**
-   * The `position` of the last event that is known, or a cursor that the service gave out; `"now"` for
-   * what happens from now on. From the beginning unless given.
+   * `position` of the last known event, or a returned cursor. `"now"` for future events only.
+   * Defaults to the beginning.
    */
   readonly after?: bigint | number | string | undefined;
-  /** Only events of these types, such as `shipment.delivered`; of all unless given. */
+  /** Only events of these types, such as `shipment.delivered`. Defaults to all. */
   readonly types?: readonly string[] | undefined;
-  /** Ends the feed. */
+  /** Stops the feed. */
   readonly signal?: AbortSignal | undefined;
-  /** How often the feed is read by pages where streams do not get through, in milliseconds; 2000 unless given. */
+  /** Poll interval where streams are unavailable, in milliseconds. Defaults to 2000. */
   readonly pollMs?: number | undefined;
 }
 
-/** How often at most it is read by pages before a stream is tried again. */
+/** Maximum number of polls before a stream is tried again. */
 const MAX_POLLS = 16;
 /**
- * The service says something at once, and then every 15 seconds: a stream silent for longer is broken, and
- * one that says something later than at first has lasted.
+ * The service sends a message at once, then at least every 15 seconds. A stream that is silent for
+ * longer is broken. One that sends another message later is working.
  */
 const FIRST_MS = 10_000;
 const SILENCE_MS = 30_000;
@@ -31,24 +31,25 @@ const SILENCE_MS = 30_000;
 type EventCalls = Pick<Calls<typeof EventService>, "watchEvents" | "listEvents">;
 
 /**
- * What has happened in the workspace, and then what happens, as it happens: each event once, in the
- * order of positions. It reads a stream, and by pages while there is none; it goes on where it was when
- * a connection breaks or the service restarts, and ends when `signal` aborts.
+ * Yields all events of the workspace, then new ones as they happen, each once and in the order of
+ * positions. Reads a stream, and polls while it is unavailable. Continues after broken connections
+ * and restarts. Ends when `signal` aborts.
  *
- * Keep the `position` of the last event with your other data, as `after` of the next start.
+ * Store the `position` of the last event with your data, and pass it as `after` at the next start.
  *
- * @throws ShipmentsError where retrying is of no use, such as for a revoked key or an empty `after`
+ * @throws ShipmentsError if retrying does not help, for example for a revoked key or an empty
+ *   `after`
  */
 export async function* followEvents(
   events: EventCalls,
   { after, types = [], signal, pollMs = 2_000 }: FollowOptions = {},
 ): AsyncGenerator<Event, void, void> {
-  // As of a file that was cut short; the feed would begin anew.
+  // As from a truncated file. The feed would start over.
   if (after === "") throw ShipmentsError.from(new TypeError("after is empty"));
   const filter = { types: [...types] };
   const options = { signal };
   let cursor = after === undefined ? undefined : String(after);
-  /** How many streams in a row had no event, and did not last. */
+  /** Consecutive streams without an event that ended early. */
   let failures = 0;
 
   async function* readStream() {
@@ -58,7 +59,7 @@ export async function* followEvents(
       { after: cursor, ...filter },
       signal,
     )) {
-      // Empty as long as nothing has happened at all.
+      // Empty if there are no events at all.
       cursor = next || cursor;
       if (data !== undefined || performance.now() - openedMs > FIRST_MS) failures = 0;
       if (data !== undefined) yield data;
@@ -74,7 +75,7 @@ export async function* followEvents(
     }
   }
 
-  /** Reads by pages: once where a stream has worked, else for longer with each one that has not. */
+  /** Polls: once if a stream has worked before, otherwise longer after each failed stream. */
   async function* poll() {
     if (failures === 0) return yield* readPages();
     for (let polls = Math.min(2 ** failures, MAX_POLLS); polls > 0; polls--) {
@@ -83,7 +84,7 @@ export async function* followEvents(
     }
   }
 
-  /** Waits after what may pass. @throws what does not */
+  /** Waits after a transient error. @throws other errors */
   async function backOff(thrown: unknown) {
     if (!isRetryable(ShipmentsError.from(thrown))) throw thrown;
     await wait(pollMs, signal).catch(() => {});
@@ -106,7 +107,10 @@ async function presentPosition(events: EventCalls, options: { signal?: AbortSign
   return String(data[0]?.position ?? 0);
 }
 
-/** Reads a stream until it ends, breaks or falls silent. @throws ShipmentsError where retrying is of no use */
+/**
+ * Reads a stream until it ends, breaks or becomes silent. @throws ShipmentsError if retrying does
+ * not help
+ */
 async function* watch(
   events: EventCalls,
   request: { readonly after: string | undefined; readonly types: string[] },
@@ -117,14 +121,14 @@ async function* watch(
   let timer = setTimeout(() => silence.abort(), FIRST_MS);
   try {
     for await (const message of events.watchEvents(request, { signal: ends })) {
-      // What the reader takes is no silence.
+      // Time in the consumer does not count as silence.
       clearTimeout(timer);
       yield message;
       timer = setTimeout(() => silence.abort(), SILENCE_MS);
     }
   } catch (thrown) {
     const error = ShipmentsError.from(thrown);
-    // A proxy that refuses streams may let pages through.
+    // A proxy that blocks streams may allow polling.
     if (error.reason !== undefined && !isRetryable(error)) throw error;
   } finally {
     clearTimeout(timer);

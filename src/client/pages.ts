@@ -1,21 +1,21 @@
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 
-/** What a list answers a page with. */
+/** A page of a list. */
 interface PageShape {
   readonly data: readonly unknown[];
-  /** Leads to the next page; empty on the last. */
+  /** Token of the next page. Empty on the last one. */
   readonly nextPageToken: string;
 }
 
 /**
- * The answer to a list: await it for one page, or iterate over it for everything.
+ * A list response: await it for one page, or iterate over all items.
  *
  *     for await (const shipment of client.shipments.listShipments({ pageSize: 100 })) ...
  */
 export interface Pages<Page extends PageShape>
   extends Promise<Page>, AsyncIterable<Page["data"][number]> {}
 
-/** What a method answers with: pages where it is a list, else one message. */
+/** Response of a method: pages for a list, otherwise one message. */
 export type Answer<O extends DescMessage> =
   MessageShape<O> extends PageShape ? Pages<MessageShape<O>> : Promise<MessageShape<O>>;
 
@@ -24,10 +24,9 @@ export function isPaged(output: DescMessage): boolean {
 }
 
 /**
- * Adds to the promise of a page that it can be iterated over: what is on it, then on those after it. A
- * page is loaded when what was before it has been taken.
+ * Makes the promise of a page iterable over all items. Later pages are loaded on demand.
  *
- * @param loadNext loads the page that a token leads to
+ * @param loadNext loads the page of a token
  */
 export function toPages<Page extends PageShape>(
   first: Promise<Page>,

@@ -1,38 +1,38 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 
-/** Spaces out calls after the service refused one of their class, as the `RateLimit` headers say. */
+/** Spaces out calls after a rate limit refusal of their class, by the `RateLimit` headers. */
 export interface RateLimits {
   /**
-   * Reserves the next moment at which a call of this method may be sent. Callers that wait at the same time get moments
-   * apart, as the rate allows.
+   * Reserves the next time at which a call of this method may be sent. Concurrent waiters get
+   * different times.
    *
-   * @returns the time to wait, in milliseconds; 0 for none, `undefined` if it ends at the deadline or later
+   * @returns the delay in milliseconds, 0 for none, `undefined` if it reaches the deadline
    */
   reserve(method: DescMethod, nowMs: number, deadlineMs: number): number | undefined;
-  /** Whether the class of this method was refused and takes no calls yet. */
+  /** Whether the class of this method is currently blocked. */
   isHeld(method: DescMethod, nowMs: number): boolean;
-  /** Reads the headers of a response to a call of this method. */
+  /** Reads the rate limit headers of a response. */
   note(method: DescMethod, headers: Headers, isRefused: boolean, nowMs: number): void;
 }
 
 /**
- * `"write";r=0;t=1`: the class of the call, and the seconds until it takes calls again. That is so in
- * refusals only: in other responses, `t` is the time until the class is full.
+ * `"write";r=0;t=1`: the class, and in refusals the seconds until the next call is allowed. In
+ * other responses, `t` is the time until the bucket is full.
  */
 const RATE_LIMIT = /^"(\w+)";r=\d+;t=(\d+)$/;
 /** `"write";q=10;w=2`: 10 calls in 2 seconds. */
 const POLICY = /;q=(\d+);w=(\d+)$/;
 
 interface Limit {
-  /** Time until which the class takes no calls. */
+  /** Time until which the class is blocked. */
   heldUntilMs: number;
-  /** The next moment that is not reserved. */
+  /** The next unreserved time. */
   nextMs: number;
   intervalMs: number;
 }
 
 export function createRateLimits(): RateLimits {
-  /** The class of each method, from its first response. */
+  /** Class of each method, from its first response. */
   const classes = new Map<DescMethod, string>();
   const limits = new Map<string | undefined, Limit>();
   const limitOf = (method: DescMethod) => limits.get(classes.get(method));

@@ -2,7 +2,10 @@ import type { Reason } from "../../gen/client/reasons.js";
 
 export type { Reason };
 
-/** A price of now: amounts in the major unit of the currency (ISO 4217), the distance in kilometres. */
+/**
+ * A current price: amounts in the major unit of the currency (ISO 4217), the distance in
+ * kilometers.
+ */
 type PriceFacts = Record<
   | "distance_km"
   | "distance_fee"
@@ -15,7 +18,10 @@ type PriceFacts = Record<
   string
 >;
 
-/** Instants in UTC, as `2026-12-01T07:00:00.000Z`: until when to book, and the next window that can be booked. */
+/**
+ * UTC instants such as `2026-12-01T07:00:00.000Z`: the booking deadline and the next available
+ * window.
+ */
 type WindowFacts = Partial<
   Record<
     | "cut_off_at"
@@ -28,22 +34,22 @@ type WindowFacts = Partial<
   >
 >;
 
-/** The facts that go with reasons; all are texts. */
+/** Facts by reason. All are strings. */
 interface Facts {
-  /** Of a shipment's windows `total` and `currency` alone, and nothing where the currency has changed. */
+  /** For a change of windows only `total` and `currency`. Empty if the currency has changed. */
   readonly PRICE_CHANGED: Readonly<Partial<PriceFacts>>;
   readonly QUOTE_EXPIRED: Readonly<PriceFacts & { expired_at: string }>;
   readonly QUOTE_VOID: Readonly<PriceFacts>;
-  /** The reference of the shipment that was booked. */
+  /** Reference of the shipment that used the quote. */
   readonly QUOTE_USED: { readonly shipment: string };
-  /** The reference of the shipment that has it. */
+  /** Reference of the shipment that has it. */
   readonly EXTERNAL_REFERENCE_TAKEN: { readonly shipment: string };
   readonly WINDOW_INVALID: Readonly<WindowFacts>;
   readonly OUTSIDE_HOURS: Readonly<WindowFacts>;
   readonly CUT_OFF_PASSED: Readonly<WindowFacts>;
   readonly TOO_SOON: Readonly<WindowFacts>;
   readonly TOO_FAR_AHEAD: Readonly<WindowFacts>;
-  /** `payment_provider` or `geocoder`, where it is that one which the service waits for. */
+  /** `payment_provider` or `geocoder` if the service waits for it. */
   readonly UNAVAILABLE: { readonly waits_for?: string };
 }
 

@@ -5,40 +5,42 @@ import { createRateLimits } from "./rate-limits.ts";
 import { ShipmentsError } from "./shipments-error.ts";
 import { wait, type Wait } from "./wait.ts";
 
-/** How calls are retried after a transient error. */
+/** Retries of calls after transient errors. */
 export interface RetryOptions {
   /**
-   * Maximum number of attempts, the first one included; 1 for no retries. Default: 12. Waits for a rate limit do not
-   * count, and the time limit of the call may end it earlier.
+   * Maximum number of attempts, including the first. 1 for no retries. Default: 12. Waits for a
+   * rate limit do not count. The timeout of the call can end it earlier.
    */
   readonly attempts?: number;
   /**
-   * Longest wait before the second attempt, in milliseconds. It doubles before each further attempt. Default: 200. The
-   * wait is a random part of it, so that callers that failed together do not retry together. `Retry-After` is added.
+   * Maximum delay before the second attempt, in milliseconds. Doubles before each further attempt.
+   * Default: 200. The actual delay is a random fraction, so that simultaneous failures are not
+   * retried simultaneously. `Retry-After` is added.
    */
   readonly baseMs?: number;
   /** Upper limit of the doubling, in milliseconds. Default: 5,000. */
   readonly maxMs?: number;
 }
 
-/** The header by which the service recognizes a retry. */
+/** Header by which the service recognizes a retry. */
 export const IDEMPOTENCY_KEY = "idempotency-key";
 
-/** Default time limit of a call with its retries, in milliseconds. */
+/** Default timeout of a call with its retries, in milliseconds. */
 const TIMEOUT_MS = 30_000;
-/** Shortest limit of one attempt, in milliseconds, if the call has that much time left. */
+/** Minimum timeout of one attempt, in milliseconds, if the call has that much time left. */
 const ATTEMPT_MS = 10_000;
 
 const now = () => performance.now();
 
 /**
- * Makes the calls of a transport safe to retry, and retries them. A call that writes keeps one
- * idempotency key, so that its work is done once however often it is sent.
+ * Adds retries to a transport. A call that writes keeps one idempotency key, so that it takes
+ * effect once however often it is sent.
  *
- * `timeoutMs` limits a call with its retries; 0 means no limit. One attempt takes at most a third of it, but 10 seconds
- * if there are as many, so that a response that never comes leaves time for retries. Streams are not retried.
+ * `timeoutMs` limits a call with its retries. 0 means no limit. One attempt takes at most a third
+ * of it, but at least 10 seconds if that much is left, so that a lost response leaves time for
+ * retries. Streams are not retried.
  *
- * @throws ShipmentsError the error of the last attempt; `DeadlineExceeded` if the call would have been sent too late
+ * @throws ShipmentsError the error of the last attempt, or `DeadlineExceeded`
  */
 export function retryCalls(
   transport: Transport,
@@ -62,11 +64,11 @@ export function retryCalls(
     async unary(method, signal, timeoutMs = TIMEOUT_MS, given, request) {
       const headers = new Headers(given);
       if (writes(method) && !headers.has(IDEMPOTENCY_KEY)) {
-        // 128 random bits; `randomUUID` is missing in pages that came without TLS.
+        // 128 random bits. `randomUUID` is unavailable in pages without TLS.
         headers.set(IDEMPOTENCY_KEY, crypto.getRandomValues(new Uint32Array(4)).join("-"));
       }
       const idempotencyKey = headers.get(IDEMPOTENCY_KEY) ?? undefined;
-      // Encoded once: what is malformed is not sent, and what the caller changes later is not sent either.
+      // Encoded once, so that later changes by the caller have no effect.
       const { input } = method;
       const message = fromBinary(input, toBinary(input, create(input, request)));
       const deadlineMs = timeoutMs === 0 ? Infinity : now() + timeoutMs;
@@ -104,7 +106,7 @@ export function retryCalls(
   };
 }
 
-/** Whether a method changes something, as its descriptor declares. */
+/** Whether a method writes, as declared in its descriptor. */
 function writes({ idempotency }: DescMethod): boolean {
   return idempotency !== MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
 }
@@ -118,7 +120,8 @@ export function isRetryable({ reason, code }: ShipmentsError): boolean {
     case "IDEMPOTENCY_KEY_IN_USE":
       return true;
     case undefined:
-      // No answer of the service: a broken connection, a proxy's 429, 502, 503 or 504, or no answer in time.
+      // No response from the service: a broken connection, a proxy's 429, 502, 503 or 504, or a
+      // timeout.
       return code === Code.Unavailable || code === Code.DeadlineExceeded;
     default:
       return false;

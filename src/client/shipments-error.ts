@@ -7,31 +7,33 @@ import {
 import type { FactsOf, Reason } from "./reasons.ts";
 
 /**
- * Why a call has failed. Where the service refused it there is a `reason`:
+ * Error of a call. If the service refused it, there is a `reason`:
  *
  *     if (error instanceof ShipmentsError && error.is("PRICE_CHANGED")) offer(error.facts.total);
  *
- * Without one there was no answer of the service: the connection broke (`code` is `Code.Unavailable`), the
- * time was up (`Code.DeadlineExceeded`), the caller aborted it (`Code.Canceled`), what it gave could not be
- * sent (`Code.InvalidArgument`), or a proxy answered.
+ * Without a reason the service did not respond: the connection broke or a proxy responded
+ * (`Code.Unavailable`), the call timed out (`Code.DeadlineExceeded`), the caller aborted it
+ * (`Code.Canceled`), or its arguments cannot be sent (`Code.InvalidArgument`).
  */
 export class ShipmentsError extends Error {
-  /** Why it was refused. A newer service may have reasons that are not in the type. */
+  /** Reason of the refusal. Newer services can have reasons that are not in the type. */
   readonly reason: Reason | undefined;
   readonly code: Code;
-  /** What is wrong with each field or subject, by its path, such as `weight_kg`. */
+  /** Errors by path of the field or subject, such as `weight_kg`. */
   readonly fields: Readonly<Record<string, readonly string[]>>;
-  /** What programs may go by; `is` tells their names. */
+  /** Facts for programs. `is` narrows their names. */
   readonly facts: Readonly<Partial<Record<string, string>>>;
-  /** Identifies the call in the service's log. */
+  /** Id of the call in the service's log. */
   readonly requestId: string | undefined;
-  /** Shortest wait before a retry, in milliseconds; 0 if the response does not name one. */
+  /** Minimum delay before a retry, in milliseconds. 0 if the response has none. */
   readonly retryAfterMs: number;
-  /** The headers of the response. */
+  /** Response headers. */
   readonly headers: Headers;
-  /** The key of a call that writes. Repeat the call with it: if an attempt took effect, it is not done again. */
+  /**
+   * Idempotency key of a call that writes. Repeat the call with it: it takes effect at most once.
+   */
   readonly idempotencyKey: string | undefined;
-  /** Number of attempts that were sent, without those that exceeded a rate limit. */
+  /** Number of attempts sent, without those refused because of a rate limit. */
   readonly attempts: number = 0;
 
   private constructor(error: ConnectError) {
@@ -48,9 +50,10 @@ export class ShipmentsError extends Error {
   }
 
   /**
-   * Returns the error for a value that a call threw; `InvalidArgument` if it was thrown before the call was sent.
+   * Creates the error for a thrown value. `InvalidArgument` if it was thrown before the call was
+   * sent.
    *
-   * @param call the attempts and the idempotency key of the call, if it ends with this error
+   * @param call attempts and idempotency key of the call, if it ends with this error
    */
   static from(
     thrown: unknown,
@@ -67,19 +70,22 @@ export class ShipmentsError extends Error {
     return Object.assign(error, call);
   }
 
-  /** Whether it was refused for this reason, which tells the names of its facts. */
+  /** Whether the call was refused for this reason. Narrows the names of its facts. */
   is<R extends Reason>(reason: R): this is RefusedFor<R> {
     return this.reason === reason;
   }
 }
 
-/** An error of which the reason is known. */
+/** An error with a known reason. */
 type RefusedFor<R extends Reason> = Omit<ShipmentsError, "reason" | "facts"> & {
   readonly reason: R;
   readonly facts: FactsOf<R>;
 };
 
-/** Returns the message of an error. That of `fetch` is the same for every broken connection: its cause says why. */
+/**
+ * Returns the message of an error. `fetch` has the same message for every broken connection, so its
+ * cause is used.
+ */
 function messageOf({ rawMessage, cause }: ConnectError): string {
   const { message, code } = ((cause as Error | undefined)?.cause ?? {}) as Partial<
     Error & { code: string }
@@ -88,7 +94,7 @@ function messageOf({ rawMessage, cause }: ConnectError): string {
   return why ? `${rawMessage}: ${why}` : rawMessage;
 }
 
-/** Returns the wait that a `Retry-After` header asks for, in seconds or by a date, in milliseconds. */
+/** Parses a `Retry-After` header, in seconds or as a date, into milliseconds. */
 function retryAfterMs(header: string): number {
   const ms = /^\d+$/.test(header) ? 1_000 * Number(header) : Date.parse(header) - Date.now();
   return Math.max(0, ms || 0);

@@ -2,17 +2,17 @@ import { base64Decode } from "@bufbuild/protobuf/wire";
 import type { Event } from "../../gen/shipments/v1/event_pb.js";
 import { decodeEvent } from "./decode-event.ts";
 
-/** The headers of a request: those of `fetch`, or an object of them, such as Node's, with names in any case. */
+/** Headers of a request: those of `fetch`, or an object such as Node's, with names in any case. */
 export type WebhookHeaders = Headers | Readonly<Record<string, string | string[] | undefined>>;
 
 export interface WebhookOptions {
-  /** How far the message's time may be from now, in milliseconds; 300,000 unless given. */
+  /** Maximum age of a message, in milliseconds. Defaults to 300,000. */
   readonly toleranceMs?: number;
-  /** The time of now, in milliseconds since 1970; that of the clock unless given. */
+  /** Current time in milliseconds since the epoch. Defaults to the clock. */
   readonly nowMs?: number;
 }
 
-/** Why a message is not believed; answer it with 401, or 400. */
+/** The message is not authentic. Respond with 401 or 400. */
 export class WebhookError extends Error {
   readonly reason: "HEADER_MISSING" | "TOO_OLD" | "TOO_EARLY" | "SIGNATURE_WRONG" | "NOT_AN_EVENT";
 
@@ -24,14 +24,14 @@ export class WebhookError extends Error {
 }
 
 /**
- * Checks a message that a webhook was sent (Standard Webhooks 1.0.0), and gives its event as the feed has
- * it. Messages come at least once, in no certain order: tell repeated ones by `id`, order them by `position`.
+ * Verifies a webhook message (Standard Webhooks 1.0.0) and returns its event. Messages are delivered at
+ * least once, in any order: recognize duplicates by `id` and sort by `position`.
  *
  *     const event = await verifyWebhook(secret, request.headers, await request.text());
  *
- * @param secrets the webhook's secret, `whsec_...`; during a rotation both. One that is undefined or empty is ignored
- * @param body as it came: parsed and written again it differs
- * @throws WebhookError why it is not believed
+ * @param secrets the webhook's secret, `whsec_...`, during a rotation both. Empty ones are ignored.
+ * @param body the raw body: parsing and serializing it again changes it
+ * @throws WebhookError if the message is not authentic
  */
 export async function verifyWebhook(
   secrets: string | readonly (string | undefined)[],
@@ -43,13 +43,13 @@ export async function verifyWebhook(
     requireHeader(headers, `webhook-${name}`),
   ) as [string, string, string];
   const ageMs = nowMs - Number(timestamp) * 1_000;
-  // Also where it is no number.
+  // Also false for NaN.
   if (!(ageMs <= toleranceMs)) throw new WebhookError("TOO_OLD", `The message is of ${timestamp}.`);
   if (ageMs < -toleranceMs) {
     throw new WebhookError("TOO_EARLY", `The message is of ${timestamp}, which is yet to come.`);
   }
   const text = typeof body === "string" ? body : new TextDecoder().decode(body);
-  // Of the bytes as they came, for decoding drops a byte order mark.
+  // Uses the raw bytes, because decoding drops a byte order mark.
   const parts = [`${id}.${timestamp}.`, body as Uint8Array<ArrayBuffer>];
   const signed = await new Blob(parts).arrayBuffer();
   for (const secret of typeof secrets === "string" ? [secrets] : secrets) {
@@ -67,17 +67,17 @@ function requireHeader(headers: WebhookHeaders, name: string): string {
   throw new WebhookError("HEADER_MISSING", `The header ${name} is missing.`);
 }
 
-/** 32 bytes in base64, by spaces: one for each secret that signs. */
+/** 32 bytes in base64, one signature per secret, separated by spaces. */
 const SIGNATURE = /(?<!\S)v1,([A-Za-z\d+/]{43}=)(?!\S)/g;
 
 async function isSigned(secret: string, signed: ArrayBuffer, signatures: string): Promise<boolean> {
   const hmac = { name: "HMAC", hash: "SHA-256" };
   const bytes = base64Decode(secret.replace("whsec_", ""));
-  // The prefix alone.
+  // Only the prefix.
   if (bytes.length === 0) return false;
   const key = await crypto.subtle.importKey("raw", bytes, hmac, false, ["verify"]);
   for (const [, base64] of signatures.matchAll(SIGNATURE)) {
-    // Takes the same time wherever they differ.
+    // Constant-time.
     if (await crypto.subtle.verify("HMAC", key, base64Decode(base64!), signed)) return true;
   }
   return false;

@@ -2,8 +2,8 @@ import { defineConfig } from "vite";
 import { declareTypes } from "./build/declare-types.ts";
 import { slimDefinitions } from "./build/slim-definitions.ts";
 
-// Puts the client and its definitions into one file, which bundlers take apart again; Connect and
-// Protobuf stay packages of their own.
+// Bundles the client and its definitions into one file, which bundlers can tree-shake. Connect and
+// Protobuf remain separate packages.
 export default defineConfig({
   plugins: [slimDefinitions(), declareTypes(import.meta.dirname)],
   logLevel: "warn",

@@ -24,9 +24,9 @@ export function createAnsweringTransport(
   };
 
   const input = new PassThrough({
-    // Holds back the end of the input, at which the SDK's transport closes.
+    // Delays the end of the input, at which the SDK's transport closes.
     flush(end) {
-      // What was read last is passed on before.
+      // After the last input has been passed on.
       setImmediate(() => {
         const endOnce = () => {
           clearTimeout(timer);
@@ -65,7 +65,7 @@ export function createAnsweringTransport(
   return { transport, closed: once(input, "end") };
 }
 
-/** The id of a request that gets a response; a subscription gets none while it lasts. */
+/** Returns the id of a request that gets a response. Subscriptions get none while they last. */
 function requestIdOf(message: JSONRPCMessage): string | number | undefined {
   if (!("method" in message && "id" in message)) return undefined;
   return message.method === "subscriptions/listen" ? undefined : message.id;

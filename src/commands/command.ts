@@ -5,7 +5,7 @@ import { createOrm, type EntityManager } from "../db/orm.ts";
 import { acquireEmbeddedPostgres, type Lease } from "../embedded-postgres/embedded-postgres.ts";
 import { ENTITIES } from "../server/entities.ts";
 
-/** A command that could not be done, for a reason the operator can act on; the message is shown as it is. */
+/** A command failed for a reason that the operator can act on. The message is shown unchanged. */
 export class CommandRefused extends Error {}
 
 export interface CommandResult {
@@ -32,12 +32,12 @@ export function commandGroup(
 }
 
 /**
- * A command that runs on the database and prints its result on standard output: lines, or with `--json` one
+ * Creates a command that runs on the database and prints its result: lines, or with `--json` one
  * JSON object.
  *
- * @param usage the name, then its arguments, as in `publish <file>`
- * @param options besides `--json`, in the order in which help lists them
- * @param waitMs how long to wait for a database that cannot be reached, in milliseconds
+ * @param usage name and arguments, such as `publish <file>`
+ * @param options besides `--json`, in the order of help
+ * @param waitMs maximum wait for an unreachable database, in milliseconds
  */
 export function databaseCommand<Given extends object>(
   usage: string,
@@ -87,7 +87,7 @@ async function withDatabase(
   use: (database: CommandDatabase) => Promise<void>,
 ): Promise<void> {
   const { databaseUrl, dataDir, warnings } = readConfig(process.env);
-  // Other misspelt names are said by `serve` alone; these lead a command to another database.
+  // Warns only of names that would lead to another database. `serve` warns of all.
   const ofDatabase =
     databaseUrl === undefined ? warnings.filter((it) => / reads DATA/.test(it)) : [];
   for (const warning of ofDatabase) process.stderr.write(`${warning}\n`);
@@ -106,7 +106,7 @@ async function withDatabase(
   }
 }
 
-/** Leases the embedded PostgreSQL; a signal that ends the command releases it first. */
+/** Leases the embedded PostgreSQL. A signal that terminates the command releases it first. */
 async function acquireForRun(dataDir: string): Promise<Lease> {
   const acquiring = acquireEmbeddedPostgres(dataDir);
   const end = () => {

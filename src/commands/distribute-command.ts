@@ -1,7 +1,7 @@
 import { DEFAULT_SHARDS, distribute } from "../db/distribute.ts";
 import { databaseCommand, wholeNumber } from "./command.ts";
 
-/** As many as Citus manages with ease. */
+/** Recommended maximum of Citus. */
 const MAX_SHARDS = 1_024;
 
 export const distributeCommand = databaseCommand<{ shards: number }>(
@@ -17,7 +17,7 @@ export const distributeCommand = databaseCommand<{ shards: number }>(
     const steps: string[] = [];
     await distribute(url, shards, (step) => {
       steps.push(step);
-      // Each takes as long as there is data, so progress is shown.
+      // Steps take as long as there is data, so progress is shown.
       if (!json) process.stdout.write(`${step}\n`);
     });
     const end = steps.length === 0 ? "The database is distributed already." : "Done.";

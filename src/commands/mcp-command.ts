@@ -20,10 +20,13 @@ export const mcpCommand = new Command("mcp")
     await serveAgent(createCallMcp(url, key));
   });
 
-/** Calls a method of the Model Context Protocol at a service. @throws Error that says what is wrong */
+/**
+ * Calls a method of the Model Context Protocol on a service. @throws Error with a message for the
+ * user
+ */
 type CallMcp = (method: string, params: object) => Promise<object>;
 
-/** The revision of the protocol that the two speak. */
+/** Protocol revision of both sides. */
 const PROTOCOL_VERSION = "2025-11-25";
 
 function createCallMcp(url: string, key: string): CallMcp {
@@ -52,7 +55,7 @@ function createCallMcp(url: string, key: string): CallMcp {
 interface McpReply {
   readonly result?: object;
   readonly error?: { readonly code: number; readonly message: string };
-  /** The message of a refusal by the service. */
+  /** Message of a refusal. */
   readonly message?: string;
 }
 
@@ -68,7 +71,7 @@ function parseReply(text: string): McpReply {
 /** Serves until the agent has closed the input and its calls are answered. */
 async function serveAgent(callMcp: CallMcp): Promise<void> {
   const clientInfo = { name: manifest.name, version: manifest.version };
-  // Before the agent is answered, so that a wrong address or key is said at once.
+  // Before the agent gets a response, so that a wrong URL or key is reported at once.
   const { serverInfo, instructions } = (await callMcp("initialize", {
     protocolVersion: PROTOCOL_VERSION,
     capabilities: {},

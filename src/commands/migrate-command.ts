@@ -1,8 +1,8 @@
 import { databaseCommand } from "./command.ts";
 
 /**
- * How long the database is waited for, in milliseconds: it may start at the same time, and who starts
- * containers puts off each other try for longer.
+ * Maximum wait for the database, in milliseconds: it may be starting at the same time, and
+ * container platforms restart failed commands with increasing delays.
  */
 const WAIT_MS = 60_000;
 

@@ -3,7 +3,9 @@ import { Refusal, type Violation } from "../domain/refusal.ts";
 import manifest from "../../package.json" with { type: "json" };
 import { typedCommand } from "./typed-command.ts";
 
-/** Loads a command; only the one that is run is loaded, since that takes most of a start. */
+/**
+ * Loads a command. Only the executed one is loaded, because loading takes most of the startup time.
+ */
 export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => (await import("./serve.ts")).serveCommand,
   migrate: async () => (await import("./migrate-command.ts")).migrateCommand,
@@ -19,23 +21,23 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   mcp: async () => (await import("./mcp-command.ts")).mcpCommand,
 };
 
-/** Runs the operator's command line, and ends the process with its exit code. */
+/** Runs the command line and exits with its exit code. */
 export async function runProgram(argv: readonly string[]): Promise<never> {
-  // What is still open by now (a broken connection's timers) must not keep the command from ending.
+  // Open handles, such as timers of a broken connection, must not keep the process running.
   process.exit(await runCommandLine(argv));
 }
 
 /**
- * Runs the operator's command line.
+ * Runs the command line.
  *
- * @param argv the process's arguments, with those of Node before them
- * @returns the exit code: 0 for done, 1 for refused or failed, 2 for wrong usage
+ * @param argv process arguments, including Node's
+ * @returns the exit code: 0 success, 1 refused or failed, 2 wrong usage
  */
 export async function runCommandLine(argv: readonly string[]): Promise<number> {
   const program = new Command(typedCommand(argv[1]!, process.env))
     .description("Runs and operates the shipment booking service.")
     .version(manifest.version, "-V, --version", "print the version")
-    // Else it would take the `--version N` of `tariff roll-back` for its own.
+    // Otherwise it would treat the `--version N` of `tariff roll-back` as its own.
     .enablePositionalOptions()
     .exitOverride()
     .showHelpAfterError();
@@ -62,17 +64,17 @@ function exitCodeOf(error: unknown): number {
   return 1;
 }
 
-/** An error that gathers others (a host with several addresses) says nothing itself. */
+/** An AggregateError, for a host with several addresses, has no message of its own. */
 function reasonOf(error: unknown): string {
   if (error instanceof Refusal) return error.violations.map(lineOf).join("\n");
   if (error instanceof AggregateError) return error.errors.map(reasonOf).join("\n");
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Sets the path of a tariff's fault apart. */
+/** Formats a violation with its path. */
 function lineOf({ reason, subject, text }: Violation): string {
   return reason === "TARIFF_FAULTY" ? text.replace(`${subject} `, `${subject}: `) : text;
 }
 
-// The sources themselves, as `npm run dev` and tests run them.
+// The sources run directly, as in `npm run dev` and tests.
 if (import.meta.main) await runProgram(process.argv);

@@ -51,7 +51,7 @@ type Json<T> = T extends Timestamp
 
 export type ResponseJson<M extends DescMethodUnary> = Json<MessageShape<M["output"]>>;
 
-/** Options, or fields of a request in the JSON dialect. */
+/** Options, or request fields in the JSON dialect. */
 export type Given = Readonly<Record<string, string | number | true | undefined>>;
 /** Flags and description. */
 type Spec = readonly [flags: string, description: string];
@@ -62,7 +62,7 @@ type Options<M extends DescMethodUnary> = Readonly<
 export const WORKSPACE: Spec = ["--workspace <id>", "the workspace's id"];
 export const OPERATOR: Spec = ["--operator <id>", "the operator's id"];
 export const TEST: Spec = ["--test", "of its test twin, whose keys begin with shp_test_"];
-/** Names a key, in the place of its id. */
+/** Identifies a key instead of its id. */
 export function last4Option(): Option {
   return new Option("--last4 <characters>", "the key's last four characters").argParser((text) => {
     if (/^[0-9A-Za-z]{4}$/.test(text)) return text;
@@ -71,10 +71,10 @@ export function last4Option(): Option {
 }
 
 /**
- * A command that is one RPC of operators: its options are fields of the request, of a list it prints every
- * page, and its output is made of the response.
+ * Creates a command for an operator RPC. Options are request fields, lists are printed completely,
+ * and the output derives from the response.
  *
- * @param options by the field that each is for, in the order in which help lists them
+ * @param options by request field, in the order of help
  */
 export function rpcCommand<M extends DescMethodUnary>(
   name: string,
@@ -102,7 +102,7 @@ export function rpcCommand<M extends DescMethodUnary>(
   });
 }
 
-/** An option for a field of a request, which says what it may be and whether it has to be given. */
+/** Creates an option for a request field, with its allowed values and whether it is required. */
 export function fieldOption(field: DescField, flags: string, description: string): Option {
   const option = new Option(flags, description);
   const { required: isRequired, type } = getOption(field, fieldRules);
@@ -116,7 +116,7 @@ export function fieldOption(field: DescField, flags: string, description: string
   if (names.length > 0) return option.choices(names);
   if (field.scalar === ScalarType.BOOL) return option;
   const isText = field.scalar === ScalarType.STRING;
-  // Ids and versions, which count from 1, have no rule.
+  // Ids and versions count from 1 and have no rule.
   const digits = type.case === undefined ? /^[1-9]\d{0,15}$/ : /^\d{1,16}$/;
   return option.argParser((text) => {
     if (!isText && !digits.test(text)) throw new InvalidArgumentError("It must be a whole number.");
@@ -133,7 +133,7 @@ export function fieldOption(field: DescField, flags: string, description: string
   });
 }
 
-/** A request with the ids of what `test` and `last4` stand for. */
+/** Returns the request with ids instead of `test` and `last4`. */
 export async function withIds(
   em: EntityManager,
   { test, last4, ...request }: Given,
@@ -165,9 +165,7 @@ async function keyEndingIn(
   throw new CommandRefused(`${owner} has several working keys that end in ${last4}; use its RPC.`);
 }
 
-/**
- * Calls an RPC of operators in the name of the account that runs the command.
- */
+/** Calls an operator RPC as the system account that runs the command. */
 export async function callRpc<M extends DescMethodUnary>(
   em: EntityManager,
   method: M,
@@ -179,7 +177,7 @@ export async function callRpc<M extends DescMethodUnary>(
   return compileEncodeJson(method.output)(response) as ResponseJson<M>;
 }
 
-/** Calls an RPC, of a list for each page, whose data come together. */
+/** Calls an RPC. For lists, combines the data of all pages. */
 async function callForAll<M extends DescMethodUnary>(
   em: EntityManager,
   method: M,
@@ -201,12 +199,12 @@ async function callForAll<M extends DescMethodUnary>(
   return { data, next_page_token: "" } as unknown as ResponseJson<M>;
 }
 
-/** A call of an operator's RPC by this command, in the name of the account that runs it. */
+/** Creates a call of an operator RPC by this command, as the system account that runs it. */
 export function commandLineCall(method: DescMethodUnary): OperatorCall {
   return localCall(method, "command_line", accountName());
 }
 
-/** The name of the account, or its number when the machine knows no name for it. */
+/** Returns the account name, or its number if it has none. */
 function accountName(): string {
   try {
     return userInfo().username;
@@ -222,7 +220,7 @@ export function pick<T extends object, K extends keyof T>(
   return Object.fromEntries(names.map((name) => [name, from[name]])) as Pick<T, K>;
 }
 
-/** Says until when replaced keys work: one of them, or all others of their owner. */
+/** Returns the line about the expiry of replaced keys, one or all. */
 export function replacedLine(overlap: Given[string], owner: string, last4?: Given[string]): string {
   const [all, others, one] = [
     `Every other key of the ${owner}`,
@@ -233,7 +231,7 @@ export function replacedLine(overlap: Given[string], owner: string, last4?: Give
   return `${last4 ? one : all} has stopped. With --overlap SECONDS ${last4 ? "it" : "they"} would go on for a while.`;
 }
 
-/** Says how to use a sign-in link: at `PUBLIC_URL`, or else where the service listens on this machine. */
+/** Returns the instructions for a sign-in link, at `PUBLIC_URL` or the local address. */
 export function signInLines(path: string): string[] {
   const { publicUrl, port } = readConfig(process.env);
   return [

@@ -14,15 +14,18 @@ import manifest from "../../package.json" with { type: "json" };
 import type { Tracing } from "../telemetry/tracing.ts";
 import { assertPortsFree, sharedPortsFault } from "../server/ports.ts";
 
-/** Whether this was loaded from `src/built`, not from the sources. */
+/** Whether this was loaded from `src/built` instead of the sources. */
 const IS_BUILT = !import.meta.url.endsWith(".ts");
-/** How long the whole end may take after SIGTERM, in milliseconds. */
+/** Maximum duration of the shutdown after SIGTERM, in milliseconds. */
 export const END_MS = 9_500;
-/** How long idle connections stay open at SIGTERM, for calls that proxies may be sending, in milliseconds. */
+/**
+ * Time for which idle connections stay open after SIGTERM, for calls that proxies may be sending,
+ * in milliseconds.
+ */
 const IDLE_MS = 1_000;
-/** How often to look whether there is a tariff, in milliseconds. */
+/** Interval of checking for a tariff, in milliseconds. */
 const POLL_MS = 10;
-/** How long there may be no tariff before that is said, in milliseconds. */
+/** Time without a tariff after which it is reported, in milliseconds. */
 const SAY_AFTER_MS = 1_000;
 
 export const serveCommand = new Command("serve")
@@ -54,13 +57,14 @@ function localUrl(port: string): string {
 }
 
 /**
- * Runs the service until SIGTERM, SIGINT or the end of its terminal: leases the database,
- * migrates, opens the ports, serves, drains. With `demo`, first fills an empty database, and prints how to make a first call.
+ * Runs the service until SIGTERM, SIGINT or the end of its terminal: leases the database, migrates,
+ * opens the ports, serves, drains. With `demo`, first fills an empty database and prints
+ * instructions for a first call.
  */
 async function serve(config: Config, demo: boolean): Promise<void> {
   holdYoungGeneration();
   const shutdown = shutdownRequested();
-  // Before anything is made, such as the data folder of the embedded database.
+  // Before anything is created, such as the data folder.
   await assertPortsFree(config);
   const { log, flush } = await createLog(config);
   for (const warning of config.warnings) log.warn(warning);
@@ -70,7 +74,7 @@ async function serve(config: Config, demo: boolean): Promise<void> {
     process.on("SIGHUP", () => log.info("SIGHUP is ignored: there is nothing to read anew"));
   }
   try {
-    // The database starts while the code is loaded that needs it.
+    // The database starts while code is loading.
     const [database] = await Promise.all([
       openDatabase(config, { log, flush }, shutdown),
       import("../server/app.ts"),
@@ -127,14 +131,17 @@ async function serveOn(
   }
 }
 
-/** Serves on for a while, unready, since load balancers learn of that later; SIGINT cuts it short. */
+/**
+ * Keeps serving for a while after becoming not ready, so that load balancers notice. SIGINT skips
+ * the wait.
+ */
 async function leave(app: App, { shutdownDelaySeconds }: Config, log: Logger): Promise<void> {
   if (shutdownDelaySeconds === 0 || !app.leave()) return;
   log.info({ seconds: shutdownDelaySeconds }, "not ready, and serving on before the end");
   await Promise.race([sleep(shutdownDelaySeconds * 1_000), once(process, "SIGINT")]);
 }
 
-/** Starts tracing, if it is on; the SDK is loaded only then. */
+/** Starts tracing if enabled. The SDK is loaded only then. */
 async function startTracing(
   { tracing, trustedProxies }: Config,
   databaseUrl: string,
@@ -146,10 +153,10 @@ async function startTracing(
   return telemetry.startTracing({ ...tracing, ...replica, databaseUrl, trustedProxies, log });
 }
 
-/** Waits for the first tariff, if there is none; false when the service shuts down instead. */
+/** Waits for the first tariff. Returns false if the service shuts down first. */
 async function untilServing(app: App, log: Logger): Promise<boolean> {
   const waiting = () => app.closedBecause() === undefined && !app.hasTariff();
-  // The demo's own has just been published, and is loaded within a moment.
+  // The demo's tariff has just been published and is loaded soon.
   for (let waitedMs = 0; waiting(); waitedMs += POLL_MS) {
     if (waitedMs === SAY_AFTER_MS) {
       log.warn(
@@ -164,8 +171,8 @@ async function untilServing(app: App, log: Logger): Promise<boolean> {
 type Database = Pick<Lease, "url" | "release">;
 
 /**
- * The database of the configuration, or an embedded one on lease; undefined when a shutdown is
- * requested before it could be had.
+ * Opens the configured database, or leases an embedded one. `undefined` if a shutdown is requested
+ * first.
  */
 async function openDatabase(
   { databaseUrl, dataDir }: Config,
@@ -186,7 +193,7 @@ async function openDatabase(
   return undefined;
 }
 
-/** From now on the process ends in time, whatever it still waits for. */
+/** Ensures that the process exits in time from now on. */
 function endInTime({ log, flush }: Log): void {
   const exit = () => {
     log.error(`work was cut: it had not ended after ${END_MS / 1_000} s`);
@@ -198,9 +205,9 @@ function endInTime({ log, flush }: Log): void {
 type EndSignal = "SIGTERM" | "SIGINT" | "SIGHUP";
 
 /**
- * Resolves at the first signal that ends the process; one that is sent twice (by a terminal and by npm)
- * does not cut the end short. SIGHUP does when the terminal was closed that the process runs on, and
- * without a terminal it is ignored: other programs reload by it, and this one has nothing to.
+ * Resolves at the first termination signal. A signal that is sent twice (by a terminal and by npm)
+ * does not shorten the shutdown. SIGHUP counts if the terminal was closed. Without a terminal it is
+ * ignored, because other programs use it to reload.
  */
 async function shutdownRequested(): Promise<EndSignal> {
   const signals: EndSignal[] = ["SIGTERM", "SIGINT"];
@@ -218,24 +225,22 @@ function httpUrl(address: AddressInfo): string {
   return `http://${authority(address)}`;
 }
 
-/** An address as others can dial it: a wildcard is reachable on the loopback address. */
+/** Returns an address for clients: a wildcard is reachable on the loopback address. */
 function authority({ address, family, port }: AddressInfo): string {
   if (address === "0.0.0.0" || address === "::") return `127.0.0.1:${port}`;
   return family === "IPv6" ? `[${address}]:${port}` : `${address}:${port}`;
 }
 
 /**
- * Keeps V8's young generation, where new objects live, at the size it has, which is 1 MiB or little
- * more at the start of a process. While it starts, the service makes much that stays, for which V8
- * would double the young generation again and again. It gives memory back only when the young
- * generation has next been filled, which takes an idle process minutes. So a process that has just
- * started takes 137 MiB, and 164 without.
+ * Keeps V8's young generation at its initial size of about 1 MiB. During startup, the service
+ * creates many long-lived objects, for which V8 would repeatedly double it, and it shrinks only
+ * minutes later in an idle process. Reduces the memory after startup from 164 to 137 MiB.
  */
 function holdYoungGeneration(): void {
   setFlagsFromString("--semi-space-growth-factor=1");
 }
 
-/** Leaves the size of the young generation to V8 again, which under load needs a second to grow. */
+/** Lets V8 size the young generation again, which takes a second to grow under load. */
 function letYoungGenerationGrow(): void {
   setFlagsFromString("--semi-space-growth-factor=2");
 }

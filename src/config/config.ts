@@ -22,14 +22,14 @@ import {
   wholeNumber,
 } from "./variables.ts";
 
-/** How the process is set up, read once from its environment. */
+/** Configuration of the process, read once from its environment. */
 export type Config = ReturnType<typeof readConfig>;
 
 export const DEFAULT_MAX_DATABASE_OUTAGE_SECONDS = 30;
 
 const port = wholeNumber(0, 65_535);
 
-/** What `Config` has by the same names, in camel case. */
+/** Variables of the same names in `Config`, in camel case. */
 const VARIABLES = {
   PORT: port.default(8080),
   GRPC_PORT: port.default(9090),
@@ -69,12 +69,12 @@ const VARIABLES = {
     .default("on")
     .transform((text) => text === "on"),
   LOG_LEVEL: oneOf(["fatal", "error", "warn", "info", "debug", "trace", "silent"]).default("info"),
-  /** Unset: text on a terminal, and JSON elsewhere. */
+  /** Unset: text on a terminal, otherwise JSON. */
   LOG_FORMAT: oneOf(["json", "text"]).optional(),
 };
 
 const OIDC_VARIABLES = {
-  // OpenID Connect Discovery 1.0, section 3; or one on this machine.
+  // OpenID Connect Discovery 1.0, section 3, or a local address.
   OIDC_ISSUER: addressLike(
     "https://accounts.example.org",
     ({ protocol, hostname, search, hash }) =>
@@ -100,13 +100,13 @@ const environment = z.object({
 });
 type Variables = z.output<typeof environment>;
 
-/** Every variable that is read. */
+/** All variables that are read. */
 export const VARIABLE_NAMES: readonly string[] = Object.keys(environment.shape);
 
 /**
- * Reads the configuration. A variable that is set to nothing counts as not set.
+ * Reads the configuration. An empty variable counts as unset.
  *
- * @throws ConfigError that names every variable at fault
+ * @throws ConfigError that names every invalid variable
  */
 export function readConfig(env: Readonly<Record<string, string | undefined>>) {
   const given = Object.fromEntries(
@@ -117,7 +117,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
   assertPortsShareable(read);
   return Object.freeze({
     ...camelCased(read),
-    // The embedded database is for one machine, and so is what runs on it, unless told otherwise.
+    // The embedded database is for local use, and so is the service with it, by default.
     host: read.HOST ?? (read.DATABASE_URL === undefined ? "127.0.0.1" : "0.0.0.0"),
     oidc: readOidc(read),
     mail: readMail(read),
@@ -126,7 +126,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     mapTiles: readMapTiles(read),
     pictures: readPictures(read),
     tracing: readTracing(read),
-    /** What is set and has no effect, though its name is nearly that of a variable: a sentence for each. */
+    /** A warning for each ineffective variable whose name nearly matches a known one. */
     warnings: findMisspelt(Object.keys(given)),
   });
 }
@@ -153,7 +153,7 @@ function findMisspelt(given: readonly string[]): string[] {
   });
 }
 
-/** @throws ConfigError when two servers are given the same port, other than 0 */
+/** @throws ConfigError if two servers have the same port other than 0 */
 function assertPortsDiffer({ PORT, GRPC_PORT, OPERATIONS_PORT }: Variables): void {
   const ports = Object.entries({ PORT, GRPC_PORT, OPERATIONS_PORT });
   for (const [number, same] of Map.groupBy(ports, ([, it]) => it)) {
@@ -164,7 +164,7 @@ function assertPortsDiffer({ PORT, GRPC_PORT, OPERATIONS_PORT }: Variables): voi
   }
 }
 
-/** @throws ConfigError when processes that share ports could not, or could not be told apart by probes */
+/** @throws ConfigError if ports cannot be shared, or probes could not distinguish the processes */
 function assertPortsShareable({ REUSE_PORT, OPERATIONS_PORT, ...read }: Variables): void {
   if (!REUSE_PORT) return;
   const apart = "REUSE_PORT, to another port for each process: a probe at a shared one reaches any";
@@ -177,12 +177,12 @@ function assertPortsShareable({ REUSE_PORT, OPERATIONS_PORT, ...read }: Variable
   }
 }
 
-/** @throws ConfigError when only a part of what signing in by OIDC needs is set */
+/** @throws ConfigError if the OIDC settings are incomplete */
 function readOidc(read: Variables) {
   const { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, PUBLIC_URL } = read;
   const own = { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET };
   if (Object.values(own).every((value) => value === undefined)) return undefined;
-  // The provider sends people back to the public address.
+  // The provider redirects people to the public URL.
   const all = requireSet({ ...own, PUBLIC_URL }, "signing in by OIDC");
   return {
     issuer: all.OIDC_ISSUER,

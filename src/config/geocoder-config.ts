@@ -4,7 +4,7 @@ import { baseLike, ConfigError, oneOf, SECRET } from "./variables.ts";
 export const GEOCODER_VARIABLES = {
   GEOCODER: oneOf(["photon", "nominatim", "pelias"]).optional(),
   GEOCODER_URL: baseLike("https://photon.example.org")
-    // Its path may hold a key.
+    // Its path can contain a key.
     .meta(SECRET),
   GEOCODER_KEY: z
     .string()
@@ -22,7 +22,7 @@ export const GEOCODER_VARIABLES = {
 };
 type Variables = z.output<z.ZodObject<typeof GEOCODER_VARIABLES>>;
 
-/** @throws ConfigError when only a part of what a geocoder needs is set, or what it does not take */
+/** @throws ConfigError if the geocoder settings are incomplete or unsupported by it */
 export function readGeocoder(given: Variables) {
   const { GEOCODER: kind, GEOCODER_URL: url, GEOCODER_KEY: key } = given;
   if (kind === undefined) {

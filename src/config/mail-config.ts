@@ -18,10 +18,10 @@ type Variables = z.output<z.ZodObject<typeof MAIL_VARIABLES>> & {
   readonly PUBLIC_URL?: string | undefined;
 };
 
-/** @throws ConfigError when only a part of what mails need is set */
+/** @throws ConfigError if the email settings are incomplete */
 export function readMail({ SMTP_URL, MAIL_FROM, PUBLIC_URL }: Variables) {
   if (SMTP_URL === undefined) return undefined;
-  // The links in mails lead to the public address.
+  // Links in emails use the public URL.
   const { MAIL_FROM: from } = requireSet({ MAIL_FROM, PUBLIC_URL }, "sending mails by SMTP_URL");
   return { smtpUrl: SMTP_URL, from };
 }
@@ -37,7 +37,7 @@ function isSmtpUrl({ protocol, hostname, pathname, search, hash, username, passw
   );
 }
 
-/** Whether its percent signs stand for bytes. */
+/** Whether the percent-encoding is valid. */
 function isDecodable(text: string): boolean {
   try {
     decodeURIComponent(text);

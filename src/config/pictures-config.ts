@@ -14,7 +14,7 @@ export const PICTURES_VARIABLES = {
 };
 type Variables = z.output<z.ZodObject<typeof PICTURES_VARIABLES>>;
 
-/** @throws ConfigError when only a part of what a bucket needs is set */
+/** @throws ConfigError if the bucket settings are incomplete */
 export function readPictures(given: Variables) {
   const { PICTURES_S3_URL, PICTURES_S3_ACCESS_KEY_ID, PICTURES_S3_SECRET_ACCESS_KEY } = given;
   const own = { PICTURES_S3_URL, PICTURES_S3_ACCESS_KEY_ID, PICTURES_S3_SECRET_ACCESS_KEY };

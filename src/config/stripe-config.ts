@@ -12,7 +12,7 @@ function keyOf(mode: "live" | "test", other: string) {
     .meta(SECRET);
 }
 
-/** What provider events are signed with: two while one takes the place of the other. */
+/** Secrets that sign provider events, two during a rotation. */
 const signingSecrets = list
   .refine((secrets) => secrets.length <= 2 && secrets.every((it) => it.startsWith("whsec_")), {
     error: "must be a secret such as whsec_..., or two by a comma",
@@ -29,10 +29,10 @@ export const STRIPE_VARIABLES = {
 type Variables = z.output<z.ZodObject<typeof STRIPE_VARIABLES>>;
 
 /**
- * How Stripe is reached, and the platform's account in each of its modes; workspaces may have keys of their own.
+ * Connection to Stripe and the platform's account in each mode. Workspaces can have their own keys.
  *
- * @throws ConfigError when only one of the two is set that an account needs, and for a secret of both modes: it is
- *   the secret that says of which mode a provider event is
+ * @throws ConfigError if only one of the two settings of an account is set, or if both modes share a
+ *   secret: the secret determines the mode of an event
  */
 export function readStripe(read: Variables) {
   const platformOf = (infix: "" | "TEST_") => {

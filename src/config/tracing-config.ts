@@ -19,11 +19,11 @@ const protocol = z
   .optional();
 
 /**
- * OpenTelemetry's own variables, as far as they are read here. Its exporter reads others by itself:
- * headers, timeout, compression and certificates.
+ * OpenTelemetry's variables that are read here. Its exporter reads headers, timeout, compression
+ * and certificates itself.
  */
 const variables = z.object({
-  // The path of traces is added to it.
+  // The path of traces is appended.
   OTEL_EXPORTER_OTLP_ENDPOINT: endpoint(/^https?:[^?#]*$/),
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: endpoint(/^https?:/),
   OTEL_EXPORTER_OTLP_PROTOCOL: protocol,
@@ -48,13 +48,13 @@ const variables = z.object({
 
 const text = z.string().optional();
 
-/** They may be set for all services of a cluster, so what they may be is checked only when calls are traced. */
+/** They may be set for a whole cluster, so they are validated only if tracing is enabled. */
 export const TRACING_VARIABLES = Object.fromEntries(
   Object.keys(variables.shape).map((name) => [name, text]),
 ) as Record<keyof typeof variables.shape, typeof text>;
 type Given = z.output<z.ZodObject<typeof TRACING_VARIABLES>>;
 
-/** @throws ConfigError when calls are traced, and a variable cannot be followed */
+/** @throws ConfigError if tracing is enabled and a variable is invalid */
 export function readTracing(given: Given) {
   if (!isOn(given)) return undefined;
   const read = parseVariables(variables, given);
@@ -70,7 +70,7 @@ function isOn(given: Given): boolean {
   return Boolean(given.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? given.OTEL_EXPORTER_OTLP_ENDPOINT);
 }
 
-/** The endpoint of all signals has one path for each. */
+/** The common endpoint has one path per signal. */
 function tracesUrl(endpointUrl: string | undefined): string | undefined {
   return endpointUrl === undefined ? undefined : `${endpointUrl.replace(/\/$/, "")}/v1/traces`;
 }

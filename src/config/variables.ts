@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { quoted } from "../domain/faults.ts";
 
-/** What is wrong with the environment, said variable by variable. */
+/** Errors of the environment, one per variable. */
 export class ConfigError extends Error {}
 
-/** Marks variables whose value is not shown. */
+/** Marks variables whose values must not be shown. */
 export const SECRET = { secret: true };
 
 export function wholeNumber(least: number, most: number) {
@@ -26,7 +26,7 @@ export function addressLike(example: string, isValid: (url: URL) => boolean, a =
   });
 }
 
-/** The origin of a site: a scheme, a host, perhaps a port, and nothing more. */
+/** An origin: scheme, host and optional port only. */
 export function originLike(example: string) {
   return addressLike(
     example,
@@ -37,7 +37,7 @@ export function originLike(example: string) {
     .optional();
 }
 
-/** Where the paths of a server begin, without a slash at the end. */
+/** A base URL without a trailing slash. */
 export function baseLike(example: string) {
   return addressLike(
     `${example}, without user, query or fragment`,
@@ -50,7 +50,7 @@ export function baseLike(example: string) {
 
 export const flag = z.stringbool({ error: "must be true or false" });
 
-/** Values by commas. */
+/** Comma-separated values. */
 export const list = z
   .string()
   .default("")
@@ -61,7 +61,7 @@ export const list = z
       .filter((part) => part !== ""),
   );
 
-/** @throws ConfigError that names each variable that is not set, and what for it has to be */
+/** @throws ConfigError that names each missing variable and its required form */
 export function requireSet<T extends object>(variables: T, purpose: string) {
   const missing = Object.entries(variables).filter(([, value]) => value === undefined);
   if (missing.length === 0) return variables as { [K in keyof T]-?: NonNullable<T[K]> };
@@ -69,9 +69,9 @@ export function requireSet<T extends object>(variables: T, purpose: string) {
 }
 
 /**
- * Reads variables by their schema.
+ * Parses variables by their schema.
  *
- * @throws ConfigError that names every variable at fault with its value, one a line
+ * @throws ConfigError that names every invalid variable with its value, one per line
  */
 export function parseVariables<T extends z.ZodRawShape>(
   schema: z.ZodObject<T>,
@@ -82,14 +82,14 @@ export function parseVariables<T extends z.ZodRawShape>(
   const faults = read.error.issues.map(({ path, message }) => {
     const name = String(path[0]);
     const variable = schema.shape[name] as unknown as z.ZodType;
-    // Other sentences quote what is wrong themselves.
+    // Other messages quote the value themselves.
     const isShown = message.startsWith("must") && !z.globalRegistry.get(variable)?.["secret"];
     return `${name}: ${message}${isShown ? `; it is ${shown(given[name]!)}` : ""}`;
   });
   throw new ConfigError(faults.join("\n"));
 }
 
-/** A value, without a user and password or a query, where it may be an address with a key. */
+/** Returns a value without user, password and query, because a URL can contain a key. */
 function shown(value: string): string {
   return quoted(value.replace(/^.*:.*@/s, "...@").replace(/\?.*$/s, "?..."));
 }

@@ -6,12 +6,12 @@ const MAX_KEYS = 100;
 const MAX_IN_FLIGHT = 6;
 
 /**
- * Lets reads that are asked for at the same time share an exchange with the database. Keys are gathered until the end of
- * the tick, and then for as long as two reads are in flight. Where the database is distributed by workspace, those of
- * each node are read apart, so that the loss of a node concerns the workspaces that are there.
+ * Combines concurrent reads into shared database round trips. Keys are collected until the end of
+ * the tick, and for as long as two reads are in flight. On a distributed database, each node has
+ * separate reads, so that the loss of a node affects only its workspaces.
  *
- * @param read gives a result for each key, in order, from where the database has them
- * @returns reads one key; rejects with OverloadedError when it is not sent within 2 seconds
+ * @param read returns a result for each key, in order
+ * @returns reads one key, and rejects with OverloadedError if it is not sent within 2 seconds
  */
 export function batchReads<Key extends { readonly workspace: number }, Result>(
   em: EntityManager,

@@ -1,6 +1,6 @@
 /**
- * The condition that a key in lower case begins with a parameter, in whatever case, as a range of an index on
- * it: the last character of Unicode comes after all that can follow.
+ * Returns the SQL condition that a lower-case key begins with a parameter, ignoring case, as a
+ * range scan of its index. The upper bound uses the last Unicode character.
  *
  * @param key an expression of collation C
  */

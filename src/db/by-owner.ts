@@ -1,7 +1,7 @@
 /**
- * The items of each owner, such as a workspace: a statement on a workspace's data names that workspace
- * alone, so that a database that is distributed by workspace sends it to one node. Owners come in the
- * order of their ids, so that transactions that lock do not wait for each other in a circle.
+ * Groups items by owner, such as a workspace. A statement then names one workspace, and a
+ * distributed database sends it to one node. Owners are sorted by id, so that transactions acquire
+ * locks in the same order.
  */
 export function byOwner<Item>(
   items: readonly Item[],
@@ -11,9 +11,9 @@ export function byOwner<Item>(
 }
 
 /**
- * Loads something for the items of each owner, all at once.
+ * Loads data for the items of each owner, in parallel.
  *
- * @param load gives a result for each item, in their order
+ * @param load returns a result for each item, in order
  * @returns the results, in the order of all items
  */
 export async function loadByOwner<Item, Result>(

@@ -5,40 +5,43 @@ import type { EntityManager } from "./orm.ts";
 import { createClient } from "./primary-client.ts";
 import { runStatement } from "./statement.ts";
 
-/** The channel on which processes tell each other that keys or the tariff changed. */
+/** Channel for notifications that keys or the tariff changed. */
 export const CHANGES_CHANNEL = "shipments_changes";
 
-/** By what PostgreSQL knows the connection that every process of the service keeps open for them. */
+/** `application_name` of the listening connection that each process keeps open. */
 export const CHANGES_APPLICATION = "shipments changes";
 
 export type ChangeFeed = ReturnType<typeof followChanges>;
 
-/** Reads the database; what is read in one tick is one exchange, and one transaction. */
+/** Reads the database. Reads of one tick share a round trip and a transaction. */
 export interface Reader {
   query<Row extends object>(sql: string, values?: unknown[]): Promise<{ readonly rows: Row[] }>;
 }
 
 export interface FollowOptions {
   readonly databaseUrl: string;
-  /** Called at once, on every notification of `CHANGES_CHANNEL`, and regularly besides, in case one was lost. */
+  /**
+   * Called at the start, on every notification of `CHANGES_CHANNEL`, and regularly in case a
+   * notification was lost.
+   */
   readonly look: (reader: Reader) => Promise<void>;
-  /** Called after every connect, since changes may have passed unseen. */
+  /** Called after every connect, because changes may have been missed. */
   readonly reconnected: () => void;
-  /** Other channels to listen on, and what is called with the payload of each notification. */
+  /** Further channels and their handlers, which receive the payload of each notification. */
   readonly others?: Readonly<Record<string, (payload: string) => void>>;
   readonly pollMs?: number | undefined;
   readonly log: Logger;
 }
 
-/** How often to look without a notification, in milliseconds: half of the second that is promised. */
+/** Interval of polls without a notification, in milliseconds: half of the guaranteed second. */
 const POLL_MS = 500;
-/** How long one query may take, in milliseconds, before the connection counts as broken. */
+/** Query timeout in milliseconds, after which the connection counts as broken. */
 const QUERY_TIMEOUT_MS = 2_000;
 const RECONNECT_MS = 200;
 
 /**
- * Listens for changes that other processes announce, on a connection of its own. Failures are
- * logged, and the feed connects again; they never end it.
+ * Follows changes announced by other processes, on a separate connection. Failures are logged and
+ * the feed reconnects.
  */
 export function followChanges(options: FollowOptions) {
   const closing = new AbortController();
@@ -73,7 +76,7 @@ async function followOneConnection(closed: AbortSignal, options: FollowOptions):
     query: async (sql, values) => ({ rows: await client.send(sql, values) }),
   };
   let broken: Error | undefined;
-  /** Ends the wait for the next look. */
+  /** Ends the wait for the next poll. */
   let wake = new AbortController();
   client.on("notification", ({ channel, payload }) => {
     if (channel === CHANGES_CHANNEL) wake.abort();
@@ -93,7 +96,7 @@ async function followOneConnection(closed: AbortSignal, options: FollowOptions):
     }
     reconnected();
     while (!closed.aborted) {
-      // Before looking, so that a notification during the look wakes the wait after it.
+      // Before the poll, so that a notification during it ends the next wait.
       wake = new AbortController();
       await look(reader);
       if (broken === undefined && !closed.aborted) {
@@ -107,7 +110,7 @@ async function followOneConnection(closed: AbortSignal, options: FollowOptions):
   }
 }
 
-/** Has every process look for changed keys and tariffs when the caller's transaction commits. */
+/** Announces a change of keys or tariffs to all processes when the caller's transaction commits. */
 export async function announceChange(em: EntityManager): Promise<void> {
   await runStatement(em, "select pg_notify($1, '')", [CHANGES_CHANNEL]);
 }

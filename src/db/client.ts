@@ -13,40 +13,47 @@ import {
   type NamedStatement,
 } from "./statement-batch.ts";
 
-/** How many statements are prepared; every connection may come to keep a plan for each. */
+/** Maximum number of prepared statements. Each connection can cache a plan for each. */
 const MAX_PREPARED = 200;
-/** Statements with more values, such as inserts of many rows, have a text for each number of rows. */
+/**
+ * Statements with more values, such as multi-row inserts, have a different text for each number of
+ * rows.
+ */
 const MAX_VALUES = 40;
 
-/** As MikroORM selects entities. A column that a migration adds would make the statement stale. */
+/**
+ * Matches MikroORM's entity selects. A migration that adds a column would make the prepared
+ * statement stale.
+ */
 const ALL_COLUMNS = /"\.\*/;
 
-/** Names of prepared statements by their text; the same on every connection. */
+/** Prepared statement names by text, the same on every connection. */
 const names = new Map<string, string>();
 
-/** How transactions begin, one that only reads as Kysely has it, and the answer to it. */
+/** Statements that begin a transaction (the second one from Kysely). */
 const BEGIN = new Set<unknown>(["begin", "start transaction read only"]);
 const BEGUN = { command: "BEGIN", rowCount: null, rows: [] };
 export const SLOW_TIMEOUT_MS = 60_000;
-/** How much longer its answer is waited for, so that the database is the one that ends it. */
+/** Additional client timeout, so that the database's own timeout comes first. */
 const SLOW_GRACE_MS = 3_000;
 
 const slow = new Set<string>();
 
-/** Lets the answer to a statement be waited for longer than usual, on every connection. */
+/** Allows a longer timeout for a statement, on every connection. */
 export function allowSlow(text: string): void {
   slow.add(text);
 }
 
 /**
- * Bounds on how long a connection keeps the plans of its prepared statements, in milliseconds. A plan that
- * was made of nearly empty tables may take any index, and PostgreSQL keeps it until it next analyzes them.
- * Tables grow with time, so a plan may become as old as its connection was, and a minute at most.
+ * Bounds on the age of cached plans on a connection, in milliseconds. A plan made for nearly empty
+ * tables may use any index, and PostgreSQL keeps it until it analyzes the tables. Because tables
+ * grow with time, a plan can become as old as its connection was when it was made, at most one
+ * minute.
  */
 const YOUNGEST_PLANS_MS = 1_000;
 const OLDEST_PLANS_MS = 60_000;
 
-/** The function of PostgreSQL in which a commit waits for standbys; notices name it untranslated. */
+/** PostgreSQL function in which a commit waits for standbys. Notices contain it untranslated. */
 const WAIT_FOR_STANDBYS = "SyncRepWaitForLSN";
 
 /**
@@ -65,7 +72,7 @@ export class DatabaseClient extends pg.Client {
   readonly #createdMs = performance.now();
   #plansEndMs = this.#createdMs + YOUNGEST_PLANS_MS;
   readonly #described: DescribedStatements = new Map();
-  /** When each query in flight will have timed out, in the order they were sent. */
+  /** Deadline of each query in flight, in the order of sending. */
   readonly #overdueMs: number[] = [];
   #watch: NodeJS.Timeout | undefined;
   #watchEndsMs = Infinity;
@@ -95,8 +102,8 @@ export class DatabaseClient extends pg.Client {
       });
       return isBegin ? Promise.resolve(BEGUN) : answer;
     }) as typeof this.query;
-    // A server may end the connection before whoever asked for it listens. Its loss is also reported by the
-    // query that it interrupts, or by the next one.
+    // The server can close the connection before its owner adds a listener. The interrupted or next
+    // query also reports the loss.
     this.on("error", () => undefined);
     this.on("notice", ({ routine }) => {
       if (routine !== WAIT_FOR_STANDBYS) return;
@@ -126,8 +133,8 @@ export class DatabaseClient extends pg.Client {
   }
 
   /**
-   * Sends statements together, and gives the rows of each. Of those behind one that fails none is run,
-   * and all are rejected as it is.
+   * Sends statements together and returns the rows of each. After a failed statement, the remaining
+   * ones are not executed and are rejected with the same error.
    */
   sendTogether(statements: readonly NamedStatement[]): readonly Promise<unknown[]>[] {
     const types = { getTypeParser: this.getTypeParser.bind(this) };
@@ -139,7 +146,7 @@ export class DatabaseClient extends pg.Client {
     return batch.answers;
   }
 
-  /** Sends a statement together with the others of the tick, and gives its rows. */
+  /** Sends a statement with the others of the tick and returns its rows. */
   send<Row>(sql: string, values: readonly unknown[] = [], name?: string): Promise<Row[]> {
     if (this.#ofTick.length === 0) process.nextTick(() => this.#sendOfTick());
     const rows = new Promise<unknown[]>((resolve) => {
@@ -159,7 +166,7 @@ export class DatabaseClient extends pg.Client {
     this.connection.stream.destroy();
   }
 
-  /** Watches a query that is about to be sent, by the one timer of the connection. */
+  /** Registers a query with the timeout timer of the connection. */
   #endLate(limitMs: number): void {
     const endsMs = performance.now() + limitMs;
     this.#overdueMs.push(endsMs);
@@ -181,7 +188,7 @@ export class DatabaseClient extends pg.Client {
     this.discard();
   }
 
-  /** Nobody waits for it, and when it fails the next statement fails as well. */
+  /** Not awaited. If it fails, so does the next statement. */
   #discardPlans(query: (text: string) => unknown): void {
     const nowMs = performance.now();
     this.#plansEndMs = nowMs + Math.min(nowMs - this.#createdMs, OLDEST_PLANS_MS);
@@ -198,7 +205,7 @@ export class DatabaseClient extends pg.Client {
 
 type ConnectCallback = (error: Error | null, client?: pg.Client) => void;
 
-/** What pg's types leave out. */
+/** Members that pg's types lack. */
 interface WithParameters {
   readonly connectionParameters: { query_timeout: number | false };
 }
@@ -207,13 +214,13 @@ function makesUseless(error: unknown): boolean {
   return isQueryTimeout(error) || isStalePlan(error) || isReadOnly(error);
 }
 
-/** Of its own, since a batch and pg each keep count of what they have prepared. */
+/** Batches use separate names, because batches and pg each track their prepared statements. */
 function nameOfBatched([sql, values, given]: NamedStatement): string | undefined {
   const name = given ?? nameOf(sql, values);
   return name && `${name} in a batch`;
 }
 
-/** Names a statement that comes with values, given as text and values or as pg's own object. */
+/** Adds a name to a statement with values, given as text and values or as pg's query object. */
 function prepared(args: unknown[]): unknown[] {
   const [first, second] = args;
   if (typeof first === "string") {
@@ -234,7 +241,7 @@ function textOf([first]: unknown[]): string {
   return typeof first === "string" ? first : ((first as { text?: string }).text ?? "");
 }
 
-/** One name for each text. Texts beyond the bounds have none, and are planned every time. */
+/** Returns the name of a text. Texts beyond the limits have no name and are planned every time. */
 function nameOf(text: string, values: readonly unknown[]): string | undefined {
   const known = names.get(text);
   if (known !== undefined || names.size >= MAX_PREPARED) return known;

@@ -8,7 +8,7 @@ interface Column {
   readonly isTime: boolean;
 }
 
-/** An entity's properties, with null for what is empty, but for those left out. */
+/** An entity's properties, nullable where optional, without the excluded ones. */
 export type Row<Entity, Left extends keyof Entity> = {
   readonly [Property in Exclude<keyof Entity & string, Left>]-?: Exclude<
     Entity[Property],
@@ -18,7 +18,10 @@ export type Row<Entity, Left extends keyof Entity> = {
 
 const NAMING = new UnderscoreNamingStrategy();
 
-/** The columns of an entity in the order of its properties, for SQL by hand, but for those left out. */
+/**
+ * Returns the columns of an entity in the order of its properties, without the excluded ones, for
+ * handwritten SQL.
+ */
 export function columnsOf(entity: EntitySchema, ...left: readonly string[]): readonly Column[] {
   return Object.values(entity.init().meta.properties)
     .filter(({ name }) => !left.includes(name))
@@ -38,9 +41,10 @@ export function namesOf(columns: readonly Column[]): string {
 }
 
 /**
- * How rows of a workspace, at least one, are inserted into a table. A single row comes as values, which a database that
- * is distributed takes in half of the time; several come as JSON, so that the statement is the same for any number of
- * them. `columns` are without the workspace; `computed` is SQL for others by their names.
+ * Returns the insert statement for rows of one workspace. A single row is passed as values, which a
+ * distributed database processes in half the time. Several rows are passed as JSON, so that the
+ * text does not depend on their number. `columns` excludes the workspace. `computed` contains SQL
+ * expressions for further columns.
  */
 export function insertionOf(
   table: string,
@@ -85,8 +89,8 @@ function valueOf(row: object, property: string): unknown {
 }
 
 /**
- * An id as a caller sent it, for a look-up; undefined when no record can have it: ids are whole
- * numbers from 1 to 2^53 - 1.
+ * Returns an id from a caller for a lookup. `undefined` if out of range: ids are whole numbers from
+ * 1 to 2^53 - 1.
  */
 export function readRecordId(value: bigint | undefined): number | undefined {
   const id = Number(value);

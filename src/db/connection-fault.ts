@@ -1,11 +1,11 @@
 import { isTransientDatabaseError, UndecidedPrimaryError } from "./database-error.ts";
 import { placeOf } from "./database-url.ts";
 
-/** Why the database cannot be used, in one sentence for the operator. */
+/** Reason why the database cannot be used, in one sentence for the operator. */
 export class ConnectionFault extends Error {
-  /** The reason and the way out, without saying that it is about the database. */
+  /** Cause and fix, without mentioning the database. */
   readonly reason: string;
-  /** Whether it may pass by itself, so that another try is worth it. */
+  /** Whether the condition is temporary, so that a retry makes sense. */
   readonly mayPass: boolean;
 
   constructor(reason: string, mayPass: boolean, cause?: unknown) {
@@ -15,10 +15,10 @@ export class ConnectionFault extends Error {
   }
 }
 
-/** The oldest PostgreSQL that the service works with, as in `server_version_num`. */
+/** Oldest supported PostgreSQL version, as in `server_version_num`. */
 const OLDEST_VERSION = 15_00_00;
 
-/** What to do about an error, by its SQLSTATE or Node's code. */
+/** Fixes by SQLSTATE or Node error code. */
 const WAYS_OUT: Readonly<Record<string, string>> = {
   "28P01": "correct the user and password in DATABASE_URL",
   "28000": "correct the user or the sslmode in DATABASE_URL, or let it in by pg_hba.conf",
@@ -38,14 +38,14 @@ const WAYS_OUT: Readonly<Record<string, string>> = {
   "25006": "promote one, or correct DATABASE_URL",
 };
 
-/** Says why a connection could not be made, or what its user may not do. */
+/** Describes why a connection failed, or which privilege its user lacks. */
 export function connectionFault(error: unknown, databaseUrl: string): ConnectionFault {
   if (error instanceof ConnectionFault) return error;
   const { reason, wayOut, mayPass } = explain(error, databaseUrl);
   return new ConnectionFault(`${reason}; ${wayOut}`, mayPass, error);
 }
 
-/** Says why none of several servers can be used. */
+/** Describes why none of several servers can be used. */
 export function noPrimaryFault(
   failures: readonly { readonly url: string; readonly error: unknown }[],
 ): ConnectionFault {
@@ -65,7 +65,7 @@ function explain(error: unknown, databaseUrl: string) {
   const { code = "", message } = firstOf(error);
   const isUndecided = error instanceof UndecidedPrimaryError;
   const wayOut = isUndecided ? error.wayOut : (WAYS_OUT[code] ?? "check DATABASE_URL");
-  // The client's own words, which do not name the server.
+  // pg's message, which does not name the server.
   const timedOut = message === "timeout expired";
   const cut = message === "Connection terminated unexpectedly";
   const mayPass = code !== "ENOTFOUND" && (timedOut || isTransientDatabaseError(error));
@@ -75,14 +75,16 @@ function explain(error: unknown, databaseUrl: string) {
   return { reason: right ? `${reason}, which takes ${right}` : reason, wayOut, mayPass };
 }
 
-/** The right that PostgreSQL's words of a refusal leave out; undefined when they tell, or are others. */
+/**
+ * Returns the missing privilege that PostgreSQL's message omits. `undefined` for other messages.
+ */
 function rightOn(reason: string): string | undefined {
   const [, kind] = /^permission denied for (schema|database) /.exec(reason) ?? [];
   if (kind === undefined) return undefined;
   return kind === "schema" ? "CREATE" : "CONNECT";
 }
 
-/** @throws ConnectionFault when the version, as in `server_version_num`, is older than 15 */
+/** @throws ConnectionFault if the version, as in `server_version_num`, is older than 15 */
 export function assertVersion(version: number, databaseUrl: string): void {
   if (version >= OLDEST_VERSION) return;
   const given = version >= 10_00_00 ? Math.floor(version / 10_000) : version / 10_000;
@@ -94,7 +96,10 @@ export function assertVersion(version: number, databaseUrl: string): void {
   );
 }
 
-/** An error in a few words: Node gathers those of a host with several addresses, and says nothing itself. */
+/**
+ * Describes an error briefly. Node's AggregateError for a host with several addresses has no
+ * message of its own.
+ */
 export function describeError(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(describeError).join(", ");
   const { code, message, address, port, hostname } = firstOf(error);

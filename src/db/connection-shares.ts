@@ -2,20 +2,20 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { Pool, PoolClient } from "pg";
 import { OverloadedError } from "./database-error.ts";
 
-/** Whose calls a connection is for; undefined for nobody in particular. */
+/** Account on whose behalf a connection is used. `undefined` for the service. */
 type Account = number | string;
 
-/** How long a call waits for its turn at the database, in milliseconds, unless a test says otherwise. */
+/** Maximum time that a call waits for a connection, in milliseconds, unless a test overrides it. */
 export const MAX_WAIT_MS = 2_000;
 
 const accounts = new AsyncLocalStorage<Account | undefined>();
 
-/** Begins work whose connections count as an account's. */
+/** Starts work whose connections count towards an account's share. */
 export function onBehalfOf<T>(account: Account, work: () => T): T {
   return accounts.run(account, work);
 }
 
-/** Begins work that is shared by calls, or goes on after the one that begins it. */
+/** Starts work that is shared by several calls, or outlives the call that starts it. */
 export function onBehalfOfAll<T>(work: () => T): T {
   return accounts.exit(work);
 }
@@ -29,12 +29,12 @@ interface Share {
 
 const NOTHING = () => undefined;
 
-/** Builds the shares of a pool, each of so many connections, for which a call waits `maxWaitMs`. */
+/** Creates shares of a pool with `most` connections each. Calls wait up to `maxWaitMs`. */
 export function createConnectionShares(most: number, maxWaitMs = MAX_WAIT_MS) {
   const shares = new Map<Account, Share>();
   let waiting = 0;
 
-  /** Hands a connection on to the next that waits, once. */
+  /** Returns a function that passes a connection on to the next waiter, once. */
   function returned(account: Account, share: Share): () => void {
     let isReturned = false;
     return () => {
@@ -67,7 +67,10 @@ export function createConnectionShares(most: number, maxWaitMs = MAX_WAIT_MS) {
   }
 
   return {
-    /** Takes a connection of the account's share, and gives what returns it. Rejects with OverloadedError after `maxWaitMs`. */
+    /**
+     * Acquires a connection of the account's share and returns its release function. Rejects with
+     * OverloadedError after `maxWaitMs`.
+     */
     take(): (() => void) | Promise<() => void> {
       const account = accounts.getStore();
       if (account === undefined) return NOTHING;
@@ -87,12 +90,12 @@ type ConnectCallback = (
 ) => void;
 
 /**
- * Makes a pool hand out connections by shares, and take back those that are lost while they are in
- * use. Kysely, below the ORM, never releases a connection whose `begin` or `rollback` failed, so each
- * would occupy a place in the pool for ever.
+ * Makes a pool distribute connections by shares, and release connections that are lost while in use.
+ * Kysely, used by the ORM, never releases a connection whose `begin` or `rollback` failed, so each would
+ * occupy a place in the pool forever.
  *
- * @param waited called with the wait for a connection, in milliseconds, failed waits included; 0 when one
- *   was idle that nobody else waited for
+ * @param waited called with the wait time for a connection, in milliseconds, including failed waits. 0 if
+ *   an idle one was available
  */
 export function guardConnections(
   pool: Pool,
@@ -130,7 +133,7 @@ export function guardConnections(
   }) as Pool["connect"];
 }
 
-/** What pg-pool keeps to itself. */
+/** Private members of pg-pool. */
 type OwnPool = Pool & {
   readonly _idle: {
     readonly client: PoolClient;
@@ -146,8 +149,8 @@ type OwnPool = Pool & {
 };
 
 /**
- * Takes a connection that is idle and that nobody waits for, at once: the pool itself would at the end of
- * the tick, with a timer and several promises. Undefined where there is none.
+ * Acquires an idle connection synchronously if no one is waiting. The pool would do so at the end
+ * of the tick, with a timer and several promises. `undefined` if absent.
  */
 function takeIdle(pool: OwnPool): PoolClient | undefined {
   const { _idle: idle, _acquireClient: acquire } = pool;
@@ -158,7 +161,7 @@ function takeIdle(pool: OwnPool): PoolClient | undefined {
   return last.client;
 }
 
-/** Releases a connection when it is lost; whoever uses it may then release it once more. */
+/** Releases a connection when it is lost. Its user may then release it again. */
 function releasedWhenLost(client: PoolClient, released: () => void): PoolClient {
   const giveBack = client.release;
   const release = (error?: Error | boolean) => {

@@ -1,16 +1,16 @@
 import type { Reader } from "./change-feed.ts";
 
 /**
- * Builds the database's clock, which is the same for every replica, as far as this process knows it; read
- * it regularly, since this process's own runs at another pace.
+ * Creates an estimate of the database's clock, which is common to all replicas. Read it regularly,
+ * because the local clock drifts.
  */
 export function createDatabaseClock() {
-  // Relative to a clock that nobody sets.
+  // Relative to a monotonic clock.
   let offsetMs = Date.now() - performance.now();
   return {
-    /** The time in milliseconds since the epoch. Before the first `read`, that of this process. */
+    /** Time in milliseconds since the epoch. Local time before the first `read`. */
     nowMs: () => performance.now() + offsetMs,
-    /** Reads it; right to half of the time that the database takes to answer. */
+    /** Reads the database's clock, accurate to half of the round trip. */
     async read(reader: Reader): Promise<void> {
       const askedMs = performance.now();
       const { rows } = await reader.query<{ ms: number }>(

@@ -1,56 +1,56 @@
 import { type Refusal, refuse, unavailable } from "../domain/refusal.ts";
 
 /**
- * SQLSTATE codes and classes that mean "not now": connection trouble, shutdown, too busy, timed
- * out, deadlock, or a server that has become a standby (25006).
+ * SQLSTATE codes and classes of temporary conditions: connection errors, shutdown, overload,
+ * timeout, deadlock, or a server that has become a standby (25006).
  */
 const TRANSIENT_SQLSTATE = /^(08...|57P0[1-5]|57014|53...|55P03|40001|40P01|25006|25P0[34])$/;
 
-/** Node's and pg's ways to say that the connection failed. */
+/** Connection errors of Node and pg. */
 const TRANSIENT_NODE_CODE =
   /^(ECONNREFUSED|ECONNRESET|ECONNABORTED|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;
 const TRANSIENT_MESSAGE =
   /Connection terminated|timeout exceeded when trying to connect|^timeout expired$|Query read timeout|Client has encountered a connection error|Client was closed|Connection ended unexpectedly|There was an error establishing an SSL connection|Cannot use a pool after calling end on the pool|driver has already been destroyed/;
 
-/** What pg says when it gives up waiting for a query. */
+/** pg's message when a query times out. */
 export const QUERY_TIMEOUT = "Query read timeout";
 
-/** Whether a query was given up, which goes on in the database. */
+/** Whether a query timed out in the client. It may continue in the database. */
 export function isQueryTimeout(error: unknown): boolean {
   return error instanceof Error && error.message === QUERY_TIMEOUT;
 }
 
 /**
- * Whether a prepared statement no longer gives the columns that it was prepared for, because a
- * migration changed a table: "cached plan must not change result type".
+ * Whether a prepared statement is stale because a migration changed a table: "cached plan must not
+ * change result type".
  */
 export function isStalePlan(error: unknown): boolean {
   return sqlStateOf(error) === "0A000" && /cached plan/.test((error as Error).message);
 }
 
-/** Whether a server refused to write, because it is a standby or was told to. */
+/** Whether a server rejected a write because it is a standby or read-only. */
 export function isReadOnly(error: unknown): boolean {
   return sqlStateOf(error) === "25006";
 }
 
 const MAX_DEPTH = 8;
 
-/** A write waited too long for a transaction, and was not made. */
+/** A write waited too long for a transaction and was not executed. */
 export class OverloadedError extends Error {
   constructor(options?: ErrorOptions) {
     super("the database has more to write than it can", options);
   }
 }
 
-/** A server that was connected to takes no writes. */
+/** A connected server is read-only. */
 export class ReadOnlyServerError extends Error {
-  /** The SQLSTATE that its refusal of a write would have: read_only_sql_transaction. */
+  /** SQLSTATE of a rejected write: read_only_sql_transaction. */
   readonly code = "25006";
 }
 
-/** Servers take writes of which none can be told to be the primary. */
+/** Several servers accept writes and the primary cannot be determined. */
 export class UndecidedPrimaryError extends Error {
-  /** As of a server that rejects a connection: sqlserver_rejected_establishment_of_sqlconnection. */
+  /** SQLSTATE sqlserver_rejected_establishment_of_sqlconnection. */
   readonly code = "08004";
   readonly wayOut: string;
 
@@ -60,7 +60,7 @@ export class UndecidedPrimaryError extends Error {
   }
 }
 
-/** A commit took place on the primary and is on no synchronous standby yet: it may still be lost. */
+/** A commit succeeded on the primary but is on no synchronous standby. It can still be lost. */
 export class UnreplicatedCommitError extends Error {
   constructor() {
     super("the wait of a commit for a synchronous standby was cancelled");
@@ -68,8 +68,8 @@ export class UnreplicatedCommitError extends Error {
 }
 
 /**
- * Whether an error of the database passes by itself: it is unreachable, shutting down or overloaded,
- * and the caller should try again. Anything else is a defect or a broken rule.
+ * Whether a database error is temporary: the database is unreachable, shutting down or overloaded,
+ * and the caller should retry. Other errors are defects or violated rules.
  */
 export function isTransientDatabaseError(error: unknown): boolean {
   return causesOf(error).some(isTransientByItself);
@@ -85,7 +85,7 @@ function isTransientByItself(error: Error): boolean {
   return isStalePlan(error) || TRANSIENT_MESSAGE.test(error.message);
 }
 
-/** An error and the causes behind it, the outermost first. */
+/** Returns an error and its causes, outermost first. */
 function causesOf(error: unknown): Error[] {
   const causes: Error[] = [];
   for (let it = error; it instanceof Error && causes.length < MAX_DEPTH; it = it.cause) {
@@ -122,14 +122,14 @@ function unavailableText(causes: readonly Error[]): string {
 }
 
 /**
- * Whether the database gave up a transaction because another was in its way: a lock not had in
- * time, a deadlock, rows that changed meanwhile.
+ * Whether a transaction failed because of a concurrent one: lock timeout, deadlock or serialization
+ * failure.
  */
 export function isContention(error: unknown): boolean {
   return /^(55P03|40P01|40001)$/.test(sqlStateOf(error));
 }
 
-/** Whether another transaction wrote the same key, or deleted what is referred to. */
+/** Whether another transaction wrote the same key or deleted a referenced row. */
 export function isCollision(error: unknown): boolean {
   return isUniqueViolation(error) || isForeignKeyViolation(error);
 }
@@ -142,7 +142,7 @@ export function isForeignKeyViolation(error: unknown): boolean {
   return sqlStateOf(error) === "23503";
 }
 
-/** Whether a value cannot be stored as what it is meant to be, or is too large for it. */
+/** Whether a value has the wrong type or is too large. */
 export function isUnstorable(error: unknown): boolean {
   return /^(22|54)/.test(sqlStateOf(error));
 }

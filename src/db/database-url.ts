@@ -1,30 +1,30 @@
 import { accessSync, constants } from "node:fs";
 
 export interface DatabaseServers {
-  /** An address with one host for each of them, in order. */
+  /** One URL with a single host for each server, in order. */
   readonly urls: readonly string[];
-  /** What the one to use must be; undefined for a single server, taken as it is. */
+  /** Requirement for the server to use. `undefined` for a single server, which is not checked. */
   readonly target: ServerTarget | undefined;
 }
 
 /**
- * What a server must be, as libpq's `target_session_attrs` has it: `primary` is not a standby, and
- * `read-write` moreover takes writes unless told otherwise (`default_transaction_read_only`).
+ * Requirement for a server, as libpq's `target_session_attrs`: `primary` is not a standby,
+ * `read-write` also has `default_transaction_read_only` off.
  */
 export type ServerTarget = (typeof TARGETS)[number];
 
 const TARGETS = ["read-write", "primary"] as const;
 
-/** What pg takes for `sslmode`; it lets others pass, and does as for `verify-full`. */
+/** Values of `sslmode` that pg knows. It treats others as `verify-full`. */
 const SSL_MODES = ["disable", "no-verify", "prefer", "require", "verify-ca", "verify-full"];
 
 /** Scheme, user and password, hosts, and the rest. */
 const PARTS = /^(postgres(?:ql)?:\/\/)([^/?#]*@)?([^/?#]*)(.*)$/s;
 
 /**
- * Reads an address as libpq writes it, `postgres://user:password@a:5432,b:5432/database`. Several
- * servers are of one database, of which the service needs the one that takes writes, so
- * `target_session_attrs` is `read-write` unless the address says `primary`.
+ * Parses a URL as libpq does, `postgres://user:password@a:5432,b:5432/database`. With several hosts
+ * the service needs the writable one, so `target_session_attrs` defaults to `read-write`. `primary`
+ * is also accepted.
  *
  * @see https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-MULTIPLE-HOSTS
  */
@@ -53,7 +53,7 @@ export function databaseUrlFault(databaseUrl: string): string | undefined {
   }
   if (wrong >= 0) return "must be an address such as postgres://user:password@host:5432/database";
   const { searchParams } = new URL(urls[0]!);
-  // The client takes a parameter instead of what stands before the database, for every server.
+  // pg prefers these parameters to the host part, for every server.
   const isOverridden = (name: string) =>
     urls.length > 1 ? searchParams.has(name) : searchParams.get(name)?.includes(",");
   if (["host", "port"].some(isOverridden)) {
@@ -101,7 +101,7 @@ function unreadableFile(parameters: URLSearchParams): string | undefined {
   return unreadable && `must name a file that can be read by ${unreadable}`;
 }
 
-/** Whether it names a database, and the client can read it, percent signs included. */
+/** Whether the URL names a database and pg can parse it, including percent-encoding. */
 function isDatabaseUrl(text: string, needsHost: boolean): boolean {
   if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text)) return false;
   const { username, password, hostname, pathname } = new URL(text);
@@ -113,7 +113,7 @@ function isDatabaseUrl(text: string, needsHost: boolean): boolean {
   }
 }
 
-/** The host and port of each server, without the password: `a:5432, b:5432`. */
+/** Returns the host and port of each server without the password: `a:5432, b:5432`. */
 export function placeOf(databaseUrl: string): string {
   return parseDatabaseUrl(databaseUrl).urls.map(placeOfServer).join(", ");
 }

@@ -10,19 +10,19 @@ import {
 } from "./distributed.ts";
 import { withMigrationLock } from "./migrate.ts";
 
-/** The shards that data is spread over unless told otherwise: as many nodes can share it at most. */
+/** Default number of shards, which is also the maximum number of nodes. */
 export const DEFAULT_SHARDS = 32;
 
 const OLDEST_CITUS = 13;
-/** How long a table may be locked by others, in milliseconds. */
+/** Lock timeout in milliseconds. */
 const LOCK_WAIT_MS = 30_000;
 
 /**
- * Distributes a migrated database by workspace over the worker nodes that its coordinator knows, with
- * the data that is in it. What is done already is left as it is, so that it can be repeated. All tables
- * are distributed in one transaction: nothing is, when it ends before the commit.
+ * Distributes a migrated database with its data over the worker nodes of its coordinator, by
+ * workspace. Skips completed steps, so it can be repeated. All tables are distributed in one
+ * transaction.
  *
- * @param shards into how many shards to divide the data; only the first time
+ * @param shards number of shards, used only the first time
  */
 export async function distribute(
   databaseUrl: string,
@@ -53,7 +53,7 @@ const CLUSTER = `
     (select count(*)::int from pg_dist_node
      where groupid > 0 and isactive and shouldhaveshards and noderole = 'primary') as workers`;
 
-/** @throws ConnectionFault unless this is the coordinator of a cluster that can take data */
+/** @throws ConnectionFault unless this is the coordinator of a cluster with workers */
 async function assertCluster(client: Client): Promise<void> {
   const { rows: extensions } = await client.query<{ extversion: string }>(
     "select extversion from pg_extension where extname = 'citus'",
@@ -89,7 +89,10 @@ function refuse(reason: string, wayOut: string): never {
   throw new ConnectionFault(`${reason}; ${wayOut}`, false);
 }
 
-/** @throws ConnectionFault while the service runs, which goes by plans of tables that are moved away */
+/**
+ * @throws ConnectionFault while the service runs, because its plans refer to the undistributed
+ *   tables
+ */
 async function assertAlone(client: Client): Promise<void> {
   const { rowCount } = await client.query(
     "select from pg_stat_activity where datname = current_database() and application_name = $1",
@@ -102,7 +105,7 @@ async function assertAlone(client: Client): Promise<void> {
   );
 }
 
-/** The tables that are not distributed yet, in the order in which they are to be. */
+/** Returns the tables that are not yet distributed, in the order of distribution. */
 async function pendingTables(client: Client): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(
     `select name from unnest($1::text[]) with ordinality as wanted (name, place)
@@ -147,10 +150,10 @@ async function distributeTables(
 }
 
 /**
- * Drops the foreign keys of tables and to them. An id is never updated, and Citus takes no
- * `on update cascade` of the column by which it distributes.
+ * Drops the foreign keys from and to tables. Ids never change, and Citus does not support `on
+ * update cascade` of the distribution column.
  *
- * @returns the statements that make them again
+ * @returns the statements that create them again
  */
 async function dropForeignKeys(client: Client, tables: readonly string[]): Promise<string[]> {
   const { rows } = await client.query<{ drop: string; make: string }>(
@@ -168,7 +171,7 @@ async function dropForeignKeys(client: Client, tables: readonly string[]): Promi
   return rows.map(({ make }) => make);
 }
 
-/** Removes what the coordinator still has of tables from before they were distributed. */
+/** Deletes the coordinator's local copies of distributed tables. */
 async function removeCopies(client: Client, say: (step: string) => void): Promise<void> {
   for (const table of [...REFERENCE_TABLES, ...DISTRIBUTED_TABLES].toReversed()) {
     const { rows } = await client.query<{ size: string }>(

@@ -3,9 +3,9 @@ import type { EntityManager } from "./orm.ts";
 import { runStatement } from "./statement.ts";
 
 /**
- * The tables of workspaces' data, which a distributed database keeps on its worker nodes: all rows of a
- * workspace on one node. In an order in which they refer to those before them. Tables that are neither
- * here nor in `REFERENCE_TABLES` are the platform's, and stay on the coordinator.
+ * Tables of workspaces' data. A distributed database stores them on worker nodes, all rows of a
+ * workspace on one node. Tables refer only to earlier ones in the list. Tables that are neither
+ * here nor in `REFERENCE_TABLES` belong to the platform and stay on the coordinator.
  */
 export const DISTRIBUTED_TABLES: readonly string[] = [
   "customer",
@@ -35,26 +35,26 @@ export const DISTRIBUTED_TABLES: readonly string[] = [
 
 const DISTRIBUTION_COLUMN = "workspace_id";
 
-/** The tables of which every node has a copy, since rows of workspaces refer to theirs. */
+/** Tables that are replicated to every node, because rows of workspaces refer to them. */
 export const REFERENCE_TABLES: readonly string[] = ["workspace", "tariff_version"];
 
-/** One statement after the other on each node, as foreign keys to tables of every node need. */
+/** Runs one statement after the other on each node, as foreign keys to reference tables require. */
 export const SET_SEQUENTIAL = "set local citus.multi_shard_modify_mode to 'sequential'";
 
 export type RunSql = (sql: string, values: readonly unknown[]) => Promise<readonly object[]>;
 
-/** Citus knows a table by its row in `pg_dist_partition`, which there is with the extension alone. */
+/** Citus lists its tables in `pg_dist_partition`, which exists only with the extension. */
 const HAS_EXTENSION = `
   select from pg_extension where extname = $1`;
 const IS_DISTRIBUTED = `
   select from pg_dist_partition where logicalrelid = to_regclass($1)`;
 
-/** By the configuration that an ORM and its forks share. */
+/** Keyed by the configuration that an ORM and its forks share. */
 const known = new WeakMap<EntityManager["config"], Promise<boolean>>();
 
 /**
- * Whether the database is distributed by workspace (`shipments distribute`). Where it is, a transaction
- * names one workspace alone, so that one node has all of it. The database is asked once.
+ * Whether the database is distributed by workspace (`shipments distribute`). A transaction then
+ * names one workspace, so that it runs on one node. The result is cached.
  */
 export function isDistributed(em: EntityManager): Promise<boolean> {
   return known.getOrInsertComputed(em.config, () => {
@@ -71,7 +71,7 @@ export async function isDistributedBy(run: RunSql): Promise<boolean> {
   return extension.length > 0 && (await run(IS_DISTRIBUTED, ["shipment"])).length > 0;
 }
 
-/** The statement that distributes a table as those before it; undefined for one of the platform. */
+/** Returns the statement that distributes a table. `undefined` for platform tables. */
 export function distributeTableSql(table: string): string | undefined {
   if (REFERENCE_TABLES.includes(table)) return `select create_reference_table('${table}')`;
   if (!DISTRIBUTED_TABLES.includes(table)) return undefined;
@@ -79,7 +79,10 @@ export function distributeTableSql(table: string): string | undefined {
   return `select create_distributed_table('${table}', '${DISTRIBUTION_COLUMN}', colocate_with => '${first}')`;
 }
 
-/** The statement that distributes the first table, into shards, with which all others are then. */
+/**
+ * Returns the statement that distributes the first table into shards. Other tables are colocated
+ * with it.
+ */
 export function distributeFirstSql(shards: number): string {
   const [first] = DISTRIBUTED_TABLES;
   return `select create_distributed_table('${first}', '${DISTRIBUTION_COLUMN}', shard_count => ${shards}, colocate_with => 'none')`;

@@ -3,14 +3,15 @@ import type { EntityManager } from "./orm.ts";
 import { release } from "./statement.ts";
 
 /**
- * Runs one statement several times, once for each of several workspaces, outside a transaction: at the node that has
- * the workspace, each sent without waiting for the answers to those before it. Each is a transaction of its
- * own, so that the loss of a node of a distributed database concerns the workspaces that are there.
+ * Runs one statement for each of several workspaces, outside a transaction, on the workspace's node
+ * and without waiting for earlier responses. Each run is a separate transaction, so that the loss
+ * of a node affects only its workspaces.
  *
- * @param values those of each run, the workspace first
- * @param options.durable false for what may be lost when the database crashes: no run then waits for the disk. Default true
- * @returns the rows of each run; undefined for one that failed, while others did not
- * @throws the error, when all have failed
+ * @param values values of each run, the workspace first
+ * @param options.durable false if a database crash may lose the writes. Runs then do not wait for
+ *   the disk. Default true
+ * @returns the rows of each run, `undefined` for a failed one
+ * @throws the error if all runs failed
  */
 export async function runForEach<Row>(
   em: EntityManager,
@@ -58,7 +59,7 @@ async function runAt<Row>(
       return (await client.query<Row & object>({ text: sql, values: [...own] })).rows as Row[];
     });
     if (!durable) setting.push(client.query("reset synchronous_commit"));
-    // What sets fails with the connection, as the runs do.
+    // The setting fails together with the connection.
     const [ended] = await Promise.all([Promise.allSettled(runs), Promise.allSettled(setting)]);
     return ended;
   } finally {

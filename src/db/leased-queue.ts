@@ -1,35 +1,38 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** How long is waited for a workspace that has its share before others are looked for again, in milliseconds. */
+/** Pause before polling again for a workspace that has reached its share, in milliseconds. */
 const REST_MS = 500;
 
 export interface WorkItem {
   readonly workspace: number;
-  /** Tells it from others of the workspace; none where that has one at most. */
+  /** Identifies it within the workspace. Absent if a workspace has at most one. */
   readonly reference?: string;
 }
 
-/** Work that falls due in a table. Replicas share it: each leases a piece before it does it. */
+/** Due work in a table, shared by replicas. Each replica leases an item before processing it. */
 export interface LeasedQueue<Item extends WorkItem> {
-  /** How much a process does at once, and how much of that for one workspace. */
+  /** Maximum concurrent items of a process, in total and per workspace. */
   readonly atOnce: number;
   readonly ofWorkspace: number;
-  /** Finds what is due and not leased, the most urgent first, but for some workspaces. */
+  /** Finds due items without a lease, the most urgent first, excluding some workspaces. */
   find(limit: number, exceptWorkspaces: readonly number[]): Promise<Item[]>;
-  /** Leases a piece and does it, unless another process has. */
+  /** Leases and processes an item, unless another process has leased it. */
   work(item: Item): Promise<unknown>;
 }
 
 export interface Workers {
-  /** Once there is room, begins what is due; gives whether more may be due. What it has begun it does not wait for. */
+  /**
+   * Waits for a free slot, starts due items without awaiting them, and returns whether more may be
+   * due.
+   */
   begin(): Promise<boolean>;
-  /** Resolves when nothing is in hand. */
+  /** Resolves when no item is being processed. */
   idle(): Promise<void>;
 }
 
 /**
- * Builds workers of which each takes the next piece as soon as its last has ended, so that a slow piece
- * holds up nothing else, and a workspace whose pieces are all slow no other workspace.
+ * Creates workers that each take the next item as soon as the previous one ends. A slow item delays
+ * no other, and a workspace with slow items delays no other workspace.
  */
 export function createWorkers<Item extends WorkItem>(
   { atOnce, ofWorkspace, find, work }: LeasedQueue<Item>,
@@ -40,7 +43,10 @@ export function createWorkers<Item extends WorkItem>(
   const hasShare = (workspace: number) =>
     [...inHand.values()].filter((each) => each.workspace === workspace).length >= ofWorkspace;
 
-  /** Gives whether it has begun: what is found may be in hand already, its lease being under way. */
+  /**
+   * Returns whether it started the item. A found item may already be in progress while its lease is
+   * being acquired.
+   */
   function beginOne(item: Item): boolean {
     const { workspace } = item;
     const name = `${workspace} ${item.reference}`;
@@ -60,7 +66,7 @@ export function createWorkers<Item extends WorkItem>(
       const isMoreFound = found.length > begun.length || found.length === atOnce;
       if (begun.length > 0) return isMoreFound || excepted.length > 0;
       if (excepted.length === 0) return false;
-      // What is due of these begins as soon as a piece of theirs has ended.
+      // Due items of these workspaces start as soon as one of theirs ends.
       await Promise.race([...ended(), sleep(REST_MS, undefined, { ref: false })]);
       return true;
     },

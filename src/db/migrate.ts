@@ -8,17 +8,17 @@ import { BASELINE, MIGRATIONS } from "./migration-list.ts";
 import { createClient } from "./primary-client.ts";
 import { assertRights } from "./rights.ts";
 
-/** Names this service's migrations among PostgreSQL's advisory locks. */
+/** Key of the migrations' advisory lock. */
 export const MIGRATION_LOCK = 0x5348_5001;
-/** How long a replica waits for another one's migrations, in milliseconds. */
+/** Maximum wait for another replica's migrations, in milliseconds. */
 const LOCK_WAIT_MS = 120_000;
 
 /**
- * Applies the migrations that a database has not had yet, one process at a time: replicas that start together wait for
- * each other. When one fails, what had been applied before stays.
+ * Applies pending migrations, one process at a time: replicas that start together wait for each
+ * other. If one fails, earlier ones remain applied.
  *
  * @returns the names of the migrations applied now, in order
- * @throws ConnectionFault when the database cannot be reached, is too old, or forbids it
+ * @throws ConnectionFault if the database is unreachable, too old, or denies it
  */
 export async function migrate(
   databaseUrl: string,
@@ -39,9 +39,10 @@ export async function migrate(
 }
 
 /**
- * Does work on a connection that has the lock of migrations, which one process has at a time.
+ * Runs work on a connection that holds the migration lock.
  *
- * @throws ConnectionFault when the database cannot be reached, is too old, or forbids it; and what the work throws
+ * @throws ConnectionFault if the database is unreachable, too old, or denies it, and errors of the
+ *   work
  */
 export async function withMigrationLock<T>(
   databaseUrl: string,
@@ -49,7 +50,7 @@ export async function withMigrationLock<T>(
   work: (client: Client) => Promise<T>,
 ): Promise<T> {
   const client = createClient(databaseUrl, { connectionTimeoutMillis: 5_000, ...config });
-  // Without a listener a connection that breaks would end the process; the query reports it.
+  // Without a listener a broken connection would terminate the process. The query reports it.
   client.on("error", () => undefined);
   await client.connect().catch((error: unknown) => {
     throw connectionFault(error, databaseUrl);
@@ -67,7 +68,7 @@ export async function withMigrationLock<T>(
   }
 }
 
-/** The names of the migrations that a database has had; some may be of a later release. */
+/** Returns the names of applied migrations, possibly of a later release. */
 async function loadApplied(client: Client): Promise<ReadonlySet<string>> {
   const { rows: tables } = await client.query("select to_regclass('applied_migration') as found");
   if (tables[0].found === null) return new Set();
@@ -75,7 +76,10 @@ async function loadApplied(client: Client): Promise<ReadonlySet<string>> {
   return new Set(rows.map(({ name }) => name));
 }
 
-/** The migrations that the baseline replaces: how many, the last one, and a commit that has them all. */
+/**
+ * The migrations replaced by the baseline: their number, the last one, and a commit that has them
+ * all.
+ */
 export const REPLACED = {
   count: 54,
   last: "20261123205500-partly-disputed",
@@ -106,22 +110,26 @@ async function loadAdoption() {
   return (await import("./adopt-baseline.ts")).AdoptBaseline;
 }
 
-/** How long to wait before trying an absent database again, in milliseconds. */
+/** Interval of retries while the database is unreachable, in milliseconds. */
 const RETRY_MS = 500;
-/** How often to say that the database is still absent, in milliseconds. */
+/** Interval of repeated reports while the database is unreachable, in milliseconds. */
 const REPEAT_MS = 10_000;
 
 export interface WaitOptions {
-  /** Called with why the database cannot be migrated yet: at first, at another reason, every 10 s. */
+  /**
+   * Called with the reason why the database cannot be migrated yet: at first, when it changes, and
+   * every 10 s.
+   */
   readonly onWaiting: (reason: string) => void;
-  /** After how long no other try is begun, in milliseconds; with 0 there is one. Default: for ever. */
+  /**
+   * Time after which no retry starts, in milliseconds. 0 means a single attempt. Default: no limit.
+   */
   readonly withinMs?: number;
   readonly signal?: AbortSignal;
 }
 
 /**
- * Applies the migrations that a database has not had yet, and tries again while it cannot be reached
- * or a table is locked.
+ * Applies pending migrations, and retries while the database is unreachable or a table is locked.
  */
 export async function migrateWhenReachable(
   databaseUrl: string,

@@ -8,13 +8,13 @@ import { createOrm } from "./orm.ts";
 const SETTINGS = {
   tableName: "applied_migration",
   snapshotName: "schema-snapshot",
-  // Only a developer's new migration writes it, never a server that migrates.
+  // Written only when a developer creates a migration.
   snapshotOnMigrate: false,
-  // A transaction for each, so that none keeps the locks of those before it.
+  // Separate transactions, so that none holds the locks of earlier ones.
   allOrNothing: false,
 } satisfies Options["migrations"];
 
-/** Settings of an ORM for developers, which compares entities with the snapshot and writes migrations. */
+/** ORM settings for developers: compares entities with the snapshot and writes migrations. */
 export const MIGRATION_FILES = {
   extensions: [Migrator],
   migrations: {
@@ -27,11 +27,11 @@ export const MIGRATION_FILES = {
 export interface ApplyOptions {
   readonly distributed?: boolean;
   readonly migrations?: typeof MIGRATIONS;
-  /** Called with the name of each when it is applied, also when a later one then fails. */
+  /** Called with the name of each applied migration, even if a later one fails. */
   readonly onApplied?: ((name: string) => void) | undefined;
 }
 
-/** Applies the migrations that a database has not had yet, and gives their names. */
+/** Applies pending migrations and returns their names. */
 export async function applyMigrations(
   databaseUrl: string,
   { distributed = false, migrations = MIGRATIONS, onApplied }: ApplyOptions = {},
@@ -64,7 +64,7 @@ function forDistributed(migration: Constructor<Whole>): Constructor<Whole> {
   };
 }
 
-/** A migration that says what it does; the class itself leaves that open. */
+/** A migration with `up`, which the base class leaves abstract. */
 interface Whole extends Migration {
   up(): void | Promise<void>;
 }
@@ -72,9 +72,9 @@ interface Whole extends Migration {
 type Query = ReturnType<Migration["getQueries"]>[number];
 
 /**
- * What a statement of a migration becomes: a new table of workspaces' data is distributed before
- * anything refers to it. Ids are never updated, so that foreign keys lose `on update cascade`, which
- * Citus does not take.
+ * Adapts a migration statement to a distributed database. New tables of workspaces' data are
+ * distributed before other tables refer to them. Foreign keys lose `on update cascade`, which Citus
+ * does not support: ids never change.
  */
 function toDistributed(sql: Query): Query[] {
   if (typeof sql !== "string") return [sql];

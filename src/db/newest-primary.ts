@@ -2,29 +2,29 @@ import type pg from "pg";
 import { isForbidden, isUnsupported, UndecidedPrimaryError } from "./database-error.ts";
 import { placeOf } from "./database-url.ts";
 
-/** Which server this is, and how far its history goes. */
+/** Identity of a server and its position in the cluster's history. */
 export interface ServerIdentity {
-  /** Of the cluster: a standby has that of the primary that it was copied from. */
+  /** System identifier of the cluster. A standby has that of its primary. */
   readonly system: string;
-  /** A standby that is promoted begins the next one. */
+  /** Incremented by each promotion. */
   readonly timeline: number;
-  /** When it started, to the microsecond: tells servers apart, whichever addresses lead to them. */
+  /** Start time in microseconds, which distinguishes servers regardless of their addresses. */
   readonly startedAt: string;
 }
 
 export interface Candidate {
   readonly url: string;
-  /** Undefined where the server, such as one of a cloud, does not tell. */
+  /** `undefined` if the server, for example a managed one, does not provide it. */
   readonly identity: ServerIdentity | undefined;
 }
 
-/** Not by `pg_control_checkpoint()`, which names the old timeline until the first checkpoint. */
+/** `pg_control_checkpoint()` returns the old timeline until the first checkpoint. */
 const IDENTITY = `
   select pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_lsn()) as wal_file,
          (select system_identifier::text from pg_catalog.pg_control_system()) as system,
          extract(epoch from pg_catalog.pg_postmaster_start_time())::text as started_at`;
 
-/** Asks a server that takes writes who it is; undefined when it does not tell. */
+/** Returns the identity of a writable server. `undefined` if unavailable. */
 export async function readIdentity(client: pg.Client): Promise<ServerIdentity | undefined> {
   try {
     const { rows } = await client.query(IDENTITY);
@@ -38,11 +38,11 @@ export async function readIdentity(client: pg.Client): Promise<ServerIdentity | 
 }
 
 /**
- * The one to use of the servers that take writes: that of the newest timeline, since a former primary
- * stays on the one before. Of several addresses of one server, the first.
+ * Returns the primary among writable servers: the one with the newest timeline, because a former
+ * primary stays on an older one. Of several addresses of one server, the first.
  *
- * @param used the server that was used last; one of an older timeline than that is not taken
- * @throws UndecidedPrimaryError when nothing tells which is the primary
+ * @param used the server used last. Servers with an older timeline are excluded.
+ * @throws UndecidedPrimaryError if the primary cannot be determined
  */
 export function newestPrimary<C extends Candidate>(
   candidates: readonly C[],
@@ -68,7 +68,7 @@ export function newestPrimary<C extends Candidate>(
   return found[0]!;
 }
 
-/** The same for all addresses of one server. */
+/** Returns a key that is equal for all addresses of one server. */
 function serverOf({ url, identity }: Candidate): string {
   return identity === undefined ? url : `${identity.system} ${identity.startedAt}`;
 }

@@ -8,40 +8,42 @@ import type { NameTable, ShardStatement } from "./shard-statements.ts";
 import { connect, poolOf, runStatement } from "./statement.ts";
 
 /**
- * A worker node of a distributed database. It plans statements on the workspaces whose data it has by itself, so
- * that a transaction of theirs is a conversation with one server. Statements on others it sends on, which takes
- * longer and is as right.
+ * A worker node of a distributed database. It plans statements on its own workspaces without the
+ * coordinator, so a transaction uses one server. It forwards statements on other workspaces, which
+ * is slower but correct.
  */
 export interface Node {
   readonly pool: Pool;
-  /** On the clock of `performance.now()`: until then, the coordinator is to be asked instead. */
+  /** Time until which the coordinator is used instead, on the clock of `performance.now()`. */
   avoidedUntilMs: number;
 }
 
-/** How old what is known of where data is becomes before it is looked up again, in milliseconds. */
+/** Age at which shard placements are refreshed in the background, in milliseconds. */
 const REFRESH_MS = 2_000;
-/** How old it becomes before it is waited for, in milliseconds. */
+/** Age at which callers wait for the refresh, in milliseconds. */
 const OLDEST_MS = 10_000;
-/** How long a node that took no connection is left alone, in milliseconds. */
+/** Time for which a node is avoided after a failed connection, in milliseconds. */
 const AVOID_MS = 5_000;
 
-/** A part of all workspaces, by their hashes, with its part of each table. */
+/** A range of workspaces by hash, with its part of each table. */
 export interface Shard {
-  /** The least hash. */
+  /** Lowest hash. */
   readonly from: number;
-  /** Undefined where it takes no statements but the coordinator's. */
+  /** `undefined` if the node cannot be queried directly. */
   readonly node: Node | undefined;
   readonly name: NameTable;
-  /** That of its part of the first table, under which Citus locks them all. */
+  /** Shard id of the first table, whose metadata lock Citus uses for all. */
   readonly id: number;
-  /** Whether statements may name its tables themselves; once one has failed of it, not before placements are looked up again. */
+  /**
+   * Whether statements may name the shard's tables. Cleared after a failure until the next refresh.
+   */
   isNamed: boolean;
-  /** Statements on its own tables, by what they are on those of all. */
+  /** Statements on the shard's tables, by their text on the distributed tables. */
   readonly statements: Map<string, ShardStatement>;
 }
 
 interface Placements {
-  /** In the order of their hashes. */
+  /** Sorted by hash. */
   readonly shards: readonly Shard[];
   readonly loadedMs: number;
 }
@@ -50,19 +52,23 @@ interface Known {
   placements?: Placements;
   loading?: Promise<Placements> | undefined;
   readonly nodes: Map<string, Node>;
-  /** Those of each shard, by its id. */
+  /** Statements of each shard by shard id. */
   readonly statements: Map<number, Shard["statements"]>;
 }
 
-/** By the configuration that an ORM and its forks share. */
+/** Keyed by the configuration that an ORM and its forks share. */
 const known = new WeakMap<EntityManager["config"], Known>();
 
-/** What one transaction can be about: the workspaces of a node, those of the only server, or one alone, by the coordinator. */
+/**
+ * Scope of one transaction: the workspaces of a node, the only server (`undefined`), or a single
+ * workspace through the coordinator.
+ */
 export type Place = Node | undefined | number;
 
 /**
- * Where a workspace's data is: at a node, as the coordinator last said, so that a shard may have moved in the last
- * seconds; undefined where there is one server. The workspace itself where its node takes no connection.
+ * Returns the scope of a workspace: its node, `undefined` on a single server, or the workspace id
+ * if its node is unreachable. Placements are cached, so a shard may have moved within the last
+ * seconds.
  */
 export async function placeOf(em: EntityManager, workspace: number): Promise<Place> {
   if (!(await isDistributed(em))) return undefined;
@@ -75,7 +81,7 @@ function shardOf({ shards }: Placements, workspace: number): Shard | undefined {
   return shards.findLast(({ from }) => from <= hash);
 }
 
-/** The nodes of a distributed database, each with its shards. */
+/** Returns the nodes of a distributed database with their shards. */
 export async function shardsByNode(
   em: EntityManager,
 ): Promise<Map<Node | undefined, readonly Shard[]>> {
@@ -97,7 +103,7 @@ function placementsOf(em: EntityManager): Placements | Promise<Placements> {
   return ageMs < OLDEST_MS ? placements! : of.loading;
 }
 
-/** A shard that is on several nodes is written by Citus alone. */
+/** Shards with several replicas are left to Citus. */
 const LOAD = `
   select shardminvalue::int as "from", nodename as host, nodeport as port,
     min(shardid) filter (where logicalrelid = to_regclass($1))::int8 as id,
@@ -138,7 +144,10 @@ async function loadPlacements(em: EntityManager, of: Known): Promise<Placements>
   return (of.placements = { shards, loadedMs: performance.now() });
 }
 
-/** A pool of connections as those to the coordinator, which end with those. */
+/**
+ * Opens a connection pool to a node with the coordinator's settings. It closes with the
+ * coordinator's pool.
+ */
 function openNode(coordinator: Pool, host: string, port: number): Node {
   const { connectionString, ...options } = coordinator.options;
   const pool = new pg.Pool({
@@ -149,7 +158,7 @@ function openNode(coordinator: Pool, host: string, port: number): Node {
     ),
     Client: DatabaseClient,
   });
-  // The next connection tells of the loss of those that nobody uses.
+  // The next connection attempt reports the loss.
   pool.on("error", () => undefined);
   const end = coordinator.end.bind(coordinator) as () => Promise<void>;
   coordinator.end = (async () => {
@@ -158,17 +167,17 @@ function openNode(coordinator: Pool, host: string, port: number): Node {
   return { pool, avoidedUntilMs: 0 };
 }
 
-/** Up to and with the host and port of an address. */
+/** Start of a URL up to and including host and port. */
 const SERVER = /^([^:]+:\/\/(?:[^/?#]*@)?)[^/?#]*/;
 
-/** Where all data is that work is about, as far as it is known. */
+/** Known locations of the data that work uses. */
 export interface Whereabouts {
   readonly place?: Place;
-  /** Those whose data it is: at a node, it is then read and written as on one server. */
+  /** Workspaces whose data is used. On a node it is read and written as on a single server. */
   readonly workspaces?: readonly number[];
 }
 
-/** A connection, and the shards whose tables statements may name there, by the workspaces of which they are. */
+/** A connection, and the shards whose tables statements may name on it, by workspace. */
 export interface Connection {
   readonly client: DatabaseClient & PoolClient;
   readonly shards: ReadonlyMap<number, Shard>;
@@ -176,10 +185,7 @@ export interface Connection {
 
 const NO_SHARDS: Connection["shards"] = new Map();
 
-/**
- * Takes a connection to a node, or to the coordinator where the node takes none: either it is away, and the
- * coordinator will say so, or it cannot be reached from here.
- */
+/** Acquires a connection to a node, or to the coordinator if the node is unreachable. */
 export async function connectToNode(
   em: EntityManager,
   { place, workspaces = [] }: Whereabouts,
@@ -208,10 +214,10 @@ async function namedShards(
 }
 
 /**
- * Takes a connection to a node; undefined where it takes none, and then for a while. After that one caller tries again,
- * and the others go on without.
+ * Acquires a connection to a node. After a failure returns `undefined` for a while, then one caller
+ * retries while others continue without it.
  *
- * @throws Error when all of its connections stay in use
+ * @throws Error if all of its connections stay in use
  */
 export async function tryNode(node: Node): Promise<(DatabaseClient & PoolClient) | undefined> {
   const nowMs = performance.now();
@@ -228,7 +234,7 @@ export async function tryNode(node: Node): Promise<(DatabaseClient & PoolClient)
   }
 }
 
-/** Builds semaphores, one for each node, and one for all that is asked of the server that the ORM connects to. */
+/** Creates a semaphore for each node, and one for the server to which the ORM connects. */
 export function createPermits(em: EntityManager, permits: number): (place: Place) => Semaphore {
   const ofServers = new WeakMap<Node | EntityManager, Semaphore>();
   return (place) => {
@@ -238,10 +244,10 @@ export function createPermits(em: EntityManager, permits: number): (place: Place
 }
 
 /**
- * PostgreSQL's hash of a number, by which Citus finds the shard of a workspace: of Bob Jenkins' lookup3, the steps
+ * PostgreSQL's integer hash, with which Citus finds the shard of a workspace: Bob Jenkins' lookup3
  * for a single word. See `hash_bytes_uint32` in PostgreSQL's `hashfn.c`.
  *
- * @param workspace at most 2^31 - 1, as ids of workspaces are
+ * @param workspace at most 2^31 - 1, like all workspace ids
  * @returns a signed 32-bit number
  */
 export function hashOf(workspace: number): number {

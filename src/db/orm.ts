@@ -17,7 +17,7 @@ import {
 } from "./connection-shares.ts";
 import { clientClass } from "./primary-client.ts";
 
-/** Timeouts of a connection, in milliseconds; pg passes the first three on to the server. */
+/** Connection timeouts in milliseconds. pg sends the first three to the server. */
 const TIMEOUTS = {
   statement_timeout: 5_000,
   lock_timeout: 3_000,
@@ -25,13 +25,13 @@ const TIMEOUTS = {
   connectionTimeoutMillis: MAX_WAIT_MS,
   query_timeout: 8_000,
 } as const;
-/** How many connections the pool of one process holds at most. */
+/** Maximum size of a process's connection pool. */
 export const MAX_CONNECTIONS = 20;
-/** How many of them one account's calls hold at most, so that as many are left for others. */
+/** Maximum connections for the calls of one account, so that half remain for others. */
 export const MAX_CONNECTIONS_OF_ACCOUNT = MAX_CONNECTIONS / 2;
 /**
- * How many connections one process holds at most: the pool, one that listens for changes, and three
- * that read large tariffs: the one in force, the one that takes effect soon, and a draft.
+ * Maximum connections of a process: the pool, the change feed, and three that read large tariffs
+ * (in force, scheduled, draft).
  */
 export const MAX_PROCESS_CONNECTIONS = MAX_CONNECTIONS + 4;
 const IDLE_MS = 10_000;
@@ -41,12 +41,12 @@ export interface DatabaseDeps {
 }
 
 export interface PoolObserver {
-  /** Called when the pool and its shares are made, at the first use of the ORM. */
+  /** Called when the pool and its shares are created, at the first use of the ORM. */
   created(
     pool: Pick<Pool, "totalCount" | "idleCount" | "waitingCount">,
     shares: Pick<ConnectionShares, "waiting">,
   ): void;
-  /** Called with the wait for a pool connection, in milliseconds, failed waits included. */
+  /** Called with the wait for a pool connection, in milliseconds, including failed waits. */
   waited(ms: number): void;
 }
 
@@ -55,19 +55,19 @@ export interface OrmOptions {
   readonly log?: Logger;
   readonly poolObserver?: PoolObserver;
   /**
-   * Without the timeouts of calls, as migrations need, but that for locks: while a migration waits for
-   * a table, calls wait behind it. Default false.
+   * Without statement timeouts, as migrations need. The lock timeout remains, because calls queue
+   * behind a waiting migration. Default false.
    */
   readonly unlimited?: boolean;
-  /** How long anything of the database is waited for, in milliseconds, where a test says so. */
+  /** Maximum wait for any database operation, in milliseconds, set by tests. */
   readonly maxWaitMs?: number | undefined;
-  /** What finds, applies or writes migrations; without it there is no `orm.migrator`. */
+  /** Finds, applies or writes migrations. Without it `orm.migrator` is unavailable. */
   readonly migrator?: Pick<Options, "extensions" | "migrations">;
 }
 
 /**
  * Creates the ORM for one database. Connects on first use. Fork its `em` for every unit of work and
- * `close()` it at the end.
+ * call `close()` at the end.
  */
 export function createOrm(databaseUrl: string, options: OrmOptions): MikroORM {
   return new MikroORM(ormOptions(databaseUrl, options));
@@ -91,10 +91,10 @@ function ormOptions(
       ...(unlimited
         ? { onConnect: (it: PoolClient) => setMigrationTimeouts(it, TIMEOUTS.lock_timeout) }
         : { ...timeoutsWith(maxWaitMs), onConnect: setPlannerSettings }),
-      // MikroORM reads no parameters of the address, such as sslmode; pg does.
+      // MikroORM ignores URL parameters such as sslmode. pg reads them.
       connectionString: firstUrl,
       keepAlive: true,
-      // Statements are sent without waiting for the answers to those before them.
+      // Statements are sent without waiting for earlier responses.
       pipeline: true,
       idleTimeoutMillis: IDLE_MS,
       application_name: "shipments",
@@ -105,11 +105,11 @@ function ormOptions(
         guardConnections(pool, shares, (ms) => poolObserver?.waited(ms));
       },
     },
-    // No relation here has two sides to keep in step, and the accessors that MikroORM would otherwise
-    // define on every property of every row cost a third of a list.
+    // No relation is bidirectional, and the accessors that MikroORM would define on every property
+    // of every row cost a third of a list.
     propagationOnPrototype: false,
-    // One statement for several rows names them as alternatives, which no single index scan finds, and
-    // has a text for each number of them.
+    // A batch update lists the rows as alternatives, which prevents a single index scan, and has a
+    // different text for each number of rows.
     useBatchUpdates: false,
     colors: false,
     logger: (message: string) => log?.debug(message),

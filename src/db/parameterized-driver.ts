@@ -12,15 +12,15 @@ import { NativeQueryBuilder, PostgreSqlConnection, PostgreSqlDriver } from "@mik
 type Query = Parameters<PostgreSqlConnection["execute"]>[0];
 type Params = readonly unknown[] | Dictionary<unknown>;
 
-/** A statement with `$1`, `$2`, ... for its values, as Kysely takes it, which MikroORM sends it by. */
+/** Returns a Kysely statement with `$1`, `$2`, ... for its values. */
 export function toStatement(sql: string, parameters: readonly unknown[]) {
   const query = { kind: "RawNode", sqlFragments: [sql], parameters: [] } as const;
   return { sql, parameters, query, queryId: { queryId: "" } };
 }
 
 /**
- * MikroORM's connection, except that it sends values apart from statements; MikroORM writes them,
- * escaped, into the text. So no caller's text is ever part of a statement, and PostgreSQL can
+ * MikroORM's connection, but it sends values separately from the text. MikroORM would write them,
+ * escaped, into the text. No caller's text thus becomes part of a statement, and PostgreSQL can
  * prepare it.
  */
 class ParameterizedConnection extends PostgreSqlConnection {
@@ -39,7 +39,7 @@ class ParameterizedConnection extends PostgreSqlConnection {
     return this.executeQuery(statement.sql, run, { params: statement.parameters });
   }
 
-  /** Numbers the placeholders of a statement as MikroORM writes it, and lists their values. */
+  /** Numbers MikroORM's placeholders and collects their values. */
   bind(query: Query, params: Params): ReturnType<typeof toStatement> {
     const plain = query instanceof NativeQueryBuilder ? query.toRaw() : query;
     const fragment =
@@ -73,7 +73,7 @@ function bindText(
   });
 }
 
-/** A list stands for its items; a fragment of SQL for itself; anything else for a `$n`. */
+/** A list expands to its items, an SQL fragment to its text, and any other value to `$n`. */
 function bindValue(value: unknown, values: unknown[], quote: (name: string) => string): string {
   if (isRaw(value)) return bindText(value.sql, value.params, values, quote);
   if (Array.isArray(value)) {
@@ -83,7 +83,10 @@ function bindValue(value: unknown, values: unknown[], quote: (name: string) => s
   return `$${values.length}`;
 }
 
-/** A value as pg sends it; an object is sent as JSON, whatever its keys, which may be `constructor`. */
+/**
+ * Converts a value for pg. Objects are sent as JSON, whatever their keys, which can include
+ * `constructor`.
+ */
 export function toParameter(value: unknown): unknown {
   if (value instanceof Date) return value.toISOString();
   const isJson =

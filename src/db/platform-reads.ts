@@ -9,20 +9,24 @@ import { type NameTable, withTables } from "./shard-statements.ts";
 import { connect, release } from "./statement.ts";
 import type { NamedStatement, Statement } from "./statement-batch.ts";
 
-/** A read of the data of all workspaces. */
+/** A read across all workspaces. */
 export interface PlatformRead {
-  /** With `$1`, `$2`, ... for the values; of distributed tables alone, and of those of one workspace at a time. */
+  /**
+   * SQL with `$1`, `$2`, ... for its values. Uses only distributed tables and joins within one
+   * workspace.
+   */
   readonly sql: string;
   readonly values?: readonly unknown[];
 }
 
 /**
- * Reads the data of all workspaces, by several statements in one exchange. A distributed database is asked node by node,
- * for all of its shards at once: the coordinator would send a statement for each, to be planned every time. It is
- * asked where it alone reaches a node; what is on a node that it does not reach either is left out.
+ * Reads data of all workspaces with several statements in one round trip. On a distributed
+ * database, each node is queried directly for all of its shards, because the coordinator would plan
+ * a statement for each shard every time. The coordinator is used for nodes that are unreachable
+ * from here. Data on nodes that it cannot reach either is left out.
  *
- * @returns the rows of each read, those of one shard after those of another
- * @throws the error, when nothing can be read
+ * @returns the rows of each read, concatenated by shard
+ * @throws the error if no data can be read
  */
 export async function readPlatform<Row>(
   em: EntityManager,
@@ -57,7 +61,10 @@ export async function readPlatform<Row>(
 
 const asItIs = ({ sql, values = [] }: PlatformRead): Statement => [sql, values];
 
-/** Named by its text, which changes when shards move, so that the names that are kept for good do not grow in number. */
+/**
+ * Named by its text, which changes only when shards move, so the number of prepared names stays
+ * bounded.
+ */
 function ofShards(
   { sql, values = [] }: PlatformRead,
   shards: readonly { readonly name: NameTable }[],
@@ -77,12 +84,12 @@ async function readBy(
   }
 }
 
-/** Something that is due, and since when, in seconds since the epoch. */
+/** A due item with its due time, in seconds since the epoch. */
 export interface DueRow {
   readonly due: number;
 }
 
-/** How long reads wait for others, in milliseconds. */
+/** Time to gather concurrent reads, in milliseconds. */
 const GATHER_MS = 5;
 
 interface GatheredRead extends PlatformRead {
@@ -92,9 +99,9 @@ interface GatheredRead extends PlatformRead {
 const gathered = new WeakMap<EntityManager["config"], GatheredRead[]>();
 
 /**
- * Finds what is due, the most urgent first. What is looked for at the same time is looked for together.
+ * Finds due items, the most urgent first. Concurrent calls share a round trip.
  *
- * @param read gives as many rows at most, the most urgent
+ * @param read returns at most this many rows, the most urgent
  */
 export async function findDue<Row extends DueRow>(
   em: EntityManager,
@@ -117,7 +124,7 @@ function readGathered(em: EntityManager, reads: readonly GatheredRead[]): void {
       return (await found)[i]!;
     } catch (error) {
       if (reads.length === 1) throw error;
-      // One that fails takes those behind it along.
+      // A failed read fails those after it.
       return (await readPlatform<DueRow>(em, read))[0]!;
     }
   };

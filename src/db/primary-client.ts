@@ -4,8 +4,7 @@ import { primaryFinder, type PrimaryFinder } from "./primary-finder.ts";
 import { assertTarget, watchStatus, type ServerStatus } from "./server-status.ts";
 
 /**
- * A client that connects to whichever of several servers takes writes, and checks that it does: what
- * was found before may have changed.
+ * A client that connects to the writable one of several servers, and verifies it after connecting.
  */
 class PrimaryClient extends DatabaseClient {
   readonly #finder: PrimaryFinder;
@@ -26,7 +25,7 @@ class PrimaryClient extends DatabaseClient {
     const { url, host, port } = await this.#finder.find();
     if (this.#isEnding) throw new Error("Connection terminated");
     this.#url = url;
-    // They were those of the first server until now.
+    // Replaces the host and port of the first server.
     Object.assign(this, { host, port });
     this.#finder.add(this, url);
     try {
@@ -52,16 +51,14 @@ class PrimaryClient extends DatabaseClient {
   }
 }
 
-/**
- * A client that is not connected yet; of several servers it finds the one that takes writes.
- */
+/** Creates an unconnected client. With several servers it finds the writable one. */
 export function createClient(databaseUrl: string, config: ClientConfig): DatabaseClient {
   const finder = primaryFinder(databaseUrl);
   const options = { ...config, pipeline: true, connectionString: finder?.firstUrl ?? databaseUrl };
   return finder === undefined ? new DatabaseClient(options) : new PrimaryClient(finder, options);
 }
 
-/** The class of the clients of a pool, whose configuration names the first server. */
+/** Returns the client class for a pool whose configuration names the first server. */
 export function clientClass(databaseUrl: string): new (config?: ClientConfig) => Client {
   const finder = primaryFinder(databaseUrl);
   if (finder === undefined) return DatabaseClient;

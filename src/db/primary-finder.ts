@@ -10,41 +10,41 @@ import {
 } from "./newest-primary.ts";
 import { assertTarget, watchStatus } from "./server-status.ts";
 
-/** How long a server may take to say what it is, connecting included, in milliseconds. */
+/** Timeout for probing a server, including connecting, in milliseconds. */
 const PROBE_MS = 1_000;
-/** For how long a failed search counts for those who ask next, in milliseconds. */
+/** Time for which a failed search is cached, in milliseconds. */
 const FAILURE_MS = 100;
 
 export interface PrimaryServer {
   readonly url: string;
-  /** As pg reads them from the address and the environment. */
+  /** As pg reads them from URL and environment. */
   readonly host: string;
   readonly port: number;
 }
 
-/** Knows which of several servers takes writes, for all connections of this process. */
+/** Finds the writable one of several servers, for all connections of this process. */
 export interface PrimaryFinder {
   readonly target: ServerTarget;
-  /** The address of the first server, for what all have in common. */
+  /** URL of the first server, for settings that all share. */
   readonly firstUrl: string;
   /**
-   * The server that takes writes: the one known to, or, when that was reported lost, the newest that
-   * says so now (see `newestPrimary`); of several addresses of it, the one known last, else the first.
-   * All are asked at once, and once for all callers, also for those of the next 0.1 s after a failure.
-   * Settles within about a second. When it is another one than before, connections to that are closed.
+   * Returns the known writable server, or, after it was reported lost, the newest one that responds
+   * (see `newestPrimary`). Of several addresses of one server, prefers the last known, then the
+   * first. All servers are queried in parallel, once for all callers, and a failure is cached for
+   * 0.1 s. Settles within about a second. Closes connections to the previous server if it changed.
    *
-   * @throws ConnectionFault when none does, or nothing tells which of several is the primary
+   * @throws ConnectionFault if no server is writable or the primary cannot be determined
    */
   find(): Promise<PrimaryServer>;
-  /** Takes note of a connection, until it ends, so that it is closed when the primary changes. */
+  /** Registers a connection until it ends, so that it is closed when the primary changes. */
   add(client: pg.Client, url: string): void;
-  /** Reports that a connection was lost, or the server takes no writes. */
+  /** Reports that a connection was lost or that the server is read-only. */
   lost(url: string | undefined): void;
 }
 
 const finders = new Map<string, PrimaryFinder>();
 
-/** The finder of an address; undefined for that of a single server which is taken as it is. */
+/** Returns the finder of a URL. `undefined` for a single server, which is not checked. */
 export function primaryFinder(databaseUrl: string): PrimaryFinder | undefined {
   const { urls, target } = parseDatabaseUrl(databaseUrl);
   if (target === undefined) return undefined;
@@ -71,7 +71,7 @@ function createFinder(urls: readonly string[], target: ServerTarget): PrimaryFin
     const clear = () => {
       finding = undefined;
     };
-    // Else each call, while there is no primary, would connect to every server.
+    // Otherwise each call would connect to every server while there is no primary.
     finds.then(clear, () => sleep(FAILURE_MS, undefined, { ref: false }).then(clear));
     return (finding = finds);
   }
@@ -90,7 +90,7 @@ function createFinder(urls: readonly string[], target: ServerTarget): PrimaryFin
   };
 }
 
-/** Waits for all, since the newest may be the last to answer. */
+/** Waits for all servers, because the newest may respond last. */
 async function findPrimary(
   urls: readonly string[],
   target: ServerTarget,
@@ -113,12 +113,13 @@ async function findPrimary(
 
 type ProbedServer = PrimaryServer & Candidate;
 
-/** Connects to a server and leaves it; rejects unless it is as wanted, and says so in time. */
+/** Connects to a server and disconnects. Rejects unless it meets the requirement in time. */
 async function probe(url: string, target: ServerTarget): Promise<ProbedServer> {
   const client = new pg.Client({ connectionString: url, application_name: "shipments primary" });
   client.on("error", () => undefined);
   const status = watchStatus(client);
-  // For all together: through a pooler, connecting is followed by two queries. The words are pg's.
+  // One timeout for all steps: through a pooler, connecting is followed by two queries. The message
+  // is pg's.
   const timer = setTimeout(
     () => client.connection.stream.destroy(new Error("timeout expired")),
     PROBE_MS,

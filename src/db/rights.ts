@@ -1,12 +1,12 @@
 import type { Client } from "pg";
 import { ConnectionFault } from "./connection-fault.ts";
 
-/** How many objects a sentence names; more are counted. */
+/** Maximum number of objects listed in a message. The rest is counted. */
 const NAMED = 3;
 
 /**
- * The rights that this connection's user lacks on what the owner of the migrations has made, each with
- * its objects. Migrations are read alone, and entries of the audit log are never changed.
+ * Privileges that this user lacks on objects of the migrations' owner, with the objects. Migrations
+ * are only read, and audit entries never change.
  */
 const MISSING_RIGHTS = `
   select wanted as "right", array_agg(kind || ' ' || found.relname order by kind desc, found.relname) as objects
@@ -27,9 +27,9 @@ const MISSING_RIGHTS = `
   group by wanted
   order by min(kind) desc, min(place)`;
 
-/** @throws ConnectionFault that names the rights which the user lacks on schema, tables and sequences */
+/** @throws ConnectionFault that lists missing privileges on schema, tables and sequences */
 export async function assertRights(client: Pick<Client, "query">): Promise<void> {
-  // A schema that the user may not use is none of the search path.
+  // A schema without usage privilege is not in the search path.
   const { rows: schemas } = await client.query("select current_schema() as schema");
   const { rows: rights } = await client.query<MissingRight>(MISSING_RIGHTS);
   const lacking =

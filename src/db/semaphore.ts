@@ -1,7 +1,7 @@
-/** Bounds how many things happen at a time; the rest wait in their order. */
+/** Limits concurrency. Waiters are served in order. */
 export interface Semaphore {
   acquire(): Promise<void>;
-  /** Call once for each `acquire` that has resolved. */
+  /** Call once for each resolved `acquire`. */
   release(): void;
 }
 

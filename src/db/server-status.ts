@@ -2,10 +2,10 @@ import type pg from "pg";
 import { ReadOnlyServerError } from "./database-error.ts";
 import { placeOf, type ServerTarget } from "./database-url.ts";
 
-/** What a server has reported of itself to a client, by the name of the setting. */
+/** Settings reported by a server, by name. */
 export type ServerStatus = ReadonlyMap<string, string>;
 
-/** Keeps what a server reports as a client connects, which PostgreSQL 14 and newer do unasked. */
+/** Stores the settings that a server reports at connect. PostgreSQL 14 and newer do so unasked. */
 export function watchStatus(client: pg.Client): ServerStatus {
   const status = new Map<string, string>();
   client.connection.on(
@@ -17,9 +17,9 @@ export function watchStatus(client: pg.Client): ServerStatus {
 }
 
 /**
- * Checks that a server which a client has just connected to is the one to write to. Asks it only if
- * it has not said so by itself, as through a pooler, with the queries of libpq.
- * @throws ReadOnlyServerError when it is not
+ * Checks that a newly connected server is writable. Queries it only if it has not reported its
+ * state, for example through a pooler. Uses libpq's queries.
+ * @throws ReadOnlyServerError if it is not
  */
 export async function assertTarget(
   client: pg.Client,

@@ -2,10 +2,10 @@ import { hash } from "node:crypto";
 import pg from "pg";
 import { DISTRIBUTED_TABLES, REFERENCE_TABLES } from "./distributed.ts";
 
-/** Gives the name of a table where a statement runs: its own, or that of one of its shards. */
+/** Returns the name of a table or of its shard. */
 export type NameTable = (table: string) => string;
 
-/** Where statements name tables, which the rest of a statement may call by another name. */
+/** Places where statements name tables. Other references use aliases. */
 const SPREAD = DISTRIBUTED_TABLES.join("|");
 const COPIED = REFERENCE_TABLES.join("|");
 const NAMED = new RegExp(
@@ -14,8 +14,8 @@ const NAMED = new RegExp(
 );
 
 /**
- * A statement as it is on other tables of the same columns. Tables stand behind `from`, `join`, `into` and `update`, each
- * with its own such word, and what else they are called behind `as`.
+ * Rewrites a statement for other tables with the same columns. Table names follow `from`, `join`,
+ * `into` and `update`, one per keyword, and have aliases with `as`.
  */
 export function withTables(sql: string, name: NameTable): string {
   return sql.replace(NAMED, (_, word: string, space: string, table: string, as?: string) => {
@@ -24,32 +24,36 @@ export function withTables(sql: string, name: NameTable): string {
 }
 
 const OF_WORKSPACES = new RegExp(`\\b(from|join|into|update)\\s+(${SPREAD})\\b`);
-/** On the tables of a wrong shard, rows would be lost: a statement says, of one of its tables at least, that `$1` is the workspace. */
+/**
+ * Rows written to a wrong shard would be lost. Therefore a statement must restrict at least one of
+ * its tables to the workspace `$1`.
+ */
 const OF_FIRST_VALUE =
   /\bworkspace_id = \$1(?!\d)|\binto \w+ \(workspace_id\b[^)]*\)\s+(values \(|select )\$1(?!\d)/;
 
-/** What all nodes have is written and locked on all of them, by Citus. */
+/** Reference tables are written and locked on all nodes by Citus. */
 const CHANGES_ALL = new RegExp(
   `\\b(into|update)\\s+(${COPIED})\\b|\\b(from|join)\\s+(${COPIED})\\b[^]*\\bfor (no key |key )?(update|share)\\b`,
 );
 
-/** A statement on the tables of a shard, and the name that it is prepared by. */
+/** A statement on the tables of a shard, with its prepared name. */
 export interface ShardStatement {
   readonly text: string;
   readonly name: string;
-  /** Whether it is about workspaces; else it reads what all nodes have. */
+  /** Whether it uses workspaces' data. Otherwise it reads reference tables. */
   readonly ofWorkspaces: boolean;
 }
 
-/** How many statements of a shard are known: every connection to its node may come to prepare all of them. */
+/** Maximum number of statements per shard. Every connection to its node can prepare all of them. */
 const MAX_STATEMENTS = 100;
-/** Texts that are left to Citus, so that they are looked at once. */
+/** Cache of texts that are left to Citus. */
 const leftToCitus = new Set<string>();
 const MAX_LEFT = 1_000;
 
 /**
- * Undefined for one that is left to Citus: that names none of the tables, or not the workspace as its first value, or
- * changes what all nodes have; and beyond the bound.
+ * Returns the statement for a shard. `undefined` if it is left to Citus: it names no distributed
+ * table, does not restrict the workspace by its first value, writes a reference table, or exceeds
+ * the limit.
  */
 export function onShard(
   known: Map<string, ShardStatement>,
@@ -70,14 +74,15 @@ export function onShard(
 }
 
 /**
- * Fails where one of the shards `$1` is no more at the node. With `$2`, all stay until the end of the transaction: Citus
- * takes the same lock, in the same mode, before it writes, and whatever moves or splits shards waits for it.
+ * Fails if one of the shards `$1` is no longer on the node. With `$2`, all stay until the end of
+ * the transaction: it takes the lock, in the same mode, that Citus takes before writes and that
+ * blocks moving or splitting shards.
  */
 export const ASSERT_SHARDS = "select assert_shards($1::bigint[], $2)";
 
 /**
- * Whether a statement failed because of what it names: the shard has moved, or the node has no such table or
- * function, or does not let this role use it.
+ * Whether a statement failed because of a name: the shard has moved, or the table or function does
+ * not exist on the node or is not permitted.
  */
 export function isOfNames(error: unknown): boolean {
   return error instanceof pg.DatabaseError && /^(SHMOV|42|XX)/.test(error.code ?? "");

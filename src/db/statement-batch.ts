@@ -3,38 +3,38 @@ import pg from "pg";
 /** SQL with `$1`, `$2`, ... for its values. */
 export type Statement = readonly [sql: string, values: readonly unknown[]];
 
-/** A statement that may say what it is prepared by. */
+/** A statement with an optional prepared name. */
 export type NamedStatement = readonly [...Statement, name?: string];
 
-/** A statement of a batch, and who waits for its rows. */
+/** A sent statement with the promise of its rows. */
 interface Sent {
   readonly sql: string;
   readonly values: readonly unknown[];
-  /** The name it is prepared by; undefined to plan it anew. */
+  /** Prepared name. `undefined` to plan it every time. */
   readonly name: string | undefined;
   readonly resolve: (rows: unknown[]) => void;
   readonly reject: (error: Error) => void;
 }
 
 /**
- * Statements that go to PostgreSQL together, in one exchange of its extended protocol: a single Sync ends
- * them all, so that PostgreSQL answers once instead of once for each, which is half of what a small
- * statement costs. Of those behind one that fails, none is run. A prepared statement is described once: its
- * columns do not change, since PostgreSQL refuses to run it when they would.
+ * Statements sent to PostgreSQL together, in one round trip of its extended protocol. A single Sync
+ * ends them, so PostgreSQL flushes once instead of once per statement, which is half the cost of a
+ * small statement. After a failed statement, the rest is not executed. A prepared statement is
+ * described once, because PostgreSQL refuses to run it if its columns change.
  *
- * Submitted to a client as a query of its own, as pg's cursors are. See "Pipelining" in the chapter on
- * the frontend/backend protocol of PostgreSQL's manual.
+ * Submitted to a client as a query, like pg's cursors. See "Pipelining" in the frontend/backend
+ * protocol chapter of PostgreSQL's manual.
  */
 export class StatementBatch implements pg.Submittable {
-  /** Set by pg to learn of the end, for its timeouts. */
+  /** Set by pg to detect the end, for its timeouts. */
   callback: (error?: Error | null) => void;
   readonly answers: readonly Promise<unknown[]>[];
   readonly #statements: Sent[] = [];
   readonly #types: pg.CustomTypesConfig;
   readonly #described: DescribedStatements;
-  /** How many statements have been answered. */
+  /** Number of completed statements. */
   #answered = 0;
-  /** Of the statement that is answered next: how its rows are read, and those that have come. */
+  /** Row reader and rows of the statement in progress. */
   #reader: RowReader | undefined;
   #rows: unknown[] = [];
 
@@ -67,7 +67,7 @@ export class StatementBatch implements pg.Submittable {
       const isPrepared = this.#described.has(name);
       if (name === "" || (!isPrepared && !parsed.has(name))) {
         parsed.add(name);
-        // It may have been parsed in a batch that failed. To close what there is not is no error.
+        // It may have been parsed in a failed batch. Closing an unknown name is not an error.
         if (name !== "") to.close({ type: "S", name });
         to.parse({ name, text: sql });
       }
@@ -91,7 +91,7 @@ export class StatementBatch implements pg.Submittable {
 
   handleCommandComplete({ text }: { readonly text: string }): void {
     const { sql, name, resolve, reject } = this.#statements[this.#answered]!;
-    // In a transaction that has failed PostgreSQL rolls back, and does not call that an error.
+    // PostgreSQL turns the commit of a failed transaction into a rollback without an error.
     if (sql === "commit" && text !== "COMMIT") reject(new Error(`commit was answered by ${text}`));
     if (name !== undefined && !this.#described.has(name)) this.#described.set(name, this.#reader);
     resolve(this.#rows);
@@ -100,7 +100,7 @@ export class StatementBatch implements pg.Submittable {
     this.#answered += 1;
   }
 
-  /** Of the statement that was to be answered next, or of the connection. */
+  /** Error of the statement in progress, or of the connection. */
   handleError(error: Error): void {
     for (const { reject } of this.#statements.slice(this.#answered)) reject(error);
     this.callback(error);
@@ -119,12 +119,12 @@ export class StatementBatch implements pg.Submittable {
 }
 
 /**
- * What a connection has prepared in batches, and what PostgreSQL said of it: by name, how rows of the
- * statement are read; undefined where there are none.
+ * Row readers of the statements that a connection has prepared in batches, by name. `undefined` for
+ * statements without rows.
  */
 export type DescribedStatements = Map<string, RowReader | undefined>;
 
-/** What pg's types leave out. */
+/** Members that pg's types lack. */
 interface RowReader {
   addFields(fields: unknown[]): void;
   parseRow(fields: unknown[]): unknown;
@@ -138,7 +138,7 @@ interface ParsingConnection {
   sync(): void;
 }
 
-/** A value as PostgreSQL reads it: of a list, its items in braces. */
+/** Formats a value for PostgreSQL. The items of a list are in braces. */
 function toText(value: unknown): string | Buffer | null {
   if (value === null || value === undefined) return null;
   if (Buffer.isBuffer(value)) return value;

@@ -5,29 +5,29 @@ import { toStatement } from "./parameterized-driver.ts";
 
 export type { Statement } from "./statement-batch.ts";
 
-/** Sends statements, as a transaction that is a pipeline does. */
+/** Sends statements, as a pipelined transaction does. */
 interface Sender {
   send<Row>(sql: string, values: readonly unknown[]): Promise<Row[]>;
 }
 
-/** The pool of the server that an ORM connects to; of a cluster, the coordinator's. */
+/** Returns the pool of the ORM's server, which is the coordinator of a cluster. */
 export async function poolOf(em: EntityManager): Promise<Pool> {
   return (await em.getConnection().getNativeClient()) as Pool;
 }
 
-/** Takes a connection out of the pool, to be released. */
+/** Acquires a connection from the pool. The caller must release it. */
 export async function connect(em: EntityManager): Promise<DatabaseClient & PoolClient> {
   return (await (await poolOf(em)).connect()) as DatabaseClient & PoolClient;
 }
 
-/** Gives a connection back. One that was just destroyed does not look so to the pool yet. */
+/** Releases a connection. The pool does not yet recognize one that was just destroyed. */
 export function release(client: PoolClient): void {
   client.release(client.connection.stream.destroyed);
 }
 
 /**
- * Runs SQL written by hand: in a transaction, which may be that of `em`, else on any connection, and
- * then without a fork. PostgreSQL plans each text once for a connection, so the text must not vary with
+ * Runs handwritten SQL in the transaction of `em` if there is one, otherwise on any connection
+ * without a fork. PostgreSQL plans each text once per connection, so the text must not vary with
  * the values: pass lists as JSON.
  *
  * @param sql with `$1`, `$2`, ... for the values
@@ -42,12 +42,12 @@ export async function runStatement<Row>(
   if (em.isInTransaction()) {
     return (await em.getKysely().executeQuery<Row>(toStatement(sql, values))).rows;
   }
-  // Not by Kysely, whose way to a connection costs a get and a list several per cent more.
+  // Bypasses Kysely, whose connection handling costs a get or list several percent.
   const pool = await poolOf(em);
   return (await pool.query<Row & object>({ text: sql, values: [...values] })).rows;
 }
 
-/** Takes numbers from a sequence, for good. */
+/** Allocates numbers from a sequence. */
 export async function takeIds(
   em: EntityManager | Sender,
   sequence: string,
@@ -60,10 +60,10 @@ export async function takeIds(
 }
 
 /**
- * As `runStatement`, for one that moves many megabytes within the database, in a transaction: it, and
- * the rest of the transaction, may take `SLOW_TIMEOUT_MS` instead of the usual 5 seconds.
+ * Like `runStatement`, for a statement that moves many megabytes within the database, in a
+ * transaction. It and the rest of the transaction may take `SLOW_TIMEOUT_MS` instead of 5 seconds.
  *
- * @param sql a constant, with at least one value
+ * @param sql a constant with at least one value
  */
 export async function runSlowStatement<Row>(
   tx: EntityManager,
@@ -75,17 +75,16 @@ export async function runSlowStatement<Row>(
   return runStatement<Row>(tx, sql, values);
 }
 
-/** How many rows one statement deletes, so that no transaction grows long. */
+/** Maximum number of rows that one statement deletes, which keeps transactions short. */
 const BATCH = 1_000;
 
 /**
- * Deletes what is oldest in a table of any workspaces, in batches. In a distributed database a statement
- * cannot lock rows of several nodes to skip those that others have locked, so replicas that delete the
- * same at the same time wait for each other.
+ * Deletes the oldest rows of a table across workspaces, in batches. On a distributed database a
+ * statement cannot skip locked rows on several nodes, so concurrent replicas wait for each other.
  *
- * @param column a time, with an index of its own; rows of the same time are deleted together
- * @param before SQL for the time up to which to delete; it holds `$1` if there is a value
- * @returns how many it deleted
+ * @param column an indexed time. Rows with the same time are deleted together.
+ * @param before SQL of the time before which to delete, with `$1` if there is a value
+ * @returns the number of deleted rows
  */
 export async function deleteOldest(
   em: EntityManager,
@@ -108,11 +107,11 @@ export async function deleteOldest(
 }
 
 /**
- * Deletes rows in batches, each in a transaction of its own. Replicas that delete the same at the same time share the work where the
- * statement skips rows that are locked.
+ * Deletes rows in batches, each in a separate transaction. Concurrent replicas share the work if
+ * the statement skips locked rows.
  *
- * @param sql returns a row for each that it deletes; its last parameter is how many those are at most
- * @returns how many it deleted
+ * @param sql returns a row for each deleted one. Its last parameter is their maximum number.
+ * @returns the number of deleted rows
  */
 export async function deleteInBatches(
   em: EntityManager,

@@ -1,14 +1,13 @@
-/** The span of what a transaction is done for, such as a call. */
+/** Parent span of a transaction, such as that of a call. */
 export interface TransactionParent {
   readonly isRecorded: boolean;
-  /** Begins the transaction's span; `others` are the spans of what else it is done for. */
+  /** Starts the transaction's span. `others` are further parent spans. */
   beginTransaction(others: readonly TransactionParent[]): { end(error?: unknown): void };
 }
 
 /**
- * Does a transaction, and records it in the trace of the first parent that is recorded. There is one
- * span for a transaction that is done for several, since it takes its time and its commit once; links
- * lead to it from the others, and back.
+ * Runs a transaction and records it in the trace of the first sampled parent. Several parents share
+ * one span, because the transaction runs once. Links connect it with the others.
  */
 export async function traceTransaction<T>(
   parents: readonly (TransactionParent | undefined)[],

@@ -8,54 +8,68 @@ import { ASSERT_SHARDS, isOfNames, onShard, type ShardStatement } from "./shard-
 import { release, type Statement, takeIds } from "./statement.ts";
 
 /**
- * A transaction that is a pipeline: statements are sent without waiting for the answers to those before
- * them. If one of them fails, so does the commit, whether its answer was waited for or not.
+ * A pipelined transaction: statements are sent without waiting for earlier responses. If one fails,
+ * so does the commit, awaited or not.
  */
 export interface Transaction {
-  /** It takes look-ups in one table each in less time. */
+  /** Whether Citus plans the statements. It is faster with separate lookups of single tables. */
   readonly isPlannedByCitus: boolean;
-  /** Takes numbers from a sequence, for good; of a distributed database the coordinator's, which goes up for all of it. */
+  /**
+   * Allocates numbers from a sequence. On a distributed database, from the coordinator's sequence,
+   * which is common to all nodes.
+   */
   takeIds(sequence: string, count: number): Promise<number[]>;
-  /** Sends a statement with `$1`, `$2`, ... for its values, the workspace first, and gives its rows. */
+  /**
+   * Sends a statement with `$1`, `$2`, ... for its values, the workspace first, and returns its
+   * rows.
+   */
   send<Row>(sql: string, values: readonly unknown[]): Promise<Row[]>;
-  /** Sends a statement right before the commit, such as one that others wait for from then on. */
+  /** Sends a statement right before the commit, for example one that takes a contended lock. */
   sendLast(sql: string, values: readonly unknown[]): void;
 }
 
-/** A transaction that failed before its commit, and so certainly wrote nothing. */
+/** A transaction that failed before its commit and therefore wrote nothing. */
 export class RolledBackError extends Error {
   constructor(cause: unknown) {
     super("the transaction was rolled back", { cause });
   }
 
-  /** Whether it collided with another transaction, which is committed by now and will be seen. */
+  /**
+   * Whether it collided with another transaction, which has committed since and will be visible.
+   */
   get isCollision(): boolean {
     return isCollision(this.cause);
   }
 
-  /** Whether parts of it may succeed: not when the database is away, overloaded or silent. */
+  /**
+   * Whether parts of it may succeed alone: false if the database is unreachable, overloaded or
+   * unresponsive.
+   */
   get mayRetryParts(): boolean {
     return !isTransientDatabaseError(this.cause) || isContention(this.cause);
   }
 }
 
-/** Why a transaction failed, as callers are told: a refusal of its work, or the database's error. */
+/**
+ * Returns the cause of a failed transaction for callers: a refusal of its work, or the database's
+ * error.
+ */
 export function causeOf(error: unknown): unknown {
   return error instanceof RolledBackError ? error.cause : error;
 }
 
 interface PipelineOptions extends Whereabouts {
-  /** How long a lock is waited for, in milliseconds; as long as on other connections without. */
+  /** Lock timeout in milliseconds. Defaults to that of other connections. */
   readonly lockTimeoutMs?: number | undefined;
 }
 
 /**
- * Does work in a transaction of a pipeline, on a connection of its own. What is sent in one tick travels
- * together, `begin` with the first of it and the commit with the last, so that work which waits for one
- * answer takes two round trips. Work is done again where its data has moved to another node meanwhile.
+ * Runs work in a pipelined transaction on a separate connection. Statements of one tick are sent
+ * together, `begin` with the first and the commit with the last, so work that waits for one
+ * response takes two round trips. Work is repeated if its data has moved to another node.
  *
- * @throws RolledBackError when it failed before the commit; any other error leaves open whether the
- * commit took place
+ * @throws RolledBackError if it failed before the commit. After any other error the outcome of the
+ *   commit is unknown.
  */
 export async function inPipeline<T>(
   em: EntityManager,
@@ -117,10 +131,10 @@ async function commitOn<T>(
     return result;
   } catch (error) {
     const outcomes = await Promise.allSettled([...sent, committing]);
-    // On a connection that is lost this fails, and the error at hand says why.
+    // Fails on a lost connection. The original error is reported.
     await client.query("rollback").catch(() => undefined);
     if (committing !== undefined) throw error;
-    // PostgreSQL refuses each statement behind the first that failed, which alone says why.
+    // PostgreSQL rejects all statements after the first failed one, which has the cause.
     const first = outcomes.find((outcome) => outcome.status === "rejected");
     const isOfDatabase = error instanceof pg.DatabaseError;
     return throwRolledBack(isOfDatabase && first !== undefined ? first.reason : error);
@@ -130,9 +144,10 @@ async function commitOn<T>(
 }
 
 /**
- * Does work that reads, on a connection of its own and in no transaction; statements of one tick are sent together.
+ * Runs reads on a separate connection without a transaction. Statements of one tick are sent
+ * together.
  *
- * @param work sends all of its statements at once, where its workspaces are given
+ * @param work sends all statements at once if workspaces are given
  */
 export async function inBatches<T>(
   em: EntityManager,
@@ -143,7 +158,7 @@ export async function inBatches<T>(
   try {
     const send = createSender(em, connection);
     const reading = work(send);
-    // After what it reads: until then, it was there.
+    // Sent after the reads: the shard was still on the node then.
     const asserting =
       connection.shards.size > 0 && send(ASSERT_SHARDS, [idsOf(connection.shards), false]);
     const [result] = await Promise.all([reading, asserting]);
@@ -156,19 +171,22 @@ export async function inBatches<T>(
   return inBatches(em, work, whereabouts);
 }
 
-/** In one order, so that transactions that hold several do not wait for each other in a circle. */
+/** Sorted, so that transactions that hold several locks do not deadlock. */
 function idsOf(shards: Connection["shards"]): number[] {
   return [...new Set(shards.values())].map(({ id }) => id).toSorted((a, b) => a - b);
 }
 
-/** Where work failed of the names of shards, leaves their data to Citus for the next seconds; false for another error. */
+/**
+ * After a failure caused by shard names, leaves their data to Citus for some seconds. Returns false
+ * for other errors.
+ */
 function leaveToCitus({ shards }: Connection, error: unknown): boolean {
   if (shards.size === 0 || !isOfNames(error)) return false;
   for (const shard of shards.values()) shard.isNamed = false;
   return true;
 }
 
-/** Does work that reads in a `read only` transaction, at whose end MikroORM flushes nothing. */
+/** Runs reads in a `read only` transaction, so that MikroORM flushes nothing at its end. */
 export function readOnly<T>(
   em: EntityManager,
   work: (tx: EntityManager) => Promise<T>,
@@ -185,12 +203,12 @@ function throwRolledBack(error: unknown): never {
   throw new RolledBackError(error);
 }
 
-/** PostgreSQL commits nothing behind a statement that it has refused. */
+/** PostgreSQL commits nothing after a statement that it rejected. */
 function throwAsRefused(error: unknown): never {
   throw error instanceof pg.DatabaseError ? new RolledBackError(error) : error;
 }
 
-/** Builds what sends statements on a connection, those of one tick together. */
+/** Creates a sender for a connection that batches statements of one tick. */
 function createSender(em: EntityManager, { client, shards }: Connection) {
   const [anyShard] = shards.values();
   const statementOf = (sql: string, workspace: unknown): ShardStatement | undefined => {

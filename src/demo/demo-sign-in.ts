@@ -6,25 +6,25 @@ import { Membership } from "../features/people/membership.entity.ts";
 import { Person } from "../features/people/person.entity.ts";
 import { callLocally } from "../server/local-rpcs.ts";
 
-/** The service itself, as it fills an empty database. */
+/** The service itself, when it fills an empty database. */
 export const DEMO = { actor: "service", name: "demo" } as const;
 
-/** The admin of the demo workspace, and the owner of the platform. */
+/** Admin of the demo workspace and owner of the platform. */
 const DEMO_EMAIL = "demo@example.org";
 export const OWNER_EMAIL = "owner@example.org";
 
-/** Makes the admin of the demo workspace a member, or gives them a link. @returns the link's path */
+/** Adds the admin to the demo workspace, or creates a link. @returns the link's path */
 export async function inviteDemoAdmin(em: EntityManager, workspace: number): Promise<string> {
   const fields = { workspace: BigInt(workspace), email: DEMO_EMAIL, role: MemberRole.ADMIN };
   const { inviteWorkspaceMember } = WorkspaceAdminService.method;
   return (await callLocally(em, DEMO, inviteWorkspaceMember, fields)).signInPath;
 }
 
-/** How to sign in as those whom the demo has made. */
+/** Sign-in instructions of the demo. */
 export interface DemoSignIn {
-  /** Of a new link to the demo workspace; undefined in a database of somebody's own. */
+  /** Path of a new link to the demo workspace. `undefined` in other databases. */
   readonly path: string | undefined;
-  /** The commands that print another link to it, and one to the platform. */
+  /** Commands that print another link to it, and one to the platform. */
   readonly commands: readonly string[];
 }
 

@@ -17,18 +17,18 @@ const SAMPLE_ROUTE = {
   weight_kg: 2.5,
 };
 
-/** Where a service is reached: the URL of the HTTP server, and the gRPC server's host and port. */
+/** Addresses of a service: URL of the HTTP server, host and port of the gRPC server. */
 export interface Addresses {
   readonly http: string;
   readonly grpc: string;
 }
 
-/** What a command has to be told to work on the database of a service, and to name its address. */
+/** Settings that a command needs to work on a service's database and print its address. */
 type Place = Pick<Config, "databaseUrl" | "dataDir" | "publicUrl">;
 
 /**
- * Fills an empty database, and gives the text that says where the servers are and how to make a first call: with the
- * key of the new workspace, or, when the database was not empty, with one to paste.
+ * Fills an empty database, and returns the text with the addresses and instructions for a first
+ * call: with the new key, or a placeholder if the database was not empty.
  */
 export async function demoBanner(
   { em, tasks }: Pick<App, "em" | "tasks">,
@@ -77,7 +77,10 @@ function quoteCommand(http: string): string {
   return `curl -sS ${http}/v1/shipments/quote -H "Authorization: Bearer $SHIPMENTS_KEY" -H 'Content-Type: application/json' -d '${JSON.stringify(SAMPLE_ROUTE)}'`;
 }
 
-/** The commands that make keys of the first workspace and the first owner, and these if there are none. */
+/**
+ * Returns the commands that create keys of the first workspace and owner, creating these if
+ * missing.
+ */
 async function newKeyCommands(em: EntityManager): Promise<string[]> {
   const reading = em.fork();
   const byId = { orderBy: { id: "asc" }, limit: 1 } as const;
@@ -94,14 +97,14 @@ async function newKeyCommands(em: EntityManager): Promise<string[]> {
   return [...ofWorkspace, ofOwner];
 }
 
-/** A command as it is typed in another terminal, where this service's environment is not set. */
+/** Returns a command for another terminal, which lacks this service's environment. */
 function commandOn({ databaseUrl, dataDir }: Place, command: string, address = ""): string {
   const needsFolder = databaseUrl === undefined && dataDir !== ".data";
   const environment = needsFolder ? `DATA_DIR='${resolve(dataDir).replaceAll("'", "'\\''")}' ` : "";
   return `${environment}${address}${COMMAND} ${command}`;
 }
 
-/** What tells a command that prints links where browsers reach the service. */
+/** Returns the setting with which a command prints links. */
 function addressOf({ publicUrl }: Place, http: string): string {
   if (publicUrl !== undefined && publicUrl !== http) return `PUBLIC_URL=${publicUrl} `;
   const { port } = new URL(http);

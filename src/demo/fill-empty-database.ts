@@ -13,11 +13,11 @@ import { callLocally } from "../server/local-rpcs.ts";
 import { DEMO, inviteDemoAdmin, OWNER_EMAIL } from "./demo-sign-in.ts";
 
 /**
- * Puts the sample tariff, a workspace that can book with its admin, and an owner of the platform into a database
- * that has no tariff, workspace or operator yet.
+ * Fills a database without tariff, workspaces and operators with the sample tariff, a workspace with its
+ * admin, and a platform owner.
  *
- * @returns the workspace's key for tests, which cannot be read again; undefined when the database has one of these,
- *   and nothing was done
+ * @returns the workspace's test key, which cannot be read again. `undefined` if the database was not
+ *   empty, which is then unchanged
  */
 export async function fillEmptyDatabase({
   em,

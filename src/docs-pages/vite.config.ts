@@ -17,10 +17,10 @@ export default defineConfig({
     reportCompressedSize: false,
     rolldownOptions: {
       input: { guide: "browser/guide.ts", api: "browser/api.ts" },
-      // How long plugins took says nothing on a busy machine.
+      // Plugin timings are meaningless on a busy machine.
       checks: { bundlerTimings: false },
     },
-    // Data addresses would need a wider policy than the server's.
+    // Data URLs would need a wider policy than the server's.
     assetsInlineLimit: 0,
   },
 });

@@ -3,7 +3,7 @@ export function isolatedHtml(text: string): string {
   return `<bdi>${escapeHtml(text)}</bdi>`;
 }
 
-/** Text as it stands in HTML, between tags or between double quotes. */
+/** Escapes text for HTML content and double-quoted attributes. */
 export function escapeHtml(text: string): string {
   return text
     .replaceAll("&", "&amp;")

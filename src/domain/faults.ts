@@ -1,22 +1,22 @@
 import { clip } from "./clip.ts";
 
-/** One thing wrong with a tariff: where, as in `tiers[1].max_kg`, and what, with the fix. */
+/** An error in a tariff: its path, such as `tiers[1].max_kg`, and a message with the fix. */
 export interface TariffFault {
   readonly path: string;
   readonly text: string;
 }
 
-/** Collects faults in the order they are found, up to a bound. */
+/** Collects errors in order, up to a limit. */
 export interface TariffFaults {
   readonly list: readonly TariffFault[];
-  /** How many it keeps. */
+  /** Maximum number of errors kept. */
   readonly limit: number;
-  /** Whether the bound is reached, so that looking further is of no use. */
+  /** Whether the limit is reached and validation can stop. */
   readonly full: boolean;
   add(path: string, text: string): void;
 }
 
-/** An empty collection that keeps the first `limit` faults and drops the rest. */
+/** Creates an empty collection that keeps the first `limit` errors. */
 export function createTariffFaults(limit: number): TariffFaults {
   const list: TariffFault[] = [];
   return {
@@ -33,7 +33,7 @@ export function createTariffFaults(limit: number): TariffFaults {
 
 const SHOWN_CHARACTERS = 40;
 
-/** A value as a fault quotes it: short whatever its size. */
+/** Quotes a value in an error message, shortened if long. */
 export function quoted(value: unknown): string {
   if (value === undefined) return "missing";
   if (Array.isArray(value)) return "a list";
@@ -42,7 +42,7 @@ export function quoted(value: unknown): string {
   return JSON.stringify(clip(value, SHOWN_CHARACTERS));
 }
 
-/** Whether a JSON value is an object, neither a list nor null. */
+/** Whether a JSON value is an object, that is, neither a list nor null. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

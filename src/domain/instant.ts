@@ -9,8 +9,8 @@ interface TimestampLike {
 const LAST_INSTANT = 253_402_300_799_999;
 
 /**
- * A time in milliseconds since the epoch, rounded because the times of records are whole ones:
- * down where records after it are asked for, up for those before it.
+ * Converts a timestamp to milliseconds since the epoch. Records have whole milliseconds, so it
+ * rounds down for `after` filters and up for `before` filters.
  */
 export function toInstantMs(
   timestamp: TimestampLike | undefined,
@@ -22,9 +22,9 @@ export function toInstantMs(
 }
 
 /**
- * The times that a list is narrowed to, in milliseconds since the epoch, exclusive.
+ * Returns the creation time range of a list in milliseconds since the epoch, exclusive.
  *
- * @throws Refusal FIELD_INVALID when no time is between them
+ * @throws Refusal FIELD_INVALID if the range is empty
  */
 export function toCreationRange(request: {
   readonly createdAfter?: TimestampLike | undefined;
@@ -39,7 +39,7 @@ export function toCreationRange(request: {
   return { createdAfter, createdBefore };
 }
 
-/** Whether a value is a time from 1970 to 9999, in whole milliseconds since the epoch. */
+/** Whether a value is a time from 1970 to 9999 in whole milliseconds since the epoch. */
 export function isInstant(value: unknown): value is number {
   return (
     Number.isInteger(value) && (value as number) >= 0 && (value as number) < 253_402_300_800_000

@@ -1,6 +1,6 @@
 /**
- * Loads something when it is first needed, such as a library of some MiB that not every service needs. When that fails,
- * as while files are away during an update, the next call tries again.
+ * Loads a value lazily and once, for example a large library that few services need. After a
+ * failure, for example while files are replaced during an update, the next call retries.
  */
 export function loadOnce<T>(load: () => Promise<T>) {
   let loaded: Promise<T> | undefined;
@@ -12,7 +12,7 @@ export function loadOnce<T>(load: () => Promise<T>) {
       });
       return loaded;
     },
-    /** What is loaded, or being loaded; undefined before the first use. */
+    /** Returns the loaded or loading value, or `undefined` before the first use. */
     peek: () => loaded,
   };
 }

@@ -1,10 +1,10 @@
 import { escapeHtml } from "./escape-html.ts";
 
-/** A mail in both of its forms, which say the same. */
+/** An email as HTML and plain text with the same contents. */
 export interface MailContent {
   readonly subject: string;
   readonly text: string;
-  /** Without pictures, scripts, or anything to load. */
+  /** Without images, scripts or external resources. */
   readonly html: string;
 }
 
@@ -12,7 +12,7 @@ const BUTTON =
   "display:inline-block;padding:10px 18px;border-radius:6px;background:#1d4ed8;color:#ffffff;font-weight:600;text-decoration:none";
 
 /**
- * The HTML of a mail. Mail programs know little CSS, and some of them none but of `style` attributes.
+ * Returns the HTML of an email. Email clients support little CSS, some only `style` attributes.
  *
  * @param parts HTML
  */

@@ -1,7 +1,7 @@
-/** Where the images of maps come from, and whom they are from: a server, or a file beside the service. */
+/** Source of map images, a server or a local file, with the attribution to show. */
 export type MapTiles = { readonly attribution: string } & (
   | {
-      /** The address of each image, with `{z}`, `{x}` and `{y}` for its place. */
+      /** URL template of an image, with `{z}`, `{x}` and `{y}`. */
       readonly url: string;
     }
   | {

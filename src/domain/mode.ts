@@ -1,2 +1,2 @@
-/** Whether it is for real, or in the test twin of a workspace. */
+/** Live, or test mode in the workspace's test twin. */
 export type Mode = "live" | "test";

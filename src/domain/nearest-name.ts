@@ -1,10 +1,10 @@
-/** Longer names are not compared, in characters. */
+/** Maximum length of compared names, in characters. */
 export const MAX_CHARACTERS = 200;
 
 /**
- * Which of `names` somebody who wrote `name` most likely meant: one that differs by case and separators alone, or else
- * by one typing error, or two from eight characters on unless they make another word. Undefined where none is so near,
- * or several are equally near.
+ * Returns the element of `names` that `name` is probably a misspelling of: it differs only in case
+ * and separators, or by one typing error, or by two from eight characters on unless they form
+ * another word. `undefined` if there is no match or the best match is ambiguous.
  */
 export function nearestName(name: string, names: Iterable<string>): string | undefined {
   if (name.length > MAX_CHARACTERS) return undefined;
@@ -22,7 +22,10 @@ export function nearestName(name: string, names: Iterable<string>): string | und
   return fewest > 1 && isAnotherWord(name, only) ? undefined : only;
 }
 
-/** Whether they differ by one short word alone, which begins otherwise: `OPERATIONS_HOST` is not `OPERATIONS_PORT`. */
+/**
+ * Whether the names differ by one short word with another first letter: `OPERATIONS_HOST` is not a
+ * misspelling of `OPERATIONS_PORT`.
+ */
 function isAnotherWord(a: string, b: string): boolean {
   const [words, others] = [wordsOf(a), wordsOf(b)];
   const [at, more] = words.flatMap((word, i) => (word === others[i] ? [] : [i]));
@@ -31,8 +34,8 @@ function isAnotherWord(a: string, b: string): boolean {
 }
 
 /**
- * As `nearestName`, or else the only one that has the words of the other and more: `weight` for `weight_kg`,
- * `pickupLongitude` for `pickup_lng`.
+ * Like `nearestName`, or else the only name that contains all words of the given one, or the
+ * reverse: `weight` for `weight_kg`, `pickupLongitude` for `pickup_lng`.
  */
 export function nearestByWords(name: string, names: readonly string[]): string | undefined {
   const nearest = nearestName(name, names);
@@ -64,8 +67,8 @@ function plain(name: string): string {
 }
 
 /**
- * How many characters are too many, missing, wrong, or exchanged with the next (the optimal string alignment
- * distance): exact up to `most`, else any larger number. Takes time in proportion to the length.
+ * Returns the optimal string alignment distance: the number of inserted, deleted, replaced and
+ * transposed characters. Exact up to `most`, otherwise any larger number. Linear in the length.
  */
 function typingErrors(a: string, b: string, most: number): number {
   if (Math.abs(a.length - b.length) > most) return Infinity;
@@ -73,7 +76,7 @@ function typingErrors(a: string, b: string, most: number): number {
   for (let j = 0; j <= most; j++) rows[0]![j] = j;
   for (let i = 1; i <= a.length; i++) {
     const [before, above, row] = [rows[(i + 1) % 3]!, rows[(i + 2) % 3]!, rows[i % 3]!];
-    // Farther from the diagonal there are more errors than count.
+    // Cells farther from the diagonal exceed `most`.
     const first = Math.max(1, i - most);
     row[first - 1] = first === 1 ? i : Infinity;
     let fewest = row[first - 1]!;
@@ -91,7 +94,7 @@ function typingErrors(a: string, b: string, most: number): number {
   return rows[a.length % 3]![b.length]!;
 }
 
-/** The words of `snake_case`, `kebab-case` and `camelCase`, in small letters. */
+/** Returns the lower-case words of `snake_case`, `kebab-case` and `camelCase` names. */
 function wordsOf(name: string): string[] {
   return name
     .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
@@ -100,7 +103,7 @@ function wordsOf(name: string): string[] {
     .filter((word) => word !== "");
 }
 
-/** Whether one has all words of the other in their order, some of them abbreviated. */
+/** Whether one list contains all words of the other in order, possibly abbreviated. */
 function haveWords(a: readonly string[], b: readonly string[]): boolean {
   const [fewer, more] = a.length <= b.length ? [a, b] : [b, a];
   if (fewer.length === 0) return false;
@@ -109,7 +112,7 @@ function haveWords(a: readonly string[], b: readonly string[]): boolean {
   return found === fewer.length;
 }
 
-/** Whether one is the other or an abbreviation of it: `lng` of `longitude`. */
+/** Whether the words are equal or one abbreviates the other, such as `lng` for `longitude`. */
 function isSameWord(a: string, b = ""): boolean {
   const [short, long] = a.length <= b.length ? [a, b] : [b, a];
   if (short.length < 2 || short[0] !== long[0]) return short !== "" && short === long;

@@ -1,19 +1,19 @@
-/** What calls are counted together. */
+/** Classes of calls with a common rate limit. */
 export const LIMIT_CLASSES = ["quote", "read", "write"] as const;
 
 export type LimitClass = (typeof LIMIT_CLASSES)[number];
 
-/** How often calls of one class may be made: a bucket of calls that fills steadily. */
+/** A token bucket limit for the calls of one class. */
 export interface RateLimit {
-  /** Calls a second, from 1 to 1,000,000. */
+  /** Refill rate in calls per second, 1 to 1,000,000. */
   readonly rate: number;
-  /** Calls that can be made at once after a rest, from 1 to 1,000,000. */
+  /** Bucket capacity in calls, 1 to 1,000,000. */
   readonly burst: number;
 }
 
 export type RateLimits = Readonly<Record<LimitClass, RateLimit>>;
 
-/** What every workspace may do until its operator says otherwise. */
+/** Default limits of a workspace, until an operator changes them. */
 export const DEFAULT_LIMITS: RateLimits = {
   quote: { rate: 10_000, burst: 20_000 },
   read: { rate: 5_000, burst: 10_000 },
@@ -27,8 +27,8 @@ export const OPERATOR_LIMITS: RateLimits = {
 };
 
 /**
- * What every workspace may do with payment providers, which it reaches by the platform's key: have its
- * account looked at, have payments looked at by its calls, and sign notices by secrets of its own.
+ * Limits of a workspace on work at payment providers, which is done with the platform's key: checks
+ * of its account, payments checked by its calls, and notices signed with its own secrets.
  */
 export const PROVIDER_LIMITS = {
   account: { rate: 1, burst: 20 },
@@ -36,7 +36,7 @@ export const PROVIDER_LIMITS = {
   notices: { rate: 10, burst: 600 },
 } as const;
 
-/** How long an empty bucket takes to fill, in whole seconds, at least 1. */
+/** Returns the time to fill an empty bucket, in whole seconds, at least 1. */
 export function windowSeconds({ rate, burst }: RateLimit): number {
   return Math.ceil(burst / rate);
 }
@@ -51,35 +51,35 @@ export interface Verdict {
   readonly allowed: boolean;
   /** Whole calls left after this one. */
   readonly remaining: number;
-  /** Seconds to the next token if empty, else until full. */
+  /** Seconds until the next token if the bucket is empty, otherwise until it is full. */
   readonly resetSeconds: number;
 }
 
 /**
- * One call, in the unit in which buckets count: a bucket gains its `rate` of these each microsecond,
- * so that counting stays in whole numbers and is exact wherever it is done.
+ * Units per call. A bucket gains `rate` units each microsecond, so all arithmetic stays in exact
+ * integers.
  */
 const CALL = 1_000_000;
 
-/** A token bucket: how many calls were in it at a moment. */
+/** State of a token bucket at one moment. */
 export interface Bucket {
-  /** Millionths of a call: a whole number from 0 to `burst` millions. */
+  /** Millionths of a call, 0 to `burst` million. */
   microCalls: number;
   /** Whole microseconds. */
   atUs: number;
 }
 
-/** A bucket nothing has been taken from. */
+/** Creates a full bucket. */
 export function fullBucket({ burst }: RateLimit, nowMs: number): Bucket {
   return { microCalls: burst * CALL, atUs: toMicroseconds(nowMs) };
 }
 
-/** Whether a bucket has filled up again, so that it need not be remembered. */
+/** Whether a bucket is full again and need not be stored. */
 export function isFull(bucket: Bucket, limit: RateLimit, nowMs: number): boolean {
   return filledTo(bucket, limit, toMicroseconds(nowMs)) === limit.burst * CALL;
 }
 
-/** Takes one call out of a bucket, if there is one. The limiter in Redis does the same in a script: keep both alike. */
+/** Takes one call from a bucket if possible. Keep it equal to the script of the Redis limiter. */
 export function takeCall(bucket: Bucket, limit: RateLimit, nowMs: number): Verdict {
   const nowUs = toMicroseconds(nowMs);
   bucket.microCalls = filledTo(bucket, limit, nowUs);
@@ -89,12 +89,12 @@ export function takeCall(bucket: Bucket, limit: RateLimit, nowMs: number): Verdi
   return verdictOf(allowed, bucket.microCalls, limit);
 }
 
-/** Puts a call that was taken back. */
+/** Returns a taken call to the bucket. */
 export function giveCallBack(bucket: Bucket, { burst }: RateLimit): void {
   bucket.microCalls = Math.min(burst * CALL, bucket.microCalls + CALL);
 }
 
-/** The verdict on a call that left so many millionths of a call in its bucket. */
+/** Returns the verdict for a bucket with the given millionths of a call left. */
 export function verdictOf(allowed: boolean, microCalls: number, limit: RateLimit): Verdict {
   const awaited = (allowed ? limit.burst : 1) * CALL;
   return {
@@ -104,7 +104,7 @@ export function verdictOf(allowed: boolean, microCalls: number, limit: RateLimit
   };
 }
 
-/** A clock that was set back adds nothing. */
+/** A clock that was set back adds no tokens. */
 function filledTo({ microCalls, atUs }: Bucket, { rate, burst }: RateLimit, nowUs: number): number {
   return Math.min(burst * CALL, microCalls + Math.max(0, nowUs - atUs) * rate);
 }

@@ -8,9 +8,10 @@ import {
 } from "./limits.ts";
 
 /**
- * Why a call can be refused: a closed set, stable for programs. These are the `reason`s of `google.rpc.ErrorInfo` in
- * the domain `shipments.v1`, and the `code`s of JSON errors. Each has its text, after the field or subject that it is
- * about, if any; with "e.g." it is an example of its texts. `npm run generate` lists them in `docs/errors.md`.
+ * Reasons for refusals: a closed set, stable for programs. They are the `reason` of
+ * `google.rpc.ErrorInfo` in the domain `shipments.v1` and the `code` of JSON errors. Each has a
+ * message that follows the field or subject. Messages with "e.g." are examples. `npm run generate`
+ * lists them in `docs/errors.md`.
  */
 export const REASONS = {
   ...answered("InvalidArgument", 400, {
@@ -180,7 +181,7 @@ export const REASONS = {
   }),
 };
 
-/** Reasons by their text, with the gRPC code (as Connect names it) and the HTTP status they have in common. */
+/** Defines reasons with a common gRPC code (in Connect's spelling) and HTTP status. */
 function answered<C extends string, const T extends Readonly<Record<string, string>>>(
   code: C,
   httpStatus: number,
@@ -195,11 +196,11 @@ function answered<C extends string, const T extends Readonly<Record<string, stri
   };
 }
 
-/** How a call that is refused for a reason is answered. */
+/** Response to a call that is refused for a reason. */
 interface Answer<Code extends string, Fixed extends boolean> {
   readonly code: Code;
   readonly httpStatus: number;
-  /** Whether it is always worded alike; if not, the text is an example. */
+  /** Whether the message is always the same. Otherwise the text is an example. */
   readonly isFixed: Fixed;
   readonly subject?: string;
   readonly text: string;

@@ -2,15 +2,15 @@ import { REASONS } from "./refusal-reasons.ts";
 
 export type RefusalReason = keyof typeof REASONS;
 
-/** A reason that is always worded alike. */
+/** A reason whose message is always the same. */
 export type FixedReason = {
   [R in RefusalReason]: (typeof REASONS)[R]["isFixed"] extends true ? R : never;
 }[RefusalReason];
 
-/** One thing that is wrong, in words for people, and the field or subject it is about, where there is one. */
+/** One error of a request: a message, and the field or subject if any. */
 export interface Violation {
   readonly reason: RefusalReason;
-  /** A field's wire name or path (`pickup_lat`), or a subject (`coverage`); the key under `errors`. */
+  /** Wire name or path of a field (`pickup_lat`), or a subject (`coverage`). Key in `errors`. */
   readonly subject?: string;
   readonly text: string;
 }
@@ -21,21 +21,24 @@ export interface RefusalOptions {
   readonly cause?: unknown;
 }
 
-/** How many violations a refusal tells: a small request can have thousands, each with a long text. */
+/**
+ * Maximum number of reported violations. A small request can cause thousands, each with a long
+ * message.
+ */
 const MAX_VIOLATIONS = 100;
 
 /**
- * A call that is refused, with everything that is wrong, as far as that is not too much. The first
- * violation gives the reason; the message is its text, and how many more there are.
+ * A refused call with its violations. The first violation determines the reason. The message is its
+ * text and the number of further ones.
  */
 export class Refusal extends Error {
   readonly violations: readonly Violation[];
-  /** How many violations there are, with those that are not told. */
+  /** Total number of violations, including unreported ones. */
   readonly violationCount: number;
   readonly reason: RefusalReason;
-  /** After how many whole seconds trying again may help; undefined where waiting does not help. */
+  /** Seconds after which a retry may succeed. `undefined` if waiting does not help. */
   readonly retryAfterSeconds: number | undefined;
-  /** Facts for programs that go with the reason, such as the new price. */
+  /** Facts for programs that belong to the reason, such as the new price. */
   readonly facts: Readonly<Record<string, string>>;
 
   /** @param violations at least one */
@@ -51,7 +54,7 @@ export class Refusal extends Error {
   }
 }
 
-/** A refusal for a single reason; the text can be left out where it is always the same. */
+/** Creates a refusal for a single reason. The text is optional if it is always the same. */
 export function refuse(reason: FixedReason, options?: RefusalOptions): Refusal;
 export function refuse(
   reason: RefusalReason,
@@ -68,18 +71,18 @@ export function refuse(
   return new Refusal([subject === undefined ? violation : { ...violation, subject }], options);
 }
 
-/** Refuses a call if there is anything wrong with it. */
+/** Throws a refusal if there are violations. */
 export function refuseAny(violations: readonly Violation[], options?: RefusalOptions): void {
   if (violations.length > 0) throw new Refusal(violations, options);
 }
 
-/** What a refusal for a reason says that is always worded alike. */
+/** Creates the violation of a reason whose message is always the same. */
 export function fixedViolation(reason: FixedReason): Violation {
   const { subject, text } = REASONS[reason];
   return subject === undefined ? { reason, text } : { reason, subject, text };
 }
 
-/** The refusal of a call that cannot be served now but may be in a moment. */
+/** Creates the refusal of a call that cannot be served now but may succeed soon. */
 export function unavailable(
   text: string,
   cause?: unknown,
@@ -95,7 +98,9 @@ function wellFormed(violation: Violation): Violation {
   return { ...violation, subject: violation.subject.toWellFormed(), text };
 }
 
-/** The message of a refusal: the text of its first violation, and how many more there are. */
+/**
+ * Returns the message of a refusal: the text of its first violation and the number of further ones.
+ */
 export function summarize(firstText: string, violations: number): string {
   const more = violations - 1;
   if (more === 0) return firstText;

@@ -1,19 +1,24 @@
-/** What an operator may do, from the least to the most; each may do all that those before it may. */
+/**
+ * Operator roles from least to most privileged. Each includes the permissions of the previous ones.
+ */
 export const OPERATOR_ROLES = ["viewer", "operator", "owner"] as const;
 
 export type OperatorRole = (typeof OPERATOR_ROLES)[number];
 
-/** What a member of a workspace may do, in the same order. */
+/** Member roles from least to most privileged. */
 export const MEMBER_ROLES = ["viewer", "member", "admin"] as const;
 
 export type MemberRole = (typeof MEMBER_ROLES)[number];
 
-/** What a workspace's key may be used for: to read and quote, for what couriers report, or for all that there is. */
+/** Scopes of API keys: read and quote, courier reports, or everything. */
 export const KEY_SCOPES = ["read_only", "courier", "full"] as const;
 
 export type KeyScope = (typeof KEY_SCOPES)[number];
 
-/** Whether a role may do what needs another, of roles from the least to the most. */
+/**
+ * Whether a role includes the permissions of another one. `roles` are sorted from least to most
+ * privileged.
+ */
 export function includesRole<Role>(roles: readonly Role[], role: Role, needed: Role): boolean {
   return roles.indexOf(role) >= roles.indexOf(needed);
 }

@@ -1,7 +1,7 @@
 import { hash, randomBytes, randomInt } from "node:crypto";
 import { crc32 } from "node:zlib";
 
-/** How a secret key begins: that of a workspace, that of its test twin, and that of an operator. */
+/** Prefix of a secret key: of a workspace, a test twin or an operator. */
 export type KeyPrefix = "shp_" | "shp_test_" | "sho_";
 
 const SECRET_LENGTH = 30;
@@ -12,8 +12,8 @@ const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const FORM = /^(?:shp_|shp_test_|sho_)([0-9A-Za-z]{30})[0-9A-Za-z]{6}$/;
 
 /**
- * Creates a secret key: its prefix, 30 random base62 characters (178 bits) and their CRC-32 as 6 base62
- * characters. `randomInt` is unbiased.
+ * Creates a secret key: its prefix, 30 random base62 characters (178 bits) and their CRC-32 as 6
+ * base62 characters. `randomInt` is unbiased.
  */
 export function createSecretKey(prefix: KeyPrefix): string {
   const secret = Array.from({ length: SECRET_LENGTH }, () => BASE62[randomInt(62)]).join("");
@@ -21,8 +21,8 @@ export function createSecretKey(prefix: KeyPrefix): string {
 }
 
 /**
- * Whether a text has the form and the checksum of a key, so that a typo is refused without a
- * look-up. Takes time and memory that do not grow with the text.
+ * Whether a text has the format and checksum of a key, so that a typo is refused without a lookup.
+ * Time and memory do not depend on the length of the text.
  */
 export function isWellFormedKey(text: string): boolean {
   if (text.length > MAX_KEY_LENGTH) return false;
@@ -30,30 +30,32 @@ export function isWellFormedKey(text: string): boolean {
   return secret !== undefined && text.endsWith(checksumOf(secret));
 }
 
-/** A key but for its last four characters. */
+/** A key except its last four characters. */
 const KEY_IN_TEXT = /(sh[po]_(?:test_)?)[0-9A-Za-z]{32}(?=[0-9A-Za-z]{4})/g;
 
-/** A text in which keys are cut to their last four characters. */
+/** Returns a text in which keys are truncated to their last four characters. */
 export function cutKeys(text: string): string {
   return text.includes("shp_") || text.includes("sho_") ? text.replace(KEY_IN_TEXT, "$1...") : text;
 }
 
-/** Creates the id of a key, by which people and programs name it: `key_` and 24 random characters. */
+/** Creates the public id of a key: `key_` and 24 random characters. */
 export function createKeyId(): string {
   return `key_${randomBytes(12).toString("hex")}`;
 }
 
-/** The SHA-256 of a key in base64url, 43 characters: all of a key that is ever stored. */
+/** Returns the SHA-256 of a key in base64url, 43 characters. Only this hash is stored. */
 export function hashKey(key: string): string {
   return hash("sha256", key, "base64url");
 }
 
-/** The last four characters of a key, by which people tell keys apart. */
+/** Returns the last four characters of a key, for display. */
 export function lastFour(key: string): string {
   return key.slice(-4);
 }
 
-/** The CRC-32 (ISO 3309, as in zlib) in base62, most significant digit first, padded with zeros. */
+/**
+ * Returns the CRC-32 (ISO 3309, as in zlib) in base62, most significant digit first, zero-padded.
+ */
 function checksumOf(secret: string): string {
   let rest = crc32(secret);
   let digits = "";

@@ -1,35 +1,36 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
 
 /**
- * Seals secrets that have to be stored and read again, so that whoever has the database alone has
- * none of them. Without keys, secrets are stored as they are.
+ * Encrypts stored secrets so that a copy of the database does not reveal them. Without keys,
+ * secrets are stored in plain text.
  */
 export interface SecretSeal {
-  /** Names the key that seals; undefined without keys. */
+  /** Id of the encryption key. `undefined` without keys. */
   readonly keyId: string | undefined;
   /**
-   * What to store for a secret.
+   * Encrypts a secret for storage.
    *
-   * @param place where it is stored, such as a table with its key: what is moved elsewhere does not open
+   * @param place storage location, such as a table and row key. The result cannot be decrypted for
+   *   another location.
    */
   seal(secret: string, place: string): string;
   /**
-   * The secret that is stored at a place, sealed or as it is; undefined when its key is not among
-   * the keys, or when it was sealed for another place or has been changed.
+   * Decrypts a stored secret, or returns it if it is plain text. `undefined` if its key is missing,
+   * or if it was encrypted for another place or modified.
    */
   open(stored: string, place: string): string | undefined;
-  /** Whether it is stored as `seal` would store it now. */
+  /** Whether `seal` would store it in the same form today. */
   isCurrent(stored: string): boolean;
 }
 
 /*
- * A sealed secret is
+ * An encrypted secret is
  *
  *   sealed:<id of the key>:<base64url of nonce, 12 bytes | ciphertext | tag, 16 bytes>
  *
- * by AES-256-GCM (NIST SP 800-38D) with the place as associated data. Nonces are random, which is
- * safe for 2^32 secrets of a key. The id of a key is the beginning of its SHA-256. What does not
- * begin with the mark is a secret as it is.
+ * with AES-256-GCM (NIST SP 800-38D) and the place as associated data. Nonces are random, which is
+ * safe for 2^32 secrets per key. The id of a key is the beginning of its SHA-256. A stored value without
+ * the prefix is a plain-text secret.
  */
 const MARK = "sealed:";
 const CIPHER = "aes-256-gcm";
@@ -37,7 +38,7 @@ const NONCE_LENGTH = 12;
 const TAG_LENGTH = 16;
 export const SEALING_KEY_LENGTH = 32;
 
-/** Builds a seal of keys of `SEALING_KEY_LENGTH`: the first seals, and all open. */
+/** Creates a seal from keys of `SEALING_KEY_LENGTH`. The first one encrypts, all decrypt. */
 export function createSecretSeal(keys: readonly Uint8Array[]): SecretSeal {
   const byId = new Map(keys.map((key) => [idOf(key), key]));
   const [first] = byId;
@@ -53,7 +54,7 @@ export function createSecretSeal(keys: readonly Uint8Array[]): SecretSeal {
       const [id, text] = stored.slice(MARK.length).split(":");
       const key = byId.get(id!);
       const bytes = Buffer.from(text ?? "", "base64url");
-      // The last character may have bits that stand for nothing, which are zero.
+      // Rejects non-canonical base64url, whose last character has unused bits set.
       if (key === undefined || bytes.toString("base64url") !== text) return undefined;
       return decrypt(bytes, key, place);
     },
@@ -66,14 +67,17 @@ function idOf(key: Uint8Array): string {
   return createHash("sha256").update(key).digest("hex").slice(0, 8);
 }
 
-/** Nonce, ciphertext and tag of a text, by a key of `SEALING_KEY_LENGTH`; it opens for this place alone. */
+/**
+ * Encrypts a text with a key of `SEALING_KEY_LENGTH`, bound to a place. Returns nonce, ciphertext
+ * and tag.
+ */
 export function encrypt(text: string, key: Uint8Array, place: string): Buffer {
   const nonce = randomBytes(NONCE_LENGTH);
   const cipher = createCipheriv(CIPHER, key, nonce).setAAD(Buffer.from(place));
   return Buffer.concat([nonce, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** The text; undefined when it was not encrypted with this key for this place. */
+/** Decrypts a text. `undefined` if the key or place differs. */
 export function decrypt(bytes: Buffer, key: Uint8Array, place: string): string | undefined {
   const end = bytes.length - TAG_LENGTH;
   if (end < NONCE_LENGTH) return undefined;

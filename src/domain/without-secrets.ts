@@ -1,7 +1,7 @@
-/** What may be a secret, whole, in part or with percent signs: names of ours are shorter. */
+/** Possible secrets, whole, partial or percent-encoded. Our own names are shorter. */
 const MAYBE_SECRET = /whsec_.*|[\w%+=~-]{32,}/g;
 
-/** A text that somebody may have written, fit to be kept: it may hold a key in the place of something else. */
+/** Removes possible secrets from user-supplied text before it is stored. */
 export function withoutSecrets(text: string): string {
   return text.replace(MAYBE_SECRET, "...");
 }

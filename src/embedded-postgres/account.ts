@@ -10,9 +10,9 @@ export interface Account {
 const OWN_ACCOUNT = "shipment-booking";
 
 /**
- * The account to run PostgreSQL as, which refuses to run as root: undefined, meaning ourselves,
- * unless we are root. Then whoever owns the cluster or the folder, else the account `postgres`,
- * else one of our own, made if the system lets us, else `nobody`.
+ * Returns the account for PostgreSQL, which refuses to run as root. `undefined`, meaning the
+ * current one, unless it is root. Otherwise the owner of the cluster or folder, the account
+ * `postgres`, a newly created account, or `nobody`.
  */
 export function accountFor({
   cluster,
@@ -36,7 +36,10 @@ function findAccount(name: string): Account | undefined {
   return line ? { uid: Number(line[1]), gid: Number(line[2]) } : undefined;
 }
 
-/** `useradd` is Linux's, `adduser` in this form BusyBox's; an image may have either or neither. */
+/**
+ * `useradd` exists on Linux, `adduser` in this form in BusyBox. An image may have either or
+ * neither.
+ */
 function makeAccount(): Account | undefined {
   const noLogin = ["-s", "/usr/sbin/nologin", OWN_ACCOUNT];
   spawnSync("useradd", ["--system", "--user-group", "--no-create-home", ...noLogin]);

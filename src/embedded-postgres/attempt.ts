@@ -2,7 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 const POLL_MS = 10;
 
-/** Polls until `look` gives something; throws when the deadline, in epoch milliseconds, passes first. */
+/**
+ * Polls until `look` returns a value. Throws after the deadline, in milliseconds since the epoch.
+ */
 export async function until<T>(
   wanted: string,
   deadline: number,
@@ -16,7 +18,10 @@ export async function until<T>(
   }
 }
 
-/** What `work` gives; undefined when it fails with one of the system's error codes, such as ENOENT. */
+/**
+ * Returns the result of `work`, or `undefined` if it fails with one of the error codes, such as
+ * ENOENT.
+ */
 export function attempt<T>(work: () => T, ...codes: string[]): T | undefined {
   try {
     return work();

@@ -8,20 +8,20 @@ import { attempt } from "./attempt.ts";
 import type { DataFolder } from "./data-folder.ts";
 import { commandOn, type Programs } from "./programs.ts";
 
-/** The database's superuser, whom the URL names. */
+/** The database's superuser in the URL. */
 export const USER = "shipments";
 
 const DRAFT_PREFIX = "postgres.new-";
 
-/** How long initdb may take; a draft twice as old was left behind by a process that was killed. */
+/** Timeout of initdb. A draft twice as old was left by a killed process. */
 const INITDB_MS = 60_000;
 
-/** The same order of strings on every machine, whatever its own locales are. */
+/** The same string order on every machine. */
 const LOCALE = ["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"];
 
 /**
- * Makes the cluster if there is none; processes that do so at once end up with the same one. One of another major
- * version is refused.
+ * Creates the cluster if absent. Concurrent processes get the same one. Refuses a cluster of
+ * another major version.
  */
 export function ensureCluster(folder: DataFolder, programs: Programs, durable: boolean): void {
   const version = join(folder.cluster, "PG_VERSION");
@@ -35,7 +35,9 @@ export function ensureCluster(folder: DataFolder, programs: Programs, durable: b
   );
 }
 
-/** Made apart and renamed when complete, so that a half-made cluster is never taken for one. */
+/**
+ * Created under another name and renamed when complete, so that a partial cluster is never used.
+ */
 function makeCluster(folder: DataFolder, programs: Programs, durable: boolean): void {
   removeOldDrafts(folder.root);
   const draft = mkdtempSync(join(folder.root, DRAFT_PREFIX));
@@ -57,7 +59,7 @@ function removeOldDrafts(root: string): void {
   }
 }
 
-/** A link is made whole and only once, so processes that make a password at once share one. */
+/** A link is created atomically and only once, so concurrent processes share one password. */
 function havePassword(folder: DataFolder, draft: string): void {
   const proposed = join(draft, "proposed-password");
   writeFileSync(proposed, randomBytes(24).toString("base64url"), { mode: 0o600, flush: true });

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, realpathSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { attempt } from "./attempt.ts";
 
-/** The places inside a data folder; all are absolute paths without symbolic links. */
+/** Paths inside a data folder, absolute and without symbolic links. */
 export interface DataFolder {
   root: string;
   cluster: string;
@@ -22,7 +22,7 @@ export function openDataFolder(path: string): DataFolder {
   };
 }
 
-/** Node's own recursive way never ends where no folder can be made, such as in /proc. */
+/** Node's recursive mkdir never returns where folders cannot be created, such as in /proc. */
 function makeFolder(path: string): void {
   if (!existsSync(dirname(path))) makeFolder(dirname(path));
   attempt(() => mkdirSync(path, 0o700), "EEXIST");

@@ -7,30 +7,31 @@ import { platformPackage } from "./programs.ts";
 import { HOST, startPostgres, type StartOptions } from "./start-postgres.ts";
 import { until } from "./attempt.ts";
 
-/** A share in a running PostgreSQL: a connection, so it vanishes with the process that has it. */
+/** A share in a running PostgreSQL: a connection, which ends with its process. */
 export interface Lease {
   /** Connects as superuser to the database `shipments`. */
   readonly url: string;
-  /** Resolves when the connection has ended, whoever ended it. */
+  /** Resolves when the connection has ended for any reason. */
   readonly lost: Promise<void>;
-  /** Gives the lease up: the last one stops PostgreSQL first. Repeating it does nothing. */
+  /** Releases the lease. The last one stops PostgreSQL first. Idempotent. */
   release(): Promise<void>;
 }
 
 const DATABASE = "shipments";
 
 /**
- * The advisory lock, in the database `postgres`, that all leases share. Who has it alone may stop
- * PostgreSQL; newcomers wait for it until that ends their connection, and then start another.
+ * Advisory lock in the database `postgres` that all leases share. A process that holds it
+ * exclusively may stop PostgreSQL. New processes wait for it until their connection ends, and then
+ * start another server.
  */
 const LEASE_LOCK = 7_265_401;
 
-/** How long to try to get a PostgreSQL that accepts connections, in milliseconds. */
+/** Timeout for getting a PostgreSQL that accepts connections, in milliseconds. */
 const ACQUIRE_MS = 60_000;
 
 /**
- * Leases the PostgreSQL whose files live in `dataDir`: makes it if there is none, starts it if it
- * does not run, joins it if it runs, even if the process that started it was killed.
+ * Leases the PostgreSQL in `dataDir`: creates it if absent, starts it if it is not running,
+ * and joins it if it is, even if the process that started it was killed.
  */
 export async function acquireEmbeddedPostgres(
   dataDir: string,
@@ -38,7 +39,8 @@ export async function acquireEmbeddedPostgres(
 ): Promise<Lease> {
   const deadline = Date.now() + ACQUIRE_MS;
   try {
-    // Before the folder is made: without the programs, as in the container image, no folder helps.
+    // Before the folder is created: without the programs, as in the container image, a folder is
+    // useless.
     platformPackage();
     const folder = openDataFolder(dataDir);
     return await until("PostgreSQL to accept connections", deadline, () => {
@@ -65,18 +67,18 @@ async function takeLease(folder: DataFolder, postmaster: Postmaster): Promise<Le
     if (isLast) await stopPostmaster(folder.cluster, postmaster);
     await client!.end();
     if (isLast !== undefined || !findPostmaster(folder.cluster)) return;
-    // The connection was lost, but PostgreSQL is recovering, and may have no other lease.
+    // The connection was lost, but PostgreSQL is recovering and may have no other lease.
     await (await acquireEmbeddedPostgres(folder.root)).release();
   }
 
   return { url: `${server}/${DATABASE}`, lost, release: () => (released ??= release()) };
 }
 
-/** The connection that is a lease; undefined while PostgreSQL starts, stops or is not there. */
+/** Opens the connection of a lease. `undefined` while PostgreSQL starts, stops or does not run. */
 async function connect(connectionString: string): Promise<pg.Client | undefined> {
   const limits = { connectionTimeoutMillis: 5_000, query_timeout: 30_000 };
   const client = new pg.Client({ connectionString, ...limits });
-  // Its end is also reported by the query that it interrupts, or as the lease's loss.
+  // The interrupted query or the lease also reports the end.
   client.on("error", () => {});
   try {
     await client.connect();
@@ -91,7 +93,7 @@ async function connect(connectionString: string): Promise<pg.Client | undefined>
   }
 }
 
-/** Whether this was the last lease: then the client has the lock alone. */
+/** Whether this was the last lease: the client then holds the lock exclusively. */
 async function giveUp(client: pg.Client): Promise<boolean> {
   await client.query("select pg_advisory_unlock_shared($1)", [LEASE_LOCK]);
   const tried = await client.query("select pg_try_advisory_lock($1) as alone", [LEASE_LOCK]);
@@ -99,8 +101,8 @@ async function giveUp(client: pg.Client): Promise<boolean> {
 }
 
 /**
- * Unlike that of a PostgreSQL that is not there, starts or stops (class 57) or is full (class 53),
- * or in which another process made the database first (42P04, 23505).
+ * Not temporary, unlike a PostgreSQL that is absent, starts or stops (class 57), is full (class
+ * 53), or whose database another process creates (42P04, 23505).
  */
 function isLasting(error: unknown): boolean {
   return error instanceof pg.DatabaseError && !/^(5[37]|42P04|23505)/.test(error.code ?? "");

@@ -3,22 +3,22 @@ import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { attempt, until } from "./attempt.ts";
 
-/** A running PostgreSQL, as its postmaster.pid describes it. */
+/** A running PostgreSQL, as described in its postmaster.pid. */
 export interface Postmaster {
   pid: number;
   port: number;
   ready: boolean;
 }
 
-/** How long a fast shutdown may take, and then an immediate one, in milliseconds. */
+/** Timeout of a fast shutdown, and then of an immediate one, in milliseconds. */
 const STOP_MS = 20_000;
 
-/** A postmaster.pid younger than this may still be being written, in milliseconds. */
+/** A younger postmaster.pid may be incomplete, in milliseconds. */
 const WRITING_MS = 2_000;
 
 /**
- * The PostgreSQL that runs on the cluster; undefined when none does, whatever the file that a
- * killed one left behind may say. Its lines are declared in src/include/utils/pidfile.h.
+ * Returns the PostgreSQL that runs on the cluster. `undefined` if absent, even if a killed
+ * one left its file. Its lines are declared in src/include/utils/pidfile.h.
  */
 export function findPostmaster(cluster: string): Postmaster | undefined {
   const file = join(cluster, "postmaster.pid");
@@ -28,7 +28,10 @@ export function findPostmaster(cluster: string): Postmaster | undefined {
   return { pid: Number(pid), port: Number(port), ready: status.trim() === "ready" };
 }
 
-/** Stops PostgreSQL by a fast shutdown, or else by an immediate one, from which it recovers at its next start. */
+/**
+ * Stops PostgreSQL with a fast shutdown, otherwise with an immediate one, after which it recovers
+ * at its next start.
+ */
 export async function stopPostmaster(cluster: string, { pid }: Postmaster): Promise<void> {
   const stop = (signal: NodeJS.Signals) => {
     attempt(() => process.kill(pid, signal), "ESRCH");
@@ -38,8 +41,8 @@ export async function stopPostmaster(cluster: string, { pid }: Postmaster): Prom
 }
 
 /**
- * Removes what a killed PostgreSQL left behind that hinders a start: a postmaster.pid whose number
- * another program has by now, and processes that are too busy to notice the postmaster's end.
+ * Removes remains of a killed PostgreSQL that prevent a start: a postmaster.pid whose number
+ * belongs to another program, and orphaned child processes.
  */
 export function removeRemains(cluster: string): void {
   const children = findChildren(cluster);
@@ -51,7 +54,7 @@ export function removeRemains(cluster: string): void {
   if (Date.now() - written > WRITING_MS) rmSync(file, { force: true });
 }
 
-/** The processes that a postmaster of this cluster has started; only Linux tells. */
+/** Returns the child processes of this cluster's postmaster. Linux only. */
 function findChildren(cluster: string): string[] {
   if (process.platform !== "linux") return [];
   return readdirSync("/proc")
@@ -59,7 +62,7 @@ function findChildren(cluster: string): string[] {
     .filter((pid) => procFile(pid, "cmdline").startsWith("postgres: "));
 }
 
-/** Whether the process is a PostgreSQL that works in the cluster's folder, and has not ended. */
+/** Whether the process is a running PostgreSQL in the cluster's folder. */
 function runsOn(pid: string | number, cluster: string): boolean {
   try {
     if (process.platform !== "linux") {
@@ -76,7 +79,7 @@ function runsOn(pid: string | number, cluster: string): boolean {
   }
 }
 
-/** What Linux tells of a process; nothing of one that has ended. */
+/** Returns a file of a process in Linux's /proc. Empty after its end. */
 function procFile(pid: string | number, name: string): string {
   return attempt(() => readFileSync(`/proc/${pid}/${name}`, "utf8"), "ENOENT", "ESRCH") ?? "";
 }

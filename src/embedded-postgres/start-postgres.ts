@@ -12,26 +12,26 @@ import { findPostmaster, removeRemains } from "./postmaster.ts";
 import { commandOn, type Programs, programsFor } from "./programs.ts";
 
 export interface StartOptions {
-  /** False gives up surviving a crash of the whole machine, for speed in tests. Default true. */
+  /** False trades crash safety of the machine for speed in tests. Default true. */
   durable?: boolean;
-  /** Default that of the latest start if it is free, or else any. */
+  /** Defaults to the port of the last start if free, otherwise any port. */
   port?: number;
 }
 
-/** The only address PostgreSQL listens at. */
+/** The only listening address. */
 export const HOST = "127.0.0.1";
 
-/** The size of the log above which a start empties it, in bytes. */
+/** Log size above which a start truncates it, in bytes. */
 const LOG_LIMIT = 1_048_576;
 
-/** Another process was faster to start it or to take the port, or a killed one left remains. */
+/** Another process started it or took the port first, or a killed one left remains. */
 const TRANSIENT =
   /lock file "postmaster.pid"|Address already in use|pre-existing shared memory block/;
 
 /**
- * Makes the cluster if there is none, and starts PostgreSQL on it. Of several that are started at
- * once, all but one find its postmaster.pid and end. Resolves when one accepts connections, or
- * when another try is worth it.
+ * Creates the cluster if absent, and starts PostgreSQL on it. Of several concurrent starts,
+ * all but one detect its postmaster.pid and exit. Resolves when one accepts connections, or when a
+ * retry makes sense.
  */
 export async function startPostgres(
   folder: DataFolder,
@@ -55,7 +55,7 @@ export async function startPostgres(
   await sleep(100);
 }
 
-/** Starts it in the background; gives a function that tells whether it has ended. */
+/** Starts it in the background. Returns a function that checks whether it has exited. */
 async function spawnPostgres(
   cluster: string,
   programs: Programs,
@@ -64,7 +64,7 @@ async function spawnPostgres(
 ): Promise<() => boolean> {
   const { file, args, options } = commandOn(cluster, programs, "postgres");
   for (const [name, value] of Object.entries(settings)) args.push("-c", `${name}=${value}`);
-  // A session of its own: Ctrl-C in our terminal must not reach the database.
+  // In its own session, so that Ctrl-C in the terminal does not reach the database.
   const child = spawn(file, args, { ...options, stdio: ["ignore", log, log], detached: true });
   closeSync(log);
   await once(child, "spawn");
@@ -79,18 +79,18 @@ function settingsFor(durable: boolean, port: number): object {
     unix_socket_directories: "",
     // Tests run many services on one database.
     max_connections: durable ? 100 : 500,
-    // As on SSDs. A plan that reads a small table whole would be kept when the table has grown.
+    // As on SSDs. A cached plan that scans a small table would remain after the table has grown.
     random_page_cost: 1.1,
     timezone: "UTC",
     log_timezone: "UTC",
-    // Its clients report their own errors: so the log stays small.
+    // Clients report their own errors, so the log stays small.
     log_min_messages: "log",
     log_checkpoints: "off",
     ...(durable ? {} : { fsync: "off", full_page_writes: "off", max_wal_size: "256MB" }),
   };
 }
 
-/** Rejects when a port was asked for and is taken. PostgreSQL keeps its latest arguments. */
+/** Rejects if a requested port is taken. PostgreSQL stores its last arguments. */
 async function portFor(cluster: string, port: number | undefined): Promise<number> {
   if (port !== undefined) return freePort(port);
   const opts = attempt(() => readFileSync(join(cluster, "postmaster.opts"), "utf8"), "ENOENT");
@@ -98,7 +98,7 @@ async function portFor(cluster: string, port: number | undefined): Promise<numbe
   return freePort(latest).catch(() => freePort(0));
 }
 
-/** The wished-for port, or with 0 any, free at this moment. Rejects when it is taken. */
+/** Returns the requested port, or any for 0, if currently free. Rejects if it is taken. */
 async function freePort(wished: number): Promise<number> {
   const server = createServer().listen(wished, HOST);
   await once(server, "listening");

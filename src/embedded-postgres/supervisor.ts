@@ -3,12 +3,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { acquireEmbeddedPostgres, type Lease } from "./embedded-postgres.ts";
 
-/** How long to wait before another try to restart it, in milliseconds. */
+/** Delay before restarting again, in milliseconds. */
 const RETRY_MS = 1_000;
 
 /**
- * Leases the embedded PostgreSQL of a data folder for as long as a service runs: when somebody
- * kills it, it is started again on the port it had, so that `url` stays good until `release`.
+ * Leases the embedded PostgreSQL of a data folder while a service runs. If it is killed, restarts
+ * it on the same port, so that `url` stays valid until `release`.
  */
 export async function superviseEmbeddedPostgres(
   dataDir: string,

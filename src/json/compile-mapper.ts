@@ -2,26 +2,26 @@ import { ScalarType, type DescEnum, type DescField, type DescMessage } from "@bu
 
 type Convert = (value: never) => unknown;
 
-/** How the fields of a message are written in one form; where a converter is missing, values stay as they are. */
+/** Conversions of field values in one form. Values without a converter stay unchanged. */
 export interface Form {
   readonly nameOf: (field: DescField) => string;
   readonly unset: "null" | "undefined";
-  /** Of 64 bits. */
+  /** For 64-bit integers. */
   readonly integer?: Convert;
   readonly bytes?: Convert;
   readonly enumOf?: (schema: DescEnum) => Convert;
   readonly time: Convert;
-  /** Whether the result is a message itself. */
+  /** Whether the result is a message. */
   readonly isMessage?: boolean;
 }
 
 export type Mapper = (fields: object) => object;
 
 /**
- * Compiles mappers of messages, or of records with their fields, to a form: each makes an object literal
- * with every field, which takes half as long as setting one property after the other.
+ * Compiles mappers of messages, or of records with their fields, to a form. Each mapper creates an
+ * object literal with every field, which takes half as long as setting properties one by one.
  *
- * @throws Error at start-up for a message that has no form
+ * @throws Error at startup for a message that has no form
  */
 export function createMapperCompiler(form: Form): (schema: DescMessage) => Mapper {
   const known = new Map<DescMessage, Mapper>();
@@ -32,7 +32,7 @@ export function createMapperCompiler(form: Form): (schema: DescMessage) => Mappe
     if (schema.typeName.startsWith("google.protobuf.") || !hasForm) {
       throw new Error(`${schema.typeName} has no form in the JSON dialect`);
     }
-    // A message type that contains itself uses this mapper again, so it is known before its fields.
+    // Registered before its fields, for recursive messages.
     let mapper: Mapper | undefined;
     known.set(schema, (fields) => mapper!(fields));
     const converters: Convert[] = [];
@@ -79,7 +79,7 @@ function mapValues(map: Record<string, never>, convert: Convert): object {
   return Object.fromEntries(Object.entries(map).map(([key, value]) => [key, convert(value)]));
 }
 
-/** Converts a value of the field, of a list an item of it. */
+/** Returns the converter of a field's value or list item. */
 function converterOf(
   { message, enum: desc, scalar }: DescField,
   form: Form,

@@ -20,8 +20,8 @@ import {
 } from "./decode-scalar.ts";
 
 /**
- * Makes a request out of a JSON object, and says which fields could not be read, and by their paths
- * which are unknown: the first `MAX_UNKNOWN` of these.
+ * Decodes a JSON object into a request. Also returns violations, and the paths of unknown fields,
+ * at most `MAX_UNKNOWN`.
  */
 export type DecodeJson = (json: object) => {
   request: Message;
@@ -34,11 +34,11 @@ const MAX_UNKNOWN = 20;
 const TIMESTAMP = "google.protobuf.Timestamp";
 
 /**
- * Compiles a decoder of the JSON dialect of `/v1` for one kind of request: wire names, unknown
- * fields ignored, null the same as absent, and a violation for each field of the wrong JSON type. It
- * does not check ranges. In a request that can name what it clears, an empty list or map does so.
+ * Compiles a decoder for the JSON dialect of `/v1`: wire names, unknown fields ignored, null equal
+ * to absent, and a violation for each field of the wrong JSON type. It does not check ranges. In a
+ * request with a `clear` field, an empty list or map clears the field.
  *
- * @throws Error at start-up for a message that the dialect has no form for.
+ * @throws Error at startup for a message without a form in the dialect
  */
 export function compileDecodeJson(schema: DescMessage): DecodeJson {
   const decode = compileMessage(schema, new Map());
@@ -96,8 +96,8 @@ function noteUnknown(schema: DescMessage, json: object, path: string, unknown: s
 }
 
 /**
- * Protobuf cannot tell an empty list or map from none, so that an update has a field `clear` for their
- * names. Undefined for a request without one.
+ * Protobuf cannot distinguish an empty list or map from an unset one, so updates have a field
+ * `clear` with field names. `undefined` for requests without it.
  */
 function compileClearEmpty(
   schema: DescMessage,
@@ -161,8 +161,8 @@ function compileElement(field: DescField, known: Map<DescMessage, Decode>): Deco
 }
 
 /**
- * What stands in for an item that cannot be read, so that those after it keep their places: an
- * empty message. Other items are left out, since their violation refuses the whole request.
+ * Returns the placeholder of an unreadable message item, which keeps the positions of later items.
+ * Other items are omitted, because their violation refuses the whole request.
  */
 function placeholderOf(field: DescField & { fieldKind: "list" }): () => Message[] {
   const { message } = field;

@@ -4,9 +4,9 @@ import type { FieldRules } from "../../gen/buf/validate/validate_pb.js";
 import type { Violation } from "../domain/refusal.ts";
 
 /**
- * Reads one JSON value; gives undefined and reports a violation when it cannot. Never sees null.
+ * Decodes one JSON value, never null. Returns undefined and reports a violation if invalid.
  *
- * @param unknown takes the paths of what is no field
+ * @param unknown receives the paths of unknown fields
  */
 export type Decode = (
   json: unknown,
@@ -90,7 +90,7 @@ function decodeBytes(json: unknown, path: string, violations: Violation[]): unkn
   }
 }
 
-/** JSON integers beyond 2^53 have already lost digits when they are parsed, so they are refused. */
+/** JSON integers beyond 2^53 have lost digits during parsing and are refused. */
 function decodeInteger(
   least: number,
   most: number,
@@ -130,7 +130,7 @@ function plusHint(json: unknown): string {
   return ". Its offset has a space instead of a plus sign. In a query, write + as %2B";
 }
 
-/** Whether the month has the day: JavaScript takes 30 February for 2 March. */
+/** Whether the day exists in its month: JavaScript reads 30 February as 2 March. */
 function isInCalendar(timestamp: string): boolean {
   const [year, month, day] = timestamp.slice(0, 10).split("-").map(Number);
   return (day as number) <= new Date(Date.UTC(year as number, month as number, 0)).getUTCDate();
@@ -143,14 +143,15 @@ export function compileEnum(schema: DescEnum): Decode {
     numbers.get(json as string) ?? addViolation(violations, path, `must be one of ${names}`);
 }
 
-/** Reports that the field at a path is invalid; `text` follows its name, as in "must be a list". */
+/** Reports an invalid field. `text` follows its name, such as "must be a list". */
 export function addViolation(violations: Violation[], path: string, text: string): undefined {
   violations.push({ reason: "FIELD_INVALID", subject: path, text: `${path} ${text}.` });
 }
 
 /**
- * The names of an enum's values in the JSON dialect, by number: lower case, without the prefix that the values share
- * (`SHIPMENT_STATUS_AWAITING_PICKUP` is `awaiting_pickup`). The unspecified value has none: it stands for absence.
+ * Returns the names of an enum's values in the JSON dialect by number: lower case, without the
+ * common prefix (`SHIPMENT_STATUS_AWAITING_PICKUP` is `awaiting_pickup`). The unspecified value has
+ * no name, because it means absence.
  */
 export function enumNames(schema: DescEnum): ReadonlyMap<number, string> {
   const prefix = schema.sharedPrefix?.length ?? 0;

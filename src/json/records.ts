@@ -4,7 +4,7 @@ import { timestampFromMs, type Timestamp } from "@bufbuild/protobuf/wkt";
 import { createMapperCompiler } from "./compile-mapper.ts";
 import { enumNames } from "./decode-scalar.ts";
 
-/** A date, milliseconds since the epoch, or RFC 3339 in UTC as `toISOString` writes it. */
+/** A date, milliseconds since the epoch, or RFC 3339 in UTC in the format of `toISOString`. */
 type Time = Date | number | string;
 
 type Recorded<Value> = Value extends Timestamp
@@ -25,8 +25,9 @@ type Recorded<Value> = Value extends Timestamp
             : { readonly [Key in keyof Value]: Recorded<Value[Key]> };
 
 /**
- * A message as rows and entities have it: enum values by their names in the JSON dialect, whole numbers as numbers,
- * null or undefined for what is unset. It may have more than the message's fields, and must have all of them.
+ * A message in the form of rows and entities: enum names of the JSON dialect, whole numbers as
+ * numbers, null or undefined for unset fields. It must have all fields of the message and can have
+ * more.
  */
 export type RecordOf<M extends Message> = {
   readonly [Field in Exclude<keyof M, "$typeName" | "$unknown">]-?: undefined extends M[Field]
@@ -43,7 +44,7 @@ const compileMessage = createMapperCompiler({
   isMessage: true,
 });
 
-// Times of a record are often of one millisecond, and their text takes as long as all other fields.
+// Times of a record are often equal, and formatting one takes as long as all other fields.
 let last = { ms: 0, text: new Date(0).toISOString() };
 
 function timeText(time: Time): string {
@@ -61,17 +62,17 @@ const compileJson = createMapperCompiler({
   time: timeText,
 });
 
-/** Compiles what makes messages of records. Its messages have the lists and maps of their records. */
+/** Compiles a conversion from records to messages, which share the records' lists and maps. */
 export function compileToMessage<Desc extends DescMessage>(schema: Desc) {
   return compileMessage(schema) as (record: RecordOf<MessageShape<Desc>>) => MessageShape<Desc>;
 }
 
-/** Compiles what makes of records the JSON that the dialect of `/v1` makes of their messages. */
+/** Compiles a conversion from records to the JSON of their messages in the dialect of `/v1`. */
 export function compileToJson<Desc extends DescMessage>(schema: Desc) {
   return compileJson(schema) as (record: RecordOf<MessageShape<Desc>>) => object;
 }
 
-/** Reads an enum's value that a caller sent as records have it; undefined when none was sent. */
+/** Converts an enum value of a caller to its form in records. `undefined` if not set. */
 export function compileEnumName<Name extends string>(schema: DescEnum) {
   const names = enumNames(schema) as ReadonlyMap<number | undefined, Name>;
   return (sent: number | undefined) => names.get(sent);

@@ -4,26 +4,26 @@ import { decrypt, encrypt, SEALING_KEY_LENGTH } from "../domain/secret-seal.ts";
 export interface Purpose {
   readonly returnTo: string;
   /**
-   * The session that the browser has as it leaves, which the new one takes the place of; undefined for
-   * none. Coming back from another site, the browser does not send it.
+   * The browser's current session, which the new one replaces. Stored because the browser does not
+   * send it when it returns from another site.
    */
   readonly session: string | undefined;
 }
 
-/** What has to come back with somebody who signs in at a provider, so that it is they who come back. */
+/** State of a sign-in attempt at a provider, which must come back with the same browser. */
 export interface Attempt extends Purpose {
-  /** Of PKCE (RFC 7636): only who has it can use the provider's code. */
+  /** PKCE verifier (RFC 7636), required to redeem the provider's code. */
   readonly verifier: string;
-  /** Comes back in the address. */
+  /** Returned in the redirect. */
   readonly state: string;
-  /** Comes back in the ID token. */
+  /** Returned in the ID token. */
   readonly nonce: string;
 }
 
-/** Makes attempts into text that their browser keeps and can neither read nor change. */
+/** Encrypts attempts for storage in the browser. */
 export interface AttemptSeal {
   close(attempt: Attempt): string;
-  /** The attempt; undefined when it is older than `ATTEMPT_SECONDS`, or the text is none of ours. */
+  /** Decrypts an attempt. `undefined` if it is older than `ATTEMPT_SECONDS` or invalid. */
   open(sealed: string): Attempt | undefined;
 }
 
@@ -32,8 +32,8 @@ export const ATTEMPT_SECONDS = 600;
 const PLACE = "sign-in attempt";
 
 /**
- * Builds the seal: AES-256-GCM under a key that is made from the client secret, which all replicas have,
- * so that an attempt may begin at one of them and end at another.
+ * Creates the encryption: AES-256-GCM with a key derived from the client secret, which all replicas
+ * share, so that an attempt can end on another replica.
  */
 export function createAttemptSeal(
   clientSecret: string,

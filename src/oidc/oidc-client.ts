@@ -3,29 +3,34 @@ import type * as OpenidClient from "openid-client";
 import { unavailable } from "../domain/refusal.ts";
 import { createAttemptSeal, type Attempt, type Purpose } from "./attempt-seal.ts";
 
-/** An identity provider, and how this service is known there. */
+/** An identity provider and its client credentials. */
 export interface OidcSettings {
-  /** Where the provider describes itself below `/.well-known/openid-configuration`. */
+  /** Base of `/.well-known/openid-configuration`. */
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** Where the provider sends people back to. */
+  /** Redirect URI after signing in. */
   readonly redirectUri: string;
-  /** Whether an email counts as verified of which the provider does not say whether it is. */
+  /** Whether emails without `email_verified` count as verified. */
   readonly assumeEmailVerified: boolean;
 }
 
-/** Signs people in at an identity provider, by OpenID Connect's code flow with PKCE. */
+/** Signs people in at an identity provider, with OpenID Connect's code flow and PKCE. */
 export interface OidcClient {
-  /** The provider's host, by which people know it. */
+  /** Host of the provider, for display. */
   readonly name: string;
-  /** Begins an attempt: where to send the browser, and what it has to keep. Throws UNAVAILABLE while the provider is away. */
+  /**
+   * Starts an attempt: returns the redirect URL and the state for the browser. Throws UNAVAILABLE
+   * if the provider is unreachable.
+   */
   begin(purpose: Purpose): Promise<{ readonly url: string; readonly attempt: string }>;
   /**
-   * Ends an attempt when the browser is back, with the query of its address. Each ends once, whatever comes of it.
+   * Completes an attempt with the query of the redirect. Each attempt ends once, whatever the
+   * result.
    *
-   * @returns undefined when the provider vouches for no email, or this is not the end of that attempt
-   * @throws Refusal UNAVAILABLE while the provider is away
+   * @returns `undefined` if the provider confirms no email, or the redirect belongs to another
+   *   attempt
+   * @throws Refusal UNAVAILABLE if the provider is unreachable
    */
   finish(query: string, attempt: string | undefined): Promise<SignedInByOidc | undefined>;
 }
@@ -36,14 +41,15 @@ export interface SignedInByOidc {
 }
 
 const TIMEOUT_SECONDS = 10;
-/** For how long is remembered what the provider tells of itself, in milliseconds. */
+/** Cache time of the provider's metadata, in milliseconds. */
 const REMEMBER_MS = 60 * 60 * 1_000;
 
 /**
- * Builds the client. It asks the provider nothing before the first attempt, so that the service starts
- * while the provider is away, and loads its library only then.
+ * Creates the client. It contacts the provider and loads its library only at the first attempt, so
+ * that the service starts while the provider is unreachable.
  *
- * @param spend notes that an attempt with this state has ended; false when it had before
+ * @param spend records that an attempt with this state has ended. Returns false if it had ended
+ *   before
  */
 export function createOidcClient(
   settings: OidcSettings,
@@ -53,7 +59,7 @@ export function createOidcClient(
   const seal = createAttemptSeal(settings.clientSecret);
   const discover = createDiscovery(settings);
 
-  /** What the provider is asked; undefined when it refuses. */
+  /** Sends a request to the provider. `undefined` if it is refused. */
   async function ask<T>(question: () => Promise<T>): Promise<T | undefined> {
     try {
       return await question();
@@ -110,7 +116,7 @@ interface Discovered {
   readonly provider: OpenidClient.Configuration;
 }
 
-/** Builds what finds out about the provider: at the first need, and again when that failed or is old. */
+/** Creates the discovery of the provider, on first use and again after a failure or expiry. */
 function createDiscovery(settings: OidcSettings): () => Promise<Discovered> {
   let known: { readonly found: Promise<Discovered>; readonly untilMs: number } | undefined;
   return () => {
@@ -126,7 +132,7 @@ function createDiscovery(settings: OidcSettings): () => Promise<Discovered> {
 
 async function discoverNow({ issuer, clientId, clientSecret }: OidcSettings): Promise<Discovered> {
   const library = await import("openid-client");
-  // The configuration allows http on this machine alone.
+  // The configuration allows http on the loopback address only.
   const insecure = issuer.startsWith("http:") ? [library.allowInsecureRequests] : [];
   try {
     const provider = await library.discovery(
@@ -134,7 +140,7 @@ async function discoverNow({ issuer, clientId, clientSecret }: OidcSettings): Pr
       clientId,
       undefined,
       clientSecretAuth(library, clientSecret),
-      // Signatures of ID tokens are checked too, though they come straight from the provider.
+      // Verifies signatures of ID tokens, although they come directly from the provider.
       { execute: [...insecure, library.enableNonRepudiationChecks], timeout: TIMEOUT_SECONDS },
     );
     return { library, provider };
@@ -145,12 +151,12 @@ async function discoverNow({ issuer, clientId, clientSecret }: OidcSettings): Pr
   }
 }
 
-/** The provider did not tell what it is, or who it is: it is away, or the configuration is wrong. */
+/** Discovery failed: the provider is unreachable, or the configuration is wrong. */
 class DiscoveryError extends Error {}
 
 /**
- * Sends the secret in the header, which a provider takes unless it says otherwise (OpenID Connect
- * Discovery 1.0, section 3), else in the body.
+ * Sends the secret in the header, which providers accept by default (OpenID Connect Discovery 1.0,
+ * section 3), otherwise in the body.
  */
 function clientSecretAuth(library: typeof OpenidClient, secret: string): OpenidClient.ClientAuth {
   const inHeader = library.ClientSecretBasic(secret);
@@ -164,7 +170,7 @@ function clientSecretAuth(library: typeof OpenidClient, secret: string): OpenidC
 
 type Claims = Readonly<Record<string, unknown>>;
 
-/** Finds what the provider says of the email: in the ID token, else when it is asked of the person. */
+/** Returns the email claims from the ID token, otherwise from the userinfo endpoint. */
 async function findClaims(
   library: typeof OpenidClient,
   provider: OpenidClient.Configuration,
@@ -184,15 +190,15 @@ async function findClaims(
 }
 
 /**
- * Whether an email is verified: of the values of `email_verified`, `true` alone says so (OpenID Connect
- * Core 1.0, section 5.1). By the setting, saying nothing does too, and so does `true` as text.
+ * Whether an email is verified: only if `email_verified` is `true` (OpenID Connect Core 1.0, 5.1),
+ * or, with the setting, also if it is absent or the text "true".
  */
 function isVerified(verified: unknown, { assumeEmailVerified }: OidcSettings): boolean {
   if (verified === true) return true;
   return assumeEmailVerified && (verified === undefined || verified === "true");
 }
 
-/** Whether waiting may help: nothing answers, or not in time, or with a fault of its own. */
+/** Whether waiting may help: no response, a timeout, or a server error. */
 function isAway(error: unknown): boolean {
   if (error instanceof DiscoveryError) return true;
   if (!(error instanceof Error)) return false;

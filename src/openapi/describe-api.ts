@@ -59,7 +59,7 @@ export function describeApi(registry: FileRegistry, version: string): Json {
   };
 }
 
-/** What workspaces call comes first, and shipments before all. */
+/** Sorts services for workspaces first, starting with shipments. */
 function placeOf({ typeName }: DescService): number {
   if (typeName === "shipments.v1.ShipmentService") return 0;
   return typeName.startsWith("shipments.v1.") ? 1 : 2;

@@ -12,8 +12,8 @@ import { getComments } from "@bufbuild/protoplugin";
 export type Json = Readonly<Record<string, unknown>>;
 
 /**
- * Reads options by the name of their extension. They come from the files at hand: the generated code
- * that describes them is not there yet while it is being generated.
+ * Reads options by extension name, from the given files: the generated code that declares them does
+ * not exist yet during generation.
  */
 export type Options = <T>(desc: AnyDesc, name: string) => T | undefined;
 
@@ -41,7 +41,10 @@ export function isRequired(rules: ReflectMessage | undefined): boolean {
   return required !== undefined && rules!.get(required) === true;
 }
 
-/** The comment on a declaration, with its lines joined, as the member `description`; none when it has none. */
+/**
+ * Returns the comment on a declaration, with its lines joined, as the member `description`. Empty
+ * without a comment.
+ */
 export function descriptionOf(desc: Parameters<typeof getComments>[0]): {
   readonly description?: string;
 } {
@@ -51,7 +54,7 @@ export function descriptionOf(desc: Parameters<typeof getComments>[0]): {
   return text === undefined || text === "" ? {} : { description: text };
 }
 
-/** What the field `data` of a response is, by the type of it; none for other fields. */
+/** Returns the description of a response's `data` by its type. Empty for other fields. */
 export function dataDescription(field: DescField | undefined): { readonly description?: string } {
   if (field?.name !== "data" || field.message === undefined) return {};
   const noun = nounOf(field.message.name);

@@ -11,7 +11,10 @@ import { describeApi } from "./describe-api.ts";
 
 const { version } = packageJson;
 
-/** The plugin of buf that writes the OpenAPI document of the JSON API, and the reasons of the client library. */
+/**
+ * The buf plugin that writes the OpenAPI document of the JSON API and the reasons of the client
+ * library.
+ */
 runNodeJs({
   name: "protoc-gen-openapi",
   version,

@@ -17,10 +17,10 @@ const CALLERS: Readonly<Record<Audience, string>> = {
   person: "account",
 };
 
-/** The role of an operator that comes before another one. */
+/** The next lower role of an operator. */
 const LESSER_ROLE: Readonly<Record<string, string>> = { operator: "viewer", owner: "operator" };
 
-/** The words that depend on the call, in the place of the example that goes with the reason. */
+/** Messages that depend on the call, instead of the reason's example. */
 const OF_CALLS: {
   readonly [R in RefusalReason]?: (call: RefusedCall) => Partial<Words>;
 } = {
@@ -48,7 +48,7 @@ const OF_CALLS: {
   },
 };
 
-/** Any operator may make a link, but only owners make one for somebody else. */
+/** Any operator can create a link for themselves, but only owners for others. */
 function insufficientRole(name: string, needed: string): string {
   const role = LESSER_ROLE[needed];
   return role === undefined

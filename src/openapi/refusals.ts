@@ -7,10 +7,10 @@ import type { Json, Options } from "./options.ts";
 import { refusalExample } from "./refusal-examples.ts";
 import { refusedCall, type RefusedCall, type Sent } from "./refused-call.ts";
 
-/** The headers that go with refusals of calls that were counted. */
+/** Headers of refusals of counted calls. */
 const COUNTED = ["RateLimit-Policy", "RateLimit"];
 
-/** The headers that go with a status, besides the request's id; of most, those of calls that were counted. */
+/** Headers of each status besides the request id, for most those of counted calls. */
 const REFUSAL_HEADERS: Readonly<Record<number, readonly string[]>> = {
   401: ["WWW-Authenticate"],
   403: [],
@@ -23,13 +23,13 @@ const EXAMPLE_REQUEST_ID = "3f0c1f5e-7a44-4f0b-9b8e-2d6f6c1f0a53";
 
 export interface Refusals {
   of(method: DescMethod, operationId: string, sent: Sent): Json;
-  /** Every response that has been referred to, as `#/components/responses/...`. */
+  /** All referenced responses, as `#/components/responses/...`. */
   components(): Json;
 }
 
 /**
- * Builds the refusals of all operations, of which those with the same reasons and words are one. They have
- * the name of the first operation that they are of, since generators make names of types of it.
+ * Creates the refusals of all operations. Those with equal reasons and messages are shared and
+ * named after the first operation, because generators derive type names from them.
  */
 export function createRefusals(options: Options, registry: Registry): Refusals {
   const components = new Map<string, Json>();
@@ -74,13 +74,13 @@ export function createRefusals(options: Options, registry: Registry): Refusals {
 
 const OF_SESSIONS: readonly RefusalReason[] = ["CROSS_SITE", "NOT_A_MEMBER", "NOT_AN_OPERATOR"];
 
-/** Whether a call with what the operation's `security` names can be refused for the reason. */
+/** Whether a call with the operation's `security` can be refused for the reason. */
 function canBeMet(reason: RefusalReason, call: RefusedCall): boolean {
   if (OF_SESSIONS.includes(reason)) return call.audience === "person";
   if (reason === "BODY_UNREADABLE") return call.body === "json";
   if (reason === "SCOPE_INSUFFICIENT") return call.limitClass === "write" || !call.forCouriers;
   if (reason !== "ROLE_INSUFFICIENT") return true;
-  // A key of a workspace has no role, and every operator has the role that reading needs.
+  // A workspace key has no role, and every operator has the role for reading.
   return call.audience === "operator" && !(call.readOnly && call.operatorRole === "viewer");
 }
 

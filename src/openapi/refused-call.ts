@@ -14,13 +14,13 @@ import { audienceOf } from "../pipeline/common-reasons.ts";
 import type { Audience } from "../pipeline/call.ts";
 import type { Options } from "./options.ts";
 
-/** What the body of an operation is; a document is sent as it is, such as GeoJSON. */
+/** Body of an operation. A document is sent unchanged, such as GeoJSON. */
 export type BodyKind = "none" | "json" | "document";
 
 export interface Sent {
   readonly readOnly: boolean;
   readonly body: BodyKind;
-  /** The fields of the query or of a JSON body, in the order in which they are declared. */
+  /** Fields of the query or JSON body, in declaration order. */
   readonly fields: readonly DescField[];
   readonly pathFields: readonly DescField[];
   readonly isRequired: (field: DescField) => boolean;
@@ -64,7 +64,10 @@ export function refusedCall(
   };
 }
 
-/** A missing field, else one of another type, else a header that is not of its form or a parameter too many. */
+/**
+ * A missing field, otherwise one of the wrong type, otherwise a malformed header or unknown
+ * parameter.
+ */
 function violationOf(audience: Audience, sent: Sent, options: Options): FieldViolation {
   const required = sent.fields.find(sent.isRequired);
   if (required !== undefined) {
@@ -87,7 +90,7 @@ function violationOf(audience: Audience, sent: Sent, options: Options): FieldVio
   };
 }
 
-/** What is said of a field that is sent with another type; undefined for fields of other kinds. */
+/** Returns the violation of a field with the wrong type. `undefined` for other kinds of fields. */
 function mistypedField(
   field: DescField,
   isJson: boolean,

@@ -9,7 +9,7 @@ const ROUTE = {
   weight_kg: 2.5,
 } as const;
 
-/** A body for each message that is one, by its full name: what "Try it out" begins with. */
+/** Example body of each request message by full name, used by "Try it out". */
 export const REQUEST_EXAMPLES: Readonly<Record<string, Json>> = {
   "shipments.v1.QuoteShipmentRequest": ROUTE,
   "shipments.v1.BatchQuoteShipmentsRequest": { routes: [ROUTE, { ...ROUTE, weight_kg: 10 }] },

@@ -1,7 +1,7 @@
 import { isReflectMessage, type ReflectMessage } from "@bufbuild/protobuf/reflect";
 import type { Json } from "./options.ts";
 
-/** The keyword of JSON Schema that says the same as a rule with a value. */
+/** JSON Schema keywords of rules with a value. */
 const KEYWORDS: Readonly<Record<string, string>> = {
   gt: "exclusiveMinimum",
   gte: "minimum",
@@ -21,13 +21,13 @@ const PARTS: Readonly<Record<string, string>> = {
   keys: "propertyNames",
   values: "additionalProperties",
 };
-/** What the JSON dialect or the list of required fields says already. */
+/** Rules expressed by the JSON dialect or by the list of required fields. */
 const EXPRESSED_ELSEWHERE = new Set(["defined_only", "finite", "ignore", "not_in", "required"]);
 
 /**
- * The rules of a field as keywords of JSON Schema.
+ * Converts the rules of a field to JSON Schema keywords.
  *
- * @throws Error for a rule that has no keyword here, so that none is left out unseen
+ * @throws Error for a rule without a keyword, so that none is omitted silently
  */
 export function ruleKeywords(rules: ReflectMessage): Json {
   const keywords: Record<string, unknown> = {};
@@ -46,7 +46,7 @@ export function ruleKeywords(rules: ReflectMessage): Json {
   return keywords;
 }
 
-/** The names of properties are text; client generators need to be told. */
+/** Property names are strings, which client generators need to see. */
 function partKeywords(part: string, rules: ReflectMessage): Json {
   return { ...(part === "propertyNames" ? { type: "string" } : {}), ...ruleKeywords(rules) };
 }

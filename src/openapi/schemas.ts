@@ -22,7 +22,10 @@ export type Form = "request" | "response";
 export interface Schemas {
   field(field: DescField, form: Form): Json;
   isRequired(field: DescField): boolean;
-  /** A reference to a message, of which a request has the fields that `isInBody` takes. */
+  /**
+   * Returns a reference to a message. Requests contain only the fields for which `isInBody` returns
+   * true.
+   */
   message(message: DescMessage, form: Form, isInBody?: (field: DescField) => boolean): Json;
   readonly components: Record<string, Json>;
 }
@@ -31,7 +34,7 @@ const isAny = () => true;
 
 const TIMESTAMP = "google.protobuf.Timestamp";
 
-/** Builds the schemas of the JSON dialect that `src/json` reads and writes. */
+/** Creates the schemas of the JSON dialect that `src/json` reads and writes. */
 export function createSchemas(options: Options, registry: Registry): Schemas {
   const components: Record<string, Json> = {};
   const forms = new Map<string, Form>();
@@ -102,7 +105,7 @@ function hasStandIn(field: DescField, options: Options): boolean {
   return options(field, "shipments.v1.required_unless") !== undefined;
 }
 
-/** Whether the fields of a message may be blank, and so of no format, to be cleared. */
+/** Whether fields of a message can be blank, and therefore without a format, to be cleared. */
 function isUpdate(desc: DescMessage, options: Options): boolean {
   return desc.file.services
     .flatMap(({ methods }) => methods)
@@ -111,8 +114,8 @@ function isUpdate(desc: DescMessage, options: Options): boolean {
 }
 
 /**
- * `shipments.admin.v1.GetWorkspaceResponse` is `admin.GetWorkspaceResponse`. The package is not said
- * twice: `shipments.admin.v1.AdminWorkspace` is `admin.Workspace`.
+ * `shipments.admin.v1.GetWorkspaceResponse` becomes `admin.GetWorkspaceResponse`, and
+ * `shipments.admin.v1.AdminWorkspace` becomes `admin.Workspace`.
  */
 function componentName(typeName: string): string {
   const name = typeName.replace(/^shipments\./, "").replace(/(^|\.)v1\./, "$1");
@@ -122,8 +125,8 @@ function componentName(typeName: string): string {
 }
 
 /**
- * Whether a response may go without the field, as far as its type says; a rule can require it. The
- * data of a response is always there.
+ * Whether a response can lack the field by its type. A rule can require it. The data of a response
+ * is always present.
  */
 function mayBeUnset(field: DescField): boolean {
   if (field.fieldKind !== "message") return field.proto.proto3Optional;

@@ -24,7 +24,7 @@ const RESPONSES: Json = {
   default: { description: "Tried again, up to 10 attempts in all." },
 };
 
-/** The events that are sent to webhooks, by type, as the rules of `Event` name them. */
+/** Returns the webhook events by type, from the rules of `Event`. */
 export function webhooksOf(registry: Registry, schemas: Schemas): Json {
   const desc = registry.getMessage("shipments.v1.Event")!;
   const types = schemas.field(desc.field["type"]!, "response") as { enum: readonly string[] };

@@ -17,7 +17,7 @@ const FOLDER = fileURLToPath(new URL("installed", import.meta.url));
  * Returns the path of the Node that `package.json` names for this system. A clone has it after `npm ci`; an installed
  * package installs it when it is first needed.
  *
- * @throws Error with a sentence for the operator if there is none and npm cannot install it
+ * @throws Error with a sentence for the operator if absent and npm cannot install it
  */
 export function findOwnNode() {
   const system = `${process.platform}-${process.arch}`;

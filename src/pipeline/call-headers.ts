@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { refuse } from "../domain/refusal.ts";
 
-/** The headers (or gRPC metadata) that steer a call, picked from a request in one pass. */
+/** Headers (or gRPC metadata) that control a call, extracted in one pass. */
 export interface CallHeaders {
   /**
-   * The caller's `X-Request-Id` if it is 1 to 128 visible characters and looks like no secret, else one
-   * made here.
+   * The caller's `X-Request-Id` if it has 1 to 128 visible characters and does not look like a
+   * secret, otherwise a generated one.
    */
   readonly requestId: string;
   readonly authorization: readonly string[];
@@ -15,40 +15,40 @@ export interface CallHeaders {
   readonly contentLength: string | undefined;
   readonly transferEncoding: string | undefined;
   readonly idempotencyKeys: readonly string[];
-  /** Every `Cookie` value, joined by semicolons. */
+  /** All `Cookie` values, joined by semicolons. */
   readonly cookie: string | undefined;
-  /** `X-Workspace`: the id of the workspace that a person acts for. */
+  /** `X-Workspace`: id of the workspace for which a person acts. */
   readonly workspace: string | undefined;
-  /** `Sec-Fetch-Site`, by which a browser says whether a page of this site makes the call. */
+  /** `Sec-Fetch-Site`: whether a page of this site makes the call, according to the browser. */
   readonly fetchSite: string | undefined;
   readonly origin: string | undefined;
   readonly host: string | undefined;
-  /** Every `Prefer` value, joined by commas. */
+  /** All `Prefer` values, joined by commas. */
   readonly prefer: string | undefined;
-  /** `Simulate`: the faults that a call in test mode asks for; every value, joined by commas. */
+  /** `Simulate`: faults requested in test mode, all values joined by commas. */
   readonly simulate: string | undefined;
   readonly forwardedFor: string | undefined;
-  /** `Connect-Timeout-Ms`: how long the caller will wait, in milliseconds. */
+  /** `Connect-Timeout-Ms`: timeout of the caller in milliseconds. */
   readonly timeoutMs: number | undefined;
   /** Whether a `Connect-Timeout-Ms` is not 1 to 10 digits. */
   readonly isTimeoutMalformed: boolean;
   /** Every `If-Match` value, joined by commas. */
   readonly ifMatch: string | undefined;
-  /** `traceparent` as received; empty when it came more than once, and so counts as malformed. */
+  /** `traceparent` as received. Empty, and therefore malformed, if it occurred more than once. */
   readonly traceparent: string | undefined;
-  /** Every `tracestate` value, joined by commas. */
+  /** All `tracestate` values, joined by commas. */
   readonly tracestate: string | undefined;
 }
 
-/** What begins keys and secrets of webhooks. */
+/** Prefixes of keys and webhook secrets. */
 const NAMED_SECRET = /sh[po]_|whsec_|bearer/i;
-/** What tokens of sessions and links are among, but no ids in hexadecimal digits, however many. */
+/** Minimum length of tokens of sessions and links. Hexadecimal ids are excluded at any length. */
 const TOKEN_LENGTH = 43;
 const MAY_BE_TOKEN = /(?=[\w-]*[a-z])(?=[\w-]*[A-Z])[\w-]{43}/;
 
 /**
- * Whether a request id may hold a secret of ours, which would stand in logs and answers. One that only
- * looks like it is replaced too.
+ * Whether a request id may contain a secret of the service, which would appear in logs and
+ * responses. Look-alikes are replaced too.
  */
 function mayHoldSecret(requestId: string): boolean {
   if (NAMED_SECRET.test(requestId)) return true;
@@ -61,9 +61,9 @@ const MILLISECONDS = /^[0-9]{1,10}$/;
 type Picked = { -readonly [Name in keyof CallHeaders]: CallHeaders[Name] };
 
 /**
- * Picks the steering headers out of Node's raw header list, which alternates names and values and
- * keeps duplicates that Node's own `headers` object would drop (two different `Authorization`
- * headers must not pass for one).
+ * Extracts the control headers from Node's raw header list, which alternates names and values and
+ * keeps duplicates that Node's `headers` object would drop (two different `Authorization` headers
+ * must not count as one).
  */
 export function readCallHeaders(rawHeaders: readonly string[]): CallHeaders {
   const picked: Picked & Lists = {
@@ -96,14 +96,14 @@ export function readCallHeaders(rawHeaders: readonly string[]): CallHeaders {
   return picked;
 }
 
-/** The headers of which every value counts. */
+/** Headers of which all values count. */
 interface Lists {
   readonly authorization: string[];
   readonly apiKeys: string[];
   readonly idempotencyKeys: string[];
 }
 
-/** Of a header that counts once, the first value does. */
+/** For single-value headers, the first value counts. */
 function pick(picked: Picked & Lists, name: string, value: string): void {
   switch (name) {
     case "authorization":
@@ -154,14 +154,16 @@ function pick(picked: Picked & Lists, name: string, value: string): void {
   }
 }
 
-/** The values of a header that is a list, as one (RFC 9110, section 5.3). */
+/** Joins the values of a list header (RFC 9110, 5.3). */
 function joined(before: string | undefined, value: string): string {
   return before === undefined ? value : `${before},${value}`;
 }
 
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
 
-/** @throws Refusal FIELD_INVALID when it is not 1 to 255 visible characters, or there are two */
+/**
+ * @throws Refusal FIELD_INVALID if it does not have 1 to 255 visible characters, or occurs twice
+ */
 export function readIdempotencyKey(values: readonly string[]): string | undefined {
   const [key, other] = values;
   if (key === undefined) return undefined;
@@ -183,8 +185,8 @@ const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(
 const SAMPLED = 1;
 
 /**
- * Reads a `traceparent` header (W3C Trace Context, section 3.2); undefined when it is malformed, which
- * means that there is none. Of a version that is still to come, the fields known today count.
+ * Parses a `traceparent` header (W3C Trace Context, 3.2). `undefined` if malformed, which counts as
+ * absent. For future versions, the currently defined fields are read.
  */
 export function readTraceparent(header: string): TraceParent | undefined {
   const [, version, traceId, spanId, flags, more] = TRACEPARENT.exec(header) ?? [];

@@ -1,15 +1,18 @@
 import ipaddr from "ipaddr.js";
 
-/** The address that a request comes from, by its peer and its `X-Forwarded-For`, joined by commas. */
+/**
+ * Returns the client address of a request from its peer and its `X-Forwarded-For` values, joined by
+ * commas.
+ */
 export type ClientAddress = (peer: string | undefined, forwardedFor: string | undefined) => string;
 
-/** As a proxy may write it: an address in brackets, or with a port behind it. */
+/** Formats that proxies write: an address in brackets, or with a port. */
 const WRITTEN = /^\[([^\]]+)\](?::\d+)?$|^([\d.]+):\d+$/;
 
 /**
- * Builds the reading of `X-Forwarded-For`, to which each proxy appends the address that it was called
- * from: of those, from the right, the first that is not a trusted proxy's. What is further left anybody
- * can have made up, as all of it when the request does not come from a trusted proxy.
+ * Creates a reader of `X-Forwarded-For`, to which each proxy appends the address of its client.
+ * Returns the rightmost address that is not a trusted proxy. Addresses further left can be forged,
+ * as can all of them if the peer is not a trusted proxy.
  */
 export function createClientAddress(trusted: readonly string[]): ClientAddress {
   if (trusted.length === 0) return (peer) => peer ?? "";
@@ -31,22 +34,22 @@ export function createClientAddress(trusted: readonly string[]): ClientAddress {
   };
 }
 
-/** The first bits of an IPv6 address, which name a network of one subscriber (RFC 6177). */
+/** Prefix length of a subscriber's IPv6 network (RFC 6177). */
 const SUBSCRIBER_BITS = 64;
 
 /**
- * Those whose calls are counted together: an address, or of IPv6 the /64, all addresses of which are one
- * subscriber's. Text that is no address stands for itself.
+ * Returns the block whose calls are counted together: an IPv4 address or an IPv6 /64, which belongs
+ * to one subscriber. Other text is returned unchanged.
  */
 export function addressBlock(text: string): string {
-  // Spares what is IPv4 the reading.
+  // IPv4 addresses need no parsing.
   const address = text.includes(":") ? readAddress(text) : undefined;
   if (address === undefined) return text;
   if (address.kind() === "ipv4") return address.toString();
   return ipaddr.IPv6.networkAddressFromCIDR(`${address.toString()}/${SUBSCRIBER_BITS}`).toString();
 }
 
-/** What is wrong with the addresses and networks (`10.0.0.0/8`) of proxies; undefined when nothing is. */
+/** Returns the error in the addresses and networks (`10.0.0.0/8`) of proxies, or `undefined`. */
 export function trustedProxiesFault(trusted: readonly string[]): string | undefined {
   const wrong = trusted.find((text) => readNetwork(text) === undefined);
   return wrong === undefined
@@ -57,7 +60,7 @@ export function trustedProxiesFault(trusted: readonly string[]): string | undefi
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Network = readonly [Address, bits: number];
 
-/** Undefined when it is none. Reads `::ffff:10.0.0.1` as the `10.0.0.1` that it stands for. */
+/** `undefined` if invalid. Reads `::ffff:10.0.0.1` as `10.0.0.1`. */
 function readAddress(text: string): Address | undefined {
   const isWhole = ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text);
   return isWhole ? ipaddr.process(text) : undefined;

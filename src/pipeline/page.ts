@@ -5,8 +5,8 @@ import { refuse, type Refusal } from "../domain/refusal.ts";
 export const DEFAULT_PAGE_SIZE = 25;
 
 /**
- * The opaque token that leads to the page after a position: the sort key of the last result, bound
- * to the workspace and the filters it was listed with.
+ * Returns the opaque token of the page after a position: the sort key of the last result, bound to
+ * the workspace and filters.
  */
 export function writePageToken(position: readonly (string | number)[], filters: object): string {
   const text = JSON.stringify([fingerprint(position, filters), ...position]);
@@ -14,13 +14,13 @@ export function writePageToken(position: readonly (string | number)[], filters: 
 }
 
 /**
- * The position a token stands for; undefined when the token was not made for these filters. A
- * caller can forge tokens, so check the values before use.
+ * Returns the position of a token. `undefined` if the token was not created for these filters.
+ * Callers can forge tokens, so check the values.
  */
 export function readPageToken(token: string, filters: object): unknown[] | undefined {
   try {
     const bytes = Buffer.from(token, "base64url");
-    // Node skips characters that are not base64url: without this, many texts would be one token.
+    // Node ignores characters that are not base64url, so that many texts would equal one token.
     if (bytes.toString("base64url") !== token) return undefined;
     const [print, ...position] = JSON.parse(bytes.toString()) as unknown[];
     return print === fingerprint(position, filters) ? position : undefined;
@@ -30,21 +30,24 @@ export function readPageToken(token: string, filters: object): unknown[] | undef
 }
 
 interface PageRequest {
-  /** How many results; `DEFAULT_PAGE_SIZE` when absent. */
+  /** Number of results. Defaults to `DEFAULT_PAGE_SIZE`. */
   readonly pageSize?: number | undefined;
-  /** The `next_page_token` of the page before; absent for the first page. */
+  /** `next_page_token` of the previous page. Absent for the first page. */
   readonly pageToken?: string | undefined;
 }
 
-/** A page to be read from a list: the rows after a position, in the order of the list. */
+/** A page to read from a list: the rows after a position, in order. */
 export interface Page<Position> {
   readonly after: Position | undefined;
-  /** How many rows to read: one more than the page holds, which tells whether there is a next. */
+  /** Number of rows to read: one more than the page has, to detect the next page. */
   readonly limit: number;
   readonly filters: object;
 }
 
-/** Reads which page a caller wants; `toPosition` checks the values of a token. @throws Refusal FIELD_INVALID */
+/**
+ * Parses the requested page. `toPosition` validates the values of a token. @throws Refusal
+ * FIELD_INVALID
+ */
 export function readPage<Position>(
   { pageSize = DEFAULT_PAGE_SIZE, pageToken }: PageRequest,
   filters: object,
@@ -62,10 +65,10 @@ export function toId([id]: readonly unknown[]): number | undefined {
 }
 
 /**
- * Ends a page: the rows it holds, and the token of the next page, empty when this is the last. A page
- * ends before it would be too large to send.
+ * Returns the rows of a page and the token of the next page, empty on the last one. A page is
+ * shortened if it would be too large to send.
  *
- * @param bytesOf the most bytes a row may take in an answer; not given where no page can be too large
+ * @param bytesOf maximum size of a row in a response. Omitted if no page can be too large.
  */
 export function endPage<Row>(
   found: readonly Row[],
@@ -86,12 +89,15 @@ function pageTokenError(): Refusal {
   );
 }
 
-/** Tells a token of this list from one of another list and from a mistyped one. Not a secret. */
+/** Detects mistyped tokens and tokens of other lists. Not a secret. */
 function fingerprint(position: readonly unknown[], filters: object): string {
   return hash("sha256", JSON.stringify([filters, position]), "base64url").slice(0, 8);
 }
 
-/** How many of these rows, from the first, fit on one page: at least one, so that every list can be read to its end. */
+/**
+ * Returns the number of leading rows that fit on one page, at least one so that every list can be
+ * read to its end.
+ */
 export function countThatFit<Row>(rows: readonly Row[], bytesOf: (row: Row) => number): number {
   let bytes = 0;
   let count = 0;
@@ -103,7 +109,7 @@ export function countThatFit<Row>(rows: readonly Row[], bytesOf: (row: Row) => n
   return count;
 }
 
-/** The bytes of a value as JSON, which no message with the same fields exceeds. */
+/** Returns the size of a value as JSON, which the message with the same fields never exceeds. */
 export function jsonBytes(value: object): number {
   return Buffer.byteLength(JSON.stringify(value));
 }

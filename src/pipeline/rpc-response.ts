@@ -2,12 +2,12 @@ import type { DescMessage, Message, MessageShape } from "@bufbuild/protobuf";
 import { compileToJson, compileToMessage, type RecordOf } from "../json/records.ts";
 
 /**
- * A response in both forms, of which only the one that is needed is made: reads answer straight from
- * rows to JSON, at half of what a message in between costs. The forms must say the same.
+ * A response as a message and as JSON, of which only the needed form is created. Reads create JSON
+ * directly from rows, at half the cost. Both forms must be equivalent.
  */
 export class LazyResponse<M extends Message = Message> {
   readonly message: () => M;
-  /** What the JSON dialect makes of the message, for JSON.stringify. */
+  /** Returns the message in the JSON dialect, for JSON.stringify. */
   readonly json: () => object;
 
   constructor(message: () => M, json: () => object) {
@@ -30,14 +30,14 @@ export interface Document {
   readonly contentType: string;
   /** Must not change. */
   readonly body: Buffer;
-  /** Differs for documents that differ: visible characters of ASCII but quotes, without quotes. */
+  /** Unique per document: visible ASCII characters without quotes. */
   readonly etag: string;
   readonly cacheControl: string;
 }
 
 /**
- * A response that is a document by HTTP and a message elsewhere. It may answer many calls, which then
- * share its forms: each is made once, and kept with it.
+ * A response that is a document over HTTP and a message elsewhere. It can serve many calls, which
+ * share its forms.
  */
 export class DocumentResponse<M extends Message = Message> {
   readonly message: () => M;
@@ -50,7 +50,7 @@ export class DocumentResponse<M extends Message = Message> {
     this.document = document;
   }
 
-  /** Another form of the response, such as the compressed document; made when first asked for. */
+  /** Returns another form, such as the compressed document, created once on first use. */
   form(name: string, make: () => Promise<Buffer>): Promise<Buffer> {
     const made = this.#forms.get(name) ?? this.#make(name, make);
     this.#forms.set(name, made);

@@ -39,10 +39,9 @@ type ReturnOf<M extends DescMethod> =
   | MessageInitShape<M["output"]>;
 
 /**
- * The function behind an RPC: takes a request that follows every rule of its descriptor, the call and
- * what it works with, and returns the response or its fields, or throws a `Refusal`. Where the
- * descriptor says that the method writes, `em` is the transaction of the call, unless the function works
- * `aroundTransaction`.
+ * Implementation of an RPC: takes a valid request, the call and its dependencies. Returns the
+ * response or its fields, or throws a `Refusal`. If the method writes, `em` is the call's
+ * transaction, unless the function works `aroundTransaction`.
  */
 type RpcFunction<M extends DescMethod, C extends AnyCall, Deps> = (
   request: MessageValidType<M["input"]>,
@@ -51,8 +50,8 @@ type RpcFunction<M extends DescMethod, C extends AnyCall, Deps> = (
 ) => Promise<ReturnOf<M>> | ReturnOf<M>;
 
 /**
- * The function behind an RPC that answers with a stream: gives responses until `signal` aborts or
- * there are no more. The next one is asked for only when the caller has taken the one before.
+ * Implementation of a streaming RPC: yields responses until `signal` aborts or there are no more.
+ * Pulled only after the caller has received the previous one.
  */
 type StreamFunction<M extends DescMethod, C extends AnyCall, Deps> = (
   request: MessageValidType<M["input"]>,
@@ -75,24 +74,24 @@ interface RpcRules {
   /** `shipments.v1.ShipmentService/QuoteShipment` */
   readonly name: string;
   readonly audience: Audience;
-  /** Minimum operator role; ignored for other audiences. */
+  /** Minimum operator role. Ignored for other audiences. */
   readonly minimumRole: OperatorRole;
-  /** Minimum role of a member; ignored for other audiences. */
+  /** Minimum member role. Ignored for other audiences. */
   readonly minimumMemberRole: MemberRole;
-  /** The only mode in which workspaces may call it; undefined for both. */
+  /** The only mode in which workspaces can call it. `undefined` for both. */
   readonly mode: Mode | undefined;
   readonly limitClass: LimitClass;
-  /** Whether keys of the scope courier may call it. */
+  /** Whether keys of scope courier can call it. */
   readonly forCouriers: boolean;
   readonly maxRequestBytes: number;
-  /** Every reason why a call of it may be refused. */
+  /** All reasons with which its calls can be refused. */
   readonly refusalReasons: ReadonlySet<string>;
 }
 
-/** An RPC and its function, without the types of its messages, so that all RPCs fit one list. */
+/** An RPC with its function, without message types, so that all RPCs fit in one list. */
 export interface Rpc extends RpcRules {
   readonly method: DescMethodUnary;
-  /** Whether it changes nothing, as its descriptor declares (`NO_SIDE_EFFECTS`). */
+  /** Whether it is free of side effects, as declared in its descriptor (`NO_SIDE_EFFECTS`). */
   readonly readOnly: boolean;
   run(request: Message, call: AnyCall): Promise<RpcResponse> | RpcResponse;
 }
@@ -109,15 +108,14 @@ export interface MethodCall<M extends DescMethodUnary = DescMethodUnary> {
 }
 
 /**
- * Runs the work of a call that writes in one transaction, with all that is common to such calls: its
- * idempotency key and its entries in the audit log.
+ * Runs the work of a writing call in one transaction, with its idempotency key and audit entries.
  */
 export type Transact<Deps> = <M extends DescMethodUnary>(
   methodCall: MethodCall<M>,
   work: (deps: Deps) => Promise<MessageInitShape<M["output"]>>,
 ) => Promise<MessageShape<M["output"]>>;
 
-/** As `RpcFunction`, but opens the transaction of the call by `transact`. */
+/** Like `RpcFunction`, but opens the call's transaction with `transact`. */
 type AroundFunction<Request, C, Deps, Response> = (
   request: Request,
   call: C,
@@ -128,8 +126,8 @@ type AroundFunction<Request, C, Deps, Response> = (
 const AROUND_TRANSACTION = new WeakSet<object>();
 
 /**
- * Marks the function of a method that writes as one with work around the transaction of the call, such as a call of a
- * payment provider: it gets `transact`, and dependencies that are outside.
+ * Marks the function of a writing method that also works outside its transaction, such as calls to
+ * a payment provider. It receives `transact` and dependencies outside the transaction.
  */
 export function aroundTransaction<Request, C, Deps, Response>(
   perform: AroundFunction<Request, C, Deps, Response>,
@@ -139,11 +137,11 @@ export function aroundTransaction<Request, C, Deps, Response>(
 }
 
 /**
- * Pairs a service's unary RPCs with their functions, which take the calls of the audience that the
- * package of the service is for.
+ * Pairs a service's unary RPCs with their functions. The package of the service determines the audience
+ * of their calls.
  *
- * @param own those of the functions that share transactions, or make several, and see to idempotency
- *   keys and audit entries
+ * @param own functions that share transactions or use several, and handle idempotency keys and audit
+ *   entries themselves
  */
 export function listRpcs<S extends DescService, C extends AnyCall, Deps>(
   service: S,
@@ -189,7 +187,7 @@ function runnerOf<Deps>(
     transact(
       { method, request, call },
       async (inTransaction) =>
-        // What is stored under an idempotency key is a message.
+        // Stored responses are messages.
         perform(request, call, inTransaction) as MessageInitShape<DescMessage>,
     );
 }

@@ -1,17 +1,17 @@
 export interface WorkSpan {
-  /** Ends the span. Call once; with the error that the work failed with, if it failed. */
+  /** Ends the span. Call once, with the error if the work failed. */
   end(error?: unknown): void;
 }
 
 export interface TracedEvent {
   readonly workspace: number;
-  /** The shipment's reference, or the webhook's id. */
+  /** Shipment reference or webhook id. */
   readonly subject: string;
   /** From 1 within the subject. */
   readonly number: number;
 }
 
-/** An attempt at delivering an event to a webhook, as a trace tells of it. */
+/** A webhook delivery attempt, for tracing. */
 export interface TracedAttempt extends TracedEvent {
   readonly webhook: string;
   readonly eventId: string;
@@ -29,9 +29,9 @@ export interface AttemptResult {
 }
 
 export interface AttemptSpan extends RequestSpan {
-  /** What the request carries, so that its receiver can go on with the trace. */
+  /** Request headers with which the receiver can continue the trace. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Begins the span of an attempt, below the call that caused the event if that is known. */
+/** Starts the span of an attempt, below the call that caused the event if known. */
 export type TraceAttempt = (attempt: TracedAttempt) => AttemptSpan;

@@ -1,7 +1,7 @@
 import { loadOnce } from "../domain/load-once.ts";
 
 export interface S3Settings {
-  /** Where the keys of objects begin: at a bucket's own host, or at a host with the bucket's name as path. */
+  /** Base URL of object keys: a bucket's own host, or a host with the bucket as path. */
   readonly url: string;
   readonly region: string;
   readonly accessKeyId: string;
@@ -10,16 +10,16 @@ export interface S3Settings {
 
 export interface S3Client {
   put(key: string, content: Buffer, contentType: string): Promise<void>;
-  /** Undefined where there is none. */
+  /** `undefined` if it does not exist. */
   get(key: string): Promise<Buffer | undefined>;
 }
 
-/** How long a request may take, in milliseconds, for 5 MiB. */
+/** Timeout of a request, in milliseconds, for 5 MiB. */
 const TIMEOUT_MS = 20_000;
 
 /**
- * Builds the client of a bucket that speaks S3's protocol. It loads its library for the first request, sends none twice,
- * follows no redirect, and rejects unless the bucket has done what was asked.
+ * Creates the client of an S3-compatible bucket. It loads its library on first use, does not retry
+ * or follow redirects, and rejects unless the request succeeds.
  */
 export function createS3Client({ url, ...credentials }: S3Settings): S3Client {
   const client = loadOnce(async () => {
@@ -34,7 +34,7 @@ export function createS3Client({ url, ...credentials }: S3Settings): S3Client {
       .fetch(`${url}/${key}`, { ...init, redirect: "error", signal })
       .catch(({ name, cause }) => {
         const why = name === "TimeoutError" ? "in time" : `(${cause?.code ?? cause?.message})`;
-        // Not with the error itself, whose code the log takes for the database's.
+        // Without the original error, whose code the log would take for the database's.
         throw new Error(`The bucket does not answer ${why}.`);
       });
     if (response.ok || response.status === 404) return response;

@@ -9,10 +9,10 @@ import { createGeocoder } from "../features/addresses/geocoder-client.ts";
 import type { Limiter } from "../pipeline/bounds/rate-limiter.ts";
 import type { Instruments } from "./instruments.ts";
 
-/** Wires look-ups of addresses to the geocoder; undefined without one. */
+/** Creates the address lookups with the geocoder. `undefined` without one. */
 export function createAddresses(deps: {
   readonly config: Partial<Pick<Config, "geocoder" | "publicUrl">>;
-  /** A clock that never goes back. */
+  /** Monotonic clock. */
   readonly monotonicMs?: () => number;
   readonly geocoderTimeoutMs?: number;
   readonly limiter: Limiter;
@@ -39,7 +39,7 @@ export function createAddresses(deps: {
   });
 }
 
-/** The product, with its version and where those who operate it can be found. */
+/** Returns the product with its version and the operator's public URL. */
 function userAgentOf(publicUrl: string | undefined): string {
   const product = `${manifest.name}/${manifest.version}`;
   return publicUrl === undefined ? product : `${product} (+${publicUrl})`;

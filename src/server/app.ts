@@ -67,11 +67,14 @@ import {
   type ServiceDeps,
 } from "./services.ts";
 
-/** The service as a whole: both servers on one database. */
+/** The whole service: both servers on one database. */
 export interface App extends Lifecycle {
-  /** Why the public ports are closed, or soon will be; undefined while they are open. */
+  /** Returns the reason why the public ports are closed or closing. `undefined` while open. */
   closedBecause(): string | undefined;
-  /** Is not ready from now on, and goes on serving while load balancers learn of it. Gives whether it was open. */
+  /**
+   * Becomes not ready while it keeps serving, so that load balancers notice. Returns whether it was
+   * open.
+   */
   leave(): boolean;
   hasTariff(): boolean;
   readonly em: EntityManager;
@@ -79,7 +82,7 @@ export interface App extends Lifecycle {
   readonly maxDatabaseConnections: number;
 }
 
-/** What of the configuration the app itself needs. */
+/** Configuration of the app. */
 export type AppConfig = Pick<Config, "host" | "port" | "grpcPort"> &
   Partial<
     Pick<
@@ -104,28 +107,28 @@ export type AppConfig = Pick<Config, "host" | "port" | "grpcPort"> &
     >
   > & { readonly databaseUrl: string };
 
-/** How the app reaches the world outside, where it is not as usual: tests replace parts of it. */
+/** Replaceable dependencies, for tests. */
 export interface AppOverrides {
   readonly now?: () => Date;
-  /** What is compared with the database's clock, in milliseconds since the epoch. */
+  /** Clock compared with the database's, in milliseconds since the epoch. */
   readonly clockMs?: () => number;
-  /** A clock that never goes back, in milliseconds. */
+  /** Monotonic clock in milliseconds. */
   readonly monotonicMs?: () => number;
   readonly resolve?: ResolveName;
-  /** How long the database, and Redis, are waited for, in milliseconds. */
+  /** Timeout of database and Redis operations, in milliseconds. */
   readonly maxWaitMs?: number;
-  /** How often to look for what is due, and for changes that nothing has announced, in milliseconds. */
+  /** Interval of polling for due work and unannounced changes, in milliseconds. */
   readonly pollMs?: number;
-  /** How long what works in the background rests at most before it looks again, in milliseconds. */
+  /** Maximum pause of background work, in milliseconds. */
   readonly maxRestMs?: number;
   readonly webhookTimeoutMs?: number;
   readonly geocoderTimeoutMs?: number;
-  /** From 0 to 1; spreads retries. */
+  /** From 0 to 1, for retry jitter. */
   readonly random?: () => number;
   readonly tracing?: Tracing | undefined;
 }
 
-/** Wires the service together. Opens nothing yet. */
+/** Wires the service. Opens no connections. */
 export function createApp(config: AppConfig, fullLog: Logger, outside: AppOverrides = {}): App {
   const { webhookAllowLoopbackHttp: allowLoopbackHttp = false } = config;
   const { now = () => new Date(), monotonicMs: nowMs, maxWaitMs, tracing } = outside;
@@ -187,12 +190,12 @@ export function createApp(config: AppConfig, fullLog: Logger, outside: AppOverri
   return { ...lifecycle, em, tasks, closedBecause, leave, hasTariff, maxDatabaseConnections };
 }
 
-/** What notes calls that have ended. */
+/** Returns the recorders of completed calls. */
 function recordersOf({ usage, requestLog }: Pick<Stores, "usage" | "requestLog">) {
   return { countUsage: usage.count, logRequest: requestLog.record };
 }
 
-/** What watches over the database, and says why the service can do only a part of its work. */
+/** Creates the monitors of the database, which report why the service is degraded. */
 function watchDatabase(
   em: EntityManager,
   contact: DatabaseContact,
@@ -224,7 +227,7 @@ async function closeAll(all: readonly ({ close(): Promise<void> } | undefined)[]
   await Promise.all(all.map(async (each) => each?.close()));
 }
 
-/** Every RPC of every service, with its function. */
+/** Returns every RPC of every service with its function. */
 function implementAll(
   given: Omit<ServiceDeps & AdminDeps & Stores & InviteDeps, "validateQuote" | "validateNewQuote">,
 ) {
@@ -245,7 +248,7 @@ function implementAll(
 
 type Stores = ReturnType<typeof createStores>;
 
-/** What reads and writes the database, or keeps a part of it in memory. */
+/** Creates the stores that access the database or cache parts of it. */
 function createStores(
   config: AppConfig,
   { maxWaitMs }: AppOverrides,
@@ -304,13 +307,13 @@ function createStores(
   };
 }
 
-/** How webhooks carry events: in the JSON dialect of `/v1`. */
+/** Creates the encoder of webhook events, in the JSON dialect of `/v1`. */
 function createEventJson(): DispatchDeps["eventJson"] {
   const encode = compileEncodeJson(EventSchema);
   return (event, of) => JSON.stringify(encode(eventMessage(event, of)));
 }
 
-/** Counts calls in this process, or in Redis together with all replicas. */
+/** Creates a rate limiter in this process, or shared by all replicas in Redis. */
 function createLimiter(
   { redisUrl }: AppConfig,
   { monotonicMs = () => performance.now(), maxWaitMs }: AppOverrides,

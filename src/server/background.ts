@@ -30,28 +30,30 @@ import type { Instruments } from "./instruments.ts";
 import type { CreateMailWorkers } from "./mails.ts";
 import { createRepeat, createSealSecrets, purgeExpired, repeatJob, type Repeat } from "./upkeep.ts";
 
-/** How often a process says that it is there, in milliseconds. */
+/** Interval of the heartbeat, in milliseconds. */
 const BEAT_MS = 5_000;
-/** How often counts of calls are written, in milliseconds; a process that is killed loses the rest. */
+/** Interval of writing usage counts, in milliseconds. A killed process loses the rest. */
 const WRITE_MS = 10_000;
-/** How often calls are written, in milliseconds. */
+/** Interval of writing the request log, in milliseconds. */
 const LOG_MS = 1_000;
 
-/** How long payments in flight may take to settle at shutdown, in milliseconds. */
+/** Time for payments in flight to settle at shutdown, in milliseconds. */
 const GRACE_MS = 3_000;
 
-/** What one process does besides answering calls. */
+/** Background work of a process. */
 export interface Background {
   /**
-   * Follows changes made by other processes, delivers webhooks, settles payments, runs simulations of test
-   * mode, sends mails, moves pictures into their bucket, records which keys are used, writes counts of calls, counts bookings by day, says that
-   * the process is there, inserts test twins, seals secrets, and purges what has expired. Resolves once keys
-   * and the tariff have been read for the first time.
+   * Starts following changes of other processes, webhook delivery, payment processing, test mode
+   * simulations, emails, moving pictures to the bucket, recording key usage and call counts, daily
+   * booking roll-ups, the heartbeat, creation of test twins, encryption of secrets, and purging.
+   * Resolves after keys and tariff have been loaded.
    */
   start(): Promise<void>;
-  /** Starts no more deliveries, mails and payments, and waits for those in flight, for 3 seconds at most. */
+  /**
+   * Starts no new deliveries, emails and payments, and waits up to 3 seconds for those in flight.
+   */
   stopDeliveries(): Promise<void>;
-  /** Writes the last counts and the last uses of keys, and stops following changes. */
+  /** Writes the final counts and key usage, and stops following changes. */
   close(): Promise<void>;
 }
 
@@ -74,12 +76,12 @@ export interface BackgroundDeps {
   readonly simulations: SimulationDeps;
   readonly deliver: Omit<DeliverDeps, "em" | "events" | "secretSeal">;
   readonly mails: CreateMailWorkers | undefined;
-  /** Undefined where pictures stay in the database. */
+  /** `undefined` if pictures stay in the database. */
   readonly bucket: PictureBucket | undefined;
-  /** How long events are kept, in days; undefined for ever. */
+  /** Retention of events in days. `undefined` for unlimited. */
   readonly eventRetentionDays?: number | undefined;
   readonly countPurge: Instruments["countPurge"];
-  /** As usual unless given. */
+  /** Overrides the default interval. */
   readonly pollMs?: number | undefined;
   readonly maxRestMs?: number | undefined;
   readonly shutdownSignal: AbortSignal;
@@ -121,12 +123,12 @@ export function createBackground(options: BackgroundDeps): Background {
       void repeat(keyUse.record);
       void repeat(options.databaseFigures.look);
       void repeat(createSealSecrets(em, options.secretSeal, log));
-      // What may take long at first comes last.
+      // Last, because its first run can take long.
       void repeat(() => options.bookingRollUps.look(signal));
       void repeat(() => purgeExpired({ ...options, now: options.deliver.now }));
     },
     async stopDeliveries() {
-      // What a provider does not answer in time is asked again by whoever comes next.
+      // Unanswered provider calls are repeated by the next process.
       const settled = Promise.race([jobs, sleep(GRACE_MS, undefined, { ref: false })]);
       await Promise.all([deliveries?.close(), settled]);
       givingUp.abort();
@@ -139,7 +141,7 @@ export function createBackground(options: BackgroundDeps): Background {
   };
 }
 
-/** Follows what other processes change; `looked` is called once keys and the tariff have been read. */
+/** Follows changes of other processes. Calls `looked` once keys and tariff have been loaded. */
 function follow(options: BackgroundDeps, looked: () => void): ChangeFeed {
   const { databaseUrl, log, tariffs, keys, events, pollMs } = options;
   return followChanges({
@@ -154,7 +156,7 @@ function follow(options: BackgroundDeps, looked: () => void): ChangeFeed {
     },
     async look(reader) {
       await Promise.all([
-        // Not after the tariff, which may take long to load.
+        // Before the tariff, which can take long to load.
         keys.workspace.refresh(reader).then(options.contact.reached),
         options.databaseClock.look(reader),
         keys.operator.refresh(reader),
@@ -166,7 +168,7 @@ function follow(options: BackgroundDeps, looked: () => void): ChangeFeed {
   });
 }
 
-/** Works until the process shuts down, and what was begun has ended. */
+/** Runs workers until shutdown and waits for started work. */
 async function runWorkers(
   running: Running,
   failure: string,
@@ -176,7 +178,7 @@ async function runWorkers(
   await idle();
 }
 
-/** Settles payments, runs simulations and moves pictures until the process shuts down. */
+/** Runs payments, simulations and picture moves until shutdown. */
 function runJobs(running: Running): Promise<unknown> {
   const { paymentJobs, simulations, bucket } = running;
   return Promise.all([
@@ -193,13 +195,13 @@ function runJobs(running: Running): Promise<unknown> {
   ]);
 }
 
-/** Writes down regularly what this process counts, and that it is there. */
+/** Writes counts and the heartbeat of this process regularly. */
 function createReports({ em, log, usage, requestLog, repeat }: Running) {
   const heartbeat = createReplicaHeartbeat(em, manifest.version);
   let running: Promise<unknown> | undefined;
   const report = (everyMs: number, write: () => Promise<void>) =>
     repeat(async () => {
-      // While the database is away, which is logged elsewhere, counts stay in memory.
+      // While the database is unreachable, which is logged elsewhere, counts stay in memory.
       await write().catch((error: unknown) => log.debug({ err: error }, "report not written"));
       return everyMs;
     });
@@ -209,7 +211,7 @@ function createReports({ em, log, usage, requestLog, repeat }: Running) {
       const logging = report(LOG_MS, () => writeRequests(em, requestLog));
       running = Promise.all([report(BEAT_MS, heartbeat.beat), writing, logging]);
     },
-    /** Writes the last counts, and that the process ends. Never rejects. */
+    /** Writes the final counts and the end of the process. Never rejects. */
     async end(): Promise<void> {
       if (running === undefined) return;
       await running;

@@ -8,17 +8,19 @@ import type { Reader } from "../db/change-feed.ts";
 export interface DatabaseClock {
   /** Asks the database for its time and whether it is read-only. */
   look(reader: Reader): Promise<void>;
-  /** By how much this process is ahead, in seconds, as it was found last; 0 before the first look. */
+  /**
+   * Difference to the database's clock in seconds, positive if ahead. 0 before the first reading.
+   */
   aheadSeconds(): number;
   /** Why the service is not ready: the database is read-only, or the clocks differ by too much; else undefined. */
   wrongBecause(): string | undefined;
 }
 
-/** A larger difference is said, in milliseconds. */
+/** Difference that is logged, in milliseconds. */
 const SAID_MS = 2_000;
-/** From this on, the service is not ready. */
+/** Difference at which the service is not ready. */
 const UNREADY_MS = 30_000;
-/** An answer that takes longer tells too little. */
+/** Slower readings are ignored as inaccurate. */
 const MAX_ROUND_TRIP_MS = 1_000;
 
 const LOOK = `select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms,
@@ -46,7 +48,7 @@ export function createDatabaseClock(
       if (roundTripMs > MAX_ROUND_TRIP_MS) return;
       const differed = differs;
       aheadMs = clockMs() - roundTripMs / 2 - rows[0]!.ms;
-      // A clock near the bound would be told of at each look.
+      // Hysteresis, so that a difference near the limit is not logged at each reading.
       differs = Math.abs(aheadMs) > (differed ? SAID_MS / 2 : SAID_MS);
       if (differs === differed) return;
       const seconds = aheadSeconds();

@@ -7,32 +7,32 @@ import {
   isTransientDatabaseError,
 } from "../db/database-error.ts";
 
-/** Knows whether this process reaches its database, and says when it does not. */
+/** Tracks whether the database is reachable and logs outages. */
 export interface DatabaseContact {
-  /** Notes that the database has answered. */
+  /** Records a response of the database. */
   reached(): void;
-  /** How long ago it last did, in seconds; before it ever has, how long ago the process started. */
+  /** Seconds since the last response, or since startup if there was none. */
   ageSeconds(): number;
-  /** Why the service is not ready: it has been without its database for too long; else undefined. */
+  /** Returns the reason why the service is not ready after a long outage, otherwise `undefined`. */
   lostBecause(): string | undefined;
   /**
-   * The log, in which warnings of a database that is away become one line, "database unavailable": at
-   * once, then every ten seconds with how many were left out, since each call would have its own. The
-   * first has the error in full, the others its words alone.
+   * A log that combines warnings during an outage into one line, "database unavailable", at once
+   * and then every ten seconds with the number of omitted warnings. The first one contains the full
+   * error, the others only its message.
    */
   readonly log: Logger;
 }
 
-/** How often it is said that the database is away, in milliseconds. */
+/** Interval of logging an outage, in milliseconds. */
 const SAY_MS = 10_000;
-/** An absence that is shorter is not worth a word at its end, in seconds. */
+/** Shorter outages are not logged at their end, in seconds. */
 const MIN_SECONDS = 2;
 
 export function createDatabaseContact(options: {
   readonly log: Logger;
-  /** A clock that never goes back. */
+  /** Monotonic clock. */
   readonly nowMs?: (() => number) | undefined;
-  /** Tells how long the database may be away before `lostBecause` says so. */
+  /** Provides the maximum outage after which `lostBecause` reports. */
   readonly config: Partial<Pick<Config, "maxDatabaseOutageSeconds">>;
 }): DatabaseContact {
   const { nowMs = () => performance.now() } = options;
@@ -41,14 +41,14 @@ export function createDatabaseContact(options: {
   let reachedMs = nowMs();
   let saidMs = -Infinity;
   let notLogged = 0;
-  /** Whether anything has failed since the database last answered. */
+  /** Whether an operation has failed since the last response. */
   let isAway = false;
 
   function warn(fields: { readonly err?: unknown }, during: string): void {
     const { err, ...others } = fields;
     if (!isTransientDatabaseError(err) || isStatementTimeout(err))
       return options.log.warn(fields, during);
-    // A database that is busy answers.
+    // Contention means that the database responds.
     isAway ||= !isContention(err);
     if (nowMs() - saidMs < SAY_MS) return void notLogged++;
     const told = saidMs >= reachedMs ? { ...others, reason: describeError(err) } : fields;
@@ -62,7 +62,7 @@ export function createDatabaseContact(options: {
     reached() {
       const seconds = ageSeconds();
       reachedMs = nowMs();
-      // Without a failure it was this process that asked late, such as while it loads a large tariff.
+      // Without a failure, this process was merely late, for example while loading a large tariff.
       if (isAway && seconds >= MIN_SECONDS) {
         options.log.info({ seconds, notLogged }, "database reached");
         saidMs = -Infinity;

@@ -10,11 +10,13 @@ import {
 } from "../features/reports/load-figures.ts";
 import { countOverdueWork, type OverdueWork } from "../features/reports/overdue-payments.ts";
 
-/** What the database is asked for `/metrics`, ahead of time, so that no scrape waits for it. */
+/** Figures of the database for `/metrics`, read in advance so that scrapes do not wait. */
 export interface DatabaseFigures {
-  /** Looks, and gives when to look again, in milliseconds. Never rejects. */
+  /**
+   * Reads the figures and returns the delay until the next reading, in milliseconds. Never rejects.
+   */
   look(): Promise<number>;
-  /** What the last look that succeeded found; undefined before the first. */
+  /** Returns the figures of the last successful reading. `undefined` before the first. */
   latest(): Figures | undefined;
 }
 
@@ -22,18 +24,21 @@ export interface Figures {
   readonly backlog: WebhookBacklog;
   readonly mails: MailBacklog;
   readonly overdue: OverdueWork;
-  /** When the newest event was written, in milliseconds since the epoch; null for none. */
+  /** Time of the newest event, in milliseconds since the epoch. null if absent. */
   readonly newestEventMs: number | null;
   readonly tables: readonly TableRows[];
-  /** When the database was asked, in milliseconds since the epoch. */
+  /** Time of the reading, in milliseconds since the epoch. */
   readonly readMs: number;
 }
 
-/** How often to look, in milliseconds: as often as metrics are usually scraped. */
+/** Interval of readings in milliseconds, similar to usual scrape intervals. */
 const LOOK_MS = 15_000;
-/** How many times as long as a look took is waited at least: it keeps a connection busy 1 %. */
+/**
+ * Minimum pause as a multiple of the reading's duration, so that it uses a connection 1 % of the
+ * time.
+ */
 const REST_FACTOR = 100;
-/** How long is waited after a look that failed, in milliseconds. */
+/** Delay after a failed reading, in milliseconds. */
 const RETRY_MS = 60_000;
 
 export function createDatabaseFigures(options: {
@@ -57,7 +62,7 @@ export function createDatabaseFigures(options: {
 
   return {
     look: () =>
-      // While the database is away, the last figures stand; its absence is logged elsewhere.
+      // During an outage, which is logged elsewhere, the last figures stay.
       look().catch((error: unknown) => {
         log.debug({ err: error }, "figures not read");
         return RETRY_MS;

@@ -9,16 +9,16 @@ import type { EndedCall } from "../features/payments/stripe/stripe-calls.ts";
 import type { UnknownStatus } from "../features/payments/stripe/stripe-payment.ts";
 import { isSuccess, type SendResult } from "../features/webhooks/send-webhook.ts";
 
-/** What parts of the service call as they work, so that `/metrics` can tell of it. */
+/** Hooks that parts of the service call, for `/metrics`. */
 export type Instruments = ReturnType<typeof createInstruments>;
 
 export type Purged = (typeof PURGED)[number];
 
-/** In seconds; what waits is written within 2, and a connection had within 2. */
+/** In seconds. Waits for writes and connections are limited to 2. */
 const WAIT_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2];
-/** In seconds; a call of a payment provider takes 10 at most. */
+/** In seconds. A payment provider call takes at most 10. */
 const PROVIDER_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-/** In seconds; a request to the geocoder takes 1 at most. */
+/** In seconds. A geocoder request takes at most 1. */
 const GEOCODER_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
 /** Groups have at most 64 to 200 members. */
 const SIZE_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128];
@@ -70,7 +70,7 @@ export function createInstruments(registry: Registry) {
     "Purges that failed, by kind; each is tried again after 10 minutes.",
     "kind",
   );
-  // Series that have not counted yet are there from the start, so that a first count is an increase.
+  // Series exist from the start, so that the first count is an increase.
   for (const outcome of ["delivered", "rejected", "unanswered"]) attempts.inc({ outcome }, 0);
   for (const limitClass of LIMIT_CLASSES) refused.inc({ class: limitClass }, 0);
   for (const kind of PURGED) for (const each of [rows, failures]) each.inc({ kind }, 0);
@@ -88,7 +88,7 @@ export function createInstruments(registry: Registry) {
     countUnlogged: (count: number) => unlogged.inc(count),
     countFallback: () => fallbacks.inc(),
     countRateLimited: (limitClass: LimitClass) => refused.inc({ class: limitClass }),
-    /** @param count undefined when the purge failed */
+    /** @param count undefined if the purge failed */
     countPurge(kind: Purged, count: number | undefined) {
       if (count === undefined) failures.inc({ kind });
       else rows.inc({ kind }, count);

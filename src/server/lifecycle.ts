@@ -7,26 +7,30 @@ import type { Background } from "./background.ts";
 import { listenAs } from "./ports.ts";
 import type { Readiness } from "./readiness.ts";
 
-/** How a process that serves begins and ends. */
+/** Startup and shutdown of a serving process. */
 export interface Lifecycle {
-  /** Opens the port of operators, if they have one: it answers probes from the start to the end. */
+  /**
+   * Opens the operators' port, if configured, which serves probes throughout the process's life.
+   */
   listenForOperators(): Promise<AddressInfo | undefined>;
   /**
-   * Migrates the database, waiting for it while it is away, and starts the background work. Resolves
-   * when that is done; rejects when the database cannot be migrated or the service closes meanwhile.
+   * Migrates the database, waiting while it is unreachable, and starts background work. Rejects if
+   * the database cannot be migrated or the service closes first.
    */
   prepare(): Promise<void>;
   /**
-   * Opens the public ports: to be called once prepared, since a proxy passes on whatever is answered.
-   * Rejects when the service closes meanwhile.
+   * Opens the public ports. Call it after `prepare`, because proxies pass on any response. Rejects
+   * if the service closes first.
    */
   listen(): Promise<ListeningAddresses>;
   /**
-   * Drains: readiness turns 503; then the public ports close, callers on open connections are told to
-   * connect elsewhere and answered meanwhile, and calls in flight finish. The port of operators closes
-   * last. Takes about 9 seconds at most, and at least half a second, so that a probe can see it.
+   * Drains: becomes not ready, closes the public ports, tells callers on open connections to
+   * reconnect elsewhere while still serving them, and waits for calls in flight. Closes the
+   * operators' port last. Takes at most about 9 seconds, and at least half a second so that a probe
+   * can notice.
    *
-   * @param idleMs how long idle connections stay open at most, for calls that proxies may be sending
+   * @param idleMs maximum time for which idle connections stay open, for calls that proxies may be
+   *   sending
    */
   close(idleMs?: number): Promise<void>;
 }
@@ -36,17 +40,17 @@ export interface ListeningAddresses {
   readonly grpc: AddressInfo;
 }
 
-/** How long calls in flight may take to finish once the ports have closed, in milliseconds. */
+/** Time for calls in flight to finish after the ports have closed, in milliseconds. */
 export const DRAIN_MS = 7_000;
-/** How long the ports stay open for probes to see that the service is closing, in milliseconds. */
+/** Time for which the ports stay open after becoming not ready, in milliseconds. */
 const LINGER_MS = 500;
-/** How long callers without a call in flight may take to hang up, in milliseconds. */
+/** Time for idle callers to disconnect, in milliseconds. */
 const HANG_UP_MS = 500;
-/** How long webhook deliveries may take to finish after `close`, in milliseconds. */
+/** Time for webhook deliveries to finish after `close`, in milliseconds. */
 const DELIVERIES_MS = 4_000;
-/** How long the answers to operators may take to be read at the end, in milliseconds. */
+/** Time for responses to operators to be read at the end, in milliseconds. */
 const OPERATIONS_MS = 200;
-/** How long disconnecting from a database that may not answer takes at most, in milliseconds. */
+/** Maximum time for disconnecting from a possibly unresponsive database, in milliseconds. */
 const DISCONNECT_MS = 1_000;
 
 interface LifecycleOptions {
@@ -61,9 +65,9 @@ interface LifecycleOptions {
   readonly operations: TransportServer;
   readonly readiness: Readiness;
   readonly background: Background;
-  /** Closes every connection, to the database and elsewhere. */
+  /** Closes all connections, to the database and other services. */
   readonly disconnect: () => Promise<unknown>;
-  /** Sends the spans that wait, for half a second at most. */
+  /** Exports pending spans within half a second. */
   readonly closeTracing: () => Promise<void>;
   readonly log: Logger;
 }
@@ -109,16 +113,16 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
         delivered.then(() => background.close()).then(options.disconnect),
         sleep(leftMs, undefined, { ref: false }),
       ]);
-      // Spans are sent even when what is waited for above does not end.
+      // Spans are exported even if a step above hangs.
       await Promise.all([operations.close(OPERATIONS_MS), options.closeTracing()]);
     },
   };
 }
 
 /**
- * Closes the public servers: their ports, then, when calls have ended or have taken too long, their
- * connections. What arrives while a connection closes is lost. So they are closed right after the event loop
- * has polled, when all that had arrived by then has been read.
+ * Closes the public servers: first their ports, then connections, once calls end or take too long.
+ * Data that arrives while a connection closes is lost. Connections are therefore closed right after
+ * the event loop has polled.
  */
 async function drain(
   { http, grpc, readiness, log }: Pick<LifecycleOptions, "http" | "grpc" | "readiness" | "log">,

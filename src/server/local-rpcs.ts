@@ -24,17 +24,17 @@ import { compileValidateRequest } from "../pipeline/request/validate-request.ts"
 import { messageOf } from "../pipeline/rpc-response.ts";
 import { listRpcs, type ServiceFunctions } from "../pipeline/rpc.ts";
 
-/** Who calls without a server, for the audit log. */
+/** Actor of a call without a server, for the audit log. */
 export interface LocalActor {
   readonly actor: "command_line" | "service";
   readonly name: string;
 }
 
 /**
- * Calls an RPC of operators that needs the database alone, without a server: for the command line and the
- * service itself. The request is checked as one that comes in by the servers.
+ * Calls an operator RPC that needs only the database, without a server, for the command line and
+ * the service. Validates the request like a server.
  *
- * @throws Refusal FIELD_INVALID, and whatever the RPC throws
+ * @throws Refusal FIELD_INVALID, and errors of the RPC
  */
 export async function callLocally<M extends DescMethodUnary>(
   em: EntityManager,
@@ -61,7 +61,7 @@ export async function callLocally<M extends DescMethodUnary>(
   return messageOf(response) as MessageShape<M["output"]>;
 }
 
-/** Checking and comparing tariffs takes worker threads. */
+/** Checking and comparing tariffs requires worker threads. */
 const NO_TASKS: TariffTasks = {
   run: needsServer,
   runAtOnce: needsServer,

@@ -6,29 +6,29 @@ import type { Config } from "../config/config.ts";
 import { cutKeys } from "../domain/secret-key.ts";
 import manifest from "../../package.json" with { type: "json" };
 
-/** Which process this is, among replicas of several machines or of one. */
+/** Identifies this process among replicas. */
 export const INSTANCE = `${hostname()}-${process.pid}`;
-/** What every line carries, since logs of many programs are read in one place. */
+/** Fields of every line, for aggregated logs. */
 const BASE = { service: "shipments", version: manifest.version, instance: INSTANCE };
 
-/** A log on standard output, and what writes all that it holds back. */
+/** A log on standard output with its flush function. */
 export interface Log {
   readonly log: Logger;
-  /** To be awaited before the process exits, which loses what is being written. */
+  /** Await before exiting, otherwise pending lines are lost. */
   readonly flush: () => Promise<void>;
 }
 
-/** How long writing may take whose reader is slow, in milliseconds. */
+/** Maximum time for a slow reader to receive pending lines, in milliseconds. */
 const FLUSH_MS = 100;
 
 /**
- * Opens the log on standard output: lines for people on a terminal, else JSON, unless the
- * configuration says which. Keys in it are cut to their last four characters.
+ * Opens the log on standard output: text on a terminal, otherwise JSON, unless configured. Keys are
+ * truncated to their last four characters.
  */
 export async function createLog(config: Pick<Config, "logLevel" | "logFormat">): Promise<Log> {
   const format = config.logFormat ?? (process.stdout.isTTY ? "text" : "json");
   const { stream, flush } = format === "text" ? await textOutput() : jsonOutput();
-  // A caller may have put a key where none belongs, such as in a request id.
+  // Callers can put keys in unexpected places, such as a request id.
   const hooks = { streamWrite: cutKeys };
   const formatters = { level: (level: string) => ({ level }) };
   return { log: pino({ level: config.logLevel, base: BASE, formatters, hooks }, stream), flush };
@@ -38,7 +38,7 @@ interface Output extends Pick<Log, "flush"> {
   readonly stream: DestinationStream;
 }
 
-/** Written in batches, so that a line for each call costs next to nothing. */
+/** Buffered, so that a line per call is cheap. */
 function jsonOutput(): Output {
   const stream = destination({ dest: 1, sync: false, minLength: 4_096, periodicFlush: 100 });
   const flush = async () => {
@@ -49,25 +49,25 @@ function jsonOutput(): Output {
   return { stream, flush };
 }
 
-/** Loaded only here: a service in production writes JSON. */
+/** Loaded lazily: production services write JSON. */
 async function textOutput(): Promise<Output> {
   const { prettyFactory } = await import("pino-pretty");
   const format = prettyFactory({
-    // Node knows NO_COLOR, FORCE_COLOR and what the terminal can do.
+    // Node evaluates NO_COLOR, FORCE_COLOR and the terminal's capabilities.
     colorize: styleText("red", "x", { stream: process.stdout }) !== "x",
     translateTime: "SYS:HH:MM:ss.l",
     singleLine: true,
     ignore: [...CALL_FIELDS, ...Object.keys(BASE)].join(),
     messageFormat: (line, messageKey) => describe(line as CallLine, String(line[messageKey])),
   });
-  // A terminal that was closed takes no more lines, which must not keep the service from ending well.
+  // A closed terminal must not prevent a clean shutdown.
   process.stdout.on("error", () => undefined);
   const stream = { write: (line: string) => void process.stdout.write(format(line)) };
-  // A terminal is written to at once.
+  // A terminal is written synchronously.
   return { stream, flush: async () => undefined };
 }
 
-/** The fields of a call's line that its message tells. */
+/** Fields of a call's line that are part of its text message. */
 const CALL_FIELDS = [
   "requestId",
   "method",
@@ -82,7 +82,10 @@ const CALL_FIELDS = [
 ] as const;
 type CallLine = Readonly<Partial<Record<(typeof CALL_FIELDS)[number], string | number>>>;
 
-/** The message, and of a call what was called, HTTP status (0: no answer), gRPC code, and so on. */
+/**
+ * Returns the message, and for calls the method, HTTP status (0 without a response), gRPC code and
+ * so on.
+ */
 function describe(line: CallLine, message: string): string {
   const { method, path, status, code, durationMs, workspace, key, address, requestId } = line;
   if (durationMs === undefined) {

@@ -18,10 +18,10 @@ interface MailsDeps extends Pick<Instruments, "countMailAttempt" | "countFailedM
   readonly outside: { readonly random?: () => number };
 }
 
-/** Builds what sends mails until the signal gives up attempts in flight. */
+/** Creates the email workers. The signal aborts attempts in flight. */
 export type CreateMailWorkers = (givingUp: AbortSignal) => readonly Workers[];
 
-/** Sets up the sending of mails; undefined where none are sent. */
+/** Sets up sending of email. `undefined` if not configured. */
 export function createMails(deps: MailsDeps): CreateMailWorkers | undefined {
   const { em, log, now, config, outside } = deps;
   const { mail, publicUrl } = config;
@@ -36,7 +36,7 @@ export function createMails(deps: MailsDeps): CreateMailWorkers | undefined {
     random: outside.random ?? Math.random,
     countAttempt: deps.countMailAttempt,
     countFailure: deps.countFailedMail,
-    // Notices name no zone.
+    // Emails to recipients name no zone.
     zoneAt: () => undefined,
     contentOf: (kind, tracked, own) =>
       noticeMail(kind, tracked, own, preferredLanguage(tracked.recipientLocale ?? "", LANGUAGES)),

@@ -8,7 +8,7 @@ import type { DatabaseFigures } from "./database-figures.ts";
 import type { Readiness } from "./readiness.ts";
 import type { Servers } from "./servers.ts";
 
-/** Where the figures come from that are read when `/metrics` is. */
+/** Sources of figures that are read with `/metrics`. */
 export interface MetricSources {
   readonly readiness: Pick<Readiness, "unreadyBecause">;
   readonly contact: Pick<DatabaseContact, "ageSeconds">;
@@ -19,7 +19,7 @@ export interface MetricSources {
   readonly now: () => Date;
 }
 
-/** Adds what `/metrics` tells beside what `createInstruments` counts; reading it asks no database. */
+/** Adds metrics besides the counters of `createInstruments`. Scrapes do not query the database. */
 export function addMetrics(registry: Registry, sources: MetricSources): void {
   const { servers } = sources;
   collectDefaultMetrics({ register: registry });
@@ -90,7 +90,7 @@ function addDatabaseGauges(addGauge: AddGauge, { databaseFigures, now }: MetricS
   const { latest } = databaseFigures;
   const secondsSince = (ms: number | null | undefined) =>
     ms === null || ms === undefined ? undefined : Math.max(0, now().getTime() - ms) / 1_000;
-  /** 0 for nothing that waits. */
+  /** 0 if none is waiting. */
   const ageOf = (backlog: { readonly oldestMs: number | null } | undefined) =>
     backlog?.oldestMs === null ? 0 : secondsSince(backlog?.oldestMs);
   addGauge(
@@ -138,7 +138,7 @@ function addDatabaseGauges(addGauge: AddGauge, { databaseFigures, now }: MetricS
   );
 }
 
-/** `read` gives a value, or values by the label; undefined, for what is not known yet, is NaN. */
+/** `read` returns a value, or values by label. `undefined`, for values not yet known, is NaN. */
 type AddGauge = (
   name: string,
   help: string,

@@ -4,19 +4,19 @@ import { connect, createServer } from "node:net";
 import type { Config } from "../config/config.ts";
 import type { ListenAddress } from "../transport/connections/transport-server.ts";
 
-/** What of the configuration says where to listen. */
+/** Listening addresses in the configuration. */
 export type Addresses = Pick<Config, "host" | "port" | "grpcPort" | "operationsPort" | "reusePort">;
 
 /**
- * Finds out whether every port can be had, before anything else is begun. It asks who answers at them, and does
- * not listen itself: a proxy would take that for the service.
+ * Checks that every port is available before startup continues. It connects instead of listening,
+ * because a proxy would mistake that for the service.
  *
  * @throws Error that names the variable to change
  */
 export async function assertPortsFree(addresses: Addresses): Promise<void> {
   const { host, port, grpcPort, operationsPort, reusePort } = addresses;
   await listenAs("PORT", { host, port: 0, reusePort }, assertAddress);
-  // Whoever answers at a port that is shared may be another of these processes.
+  // A shared port may be served by another process of the service.
   if (!reusePort) {
     await listenAs("PORT", { host, port }, assertUnanswered);
     await listenAs("GRPC_PORT", { host, port: grpcPort }, assertUnanswered);
@@ -26,10 +26,10 @@ export async function assertPortsFree(addresses: Addresses): Promise<void> {
   }
 }
 
-/** Of Linux since 5.14: 1 where processes that share a port take over what waits at it when one of them ends. */
+/** Since Linux 5.14: 1 if processes that share a port take over waiting connections. */
 const MIGRATES = "/proc/sys/net/ipv4/tcp_migrate_req";
 
-/** What the system does not do for processes that share ports, in a sentence; undefined when it does all. */
+/** Returns the limitation of this system for shared ports in a sentence, or `undefined`. */
 export async function sharedPortsFault(
   { reusePort }: Pick<Addresses, "reusePort">,
   setting = MIGRATES,
@@ -38,14 +38,14 @@ export async function sharedPortsFault(
   return "connections that wait at the ports when a process ends may be reset: let the others take them, by `sysctl -w net.ipv4.tcp_migrate_req=1`";
 }
 
-/** Listens for a moment, at a port that nobody calls. */
+/** Listens briefly, on a port that is never called. */
 async function assertAddress(at: ListenAddress): Promise<void> {
   const server = createServer().listen(at);
   await once(server, "listening");
   await once(server.close(), "close");
 }
 
-/** Throws what listening does when something else listens there. */
+/** Throws the error that listening would if another program listens there. */
 async function assertUnanswered({ host, port }: ListenAddress): Promise<void> {
   if (port === 0) return;
   const socket = connect(port, host);
@@ -58,7 +58,7 @@ async function assertUnanswered({ host, port }: ListenAddress): Promise<void> {
 }
 
 /**
- * Listens, and when that fails says which variable to change.
+ * Listens, and on failure names the variable to change.
  *
  * @throws Error with one sentence for the operator
  */

@@ -1,12 +1,12 @@
-/** Whether the service takes calls. */
+/** Readiness of the service. */
 export type Readiness = ReturnType<typeof createReadiness>;
 
 /**
- * Starts closed ("starting"). Once open, it is not ready until there is a tariff: what needs none, such
- * as publishing the first, is served.
+ * Starts closed ("starting"). Once open, it is not ready until there is a tariff, although calls
+ * that need none, such as publishing the first, are served.
  *
- * @param tariffVersion the version in force; undefined while there is none
- * @param degradedBecause why it can do only a part of its work, or late; undefined when it can do all
+ * @param tariffVersion version in force, or `undefined`
+ * @param degradedBecause reason why only part of the work is possible or on time, or `undefined`
  */
 export function createReadiness(
   tariffVersion: () => number | undefined,
@@ -15,36 +15,36 @@ export function createReadiness(
   const shutdown = new AbortController();
   const end = new AbortController();
   let phase: "starting" | "open" | "shutting down" = "starting";
-  /** Why the service is not open, such as "starting"; undefined while it is. */
+  /** Returns the reason why the service is not open, such as "starting", or `undefined`. */
   const closedBecause = () => (phase === "open" ? undefined : phase);
   const tariffMissing = () =>
     tariffVersion() === undefined ? "waiting for its first tariff" : undefined;
   return {
     closedBecause,
     /**
-     * Why the service should get no calls now: they cannot reach it, or many are refused, or what it
-     * answers is late. Undefined when it is well.
+     * Returns the reason why the service should get no calls: closed, without a tariff, or
+     * degraded. `undefined` if it is ready.
      */
     unreadyBecause: () => closedBecause() ?? tariffMissing() ?? degradedBecause(),
     open(): void {
       phase = "open";
     },
-    /** Is not ready from now on, and goes on serving. Gives whether it was open. */
+    /** Becomes not ready while it keeps serving. Returns whether it was open. */
     leave(): boolean {
       const wasOpen = phase === "open";
       phase = "shutting down";
       return wasOpen;
     },
-    /** Takes no new connections from now on. Final. */
+    /** Stops accepting connections. Final. */
     shutDown(): void {
       phase = "shutting down";
       shutdown.abort();
     },
-    /** Whatever is still served is cut from now on. */
+    /** Cuts off calls in flight. */
     end: () => end.abort(),
-    /** Aborts when the service shuts down: what has no end of its own ends. */
+    /** Aborts at shutdown, to end open-ended streams. */
     shutdownSignal: shutdown.signal,
-    /** Aborts when its connections have been closed, or are cut. */
+    /** Aborts when connections have been closed or are cut off. */
     endSignal: end.signal,
   };
 }

@@ -41,10 +41,10 @@ import type { Language } from "../tracking/texts.ts";
 import type { Readiness } from "./readiness.ts";
 import { ACCOUNT_SERVICES, ADMIN_SERVICES, SERVICES } from "./services.ts";
 
-/** Where `npm run build` puts the dashboard. */
+/** Build folder of the dashboard. */
 const DASHBOARD_FOLDER = fileURLToPath(new URL("../dashboard/built", import.meta.url));
 
-/** Where `npm run build` puts the guides and the reference of the API. */
+/** Build folder of the guides and the API reference. */
 const DOCS_FOLDER = fileURLToPath(new URL("../docs-pages/built", import.meta.url));
 
 let documents: readonly string[] | undefined;
@@ -54,23 +54,23 @@ function documentPaths(): readonly string[] {
   return (documents ??= [DESCRIPTION_PATH, ...guidePaths(DOCS_FOLDER)]);
 }
 
-/** What `npm run generate` makes of the proto files. */
+/** Output of `npm run generate`. */
 const API_DESCRIPTION = fileURLToPath(new URL("../../gen/openapi/openapi.json", import.meta.url));
 
-/** Every service that is called with a credential. */
+/** All services that require a credential. */
 const SERVED = [...SERVICES, ...ADMIN_SERVICES, ...ACCOUNT_SERVICES];
-/** Those that need none. */
+/** Services without a credential. */
 const WITHOUT_CREDENTIAL = [Health, ...REFLECTION_SERVICES];
 
 export interface Servers {
   readonly http: TransportServer;
   readonly grpc: TransportServer;
-  /** Serves operators alone; to be left closed when the configuration gives it no port. */
+  /** For operators. Not opened if the configuration has no port for it. */
   readonly operations: TransportServer;
   readonly reservedBytes: Pipeline["reservedBytes"];
 }
 
-/** Of the pipeline's options those that are not made here. */
+/** Options of the pipeline that are not created here. */
 interface ServersOptions extends Omit<
   PipelineOptions,
   "clientAddress" | "isHttps" | "shutdownSignal" | "endSignal" | "refusalOf" | "onBehalfOf"
@@ -94,8 +94,8 @@ interface ServersOptions extends Omit<
 }
 
 /**
- * Builds the servers, the public two on one pipeline; none listens yet. With a server for operators,
- * the public ones show neither metrics nor the services of operators and accounts.
+ * Creates the servers without listening, the public two on one pipeline. With a server for
+ * operators, the public ones expose neither metrics nor the operators' and account services.
  */
 export function createServers(options: ServersOptions): Servers {
   const { rpcs, streams, registry, config } = options;
@@ -155,7 +155,7 @@ export function createServers(options: ServersOptions): Servers {
   };
 }
 
-/** The service as agents see it. */
+/** The service for agents. */
 const agents = ({ geocoder }: ServersOptions["config"]) => ({
   product: { name: manifest.name, version: manifest.version },
   apiDescription: API_DESCRIPTION,
@@ -163,7 +163,7 @@ const agents = ({ geocoder }: ServersOptions["config"]) => ({
   hasGeocoder: geocoder !== undefined,
 });
 
-/** The pages, and what their maps show below zones. */
+/** Handlers of the pages and their map data. */
 function dashboardHandlers(
   tiles: MapTiles | undefined,
   options: Parameters<typeof createMapTiles>[1],
@@ -174,7 +174,7 @@ function dashboardHandlers(
   ];
 }
 
-/** A server that knows its port; null as long as it does not listen. */
+/** A server with its port, null before it listens. */
 function withPort(server: TransportServer): TransportServer & { port(): number | null } {
   let address: AddressInfo | undefined;
   return {

@@ -81,7 +81,7 @@ import {
   type StreamRpc,
 } from "../pipeline/rpc.ts";
 
-/** The services that callers with a workspace's key can call. */
+/** Services for callers with a workspace's key. */
 export const SERVICES = [
   ShipmentService,
   QuoteService,
@@ -170,7 +170,7 @@ export function implementServices(given: ServiceDeps): {
   };
 }
 
-/** The services that callers with an operator's key can call. */
+/** Services for callers with an operator's key. */
 export const ADMIN_SERVICES = [
   OperatorService,
   AuditService,
@@ -203,7 +203,7 @@ export function implementAccountServices(deps: DatabaseDeps): readonly Rpc[] {
   return listRpcs(AccountService, ACCOUNT_FUNCTIONS, deps, createTransact(deps));
 }
 
-/** The services that change who somebody is, or what they may do. */
+/** Services that change identities or permissions. */
 const CHANGING_CALLERS: readonly DescService[] = [
   AccountService,
   MemberService,
@@ -212,8 +212,8 @@ const CHANGING_CALLERS: readonly DescService[] = [
 ];
 
 /**
- * Has what was remembered of sessions and of operators' keys forgotten after each call that may have
- * changed it, so that the change counts at once in this process, as it does within a second in the others.
+ * Clears cached sessions and operator keys after each call that may have changed them, so that
+ * changes take effect at once in this process and within a second in others.
  */
 export function forgetCallersAfter(rpcs: readonly Rpc[], forgetAll: () => void): readonly Rpc[] {
   return rpcs.map((rpc) => {

@@ -17,7 +17,7 @@ import {
 import type { Language } from "../tracking/texts.ts";
 import type { TrackingPages } from "../transport/http/tracking.ts";
 
-/** Builds the pages of shipments for whoever waits for them. */
+/** Creates the tracking pages. */
 export function createTrackingPages({
   tariffs,
   feeds,

@@ -23,19 +23,19 @@ import { sealStoredSecrets } from "../features/webhooks/webhook-secrets.ts";
 import type { Instruments, Purged } from "./instruments.ts";
 
 /**
- * Does work again and again until the process shuts down; it gives how long to rest, in milliseconds.
+ * Repeats work until shutdown. The work returns the pause in milliseconds.
  *
- * @param rests until the same moments as what else meets, or each by itself. Default apart
+ * @param rests "together" aligns the pauses of several works, "apart" does not. Default apart
  */
 export type Repeat = (work: () => Promise<number>, rests?: "together" | "apart") => Promise<void>;
 
 /**
- * Builds what repeats work until the signal aborts. Each begins once the first look of those before it has
- * ended: all at once they would open a connection each when a process starts. For the same reason each
- * rest is up to a tenth shorter than asked for: what began together would meet each time. What is to meet
- * rests until a multiple of what it asks for.
+ * Creates the background scheduler. Stops when the signal aborts. Each work starts after the first
+ * run of the previous one, so that a starting process does not open a connection for each. For the
+ * same reason, separate pauses are randomly shortened by up to a tenth. Aligned pauses end at a
+ * multiple of their length.
  *
- * @param maxRestMs how long any of it rests at most, in milliseconds
+ * @param maxRestMs maximum pause in milliseconds
  */
 export function createRepeat(signal: AbortSignal, maxRestMs = Infinity): Repeat {
   const turn = createSemaphore(1);
@@ -61,13 +61,13 @@ export function createRepeat(signal: AbortSignal, maxRestMs = Infinity): Repeat 
   };
 }
 
-/** How often to look for what is due, in milliseconds. */
+/** Interval of polling for due work, in milliseconds. */
 const POLL_MS = 500;
 
 /**
- * Does what is due again and again, looking for it when other jobs do. Never rejects.
+ * Runs a job repeatedly, polling together with other jobs. Never rejects.
  *
- * @param job says whether there may be more to do at once
+ * @param job returns whether more may be due
  */
 export function repeatJob(
   {
@@ -95,8 +95,9 @@ export function repeatJob(
 const PURGE_MS = 10 * 60 * 1_000;
 
 /**
- * Deletes what has expired: stored responses, keys, deliveries, notices, used quotes, sign-ins, mails,
- * counts and the log of calls, test data, events. Gives when to purge again, in milliseconds. Never rejects.
+ * Deletes expired data: stored responses, keys, deliveries, provider events, used quotes, sign-ins,
+ * emails, counts, the request log, test data and events. Returns the pause in milliseconds. Never
+ * rejects.
  */
 export async function purgeExpired(options: {
   readonly em: EntityManager;
@@ -131,12 +132,12 @@ export async function purgeExpired(options: {
   return PURGE_MS;
 }
 
-/** How often to look for secrets that a process without the key has stored, in milliseconds. */
+/** Interval of checking for secrets that a process without the key has stored, in milliseconds. */
 const SEAL_MS = 10 * 60 * 1_000;
 
 /**
- * Builds what seals secrets that are stored as they are, or sealed by an earlier key, and gives when to do
- * it again, in milliseconds. The first time it also says how secrets are stored. Never rejects.
+ * Creates the work that encrypts secrets stored in plain text or with an earlier key, and returns
+ * the pause in milliseconds. Its first run also logs how secrets are stored. Never rejects.
  */
 export function createSealSecrets(em: EntityManager, secretSeal: SecretSeal, log: Logger) {
   const { keyId } = secretSeal;

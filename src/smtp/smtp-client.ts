@@ -2,49 +2,49 @@ import type { SMTPTransportOptions } from "nodemailer/lib/smtp-transport";
 import { loadOnce } from "../domain/load-once.ts";
 
 export interface SmtpSettings {
-  /** `smtp://` or `smtps://`, with user and password if the server wants them. */
+  /** `smtp://` or `smtps://`, with user and password if required. */
   readonly url: string;
   /** An address, or a name with an address in angle brackets. */
   readonly from: string;
 }
 
 export interface OutgoingMail {
-  /** `<...@...>`, the same each time that the mail is tried. */
+  /** `<...@...>`, the same for each attempt. */
   readonly messageId: string;
   readonly to: string;
   readonly subject: string;
   readonly text: string;
   readonly html: string;
-  /** Where a POST ends mails such as this one (RFC 8058); undefined where none does. */
+  /** URL whose POST unsubscribes (RFC 8058). `undefined` if absent. */
   readonly unsubscribeUrl?: string | undefined;
 }
 
-/** Why a mail was not sent; `code` and `status` say more, and never to whom it was to go. */
+/** Failure of an email. `code` and `status` never contain the recipient. */
 export interface SmtpFailure {
   /**
-   * `refused`: the server takes no mail for this person, now or later. `deferred`: it took this mail not
-   * now. `unreachable`: nothing could be sent to anybody.
+   * `refused`: the server rejects this recipient permanently. `deferred`: it rejects this email for
+   * now. `unreachable`: no email can be sent.
    */
   readonly kind: "refused" | "deferred" | "unreachable";
-  /** Nodemailer's, such as `ETIMEDOUT`. */
+  /** Nodemailer's code, such as `ETIMEDOUT`. */
   readonly code: string | undefined;
-  /** The server's reply code, such as 550; undefined for no reply. */
+  /** SMTP reply code, such as 550. `undefined` without a reply. */
   readonly status: number | undefined;
 }
 
 export interface SmtpClient {
-  /** Never rejects: gives undefined once the server has taken the mail, else why it has not. */
+  /** Sends an email. Never rejects: returns `undefined` on success, otherwise the failure. */
   send(mail: OutgoingMail, signal: AbortSignal): Promise<SmtpFailure | undefined>;
 }
 
-/** How long each step may take, in milliseconds. */
+/** Timeout of each step, in milliseconds. */
 const STEP_MS = 10_000;
-/** How long a mail may take from connecting until the server has it, in milliseconds. */
+/** Timeout from connecting to acceptance, in milliseconds. */
 const TOTAL_MS = 30_000;
 
 /**
- * Builds the client. It connects for each mail, and loads its library for the first one, so that the
- * service starts while the mail server is away.
+ * Creates the client. It connects for each email and loads its library for the first one, so that
+ * the service starts while the mail server is unreachable.
  */
 export function createSmtpClient({ url, from }: SmtpSettings): SmtpClient {
   const transport = loadOnce(async () =>
@@ -79,8 +79,8 @@ export function createSmtpClient({ url, from }: SmtpSettings): SmtpClient {
 }
 
 /**
- * How the server is reached. A password goes to another machine over TLS alone; without one, TLS is used
- * where the server offers it.
+ * Returns the connection options. A password is sent to another machine only over TLS. Without one,
+ * TLS is used if offered.
  */
 export function transportOptions(url: string): SMTPTransportOptions {
   const { protocol, hostname, port, username, password } = new URL(url);
@@ -105,7 +105,7 @@ function isLoopback(host: string): boolean {
   return /^(localhost|127\..*|::1)$/.test(host);
 }
 
-/** The commands whose replies tell about one mail. */
+/** Commands whose replies concern a single email. */
 const ABOUT_THE_MAIL = ["RCPT TO", "DATA"];
 
 function toFailure(error: unknown): SmtpFailure {
@@ -118,7 +118,7 @@ function toFailure(error: unknown): SmtpFailure {
     readonly responseCode?: number;
     readonly command?: string;
   };
-  // Without a reply, an envelope is at fault whose address no server was asked about.
+  // Without a reply, the envelope is invalid and was not sent.
   if (code === "EENVELOPE" && status === undefined) return { kind: "refused", code, status };
   if (status === undefined || !ABOUT_THE_MAIL.includes(command)) {
     return { kind: "unreachable", code, status };

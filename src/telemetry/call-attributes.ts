@@ -6,7 +6,7 @@ import { codeName, type ReceivedCall } from "../pipeline/call.ts";
 export interface CallDescription {
   readonly name: string;
   readonly attributes: Attributes;
-  /** Whether the service failed, rather than its caller. */
+  /** Whether the service failed rather than the caller. */
   readonly isFailure: boolean;
 }
 
@@ -14,13 +14,13 @@ export interface HttpRequest {
   readonly method: string;
   /** Without the query. */
   readonly path: string;
-  /** The template that the path follows; undefined when it leads nowhere. */
+  /** Path template. `undefined` for an unknown path. */
   readonly route: string | undefined;
 }
 
 /**
- * Describes an HTTP request by OpenTelemetry's semantic conventions for HTTP server spans, 1.45. The
- * path of a request that leads nowhere is left out, since anything may be in it.
+ * Describes an HTTP request by OpenTelemetry's semantic conventions for HTTP server spans, 1.45.
+ * Unknown paths are omitted, because they can contain anything.
  */
 export function describeHttpCall(
   call: ReceivedCall,
@@ -35,7 +35,7 @@ export function describeHttpCall(
     attributes: {
       "http.request.method": known,
       ...(known === "_OTHER" ? { "http.request.method_original": method } : {}),
-      // The servers speak no TLS.
+      // The servers do not use TLS.
       "url.scheme": "http",
       ...(route === undefined ? {} : { "http.route": route, "url.path": withoutSecrets(path) }),
       ...(httpStatus === 0 ? {} : { "http.response.status_code": httpStatus }),
@@ -65,7 +65,7 @@ export function describeRpcCall(call: ReceivedCall): CallDescription {
   const isGrpc = call.headers.contentType?.startsWith("application/grpc") ?? false;
   const system = isGrpc ? "grpc" : "connectrpc";
   const code = call.code ?? Code.Canceled;
-  // Connect's are the same in lower case.
+  // Connect's codes are the same in lower case.
   const status = isGrpc ? statusName(code) : statusName(code).toLowerCase();
   const isFailure = FAILURES.has(code);
   return {
@@ -82,12 +82,12 @@ export function describeRpcCall(call: ReceivedCall): CallDescription {
   };
 }
 
-/** gRPC's name of a code, such as DEADLINE_EXCEEDED; one is British there. */
+/** Returns gRPC's name of a code, such as DEADLINE_EXCEEDED. One has British spelling. */
 function statusName(code: Code | 0): string {
   return code === Code.Canceled ? "CANCELLED" : codeName(code).toUpperCase();
 }
 
-/** The codes that the conventions count as errors of a server. */
+/** Codes that the conventions count as server errors. */
 const FAILURES: ReadonlySet<number> = new Set([
   Code.Unknown,
   Code.DeadlineExceeded,
@@ -106,10 +106,10 @@ function commonAttributes({ admitted, headers }: ReceivedCall): Attributes {
   };
 }
 
-/** A host, perhaps with a port; an IPv6 address is in brackets. */
+/** A host with an optional port. IPv6 addresses are in brackets. */
 const HOST = /^(\[[^\]]*\]|[^:]*)(?::(\d+))?$/;
 
-/** The server as its caller calls it. */
+/** Server attributes from the caller's Host header. */
 function serverAttributes(host = ""): Attributes {
   const [, address = "", port] = HOST.exec(host) ?? [];
   if (address === "") return {};
@@ -120,7 +120,7 @@ function serverAttributes(host = ""): Attributes {
 
 const EMAIL = /[^/]*(?:@|%40)[^/]*/gi;
 
-/** A path without what a caller may have put where a name of a resource belongs. */
+/** Removes possible secrets from a path. */
 function withoutSecrets(path: string): string {
   const cut = cutKeys(path);
   return /@|%40/.test(cut) ? cut.replace(EMAIL, "REDACTED") : cut;

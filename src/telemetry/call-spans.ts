@@ -26,9 +26,9 @@ export function createCallTracer(deps: CallSpanDeps): Tracer {
   return {
     begin({ headers, peer, startedMs }) {
       const options = { kind: SpanKind.SERVER, startTime: deps.timeOfDay(startedMs) };
-      // What it is called is known when it has ended.
+      // Renamed at the end, when the method is known.
       const span = deps.otel.startSpan("call", options, contextOf(headers));
-      // Read now: a connection that has closed has no address any more.
+      // Read now, because a closed connection has no address.
       return new TracedCall(span, peer.remoteAddress, deps);
     },
   };

@@ -2,12 +2,13 @@ import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import type { SpanExporter } from "@opentelemetry/sdk-trace";
 import type { Logger } from "pino";
 
-/** The SDK's code for an export that is done. */
+/** The SDK's code for a completed export. */
 const SUCCESS = 0;
 
 /**
- * Builds what sends spans by OTLP over HTTP, as JSON. It reads `OTEL_EXPORTER_OTLP_HEADERS`,
- * `_TIMEOUT`, `_COMPRESSION` and `_CERTIFICATE` by itself. What cannot be sent in time is dropped.
+ * Creates an exporter of spans over OTLP/HTTP as JSON. It reads `OTEL_EXPORTER_OTLP_HEADERS`,
+ * `_TIMEOUT`, `_COMPRESSION` and `_CERTIFICATE` itself. Spans that cannot be sent in time are
+ * dropped.
  */
 export function createExporter(url: string, failures: FailureLog): SpanExporter {
   const exporter = new OTLPTraceExporter({ url });
@@ -25,13 +26,13 @@ export function createExporter(url: string, failures: FailureLog): SpanExporter 
   };
 }
 
-/** A connection that no address of a name took has a code, and no message. */
+/** A failed connection to several addresses has a code but no message. */
 function reasonOf(error: Error): string {
   const { code } = error as { code?: string };
   return error.message || (code ?? error.name);
 }
 
-/** Warns of what goes wrong with exporting, once in a while. */
+/** Logs export failures occasionally. */
 export interface FailureLog {
   warn(message: string): void;
 }
@@ -39,8 +40,8 @@ export interface FailureLog {
 const REPEAT_MS = 60_000;
 
 /**
- * Builds a log that says at most one thing a minute, and then how many it has left out: a receiver
- * that is down fails every batch.
+ * Creates a log with at most one message per minute and the number of omitted ones, because an
+ * unreachable receiver fails every batch.
  */
 export function createFailureLog(
   log: Pick<Logger, "warn">,

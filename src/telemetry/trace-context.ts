@@ -12,7 +12,7 @@ import { readTraceparent, type CallHeaders } from "../pipeline/call-headers.ts";
 import { LRUCache } from "lru-cache";
 import type { TracedEvent } from "../pipeline/tracer.ts";
 
-/** The context of a call: in its caller's trace, or, when none is named, in none. */
+/** Returns the context of a call: in its caller's trace, or empty. */
 export function contextOf({
   traceparent,
   tracestate,
@@ -29,12 +29,15 @@ export function contextOf({
   });
 }
 
-/** The context of a span's children; undefined stands for no span. */
+/** Returns the context of a span's children. `undefined` for no parent. */
 export function contextBelow(parent: SpanContext | undefined): Context {
   return parent === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, parent);
 }
 
-/** The headers that let another service go on with a span's trace (W3C Trace Context, section 3). */
+/**
+ * Returns the headers with which another service continues a span's trace (W3C Trace Context,
+ * section 3).
+ */
 export function traceHeaders(span: Span): Record<string, string> {
   const { traceId, spanId, traceFlags, traceState } = span.spanContext();
   const flags = traceFlags.toString(16).padStart(2, "0");
@@ -45,15 +48,15 @@ export function traceHeaders(span: Span): Record<string, string> {
   };
 }
 
-/** The time of day at an instant on the clock of `performance.now()`, in seconds and nanoseconds. */
+/** Converts a time of `performance.now()` to the time of day in seconds and nanoseconds. */
 export type TimeOfDay = (ms: number) => HrTime;
 
-/** How often the two clocks are compared, in milliseconds; one is corrected while the process runs. */
+/** Interval of comparing the two clocks, in milliseconds, because one is adjusted at run time. */
 const COMPARE_MS = 60_000;
 
 /**
- * Builds the conversion. All spans of a process share it, since spans that each compared the clocks,
- * of which one counts whole milliseconds, could seem to begin before their parents.
+ * Creates the conversion, shared by all spans of a process. Separate comparisons, with one clock in
+ * whole milliseconds, could make spans appear to start before their parents.
  */
 export function createTimeOfDay(): TimeOfDay {
   let comparedMs = -Infinity;
@@ -70,21 +73,21 @@ export function createTimeOfDay(): TimeOfDay {
   };
 }
 
-/** How many events are remembered; each takes about half a KiB. */
+/** Maximum number of remembered events, about half a KiB each. */
 const MAX_EVENTS = 10_000;
 
 export type EventCauses = ReturnType<typeof createEventCauses>;
 
 /**
- * Remembers which calls caused events, so that webhook attempts can join their traces. It is not stored with events: most first attempts follow within a
- * second, by the process that answered the call if there is but one, and others begin a trace of their
- * own, which names the event.
+ * Remembers which calls caused events, so that webhook attempts can join their traces. Not stored
+ * in the database: most first attempts follow within a second in the same process. Others start a
+ * new trace that names the event.
  */
 export function createEventCauses() {
   const causes = new LRUCache<string, SpanContext>({ max: MAX_EVENTS });
   return {
     set: (event: TracedEvent, call: SpanContext) => void causes.set(keyOf(event), call),
-    /** Undefined for an event of another process, or one of long ago. */
+    /** `undefined` for events of other processes and old events. */
     get: (event: TracedEvent) => causes.get(keyOf(event)),
   };
 }

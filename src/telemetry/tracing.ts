@@ -30,26 +30,26 @@ import { createBeginTransaction } from "./transaction-spans.ts";
 export interface Tracing {
   readonly tracer: Tracer;
   readonly traceAttempt: TraceAttempt;
-  /** Sends the spans that wait, for half a second at most. */
+  /** Exports pending spans within half a second. */
   close(): Promise<void>;
 }
 
-/** How spans wait to be sent; times are in milliseconds. */
+/** Export queue of spans. Times are in milliseconds. */
 const QUEUE = {
-  // What comes while these wait is dropped. A span takes 2 to 3 KiB.
+  // Further spans are dropped. A span takes 2 to 3 KiB.
   maxQueueSize: 4_096,
   maxExportBatchSize: 512,
 } as const;
 const CLOSE_MS = 500;
 
 /**
- * Starts tracing by OpenTelemetry. The SDK is loaded with this file, so import it only when tracing is
- * on. `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` say what the service is called.
+ * Starts OpenTelemetry tracing. Loads the SDK, so import this file only if tracing is enabled.
+ * `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` name the service.
  */
 export function startTracing(options: {
   readonly url: string;
   readonly sampler: SamplerName;
-  /** The part of traces to record, from 0 to 1, for samplers by ratio. */
+  /** Sampling ratio from 0 to 1, for ratio samplers. */
   readonly ratio: number;
   readonly databaseUrl: string;
   readonly trustedProxies: readonly string[];
@@ -89,7 +89,7 @@ export function startTracing(options: {
   };
 }
 
-/** What the SDK has to say goes to the log: spans that were dropped, variables it cannot read. */
+/** Logs the SDK's messages, such as dropped spans and invalid variables. */
 function reportBy({ warn }: FailureLog): void {
   const logger = { error: warn, warn, info: ignore, debug: ignore, verbose: ignore };
   diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
@@ -97,7 +97,7 @@ function reportBy({ warn }: FailureLog): void {
 
 function ignore(): void {}
 
-/** The service as every trace names it; what the environment says of it comes first. */
+/** Returns the resource attributes of the service. Those of the environment take precedence. */
 function describeService({ version, instance }: { version: string; instance: string }): Resource {
   const detectors = [resourceAttributesEnvDetector, serviceNameEnvDetector];
   const service = resourceFromAttributes({
@@ -108,12 +108,10 @@ function describeService({ version, instance }: { version: string; instance: str
   return defaultResource().merge(service).merge(detectResources({ detectors }));
 }
 
-/** Which traces are recorded, by the names of OpenTelemetry's `OTEL_TRACES_SAMPLER`. */
+/** Names of samplers in `OTEL_TRACES_SAMPLER`. */
 export type SamplerName = `${"" | "parentbased_"}${"always_on" | "always_off" | "traceidratio"}`;
 
-/**
- * Builds a sampler. Those based on the parent do as its caller does where a call brings a trace.
- */
+/** Creates a sampler. Parent-based ones follow the caller's decision. */
 export function createSampler(name: SamplerName, ratio: number): Sampler {
   const root = createRootSampler(name, ratio);
   return name.startsWith("parentbased_") ? new ParentBasedSampler({ root }) : root;

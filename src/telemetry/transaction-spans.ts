@@ -10,11 +10,12 @@ import { Refusal } from "../domain/refusal.ts";
 import type { WorkSpan } from "../pipeline/tracer.ts";
 import { contextBelow, type TimeOfDay } from "./trace-context.ts";
 
-/** Begins the span of a transaction below the first of the calls that it is done for. */
+/** Starts the span of a transaction below the first of its calls. */
 export type BeginTransaction = (first: Span, others: readonly Span[]) => WorkSpan;
 
 /**
- * Builds what traces transactions, by OpenTelemetry's semantic conventions for PostgreSQL, 1.45.
+ * Creates the tracing of transactions, by OpenTelemetry's semantic conventions for PostgreSQL,
+ * 1.45.
  */
 export function createBeginTransaction(
   otel: OtelTracer,
@@ -31,7 +32,7 @@ export function createBeginTransaction(
     };
     const span = otel.startSpan("transaction", options, contextBelow(first.spanContext()));
     for (const other of others) {
-      // A caller that did not wait has had its span ended.
+      // The span of a caller that did not wait has ended.
       if (other.isRecording()) other.addLink({ context: span.spanContext() });
     }
     return {
@@ -49,7 +50,7 @@ function databaseAttributes(databaseUrl: string): Attributes {
   if (!URL.canParse(urls[0]!)) return attributes;
   const { hostname, port, pathname } = new URL(urls[0]!);
   if (pathname.length > 1) attributes["db.namespace"] = decodeURIComponent(pathname.slice(1));
-  // Of several servers, the one in use may change.
+  // With several servers, the one in use can change.
   if (hostname !== "" && urls.length === 1) {
     attributes["server.address"] = hostname.replace(/^\[|\]$/g, "");
     attributes["server.port"] = Number(port || 5432);
@@ -57,14 +58,14 @@ function databaseAttributes(databaseUrl: string): Attributes {
   return attributes;
 }
 
-/** What was rolled back because the call was refused is no error of the database. */
+/** A rollback because of a refusal is not a database error. */
 function isRefusal(error: unknown): boolean {
   return error instanceof Refusal || (error instanceof Error && error.cause instanceof Refusal);
 }
 
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
-/** Says what went wrong, without its message, in which there may be values. */
+/** Records the error without its message, which can contain values. */
 function describeError(span: Span, error: unknown): void {
   const code = codeOf(error) ?? codeOf((error as { cause?: unknown }).cause);
   if (code !== undefined) span.setAttribute("db.response.status_code", code);

@@ -14,15 +14,15 @@ import type { TrackedShipment } from "../domain/shipment/tracked-shipment.ts";
 import { TEXTS } from "./texts.ts";
 import { contactLink, datesOf, plansOf, type Reader, timeZoneOf } from "./tracking-page.ts";
 
-/** What a notice has that the page has not. */
+/** Contents of an email that the page lacks. */
 export interface OwnOfNotice {
   readonly trackingUrl: string;
   readonly unsubscribeUrl: string;
-  /** What the recipient is to tell the courier. */
+  /** PIN for the courier. */
   readonly pin: string | undefined;
 }
 
-/** Writes the mail that tells a recipient what happened to a shipment. */
+/** Creates the email to a recipient about an event of a shipment. */
 export function noticeMail(
   kind: NoticeKind,
   tracked: TrackedShipment,

@@ -5,25 +5,27 @@ import { en } from "./texts/en.ts";
 import { es } from "./texts/es.ts";
 import { fr } from "./texts/fr.ts";
 
-/** What the page of a shipment says in one language. Names and times are put in as they are. */
+/**
+ * Texts of the tracking page and emails in one language. Names and times are inserted unchanged.
+ */
 export interface TrackingTexts {
   readonly title: (sender: string) => string;
-  /** What is said first, by the state that it is in. */
+  /** Headline of each status. */
   readonly headline: Readonly<Record<ShipmentStatus, string>>;
-  /** What each state is called among the steps. */
+  /** Name of each status in the list of steps. */
   readonly step: Readonly<Record<ShipmentStatus, string>>;
   readonly steps: string;
   readonly pickup: (window: string) => string;
   readonly delivery: (window: string) => string;
-  /** When the courier expects to be there. */
+  /** Courier's estimated arrival. */
   readonly eta: (time: string) => string;
-  /** The same once it has passed. */
+  /** Estimated arrival that has passed. */
   readonly overdue: (time: string) => string;
   readonly atDoor: string;
   readonly courier: string;
-  /** How far away the courier is. */
+  /** Distance of the courier. */
   readonly away: (distance: string) => string;
-  /** Why it was not delivered, when that was tried last. */
+  /** Reason of the last failed delivery. */
   readonly attempt: Readonly<Record<AttemptReason, string>>;
   readonly late: string;
   readonly reference: string;
@@ -35,21 +37,21 @@ export interface TrackingTexts {
   readonly missingWhy: string;
   readonly busy: string;
   readonly busyWhy: string;
-  /** For whoever proves to be the recipient. */
+  /** Texts for the verified recipient. */
   readonly open: {
     readonly digits: string;
     readonly show: string;
     readonly wrong: (triesLeft: number) => string;
-    /** Shown once no tries are left. */
+    /** Shown when no tries are left. */
     readonly locked: string;
     readonly address: string;
     readonly photo: string;
   };
-  /** What mails to recipients say besides, and the page that ends them. */
+  /** Additional texts of emails and of the unsubscribe page. */
   readonly mail: {
-    /** What is said first of an attempt that failed. */
+    /** Headline after a failed attempt. */
     readonly attempted: string;
-    /** What to tell the courier. */
+    /** PIN for the courier. */
     readonly pin: (digits: string) => string;
     readonly follow: string;
     readonly why: (sender: string) => string;
@@ -60,7 +62,7 @@ export interface TrackingTexts {
   };
 }
 
-/** By their tags (RFC 5646); the first is for readers of none of them. */
+/** By language tag (RFC 5646). The first is the default. */
 export const TEXTS = { en, es, fr, de } satisfies Record<string, TrackingTexts>;
 
 export type Language = keyof typeof TEXTS;

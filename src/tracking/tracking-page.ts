@@ -52,14 +52,15 @@ footer{margin:1.5rem 0 0;color:var(--minor);font-size:.875rem}
 @media(max-width:26rem){dl{grid-template-columns:1fr;gap:0}dd+dt{margin-top:.75rem}}
 `;
 
-/** How long the page rests before it asks again: also when it hears of events, of which an ETA is not always one. */
+/** Poll interval of the page, in addition to events, because not every ETA change is one. */
 const POLL_MS = 15_000;
 const LIVE_POLL_MS = 60_000;
 
 /**
- * Requests the page again after each event, and regularly, while it is visible. Replaces the main part if it changed, and
- * leaves the form for digits alone. A page that was opened is requested as such. Ends with a page that has no script, which
- * is that of a shipment that has ended. Without scripts the page stays as it was when it was loaded.
+ * Reloads the page after each event, and regularly, while it is visible. Replaces the main part if
+ * it changed, and leaves the form for digits unchanged. An opened page is reloaded as opened. Ends
+ * with a page without script, that of a completed shipment. Without scripts the page stays as
+ * loaded.
  */
 const SCRIPT = `
 const page = location.pathname.replace(/\\/open$/, "");
@@ -117,7 +118,7 @@ rest();
 
 const digest = (text: string) => createHash("sha256").update(text).digest("base64");
 
-/** What the pages may load: their own style and script, and themselves again. */
+/** Allows the pages only their own style and script, and requests to themselves. */
 export const POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${digest(STYLE)}'`,
@@ -129,25 +130,25 @@ export const POLICY = [
   "frame-ancestors 'self'",
 ].join("; ");
 
-/** Who reads a page: the language that it is in, and the tag by which dates are written (RFC 5646). */
+/** Language of a page and locale of its dates (RFC 5646). */
 export interface Reader {
   readonly language: Language;
   readonly locale: string;
 }
 
-/** The steps of a shipment on its way, in their order. */
+/** Steps of a shipment, in order. */
 const STEPS = SHIPMENT_STATUSES.slice(0, SHIPMENT_STATUSES.indexOf("delivered") + 1);
 
-/** Details that the recipient alone sees, or how many tries to prove it are left. */
+/** Details for the verified recipient, or the remaining tries. */
 type Opened =
   | { readonly address: string; readonly photo: Buffer | undefined; readonly recipientMac: string }
   | { readonly triesLeft: number };
 
 /**
- * Writes the page of a shipment for its recipient.
+ * Renders the tracking page of a shipment.
  *
  * @param at.link last part of its address
- * @param at.opened result of entering digits; `undefined` before
+ * @param at.opened result of entering digits, `undefined` before
  */
 export function trackingPage(
   tracked: TrackedShipment,
@@ -200,7 +201,7 @@ ${photo ? `<img class="photo" alt="${escapeHtml(texts.open.photo)}" src="data:im
   return html(reader, title, content, `${form}${script}`);
 }
 
-/** Outside the part that is replaced when something happens, so that entered digits and their result stay. */
+/** Outside the part that is replaced, so that entered digits and their result stay. */
 function openForm(
   { open }: TrackingTexts,
   link: string,
@@ -222,19 +223,21 @@ function kilometres({ locale }: Reader): Intl.NumberFormat {
   return new Intl.NumberFormat(locale, { style: "unit", unit: "kilometer" });
 }
 
-/** What is at an address that is no link, or none any more. */
+/** Renders the page of an invalid link. */
 export function missingPage(reader: Reader): string {
   const { missing, missingWhy } = TEXTS[reader.language];
   return html(reader, missing, saying(missing, missingWhy));
 }
 
-/** What is told while the service cannot answer. */
+/** Page while the service cannot respond. */
 export function busyPage(reader: Reader): string {
   const { busy, busyWhy } = TEXTS[reader.language];
   return html(reader, busy, saying(busy, busyWhy));
 }
 
-/** What recipients see who follow the link that ends mails: it asks first, as programs that show previews open links too. */
+/**
+ * Renders the unsubscribe page. It asks for confirmation, because link previews also open links.
+ */
 export function unsubscribePage(sender: string, isDone: boolean, reader: Reader): string {
   const { mail } = TEXTS[reader.language];
   const asked = (isDone ? mail.stopped : mail.mayStop)(isolateText(sender));
@@ -270,7 +273,7 @@ function note(text: string): string {
   return `<p class="note">${escapeHtml(text)}</p>`;
 }
 
-/** The time zone that its times are told in. */
+/** Returns the time zone of the displayed times. */
 export function timeZoneOf({ windows, workspace }: TrackedShipment): string {
   return windows.dropoff?.timeZone ?? windows.pickup?.timeZone ?? workspace.timeZone;
 }
@@ -279,7 +282,9 @@ export function datesOf({ locale }: Reader, timeZone: string): Intl.DateTimeForm
   return new Intl.DateTimeFormat(locale, { ...WHEN, timeZone });
 }
 
-/** Returns when a shipment is collected and delivered, as far as that has not happened, with an ETA that has passed. */
+/**
+ * Returns the planned times of pickup and delivery that have not happened, including passed ETAs.
+ */
 export function plansOf(
   tracked: TrackedShipment,
   texts: TrackingTexts,
@@ -303,7 +308,7 @@ export function plansOf(
   return plans.filter((plan) => typeof plan === "string");
 }
 
-/** Of one that was cancelled or returned those that it came to. */
+/** For cancelled and returned shipments, the completed steps. */
 function stepsOf({ status, reachedMs }: TrackedShipment): readonly ShipmentStatus[] {
   if (STEPS.includes(status)) return STEPS;
   return [...STEPS.filter((step) => reachedMs[step] !== undefined), status];
@@ -334,11 +339,11 @@ const WHEN = {
   minute: "2-digit",
 } as const;
 
-/** The 0 of `+49 (0)30`, which is not dialled from abroad. */
+/** The 0 in `+49 (0)30`, which is not dialed from abroad. */
 const TRUNK_PREFIX = /(?<=^\+.*)\(0\)/;
 const PHONE = /^\+?(?:[\s()./-]*\d){5,}[\s()./-]*$/;
 
-/** A contact as what a browser opens, where it is an email, a phone number or a web address. */
+/** Returns a link for a contact if it is an email, phone number or web address. */
 export function contactLink(contact: string): string {
   const text = escapeHtml(contact);
   if (/^https?:\/\/\S+$/.test(contact)) return `<a href="${text}" rel="noreferrer">${text}</a>`;

@@ -1,7 +1,6 @@
 /**
- * `npm run bench`: how the service compares with what people would use instead, doing the same
- * work, and how its cost grows. With names of cases behind it, only those; all of them leave their
- * figures in results.md.
+ * `npm run bench`: compares the service with alternatives that do the same work, and measures how
+ * its cost grows. With names of cases, runs only those. A complete run writes results.md.
  */
 import { writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";

@@ -7,14 +7,14 @@ import { measureContest, type Bench, type Contest } from "./contest.ts";
 import * as operation from "./operations.ts";
 import { chooseSides, FASTIFY, GO, GRPC_JS, OURS, ours, peer } from "./sides.ts";
 
-/** What is measured, under a name that `npm run bench` takes. */
+/** A case of `npm run bench`. */
 export interface Case {
   readonly title: string;
-  /** Gives Markdown. */
+  /** Returns Markdown. */
   readonly measure: (bench: Bench) => Promise<string>;
 }
 
-/** Every case, in the order of the results. */
+/** All cases in the order of the results. */
 export const CASES: Readonly<Record<string, Case>> = {
   "quote-json": contest("Quote, JSON", {
     sides: [OURS, FASTIFY, ...GO, peer("bare node:http, a constant (the limit)", "bare-http.ts")],

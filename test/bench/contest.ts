@@ -1,9 +1,8 @@
 /**
- * How a case is measured: its servers are started, each on a database of its own with the same
- * shipments; they are shown to do the same work; then, for each operation and number of clients,
- * every server is put under load once, then every server once more, and so on, so that what
- * disturbs the machine for a while disturbs them alike. After each round, what it wrote is taken
- * back.
+ * Measurement of a case: its servers start, each with its own database of the same shipments, and
+ * are checked to do the same work. Then, for each operation and number of clients, all servers are
+ * put under load in turn, repeatedly, so that disturbances affect them equally. After each round,
+ * its writes are reverted.
  */
 import { createDatabase, postmasterOf, restore } from "./database.ts";
 import type { Database, DatabaseServer } from "./database.ts";
@@ -16,23 +15,23 @@ import { PROOF_CALLS, proveSameWork } from "./same-work.ts";
 import { SETTINGS } from "./settings.ts";
 import type { Side } from "./sides.ts";
 
-/** What the cases share. */
+/** State shared by the cases. */
 export interface Bench {
   readonly databases: DatabaseServer;
   readonly generator: Worker<Load, Outcome>;
 }
 
-/** A side whose server runs. */
+/** A side with a running server. */
 export interface Contestant extends Side {
   readonly database: Database;
   readonly processes: readonly ServerProcess[];
   /** Of its database's nodes. */
   readonly postmasters: readonly number[];
-  /** The number of its next request: no two in a case have the same. */
+  /** Number of its next request, unique in a case. */
   next: number;
 }
 
-/** Starts a side, on a new database. */
+/** Starts a side on a new database. */
 export async function startSide(
   owned: AsyncDisposableStack,
   { databases }: Bench,
@@ -45,7 +44,7 @@ export async function startSide(
   return { ...side, database, postmasters, processes, next: PROOF_CALLS };
 }
 
-/** So that they are known: too many that are not, at the same time, are refused. */
+/** Makes the keys known: too many concurrent unknown ones are refused. */
 async function useKeys(processes: readonly ServerProcess[], { accounts }: Database): Promise<void> {
   for (const { ports } of processes) {
     for (const { apiKey } of accounts) {
@@ -55,17 +54,17 @@ async function useKeys(processes: readonly ServerProcess[], { accounts }: Databa
   }
 }
 
-/** Which sides are compared, the first with each of the others, under which loads. */
+/** Sides to compare (the first with each of the others) and loads. */
 export interface Contest {
   readonly sides: readonly Side[];
   readonly loads: readonly (readonly [operation: Operation, ...clients: number[]])[];
-  /** Whether to compare the processor time of the program and of the database, too. */
+  /** Whether to also compare processor times of program and database. */
   readonly byProcess?: boolean;
 }
 
 type Figure = keyof Omit<Round, "feedLagsMs" | "fault">;
 
-/** Figures of rounds by column, with so many decimals. */
+/** Figures of rounds by column, with their decimals. */
 type Figures = Readonly<Record<string, readonly [figure: Figure, decimals: number]>>;
 
 const ANSWERS: Figures = {
@@ -82,7 +81,7 @@ const BY_PROCESS: Figures = {
   "coordinator ÷ all": ["coordinatorShare", 3],
 };
 
-/** Measures a contest, and gives its table. */
+/** Measures a contest and returns its table. */
 export async function measureContest(bench: Bench, contest: Contest): Promise<string> {
   const { sides, loads, byProcess } = contest;
   await using owned = new AsyncDisposableStack();
@@ -95,7 +94,7 @@ export async function measureContest(bench: Bench, contest: Contest): Promise<st
   return await measureLoads(bench, contestants, loads, byProcess);
 }
 
-/** Puts contestants under loads, and gives the table that compares them. */
+/** Puts contestants under loads and returns the table that compares them. */
 export async function measureLoads(
   bench: Bench,
   contestants: readonly Contestant[],
@@ -124,7 +123,7 @@ export async function measureLoads(
   return table(["", "", ...comparisons, ...Object.keys(figures)], rows);
 }
 
-/** Measures each once to warm up, then once, then once more, and so on: the rounds of each. */
+/** Measures each once for warm-up, then in rounds. Returns the rounds of each. */
 export async function measureAll<T, R>(
   all: readonly T[],
   measure: (one: T) => Promise<R>,
@@ -144,24 +143,24 @@ async function interleave<T, R>(
   return rounds;
 }
 
-/** What one round of load saw. */
+/** Result of one round of load. */
 export interface Round extends Outcome {
-  /** Processor time of the servers for each request, in microseconds; undefined if not known. */
+  /** Processor time of the servers per request, in microseconds. `undefined` if unknown. */
   readonly cpuMicros: number | undefined;
-  /** Likewise of all nodes of the database. */
+  /** Of all database nodes. */
   readonly databaseMicros: number | undefined;
-  /** Likewise of the servers and the database. */
+  /** Of servers and database. */
   readonly allMicros: number | undefined;
-  /** Likewise of the coordinator; undefined, too, where there is none. */
+  /** Of the coordinator. Also `undefined` without one. */
   readonly coordinatorMicros: number | undefined;
-  /** The coordinator's share of the time of all. */
+  /** Coordinator's share of the total time. */
   readonly coordinatorShare: number | undefined;
 }
 
 /**
- * Puts load on a contestant, and takes back what it wrote.
+ * Puts load on a contestant and reverts its writes.
  *
- * @throws Error when any request was not answered as it should be
+ * @throws Error if any response was wrong
  */
 export async function measureRound(
   { generator }: Bench,
@@ -191,7 +190,7 @@ export async function measureRound(
   return { ...outcome, ...costs };
 }
 
-/** Processor times so far, in microseconds; not a number where they are not known. */
+/** Processor times so far in microseconds, NaN if unknown. */
 interface Times {
   readonly program: number;
   readonly nodes: readonly number[];

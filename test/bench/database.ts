@@ -10,45 +10,45 @@ import { KNOWN_CUSTOMERS, SHIPMENT_DIGITS_SQL } from "./numbering.ts";
 import { ADDRESSES, ROUTE, type State } from "./operations.ts";
 import { runCommand } from "./processes.ts";
 
-/** An embedded PostgreSQL with the product's settings, in a folder of the bench's own. */
+/** An embedded PostgreSQL with the product's settings, in a separate folder. */
 export interface DatabaseServer {
   readonly folder: string;
-  /** A database of no case's. */
+  /** A database outside the cases. */
   readonly url: string;
-  /** The tariff of every database. */
+  /** Tariff of every database. */
   readonly tariffFile: string;
-  /** What those of the cases are copies of, by the clone whose product has made it. */
+  /** Template databases by the clone whose product created them. */
   readonly templates: Map<string, { readonly name: string; readonly accounts: readonly Account[] }>;
 }
 
-/** What a database of one case begins with; see `Side`. */
+/** Initial contents of a case's database. See `Side`. */
 export interface Contents {
   readonly shipments: number;
   readonly repository?: string | undefined;
-  /** Servers of a Cluster that it is on, distributed if there are several; the bench's unless given. */
+  /** Servers of its cluster, distributed if there are several. Defaults to the bench's server. */
   readonly nodes?: readonly string[] | undefined;
 }
 
-/** A workspace that may call as often as it likes. */
+/** A workspace without rate limits. */
 export interface Account {
   readonly workspace: number;
   readonly apiKey: string;
 }
 
-/** A database of one case. */
+/** Database of one case. */
 export interface Database {
   readonly url: string;
-  /** As `url`, on each node that has data of it; the coordinator's first. */
+  /** Like `url`, on each node with its data, the coordinator first. */
   readonly nodes: readonly string[];
-  /** Every database has as many, with shipments or without. */
+  /** The same number in every database. */
   readonly accounts: readonly Account[];
-  /** How many shipments it began with. */
+  /** Initial number of shipments. */
   readonly shipments: number;
 }
 
-/** All shipments that databases begin with are older; whatever a case writes is younger. */
+/** Initial shipments are older, and writes of a case are younger. */
 const BEGUN = new Date();
-/** What `ROUTE` costs with the tariff, in minor units, by column. */
+/** Price of `ROUTE` with the tariff, in minor units, by column. */
 const PRICE = {
   distance_km: 9.532,
   distance_fee_minor: 1144,
@@ -58,7 +58,7 @@ const PRICE = {
   total_minor: 1269,
 };
 
-/** How many workspaces there are. */
+/** Number of workspaces. */
 export const WORKSPACES = 50;
 
 /** Starts PostgreSQL on an empty folder. */
@@ -72,7 +72,7 @@ export async function startDatabaseServer(owned: AsyncDisposableStack): Promise<
   return { folder, url: lease.url, tariffFile, templates: new Map() };
 }
 
-/** Puts into a database what every one begins with: a tariff, and the workspaces. */
+/** Adds a tariff and the workspaces to a database. */
 async function prepare(
   url: string,
   tariffFile: string,
@@ -90,13 +90,13 @@ async function prepare(
   await query(
     url,
     "update feed set position = 0",
-    // Without its test twin, so that the others have the numbers of their accounts.
+    // Without its test twin, so that ids equal account numbers.
     ...["payment_connection", "feed", "api_key"].map(
       (table) => `delete from ${table} where workspace_id > 1`,
     ),
     "delete from workspace where id > 1",
     "select setval(pg_get_serial_sequence('workspace', 'id'), 1)",
-    // As the first, of which the command line has made all rows.
+    // Like the first one, whose rows the command line created.
     `insert into workspace (name, created_at)
      select name, created_at from workspace, generate_series(2, ${WORKSPACES})`,
     `insert into payment_connection (workspace_id, provider, connected_at)
@@ -106,7 +106,7 @@ async function prepare(
      from api_key, (values ${keys.join()}) as key (workspace, hash)`,
     `insert into feed (workspace_id, position, changed_at)
      select id, position, changed_at from workspace, feed where id > 1`,
-    // Limits are not what is measured.
+    // Disables rate limits.
     `insert into workspace_limit (workspace_id, limit_class, rate, burst)
      select id, c, 1000000, 1000000 from workspace, unnest('{quote,read,write}'::text[]) c`,
   );
@@ -114,10 +114,10 @@ async function prepare(
 }
 
 /**
- * Makes a database with a tariff, the workspaces and what statements add, distributed if there are
+ * Creates a database with a tariff, workspaces and the given statements, distributed if there are
  * several nodes.
  *
- * @param nodes of a Cluster, which ends with the database
+ * @param nodes servers of a cluster, which stops with the database
  */
 export async function createOnNodes(
   nodes: readonly string[],
@@ -135,9 +135,8 @@ export async function createOnNodes(
 }
 
 /**
- * Makes a database with the known customers of each workspace, and in the first so many pending
- * shipments, each a second younger than the one before it, with an event each. All that are made
- * with the same number are the same.
+ * Creates a database with known customers in each workspace, and in the first one pending shipments
+ * with an event each, one second apart. Equal numbers create equal databases.
  */
 export async function createDatabase(
   owned: AsyncDisposableStack,
@@ -165,7 +164,7 @@ function fillSql(shipments: number): string[] {
        (select lpad(i::text, 12, '0') as n from generate_series(0, ${KNOWN_CUSTOMERS - 1}) i) c
      order by workspace.id, n`,
     insertShipments(shipments),
-    // Columns that a version has not got are left out of the records.
+    // Columns unknown to a version are omitted from the records.
     `insert into event select (jsonb_populate_record(null::event, jsonb_build_object(
        'workspace_id', workspace_id, 'subject', reference, 'number', 1, 'type', 'shipment.created',
        'data', jsonb_build_object('reference', reference), 'created_at', created_at,
@@ -198,10 +197,12 @@ async function copyTemplate(
   return { url, nodes: [url], accounts: template.accounts };
 }
 
-/** Neither triggers nor foreign keys: nobody waits for these events, and the keys are right. */
+/**
+ * Without triggers and foreign keys, because the events have no consumers and the keys are valid.
+ */
 const WITHOUT_TRIGGERS = "set session_replication_role = replica";
 
-/** Has each feed go on after its last event. */
+/** Continues each feed after its last event. */
 const ALIGN_FEEDS = `update feed set position =
     (select coalesce(max(position), 0) from event where event.workspace_id = feed.workspace_id)`;
 
@@ -219,8 +220,8 @@ function insertShipments(count: number): string {
 }
 
 /**
- * Takes back what was written since, and puts all shipments in a state, so that every round finds
- * the same. New customers stay: processes may remember them.
+ * Reverts later writes and resets all shipments, so that every round starts equally. New customers
+ * stay, because processes may have cached them.
  */
 export async function restore(
   { url, nodes }: Database,
@@ -244,14 +245,14 @@ export async function restore(
   for (const node of nodes) await query(node, "vacuum", "checkpoint");
 }
 
-/** The process of the server that a database is on, whose children are its sessions. */
+/** Returns the process of a database's server, whose children are its sessions. */
 export async function postmasterOf(url: string): Promise<number> {
   const file = "select split_part(pg_read_file('postmaster.pid'), chr(10), 1)::int as pid";
   const [row] = await query<{ pid: number }>(url, file);
   return row!.pid;
 }
 
-/** The rows that were written or changed since databases were made, in the order they were. */
+/** Returns rows written or changed since the databases were created, in order. */
 export async function newRows(url: string) {
   const begun = sqlOf(BEGUN);
   const rowsOf = async (table: string, time: string, order: string) =>
@@ -267,7 +268,7 @@ export async function newRows(url: string) {
   };
 }
 
-/** Runs statements one after the other on a connection of their own; gives the rows of the last. */
+/** Runs statements on a new connection and returns the rows of the last one. */
 export async function query<R extends pg.QueryResultRow>(
   url: string,
   ...statements: readonly string[]

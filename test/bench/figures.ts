@@ -1,11 +1,11 @@
-/** A Markdown table. */
+/** Returns a Markdown table. */
 export function table(columns: readonly string[], rows: readonly (readonly string[])[]): string {
   return [columns, columns.map(() => "---"), ...rows]
     .map((cells) => `| ${cells.join(" | ")} |`)
     .join("\n");
 }
 
-/** What several rounds saw, as `median (least to most)` with so many decimals. */
+/** Formats the values of several rounds as `median (min to max)`. */
 export function spread(values: readonly (number | undefined)[], decimals: number): string {
   if (values.length === 0 || values.includes(undefined)) return "n/a";
   const sorted = (values as number[]).toSorted((a, b) => a - b);
@@ -15,7 +15,7 @@ export function spread(values: readonly (number | undefined)[], decimals: number
   return `**${median}** (${least} to ${most})`;
 }
 
-/** Of each of these figures, what several rounds saw of it, as `spread` tells it. */
+/** Formats each figure of several rounds with `spread`. */
 export function spreads<Figure extends string>(
   rounds: readonly Readonly<Record<NoInfer<Figure>, number | undefined>>[],
   decimals: Readonly<Record<Figure, number>>,
@@ -28,7 +28,7 @@ export function spreads<Figure extends string>(
   );
 }
 
-/** How many times the other each value is, round by round; undefined where either is not known. */
+/** Returns the ratio of each pair of values, `undefined` if either is unknown. */
 export function ratios(
   values: readonly (number | undefined)[],
   others: readonly (number | undefined)[],
@@ -39,12 +39,12 @@ export function ratios(
   });
 }
 
-/** The value that this share of sorted values, from 0 to 1, is not above. */
+/** Returns the quantile of sorted values, 0 to 1. */
 export function quantile(sorted: ArrayLike<number>, share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!;
 }
 
-/** A number with thousands separated; `n/a` for none. */
+/** Formats a number with thousands separators, `n/a` if unknown. */
 export function number(value: number | undefined, decimals: number): string {
   if (value === undefined) return "n/a";
   return value.toLocaleString("en", {

@@ -3,7 +3,7 @@ import { cpus, release, totalmem, type as systemName } from "node:os";
 import { query } from "./database.ts";
 import { SETTINGS } from "./settings.ts";
 
-/** What the figures were measured on, as a Markdown list. */
+/** Describes the machine as a Markdown list. */
 export async function describeMachine(databaseUrl: string): Promise<string> {
   const processors = cpus();
   const [postgres] = await query<{ server_version: string }>(databaseUrl, "show server_version");

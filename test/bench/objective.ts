@@ -1,6 +1,6 @@
 /**
- * The service-level objective, as the operations guide publishes it: of calls that succeed, 99 % take
- * no longer than this. Each is a bound of the histogram of durations, so that alerts can count by it.
+ * The service-level objective in the operations guide: 99 % of successful calls take at most this
+ * long. Each is a bucket bound of the duration histogram, so that alerts can use it.
  */
 export const OBJECTIVE = {
   quote: { p99Ms: 25, requestsPerSecond: 1_000 },

@@ -7,24 +7,24 @@ import { CUSTOMER, SHIPMENT } from "./numbering.ts";
 /** Both statuses of a shipment. */
 export type State = readonly [status: string, paymentStatus: string];
 
-/** One kind of request, by JSON or by gRPC. Tokens of `numbering.ts` in it vary. */
+/** A kind of request over JSON or gRPC. Tokens of `numbering.ts` vary. */
 export interface Operation {
   readonly name: string;
   readonly call: JsonCall | GrpcCall;
-  /** The state that all shipments are in before each round; absent for what only reads. */
+  /** State of all shipments before each round. Absent for reads. */
   readonly from?: State;
-  /** Whether the workspaces take turns; the first alone unless given. */
+  /** Whether workspaces take turns. Defaults to the first one only. */
   readonly inAll?: boolean;
 }
 export type JsonCall = readonly [method: string, path: string, body?: object];
 export type GrpcCall = readonly [method: DescMethodUnary, request: JsonObject];
 
-/** Whether an operation is called by gRPC. */
+/** Whether an operation uses gRPC. */
 export function isGrpc(call: Operation["call"]): call is GrpcCall {
   return typeof call[0] !== "string";
 }
 
-/** A route in the middle of New York City, and where it begins and ends, for people. */
+/** A route in New York City with its addresses. */
 export const ROUTE = {
   pickup_lat: 40.758,
   pickup_lng: -73.9855,
@@ -72,7 +72,7 @@ export const pay: Operation = {
 export const advance: Operation = { name: "advance", call: ["POST", `${ONE}/advance`], from: PAID };
 export const cancel: Operation = { name: "cancel", call: ["POST", `${ONE}/cancel`], from: PENDING };
 
-/** An operation's request as the load generator sends it. */
+/** Returns an operation's request for the load generator. */
 export function requestOf({ call }: Operation, [account]: readonly Account[]): Load["request"] {
   const { apiKey } = account!;
   if (isGrpc(call)) return grpcRequest(call, apiKey);
@@ -92,7 +92,7 @@ function jsonRequest([method, path, given]: JsonCall, apiKey: string): Buffer {
 
 function grpcRequest([{ parent, name, input }, given]: GrpcCall, apiKey: string): Load["request"] {
   const message = toBinary(input, fromJson(input, given));
-  // Whether it is compressed and its length come first (gRPC over HTTP2, Length-Prefixed-Message).
+  // Compression flag and length (gRPC over HTTP/2, Length-Prefixed-Message).
   const prefix = Buffer.alloc(5);
   prefix.writeUInt32BE(message.length, 1);
   const headers = {

@@ -1,17 +1,17 @@
 import { readFileSync } from "node:fs";
 
-/** Clock ticks a second in /proc, which Linux fixes at 100 for programs (`man 5 proc`, USER_HZ). */
+/** Clock ticks per second in /proc, fixed at 100 on Linux (`man 5 proc`, USER_HZ). */
 const TICKS_PER_SECOND = 100;
 
 /**
- * The processor time a process has used so far, of all its threads, its own and the kernel's for
- * it, in microseconds; undefined where there is no /proc.
+ * Returns the processor time of a process with all threads, user and system, in microseconds.
+ * `undefined` without /proc.
  */
 export function cpuMicros(pid: number): number | undefined {
   return timesOf(pid)?.own;
 }
 
-/** As `cpuMicros`, of a process and its children, those that have ended too. */
+/** Like `cpuMicros`, for a process and its children, including exited ones. */
 export function familyCpuMicros(pid: number): number | undefined {
   const children = read(`/proc/${pid}/task/${pid}/children`);
   const ended = timesOf(pid)?.endedChildren;
@@ -20,7 +20,7 @@ export function familyCpuMicros(pid: number): number | undefined {
   return pids.reduce((sum, it) => sum + (cpuMicros(it) ?? 0), ended);
 }
 
-/** The memory of a process that is in RAM, in MiB; undefined where there is no /proc. */
+/** Returns the resident memory of a process in MiB. `undefined` without /proc. */
 export function residentMiB(pid: number): number | undefined {
   const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(read(`/proc/${pid}/status`) ?? "")?.[1];
   return kibibytes === undefined ? undefined : Number(kibibytes) / 1_024;
@@ -29,8 +29,8 @@ export function residentMiB(pid: number): number | undefined {
 function timesOf(pid: number): { own: number; endedChildren: number } | undefined {
   const stat = read(`/proc/${pid}/stat`);
   if (stat === undefined) return undefined;
-  // The second field is the name in brackets, which may hold spaces; utime and stime are 14 and 15,
-  // those of children that have ended 16 and 17.
+  // The second field is the name in parentheses, possibly with spaces. utime and stime are fields
+  // 14 and 15, those of exited children 16 and 17.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const [utime, stime, cutime, cstime] = fields
     .slice(11, 15)

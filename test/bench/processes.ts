@@ -9,8 +9,8 @@ import { freePort } from "../support/free-port.ts";
 
 const interruption = new AbortController();
 /**
- * Aborts at SIGINT or SIGTERM: whatever is waited for is given up, and each case then ends the
- * processes that it started. A terminal and npm may both send the signal.
+ * Aborts at SIGINT or SIGTERM, after which each case stops its processes. A terminal and npm can
+ * both send the signal.
  */
 export const interrupted: AbortSignal = interruption.signal;
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
@@ -19,32 +19,32 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
 
 const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
 const cliOf = (repository: string) => join(repository || REPOSITORY, "src/cli.js");
-/** What processes see of the environment: nothing that configures them otherwise. */
+/** Environment of processes, without settings. */
 const { PATH, HOME, TMPDIR } = process.env;
 const ENVIRONMENT = { PATH, HOME, TMPDIR, NODE_ENV: "production" };
-/** How long a server may take until it serves, in milliseconds. */
+/** Startup timeout of a server, in milliseconds. */
 const READY_MS = 60_000;
-/** How often it is asked whether it does, in milliseconds. */
+/** Poll interval during startup, in milliseconds. */
 const POLL_MS = 5;
 
-/** The loopback ports of a server; 0 where it does not speak the protocol. */
+/** Loopback ports of a server, 0 for unsupported protocols. */
 export interface Ports {
   readonly http: number;
   readonly grpc: number;
 }
 
-/** A server that runs in a process of its own. */
+/** A server in a separate process. */
 export interface ServerProcess {
   readonly pid: number;
   readonly ports: Ports;
 }
 
 /**
- * Starts the product as it is run: `serve`, its log going nowhere; waits until it is ready.
+ * Starts the product with `serve` and without log output, and waits until it is ready.
  *
- * @param environment DATABASE_URL, or DATA_DIR for the embedded database; PORT, GRPC_PORT and OPERATIONS_PORT where
- *   ports are shared
- * @param repository a clone that is built; this one unless given
+ * @param environment DATABASE_URL, or DATA_DIR for the embedded database; PORT, GRPC_PORT and OPERATIONS_PORT
+ *   for shared ports
+ * @param repository a built clone, by default this one
  */
 export async function startProduct(
   owned: AsyncDisposableStack,
@@ -74,7 +74,7 @@ export async function startProduct(
   throw new Error(`the product was not ready after ${READY_MS} ms`);
 }
 
-/** Starts a program that writes its HTTP port on a line, and that ends with its input. */
+/** Starts a program that prints its HTTP port and exits with its input. */
 export async function startProgram(
   owned: AsyncDisposableStack,
   file: string,
@@ -91,7 +91,7 @@ export async function startProgram(
   throw new Error(`${file} ended before it was ready`);
 }
 
-/** Runs one of the product's commands, and gives what it printed. */
+/** Runs a command of the product and returns its output. */
 export async function runCommand(
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
@@ -104,15 +104,15 @@ export async function runCommand(
   return stdout;
 }
 
-/** A script of the bench in a process of its own, which answers one message at a time. */
+/** A bench script in a separate process that handles one message at a time. */
 export interface Worker<Question, Answer> {
   readonly pid: number;
-  /** Its first message, sent when it is ready. */
+  /** First message, sent when ready. */
   readonly hello: unknown;
   ask(question: Question): Promise<Answer>;
 }
 
-/** Starts a script of this folder, which ends when it is disconnected. */
+/** Starts a script of this folder, which exits when disconnected. */
 export async function startWorker<Question extends object, Answer>(
   owned: AsyncDisposableStack,
   script: string,

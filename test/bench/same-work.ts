@@ -6,18 +6,18 @@ import { newRows, restore } from "./database.ts";
 import { fillIn } from "./numbering.ts";
 import { isGrpc, type GrpcCall, type JsonCall, type Operation } from "./operations.ts";
 
-/** How often each operation is called before it is measured. */
+/** Number of calls of each operation before measuring. */
 export const PROOF_CALLS = 2;
 
-/** What is never the same twice in what was written just now; ids of customers may have gaps. */
+/** Fields that always differ in new rows. Customer ids can have gaps. */
 const OWN =
   /^(id|customer_id|reference|subject|transaction|(created|updated|cancelled|paid)(_at|At))$/;
-/** How a page is continued is each one's own affair. */
+/** Page tokens can differ. */
 const PAGE_TOKEN = /^next_?page_?token$/i;
 
 /**
- * Proves that the peers do the same work as the first contestant: they answer the same requests
- * alike, but for new references and times, and leave the same rows.
+ * Checks that peers do the same work as the first contestant: equal responses to equal requests
+ * except for new references and times, and equal rows.
  */
 export async function proveSameWork(
   [first, ...others]: readonly Contestant[],
@@ -78,7 +78,7 @@ async function callByGrpc(
   return toJson(method.output, message) as object;
 }
 
-/** A value without the fields whose names match, however deep. */
+/** Returns a value without fields whose names match, at any depth. */
 function without(value: object, names: RegExp): object {
   const keep = (name: string, field: unknown) => (names.test(name) ? undefined : field);
   return JSON.parse(JSON.stringify(value, keep)) as object;

@@ -1,14 +1,14 @@
-/** How long the bench measures; with the defaults a whole run takes about an hour. */
+/** Durations. A complete run takes about an hour with the defaults. */
 export const SETTINGS = {
-  /** Rounds of every server, one server after the other in each. */
+  /** Rounds, each with all servers in turn. */
   rounds: fromEnvironment("BENCH_ROUNDS", 5),
-  /** Seconds of load in a round. */
+  /** Seconds of load per round. */
   seconds: fromEnvironment("BENCH_SECONDS", 4),
-  /** Seconds of steady load, after which memory is looked at. */
+  /** Seconds of steady load before memory is read. */
   soakSeconds: fromEnvironment("BENCH_SOAK_SECONDS", 300),
   /**
-   * A clone of another version, built: contests of ours with peers are between the two instead, each on
-   * tables of its own version.
+   * A built clone of another version. Contests then compare the two versions, each on its own
+   * schema, instead of peers.
    */
   before: process.env["BENCH_BEFORE"],
 } as const;

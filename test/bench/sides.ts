@@ -1,4 +1,4 @@
-/** What is compared: the product, and what people would use instead. */
+/** Sides of contests: the product and its alternatives. */
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -13,22 +13,22 @@ import { SETTINGS } from "./settings.ts";
 /** One side of a contest. */
 export interface Side {
   readonly name: string;
-  /** Whether it is to be shown to do the same work as the first side. */
+  /** Whether to check that it does the same work as the first side. */
   readonly isPeer: boolean;
-  /** How many shipments its database begins with. */
+  /** Initial number of shipments in its database. */
   readonly shipments: number;
-  /** The clone whose product makes its database; this one if not given. */
+  /** Clone whose product creates its database, by default this one. */
   readonly repository?: string | undefined;
-  /** The servers that its database is on; see `Contents`. */
+  /** Servers of its database. See `Contents`. */
   readonly nodes?: readonly string[] | undefined;
   /** Starts its server, or several that share the load. */
   readonly start: (owned: AsyncDisposableStack, database: Database) => Promise<ServerProcess[]>;
 }
 
-/** Enough for a round in which each request takes another one. */
+/** Enough for a round with a different one in each request. */
 const SHIPMENTS = Math.min(1_000_000, 10_000 + 12_000 * SETTINGS.seconds);
 
-/** The product, in as many processes as asked for, of this version or of the one in another clone. */
+/** Returns the product with a number of processes, of this version or another clone's. */
 export function ours(
   name: string,
   {
@@ -63,7 +63,7 @@ export function ours(
   };
 }
 
-/** One of `servers/`. */
+/** Returns one of `servers/`. */
 export function peer(name: string, script: string): Side {
   return {
     name,
@@ -82,13 +82,13 @@ const environmentOf = ({ url, accounts }: Database) => ({
   ACCOUNTS: JSON.stringify(accounts),
 });
 
-/** As Debian installs Go's packages, outside of modules. */
+/** Debian's location of Go packages, outside modules. */
 const GO_PATH = "/usr/share/gocode";
 const GO_ENVIRONMENT = { GO111MODULE: "off", GOPATH: GO_PATH };
-/** As many as the machine has that goals are stated for. */
+/** Processors of the reference machine. */
 const GO_PROCESSORS = "2";
 
-/** The peer in Go, built as it starts. */
+/** The peer in Go, built at start. */
 const IN_GO: Side = {
   name: "Go, net/http and pgx",
   isPeer: true,
@@ -106,7 +106,7 @@ const IN_GO: Side = {
   },
 };
 
-/** None where Go or its package pgx is not installed (Debian's golang-go, golang-github-jackc-pgx-v4-dev). */
+/** Empty without Go and its package pgx (Debian's golang-go, golang-github-jackc-pgx-v4-dev). */
 export const GO: readonly Side[] =
   existsSync(join(GO_PATH, "src/github.com/jackc/pgx/v4")) &&
   spawnSync("go", ["version"]).status === 0
@@ -117,7 +117,7 @@ export const OURS = ours("ours");
 export const FASTIFY = peer("Fastify and pg, SQL by hand", "fastify.ts");
 export const GRPC_JS = peer("@grpc/grpc-js and pg, SQL by hand", "grpc-js.ts");
 
-/** The sides as given; if another version is at hand and there are peers, ours and that instead. */
+/** Returns the sides, or with another version both versions of the product instead of peers. */
 export function chooseSides(sides: readonly Side[]): readonly Side[] {
   const { before } = SETTINGS;
   const isWithPeers = sides.some(({ isPeer }) => isPeer);

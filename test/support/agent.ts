@@ -2,21 +2,21 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { onTestFinished } from "vitest";
 import type { Endpoints } from "./endpoints.ts";
 
-/** What a tool gave: its result, of which the text says the same, or what its error says. */
+/** Result of a tool call, whose text is equivalent, or its error text. */
 export interface ToolAnswer {
   readonly json: any;
   readonly isError: boolean;
-  /** The size of the text, in bytes. */
+  /** Size of the text, in bytes. */
   readonly bytes: number;
 }
 
-/** An agent with a client of the Model Context Protocol. */
+/** An agent with a Model Context Protocol client. */
 export interface Agent {
   readonly client: Client;
   call(name: string, args?: Record<string, unknown>): Promise<ToolAnswer>;
 }
 
-/** Connects the official client with a workspace's key; by the revision of 2025 unless told otherwise. */
+/** Connects the official client with a workspace's key. Defaults to protocol revision 2025. */
 export async function connectAgent(
   { httpUrl }: Pick<Endpoints, "httpUrl">,
   apiKey: string,
@@ -33,7 +33,7 @@ export async function connectAgent(
   return agentOf(client);
 }
 
-/** An agent whose client is connected. */
+/** Returns an agent for a connected client. */
 export function agentOf(client: Client): Agent {
   return {
     client,

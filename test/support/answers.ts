@@ -3,7 +3,7 @@ import { summarize, type RefusalReason } from "../../src/domain/refusal.ts";
 import { REASONS } from "../../src/domain/refusal-reasons.ts";
 import { errorBody, type Answer } from "./endpoints.ts";
 
-/** The `data` that a call answers with, which is not refused. */
+/** Returns the `data` of a successful call. */
 export async function data(call: Answer | Promise<Answer>): Promise<any> {
   const { code, text, body } = await call;
   expect(code, text).toBeUndefined();
@@ -11,10 +11,10 @@ export async function data(call: Answer | Promise<Answer>): Promise<any> {
 }
 
 /**
- * Checks that a call is refused for a reason, with these texts by the subjects that they are about, or one text about
- * none; with the reason's own where it is always worded alike.
+ * Asserts that a call is refused for a reason, with these messages by subject, or one message
+ * without a subject. Defaults to the reason's fixed message.
  *
- * @param facts what goes with the refusal for programs
+ * @param facts facts of the refusal for programs
  */
 export async function expectRefused(
   call: Answer | Promise<Answer>,
@@ -33,7 +33,7 @@ export async function expectRefused(
   return answer;
 }
 
-/** The fields that are wrong with a call, as it is refused for them. */
+/** Returns the invalid fields of a refused call. */
 export async function invalidFields(call: Answer | Promise<Answer>): Promise<string[]> {
   const { code, body, text } = await call;
   expect(code, text).toBe("FIELD_INVALID");

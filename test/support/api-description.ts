@@ -4,10 +4,10 @@ import addFormats from "ajv-formats";
 import { expect } from "vitest";
 import type { Answer, Endpoints, RequestOptions } from "./endpoints.ts";
 
-/** The OpenAPI document, as it is in the repository. */
+/** The committed OpenAPI document. */
 export const DESCRIPTION = JSON.parse(readFileSync("gen/openapi/openapi.json", "utf8"));
 
-/** The body of a request that breaks the document's rules on purpose. */
+/** Body of a request that deliberately violates the document. */
 export interface CheckedOptions extends RequestOptions {
   readonly mayBreakRules?: boolean;
 }
@@ -15,22 +15,22 @@ export interface CheckedOptions extends RequestOptions {
 /** Calls that are checked against the document. */
 export interface CheckedCalls {
   /**
-   * Sends a request, and asserts that the document has its path, that the body is as the document
-   * says unless it may break the rules, and that the answer is: status, headers and body, to which
-   * no field is added.
+   * Sends a request. Asserts that the document has its path, that the body conforms unless it may
+   * violate the rules, and that status, headers and body of the response conform without additional
+   * fields.
    */
   call(
     endpoints: Pick<Endpoints, "request">,
     path: string,
     options?: CheckedOptions,
   ): Promise<Answer>;
-  /** Each operation with each status that it was seen to answer with, such as `getShipment 404`. */
+  /** Operations with the statuses they have returned, such as `getShipment 404`. */
   readonly seen: ReadonlySet<string>;
-  /** Asserts that a value follows the schema at a place of the document. */
+  /** Asserts that a value conforms to the schema at a path of the document. */
   assertFollows(value: unknown, ...place: readonly string[]): void;
 }
 
-/** Builds the calls. */
+/** Creates the checked calls. */
 export function createCheckedCalls(): CheckedCalls {
   const validatorAt = createValidators();
   const seen = new Set<string>();
@@ -88,7 +88,7 @@ export function createCheckedCalls(): CheckedCalls {
   };
 }
 
-/** Compiles schemas of the document, whose objects take no field that they do not name. */
+/** Compiles schemas of the document with additional properties disallowed. */
 function createValidators(): (place: readonly string[]) => ValidateFunction {
   const closed = structuredClone(DESCRIPTION);
   for (const schema of Object.values<any>(closed.components.schemas)) {
@@ -108,7 +108,7 @@ function createValidators(): (place: readonly string[]) => ValidateFunction {
   };
 }
 
-/** The template in the document that a path is an instance of: the one with the fewest variables. */
+/** Returns the matching path template with the fewest variables. */
 function templateOf(path: string): string {
   const [pure] = path.split("?");
   const variables = (template: string) => template.split("{").length;
@@ -119,7 +119,7 @@ function templateOf(path: string): string {
   return found!;
 }
 
-/** The place that a reference at a place leads to; the place itself where there is none. */
+/** Resolves a reference at a path of the document. */
 function placeOf(place: readonly string[]): readonly string[] {
   const reference: string | undefined = at(place).$ref;
   return reference === undefined ? place : reference.slice(2).split("/");

@@ -1,7 +1,9 @@
 import { ScalarType, type DescField, type DescMessage } from "@bufbuild/protobuf";
 import fc from "fast-check";
 
-/** Text that has broken programs before, or any other; `isWellFormed` only where it must travel as UTF-8. */
+/**
+ * Text that has broken programs, or any other. `isWellFormed` only where it must be sent as UTF-8.
+ */
 export const anyText: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom(
     "",
@@ -23,13 +25,13 @@ export const anyText: fc.Arbitrary<string> = fc.oneof(
   fc.string({ unit: "grapheme", maxLength: 50 }),
 );
 
-/** Numbers at the edges of what a double holds, or any other. */
+/** Edge values of doubles, or any others. */
 export const anyDouble: fc.Arbitrary<number> = fc.oneof(
   fc.constantFrom(0, -0, 5e-324, -5e-324, 1e308, -1e308, 90, -180, 0.01, NaN, Infinity, -Infinity),
   fc.double(),
 );
 
-/** The text of a JSON value, some of which JSON.stringify would never write. */
+/** Text of a JSON value, including forms that JSON.stringify never writes. */
 export const anyJsonText: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom(
     "1e999",
@@ -47,7 +49,7 @@ export const anyJsonText: fc.Arbitrary<string> = fc.oneof(
   fc.json(),
 );
 
-/** A value that a field of this kind can hold, however absurd. */
+/** A value that a field of this kind can hold. */
 export function anyFieldValue(field: DescField): fc.Arbitrary<unknown> {
   switch (field.fieldKind) {
     case "scalar":
@@ -87,7 +89,7 @@ function anyScalar(scalar: ScalarType): fc.Arbitrary<unknown> {
   }
 }
 
-/** Any message of this kind: each field absurd now and then, else as in `usual`. */
+/** Any message of this kind: fields are occasionally extreme, otherwise as in `usual`. */
 export function anyMessage(
   schema: DescMessage,
   usual: Readonly<Record<string, unknown>>,
@@ -105,7 +107,7 @@ export function anyMessage(
   });
 }
 
-/** The text of a JSON object for a request of this kind, and what comes near one. */
+/** Text of a JSON object for a request of this kind, or of nearly valid JSON. */
 export function anyJsonObject(
   schema: DescMessage,
   usual: Readonly<Record<string, unknown>>,

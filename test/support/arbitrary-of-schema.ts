@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { DESCRIPTION } from "./api-description.ts";
 
-/** A part of the OpenAPI document, or what it refers to. */
+/** Resolves a reference in the OpenAPI document. */
 export function resolved(part: any): any {
   if (part.$ref === undefined) return part;
   const place: string[] = part.$ref.slice(2).split("/");
   return place.reduce((found: any, name) => found[name], DESCRIPTION);
 }
 
-/** Values that follow a schema of a request in the OpenAPI document; lists are kept short. */
+/** Values that conform to a request schema of the OpenAPI document, with short lists. */
 export function arbitraryOf(schema: any): fc.Arbitrary<any> {
   const it = resolved(schema);
   switch (it.type) {

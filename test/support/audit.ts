@@ -1,6 +1,6 @@
 import type { TestService } from "./service.ts";
 
-/** The audit entries about a workspace, in the order in which they were written. */
+/** Returns the audit entries of a workspace, in order. */
 export async function auditEntriesOf(
   { app }: Pick<TestService, "app">,
   workspaceId: number,

@@ -2,24 +2,24 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { BOOKING } from "./bookings.ts";
 import type { Endpoints } from "./endpoints.ts";
 
-/** How long a client waits before it sends a booking again, in milliseconds. */
+/** Delay before a client repeats a booking, in milliseconds. */
 const RETRY_MS = 50;
 
-/** Clients that book one shipment after the other, as those of a team would. */
+/** Clients that book one shipment after the other. */
 export interface BookingLoad {
-  /** The references of shipments that were acknowledged so far, by idempotency key. */
+  /** References of acknowledged shipments by idempotency key. */
   readonly acknowledged: ReadonlyMap<string, string>;
-  /** What was answered besides 201, and how often; `lost` is a connection without an answer. */
+  /** Number of responses other than 201 by status. `lost` is a connection without a response. */
   readonly refused: ReadonlyMap<string, number>;
-  /** When shipments were acknowledged, on the clock of `performance.now()`. */
+  /** Times of acknowledgement, on the clock of `performance.now()`. */
   readonly acknowledgedAtMs: readonly number[];
-  /** Resolves when every booking that was begun is acknowledged; rejects if one never can be. */
+  /** Resolves when every started booking is acknowledged. Rejects if one never can be. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts clients that share some services. Each sends its booking again, with the same idempotency
- * key, until it is acknowledged, whatever is answered in between.
+ * Starts clients that share some services. Each repeats its booking with the same idempotency key
+ * until it is acknowledged.
  */
 export function startBookingLoad(
   services: readonly Pick<Endpoints, "request">[],

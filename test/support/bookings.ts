@@ -4,7 +4,7 @@ import type { Door } from "./client.ts";
 import type { TestService } from "./service.ts";
 import { SHIPMENT_TEXTS } from "./shipment-texts.ts";
 
-/** A route the sample tariff covers: Midtown Manhattan to Prospect Park. */
+/** A route in the sample tariff's zones: Midtown Manhattan to Prospect Park. */
 export const COVERED_ROUTE = {
   pickup_lat: 40.758,
   pickup_lng: -73.9855,
@@ -13,7 +13,7 @@ export const COVERED_ROUTE = {
   weight_kg: 2.5,
 } as const;
 
-/** A booking the sample tariff covers. */
+/** A booking in the sample tariff's zones. */
 export const BOOKING = {
   ...COVERED_ROUTE,
   customer_name: "Ada Lovelace",
@@ -22,7 +22,7 @@ export const BOOKING = {
   dropoff_address: "95 Prospect Park West, Brooklyn",
 } as const;
 
-/** The route as an RPC client writes it. */
+/** The route for an RPC client. */
 export const RPC_ROUTE = {
   pickupLat: COVERED_ROUTE.pickup_lat,
   pickupLng: COVERED_ROUTE.pickup_lng,
@@ -31,7 +31,7 @@ export const RPC_ROUTE = {
   weightKg: COVERED_ROUTE.weight_kg,
 };
 
-/** The booking as an RPC client writes it. */
+/** The booking for an RPC client. */
 export const RPC_BOOKING = {
   ...RPC_ROUTE,
   customerName: BOOKING.customer_name,
@@ -40,10 +40,10 @@ export const RPC_BOOKING = {
   dropoffAddress: BOOKING.dropoff_address,
 };
 
-/** A shipment as the HTTP server writes it. */
+/** A shipment as JSON of the HTTP server. */
 export type ShipmentJson = Record<string, any>;
 
-/** What `BOOKING` costs with the sample tariff. */
+/** Price of `BOOKING` with the sample tariff. */
 export const BOOKING_PRICE = {
   distance_km: 9.532,
   distance_fee: 11.44,
@@ -54,25 +54,25 @@ export const BOOKING_PRICE = {
   currency: "USD",
 } as const;
 
-/** What that is made of. */
+/** Breakdown of that price. */
 export const BOOKING_BREAKDOWN = [
   { kind: "distance", quantity: 9.532, unit: "km", rate: 1.2, amount: 11.44 },
   { kind: "weight", quantity: 2.5, unit: "kg", rate: 0.5, amount: 1.25 },
 ] as const;
-/** What a quote or shipment without windows says of them. */
+/** Window fields of a quote or shipment without windows. */
 export const WITHOUT_WINDOWS = {
   window_fee: 0,
   pickup_window: null,
   dropoff_window: null,
 } as const;
 
-/** A payment that `BOOKING` takes. */
+/** A payment for `BOOKING`. */
 export const PAYMENT = { amount: 12.69, currency: "USD" } as const;
 
-/** Any time as answers write it: UTC, to the millisecond. */
+/** Any time in responses: UTC with milliseconds. */
 export const ANY_TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
-/** Every field of a shipment that was booked with `BOOKING`. */
+/** Every field of a shipment booked with `BOOKING`. */
 export const BOOKED_SHIPMENT: ShipmentJson = {
   reference: expect.stringMatching(/^SHP-[0-9A-HJKMNP-TV-Z]{12}$/),
   status: "pending",
@@ -91,7 +91,7 @@ export const BOOKED_SHIPMENT: ShipmentJson = {
     name: BOOKING.customer_name,
     email: BOOKING.customer_email,
     id_number: null,
-    // A shipment does not show these.
+    // Not included in shipments.
     phone: null,
     notes: null,
     default_pickup: null,
@@ -122,11 +122,11 @@ export const BOOKED_SHIPMENT: ShipmentJson = {
   breakdown: BOOKING_BREAKDOWN,
   ...WITHOUT_WINDOWS,
   payment_details: null,
-  // As the service under test knows no public address.
+  // The service under test has no public URL.
   tracking_url: null,
 };
 
-/** Books a shipment by JSON. */
+/** Books a shipment over JSON. */
 export function book(
   service: Pick<TestService, "as">,
   apiKey: string,
@@ -135,7 +135,7 @@ export function book(
   return data(service.as(apiKey).createShipment({ ...BOOKING, ...fields }));
 }
 
-/** Calls that move a shipment to its next state, and what they take. */
+/** Calls that change a shipment's status, with their bodies. */
 const STEPS = {
   pay: ["recordPayment", PAYMENT],
   advance: ["advanceShipment", {}],
@@ -145,7 +145,7 @@ const STEPS = {
 
 export type Step = keyof typeof STEPS;
 
-/** Asks for one step. */
+/** Requests one step. */
 export function takeStep(
   service: Pick<TestService, "as">,
   apiKey: string,
@@ -157,7 +157,7 @@ export function takeStep(
   return service.as(apiKey, door)[method]({ shipment, ...fields });
 }
 
-/** Books a shipment and takes it through steps that all succeed. */
+/** Books a shipment and takes it through successful steps. */
 export async function bookAnd(
   service: Pick<TestService, "as">,
   apiKey: string,
@@ -171,10 +171,10 @@ export async function bookAnd(
   return shipment;
 }
 
-/** A reference that nobody has. */
+/** A reference of no shipment. */
 export const NO_REFERENCE = "SHP-0000000000ZZ";
 
-/** The HTTP server's whole answer about a shipment that is not there. */
+/** Body of the HTTP response for a missing shipment. */
 export const NO_SHIPMENT = { message: "There is no such shipment.", errors: {} };
 
 /** The same for a text that cannot be a reference. */
@@ -183,7 +183,7 @@ export const IMPOSSIBLE_REFERENCE = {
   errors: {},
 };
 
-/** What `BOOKING` costs by the sample tariff, among the facts of a refusal. */
+/** Price facts of `BOOKING` in a refusal, by the sample tariff. */
 export const PRICE_FACTS = {
   distance_km: "9.532",
   distance_fee: "11.44",

@@ -1,14 +1,14 @@
 import type { Answer, Endpoints, RequestOptions } from "./endpoints.ts";
 
-/** Somebody who has signed in, without the browser around them. */
+/** A signed-in person without a browser. */
 export interface SignedIn {
-  /** The `Cookie` header that the browser sends. */
+  /** `Cookie` header of the browser. */
   readonly cookie: string;
-  /** Sends a request as a page of the site does. */
+  /** Sends a request as a page of the site. */
   request(path: string, options?: RequestOptions): Promise<Answer>;
 }
 
-/** Invites somebody into a workspace by its key, and signs them in by the link. */
+/** Invites a person to a workspace with its key, and signs them in with the link. */
 export async function signIn(
   service: Endpoints,
   apiKey: string,
@@ -18,7 +18,7 @@ export async function signIn(
   return signInByPath(service, body.sign_in_path);
 }
 
-/** Signs in by the path of a link. */
+/** Signs in with the path of a link. */
 export async function signInByPath(service: Endpoints, path: string): Promise<SignedIn> {
   const entered = await postForm(service, "/sign-in", { token: path.split("#token=")[1]! });
   if (entered.status !== 303) throw new Error(`sign-in answered ${await entered.text()}`);
@@ -31,7 +31,7 @@ export async function signInByPath(service: Endpoints, path: string): Promise<Si
   };
 }
 
-/** Sends a form as a page of the site does, unless the headers say otherwise. */
+/** Sends a form as a page of the site, unless the headers differ. */
 export function postForm(
   service: Endpoints,
   path: string,

@@ -6,7 +6,7 @@ import { build } from "vite";
 const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
 const BUILT = "built";
 
-/** What the documents are made of, beside their own folder. */
+/** Sources of the documents besides their own folder. */
 const DOCUMENTS = [
   "README.md",
   "CHANGELOG.md",
@@ -21,7 +21,7 @@ const DOCUMENTS = [
   "src/dashboard/ui/copy-text.ts",
 ];
 
-/** Builds client, dashboard and documents where a source is newer than what was built last. */
+/** Builds client, dashboard and documents if a source is newer than the last build. */
 export async function buildOutdated(): Promise<void> {
   await buildIfNew("src/client", "client.js", ["gen/shipments"]);
   await buildIfNew("src/dashboard", "index.html", []);
@@ -43,7 +43,7 @@ async function buildIfNew(
   if ([...own, ...sources].some(isNew)) await build({ root, mode: "production" });
 }
 
-/** When a file, or a file within a folder, was changed last. */
+/** Returns the last modification time of a file, or of the files in a folder. */
 function newestMs(path: string): number {
   const stats = statSync(path);
   if (!stats.isDirectory()) return stats.mtimeMs;

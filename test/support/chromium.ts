@@ -2,7 +2,10 @@ import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 import { chromium, type Browser } from "playwright-core";
 
-/** Names of Chromium's programs. The first is Debian's headless one, which needs a third of the CPU time. */
+/**
+ * Names of Chromium's programs. Debian's headless one is first, because it needs a third of the CPU
+ * time.
+ */
 const PROGRAMS = [
   "chromium-headless-shell",
   "chromium",
@@ -18,8 +21,8 @@ const MAC_PROGRAMS = ["Chromium", "Google Chrome", "Microsoft Edge"].map(
 );
 
 /**
- * Returns the path of an installed Chromium: `CHROMIUM_PATH`, else a program on `PATH`, an application of macOS or a
- * download of Playwright. `undefined` if there is none.
+ * Returns the path of an installed Chromium: `CHROMIUM_PATH`, a program on `PATH`, a macOS
+ * application or a Playwright download. `undefined` if absent.
  *
  * @throws Error if `CHROMIUM_PATH` is not a program
  */
@@ -49,7 +52,7 @@ function isProgram(path: string): boolean {
 /** Whether browser tests can run. */
 export const HAS_CHROMIUM = findChromium() !== undefined;
 
-/** Starts the installed Chromium, without its sandbox, which root cannot use. */
+/** Starts the installed Chromium without its sandbox, which root cannot use. */
 export function launchChromium(): Promise<Browser> {
   const executablePath = findChromium();
   if (executablePath === undefined) throw new Error("There is no Chromium: set CHROMIUM_PATH.");

@@ -6,7 +6,7 @@ import { makeTemporaryFolder } from "./temporary-folder.ts";
 
 const MISSING = "/nowhere/chromium";
 
-/** A folder with empty programs. */
+/** Creates a folder with empty programs. */
 function programs(...names: string[]): string {
   const folder = makeTemporaryFolder("chromium");
   onTestFinished(() => rmSync(folder, { recursive: true }));

@@ -20,7 +20,7 @@ import type { Answer, Endpoints } from "./endpoints.ts";
 import { PROTOCOLS, rpcClient } from "./rpc-client.ts";
 import { plainError } from "./rpc-error.ts";
 
-/** A field's name in its proto file. */
+/** Wire name of a field. */
 type WireName<Name> = Name extends `${infer First}${infer Rest}`
   ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${WireName<Rest>}`
   : "";
@@ -34,8 +34,8 @@ type Fields<Request extends DescMessage> = object & {
 type CallHeaders = Readonly<Record<string, string>>;
 
 /**
- * Calls a method with fields as its proto file names them, in JSON; what goes with them are headers.
- * A stream's answer is its text, which JSON alone has.
+ * Calls a method with fields by wire name, in JSON, and with headers. The response of a stream is
+ * its text, which only JSON has.
  */
 type CallMethod<Request extends DescMessage> = (
   fields?: Fields<Request>,
@@ -58,10 +58,10 @@ type Together<Clients> = (Clients extends unknown ? (given: Clients) => void : n
   ? All
   : never;
 
-/** Every method of workspaces and operators. */
+/** All methods of workspaces and operators. */
 export type TestClient = Together<ClientOf<(typeof SERVICES | typeof ADMIN_SERVICES)[number]>>;
 
-/** How a client reaches the service; whichever it is, it is given the same and answered alike. */
+/** Transport of a client. All transports accept and return the same values. */
 export type Door = "json" | "grpc" | keyof typeof PROTOCOLS;
 
 const METHODS = {
@@ -73,9 +73,9 @@ function byName(methods: readonly DescMethod[]) {
   return new Map(methods.map((method) => [method.localName, method]));
 }
 
-/** The client of whoever has the key. */
+/** Returns the client of a key's owner. */
 export function clientOf(endpoints: Endpoints, apiKey: string | undefined, door: Door): TestClient {
-  // `GetWorkspace` is a method of both.
+  // `GetWorkspace` is a method of both audiences.
   const known = apiKey?.startsWith("sho_")
     ? new Map([...METHODS.workspace, ...METHODS.operator])
     : new Map([...METHODS.operator, ...METHODS.workspace]);
@@ -126,7 +126,7 @@ function callByRpc(endpoints: Endpoints, apiKey = "", door: Exclude<Door, "json"
   };
 }
 
-/** What JSON would have said. */
+/** Returns the equivalent JSON response. */
 function refusalOf(error: ConnectError): Answer {
   const { code, message, details } = plainError(error);
   const { ErrorInfo, BadRequest, PreconditionFailure } = details as Record<string, any>;

@@ -7,26 +7,26 @@ import { runCommandLine } from "../../src/commands/program.ts";
 
 const REPOSITORY = join(import.meta.dirname, "../..");
 
-/** The environment a command sees beside PATH: nothing of the developer's own leaks in. */
+/** Environment of a command besides PATH, isolated from the developer's. */
 export type Environment = Readonly<Record<string, string>>;
 
-/** The exit code and output of a command that has ended. */
+/** Exit code and output of a finished command. */
 export interface Ended {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** A command that runs in a process of its own. */
+/** A command in its own process. */
 export interface Running {
   readonly process: ChildProcess;
-  /** What it has printed so far. */
+  /** Standard output so far. */
   readonly stdout: () => string;
   readonly stderr: () => string;
   readonly ended: Promise<Ended>;
 }
 
-/** Starts `shipments <args>`; it is killed when the test is over, should it still run. */
+/** Starts `shipments <args>`. Killed at the end of the test. */
 export function startCommand(
   args: readonly string[],
   environment: Environment,
@@ -37,7 +37,7 @@ export function startCommand(
   return startProcess(process.execPath, all, cached, { stdin });
 }
 
-/** Starts a program in a folder, by default this repository. Kills it when the test is over. */
+/** Starts a program in a folder, by default this repository. Killed at the end of the test. */
 export function startProcess(
   file: string,
   args: readonly string[],
@@ -64,7 +64,7 @@ export function startProcess(
   return { process: child, stdout: () => stdout, stderr: () => stderr, ended };
 }
 
-/** What a command that runs in this process has in the place of the process's own. */
+/** Standard streams of a command that runs in this process. */
 interface Terminal {
   readonly env: Environment;
   stdout: string;
@@ -85,7 +85,9 @@ for (const name of ["stdout", "stderr"] as const) {
   };
 }
 
-/** Runs `shipments <args>` to its end in this process, as starting one takes longer than most commands. */
+/**
+ * Runs `shipments <args>` in this process, because starting one takes longer than most commands.
+ */
 export async function runCommand(
   args: readonly string[],
   environment: Environment,
@@ -95,15 +97,12 @@ export async function runCommand(
   return { code, stdout: terminal.stdout, stderr: terminal.stderr };
 }
 
-/** The same in a process of its own. */
+/** Runs the command in its own process. */
 export function runProcess(args: readonly string[], environment: Environment): Promise<Ended> {
   return startCommand(args, environment).ended;
 }
 
-/**
- * Runs a command with `--json` that must succeed, and returns the object it prints, which must be
- * all that it prints.
- */
+/** Runs a command with `--json` that must succeed, and returns the printed object. */
 export async function runJson(
   args: readonly string[],
   environment: Environment,

@@ -11,11 +11,11 @@ const BEHIND = `
 
 const NO_SIGNAL = new AbortController().signal;
 
-/** Lets the background count each workspace at once. */
+/** Makes the background count each workspace at once. */
 export const endRests = (sql: pg.Client) =>
   sql.query("update booking_roll_up set rest_until = '-infinity'");
 
-/** Has bookings counted by day, as the background does, until nothing is behind. */
+/** Rolls up bookings by day, as the background does, until all are counted. */
 export async function countBookings(sql: pg.Client, em: EntityManager): Promise<void> {
   const rollUps = createBookingRollUps(em, pino({ level: "silent" }));
   await eventually("all bookings to be counted", async () => {

@@ -14,7 +14,7 @@ const PRICES = {
 };
 
 /**
- * A tariff whose zones are the counties of the United States (us-atlas, 1:10,000,000), without the
+ * A tariff with the counties of the United States as zones (us-atlas, 1:10,000,000), without the
  * few that cross themselves: 3,191 of 3,231.
  */
 export function countyTariff(): object {

@@ -3,14 +3,14 @@ import { getOption, hasOption, type DescMethod, type DescService } from "@bufbui
 import { http } from "../../gen/google/api/annotations_pb.js";
 import type { Audience } from "../../src/pipeline/call.ts";
 
-/** Where the code of each audience's services is generated. */
+/** Generated code of each audience's services. */
 const GENERATED: Readonly<Record<Audience, URL>> = {
   workspace: new URL("../../gen/shipments/v1/", import.meta.url),
   operator: new URL("../../gen/shipments/admin/v1/", import.meta.url),
   person: new URL("../../gen/shipments/account/v1/", import.meta.url),
 };
 
-/** Every service that the proto files describe for an audience, whether or not a test knows of it. */
+/** Returns every service in the proto files of an audience. */
 export async function describedServices(audience: Audience): Promise<DescService[]> {
   const folder = GENERATED[audience];
   const files = readdirSync(folder).filter((name) => name.endsWith("_pb.js"));
@@ -20,7 +20,7 @@ export async function describedServices(audience: Audience): Promise<DescService
   return modules.flatMap((module) => Object.values(module).filter(isService));
 }
 
-/** Every method that the proto files describe for an audience. */
+/** Returns every method in the proto files of an audience. */
 export async function describedMethods(audience: Audience): Promise<DescMethod[]> {
   return (await describedServices(audience)).flatMap(({ methods }) => methods);
 }
@@ -29,14 +29,17 @@ function isService(exported: unknown): exported is DescService {
   return (exported as { kind?: string } | null)?.kind === "service";
 }
 
-/** One way to call a method by JSON, for given fields. */
+/** An HTTP request that calls a method with given fields. */
 export interface HttpCall {
   readonly method: string;
   readonly path: string;
   readonly body: any;
 }
 
-/** Every way to call a method by JSON with the given fields, as its descriptor says; none where it has no path. */
+/**
+ * Returns all HTTP requests that call a method with the given fields, by its descriptor. Empty if
+ * it has no path.
+ */
 export function httpCalls(method: DescMethod, fields: Readonly<Record<string, any>>): HttpCall[] {
   if (!hasOption(method, http)) return [];
   const rule = getOption(method, http);
@@ -49,7 +52,7 @@ export function httpCalls(method: DescMethod, fields: Readonly<Record<string, an
       delete rest[name];
       return value;
     });
-    // A path that names what this call does not give leads elsewhere.
+    // The path needs a field that is not given.
     if (!bound) return [];
     const httpMethod = pattern.case!.toUpperCase();
     if (body === "*") return [{ method: httpMethod, path, body: rest }];

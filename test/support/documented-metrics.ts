@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 const GUIDE = join(import.meta.dirname, "../../src/docs/operations.md");
 
-/** The names of the metrics that the operations guide lists, sorted. */
+/** Returns the sorted metric names in the operations guide. */
 export async function documentedMetrics(): Promise<string[]> {
   const guide = await readFile(GUIDE, "utf8");
   const [section] = /\n### Metrics\n.*?\n###? /s.exec(guide) ?? [""];
@@ -11,7 +11,7 @@ export async function documentedMetrics(): Promise<string[]> {
   return names.flatMap(expandBraces).toSorted();
 }
 
-/** The names that one stands for, as a shell has it: `a_{b,c}` for `a_b` and `a_c`. */
+/** Expands braces as a shell does: `a_{b,c}` to `a_b` and `a_c`. */
 function expandBraces(name: string): string[] {
   const [, before, choices, after] = /^([^{]*)\{([^}]*)\}(.*)$/.exec(name) ?? [];
   if (choices === undefined) return [name];

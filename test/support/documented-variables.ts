@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** The environment variables that the guides list, which are all that there are. */
+/** Returns the environment variables that the guides list. */
 export function documentedVariables(): string[] {
   const names = readdirSync("src/docs")
     .filter((name) => name.endsWith(".md"))

@@ -7,41 +7,41 @@ import { REASONS } from "../../src/domain/refusal-reasons.ts";
 import { clientOf, type Door, type TestClient } from "./client.ts";
 import { PROTOCOLS, rpcClient, type ServerUrls } from "./rpc-client.ts";
 
-/** Both servers of a service that listens on the loopback address, in whatever process. */
+/** Both servers of a service on the loopback address, in any process. */
 export interface Endpoints extends ServerUrls {
-  /** The methods of workspaces and operators, called with a key; by JSON unless told otherwise. */
+  /** Returns the methods of workspaces and operators, called with a key, by default over JSON. */
   as(apiKey: string | undefined, door?: Door): TestClient;
-  /** Sends a request to the HTTP server; with a body it is a POST of JSON. */
+  /** Sends a request to the HTTP server. With a body it is a POST of JSON. */
   request(path: string, options?: RequestOptions): Promise<Answer>;
-  /** A gRPC client of the shipment service that sends the key as metadata. */
+  /** A gRPC client of the shipment service with the key as metadata. */
   grpcClient(apiKey: string): Client<typeof ShipmentService>;
-  /** The same of another service. */
+  /** A gRPC client of another service. */
   grpcClient<S extends DescService>(apiKey: string, service: S): Client<S>;
 }
 
-/** What a request to the HTTP server carries. */
+/** Options of a request to the HTTP server. */
 export interface RequestOptions {
   readonly apiKey?: string | undefined;
   readonly method?: string;
-  /** Sent as JSON; text and bytes are sent as they are. */
+  /** Sent as JSON. Text and bytes are sent unchanged. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What the HTTP server answered. */
+/** Response of the HTTP server. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The parsed JSON, of an error its message and errors; undefined when the text is not JSON. */
+  /** Parsed JSON, for an error its message and errors. `undefined` if it is not JSON. */
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests assert its shape
   // themselves
   readonly body: any;
-  /** Of an error, its reason; undefined otherwise. */
+  /** Reason of an error, otherwise `undefined`. */
   readonly code: string | undefined;
 }
 
-/** The ways to call a service whose servers listen at these URLs. */
+/** Returns clients for the servers at these URLs. */
 export function endpointsAt(httpUrl: string, grpcUrl: string): Endpoints {
   const urls = { httpUrl, grpcUrl };
   const endpoints: Endpoints = {
@@ -78,8 +78,8 @@ async function readAnswer(response: Response): Promise<Answer> {
 }
 
 /**
- * What an HTTP server answered. Of every error it checks the keys, that the code is one of its status,
- * and that the id is that of the header.
+ * Returns the response of an HTTP server. For errors, asserts the keys, that the code matches the
+ * status, and that the id matches the header.
  */
 export function answerOf(status: number, headers: Headers, text: string): Answer {
   const body = parse(text);
@@ -92,7 +92,10 @@ export function answerOf(status: number, headers: Headers, text: string): Answer
   return { status, headers, text, body: rest, code };
 }
 
-/** The body of an error with one violation, of a field or another subject; of one without any. */
+/**
+ * Returns the body of an error with one violation, of a field or another subject, or of one without
+ * any.
+ */
 export function errorBody(message: string, subject?: string) {
   return { message, errors: subject === undefined ? {} : { [subject]: [message] } };
 }

@@ -2,15 +2,14 @@ import { cpus } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { IDLE_MS } from "./limits.ts";
 
-/** How long to rest between looks, in milliseconds: a tenth of what was waited, so that waiting costs others little. */
+/** Delay between polls, in milliseconds: a tenth of the time waited so far. */
 const restAfter = (waitedMs: number) => Math.min(Math.max(waitedMs / 10, 5), 100);
 
 /**
- * Calls `look` again and again until it returns something other than undefined or false,
- * and returns that.
+ * Polls `look` until it returns a value other than undefined and false, and returns that.
  *
- * @param wanted what is waited for, for the error's message
- * @throws Error when the machine has had nothing to do for half a minute, and whatever `look` throws
+ * @param wanted description of the condition for the error message
+ * @throws Error after half a minute of idle CPU time, and errors of `look`
  */
 export async function eventually<T>(
   wanted: string,
@@ -26,7 +25,7 @@ export async function eventually<T>(
   }
 }
 
-/** How long a processor has had nothing to do, on average, since the machine started, in milliseconds. */
+/** Returns the idle time of a processor since boot, on average, in milliseconds. */
 function idleMs(): number {
   const all = cpus();
   return all.reduce((sum, { times }) => sum + times.idle, 0) / all.length;

@@ -1,10 +1,10 @@
 import { IDLE_MS } from "./limits.ts";
 
 /**
- * Tests a time limit that also holds for what has to go on, which a machine that pauses for as long breaks:
- * what fails is tried again with twice the limit, up to what no machine pauses for.
+ * Tests a time limit that also applies to the passing case, which a slow machine can exceed:
+ * retries a failure with twice the limit, up to a limit that no machine exceeds.
  *
- * @param firstMs the limit to begin with, in milliseconds
+ * @param firstMs initial limit in milliseconds
  */
 export async function everLonger(
   firstMs: number,

@@ -14,7 +14,7 @@ import {
 
 type FieldInit = MessageInitShape<typeof FieldDescriptorProtoSchema>;
 
-/** The descriptor of a message `shapes.<name>` with one field of every kind the dialect has a form for. */
+/** Descriptor of a message `shapes.<name>` with one field of every kind in the dialect. */
 export function describeEveryKind(): DescMessage {
   return declare([
     field("number", 1, Type.DOUBLE),
@@ -38,7 +38,7 @@ export function describeEveryKind(): DescMessage {
   ]);
 }
 
-/** The descriptor of a message `shapes.Shape` with just the given fields. */
+/** Descriptor of a message `shapes.Shape` with the given fields. */
 export function describeFields(...fields: FieldInit[]): DescMessage {
   return declare(fields);
 }

@@ -1,24 +1,23 @@
 import type pg from "pg";
 import { insertCustomers, insertShipments } from "./insert-shipments.ts";
 
-/** What a database was filled with, for calls that name some of it. */
+/** Contents of a filled database, for calls that name some of it. */
 export interface Filled {
-  /** A customer of the workspace, with a tenth of its shipments. */
+  /** A customer of the workspace with a tenth of its shipments. */
   readonly customer: number;
-  /** A shipment of the workspace, with events. */
+  /** A shipment of the workspace with events. */
   readonly shipment: string;
-  /** A webhook of the workspace, with all of its deliveries. */
+  /** A webhook of the workspace with all of its deliveries. */
   readonly webhook: string;
 }
 
 /**
- * Writes so many rows into every table that grows, past the service: half of them of the workspace, where a
- * workspace may have many, the others of as many other workspaces. A hundredth is old enough to be
- * purged.
+ * Inserts this many rows into every growing table: half in the workspace, where a workspace can
+ * have many, the rest in as many other workspaces. One percent is old enough to be purged.
  */
 export async function fillTables(sql: pg.Client, own: number, rows: number): Promise<Filled> {
   const half = rows / 2;
-  // Neither triggers nor foreign keys: nobody waits for these events, and the keys are right.
+  // Without triggers and foreign keys, because the events have no consumers and the keys are valid.
   await sql.query("set session_replication_role = replica");
   const workspaces = await sql.query(
     `insert into workspace (name, created_at)

@@ -5,39 +5,39 @@ import { findTrailerError } from "@connectrpc/connect/protocol-grpc";
 import { TEST_MS } from "./limits.ts";
 import { rpcError, type RpcError } from "./rpc-error.ts";
 
-/** Debian installs `python3-grpcio` for this interpreter, whatever comes first on the path. */
+/** Debian's `python3-grpcio` belongs to this interpreter, regardless of PATH. */
 const PYTHON = "/usr/bin/python3";
 const SCRIPT = fileURLToPath(new URL("../transport/grpc/foreign_client.py", import.meta.url));
 
-/** Whether this machine has Python with grpcio. */
+/** Whether Python with grpcio is installed. */
 export const HAS_GRPCIO = spawnSync(PYTHON, ["-c", "import grpc"]).status === 0;
 
-/** One call to be made by grpcio. */
+/** One call for grpcio. */
 export interface ForeignCall {
   readonly kind?: "unary" | "stream" | "bidi";
   readonly path: string;
-  /** The request, encoded. */
+  /** The encoded request. */
   readonly message: Uint8Array;
   readonly metadata?: Readonly<Record<string, string>>;
   readonly timeoutSeconds?: number;
   readonly compression?: "gzip" | "deflate";
-  /** Whether the call has a connection of its own. */
+  /** Whether the call uses a separate connection. */
   readonly alone?: boolean;
 }
 
-/** How a call ended, as grpcio tells it. */
+/** Result of a call, as reported by grpcio. */
 export interface ForeignAnswer {
   readonly headers: Headers;
   readonly messages: readonly Buffer[];
-  /** As grpcio names it: `OK`, `UNIMPLEMENTED`. */
+  /** grpcio's name: `OK`, `UNIMPLEMENTED`. */
   readonly code: string;
-  /** The text that goes with the code. */
+  /** Status message. */
   readonly text: string;
-  /** The error in its trailers, with its details; undefined when the call succeeded. */
+  /** Error in the trailers with its details. `undefined` on success. */
   readonly error: RpcError | undefined;
 }
 
-/** What the script prints; which of the fields are there tells what it is about. */
+/** A line printed by the script, discriminated by its fields. */
 interface Line {
   readonly call: number;
   readonly headers?: [string, string][];
@@ -50,10 +50,10 @@ interface Line {
 type Pending = { -readonly [K in keyof ForeignAnswer]?: ForeignAnswer[K] } & { messages: Buffer[] };
 
 /**
- * Makes all the calls at once by grpcio, and resolves when the last has ended.
+ * Makes all calls concurrently with grpcio, and resolves after the last one.
  *
- * @param onMessage is told of each message of any call as it comes
- * @throws Error when the script fails
+ * @param onMessage called with each message of any call
+ * @throws Error if the script fails
  */
 export async function callByGrpcio(
   grpcUrl: string,

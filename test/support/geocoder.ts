@@ -5,7 +5,7 @@ import type { Config } from "../../src/config/config.ts";
 import type { GeocoderKind } from "../../src/features/addresses/geocoder-client.ts";
 import { whenOver } from "./when-over.ts";
 
-/** A place that a stand-in knows. */
+/** A place known to the stand-in. */
 export interface Place {
   readonly number?: string;
   readonly street?: string;
@@ -81,24 +81,27 @@ export const PLACES: readonly Place[] = [
   },
 ];
 
-/** What a stand-in was asked. */
+/** A request to the stand-in. */
 interface Asked {
   readonly path: string;
   readonly parameters: Readonly<Record<string, string>>;
   readonly headers: IncomingHttpHeaders;
 }
 
-/** A geocoder of a test's own, on a free port of the loopback address. */
+/** A geocoder stand-in on a free loopback port. */
 export interface GeocoderStandIn {
   readonly url: string;
-  /** What has a service ask it. */
+  /** Settings of a service that uses it. */
   readonly settings: { readonly geocoder: NonNullable<Config["geocoder"]> };
   readonly asked: Asked[];
-  /** How it answers from now on; undefined for as it should. */
+  /** Overrides its responses. `undefined` for normal ones. */
   answer: ((response: ServerResponse) => void) | undefined;
 }
 
-/** Starts a server that finds `PLACES` by any word of them, and answers as a geocoder of the kind does. */
+/**
+ * Starts a server that finds `PLACES` by any of their words, and responds like a geocoder of the
+ * kind.
+ */
 export async function startGeocoder(kind: GeocoderKind): Promise<GeocoderStandIn> {
   const server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url!, "http://geocoder");
@@ -209,7 +212,7 @@ function partsOf({ name, number, street, postcode, city, country }: Place): stri
   return [name, number, street, postcode, city, country].filter((part) => part !== undefined);
 }
 
-/** Those of whose words each word of the text begins one. */
+/** Returns the places with a word for each prefix in the text. */
 function matching(text: string): readonly Place[] {
   const words = text.toLowerCase().split(/[\s,]+/);
   return PLACES.filter((place) => {
@@ -218,7 +221,7 @@ function matching(text: string): readonly Place[] {
   });
 }
 
-/** The nearest one within about a kilometre. */
+/** Returns the nearest one within about a kilometer. */
 function near(lat: string | undefined, lon: string | undefined): readonly Place[] {
   const distanceTo = (place: Place) => Math.hypot(place.lat - Number(lat), place.lng - Number(lon));
   return PLACES.filter((place) => distanceTo(place) < 0.01)

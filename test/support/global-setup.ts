@@ -15,26 +15,26 @@ import { makeTemporaryFolder } from "./temporary-folder.ts";
 declare module "vitest" {
   interface ProvidedContext {
     /**
-     * Where databases are made and dropped, with the right to do so: one server, or the nodes of a Citus
-     * cluster, its coordinator first.
+     * Servers on which databases are created: one server, or the nodes of a Citus cluster, its
+     * coordinator first.
      */
     adminDatabaseUrls: readonly string[];
-    /** The migrated, empty database to clone; databases of this run begin with its name. */
+    /** The migrated, empty template database. Databases of this run begin with its name. */
     templateDatabase: string;
-    /** The same with the sample tariff in force. */
+    /** The template with the sample tariff in force. */
     tariffTemplateDatabase: string;
   }
 }
 
-/** Undoes a step; every step of this file returns its own. */
+/** Reverts a set-up step. */
 type Undo = () => Promise<void>;
 
 /**
- * Once for the whole run: program and pages as their sources are now, and a PostgreSQL, and in it a
- * migrated database that tests clone. The server is one of the run's own, in a temporary folder, or
- * that of TEST_DATABASE_URL, where only databases that begin with this run's own name are made and
- * dropped. TEST_DATABASE_URL may also name the nodes of a Citus cluster, its coordinator first, between
- * spaces: then the databases are distributed.
+ * Sets up the run: builds program and pages, starts PostgreSQL, and creates a migrated template
+ * database. The server is the run's own, in a temporary folder, or that of TEST_DATABASE_URL, on
+ * which only databases with this run's prefix are created and dropped. TEST_DATABASE_URL can name
+ * the nodes of a Citus cluster, its coordinator first, separated by spaces. Databases are then
+ * distributed.
  */
 export default async function setUp(project: TestProject): Promise<Undo> {
   await buildOutdated();
@@ -76,7 +76,7 @@ async function enterServer(): Promise<[urls: readonly string[], leave: Undo]> {
   }
 }
 
-/** The shards of a distributed database: few, as each is a table of its own, that every test clones. */
+/** Shards of a distributed database. Few, because every test clones their tables. */
 const SHARDS = 4;
 
 async function makeTemplate(adminUrls: readonly string[], template: string): Promise<void> {
@@ -99,7 +99,7 @@ async function makeTariffTemplate(
   await closeForCloning(adminUrls, name);
 }
 
-/** PostgreSQL clones no database that has connections, such as those of nodes to each other. */
+/** PostgreSQL does not clone databases with connections, such as those between nodes. */
 async function closeForCloning(adminUrls: readonly string[], name: string): Promise<void> {
   for (const node of adminUrls) {
     await runSql(node, `alter database ${name} allow_connections false`);

@@ -6,17 +6,17 @@ import { Provider } from "oidc-provider";
 import type { Config } from "../../src/config/config.ts";
 import { whenOver } from "./when-over.ts";
 
-/** An identity provider on this machine, at which anybody can sign in under any name. */
+/** A local identity provider that accepts any login. */
 export interface IdentityProvider {
-  /** How a service is configured that has people sign in here. */
+  /** Settings of a service that uses it. */
   readonly config: NonNullable<Config["oidc"]>;
-  /** Stops taking requests. */
+  /** Stops accepting requests. */
   stop(): Promise<void>;
-  /** Takes requests again, at the same address; whoever had signed in is forgotten. */
+  /** Accepts requests again at the same address, without its previous sessions. */
   start(): Promise<void>;
 }
 
-/** What the provider says of somebody, by the name that they sign in under. */
+/** Returns the provider's claims about a login. */
 type Claims = (login: string) => Readonly<Record<string, unknown>>;
 
 const CLIENT = { clientId: "shipments", clientSecret: "a secret between service and provider" };
@@ -24,13 +24,13 @@ const CLIENT = { clientId: "shipments", clientSecret: "a secret between service 
 const verified: Claims = (login) => ({ email: login, email_verified: true });
 
 /**
- * Starts an identity provider; stop it when done.
+ * Starts an identity provider. Stop it when done.
  *
- * @param publicUrl of the service that has people sign in
- * @param claims what it says of somebody; the name as verified email unless told otherwise
- * @param inIdToken whether it says that in the ID token, and not only when asked afterwards
- * @param authMethod how it takes the client's secret
- * @param assumeEmailVerified whether the service takes emails of which it does not say that
+ * @param publicUrl public URL of the service
+ * @param claims claims about a login, by default the login as verified email
+ * @param inIdToken whether the ID token contains them, or only the userinfo response
+ * @param authMethod how it accepts the client secret
+ * @param assumeEmailVerified whether the service accepts emails without `email_verified`
  */
 export async function startIdentityProvider({
   publicUrl,
@@ -66,7 +66,7 @@ export async function startIdentityProvider({
     clientAuthMethods: [authMethod],
     claims: { email: ["email", "email_verified"] },
     conformIdTokenClaims: !inIdToken,
-    // In seconds; said, so that it prints no notice of each.
+    // In seconds. Set explicitly to avoid warnings.
     ttl: { Interaction: 600, Session: 600, Grant: 600, AccessToken: 600, IdToken: 600 },
     cookies: { keys: ["a key of the test's"] },
     jwks: { keys: [{ ...privateKey.export({ format: "jwk" }), use: "sig", alg: "RS256" }] },

@@ -4,13 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startProcess, type Environment, type Running } from "./command.ts";
 
-/** Whether images can be built and entered here: by root on Linux, where buildah is installed. */
+/** Whether images can be built and run: by root on Linux, with buildah. */
 export const canBuildImages =
   process.platform === "linux" &&
   spawnSync("buildah", ["--version"]).status === 0 &&
   spawnSync("unshare", ["--mount", "true"]).status === 0;
 
-/** How an image starts, as container engines read it. */
+/** Start configuration of an image, as container engines read it. */
 export interface ImageConfig {
   readonly User: string;
   readonly Env: readonly string[];
@@ -23,23 +23,26 @@ export interface ImageConfig {
   readonly Labels: Readonly<Record<string, string>>;
 }
 
-/** An image that was built for a test, in a storage of its own. */
+/** An image built for a test, in separate storage. */
 export interface Image {
   readonly config: ImageConfig;
-  /** The folder in which its files can be seen. */
+  /** Folder in which its files are visible. */
   readonly files: string;
-  /** What building it printed. */
+  /** Build output. */
   readonly output: string;
   /**
-   * Starts a program as a container engine would with a read-only root file system: as the image's
-   * user, in its folder, with its environment and the one given, and nothing writable but `/tmp`.
-   * The network is this machine's.
+   * Starts a program like a container engine with a read-only root file system: as the image's
+   * user, in its folder, with its environment and the given one, and only `/tmp` writable. Uses
+   * this machine's network.
    */
   start(program: readonly string[], environment?: Environment): Running;
   remove(): void;
 }
 
-/** Run by sh in a mount namespace of its own: the image's folder, user and group, folder, program. */
+/**
+ * Run by sh in a separate mount namespace. Arguments: the image's folder, user and group, folder,
+ * program.
+ */
 const ENTER = `set -e
 mount --bind "$1" "$1"
 mount -o remount,bind,ro "$1"
@@ -49,7 +52,7 @@ root=$1 user=$2 group=$3 folder=$4
 shift 4
 exec unshare --root "$root" --wd "$folder" --setgid "$group" --setuid "$user" -- "$@"`;
 
-/** Builds the image on a base made from this machine's own Node. */
+/** Builds the image on a base with this machine's Node. */
 export async function buildImage(): Promise<Image> {
   const folder = mkdtempSync(join(tmpdir(), "image-"));
   const env = storageIn(folder);
@@ -72,7 +75,7 @@ export async function buildImage(): Promise<Image> {
   }
 }
 
-/** An environment in which buildah keeps all that it stores in a folder, in the quickest way it can. */
+/** Environment in which buildah stores everything in a folder, in the fastest way. */
 function storageIn(folder: string): NodeJS.ProcessEnv {
   const file = join(folder, "storage.conf");
   const places = `graphroot = "${folder}/graph"\nrunroot = "${folder}/run"`;
@@ -85,7 +88,7 @@ function storageIn(folder: string): NodeJS.ProcessEnv {
 
 const TAG = "localhost/shipment-booking:test";
 
-/** Runs a program that must succeed, while this process goes on, and returns all that it printed. */
+/** Runs a program that must succeed, asynchronously, and returns its output. */
 async function outputOf(
   [file, ...args]: readonly string[],
   env: NodeJS.ProcessEnv,

@@ -2,13 +2,13 @@ import { randomUUID } from "node:crypto";
 import type pg from "pg";
 import { insertCustomers, insertShipments, type Bulk } from "./insert-shipments.ts";
 
-/** States of shipments, for `insertBooked`. */
+/** States of shipments for `insertBooked`. */
 export const PAID = { status: "'in_transit'", paymentStatus: "'paid'" } as const;
 export const CANCELLED = { status: "'cancelled'", paymentStatus: "'refunded'" } as const;
 
 /**
- * Writes shipments of 12.69 each, in USD unless told otherwise, booked at a time, past the service. They
- * await their payment, and were not quoted, unless told otherwise.
+ * Inserts shipments of 12.69 each, booked at a time. Defaults to USD, awaiting payment and without
+ * a quote.
  */
 export async function insertBooked(
   client: pg.Client,
@@ -39,11 +39,11 @@ export async function insertBooked(
     quoted,
     references,
   ]);
-  // No events tell of them.
+  // They have no events.
   await client.query("delete from booking_roll_up where workspace_id = $1", [workspace]);
 }
 
-/** Writes how many calls of a workspace priced routes in an hour, past the service. */
+/** Inserts the number of quoting calls of a workspace in an hour. */
 export async function insertQuotes(
   client: pg.Client,
   workspace: number,

@@ -1,12 +1,12 @@
 import type pg from "pg";
 
-/** Where the zones of a draft are cut in two, in bytes. */
+/** Offset at which the zones of a draft are split, in bytes. */
 const CUT = 101;
 
 /**
- * Writes a draft straight into the database, with its zones in two pieces; gives its id.
+ * Inserts a draft with its zones in two chunks, and returns its id.
  *
- * @param zones text and bytes are written as they are, anything else as JSON
+ * @param zones text and bytes are stored unchanged, other values as JSON
  */
 export async function insertDraft(
   client: pg.Client,

@@ -1,10 +1,10 @@
 import pg from "pg";
 
-/** Many shipments to write straight into the database, past the service. */
+/** Shipments to insert directly into the database. */
 export interface Bulk {
   readonly workspace: number;
   readonly count: number;
-  /** SQL expressions over `i`, which counts from 1; each is of its column's type. */
+  /** SQL expressions over `i`, which counts from 1, of the column's type. */
   readonly status?: string;
   readonly paymentStatus?: string;
   readonly customer: string;
@@ -12,22 +12,22 @@ export interface Bulk {
   readonly externalReference?: string;
   readonly pickupAddress?: string;
   readonly dropoffAddress?: string;
-  /** Five of them: pickup_lat, pickup_lng, dropoff_lat, dropoff_lng, weight_kg. */
+  /** Five expressions: pickup_lat, pickup_lng, dropoff_lat, dropoff_lng, weight_kg. */
   readonly route?: readonly [string, string, string, string, string];
   readonly totalMinor?: string;
   readonly currency?: string;
-  /** As they are stored, of type jsonb. */
+  /** As stored, of type jsonb. */
   readonly windows?: string;
   readonly paymentDetails?: string;
-  /** Tells one bulk's references from another's. */
+  /** Makes references of different bulks distinct. */
   readonly salt?: string;
 }
 
 const SAMPLE_ROUTE = ["40.758", "-73.9855", "40.6782", "-73.9442", "2.5"] as const;
 
 /**
- * Writes shipments of the sample tariff's first version, whose bookings are counted anew, as no event tells
- * of them; gives their references by `i`.
+ * Inserts shipments priced with the first version of the sample tariff, and rolls up their
+ * bookings, because they have no events. Returns their references by `i`.
  */
 export async function insertShipments(client: pg.Client, bulk: Bulk): Promise<string[]> {
   const status = bulk.status ?? "'pending'";
@@ -55,7 +55,7 @@ export async function insertShipments(client: pg.Client, bulk: Bulk): Promise<st
   return rows.map((row) => row.reference);
 }
 
-/** Writes shipments of one customer, every third of them cancelled and the others pending. */
+/** Inserts shipments of one customer, every third cancelled and the others pending. */
 export async function insertPendingAndCancelled(
   databaseUrl: string,
   bulk: Required<Pick<Bulk, "workspace" | "count" | "createdAt">>,
@@ -74,7 +74,7 @@ export async function insertPendingAndCancelled(
   }
 }
 
-/** Writes customers with consecutive numbers in their names; gives the id of the first. */
+/** Inserts customers with consecutive numbers in their names, and returns the first id. */
 export async function insertCustomers(
   client: pg.Client,
   workspace: number,

@@ -6,8 +6,8 @@ import { startProcess, type Environment, type Running } from "./command.ts";
 import { makeTemporaryFolder } from "./temporary-folder.ts";
 
 /**
- * The commit from which on upgrades are promised: the last release until there is a tag of one, such as
- * `v1.2.3`, which takes its place without a change here.
+ * The first commit from which upgrades are supported. Counts as the last release until there is a
+ * tag such as `v1.2.3`.
  */
 export const FIRST_RELEASE = commitThatAdded(`src/db/migrations/${BASELINE}.ts`);
 
@@ -16,20 +16,18 @@ function commitThatAdded(path: string): string {
   return spawnSync("git", args, { encoding: "utf8" }).stdout.trim();
 }
 
-/** The last release's code, in a folder of its own. */
+/** Code of the last release, in a separate folder. */
 export interface Release {
-  /** The tag or commit. */
+  /** Tag or commit. */
   readonly name: string;
-  /** Starts `shipments <args>` of that release; it is killed when the test is over. */
+  /** Starts `shipments <args>` of that release. Killed at the end of the test. */
   start(args: readonly string[], environment: Environment): Running;
   remove(): void;
 }
 
-/**
- * The tag of the last release before the commit that is checked out, or the commit of the first one.
- */
+/** Returns the last release tag before the current commit, or the first supported commit. */
 export function nameOfLastRelease(repository = "."): string {
-  // v1.0.0-rc.1 comes before v1.0.0.
+  // v1.0.0-rc.1 sorts before v1.0.0.
   const order = ["-c", "versionsort.suffix=-", "tag", "--sort=-version:refname"];
   const between = ["--merged", "HEAD^", "--contains", FIRST_RELEASE];
   const { stdout } = spawnSync("git", [...order, ...between, "--list", "v[0-9]*"], {
@@ -40,12 +38,12 @@ export function nameOfLastRelease(repository = "."): string {
   return last === "" ? FIRST_RELEASE : last;
 }
 
-/** Whether the repository holds that version: a clone of depth 1, and an archive, do not. */
+/** Whether the repository contains that version, unlike shallow clones and archives. */
 export function hasCode(name: string): boolean {
   return spawnSync("git", ["cat-file", "-e", `${name}^{commit}`]).status === 0;
 }
 
-/** Takes a release's code out of the repository, with packages of the versions that it names. */
+/** Checks out a release's code with its packages. */
 export function checkOut(name: string): Release {
   const folder = makeTemporaryFolder("release");
   const archive = execFileSync("git", ["archive", name], { maxBuffer: 2 ** 30 });
@@ -71,7 +69,7 @@ type Versions = Readonly<Record<string, string>>;
 
 interface Manifest {
   readonly dependencies: Versions;
-  /** Those of the program among them, which is built of them. */
+  /** Includes the packages from which the program is built. */
   readonly devDependencies: Versions;
 }
 
@@ -79,7 +77,7 @@ function manifestIn(folder: string): Manifest {
   return JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest;
 }
 
-/** Whether this repository's own packages are of just these versions. */
+/** Whether this repository has exactly these package versions. */
 function installed(dependencies: Versions): boolean {
   const versionOf = (name: string): string | undefined => {
     try {

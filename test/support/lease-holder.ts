@@ -1,6 +1,6 @@
 /**
- * A process that leases the embedded PostgreSQL in the folder it is given: prints the URL, and
- * releases the lease when its input ends. Tests start it to have somebody to kill.
+ * Leases the embedded PostgreSQL in the given folder, prints the URL, and releases the lease when
+ * its input ends. Tests kill this process.
  */
 import { acquireEmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
 

@@ -3,36 +3,36 @@ import { SMTPServer, type SMTPServerOptions } from "smtp-server";
 import { freePort } from "./free-port.ts";
 import { whenOver } from "./when-over.ts";
 
-/** A mail as the server took it. */
+/** An email as received by the server. */
 export interface ReceivedMail {
   readonly from: string;
   readonly to: readonly string[];
-  /** Headers and parts as they came. */
+  /** Raw headers and parts. */
   readonly raw: string;
-  /** By names in lower case, unfolded. */
+  /** By lower-case name, unfolded. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The parts, decoded. */
+  /** The decoded parts. */
   readonly text: string;
   readonly html: string;
 }
 
-/** A mail server on this machine. */
+/** A local mail server. */
 export interface MailServer {
   /** `smtp://127.0.0.1:...` */
   readonly url: string;
   readonly mails: readonly ReceivedMail[];
-  /** How many connections there were. */
+  /** Number of connections so far. */
   connections(): number;
-  /** Stops taking mails. */
+  /** Stops accepting email. */
   stop(): Promise<void>;
-  /** Takes mails again, at the same address. */
+  /** Accepts email again at the same address. */
   start(): Promise<void>;
 }
 
 /**
- * Starts a mail server, which stops when the test or its file is over.
+ * Starts a mail server, which stops with the test or its file.
  *
- * @param options what it does otherwise, as smtp-server has it
+ * @param options options of smtp-server
  */
 export async function startMailServer(options: SMTPServerOptions = {}): Promise<MailServer> {
   const mails: ReceivedMail[] = [];
@@ -76,7 +76,7 @@ export async function startMailServer(options: SMTPServerOptions = {}): Promise<
   };
 }
 
-/** The link in a mail. */
+/** Returns the link in an email. */
 export function linkIn({ text }: ReceivedMail): string {
   return /^https?:\S+#token=\S+$/m.exec(text)![0];
 }

@@ -9,7 +9,7 @@ import { ConfigMap, Namespace, Service, ServiceAccount } from "kubernetes-models
 import { parseAllDocuments } from "yaml";
 import { makeTemporaryFolder } from "./temporary-folder.ts";
 
-/** An object of Kubernetes, as its manifest has it. */
+/** A Kubernetes manifest. */
 export interface Manifest {
   readonly apiVersion: string;
   readonly kind: string;
@@ -21,7 +21,7 @@ export interface Manifest {
   readonly [field: string]: any;
 }
 
-/** The models, and the modules that they come from. */
+/** Models and their modules. */
 const MODELS = {
   ConfigMap: [ConfigMap, "v1"],
   Deployment: [Deployment, "apps/v1"],
@@ -35,8 +35,8 @@ const MODELS = {
 } as const;
 
 /**
- * Of the Prometheus operator and the Gateway API, which have schemas of their own; and secrets, whose
- * values kustomize breaks into lines, which Kubernetes takes and its schema does not.
+ * Kinds of the Prometheus operator and the Gateway API, which have their own schemas, and secrets,
+ * whose values kustomize wraps in a way that Kubernetes accepts but its schema does not.
  */
 const WITHOUT_MODEL = [
   "PrometheusRule",
@@ -48,10 +48,9 @@ const WITHOUT_MODEL = [
 ];
 
 /**
- * Checks a manifest by Kubernetes' own schema: of a kind and version that exist, with all that is
- * required.
+ * Validates a manifest with Kubernetes' schema, including its kind and version.
  *
- * @throws what is wrong with it
+ * @throws Error with the violations
  */
 export function assertManifestValid(manifest: Manifest): void {
   if (WITHOUT_MODEL.includes(manifest.kind)) return;
@@ -66,8 +65,8 @@ function modelOf({ apiVersion, kind }: Manifest) {
 }
 
 /**
- * The fields that are not known to Kubernetes, as the compiler names them: a schema lets them pass,
- * while an object literal may only have the fields of its type.
+ * Returns fields unknown to Kubernetes, as reported by the TypeScript compiler: schemas allow them,
+ * object literals do not.
  */
 export function findUnknownFields(manifests: readonly Manifest[]): string[] {
   const folder = makeTemporaryFolder("manifests");
@@ -93,20 +92,20 @@ export function findUnknownFields(manifests: readonly Manifest[]): string[] {
   }
 }
 
-/** The manifests in the YAML files of a folder, without those that are for kustomize. */
+/** Returns the manifests in the YAML files of a folder, except those for kustomize. */
 export function readManifests(folder: string): Manifest[] {
   const files = readdirSync(folder).filter((name) => name !== "kustomization.yaml");
   return files.flatMap((name) => parseManifests(readFileSync(join(folder, name), "utf8")));
 }
 
-/** Whether there is a kubectl here that has a kustomize which knows components. */
+/** Whether kubectl with a kustomize that supports components is installed. */
 export const hasKustomize = (() => {
   const version = ["version", "--client", "--output", "json"];
   const { status, stdout } = spawnSync("kubectl", version, { encoding: "utf8" });
   return status === 0 && /"kustomizeVersion": "v[5-9]\./.test(stdout);
 })();
 
-/** What kustomize makes of a folder. */
+/** Returns the output of kustomize for a folder. */
 export function buildManifests(folder: string): Manifest[] {
   const options = { encoding: "utf8", maxBuffer: 2 ** 24 } as const;
   const { status, stdout, stderr } = spawnSync("kubectl", ["kustomize", folder], options);

@@ -20,28 +20,28 @@ import { take } from "./take.ts";
 import { SAMPLE_TARIFF } from "./tariffs.ts";
 import { addWebhook } from "./webhooks.ts";
 
-/** Who calls what workspaces and operators can call, and what stands in the fields of their calls. */
+/** Caller of all methods of workspaces and operators, and the contents of its fields. */
 export interface MethodCaller {
   readonly workspace: TestWorkspace & { readonly twin: TestWorkspace };
   readonly operator: TestOperator;
-  /** Whom the service asks about payments; needed for the methods about those alone. */
+  /** Payment stand-in, required for payment methods. */
   readonly stripe?: StripeStandIn;
-  /** Stands in every free text: a word of letters. */
+  /** A word of letters in every free text. */
   readonly mark?: string;
-  /** Is every free text, and has the mark in it. */
+  /** Value of every free text. Contains the mark. */
   readonly text?: string;
 }
 
-/** The fields of a call, as JSON has them. */
+/** Fields of a call as JSON. */
 export type Fields = Record<string, any>;
 
-/** Calls any method of workspaces and operators so that it succeeds, and changes something where it can. */
+/** Calls any method of workspaces and operators successfully, and with an effect if possible. */
 export interface MethodCalls {
-  /** The fields of a call that succeeds, with the text wherever a field takes free text. */
+  /** Returns the fields of a successful call, with the text in every free text field. */
   validFields(method: DescMethod): Promise<Fields>;
-  /** Whose key a call with the fields made last is sent with: a workspace's, or the operator's. */
+  /** Returns the caller for the last created fields: a workspace or the operator. */
   callerOf(method: DescMethod): { readonly id: number; readonly apiKey: string };
-  /** Calls a method on each of its paths, or reads two messages of the stream, which has no answer. */
+  /** Calls a method on each of its paths, or reads two messages of a stream, which returns none. */
   call(
     method: DescMethod,
     fields: Readonly<Fields>,
@@ -49,7 +49,9 @@ export interface MethodCalls {
   ): Promise<Answer[]>;
 }
 
-/** Makes what a field names, for a method, of which the fields before this one are made; gives its value. */
+/**
+ * Creates the object that a field names, after the previous fields, and returns the field's value.
+ */
 type MakeField = (method: DescMethod, made: Readonly<Fields>) => unknown;
 
 type FieldValue = MakeField | string | number | boolean | object | undefined;
@@ -59,18 +61,18 @@ export function isOfOperators({ parent }: DescMethod): boolean {
   return parent.typeName.startsWith("shipments.admin.");
 }
 
-/** Whether a method is about payments at a provider. */
+/** Whether a method concerns payments at a provider. */
 export function isOfProvider({ parent, name }: DescMethod): boolean {
   const isOfShipment = /^(CreateCheckout|RetryRefund|AcceptUncountedPayment)$/.test(name);
   return parent.name === "PaymentConnectionService" || isOfShipment;
 }
 
-/** Makes the calls of a caller; each call with fields that it is given makes what these name. */
+/** Creates the calls of a caller. Each call with given fields creates the objects they name. */
 export function createMethodCalls(service: TestService, caller: MethodCaller): MethodCalls {
   const { workspace, operator, mark = "words", text = "Some words" } = caller;
   const { apiKey } = workspace;
   const { em } = service.app;
-  /** Whose payments the provider takes that the last call about these is of. */
+  /** Workspace of the last provider call. */
   let paying = workspace as TestWorkspace;
   let made = 0;
   const newEmail = () => `${mark}'${++made}@example.org`;
@@ -88,8 +90,8 @@ export function createMethodCalls(service: TestService, caller: MethodCaller): M
   const newReference = async (method: DescMethod) => (await bookFor(method))["reference"];
 
   /**
-   * What stands in a field of this name, or how that is made: of this name in one method, in one service, or in
-   * any. Other fields a call does without.
+   * Values of fields by name, or functions that create them: for one method, one service or all.
+   * Other fields are omitted.
    */
   const FIELDS: Readonly<Record<string, FieldValue>> = {
     ...BOOKING,
@@ -187,7 +189,7 @@ export function createMethodCalls(service: TestService, caller: MethodCaller): M
     return fields;
   }
 
-  /** A shipment in the state that a method changes. */
+  /** Creates a shipment in the status that a method changes. */
   async function bookFor({ name }: DescMethod) {
     if (name === "TakeTestStep") return book(service, workspace.twin.apiKey);
     if (/AdvanceShipment|SetCourier|RemoveCourier|RecordAttempt|ReportProgress/.test(name)) {
@@ -210,7 +212,7 @@ export function createMethodCalls(service: TestService, caller: MethodCaller): M
     return book(service, apiKey);
   }
 
-  /** Makes a workspace whose payments the provider takes; gives its account there. */
+  /** Creates a workspace with a provider account, and returns the account. */
   async function connect(): Promise<string> {
     paying = await service.addWorkspace({ paymentProvider: undefined });
     return connectStripe(service, caller.stripe!, paying.apiKey);
@@ -221,7 +223,9 @@ export function createMethodCalls(service: TestService, caller: MethodCaller): M
     if (name === "CheckPaymentConnection") caller.stripe!.restrictAccount(account);
   }
 
-  /** A shipment of a workspace whose payments the provider takes, of which one went as the method needs it. */
+  /**
+   * Creates a shipment of a workspace with provider payments in the state that the method needs.
+   */
   async function bookPaying({ name }: DescMethod): Promise<string> {
     const stripe = caller.stripe!;
     const account = await connect();
@@ -271,10 +275,10 @@ export function createMethodCalls(service: TestService, caller: MethodCaller): M
     return (await postAsOperator("tariff_drafts", fields)).id;
   }
 
-  /** A draft that differs from all tariffs before. */
+  /** Creates a draft that differs from all previous tariffs. */
   function newDraft(): Promise<number> {
     const { zones: _, source: __, tiers, ...fees } = SAMPLE_TARIFF as Fields;
-    // What the calls book costs the same.
+    // The bookings' prices stay the same.
     const heaviest = { ...tiers.at(-1), flat_fee: `${50 + ++made}.00` };
     return anyDraft({ ...fees, tiers: [...tiers.slice(0, -1), heaviest] });
   }
@@ -284,7 +288,7 @@ export function createMethodCalls(service: TestService, caller: MethodCaller): M
     return (await postAsOperator(`tariff_drafts/${await newDraft()}/publish`, fields)).version;
   }
 
-  /** The tariff version in force, or before that one, or one that comes tomorrow. */
+  /** Returns the tariff version in force, the previous one, or one scheduled for tomorrow. */
   async function versionFor({ name }: DescMethod): Promise<number> {
     const inForce = await versionInForce();
     if (name === "RollBackTariff") await publish();

@@ -1,13 +1,13 @@
 import type { Endpoints } from "./endpoints.ts";
 
-/** One figure of Prometheus' text format. */
+/** A sample in Prometheus' text format. */
 export interface Sample {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 }
 
-/** A metric with all its figures. */
+/** A metric with its samples. */
 export interface Metric {
   readonly type: string;
   readonly samples: Sample[];
@@ -19,10 +19,10 @@ const SAMPLE = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (-?[0-9.e+-]+|[+-]Inf|N
 const LABEL = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"(?:,|$)/y;
 
 /**
- * Reads Prometheus' text exposition format 0.0.4, strictly.
+ * Parses Prometheus' text exposition format 0.0.4 strictly.
  * https://prometheus.io/docs/instrumenting/exposition_formats/
  *
- * @throws Error for a line that is not of the format, or a figure that no TYPE line announced
+ * @throws Error for an invalid line, or a sample without a TYPE line
  */
 export function parsePrometheus(text: string): Map<string, Metric> {
   if (!text.endsWith("\n")) throw new Error("the last line does not end");
@@ -44,7 +44,7 @@ export function parsePrometheus(text: string): Map<string, Metric> {
   return metrics;
 }
 
-/** How many calls the service counts as begun and not ended. */
+/** Returns the number of calls in flight, as counted by the service. */
 export async function callsInFlight(endpoints: Endpoints): Promise<number> {
   const { text } = await endpoints.request("/metrics");
   return Number(/^shipments_requests_in_flight (\d+)$/m.exec(text)?.[1]);

@@ -20,11 +20,11 @@ export interface SquareTariff {
     north: number,
   ])[];
   readonly schedules: readonly NaiveSchedule[];
-  /** The name of each square's schedule. */
+  /** Schedule name of each square. */
   readonly scheduleOfSquare: readonly (string | undefined)[];
 }
 
-/** A stored shipment, as its row gives it. */
+/** A stored shipment row. */
 export interface ReplayedRow {
   readonly workspace: number;
   readonly reference: string;
@@ -35,19 +35,19 @@ export interface ReplayedRow {
   readonly weight_kg: number;
   readonly pickup: NaiveWindow | undefined;
   readonly dropoff: NaiveWindow | undefined;
-  /** When it was booked, in milliseconds since the epoch. */
+  /** Time of booking, in milliseconds since the epoch. */
   readonly atMs: number;
 }
 
 const MINOR_DIGITS = { USD: 2, JPY: 0, KWD: 3 };
 
-/** A decimal without an exponent as a fraction, exactly. */
+/** Returns a decimal without an exponent as an exact fraction. */
 function fraction(decimal: string): [numerator: bigint, denominator: bigint] {
   const [whole = "", part = ""] = decimal.split(".");
   return [BigInt(whole + part), 10n ** BigInt(part.length)];
 }
 
-/** The price in minor units; undefined when the route is not served. */
+/** Returns the price in minor units. `undefined` if the route is not served. */
 function naivePrice(tariff: SquareTariff, row: ReplayedRow): bigint | undefined {
   const zoneAt = (lng: number, lat: number) =>
     tariff.squares.findIndex(
@@ -79,7 +79,7 @@ function naivePrice(tariff: SquareTariff, row: ReplayedRow): bigint | undefined 
   return (subtotal > least ? subtotal : least) + ofWindows;
 }
 
-/** What the windows cost, as decimals; undefined when they cannot be booked. */
+/** Returns the window fees as decimals. `undefined` if the windows cannot be booked. */
 function naiveWindowFees(
   { schedules, scheduleOfSquare }: SquareTariff,
   row: ReplayedRow,
@@ -97,7 +97,7 @@ function naiveWindowFees(
   return isOrdered && fees.length === 2 ? fees : undefined;
 }
 
-/** The buckets but for that of no change, as percent. */
+/** Bounds of the buckets in percent, except the one for unchanged prices. */
 const BUCKETS: readonly (readonly [above: number | null, upTo: number | null])[] = [
   [null, -50],
   [-50, -20],
@@ -126,8 +126,7 @@ function isWithin([above, upTo]: (typeof BUCKETS)[number], before: bigint, after
 }
 
 /**
- * What a replay answers for shipments, the newest first, worked out in the simplest way, as JSON;
- * for toEqual.
+ * Returns the expected JSON of a replay, computed in the simplest way. Shipments are newest first.
  */
 export function naiveReplay(
   inForce: SquareTariff,

@@ -1,4 +1,4 @@
-/** A schedule as a tariff document has it; all its times are whole half hours, as are those of windows. */
+/** A schedule of a tariff document with times at half hours. */
 export interface NaiveSchedule {
   readonly name: string;
   readonly time_zone: string;
@@ -34,8 +34,8 @@ const DAY_MS = 86_400_000;
 const WEEKDAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 
 /**
- * What a window of an end costs, as a decimal, worked out by looking at the clock on the wall every half hour;
- * undefined when it cannot be booked.
+ * Returns the fee of a window as a decimal, computed by checking the local time every half hour.
+ * `undefined` if it cannot be booked.
  */
 export function naiveWindowFee(
   end: "pickup" | "dropoff",
@@ -57,7 +57,7 @@ export function naiveWindowFee(
   return feeOfHours(schedule, window);
 }
 
-/** Opening hours of one date that are open at some time. */
+/** Opening hours of one date that apply at some time. */
 interface OpenHours {
   readonly key: string;
   readonly fee: string;
@@ -108,7 +108,7 @@ function cutOffs(schedule: NaiveSchedule, startMs: number): number[] {
     .map(({ days_before, at }) => firstShowing(schedule, dateBefore(date, days_before), at));
 }
 
-/** The first time at which the clock on the wall shows a date and a time. */
+/** Returns the first instant at which the local clock shows a date and time. */
 function firstShowing(schedule: NaiveSchedule, date: string, time: string): number {
   const inUtc = Date.parse(`${date}T${time}Z`);
   for (let ms = inUtc - DAY_MS; ms <= inUtc + DAY_MS; ms += HALF_HOUR_MS) {

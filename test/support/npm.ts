@@ -3,16 +3,19 @@ import { once } from "node:events";
 import { onTestFinished } from "vitest";
 import { eventually } from "./eventually.ts";
 
-/** A service that a program of npm's has started. */
+/** A service started by an npm command. */
 export interface NpmService {
   readonly url: string;
-  /** What was printed when it served. */
+  /** Output until it was serving. */
   readonly said: string;
-  /** Sends the signal to that program alone, and waits until it and all that it has started have ended. */
+  /** Sends the signal to that program only, and waits until it and its children have exited. */
   stop(signal: NodeJS.Signals): Promise<void>;
 }
 
-/** Starts the demo by a command such as `npm start`, and waits until it serves; all of it ends with the test. */
+/**
+ * Starts the demo with a command such as `npm start`, and waits until it is serving. All processes
+ * end with the test.
+ */
 export async function startByNpm(
   [program, ...args]: readonly [string, ...string[]],
   options: { readonly env: NodeJS.ProcessEnv; readonly cwd?: string },
@@ -20,7 +23,7 @@ export async function startByNpm(
   const npm = spawn(program, args, {
     ...options,
     stdio: ["ignore", "pipe", "inherit"],
-    // A group of its own, to clean up what npm might leave.
+    // In its own process group, for clean-up.
     detached: true,
   });
   let stdout = "";

@@ -5,46 +5,46 @@ import type { AddressInfo } from "node:net";
 import { eventually } from "./eventually.ts";
 import { whenOver } from "./when-over.ts";
 
-/** A span as a receiver of OTLP got it. */
+/** A span received over OTLP. */
 export interface ReceivedSpan {
   readonly name: string;
   readonly kind: "internal" | "server" | "client";
   readonly traceId: string;
   readonly spanId: string;
-  /** Undefined for the first span of a trace. */
+  /** `undefined` for the root span. */
   readonly parentSpanId: string | undefined;
   readonly traceState: string | undefined;
   readonly attributes: Readonly<Record<string, unknown>>;
   readonly isError: boolean;
   readonly statusMessage: string | undefined;
-  /** The ids of the spans that it links to. */
+  /** Ids of linked spans. */
   readonly links: readonly string[];
   readonly startedNs: bigint;
   readonly endedNs: bigint;
-  /** What the service says of itself. */
+  /** Resource attributes of the service. */
   readonly resource: Readonly<Record<string, unknown>>;
 }
 
-/** A span with those below it, in the order in which they began. */
+/** A span with its children in order of start. */
 export type SpanTree = Pick<ReceivedSpan, "name" | "kind" | "attributes"> & {
   readonly isError?: true;
   readonly children?: readonly SpanTree[];
 };
 
-/** A receiver of traces that speaks OTLP over HTTP with JSON, on a free port of this machine. */
+/** A receiver of OTLP/HTTP JSON traces on a free local port. */
 export interface OtlpReceiver {
-  /** What `OTEL_EXPORTER_OTLP_ENDPOINT` is to be. */
+  /** Value of `OTEL_EXPORTER_OTLP_ENDPOINT`. */
   readonly endpoint: string;
   readonly spans: readonly ReceivedSpan[];
   readonly requests: readonly { readonly path: string; readonly headers: IncomingHttpHeaders }[];
-  /** Waits for the span that has this request id, and gives it. */
+  /** Waits for the span with this request id. */
   spanOf(requestId: string): Promise<ReceivedSpan>;
-  /** Waits for so many spans of the trace that a call is in, and gives the one tree they make. */
+  /** Waits for this many spans in a call's trace, and returns their tree. */
   treeOf(requestId: string, spans: number): Promise<SpanTree>;
   close(): Promise<void>;
 }
 
-/** Starts a receiver; it answers every request as asked, with 200 unless told otherwise. */
+/** Starts a receiver, which returns the given status for every request, 200 by default. */
 export async function startOtlpReceiver(status = 200): Promise<OtlpReceiver> {
   const spans: ReceivedSpan[] = [];
   const requests: { path: string; headers: IncomingHttpHeaders }[] = [];
@@ -101,9 +101,9 @@ function treeBelow(span: ReceivedSpan, all: readonly ReceivedSpan[]): SpanTree {
   };
 }
 
-/** The numbers of `Span.SpanKind` in OTLP. */
+/** OTLP numbers of `Span.SpanKind`. */
 const KINDS = [undefined, "internal", "server", "client"] as const;
-/** `STATUS_CODE_ERROR` of OTLP. */
+/** OTLP's `STATUS_CODE_ERROR`. */
 const ERROR = 2;
 
 function decode(body: any): ReceivedSpan[] {

@@ -34,20 +34,20 @@ import { whenOver } from "./when-over.ts";
 /** The only key of the service. */
 export const OWN_KEY = "shp_of_a_test";
 
-/** A request or response: `own.Parcel`, with an id, a tag and bytes. */
+/** A request or response: `own.Parcel` with an id, a tag and bytes. */
 export interface Parcel extends Message {
   id: bigint;
   tag: string;
   data: Uint8Array;
 }
 
-/** Both servers, with one RPC that a test makes up. */
+/** Both servers with one RPC defined by a test. */
 export interface OwnService extends Endpoints {
-  /** `own.Parcels`, with the method `Send`, from a parcel to a parcel. */
+  /** `own.Parcels` with the method `Send`, from a parcel to a parcel. */
   readonly desc: DescService;
 }
 
-/** Starts the two servers with the RPC `own.Parcels/Send` until the test or its file is over. */
+/** Starts the two servers with the RPC `own.Parcels/Send` until the end of the test or its file. */
 export async function startOwnService(options: {
   readonly rule: MessageInitShape<typeof HttpRuleSchema>;
   readonly maxRequestBytes?: number;
@@ -109,7 +109,7 @@ export async function startOwnService(options: {
   };
 }
 
-/** Makes an answer. */
+/** Creates a response. */
 export type MakeParcel = (fields: Partial<Omit<Parcel, keyof Message>>) => Parcel;
 
 function describe(rule: MessageInitShape<typeof HttpRuleSchema>, maxRequestBytes?: number) {

@@ -3,7 +3,7 @@ import { cpSync, globSync, mkdirSync, symlinkSync } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
 import { promisify } from "node:util";
 
-/** What the package is made of, or by. */
+/** Sources of the package. */
 const SOURCES = [
   "package.json",
   "*.md",
@@ -15,7 +15,7 @@ const SOURCES = [
   "src",
 ];
 
-/** What a release publishes beside what is generated and built. */
+/** Files that a release publishes besides generated and built ones. */
 export const PACKED = [
   "CHANGELOG.md",
   "CONTRIBUTING.md",
@@ -31,12 +31,12 @@ export const PACKED = [
   "src/own-node/package.json",
 ];
 
-/** Whether a file of the package is a definition or a guide, or is generated or built. */
+/** Whether a file of the package is a definition, a guide, generated or built. */
 export function isDefinedOrBuilt(file: string): boolean {
   return /^(gen|proto|src\/docs|src\/(client\/|dashboard\/|docs-pages\/)?built)\//.test(file);
 }
 
-/** The environment of somebody who has npm and the Node that came with it, and nothing else of ours. */
+/** Environment of a user with only npm and its Node. */
 export const NEWCOMER: NodeJS.ProcessEnv = {
   HOME: process.env["HOME"],
   PATH: process.env["PATH"]!.split(delimiter)
@@ -45,11 +45,11 @@ export const NEWCOMER: NodeJS.ProcessEnv = {
   npm_config_prefer_offline: "true",
 };
 
-/** Runs a program to its successful end. */
+/** Runs a program that must succeed. */
 export const run = promisify(execFile);
 
 /**
- * Makes the tarball of a release in a folder: from a copy, so that nothing is built anew from which others run.
+ * Creates a release tarball in a folder, from a copy so that the current build stays untouched.
  *
  * @returns the tarball's path
  */

@@ -1,12 +1,15 @@
 import type pg from "pg";
 import type { SentQuery } from "./query-log.ts";
 
-/** A node of a query's plan, after the query was run. */
+/** A node of an executed query plan. */
 export interface PlanNode {
   readonly "Node Type": string;
   readonly "Relation Name"?: string;
   readonly "Index Name"?: string;
-  /** Whether it is of a kind that is off and was taken for want of another; PostgreSQL tells from 18 on. */
+  /**
+   * Whether a disabled node type was used for lack of an alternative. Reported from PostgreSQL 18
+   * on.
+   */
   readonly Disabled?: boolean;
   readonly "Actual Rows": number;
   readonly "Actual Loops": number;
@@ -16,12 +19,12 @@ export interface PlanNode {
   readonly Plans?: readonly PlanNode[];
 }
 
-/** Explains a query by running it, and returns every node of its plan. */
+/** Explains a query by running it, and returns all nodes of its plan. */
 export async function planOf(sql: pg.Client, query: SentQuery): Promise<PlanNode[]> {
   return (await runPlan(sql, query)).plan;
 }
 
-/** The same, with how long the database took for it, planning included, in milliseconds. */
+/** Like `planOf`, with the execution time including planning, in milliseconds. */
 export async function runPlan(
   sql: pg.Client,
   { sql: text, params }: SentQuery,
@@ -37,7 +40,7 @@ function nodesOf(node: PlanNode): PlanNode[] {
   return [node, ...(node.Plans ?? []).flatMap(nodesOf)];
 }
 
-/** How many rows a plan read from each table, those it filtered out included. */
+/** Returns the number of rows that a plan read from each table, including filtered ones. */
 export function rowsTouched(plan: readonly PlanNode[]): Record<string, number> {
   const touched: Record<string, number> = {};
   for (const node of plan) {
@@ -48,7 +51,7 @@ export function rowsTouched(plan: readonly PlanNode[]): Record<string, number> {
   return touched;
 }
 
-/** A plan that PostgreSQL has run, with its statement. */
+/** An executed plan with its statement. */
 export interface RunPlan {
   /** On one line. */
   readonly statement: string;
@@ -56,8 +59,8 @@ export interface RunPlan {
 }
 
 /**
- * Has PostgreSQL tell whoever connects to a database from now on of every plan that it runs for them, within
- * triggers and foreign keys too.
+ * Makes PostgreSQL report every executed plan on new connections to a database, including those in
+ * triggers and foreign keys.
  */
 export async function announcePlans(admin: pg.Client): Promise<void> {
   const settings = [
@@ -72,13 +75,13 @@ export async function announcePlans(admin: pg.Client): Promise<void> {
   for (const setting of settings) await alterDatabase(admin, setting);
 }
 
-/** Changes a setting of a database, for those who connect to it from now on. */
+/** Changes a setting of a database for new connections. */
 export async function alterDatabase(admin: pg.Client, setting: string): Promise<void> {
   const { rows } = await admin.query("select quote_ident(current_database()) as name");
   await admin.query(`alter database ${rows[0].name} set ${setting}`);
 }
 
-/** The plans among the notices that somebody was sent. */
+/** Returns the plans in a connection's notices. */
 export function plansIn(notices: readonly string[]): RunPlan[] {
   return notices.flatMap((notice) => {
     const [, json] = /^duration: .*?plan:\n(.*)$/s.exec(notice) ?? [];
@@ -88,12 +91,12 @@ export function plansIn(notices: readonly string[]): RunPlan[] {
   });
 }
 
-/** SQL with its white space made one blank each. */
+/** Returns SQL with collapsed white space. */
 export function onOneLine(sql: string): string {
   return sql.replaceAll(/\s+/g, " ").trim();
 }
 
-/** How many rows a node made or left out, in all its loops. */
+/** Returns the number of rows that a node produced or filtered, in all loops. */
 export function rowsAt(node: PlanNode): number {
   const removed =
     (node["Rows Removed by Filter"] ?? 0) +

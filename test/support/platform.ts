@@ -6,7 +6,7 @@ import { callLocally } from "../../src/server/local-rpcs.ts";
 
 const { method } = WorkspaceAdminService;
 
-/** A workspace of a test's own. */
+/** A separate workspace for a test. */
 export interface TestWorkspace {
   readonly id: number;
   readonly apiKey: string;
@@ -14,7 +14,9 @@ export interface TestWorkspace {
 
 const ACTOR = { actor: "command_line", name: "a test" } as const;
 
-/** Makes a workspace as operators do; gives its id and its first key, and the same of its test twin. */
+/**
+ * Creates a workspace as operators do. Returns its id and first key, and those of its test twin.
+ */
 export async function makeWorkspace(
   em: EntityManager,
   fields: { readonly name: string; readonly paymentProvider?: "manual" | undefined },
@@ -25,7 +27,7 @@ export async function makeWorkspace(
   return { id: Number(data!.id), apiKey, twin };
 }
 
-/** Connects a payment provider to a workspace; undefined disconnects it. */
+/** Connects a payment provider to a workspace. `undefined` disconnects it. */
 export async function setPaymentProvider(
   em: EntityManager,
   id: number,
@@ -39,7 +41,7 @@ export async function setPaymentProvider(
   }
 }
 
-/** Sets the limit of a workspace for one class of methods. */
+/** Sets the rate limit of a workspace for one class of methods. */
 export async function setLimit(
   em: EntityManager,
   id: number,
@@ -50,17 +52,17 @@ export async function setLimit(
   await callLocally(em, ACTOR, method.updateWorkspaceLimits, fields);
 }
 
-/** Refuses all calls of a workspace. */
+/** Suspends a workspace. */
 export async function suspend(em: EntityManager, id: number): Promise<void> {
   await callLocally(em, ACTOR, method.suspendWorkspace, { workspace: BigInt(id) });
 }
 
-/** Takes the calls of a suspended workspace again. */
+/** Resumes a suspended workspace. */
 export async function resume(em: EntityManager, id: number): Promise<void> {
   await callLocally(em, ACTOR, method.resumeWorkspace, { workspace: BigInt(id) });
 }
 
-/** Gives a workspace a new key, and returns it; the others end after the overlap. */
+/** Creates a new key of a workspace and returns it. The others expire after the overlap. */
 export async function rotateKeys(
   em: EntityManager,
   id: number,
@@ -70,13 +72,13 @@ export async function rotateKeys(
   return (await callLocally(em, ACTOR, method.rotateWorkspaceApiKeys, fields)).apiKey;
 }
 
-/** The working keys of a workspace, the oldest first. */
+/** Returns the active keys of a workspace, oldest first. */
 export async function listKeys(em: EntityManager, id: number): Promise<ApiKey[]> {
   return (await callLocally(em, ACTOR, method.listWorkspaceApiKeys, { workspace: BigInt(id) }))
     .data;
 }
 
-/** Ends a working key of a workspace now. */
+/** Revokes an active key of a workspace. */
 export async function revokeKey(em: EntityManager, id: number, apiKey: string): Promise<void> {
   const key = (await listKeys(em, id)).find(({ last4 }) => apiKey.endsWith(last4))!.id;
   await callLocally(em, ACTOR, method.revokeWorkspaceApiKey, { workspace: BigInt(id), key });

@@ -6,10 +6,10 @@ import { pathToFileURL } from "node:url";
 const IDENTITY = ["-c", "user.name=Test", "-c", "user.email=test@example.org"];
 
 /**
- * Makes a Git repository of the definitions as they are in the working tree, on the branch `main` and
- * with the tag `v0.1.0`.
+ * Creates a Git repository with the definitions of the working tree, on the branch `main` with the
+ * tag `v0.1.0`.
  *
- * @param folder is made
+ * @param folder created by this function
  * @returns the URL of the repository
  */
 export function makeProtoRepository(folder: string): string {

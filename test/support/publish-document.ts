@@ -4,10 +4,10 @@ import { createTariffTasks } from "../../src/features/tariffs/tasks/run-tariff-t
 import { localCall } from "../../src/pipeline/local-call.ts";
 
 /**
- * Publishes a tariff document in the place of whatever is in force.
+ * Publishes a tariff document, replacing the version in force.
  *
- * @returns the version in force then, with its number of zones and tiers
- * @throws Refusal TARIFF_FAULTY with every fault
+ * @returns the new version with its numbers of zones and tiers
+ * @throws Refusal TARIFF_FAULTY with all errors
  */
 export async function publishDocument(
   em: EntityManager,

@@ -1,12 +1,14 @@
 import type { EntityManager } from "../../src/db/orm.ts";
 
-/** A query as the service sent it, ready to be sent again. */
+/** A query as sent by the service, ready to be repeated. */
 export interface SentQuery {
   readonly sql: string;
   readonly params: readonly unknown[];
 }
 
-/** The queries that a service sends while `work` runs, in the background too, in their order. */
+/**
+ * Returns the queries that a service sends while `work` runs, including the background's, in order.
+ */
 export async function queriesOf(
   em: EntityManager,
   work: () => Promise<unknown>,

@@ -1,7 +1,7 @@
 import { connect } from "node:http2";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** What a call made by hand returned. */
+/** Response of a handmade call. */
 export interface RawGrpcAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, unknown>>;
@@ -9,20 +9,20 @@ export interface RawGrpcAnswer {
   readonly text: string;
 }
 
-/** Headers by name; a list is a header that comes more than once. */
+/** Headers by name. A list is a repeated header. */
 export type RawHeaders = Readonly<Record<string, string | string[]>>;
 
-/** How the body of a call made by hand is sent, if not whole and at once. */
+/** Options for sending the body, by default whole and at once. */
 interface Sending {
-  /** Bytes in each of its pieces. */
+  /** Size of each chunk, in bytes. */
   readonly pieceBytes?: number;
-  /** False to leave the body open. */
+  /** False leaves the body open. */
   readonly ends?: boolean;
-  /** How many bytes of the answer the server may send before it is told of more. */
+  /** Flow control window for the response, in bytes. */
   readonly windowBytes?: number;
 }
 
-/** Posts these bytes to a path of the gRPC server, with headers that no client would send. */
+/** Posts bytes to a path of the gRPC server, with arbitrary headers. */
 export function rawGrpc(
   grpcUrl: string,
   path: string,
@@ -31,7 +31,7 @@ export function rawGrpc(
   { pieceBytes = Infinity, ends = true, windowBytes = 65_535 }: Sending = {},
 ): Promise<RawGrpcAnswer> {
   return new Promise((resolve, reject) => {
-    // Node's types do not know of the first.
+    // Missing in Node's types.
     const options = {
       strictSingleValueFields: false,
       settings: { initialWindowSize: windowBytes },
@@ -62,7 +62,7 @@ export function rawGrpc(
   });
 }
 
-/** A message as gRPC frames it: flags, length, bytes. */
+/** Returns a gRPC frame: flags, length, bytes. */
 export function frame(message: Uint8Array, flags = 0): Uint8Array {
   const head = Buffer.alloc(5);
   head.writeUInt8(flags);

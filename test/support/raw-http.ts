@@ -5,7 +5,10 @@ import { answerOf, type Answer } from "./endpoints.ts";
 import { eventually } from "./eventually.ts";
 import { whenOver } from "./when-over.ts";
 
-/** Answers requests by a function until the test or its file is over; gives the server's URL. */
+/**
+ * Serves requests with a function until the end of the test or its file, and returns the server's
+ * URL.
+ */
 export async function listenWith(answer: RequestListener): Promise<string> {
   const server = createServer(answer).listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -16,13 +19,13 @@ export async function listenWith(answer: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Opens a connection to a service, for requests that no HTTP client would send. */
+/** Opens a connection to a service, for requests that no HTTP client sends. */
 export function openSocket(httpUrl: string): Socket {
   const { hostname, port } = new URL(httpUrl);
   return connect(Number(port), hostname).on("error", () => undefined);
 }
 
-/** Waits until nothing listens any more where a service did, or is to listen. */
+/** Waits until the address of a service refuses connections. */
 export async function untilRefused(url: string): Promise<void> {
   await eventually(`${url} to refuse connections`, async () => {
     const socket = openSocket(url);
@@ -38,7 +41,7 @@ export async function untilRefused(url: string): Promise<void> {
   });
 }
 
-/** Sends these bytes, keeps the connection open, and reads one whole answer with a length. */
+/** Sends bytes, keeps the connection open, and reads one complete response with a length. */
 export async function rawHttp(httpUrl: string, bytes: string | Uint8Array): Promise<Answer> {
   const socket = openSocket(httpUrl);
   try {
@@ -49,7 +52,7 @@ export async function rawHttp(httpUrl: string, bytes: string | Uint8Array): Prom
   }
 }
 
-/** Reads one whole answer that tells its length, and leaves the connection as it is. */
+/** Reads one complete response with a length, leaving the connection open. */
 export async function readAnswer(socket: Socket): Promise<Answer> {
   let received = Buffer.alloc(0);
   for await (const chunk of socket.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {

@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from "nod
 import type { AddressInfo } from "node:net";
 import { whenOver } from "./when-over.ts";
 
-/** A message that a receiver got. */
+/** A received message. */
 export interface Received {
   readonly method: string | undefined;
   readonly path: string | undefined;
@@ -12,7 +12,7 @@ export interface Received {
   readonly body: any;
 }
 
-/** A web server of a test's own that gets webhooks, on a free port of the loopback address. */
+/** A webhook receiver on a free loopback port. */
 export interface Receiver {
   readonly url: string;
   readonly port: number;
@@ -20,10 +20,10 @@ export interface Receiver {
   close(): Promise<void>;
 }
 
-/** How a receiver answers; it is told which message this is, from 1. */
+/** Responds to the message with this number, from 1. */
 export type Answering = (response: ServerResponse, count: number) => void;
 
-/** Starts a receiver; it answers 204 unless told otherwise. */
+/** Starts a receiver, which returns 204 by default. */
 export async function startReceiver(
   answer: Answering = (response) => response.writeHead(204).end(),
 ): Promise<Receiver> {

@@ -3,10 +3,10 @@ import { once } from "node:events";
 import { onTestFinished } from "vitest";
 import { freePort } from "./free-port.ts";
 
-/** Whether this machine has a Redis that tests can start. */
+/** Whether Redis is installed. */
 export const hasRedis = spawnSync("redis-server", ["--version"]).error === undefined;
 
-/** An empty Redis on loopback, until the test ends or stops it. */
+/** Starts an empty Redis on loopback, until the end of the test or a stop. */
 export async function startRedis() {
   const port = await freePort();
   const args = ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"];

@@ -5,32 +5,32 @@ import { migrate } from "../../src/db/migrate.ts";
 import { connectTo, type TestDatabase } from "./database.ts";
 import { whenOver } from "./when-over.ts";
 
-/** A database whose user may do no more than the guide to the production database says. */
+/** A database whose role has only the privileges in the guide to the production database. */
 export interface RestrictedDatabase extends TestDatabase {
-  /** The same as the owner of the tables. */
+  /** URL for the owner of the tables. */
   readonly ownerUrl: string;
   readonly user: string;
-  /** Drops it and makes it again, as the guide does before a dump is restored. */
+  /** Drops and creates it again, as in the guide before a dump is restored. */
   makeAnew(): Promise<void>;
 }
 
 /**
- * The statements of the guide, in order: on the server, before the first migration, after it, and before a
- * dump is restored.
+ * Returns the guide's statements, in order: on the server, before the first migration, after it,
+ * and before a restore.
  */
 function readStatements(): string[] {
   const guide = readFileSync("src/docs/production.md", "utf8");
   return [...guide.matchAll(/^ *```sql[^\n]*\n(.*?)^ *```$/gms)].map(([, sql]) => sql!);
 }
 
-/** Follows the guide, under names that no other test has. */
+/** Follows the guide with unique names. */
 export async function createRestrictedDatabase(): Promise<RestrictedDatabase> {
   const name = `shipments_${randomBytes(6).toString("hex")}`;
   const [make, prepare, restrict, remake] = readStatements().map((it) =>
     it.replaceAll("shipments", name),
   );
   const admin = await connectTo(inject("adminDatabaseUrls")[0]!);
-  // Databases are made outside of transactions, which several statements in one would be.
+  // Creating databases requires separate statements outside transactions.
   const run = async (sql: string) => {
     for (const statement of sql.trim().split("\n")) await admin.query(statement);
   };

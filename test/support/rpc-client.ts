@@ -6,13 +6,13 @@ import {
   createGrpcWebTransport,
 } from "@connectrpc/connect-node";
 
-/** Where the two servers of a service listen. */
+/** URLs of the two servers of a service. */
 export interface ServerUrls {
   readonly httpUrl: string;
   readonly grpcUrl: string;
 }
 
-/** What a transport may be told, whatever its protocol. */
+/** Options of all transports. */
 interface Options {
   readonly interceptors?: Interceptor[];
   readonly useBinaryFormat?: boolean;
@@ -29,7 +29,7 @@ const asBinary = (options?: Options): Options => ({ ...options, useBinaryFormat:
 
 const asJson = (options?: Options): Options => ({ ...options, useBinaryFormat: false });
 
-/** Every protocol on every server that speaks it, in its binary and its JSON form. */
+/** Every protocol on every server, in binary and JSON form. */
 export const PROTOCOLS = {
   "gRPC on the gRPC server": (urls, options?: Options) =>
     createGrpcTransport(overHttp2(urls, options)),
@@ -51,7 +51,7 @@ export const PROTOCOLS = {
     createConnectTransport(overHttp1(urls, asBinary(options))),
 } satisfies Record<string, (urls: ServerUrls, options?: Options) => Transport>;
 
-/** A client of a service that sends the key as metadata, over the transport to these URLs. */
+/** Returns a client of a service with the key as metadata. */
 export function rpcClient<S extends DescService>(
   service: S,
   transportTo: (urls: ServerUrls, options: Options) => Transport,

@@ -4,18 +4,18 @@ import { file_google_rpc_error_details } from "../../gen/google/rpc/error_detail
 
 const DETAILS = createRegistry(file_google_rpc_error_details);
 
-/** The error of an RPC in plain values, whole. */
+/** The error of an RPC as plain values. */
 export interface RpcError {
   readonly code: keyof typeof Code;
   readonly message: string;
-  /** Every detail in protobuf's JSON, by the last part of its type's name. */
+  /** Details in protobuf's JSON, by the last part of their type name. */
   readonly details: Readonly<Record<string, JsonValue>>;
 }
 
 /**
- * The error that a call ends with.
+ * Returns the error of a call.
  *
- * @throws Error when the call succeeds, or an error detail is of an unknown type or came twice
+ * @throws Error if the call succeeds, or an error detail has an unknown type or occurs twice
  */
 export async function rpcError(call: Promise<unknown>): Promise<RpcError> {
   return plainError(
@@ -26,7 +26,7 @@ export async function rpcError(call: Promise<unknown>): Promise<RpcError> {
   );
 }
 
-/** An error that a call ended with. */
+/** Converts the error of a call. */
 export function plainError(error: unknown): RpcError {
   if (!(error instanceof ConnectError)) throw new Error(`no RPC error: ${String(error)}`);
   const details = Object.fromEntries(
@@ -41,7 +41,9 @@ export function plainError(error: unknown): RpcError {
   return { code: Code[error.code] as keyof typeof Code, message: error.rawMessage, details };
 }
 
-/** The error of a refusal with one violation, of a field or another subject; of one without any. */
+/**
+ * Returns the error of a refusal with one violation, of a field or another subject, or without any.
+ */
 export function rpcRefusal(
   code: RpcError["code"],
   reason: string,

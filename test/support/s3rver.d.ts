@@ -1,5 +1,5 @@
 declare module "@20minutes/s3rver" {
-  /** A server that speaks S3's protocol and checks signatures (its one account is S3RVER, its secret S3RVER). */
+  /** An S3-compatible server that verifies signatures (its account and secret are S3RVER). */
   export default class S3rver {
     constructor(options: {
       readonly address: string;

@@ -2,7 +2,9 @@ import { parseTariff } from "../../src/domain/pricing/tariff.ts";
 import { createCalendars, type Calendar } from "../../src/domain/schedule/calendar.ts";
 import { worldTariff } from "./tariffs.ts";
 
-/** A schedule in a tariff document: every day from 08:00 to 18:00 in Berlin, but for `changes`. */
+/**
+ * Returns a schedule of a tariff document: every day from 08:00 to 18:00 in Berlin, with `changes`.
+ */
 export function scheduleOf(changes: object = {}): Readonly<Record<string, unknown>> {
   return {
     name: "day",
@@ -12,10 +14,10 @@ export function scheduleOf(changes: object = {}): Readonly<Record<string, unknow
   };
 }
 
-/** The days of the week in a tariff document. */
+/** Days of the week in a tariff document. */
 export const EVERY_DAY = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
 
-/** The calendar of such a schedule. */
+/** Returns the calendar of such a schedule. */
 export function calendarOf(changes: object = {}): Calendar {
   const { tariff, faults } = parseTariff(worldTariff({ schedules: [scheduleOf(changes)] }));
   if (faults !== undefined) throw new Error(JSON.stringify(faults));

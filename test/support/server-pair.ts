@@ -20,36 +20,36 @@ import { HOST } from "../../src/embedded-postgres/start-postgres.ts";
 import { eventually } from "./eventually.ts";
 import { makeTemporaryFolder } from "./temporary-folder.ts";
 
-/** A PostgreSQL of a pair. */
+/** One PostgreSQL server of a pair. */
 export interface PairServer {
-  /** Its own address, as a superuser. */
+  /** URL of this server, as a superuser. */
   readonly url: string;
-  /** Runs one statement on a connection of its own, and gives its rows. */
+  /** Runs one statement on a new connection and returns its rows. */
   query(sql: string): Promise<any[]>;
-  /** Makes a standby the primary; resolves when it takes writes. */
+  /** Promotes a standby. Resolves when it is writable. */
   promote(): Promise<void>;
-  /** Ends all of its processes at once, as a machine does that loses power. */
+  /** Kills all of its processes at once, like a power failure. */
   kill(): void;
-  /** Starts it again, as a standby of the other. */
+  /** Restarts it as a standby of the other. */
   startAsStandby(): Promise<void>;
-  /** Starts it again, or goes on, as a primary that waits for no standby, whatever the other is. */
+  /** Restarts or continues it as a primary without synchronous standbys. */
   startAlone(): Promise<void>;
 }
 
-/** Two PostgreSQL servers: what one commits, it answers only when the other has it too. */
+/** Two PostgreSQL servers with synchronous replication. */
 export interface ServerPair {
-  /** The address of both, by which the service finds the one that takes writes. */
+  /** URL of both, with which the service finds the primary. */
   readonly url: string;
-  /** The primary at first. */
+  /** Initially the primary. */
   readonly first: PairServer;
   /** Its synchronous standby. */
   readonly second: PairServer;
-  /** Ends both, and removes their files. */
+  /** Stops both and removes their files. */
   close(): Promise<void>;
 }
 
 const DATABASE = "shipments";
-/** Without waiting for the disk: processes are killed here, never the machine. */
+/** Without fsync, because only processes are killed. */
 const SETTINGS = {
   listen_addresses: HOST,
   unix_socket_directories: "",
@@ -90,7 +90,7 @@ export async function startServerPair(): Promise<ServerPair> {
   return { url: `${url}?target_session_attrs=read-write`, first, second, close };
 }
 
-/** A server whose files live in a folder; not made nor started yet. */
+/** Returns a server with files in a folder, not yet created. */
 function serverIn(path: string, port: number, otherPort: number) {
   const folder = openDataFolder(path);
   const { cluster } = folder;
@@ -167,13 +167,13 @@ function serverIn(path: string, port: number, otherPort: number) {
   };
 }
 
-/** Copies the files of a running server, as a base backup does (PostgreSQL manual, 25.3.4). */
+/** Copies the files of a running server, like a base backup (PostgreSQL manual, 25.3.4). */
 async function copyServer(from: DataFolder, to: DataFolder, url: string): Promise<void> {
   const client = new pg.Client(url);
   await client.connect();
   try {
     await client.query("select pg_backup_start('copy', true)");
-    // With the owner of each file, which Node's own copying leaves out.
+    // Preserves file owners, unlike Node's copy.
     await promisify(execFile)("cp", ["-a", from.password, from.cluster, to.root]);
     rmSync(join(to.cluster, "postmaster.pid"));
     const { rows } = await client.query("select labelfile from pg_backup_stop(false)");
@@ -183,7 +183,7 @@ async function copyServer(from: DataFolder, to: DataFolder, url: string): Promis
   }
 }
 
-/** Writes a file of a cluster, which must belong to whoever runs PostgreSQL. */
+/** Writes a cluster file with the owner that runs PostgreSQL. */
 function writeOwned(folder: DataFolder, name: string, text: string): void {
   const file = join(folder.cluster, name);
   writeFileSync(file, text);

@@ -4,31 +4,31 @@ import { startCommand, type Environment, type Running } from "./command.ts";
 import { endpointsAt, type Endpoints } from "./endpoints.ts";
 import { eventually } from "./eventually.ts";
 
-/** A line of the log; whatever else is on standard output is not one. */
+/** A line of the log. Other output is ignored. */
 export type LogLine = Readonly<Record<string, unknown>>;
 
-/** What each line of a process's log says of it. */
+/** Fields of each log line of a process. */
 export const OF_PROCESS = {
   service: "shipments",
   version: manifest.version,
   instance: expect.stringMatching(/^.+-\d+$/),
 };
 
-/** A service that starts in a process of its own, as an operator starts it. */
+/** A service in its own process, started like an operator does. */
 export interface Logging extends Running {
-  /** The log so far, line by line. */
+  /** The log lines so far. */
   log(): LogLine[];
 }
 
-/** One that listens. */
+/** A listening service process. */
 export interface ServiceProcess extends Logging, Endpoints {
   /** Waits until calls are served. */
   untilReady(): Promise<void>;
 }
 
 /**
- * Starts `shipments serve <args>` on free ports, and waits until both servers listen; it is killed
- * when the test is over, should it still run.
+ * Starts `shipments serve <args>` on free ports, and waits until both servers listen. Killed at the
+ * end of the test.
  */
 export function startServiceProcess(
   environment: Environment,
@@ -37,22 +37,22 @@ export function startServiceProcess(
   return untilListening(startStarting(environment, args));
 }
 
-/** The same, without waiting: a service that cannot reach its database never listens. */
+/** Starts it without waiting, because a service without its database never listens. */
 export function startStarting(environment: Environment, args: readonly string[] = []): Logging {
   const running = startCommand(["serve", ...args], { ...FREE_PORTS, ...environment });
   return { ...running, log: () => logLines(running.stdout()) };
 }
 
-/** Makes a process listen at ports that nobody has. */
+/** Environment with which a process listens on free ports. */
 export const FREE_PORTS: Environment = { PORT: "0", GRPC_PORT: "0" };
 
-/** Waits until both servers of a process that was started listen. */
+/** Waits until both servers of a started process listen. */
 export async function untilListening(running: Running): Promise<ServiceProcess> {
   const log = () => logLines(running.stdout());
   const findListening = () => {
     const { exitCode, signalCode } = running.process;
     if (exitCode !== null || signalCode !== null) throw new Error(`it ended: ${running.stderr()}`);
-    // The last release told its addresses when it began to start.
+    // The last release logs its addresses early in startup.
     return log().find((line) => line.http !== undefined);
   };
   const { http, grpc } = await eventually("the service to listen", findListening);
@@ -70,7 +70,7 @@ export async function untilListening(running: Running): Promise<ServiceProcess> 
   };
 }
 
-/** The lines of a log; the last one only when it is complete. */
+/** Parses complete log lines. */
 function logLines(stdout: string): LogLine[] {
   return stdout
     .split("\n")

@@ -16,69 +16,70 @@ import { whenOver } from "./when-over.ts";
 
 export type { TestWorkspace };
 
-/** An operator of a test's own. */
+/** A separate operator for a test. */
 export interface TestOperator {
   readonly id: number;
   readonly key: string;
 }
 
-/** A whole service in this process. */
+/** A complete service in this process. */
 export interface TestService extends Endpoints {
   readonly app: App;
   readonly databaseUrl: string;
-  /** Where operators are served, if they are given a server of their own. */
+  /** URL of the operators' server, if separate. */
   readonly operationsUrl: string | undefined;
-  /** Makes a workspace and its test twin, with the manual payment provider unless told otherwise. */
+  /** Creates a workspace and its test twin, by default with the manual payment provider. */
   addWorkspace(options?: {
     paymentProvider?: "manual" | undefined;
   }): Promise<TestWorkspace & { readonly twin: TestWorkspace }>;
-  /** Makes an operator; an owner unless told otherwise. */
+  /** Creates an operator, by default an owner. */
   addOperator(role?: OperatorRole): Promise<TestOperator>;
 }
 
-/** A service that a test or its file has started, and that is closed when that is over. */
+/** A service started by a test or its file, which closes with it. */
 export interface StartedService extends TestService {
-  /** Closes it before that. */
+  /** Closes it early. */
   close(): Promise<void>;
 }
 
-/** How a service under test differs from the usual one: by settings, and by these. */
+/** Settings and overrides of a service under test. */
 interface ServiceOptions extends Partial<Omit<AppConfig, "databaseUrl">> {
   readonly tariff?: unknown;
   readonly now?: () => Date;
   readonly outside?: AppOverrides;
-  /** Called with each line of the log. */
+  /** Called with each log line. */
   readonly logged?: (line: LogLine) => void;
 }
 
-/** A service that listens, and the check that it refused nothing for a reason its method does not declare. */
+/**
+ * A listening service, and an assertion that all of its refusals were declared by their methods.
+ */
 type Launched = readonly [TestService, assertDeclared: () => void];
 
 let shared: Promise<Launched> | undefined;
 
 /**
- * How often the shared service looks by itself, in milliseconds: seldom, as it is idle most of the time, and
- * what the tests do is announced.
+ * Poll interval of the shared service, in milliseconds. Long, because tests announce their changes.
  */
 const LOOK_MS = 5_000;
 
-/** For a service that a test waits for: what it does by itself, it does soon. */
+/** Overrides for tests that wait for background work, which then runs soon. */
 export const HURRIED: AppOverrides = { pollMs: 50, maxRestMs: 200 };
 
 /**
- * The service that every file of this worker may use, with the sample tariff in force: workspaces keep
- * files apart. A file that needs a setting, changes the tariff or the schema, makes many drafts, looks at
- * all that belongs to the platform, waits for what falls due, or has the service fail, starts its own.
+ * Returns the service shared by all files of this worker, with the sample tariff in force.
+ * Workspaces isolate files. Start a separate one to change settings, tariff or schema, to create
+ * many drafts, to use platform-wide data, to wait for due work, or to make the service fail.
  */
 export async function sharedService(): Promise<TestService> {
-  // It ends with the worker, and its database with the run.
+  // Ends with the worker. Its database is dropped at the end of the run.
   shared ??= createSharedDatabase().then((url) => launch(url, { outside: { pollMs: LOOK_MS } }));
   const [service, assertDeclared] = await shared;
   whenOver(assertDeclared);
   return service;
 }
 
-/** Starts a service with the sample tariff published, on a database of its own unless told which. */
+/** Starts a service with the sample tariff, by default on a new database. */
 export async function startService(
   options: ServiceOptions & { readonly database?: { readonly url: string } } = {},
 ): Promise<StartedService> {
@@ -87,7 +88,10 @@ export async function startService(
   return startReplica((database ?? (await create())).url, rest);
 }
 
-/** Starts a service on a database that is there, and publishes the tariff, or the sample where none is. */
+/**
+ * Starts a service on an existing database, and publishes the given tariff, or the sample if there
+ * is none.
+ */
 export async function startReplica(
   databaseUrl: string,
   options: ServiceOptions = {},
@@ -131,7 +135,7 @@ async function launch(databaseUrl: string, options: ServiceOptions): Promise<Lau
   return [service as TestService, assertDeclared];
 }
 
-/** Levels as the process's own log has them. */
+/** Level names, as in the process's own log. */
 const BY_NAME = { level: (level: string) => ({ level }) };
 
 const ANY_PORTS = { host: "127.0.0.1", port: 0, grpcPort: 0 };
@@ -142,7 +146,7 @@ async function listen(app: App): Promise<Endpoints> {
   return endpointsAt(httpUrl!, grpcUrl!);
 }
 
-/** Adds an operator who is a machine, with a key. */
+/** Adds a machine operator with a key. */
 export async function addOperator(em: EntityManager, role: OperatorRole): Promise<TestOperator> {
   const tx = em.fork();
   const key = createSecretKey("sho_");
@@ -159,12 +163,15 @@ export async function addOperator(em: EntityManager, role: OperatorRole): Promis
   return { id, key };
 }
 
-/** A service that listens and has not been prepared, so that it knows no tariff yet. */
+/** A listening service before `prepare`, without a tariff. */
 export interface UnpreparedService extends Endpoints {
   readonly app: App;
 }
 
-/** Starts a service without a tariff before its `app.prepare()`, until the test or its file is over. */
+/**
+ * Starts a service without a tariff before its `app.prepare()`, until the end of the test or its
+ * file.
+ */
 export async function startUnprepared(
   databaseUrl = "postgres://nobody@127.0.0.1:1/none",
   publicUrl?: string,

@@ -6,7 +6,7 @@ import {
 } from "../../gen/shipments/v1/shipment_service_pb.js";
 import type { ShipmentRow } from "../../src/features/shipments/shipment-row.ts";
 
-/** What a row has as texts that may be unset, but for those of which the service makes the value. */
+/** Optional texts of a row, except generated ones. */
 export type OptionalTexts = {
   [
     Name in keyof ShipmentRow as null extends ShipmentRow[Name]
@@ -19,24 +19,24 @@ export type OptionalTexts = {
 
 const ofShipment = new Set(ShipmentSchema.fields.filter(isOptionalText).map(({ name }) => name));
 
-/** The texts that a booking may give a shipment and that it shows as they are, as fields of the booking. */
+/** Texts that a booking sets and a shipment returns unchanged, as fields of the booking. */
 export const SHIPMENT_TEXTS = CreateShipmentRequestSchema.fields.filter(
   ({ name }) => ofShipment.has(name) && name !== "quote_id",
 );
 
-/** The names of those that an update changes. */
+/** Names of the texts that an update can change. */
 export const UPDATED_TEXTS = SHIPMENT_TEXTS.map(({ name }) => name).filter((name) =>
   UpdateShipmentRequestSchema.fields.some((field) => field.name === name),
 );
 
-/** Texts of a certain form, of which others are refused. */
+/** Texts with a required format. */
 const OF_FORM: Readonly<Record<string, (n: number) => string>> = {
   recipient_phone: (n) => `+1212555012${n}`,
   recipient_email: (n) => `r${n}@example.org`,
   recipient_locale: (n) => ["en", "de", "fr-CA"][n]!,
 };
 
-/** One of three values that a text can have, by a number from 0 to 2. */
+/** Returns one of three values of a text, by a number from 0 to 2. */
 export function sampleText(name: string, n: number): string {
   return OF_FORM[name]?.(n) ?? `${name} ${n}`;
 }

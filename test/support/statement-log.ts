@@ -2,20 +2,20 @@ import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { once } from "node:events";
 import { whenOver } from "./when-over.ts";
 
-/** What stands before a database and keeps every statement that it is sent, and every notice of it. */
+/** A proxy in front of a database that records statements and notices. */
 export interface StatementLog {
-  /** The database's URL, by way of the log. */
+  /** URL of the database through the proxy. */
   readonly url: string;
-  /** The texts of all statements so far, in their order; values that travel apart are not in them. */
+  /** Texts of all statements so far, in order, without values that are sent separately. */
   readonly statements: readonly string[];
-  /** The texts of those prepared, each as often as it was run. */
+  /** Texts of prepared statements, once per execution. */
   readonly runs: readonly string[];
-  /** The texts of all notices so far, in their order. */
+  /** Texts of all notices so far, in order. */
   readonly notices: readonly string[];
   close(): Promise<void>;
 }
 
-/** Starts a log before the server of a `postgres://` URL. */
+/** Starts a recording proxy in front of a `postgres://` URL. */
 export async function startStatementLog(databaseUrl: string): Promise<StatementLog> {
   const target = new URL(databaseUrl);
   const statements: string[] = [];
@@ -59,8 +59,8 @@ export async function startStatementLog(databaseUrl: string): Promise<StatementL
 type OnMessage = (type: string, content: Buffer) => void;
 
 /**
- * Reads what one side sends, by PostgreSQL's protocol 3: messages of a type, a length and a content. A
- * client begins with a start-up message, which has no type.
+ * Parses one direction of PostgreSQL's protocol 3: messages with type, length and content. A
+ * client's start-up message has no type.
  * https://www.postgresql.org/docs/current/protocol-message-formats.html
  */
 function readMessages(started: boolean, onMessage: OnMessage): (chunk: Buffer) => void {
@@ -80,12 +80,12 @@ function readMessages(started: boolean, onMessage: OnMessage): (chunk: Buffer) =
   };
 }
 
-/** Query and Parse have the text of a statement, and Bind the name of one that was parsed. */
+/** Query and Parse contain the text of a statement, Bind the name of a parsed one. */
 function keepStatements(statements: string[], runs: string[]): OnMessage {
   const prepared = new Map<string, string>();
   return (type, content) => {
     if (type === "Q") statements.push(textAt(content, 0));
-    // Parse begins with the name of the prepared statement, and Bind with that of a portal.
+    // Parse begins with the name of the prepared statement, Bind with that of a portal.
     const second = () => textAt(content, content.indexOf(0) + 1);
     if (type === "P") {
       statements.push(second());
@@ -95,7 +95,7 @@ function keepStatements(statements: string[], runs: string[]): OnMessage {
   };
 }
 
-/** A notice has fields, each with a letter before it: M is the text. */
+/** Notices consist of fields with a letter each. M is the text. */
 function keepNotices(notices: string[]): OnMessage {
   return (type, content) => {
     if (type !== "N") return;

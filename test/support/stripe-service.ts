@@ -17,12 +17,12 @@ import {
   type TestWorkspace,
 } from "./service.ts";
 
-/** What seals the secrets of services that take payments. */
+/** Encrypts the secrets of services with payments. */
 export const SEALING_KEY = randomBytes(32);
-/** What the platform's notices are signed with, in live and in test mode. */
+/** Signing secret of the platform's events, in live and test mode. */
 export const PLATFORM_SECRET = "whsec_platform";
 export const TEST_PLATFORM_SECRET = "whsec_platform_of_test_mode";
-/** Where people come back to from pages of Stripe. */
+/** Redirects from Stripe's pages. */
 export const RETURN_URLS = {
   return_url: "https://shop.example.org/done",
   refresh_url: "https://shop.example.org/again",
@@ -32,24 +32,26 @@ export const PAGE_URLS = {
   cancel_url: "https://shop.example.org/cart",
 };
 
-/** A service that takes payments by the stand-in for Stripe, both on a clock of the test's own. */
+/** A service with the Stripe stand-in for payments, both on a controlled clock. */
 export interface StripeService {
   readonly service: StartedService;
   readonly stripe: StripeStandIn;
-  /** What time it is for both. */
+  /** Current time of both. */
   readonly clock: { ms: number };
-  /** What the service takes payments by. */
+  /** Payment settings of the service. */
   readonly settings: Required<Pick<AppConfig, "stripe" | "secretsKeys">>;
-  /** Makes a workspace with an account that may charge. */
+  /** Creates a workspace with an account that can charge. */
   connect(): Promise<ConnectedWorkspace>;
 }
 
-/** A workspace, and its account at Stripe. */
+/** A workspace with its Stripe account. */
 export interface ConnectedWorkspace extends TestWorkspace {
   readonly account: string;
 }
 
-/** Starts both, until the test or its file is over; notices are held until the test delivers them. */
+/**
+ * Starts both until the end of the test or its file. Events are held until the test delivers them.
+ */
 export async function startStripeService(
   settings: Parameters<typeof startService>[0] = {},
 ): Promise<StripeService> {
@@ -61,15 +63,18 @@ export async function startStripeService(
   return { service, stripe, clock, settings: ofStripe, connect: () => connect(service, stripe) };
 }
 
-/** A service that has a platform in both modes of Stripe, of which each is a stand-in of its own. */
+/** A service with the platform in both Stripe modes, each with its own stand-in. */
 export interface StripeModes extends StripeService {
-  /** Of test mode; `stripe` is of live mode. */
+  /** For test mode. `stripe` is for live mode. */
   readonly stripeTest: StripeStandIn;
-  /** The service as the twins of its workspaces see it. */
+  /** The service for the test twins of its workspaces. */
   readonly testMode: StripeService;
 }
 
-/** Starts a service, and Stripe with both of its modes at one address, until the test or its file is over. */
+/**
+ * Starts a service, and Stripe with both modes at one address, until the end of the test or its
+ * file.
+ */
 export async function startStripeModes(
   given: Parameters<typeof startService>[0] = {},
 ): Promise<StripeModes> {
@@ -105,14 +110,14 @@ export async function startStripeModes(
   };
 }
 
-/** Hands requests on to the stand-in of the mode that their key is of; gives the address. */
+/** Forwards requests to the stand-in of their key's mode. Returns the address. */
 async function startFront(live: StripeStandIn, test: StripeStandIn): Promise<string> {
   const server = createServer((request, response) => {
     const { method, headers, url } = request;
     const mode = /[rs]k_test_/.test(headers.authorization ?? "") ? test : live;
     const onward = httpRequest(new URL(url!, mode.url), { method, headers }, (answer) => {
       response.writeHead(answer.statusCode!, answer.headers);
-      // Breaks off where the stand-in does.
+      // Aborts when the stand-in does.
       pipeline(answer, response, () => undefined);
     });
     onward.on("error", () => response.destroy());
@@ -136,8 +141,8 @@ async function connect(
 }
 
 /**
- * Gives a workspace, or a twin, an account that may charge, of which no notice comes. Once the test is
- * over, nothing of it is due any more, or each hour that later tests let pass would look at it again.
+ * Gives a workspace or test twin an account that can charge, without events. Removes its due work
+ * after the test, which would otherwise run whenever later tests advance the clock.
  */
 export async function connectWorkspace<T extends { readonly apiKey: string; readonly id: number }>(
   service: StartedService,
@@ -157,7 +162,7 @@ const FORGET = [
   "update provider_payment set due_at = null where workspace_id = ?",
 ];
 
-/** Connects a workspace by the onboarding page; gives its account. */
+/** Connects a workspace with the onboarding page, and returns its account. */
 export async function connectStripe(
   service: Pick<TestService, "request">,
   stripe: StripeStandIn,
@@ -173,7 +178,7 @@ export async function connectStripe(
   return account;
 }
 
-/** The settings of a service that takes payments by a stand-in. */
+/** Settings of a service that uses a stand-in for payments. */
 export function stripeSettings(stripe: StripeStandIn) {
   const platform = { secretKey: stripe.secretKey, webhookSecrets: [PLATFORM_SECRET] };
   return {
@@ -182,7 +187,7 @@ export function stripeSettings(stripe: StripeStandIn) {
   };
 }
 
-/** Asks for a checkout of a shipment. */
+/** Requests a checkout for a shipment. */
 export function askCheckout(
   service: Pick<TestService, "request">,
   apiKey: string,
@@ -193,10 +198,10 @@ export function askCheckout(
   return service.request(`/v1/shipments/${reference}/checkout`, { apiKey, body });
 }
 
-/** A shipment that can be paid at an open session. */
+/** A shipment with an open session. */
 export interface CheckedOut {
   readonly reference: string;
-  /** The id of the session. */
+  /** Session id. */
   readonly session: string;
 }
 
@@ -211,13 +216,13 @@ export async function bookCheckout(
   return { reference, session: sessionOf(stripe, account, reference) };
 }
 
-/** The session that was opened last for a shipment. */
+/** Returns the last session of a shipment. */
 export function sessionOf(stripe: StripeStandIn, account: string, reference: string): string {
   const sessions = [...stripe.books(account).sessions.values()];
   return sessions.findLast((session) => session.client_reference_id === reference)!.id;
 }
 
-/** The shipment as it is now. */
+/** Returns the current shipment. */
 export async function getShipment(
   service: Pick<TestService, "request">,
   apiKey: string,
@@ -247,7 +252,7 @@ export function untilShipment(
   });
 }
 
-/** The types of a shipment's events, the oldest first. */
+/** Returns the types of a shipment's events, oldest first. */
 export async function eventTypes(
   service: Pick<TestService, "request">,
   apiKey: string,

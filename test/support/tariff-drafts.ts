@@ -1,18 +1,18 @@
 import type { Answer, Endpoints } from "./endpoints.ts";
 
-/** The drafts of a service, as an operator uses them by JSON. */
+/** Drafts of a service for an operator over JSON. */
 export interface Drafts {
   /** Calls a path below `/admin/v1`. */
   call(method: string, path: string, body?: unknown): Promise<Answer>;
-  /** Begins a draft with the fees and zones of a document, and gives it. */
+  /** Creates a draft with the fees and zones of a document, and returns it. */
   begin(document: Readonly<Record<string, any>>, name?: string): Promise<any>;
-  /** Puts zones, or a piece of them, as they are. */
+  /** Uploads zones, or a chunk of them, unchanged. */
   upload(draft: number, zones: unknown, query?: string): Promise<Answer>;
-  /** Publishes a draft in the place of a version. */
+  /** Publishes a draft, replacing a version. */
   publish(draft: number, replaces: number, more?: object): Promise<Answer>;
 }
 
-/** The drafts of a service by the key of an operator. */
+/** Returns the drafts of a service with an operator's key. */
 export function draftsOf(service: Endpoints, apiKey: string): Drafts {
   const call = (method: string, path: string, body?: unknown) =>
     service.request(`/admin/v1/${path}`, { apiKey, method, body });

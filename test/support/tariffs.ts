@@ -1,11 +1,14 @@
 import { readFileSync } from "node:fs";
 
-/** The sample tariff, as an operator would publish it: five counties, USD. */
+/** The sample tariff: five counties, USD. */
 export const SAMPLE_TARIFF: Readonly<Record<string, unknown>> = JSON.parse(
   readFileSync(new URL("../../src/demo/sample-tariff.json", import.meta.url), "utf8"),
 );
 
-/** A tariff document that serves the whole world and any weight up to 1,000 kg, but for `changes`. */
+/**
+ * Returns a tariff document that covers the whole world and any weight up to 1,000 kg, with
+ * `changes`.
+ */
 export function worldTariff(changes: object = {}): object {
   return {
     currency: "USD",
@@ -17,7 +20,7 @@ export function worldTariff(changes: object = {}): object {
   };
 }
 
-/** The zones of a tariff document, one for each list of rings: the outer one, then its holes. */
+/** Returns zones of a tariff document, one per list of rings: the outer one, then its holes. */
 export function zonesOf(...polygons: [number, number][][][]): object {
   return {
     type: "FeatureCollection",
@@ -47,7 +50,7 @@ export function square(
   ];
 }
 
-/** The positions of a text such as `0 0, 1 0, 1 1, 0 0`: longitude and latitude of each. */
+/** Parses positions such as `0 0, 1 0, 1 1, 0 0`: longitude and latitude of each. */
 export function ring(text: string): [number, number][] {
   return text.split(", ").map((position) => position.split(" ").map(Number) as [number, number]);
 }

@@ -1,26 +1,26 @@
 import { createServer, connect, type AddressInfo, type Server, type Socket } from "node:net";
 import { whenOver } from "./when-over.ts";
 
-/** What stands between a service and its database, and can fail as networks and servers do. */
+/** A proxy between a service and its database that simulates failures. */
 export interface TcpProxy {
-  /** The database's URL, by way of the proxy. */
+  /** URL of the database through the proxy. */
   readonly url: string;
-  /** Cuts every connection and refuses new ones, as a server that is down. */
+  /** Closes all connections and refuses new ones, like a stopped server. */
   goDown(): Promise<void>;
-  /** Takes connections again. */
+  /** Accepts connections again. */
   comeBack(): Promise<void>;
-  /** Cuts every connection; new ones are taken. */
+  /** Closes all connections. New ones are accepted. */
   cut(): void;
-  /** Lets nothing through in either direction, and tells nobody. */
+  /** Drops all traffic in both directions silently. */
   hang(): void;
-  /** Lets everything through again, what was held up first. */
+  /** Resumes all traffic, delayed data first. */
   resume(): void;
-  /** Leaves the connections there are hanging for ever; new ones work. */
+  /** Leaves existing connections hanging forever. New ones work. */
   forget(): void;
   close(): Promise<void>;
 }
 
-/** Starts a proxy before the server of a `postgres://` URL, on a port of its own. */
+/** Starts a proxy in front of a `postgres://` URL on a free port. */
 export async function startTcpProxy(databaseUrl: string): Promise<TcpProxy> {
   const target = new URL(databaseUrl);
   let pairs = new Set<readonly [Socket, Socket]>();

@@ -6,8 +6,8 @@ const MEMORY = "/dev/shm";
 const ENOUGH_BYTES = 2 * 1024 ** 3;
 
 /**
- * Makes an empty folder for a database, which the caller removes. In memory if there is plenty
- * of it: the hundreds of files of every cloned database cost a slow disk a third of a second.
+ * Creates an empty folder for a database, which the caller removes. In memory if there is enough,
+ * because the hundreds of files of every cloned database cost a slow disk a third of a second.
  */
 export function makeTemporaryFolder(name: string): string {
   return mkdtempSync(join(realpathSync(memoryIsPlenty() ? MEMORY : tmpdir()), `${name}-`));

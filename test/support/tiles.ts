@@ -3,10 +3,10 @@ import { crc32, deflateSync } from "node:zlib";
 import { zxyToTileId } from "pmtiles";
 import { listenWith } from "./raw-http.ts";
 
-/** A colour: red, green and blue, 0 to 255. */
+/** Red, green and blue, 0 to 255. */
 export type Rgb = readonly [number, number, number];
 
-/** A tile of a map: a PNG image of one colour, 256 pixels wide and high. */
+/** A map tile: a PNG of one color, 256 pixels wide and high. */
 export function plainTile(color: Rgb): Buffer {
   const size = 256;
   const header = Buffer.alloc(13);
@@ -29,14 +29,14 @@ function chunk(type: string, data: Buffer = Buffer.alloc(0)): Buffer {
   return Buffer.concat([length, content, sum]);
 }
 
-/** A server of tiles. */
+/** A tile server. */
 export interface TileServer {
   readonly url: string;
-  /** What it was asked for, with the Referer. */
+  /** Requests so far, with their Referer. */
   readonly requests: { readonly path: string; readonly referer: string | undefined }[];
 }
 
-/** Serves the same tile at every address, until the test or its file is over. */
+/** Serves the same tile at every address, until the end of the test or its file. */
 export async function startTileServer(tile: Buffer): Promise<TileServer> {
   const requests: TileServer["requests"] = [];
   const url = await listenWith((request, response) => {
@@ -46,11 +46,11 @@ export async function startTileServer(tile: Buffer): Promise<TileServer> {
   return { url, requests };
 }
 
-/** What PMTiles say tiles are. */
+/** Tile types in PMTiles. */
 export const TILE_TYPES = { mvt: 1, png: 2 } as const;
 
 /**
- * Writes a PMTiles file, version 3, in which every tile of the zooms from 0 to `maxZoom` is the same
+ * Writes a PMTiles file, version 3, with the same tile everywhere from zoom 0 to `maxZoom`
  * (https://github.com/protomaps/PMTiles/blob/main/spec/v3/spec.md).
  */
 export function writePmtiles(
@@ -59,7 +59,7 @@ export function writePmtiles(
   { maxZoom, type = "png" }: { maxZoom: number; type?: keyof typeof TILE_TYPES },
 ): void {
   const count = zxyToTileId(maxZoom + 1, 0, 0);
-  // One entry: from tile 0 on, `count` times, so long, at the beginning of the data.
+  // One entry: from tile 0, `count` times, of this length, at the start of the data.
   const directory = Buffer.from([1, 0, count, tile.length, 1].flatMap(varint));
   const metadata = Buffer.from("{}");
   const header = Buffer.alloc(127);
@@ -69,7 +69,7 @@ export function writePmtiles(
   [...places, data, 0, data, tile.length, count, 1, 1].forEach((number, i) =>
     header.writeBigUInt64LE(BigInt(number), 8 + i * 8),
   );
-  // Clustered; neither directories nor tiles are compressed.
+  // Clustered. Directories and tiles are uncompressed.
   header.set([1, 1, 1, TILE_TYPES[type], 0, maxZoom], 96);
   const degrees = [-180, -85, 180, 85];
   degrees.forEach((degree, i) => header.writeInt32LE(degree * 1e7, 102 + i * 4));

@@ -1,4 +1,4 @@
-/** A page that a visitor has come to. */
+/** A page reached by a visitor. */
 export interface VisitedPage {
   readonly url: URL;
   readonly status: number;
@@ -6,11 +6,11 @@ export interface VisitedPage {
   readonly text: string;
 }
 
-/** Somebody with a browser's cookies, who follows redirects and sends forms. */
+/** A client with a browser's cookies that follows redirects and sends forms. */
 export interface Visitor {
-  /** The cookies of an origin, as its `Cookie` header. */
+  /** Returns the `Cookie` header for an origin. */
   cookies(origin: string): string;
-  /** Goes to an address, and on by redirects, but not to what `stopBefore` begins with. */
+  /** Opens an address and follows redirects, except those that begin with `stopBefore`. */
   visit(
     url: string,
     options?: { form?: URLSearchParams; stopBefore?: string },
@@ -18,9 +18,9 @@ export interface Visitor {
 }
 
 /**
- * Builds a visitor without cookies.
+ * Creates a visitor without cookies.
  *
- * @param publicUrl an origin that is in truth at `actualUrl`, as behind a proxy
+ * @param publicUrl an origin that is actually served at `actualUrl`, as behind a proxy
  */
 export function createVisitor(publicUrl: string, actualUrl: string): Visitor {
   const jars = new Map<string, Map<string, string>>();

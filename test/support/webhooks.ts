@@ -5,7 +5,7 @@ import { eventually } from "./eventually.ts";
 import { startReceiver, type Answering } from "./receiver.ts";
 import type { TestService } from "./service.ts";
 
-/** Adds a webhook, and returns the whole answer. */
+/** Creates a webhook and returns the response. */
 export async function addWebhook(
   service: TestService,
   apiKey: string,
@@ -16,7 +16,7 @@ export async function addWebhook(
   return answer.body;
 }
 
-/** A new workspace with a webhook to a receiver of its own, which closes as the test ends. */
+/** Creates a workspace with a webhook to a new receiver, which closes with the test. */
 export async function addReceiver(service: TestService, answer?: Answering) {
   const receiver = await startReceiver(answer);
   onTestFinished(receiver.close);
@@ -25,7 +25,7 @@ export async function addReceiver(service: TestService, answer?: Answering) {
   return { ...workspace, receiver, webhook, secret };
 }
 
-/** The deliveries of a webhook, the newest first. */
+/** Returns the deliveries of a webhook, newest first. */
 export function deliveriesOf(
   service: TestService,
   apiKey: string,
@@ -47,7 +47,10 @@ export function untilAttempted(
   });
 }
 
-/** Waits until so many deliveries of a webhook have succeeded; gives the ids of what was sent. */
+/**
+ * Waits until this many deliveries of a webhook have succeeded, and returns the ids of the
+ * messages.
+ */
 export async function untilDelivered(
   service: TestService,
   { receiver, webhook }: Pick<Awaited<ReturnType<typeof addReceiver>>, "receiver" | "webhook">,
@@ -61,7 +64,7 @@ export async function untilDelivered(
   return receiver.received.map(({ headers }) => headers["webhook-id"] as string);
 }
 
-/** The attempts at a delivery, the first first. */
+/** Returns the attempts of a delivery, oldest first. */
 export function attemptsAt(
   service: TestService,
   apiKey: string,

@@ -3,10 +3,10 @@ import { afterAll, onTestFinished, TestRunner } from "vitest";
 import { makeTemporaryFolder } from "./temporary-folder.ts";
 
 /**
- * Cleans up when the running test ends, or the file when no test runs; what was asked for last comes
- * first. Whatever a test starts asks for its own end so.
+ * Registers a clean-up for the end of the running test, or of the file outside tests, in reverse
+ * order.
  *
- * @returns cleans up before that
+ * @returns cleans up early
  */
 export function whenOver(cleanUp: () => unknown): () => Promise<void> {
   let done: Promise<void> | undefined;
@@ -16,7 +16,7 @@ export function whenOver(cleanUp: () => unknown): () => Promise<void> {
   return end;
 }
 
-/** Makes an empty folder, which goes when the test or its file is over. */
+/** Creates an empty folder, removed with the test or its file. */
 export function ownFolder(name: string): string {
   const folder = makeTemporaryFolder(name);
   whenOver(() => rmSync(folder, { recursive: true, force: true }));

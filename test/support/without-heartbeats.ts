@@ -1,6 +1,6 @@
 import type { WatchEventsResponse } from "../../gen/shipments/v1/event_service_pb.js";
 
-/** The messages of an event stream that have an event. */
+/** Yields the messages of an event stream that have an event. */
 export async function* withoutHeartbeats(
   stream: AsyncIterable<WatchEventsResponse>,
 ): AsyncIterable<WatchEventsResponse> {

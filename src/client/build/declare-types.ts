@@ -3,7 +3,9 @@ import { join } from "node:path";
 import { isolatedDeclarationSync } from "rolldown/experimental";
 import type { Plugin } from "vite";
 
-/** Puts the types of each module into a file beside the bundle; those of definitions stay in `gen`. */
+/**
+ * Writes the types of each module to a file next to the bundle. Types of definitions stay in `gen`.
+ */
 export function declareTypes(folder: string): Plugin {
   return {
     name: "declare-types",

@@ -10,13 +10,12 @@ import {
 } from "@bufbuild/protobuf/wkt";
 import type { Plugin } from "vite";
 
-/** Files of definitions that hold options alone. */
+/** Files that contain only options. */
 const OPTION_FILES = /buf_validate|google_api|_options/;
 
 /**
- * Leaves out of the definitions what clients do not read, which is a third of them: rules of fields, paths,
- * roles and refusals of methods, labels that are the default, and the names that optional fields have twice.
- * Whether a method writes stays.
+ * Removes the third of the definitions that clients do not read: field rules, paths, roles,
+ * refusals, default labels, and duplicate names of optional fields. Keeps whether a method writes.
  */
 export function slimDefinitions(): Plugin {
   return {
@@ -29,7 +28,7 @@ export function slimDefinitions(): Plugin {
           const imports = String(names)
             .split(", ")
             .filter((name) => !OPTION_FILES.test(name));
-          // As base64, equal names would seldom be equal text, and gzip would not find them.
+          // In base64, equal names would rarely be equal text, which gzip needs.
           const binary = JSON.stringify(slimFile(text));
           return `fileDesc(/*@__PURE__*/ btoa(${binary}), [${imports.join(", ")}])`;
         },
@@ -40,7 +39,7 @@ export function slimDefinitions(): Plugin {
 
 /**
  * @param base64 a `FileDescriptorProto`
- * @returns the smaller one, as a string with one character for each byte
+ * @returns the smaller one, as a string with one character per byte
  */
 function slimFile(base64: string): string {
   const file = fromBinary(FileDescriptorProtoSchema, Buffer.from(base64, "base64"));
@@ -62,7 +61,7 @@ function slimMessage(message: DescriptorProto): void {
     if (field.label === FieldDescriptorProto_Label.OPTIONAL) {
       clearField(field, FieldDescriptorProtoSchema.field.label);
     }
-    // Of each optional field there is one, which nobody looks up.
+    // Each optional field has a synthetic one, whose name is unused.
     if (field.proto3Optional) message.oneofDecl[field.oneofIndex]!.name = "_";
   }
   if (message.options?.mapEntry) {

@@ -1,15 +1,15 @@
 import "./api.css";
 import { LAYOUT, createReferencePlugin } from "./plugin.ts";
 
-/** What swagger-ui leaves behind when it has started, as far as it is used. */
+/** The used part of swagger-ui's system object. */
 interface SwaggerUi {
   readonly layoutActions: {
-    /** Opens what an address leads to, such as `#/ShipmentService/quoteShipment`. */
+    /** Opens the target of an address, such as `#/ShipmentService/quoteShipment`. */
     parseDeepLinkHash(hash: string): void;
   };
 }
 
-/** The part of the OpenAPI document that is read here. */
+/** The used part of the OpenAPI document. */
 interface ApiDocument {
   readonly tags: readonly { readonly name: string }[];
   readonly servers: readonly { readonly url: string }[];
@@ -24,17 +24,17 @@ interface Operation {
   readonly security?: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** Of swagger-ui's own script, which the page loads before this one. */
+/** Defined by swagger-ui's own script, which the page loads first. */
 declare const SwaggerUIBundle: (options: Readonly<Record<string, unknown>>) => SwaggerUi;
 
 const DOCUMENT = "/openapi.json";
 
 followTheme();
 const response = await fetch(DOCUMENT);
-// Otherwise the list of operations stays that the page was built with.
+// Otherwise the prebuilt list of operations stays.
 if (response.ok) showApi((await response.json()) as ApiDocument);
 
-/** swagger-ui has its dark colours by a class. */
+/** swagger-ui selects dark colors by a class. */
 function followTheme(): void {
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const apply = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
@@ -42,7 +42,7 @@ function followTheme(): void {
   apply();
 }
 
-/** Tags of what workspaces call are open, those of operators and people are closed. */
+/** Tags for workspaces are open, those for operators and people are closed. */
 function showApi(api: ApiDocument): void {
   const places = api.tags.map(({ name }) => name);
   const ui = SwaggerUIBundle({
@@ -53,13 +53,13 @@ function showApi(api: ApiDocument): void {
     deepLinking: true,
     docExpansion: "none",
     tagsSorter: (a: string, b: string) => places.indexOf(a) - places.indexOf(b),
-    // Its colours have too little contrast.
+    // Its colors have too little contrast.
     syntaxHighlight: { activated: false },
     persistAuthorization: false,
-    // Its default asks another host.
+    // The default contacts another host.
     validatorUrl: null,
   });
-  // It follows the address only when it starts, and scrolls only to what it shows for the first time.
+  // swagger-ui reads the address only at startup, and scrolls only on first display.
   addEventListener("hashchange", () => {
     ui.layoutActions.parseDeepLinkHash(location.hash);
     const id = `operations${location.hash.slice(1).replaceAll("/", "-")}`;
@@ -74,10 +74,9 @@ function tagsOfWorkspaces({ paths }: ApiDocument): Set<string> {
 }
 
 /**
- * The document with the one way to put in a key that swagger-ui needs. Another header for the same key
- * would only be asked for as well, and the cookie of a session is the browser's. Workspaces' keys come
- * last, because the field of the last has the focus. Calls go to where the page came from: its policy
- * allows no other place.
+ * Returns the document with bearer keys as the only security scheme. The other header is redundant,
+ * and the browser sends the session cookie. Workspace keys are last, because the last field gets
+ * the focus. Calls go to the page's own origin, as its policy requires.
  */
 function withBearersOnly(api: ApiDocument): ApiDocument {
   const { securitySchemes } = api.components;

@@ -1,9 +1,9 @@
 import { copyText } from "../../dashboard/ui/copy-text.ts";
 
-/** How long a button says that it has copied, in milliseconds. */
+/** Time for which a button shows that it has copied, in milliseconds. */
 const SAID_MS = 2_000;
 
-/** Adds a button to every block of code, which copies its text without the last end of line. */
+/** Adds a copy button to every code block. It omits the trailing line break. */
 export function addCopyButtons(): void {
   for (const block of document.querySelectorAll(".code")) addCopyButton(block);
 }

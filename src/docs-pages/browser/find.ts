@@ -1,17 +1,17 @@
 import MiniSearch from "minisearch";
 import { SEARCH_OPTIONS, type SearchedSection } from "../search-options.ts";
 
-/** A section that was found, with the words in it that match. */
+/** A matching section with its matched words. */
 export interface Found extends SearchedSection {
   readonly terms: readonly string[];
 }
 
-/** Finds sections that have all words of a query, the best first; a word may be begun only. */
+/** Returns sections that contain all words of a query, best first. Words can be incomplete. */
 export type Find = (query: string) => readonly Found[];
 
 const MOST = 12;
 
-/** Reads the index that was built with the pages. */
+/** Creates the search from the prebuilt index. */
 export function createFind(json: string): Find {
   const index = MiniSearch.loadJSON<SearchedSection>(json, SEARCH_OPTIONS);
   return (query) =>

@@ -6,12 +6,12 @@ import { startSearch } from "./search.ts";
 addCopyButtons();
 skipNarrow();
 startSearch();
-// Without it the examples are as they were.
+// On failure the examples stay unchanged.
 void offerOwnKey().catch(() => undefined);
 
 /**
- * Takes what does not have to be scrolled sideways, as its width is now, out of the order of the Tab
- * key. Without scripts every table and block of code is in there, since any of them may be too wide.
+ * Removes elements that currently need no horizontal scrolling from the tab order. Without scripts,
+ * all tables and code blocks are in it.
  */
 function skipNarrow(): void {
   const observer = new ResizeObserver((entries) => {

@@ -1,6 +1,6 @@
 import { PERSON_KEY } from "../../dashboard/api/person-key.ts";
 
-/** What stands in examples for the reader's key of test mode. */
+/** Placeholder of a test key in examples. */
 const PLACEHOLDER = "shp_test_...";
 const MAX_NAME = 100;
 
@@ -17,9 +17,9 @@ interface Workspace {
 }
 
 /**
- * Offers readers who may make keys, and have signed in, to put a test key into the examples. Only hashes of
- * keys are stored, so that none can be shown again: one is made, or theirs of before is rotated, once they
- * say so. The page forgets it when it is left.
+ * Offers signed-in readers with permission to insert a test key into the examples. Keys are stored
+ * as hashes, so after confirmation a new one is created or the previous one rotated. The page
+ * forgets it when left.
  */
 export async function offerOwnKey(): Promise<void> {
   const places = findPlaces();
@@ -32,7 +32,7 @@ export async function offerOwnKey(): Promise<void> {
   places[0]!.parentElement!.closest(".code")!.after(offer(workspaces, data.email, places));
 }
 
-/** The texts of examples that a key is missing from. */
+/** Returns the text nodes of examples with the placeholder. */
 function findPlaces(): Text[] {
   const places: Text[] = [];
   for (const example of document.querySelectorAll(".code code")) {
@@ -81,7 +81,7 @@ function offer(workspaces: readonly Workspace[], email: string, places: readonly
   return form;
 }
 
-/** The secret of the key with this name, which is made or rotated. */
+/** Creates or rotates the key with this name and returns its secret. */
 async function takeKey(workspace: string, name: string): Promise<string> {
   const { data } = await call<{ data: Key[] }>("/v1/api_keys", { workspace });
   const before = data.find((it) => it.name === name && it.ends_at === null);
@@ -99,9 +99,9 @@ interface Key {
 }
 
 /**
- * Calls with the session of the reader.
+ * Calls the service with the reader's session.
  *
- * @throws Error that says what the service does, when it refuses the call
+ * @throws Error with the message of a refusal
  */
 async function call<T>(
   path: string,

@@ -1,28 +1,28 @@
 type Component = (properties: never) => unknown;
 
-/** Makes an element as React does. */
+/** Creates an element, as in React. */
 type CreateElement = (
   type: string | Component,
   properties: Readonly<Record<string, unknown>> | null,
   ...children: unknown[]
 ) => unknown;
 
-/** What plugins of swagger-ui are given, as far as it is used. */
+/** The used part of the system that swagger-ui passes to plugins. */
 interface SwaggerSystem {
   readonly React: { readonly createElement: CreateElement };
 }
 
-/** Gives a component of swagger-ui; with `true`, one that knows the state. */
+/** Returns a component of swagger-ui, with `true` one that is connected to the state. */
 type GetComponent = (name: string, isContainer?: boolean) => Component;
 
-/** The name of the layout that the plugin adds. */
+/** Name of the plugin's layout. */
 export const LAYOUT = "ReferenceLayout";
 
 /**
- * Fits swagger-ui into a page that has its own title, introduction and landmarks, on the server that the
- * page comes from: the authorization, the operations and the webhooks are left.
+ * Creates the plugin that embeds swagger-ui in a page with its own title, introduction and
+ * landmarks. Keeps authorization, operations and webhooks.
  *
- * @param openTags the tags whose operations are shown from the beginning
+ * @param openTags tags whose operations are initially open
  */
 export function createReferencePlugin(openTags: ReadonlySet<string>) {
   return ({ React: { createElement } }: SwaggerSystem): object => {
@@ -42,7 +42,7 @@ export function createReferencePlugin(openTags: ReadonlySet<string>) {
       wrapComponents: wrappedComponents(createElement),
       statePlugins: {
         layout: {
-          // Its own scrolling would put what it leads to below the bar.
+          // Its own scrolling would place the target under the top bar.
           actions: { scrollToElement: (element: Element) => () => element.scrollIntoView() },
           wrapSelectors: { isShown: (isShown: IsShown) => withOpenTags(isShown, openTags) },
         },
@@ -51,10 +51,10 @@ export function createReferencePlugin(openTags: ReadonlySet<string>) {
   };
 }
 
-/** Whether a tag or an operation is open; `byDefault` until somebody opens or closes it. */
+/** Whether a tag or operation is open. `byDefault` until toggled. */
 type IsShown = (place: readonly string[], byDefault: boolean) => boolean;
 
-/** A selector is given the state first, and has it already when it is wrapped. */
+/** Wrapped selectors already have the state as argument. */
 function withOpenTags(isShown: IsShown, openTags: ReadonlySet<string>) {
   return (_state: unknown, place: readonly string[], byDefault: boolean): boolean => {
     const [kind, tag = ""] = place;
@@ -62,16 +62,16 @@ function withOpenTags(isShown: IsShown, openTags: ReadonlySet<string>) {
   };
 }
 
-/** What swagger-ui shows examples and answers with. */
+/** Props of the component that shows examples and responses. */
 interface PlainText {
   readonly className?: string;
   readonly children?: unknown;
 }
 
 /**
- * Descriptions are shown without HTML as text, which the policy of the page forbids; an operation's
- * path, which stands in a button, is no link; examples, which scroll when they are long, are reached by
- * the keyboard; and what has no name, or not the one it shows, is named for readers of a screen.
+ * Wraps components: descriptions are rendered without HTML, which the page's policy forbids; paths
+ * inside buttons are not links; long examples are reachable by keyboard; unnamed or misnamed
+ * elements get accessible names.
  */
 function wrappedComponents(createElement: CreateElement): object {
   const Markdown = ({ source }: { readonly source?: string }) =>
@@ -115,8 +115,8 @@ function wrappedComponents(createElement: CreateElement): object {
 }
 
 /**
- * Shows a description of the API's document: paragraphs, lists and code, which is all the Markdown there
- * is in it. swagger-ui itself would set it as HTML, which the policy of the page forbids.
+ * Renders the Markdown used in the document: paragraphs, lists and code. swagger-ui would use HTML,
+ * which the page's policy forbids.
  */
 function descriptionElement(source: string, createElement: CreateElement): unknown {
   const blocks = source.trim().split(/\n{2,}/);
@@ -132,7 +132,7 @@ function descriptionElement(source: string, createElement: CreateElement): unkno
     );
   }
 
-  /** Of what is split by a group, every other piece is the group's. */
+  /** Splitting by a group returns its matches at odd indexes. */
   function inline(text: string): unknown[] {
     return text
       .split(/`([^`]+)`/)

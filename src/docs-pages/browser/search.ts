@@ -1,16 +1,16 @@
 import type { Find, Found } from "./find.ts";
 
-/** A part of an excerpt, which may be what was searched for. */
+/** A part of an excerpt, possibly highlighted. */
 interface Piece {
   readonly text: string;
   readonly isMatch: boolean;
 }
 
-/** How many characters are shown before the first match, and in all. */
+/** Characters before the first match, and in total. */
 const BEFORE = 50;
 const LENGTH = 170;
 
-/** The elements of the search, a combobox with a list of results. */
+/** Elements of the search: a combobox with a list of results. */
 interface SearchParts {
   readonly root: HTMLElement;
   readonly input: HTMLInputElement;
@@ -19,8 +19,8 @@ interface SearchParts {
 }
 
 /**
- * Shows the search. `/` goes to it from anywhere but a field, arrows choose a result, Enter opens it and
- * Escape closes the list. The index is loaded when the field first has the focus.
+ * Starts the search. `/` focuses it from outside fields, arrow keys select a result, Enter opens it
+ * and Escape closes the list. The index is loaded on first focus.
  */
 export function startSearch(): void {
   const parts = findParts();
@@ -43,7 +43,7 @@ export function startSearch(): void {
   });
   input.addEventListener("keydown", (event) => onKey(parts, event));
   input.addEventListener("blur", () => close(parts));
-  // A pressed mouse would take the focus from the field, and the list away before the click.
+  // A mouse press would move the focus and close the list before the click.
   results.addEventListener("mousedown", (event) => event.preventDefault());
   results.addEventListener("click", () => close(parts));
   document.addEventListener("keydown", (event) => {
@@ -117,7 +117,7 @@ function show(parts: SearchParts, query: string, found: readonly Found[]): void 
   status.textContent = found.length === 0 ? "Nothing found" : `${found.length} results`;
 }
 
-/** A link, so that it can be opened in another tab as well. */
+/** A link, so that it can be opened in another tab. */
 function optionFor({ href, heading, guide, text, terms }: Found, index: number): HTMLElement {
   const option = document.createElement("a");
   option.id = `result-${index}`;
@@ -148,9 +148,9 @@ function line(name: string, pieces: readonly Piece[]): HTMLElement {
 }
 
 /**
- * The part of a text around the first of the words, with all of them marked.
+ * Returns the excerpt around the first of the words, with all of them highlighted.
  *
- * @param words of letters and digits alone
+ * @param words only letters and digits
  */
 function excerptOf(text: string, words: readonly string[]): Piece[] {
   const pattern = new RegExp(`(?<![\\p{L}\\p{N}])(${words.join("|")})`, "giu");
@@ -159,6 +159,6 @@ function excerptOf(text: string, words: readonly string[]): Piece[] {
   const end = text.length <= start + LENGTH ? text.length : text.lastIndexOf(" ", start + LENGTH);
   const shown = `${start > 0 ? "… " : ""}${text.slice(start, end)}${end < text.length ? " …" : ""}`;
   if (first === -1) return [{ text: shown, isMatch: false }];
-  // Of what is split by a group, every other piece is the group's.
+  // Splitting by a group returns its matches at odd indexes.
   return shown.split(pattern).map((piece, at) => ({ text: piece, isMatch: at % 2 === 1 }));
 }

@@ -3,8 +3,8 @@ import { API_PAGE } from "./places.ts";
 import { renderText } from "./render-guide.ts";
 
 /**
- * What the page of the API holds: where swagger-ui is put, and until then, or without scripts, a list of
- * all operations.
+ * Returns the contents of the API page: the container of swagger-ui, and a list of all operations
+ * until it has loaded or without scripts.
  */
 export function apiHtml(api: ApiDocument): string {
   const byTag = Map.groupBy(operationsOf(api), ({ tag }) => tag);
@@ -38,7 +38,7 @@ ${rows.join("\n")}
 </table></div>`;
 }
 
-/** The part of an OpenAPI document that is read here. */
+/** The used part of an OpenAPI document. */
 export interface ApiDocument {
   readonly info: { readonly description: string };
   readonly tags: readonly { readonly name: string }[];
@@ -59,7 +59,7 @@ export interface Operation {
   readonly tag: string;
   readonly summary: string;
   readonly description: string;
-  /** Where the reference shows it. */
+  /** Address in the reference. */
   readonly href: string;
 }
 

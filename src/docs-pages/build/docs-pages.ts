@@ -15,20 +15,17 @@ import { searchIndex } from "./search-index.ts";
 
 type Bundle = Rolldown.OutputBundle;
 
-/** Puts a file among those that pages load, and gives its address. */
+/** Adds an asset and returns its address. */
 type AddAsset = (name: string, source: string | Buffer) => string;
 
-/** For crawlers: the documents are of use to them, what is behind a key or a session is not. */
+/** For crawlers: documents are public, pages behind a key or session are not. */
 const ROBOTS = `User-agent: *
 Allow: /docs
 Allow: /llms.txt
 Disallow: /
 `;
 
-/**
- * Makes every page, the search index and what they need beside what Vite builds for browsers, and the files
- * that the server has at the top.
- */
+/** Creates every page, the search index, their assets, and the server's top-level files. */
 export function docsPages(repository: string): Plugin {
   return {
     name: "docs-pages",
@@ -126,7 +123,7 @@ function apiPage(
   });
 }
 
-/** As it is published, but without the address of its source map. */
+/** Unchanged except for the source map URL. */
 function addSwagger(name: string, add: AddAsset): string {
   const file = createRequire(import.meta.url).resolve(`swagger-ui-dist/${name}`);
   return add(name, readFileSync(file, "utf8").replace(/\n?(\/\/|\/\*)# sourceMappingURL=.*$/s, ""));
@@ -150,7 +147,7 @@ function svgSize(content: Buffer): Pick<Picture, "width" | "height"> {
   return { width: Number(width), height: Number(height) };
 }
 
-/** The size in the header of a PNG file (PNG specification, section 11.2.1). */
+/** Reads the size in a PNG header (PNG specification, 11.2.1). */
 function pngSize(content: Buffer): Pick<Picture, "width" | "height"> {
   return { width: content.readUInt32BE(16), height: content.readUInt32BE(20) };
 }

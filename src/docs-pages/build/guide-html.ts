@@ -2,12 +2,12 @@ import { escapeHtml } from "./html.ts";
 import type { Link } from "./page-html.ts";
 import type { Guide, Heading } from "./render-guide.ts";
 
-/** From how many headings on a page lists them. */
+/** Minimum number of headings for a table of contents. */
 const FEW = 2;
 
 /**
- * What the page of a guide holds: its text, the list of its headings, and the ways to the guides before
- * and after it.
+ * Returns the contents of a guide page: text, table of contents, and links to the previous and next
+ * guide.
  */
 export function guideHtml(guide: Guide, previous?: Link, next?: Link): string {
   const headings = guide.headings.filter(({ level }) => level <= 3);
@@ -21,7 +21,7 @@ ${turnHtml(previous, next)}
 </div>`;
 }
 
-/** Beside the text, where there is room. */
+/** Next to the text on wide screens. */
 function contentsHtml(headings: readonly Heading[]): string {
   return `<nav class="contents" aria-label="On this page">
 <h2>On this page</h2>
@@ -29,7 +29,7 @@ ${listHtml(headings)}
 </nav>`;
 }
 
-/** Below the title, where there is none beside it. */
+/** Below the title on narrow screens. */
 function foldedContentsHtml(headings: readonly Heading[]): string {
   return `<details class="folded-contents">
 <summary>On this page</summary>

@@ -1,4 +1,4 @@
-/** A picture at its address, with its size in CSS pixels. */
+/** A picture with its address and size in CSS pixels. */
 export interface Picture {
   readonly src: string;
   readonly width: number;
@@ -6,9 +6,9 @@ export interface Picture {
 }
 
 export interface GuideSource {
-  /** Its path from the top of the repository. */
+  /** Path from the repository root. */
   readonly file: string;
   readonly markdown: string;
-  /** Finds a picture by its path from the top of the repository. */
+  /** Returns a picture by its path from the repository root. */
   readonly picture: (file: string) => Picture;
 }

@@ -4,21 +4,18 @@ import type { Picture } from "./guide-source.ts";
 import { CHANGELOG, GUIDES, START } from "./places.ts";
 import { renderGuide, type Guide } from "./render-guide.ts";
 
-/** A link to a guide, as the README writes it. */
+/** A link to a guide in the README. */
 const LINK = /\]\((src\/docs\/[\w-]+\.md)[)#]/g;
-/** The heading of the README's list of guides. */
+/** Heading of the README's list of guides. */
 const LIST = "\n## Where to go next\n";
 
-/** The changelog, and the guides in the order in which they are read. */
+/** The changelog, and the guides in reading order. */
 export interface Guides {
   readonly guides: readonly Guide[];
   readonly changelog: Guide;
 }
 
-/**
- * Renders the README, the guides in the order of the README's list of them, then those that it does
- * not name, and the changelog.
- */
+/** Renders the README, the guides in its order, unlisted guides, and the changelog. */
 export function readGuides(repository: string, picture: (file: string) => Picture): Guides {
   const render = (file: string) =>
     renderGuide({ file, markdown: readFileSync(join(repository, file), "utf8"), picture });

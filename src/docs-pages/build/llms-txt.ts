@@ -5,7 +5,7 @@ import type { Guide } from "./render-guide.ts";
 const REFERENCE = `- [OpenAPI](/openapi.json): every call of the JSON API, with its fields, examples and refusals
 - [Proto files](/protos.tar.gz): the same for gRPC and Connect, as an archive`;
 
-/** The list of all documents for language models, by the convention of llmstxt.org. */
+/** Returns the list of documents for language models, in the format of llmstxt.org. */
 export function llmsTxt({ guides, changelog }: Guides): string {
   const [start] = guides;
   return `# ${start!.title}

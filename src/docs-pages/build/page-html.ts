@@ -6,7 +6,7 @@ export interface Link {
   readonly text: string;
 }
 
-/** Files that pages load, by their addresses. */
+/** Addresses of page assets. */
 export interface Assets {
   readonly icon: string;
   readonly searchIndex: string;
@@ -14,15 +14,15 @@ export interface Assets {
   readonly scripts: readonly string[];
 }
 
-/** One page in the frame that all of them have. */
+/** Contents of one page. */
 export interface PageContent {
-  /** Its path; none is marked in the navigation when it is not there. */
+  /** Path of the page. Without it no navigation entry is marked. */
   readonly path?: string;
   readonly title: string;
   readonly description: string;
-  /** What is within `main`. */
+  /** Contents of `main`. */
   readonly main: string;
-  /** Loaded before the scripts of every page, as they are. */
+  /** Scripts loaded first and unchanged. */
   readonly plainScripts?: readonly string[];
 }
 
@@ -30,7 +30,7 @@ export type Navigation = readonly { readonly heading: string; readonly links: re
 
 const SITE = "Shipments";
 
-/** A whole page. It can be read without its scripts, which add searching and copying. */
+/** Returns a complete page. Scripts only add search and copy buttons. */
 export function pageHtml(page: PageContent, navigation: Navigation, assets: Assets): string {
   const title = page.path === ROOT ? page.title : `${page.title} · ${SITE}`;
   return `<!doctype html>
@@ -61,7 +61,7 @@ ${page.main}
 `;
 }
 
-/** Tells programs where the page is as Markdown; nothing where it is not. */
+/** Returns the link to the Markdown version, if there is one. */
 function markdownLinkHtml(path: string | undefined): string {
   const markdown = path === undefined ? path : markdownPathOf(path);
   if (markdown === path) return "";

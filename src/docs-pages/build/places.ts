@@ -1,31 +1,31 @@
 import { basename, posix } from "node:path";
 
 export const GUIDES = "src/docs";
-/** The file that is the first page. */
+/** File of the first page. */
 export const START = "README.md";
 export const CHANGELOG = "CHANGELOG.md";
 
 export const ROOT = "/docs";
 export const API_PAGE = `${ROOT}/api`;
 
-/** Files of the repository that the server has at a path of its own. */
+/** Repository files with their own paths on the server. */
 const SERVED: Readonly<Record<string, string>> = {
   [START]: ROOT,
   [CHANGELOG]: `${ROOT}/changelog`,
   "gen/openapi/openapi.json": "/openapi.json",
 };
 
-/** Where a link leads: an address, or a file of the repository that the server does not have. */
+/** Target of a link: an address, or a repository file that is not served. */
 export type LinkTarget = { readonly href: string } | { readonly file: string };
 
-/** The path at which a file of the repository is served; undefined when it is not. */
+/** Returns the path of a served repository file, or `undefined`. */
 export function pathOf(file: string): string | undefined {
   if (Object.hasOwn(SERVED, file)) return SERVED[file];
   if (posix.dirname(file) !== GUIDES || !file.endsWith(".md")) return undefined;
   return `${ROOT}/${basename(file, ".md")}`;
 }
 
-/** The address of a guide in Markdown, by that of its page; any other address stays as it is. */
+/** Returns the Markdown address of a guide's page. Other addresses stay unchanged. */
 export function markdownPathOf(href: string): string {
   const [path = "", hash] = href.split("#", 2);
   const [, name] = /^\/docs\/([\w-]+)$/.exec(path === ROOT ? `${ROOT}/index` : path) ?? [];
@@ -33,7 +33,7 @@ export function markdownPathOf(href: string): string {
   return hash === undefined ? `${ROOT}/${name}.md` : `${ROOT}/${name}.md#${hash}`;
 }
 
-/** Resolves a link as it is written in a file of the repository, whose path there is `from`. */
+/** Resolves a link in a repository file with path `from`. */
 export function resolveLink(link: string, from: string): LinkTarget {
   if (/^([a-z][a-z0-9+.-]*:|#|\/)/i.test(link)) return { href: link };
   const [path = "", hash] = link.split("#", 2);
@@ -43,7 +43,7 @@ export function resolveLink(link: string, from: string): LinkTarget {
   return { href: hash === undefined ? served : `${served}#${hash}` };
 }
 
-/** Makes anchors of headings as GitHub does; a text that comes again in a document is numbered. */
+/** Creates anchors of headings like GitHub. Repeated ones are numbered. */
 export function createSlugs(): (heading: string) => string {
   const used = new Map<string, number>();
   return (heading) => {

@@ -1,15 +1,15 @@
 import type { GuideSource } from "./guide-source.ts";
 import { markdownPathOf, resolveLink } from "./places.ts";
 
-/** Fenced code; code in a line, which stays as it is; or else a link or a picture. */
+/** Fenced code, inline code, or a link or picture. */
 const PART =
   /(?<fence>^ *```\w*)[^\n]*(?<code>[^]*?^ *```)|(`+)[^`]+?\3|(?<mark>!?)\[(?<text>[^\]]*)\]\((?<link>[^)\s]+)\)/gm;
 
 type Parts = Readonly<Record<"fence" | "code" | "mark" | "text" | "link", string | undefined>>;
 
 /**
- * A guide as Markdown for readers who have only what the server serves: links lead to guides in Markdown, and
- * what the server does not have is named instead, by its path in the repository. Of code the language is said alone.
+ * Returns a guide as Markdown for readers who only have the server: links point to Markdown guides,
+ * and files that are not served are named by path. Only the language of code blocks is kept.
  */
 export function plainMarkdown({ file, markdown, picture }: GuideSource): string {
   return markdown.replaceAll(PART, (whole, ...rest) => {

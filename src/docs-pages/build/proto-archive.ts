@@ -2,12 +2,12 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 
-/** Of a header and of what the content is filled up to, in bytes. */
+/** Size of a header and of padding, in bytes. */
 const BLOCK = 512;
 
 /**
- * The definitions as they are in the repository, in a `tar` that is compressed by gzip: `buf` takes it as it
- * is, and unpacked it has the folder `proto`.
+ * Returns the definitions as a `tar` compressed with gzip, with the folder `proto`. `buf` accepts
+ * it directly.
  */
 export function protoArchive(repository: string): Buffer {
   const protos = readdirSync(join(repository, "proto"), { recursive: true, encoding: "utf8" });
@@ -20,7 +20,7 @@ export function protoArchive(repository: string): Buffer {
     const content = readFileSync(join(repository, name));
     return [headerOf(name, content.length), content, Buffer.alloc(-content.length & (BLOCK - 1))];
   });
-  // Two empty blocks end it.
+  // Ends with two empty blocks.
   return gzipSync(Buffer.concat([...entries, Buffer.alloc(2 * BLOCK)]), { level: 9 });
 }
 
@@ -29,10 +29,10 @@ function octal(value: number, digits: number): string {
 }
 
 /**
- * The header of a file that everyone may read, of no time and no owner, so that the same files make the same
- * archive (POSIX.1-2017, pax, "ustar Interchange Format").
+ * Returns the header of a readable file without time and owner, so that archives are reproducible
+ * (POSIX.1-2017, pax, "ustar Interchange Format").
  *
- * @throws Error for a name that has no room in it
+ * @throws Error for a name that is too long
  */
 function headerOf(name: string, bytes: number): Buffer {
   if (Buffer.byteLength(name) > 100) throw new Error(`${name} is too long a name`);
@@ -47,7 +47,7 @@ function headerOf(name: string, bytes: number): Buffer {
   ] as const) {
     header.write(octal(value, digits), offset);
   }
-  // The sum counts itself as blanks. Behind it stands the type, an ordinary file.
+  // The checksum field counts as blanks. It is followed by the type, a regular file.
   header.write(`${" ".repeat(8)}0`, 148);
   header.write("ustar\x0000", 257, "latin1");
   header.write(

@@ -4,7 +4,7 @@ import { escapeHtml, highlight } from "./html.ts";
 import { createSlugs, pathOf, resolveLink } from "./places.ts";
 import { plainMarkdown } from "./plain-markdown.ts";
 
-/** One heading below the title. */
+/** A heading below the title. */
 export interface Heading {
   /** 2 or more. */
   readonly level: number;
@@ -12,19 +12,19 @@ export interface Heading {
   readonly text: string;
 }
 
-/** What stands between one heading and the next, as it is searched. */
+/** Text between two headings, for the search. */
 export interface Section {
-  /** The address: a path, with the heading's anchor. */
+  /** Path with the heading's anchor. */
   readonly href: string;
   readonly heading: string;
-  /** Plain text, in one line. */
+  /** Plain text on one line. */
   readonly text: string;
 }
 
 export interface Guide {
   readonly path: string;
   readonly title: string;
-  /** The beginning of its first paragraph, up to 160 characters: whole sentences where one fits. */
+  /** Start of its first paragraph, up to 160 characters, in whole sentences if one fits. */
   readonly description: string;
   readonly html: string;
   /** For readers without pages. */
@@ -33,7 +33,7 @@ export interface Guide {
   readonly sections: readonly Section[];
 }
 
-/** Leads on from the first paragraph of a guide. */
+/** Navigation in the first paragraph of a guide. */
 const OTHER_GUIDES = / Other guides: README\..*$/;
 
 const markdownIt = new MarkdownIt();
@@ -44,8 +44,8 @@ markdownIt.renderer.rules.table_open = () =>
 markdownIt.renderer.rules.table_close = () => "</table></div>\n";
 
 /**
- * Renders a guide. Headings have the anchors that GitHub gives them; links lead to pages, or else name
- * the file in the repository; code is highlighted.
+ * Renders a guide. Headings have GitHub's anchors, links point to pages or name the repository
+ * file, and code is highlighted.
  */
 export function renderGuide(source: GuideSource): Guide {
   const { file, markdown, picture } = source;
@@ -69,12 +69,12 @@ export function renderGuide(source: GuideSource): Guide {
   };
 }
 
-/** Renders Markdown that has no headings and no links to files. */
+/** Renders Markdown without headings and file links. */
 export function renderText(markdown: string): string {
   return markdownIt.render(markdown);
 }
 
-/** Longer lines are scrolled, by keyboard as well. */
+/** Long lines scroll, also by keyboard. */
 function renderCode(...[tokens, index]: Parameters<RendererRule>): string {
   const { content, info } = tokens[index]!;
   const language = info.trim().split(/\s/)[0] ?? "";
@@ -83,7 +83,7 @@ function renderCode(...[tokens, index]: Parameters<RendererRule>): string {
   return `<div class="code"><pre tabindex="0" role="group" aria-label="${escapeHtml(label)}"><code>${code}</code></pre></div>\n`;
 }
 
-/** A column without a heading has an ordinary cell there, which readers of a screen are not told about. */
+/** An empty column heading becomes an ordinary cell, so that screen readers do not announce it. */
 function unhead(tokens: readonly Token[]): void {
   for (const [index, token] of tokens.entries()) {
     if (token.type !== "th_open" || tokens[index + 1]?.content !== "") continue;
@@ -92,7 +92,7 @@ function unhead(tokens: readonly Token[]): void {
   }
 }
 
-/** Gives every heading its anchor, and those below the title a link to it. */
+/** Adds an anchor to every heading, and a link to those below the title. */
 function nameHeadings(tokens: readonly Token[]): Heading[] {
   const slugOf = createSlugs();
   const headings: Heading[] = [];
@@ -117,7 +117,7 @@ function linkTo(href: string, content: Token): void {
   content.children = [open!, ...children, close!];
 }
 
-/** Points links at pages; what the server does not have is named instead, by its path. */
+/** Points links to pages, or names files that are not served. */
 function placeLinks(children: Token[], from: string): void {
   for (const [index, token] of children.entries()) {
     if (token.type !== "link_open") continue;

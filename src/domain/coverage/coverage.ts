@@ -4,31 +4,34 @@ import type { Point, Polygon } from "./geo.ts";
 import { boundsOf, packPolygons, polygonHolds, type PackedPolygons } from "./packed-polygons.ts";
 import type { ZoneIdentity } from "./zone-identities.ts";
 
-/** An area that is served, the union of its polygons, by an id and a name that no other has. */
+/** A coverage zone: the union of its polygons, with a unique id and name. */
 export interface Zone extends ZoneIdentity {
   readonly polygons: readonly Polygon[];
 }
 
 export interface Coverage {
-  /** Whether a point lies in some zone. A boundary, of a hole too, belongs to its zone. */
+  /** Whether a point lies in a zone. Boundaries, including those of holes, belong to the zone. */
   covers(point: Point): boolean;
   /**
-   * The place in the document of the zone that a point lies in, the first where zones overlap;
-   * undefined when it is not covered.
+   * Index of the zone that contains a point, the first if zones overlap. `undefined` if the point
+   * is not covered.
    */
   zoneAt(point: Point): number | undefined;
   /**
-   * How far a point that is not covered lies from the nearest zone, where the rim of a hole belongs
-   * to its zone: whole metres of a great circle, rounded up, 1 to 20,015,115; undefined when there
-   * are no zones. Too far by at most a ten-thousandth, so right to a metre up to 10 km.
+   * Distance from an uncovered point to the nearest zone, in whole meters along a great circle,
+   * rounded up, 1 to 20,015,115. `undefined` without zones. The boundary of a hole belongs to its
+   * zone. Overestimates by at most 1e-4, so it is exact to a meter up to 10 km.
    */
   metresToNearestZone(point: Point): number | undefined;
 }
 
-/** The polygons of zones as look-ups need them: arrays of numbers, which can move to another thread uncopied. */
+/**
+ * Indexed polygons of zones in typed arrays, which can be transferred to another thread without
+ * copying.
+ */
 export interface IndexedZones {
   readonly packed: PackedPolygons;
-  /** The place of each polygon's zone. */
+  /** Zone index of each polygon. */
   readonly zoneOf: Uint32Array<ArrayBuffer>;
   /** A Flatbush of the polygons' bounding boxes. */
   readonly boxes: ArrayBufferLike;
@@ -45,19 +48,19 @@ export function createCoverage(zones: readonly Zone[]): Coverage {
   return coverageOf(indexZones(zones));
 }
 
-/** Copies zones, which must be valid, into an index; undefined when there are none. */
+/** Indexes valid zones. `undefined` if absent. */
 export function indexZones(zones: readonly Pick<Zone, "polygons">[]): IndexedZones | undefined {
   const polygons = zones.flatMap((zone) => zone.polygons);
   if (polygons.length === 0) return undefined;
   const packed = packPolygons(polygons);
   const zoneOf = Uint32Array.from(zones.flatMap((zone, i) => zone.polygons.map(() => i)));
   const boxes = indexBoxes(packed);
-  // A search of the whole Earth lists the boxes in the order of their tree: neighbours together.
+  // A search of the whole Earth lists boxes in tree order, so neighbors are together.
   const boundaries = indexBoundaries(packed, boxes.search(-180, -90, 180, 90));
   return { packed, zoneOf, boxes: boxes.data, boundaries };
 }
 
-/** One box for each polygon: one around a whole zone of scattered islands would be mostly empty. */
+/** One box per polygon: a box around a zone of scattered islands would be mostly empty. */
 function indexBoxes({ coordinates, ringStart, polygonStart }: PackedPolygons): Flatbush {
   const boxes = new Flatbush(polygonStart.length - 1);
   for (const outer of polygonStart.subarray(0, -1)) {
@@ -68,7 +71,7 @@ function indexBoxes({ coordinates, ringStart, polygonStart }: PackedPolygons): F
   return boxes;
 }
 
-/** Look-ups in an index; undefined stands for no zones. */
+/** Creates lookups in an index. `undefined` means no zones. */
 export function coverageOf(indexed: IndexedZones | undefined): Coverage {
   if (indexed === undefined) return NOWHERE;
   const { packed, zoneOf, boundaries } = indexed;
@@ -77,12 +80,13 @@ export function coverageOf(indexed: IndexedZones | undefined): Coverage {
   const someHolds = (lng: number, lat: number) =>
     boxes.collides(lng, lat, lng, lat, (polygon) => polygonHolds(packed, polygon, lng, lat));
 
-  // At a pole every longitude is the same place, and a box that reaches one has a corner there.
+  // At a pole all longitudes are the same point, and a box that reaches the pole has a corner
+  // there.
   const someTouchesPole = (lat: number) => boxes.collides(-180, lat, 180, lat);
 
   const firstZone = (first: number, polygon: number) => Math.min(first, zoneOf[polygon]!);
 
-  /** The place of the first zone that holds a point; Infinity for none. */
+  /** Returns the index of the first zone that contains a point, or Infinity. */
   const firstHolding = (lng: number, lat: number) =>
     boxes
       .search(lng, lat, lng, lat, (polygon) => polygonHolds(packed, polygon, lng, lat))
@@ -101,11 +105,11 @@ export function coverageOf(indexed: IndexedZones | undefined): Coverage {
     },
     covers({ lat, lng }) {
       if (Math.abs(lat) === 90) return someTouchesPole(lat);
-      // 180 and −180 are the same meridian; a zone may name it either way.
+      // 180 and −180 are the same meridian, and a zone can use either.
       return someHolds(lng, lat) || (Math.abs(lng) === 180 && someHolds(-lng, lat));
     },
     metresToNearestZone(point) {
-      // A point can be so close that its distance comes out as 0.
+      // The computed distance of a very close point can be 0.
       return Math.max(1, Math.ceil(metresToBoundary(boundaries, point)));
     },
   };

@@ -2,8 +2,8 @@ import { endOf, ringName, type Outline } from "./outline.ts";
 import { compareCorners, meetingOf, sideOfPath, type Corner, type Meeting } from "./segments.ts";
 
 /**
- * What is wrong with how two edges of one ring meet: they may only where one follows the other.
- * Undefined when nothing is, or when they belong to two rings.
+ * Returns the error in how two edges of one ring touch: only consecutive edges may. `undefined` if
+ * there is none, or if the edges belong to two rings.
  */
 export function selfContactError(
   outline: Outline,
@@ -31,8 +31,8 @@ function follow({ next }: Outline, edge: number, other: number): boolean {
 }
 
 /**
- * What is wrong with how edges of two rings meet: they may only in a point where the rings do not
- * pass through each other. Undefined when nothing is, or when they belong to one ring.
+ * Returns the error in how edges of two rings touch: only in points where the rings do not cross.
+ * `undefined` if absent, or if the edges belong to one ring.
  */
 export function ringContactError(
   outline: Outline,
@@ -61,9 +61,9 @@ const INSIDE = 1;
 const OUTSIDE = -1;
 
 /**
- * Whether, next to the point p where two edges touch, the ring of the first keeps to one side of
- * the ring of the second. A direction along the second is on neither side; where the two rings run
- * together, another pair of edges overlaps.
+ * Whether, near the point p where two edges touch, the ring of the first stays on one side of the
+ * ring of the second. A direction along the second is on neither side. Rings that run together are
+ * detected by another pair of overlapping edges.
  */
 function keepsTo(side: number, outline: Outline, edge: number, other: number, p: Corner): boolean {
   const [before, after] = pathThrough(outline, other, p);
@@ -73,7 +73,7 @@ function keepsTo(side: number, outline: Outline, edge: number, other: number, p:
   );
 }
 
-/** The corners before and after a point p of an edge, along its ring. */
+/** Returns the corners before and after a point p of an edge, along its ring. */
 function pathThrough(outline: Outline, edge: number, p: Corner): [before: Corner, after: Corner] {
   const { start, previous, next } = outline;
   const end = endOf(outline, edge);

@@ -4,12 +4,12 @@ import type { Corner } from "./segments.ts";
 
 export type EdgeIndex = ReturnType<typeof indexEdges>;
 
-/** How many more edges searches may show, together; at 0 or less they show no more. */
+/** Remaining number of edges that searches may visit. At 0 or less they stop. */
 export interface EdgeVisits {
   left: number;
 }
 
-/** Indexes the bounding boxes of an outline's edges; searches end where `visits` does. */
+/** Indexes the bounding boxes of an outline's edges. Searches stop when `visits` is used up. */
 export function indexEdges(outline: Outline, visits: EdgeVisits) {
   const order = stridedPermutation(outline.start.length);
   const boxes = new Flatbush(order.length);
@@ -19,7 +19,10 @@ export function indexEdges(outline: Outline, visits: EdgeVisits) {
   }
   boxes.finish();
   return {
-    /** Shows `visit` the numbers of the edges whose boxes meet a box, in any order, until it returns true. */
+    /**
+     * Calls `visit` with the edges whose boxes intersect a box, in any order, until it returns
+     * true.
+     */
     visit(
       west: number,
       south: number,
@@ -33,8 +36,8 @@ export function indexEdges(outline: Outline, visits: EdgeVisits) {
 }
 
 /**
- * The first error that `errorOf` finds among the pairs of edges whose boxes meet, in the order of
- * the edges' numbers. It sees each pair at most once, the lower number first.
+ * Returns the first error that `errorOf` finds among pairs of edges with intersecting boxes, in the
+ * order of edge numbers. Each pair is checked at most once, lower number first.
  */
 export function firstErrorBetweenEdges(
   outline: Outline,
@@ -64,12 +67,12 @@ function boxAround(
 }
 
 /**
- * All whole numbers below `count`, in an order that scatters neighbours: Flatbush sorts by a quicksort
- * that takes 5 seconds for 400,000 edges of a narrow band, out and back; in this order 0.4.
+ * Returns the whole numbers below `count` in an order that scatters neighbors. Flatbush's quicksort
+ * takes 5 seconds for 400,000 sorted edges of a narrow band, and 0.4 in this order.
  *
  * Numbers advance by a stride near `count` divided by the golden ratio, which spreads them evenly
- * (D. E. Knuth, The Art of Computer Programming 3, 6.4, Fibonacci hashing), and which has no divisor
- * in common with `count`, so that each comes once.
+ * (D. E. Knuth, The Art of Computer Programming 3, 6.4, Fibonacci hashing). The stride is coprime
+ * to `count`, so each number occurs once.
  */
 export function stridedPermutation(count: number): Uint32Array {
   let stride = Math.max(1, Math.floor(count * GOLDEN));

@@ -1,24 +1,24 @@
-/** A place on the Earth: latitude −90 to 90 and longitude −180 to 180, in degrees. */
+/** A point on Earth: latitude −90 to 90 and longitude −180 to 180, in degrees. */
 export interface Point {
   readonly lat: number;
   readonly lng: number;
 }
 
-/** Longitude and latitude in degrees, and possibly an altitude, which is ignored. */
+/** Longitude and latitude in degrees. An altitude is ignored. */
 export type Position = readonly number[];
 
-/** Positions of which the last equals the first. */
+/** Positions, the last equal to the first. */
 export type Ring = readonly Position[];
 
-/** An outer ring, then its holes: the coordinates of a GeoJSON Polygon (RFC 7946, 3.1.6). */
+/** An outer ring and its holes: the coordinates of a GeoJSON Polygon (RFC 7946, 3.1.6). */
 export type Polygon = readonly Ring[];
 
-/** The IUGG mean radius of the Earth, (2a + b) / 3 of GRS 80 (Moritz 2000), in kilometres. */
+/** IUGG mean radius of the Earth, (2a + b) / 3 of GRS 80 (Moritz 2000), in kilometers. */
 export const EARTH_RADIUS_KM = 6371.0088;
 
 /**
- * The great-circle distance between two points on a sphere of the mean radius, in kilometres,
- * from 0 to 20,015.12 (half the circumference).
+ * Returns the great-circle distance between two points on a sphere of the mean radius, in
+ * kilometers, 0 to 20,015.12 (half the circumference).
  */
 export function haversineKm(from: Point, to: Point): number {
   const arc = arcBetween(radians(from.lat), radians(to.lat), radians(to.lng - from.lng));
@@ -26,8 +26,8 @@ export function haversineKm(from: Point, to: Point): number {
 }
 
 /**
- * The great-circle arc between two latitudes whose longitudes are `eastward` apart; everything in
- * radians, the arc from 0 to π.
+ * Returns the great-circle arc between two latitudes whose longitudes are `eastward` apart. All
+ * angles in radians, the arc from 0 to π.
  *
  * Formula: haversine, R. W. Sinnott, "Virtues of the Haversine", Sky and Telescope 68 (1984).
  */
@@ -35,7 +35,7 @@ export function arcBetween(fromLat: number, toLat: number, eastward: number): nu
   const haversine =
     sineSquared((toLat - fromLat) / 2) +
     Math.cos(fromLat) * Math.cos(toLat) * sineSquared(eastward / 2);
-  // Between antipodes rounding can lift the haversine just above 1, and beyond 1 asin is NaN.
+  // Rounding can lift the haversine of antipodes just above 1, where asin is NaN.
   return 2 * Math.asin(Math.sqrt(Math.min(1, haversine)));
 }
 

@@ -4,9 +4,9 @@ import { boundsOf, type PackedPolygons } from "./packed-polygons.ts";
 
 /**
  * The boundaries of polygons, cut into stretches of a few edges, under a binary tree of boxes.
- * Stretch s has the positions from stretchStart[s] up to and with stretchEnd[s]. Node n, from 1 on,
- * has the children 2n and 2n + 1, and the stretches are the last nodes. A box is four numbers, west,
- * south, east and north in degrees, in single precision for half the memory.
+ * Stretch s has the positions stretchStart[s] to stretchEnd[s], inclusive. Node n, from 1, has the
+ * children 2n and 2n + 1. The stretches are the last nodes. A box is four single-precision numbers,
+ * west, south, east and north in degrees.
  */
 export interface Boundaries {
   readonly coordinates: Float64Array;
@@ -15,14 +15,16 @@ export interface Boundaries {
   readonly boxes: Float32Array;
 }
 
-/** Few enough to measure each of them, and enough to keep the tree small beside the positions. */
+/**
+ * Few enough to measure each one, and enough to keep the tree small compared with the positions.
+ */
 const EDGES_PER_STRETCH = 16;
 
 /**
- * Indexes the boundaries of polygons, of which there must be some.
+ * Indexes the boundaries of at least one polygon.
  *
- * @param order The numbers of all polygons, in any order; searches are quick when polygons that
- *   follow each other are near each other.
+ * @param order The numbers of all polygons, in any order. Searches are fast if consecutive polygons
+ *   are near each other.
  */
 export function indexBoundaries(packed: PackedPolygons, order: readonly number[]): Boundaries {
   const { coordinates } = packed;
@@ -64,18 +66,18 @@ function setBoxAroundChildren(boxes: Float32Array, node: number): void {
   }
 }
 
-/** A search for the least arc from a target to a boundary, in radians. */
+/** A search for the shortest arc from a target to a boundary, in radians. */
 interface Search {
   readonly boundaries: Boundaries;
   readonly target: Target;
   arc: number;
-  /** Only what may be nearer than this is looked at. */
+  /** Boundaries at this distance or farther are skipped. */
   goal: number;
 }
 
 /**
- * The great-circle distance from a point to the nearest point of a boundary, in metres, on the
- * sphere of `haversineKm`; too far by at most a ten-thousandth, so right to a metre up to 10 km.
+ * Returns the great-circle distance from a point to the nearest boundary, in meters, on the sphere
+ * of `haversineKm`. Overestimates by at most 1e-4, so it is exact to a meter up to 10 km.
  */
 export function metresToBoundary(boundaries: Boundaries, { lng, lat }: Point): number {
   const search = { boundaries, target: targetAt(lng, lat), arc: Infinity, goal: Infinity };
@@ -83,7 +85,9 @@ export function metresToBoundary(boundaries: Boundaries, { lng, lat }: Point): n
   return search.arc * EARTH_RADIUS_KM * 1000;
 }
 
-/** Searches below a node of the tree, the nearer child first, so that the other is often ruled out. */
+/**
+ * Searches below a node of the tree, the nearer child first so that the other can often be skipped.
+ */
 function searchNode(search: Search, node: number): void {
   const count = search.boundaries.stretchStart.length;
   if (node >= count) return searchStretch(search, node - count);
@@ -97,7 +101,10 @@ function searchNode(search: Search, node: number): void {
   if (toFar < search.goal) searchNode(search, far);
 }
 
-/** In radians. Single precision misplaces a longitude by at most 2⁻¹⁷ degrees and a latitude by half of that. */
+/**
+ * In radians. Single precision shifts a longitude by at most 2⁻¹⁷ degrees and a latitude by half of
+ * that.
+ */
 const BOX_ERROR = 2e-7;
 
 function arcToNode({ boundaries: { boxes }, target }: Search, node: number): number {
@@ -124,10 +131,10 @@ function searchStretch(search: Search, stretch: number): void {
   }
 }
 
-/** The longest edge that `arcToShortEdge` is precise for: a degree of longitude and of latitude. */
+/** Longest edge for which `arcToShortEdge` is accurate: a degree of longitude and of latitude. */
 const SHORT = radians(1);
 
-/** Halves an edge until its parts are short, leaving out those that cannot be near enough. */
+/** Bisects an edge until its parts are short, skipping parts that are too far away. */
 function searchEdge(
   search: Search,
   fromLng: number,
@@ -153,12 +160,12 @@ function searchEdge(
 }
 
 /**
- * What is nearer by less than a ten-thousandth is not looked for: otherwise a search from the middle
- * of a round hole would look at every edge of it.
+ * Relative improvement below which the search stops. Otherwise a search from the center of a round
+ * hole would visit every edge.
  */
 const TOLERANCE = 1e-4;
 
-/** In radians; 6 mm on the Earth. */
+/** In radians. 6 mm on Earth. */
 const LEAST_TOLERANCE = 1e-9;
 
 function keepLesser(search: Search, arc: number): void {

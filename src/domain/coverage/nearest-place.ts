@@ -1,6 +1,6 @@
 import { arcBetween, radians } from "./geo.ts";
 
-/** A place to measure from: longitude and latitude in radians, and what is needed of them often. */
+/** A point to measure from, in radians, with precomputed values. */
 export interface Target {
   readonly lng: number;
   readonly lat: number;
@@ -8,18 +8,19 @@ export interface Target {
   readonly cosLat: number;
 }
 
-/** The target at a longitude and latitude in degrees. */
+/** Creates a target at a longitude and latitude in degrees. */
 export function targetAt(lng: number, lat: number): Target {
   const phi = radians(lat);
   return { lng: radians(lng), lat: phi, sinLat: Math.sin(phi), cosLat: Math.cos(phi) };
 }
 
 /**
- * The arc from a target to the nearest place of a box of longitudes and latitudes; all in radians, 0 within the box.
+ * Returns the arc from a target to the nearest point of a box of longitudes and latitudes. All in
+ * radians, 0 inside the box.
  *
- * That place is on the meridian of the box that is the fewest degrees away. Along a meridian the cosine of the arc is
- * sin φ₀ sin φ + cos φ₀ cos Δλ cos φ, which is greatest at the latitude φ whose tangent is tan φ₀ / cos Δλ, or where Δλ
- * is beyond a right angle, at an end.
+ * That point is on the meridian of the box with the smallest longitude difference. Along a
+ * meridian, the cosine of the arc is sin φ₀ sin φ + cos φ₀ cos Δλ cos φ, whose maximum is at the
+ * latitude φ with tan φ = tan φ₀ / cos Δλ, or at an end if Δλ exceeds a right angle.
  */
 export function arcToBox(
   target: Target,
@@ -37,23 +38,27 @@ export function arcToBox(
   return arcBetween(lat, clamp(nearest, south, north), eastward);
 }
 
-/** How far a longitude is from the nearest one between two others, either way round; 0 to π. */
+/**
+ * Returns the distance of a longitude from the nearest one between two others, in either direction,
+ * 0 to π.
+ */
 function lngGap(lng: number, west: number, east: number): number {
   if (west <= lng && lng <= east) return 0;
   return Math.min(wholeTurn(west - lng), wholeTurn(lng - east));
 }
 
-/** An angle from −2π to 2π as one from 0 to 2π. */
+/** Normalizes an angle from −2π to 2π to 0 to 2π. */
 function wholeTurn(angle: number): number {
   return angle < 0 ? angle + 2 * Math.PI : angle;
 }
 
 /**
- * The arc from a target to the nearest place of an edge, a straight line in longitude and latitude (RFC 7946, 3.1.1) of
- * at most a degree of each; all in radians. Never too short, since it is measured to a place on the edge.
+ * Returns the arc from a target to the nearest point of an edge, a straight line in longitude and
+ * latitude (RFC 7946, 3.1.1) of at most a degree of each. All in radians. Never underestimates,
+ * because it is measured to a point on the edge.
  *
- * That place is where the great circle along the edge passes the target. The edge bends away from its great circle, so
- * the second look starts where the first one led.
+ * That point is where the great circle along the edge passes the target. The edge deviates from its
+ * great circle, so a second step starts from the result of the first.
  */
 export function arcToShortEdge(
   target: Target,
@@ -78,8 +83,9 @@ export function arcToShortEdge(
 }
 
 /**
- * How far ahead of a place the great circle in an edge's direction passes a target, as a share of the edge: the
- * along-track distance, atan2(t · e, t · p), with t, p and e the vectors of the target, the place and the direction.
+ * Returns the along-track distance from a point to where the great circle in an edge's direction
+ * passes a target, as a fraction of the edge: atan2(t · e, t · p), with t, p and e the vectors of
+ * target, point and direction.
  */
 function shareAhead(
   target: Target,

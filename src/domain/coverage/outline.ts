@@ -2,8 +2,9 @@ import type { Polygon, Ring } from "./geo.ts";
 import { compareCorners, sideOf, type Corner } from "./segments.ts";
 
 /**
- * The edges of all rings of a polygon, numbered consecutively. Edge i goes from start[i] to start[next[i]] and belongs
- * to ring[i]; ring r has the edges from firstOf[r] up to, not including, firstOf[r + 1]; ring 0 is the outer one.
+ * The edges of all rings of a polygon, numbered consecutively. Edge i goes from start[i] to
+ * start[next[i]] and belongs to ring[i]. Ring r has the edges firstOf[r] to firstOf[r + 1],
+ * exclusive. Ring 0 is the outer one.
  */
 export interface Outline {
   readonly start: readonly Corner[];
@@ -14,12 +15,12 @@ export interface Outline {
   readonly anticlockwise: readonly boolean[];
 }
 
-/** The corners of each ring, each once: consecutive equal positions count as one. */
+/** Returns the corners of each ring, with consecutive equal positions merged. */
 export function cornersOf(polygon: Polygon): Corner[][] {
   return polygon.map(distinctCorners);
 }
 
-/** Keeps what differs from its predecessor, which drops the last position or the first. */
+/** Removes positions equal to their predecessor, which drops the closing position. */
 function distinctCorners(ring: Ring): Corner[] {
   return (ring as readonly Corner[]).filter((corner, i, corners) => {
     const predecessor = corners[i - 1];
@@ -27,7 +28,7 @@ function distinctCorners(ring: Ring): Corner[] {
   });
 }
 
-/** The outline of rings that have at least three different corners each. */
+/** Creates the outline of rings with at least three different corners each. */
 export function outlineOf(rings: readonly (readonly Corner[])[]): Outline {
   const start = rings.flat() as Corner[];
   const firstOf = [0];
@@ -40,7 +41,7 @@ export function outlineOf(rings: readonly (readonly Corner[])[]): Outline {
   };
 }
 
-/** A ring turns the way it turns at its most western (then southern) corner, which is convex. */
+/** The westernmost (then southernmost) corner of a ring is convex and shows its orientation. */
 function isAnticlockwise(corners: readonly Corner[]): boolean {
   let lowest = 0;
   for (let i = 1; i < corners.length; i++) {

@@ -19,12 +19,12 @@ export const MAX_POSITIONS = 5_000_000;
 export const TOO_MANY_POSITIONS = `the zones have more than ${MAX_POSITIONS} positions; simplify them`;
 
 /**
- * Reads a GeoJSON FeatureCollection (RFC 7946) of Polygons and MultiPolygons as zones and adds every fault: those of
- * the collection at `zones`, then zone by zone those of its id and name (see `identifyZones`) and those of its shape at
- * `zones[3].geometry`, the first of each polygon. The zones refer to the document's positions, they do not copy them.
- * The result is valid only when no fault was added.
+ * Parses a GeoJSON FeatureCollection (RFC 7946) of Polygons and MultiPolygons into zones and adds
+ * every error: those of the collection at `zones`, then for each zone those of its id and name (see
+ * `identifyZones`) and the first shape error of each polygon at `zones[3].geometry`. The zones
+ * share their positions with the document. The result is valid only if no error was added.
  *
- * @param visits how much work the checks of shapes may take (see `polygonError`)
+ * @param visits work limit of the shape checks (see `polygonError`)
  */
 export function parseZones(
   document: unknown,
@@ -35,7 +35,7 @@ export function parseZones(
   const ofIdentities = createTariffFaults(faults.limit);
   const identities = identifyZones(features, ofIdentities);
   let told = 0;
-  /** So that the faults of each zone are together, and the zones in their order. */
+  /** Keeps the errors of each zone together and the zones in order. */
   const tellIdentityFaults = (upToZone: number) => {
     for (let it; (it = ofIdentities.list[told]) && zoneOf(it) <= upToZone; told++) {
       faults.add(it.path, it.text);
@@ -57,12 +57,12 @@ export function parseZones(
   return zones;
 }
 
-/** The place of the zone that a fault such as `zones[3].id` is of. */
+/** Returns the zone index in the path of an error such as `zones[3].id`. */
 function zoneOf({ path }: TariffFault): number {
   return Number.parseInt(path.slice("zones[".length), 10);
 }
 
-/** Zones that `parseZones` has found valid; their shapes are not checked again. */
+/** Returns zones that `parseZones` has validated. Their shapes are not checked again. */
 export function validZones(document: unknown): Zone[] {
   const { features } = document as { readonly features: readonly { geometry: ValidGeometry }[] };
   const identities = identifyZones(features, createTariffFaults(0));
@@ -93,7 +93,7 @@ function parseFeatures(document: unknown, faults: TariffFaults): readonly unknow
   return features;
 }
 
-/** Counts before anything is checked, so that the bound holds for broken shapes too. */
+/** Counts before any validation, so that the limit also applies to invalid shapes. */
 function countPositions(feature: unknown): number {
   const geometry = isObject(feature) ? feature.geometry : undefined;
   const coordinates = isObject(geometry) ? geometry.coordinates : undefined;
@@ -145,7 +145,7 @@ function parseGeometry(
   return coordinates as Polygon[];
 }
 
-/** Adds the first fault of a ring or, when each ring is valid by itself, of the whole shape. */
+/** Adds the first error of a ring or, if each ring is valid, of the whole shape. */
 function checkPolygon(
   { rings, ofPolygon, path }: { rings: unknown; ofPolygon: string; path: string },
   faults: TariffFaults,

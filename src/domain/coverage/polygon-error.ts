@@ -10,22 +10,22 @@ import { cornersOf, endOf, outlineOf, ringName, type Outline } from "./outline.t
 import { liesOn, sideOf, type Corner } from "./segments.ts";
 
 /**
- * How many edges the checks of a tariff's polygons may look at: about a minute's work at most. Maps
- * need 3 to 20 for each position, and a tariff has up to five million positions.
+ * Maximum number of edges that the checks of a tariff's polygons visit: about a minute of work.
+ * Maps need 3 to 20 per position, and a tariff has up to five million positions.
  */
 export const MAX_EDGE_VISITS = 300_000_000;
 
 /**
- * What is wrong with the shape of a polygon and how to fix it, or undefined when it is valid.
- * The rings must already be closed lists of finite positions in range.
+ * Returns the error in the shape of a polygon with its fix, or `undefined` if it is valid. The
+ * rings must be closed lists of finite positions in range.
  *
- * Valid means: no ring crosses or touches itself (consecutive equal positions count as one); holes
- * lie inside the outer ring and outside each other, and two rings meet in single points at most.
- * The winding order is free (RFC 7946, 3.1.6: parsers should not reject it).
+ * In a valid polygon, no ring crosses or touches itself (consecutive equal positions count as one),
+ * holes lie inside the outer ring and outside each other, and two rings meet only in single points.
+ * The winding order does not matter (RFC 7946, 3.1.6: parsers should not reject it).
  *
- * Exact, without a tolerance. Takes about n log n for n positions as they occur in maps; up to n²
- * where the bounding boxes of most edges overlap, as those of long parallel diagonals do, which is
- * why `visits` is bounded, and counted down over all polygons of a tariff.
+ * Exact, without a tolerance. Takes about n log n for n positions of typical maps, and up to n² if
+ * the bounding boxes of most edges overlap, as for long parallel diagonals. Therefore `visits`
+ * limits the work over all polygons of a tariff.
  */
 export function polygonError(
   polygon: Polygon,
@@ -56,9 +56,9 @@ function shapeError(polygon: Polygon, visits: EdgeVisits): string | undefined {
 }
 
 /**
- * What is wrong with a hole outside the outer ring or inside another hole; undefined when there is
- * none. The rings must not pass through each other, so that one corner of a hole tells where all of
- * it lies; where that corner touches another ring, `ringContactError` has already checked the two.
+ * Returns the error of a hole outside the outer ring or inside another hole, or `undefined`. The
+ * rings must not cross, so one corner of a hole determines its position. If that corner touches
+ * another ring, `ringContactError` has already checked the two.
  */
 function misplacedHoleError(outline: Outline, edges: EdgeIndex): string | undefined {
   for (let hole = 1; hole + 1 < outline.firstOf.length; hole++) {
@@ -75,8 +75,9 @@ function misplacedHoleError(outline: Outline, edges: EdgeIndex): string | undefi
 }
 
 /**
- * The rings that lie around a hole's first corner, and those that touch it, its own among them: a ray from it to the
- * east crosses a ring around it an odd number of times (M. Shimrat, Algorithm 112, 1962).
+ * Returns the rings around a hole's first corner and those that touch it, including its own. A ray
+ * from it to the east crosses an enclosing ring an odd number of times (M. Shimrat, Algorithm 112,
+ * 1962).
  */
 function ringsAt(outline: Outline, edges: EdgeIndex, hole: number) {
   const p = outline.start[outline.firstOf[hole]!]!;

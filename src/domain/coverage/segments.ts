@@ -1,24 +1,24 @@
 import { orient2d } from "robust-predicates";
 
-/** A position in the plane of longitude and latitude, degrees. */
+/** A position in the plane of longitude and latitude, in degrees. */
 export type Corner = readonly [lng: number, lat: number];
 
 /**
- * How two segments meet: not at all (undefined), by crossing inside both, along a stretch of
- * positive length, or in one point that is an end of at least one of them (that corner).
+ * Intersection of two segments: `undefined` for none, "cross" inside both, "overlap" along a
+ * stretch, or the single common point, which is an end of at least one segment.
  */
 export type Meeting = undefined | "cross" | "overlap" | Corner;
 
 /**
- * On which side of the line from a to b the corner c lies: 1 left, −1 right, 0 on it. Exact
- * (J. R. Shewchuk, "Adaptive Precision Floating-Point Arithmetic and Fast Robust Geometric
- * Predicates", 1997); the library's axis points down, hence the sign.
+ * Returns the side of the line from a to b on which c lies: 1 left, −1 right, 0 on it. Exact (J. R.
+ * Shewchuk, "Adaptive Precision Floating-Point Arithmetic and Fast Robust Geometric Predicates",
+ * 1997). The library's y axis points down, hence the sign.
  */
 export function sideOf(a: Corner, b: Corner, c: Corner): number {
   return -Math.sign(orient2d(a[0], a[1], b[0], b[1], c[0], c[1]));
 }
 
-/** How the segment from a to b meets the segment from c to d. Neither may have length 0. */
+/** Returns the intersection of the segments a to b and c to d, both of non-zero length. */
 export function meetingOf(a: Corner, b: Corner, c: Corner, d: Corner): Meeting {
   const sideOfC = sideOf(a, b, c);
   const sideOfD = sideOf(a, b, d);
@@ -27,7 +27,7 @@ export function meetingOf(a: Corner, b: Corner, c: Corner, d: Corner): Meeting {
   const sideOfB = sideOf(c, d, b);
   if (sideOfA * sideOfB > 0) return undefined;
   if (sideOfC === 0 && sideOfD === 0) return meetingOnOneLine(a, b, c, d);
-  // Each segment reaches the other's line, so an end on that line is an end on that segment.
+  // Each segment reaches the other's line, so an end on that line is on the segment.
   if (sideOfC === 0) return c;
   if (sideOfD === 0) return d;
   if (sideOfA === 0) return a;
@@ -43,7 +43,7 @@ function meetingOnOneLine(a: Corner, b: Corner, c: Corner, d: Corner): Meeting {
   return order === 0 ? from : "overlap";
 }
 
-/** Orders corners by longitude, then latitude, which on one line is the order along that line. */
+/** Orders corners by longitude, then latitude. On one line, this is the order along the line. */
 export function compareCorners(a: Corner, b: Corner): number {
   return a[0] - b[0] || a[1] - b[1];
 }
@@ -66,9 +66,9 @@ export function liesOn(p: Corner, a: Corner, b: Corner): boolean {
 }
 
 /**
- * On which side of the path that comes from `before` over p and goes on to `after` a corner c lies,
- * seen from p: 1 on the left, in the angle swept anticlockwise from `after` to `before`; −1 on the
- * right; 0 when the way to c runs along the path.
+ * Returns the side of the path `before` to p to `after` on which a corner c lies, seen from p: 1 on
+ * the left, in the angle counterclockwise from `after` to `before`, −1 on the right, 0 along the
+ * path.
  */
 export function sideOfPath(before: Corner, p: Corner, after: Corner, c: Corner): number {
   if (isSameWay(p, before, c) || isSameWay(p, after, c)) return 0;

@@ -1,20 +1,20 @@
 import type { Polygon } from "./geo.ts";
 
 /**
- * Rings by the vertices that they share. A border is a stretch of one or more rings between two
- * junctions, with the same vertices in all of them; a vertex that is no junction belongs to one border.
+ * Rings with shared vertices. A border is a stretch of one or more rings between two junctions,
+ * with the same vertices in all of them. A vertex that is not a junction belongs to one border.
  */
 export interface SharedBorders {
   /** By vertex, in degrees. */
   readonly lng: Float64Array;
   readonly lat: Float64Array;
-  /** 1 for a vertex where borders end, since rings come to it from different sides; else 0. */
+  /** 1 for a junction, where rings diverge and borders end, otherwise 0. */
   readonly isJunction: Uint8Array;
-  /** The vertices of each ring, of each polygon, without repeating the first or a neighbour. */
+  /** Vertices of each ring of each polygon, without the closing vertex and repeated neighbors. */
   readonly polygons: readonly (readonly Uint32Array[])[];
 }
 
-/** Finds out which vertices rings share, and where their ways part. Takes linear time. */
+/** Finds shared vertices and junctions of rings in linear time. */
 export function findSharedBorders(polygons: readonly Polygon[]): SharedBorders {
   const positions = polygons.reduce(
     (sum, polygon) => sum + polygon.reduce((ofPolygon, ring) => ofPolygon + ring.length, 0),
@@ -33,10 +33,10 @@ export function findSharedBorders(polygons: readonly Polygon[]): SharedBorders {
   return { lng: table.lng, lat: table.lat, isJunction, polygons: numbered };
 }
 
-/** Stands for no neighbour yet. */
+/** No neighbor yet. */
 const NONE = 0xffff_ffff;
 
-/** A vertex is a junction when it does not have the same two neighbours wherever it occurs. */
+/** A vertex is a junction if its two neighbors differ between occurrences. */
 function findJunctions(
   polygons: readonly (readonly Uint32Array[])[],
   vertices: number,
@@ -63,12 +63,12 @@ function findJunctions(
 }
 
 /**
- * Builds a table that numbers up to `max` positions, each once: a hash table with linear probing in typed arrays, of which
- * five million take 150 MiB; in maps they would take a gigabyte.
+ * Creates a table that numbers up to `max` distinct positions: a hash table with linear probing in
+ * typed arrays. Five million positions take 150 MiB, compared with a gigabyte in a Map.
  */
 function createVertexTable(max: number) {
   const mask = 2 ** Math.ceil(Math.log2(max * 2 + 2)) - 1;
-  /** The number of the vertex in a slot, plus 1; 0 for none. */
+  /** Vertex number of a slot, plus 1. 0 if empty. */
   const slots = new Uint32Array(mask + 1);
   const lngs = new Float64Array(max);
   const lats = new Float64Array(max);
@@ -86,9 +86,9 @@ function createVertexTable(max: number) {
     lng: lngs,
     lat: lats,
     count: () => count,
-    /** The number of a position, from 0 on; the next one when it is new. */
+    /** Returns the number of a position, from 0, or assigns the next one. */
     vertexAt(lng: number, lat: number): number {
-      // Adding 0 makes 0 of -0, which is the same place.
+      // Adding 0 turns -0 into 0, which is the same position.
       key[0] = lng + 0;
       key[1] = lat + 0;
       for (let slot = firstSlot(); ; slot = (slot + 1) & mask) {

@@ -4,30 +4,29 @@ import { MAX_EDGE_VISITS, polygonError } from "./polygon-error.ts";
 import { findSharedBorders, type SharedBorders } from "./shared-borders.ts";
 import { weighVertices } from "./vertex-weights.ts";
 
-/** How often the tolerance of a polygon is halved before it keeps all its vertices. */
+/** Number of times the tolerance of a polygon is halved before it keeps all its vertices. */
 const HALVINGS = 6;
 
 interface Simplification {
   readonly borders: SharedBorders;
   readonly weights: Float64Array;
-  /** 1 for each vertex that is kept. */
+  /** 1 for each kept vertex. */
   readonly kept: Uint8Array;
   /** Decimals of a coordinate in degrees. */
   readonly decimals: number;
-  /** Weights from here on are kept, in metres. */
+  /** Vertices of at least this weight are kept, in meters. */
   readonly leastWeightM: number;
 }
 
 /**
- * Simplifies polygons, which must be valid, so that every place of an outline is within a tolerance of where it was,
- * and coordinates have the decimals that this needs. Polygons that share a border share it afterwards; where borders
- * run side by side with other vertices, gaps and overlaps of up to twice the tolerance appear.
+ * Simplifies valid polygons so that every point of an outline moves by at most the tolerance, and
+ * rounds coordinates accordingly. Polygons that share a border still share it. Where borders run
+ * side by side with different vertices, gaps and overlaps of up to twice the tolerance appear.
  *
- * Every polygon is valid afterwards: one that is not keeps more of its vertices, in the end all, with all their
- * decimals. Different polygons are not checked against each other. A ring keeps at least three corners, however small
- * it is.
+ * Every result is valid: an invalid polygon keeps more vertices, finally all of them unrounded.
+ * Polygons are not checked against each other. A ring keeps at least three corners.
  *
- * @param toleranceM above 0, in metres
+ * @param toleranceM above 0, in meters
  */
 export function simplifyPolygons(polygons: readonly Polygon[], toleranceM: number): Polygon[] {
   const decimals = decimalsFor(toleranceM);
@@ -40,19 +39,19 @@ export function simplifyPolygons(polygons: readonly Polygon[], toleranceM: numbe
   return makeValid(simplification, polygons);
 }
 
-/** How many decimals degrees need so that rounding takes at most a tenth of the tolerance. */
+/** Returns the decimals of degrees for which rounding uses at most a tenth of the tolerance. */
 function decimalsFor(toleranceM: number): number {
   let decimals = 0;
   while (roundingErrorM(decimals) > toleranceM / 10) decimals++;
   return decimals;
 }
 
-/** How far rounding both coordinates moves a position at most, in metres. */
+/** Returns the maximum distance by which rounding both coordinates moves a position, in meters. */
 function roundingErrorM(decimals: number): number {
   return radians(0.5 * 10 ** -decimals) * Math.SQRT2 * EARTH_RADIUS_KM * 1000;
 }
 
-/** Keeps the vertices of a ring that matter most, when fewer than three are kept. */
+/** Keeps the three most significant vertices of a ring if fewer are kept. */
 function keepThree(ring: Uint32Array, { kept, weights }: Simplification): void {
   let missing = 3 - countKept([ring], kept, 3);
   if (missing <= 0) return;
@@ -65,7 +64,7 @@ function keepThree(ring: Uint32Array, { kept, weights }: Simplification): void {
   }
 }
 
-/** How many vertices of the rings are kept, up to `most`. */
+/** Counts the kept vertices of the rings, up to `most`. */
 function countKept(rings: readonly Uint32Array[], kept: Uint8Array, most = Infinity): number {
   let count = 0;
   for (const ring of rings) {
@@ -78,14 +77,14 @@ function countKept(rings: readonly Uint32Array[], kept: Uint8Array, most = Infin
 }
 
 /**
- * Builds the polygons, and has those that are not valid keep more until they are. Their neighbours then
- * keep the same vertices of the borders that they share, and are built anew.
+ * Builds the polygons. Invalid ones keep more vertices until they are valid. Their neighbors then
+ * keep the same vertices of shared borders and are rebuilt.
  */
 function makeValid(simplification: Simplification, originals: readonly Polygon[]): Polygon[] {
   const { borders, kept } = simplification;
   const visits = { left: MAX_EDGE_VISITS };
   const built: Polygon[] = [];
-  /** How many vertices each had when it was built; Infinity for those that are as they were. */
+  /** Number of vertices of each polygon when it was built. Infinity for unchanged ones. */
   const counts = borders.polygons.map(() => 0);
   const isStale = (rings: readonly Uint32Array[], i: number) =>
     counts[i] !== Infinity && counts[i] !== countKept(rings, kept);
@@ -101,7 +100,7 @@ function makeValid(simplification: Simplification, originals: readonly Polygon[]
   return built;
 }
 
-/** Builds a polygon, with more vertices where it is not valid; undefined when it never is. */
+/** Builds a polygon, with more vertices if it is invalid. `undefined` if it never becomes valid. */
 function buildValid(
   rings: readonly Uint32Array[],
   simplification: Simplification,
@@ -115,7 +114,7 @@ function buildValid(
   return undefined;
 }
 
-/** Keeps what matters at a level, from 1 on; all of it at the last. */
+/** Keeps the vertices of a level, from 1. The last level keeps all. */
 function keepMore(
   rings: readonly Uint32Array[],
   level: number,

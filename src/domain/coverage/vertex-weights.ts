@@ -3,22 +3,22 @@ import type { SharedBorders } from "./shared-borders.ts";
 
 const METRES_PER_DEGREE = radians(1) * EARTH_RADIUS_KM * 1000;
 
-/** How deep a border is split where it bends most; below, in the middle. */
+/** Depth up to which a border is split at its farthest vertex, below that in the middle. */
 const MAX_DEPTH = 48;
 
-/** Stands for a vertex that has no weight yet. */
+/** A vertex without a weight. */
 const UNWEIGHED = -1;
 
 /**
- * How much each vertex matters, in metres: when the vertices of a weight below some tolerance are left out, all rings
- * differ by less than that from what they were. Junctions, and one vertex of a ring without any, have an infinite
- * weight. A vertex has one weight for all rings, so that those that share a border go on sharing it.
+ * Computes the weight of each vertex in meters: without the vertices below a tolerance, all rings
+ * deviate by less than the tolerance. Junctions, and one vertex of a ring without junctions, have
+ * infinite weight. A vertex has the same weight for all rings, so shared borders stay shared.
  *
- * By U. Ramer (1972), D. H. Douglas and T. K. Peucker, "Algorithms for the Reduction of the Number of Points Required
- * to Represent a Digitized Line", Cartographica 10 (1973). Takes n log n, since lines made to take n² are split in the
- * middle after a while.
+ * By U. Ramer (1972), D. H. Douglas and T. K. Peucker, "Algorithms for the Reduction of the Number
+ * of Points Required to Represent a Digitized Line", Cartographica 10 (1973). Takes n log n,
+ * because worst-case lines are split in the middle from a certain depth.
  *
- * @param leastM weights below this are 0, which saves time
+ * @param leastM smaller weights are 0, which saves time
  */
 export function weighVertices(borders: SharedBorders, leastM: number): Float64Array {
   const { isJunction, polygons } = borders;
@@ -40,7 +40,7 @@ export function weighVertices(borders: SharedBorders, leastM: number): Float64Ar
   return weights;
 }
 
-/** Weighs the vertices of one border from end to end, unless another ring has it too. */
+/** Computes the weights of one border, unless another ring has already done so. */
 function weighLine(
   borders: SharedBorders,
   line: readonly number[],
@@ -48,7 +48,8 @@ function weighLine(
   leastM: number,
 ): void {
   const last = line.length - 1;
-  // The first vertex of a ring without junctions may be any, so that the second has a weight even then.
+  // The first vertex of a ring without junctions is arbitrary, so the second one has a weight in
+  // any case.
   if (last > 1 && weights[line[1]!] !== UNWEIGHED) return;
   for (const vertex of line) weights[vertex] = 0;
   weights[line[0]!] = Infinity;
@@ -69,8 +70,8 @@ function weighLine(
 }
 
 /**
- * Positions of a line in a plane, in metres. Distances are never too short: a degree of longitude
- * counts as much everywhere as where the line comes closest to the equator.
+ * Projects a line to a plane, in meters. Distances are never underestimated: a degree of longitude
+ * counts as much everywhere as where the line is closest to the equator.
  */
 function project({ lng, lat }: SharedBorders, line: readonly number[]) {
   const x = new Float64Array(line.length);
@@ -90,7 +91,7 @@ function project({ lng, lat }: SharedBorders, line: readonly number[]) {
   return { x, y };
 }
 
-/** The position between two others that is farthest from the segment between them. */
+/** Returns the position between two others that is farthest from the segment between them. */
 function findFarthest(x: Float64Array, y: Float64Array, from: number, to: number) {
   const fromX = x[from]!;
   const fromY = y[from]!;

@@ -8,11 +8,11 @@ import {
   type TariffFaults,
 } from "../faults.ts";
 
-/** What a zone is called by: each id and each name belongs to one zone of its tariff. */
+/** Id and name of a zone, both unique in its tariff. */
 export interface ZoneIdentity {
-  /** Stays the same from version to version as long as the feature's id, or else the name, does. */
+  /** Stable across versions as long as the feature's id, or otherwise its name, is. */
   readonly id: string;
-  /** For people: the feature's name, with an addition where several have it. */
+  /** For people: the feature's name, with a suffix if several features have it. */
   readonly name: string;
 }
 
@@ -22,7 +22,7 @@ const OTHER_NAMES = ["Name", "NAME", "title"] as const;
 const MAX_NAME_CHARACTERS = 200;
 const MAX_ID_CHARACTERS = 100;
 
-/** 48 bits: two of 100,000 names have the same with a probability of 1 in 56,000. */
+/** 48 bits: a collision among 100,000 names has a probability of 1 in 56,000. */
 const DERIVED_ID_DIGITS = 12;
 
 /**
@@ -70,7 +70,7 @@ function isName(value: unknown): value is string {
   return typeof value === "string" && hasAtMost(value, MAX_NAME_CHARACTERS);
 }
 
-/** Returns the first other name that is text of an allowed length; empty if there is none. */
+/** Returns the first other name that is text of an allowed length; empty if absent. */
 function otherName(properties: unknown): string {
   if (!isObject(properties)) return "";
   const names = OTHER_NAMES.map((key) => properties[key]).filter(isName);
@@ -93,9 +93,9 @@ export function unnamedZoneWarnings(document: unknown, limit: number): readonly 
 }
 
 /**
- * A feature's own id as text; undefined where there is none, or a fault.
+ * Returns a feature's own id as text. `undefined` if it has none or an invalid one.
  *
- * @param ownerOf which feature has an id, of those before; gains this one
+ * @param ownerOf feature index by id of the previous features. The id is added.
  */
 function ownIdOf(
   feature: unknown,
@@ -130,7 +130,9 @@ function idOf(feature: unknown, index: number, faults: TariffFaults): string | u
   return undefined;
 }
 
-/** Zones with ids come first, so that a name made of an id does not depend on zones without one. */
+/**
+ * Zones with ids come first, so that a name made from an id does not depend on zones without one.
+ */
 function uniqueNames(
   names: readonly string[],
   ids: readonly (string | undefined)[],
@@ -156,10 +158,10 @@ function repeatedNames(names: readonly string[]): ReadonlySet<string> {
   return repeated;
 }
 
-/** Names that zones have, to which `claim` adds the wanted one, numbered if it is taken. */
+/** Creates a set of used names. `claim` adds a name, numbered if it is already used. */
 function createTakenNames(names: readonly string[]) {
   const taken = new Set(names);
-  // The next number to try, so that no number is tried twice for one name.
+  // Next number to try for a name, so that no number is tried twice.
   const nextNumbers = new Map<string, number>();
   return {
     claim(wanted: string): string {
@@ -173,7 +175,7 @@ function createTakenNames(names: readonly string[]) {
   };
 }
 
-/** An id from a name's SHA-256 that no other zone has; adds it to those taken. */
+/** Derives an unused id from a name's SHA-256 and adds it to the used ones. */
 function deriveId(name: string, taken: Set<string>): string {
   let id = idFrom(name);
   for (let attempt = 2; taken.has(id); attempt++) id = idFrom(`${name} (${attempt})`);
@@ -186,12 +188,12 @@ function idFrom(text: string): string {
 }
 
 /**
- * The identities of zones in one text, by their places: 100,000 objects would take some 15 MB, and
- * 100 ms to move to another thread.
+ * Identities of zones in one text, by index. 100,000 objects would take about 15 MB and 100 ms to
+ * transfer to another thread.
  */
 export interface PackedIdentities {
   readonly text: string;
-  /** Where the id of each zone begins, then its name; at last where the text ends. */
+  /** Start of the id and of the name of each zone, and the end of the text. */
   readonly starts: Uint32Array<ArrayBuffer>;
 }
 

@@ -2,14 +2,14 @@ import { RATE_DECIMALS, toMajor } from "./money.ts";
 import { findTier, roundKm, type CoveredQuote } from "./pricing.ts";
 import type { Fees } from "./tariff.ts";
 
-/** A part of a price; of what costs nothing there is none. */
+/** A line item of a price. Lines of zero are omitted. */
 export interface BreakdownLine {
   readonly kind: "distance" | "weight" | "minimum" | "window";
   readonly quantity: number;
   readonly unit: "km" | "kg" | "shipment" | "window";
-  /** What one unit costs, in the major unit of the currency; may be finer than its minor unit. */
+  /** Price per unit, in the major unit of the currency. Can be finer than its minor unit. */
   readonly rate: number;
-  /** quantity × rate, rounded half up; a distance counts unrounded there. */
+  /** quantity × rate, rounded half up. A distance counts unrounded. */
   readonly amountMinor: number;
 }
 
@@ -19,11 +19,11 @@ export type BrokenDown = Pick<
 >;
 
 /**
- * What a price is made of: the amounts of the lines add up to its total.
+ * Returns the line items of a price. Their amounts add up to its total.
  *
- * @param fees those that it was worked out by
- * @param windowFees what each of its windows costs, in minor units
- * @returns undefined when it cannot have been worked out by these fees
+ * @param fees fees with which the price was computed
+ * @param windowFees fee of each window, in minor units
+ * @returns `undefined` if the price was not computed with these fees
  */
 export function breakDown(
   fees: Fees,
@@ -59,7 +59,7 @@ export function breakDown(
   return lines.filter(({ amountMinor }) => amountMinor > 0);
 }
 
-/** What is charged once, for the shipment or a window of it. */
+/** Creates a line that is charged once per shipment or window. */
 function once(
   kind: BreakdownLine["kind"],
   unit: "shipment" | "window",

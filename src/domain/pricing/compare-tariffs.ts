@@ -4,18 +4,24 @@ import { compareSchedules, differenceAt, type Difference } from "../schedule/com
 import { createTariffFaults } from "../faults.ts";
 
 export interface TariffDifferences {
-  /** By paths such as `base_fee`, `tiers[1].rate_per_kg`, or `tiers[1]` for a tier that only one has, as JSON. */
+  /**
+   * By path, such as `base_fee`, `tiers[1].rate_per_kg`, or `tiers[1]` for a tier that only one
+   * document has, as JSON.
+   */
   readonly fees: Difference[];
   readonly zones: ZoneDifferences;
-  /** Up to 1,000, by paths such as `schedules[day].hours` or `schedules[day].exceptions[2026-12-25]`, as JSON. */
+  /**
+   * Up to 1,000, by path, such as `schedules[day].hours` or
+   * `schedules[day].exceptions[2026-12-25]`, as JSON.
+   */
   readonly schedules: Difference[];
 }
 
-/** The names of zones that differ, in their order, up to 1,000 of a kind, and how many there are. */
+/** Names of different zones in order, up to 1,000 of each kind, and their numbers. */
 export interface ZoneDifferences {
   readonly added: string[];
   readonly removed: string[];
-  /** Those whose geometry, name or properties differ, by their later names. */
+  /** New names of zones whose geometry, name or properties differ. */
   readonly changed: string[];
   readonly addedCount: number;
   readonly removedCount: number;
@@ -44,9 +50,9 @@ interface ValidFeature {
 }
 
 /**
- * Compares two documents that `parseTariff` has found valid. Tiers are the same by their place, zones
- * by their ids (see `identifyZones`). Keys that mean nothing to a tariff are not compared, but those
- * of a zone's properties are, and those of schedules.
+ * Compares two valid tariff documents. Tiers are matched by position, zones by id (see
+ * `identifyZones`). Unknown keys are not compared, except those of schedules and of zone
+ * properties.
  */
 export function compareTariffs(before: object, after: object): TariffDifferences {
   const [from, to] = [before as ValidDocument, after as ValidDocument];
@@ -83,7 +89,7 @@ function compareTiers(
   );
 }
 
-/** The JSON text of a tier, without keys that mean nothing to it. */
+/** Returns the JSON text of a tier without unknown keys. */
 function tierText(tier: ValidTier): string {
   return JSON.stringify(tier, [...PARTS_OF_TIER]);
 }

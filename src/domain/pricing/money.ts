@@ -1,13 +1,13 @@
 /**
  * Money is a whole number of minor units (cents, yen, fils) in a safe integer, always named
- * `...Minor`. A rate may be finer: it is a whole number of millionths of the major unit, always named
- * `...Millionths`. Nothing here rounds through binary floating point.
+ * `...Minor`. A rate can be finer: it is a whole number of millionths of the major unit, always
+ * named `...Millionths`. Nothing here rounds in binary floating point.
  */
 
 /**
- * Every active code of ISO 4217 list one as published on 2026-01-01, by the number of decimals
- * of its minor unit; funds codes that have a minor unit are among them. Codes without one
- * (XAU, XDR, XTS, XXX, ...) cannot carry a fee and are left out.
+ * All active codes of ISO 4217 list one, published on 2026-01-01, by the decimals of their minor
+ * unit, including funds codes. Codes without a minor unit (XAU, XDR, XTS, XXX, ...) cannot be used
+ * for fees and are omitted.
  */
 const CODES_BY_MINOR_DIGITS: Readonly<Record<number, string>> = {
   0: "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF",
@@ -28,20 +28,23 @@ const MINOR_DIGITS: ReadonlyMap<string, number> = new Map(
   ),
 );
 
-/** The decimals of a currency's minor unit (0, 2, 3 or 4), or undefined for an unknown code. */
+/**
+ * Returns the decimals of a currency's minor unit (0, 2, 3 or 4), or `undefined` for an unknown
+ * code.
+ */
 export function minorDigitsOf(currency: string): number | undefined {
   return MINOR_DIGITS.get(currency);
 }
 
-/** An exact decimal as it was written: the digits before its point and those after. */
+/** An exact decimal as written: the digits before and after the point. */
 export interface Decimal {
   readonly whole: string;
   readonly fraction: string;
 }
 
 /**
- * Reads a plain decimal such as `5.00` or `12`: digits, and if there is a point, digits on both
- * sides; no sign, exponent or blank. At most 40 digits on either side. Undefined when it is not one.
+ * Parses a plain decimal such as `5.00` or `12`: digits, optionally with a point and digits after
+ * it. No sign, exponent or blank. At most 40 digits on either side. `undefined` if invalid.
  */
 export function parseDecimal(text: string): Decimal | undefined {
   const match = /^(\d{1,40})(?:\.(\d{1,40}))?$/.exec(text);
@@ -53,24 +56,24 @@ export function fitsDecimals(decimal: Decimal, decimals: number): boolean {
 }
 
 /**
- * A decimal that fits so many decimals, in units of the last of them: 5.00 with two is 500. Exact up
- * to 2^53 − 1; a larger one comes back rounded, but still above any bound up to that.
+ * Converts a decimal to units of its last decimal place: 5.00 with two decimals is 500. Exact up to
+ * 2^53 − 1. Larger results are rounded but stay above any limit up to that.
  */
 export function toUnits(decimal: Decimal, decimals: number): number {
   return Number(decimal.whole + decimal.fraction.padEnd(decimals, "0"));
 }
 
 /**
- * An amount in the currency's major unit, for display and the wire: the double nearest to the
- * exact decimal, because both operands are exact and IEEE 754 division rounds correctly.
+ * Converts an amount to the currency's major unit, for display and the wire: the double nearest to
+ * the exact decimal, because both operands are exact and IEEE 754 division rounds correctly.
  *
- * @throws RangeError when the currency is not known.
+ * @throws RangeError if the currency is unknown
  */
 export function toMajor(minor: number, currency: string): number {
   return minor / 10 ** knownDigitsOf(currency);
 }
 
-/** A sum in the currency's major unit, as `toMajor`: the double nearest to it, however large it is. */
+/** Converts a sum to the currency's major unit: the nearest double, for sums of any size. */
 export function sumToMajor(minor: bigint, currency: string): number {
   return Number(`${minor}e-${knownDigitsOf(currency)}`);
 }
@@ -81,10 +84,13 @@ function knownDigitsOf(currency: string): number {
   return minorDigits;
 }
 
-/** The decimals of a rate in the major unit, in every currency: rates are kept in millionths. */
+/** Decimals of a rate in the major unit: rates are stored in millionths. */
 export const RATE_DECIMALS = 6;
 
-/** What a quantity costs at a rate in millionths of the major unit, in whole minor units: see `multiplyHalfUp`. */
+/**
+ * Returns the price of a quantity at a rate in millionths of the major unit, in minor units. See
+ * `multiplyHalfUp`.
+ */
 export function multiplyToMinor(
   quantity: number,
   rateMillionths: number,
@@ -94,13 +100,14 @@ export function multiplyToMinor(
 }
 
 /**
- * quantity × factor ÷ 10^decimals, rounded half up to a whole number, without binary error: the quantity counts as its
- * shortest decimal text, so that a weight of 1.005 is 1005/1000 and not the nearest double below it.
+ * Returns quantity × factor ÷ 10^decimals, rounded half up to a whole number without binary error.
+ * The quantity counts as its shortest decimal text: a weight of 1.005 is 1005/1000, not the nearest
+ * double below it.
  *
- * @param quantity finite, 0 or more
- * @param factor a safe integer, 0 or more
+ * @param quantity finite, at least 0
+ * @param factor a safe integer, at least 0
  * @param decimals 0 to 6
- * @throws RangeError when an argument is out of range or the result is above 2^53 − 1.
+ * @throws RangeError if an argument is out of range or the result exceeds 2^53 − 1
  */
 export function multiplyHalfUp(quantity: number, factor: number, decimals: number): number {
   if (!(quantity >= 0 && quantity < Infinity)) throw new RangeError(`bad quantity ${quantity}`);
@@ -132,12 +139,13 @@ export function roundHalfUp(quantity: number, decimals: number): number {
 const DIVISORS: readonly number[] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000];
 
 /**
- * A product of doubles divided by an exact one, rounded half up, when it is too far from a tie for the exact result to
- * be rounded otherwise; else undefined.
+ * Rounds a product of doubles, divided by an exact one, half up if it is too far from a tie for the
+ * exact result to round differently. Otherwise returns `undefined`.
  *
- * The quantity differs from its shortest decimal by at most 2^-53 of it, since the decimal reads back as the quantity;
- * the multiplication and the division add as much again each: together less than 2^-51 of the result. (Where doubles
- * are subnormal, the absolute error is below 2^-1020, and no tie is near.)
+ * The quantity differs from its shortest decimal by at most 2^-53 of it, because the decimal parses
+ * back to the quantity. The multiplication and the division each add as much: together less than
+ * 2^-51 of the result. (Where doubles are subnormal, the absolute error is below 2^-1020, and no
+ * tie is near.)
  */
 function roundIfClear(product: number): number | undefined {
   const floor = Math.floor(product);
@@ -146,7 +154,7 @@ function roundIfClear(product: number): number | undefined {
   return fromTie < 0 ? floor : floor + 1;
 }
 
-/** Below it doubles are at most a 64th apart, so that a tie can be told from its neighbours. */
+/** Below it doubles are at most 1/64 apart, so a tie can be distinguished from its neighbors. */
 const MOST_CLEAR = 2 ** 47;
 
 function multiplyExactly(quantity: number, factor: number, decimals: number): number {
@@ -154,7 +162,10 @@ function multiplyExactly(quantity: number, factor: number, decimals: number): nu
   return Number(scaleHalfUp(digits * BigInt(factor), exponent - decimals));
 }
 
-/** A number as ECMAScript prints it, which is the shortest text that reads back: digits × 10^exponent. */
+/**
+ * Returns a number as ECMAScript prints it, the shortest text that parses back: digits ×
+ * 10^exponent.
+ */
 function shortestDecimal(value: number): { digits: bigint; exponent: number } {
   const text = String(value);
   const e = text.indexOf("e");
@@ -168,7 +179,9 @@ function shortestDecimal(value: number): { digits: bigint; exponent: number } {
   };
 }
 
-/** value × 10^exponent, rounded half up. Doubles keep the exponent between −346 and 308. */
+/**
+ * Returns value × 10^exponent, rounded half up. For doubles the exponent is between −346 and 308.
+ */
 function scaleHalfUp(value: bigint, exponent: number): bigint {
   if (exponent >= 0) return value * 10n ** BigInt(exponent);
   const divisor = 10n ** BigInt(-exponent);

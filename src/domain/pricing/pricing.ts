@@ -7,20 +7,20 @@ import type { Ends } from "../schedule/decide-windows.ts";
 import { multiplyHalfUp, multiplyToMinor, toMajor } from "./money.ts";
 import type { Fees, Tariff, Tier } from "./tariff.ts";
 
-/** A tariff made ready for quoting; build it once for each version with `createPricing`. */
+/** A tariff prepared for quoting. Create it once per version with `createPricing`. */
 export interface Pricing {
-  /** The tariff but for its zones, which the coverage holds in a fifth of the memory. */
+  /** The tariff without zones, which the coverage stores in a fifth of the memory. */
   readonly fees: Fees;
   readonly coverage: Coverage;
-  /** What the zones are called, in their order. */
+  /** Identities of the zones, in order. */
   readonly zones: PackedIdentities;
-  /** The calendars of its schedules, in their order; undefined when it has none. */
+  /** Calendars of the schedules, in order. `undefined` without schedules. */
   readonly calendars: readonly Calendar[] | undefined;
-  /** The weights that are served, in the words of a refusal. */
+  /** Served weight ranges, as text for a refusal. */
   readonly servedWeights: string;
 }
 
-/** What a quote is asked for: two points in range and a weight in kilograms, at least 0.01. */
+/** A route to quote: two points in range and a weight in kilograms, at least 0.01. */
 export interface Route {
   readonly pickup: Point;
   readonly dropoff: Point;
@@ -43,7 +43,7 @@ export function routeOf(fields: RouteFields): Route {
   };
 }
 
-/** One reason why a route has no price, in words for people. */
+/** A reason why a route has no price, with a message for people. */
 export interface QuoteFailure {
   readonly failure: "coverage" | "weight" | "window";
   readonly message: string;
@@ -51,25 +51,25 @@ export interface QuoteFailure {
 
 export interface CoveredQuote {
   readonly covered: true;
-  /** Not rounded; see `roundKm`. */
+  /** Not rounded. See `roundKm`. */
   readonly distanceKm: number;
   readonly distanceFeeMinor: number;
   readonly weightFeeMinor: number;
   readonly baseFeeMinor: number;
-  /** The distance fee and the weight fee. */
+  /** Distance fee plus weight fee. */
   readonly subtotalMinor: number;
-  /** What its windows cost besides. */
+  /** Fee for the windows. */
   readonly windowFeeMinor: number;
-  /** The subtotal, but at least the base fee, and what the windows cost. */
+  /** The greater of subtotal and base fee, plus the window fee. */
   readonly totalMinor: number;
   readonly currency: string;
 }
 
-/** All that stands in the way of a price, coverage before weight; at least one failure. */
+/** All reasons why a route has no price, coverage before weight. At least one. */
 export interface UncoveredQuote {
   readonly covered: false;
   readonly failures: readonly [QuoteFailure, ...QuoteFailure[]];
-  /** How far the ends outside of the zones are from the nearest one, in metres. */
+  /** Distances of uncovered ends from the nearest zone, in meters. */
   readonly outsideMeters: Partial<Ends<number>>;
   readonly baseFeeMinor: number;
   readonly currency: string;
@@ -81,7 +81,7 @@ export function createPricing({ zones, ...fees }: Tariff): Pricing {
   return pricingOf({ fees, coverage: createCoverage(zones), zones: packIdentities(zones) });
 }
 
-/** Prices by the fees of a tariff, where its zones are indexed already. */
+/** Creates a pricing from the fees of a tariff and indexed zones. */
 export function pricingOf(parts: Omit<Pricing, "servedWeights" | "calendars">): Pricing {
   const { tiers, scheduling } = parts.fees;
   return {
@@ -91,7 +91,7 @@ export function pricingOf(parts: Omit<Pricing, "servedWeights" | "calendars">): 
   };
 }
 
-/** The calendars of the zones that the ends of a route lie in; undefined where there is none. */
+/** Returns the calendars of the zones at both ends of a route. `undefined` without a schedule. */
 export function calendarsOf(pricing: Pricing, { pickup, dropoff }: Route): Ends<Calendar> {
   const { fees, coverage, calendars } = pricing;
   const calendarAt = (point: Point) => {
@@ -108,14 +108,14 @@ export function withWindowFee(priced: CoveredQuote, windowFeeMinor: number): Cov
 }
 
 /**
- * Prices a route, or says all that is wrong with it: which ends are outside the zones, and whether no
- * tier covers the weight.
+ * Prices a route, or returns all reasons why it cannot be served: the uncovered ends, and whether
+ * no tier covers the weight.
  */
 export function quote(pricing: Pricing, route: Route): Quote {
   return priceRoute(pricing, route) ?? uncoveredQuote(pricing, route);
 }
 
-/** The places of the zones that the ends of a route lie in; undefined where they lie in none. */
+/** Zone indexes of both ends of a route. `undefined` for an uncovered end. */
 export interface RouteZones {
   readonly pickup: number | undefined;
   readonly dropoff: number | undefined;
@@ -128,7 +128,7 @@ export function zoneIdentityAt(
   return place === undefined ? undefined : identityAt(zones, place);
 }
 
-/** As `quote`, with the zones of both ends. */
+/** Like `quote`, with the zones of both ends. */
 export function quoteWithZones(
   pricing: Pricing,
   route: Route,
@@ -147,8 +147,8 @@ export function quoteWithZones(
 }
 
 /**
- * Prices a route by fees alone, wherever its ends lie; undefined when no tier takes the weight. With
- * the fees of an earlier tariff this is what the route cost by it.
+ * Prices a route by fees only, without coverage. `undefined` if no tier covers the weight. With the
+ * fees of an earlier tariff, this is the price by that tariff.
  */
 export function priceByFees(
   fees: Fees,
@@ -159,7 +159,8 @@ export function priceByFees(
 }
 
 /**
- * Prices a route; undefined when it is not served. To say why not is what takes long: how far away the nearest zone is.
+ * Prices a route. `undefined` if it is not served. Faster than `quote` because it does not compute
+ * distances to the nearest zone.
  */
 export function priceRoute({ fees, coverage }: Pricing, route: Route): CoveredQuote | undefined {
   if (!coverage.covers(route.pickup) || !coverage.covers(route.dropoff)) return undefined;
@@ -183,7 +184,7 @@ function uncoveredQuote(pricing: Pricing, { pickup, dropoff, weightKg }: Route):
 
 /**
  * Sums stay safe integers, below 2^53 ≈ 9.0e15: an amount is at most 10^6 major or 10^10 minor
- * units, so at most 20,016 km make 2.1e14, and 100,000 kg with the flat fee make 1.1e15.
+ * units, so at most 20,016 km cost 2.1e14, and 100,000 kg with the flat fee cost 1.1e15.
  */
 function price(fees: Fees, tier: Tier, distanceKm: number, weightKg: number): CoveredQuote {
   const { minorDigits } = fees;
@@ -205,12 +206,12 @@ function price(fees: Fees, tier: Tier, distanceKm: number, weightKg: number): Co
   };
 }
 
-/** A distance rounded half up to three decimals, as it is shown; fees use the unrounded one. */
+/** Rounds a distance half up to three decimals for display. Fees use the unrounded distance. */
 export function roundKm(distanceKm: number): number {
   return multiplyHalfUp(distanceKm, 1000, 0) / 1000;
 }
 
-/** A price as callers see it, in major units. */
+/** Returns a price in major units, as callers see it. */
 export function priceInMajor(priced: CoveredQuote) {
   const { currency } = priced;
   return {
@@ -225,7 +226,7 @@ export function priceInMajor(priced: CoveredQuote) {
   };
 }
 
-/** The tier that serves a weight, or undefined. Binary search: tiers are in ascending order. */
+/** Returns the tier that covers a weight, or `undefined`. Binary search over ascending tiers. */
 export function findTier(tiers: readonly Tier[], weightKg: number): Tier | undefined {
   let low = 0;
   let high = tiers.length;
@@ -241,7 +242,7 @@ export function findTier(tiers: readonly Tier[], weightKg: number): Tier | undef
 interface EndOutside {
   readonly name: "pickup" | "dropoff";
   readonly point: Point;
-  /** How far the nearest zone is; undefined where there is none to measure to. */
+  /** Distance to the nearest zone. `undefined` without zones. */
   readonly meters: number | undefined;
 }
 
@@ -270,7 +271,7 @@ function namesOf(ends: readonly EndOutside[]): string {
   return ends.map(({ name }) => name).join(" and ");
 }
 
-/** How far away the nearest zone is; nothing where there are no zones. */
+/** Returns the text about the distance to the nearest zone. Empty without zones. */
 function awayText(metres: readonly (number | undefined)[]): string {
   if (metres.includes(undefined)) return "";
   return `, ${metres.map((it) => distanceText(it!)).join(" and ")} from the nearest one`;
@@ -280,7 +281,7 @@ function distanceText(metres: number): string {
   return metres <= 10_000 ? `${metres} m` : `${Math.round(metres / 1000)} km`;
 }
 
-/** Whether a point would be covered with its latitude and longitude the other way round. */
+/** Whether a point would be covered with latitude and longitude swapped. */
 function looksExchanged(coverage: Coverage, { lat, lng }: Point): boolean {
   return Math.abs(lng) <= 90 && coverage.covers({ lat: lng, lng: lat });
 }
@@ -297,7 +298,7 @@ function weightFailure({ servedWeights }: Pricing, weightKg: number): QuoteFailu
   };
 }
 
-/** How many ranges a refusal lists. */
+/** Maximum number of ranges in a refusal. */
 const RANGES_SHOWN = 5;
 
 function servedWeightsText(tiers: readonly Tier[]): string {

@@ -7,7 +7,7 @@ import {
 } from "./pricing.ts";
 import { quoteBookable, type BookableRoute } from "./windows.ts";
 
-/** A shipment to price again, as of when it was booked. */
+/** A shipment to price again as of its booking. */
 export interface ReplayedShipment extends BookableRoute {
   readonly workspace: number;
   readonly reference: string;
@@ -19,35 +19,36 @@ export interface BothTariffs {
 }
 
 export interface Replay {
-  /** How many were priced. */
+  /** Number of routes priced. */
   readonly routes: number;
   readonly servedByBoth: number;
-  /** How many are served by the draft alone. */
+  /** Number of routes served by the draft only. */
   readonly newlyCovered: number;
-  /** How many are served by the tariff in force alone. */
+  /** Number of routes served by the tariff in force only. */
   readonly newlyRefused: number;
   readonly currencyInForce: string;
   readonly currencyOfDraft: string;
   readonly comparison: PriceComparison | undefined;
 }
 
-/** How prices compare, in minor units of the one currency. */
+/** Comparison of prices, in minor units of one currency. */
 export interface PriceComparison {
-  /** The prices of the shipments that both serve. A bigint, since sums can be above 2^53. */
+  /** Total of the shipments served by both. A bigint, because sums can exceed 2^53. */
   readonly totalInForceMinor: bigint;
   readonly totalOfDraftMinor: bigint;
   /**
-   * The shipments that both serve, by the share of the change, from the largest fall to the largest rise. Prices that
-   * stay have a bucket of their own, from 0 to 0, and a price that rises from 0 is in the last.
+   * Distribution of price changes of shipments served by both, from the largest decrease to the
+   * largest increase. Unchanged prices have a separate bucket from 0 to 0. A price that rises from
+   * 0 is in the last bucket.
    */
   readonly distribution: readonly ChangeBucket[];
-  /** The largest changes of what both serve, the largest first. */
+  /** Largest changes of shipments served by both, in descending order. */
   readonly largest: readonly PriceChange[];
-  /** The newest of those that the draft alone refuses. */
+  /** Newest shipments that only the draft refuses. */
   readonly refused: readonly RefusedShipment[];
 }
 
-/** The price of a shipment that both serve, in minor units. */
+/** Prices of a shipment served by both, in minor units. */
 export interface PriceChange {
   readonly workspace: number;
   readonly reference: string;
@@ -59,20 +60,20 @@ export interface RefusedShipment {
   readonly workspace: number;
   readonly reference: string;
   readonly inForceMinor: number;
-  /** Why the draft does not serve it. */
+  /** Reason why the draft does not serve it. */
   readonly message: string;
   readonly failure: QuoteFailure["failure"];
 }
 
-/** How many prices change by more than one share and up to another, in percent. */
+/** Number of prices whose change is above one percentage and up to another. */
 export interface ChangeBucket {
-  /** Undefined for no bound. */
+  /** `undefined` for no bound. */
   readonly abovePercent: number | undefined;
   readonly upToPercent: number | undefined;
   readonly routes: number;
 }
 
-/** How many of the largest changes, and of the refused shipments, are listed. */
+/** Maximum number of listed changes and of listed refused shipments. */
 const MAX_LISTED = 20;
 
 /** @param shipments the newest first */
@@ -108,7 +109,7 @@ export function replayShipments(
   };
 }
 
-/** To say why a shipment is not served takes long, so that it is only said of those that are listed. */
+/** Computing the reason for an unserved shipment is slow, so only listed shipments get one. */
 function priceShipment(pricing: Pricing, shipment: ReplayedShipment): CoveredQuote | undefined {
   const { pickup, dropoff } = shipment.windows;
   const priced = priceRoute(pricing, shipment.route);
@@ -151,10 +152,10 @@ function comparePrices(changes: readonly PriceChange[]): Omit<PriceComparison, "
   };
 }
 
-/** Where buckets end, in percent. */
+/** Bounds of the buckets, in percent. */
 const ENDS = [-50, -20, -10, -5, -1, 0, 0, 1, 5, 10, 20, 50];
 
-/** The buckets in ascending order. The one between 0 and 0 is that of prices that stay. */
+/** The buckets in ascending order. The one from 0 to 0 contains unchanged prices. */
 const BUCKETS = [...ENDS, undefined].map((upToPercent, i) => ({
   abovePercent: ENDS[i - 1],
   upToPercent,
@@ -162,7 +163,10 @@ const BUCKETS = [...ENDS, undefined].map((upToPercent, i) => ({
 
 const BUCKET_OF_NO_CHANGE = ENDS.lastIndexOf(0);
 
-/** The number of a change's bucket. In bigints: a hundred times a price can be above 2^53. */
+/**
+ * Returns the bucket index of a change. Uses bigints because a hundred times a price can exceed
+ * 2^53.
+ */
 function bucketOf(inForceMinor: number, ofDraftMinor: number): number {
   const change = ofDraftMinor - inForceMinor;
   if (change === 0) return BUCKET_OF_NO_CHANGE;
@@ -173,7 +177,7 @@ function bucketOf(inForceMinor: number, ofDraftMinor: number): number {
   );
 }
 
-/** The largest in money, the largest first; those of one size in the order of their references. */
+/** Returns the largest absolute changes in descending order, then by reference. */
 function largestChanges(changes: readonly PriceChange[]): PriceChange[] {
   const sizeOf = ({ inForceMinor, ofDraftMinor }: PriceChange) =>
     Math.abs(ofDraftMinor - inForceMinor);

@@ -7,25 +7,25 @@ import {
 } from "node:crypto";
 import type { Route } from "./pricing.ts";
 
-/** A time within which something is to happen, in milliseconds since the epoch, and what it costs. */
+/** A booked time window in milliseconds since the epoch, with its fee. */
 export interface QuotedWindow {
   readonly startMs: number;
   readonly endMs: number;
   readonly feeMinor: number;
 }
 
-/** What a quote says that holds: all that its price is worked out from, and for whom and how long. */
+/** Contents of a binding quote: all inputs of its price, its workspace and its expiry. */
 export interface HeldQuote {
   readonly workspace: number;
   readonly route: Route;
   readonly pickupWindow?: QuotedWindow | undefined;
   readonly dropoffWindow?: QuotedWindow | undefined;
-  /** The version whose price holds. */
+  /** Version whose price is guaranteed. */
   readonly tariffVersion: number;
   readonly expiresAtMs: number;
 }
 
-/** A key that seals quotes, by a number that no other has: 1 to 2^32 − 1. */
+/** A key that encrypts quotes, with a unique number from 1 to 2^32 − 1. */
 export interface QuoteKey {
   readonly id: number;
   readonly key: KeyObject;
@@ -42,14 +42,14 @@ export function toQuoteKey(id: number, bytes: Uint8Array): QuoteKey {
  *
  *   id of the key, 4 bytes | nonce, 12 | ciphertext, 59 to 95 | tag, 16
  *
- * by AES-256-GCM (NIST SP 800-38D): 126 to 174 characters. Nonces are random, which is safe for 2^32
- * quotes of a key. What is sealed:
+ * with AES-256-GCM (NIST SP 800-38D): 126 to 174 characters. Nonces are random, which is safe for 2^32
+ * quotes per key. The plaintext is
  *
- *   form, 1 byte: 0, and 1 more with a pickup window, 2 more with a dropoff window | workspace, 8 |
+ *   form, 1 byte: 0, plus 1 with a pickup window, plus 2 with a dropoff window | workspace, 8 |
  *   pickup latitude and longitude, dropoff latitude and longitude, weight, 8 each | version, 4 |
  *   expiry, 6 | start, end and fee of each window, 6 each
  *
- * Times are whole milliseconds; numbers are big-endian, those of 8 bytes IEEE 754 doubles.
+ * Times are whole milliseconds. Numbers are big-endian, those of 8 bytes IEEE 754 doubles.
  */
 const PREFIX = "quo_";
 const CIPHER = "aes-256-gcm";
@@ -64,10 +64,13 @@ const WITH_DROPOFF_WINDOW = 2;
 const FEWEST_BYTES = HEAD_BYTES + FIXED_BYTES + TAG_BYTES;
 const MOST_BYTES = FEWEST_BYTES + 2 * WINDOW_BYTES;
 
-/** The form of an id, for a look before it is opened. */
+/** Format of an id, checked before decryption. */
 const ID = new RegExp(`^${PREFIX}[A-Za-z0-9_-]{1,${Math.ceil((MOST_BYTES * 4) / 3)}}$`);
 
-/** The id of a quote: the quote itself, which only holders of the key can read or make. */
+/**
+ * Returns the id of a quote: the encrypted quote itself, which only holders of the key can read or
+ * create.
+ */
 export function sealQuote(quote: HeldQuote, { id, key }: QuoteKey): string {
   const bytes = Buffer.allocUnsafe(MOST_BYTES);
   bytes.writeUInt32BE(id);
@@ -81,7 +84,7 @@ export function sealQuote(quote: HeldQuote, { id, key }: QuoteKey): string {
   return PREFIX + bytes.toString("base64url", 0, end + TAG_BYTES);
 }
 
-/** Writes what is sealed, and gives where it ends. */
+/** Writes the plaintext and returns its end. */
 function writeQuote(quote: HeldQuote, bytes: Buffer, begin: number): number {
   const { pickup, dropoff, weightKg } = quote.route;
   const { pickupWindow, dropoffWindow } = quote;
@@ -109,10 +112,10 @@ function writeWindow(window: QuotedWindow, bytes: Buffer, begin: number): number
 }
 
 /**
- * Reads the id of a quote.
+ * Decrypts the id of a quote.
  *
- * @param keyOf gives the key of an id; undefined for none
- * @returns undefined for what none of the keys has sealed
+ * @param keyOf returns the key with a number, or `undefined`
+ * @returns `undefined` if no key has encrypted it
  */
 export function openQuote(
   id: string,
@@ -121,7 +124,7 @@ export function openQuote(
   if (!ID.test(id)) return undefined;
   const text = id.slice(PREFIX.length);
   const bytes = Buffer.from(text, "base64url");
-  // The last character may have bits that stand for nothing, which are zero: a quote has one id.
+  // Rejects non-canonical base64url, so that a quote has exactly one id.
   if (bytes.length < FEWEST_BYTES || bytes.toString("base64url") !== text) return undefined;
   const key = keyOf(bytes.readUInt32BE());
   const plain = key && decrypt(bytes, key);
@@ -169,7 +172,7 @@ function readQuote(plain: Buffer): HeldQuote {
   };
 }
 
-/** Nonces are drawn many at a time: one by one they take longer than the encryption. */
+/** Nonces are drawn in bulk: one at a time takes longer than the encryption. */
 const nonces = Buffer.alloc(NONCE_BYTES * 512);
 let noncesTaken = nonces.length;
 

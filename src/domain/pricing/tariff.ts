@@ -18,18 +18,18 @@ import { validZones, parseZones } from "../coverage/parse-zones.ts";
 import { parseSchedules } from "../schedule/parse-schedules.ts";
 import type { Scheduling } from "../schedule/schedule.ts";
 
-/** A weight class: it serves minKg < weight ≤ maxKg, in kilograms. */
+/** A weight tier: it covers minKg < weight ≤ maxKg, in kilograms. */
 export interface Tier {
   readonly minKg: number;
   readonly maxKg: number;
   readonly flatFeeMinor: number;
-  /** Millionths of the currency's major unit for each kilogram. */
+  /** Millionths of the currency's major unit per kilogram. */
   readonly ratePerKgMillionths: number;
 }
 
 /**
- * Everything in a tariff that makes up a price. Fees are in minor units of the currency; rates, which
- * may be finer, in millionths of its major unit.
+ * All pricing parameters of a tariff. Fees are in minor units of the currency. Rates, which can be
+ * finer, are in millionths of its major unit.
  */
 export interface Fees {
   /** ISO 4217 code. */
@@ -38,9 +38,9 @@ export interface Fees {
   readonly minorDigits: number;
   readonly baseFeeMinor: number;
   readonly ratePerKmMillionths: number;
-  /** In ascending order and without overlap; gaps are allowed, and so is no tier at all. */
+  /** In ascending order without overlap. Gaps and an empty list are allowed. */
   readonly tiers: readonly Tier[];
-  /** When there are pickups and dropoffs, and what a window costs; undefined without schedules. */
+  /** Schedules and window fees. `undefined` without schedules. */
   readonly scheduling: Scheduling | undefined;
 }
 
@@ -48,28 +48,29 @@ export interface Tariff extends Fees {
   readonly zones: readonly Zone[];
 }
 
-/** A tariff, or everything that is wrong with the document. */
+/** A tariff, or all errors of the document. */
 export type ParsedTariff =
   | { readonly tariff: Tariff; readonly faults?: undefined }
   | { readonly tariff?: undefined; readonly faults: readonly TariffFault[] };
 
-/** The most faults that are reported; the rest are found when these are fixed. */
+/** Maximum number of reported errors. Further ones appear once these are fixed. */
 export const MAX_FAULTS = 100;
 
-/** The largest base fee, flat fee or rate, in the major unit. `quote` relies on it. */
+/** Maximum base fee, flat fee or rate, in the major unit. `quote` relies on it. */
 export const MAX_AMOUNT = 1_000_000;
 
-/** The heaviest weight a tier may serve. `quote` relies on it. */
+/** Maximum weight of a tier. `quote` relies on it. */
 export const MAX_WEIGHT_KG = 100_000;
 
 export const MAX_TIERS = 1_000;
 
 /**
- * Reads a tariff document as parsed from JSON: `currency`, `base_fee`, `rate_per_km`, `tiers` and `zones`, all of them
- * required, and `schedules` and `default_schedule`. Unknown keys are ignored. The zones of the tariff share their
- * positions with the document, which must not change after.
+ * Parses a tariff document: the required keys `currency`, `base_fee`, `rate_per_km`, `tiers` and
+ * `zones`, and the optional keys `schedules` and `default_schedule`. Unknown keys are ignored. The
+ * zones share their positions with the document, which must not change afterwards.
  *
- * Not with a schema library: five million positions have to be read quickly, and each fault has to say how to fix it.
+ * A schema library would be too slow for five million positions and could not add the fix to each
+ * error.
  */
 export function parseTariff(document: unknown): ParsedTariff {
   const faults = createTariffFaults(MAX_FAULTS);
@@ -78,10 +79,9 @@ export function parseTariff(document: unknown): ParsedTariff {
 }
 
 /**
- * Reads a document that `parseTariff` has found valid. The zones, which are most of it, are not
- * checked again: that would take longer than all the rest.
+ * Parses a valid document without validating its zones again, which would take most of the time.
  *
- * @throws Error when the fees are not valid
+ * @throws Error if the fees are invalid
  */
 export function parseValidTariff(document: object): { fees: Fees; zones: Zone[] } {
   const { zones } = document as { readonly zones?: unknown };
@@ -89,9 +89,9 @@ export function parseValidTariff(document: object): { fees: Fees; zones: Zone[] 
 }
 
 /**
- * Reads the fees of a document that `parseTariff` has found valid; it may lack its zones.
+ * Parses the fees of a valid document, which may lack its zones.
  *
- * @throws Error when they are not valid
+ * @throws Error if they are invalid
  */
 export function parseValidFees(document: object): Fees {
   const faults = createTariffFaults(1);
@@ -125,10 +125,10 @@ function parseFees(document: Readonly<Record<string, unknown>>, faults: TariffFa
 
 type Currency = Pick<Fees, "currency" | "minorDigits">;
 
-/** Has fees checked as those of most currencies, so that one check names all that is to be mended. */
+/** Validates fees with the decimals of most currencies, so that one check reports all errors. */
 const UNKNOWN_CURRENCY: Currency = { currency: "most currencies", minorDigits: 2 };
 
-/** A currency; with a fault, the one that is probably meant. */
+/** Parses a currency. With an error, returns the probable one. */
 function parseCurrency(value: unknown, faults: TariffFaults): Currency {
   const code = typeof value === "string" ? value.trim().toUpperCase() : "";
   const minorDigits = minorDigitsOf(code);
@@ -141,7 +141,7 @@ function parseCurrency(value: unknown, faults: TariffFaults): Currency {
   return meant;
 }
 
-/** A fee in minor units, or 0 with a fault. */
+/** Parses a fee into minor units, or 0 with an error. */
 function parseFee(value: unknown, path: string, currency: Currency, faults: TariffFaults): number {
   const { minorDigits } = currency;
   const decimal = parseAmount(value, path, faults);
@@ -158,7 +158,7 @@ function parseFee(value: unknown, path: string, currency: Currency, faults: Tari
   return toUnits(decimal, minorDigits);
 }
 
-/** A rate in millionths of the major unit, or 0 with a fault. */
+/** Parses a rate into millionths of the major unit, or 0 with an error. */
 function parseRate(value: unknown, path: string, faults: TariffFaults): number {
   const decimal = parseAmount(value, path, faults);
   if (decimal === undefined) return 0;
@@ -167,7 +167,7 @@ function parseRate(value: unknown, path: string, faults: TariffFaults): number {
   return 0;
 }
 
-/** An amount in the major unit as it is written, or undefined with a fault. */
+/** Parses an amount in the major unit, or `undefined` with an error. */
 function parseAmount(value: unknown, path: string, faults: TariffFaults): Decimal | undefined {
   const decimal = typeof value === "string" ? parseDecimal(value) : undefined;
   if (decimal === undefined) {
@@ -228,7 +228,10 @@ function parseTier(
   };
 }
 
-/** A weight in kilograms, or with a fault NaN, which compares with nothing and so raises no other. */
+/**
+ * Parses a weight in kilograms. With an error, returns NaN, which causes no further errors in
+ * comparisons.
+ */
 function parseWeight(value: unknown, path: string, faults: TariffFaults): number {
   if (typeof value === "number" && value >= 0 && value <= MAX_WEIGHT_KG) return value;
   faults.add(path, `must be a number from 0 to ${MAX_WEIGHT_KG}; it is ${quoted(value)}`);

@@ -17,11 +17,11 @@ import {
 
 export interface WindowsOfRoute {
   readonly windows: Ends<Span>;
-  /** What is booked at the ends that stay as they are, which are not decided again. */
+  /** Booked windows of the ends that do not change. They are not validated again. */
   readonly kept?: Partial<Record<keyof Ends<unknown>, BookedWindow | "no window">>;
 }
 
-/** Decides the windows of a route whose ends are both covered: one way for quotes, bookings and updates. */
+/** Decides the windows of a covered route, for quotes, bookings and updates alike. */
 export function decideRoute(
   pricing: Pricing,
   route: Route,
@@ -30,7 +30,7 @@ export function decideRoute(
 ): WindowsDecision {
   if (pricing.calendars === undefined && !windows.pickup && !windows.dropoff) return NO_WINDOWS;
   const { pickup, dropoff } = calendarsOf(pricing, route);
-  // Where there is no schedule, nobody has to ask for a window.
+  // Without a schedule no window is required.
   const calendars = {
     pickup: kept.pickup === "no window" ? undefined : pickup,
     dropoff: kept.dropoff === "no window" ? undefined : dropoff,
@@ -43,14 +43,17 @@ export function decideRoute(
   return decideWindows({ calendars, windows, booked }, nowMs);
 }
 
-/** A route with its windows, as it could be booked at a time. */
+/** A route with its windows, as of a time. */
 export interface BookableRoute {
   readonly route: Route;
   readonly windows: Ends<Span>;
   readonly atMs: number;
 }
 
-/** The price of a route with its windows, or why it cannot be booked, of windows the first reason. */
+/**
+ * Returns the price of a route with its windows, or the reason why it cannot be booked: for windows
+ * the first one.
+ */
 export function quoteBookable(pricing: Pricing, { route, windows, atMs }: BookableRoute): Quote {
   const quoted = quote(pricing, route);
   if (!quoted.covered) return quoted;

@@ -1,18 +1,18 @@
 import { LRUCache } from "lru-cache";
 import type { Hours, Schedule } from "./schedule.ts";
 
-/** A time span in milliseconds since the epoch; the end is not part of it. */
+/** A time span in milliseconds since the epoch, exclusive of its end. */
 export interface Span {
   readonly startMs: number;
   readonly endMs: number;
 }
 
-/** Hours on one date, as instants. */
+/** Opening hours on one date, as instants. */
 export interface Opening extends Span {
   readonly feeMinor: number;
 }
 
-/** A slot, with its times as texts of RFC 3339, which take longer to make than all else of listing it. */
+/** A slot with its times as RFC 3339 texts, which are the most expensive part of listing it. */
 export interface Slot extends Opening {
   /** In UTC. */
   readonly start: string;
@@ -22,42 +22,42 @@ export interface Slot extends Opening {
   readonly localEnd: string;
 }
 
-/** A date in the schedule's time zone. Without openings when the time zone skipped the date. */
+/** A date in the schedule's time zone. Without openings if the time zone skips the date. */
 export interface Day extends Span {
   /** Days since 1970-01-01. */
   readonly number: number;
-  /** The hours that begin on it, in their order. */
+  /** Opening hours that begin on it, in order. */
   readonly openings: readonly Opening[];
-  /** What its openings are divided into; none when windows are free. */
+  /** Slots of its opening hours. Empty if the schedule has no slots. */
   readonly slots: readonly Slot[];
-  /** The same by their starts. */
+  /** Slots by start. */
   readonly slotAt: ReadonlyMap<number, Slot>;
-  /** For windows that start within a span of it, until when they can be booked. */
+  /** Booking deadlines of windows that start within a span of the date. */
   readonly cutOffs: readonly (Span & { readonly atMs: number })[];
 }
 
-/** A schedule whose dates are worked out when they are first asked for. */
+/** A schedule whose dates are computed lazily. */
 export interface Calendar {
   readonly schedule: Schedule;
-  /** The date by its number, from 1970 to 9999 at least. */
+  /** Returns a date by its number, at least from 1970 to 9999. */
   day(number: number): Day;
-  /** The date on which an instant is. */
+  /** Returns the date of an instant. */
   dayOf(instantMs: number): Day;
 }
 
 export const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
-/** How many slots the calendars of a tariff keep, at 500 bytes each; a date counts as one more. */
+/** Maximum number of cached slots of a tariff, at 500 bytes each. A date counts as one more. */
 const MAX_KEPT_SLOTS = 100_000;
 
-/** More than there are dates, so that those of each schedule have numbers of their own. */
+/** More than the number of dates, so that the dates of each schedule have distinct numbers. */
 const DATES = 10_000_000;
 
 /**
- * Builds the calendars of schedules, in their order. Local times become instants as RFC 5545 says (3.3.5):
- * one that does not exist is read with the offset before the gap, and of an ambiguous one the first is
- * meant. The dates last asked for are kept, since working one out takes a millisecond.
+ * Creates the calendars of schedules, in order. Local times become instants by RFC 5545, 3.3.5: a
+ * nonexistent time uses the offset before the gap, and an ambiguous one means the first. Recently
+ * used dates are cached, because computing one takes a millisecond.
  */
 export function createCalendars(schedules: readonly Schedule[]): Calendar[] {
   const days = new LRUCache<number, Day>({
@@ -81,7 +81,7 @@ function createCalendar(schedule: Schedule, place: number, days: LRUCache<number
     schedule,
     day,
     dayOf(instantMs) {
-      // Time zones are less than a day away from UTC.
+      // Time zones are less than a day from UTC.
       const number = Math.floor(instantMs / DAY_MS);
       const ofUtc = day(number);
       if (instantMs < ofUtc.startMs) return day(number - 1);
@@ -90,7 +90,7 @@ function createCalendar(schedule: Schedule, place: number, days: LRUCache<number
   };
 }
 
-/** The number of a date such as `2026-12-25`, in days since 1970-01-01. */
+/** Returns the number of a date such as `2026-12-25`, in days since 1970-01-01. */
 export function dayNumberOf(date: string): number {
   return Date.parse(`${date}T00:00:00Z`) / DAY_MS;
 }
@@ -133,7 +133,7 @@ function openingOf(date: Temporal.PlainDate, hours: Hours, timeZone: string): Op
   };
 }
 
-/** @param minute of the local clock since the date's midnight, of the dates after it too */
+/** @param minute local minute since the date's midnight, possibly on a later date */
 function instantOf(date: Temporal.PlainDate, minute: number, timeZone: string): number {
   return date
     .toPlainDateTime()
@@ -141,7 +141,7 @@ function instantOf(date: Temporal.PlainDate, minute: number, timeZone: string): 
     .toZonedDateTime(timeZone, { disambiguation: "compatible" }).epochMilliseconds;
 }
 
-/** Slots follow each other without regard to the clock; a rest that is shorter is none. */
+/** Slots follow each other regardless of clock changes. A shorter remainder is dropped. */
 function slotsOf(openings: readonly Opening[], slotMinutes: number, timeZone: string): Slot[] {
   const lengthMs = slotMinutes * MINUTE_MS;
   const localTextOf = createLocalClock(timeZone);
@@ -169,8 +169,8 @@ function withTexts(opening: Opening, localTextOf: (instantMs: number) => string)
 }
 
 /**
- * Gives instants of a time zone as RFC 3339 in whole seconds, with the offset, which it looks up once for
- * all instants that follow until the clock is changed.
+ * Creates a formatter of instants as RFC 3339 in whole seconds with the offset. It looks up the
+ * offset once until the next clock change.
  */
 function createLocalClock(timeZone: string): (instantMs: number) => string {
   let known = { fromMs: 0, untilMs: 0, offsetMs: 0, offset: "" };

@@ -1,10 +1,10 @@
 import { canonicalText } from "../canonical-text.ts";
 import { clip } from "../clip.ts";
 
-/** A part of a tariff that is written differently. */
+/** A part of a tariff that differs. */
 export interface Difference {
   readonly path: string;
-  /** As it is written; undefined when there is none. */
+  /** As written. `undefined` if absent. */
   readonly before?: string;
   readonly after?: string;
 }
@@ -15,8 +15,8 @@ const MAX_DIFFERENCES = 1_000;
 const SHOWN_CHARACTERS = 300;
 
 /**
- * Compares the schedules of two valid tariff documents. Schedules are the same by their names, exceptions by
- * their dates.
+ * Compares the schedules of two valid tariff documents. Schedules are matched by name, exceptions
+ * by date.
  */
 export function compareSchedules(before: object, after: object): Difference[] {
   const from = partsOfDocument(before);
@@ -31,7 +31,7 @@ export function compareSchedules(before: object, after: object): Difference[] {
     .slice(0, MAX_DIFFERENCES);
 }
 
-/** `default_schedule`, and each schedule by its path. */
+/** Returns `default_schedule` and each schedule by path. */
 function partsOfDocument(document: object): Parts {
   const { default_schedule, schedules = [] } = document as {
     readonly default_schedule?: unknown;
@@ -43,7 +43,7 @@ function partsOfDocument(document: object): Parts {
   ]);
 }
 
-/** The fields of a schedule by their paths below it, and each of its exceptions. */
+/** Returns the fields of a schedule and each of its exceptions by path. */
 function partsOfSchedule(schedule: unknown): Parts {
   if (typeof schedule !== "object" || schedule === null) return new Map([["", schedule]]);
   const { exceptions, ...fields } = schedule as {

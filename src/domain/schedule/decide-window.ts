@@ -9,23 +9,23 @@ export type WindowRefusalReason = Extract<
 
 export interface WindowFault {
   readonly reason: WindowRefusalReason;
-  /** What follows the window's name in a sentence, as in "must last at least 10 minutes". */
+  /** Phrase that follows the window's name, such as "must last at least 10 minutes". */
   readonly text: string;
 }
 
 export interface WindowDecision {
-  /** All that is wrong; none when it can be booked. */
+  /** All errors. Empty if the window can be booked. */
   readonly faults: readonly WindowFault[];
-  /** The last moment to book it, in milliseconds since the epoch; undefined when there is no cut-off. */
+  /** Booking deadline in milliseconds since the epoch. `undefined` without a cut-off. */
   readonly cutOffAtMs: number | undefined;
-  /** What it adds to the price; 0 when it is outside the hours. */
+  /** Fee of the window. 0 outside the hours. */
   readonly feeMinor: number;
 }
 
-/** Decides whether a window can be booked now: for slots, quotes, bookings and updates alike. */
+/** Decides whether a window can be booked now, for slots, quotes, bookings and updates alike. */
 export function decideWindow(calendar: Calendar, window: Span, nowMs: number): WindowDecision {
   const shape = shapeFault(window);
-  // Calendars do not go back beyond 1970.
+  // Calendars start in 1970.
   const fatal = shape ?? (window.startMs < 0 ? tooSoon(calendar) : undefined);
   if (fatal !== undefined) return { faults: [fatal], cutOffAtMs: undefined, feeMinor: 0 };
   const day = calendar.dayOf(window.startMs);
@@ -55,7 +55,7 @@ function shapeFault({ startMs, endMs }: Span): WindowFault | undefined {
   };
 }
 
-/** Where a window is in the hours of a schedule. */
+/** Position of a window within the hours of a schedule. */
 interface Place {
   readonly feeMinor: number;
   readonly fault?: WindowFault;
@@ -67,7 +67,7 @@ function placeOf(calendar: Calendar, window: Span, day: Day): Place {
   // A slot of hours that opened the day before can start after midnight.
   const slot = day.slotAt.get(window.startMs) ?? before.slotAt.get(window.startMs);
   if (slot?.endMs === window.endMs) return { feeMinor: slot.feeMinor };
-  // A window of 25 hours can end two dates after the one on which it starts.
+  // A window of 25 hours can end two dates after its start.
   const after = [1, 2].map((days) => calendar.day(day.number + days));
   const touched = openingsOver(window, [before, day, ...after]);
   if (touched === undefined) {
@@ -80,7 +80,10 @@ function placeOf(calendar: Calendar, window: Span, day: Day): Place {
   return { feeMinor, fault: { reason: "WINDOW_INVALID", text } };
 }
 
-/** The openings that cover a window, where those that touch are as one; undefined when they do not. */
+/**
+ * Returns the opening hours that cover a window, adjacent ones counting as one. `undefined` if they
+ * do not cover it.
+ */
 function openingsOver(window: Span, days: readonly Day[]): readonly Opening[] | undefined {
   const touched = days
     .flatMap(({ openings }) => openings)
@@ -94,7 +97,7 @@ function openingsOver(window: Span, days: readonly Day[]): readonly Opening[] | 
   return coveredMs >= window.endMs ? touched : undefined;
 }
 
-/** The earliest cut-off of windows that start at an instant of a day; undefined when there is none. */
+/** Returns the earliest cut-off of windows that start at an instant of a day, or `undefined`. */
 export function cutOffOf({ cutOffs }: Day, startMs: number): number | undefined {
   let earliest: number | undefined;
   for (const cutOff of cutOffs) {

@@ -3,15 +3,15 @@ import { type Calendar, type Span } from "./calendar.ts";
 import { decideWindow, type WindowDecision } from "./decide-window.ts";
 import { nextAvailable } from "./slots.ts";
 
-/** Both ends of a route; an end that is undefined has nothing. */
+/** Values for both ends of a route. `undefined` if absent. */
 export interface Ends<Of> {
   readonly pickup: Of | undefined;
   readonly dropoff: Of | undefined;
 }
 
-/** A window that can be booked or is booked, with what it adds to the price. */
+/** A bookable or booked window with its fee. */
 export interface BookedWindow extends Span {
-  /** That of the zone when it was booked. */
+  /** Time zone of the zone at booking. */
   readonly timeZone: string;
   readonly feeMinor: number;
 }
@@ -19,23 +19,24 @@ export interface BookedWindow extends Span {
 export interface AskedWindows {
   readonly calendars: Ends<Calendar>;
   readonly windows: Ends<Span>;
-  /** The ends whose windows are booked already, and are not decided again. */
+  /** Ends whose windows are already booked and are not validated again. */
   readonly booked?: Ends<BookedWindow>;
 }
 
 export interface WindowsDecision {
-  /** All that is wrong with them; none when they can be booked, and then there are the windows. */
+  /** All errors. Empty if the windows can be booked. */
   readonly violations: readonly Violation[];
   /**
-   * What would do, for programs: `cut_off_at`, until when a refused pickup window could be booked, `next_available` and
-   * `next_available_end`, the next one that can be; with `dropoff_` before them for the dropoff window.
+   * Alternatives, for programs: `cut_off_at`, the deadline of a refused pickup window, and
+   * `next_available` and `next_available_end`, the next bookable one. Prefixed with `dropoff_` for
+   * the dropoff window.
    */
   readonly facts: Readonly<Record<string, string>>;
   readonly windows: Ends<BookedWindow>;
   readonly feeMinor: number;
 }
 
-/** What is decided where nothing is asked for, and nobody has to ask. */
+/** Decision if no window is requested and none is required. */
 export const NO_WINDOWS: WindowsDecision = {
   violations: [],
   facts: {},
@@ -43,7 +44,10 @@ export const NO_WINDOWS: WindowsDecision = {
   feeMinor: 0,
 };
 
-/** Decides both windows of a route now, by `decideWindow`; WINDOW_INVALID, too, when they do not fit each other. */
+/**
+ * Decides both windows of a route with `decideWindow`. Adds WINDOW_INVALID if they contradict each
+ * other.
+ */
 export function decideWindows(asked: AskedWindows, nowMs: number): WindowsDecision {
   const pickup = decideEnd("pickup", asked, nowMs);
   const dropoff = decideEnd("dropoff", asked, nowMs);
@@ -79,7 +83,7 @@ function decideEnd(end: keyof Ends<unknown>, asked: AskedWindows, nowMs: number)
   return { violations: [], facts: {}, window: { startMs, endMs, timeZone, feeMinor } };
 }
 
-/** A pickup without a window is one as soon as possible. */
+/** A pickup without a window is as soon as possible. */
 function decideWithout(
   end: keyof Ends<unknown>,
   calendar: Calendar | undefined,
@@ -97,7 +101,10 @@ function invalid(end: keyof Ends<unknown>, text: string, next?: Span): EndDecisi
   return refusal(end, { faults, cutOffAtMs: undefined }, next);
 }
 
-/** Tells all that is wrong; the first sentence says what would do, for those who get no facts. */
+/**
+ * Creates a refusal with all errors. The first message contains the alternatives for readers
+ * without facts.
+ */
 function refusal(
   end: keyof Ends<unknown>,
   { faults, cutOffAtMs }: Pick<WindowDecision, "faults" | "cutOffAtMs">,
@@ -139,7 +146,7 @@ function factsOf(
   );
 }
 
-/** A dropoff must not be before its pickup, at neither end of the windows. */
+/** A dropoff window must neither start nor end before the pickup window. */
 function orderViolation({ pickup, dropoff }: Ends<Span>): Violation[] {
   if (pickup === undefined || dropoff === undefined) return [];
   if (dropoff.startMs >= pickup.startMs && dropoff.endMs >= pickup.endMs) return [];

@@ -23,15 +23,15 @@ type Json = Readonly<Record<string, unknown>>;
 
 interface Reader {
   readonly faults: TariffFaults;
-  /** Reads a fee in minor units, or 0 with a fault. */
+  /** Parses a fee into minor units, or 0 with an error. */
   parseFee(value: unknown, path: string): number;
 }
 
 /**
- * Reads the schedules of a tariff document, `schedules` and `default_schedule`, and which zone has
- * which by the zones' `properties.schedule`. Adds every fault, such as `schedules[1].hours[0].closes`.
+ * Parses `schedules` and `default_schedule` of a tariff document and assigns them to zones by
+ * `properties.schedule`. Adds every error, such as `schedules[1].hours[0].closes`.
  *
- * @returns undefined when the document has no schedules; what zones say of them then means nothing
+ * @returns `undefined` without schedules. The zones' properties are then ignored.
  */
 export function parseSchedules(document: Json, reader: Reader): Scheduling | undefined {
   const { schedules: listed, default_schedule } = document;
@@ -52,7 +52,7 @@ export function parseSchedules(document: Json, reader: Reader): Scheduling | und
   return schedules.length === 0 ? undefined : { schedules, ofZone: Int8Array.from(ofZone) };
 }
 
-/** `null` and an empty text, which forms send, say as little as no value. */
+/** Whether a value is absent. Forms send `null` and empty texts. */
 function isLeftOut(value: unknown): boolean {
   return value === undefined || value === null || value === "";
 }
@@ -79,7 +79,10 @@ function placesByName(
   return places;
 }
 
-/** The place of the schedule that a field names; undefined when it names none, or with a fault. */
+/**
+ * Returns the index of the schedule that a field names. `undefined` if it names none, or with an
+ * error.
+ */
 function placeOfNamed(
   value: unknown,
   path: string,
@@ -94,7 +97,7 @@ function placeOfNamed(
   return place;
 }
 
-/** Reads a list of objects with at most `most` of them; a missing one is empty. */
+/** Parses a list of up to `most` objects. A missing list is empty. */
 function parseList<Item>(
   value: unknown,
   path: string,
@@ -163,7 +166,7 @@ function parseTimeZone(value: unknown, path: string, faults: TariffFaults): stri
   return "UTC";
 }
 
-/** A whole number within bounds, or the lower one with a fault. */
+/** Parses a whole number within bounds. With an error, returns the lower bound. */
 function parseWhole(
   value: unknown,
   [least, most]: readonly [number, number],
@@ -182,7 +185,7 @@ function parseFlag(value: unknown, path: string, faults: TariffFaults): boolean 
   return true;
 }
 
-/** Hours as they are read, with the weekdays that they are for. */
+/** Parsed hours with their weekdays. */
 type WeeklyHours = Hours & { readonly days: readonly boolean[] };
 
 function parseWeek(value: unknown, path: string, reader: Reader): Hours[][] {
@@ -211,7 +214,7 @@ function inOrder(hours: readonly Hours[]): Hours[] {
 
 const MINUTES_OF_DAY = 1_440;
 
-/** Hours of one day must not overlap each other, nor those that last into it from the day before. */
+/** Hours of a day must not overlap each other or those continuing from the day before. */
 function checkOverlaps(week: readonly (readonly Hours[])[], path: string, faults: TariffFaults) {
   for (const [day, hours] of week.entries()) {
     const before = week.at(day - 1)!.at(-1);
@@ -267,7 +270,7 @@ function parseHoursOfDate(value: unknown, path: string, reader: Reader): Hours[]
   return hours;
 }
 
-/** Says why a date differs, for people. */
+/** Validates the note of a date. */
 function parseNote(value: unknown, path: string, faults: TariffFaults): void {
   if (isLeftOut(value) || (typeof value === "string" && hasAtMost(value, 200))) return;
   faults.add(path, `must be text of at most 200 characters; it is ${quoted(value)}`);
@@ -283,7 +286,7 @@ function parseHours(value: Json, path: string, { faults, parseFee }: Reader): Ho
   };
 }
 
-/** A time of the local clock in minutes since midnight, or 0 with a fault. */
+/** Parses a local time into minutes since midnight, or 0 with an error. */
 function parseTime(value: unknown, path: string, faults: TariffFaults): number {
   const match = typeof value === "string" ? /^([01]\d|2[0-3]):([0-5]\d)$/.exec(value) : null;
   if (match !== null) return Number(match[1]) * 60 + Number(match[2]);
@@ -291,7 +294,7 @@ function parseTime(value: unknown, path: string, faults: TariffFaults): number {
   return 0;
 }
 
-/** For which days of the week something is: those that are listed, at least one. */
+/** Parses a list of weekdays, at least one. */
 function parseDays(value: unknown, path: string, faults: TariffFaults): boolean[] {
   const listed: readonly unknown[] = Array.isArray(value) ? value : [];
   const isList = listed.length > 0 && listed.every((day) => DAYS.some((known) => known === day));

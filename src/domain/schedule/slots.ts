@@ -16,10 +16,10 @@ export interface DecidedSlot {
 }
 
 /**
- * The slots that start on some dates, in their order, available or not. Where windows are free these are
- * the hours, from the first minute that can be booked.
+ * Returns the slots that start on some dates, in order, available or not. Without slots, returns
+ * the hours from the first bookable minute.
  *
- * @param fromDay the number of the first date, in days since 1970-01-01
+ * @param fromDay number of the first date, in days since 1970-01-01
  */
 export function listSlots(
   calendar: Calendar,
@@ -29,7 +29,7 @@ export function listSlots(
   const { startMs } = calendar.day(fromDay);
   const { endMs } = calendar.day(fromDay + days - 1);
   const listed: Slot[] = [];
-  // What opened the day before can last into the first.
+  // Hours that open the day before can continue into the first date.
   for (let number = fromDay - 1; number < fromDay + days; number++) {
     for (const slot of slotsOf(calendar, calendar.day(number), nowMs)) {
       if (slot.startMs < startMs || slot.startMs >= endMs) continue;
@@ -42,7 +42,7 @@ export function listSlots(
   }));
 }
 
-/** In order, each once: the hours of an exception can last into those of the next date. */
+/** Removes duplicates: the hours of an exception can continue into those of the next date. */
 function withoutRepeats(slots: readonly Slot[]): Slot[] {
   return slots
     .toSorted((a, b) => a.startMs - b.startMs || a.endMs - b.endMs)
@@ -58,7 +58,8 @@ function slotsOf(calendar: Calendar, day: Day, nowMs: number): readonly Slot[] {
   return day.openings.filter(hasRoom).map((opening) => {
     const startMs = earliestIn(calendar, opening, MIN_WINDOW_MS, nowMs);
     if (startMs === undefined) return slotOf(opening, timeZone);
-    // A window that starts in the last minutes ends in hours that touch: the whole is listed, as too late.
+    // A window that starts in the last minutes can end in adjacent hours. The whole entry is then
+    // listed as too late.
     const rest = { ...opening, startMs };
     return slotOf(hasRoom(rest) ? rest : opening, timeZone);
   });
@@ -71,8 +72,9 @@ function hasRoom({ startMs, endMs }: Span): boolean {
 }
 
 /**
- * The first window that can be booked and starts at or after another, as long as that, or the first slot;
- * when there is none, the first one at all. Undefined when nothing can be booked up to the horizon.
+ * Returns the first bookable window at or after another one, of the same length or the first slot.
+ * If there is none, returns the first one at all. `undefined` if none can be booked up to the
+ * horizon.
  */
 export function nextAvailable(calendar: Calendar, window: Span, nowMs: number): Span | undefined {
   const later = firstFrom(calendar, window, Math.max(nowMs, window.startMs), nowMs);
@@ -99,7 +101,7 @@ function firstFrom(
       .find((start) => start !== undefined);
     return startMs === undefined ? undefined : { startMs, endMs: startMs + lengthMs };
   };
-  // What began the day before can last, even into the hours of the next.
+  // Hours from the day before can continue into the next day's hours.
   for (let number = calendar.dayOf(fromMs).number - 1; number <= lastDay; number++) {
     const found = findOn(number);
     if (found === undefined) continue;
@@ -115,8 +117,8 @@ function isAvailable(calendar: Calendar, window: Span, nowMs: number): boolean {
 }
 
 /**
- * The first whole minute of an opening at which a window of some length can start; undefined when there is
- * none. Tries the start, and where each cut-off that has passed no longer counts.
+ * Returns the first whole minute of opening hours at which a window of a given length can start, or
+ * `undefined`. Tries the start and the end of each passed cut-off.
  */
 function earliestIn(
   calendar: Calendar,
@@ -140,7 +142,7 @@ function nextMinute(instantMs: number): number {
   return Math.ceil(instantMs / MINUTE_MS) * MINUTE_MS;
 }
 
-/** Until when windows that start at an instant are under a cut-off that has passed. */
+/** Returns the end of the passed cut-off that applies to windows starting at an instant. */
 function endOfPassed(day: Day, startMs: number, nowMs: number): number | undefined {
   const cutOffAtMs = cutOffOf(day, startMs);
   if (cutOffAtMs === undefined || nowMs <= cutOffAtMs) return undefined;

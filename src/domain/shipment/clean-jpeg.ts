@@ -5,7 +5,7 @@ const MAX_BYTES = 5 * MIB;
 const MAX_PIXELS = 50_000_000;
 /** Each scan visits all pixels again. Cameras write one, or about ten. */
 const MAX_SCANS = 50;
-/** Cameras write some tens. */
+/** Cameras write a few dozen. */
 const MAX_SEGMENTS = 500;
 
 /** Markers (ITU-T T.81, table B.1), with those of the Exif and Adobe segments. */
@@ -251,7 +251,7 @@ function endOfScan(from: Buffer, begin: number): number | undefined {
 const EXIF = Buffer.from("Exif\0\0");
 const ORIENTATION_TAG = 0x0112;
 
-/** Returns the orientation in an Exif segment, 1 to 8 (Exif 3.0, 4.6.5), or `undefined` if there is none. */
+/** Returns the orientation in an Exif segment, 1 to 8 (Exif 3.0, 4.6.5), or `undefined` if absent. */
 function orientationOf(content: Buffer): number | undefined {
   if (!content.subarray(0, 6).equals(EXIF)) return undefined;
   const tiff = content.subarray(6);

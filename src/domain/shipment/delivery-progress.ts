@@ -1,17 +1,17 @@
 import { type DeliveryProof, withoutDoor, withoutVerdict } from "./delivery-proof.ts";
 import type { ShipmentStatus } from "./shipment-state.ts";
 
-/** Who brings a shipment, as its workspace knows them. */
+/** A courier of a shipment, for its workspace. */
 export interface Courier {
   readonly name: string;
-  /** In E.164. */
+  /** Phone number in E.164. */
   readonly phone: string | null;
   readonly vehicle: string | null;
-  /** The caller's own id of the courier. */
+  /** Caller's own id for the courier. */
   readonly externalId: string | null;
 }
 
-/** Why a shipment could not be picked up or delivered. */
+/** Reason why a pickup or delivery failed. */
 export type AttemptReason = "nobody_there" | "refused" | "wrong_address" | "damaged" | "other";
 
 export const ENDS = ["pickup", "dropoff"] as const;
@@ -25,20 +25,20 @@ export interface Attempt {
   readonly note: string | null;
 }
 
-/** When a courier expects to be at each end, since the epoch; null where that is not known. */
+/** Estimated arrival at each end, since the epoch. null if unknown. */
 type Etas = Readonly<Record<End, number | null>>;
 
-/** What a courier's system reports of a shipment between its payment and its end. */
+/** Progress of a shipment between payment and its final status, as reported by the courier. */
 export interface DeliveryProgress {
   readonly courier: Courier | null;
-  /** The end at which the courier is, until they leave it. */
+  /** End at which the courier currently is. */
   readonly arrivedAt: End | null;
   readonly etas: Etas;
-  /** The ETAs of the last event that had one, with which the next are compared. */
+  /** ETAs of the last event, with which new ones are compared. */
   readonly announcedEtas: Etas;
-  /** Those that failed, the oldest first; at most `MAX_ATTEMPTS` at each end. */
+  /** Failed attempts, the oldest first. At most `MAX_ATTEMPTS` at each end. */
   readonly attempts: readonly Attempt[];
-  /** What was recorded at the door; undefined while nothing was. */
+  /** Proof recorded at the door. `undefined` if absent. */
   readonly proof?: DeliveryProof;
   /** Number of wrong entries of the current PIN; `undefined` for none. */
   readonly wrongPins?: number;
@@ -61,7 +61,7 @@ export const NO_PROGRESS: DeliveryProgress = {
 
 export type DeliveryStage = "assigned" | "at_pickup" | "at_dropoff";
 
-/** Where the courier is; undefined without one, and on the way. */
+/** Returns the courier's stage. `undefined` without a courier and between the ends. */
 export function stageOf(
   status: ShipmentStatus,
   { courier, arrivedAt }: DeliveryProgress,
@@ -72,7 +72,10 @@ export function stageOf(
   return courier === null ? undefined : "assigned";
 }
 
-/** Why a shipment was not delivered when that was tried last; undefined at its end, and while it is tried again. */
+/**
+ * Returns the reason of the last failed delivery. `undefined` after the final status and during a
+ * new try.
+ */
 export function failedNow(
   status: ShipmentStatus,
   { attempts, arrivedAt }: DeliveryProgress,
@@ -83,12 +86,12 @@ export function failedNow(
     : undefined;
 }
 
-/** By how much an ETA moves before that is an event, in milliseconds. */
+/** Minimum change of an ETA that causes an event, in milliseconds. */
 const ETA_MOVES_MS = 5 * 60_000;
 
 /**
- * Takes new ETAs. They are announced once one of them is new, or five minutes or more from the one that was
- * announced last: many small moves add up.
+ * Applies new ETAs. They are announced if one is new or differs by at least five minutes from the
+ * last announced one, so that many small changes add up.
  */
 export function withEtas(before: DeliveryProgress, given: Partial<Etas>): DeliveryProgress {
   const etas = { ...before.etas, ...given };
@@ -101,22 +104,19 @@ export function withEtas(before: DeliveryProgress, given: Partial<Etas>): Delive
   return { ...before, etas, announcedEtas: isMoved ? etas : announcedEtas };
 }
 
-/**
- * Says who comes. When that is somebody else than before, what was reported of where the courier is, and when they
- * come, no longer holds.
- */
+/** Applies a new courier. Another courier invalidates the reported stage and ETAs. */
 export function withCourier(before: DeliveryProgress, courier: Courier | null): DeliveryProgress {
   const { arrivedAt, etas, announcedEtas } = NO_PROGRESS;
   const isReplaced = isCourierReplaced(before, courier);
   return { ...before, ...(isReplaced && { arrivedAt, etas, announcedEtas }), courier };
 }
 
-/** Whether somebody else came before. */
+/** Whether the courier is replaced by another one. */
 export function isCourierReplaced({ courier }: DeliveryProgress, by: Courier | null): boolean {
   return courier !== null && !isSameCourier(courier, by);
 }
 
-/** By their ids where both have one, else by their names. */
+/** By id if both have one, otherwise by name. */
 function isSameCourier(one: Courier, other: Courier | null): boolean {
   if (other === null) return false;
   if (one.externalId !== null && other.externalId !== null) {
@@ -131,7 +131,7 @@ export function withOtherVerification(before: DeliveryProgress): DeliveryProgres
   return { ...kept, ...(proof && { proof: withoutVerdict(proof) }) };
 }
 
-/** What still holds of what was reported, once a shipment came to another status. */
+/** Returns the progress that remains valid after a status change. */
 export function progressFrom(before: DeliveryProgress, status: ShipmentStatus): DeliveryProgress {
   const isOnItsWay = status === "in_transit";
   const left = (etas: Etas): Etas => (isOnItsWay ? { ...etas, pickup: null } : UNKNOWN_ETAS);
@@ -140,8 +140,8 @@ export function progressFrom(before: DeliveryProgress, status: ShipmentStatus): 
 }
 
 /**
- * Notes an attempt that failed: the courier leaves, and nobody knows when they come again. What was recorded at the door
- * proves no later delivery; that nothing has to be proven holds on.
+ * Records a failed attempt: clears stage and ETA. Discards proof recorded at the door, but keeps a
+ * waiver.
  */
 export function withAttempt(
   { proof, ...before }: DeliveryProgress,

@@ -1,15 +1,15 @@
 import { randomInt } from "node:crypto";
 import type { DeliveryProgress } from "./delivery-progress.ts";
 
-/** What has to be recorded at the door before a shipment can be delivered. */
+/** Verification that is required at the door before a shipment can be delivered. */
 export type DropoffVerification = "none" | "pin" | "photo" | "signature";
 
-/** How a shipment's delivery is verified, with the PIN where it is by one. */
+/** Stored verification of a shipment, with the PIN if required. */
 export type StoredVerification =
   | { readonly by: "pin"; readonly pin: string }
   | { readonly by: "photo" | "signature" };
 
-/** What was recorded at the door; pictures are kept apart. */
+/** Proof recorded at the door. Pictures are stored separately. */
 export interface DeliveryProof {
   readonly recordedAt: number;
   readonly receivedBy: string | null;
@@ -17,7 +17,7 @@ export interface DeliveryProof {
   readonly pinVerified: boolean;
   readonly photo: boolean;
   readonly signature: boolean;
-  /** Why it may be delivered without its verification; null when it may not. */
+  /** Reason for the waiver of the verification. null if not waived. */
   readonly waived: string | null;
 }
 
@@ -55,12 +55,14 @@ export function withoutVerdict(proof: DeliveryProof): DeliveryProof {
   return { ...proof, pinVerified: false, waived: null };
 }
 
-/** A proof without what was recorded at the door, for the courier comes again; undefined where nothing else was. */
+/**
+ * Returns the part of a proof that remains valid for another attempt. `undefined` if absent.
+ */
 export function withoutDoor({ recordedAt, waived }: DeliveryProof): DeliveryProof | undefined {
   return waived === null ? undefined : { ...NO_PROOF, recordedAt, waived };
 }
 
-/** Whether what has to be recorded before a shipment can be delivered was. */
+/** Whether the required verification has been recorded. */
 export function isVerified(
   { by }: StoredVerification,
   { proof }: Pick<DeliveryProgress, "proof">,

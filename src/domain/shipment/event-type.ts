@@ -31,17 +31,17 @@ export const EVENT_TYPES = [
 
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** What of a shipment tells what happened to it. */
+/** Parts of a shipment that determine its events. */
 export interface EventfulState extends ShipmentState {
-  /** Null while no payment provider has said anything of it. */
+  /** null until the payment provider reports. */
   readonly paymentDetails?: PaymentDetails | null;
-  /** Null while nothing was reported of it. */
+  /** null until the courier reports. */
   readonly progress?: DeliveryProgress | null;
 }
 
 /**
- * What happened to a shipment that changed from one state to another, in order: at least one thing, unless just its
- * ETAs moved by less than is announced, or a wrong PIN was told.
+ * Returns the events of a change from one state to another, in order. Empty only for small ETA
+ * changes and wrong PINs.
  */
 export function shipmentEventTypes(before: EventfulState, after: EventfulState): EventType[] {
   const types = progressEventTypes(
@@ -96,7 +96,7 @@ function progressEventTypes(
   return EVENT_TYPES.filter((type) => happened[type]);
 }
 
-/** Whether what was told or waived at the door does not count any more, as another verification is asked for. */
+/** Whether the PIN or waiver no longer counts because another verification is required. */
 function isTakenBack({ proof: before }: DeliveryProgress, { proof: after }: DeliveryProgress) {
   return (["pinVerified", "waived"] as const).some((kind) => before?.[kind] && !after?.[kind]);
 }
@@ -108,12 +108,12 @@ function isUnannounced(from: EventfulState, to: EventfulState): boolean {
   return isSame && (before.etas !== after.etas || (before.wrongPins ?? 0) < (after.wrongPins ?? 0));
 }
 
-/** Whether money was received, be it after the cancellation. */
+/** Whether money was received, even after a cancellation. */
 function isSettled({ paymentStatus }: ShipmentState): boolean {
   return paymentStatus !== "awaiting_payment" && paymentStatus !== "voided";
 }
 
-/** What happened at the payment provider, in order. */
+/** Returns the events of the payment provider, in order. */
 function detailEventTypes(
   given: PaymentDetails | null | undefined,
   now: PaymentDetails | null | undefined,

@@ -1,28 +1,31 @@
-/** How a dispute of a payment stands: somebody asked their bank for the money back. */
+/** Status of a payment dispute: the payer asked their bank to return the money. */
 export type DisputeStatus = "open" | "won" | "lost";
 
-/** What a payment provider says of a shipment's payment, as it was last read there. */
+/** Payment details of a shipment, as last read from the provider. */
 export interface PaymentDetails {
-  /** The page at which it can be paid; null while there is none. */
+  /** Payment page. null if absent. */
   readonly checkout: { readonly url: string; readonly expiresAtMs: number } | null;
-  /** Whether the customer has paid, and the money is on its way. */
+  /** Whether the customer has paid but the money has not arrived. */
   readonly processing: boolean;
-  /** The version of the checkout that took money which does not count and has not gone back; absent while none has. */
+  /**
+   * Version of the checkout that received an unassigned payment which is not refunded. Absent if
+   * there is none.
+   */
   readonly uncounted?: number;
   /**
-   * The version of the checkout that may have been paid unseen, since its account was closed to us before its
-   * end; absent while none may.
+   * Version of the checkout that may have been paid unnoticed, because access to its account ended
+   * before its expiry. Absent if absent.
    */
   readonly unseen?: number;
-  /** The version of the checkout whose money, as of these two, somebody has accepted; absent while nobody has. */
+  /** Version of the checkout whose unassigned payment was accepted. Absent if absent. */
   readonly accepted?: number;
-  /** Why it was not paid, in the provider's words; null when nothing went wrong. */
+  /** Provider's message for the failed payment. null if it did not fail. */
   readonly error: string | null;
-  /** Why the refund that is due was not made; null when nothing went wrong. */
+  /** Reason why the due refund failed. null if it did not fail. */
   readonly refundError: string | null;
-  /** How much went back, in minor units. */
+  /** Refunded amount in minor units. */
   readonly refundedMinor: number;
-  /** How much else went back by disputes that were lost, in minor units; absent while none was. */
+  /** Amount lost in disputes, in minor units. Absent if zero. */
   readonly disputedMinor?: number;
   /** `null` if the payment was never disputed. */
   readonly dispute: DisputeStatus | null;
@@ -30,7 +33,7 @@ export interface PaymentDetails {
   readonly disputeRefundable?: true;
 }
 
-/** What a provider says of a payment that nothing has become of yet. */
+/** Payment details before any report of the provider. */
 export const NO_PAYMENT_DETAILS: PaymentDetails = {
   checkout: null,
   processing: false,

@@ -5,7 +5,7 @@ export type CleanedPicture =
 
 export const MIB = 1024 * 1024;
 
-/** The same bytes as a buffer. */
+/** Returns the same bytes as a Buffer. */
 export function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer<ArrayBuffer> {
   return Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength);
 }

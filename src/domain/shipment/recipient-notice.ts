@@ -5,8 +5,8 @@ import { hasEnded, type ShipmentState } from "./shipment-state.ts";
 import type { TrackedShipment } from "./tracked-shipment.ts";
 
 /**
- * What a recipient is told by mail: what happened to a shipment, as events are named after `shipment.`. That it was
- * booked is told once it is paid: before, it may never come.
+ * Kinds of emails to recipients, named after the events. The booking itself is announced after
+ * payment, because it may never be paid.
  */
 export const NOTICE_KINDS = [
   "awaiting_pickup",
@@ -20,7 +20,7 @@ export const NOTICE_KINDS = [
 
 export type NoticeKind = (typeof NOTICE_KINDS)[number];
 
-/** What of a shipment tells what its recipient has to know. */
+/** Parts of a shipment that determine its emails to the recipient. */
 export interface NoticeState extends ShipmentState {
   readonly recipientEmail: string | null;
   readonly verification: StoredVerification | null;
@@ -29,14 +29,14 @@ export interface NoticeState extends ShipmentState {
 
 export interface DueNotice {
   readonly kind: NoticeKind;
-  /** Whether it is told although it was told before; else each is told once. */
+  /** Whether it is sent again although it was sent before. Other kinds are sent once. */
   readonly again: boolean;
 }
 
 /**
- * What the recipient of a shipment is told after a change. Of what has happened not a pickup that failed, nor that one
- * was cancelled of which they have heard nothing yet. Again that an attempt failed, each time; and how the shipment
- * stands, when its email is another, or it has a PIN that was in no mail before.
+ * Returns the emails to the recipient after a change. Failed pickups, and cancellations of
+ * shipments that were never announced, are not sent. A failed attempt is sent each time. The
+ * current status is sent if the email changes or a new PIN was never sent.
  *
  * @param before undefined for a new shipment
  */
@@ -73,7 +73,7 @@ function standingKind({ status, progress }: NoticeState): NoticeKind | undefined
 
 type Standing = Pick<TrackedShipment, "status" | "stage" | "failed">;
 
-/** The notice of how a shipment stands; undefined before it is paid. */
+/** Returns the email kind of a shipment's status. `undefined` before payment. */
 export function kindOf({ status, stage, failed }: Standing): NoticeKind | undefined {
   if (failed !== undefined) return "attempt_failed";
   if (stage === "at_dropoff") return stage;

@@ -1,19 +1,16 @@
 import { randomBytes } from "node:crypto";
 
-/** Crockford's base32: no I, L, O or U, so that nothing is misread aloud or on paper. */
+/** Crockford's base32: without I, L, O and U, to avoid misreading. */
 export const REFERENCE_ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const LENGTH = 12;
 export const REFERENCE_PREFIX = "SHP-";
 
-/**
- * A new shipment reference: `SHP-` and 12 random Crockford base32 characters (60 bits), which
- * cannot be guessed or counted up.
- */
+/** Creates a shipment reference: `SHP-` and 12 random Crockford base32 characters (60 bits). */
 export function createReference(): string {
   return REFERENCE_PREFIX + randomCharacters(LENGTH);
 }
 
-/** Random Crockford base32 characters, of five bits each. */
+/** Returns random Crockford base32 characters of five bits each. */
 export function randomCharacters(length: number): string {
   // 256 is a multiple of 32, so five bits of a random byte are unbiased.
   return Array.from(randomBytes(length), (byte) => REFERENCE_ALPHABET[byte & 31]).join("");
@@ -32,14 +29,14 @@ export function upperCaseReference(text: string): string {
 /** What a reference looks like, for messages. */
 export const EXAMPLE_REFERENCE = "SHP-4T8ZK2M0QWXE";
 
-/** Whether all references begin with a text, in whatever case. */
+/** Whether all references begin with a text, ignoring case. */
 export function beginsEveryReference(text: string): boolean {
   return REFERENCE_PREFIX.startsWith(text.toUpperCase());
 }
 
 /**
- * The first and the last reference that can begin with a text, in whatever case; undefined when none can, or all do. As
- * all references are equally long, they lie between these two in the order of every collation.
+ * Returns the first and last reference that can begin with a text, ignoring case. `undefined` if
+ * none or all can. All references have the same length, so this range holds in every collation.
  */
 export function referenceRange(
   text: string,

@@ -1,4 +1,4 @@
-/** Where a shipment is on its way, in the order in which it gets there. */
+/** Statuses of a shipment, in the order of its course. */
 export const SHIPMENT_STATUSES = [
   "pending",
   "awaiting_pickup",
@@ -20,7 +20,7 @@ export const PAYMENT_STATUSES = [
 
 export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
 
-/** Why a shipment can be cancelled. */
+/** Reasons for a cancellation. */
 export const CANCEL_REASONS = [
   "customer_request",
   "booked_in_error",
@@ -32,7 +32,7 @@ export const CANCEL_REASONS = [
 
 export type CancelReason = (typeof CANCEL_REASONS)[number];
 
-/** The state of a shipment: both statuses, which only ever change together. */
+/** Both statuses of a shipment, which change only together. */
 export interface ShipmentState {
   readonly status: ShipmentStatus;
   readonly paymentStatus: PaymentStatus;
@@ -54,7 +54,7 @@ export type Trigger =
   | "prove"
   | "locate";
 
-/** The state after a trigger, or the sentence that refuses it. */
+/** The new state, or the message of the refusal. */
 export type Transition =
   | { readonly next: ShipmentState; readonly refusal?: undefined }
   | { readonly next?: undefined; readonly refusal: string };
@@ -72,11 +72,11 @@ const PAID = { paid: "paid" } as const;
 const TO_PICK_UP = { awaiting_pickup: "awaiting_pickup" } as const;
 const TO_DELIVER = { in_transit: "in_transit" } as const;
 
-/** From which status to which each trigger leads. A status that a rule does not name is refused. */
+/** Transitions of each trigger. Statuses that a rule does not list are refused. */
 const RULES: Readonly<Record<Trigger, Rule>> = {
   pay: {
     participle: "paid",
-    // A payment that arrives after the cancellation is recorded, and is to be refunded.
+    // A payment after cancellation is recorded and must be refunded.
     status: { pending: "awaiting_pickup", cancelled: "cancelled" },
     payment: { awaiting_payment: "paid", voided: "refund_pending" },
   },
@@ -96,13 +96,13 @@ const RULES: Readonly<Record<Trigger, Rule>> = {
     status: { cancelled: "cancelled" },
     payment: { refund_pending: "refunded" },
   },
-  // The bank of whoever paid sends the money back, as for an account that is closed.
+  // The payer's bank returns the refund, for example if the account is closed.
   reverse_refund: {
     participle: "owed a refund again",
     status: { cancelled: "cancelled" },
     payment: { refunded: "refund_pending" },
   },
-  // What couriers report leaves a shipment where it is.
+  // Courier reports do not change the status.
   assign: {
     participle: "given a courier",
     status: { ...TO_PICK_UP, ...TO_DELIVER },
@@ -134,15 +134,15 @@ const RULES: Readonly<Record<Trigger, Rule>> = {
 };
 
 /**
- * What a trigger makes of a state: the next state, or a refusal such as
- * `The shipment cannot be cancelled because it is in transit.`
+ * Returns the new state after a trigger, or a refusal such as `The shipment cannot be cancelled
+ * because it is in transit.`
  */
 export function transition(trigger: Trigger, { status, paymentStatus }: ShipmentState): Transition {
   const rule = RULES[trigger];
   const nextStatus = rule.status[status];
   if (nextStatus === undefined) return refuse(rule, `it is ${inWords(status, rule)}`);
   const nextPayment = rule.payment[paymentStatus];
-  // A rule names each status by itself, so their pair may be one that does not occur.
+  // Rules list the two statuses separately, so an impossible pair must be excluded.
   if (nextPayment === undefined || !PAYMENTS_OF[nextStatus].includes(nextPayment)) {
     return refuse(rule, `its payment is ${inWords(paymentStatus, rule)}`);
   }
@@ -158,7 +158,7 @@ function inWords(status: ShipmentStatus | PaymentStatus, { participle }: Rule): 
   return words === participle ? `already ${words}` : words;
 }
 
-/** Which payment statuses a shipment can have, by where it is on its way. */
+/** Possible payment statuses for each status. */
 export const PAYMENTS_OF: Readonly<Record<ShipmentStatus, readonly PaymentStatus[]>> = {
   pending: ["awaiting_payment"],
   awaiting_pickup: ["paid"],
@@ -172,7 +172,7 @@ export const STATES: readonly ShipmentState[] = SHIPMENT_STATUSES.flatMap((statu
   PAYMENTS_OF[status].map((paymentStatus) => ({ status, paymentStatus })),
 );
 
-/** The states that have what is given of both statuses; none when no shipment can have both. */
+/** Returns the states that match the given statuses. Empty if absent. */
 export function statesWith(given: Partial<ShipmentState>): readonly ShipmentState[] {
   return STATES.filter(
     ({ status, paymentStatus }) =>
@@ -181,12 +181,12 @@ export function statesWith(given: Partial<ShipmentState>): readonly ShipmentStat
   );
 }
 
-/** Whether something is still to be done about a shipment: by who pays, who carries or who refunds. */
+/** Whether an action of the payer, courier or refunder is still due. */
 export function isDue({ status, paymentStatus }: ShipmentState): boolean {
   return !hasEnded(status) || paymentStatus === "refund_pending";
 }
 
-/** Whether a shipment has come to its end: nothing about it changes any more. */
+/** Whether a status is final. */
 export function hasEnded(status: ShipmentStatus): boolean {
   return status === "delivered" || status === "returned" || status === "cancelled";
 }

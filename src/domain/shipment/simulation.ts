@@ -1,4 +1,6 @@
-/** What can be made to happen to a shipment in test mode, as if its payer, courier or payment provider did it. */
+/**
+ * A simulated step of a shipment in test mode, as taken by its payer, courier or payment provider.
+ */
 export type SimulatedStep =
   | "pay"
   | "decline_payment"
@@ -16,7 +18,7 @@ export type SimulatedStep =
   | "win_dispute"
   | "lose_dispute";
 
-/** What becomes of a shipment in test mode by itself. */
+/** Simulated course of a shipment in test mode. */
 export type Scenario =
   | "deliver"
   | "late"
@@ -31,14 +33,14 @@ export type Scenario =
 
 interface ScenarioStep {
   readonly step: SimulatedStep;
-  /** How many times as long after the one before as usual; 1 unless given. */
+  /** Factor of the delay before this step. Defaults to 1. */
   readonly wait?: number;
 }
 
-/** By how many times a shipment of the scenario `late` takes longer. */
+/** Delay factor of the scenario `late`. */
 const LATE = 10;
 
-/** As its courier reports it. */
+/** As reported by the courier. */
 const COLLECTED: readonly ScenarioStep[] = [
   { step: "pay" },
   { step: "assign_courier" },
@@ -64,7 +66,7 @@ function delivery(slowness: number): readonly ScenarioStep[] {
   ];
 }
 
-/** The steps of each scenario, the first of which follows the booking. */
+/** Steps of each scenario after the booking. */
 const STEPS: Readonly<Record<Scenario, readonly ScenarioStep[]>> = {
   deliver: delivery(1),
   late: delivery(LATE),
@@ -84,7 +86,7 @@ const STEPS: Readonly<Record<Scenario, readonly ScenarioStep[]>> = {
   returned: [...COLLECTED, ...FAILED, ...FAILED, { step: "return" }],
 };
 
-/** What becomes of shipments in test mode by themselves. */
+/** All scenarios. */
 export const SCENARIOS = Object.keys(STEPS) as readonly Scenario[];
 
 export interface NextStep {
@@ -93,10 +95,10 @@ export interface NextStep {
 }
 
 /**
- * The next step of a simulation; undefined when it is over.
+ * Returns the next step of a simulation, or `undefined` if it is complete.
  *
- * @param taken how many of its steps were taken
- * @param since when the last of them was, or the booking
+ * @param taken number of completed steps
+ * @param since time of the last step, or of the booking
  */
 export function nextStep(
   { scenario, stepSeconds }: { readonly scenario: Scenario; readonly stepSeconds: number },

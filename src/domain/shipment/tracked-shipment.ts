@@ -1,42 +1,44 @@
 import type { AttemptReason, DeliveryStage, End } from "./delivery-progress.ts";
 import type { ShipmentStatus } from "./shipment-state.ts";
 
-/** When something was promised, since the epoch; its times are told in the zone. */
+/** A promised time span since the epoch, shown in the time zone of the zone. */
 interface PromisedWindow {
   readonly startMs: number;
   readonly endMs: number;
   readonly timeZone: string;
 }
 
-/** What whoever waits for a shipment may see of it: never a name, a street, a price or a note. */
+/** Public view of a shipment for its recipient. Never contains names, streets, prices or notes. */
 export interface TrackedShipment {
   readonly reference: string;
   readonly status: ShipmentStatus;
-  /** When it came to each state, since the epoch; undefined where it did not, or where that is not known any more. */
+  /**
+   * Time at which it reached each status, since the epoch. `undefined` if not reached or unknown.
+   */
   readonly reachedMs: Readonly<Partial<Record<ShipmentStatus, number | undefined>>>;
   readonly windows: Readonly<Record<End, PromisedWindow | undefined>>;
   readonly stage: DeliveryStage | undefined;
-  /** When the courier expects to be at each end, since the epoch; null while that is not known. */
+  /** Estimated arrival at each end, since the epoch. null if unknown. */
   readonly etas: Readonly<Record<End, number | null>>;
-  /** Who brings it, while they do; undefined too where the workspace does not want that shown. */
+  /** The current courier. Also `undefined` if the workspace hides couriers. */
   readonly courier:
     | {
         /** `undefined` for a name with a comma, which begins with the family name. */
         readonly firstName: string | undefined;
         readonly vehicle: string | undefined;
-        /** How far from the dropoff they are, to 100 m; undefined while that is not known, and at the door. */
+        /** Courier's distance from the dropoff, to 100 m. `undefined` if unknown or at the door. */
         readonly distanceKm: number | undefined;
       }
     | undefined;
-  /** Why it was not delivered when that was tried last; undefined while it was not, and at its end. */
+  /** Last failed delivery. `undefined` if absent or after the final status. */
   readonly failed: { readonly atMs: number; readonly reason: AttemptReason } | undefined;
-  /** The language that its recipient is said to read (RFC 5646). */
+  /** Recipient's language (RFC 5646). */
   readonly recipientLocale: string | undefined;
-  /** Whether its recipient can prove to be one, and see more. */
+  /** Whether the recipient can verify themselves to see more. */
   readonly canOpen: boolean;
-  /** The zone of the dropoff; undefined outside of all. */
+  /** Zone of the dropoff. `undefined` outside all zones. */
   readonly area: string | undefined;
-  /** The time it is, by the clock of its workspace. */
+  /** Current time by the workspace's clock. */
   readonly atMs: number;
   readonly workspace: {
     readonly name: string;
@@ -45,7 +47,7 @@ export interface TrackedShipment {
     readonly logo: Buffer | undefined;
     readonly timeZone: string;
   };
-  /** Whether it is of test mode. */
+  /** Whether it is in test mode. */
   readonly test: boolean;
 }
 

@@ -1,15 +1,15 @@
 import { hash, randomBytes, timingSafeEqual } from "node:crypto";
 import { randomCharacters, REFERENCE_PREFIX } from "./shipment-reference.ts";
 
-/** What makes the tracking links of a workspace: whoever has it can make them. */
+/** Secret from which the tracking links of a workspace are derived. */
 export interface TrackingKey {
-  /** Names the workspace in its links: eight Crockford base32 digits in lower case. */
+  /** Identifies the workspace in links: eight lower-case Crockford base32 characters. */
   readonly slug: string;
   /** 32 random bytes in base64url. */
   readonly secret: string;
 }
 
-/** A tracking link, taken apart. */
+/** The parts of a tracking link. */
 export interface TrackingLink {
   readonly slug: string;
   readonly reference: string;
@@ -17,7 +17,7 @@ export interface TrackingLink {
 }
 
 const LINK = /^([\da-hjkmnp-tv-z]{8})-([\w-]{22})-([\dA-HJKMNP-TV-Z]{12})$/;
-/** Of base64url digits: 132 bits, of which the last digit's are all part of the hash. */
+/** In base64url digits: 132 bits, all of them bits of the hash. */
 const MAC_LENGTH = 22;
 
 export function createTrackingKey(): TrackingKey {
@@ -26,29 +26,30 @@ export function createTrackingKey(): TrackingKey {
 }
 
 /**
- * The last part of a shipment's tracking link: the workspace's slug, 132 bits of SHA-256 over secret and reference, and
- * the digits of the reference, which end it: programs that find links in texts leave out a hyphen at the end. Secrets
- * have one length, references too, and half of the hash stays hidden, so that it cannot be extended to another message.
+ * Returns the last path segment of a tracking link: the workspace's slug, 132 bits of SHA-256 over
+ * secret and reference, and the digits of the reference. It ends with digits because programs that
+ * detect links in text drop a trailing hyphen. All inputs have fixed length and half of the hash
+ * stays hidden, which prevents length extension.
  */
 export function trackingLink({ slug, secret }: TrackingKey, reference: string): string {
   return `${slug}-${macOf(secret, reference)}-${reference.slice(REFERENCE_PREFIX.length)}`;
 }
 
-/** The parts of what looks like a link; undefined for what does not. */
+/** Parses a tracking link. `undefined` if malformed. */
 export function parseTrackingLink(text: string): TrackingLink | undefined {
   const [, slug, mac, digits] = LINK.exec(text) ?? [];
   if (slug === undefined) return undefined;
   return { slug, reference: `${REFERENCE_PREFIX}${digits}`, mac: mac! };
 }
 
-/** Whether a link was made with the secret, in a time that tells nothing of where they differ. */
+/** Whether a link was derived from the secret. Constant-time comparison. */
 export function isTrackingLinkOf(secret: string, { reference, mac }: TrackingLink): boolean {
   return timingSafeEqual(Buffer.from(macOf(secret, reference)), Buffer.from(mac));
 }
 
 /**
- * What makes the link of a shipment one by which its recipient ends the mails to an email: nobody can make it of the link
- * alone, which others have too.
+ * Returns the MAC of an unsubscribe link for a shipment and email. It cannot be derived from the
+ * tracking link.
  *
  * @param email in lower case
  */
@@ -72,7 +73,7 @@ export function isSameMac(given: string, expected: string): boolean {
   return one.length === other.length && timingSafeEqual(one, other);
 }
 
-/** One call of a hash takes a seventh of the time of an HMAC, and a list makes 25 or more of them. */
+/** One hash takes a seventh of the time of an HMAC, and a list computes 25 or more. */
 function macOf(secret: string, reference: string): string {
   return hash("sha256", secret + reference, "base64url").slice(0, MAC_LENGTH);
 }

@@ -1,21 +1,21 @@
 import ipaddr from "ipaddr.js";
 
-/** Which addresses requests to a URL may go to: public ones or, when allowed, this machine's own. */
+/** Allowed targets of requests: public addresses, or loopback addresses if enabled. */
 export type Reach = "public" | "loopback";
 
-/** How far a URL's requests may reach, by its scheme; undefined when they may not be made at all. */
+/** Returns the reach of a URL by its scheme. `undefined` if the scheme is not allowed. */
 export function reachOf({ protocol }: URL, allowLoopbackHttp: boolean): Reach | undefined {
   if (protocol === "https:") return "public";
   return protocol === "http:" && allowLoopbackHttp ? "loopback" : undefined;
 }
 
 /**
- * Whether an IP address is within reach. Public means globally routable unicast: nothing private,
- * link-local, shared, reserved or multicast, nor such an IPv4 address inside an IPv6 address.
+ * Whether an IP address is within reach. Public means globally routable unicast: not private,
+ * link-local, shared, reserved or multicast, also when embedded in an IPv6 address.
  */
 export function isWithin(reach: Reach, address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
-  // Reads ::ffff:10.0.0.1 as the 10.0.0.1 that it leads to.
+  // Reads ::ffff:10.0.0.1 as 10.0.0.1.
   const parsed = ipaddr.process(address);
   if (reach === "loopback") return parsed.range() === "loopback";
   if (parsed.range() !== "unicast" || parsed.toString() === AZURE_PLATFORM) return false;
@@ -23,15 +23,15 @@ export function isWithin(reach: Reach, address: string): boolean {
 }
 
 /**
- * Where every virtual machine of Azure reaches its host, with certificates and settings of the
- * machine. Other clouds have theirs at addresses that are no public unicast.
+ * Azure's platform endpoint, which exposes certificates and settings of the virtual machine. Other
+ * clouds use non-public addresses.
  */
 const AZURE_PLATFORM = "168.63.129.16";
 
-/** The part of IPv6 that is assigned for global unicast. */
+/** IPv6 global unicast range. */
 const GLOBAL_IPV6 = ipaddr.parseCIDR("2000::/3");
 
-/** The IP address that a URL's host is by itself; undefined when the host is a name. */
+/** Returns the IP address if a URL's host is one. `undefined` for a host name. */
 export function literalAddress({ hostname }: URL): string | undefined {
   const host = hostname.replace(/^\[(.*)\]$/, "$1");
   return ipaddr.isValid(host) ? host : undefined;
@@ -40,16 +40,17 @@ export function literalAddress({ hostname }: URL): string | undefined {
 const NOT_BY_HTTP =
   "must begin with https://; http:// leads to this machine alone, with WEBHOOK_ALLOW_LOOPBACK_HTTP=true";
 
-/** As of the field, so that what is answered can be sent again. */
+/** Same limit as the field, so that a returned URL can be sent again. */
 const MAX_LENGTH = 2_000;
 
 /**
- * What is wrong with a URL that events are to be sent to, as in "url must be ..."; undefined when nothing is. The
- * addresses of a host name are not looked up: they can change, and so are checked at each connection. By http, where it
- * is allowed, only names under `localhost` and loopback addresses are accepted.
+ * Returns the error in a webhook URL as a phrase that follows the field name, such as "must be
+ * ...". `undefined` if valid. Host names are not resolved here, because they can change. They are
+ * checked at each connection. If http is allowed, only names under `localhost` and loopback
+ * addresses are accepted for it.
  */
 export function webhookUrlFault(text: string, allowLoopbackHttp: boolean): string | undefined {
-  // Parsing drops tabs and newlines, so that what is read of the address is not where it leads.
+  // URL parsing drops tabs and newlines, so the displayed URL would differ from the target.
   if (/\p{Cc}/u.test(text)) return "must not hold control characters";
   const url = URL.parse(text);
   if (url === null)

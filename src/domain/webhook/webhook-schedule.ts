@@ -2,7 +2,7 @@ const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** How long to wait before each attempt (Standard Webhooks 1.0.0). */
+/** Delay before each attempt (Standard Webhooks 1.0.0). */
 const WAITS_MS = [
   0,
   5 * SECOND_MS,
@@ -15,19 +15,21 @@ const WAITS_MS = [
   20 * HOUR_MS,
   24 * HOUR_MS,
 ];
-/** By which share a wait may be longer, so that what failed together is not retried together. */
+/**
+ * Maximum relative jitter of a delay, so that simultaneous failures are not retried simultaneously.
+ */
 const JITTER = 0.1;
 const MAX_ASKED_WAIT_MS = 24 * HOUR_MS;
-/** How long a webhook may fail before it is disabled. */
+/** Failure time after which a webhook is disabled. */
 const MAX_FAILING_MS = 5 * 24 * HOUR_MS;
 
 export const MAX_ATTEMPTS = WAITS_MS.length;
 
 /**
- * How long to wait before the next attempt, in milliseconds; undefined when there is none left.
+ * Returns the delay before the next attempt, in milliseconds. `undefined` after the last attempt.
  *
- * @param attempts how many were made
- * @param requestedMs the wait that the receiver asked for (Retry-After), kept to a day at most
+ * @param attempts number of attempts made
+ * @param requestedMs delay from Retry-After, capped at one day
  * @param random from 0 to 1
  */
 export function nextWaitMs(
@@ -41,14 +43,14 @@ export function nextWaitMs(
   return Math.max(withJitterMs, Math.min(requestedMs ?? 0, MAX_ASKED_WAIT_MS));
 }
 
-/** Whether a webhook that has failed ever since a time is to be disabled. */
+/** Whether a webhook has been failing so long that it must be disabled. */
 export function hasFailedTooLong(failingSince: Date, now: Date): boolean {
   return now.getTime() - failingSince.getTime() >= MAX_FAILING_MS;
 }
 
 /**
- * The wait that a Retry-After header asks for, in milliseconds; undefined when it asks for none
- * (RFC 9110, section 10.2.3: whole seconds, or a date).
+ * Parses a Retry-After header into milliseconds. `undefined` if absent or invalid (RFC 9110,
+ * 10.2.3: whole seconds or a date).
  */
 export function parseRetryAfter(header: string | undefined, now: Date): number | undefined {
   if (header === undefined) return undefined;

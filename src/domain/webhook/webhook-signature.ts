@@ -1,25 +1,25 @@
 import { createHmac, randomBytes } from "node:crypto";
 
-/** Standard Webhooks allows 24 to 64; beyond the 32 of SHA-256 HMAC gains little (RFC 2104, 3). */
+/** Standard Webhooks allows 24 to 64. HMAC gains little beyond the 32 of SHA-256 (RFC 2104, 3). */
 const SECRET_BYTES = 32;
 const PREFIX = "whsec_";
 
-/** A new secret to sign with: `whsec_` and base64. */
+/** Creates a webhook secret: `whsec_` and base64. */
 export function createWebhookSecret(): string {
   return PREFIX + randomBytes(SECRET_BYTES).toString("base64");
 }
 
 export interface SignedMessage {
-  /** Must not contain a full stop, which separates what is signed. */
+  /** Must not contain a full stop, the separator of the signed content. */
   readonly id: string;
-  /** When it is sent, in seconds since the epoch. */
+  /** Time of sending, in seconds since the epoch. */
   readonly timestamp: number;
   readonly body: string;
 }
 
 /**
- * The header `webhook-signature`: a signature for each secret, separated by spaces (Standard Webhooks
- * 1.0.0, "Signature scheme").
+ * Returns the header `webhook-signature`: one signature per secret, separated by spaces (Standard
+ * Webhooks 1.0.0, "Signature scheme").
  */
 export function signWebhook(message: SignedMessage, secrets: readonly string[]): string {
   const { id, timestamp, body } = message;

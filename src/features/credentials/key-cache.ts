@@ -48,7 +48,7 @@ interface CachedKey<C> {
  * Lookups in flight are not cache entries, unlike with lru-cache's `fetchMethod`. Many guesses would evict callers,
  * and changes are reported by hash.
  *
- * @param loadKey loads an active key by its hash, `undefined` if there is none
+ * @param loadKey loads an active key by its hash, `undefined` if absent
  */
 export function createKeyCache<C extends Caller>(
   table: KeyTable,

@@ -15,13 +15,13 @@ const STEP_SECONDS = 10;
 
 const scenarioOf = compileEnumName<Scenario>(SimulationScenarioSchema);
 
-/** A call that asks for a booking, perhaps with a simulation. */
+/** A booking call, possibly with a simulation. */
 interface Simulated {
   readonly request: CreateShipmentRequest;
   readonly call: Call;
 }
 
-/** @throws Refusal FIELD_INVALID when a booking that is for real asks for a simulation */
+/** @throws Refusal FIELD_INVALID if a live booking requests a simulation */
 export function assertMaySimulate({ simulation }: CreateShipmentRequest, { caller }: Call): void {
   if (simulation === undefined || caller.test) return;
   throw refuse(
@@ -35,8 +35,9 @@ const LOCK_SIMULATIONS = "select pg_advisory_xact_lock(hashtextextended('simulat
 const COUNT_SIMULATIONS = "select count(*)::int as count from simulation where workspace_id = $1";
 
 /**
- * Gives for each booking how many simulations are under way in its workspace, and has others that ask for one
- * there wait until this transaction is over; 0, without a look, where no booking of the workspace asks for one.
+ * Returns the number of running simulations in the workspace of each booking, and blocks concurrent
+ * bookings with simulations there until the end of the transaction. 0, without a query, if no
+ * booking of the workspace has one.
  */
 export function countSimulations(
   tx: Transaction,
@@ -52,7 +53,10 @@ export function countSimulations(
 
 const workspaceOf = ({ call }: Simulated) => call.caller.workspaceId;
 
-/** Refuses those bookings with SIMULATION_LIMIT whose simulation would be one too many in its workspace. */
+/**
+ * Refuses bookings with SIMULATION_LIMIT whose simulation would exceed the limit of their
+ * workspace.
+ */
 export function limitSimulations<
   Accepted extends Simulated & { readonly facts: { readonly simulations: number } },
 >(checked: readonly Outcome<Accepted>[]): Outcome<Accepted>[] {
@@ -78,7 +82,7 @@ interface Booked {
   readonly bookedAt: Date;
 }
 
-/** Sends the simulations that bookings of a workspace ask for, to be written after the shipments. */
+/** Queues the insertion of a workspace's requested simulations after the shipments. */
 export function insertSimulations(
   tx: Transaction,
   workspace: number,

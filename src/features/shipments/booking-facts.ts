@@ -23,29 +23,29 @@ import type { QuoteFacts } from "./held-price.ts";
 
 export interface Booking {
   readonly method: typeof ShipmentService.method.createShipment;
-  /** Without some of the route's fields where it names a quote. */
+  /** Some route fields can be absent if it names a quote. */
   readonly request: CreateShipmentRequest;
   readonly call: Call;
-  /** The quote that it names; undefined where it names none, or one that there is not. */
+  /** The named quote. `undefined` if none is named or it is invalid. */
   readonly quote: NamedQuote | undefined;
 }
 
 export interface BookingFacts extends QuoteFacts {
-  /** The tariff version in force; null while there is none. */
+  /** Tariff version in force. null if absent. */
   readonly tariffVersion: number | null;
-  /** Whether the payment provider takes payments; null while none is connected. */
+  /** State of the payment provider. null if none is connected. */
   readonly providerState: ConnectionState | null;
-  /** The reference of the shipment that already has the booking's external reference. */
+  /** Reference of the shipment that already has the booking's external reference. */
   readonly takenBy: string | null;
   /**
-   * The customer's row, found by id, else by name and email, which may be those of one that was merged into them;
-   * null when there is none.
+   * The customer's row, found by id, otherwise by name and email, possibly those of a customer
+   * merged into it. null if absent.
    */
   readonly customer: CustomerRow | null;
   readonly newCustomerId: number;
-  /** The enabled webhooks of the workspace; null when there is none. */
+  /** Enabled webhooks of the workspace. null if absent. */
   readonly subscribers: readonly Subscriber[] | null;
-  /** How many simulations are under way in the workspace; 0 where no booking asks for one. */
+  /** Number of running simulations in the workspace. 0 if no booking requests one. */
   readonly simulations: number;
 }
 
@@ -55,8 +55,8 @@ type OwnFacts = Omit<
 >;
 
 /**
- * Loads everything that bookings depend on, in their order, in one round trip: round trips are most
- * of the cost of a booking that is alone in its transaction.
+ * Loads the data that bookings depend on, in order, in one round trip, because round trips dominate
+ * the cost of a single booking.
  */
 export async function loadBookingFacts(
   tx: Transaction,
@@ -82,7 +82,7 @@ export async function loadBookingFacts(
   }));
 }
 
-/** For quotes of the lowest version and above; nothing is asked for bookings without quotes. */
+/** For quotes of the lowest version and above. No query for bookings without quotes. */
 async function loadVoidedBelow(
   tx: Transaction,
   bookings: readonly Booking[],
@@ -97,7 +97,7 @@ async function loadVoidedBelow(
 
 const workspaceOf = ({ call }: Booking) => call.caller.workspaceId;
 
-/** What stands for `wanted` in `factsSql`: the values of one booking, or the JSON of several. */
+/** Returns the values of `wanted` in `factsSql`: those of one booking, or the JSON of several. */
 function wantedValues(bookings: readonly Booking[]): unknown[] {
   const wanted = bookings.map(({ request }, place) => ({
     place,
@@ -143,12 +143,11 @@ interface Lookups {
 }
 
 /**
- * The values of several come as JSON because PostgreSQL estimates the rows of an array from its value, and
- * so plans anew each time, which takes longer than the rest; those of one come apart, which takes a quarter
- * less. The look-ups are subqueries because each is then an index look-up, whatever the estimated number of
- * rows. The condition on the place always holds: with it PostgreSQL expects one row instead of 100, and a
- * plan so cheap that planning anew never seems worth while; without it, it did for a while after the tables
- * had grown.
+ * Several bookings are passed as JSON, because PostgreSQL estimates array sizes from values and
+ * would plan every time, which takes longer than the rest. A single one is passed as separate
+ * values, which takes a quarter less. Lookups are subqueries, so that each is an index lookup
+ * regardless of the estimated rows. The condition on the index is always true: with it PostgreSQL
+ * expects one row instead of 100, and the plan is so cheap that replanning never seems worthwhile.
  */
 function factsSql({ byReference, byId, byQuote, isOne }: Lookups): string {
   const byName = customerWhere("customer.name = wanted.name and email_lower = wanted.email");
@@ -157,7 +156,7 @@ function factsSql({ byReference, byId, byQuote, isOne }: Lookups): string {
     byName,
     mergedWithName("wanted.name", "wanted.email"),
   ];
-  // Looked up one after the other, until one is found.
+  // Evaluated in order until one is found.
   const customer = `coalesce(${lookups.map((lookUp) => `(${lookUp})`).join(", ")})`;
   return `
   select (${PROVIDER}) as "providerState",
@@ -170,7 +169,7 @@ function factsSql({ byReference, byId, byQuote, isOne }: Lookups): string {
   order by place`;
 }
 
-/** By their bits. Each look-up costs, also one that finds nothing, and most bookings need neither. */
+/** By bits. Each lookup costs time even without a match, and most bookings need neither. */
 const factsSqls: string[] = [];
 
 function factsOf(bookings: readonly Booking[]): string {
@@ -190,8 +189,8 @@ const CUSTOMER_BY_ID = customerWhere("id = $2");
 const CUSTOMER_BY_NAME = customerWhere("customer.name = $2 and email_lower = $3");
 
 /**
- * As a distributed database takes them in least time: it plans a statement of several tables anew each time,
- * and sends one of a single table on as it comes.
+ * Separate lookups, which a distributed database runs fastest: it plans a statement on several
+ * tables every time, but forwards one on a single table.
  */
 async function lookUpEach(
   tx: Transaction,
@@ -217,7 +216,7 @@ async function lookUpEach(
   ];
 }
 
-/** The shipment that has what is named, null where there is none or nothing is named. */
+/** Returns the shipment with the named value, null if absent or no value is named. */
 async function lookUpReference(
   { send }: Transaction,
   sql: string,
@@ -228,7 +227,7 @@ async function lookUpReference(
   return (await send<{ reference: string }>(sql, [workspace, named]))[0]?.reference ?? null;
 }
 
-/** Looked for among those that were merged too only where there is none. */
+/** Searches merged customers only if there is no other match. */
 async function lookUpCustomer(
   { send }: Transaction,
   workspace: number,

@@ -20,25 +20,25 @@ export interface ShipmentBatch<M extends DescMethodUnary = DescMethodUnary> {
   readonly request: MessageShape<M["input"]>;
   readonly call: Call;
   readonly changes: readonly Change[];
-  /** The path in the request at which the shipment of a change is named. */
+  /** Path in the request at which the shipment of a change is named. */
   readonly pathOf: (place: number) => string;
 }
 
 /**
- * Makes changes in one transaction, with their events, and resolves once that is committed. A change
- * that is refused is left out, and its result says why.
+ * Makes changes in one transaction with their events. Resolves after the commit. A refused change
+ * is left out, and its result contains the error.
  *
- * @throws Refusal FIELD_INVALID when a shipment is named twice
+ * @throws Refusal FIELD_INVALID if a shipment is named twice
  */
 export type ChangeBatch = <M extends DescMethodUnary>(
   batch: ShipmentBatch<M>,
 ) => Promise<MessageShape<M["output"]>>;
 
 /**
- * Builds what makes changes in batches. Each has a transaction to itself; those of one workspace follow
- * each other, so that none takes all the transactions there are.
+ * Creates the function that makes batches of changes. Each batch has its own transaction. Batches
+ * of one workspace run one after the other, so that none uses all transactions.
  *
- * @param announce is called with a workspace once a change in it is committed
+ * @param announce called with a workspace after a commit
  */
 export function createChangeBatch(
   { createGroup, versionFees, now }: GroupDeps,
@@ -78,12 +78,12 @@ export function createChangeBatch(
 
 const workspaceOf = ({ call }: ShipmentBatch) => call.caller.workspaceId;
 
-/** The changes of what can be a shipment's reference at all. */
+/** Returns the changes with well-formed references. */
 function withValidReference({ changes }: ShipmentBatch): readonly Change[] {
   return changes.filter(({ request }) => isReference(request.shipment));
 }
 
-/** @throws Refusal FIELD_INVALID: which of two changes of a shipment comes first would be chance */
+/** @throws Refusal FIELD_INVALID, because the order of two changes of a shipment is undefined */
 function assertNamedOnce({ changes, pathOf }: ShipmentBatch): void {
   const first = new Map<string, number>();
   const violations: Violation[] = [];
@@ -100,9 +100,9 @@ function assertNamedOnce({ changes, pathOf }: ShipmentBatch): void {
 }
 
 /**
- * The results of all changes of a batch, in their order.
+ * Returns the results of all changes of a batch, in order.
  *
- * @param outcomes of those that are `withValidReference`
+ * @param outcomes outcomes of `withValidReference`
  */
 function resultsOf(
   { call, changes }: ShipmentBatch,
@@ -119,7 +119,7 @@ function resultsOf(
   });
 }
 
-/** What a batch tells of a shipment that was left out. */
+/** Returns the result for a shipment that was left out of a batch. */
 export function refusedResult(
   shipment: string,
   { reason, message, violations }: Refusal,

@@ -41,11 +41,11 @@ import {
   withHeldFees,
 } from "./held-price.ts";
 
-/** A booking that has passed every check, with its price. */
+/** A valid booking with its price. */
 export interface AcceptedBooking extends Booking {
   readonly facts: BookingFacts;
   readonly route: Route;
-  /** The version that its price is by, with its fees. */
+  /** Version whose fees determine its price. */
   readonly tariffVersion: number;
   readonly fees: Fees;
   readonly priced: CoveredQuote;
@@ -54,12 +54,12 @@ export interface AcceptedBooking extends Booking {
 }
 
 /**
- * Prices a booking and checks it against what the database has.
+ * Prices a booking and checks it against the database.
  *
  * @returns the accepted booking, or a Refusal with every violation of ROUTE_NOT_COVERED,
- * WEIGHT_NOT_SERVED, those of windows and PAYMENT_PROVIDER_NOT_CONNECTED or
- * PAYMENT_PROVIDER_NOT_READY, else what `heldPrice` throws,
- * else with the first of PRICE_CHANGED, EXTERNAL_REFERENCE_TAKEN and FIELD_INVALID (too much metadata)
+ *   WEIGHT_NOT_SERVED, windows and PAYMENT_PROVIDER_NOT_CONNECTED or PAYMENT_PROVIDER_NOT_READY;
+ *   otherwise that of `heldPrice`; otherwise the first of PRICE_CHANGED, EXTERNAL_REFERENCE_TAKEN
+ *   and FIELD_INVALID (too much metadata)
  */
 export function checkBooking(
   booking: Booking,
@@ -122,7 +122,7 @@ interface RequestedRoute {
   readonly windows: Ends<Span>;
 }
 
-/** Where an end is not covered there is no schedule to decide by. */
+/** Uncovered ends have no schedule. */
 function decideBooking(
   pricing: Pricing,
   { route, windows }: RequestedRoute,
@@ -142,9 +142,9 @@ function referenceTakenError(shipment: string): Refusal {
 }
 
 /**
- * Checks the price of a booking against what its caller expects; what is absent is not checked.
+ * Checks the price against the expected values, if any.
  *
- * @throws Refusal PRICE_CHANGED, with the actual price among its facts
+ * @throws Refusal PRICE_CHANGED with the actual price as facts
  */
 function assertExpectedPrice(priced: CoveredQuote, request: CreateShipmentRequest): void {
   const price = priceInMajor(priced);
@@ -175,7 +175,10 @@ export function priceColumns(priced: CoveredQuote) {
   };
 }
 
-/** Why a route cannot be booked: ROUTE_NOT_COVERED, WEIGHT_NOT_SERVED; empty when it is covered. */
+/**
+ * Returns the reasons why a route cannot be booked: ROUTE_NOT_COVERED, WEIGHT_NOT_SERVED. Empty if
+ * it is covered.
+ */
 export function coverageViolations(result: Quote): Violation[] {
   if (result.covered) return [];
   return result.failures.map(({ failure, message }) =>
@@ -188,10 +191,10 @@ export function coverageViolations(result: Quote): Violation[] {
 type Metadata = Readonly<Record<string, string>>;
 
 /**
- * Merges given metadata into the current: a given value replaces the current one, an empty value
- * removes its key.
+ * Merges given metadata into the current: a value replaces the current one, an empty value removes
+ * its key.
  *
- * @throws Refusal FIELD_INVALID when the result has more than `MAX_METADATA_KEYS` keys
+ * @throws Refusal FIELD_INVALID if the result has more than `MAX_METADATA_KEYS` keys
  */
 export function mergeMetadata(current: Metadata, given: Metadata): Metadata {
   const merged = new Map(Object.entries(current));

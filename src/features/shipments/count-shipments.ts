@@ -13,7 +13,7 @@ import {
 
 const MAX_COUNTED = 1_000;
 
-/** What waits for whom, by what it is listed by besides what all are. */
+/** The queues, by their filters in addition to the common ones. */
 const QUEUES = {
   toPay: { status: "pending" },
   toPickUp: { status: "awaiting_pickup" },
@@ -23,18 +23,18 @@ const QUEUES = {
 } as const satisfies Record<string, Partial<ShipmentState> | { readonly failed: true }>;
 
 interface CountRow {
-  /** The place of the list among those that were counted. */
+  /** Index of the list among the counted ones. */
   readonly list: number;
   readonly currency: string;
-  /** How many, the one above the most included. */
+  /** Count, at most one above the maximum. */
   readonly found: number;
   readonly count: number;
   readonly totalMinor: string;
 }
 
 /**
- * Counts a list and the queues of the same filters, each no further than `MAX_COUNTED`, from the index that it is
- * listed by, in one statement.
+ * Counts a list and the queues with the same filters, each up to `MAX_COUNTED`, from their indexes,
+ * in one statement.
  */
 export const countShipments: ShipmentFunctions["countShipments"] = async (
   request,
@@ -63,7 +63,7 @@ export const countShipments: ShipmentFunctions["countShipments"] = async (
   return { data: Object.fromEntries(counts) as Record<string, never> };
 };
 
-/** The newest of a list, numbered. */
+/** Returns the newest rows of a list, numbered. */
 function countPart(list: number, parts: readonly string[]): string {
   const newest = selectListed("s.currency, s.total_minor", parts, `limit ${MAX_COUNTED + 1}`);
   return `select ${list} as list, currency, total_minor, row_number() over () as place from (${newest}) as newest`;

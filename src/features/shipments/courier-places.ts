@@ -18,7 +18,9 @@ import type { ShipmentFunctions } from "./shipment-deps.ts";
 import { paymentStatusNumber, statusNumber } from "./shipment-message.ts";
 import { ofShipment } from "./shipment.entity.ts";
 
-/** Where a shipment's courier was last. Apart from the shipment, of which it is no change. */
+/**
+ * Last position of a shipment's courier. Separate from the shipment, because it does not change it.
+ */
 export const CourierPlace = defineEntity({
   name: "CourierPlace",
   tableName: "courier_place",
@@ -29,17 +31,17 @@ export const CourierPlace = defineEntity({
     shipment: () => ofShipment().deleteRule("cascade"),
     lat: p.double().$type<number>(),
     lng: p.double().$type<number>(),
-    /** In real time, also where a test clock stands. */
+    /** In real time, even if the test clock is frozen. */
     measuredAt: p.datetime(3).index("courier_place_by_age"),
   },
 });
 
 export type CourierPlace = InferEntity<typeof CourierPlace>;
 
-/** For how long a place is told. */
+/** Time for which a position is available. */
 const KEPT = "1 hour";
 
-/** Each is looked up by its key, however many PostgreSQL expects. */
+/** Each is looked up by key, regardless of the estimated number. */
 const STATES = `
   select place, status, payment_status as "paymentStatus", version
   from json_to_recordset($2) as given (place int, reference text)
@@ -48,7 +50,9 @@ const STATES = `
     where workspace_id = $1 and shipment.reference = given.reference limit 1
   ) as found`;
 
-/** Keeps the newest place of each shipment, unless there is one of less than five seconds before. */
+/**
+ * Stores the newest position of each shipment, unless there is one from the previous five seconds.
+ */
 const KEEP = `
   insert into courier_place (workspace_id, shipment_reference, lat, lng, measured_at)
   select $1::bigint, newest.* from (
@@ -72,7 +76,7 @@ const FIND = `
 
 const respond = compileResponse(GetCourierPlaceResponseSchema);
 
-/** Where couriers are. */
+/** RPCs on courier positions. */
 export const COURIER_PLACES = {
   async reportPlaces({ places }, { caller: { workspaceId } }, { em }) {
     const given = places.flatMap(({ shipment: reference, lat, lng, measuredAt }, place) => {
@@ -119,12 +123,12 @@ function refusalOf(state: ShipmentState): Refusal | undefined {
 
 const FORGET = "delete from courier_place where workspace_id = $1 and shipment_reference = $2";
 
-/** Sends that nobody knows any more where the courier of a shipment is. */
+/** Queues the deletion of a courier's position. */
 export function forgetPlace(tx: Transaction, { workspace, reference }: ShipmentKey): void {
   void tx.send(FORGET, [workspace, reference]);
 }
 
-/** Sends where the courier of a shipment is, to be written in the place of all that was known. */
+/** Queues a courier's position, replacing the previous one. */
 export function movePlace(
   tx: Transaction,
   key: ShipmentKey,
@@ -137,10 +141,9 @@ export function movePlace(
 }
 
 /**
- * Deletes places that were measured more than an hour ago, by the database's clock: of what has come to its end none is
- * taken any more.
+ * Deletes positions measured more than an hour ago by the database's clock.
  *
- * @returns how many it deleted
+ * @returns the number of deleted rows
  */
 export function purgePlaces(em: EntityManager): Promise<number> {
   return deleteOldest(em, "courier_place", "measured_at", `now() - interval '${KEPT}'`, []);

@@ -39,17 +39,17 @@ const MAX_GROUP = 64;
 type BookingDeps = Pick<ShipmentDeps, "createGroup" | "tariffs" | "now"> & FindQuoteDeps;
 
 /**
- * Builds the function that books shipments. Bookings that arrive while others are being written
- * share the next transaction; each is answered after the commit and fails independently. The price
- * is that of the tariff in force when the transaction reads it, or that of the quote that is named.
+ * Creates the function that books shipments. Concurrent bookings share transactions, get their
+ * responses after the commit, and fail independently. The price is that of the tariff in force when
+ * the transaction reads it, or of the named quote.
  *
- * A booking is refused with every violation it has of ROUTE_NOT_COVERED, WEIGHT_NOT_SERVED, those of its
- * windows and PAYMENT_PROVIDER_NOT_CONNECTED; if it has none of these, for the first of QUOTE_UNKNOWN, QUOTE_USED,
- * QUOTE_EXPIRED, QUOTE_VOID and QUOTE_MISMATCH; then for PRICE_CHANGED, then
- * EXTERNAL_REFERENCE_TAKEN, then FIELD_INVALID (too much metadata), then SIMULATION_LIMIT. Before all that with FIELD_INVALID for a
- * simulation outside test mode.
+ * A booking is refused with every violation of ROUTE_NOT_COVERED, WEIGHT_NOT_SERVED, windows and
+ * PAYMENT_PROVIDER_NOT_CONNECTED; otherwise with the first of QUOTE_UNKNOWN, QUOTE_USED,
+ * QUOTE_EXPIRED, QUOTE_VOID and QUOTE_MISMATCH; then PRICE_CHANGED, EXTERNAL_REFERENCE_TAKEN,
+ * FIELD_INVALID (too much metadata) and SIMULATION_LIMIT. A simulation outside test mode is refused
+ * first, with FIELD_INVALID.
  *
- * @param announce is called with a workspace once a booking in it is committed
+ * @param announce called with a workspace after a commit
  */
 export function createBookShipment(
   deps: BookingDeps,
@@ -85,8 +85,8 @@ export function createBookShipment(
 const workspaceOf = ({ call }: Booking) => call.caller.workspaceId;
 
 /**
- * Of two bookings by one quote, or with one external reference, the second has to find the first
- * committed. Of those with both, and of other processes, the second collides with the first.
+ * The second of two bookings with the same quote or external reference must see the first one
+ * committed. If both are given, or across processes, the second collides with the first.
  */
 function onceKey({ request: { quoteId, externalReference }, call }: Booking): string | undefined {
   if (quoteId !== undefined) return quoteId;
@@ -174,7 +174,7 @@ function bookShipment(
     version: 1,
     eventCount: 0,
   };
-  // What pages ask for as a form is filled in is no quote in reports, nor is what is booked by it.
+  // Previews while a form is filled in do not count as quotes in reports, nor do their bookings.
   const isByKey = call.caller.keyId !== undefined;
   const quoted = isByKey && (request.expectedTotal ?? request.quoteId) !== undefined;
   return { quoted, ...shipmentEvents(["shipment.created"], undefined, row, call) };

@@ -18,11 +18,11 @@ export interface ShipmentKey {
 /**
  * Finds a shipment of a workspace with its customer.
  *
- * @throws Refusal SHIPMENT_NOT_FOUND, alike for an unknown shipment and one of another workspace
+ * @throws Refusal SHIPMENT_NOT_FOUND, the same for an unknown shipment and one of another workspace
  */
 export type FindShipment = (key: ShipmentKey) => Promise<ShipmentRow>;
 
-/** Builds the look-up; shipments that are asked for at the same time are read together. */
+/** Creates the lookup. Concurrent lookups share a read. */
 export function createFindShipment(
   em: EntityManager,
   observeGroups: ObserveGroups,
@@ -41,7 +41,10 @@ export function createFindShipment(
   };
 }
 
-/** The refusal of a reference, the same for an unknown shipment and for one of another workspace. */
+/**
+ * Returns the refusal of a reference, the same for an unknown shipment and one of another
+ * workspace.
+ */
 export function shipmentNotFoundError(reference: string): Refusal {
   const form = isReference(reference) ? "" : ` A reference looks like ${EXAMPLE_REFERENCE}.`;
   return refuse("SHIPMENT_NOT_FOUND", `There is no such shipment.${form}`);
@@ -53,9 +56,8 @@ interface LookUp {
 }
 
 /**
- * Several references travel as JSON: PostgreSQL looks into arrays to guess how many rows they make, and
- * plans the statement anew each time. The lateral join makes each of them an index look-up. One that is
- * alone is looked for without, in two thirds of the time.
+ * Several references are passed as JSON, because PostgreSQL replans for arrays. The lateral join
+ * makes each an index lookup. A single one is looked up directly, in two thirds of the time.
  */
 const FIND: LookUp = {
   one: `
@@ -76,10 +78,10 @@ interface Found {
 }
 
 /**
- * Looks for shipments of a workspace.
+ * Looks up shipments of a workspace.
  *
- * @param lookUp as `FIND`; `place` is that of a reference among the keys
- * @returns for each key what was found, undefined when there is no such shipment
+ * @param lookUp statement like `FIND`, with the index of a reference among the keys
+ * @returns for each key the result, `undefined` if there is no such shipment
  */
 async function findAll<Placed extends { readonly place: number }>(
   send: Transaction["send"],
@@ -95,7 +97,7 @@ async function findAll<Placed extends { readonly place: number }>(
   return keys.map((_, place) => byPlace.get(place));
 }
 
-/** `SHIPMENT_COLUMN` in the order of the keys; undefined for a shipment that there is not. */
+/** Returns `SHIPMENT_COLUMN` in the order of the keys. `undefined` for missing shipments. */
 function loadShipments(
   em: EntityManager,
   keys: readonly ShipmentKey[],
@@ -111,15 +113,15 @@ function loadShipments(
 
 const workspaceOf = ({ workspace }: ShipmentKey) => workspace;
 
-/** Sorted, so that transactions that lock do not wait for each other in a circle. */
+/** Sorted, so that concurrent transactions do not deadlock. */
 function askedJson(keys: readonly ShipmentKey[]): string {
   const asked = keys.map(({ reference }, place) => ({ place, reference }));
   return JSON.stringify(asked.toSorted((a, b) => (a.reference < b.reference ? -1 : 1)));
 }
 
 /**
- * The lock comes before the look at the customer, which may change while the lock is waited for: of one
- * shipment, PostgreSQL evaluates all of it again when it has waited for a change.
+ * Locks before it reads the customer, which can change during the wait: PostgreSQL re-evaluates the
+ * whole row after waiting.
  */
 const LOCK: LookUp = {
   one: `
@@ -137,14 +139,14 @@ const LOCK: LookUp = {
 
 export interface LockedShipment {
   readonly row: ShipmentRow;
-  /** The enabled webhooks of its workspace; null when there is none. */
+  /** Enabled webhooks of its workspace. null if absent. */
   readonly subscribers: readonly Subscriber[] | null;
 }
 
 /**
- * Locks shipments until the transaction ends, and loads them as the change before left them.
+ * Locks shipments until the end of the transaction and loads their current state.
  *
- * @returns for each key its shipment, undefined when the workspace has none by that reference
+ * @returns for each key its shipment, `undefined` if absent in the workspace
  */
 export function lockShipments(
   tx: Transaction,
@@ -154,7 +156,7 @@ export function lockShipments(
   return loadByOwner(keys, workspaceOf, async (workspace, own) => {
     const lock = () => lockOwn(tx, workspace, own, versionFees);
     const locked = await lock();
-    // A customer that a shipment was linked to while its lock was waited for is not seen yet.
+    // A customer that was linked during the wait is not visible yet.
     return locked.some((each) => each?.row.customer === null) ? lock() : locked;
   });
 }

@@ -16,13 +16,16 @@ import { IS_LIVE_OF } from "../workspaces/workspace.entity.ts";
 import type { ShipmentKey } from "./find-shipment.ts";
 import { bookedWindows, type StoredWindows } from "./shipment-windows.ts";
 
-/** For how long a link works after its shipment has come to its end, in milliseconds. */
+/** Time for which a link works after the final status, in milliseconds. */
 const KEPT_MS = 30 * 24 * 60 * 60_000;
 
 export interface TrackingDeps {
   readonly em: EntityManager;
   readonly now: () => Date;
-  /** The name of the zone at a point by the tariff in force; undefined outside of all, and where none is in force. */
+  /**
+   * Returns the zone name at a point by the tariff in force. `undefined` outside all zones, or
+   * without a tariff.
+   */
   readonly zoneAt: (point: Point) => string | undefined;
 }
 
@@ -53,7 +56,7 @@ const FIND_BY_ID = findWorkspace("workspace.id = $1 and workspace.tracking_secre
 interface Tracked {
   readonly status: ShipmentStatus;
   readonly createdMs: number;
-  /** When it came to its end; null before, and where that was not kept yet. */
+  /** Time of the final status. null before, and for shipments from before it was recorded. */
   readonly endedMs: number | null;
   readonly changedMs: number;
   readonly progress: DeliveryProgress | null;
@@ -62,12 +65,12 @@ interface Tracked {
   readonly phone: string | null;
   readonly address: string;
   readonly pin: string | null;
-  /** Where its courier was, within the last minutes. */
+  /** Position of its courier within the last minutes. */
   readonly place: Point | null;
   readonly windows: StoredWindows | null;
   readonly lat: number;
   readonly lng: number;
-  /** When its events happened, by their types, as far as they are kept. */
+  /** Times of its stored events by type. */
   readonly reached: Readonly<Record<string, number>> | null;
 }
 
@@ -85,26 +88,26 @@ const FIND_SHIPMENT = `
        '{shipment.awaiting_pickup,shipment.in_transit,shipment.delivered}')) as reached
   from shipment where workspace_id = $1 and reference = $2`;
 
-/** A shipment that has a tracking link. */
+/** A shipment with a tracking link. */
 export interface LinkedShipment {
-  /** What whoever has the link sees. */
+  /** Public view. */
   readonly tracked: TrackedShipment;
-  /** Where its recipient gets mails; undefined where that is not known. */
+  /** Recipient's email. `undefined` if unknown. */
   readonly recipientEmail: string | undefined;
-  /** In E.164. */
+  /** Phone number in E.164. */
   readonly recipientPhone: string | undefined;
-  /** Of the dropoff; its recipient alone sees it. */
+  /** Only for the verified recipient. */
   readonly dropoffAddress: string;
   /** Whether it was delivered with a photo. */
   readonly hasPhoto: boolean;
-  /** What the recipient is to tell the courier; undefined where that is nothing, or nothing any more. */
+  /** PIN for the courier. `undefined` if absent or it is no longer needed. */
   readonly dropoffPin: string | undefined;
   readonly workspace: LinkedWorkspace;
 }
 
 /**
- * The shipment of a tracking link; undefined for what is no link, and alike for one that was replaced, switched off
- * or has ended. The statements of a guess that looks like a link are the same, whatever is wrong with it.
+ * Returns the shipment of a tracking link. `undefined` for an invalid, replaced, disabled or
+ * expired link. All well-formed guesses run the same statements.
  */
 export async function findLinked(
   text: string,
@@ -117,7 +120,7 @@ export async function findLinked(
   return loadTracked(workspace, link.reference, deps);
 }
 
-/** The shipment of a reference; undefined where its link would be none. */
+/** Returns the shipment of a reference. `undefined` if its link would be invalid. */
 export async function findTracked(
   { workspace: id, reference }: ShipmentKey,
   deps: TrackingDeps,
@@ -171,17 +174,20 @@ async function loadTracked(
   };
 }
 
-/** To 100 m, and at least that: where somebody is shall not be found out by it. */
+/** Rounded to 100 m, at least 100 m, so that the exact position cannot be derived. */
 function roughKm(from: Point, to: Point): number {
   return Math.max(1, Math.round(haversineKm(from, to) * 10)) / 10;
 }
 
-/** Returns the first word of a name, or `undefined` for "Lovelace, Ada", which begins with the family name. */
+/**
+ * Returns the first word of a name. `undefined` for "Lovelace, Ada", which begins with the family
+ * name.
+ */
 function firstNameOf(name: string): string | undefined {
   return /[,，、]/.test(name) ? undefined : name.split(/\s/)[0];
 }
 
-/** What of a shipment's progress whoever waits for it may see. */
+/** Returns the public part of a shipment's progress. */
 function progressOf(
   { status, progress, place, lat, lng }: Tracked,
   { showsCourier }: LinkedWorkspace,

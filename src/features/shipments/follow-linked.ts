@@ -3,10 +3,10 @@ import type { SubjectWatch } from "../events/subject-watch.ts";
 import { findLinked, type TrackingDeps } from "./find-tracked.ts";
 
 /**
- * Has the changes of a tracking link's shipment told from when it resolves on; undefined for what is no link.
+ * Subscribes to changes of a tracking link's shipment. `undefined` for an invalid link.
  *
- * @param changed is called after each change, with whether that was the last
- * @returns what stops it, unless the shipment had come to its end already
+ * @param changed called after each change, with whether it was the last one
+ * @returns the unsubscribe function, unless the status is already final
  */
 export async function followLinked(
   link: string,

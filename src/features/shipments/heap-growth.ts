@@ -1,15 +1,15 @@
 import { setFlagsFromString } from "node:v8";
 
-/** By how much the heap grows at most beyond what is alive, in percent; V8 by itself takes up to 300. */
+/** Maximum heap growth beyond live objects, in percent. V8's default reaches 300. */
 const SLOW_PERCENT = 40;
-/** Leaves it to V8. */
+/** V8's default. */
 const OWN_PERCENT = 0;
 
 let holders = 0;
 
 /**
- * Has V8 collect garbage sooner until the returned function is called: for calls that make very much of it for a long
- * time, which would take 100 MiB more while memory is there. It costs others some time, so not for ever.
+ * Makes V8 collect garbage sooner until the returned function is called, for long calls that create
+ * much garbage and would take 100 MiB more. Costs other calls some time.
  */
 export function holdHeapGrowth(setFlag = setFlagsFromString): () => void {
   if (holders++ === 0) setFlag(`--heap-growing-percent=${SLOW_PERCENT}`);

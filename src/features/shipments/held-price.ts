@@ -14,13 +14,13 @@ import { windowsOf } from "../tariffs/versions/window-message.ts";
 import type { NamedQuote } from "../quotes/find-quote.ts";
 
 export interface QuoteFacts {
-  /** The reference of the shipment that was booked by it; null when none was. */
+  /** Reference of the shipment that used it. null if unused. */
   readonly usedBy: string | null;
-  /** The highest version by which quotes of the versions before it are not honoured; null for none. */
+  /** Highest version that voids quotes of earlier versions. null for none. */
   readonly voidedBelow: number | null;
 }
 
-/** The fields of a request that have to be those of its quote, with where the quote has them. */
+/** Request fields that must equal those of the quote, with their location in the quote. */
 const FIELDS = [
   ["pickup_lat", "pickupLat", ({ pickup }) => pickup.lat],
   ["pickup_lng", "pickupLng", ({ pickup }) => pickup.lng],
@@ -33,7 +33,7 @@ const FIELDS = [
   (route: Route) => number,
 ])[];
 
-/** The route of a booking: what it says, and where it says nothing what its quote says. */
+/** Returns the route of a booking, with missing fields from its quote. */
 export function routeWithQuote(
   request: CreateShipmentRequest,
   quote: NamedQuote | undefined,
@@ -52,7 +52,7 @@ export function routeWithQuote(
   };
 }
 
-/** The windows of a booking: what it says, and where it says nothing what its quote says. */
+/** Returns the windows of a booking, with missing ones from its quote. */
 export function windowsWithQuote(
   request: CreateShipmentRequest,
   quote: NamedQuote | undefined,
@@ -64,7 +64,7 @@ export function windowsWithQuote(
   };
 }
 
-/** Windows as they are booked by a quote: at its fees. */
+/** Returns the windows with the fees of a quote. */
 export function withHeldFees(
   { pickup, dropoff }: Ends<BookedWindow>,
   { pickupWindow, dropoffWindow }: HeldQuote,
@@ -76,11 +76,11 @@ export function withHeldFees(
 }
 
 /**
- * The price that a quote holds, worked out again by the version that it was made by.
+ * Computes the price of a quote with the version that created it.
  *
- * @param current what the route of the request costs now
- * @throws Refusal the first of QUOTE_UNKNOWN, QUOTE_USED with the shipment among its facts, QUOTE_EXPIRED
- *   and QUOTE_VOID with the current price, QUOTE_MISMATCH for each field that differs with what the quote has
+ * @param current current price of the request's route
+ * @throws Refusal the first of QUOTE_UNKNOWN, QUOTE_USED with the shipment as a fact, QUOTE_EXPIRED and
+ *   QUOTE_VOID with the current price, QUOTE_MISMATCH for each different field with the quote's value
  */
 export function heldPrice(
   request: CreateShipmentRequest,
@@ -149,7 +149,7 @@ function assertSame(request: CreateShipmentRequest, held: HeldQuote): void {
   });
 }
 
-/** A field that is not the quote's, and what the quote has there. */
+/** A field that differs from the quote, with the quote's value. */
 interface Mismatch {
   readonly subject: string;
   readonly text: string;
@@ -171,7 +171,7 @@ function windowMismatch(
   return [{ subject, text, facts: facts ?? {} }];
 }
 
-/** A price among the facts of a refusal, in major units. */
+/** Returns a price as facts of a refusal, in major units. */
 export function priceFacts(priced: CoveredQuote): Readonly<Record<string, string>> {
   const price = priceInMajor(priced);
   return {

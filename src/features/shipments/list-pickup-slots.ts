@@ -24,8 +24,8 @@ const respond = compileResponse(ListPickupSlotsResponseSchema);
 const DEFAULT_DAYS = 7;
 
 /**
- * Lists the pickup windows that the schedule of the pickup's zone offers for a route, each with whether it
- * can be booked and what the shipment then costs, without the database.
+ * Lists the pickup windows of a route by the schedule of the pickup's zone, with availability and
+ * price. Does not use the database.
  */
 export function listPickupSlots(
   request: ListPickupSlotsRequestValid,
@@ -55,7 +55,7 @@ export function listPickupSlots(
   });
 }
 
-/** @param date of the form that the field's pattern lets through */
+/** @param date in the format that the field's pattern allows */
 function givenDay(date: string): number {
   const number = dayNumberOf(date);
   const isDate = new Date(number * 86_400_000).toISOString().startsWith(date);
@@ -75,13 +75,13 @@ function slotRecord({ slot, decision }: DecidedSlot, price: number) {
     localEnd,
     cutOffAt: decision.cutOffAtMs,
     available: fault === undefined,
-    // A slot is within the hours and of a good length, so that only its time can be wrong.
+    // A slot is within the hours and has a valid length, so only its time can be refused.
     unavailableReason: fault?.reason.toLowerCase(),
     price,
   };
 }
 
-/** What a shipment costs by the fee of its window, which many slots share. */
+/** Caches the price by window fee, which many slots share. */
 function createPrices(quoted: CoveredQuote): (feeMinor: number) => number {
   const known = new Map<number, number>();
   const priceOf = (feeMinor: number) =>

@@ -14,8 +14,9 @@ import { SHIPMENT_COLUMN, type ShipmentRow, shipmentRows } from "./shipment-row.
 const respond = compileResponse(ListShipmentsResponseSchema);
 
 /**
- * Lists shipments of the workspace, newest first unless asked otherwise. A page begins after the sort key of
- * the last row of the page before, not at an offset: every page costs the same, and new rows shift nothing.
+ * Lists shipments of the workspace, by default newest first. A page begins after the sort key of
+ * the previous page's last row, not at an offset, so every page costs the same and new rows shift
+ * nothing.
  */
 export const listShipments: ShipmentFunctions["listShipments"] = async (
   request,
@@ -41,7 +42,8 @@ export const listShipments: ShipmentFunctions["listShipments"] = async (
     const follows = `(${by.join(", ")}) ${order.descends ? "<" : ">"} (${from.join(", ")})`;
     parts = parts.map((part) => `${part} and ${follows}`);
   }
-  // Customers are looked up for the rows of the page alone: PostgreSQL selects what costs much after the limit.
+  // Customers are looked up only for the rows of the page: PostgreSQL evaluates expensive columns
+  // after the limit.
   const end = `limit $${values.push(page.limit)}`;
   const inOrder = by.map((key) => `${key} ${order.descends ? "desc" : "asc"}`).join(", ");
   const sql = selectListed(SHIPMENT_COLUMN, parts, end, inOrder);
@@ -60,7 +62,10 @@ export const listShipments: ShipmentFunctions["listShipments"] = async (
   return respond({ data: rows.map(({ row }) => shipmentRecord(row, caller)), nextPageToken });
 };
 
-/** The sort key of a shipment as a page token has it: after time and reference that of an order of its own. */
+/**
+ * Returns the sort key of a shipment for a page token: the key of the order, if any, then time and
+ * reference.
+ */
 function positionIn(
   { keyOf }: Pick<ShipmentOrder, "keyOf">,
   row: ShipmentRow,
@@ -69,7 +74,7 @@ function positionIn(
   return [createdAt.getTime(), reference, ...(keyOf === undefined ? [] : [keyOf(row)])];
 }
 
-/** Checks the sort key of a page token, and gives it as a statement compares it. */
+/** Validates the sort key of a page token and returns it for the statement. */
 function readPositionIn({ isKey }: Pick<ShipmentOrder, "isKey">) {
   return ([createdAtMs, reference, key]: readonly unknown[]): unknown[] | undefined => {
     if (!isInstant(createdAtMs) || !isReference(reference)) return undefined;
@@ -78,9 +83,9 @@ function readPositionIn({ isKey }: Pick<ShipmentOrder, "isKey">) {
   };
 }
 
-/** More than a shipment takes beyond what is in its column: names of fields, and the breakdown. */
+/** Upper bound of a shipment's size outside its column: field names and breakdown. */
 const WITHOUT_COLUMN = 3 * 1024;
-/** The most bytes of one UTF-16 unit; the column is JSON, in which control characters are escaped already. */
+/** Maximum bytes per UTF-16 unit. Control characters are already escaped in the JSON column. */
 const UNIT_BYTES = 3;
-/** As many shipments of this size as a page may have fit on it, so they are not measured. */
+/** A full page of shipments this small always fits, so they are not measured. */
 const SMALL = 24 * 1024;

@@ -18,15 +18,15 @@ import {
 } from "../customers/customers.ts";
 import { foldEmail } from "../customers/link-customers.ts";
 
-/** How many shipments a merge moves at most, so that nobody waits long for one of them. */
+/** Maximum number of shipments that a merge moves, which limits how long their locks are held. */
 const MAX_MOVED = 10_000;
 const MAX_MERGED = 1_000;
-/** How many characters notes have at most, as the rule of `UpdateCustomer` says. */
+/** Maximum length of notes, as in `UpdateCustomer`. */
 const MAX_NOTES = 2_000;
-/** How often it is tried while others merge the same customers. */
+/** Maximum number of attempts while others merge the same customers. */
 const MAX_TRIES = 5;
 
-/** One of two customers was merged before it was locked: what is locked by now is to be let go, and tried again. */
+/** A customer was merged concurrently. The transaction is rolled back and retried. */
 class MergedMeanwhile extends Error {}
 
 interface Merge {
@@ -35,10 +35,10 @@ interface Merge {
 }
 
 /**
- * Merges a customer into another one: moves its shipments, leaves an alias in its place, and deletes it. A booking
- * for it that is under way holds its row until it is committed, and its shipment is then moved with the others; one
- * that comes later finds no such row to refer to, is tried again, and finds the alias. There is no event, as
- * there is none of other changes of customers.
+ * Merges a customer into another one: moves its shipments, leaves an alias and deletes it. A
+ * concurrent booking holds the customer's row until its commit, and its shipment is then moved too.
+ * A later booking fails its foreign key, is retried, and finds the alias. Emits no event, like
+ * other customer changes.
  */
 export const mergeCustomers: MergeFunctions["mergeCustomers"] = aroundTransaction(
   async (request, call, { now }, transact) => {
@@ -74,7 +74,10 @@ async function tryAgain<T>(attempt: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Locks both customers, in the order of their ids; gives one alone when the other was merged into it before. */
+/**
+ * Locks both customers in the order of their ids. Returns one if the other was already merged into
+ * it.
+ */
 async function lockBoth(
   tx: EntityManager,
   workspace: number,
@@ -83,7 +86,7 @@ async function lockBoth(
   const survivor = await findCustomer(tx, workspace, request.customer);
   const merged = await findMerged(tx, workspace, request.from);
   if (survivor.id === merged.id) return { survivor };
-  // Nobody may book for the one that goes.
+  // Prevents bookings for the merged customer.
   const locks: [number, CustomerLock][] = [
     [survivor.id, "no key update"],
     [merged.id, "update"],
@@ -118,11 +121,11 @@ const COUNT_ALIASES = AT_MOST(
   MAX_MERGED,
 );
 
-/** In the order in which changes of several shipments lock them, so that nobody waits in a circle. */
+/** In the order in which shipment changes lock, to avoid deadlocks. */
 const LOCK_SHIPMENTS = `select count(*) from (
   select reference ${OF_CUSTOMER} order by reference for no key update) as locked`;
 
-/** Moves what belongs to a customer, `$2`, to another one, `$3`. */
+/** Moves data of customer `$2` to `$3`. */
 const MOVE_SHIPMENTS = `update shipment set customer_id = $3
   where workspace_id = $1 and customer_id = $2`;
 
@@ -160,7 +163,7 @@ async function merge(
   recordChange(tx, call, {
     subject: `customer/${survivor.id}`,
     workspaceId,
-    // Names and emails would be kept for ever.
+    // Names and emails would be stored forever.
     changes: changesBetween({}, { merged_customer: merged.id, moved_shipments: shipments }),
   });
   return writeCustomer(tx, workspaceId, filled);
@@ -183,7 +186,7 @@ function notMergeable(text: string): Refusal {
   return refuse("CUSTOMER_NOT_MERGEABLE", text, { subject: "from" });
 }
 
-/** What a customer has, and what only the other one has. */
+/** Returns the survivor's fields, with missing ones from the merged customer. */
 function fillFrom(survivor: CustomerRecord, merged: CustomerRecord): CustomerRecord {
   const notes = new Set([survivor.notes, merged.notes].filter((text) => text !== null));
   const joined = [...notes].join("\n\n");
@@ -199,7 +202,7 @@ function fillFrom(survivor: CustomerRecord, merged: CustomerRecord): CustomerRec
     notes: joined || null,
     defaultPickup: survivor.defaultPickup ?? merged.defaultPickup,
     defaultDropoff: survivor.defaultDropoff ?? merged.defaultDropoff,
-    // So that no etag of either is the one that follows.
+    // So that no earlier etag of either equals the next one.
     version: Math.max(survivor.version, merged.version),
   };
 }

@@ -6,16 +6,19 @@ import { type DueRow, findDue } from "../../db/platform-reads.ts";
 import { runStatement } from "../../db/statement.ts";
 import { MEDIA_TYPES, type PictureKind } from "./proof-picture.entity.ts";
 
-/** Where pictures are kept outside of the database. Both reject while it cannot be reached. */
+/** Storage of pictures outside the database. Rejects while it is unreachable. */
 export interface PictureBucket {
   put(key: string, content: Buffer, contentType: string): Promise<void>;
-  /** Undefined where there is none, as when the bucket has deleted it. */
+  /** `undefined` if it does not exist, for example after the bucket deleted it. */
   get(key: string): Promise<Buffer | undefined>;
 }
 
-/** How many pictures a process moves at once, and of one workspace: each is up to 5 MiB in memory. */
+/**
+ * Maximum number of pictures moved at a time, in total and per workspace. Each takes up to 5 MiB of
+ * memory.
+ */
 const AT_ONCE = { atOnce: 4, ofWorkspace: 2 };
-/** How long a process has for that before others do it, and how long it rests when it fails. */
+/** Lease time of a move, and delay after a failure. */
 const LEASE = "60 s";
 const REST_MS = 10_000;
 
@@ -31,15 +34,16 @@ const TAKE = `
   update proof_picture set moves_at = now() + interval '${LEASE}'
   where ${IS_IT} and content is not null and moves_at <= now()
   returning content`;
-/** Unless another has taken its place meanwhile. */
+/** Unless another picture has replaced it. */
 const MOVED = `
   update proof_picture set content = null, object_key = $4
   where ${IS_IT} and sha256(content) = decode($5, 'hex')`;
 
 /**
- * Builds the workers that move pictures into a bucket. They are recorded in the database, in the transaction of what they
- * prove, so that no delivery waits for the bucket or is lost with it, and leave it once they were read in the bucket.
- * Written twice, an object is the same: its key has the digest of its content.
+ * Creates the workers that move pictures to a bucket. Pictures are first stored in the database, in
+ * the transaction of their proof, so that deliveries do not depend on the bucket, and deleted there
+ * after they have been read back from the bucket. Repeated writes are idempotent: the key contains
+ * the digest of the content.
  */
 export function createPictureWorkers(deps: {
   readonly em: EntityManager;

@@ -12,7 +12,7 @@ import type { ShipmentKey } from "./find-shipment.ts";
 import type { PictureBucket } from "./picture-bucket.ts";
 import { ofShipment } from "./shipment.entity.ts";
 
-/** What pictures prove a delivery, with the media type of each. */
+/** Kinds of pictures with their media types. */
 export const MEDIA_TYPES = { photo: "image/jpeg", signature: "image/png" } as const;
 
 export type PictureKind = keyof typeof MEDIA_TYPES;
@@ -27,17 +27,17 @@ export const ProofPicture = defineEntity({
       p.manyToOne(Workspace).mapToPk().primary().updateRule("no action").deleteRule("no action"),
     shipment: () => ofShipment().deleteRule("cascade"),
     kind: p.text().$type<PictureKind>().primary(),
-    /** Null once it is in a bucket. */
+    /** null once it is in a bucket. */
     content: p.blob().nullable(),
-    /** Of the object in the bucket that holds it. */
+    /** Key of the object in the bucket. */
     objectKey: p.text().nullable(),
-    /** When it is moved into the bucket, where there is one: whoever does sets it to when the lease ends. */
+    /** Time of the move to the bucket. A process that moves it sets the end of its lease. */
     movesAt: p.datetime(3).defaultRaw("now()"),
-    /** In real time, also where a test clock stands. */
+    /** In real time, even if the test clock is frozen. */
     recordedAt: p.datetime(3).index("proof_picture_by_age"),
   },
   indexes: [
-    // Of all workspaces.
+    // Across workspaces.
     {
       name: "proof_picture_to_move",
       expression: `create index "proof_picture_to_move" on "proof_picture" ("moves_at") where content is not null`,
@@ -48,7 +48,7 @@ export const ProofPicture = defineEntity({
 
 export type ProofPicture = InferEntity<typeof ProofPicture>;
 
-/** The pictures of one shipment, by their kinds. */
+/** Pictures of one shipment by kind. */
 export type Pictures = Readonly<Partial<Record<PictureKind, Buffer>>>;
 
 const insertion = insertionOf("proof_picture", columnsOf(ProofPicture, "workspace"), {
@@ -57,7 +57,7 @@ const insertion = insertionOf("proof_picture", columnsOf(ProofPicture, "workspac
       recorded_at = excluded.recorded_at`,
 });
 
-/** Sends pictures of a shipment, to be written in the place of those of before. */
+/** Queues pictures of a shipment, replacing previous ones. */
 export function writePictures(
   tx: Transaction,
   { workspace, reference: shipment }: ShipmentKey,
@@ -70,7 +70,7 @@ export function writePictures(
   }
 }
 
-/** One of before an attempt that failed is kept, and proves nothing. */
+/** Pictures from before a failed attempt are kept but do not count as proof. */
 const FIND = `
   select content, object_key as "objectKey" from proof_picture
   where workspace_id = $1 and shipment_reference = $2 and kind = $3
@@ -79,10 +79,10 @@ const FIND = `
       where workspace_id = $1 and reference = $2 and progress -> 'proof' ->> $3 = 'true')`;
 
 /**
- * Answers with a picture of a shipment, over HTTP as it is.
+ * Responds with a picture of a shipment. Over HTTP, the body is the picture.
  *
- * @throws Refusal PICTURE_NOT_FOUND, alike for an unknown shipment and one of another workspace; UNAVAILABLE while the
- *   bucket that it is in cannot be read
+ * @throws Refusal PICTURE_NOT_FOUND, the same for an unknown shipment and one of another workspace;
+ *   UNAVAILABLE if the bucket is unreachable
  */
 export async function pictureResponse<M extends Message>(
   deps: PictureDeps,
@@ -106,9 +106,9 @@ interface PictureDeps {
 }
 
 /**
- * Gives a picture of a shipment; undefined where there is none.
+ * Returns a picture of a shipment, or `undefined`.
  *
- * @throws Refusal UNAVAILABLE while the bucket that it is in cannot be read
+ * @throws Refusal UNAVAILABLE if the bucket is unreachable
  */
 export async function findPicture(
   { em, bucket }: PictureDeps,
@@ -131,9 +131,9 @@ async function readObject(bucket: PictureBucket | undefined, key: string) {
 }
 
 /**
- * Deletes pictures that were recorded more than 90 days ago, by the database's clock.
+ * Deletes pictures recorded more than 90 days ago by the database's clock.
  *
- * @returns how many it deleted
+ * @returns the number of deleted rows
  */
 export function purgePictures(em: EntityManager): Promise<number> {
   return deleteOldest(em, "proof_picture", "recorded_at", "now() - interval '90 days'", []);

@@ -4,8 +4,8 @@ import type { ShipmentKey } from "./find-shipment.ts";
 import type { ShipmentRow } from "./shipment-row.ts";
 
 /**
- * Refuses a change that a payment provider has to be asked about first, which no transaction waits for:
- * `retryAfterProviderCheck` asks, and then tries the change again.
+ * Refuses a change that requires a query to the payment provider, which must not happen inside a
+ * transaction: `retryAfterProviderCheck` queries it and retries the change.
  */
 export class ProviderCheckRequired extends Refusal {
   readonly version: number;
@@ -18,10 +18,10 @@ export class ProviderCheckRequired extends Refusal {
 }
 
 /**
- * Makes a change; where that is refused because a provider has to be asked first, asks and makes it again.
+ * Makes a change. If it requires a provider query, queries the provider and retries.
  *
- * @param change is told why the provider was asked; of nothing the first time
- * @param ask asks, outside any transaction
+ * @param change receives the reason for the query, `undefined` the first time
+ * @param ask queries the provider outside transactions
  */
 export async function retryAfterProviderCheck<T>(
   change: (asked?: ProviderCheckRequired) => Promise<T>,
@@ -36,12 +36,12 @@ export async function retryAfterProviderCheck<T>(
   }
 }
 
-/** What changes of shipments ask of payments at a provider. */
+/** Provider operations that shipment changes need. */
 export interface PaymentsOfShipments {
-  /** Has a shipment's payment looked at once the transaction is committed. */
+  /** Schedules a check of a shipment's payment after the commit. */
   wake(tx: Transaction, key: ShipmentKey): void;
   /**
-   * Ends a checkout that is open, so that nobody pays what it asks for, and applies what has become of it.
+   * Expires an open checkout, so that its amount cannot be paid, and applies its final state.
    *
    * @throws Refusal UNAVAILABLE, PAYMENT_PROVIDER_REFUSED, PAYMENT_PROVIDER_NOT_CONFIGURED
    */

@@ -9,8 +9,8 @@ import { QUEUED_STATES } from "../mails/mail-queue.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 
 /**
- * A mail to the recipient of a shipment about something that happened to it, written in the transaction of that. To
- * whom it goes and what it says is read when it is sent.
+ * An email to the recipient of a shipment, written in the transaction of its event. Address and
+ * contents are read when it is sent.
  */
 export const RecipientNotice = defineEntity({
   name: "RecipientNotice",
@@ -19,20 +19,20 @@ export const RecipientNotice = defineEntity({
   properties: {
     workspace: () =>
       p.manyToOne(Workspace).mapToPk().primary().updateRule("no action").deleteRule("no action"),
-    /** No foreign key: a row is for 30 days, and only shipments of test mode are ever deleted. */
+    /** No foreign key: rows are deleted after 30 days, and only test shipments are ever deleted. */
     shipmentReference: p.text().primary(),
     kind: p.text().$type<NoticeKind>().primary(),
     state: p.text().$type<(typeof QUEUED_STATES)[number]>().default("waiting"),
     createdAt: p.datetime(3).index("recipient_notice_by_age"),
-    /** Until then nobody tries: whoever does sets it to when the lease ends. */
+    /** Earliest time of the next attempt. A process that sends it sets the end of its lease. */
     nextAttemptAt: p.datetime(3),
-    /** Attempts that have begun. */
+    /** Number of started attempts. */
     attempts: p.integer().default(0),
-    /** How often it was told or is to be. */
+    /** Number of times it is or will be sent. */
     tellings: p.integer().default(1),
   },
   indexes: [
-    // Of all workspaces.
+    // Across workspaces.
     {
       name: "recipient_notice_due",
       expression: `create index "recipient_notice_due" on "recipient_notice" ("next_attempt_at") where state = 'waiting'`,
@@ -55,7 +55,7 @@ export interface NewNotice extends DueNotice {
   readonly shipment: string;
 }
 
-/** How many notices of a workspace are written within an hour, about; what happens beyond is told to nobody. */
+/** Approximate maximum number of emails of a workspace per hour. Further ones are dropped. */
 const MAX_OF_HOUR = 1_000;
 
 const INSERT = `
@@ -70,13 +70,13 @@ const INSERT = `
     ) as recent) < ${MAX_OF_HOUR}
   on conflict`;
 const TELL_ONCE = `${INSERT} do nothing`;
-/** Counted as an attempt, so that whoever sends what was said before does not note it as sent. */
+/** Counts as an attempt, so that a concurrent sender does not record the new email as sent. */
 const TELL_AGAIN = `${INSERT} (workspace_id, shipment_reference, kind) do update set
     state = 'waiting', attempts = recipient_notice.attempts + 1,
     tellings = recipient_notice.tellings + 1,
     created_at = excluded.created_at, next_attempt_at = excluded.next_attempt_at`;
 
-/** The statements that insert notices of a workspace. */
+/** Returns the statements that insert emails of a workspace. */
 export function noticeStatements(workspace: number, notices: readonly NewNotice[]): Statement[] {
   return [TELL_ONCE, TELL_AGAIN].flatMap((sql): Statement[] => {
     const rows = notices

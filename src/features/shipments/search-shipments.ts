@@ -104,7 +104,7 @@ async function findShipments(
   if (terms.length === 0) return [];
   const [all, ...parts] = runsOf(terms).map(searchQuery);
   const contained = terms.map(({ words }) => `%${words.at(-1)}%`);
-  // Without a range no reference is between the bounds.
+  // Without a range no reference matches.
   const { first, last } = referenceRange(text) ?? { first: "", last: "" };
   const found = await runStatement<SelectedShipment>(em, NEWEST_AND_NAMED, [
     workspace,

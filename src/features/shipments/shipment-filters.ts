@@ -20,16 +20,16 @@ type FilterRequest = Parameters<typeof toCreationRange>[0] & {
 export type ShipmentFilters = ReturnType<typeof readShipmentFilters>;
 
 /**
- * Reads what a list of shipments is narrowed by.
+ * Parses the filters of a shipment list.
  *
- * @throws Refusal FIELD_INVALID for filters that nothing can pass, and for `failed` with a status
+ * @throws Refusal FIELD_INVALID for impossible filters, and for `failed` with a status
  */
 export function readShipmentFilters(workspace: number, request: FilterRequest) {
   const filters = {
     workspace,
     status: statusOf(request.status),
     paymentStatus: paymentStatusOf(request.paymentStatus),
-    // 0 is no customer's id: what is not an id finds nothing.
+    // 0 is never a customer id, so invalid ids match nothing.
     customerId:
       request.customerId === undefined ? undefined : (readRecordId(request.customerId) ?? 0),
     externalReference: request.externalReference,
@@ -44,12 +44,13 @@ export function readShipmentFilters(workspace: number, request: FilterRequest) {
 }
 
 /**
- * What SQL says of the rows of a list, as `shipment s`, in the workspace `$1`: a row is in one of these parts, each of
- * which an index has in the order of time. Their texts depend only on which filters are given.
+ * Returns the SQL conditions of a list's disjoint parts, over `shipment s` in the workspace `$1`.
+ * Each part is sorted by an index. The texts depend only on which filters are given.
  *
- * @param states what the filters' two statuses leave, one or more
- * @param values of the statement so far, beginning with the workspace; those of the conditions are added
- * @param index the one that serves the list; that of these filters in the order of time when not given
+ * @param states states allowed by the status filters, at least one
+ * @param values values of the statement so far, beginning with the workspace. Those of the
+ *   conditions are appended.
+ * @param index index of the list, by default the one for these filters in time order
  */
 export function listParts(
   states: readonly ShipmentState[],
@@ -61,7 +62,7 @@ export function listParts(
   const conditions = ["s.workspace_id = $1"];
   const where = (condition: string, value: unknown) =>
     conditions.push(`${condition} $${values.push(value)}`);
-  // An external reference is unique, and its own index finds the one shipment that has it.
+  // An external reference is unique and has its own index.
   if (externalReference !== undefined) {
     where("s.external_reference =", externalReference);
     if (failed) conditions.push(FAILED);
@@ -82,14 +83,14 @@ export function listParts(
   return inState.map((state) => `${common} and ${state}`);
 }
 
-/** The order of lists in which callers say none. */
+/** Default order of lists. */
 export const NEWEST_FIRST = "s.created_at desc, s.reference desc";
 
 /**
- * Selects the first rows of a list, reading each part no further than they reach.
+ * Selects the first rows of a list, reading no more of each part than needed.
  *
- * @param columns of `shipment s`
- * @param parts as `listParts` gives them
+ * @param columns columns of `shipment s`
+ * @param parts from `listParts`
  * @param end such as `limit 25`
  */
 export function selectListed(
@@ -105,13 +106,13 @@ export function selectListed(
   return `select ${columns} from (${all}) s order by ${order} ${end}`;
 }
 
-/** The id of a customer that was merged stands for the one that it was merged into. */
+/** Resolves the id of a merged customer. */
 function ofCustomer(id: string): string {
   return `s.customer_id = coalesce(
     (select customer_id from customer_alias as alias where alias.workspace_id = $1 and alias.id = ${id}), ${id})`;
 }
 
-/** The index for a list that is filtered by a state or failures, and by a customer, or by none of these. */
+/** Returns the index for a list filtered by state or failures, by customer, or by neither. */
 function listIndexFor(
   states: readonly ShipmentState[],
   { customerId, failed }: ShipmentFilters,

@@ -31,7 +31,7 @@ import { updateShipment } from "./update-shipment.ts";
 const { method } = ShipmentService;
 const respond = compileResponse(GetShipmentResponseSchema);
 
-/** What a workspace does with its shipments, besides booking, changing and paying. */
+/** RPCs on shipments, except booking, changing and paying. */
 export const SHIPMENT_FUNCTIONS = {
   countShipments,
   exportShipments,
@@ -56,7 +56,7 @@ export const SHIPMENT_FUNCTIONS = {
   },
 } satisfies Partial<ShipmentFunctions>;
 
-/** They share the transactions of other changes. */
+/** Share transactions with other changes. */
 export const SHIPMENT_CHANGES = {
   updateShipment,
   ...PROGRESS_CHANGES,
@@ -100,7 +100,7 @@ export const SHIPMENT_CHANGES = {
     }),
 } satisfies Partial<ShipmentFunctions>;
 
-/** By the tariff in force, without the database. */
+/** With the tariff in force, without the database. */
 function quoteShipment(
   request: QuoteShipmentRequestValid,
   call: Pick<Call, "testTime">,
@@ -113,7 +113,7 @@ function quoteShipment(
   return quoteMessage(priced.quote, priced.windows);
 }
 
-/** @param from the status that is expected; undefined for any */
+/** @param from expected status, `undefined` for any */
 function advance(from?: ShipmentStatus) {
   return (row: ShipmentRow, _facts: unknown, at: Date) => {
     if (from !== undefined && row.status !== from) {
@@ -143,7 +143,7 @@ function cancel(
       };
       return { row: cancelled, made: { isAtProvider: row.paymentDetails !== null } };
     },
-    /** At a provider it is refunded, or ended so that nobody pays. */
+    /** At a provider, refunds the payment or expires the checkout. */
     write(tx: Transaction, { isAtProvider }: { readonly isAtProvider: boolean }): void {
       if (isAtProvider) payments.wake(tx, { workspace: call.caller.workspaceId, reference });
     },

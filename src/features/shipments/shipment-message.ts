@@ -30,7 +30,7 @@ import { breakdownRecord } from "../quotes/breakdown-record.ts";
 import type { ShipmentRow } from "./shipment-row.ts";
 import { windowFeesOf } from "./shipment-windows.ts";
 
-/** The caller's properties that a shipment's fields depend on. */
+/** Properties of the caller on which a shipment's fields depend. */
 type Owner = Pick<WorkspaceCaller, "test" | "trackingUrlOf"> &
   Partial<Pick<WorkspaceCaller, "keyScope">>;
 
@@ -52,12 +52,12 @@ export function shipmentJson(row: ShipmentRow, caller: Owner) {
   return toJson(shipmentRecord(row, caller));
 }
 
-/** A shipment in events, which have no PIN: not every receiver of events may know it. */
+/** Returns a shipment for events, without the PIN, which receivers of events must not see. */
 export function shipmentEventMessage(row: ShipmentRow, owner: Owner) {
   return toMessage({ ...fullRecord(row, owner), dropoffPin: undefined });
 }
 
-/** A shipment as the caller may see it. */
+/** Returns a shipment with the fields that the caller may see. */
 export function shipmentRecord(row: ShipmentRow, caller: Owner): ReturnType<typeof fullRecord> {
   const record = fullRecord(row, caller);
   if (caller.keyScope !== "courier") return record;
@@ -113,7 +113,7 @@ function unsetExcept(schema: DescMessage, shown: readonly string[]): object {
   return Object.fromEntries(hidden.map(({ localName }) => [localName, unset[localName]]));
 }
 
-/** All fields of a shipment. Those that are shown as stored are not named here. */
+/** Returns all fields of a shipment. Fields shown as stored are not listed here. */
 function fullRecord(row: ShipmentRow, { test, trackingUrlOf }: Owner) {
   const { currency, windows, paymentDetails, verification } = row;
   const pin = verification?.by === "pin" ? verification.pin : undefined;
@@ -162,7 +162,7 @@ function detailsRecord(details: PaymentDetails, currency: string) {
     refundedAmount: toMajor(refundedMinor, currency),
     disputedAmount: toMajor(disputedMinor, currency),
     disputeRefundable: details.disputeRefundable === true,
-    // Also money that may have been taken.
+    // Includes possible unnoticed payments.
     uncounted: (uncounted ?? unseen) !== undefined,
   };
 }

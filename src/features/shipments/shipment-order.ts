@@ -8,25 +8,25 @@ import { type ListIndex, PICKUP_KEY } from "./shipment.entity.ts";
 
 interface Key {
   readonly index: ListIndex;
-  /** SQL for it, of `shipment s`. */
+  /** SQL of the key over `shipment s`. */
   readonly key: string;
   readonly keyOf: (row: ShipmentRow) => string | number;
-  /** Whether a value of a page token can be one. */
+  /** Whether a value of a page token is valid for the key. */
   readonly isKey: (value: unknown) => boolean;
 }
 
-/** How a list is sorted: by time and reference, or by a key before these. */
+/** Order of a list: by time and reference, optionally after another key. */
 export type ShipmentOrder = Partial<Key> & {
-  /** As the caller says it; undefined for the usual order. */
+  /** Caller's name of the order. `undefined` for the default. */
   readonly name: string | undefined;
   readonly descends: boolean;
-  /** What the key is compared with; undefined where all its values are listed. */
+  /** Range of the key. `undefined` for all values. */
   readonly range: readonly (readonly [operator: string, bound: string])[] | undefined;
 };
 
 type OrderRequest = Partial<Pick<ListShipmentsRequest, "orderBy" | "pickupFrom" | "pickupBefore">>;
 
-/** Times as they are stored of windows. */
+/** Format of stored window times. */
 const WINDOW_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 const KEYS: Readonly<Record<string, Key>> = {
@@ -47,11 +47,12 @@ const KEYS: Readonly<Record<string, Key>> = {
 const USUAL = "created_at desc";
 
 /**
- * Reads how a list is to be sorted.
+ * Parses the order of a list.
  *
- * @param request its `orderBy` is a field and perhaps ` desc`, one of those that the contract lists
- * @param states of the filters; none when no shipment passes them
- * @throws Refusal FIELD_INVALID when no index has the order with these filters, or the range in this order
+ * @param request `orderBy` is a field, optionally with ` desc`
+ * @param states states of the filters, empty if no shipment matches
+ * @throws Refusal FIELD_INVALID if no index supports the order with these filters, or the range
+ *   with this order
  */
 export function readShipmentOrder(
   request: OrderRequest,

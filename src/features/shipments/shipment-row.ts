@@ -6,21 +6,21 @@ import type { VersionFees } from "../tariffs/versions/version-fees.ts";
 import { customerJson, type CustomerRow } from "../customers/customer.entity.ts";
 import { Shipment } from "./shipment.entity.ts";
 
-/** A shipment with its customer, as stored. Amounts are in minor units of the currency. */
+/** A stored shipment with its customer. Amounts are in minor units of the currency. */
 export type ShipmentRow = Row<Shipment, "workspace" | "customer" | "quoted"> & {
   readonly customer: CustomerRow;
-  /** Of the tariff that priced it. */
+  /** Fees of the tariff that priced it. */
   readonly fees: Fees;
 };
 
 const COLUMNS = columnsOf(Shipment, "workspace", "customer", "quoted");
-/** The place of the tariff's version among them. */
+/** Index of the tariff version column. */
 const TARIFF = COLUMNS.findIndex(({ property }) => property === "tariff");
 
 /**
- * What to select for `shipmentRow`, from `shipment as s` of the workspace `$1`: a JSON array in one
- * column. pg takes as long to describe and parse 32 columns as all the rest of a look-up takes. The
- * customer is looked up for each shipment, and null where the statement does not see it.
+ * SQL that selects a row for `shipmentRow` from `shipment as s` of the workspace `$1`: a JSON array
+ * in one column, because describing and parsing 32 columns takes pg as long as the rest of a
+ * lookup. The customer is a subquery, null if the statement does not see it.
  */
 export const SHIPMENT_COLUMN = `json_build_array(
   ${COLUMNS.map(({ name, isTime }) => (isTime ? `date_part('epoch', s.${name})` : `s.${name}`)).join(", ")},
@@ -28,9 +28,9 @@ export const SHIPMENT_COLUMN = `json_build_array(
    where customer.workspace_id = $1 and customer.id = s.customer_id))::text as shipment`;
 
 /**
- * The rows of what was selected as `SHIPMENT_COLUMN`, in their order; undefined for what is undefined.
+ * Returns the rows of selected `SHIPMENT_COLUMN` values, in order. `undefined` stays `undefined`.
  *
- * @param versionFees is asked for the fees of the tariffs that priced them
+ * @param versionFees loads the fees of their tariffs
  */
 export async function shipmentRows<Column extends string | undefined>(
   columns: readonly Column[],
@@ -44,7 +44,7 @@ export async function shipmentRows<Column extends string | undefined>(
   ) as (ShipmentRow | Extract<Column, undefined>)[];
 }
 
-/** The rows of a statement that selects `SHIPMENT_COLUMN`, in its order. */
+/** Returns the rows of a statement that selects `SHIPMENT_COLUMN`, in order. */
 export async function selectShipments(
   { em, versionFees }: { readonly em: EntityManager; readonly versionFees: VersionFees },
   sql: string,
@@ -58,8 +58,8 @@ export async function selectShipments(
 }
 
 /**
- * An object literal, compiled from the columns: a loop that sets one property after the other takes 1 µs
- * longer for each row, 5 % of what a list of 25 costs.
+ * A compiled object literal: setting properties in a loop takes 1 µs longer per row, 5 % of a list
+ * of 25.
  */
 // oxlint-disable-next-line typescript/no-implied-eval -- of names of columns alone
 const rowOf = new Function(
@@ -73,7 +73,7 @@ const rowOf = new Function(
   }`,
 ) as (values: readonly unknown[], toTime: typeof toDate, fees: Fees) => ShipmentRow;
 
-/** Of seconds as PostgreSQL gives them; times are stored in whole milliseconds. */
+/** Converts seconds from PostgreSQL, stored in whole milliseconds. */
 function toDate(seconds: number | null): Date | null {
   return seconds === null ? null : new Date(Math.round(seconds * 1_000));
 }

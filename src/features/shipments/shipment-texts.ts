@@ -4,7 +4,7 @@ import { columnsOf } from "../../db/columns.ts";
 import type { ShipmentRow } from "./shipment-row.ts";
 import { Shipment } from "./shipment.entity.ts";
 
-/** The columns of a shipment that a request has as texts of the same name. */
+/** Columns of a shipment with a request field of the same name. */
 type Texts<Request> = {
   [
     Name in keyof Request & keyof ShipmentRow as ShipmentRow[Name] extends string | null
@@ -16,9 +16,10 @@ type Texts<Request> = {
 };
 
 /**
- * Compiles what takes the texts of a shipment from a request as they are.
+ * Compiles a function that copies a shipment's texts from a request.
  *
- * @returns takes the row before an update, whose texts stay where the request has none; an empty one clears
+ * @returns takes the row before an update, whose texts stay if the request has none. An empty text
+ *   clears
  */
 export function compileTexts<Desc extends DescMessage>(schema: Desc) {
   const columns = columnsOf(Shipment).map(({ property }) => property);

@@ -1,17 +1,17 @@
 import type { BookedWindow, Ends } from "../../domain/schedule/decide-windows.ts";
 
-/** The windows of a shipment as they are stored; at least one. */
+/** Stored windows of a shipment, at least one. */
 export interface StoredWindows {
   readonly pickup: StoredWindow | null;
   readonly dropoff: StoredWindow | null;
 }
 
 export interface StoredWindow {
-  /** RFC 3339 in UTC, to the millisecond. */
+  /** RFC 3339 in UTC with milliseconds. */
   readonly start: string;
   readonly end: string;
   readonly timeZone: string;
-  /** What it cost when it was booked, in minor units. */
+  /** Fee at booking, in minor units. */
   readonly feeMinor: number;
 }
 
@@ -41,7 +41,7 @@ function bookedWindow(stored: StoredWindow | null | undefined): BookedWindow | u
   return { startMs: Date.parse(start), endMs: Date.parse(end), timeZone, feeMinor };
 }
 
-/** What was charged for windows that a shipment has, or had when it was paid; in minor units. */
+/** Returns the window fees charged, for current windows or those at payment, in minor units. */
 export function windowFeesOf(row: {
   readonly windowFeeMinor: number;
   readonly windows: StoredWindows | null;

@@ -19,8 +19,8 @@ import { UNCOUNTED } from "../workspaces/open-payments.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 
 /**
- * The indexes that serve lists. Those by status and by customer have shipments of one state in the order of time; what
- * is of several states is read from several places of them, because each index of a table costs every booking.
+ * Indexes that serve lists. Those by status and customer contain shipments of one state in time
+ * order. Lists over several states read several ranges, because each index costs every booking.
  */
 export type ListIndex =
   | "shipment_by_age"
@@ -32,16 +32,16 @@ export type ListIndex =
   | "shipment_due_by_total"
   | "shipment_due_by_pickup";
 
-/** All but the index that has every shipment. */
+/** All except the index over every shipment. */
 type PartialListIndex = Exclude<ListIndex, "shipment_by_customer">;
 
 /**
- * Of shipments of which something is due: to be paid, picked up, delivered or refunded. Those that have come to
- * their end leave the indexes of these, so that what sorts a queue stays small; the few that were returned stay.
+ * Matches shipments with pending work: payment, pickup, delivery or refund. Completed shipments
+ * leave these indexes, which keeps them small. The few returned ones stay.
  */
 const DUE = `status <> 'delivered' and payment_status not in ('voided', 'refunded')`;
 
-/** Of shipments that need somebody's hand, as their payment's provider tells; of none that it says nothing of. */
+/** Matches shipments that need attention according to their payment details. */
 export const FAILED = `(${[
   "payment_details ->> 'dispute' = 'open'",
   "payment_status = 'refund_pending' and payment_details ->> 'refundError' is not null",
@@ -49,10 +49,10 @@ export const FAILED = `(${[
   UNCOUNTED,
 ].join(" or ")})`;
 
-/** Of shipments that failed attempts or wrong PINs have not ended. */
+/** Matches shipments with failed attempts or wrong PINs before their final status. */
 const ATTEMPTED = `status in ('awaiting_pickup', 'in_transit') and (jsonb_array_length(progress -> 'attempts') >= 2 or progress ->> 'wrongPins' = '${MAX_WRONG_PINS}')`;
 
-/** What the rows of an index have in common, where that is not all of them. */
+/** Predicates of partial indexes. */
 const ROWS_OF: Partial<Record<ListIndex, string>> = {
   shipment_failed: FAILED,
   shipment_failed_of_customer: FAILED,
@@ -61,22 +61,21 @@ const ROWS_OF: Partial<Record<ListIndex, string>> = {
   shipment_due_by_pickup: DUE,
 };
 
-/** What lists are sorted by besides time: when a pickup window begins, empty for as soon as possible. */
+/** Sort key besides time: start of the pickup window, empty for as soon as possible. */
 export const PICKUP_KEY = `coalesce(windows #>> '{pickup,start}', '') collate "C"`;
 
 /**
  * Makes PostgreSQL read a list from the index that fits its filters. PostgreSQL has no index hints,
- * and all list indexes are in the order of the list, so by its statistics it may take one that
- * lacks a filtered column and walk past every shipment that the filter leaves out.
+ * and all list indexes have the order of the list, so by its statistics it may choose one that
+ * lacks a filtered column and scan past every excluded shipment.
  *
- * Each list index is therefore partial, with a predicate of its own that is true of every row: that
- * the reference is not the index's name. PostgreSQL uses a partial index only for queries that
- * state its predicate, so a query that states one predicate can be read from that index alone. The
- * name is a literal: a value apart from the statement would not be known when it is planned. That of
- * customers alone has all rows: nothing else has customers, and PostgreSQL looks in it for what refers
- * to a customer who is deleted.
+ * Each list index is therefore partial, with a unique predicate that is always true: the reference
+ * is not the index's name. PostgreSQL uses a partial index only for queries that contain its
+ * predicate, so such a query can use only that index. The name is a literal, because separate
+ * values are unknown at planning. The index by customer contains all rows, because PostgreSQL also
+ * uses it for foreign keys of deleted customers.
  *
- * @returns the `where` of the index, and of a query
+ * @returns the `where` of the index and of a query
  */
 export function indexPredicate(index: PartialListIndex): string {
   const rows = ROWS_OF[index];
@@ -108,7 +107,7 @@ export const SHIPMENT_WORDS = wordIndex(
   `string_to_array('${REFERENCE_ALPHABET}', null)`,
 );
 
-/** An index of what is due in one state, in the order of a key, the newest of equals last. */
+/** Index of due work in one state by a key, newest of equals last. */
 function dueIndex(name: PartialListIndex, key: string) {
   return {
     name,
@@ -116,7 +115,7 @@ function dueIndex(name: PartialListIndex, key: string) {
   };
 }
 
-/** An index in the order of lists, newest last, so that a page is read from wherever it begins. */
+/** Index in list order, newest last, so that a page can start anywhere. */
 function listIndex<Column extends string>(
   name: PartialListIndex,
   ...properties: readonly Column[]
@@ -125,7 +124,7 @@ function listIndex<Column extends string>(
 }
 
 /**
- * A booked delivery. Keyed by workspace and reference, so that a look-up in another workspace finds
+ * A booked delivery. Keyed by workspace and reference, so that a lookup in another workspace finds
  * nothing. Amounts are in minor units of the currency.
  */
 export const Shipment = defineEntity({
@@ -141,7 +140,8 @@ export const Shipment = defineEntity({
     customer: () =>
       p
         .manyToOne(Customer)
-        // Both keys share the workspace column, so a customer is always of the shipment's workspace.
+        // Both keys share the workspace column, so a customer always belongs to the shipment's
+        // workspace.
         .joinColumns("workspace_id", "customer_id")
         .ownColumns("customer_id")
         .updateRule("no action")
@@ -160,17 +160,17 @@ export const Shipment = defineEntity({
     baseFeeMinor: p.bigint("number"),
     subtotalMinor: p.bigint("number"),
     totalMinor: p.bigint("number"),
-    /** What its windows cost, which is part of the total. */
+    /** Fee for the windows, part of the total. */
     windowFeeMinor: p.bigint("number").default(0),
-    /** The booked windows, which are instants; null when there are none. */
+    /** Booked windows as instants. null if absent. */
     windows: p.json().$type<StoredWindows>().nullable(),
     currency: p.character().length(3),
-    /** The tariff version that priced it. */
+    /** Tariff version that priced it. */
     tariff: () => p.manyToOne(TariffVersion).mapToPk().ownColumns("tariff_version"),
     createdAt: p.datetime(3),
     updatedAt: p.datetime(3),
     cancelledAt: p.datetime(3).nullable(),
-    /** Null for one that was delivered before this was kept, too. */
+    /** Also null for deliveries from before it was recorded. */
     deliveredAt: p.datetime(3).nullable(),
     returnedAt: p.datetime(3).nullable(),
     cancelReason: p.text().$type<CancelReason>().nullable(),
@@ -182,23 +182,23 @@ export const Shipment = defineEntity({
     recipientLocale: p.text().nullable(),
     metadata: p.json().$type<Readonly<Record<string, string>>>().defaultRaw("'{}'"),
     quoteId: p.text().nullable(),
-    /** What the payment provider says of its payment; null while that has said nothing. */
+    /** Payment details from the provider. null until it reports. */
     paymentDetails: p.json().$type<PaymentDetails>().nullable(),
-    /** What its courier's system reports; null while that has said nothing. */
+    /** Progress reported by the courier's system. null until it reports. */
     progress: p.json().$type<DeliveryProgress>().nullable(),
-    /** Null for none. */
+    /** null for none. */
     verification: p.json().$type<StoredVerification>().nullable(),
-    /** Whether the booking had a quote: it named its id or its price. */
+    /** Whether the booking named a quote or its price. */
     quoted: p.boolean().default(false),
     eventCount: p.integer().default(0),
-    /** Goes up by one with every change; the etag. */
+    /** Incremented by every change. The etag. */
     version: p.integer().version(),
   },
   uniques: [
     { name: "shipment_external_reference", properties: ["workspace", "externalReference"] },
   ],
   indexes: [
-    // Of all workspaces, for replaying a tariff.
+    // Across workspaces, for tariff replays.
     { name: "shipment_by_creation", properties: ["createdAt"] },
     listIndex("shipment_by_age", "workspace", "createdAt", "reference"),
     listIndex(
@@ -210,11 +210,11 @@ export const Shipment = defineEntity({
       "reference",
     ),
     {
-      // Has all that figures of customers are made of, so that these are read from it alone.
+      // Covers the figures of customers.
       name: "shipment_by_customer",
       expression: `create index "shipment_by_customer" on "shipment" ("workspace_id", "customer_id", "status", "payment_status", "created_at", "reference") include ("currency", "total_minor")`,
     },
-    // By payment, so that unpaid shipments do not slow the search for failures.
+    // By payment status, so that unpaid shipments do not slow the search for failures.
     listIndex("shipment_failed", "workspace", "paymentStatus", "createdAt", "reference"),
     // The customer's key begins with the workspace.
     listIndex("shipment_failed_of_customer", "customer", "createdAt", "reference"),
@@ -231,7 +231,7 @@ export const Shipment = defineEntity({
       expression: `create index "shipment_words" on "shipment" using gin ((${SHIPMENT_WORDS.words})) with (gin_pending_list_limit = 64)`,
     },
   ],
-  // Few and short, since PostgreSQL reads each anew for every statement that writes.
+  // Few and short, because PostgreSQL parses them for every writing statement.
   checks: [
     { name: "shipment_reference_form", expression: "reference ~ '^SHP-[0-9A-HJKMNP-TV-Z]{12}$'" },
     {
@@ -272,7 +272,7 @@ function inRange(end: "pickup" | "dropoff"): string {
   return `abs(${end}_lat) <= 90 and abs(${end}_lng) <= 180`;
 }
 
-/** The shipment by which a row is known in its workspace, of what there is one of for each shipment at most. */
+/** The shipment of a row that exists at most once per shipment. */
 export function ofShipment() {
   return p
     .manyToOne(Shipment)

@@ -3,7 +3,7 @@ import { SCENARIOS, type Scenario } from "../../domain/shipment/simulation.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 import { ofShipment } from "./shipment.entity.ts";
 
-/** A scripted scenario for a test shipment; deleted when finished. */
+/** A scripted scenario for a test shipment. Deleted when complete. */
 export const Simulation = defineEntity({
   name: "Simulation",
   tableName: "simulation",
@@ -15,19 +15,19 @@ export const Simulation = defineEntity({
     scenario: p.text().$type<Scenario>(),
     stepSeconds: p.integer(),
     taken: p.integer().default(0),
-    /** When the next one is due, by the clock of the twin. */
+    /** Due time of the next step, by the test clock. */
     dueAt: p.datetime(3),
     /**
-     * When to take it by itself, in real time: when it is due, or once the last try is over. Null while the clock
-     * is frozen, once that was noticed.
+     * Real time of the next automatic step: when it is due, or after the last try. null while the
+     * clock is frozen.
      */
     nextTryAt: p.datetime(3).nullable(),
-    /** Until when a process has to take it; the lease of one that dies ends by itself. */
+    /** End of the lease of the process that takes the step. */
     leasedUntil: p.datetime(3).nullable(),
     tries: p.integer().default(0),
   },
   indexes: [
-    // Of all test twins.
+    // Across test twins.
     {
       name: "simulation_next_try",
       properties: ["nextTryAt"],

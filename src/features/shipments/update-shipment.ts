@@ -27,10 +27,9 @@ import { compileTexts } from "./shipment-texts.ts";
 import { bookedWindows, storedWindows } from "./shipment-windows.ts";
 
 /**
- * Changes what is given and leaves the rest: until delivery the addresses' text, the customer and
- * the metadata; until pickup the windows; while pending also coordinates and weight, at the price of the
- * tariff in force.
- * When nothing differs, nothing is written and the etag stays.
+ * Changes the given fields: until delivery the addresses' text, customer and metadata, until pickup
+ * the windows, while pending also coordinates and weight, at the price of the tariff in force. If
+ * no value differs, nothing is written and the etag stays the same.
  */
 export const updateShipment: ShipmentFunctions["updateShipment"] = (
   request,
@@ -63,10 +62,10 @@ export const updateShipment: ShipmentFunctions["updateShipment"] = (
 };
 
 interface UpdateFacts {
-  /** The tariff version in force; null while there is none. */
+  /** Tariff version in force. null if absent. */
   readonly tariffVersion: number | null;
   readonly customer: CustomerRow | null;
-  /** Whether a checkout was opened that is not known to have ended. */
+  /** Whether a checkout may be open. */
   readonly hasOpenCheckout: boolean;
 }
 
@@ -90,7 +89,7 @@ async function loadFacts(
   return facts!;
 }
 
-/** @param endedVersion the version of which a checkout was ended, which is a change by itself */
+/** @param endedVersion version whose checkout was expired, which is itself a change */
 function assertEtag(
   { version }: ShipmentRow,
   etag: string | undefined,
@@ -111,8 +110,9 @@ function stateError(what: string, { status }: ShipmentRow): Refusal {
 }
 
 /**
- * @throws ProviderCheckRequired while a checkout asks for another price, which has to be ended first; Refusal
- * SHIPMENT_STATE while what was paid is processing, or a checkout may be paid whose account is closed to us
+ * @throws ProviderCheckRequired while an open checkout has another price and must be expired first;
+ *   Refusal SHIPMENT_STATE while a payment is processing, or a checkout of an inaccessible account
+ *   may be paid
  */
 function assertPriceFree(
   row: ShipmentRow,
@@ -143,8 +143,8 @@ function changedTexts(row: ShipmentRow, request: UpdateShipmentRequestValid) {
 }
 
 /**
- * What other coordinates, another weight and other windows change. While pending, the shipment is priced
- * anew; one that is paid keeps its price, and its windows until it is picked up.
+ * Applies other coordinates, weight and windows. A pending shipment is priced again. A paid one
+ * keeps its price, and its windows can change until pickup.
  */
 async function changedRoute(
   row: ShipmentRow,
@@ -152,7 +152,7 @@ async function changedRoute(
   { tariffVersion }: UpdateFacts,
   { tariffs, at }: Pick<ShipmentDeps, "tariffs"> & { readonly at: Date },
 ): Promise<Partial<ShipmentRow>> {
-  // Adding 0 makes 0 of -0, which is the same place.
+  // Adding 0 turns -0 into 0, which is the same position.
   const fields = {
     pickupLat: (request.pickupLat ?? row.pickupLat) + 0,
     pickupLng: (request.pickupLng ?? row.pickupLng) + 0,
@@ -169,7 +169,7 @@ async function changedRoute(
   const quoted = quote(pricing, route);
   const isPending = row.status === "pending";
   if (isPending) refuseAny(coverageViolations(quoted));
-  // Priced anew in another currency, nothing can keep its fee.
+  // After a currency change no fee can be kept.
   const kept = isPending && row.currency !== pricing.fees.currency ? {} : asked.kept;
   const decision = decideRoute(pricing, route, { ...asked, kept }, at.getTime());
   const { violations, facts, feeMinor } = decision;
@@ -211,7 +211,7 @@ function askedWindows(
   const windows = { pickup: windowOf("pickup"), dropoff: windowOf("dropoff") };
   const stays = (end: keyof typeof given) =>
     windows[end]?.startMs === booked[end]?.startMs && windows[end]?.endMs === booked[end]?.endMs;
-  // An end that stays where it is, and when, is not decided again: its cut-off may have passed.
+  // An unchanged end is not validated again, because its cut-off may have passed.
   const keptAt = (end: keyof typeof given) =>
     stays(end) &&
     fields[`${end}Lat`] === row[`${end}Lat`] &&
@@ -228,8 +228,8 @@ function askedWindows(
 const ENDS = ["pickup", "dropoff"] as const;
 
 /**
- * @param currency of the windows that are not kept; what is kept was paid in the shipment's
- * @throws Refusal PRICE_CHANGED when windows cost more than those that were paid for
+ * @param currency currency of changed windows. Kept ones were paid in the shipment's currency.
+ * @throws Refusal PRICE_CHANGED if windows cost more than was paid
  */
 function assertPaidFor(
   row: ShipmentRow,

@@ -1,13 +1,16 @@
 import { unavailable, type Refusal } from "../../domain/refusal.ts";
 import { IN_FLIGHT } from "./limits.ts";
 
-/** Bounds the calls that a process has in flight, and of them those of one account. */
+/** Limits the calls in flight of a process and of each account. */
 export interface InFlightLimit {
-  /** @throws Refusal UNAVAILABLE when the process is at its limit, or too many calls of the account wait */
+  /**
+   * @throws Refusal UNAVAILABLE if the process is at its limit, or too many calls of the account
+   *   are waiting
+   */
   assertCapacity(account: number | string): void;
   /**
-   * Begins work: at once, or when the account is at its limit after other work of it, in the order of
-   * these calls. Work counts until it ends, even if its caller has left.
+   * Starts work, or queues it in order if the account is at its limit. Work counts until it ends,
+   * even if its caller has disconnected.
    */
   run<T>(account: number | string, begin: () => T | Promise<T>): T | Promise<T>;
 }

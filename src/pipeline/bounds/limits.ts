@@ -2,76 +2,79 @@ import { MAX_REQUEST_BYTES } from "../../domain/limits.ts";
 import { DEFAULT_LIMITS, type RateLimit } from "../../domain/rate-limit.ts";
 
 /*
- * What bounds the work that callers can give a process, so that none can keep out the others: the
- * figures that the mechanisms work by, and below them the list of all, in the order that a call meets
- * them. The guide to operations has the same list.
+ * Limits on the work that callers can cause in a process, so that none can crowd out others: first
+ * the figures, then the list in the order in which a call meets them. The guide to operations has
+ * the same list.
  */
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-/** Of each server of a process, all its connections together, and each. Times are in milliseconds. */
+/** Limits per server: for all connections together and for each one. Times are in milliseconds. */
 export const CONNECTIONS = {
-  /** How many may be open, and of them from one address, which may be a proxy's. */
+  /** Maximum number of open connections, in total and per address, which can be a proxy's. */
   maxConnections: 10_000,
   maxConnectionsOfAddress: 5_000,
-  /** How long one may take to bring its first request. */
+  /** Maximum time until the first request of a connection. */
   silentMs: 10_000,
-  /** How many calls of one are served at once; HTTP/1.1 answers a pipeline in its order, so that responses pile up. */
+  /**
+   * Maximum number of concurrent calls of one connection. HTTP/1.1 pipelines respond in order, so
+   * responses accumulate.
+   */
   maxServed: 250,
   maxServedOfHttp1: 32,
-  /** How many calls may wait on all connections. */
+  /** Maximum number of waiting calls on all connections. */
   maxWaiting: 20_000,
-  /** How much may wait to be sent before further calls wait too, and before responses are dropped, in bytes. */
+  /** Unsent bytes above which further calls wait, and above which responses are dropped. */
   pauseBytes: 16 * MIB,
   maxBytesOfConnection: 64 * MIB,
-  /** When so much waits on all connections, `pressedBytes` takes the place of both. */
+  /** Unsent bytes on all connections above which `pressedBytes` replaces both. */
   maxBytes: 128 * MIB,
   pressedBytes: MIB,
-  /** What a call costs in memory beside its response, in bytes, as measured with 9,000 small ones. */
+  /** Memory of a call besides its response, in bytes, measured with 9,000 small calls. */
   callBytes: 32 * KIB,
-  /** How long a response may wait without a byte being taken; and when all together are too many. */
+  /** Maximum time for a response without progress, normally and under memory pressure. */
   stallMs: 30_000,
   slowMs: 1_000,
-  /** How often connections are looked at. */
+  /** Interval of checking connections. */
   sweepMs: 1_000,
 } as const;
 
 export type ConnectionLimits = { readonly [Name in keyof typeof CONNECTIONS]: number };
 
-/** Resets of streams on an HTTP/2 connection, above which it is closed. */
+/** Rate of stream resets above which an HTTP/2 connection is closed. */
 export const STREAM_RESETS: RateLimit = { rate: 500, burst: 5_000 };
 
-/** How often an address may send well-formed keys that turn out to be unknown: each costs a look-up. */
+/** Rate per address of well-formed but unknown keys, each of which costs a lookup. */
 export const UNKNOWN_KEYS: RateLimit = { rate: 100, burst: 1_000 };
-/** How often an address may fail to sign in, by links and a provider together. */
+/** Rate of failed sign-ins per address, by links and identity provider together. */
 export const SIGN_IN_ATTEMPTS: RateLimit = { rate: 1, burst: 20 };
-/** How many invalid tracking links an address may open, or have under way. */
+/** Rate of invalid tracking links per address, including pending ones. */
 export const INVALID_LINKS: RateLimit = { rate: 1, burst: 60 };
-/** How often the page of one tracking link is read, by all who have it. */
+/** Rate of reading the page of one tracking link, for all readers together. */
 export const LINK_READS: RateLimit = { rate: 5, burst: 100 };
 /**
- * How often a tracking link is followed at once, by all who have it; an address, all of it; and how many streams that are
- * in all: a proxy's connections leave room for all calls in flight.
+ * Concurrent streams of a tracking link, of an address, and of the process. The latter leaves room
+ * in a proxy's connections for all calls in flight.
  */
 export const LINK_STREAMS = { ofLink: 5, ofAddress: 20, ofProcess: 4_000 } as const;
-/** How many notices of payment providers from an address may be under way or have turned out to be unsigned. */
+/** Rate of payment provider events per address that are pending or turned out to be unsigned. */
 export const UNSIGNED_NOTICES: RateLimit = { rate: 10, burst: 200 };
-/** Look-ups of credentials that are not known to be good, so that most connections are for calls. */
+/** Lookups of unknown credentials, limited so that most connections are available for calls. */
 export const LOOK_UPS = { atOnce: 4, maxWaiting: 5_000, maxWaitMs: 2_000 } as const;
 
-/** Calls whose work has begun and not ended. */
+/** Calls whose work has started and not ended. */
 export const IN_FLIGHT = { ofProcess: 1_000, ofAccount: 250, waitingOfAccount: 10_000 } as const;
 
-/** How many calls may be slowed down at once, as `Simulate` asks, in a process. */
+/** Maximum number of calls that `Simulate` slows down at the same time. */
 export const SLOWED = { ofAccount: 20, ofProcess: 500 } as const;
 
-/** Open streams; a holder is one person, or all keys of a workspace. */
+/** Open streams. A holder is one person, or all keys of a workspace. */
 export const STREAMS = { ofProcess: 500, ofAccount: 100, ofHolder: 20 } as const;
 
 /**
- * Memory that calls take together, in bytes: requests larger than most RPCs allow, two of the largest;
- * and large responses that are not shared by calls.
+ * Memory of all calls together, in bytes: for requests larger than the default (two of the
+ * largest), and for large responses that are not shared.
  */
 export const MEMORY = { requests: 130 * MIB, answers: 128 * MIB } as const;
 
@@ -80,9 +83,9 @@ export const DATABASE_CONNECTIONS = { ofProcess: 20, ofAccount: 10, maxWaitMs: 2
 export interface Limit {
   readonly what: string;
   readonly bound: string;
-  /** What happens to what is too much, and the setting of the bound where there is one. */
+  /** Effect of exceeding the limit, and the setting that changes it, if any. */
   readonly beyond: string;
-  /** The file, below `src`, that keeps to it. */
+  /** File below `src` that enforces it. */
   readonly where: string;
 }
 

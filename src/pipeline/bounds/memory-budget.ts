@@ -1,12 +1,15 @@
 import { unavailable } from "../../domain/refusal.ts";
 import type { ReceivedCall } from "../call.ts";
 
-/** Bounds the memory that large requests, or large answers (`what`), of a process take together. */
+/** Limits the memory of a process's large requests or responses (`what`). */
 export function createMemoryBudget(maxBytes: number, what: string) {
   const bytesOf = new Map<ReceivedCall, number>();
   let reserved = 0;
   return {
-    /** Takes memory for a call until `release`. @throws Refusal UNAVAILABLE when there is not enough left */
+    /**
+     * Reserves memory for a call until `release`. @throws Refusal UNAVAILABLE if there is not
+     * enough
+     */
     reserve(call: ReceivedCall, bytes: number): void {
       if (reserved + bytes > maxBytes) {
         throw unavailable(`Too many large ${what} are in flight; try again in a moment.`);

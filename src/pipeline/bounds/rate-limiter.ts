@@ -12,7 +12,10 @@ import {
 } from "../../domain/rate-limit.ts";
 
 export interface Limiter {
-  /** Takes a call of a class out of what an account (a workspace, or an operator) has left. Never rejects. */
+  /**
+   * Takes one call from the account's bucket of a class. The account is a workspace or an operator.
+   * Never rejects.
+   */
   take(
     account: number | string,
     limitClass: LimitClass,
@@ -21,12 +24,12 @@ export interface Limiter {
   close(): Promise<void>;
 }
 
-/** How many buckets of a class are remembered before full ones, which say nothing, are forgotten. */
+/** Number of buckets of a class above which full ones are removed. */
 const MAX_BUCKETS = 10_000;
 
 type Buckets = Map<number | string, { readonly bucket: Bucket; readonly limit: RateLimit }>;
 
-/** Counts the calls of this process, exactly. `nowMs` never goes back. */
+/** Creates an exact in-process limiter. `nowMs` must not decrease. */
 export function createMemoryLimiter(nowMs: () => number): Limiter {
   const byClass = Object.fromEntries(
     LIMIT_CLASSES.map((limitClass) => [limitClass, new Map() as Buckets]),
@@ -41,7 +44,7 @@ export function createMemoryLimiter(nowMs: () => number): Limiter {
     const known = buckets.get(account);
     if (known?.limit === limit) return known.bucket;
     if (buckets.size >= MAX_BUCKETS) forgetFull(buckets, now);
-    // A limit that was set anew begins with what is left, or with a full bucket.
+    // A changed limit starts with the remaining calls, or with a full bucket.
     const isUsed = known !== undefined && !isFull(known.bucket, known.limit, now);
     const bucket = isUsed ? known.bucket : fullBucket(limit, now);
     buckets.set(account, { bucket, limit });
@@ -64,9 +67,9 @@ export function createMemoryLimiter(nowMs: () => number): Limiter {
 }
 
 /**
- * What a workspace may do and has left: the RateLimit-Policy and RateLimit header fields of
- * draft-ietf-httpapi-ratelimit-headers-10 (`q` calls in `w` seconds; `r` left, `t` seconds until
- * there are more).
+ * Returns the RateLimit-Policy and RateLimit header fields of
+ * draft-ietf-httpapi-ratelimit-headers-10 (`q` calls in `w` seconds, `r` left, `t` seconds until
+ * more are available).
  */
 export function rateLimitHeaders(state: RateLimitState | undefined): Record<string, string> {
   if (state === undefined) return {};

@@ -3,18 +3,18 @@ import type { Logger } from "pino";
 import { verdictOf, windowSeconds } from "../../domain/rate-limit.ts";
 import type { Limiter } from "./rate-limiter.ts";
 
-/** How long Redis may take to answer, in milliseconds, before a call goes on without it. */
+/** Redis timeout in milliseconds, after which a call is allowed without it. */
 const COMMAND_TIMEOUT_MS = 250;
 const CONNECT_TIMEOUT_MS = 2_000;
-/** How often a failure is logged at most, in milliseconds. */
+/** Minimum interval between logged failures, in milliseconds. */
 const LOG_INTERVAL_MS = 5_000;
 
 /**
- * `takeCall` of domain/rate-limit.ts, in Redis: the same whole numbers, which doubles hold exactly.
- * Takes the key of a bucket, the rate and the burst; returns whether the call is allowed (1 or 0)
- * and the millionths of a call that are left. The time is that of Redis, since the clocks of
- * replicas differ. A bucket expires when it is full, as one that was never used: by the time it was counted at, as
- * Redis counts spans from the time its event loop woke, which is earlier.
+ * `takeCall` of domain/rate-limit.ts in Redis, with the same whole numbers, which doubles represent
+ * exactly. Takes the key of a bucket, the rate and the burst. Returns whether the call is allowed
+ * (1 or 0) and the remaining millionths of a call. Uses the time of Redis, because replicas' clocks
+ * differ. A bucket expires when it is full. Redis measures the expiry from when its event loop
+ * woke, which is earlier.
  */
 const TAKE_CALL = `
 local CALL = 1000000
@@ -46,8 +46,8 @@ declare module "ioredis" {
 }
 
 /**
- * Counts the calls of all replicas together, in Valkey or Redis, as one process counts them in
- * memory. When Redis fails, calls are let through, and the log says so.
+ * Creates a limiter shared by all replicas in Valkey or Redis. If Redis fails, calls are allowed
+ * and the failure is logged.
  */
 export function createRedisLimiter(
   redisUrl: string,
@@ -92,7 +92,7 @@ async function connect(
   timeoutMs: number,
   onError: (error: unknown) => void,
 ): Promise<Redis> {
-  // Loaded only here: most deployments have one replica, and start faster without it.
+  // Loaded lazily: most deployments have one replica and start faster without it.
   const ioredis = await import("ioredis");
   const redis = new ioredis.Redis(redisUrl, {
     enableOfflineQueue: false,

@@ -3,7 +3,10 @@ import { refuse, type Refusal } from "../../domain/refusal.ts";
 import type { Caller } from "../call.ts";
 import type { Rpc, StreamRpc } from "../rpc.ts";
 
-/** @throws Refusal WORKSPACE_SUSPENDED, SCOPE_INSUFFICIENT, ROLE_INSUFFICIENT, LIVE_MODE_ONLY, TEST_MODE_ONLY */
+/**
+ * @throws Refusal WORKSPACE_SUSPENDED, SCOPE_INSUFFICIENT, ROLE_INSUFFICIENT, LIVE_MODE_ONLY,
+ *   TEST_MODE_ONLY
+ */
 export function assertMayCall(rpc: Rpc | StreamRpc, caller: Caller): void {
   if (caller.audience === "workspace") {
     if (caller.suspended) throw suspendedError();

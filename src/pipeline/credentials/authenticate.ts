@@ -13,13 +13,12 @@ import { createFailedAttempts } from "./failed-attempts.ts";
 import type { LookUps } from "./look-ups.ts";
 
 /**
- * Finds out who makes a call, at once where the key is in memory: by the secret key that it carries,
- * or, if it carries none, by the session of somebody who has signed in. Notes the credential in the
- * call's record.
+ * Authenticates a call, synchronously if the key is cached: by its secret key, or without one by
+ * its session. Records the credential.
  *
- * @throws Refusal CREDENTIAL_REFUSED, RATE_LIMITED (unknown credentials from the address), CROSS_SITE,
- * NOT_A_MEMBER, NOT_AN_OPERATOR, FIELD_INVALID, UNAVAILABLE (too many unknown ones at once); rejects with
- * the database's error when it cannot be asked
+ * @throws Refusal CREDENTIAL_REFUSED, RATE_LIMITED (unknown credentials from the address),
+ *   CROSS_SITE, NOT_A_MEMBER, NOT_AN_OPERATOR, FIELD_INVALID, UNAVAILABLE (too many unknown
+ *   credentials at once). Rejects with the database's error if it is unreachable
  */
 export type Authenticate = (audience: Audience, call: ReceivedCall) => Caller | Promise<Caller>;
 
@@ -43,7 +42,7 @@ export function createAuthenticate(options: {
     find: () => Promise<Caller | undefined>,
   ): Promise<Caller> {
     const { address } = call;
-    // Refused sessions cost a look-up too; count them like unknown keys.
+    // Refused sessions also cost a lookup and count like unknown keys.
     const found = await lookUps.find(credential, { attempts, address, find });
     if (found === undefined) throw credentialError(UNKNOWN_KEY, audience);
     return found;

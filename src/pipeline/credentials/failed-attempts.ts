@@ -9,25 +9,25 @@ import {
 } from "../../domain/rate-limit.ts";
 import { Refusal, refuse } from "../../domain/refusal.ts";
 
-/** How many are counted before those that have not failed lately are forgotten. */
+/** Number of counters above which those without recent failures are removed. */
 const MAX_COUNTED = 10_000;
-/** Counts the rest when there are that many. */
+/** Shared counter beyond that number. */
 const ANYBODY = "";
 
-/** Counts what failed against whom it came from. */
+/** Counts failed attempts by origin. */
 export interface FailedAttempts {
   /**
-   * Makes an attempt, which counts until it turns out well: so those that are made at the same time are
-   * not more than those that may fail.
+   * Makes an attempt, which counts until it succeeds, so that concurrent attempts cannot exceed the
+   * limit.
    *
-   * @param who an address, or what else it is counted by; IPv6 addresses of one /64 are one
-   * @param attempt finds nothing, or is refused, when it fails; a fault of the service's is no failure
-   * @throws Refusal RATE_LIMITED when too many have failed, and whatever `attempt` throws
+   * @param who an address or another key. IPv6 addresses of one /64 count together.
+   * @param attempt fails by returning undefined or by a refusal. Internal errors do not count.
+   * @throws Refusal RATE_LIMITED after too many failures, and errors of `attempt`
    */
   make<T>(who: string, attempt: () => Promise<T | undefined>): Promise<T | undefined>;
 }
 
-/** `tooMany` is what a refusal says ("Too many unknown keys came from this address"). */
+/** `tooMany` is the message of the refusal ("Too many unknown keys came from this address"). */
 export function createFailedAttempts(
   nowMs: () => number,
   limit: RateLimit,

@@ -3,15 +3,15 @@ import { unavailable } from "../../domain/refusal.ts";
 import { LOOK_UPS } from "../bounds/limits.ts";
 import type { FailedAttempts } from "./failed-attempts.ts";
 
-/** Looks credentials up, so that guessing costs others nothing. */
+/** Looks up credentials, so that guessing does not slow down others. */
 export interface LookUps {
   /**
-   * Looks a credential up. Unless it was good when it was last looked up here, it counts against its
-   * address until it is found, and waits while a few others are looked up. One that was good counts by
-   * itself: those who guess at its address do not get in its way.
+   * Looks up a credential. Unless its last lookup here succeeded, it counts against its address and
+   * is queued behind a few concurrent lookups. A credential that was valid before is not affected
+   * by guesses from its address.
    *
-   * @throws Refusal RATE_LIMITED, or UNAVAILABLE when too many wait or it has waited too long, and
-   * whatever `find` throws
+   * @throws Refusal RATE_LIMITED, UNAVAILABLE if too many are waiting or the wait is too long, and
+   *   errors of `find`
    */
   find<T>(
     credential: string,
@@ -24,7 +24,7 @@ export interface LookUps {
   trust(credential: string): void;
 }
 
-/** How many credentials are remembered to be good; the one used longest ago is forgotten first. */
+/** Maximum number of remembered valid credentials, least recently used removed first. */
 const MAX_GOOD = 10_000;
 
 export function createLookUps(maxWaitMs?: number): LookUps {
@@ -44,10 +44,10 @@ export function createLookUps(maxWaitMs?: number): LookUps {
   };
 }
 
-/** Runs work, a few at a time; the rest waits in its order. */
+/** Runs work with limited concurrency, in order. */
 export type Turns = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** @throws Refusal UNAVAILABLE when too much waits, or has waited too long */
+/** @throws Refusal UNAVAILABLE if too many are waiting, or the wait is too long */
 export function createTurns(atOnce: number, maxWaitMs: number = LOOK_UPS.maxWaitMs): Turns {
   const waiting = new Set<() => void>();
   let running = 0;
@@ -68,7 +68,7 @@ export function createTurns(atOnce: number, maxWaitMs: number = LOOK_UPS.maxWait
     return promise;
   }
 
-  /** Hands the turn to the next that waits. */
+  /** Passes the slot to the next waiter. */
   function end(): void {
     const [next] = waiting;
     if (next === undefined) return void running--;

@@ -21,7 +21,7 @@ const SEND: Readonly<Record<Audience, string>> = {
   person: "Sign in on the dashboard.",
 };
 
-/** How the keys begin that are for another audience's calls, and what is wrong with them. */
+/** Prefixes of keys for other audiences, and the error for each. */
 const MIXED_UP: Readonly<Record<Audience, readonly [prefix: string, wrong: string] | undefined>> = {
   workspace: ["sho_", "is an operator's key, and this call takes a workspace's"],
   operator: ["shp_", "is a workspace's key, and this call takes an operator's"],
@@ -32,7 +32,10 @@ export function carriesKey({ authorization, apiKeys }: CallHeaders): boolean {
   return authorization.length > 0 || apiKeys.length > 0;
 }
 
-/** The one secret key a request carries; by both headers only if equal. @throws Refusal CREDENTIAL_REFUSED */
+/**
+ * Returns the secret key of a request. Both headers are allowed only if equal. @throws Refusal
+ * CREDENTIAL_REFUSED
+ */
 export function readKey(headers: CallHeaders, audience: Audience): string {
   let key: string | undefined;
   for (const value of headers.authorization) {
@@ -51,14 +54,17 @@ export function readKey(headers: CallHeaders, audience: Audience): string {
   return key;
 }
 
-/** Checks prefix, form and checksum, so that a mix-up and a typo are refused without a query. */
+/** Checks prefix, format and checksum, so that mix-ups and typos are refused without a query. */
 export function assertKeyForm(key: string, audience: Audience): void {
   const [prefix, wrong] = MIXED_UP[audience] ?? [];
   if (wrong !== undefined && key.startsWith(prefix!)) throw credentialError(wrong, audience);
   if (!isWellFormedKey(key)) throw credentialError("is not an API key of this service", audience);
 }
 
-/** The refusal of a credential: what is wrong with it and what to send. Never repeats the credential. */
+/**
+ * Returns the refusal of a credential with the error and the expected form. Never contains the
+ * credential.
+ */
 export function credentialError(wrong: string, audience: Audience): Refusal {
   return refuse("CREDENTIAL_REFUSED", `The credential ${wrong}. ${SEND[audience]}`);
 }

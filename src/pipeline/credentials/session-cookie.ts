@@ -2,8 +2,8 @@ import { refuse } from "../../domain/refusal.ts";
 import type { CallHeaders } from "../call-headers.ts";
 
 /**
- * The names of the cookie that holds a session. Over https it has the prefix that browsers take only
- * from the host itself, over https, for the whole site (RFC 6265bis, section 4.1.3.2).
+ * Names of the session cookie. Over https it has the prefix that browsers accept only from the same
+ * host, over https, for the whole site (RFC 6265bis, 4.1.3.2).
  */
 export const SESSION_COOKIES = { https: "__Host-session", http: "session" } as const;
 
@@ -11,9 +11,9 @@ const HTTPS_TOKEN = /(?:^|;)\s*__Host-session=([A-Za-z0-9_-]{43})\s*(?:;|$)/;
 const HTTP_TOKEN = /(?:^|;)\s*session=([A-Za-z0-9_-]{43})\s*(?:;|$)/;
 
 /**
- * The session in a `Cookie` header: 32 random bytes in base64url; undefined when there is none. Over
- * https only the cookie with the prefix counts: one without it may have been set by another host of the
- * same domain, or by somebody on the way, over http.
+ * Returns the session of a `Cookie` header: 32 random bytes in base64url, or `undefined`. Over
+ * https only the prefixed cookie counts, because another host of the domain, or an attacker on
+ * http, can set one without a prefix.
  */
 export function readSessionCookie(
   cookie: string | undefined,
@@ -24,11 +24,11 @@ export function readSessionCookie(
 }
 
 /**
- * A browser sends a session's cookie whoever makes the call, so that a call with one counts only if it
- * comes from a page of this site: by Fetch Metadata, or by its origin where a browser has none of that.
+ * Checks that a page of this site makes the call, because browsers send session cookies with any
+ * request: by Fetch Metadata, or by origin in browsers without it.
  *
- * @param isHttps whether browsers reach the service over https: a page of the same host over http may be
- * anybody's who is on the way
+ * @param isHttps whether browsers use https. An http page of the same host could be forged on the
+ *   network.
  * @throws Refusal CROSS_SITE
  */
 export function assertSameSite({ fetchSite, origin, host }: CallHeaders, isHttps: boolean): void {

@@ -5,13 +5,13 @@ export interface ErrorBody {
   readonly errors: Readonly<Record<string, readonly string[]>>;
   readonly code: RefusalReason;
   readonly request_id: string;
-  /** Facts for programs, the same as in `ErrorInfo`; absent where there are none. */
+  /** Facts for programs, as in `ErrorInfo`. Absent if empty. */
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
 /**
- * Says what was refused: the message, each violation's text under the field or subject it is about, the
- * reason, by which id the log knows the request, and the facts that go with the reason.
+ * Returns the JSON body of a refusal: message, violations by field or subject, reason, request id
+ * and facts.
  */
 export function errorBody(
   { message, violations, reason, facts }: Refusal,
@@ -33,7 +33,7 @@ export function errorBody(
   return Object.keys(facts).length === 0 ? body : { ...body, metadata: facts };
 }
 
-/** The headers that go with a refusal; in gRPC they are trailers. */
+/** Returns the headers of a refusal, which are trailers in gRPC. */
 export function refusalHeaders({ reason, retryAfterSeconds }: Refusal): Record<string, string> {
   return {
     ...(reason === "CREDENTIAL_REFUSED" ? { "www-authenticate": "Bearer" } : {}),

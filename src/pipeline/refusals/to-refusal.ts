@@ -7,7 +7,7 @@ import type { Rpc } from "../rpc.ts";
 
 export type ToRefusal = (error: unknown, requestId: string) => Refusal;
 
-/** Tells which refusal to answer a call with, and notes it in the call's record. */
+/** Converts an error to a refusal and records it. */
 export type RefuseCall = (error: unknown, call: ReceivedCall) => Refusal;
 
 /**
@@ -33,8 +33,8 @@ export function createToRefusal(
 }
 
 /**
- * Builds the same for calls. A reason that the method does not declare is a defect of its definition,
- * which is logged: callers rely on what is declared.
+ * Creates the conversion for calls. A reason that the method does not declare is logged as a
+ * defect, because callers rely on the declaration.
  */
 export function createRefuseCall(
   toRefusal: ToRefusal,

@@ -36,7 +36,9 @@ export function compileNormalizeRequest(schema: DescMessage): NormalizeRequest {
   };
 }
 
-/** Whether a message is the request of an update: of an RPC whose path takes PATCH (RFC 5789). */
+/**
+ * Whether a message is the request of an update, that is, of an RPC with a PATCH path (RFC 5789).
+ */
 function isUpdate(schema: DescMessage): boolean {
   return schema.file.services
     .flatMap(({ methods }) => methods)
@@ -46,7 +48,10 @@ function isUpdate(schema: DescMessage): boolean {
     );
 }
 
-/** @param keepsBlank whether blank optional text stays as empty text; in nested messages it is absent */
+/**
+ * @param keepsBlank whether blank optional text stays an empty text. In nested messages it becomes
+ *   absent.
+ */
 function compileMessage(
   schema: DescMessage,
   parents: readonly DescMessage[],
@@ -182,7 +187,7 @@ function normalizeMap(localName: string, name: string): NormalizeField {
       const at = path + name + mapKey(key);
       const composed = composeText(key, at, violations);
       const normalized = normalizeText(value, at, violations);
-      // Assigned to an object, this key would be its prototype.
+      // Assigning this key would set the object's prototype.
       if (composed === "__proto__") violations.push(invalidKey(at, "is not allowed"));
       else if (composed === key) map[key] = normalized;
       else if (Object.hasOwn(map, composed)) violations.push(invalidKey(at, "is given twice"));

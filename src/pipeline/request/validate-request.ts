@@ -16,11 +16,11 @@ import type { Decoding } from "../call.ts";
 import { compileNormalizeRequest } from "./normalize-request.ts";
 
 /**
- * Normalizes a request in place and checks it against the rules of its descriptor. All violations are
- * reported together, in the order of the fields; a field of the wrong type is not also called missing, and
- * one that is missing is told with the unknown field that may be meant.
+ * Normalizes and validates a request by the rules of its descriptor. All violations are reported
+ * together, in field order. A field of the wrong type is not also reported as missing. A missing
+ * field is reported with the unknown field that it may have been misspelled as.
  *
- * @returns the violations of decoding that are in list items which the RPC's function reports by itself
+ * @returns decoding violations in list items that the RPC's function reports per item
  * @throws Refusal FIELD_INVALID
  */
 export type ValidateRequest = (request: Message, decoding?: Decoding) => readonly Violation[];
@@ -57,7 +57,10 @@ export function compileValidateRequest(schema: DescMessage): ValidateRequest {
   };
 }
 
-/** Whether a violation is that of blank text that clears a field: it need not be an email, say. */
+/**
+ * Whether a violation is caused by empty text that clears a field, which need not be an email, for
+ * example.
+ */
 function clears(request: Message, { field: path, ruleId }: RuleViolation): boolean {
   const [step, below] = path;
   if (step?.kind !== "field" || below !== undefined || ruleId === "string.min_len") return false;
@@ -65,7 +68,7 @@ function clears(request: Message, { field: path, ruleId }: RuleViolation): boole
   return proto.proto3Optional && (request as Message & Record<string, unknown>)[localName] === "";
 }
 
-/** Builds the question whether a field stands in for the one that a violation says is required. */
+/** Creates a check whether another field replaces a required one. */
 function standsInOf(schema: DescMessage) {
   const localName = new Map(schema.fields.map((field) => [field.name, field.localName]));
   const standIns = new Map(
@@ -99,7 +102,9 @@ function describe(violation: RuleViolation, unknownFields: readonly string[]): V
   return { reason: "FIELD_INVALID", subject: path, text };
 }
 
-/** What is wrong with a field, as it follows its name. Blank text is the only one that is too short. */
+/**
+ * Returns the message of a violation, which follows the field name. Only blank text is too short.
+ */
 function wordsFor(
   violation: RuleViolation,
   path: string,
@@ -117,7 +122,10 @@ function patternWords({ field }: RuleViolation): string {
   return words === "" ? "must be one line" : words;
 }
 
-/** Names the unknown field beside a missing one that may be meant; empty where none is like it. */
+/**
+ * Returns a hint about the unknown field that a missing one may have been misspelled as. Empty if
+ * there is no match.
+ */
 function misspelt(path: string, unknownFields: readonly string[]): string {
   const parent = path.slice(0, path.lastIndexOf(".") + 1);
   const beside = unknownFields.filter((it) => it.startsWith(parent));
@@ -128,7 +136,7 @@ function misspelt(path: string, unknownFields: readonly string[]): string {
   return name === undefined ? "" : `; the request has ${JSON.stringify(name)}, which is no field`;
 }
 
-/** What an enum's field may be; undefined for a violation of another rule. */
+/** Returns the allowed values of an enum field. `undefined` for other rules. */
 function allowedValues({ ruleId, field }: RuleViolation): string | undefined {
   const last = field.at(-1);
   if (!ruleId.startsWith("enum.") || last?.kind !== "field" || !last.enum) return undefined;

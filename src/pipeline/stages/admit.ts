@@ -9,10 +9,11 @@ import type { Rpc, StreamRpc } from "../rpc.ts";
 import { createSimulate } from "./simulate.ts";
 
 /**
- * Finds out who calls and whether they may, and counts the call against their limit, before a byte of
- * the body is read; at once where nothing has to be waited for.
+ * Authenticates, authorizes and rate-limits a call before its body is read, synchronously if
+ * possible.
  *
- * @throws Refusal of `Authenticate`, `assertMayCall` and `Simulate`, RATE_LIMITED, or UNAVAILABLE while overloaded; rejects with the database's error when the caller cannot be looked up
+ * @throws Refusal of `Authenticate`, `assertMayCall` and `Simulate`, RATE_LIMITED, or UNAVAILABLE
+ *   under overload. Rejects with the database's error if authentication fails because of it
  */
 export type Admit = (rpc: Rpc | StreamRpc, call: ReceivedCall) => AnyCall | Promise<AnyCall>;
 

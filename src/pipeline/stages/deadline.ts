@@ -1,21 +1,18 @@
 import { refuse, type Refusal } from "../../domain/refusal.ts";
 
-/**
- * The longest that a timer of Node can wait, in milliseconds: 24 days. One that is set for longer goes
- * off at once.
- */
+/** Maximum delay of Node's timers, in milliseconds: 24 days. Longer ones fire at once. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export function deadlineError(): Refusal {
   return refuse("DEADLINE_EXCEEDED");
 }
 
-/** @throws Refusal DEADLINE_EXCEEDED; deadlines are on the clock of `performance.now()` */
+/** @throws Refusal DEADLINE_EXCEEDED. Deadlines are on the clock of `performance.now()`. */
 export function assertBefore(deadlineMs: number | undefined): void {
   if (deadlineMs !== undefined && deadlineMs <= performance.now()) throw deadlineError();
 }
 
-/** Waits for work until a deadline. The work goes on after it; its result is dropped. */
+/** Waits for work until a deadline. The work continues after it, and its result is dropped. */
 export async function waitUntil<T>(deadlineMs: number, work: Promise<T>): Promise<T> {
   const { promise: passed, reject } = Promise.withResolvers<never>();
   const leftMs = Math.max(0, deadlineMs - performance.now());

@@ -10,12 +10,12 @@ import type { StreamRpc } from "../rpc.ts";
 import type { ValidateRequest } from "../request/validate-request.ts";
 
 /**
- * Validates a request and runs an RPC that answers with a stream. The stream ends when `signal`
- * aborts, when its caller may no longer call, and, unless it is a file, when the service shuts down.
+ * Validates a request and runs a streaming RPC. The stream ends when `signal` aborts, when its
+ * caller loses permission, and, unless it is a file, at shutdown.
  *
- * @throws Refusal of `Authenticate` and `assertMayCall`, FIELD_INVALID, RATE_LIMITED when the account or
- * the person has too many streams, UNAVAILABLE when the process has or the service shuts down, and
- * whatever the function throws
+ * @throws Refusal of `Authenticate` and `assertMayCall`, FIELD_INVALID, RATE_LIMITED if the account
+ *   or person has too many streams, UNAVAILABLE if the process has too many or shuts down, and
+ *   errors of the function
  */
 export type ExecuteStream = (
   rpc: StreamRpc,
@@ -24,7 +24,7 @@ export type ExecuteStream = (
   signal: AbortSignal,
 ) => AsyncIterable<Message>;
 
-/** How often it is checked whether the key of an open stream still works, in milliseconds. */
+/** Interval of checking whether the key of an open stream is still active, in milliseconds. */
 const RECHECK_MS = 400;
 
 export function createExecuteStream(options: {
@@ -37,8 +37,8 @@ export function createExecuteStream(options: {
   const open = createStreamCounts();
 
   /**
-   * Ends a stream whose caller may no longer call; not one whose caller cannot be looked up now, be it for
-   * the database or for others who have look-ups of their own.
+   * Ends a stream whose caller lost permission, but not if the caller cannot be looked up at the
+   * moment.
    */
   async function recheck(rpc: StreamRpc, call: AnyCall, ending: AbortController): Promise<void> {
     try {
@@ -89,7 +89,10 @@ function eachOnBehalfOf(
   };
 }
 
-/** Whose streams are counted together: people do not use up those of their workspace's programs. */
+/**
+ * Returns the holder whose streams count together. People do not use up the streams of their
+ * workspace's programs.
+ */
 function holderOf(caller: Caller): number | string {
   if (caller.audience !== "workspace" || caller.member === undefined) return caller.account;
   return `person ${caller.member.personId}`;

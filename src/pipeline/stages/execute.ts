@@ -7,19 +7,19 @@ import type { RpcResponse } from "../rpc-response.ts";
 import type { Rpc } from "../rpc.ts";
 import { assertBefore, waitUntil } from "./deadline.ts";
 
-/** A request, and what was found before it was a message. */
+/** A request with the findings of decoding. */
 export interface DecodedRequest extends Decoding {
   readonly request: Message;
 }
 
-/** Validates a request and runs the RPC's function; gives the response at once where the function does. */
+/** Validates a request and runs the RPC's function. Synchronous if the function is. */
 export type Execute = (
   rpc: Rpc,
   decoded: DecodedRequest,
   call: AnyCall,
 ) => RpcResponse | Promise<RpcResponse>;
 
-/** Begins work whose connections to the database count as an account's. */
+/** Starts work whose database connections count towards an account's share. */
 export type OnBehalfOf = <T>(account: number | string, work: () => T) => T;
 
 const NO_FIELDS: readonly string[] = [];
@@ -46,7 +46,7 @@ export function createExecute(options: {
       assertBefore(deadlineMs);
       return rpc.run(request, call);
     };
-    // Quotes are answered at once, from memory.
+    // Quotes are computed synchronously from memory.
     if (rpc.limitClass === "quote") return begin();
     const response = onBehalfOf(account, () => inFlightLimit.run(account, begin));
     const isAwaited = deadlineMs !== undefined && response instanceof Promise;

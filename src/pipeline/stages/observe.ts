@@ -6,14 +6,17 @@ import type { TickBatcher } from "./tick-batcher.ts";
 import { readTraceparent } from "../call-headers.ts";
 import { withoutSecrets } from "../../domain/without-secrets.ts";
 
-/** Watches calls: a log line and two metrics for each. Never sees a key or a body. */
+/** Records calls with a log line and two metrics each. Never receives keys or bodies. */
 export interface Observer {
   begin(): void;
-  /** Records a call, once, when the answer has gone out or the caller has gone; `httpStatus` is 0 without an answer. */
+  /**
+   * Records a call once, after the response was sent or the caller disconnected. `httpStatus` is 0
+   * without a response.
+   */
   end(call: ReceivedCall, httpStatus: number): void;
 }
 
-/** In seconds: a quote takes well under a millisecond, a booking a few. */
+/** In seconds. A quote takes well under a millisecond, a booking a few. */
 const DURATION_BUCKETS = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10,
 ];
@@ -24,7 +27,7 @@ function keyOf(caller: Caller | undefined): string | undefined {
 
 const SHOWN_PATH = 200;
 
-/** A path that led nowhere, as anybody may have written it, fit for the log. */
+/** Sanitizes an unknown path for the log. */
 function shownPath(path: string | undefined): string | undefined {
   return path && withoutSecrets(path.replace(/[^!-~]/g, "?")).slice(0, SHOWN_PATH);
 }
@@ -34,7 +37,7 @@ function personOf(caller: Caller | undefined): number | undefined {
   return caller?.audience === "person" ? caller.personId : undefined;
 }
 
-/** The trace that the call is part of, whether or not it is traced here; undefined for none. */
+/** Returns the trace id of a call, traced here or not. `undefined` if absent. */
 function traceIdOf({ span, headers: { traceparent } }: ReceivedCall): string | undefined {
   if (span !== undefined) return span.traceId;
   return traceparent === undefined ? undefined : readTraceparent(traceparent)?.traceId;
@@ -102,7 +105,10 @@ export function createObserver(options: {
   };
 }
 
-/** Counts calls and their durations by method and code; those of test mode, apart, have no duration. */
+/**
+ * Counts calls and durations by method and code. Test mode calls are counted separately without
+ * durations.
+ */
 function createCounters(
   registry: Registry,
 ): (method: string, code: Code | 0, seconds: number | undefined) => void {

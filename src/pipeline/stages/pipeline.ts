@@ -32,31 +32,31 @@ import { createTickBatcher, type TickBatcher } from "./tick-batcher.ts";
 import { compileValidateRequest, type ValidateRequest } from "../request/validate-request.ts";
 
 /**
- * What every call goes through, whichever server it came in by: receive, admit, execute, finish. The
- * servers differ only in how they read and write.
+ * The stages of every call on any server: receive, admit, execute, finish. Servers differ only in
+ * reading and writing.
  */
 export interface Pipeline {
-  /** Begins the record of a call. Raw headers alternate names and values, as Node gives them. */
+  /** Starts the record of a call. Raw headers alternate names and values, as in Node. */
   receive(rawHeaders: readonly string[], peer: Peer): ReceivedCall;
-  /** Tells who calls, where there is no call; it is counted by nobody. */
+  /** Authenticates outside a call, without counting. */
   readonly authenticate: Authenticate;
   readonly admit: Admit;
   readonly execute: Execute;
   readonly executeStream: ExecuteStream;
-  /** `admit`, read, `execute` and answer, for servers that read and write by themselves. */
+  /** `admit`, read, `execute` and respond, for servers with their own reading and writing. */
   readonly serveUnary: ServeUnary;
-  /** Of credentials, also where there is no call. */
+  /** Lookups of credentials, also outside calls. */
   readonly lookUps: LookUps;
   readonly refuseCall: RefuseCall;
-  /** As `refuseCall`, where there is no call. */
+  /** Like `refuseCall`, outside calls. */
   toRefusal(error: unknown, requestId: string): Refusal;
-  /** Takes memory for a large request until the call is finished. @throws Refusal UNAVAILABLE */
+  /** Reserves memory for a large request until the call is finished. @throws Refusal UNAVAILABLE */
   reserveRequest(call: ReceivedCall, bytes: number): void;
-  /** The same for an answer that is made for this call alone. @throws Refusal UNAVAILABLE */
+  /** Reserves memory for an unshared response. @throws Refusal UNAVAILABLE */
   reserveResponse(call: ReceivedCall, bytes: number): void;
-  /** Writes a response together with the others of this tick; `write` must not throw. */
+  /** Writes a response together with others of this tick. `write` must not throw. */
   respond(write: () => void): void;
-  /** As `Observer.end`, and ends the call's span. */
+  /** Like `Observer.end`, and ends the call's span. */
   finish(call: ReceivedCall, httpStatus: number): void;
   reservedBytes(): Readonly<Record<LargeKind, number>>;
 }
@@ -70,22 +70,22 @@ export interface PipelineOptions {
   readonly sessions: SessionLookup;
   readonly clientAddress: ClientAddress;
   readonly isHttps: boolean;
-  /** Aborts when the service shuts down. */
+  /** Aborts at shutdown. */
   readonly shutdownSignal: AbortSignal;
-  /** Aborts when calls in flight are cut. */
+  /** Aborts when calls in flight are cut off. */
   readonly endSignal: AbortSignal;
-  /** What to tell a caller of an error that passes by itself; undefined for any other error. */
+  /** Returns the message for transient errors, `undefined` for others. */
   readonly refusalOf: (error: unknown) => Refusal | undefined;
   readonly onBehalfOf: OnBehalfOf;
   readonly limiter: Limiter;
-  /** How long a call waits to be looked up, in milliseconds, where a test says so. */
+  /** Maximum wait of a credential lookup, in milliseconds, set by tests. */
   readonly maxWaitMs?: number | undefined;
-  /** Called for each call that is refused for its limit. */
+  /** Called for each call that exceeds its rate limit. */
   readonly onRateLimited: (limitClass: LimitClass) => void;
   readonly tracer?: Tracer | undefined;
-  /** Counts what workspaces use; called once for each call that was admitted and has ended. */
+  /** Counts usage of workspaces. Called once for each admitted call at its end. */
   readonly countUsage: (call: AnyCall) => void;
-  /** Called once for each call that has ended. */
+  /** Called once for each call at its end. */
   readonly logRequest: (call: ReceivedCall, httpStatus: number) => void;
   readonly log: Logger;
   readonly registry: Registry;
@@ -109,7 +109,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   return {
     receive(rawHeaders, peer) {
       const headers = readCallHeaders(rawHeaders);
-      // Now: a connection that has closed has no address any more.
+      // Read now, because a closed connection has no address.
       const address = options.clientAddress(peer.remoteAddress, headers.forwardedFor);
       const call = receiveCall(headers, peer, address);
       if (tracer !== undefined) call.span = tracer.begin(call);
@@ -146,7 +146,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   };
 }
 
-/** Ends the span of a call now, and works out what it says together with those of this tick. */
+/** Ends the span of a call now. Its attributes are computed together with those of the tick. */
 function endSpan(
   call: ReceivedCall,
   span: CallSpan,

@@ -6,14 +6,14 @@ import type { Admit } from "./admit.ts";
 import type { DecodedRequest, Execute } from "./execute.ts";
 import type { TickBatcher } from "./tick-batcher.ts";
 
-/** How a server reads the request of one unary call and writes its response. */
+/** Reading and writing of one unary call by a server. */
 export interface UnaryExchange {
   /**
-   * Reads the body. Then calls `received` with how to decode it, or `failed` with why it cannot be
-   * read: one of them, once, or none when the caller goes away. What it throws is as `failed`.
+   * Reads the body. Then calls `received` with a decoder, or `failed` with an error, once, or
+   * neither if the caller disconnects. Thrown errors count as `failed`.
    */
   read(received: (decode: () => DecodedRequest) => void, failed: (error: unknown) => void): void;
-  /** Whether the caller has gone, so that nobody would learn the response. */
+  /** Whether the caller has disconnected. */
   isGone(): boolean;
   respond(response: RpcResponse, call: AnyCall): void | Promise<void>;
   /** Never throws. */
@@ -23,9 +23,9 @@ export interface UnaryExchange {
 export type ServeUnary = (rpc: Rpc, call: ReceivedCall, exchange: UnaryExchange) => void;
 
 /**
- * Builds the way of a unary call: admit, read, execute, respond; an error anywhere is a refusal. Not an
- * async function: a step whose result is there goes on at once, since a promise costs more than most
- * steps do.
+ * Creates the handling of a unary call: admit, read, execute, respond. Any error is a refusal. Not
+ * an async function, because a promise costs more than most steps: available results continue
+ * synchronously.
  */
 export function createServeUnary(options: {
   readonly admit: Admit;
@@ -54,7 +54,7 @@ export function createServeUnary(options: {
   };
 }
 
-/** Takes a step, whose error may be thrown or the reason of a promise. */
+/** Runs a step whose error may be thrown or rejected. */
 function attempt(step: () => void | Promise<void>, fail: (error: unknown) => void): void {
   try {
     step()?.catch(fail);
@@ -63,7 +63,7 @@ function attempt(step: () => void | Promise<void>, fail: (error: unknown) => voi
   }
 }
 
-/** Goes on with a value as soon as it is there: at once where it is no promise. */
+/** Continues with a value, synchronously if it is not a promise. */
 function mapMaybePromise<T, U>(
   value: T | Promise<T>,
   next: (value: T) => U | Promise<U>,

@@ -7,12 +7,11 @@ import type { Rpc, StreamRpc } from "../rpc.ts";
 import { deadlineError } from "./deadline.ts";
 
 /**
- * Has a call in test mode meet the faults that its `Simulate` header asks for, before its body is read;
- * gives a promise where it is slowed down. What comes with the answer is noted in the record of the call, as
- * is that the header of another call is ignored.
+ * Applies the faults of a test mode call's `Simulate` header before the body is read. Returns a promise
+ * if the call is slowed down. Records the response headers, and that the header is ignored in other calls.
  *
- * @throws Refusal FIELD_INVALID, and what is asked for: UNAVAILABLE, RATE_LIMITED, IDEMPOTENCY_KEY_IN_USE;
- *   DEADLINE_EXCEEDED when it is slowed down for longer than it has
+ * @throws Refusal FIELD_INVALID, and simulated refusals: UNAVAILABLE, RATE_LIMITED,
+ *   IDEMPOTENCY_KEY_IN_USE; DEADLINE_EXCEEDED if the delay exceeds the deadline
  */
 export type Simulate = (
   rpc: Rpc | StreamRpc,
@@ -36,7 +35,7 @@ export function createSimulate(): Simulate {
   async function slowDown(faults: Faults, call: ReceivedCall, caller: Caller): Promise<void> {
     const leftMs = (call.deadlineMs ?? Infinity) - performance.now();
     await slowed.wait(call, caller.account, Math.min(faults.slowMs, Math.max(0, leftMs)));
-    // Not by the clock: a timer may go off a moment early, and the call would be answered.
+    // Computed, because a timer can fire slightly early and the call would succeed.
     if (leftMs <= faults.slowMs) throw deadlineError();
     if (faults.refusal !== undefined) throw faults.refusal(call);
   }
@@ -56,12 +55,12 @@ export function createSimulate(): Simulate {
   };
 }
 
-/** Whether the answer to a call is to be lost: that of the work, and not when it is repeated. */
+/** Whether the response to a call must be dropped: of the first execution, not of a replay. */
 export function isAnswerLost({ received, replayed }: AnyCall): boolean {
   return received.simulation?.losesAnswer === true && !replayed;
 }
 
-/** What is left where a limit is simulated, so that the headers of the answer agree with it. */
+/** Rate limit state of a simulated limit, so that the response headers match. */
 const USED_UP: Verdict = { allowed: false, remaining: 0, resetSeconds: 1 };
 
 const REFUSALS: Readonly<Record<string, MakeRefusal>> = {
@@ -77,13 +76,13 @@ const REFUSALS: Readonly<Record<string, MakeRefusal>> = {
 
 const MAX_SLOW_MS = 10_000;
 
-/** What calls that write may ask for besides. */
+/** Additional faults for calls that write. */
 const OF_WRITES = ["in_flight", "duplicate_webhook", "reorder_webhooks", "fail_webhook"];
 
 function parseFaults(text: string, isWrite: boolean): Faults {
   const parts = text.split(",").map((it) => it.trim());
   const asked = new Map(parts.map(parseFault));
-  // So that what the answer says of them is short.
+  // Keeps the response header short.
   if (asked.size < parts.length) throw simulateError();
   if (!isWrite && OF_WRITES.some((name) => asked.has(name))) throw simulateError();
   const refusing = [...asked.keys()].find((name) => Object.hasOwn(REFUSALS, name));
@@ -100,7 +99,7 @@ function parseFaults(text: string, isWrite: boolean): Faults {
   };
 }
 
-/** The largest number that a fault may have; undefined for those that have none. */
+/** Maximum number of a fault. `undefined` for faults without a number. */
 const LARGEST: Readonly<Record<string, number | undefined>> = {
   ...Object.fromEntries(Object.keys(REFUSALS).map((name) => [name, undefined])),
   slow: MAX_SLOW_MS,
@@ -132,7 +131,10 @@ function createSlowedCalls() {
   const ofAccounts = new Map<number | string, number>();
   let all = 0;
   return {
-    /** Waits, or until the caller has gone. @throws Refusal UNAVAILABLE when too many are held up already */
+    /**
+     * Waits, or until the caller disconnects. @throws Refusal UNAVAILABLE if too many calls are
+     * delayed
+     */
     async wait(call: ReceivedCall, account: number | string, ms: number): Promise<void> {
       if (call.hasEnded) return;
       const own = ofAccounts.get(account) ?? 0;

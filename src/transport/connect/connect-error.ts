@@ -15,8 +15,9 @@ const ERROR_DOMAIN = "shipments.v1";
 type Detail = NonNullable<ConstructorParameters<typeof ConnectError>[3]>[number];
 
 /**
- * Says a refusal in the words of gRPC: its code, and `google.rpc` details — `ErrorInfo` always,
- * `BadRequest` for fields, `PreconditionFailure` for subjects, `RetryInfo` where waiting helps.
+ * Converts a refusal to a gRPC error: its code and `google.rpc` details. `ErrorInfo` is always
+ * present, `BadRequest` for fields, `PreconditionFailure` for subjects, `RetryInfo` if waiting
+ * helps.
  */
 export function connectError(
   refusal: Refusal,
@@ -38,7 +39,7 @@ export function connectError(
   return new ConnectError(told.message, code, refusalHeaders(refusal), details);
 }
 
-/** The same for gRPC, where errors travel in trailers: as much as clients take. */
+/** Like `connectError`, truncated to the size of trailers that gRPC clients accept. */
 export function grpcError(refusal: Refusal): ConnectError {
   return connectError(refusal, truncateGrpcError(refusal));
 }
@@ -66,24 +67,26 @@ function describeViolations(code: Code, named: readonly NamedViolation[]): Detai
 }
 
 /**
- * How much of the trailers may tell a refusal, in bytes as they are sent. Clients in Java and on gRPC's
- * C-core take 8 KiB of headers or trailers, counted before compression with 32 bytes for each (RFC 9113,
- * section 6.5.2); the other trailers, and headers that come in the same block, take about a seventh.
+ * Maximum size of a refusal in trailers, in bytes as sent. Java and gRPC C-core clients accept 8
+ * KiB of headers or trailers, counted before compression with 32 bytes for each (RFC 9113, 6.5.2).
+ * Other trailers and headers in the same block take about a seventh.
  */
 const MAX_REFUSAL_BYTES = 7_000;
-/** How much of these `grpc-message` may take. */
+/** Maximum size of `grpc-message`. */
 const MAX_MESSAGE_BYTES = 1_500;
-/** What the details hold besides violations and facts: three type URLs, and the rest of an `ErrorInfo`. */
+/**
+ * Size of the details without violations and facts: three type URLs and the rest of an `ErrorInfo`.
+ */
 const OTHER_DETAIL_BYTES = 300;
-/** What frames the texts of a violation: a tag and a length for it and for each of them. */
+/** Framing of a violation's texts: a tag and a length for it and for each text. */
 const FRAME_BYTES = 12;
 const ELLIPSIS = "…";
 
-/** The part of a refusal that fits into trailers: its message, and its first violations. */
+/** Returns the part of a refusal that fits in trailers: its message and its first violations. */
 export function truncateGrpcError(refusal: Refusal): Pick<Refusal, "message" | "violations"> {
   const [first] = refusal.violations;
   const message = summarize(truncateMessage(first!.text), refusal.violationCount);
-  // The details are in base64, four bytes for three, and have the message too.
+  // The details are in base64, four bytes for three, and contain the message too.
   const detailBytes = ((MAX_REFUSAL_BYTES - encodedBytes(message)) * 3) / 4;
   const otherBytes = OTHER_DETAIL_BYTES + factBytes(refusal.facts);
   let leftBytes = detailBytes - Buffer.byteLength(message) - otherBytes;
@@ -104,7 +107,7 @@ function factBytes(facts: Refusal["facts"]): number {
   );
 }
 
-/** A message, cut where it would be too long for `grpc-message`. */
+/** Truncates a message for `grpc-message`. */
 export function truncateMessage(text: string): string {
   const message = text.toWellFormed();
   if (encodedBytes(message) <= MAX_MESSAGE_BYTES) return message;
@@ -118,7 +121,7 @@ export function truncateMessage(text: string): string {
   return message.slice(0, end) + ELLIPSIS;
 }
 
-/** The length of a text, percent-encoded as in `grpc-message`. */
+/** Returns the length of a text when percent-encoded as in `grpc-message`. */
 function encodedBytes(text: string): number {
   return encodeURIComponent(text).length;
 }

@@ -43,10 +43,9 @@ interface Exchange {
 const exchangeKey = createContextKey<Exchange | undefined>(undefined);
 
 /**
- * Serves the RPCs by Connect, gRPC-Web and, on HTTP/2, gRPC. Calls are admitted in Connect's request
- * gate, before the body is read, and then executed by the pipeline. `addServices` registers what
- * needs no credential (health, reflection). Requests for no known RPC are
- * refused.
+ * Serves RPCs over Connect, gRPC-Web and, on HTTP/2, gRPC. Calls are admitted in Connect's request
+ * gate, before the body is read, and then executed by the pipeline. `addServices` registers
+ * services without credentials (health, reflection). Requests for unknown RPCs are refused.
  */
 export function createRpcHandler(options: {
   readonly rpcs: readonly Rpc[];
@@ -82,7 +81,7 @@ export function createRpcHandler(options: {
     [call.path] = splitUrl(request);
     exchanges.set(request, { call, request });
     response.setHeader("x-request-id", call.headers.requestId);
-    // gRPC's answers are kept by nobody.
+    // gRPC responses are never cached.
     if (!options.grpc) response.setHeader("cache-control", "no-store");
     response.once("close", () => {
       call.code ??= sentCode(response);
@@ -92,7 +91,7 @@ export function createRpcHandler(options: {
   };
 }
 
-/** Notes which RPC is called, and has a unary call reset when its caller stops in the middle. */
+/** Registers the called RPC, and resets a unary call whose caller stalls. */
 function beginCall(context: HandlerContext, maxBytes = MAX_REQUEST_BYTES): void {
   const { call, request } = exchangeOf(context);
   call.method = `${context.service.typeName}/${context.method.name}`;
@@ -115,7 +114,7 @@ function createGate(rpc: AnyRpc, pipeline: Pipeline) {
     call.deadlineMs = timeoutMs === undefined ? undefined : performance.now() + timeoutMs;
     try {
       await pipeline.admit(rpc, call);
-      // Its length is known only when it has been read and decompressed.
+      // Its length is known only after reading and decompressing.
       pipeline.reserveRequest(call, rpc.maxRequestBytes);
     } catch (error) {
       throw errorOf(pipeline.refuseCall(error, call), context);
@@ -134,7 +133,7 @@ function implementUnary(rpc: Rpc, pipeline: Pipeline) {
     const admitted = admittedOf(call);
     try {
       const response = await pipeline.execute(rpc, { request }, admitted);
-      // Connect encodes it for this call alone, and nothing counts what it has written.
+      // Connect encodes it for this call only and does not count its bytes.
       if (response instanceof DocumentResponse) {
         pipeline.reserveResponse(call, response.document.body.length);
       }
@@ -159,7 +158,7 @@ function implementStream(rpc: StreamRpc, pipeline: Pipeline) {
       const messages = pipeline.executeStream(rpc, { request }, admittedOf(call), signal);
       if (isAnswerLost(admittedOf(call))) await loseFirst(messages, exchange);
       yield* messages;
-      // Connect's timer may go off before the caller's: with OK, the stream would look whole.
+      // Connect's timer can fire before the caller's: with OK, the stream would look complete.
       if (isPastDeadline(signal)) throw deadlineError();
       call.code = signal.aborted ? Code.Canceled : 0;
     } catch (error) {
@@ -169,7 +168,7 @@ function implementStream(rpc: StreamRpc, pipeline: Pipeline) {
   };
 }
 
-/** The answer is lost, and nobody is there to be told so. */
+/** The response is dropped, for a simulated loss. */
 class LostAnswer extends ConnectError {
   constructor() {
     super("the answer is lost, as Simulate asks", Code.Canceled);
@@ -182,7 +181,7 @@ function loseAnswer({ request }: Exchange): LostAnswer {
   return new LostAnswer();
 }
 
-/** Loses the answer to a call when there is a first message. */
+/** Drops the response to a call if there is a first message. */
 async function loseFirst(messages: AsyncIterable<Message>, exchange: Exchange): Promise<never> {
   const iterator = messages[Symbol.asyncIterator]();
   await iterator.next();
@@ -202,10 +201,9 @@ function exchangeOf(context: HandlerContext): Exchange {
 }
 
 /**
- * Replaces what Connect says of a request that it cannot read, part of which it calls INTERNAL, by
- * our own refusal with its details; cuts what other errors of its own quote. Connect aborts a call
- * with such an error just before it sends it; that is the moment to change it. What a client sees of
- * its text is `rawMessage`.
+ * Replaces Connect's errors about unreadable requests, some of which it calls INTERNAL, with our
+ * own refusals and details. Truncates quotes in its other errors. Connect aborts a call with such
+ * an error right before sending it, which is the moment to change it. Clients see `rawMessage`.
  */
 function rephrase(
   error: ConnectError,
@@ -227,7 +225,7 @@ function errorOf(refusal: Refusal, { protocolName }: HandlerContext): ConnectErr
   return protocolName === "grpc" ? grpcError(refusal) : connectError(refusal);
 }
 
-/** How the protocols name the compressions that a server can read. */
+/** Protocol names of the supported compressions. */
 const ACCEPTED_COMPRESSIONS = [
   "grpc-accept-encoding",
   "connect-accept-encoding",
@@ -235,8 +233,8 @@ const ACCEPTED_COMPRESSIONS = [
 ];
 
 /**
- * Tells which compressions there are to the caller of one that is not known. Connect gives them with
- * its error, and does not send them because they are headers of the protocol itself.
+ * Sends the supported compressions after a request with an unknown one. Connect attaches them to
+ * its error but does not send them, because they are protocol headers.
  */
 function nameCompressions({ metadata }: ConnectError, { responseHeader }: HandlerContext): void {
   for (const name of ACCEPTED_COMPRESSIONS) {
@@ -249,21 +247,21 @@ function isGone(request: NodeRequest): boolean {
   return "stream" in request ? request.stream.closed : request.socket.destroyed;
 }
 
-/** Resets an HTTP/2 stream whose caller stops in the middle of a call, or of the request for a stream. */
+/** Resets an HTTP/2 stream whose caller stalls in the middle of a request. */
 function resetWhenIdle(request: NodeRequest): void {
   if (!("stream" in request)) return;
   const { stream } = request;
   stream.setTimeout(IDLE_STREAM_MS, () => stream.close(constants.NGHTTP2_CANCEL));
 }
 
-/** Lets an HTTP/2 stream be silent once its request is complete. */
+/** Removes the idle timeout once the request is complete. */
 function clearIdleTimeout(request: NodeRequest): void {
   if ("stream" in request) request.stream.setTimeout(0);
 }
 
 /**
- * The code that Connect answered by itself (an unknown compression, a wrong content type), or that of a
- * caller that left before the end.
+ * Returns the code of a response that Connect sent on its own (unknown compression, wrong content
+ * type), or of a caller that disconnected.
  */
 function sentCode(response: NodeResponse): Code | 0 | undefined {
   if (!response.headersSent) return undefined;
@@ -273,7 +271,7 @@ function sentCode(response: NodeResponse): Code | 0 | undefined {
   return HTTP_STATUS_CODES[response.statusCode] ?? Code.Unknown;
 }
 
-/** The codes behind the HTTP statuses that Connect answers by itself. */
+/** gRPC codes of the HTTP statuses that Connect sends on its own. */
 const HTTP_STATUS_CODES: Readonly<Record<number, Code | 0>> = {
   200: 0,
   400: Code.InvalidArgument,

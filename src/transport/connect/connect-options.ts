@@ -5,22 +5,22 @@ import {
 } from "@connectrpc/connect-node";
 import { MAX_REQUEST_BYTES } from "../../domain/limits.ts";
 
-/** How messages travel, in bytes, whoever frames them. */
+/** Connect options for messages, common to all transports. Sizes in bytes. */
 export const CONNECT_OPTIONS = {
-  /** In the order of preference; a caller's own order goes first. */
+  /** In order of preference. The caller's order takes precedence. */
   acceptCompression: [compressionGzip, compressionBrotli],
-  /** Of an RPC that does not say otherwise. */
+  /** Default limit of RPCs. */
   readMaxBytes: MAX_REQUEST_BYTES,
   /**
-   * The largest message this service sends, of any RPC: lists are bounded by their pages, and what is
-   * larger is a document made of a tariff's 64 MiB.
+   * Maximum size of a response message. Lists are limited by their pages. Larger documents are
+   * derived from tariffs of up to 64 MiB.
    */
   writeMaxBytes: 128 * 1024 * 1024,
-  /** The smallest message that is compressed for a caller that accepts it. */
+  /** Minimum size of compressed messages. */
   compressMinBytes: 1024,
 };
 
-/** How long a unary call's stream may lie idle, in milliseconds, before it is reset. */
+/** Idle timeout of a unary call's stream, in milliseconds. */
 export const IDLE_STREAM_MS = 30_000;
 
 export type NodeHandler = ReturnType<typeof connectNodeAdapter>;

@@ -10,13 +10,12 @@ const TIMEOUTS = [
 ] as const;
 
 /**
- * Takes a timeout beyond the range of timers out of a request's headers: no call lasts so long, and
- * Connect, which would set a timer for it, would find it passed at once. Malformed ones stay, to be
- * refused.
+ * Removes timeouts beyond the range of timers from a request's headers. Connect's timer for them
+ * would fire at once. Malformed timeouts stay and are refused.
  */
 export function dropTimeoutBeyondTimers(header: Headers): void {
   for (const [name, parse] of TIMEOUTS) {
-    // Undefined where there is none or it is malformed; one beyond the bound comes with an error.
+    // `undefined` if absent or malformed. Out of range has an error.
     const { timeoutMs = 0 } = parse(header.get(name), LONGEST_TIMER_MS);
     if (timeoutMs > LONGEST_TIMER_MS) header.delete(name);
   }
@@ -36,7 +35,7 @@ const GRPC = {
 /** `Timeout` of the Connect protocol. */
 const CONNECT = { name: "connect-timeout-ms", form: /^\d{1,10}$/, words: "1 to 10 digits" };
 
-/** The refusal of a call whose timeout is not of its protocol's form; undefined when it is. */
+/** Returns the refusal of a call with a malformed timeout, or `undefined`. */
 export function malformedTimeoutError({
   protocolName,
   requestHeader,

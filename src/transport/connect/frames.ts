@@ -1,9 +1,12 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 
-/** A frame's head: a byte of flags and the message's length in four, big-endian. */
+/** Frame header: one byte of flags and four bytes of length, big-endian. */
 export const HEAD_BYTES = 5;
 
-/** A message as gRPC frames it ("Length-Prefixed-Message" of its protocol over HTTP/2); `flags` is 1 when compressed. */
+/**
+ * Returns a gRPC frame ("Length-Prefixed-Message" of its protocol over HTTP/2). `flags` is 1 for a
+ * compressed message.
+ */
 export function frame(flags: number, message: Uint8Array): Buffer {
   const framed = Buffer.allocUnsafe(HEAD_BYTES + message.length);
   framed.writeUInt8(flags);
@@ -12,7 +15,7 @@ export function frame(flags: number, message: Uint8Array): Buffer {
   return framed;
 }
 
-/** Whether a frame's flags are known: at most that its message is compressed. */
+/** Whether a frame's flags are known, that is, at most the compression flag. */
 export function hasKnownFlags(flags: number): boolean {
   return flags <= 1;
 }
@@ -22,10 +25,10 @@ export function lengthOf(head: Buffer): number {
 }
 
 /**
- * Passes on the body of a gRPC or gRPC-Web call as long as the flags of its frames are known, since
- * Connect overlooks others.
+ * Passes on the body of a gRPC or gRPC-Web call and checks the flags of its frames, because Connect
+ * ignores unknown ones.
  *
- * @throws ConnectError as Connect does for what it cannot read
+ * @throws ConnectError like Connect's own for unreadable requests
  */
 export async function* withKnownFlags(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   const head = Buffer.alloc(HEAD_BYTES);

@@ -10,13 +10,12 @@ import { connectError } from "./connect-error.ts";
 import { isPastDeadline } from "./deadlines.ts";
 
 const WATCH_INTERVAL_MS = 250;
-/** How much of an unknown service's name is told back, in characters. */
+/** Maximum quoted length of an unknown service's name, in characters. */
 const SHOWN_CHARACTERS = 100;
 
 /**
- * Serves `grpc.health.v1.Health` for the server as a whole (the empty name) and for the named
- * services: SERVING exactly while `isReady` says so. A watch ends when the service shuts down, after
- * it has said NOT_SERVING. Needs no credential.
+ * Serves `grpc.health.v1.Health` for the whole server (the empty name) and the given services:
+ * SERVING while `isReady`. A watch ends at shutdown after sending NOT_SERVING. Needs no credential.
  */
 export function addHealth(
   router: ConnectRouter,
@@ -48,7 +47,7 @@ export function addHealth(
         if (status !== told) yield { status };
         told = status;
         if (isPastDeadline(signal)) throw connectError(deadlineError());
-        // Not before the last status is told: the signal aborts when the service shuts down.
+        // Sends the last status first: the signal aborts at shutdown.
         if (signal.aborted) return;
         await sleep(WATCH_INTERVAL_MS, undefined, { signal }).catch(() => undefined);
       }

@@ -28,7 +28,7 @@ const UTF8 = new TextDecoder();
 /** No enum declares a negative number. */
 const UNKNOWN_NUMBER = -1;
 
-/** Replaces enum names in place. Returns whether there were any to replace. */
+/** Replaces enum names in place. Returns whether any were replaced. */
 type Rewrite = (json: unknown) => boolean;
 type RewriteValue = (holder: Record<string, unknown>, key: string) => boolean;
 
@@ -81,7 +81,7 @@ function compileValue(
   return message && ((holder, key) => message(holder[key]));
 }
 
-/** Rewrites the members of an object or a list; leaves everything else to Connect, which refuses it. */
+/** Rewrites the members of an object or list. Connect refuses other values. */
 function rewriteEach(json: unknown, stepOf: (key: string) => RewriteValue | undefined): boolean {
   if (typeof json !== "object" || json === null) return false;
   let changed = false;
@@ -92,7 +92,10 @@ function rewriteEach(json: unknown, stepOf: (key: string) => RewriteValue | unde
   return changed;
 }
 
-/** Keeps numbers such as `1e999`, which would become null, and so absent, as names that protobuf refuses. */
+/**
+ * Keeps numbers such as `1e999` as names that protobuf refuses, because they would become null and
+ * count as absent.
+ */
 function keepNonFinite(_key: string, value: unknown): unknown {
   return typeof value === "number" && !Number.isFinite(value) ? String(value) : value;
 }

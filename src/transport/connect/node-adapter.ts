@@ -14,12 +14,12 @@ import { noSuchPath, refuseOutsideRpc } from "./refuse-outside-rpc.ts";
 import { dropTimeoutBeyondTimers } from "./deadlines.ts";
 
 /**
- * Serves a router's RPCs from Node's HTTP servers; requests for no known RPC are refused.
+ * Serves a router's RPCs from Node's HTTP servers. Requests for unknown RPCs are refused.
  *
- * Connect's own adapter will not do: a `Host` or `:authority` that is not part of a URL makes it
- * throw out of the server's listener, which ends the process, and it answers a wrong HTTP method or
- * content type without a body. It also destroys a request that it refuses in the middle of the body,
- * and on HTTP/1.1 the answer with it.
+ * Connect's own adapter is unsuitable: a `Host` or `:authority` that is not part of a valid URL
+ * makes it throw in the server's listener, which terminates the process, and it sends no body for a
+ * wrong HTTP method or content type. It also destroys a request that it refuses in the middle of
+ * the body, and on HTTP/1.1 the response with it.
  */
 export function createNodeAdapter(
   router: ConnectRouter,
@@ -34,7 +34,7 @@ export function createNodeAdapter(
       const nearest = nearestName(path, handlers.keys());
       return refuseOutsideRpc(request, response, noSuchPath("There is no such RPC", nearest));
     }
-    // Rejects when the caller goes away in the middle: there is nobody left to tell.
+    // Rejects if the caller disconnects.
     serve(handler, request, response, contextValuesOf(request)).catch(() => request.destroy());
   };
 }
@@ -64,12 +64,12 @@ async function serve(
 function readRequest(request: NodeRequest, response: NodeResponse, contextValues: ContextValues) {
   if (!isHost(hostOf(request))) return undefined;
   try {
-    // A refusal in the middle of the body must not destroy the request, and with it the answer.
+    // A refusal in the middle of the body must not destroy the request and its response.
     const body = request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
     return {
       ...universalRequestFromNodeRequest(request, response, undefined, contextValues),
-      // Connect serves calls with a stream in each direction on HTTP/2 alone, for the sake of clients
-      // that send only after an answer. Those of reflection need not, and Node answers meanwhile.
+      // Connect serves bidirectional streams only on HTTP/2, for clients that send after a
+      // response. Reflection does not need this, and Node can respond during the request.
       httpVersion: "2.0",
       body: isGrpc(request) ? withKnownFlags(body) : body,
     };
@@ -87,8 +87,8 @@ function isGrpc({ headers }: NodeRequest): boolean {
 }
 
 /**
- * Throws away what is left of a body once its answer is out, since a stream with unread data never
- * closes, and soon closes an HTTP/2 stream whose caller leaves off in the middle.
+ * Discards the rest of a body after the response, because a stream with unread data never closes,
+ * and closes an HTTP/2 stream soon if its caller stalls.
  */
 function discardAfterAnswer(request: NodeRequest, response: NodeResponse): void {
   const stream = "stream" in request ? request.stream : undefined;
@@ -99,7 +99,7 @@ function discardAfterAnswer(request: NodeRequest, response: NodeResponse): void 
   });
 }
 
-/** Says in full why Connect answered with a bare status: it found no protocol for the request. */
+/** Explains a bare status of Connect, which found no protocol for the request. */
 function refuseProtocol(
   { status }: UniversalServerResponse,
   request: NodeRequest,

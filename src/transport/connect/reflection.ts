@@ -16,17 +16,17 @@ import { deadlineError } from "../../pipeline/stages/deadline.ts";
 import { connectError } from "./connect-error.ts";
 import { isPastDeadline } from "./deadlines.ts";
 
-/** The versions of reflection, which differ only in their names. Many tools ask for the older. */
+/** Versions of reflection, which differ only in their names. Many tools use the older one. */
 export const REFLECTION_SERVICES = [ServerReflection, ServerReflectionV1alpha];
 
-/** How many answers one stream is given. Tools ask a few dozen questions. */
+/** Maximum number of responses on one stream. Tools send a few dozen requests. */
 const MAX_ANSWERS = 200;
 
 /**
- * Serves `grpc.reflection.v1.ServerReflection` and its `v1alpha` for the given services and every
- * file they lean on, and for the details of errors, so that `buf curl` and grpcurl need no proto
- * files. Needs no credential: the definitions are public. A stream is sent no file twice but the one
- * it asks for, as by the reflection of grpc-go.
+ * Serves `grpc.reflection.v1.ServerReflection` and `v1alpha` for the given services, their
+ * dependencies and error details, so that `buf curl` and grpcurl need no proto files. Needs no
+ * credential, because the definitions are public. A stream receives each file only once, except a
+ * requested one, as in grpc-go.
  */
 export function addReflection(
   router: ConnectRouter,
@@ -59,9 +59,9 @@ export function addReflection(
 }
 
 /**
- * The items until the signal aborts, for a caller that neither asks nor ends.
+ * Yields items until the signal aborts, for callers that neither send nor end.
  *
- * @throws ConnectError DEADLINE_EXCEEDED when it aborts at the deadline, else UNAVAILABLE
+ * @throws ConnectError DEADLINE_EXCEEDED if aborted by the deadline, otherwise UNAVAILABLE
  */
 async function* untilAborted<T>(items: AsyncIterable<T>, signal: AbortSignal): AsyncIterable<T> {
   const aborted = Promise.withResolvers<undefined>();
@@ -94,7 +94,7 @@ type Question =
     }
   | { case: undefined; value?: undefined };
 
-/** The answer to a question, in the fields of either version. */
+/** A response in the fields of either version. */
 type Answer =
   | { case: "fileDescriptorResponse"; value: { fileDescriptorProto: Uint8Array[] } }
   | {
@@ -104,7 +104,7 @@ type Answer =
   | { case: "listServicesResponse"; value: { service: { name: string }[] } }
   | { case: "errorResponse"; value: { errorCode: number; errorMessage: string } };
 
-/** Where everything is declared, by file name, full name, and extended type with number. */
+/** Files by file name, full name, and extended type with number. */
 interface FileIndex {
   readonly byName: ReadonlyMap<string, DescFile>;
   readonly bySymbol: ReadonlyMap<string, DescFile>;
@@ -176,7 +176,7 @@ function indexFiles(roots: readonly DescFile[]): FileIndex {
   return { byName, bySymbol, extensions };
 }
 
-/** The file, then everything it imports, each once. */
+/** Returns the file and all its imports, each once. */
 function withDependencies(file: DescFile, seen: Set<DescFile>): Set<DescFile> {
   if (!seen.has(file)) {
     seen.add(file);

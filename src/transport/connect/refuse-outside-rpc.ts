@@ -5,15 +5,15 @@ import { REASONS } from "../../domain/refusal-reasons.ts";
 import { grpcError } from "./connect-error.ts";
 import type { NodeRequest, NodeResponse } from "./connect-options.ts";
 
-/** The refusal of a path that leads nowhere, with the one that may be meant. */
+/** Returns the refusal of an unknown path, with the nearest known one. */
 export function noSuchPath(text: string, nearest: string | undefined): Refusal {
   const hint = nearest === undefined ? "." : `; did you mean ${nearest}?`;
   return refuse("NO_SUCH_METHOD", text + hint);
 }
 
 /**
- * Refuses a request that leads into no RPC, so that no protocol of an RPC speaks for it: in gRPC's
- * form to a gRPC caller, else as JSON with the same body as the JSON gateway's.
+ * Refuses a request that reaches no RPC: in gRPC form for gRPC callers, otherwise as JSON with the
+ * body of the JSON gateway.
  */
 export function refuseOutsideRpc(
   request: NodeRequest,
@@ -21,7 +21,7 @@ export function refuseOutsideRpc(
   refusal: Refusal,
   headers: Readonly<Record<string, string>> = {},
 ): void {
-  // Node resets an HTTP/2 stream that has been answered while nobody reads what it brings.
+  // Node resets a completed HTTP/2 stream whose request body is not read.
   request.resume();
   const contentType = request.headers["content-type"];
   if (request.method === "POST" && contentType?.startsWith("application/grpc")) {
@@ -34,13 +34,13 @@ export function refuseOutsideRpc(
   }
 }
 
-/** The content types of gRPC and gRPC-Web with the messages there are, without parameters. */
+/** Content types of gRPC and gRPC-Web, without parameters. */
 const GRPC_CONTENT_TYPE = /^application\/grpc(?:-web(?:-text)?)?(?:\+(?:proto|json))?/i;
 
 /**
- * An answer that is only trailers: one block of headers that ends the stream ("Trailers-Only" of the
- * gRPC protocol over HTTP/2). Node's response would end it with an empty DATA frame of its own,
- * after which clients look for the status in trailers that do not come.
+ * Sends a trailers-only response, one header block that ends the stream ("Trailers-Only" of the
+ * gRPC protocol over HTTP/2). Node's response API would add an empty DATA frame, after which
+ * clients expect trailers.
  */
 function answerGrpc(response: NodeResponse, contentType: string, refusal: Refusal): void {
   const trailers = setTrailerStatus(new Headers(), grpcError(refusal));

@@ -6,10 +6,10 @@ import type { Refusal } from "../../domain/refusal.ts";
 import { errorBody } from "../../pipeline/refusals/refusal-body.ts";
 import { REASONS } from "../../domain/refusal-reasons.ts";
 
-/** How long a caller may take to read why it is refused, in milliseconds. */
+/** Time for a caller to read its refusal, in milliseconds. */
 const READING_MS = 1_000;
 
-/** Refuses, in the usual form by HTTP/1.1, what brings no request that a server could answer. */
+/** Refuses a connection without a valid request, over HTTP/1.1 in the usual form. */
 export function refuseSocket(socket: Socket, refusal: Refusal): void {
   const { httpStatus } = REASONS[refusal.reason];
   const requestId = randomUUID();
@@ -22,7 +22,7 @@ export function refuseSocket(socket: Socket, refusal: Refusal): void {
   );
 }
 
-/** Sends the last that a connection is sent, and closes it soon, whatever its caller does. */
+/** Sends the last bytes of a connection and closes it soon, regardless of its caller. */
 function endWith(socket: Socket, bytes: string | Uint8Array): void {
   socket.end(bytes);
   setTimeout(() => socket.destroy(), READING_MS).unref();
@@ -33,8 +33,8 @@ const GOAWAY = 7;
 const REASON = "This port speaks HTTP/1.1; gRPC, by HTTP/2, is at the port GRPC_PORT.";
 
 /**
- * Refuses a caller that speaks HTTP/2: with SETTINGS, which have to come first, and GOAWAY, whose debug data
- * gRPC's clients show (RFC 9113, sections 3.4 and 6.8).
+ * Refuses an HTTP/2 caller with SETTINGS, which must come first, and GOAWAY, whose debug data gRPC
+ * clients show (RFC 9113, 3.4 and 6.8).
  */
 export function refuseHttp2(socket: Socket): void {
   const lastStreamAndCode = Buffer.alloc(8);
@@ -43,7 +43,7 @@ export function refuseHttp2(socket: Socket): void {
   endWith(socket, Buffer.concat([frame(SETTINGS, Buffer.alloc(0)), frame(GOAWAY, goAway)]));
 }
 
-/** A frame of the connection as a whole: 3 bytes of length, then its type, no flags, and stream 0. */
+/** Returns a connection frame: 3 bytes of length, the type, no flags, and stream 0. */
 function frame(type: number, payload: Buffer): Buffer {
   const head = Buffer.alloc(9);
   head.writeUIntBE(payload.length, 0, 3);

@@ -9,12 +9,15 @@ export function splitUrl({
   return mark === -1 ? [url, ""] : [url.slice(0, mark), url.slice(mark + 1)];
 }
 
-/** The origin that a request came to; its host has been checked. Empty for HTTP/1.0, which may go without one. */
+/**
+ * Returns the origin of a request, whose host has been validated. Empty for HTTP/1.0 without a
+ * host.
+ */
 export function ownAddress({ headers: { host } }: IncomingMessage): string {
   return host === undefined ? "" : `http://${host.toLowerCase()}`;
 }
 
-/** A host, and perhaps a port (RFC 9110, section 7.2; RFC 3986, section 3.2.2). */
+/** A host with an optional port (RFC 9110, 7.2; RFC 3986, 3.2.2). */
 const HOST = /^(?:[\w.~!$&'()*+,;=%-]+|\[[\da-f:.]+\])(?::\d{0,5})?$/i;
 
 export function isHost(host: string | undefined): boolean {
@@ -22,8 +25,8 @@ export function isHost(host: string | undefined): boolean {
 }
 
 /**
- * What is wrong with a request's `Host`, which must come once and be a host (RFC 9112, section 3.2);
- * undefined when nothing is. HTTP/1.0 does without it.
+ * Returns the error in a request's `Host`, which must occur once and be a host (RFC 9112, 3.2).
+ * `undefined` if valid. Optional in HTTP/1.0.
  */
 export function hostError(request: IncomingMessage): string | undefined {
   const { host } = request.headers;
@@ -34,7 +37,7 @@ export function hostError(request: IncomingMessage): string | undefined {
   return isOnce(request.rawHeaders) ? undefined : "The Host header comes twice.";
 }
 
-/** `rawHeaders` are names and values in turn. */
+/** `rawHeaders` alternates names and values. */
 function isOnce(rawHeaders: readonly string[]): boolean {
   let hosts = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {

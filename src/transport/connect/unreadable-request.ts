@@ -3,8 +3,8 @@ import { Code, type ConnectError } from "@connectrpc/connect";
 import { refuse, Refusal } from "../../domain/refusal.ts";
 
 /**
- * The refusal behind an error that Connect raised while it read a request: the message is too large,
- * not of the RPC's kind, or JSON with a field of the wrong type. Undefined for any other error.
+ * Returns the refusal for an error that Connect raised while reading a request: too large, of the
+ * wrong kind, or JSON with a field of the wrong type. `undefined` for other errors.
  */
 export function unreadableRequest(
   { code, cause }: ConnectError,

@@ -1,33 +1,36 @@
 import { CONNECTIONS, type ConnectionLimits } from "../../pipeline/bounds/limits.ts";
 import type { PendingResponse } from "./unread-responses.ts";
 
-/** What all connections of a server have together. */
+/** Totals over all connections of a server. */
 export interface ServerTotals {
   waiting: number;
   heldBytes: number;
 }
 
-/** The calls of one connection. Each is known by its response, from when it comes to when it closes. */
+/** Calls of one connection, identified by their response until it closes. */
 export interface ConnectionCalls {
-  /** Notes that a call has come. True when it is to be served now; false when it must `wait`. */
+  /** Registers a new call. Returns true to serve it now, false if it must `wait`. */
   begin(response: PendingResponse): boolean;
-  /** Calls `serve` when others have ended, unless the call has; false when too many wait already. */
+  /**
+   * Calls `serve` once other calls end, unless this one ends first. Returns false if too many are
+   * waiting.
+   */
   wait(response: WaitingResponse, serve: () => void): boolean;
-  /** Takes a call out of those that count as served, since it may last as long as it likes. */
+  /** Excludes a call from the served calls, because its duration is unlimited. */
   exempt(response: PendingResponse): void;
-  /** Counts what is about to be sent. False when it is too much: drop the response. */
+  /** Counts bytes to send. Returns false if over the limit: drop the response. */
   send(response: PendingResponse, bytes: number): boolean;
   /** Releases `bytes` of a partly sent response. */
   sent(response: PendingResponse, bytes: number): void;
   end(response: PendingResponse): void;
-  /** Forgets all calls, for when the connection has closed. */
+  /** Removes all calls after the connection has closed. */
   clear(): void;
   readonly peer: { readonly remoteAddress?: string | undefined };
   readonly hasCome: () => boolean;
   readonly isIdle: () => boolean;
-  /** Whether none is served but those that may last as long as they like. */
+  /** Whether all served calls are exempt. */
   readonly isExempt: () => boolean;
-  /** The open calls, with the bytes that they are counted to hold; less than 0 if they are not. */
+  /** Open calls with their counted bytes, negative if not counted. */
   readonly open: () => ReadonlyMap<PendingResponse, number>;
 }
 
@@ -38,7 +41,7 @@ interface WaitingCall {
   readonly serve: () => void;
 }
 
-/** Stands for the bytes of a call that does not count as served. */
+/** Byte count of a call that does not count as served. */
 const NOT_SERVED = -1;
 
 export function createConnectionCalls(
@@ -50,7 +53,7 @@ export function createConnectionCalls(
   const waiting = createWaitingCalls(limits.maxWaiting, ofServer);
   let hasCome = false;
 
-  /** Whether so much waits to be sent, or less when the server is pressed. */
+  /** Whether this many bytes, or fewer under pressure, are waiting. */
   const holds = (bytes: number) =>
     open.heldBytes() >= (ofServer.heldBytes < limits.maxBytes ? bytes : limits.pressedBytes);
   const isFull = () => open.served() >= limits.maxServed || holds(limits.pauseBytes);
@@ -98,9 +101,9 @@ export function createConnectionCalls(
   };
 }
 
-/** The open calls of a connection, those that are served, and what they hold. */
+/** Creates the registry of a connection's open calls. */
 function createOpenCalls(ofServer: ServerTotals) {
-  /** By call, how many bytes it holds, or NOT_SERVED. */
+  /** Bytes held by each call, or NOT_SERVED. */
   const bytesOf = new Map<PendingResponse, number>();
   let served = 0;
   let heldBytes = 0;
@@ -135,10 +138,10 @@ function createOpenCalls(ofServer: ServerTotals) {
   };
 }
 
-/** The calls of a connection that wait, in the order they came. */
+/** Creates the queue of a connection's waiting calls. */
 function createWaitingCalls(maxWaiting: number, ofServer: ServerTotals) {
   let calls: WaitingCall[] = [];
-  /** Where in `calls` the next one is. */
+  /** Index of the next call in `calls`. */
   let next = 0;
   return {
     isEmpty: () => next === calls.length,

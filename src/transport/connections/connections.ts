@@ -10,7 +10,7 @@ import {
 export interface ConnectionActions {
   readonly closeSilent: (socket: Socket) => void;
   readonly cutResponse: (response: PendingResponse) => void;
-  /** How long a response may stall whose connection does not; as that unless given. */
+  /** Maximum stall of a response on an active connection. Defaults to that of connections. */
   readonly responseStallMs?: number;
 }
 
@@ -33,7 +33,7 @@ export function createConnections(
     if (ofAddress?.size === 0) byAddress.delete(address);
   }
 
-  /** Closes one that has no call in flight; false when there is none. */
+  /** Closes a connection without a call in flight. Returns false if absent. */
   function makeRoom(among: ReadonlyMap<Socket, Connection>): boolean {
     const found = findDispensable(among);
     if (found === undefined) return false;
@@ -53,9 +53,9 @@ export function createConnections(
 
   return {
     /**
-     * Takes a new connection. When there are as many as may be, one without a call in flight is closed
-     * for it: the oldest that never brought a call, else the oldest, else the oldest with nothing but
-     * streams; when there is none, the new one.
+     * Adds a connection. At the limit, evicts one without a call in flight: the oldest that never
+     * had a call, otherwise the oldest, otherwise the oldest with only streams. If there is none,
+     * refuses the new one.
      */
     add(socket: Socket): ConnectionCalls {
       const address = socket.remoteAddress ?? "";
@@ -65,7 +65,7 @@ export function createConnections(
       const hasRoom =
         (ofAddress.size < limits.maxConnectionsOfAddress || makeRoom(ofAddress)) &&
         (all.size < limits.maxConnections || makeRoom(all));
-      // Making room may have taken the last other connection of the address, and its map with it.
+      // Eviction may have closed the address's last other connection and removed its map.
       if (hasRoom) {
         byAddress.set(address, ofAddress.set(socket, connection));
         all.set(socket, connection);
@@ -79,7 +79,7 @@ export function createConnections(
     callsOf: (socket: Socket) => all.get(socket)?.calls,
     count: () => all.size,
     openCalls: () => all.values().reduce((sum, { calls }) => sum + calls.open().size, 0),
-    /** Begins to look for connections that are silent or stall and responses that are not read. */
+    /** Starts checking for silent or stalled connections and unread responses. */
     start: () => void (sweeping = setInterval(sweep, limits.sweepMs).unref()),
     stop: () => clearInterval(sweeping),
   };
@@ -88,11 +88,11 @@ export function createConnections(
 interface Connection {
   readonly address: string;
   readonly calls: ConnectionCalls;
-  /** When it opened, on the clock of `performance.now()`. */
+  /** Time of opening, on the clock of `performance.now()`. */
   readonly sinceMs: number;
 }
 
-/** Cheapest connection to evict; undefined when none may be. */
+/** Returns the cheapest connection to evict, or `undefined`. */
 function findDispensable(among: ReadonlyMap<Socket, Connection>) {
   return (
     first(among, ({ calls }) => !calls.hasCome()) ??

@@ -1,27 +1,33 @@
 import { Server, type AddressInfo } from "node:net";
 import { setImmediate as immediate } from "node:timers/promises";
 
-/** Where a server listens. */
+/** Listening address of a server. */
 export interface ListenAddress {
   readonly host: string;
-  /** 0 is any free one. */
+  /** 0 for any free port. */
   readonly port: number;
-  /** Whether other processes may listen there too: the system shares new connections out between them. */
+  /** Whether other processes may listen on the port. The kernel distributes connections. */
   readonly reusePort?: boolean | undefined;
 }
 
 export interface TransportServer {
   listen(at: ListenAddress): Promise<AddressInfo>;
-  /** Takes no new connections, and tells callers to go elsewhere; what they still send is served. */
+  /**
+   * Stops accepting connections and tells callers to reconnect elsewhere. Requests that still
+   * arrive are served.
+   */
   drain(): Promise<void>;
-  /** Drains, closes idle connections, waits for calls in flight, and cuts what is left after `graceMs`. */
+  /**
+   * Drains, closes idle connections, waits for calls in flight, and aborts the rest after
+   * `graceMs`.
+   */
   close(graceMs: number): Promise<void>;
-  /** How many calls have come and not been answered, on all connections. */
+  /** Number of calls in flight on all connections. */
   openCalls(): number;
   openConnections(): number;
 }
 
-/** Resolves with where the server listens. */
+/** Resolves with the listening address. */
 export function listen(server: Server, at: ListenAddress): Promise<AddressInfo> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
@@ -32,16 +38,16 @@ export function listen(server: Server, at: ListenAddress): Promise<AddressInfo> 
   });
 }
 
-/** How short a turn of the event loop is in which hardly anybody can have come since it polled, in milliseconds. */
+/** Duration of an event loop turn in which probably no connection arrived, in milliseconds. */
 const QUIET_TURN_MS = 0.05;
-/** How long such a turn is waited for at most, in milliseconds: under full load there is none. */
+/** Maximum wait for such a turn, in milliseconds. Under full load there is none. */
 const QUIET_WITHIN_MS = 500;
 
 /**
- * Takes no new connections. The system resets those that wait to be accepted, of which Node accepts one in a turn
- * of its event loop, so the port closes after a short turn in which none came.
+ * Stops accepting connections. The kernel resets connections in the accept queue, and Node accepts
+ * one per event loop turn, so the port closes after a short turn without a new connection.
  *
- * Node's own `close` of a server that speaks HTTP does more: it closes idle connections, on which a call may be coming.
+ * Node's `close` of an HTTP server also closes idle connections, on which a call may be arriving.
  */
 export async function stopListening(server: Server): Promise<void> {
   let isQuiet: boolean;
@@ -58,7 +64,10 @@ export async function stopListening(server: Server): Promise<void> {
   server.off("connection", onConnection);
 }
 
-/** Closes a server with its idle connections, and calls `cut` when others are still open after `graceMs`. */
+/**
+ * Closes a server with its idle connections, and calls `cut` if others are still open after
+ * `graceMs`.
+ */
 export function closeServer(server: Server, graceMs: number, cut: () => void): Promise<void> {
   return new Promise((resolve) => {
     const cutting = setTimeout(cut, graceMs);

@@ -1,8 +1,8 @@
 import { CONNECTIONS, type ConnectionLimits } from "../../pipeline/bounds/limits.ts";
 
-/** A response on its way: a stream of HTTP/2, or a response of HTTP/1.1. */
+/** A pending response: an HTTP/2 stream or an HTTP/1.1 response. */
 export interface PendingResponse {
-  /** How many bytes of it wait to be sent. */
+  /** Bytes waiting to be sent. */
   readonly writableLength: number;
 }
 
@@ -11,15 +11,15 @@ const { callBytes, slowMs } = CONNECTIONS;
 interface Unread {
   readonly response: PendingResponse;
   readonly length: number;
-  /** Since when it has been so many. */
+  /** Time since which this number has not changed. */
   readonly sinceMs: number;
 }
 
 /**
- * Finds the responses whose callers have stopped reading: those of which nothing was taken for
- * `stallMs`, and, while more than `maxBytes` wait in all, those that have waited longest. Give it all
- * responses again and again, with the bytes that each is known to hold beside those that are written;
- * `nowMs` never goes back. `cut` drops a response.
+ * Finds responses whose callers stopped reading: those without progress for `stallMs` and, while
+ * more than `maxBytes` are waiting in total, those that have waited longest. Call it regularly with
+ * all responses and the bytes that each holds beyond those written. `nowMs` must not decrease.
+ * `cut` drops a response.
  */
 export function createUnreadResponses(
   { stallMs, maxBytes }: Pick<ConnectionLimits, "stallMs" | "maxBytes">,
@@ -56,14 +56,18 @@ function bySince(one: Unread, other: Unread): number {
   return one.sinceMs - other.sinceMs;
 }
 
-/** A socket with Node's own handle, which is not public and alone knows what the kernel has taken of a write. */
+/**
+ * A socket with Node's internal handle, which alone knows how much of a write the kernel has
+ * accepted.
+ */
 interface WritingSocket {
   readonly _handle?: { readonly bytesWritten: number; readonly writeQueueSize: number } | null;
 }
 
 /**
- * Finds sockets of which nothing was taken for `stallMs` while something waits. Node's timeout of a socket would last
- * twice as long: it takes what a write had left over for a sign of life. Give it each socket again and again.
+ * Finds sockets without progress for `stallMs` while data is waiting. Node's socket timeout would
+ * take twice as long, because it counts the remainder of a write as activity. Call it regularly
+ * with all sockets.
  */
 export function createStalledSockets<S extends object>(
   stallMs: number,

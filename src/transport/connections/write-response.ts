@@ -6,8 +6,8 @@ import type { ConnectionCalls } from "./connection-calls.ts";
 const PIECE_BYTES = 64 * 1024;
 
 /**
- * Ends a response with these bytes, piece by piece when they are many, since Node tells of a write only
- * when it is sent whole: otherwise a caller that reads slowly would pass for one that has stopped.
+ * Ends a response with these bytes, in chunks if there are many. Node reports a write only when it
+ * is complete, so a slow reader would look stalled.
  */
 export function sendInPieces(
   response: Writable,
@@ -22,7 +22,7 @@ export function sendInPieces(
   });
 }
 
-/** Cuts what is large into pieces, for the same reason. */
+/** Splits large chunks, for the same reason. */
 export async function* inPieces(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   for await (const chunk of body) {
     for (let at = 0; at < chunk.length; at += PIECE_BYTES) {
@@ -31,25 +31,28 @@ export async function* inPieces(body: AsyncIterable<Uint8Array>): AsyncIterable<
   }
 }
 
-/** How long a caller that was answered early may go on sending over HTTP/2, in milliseconds. */
+/**
+ * Time for which a caller may continue sending over HTTP/2 after an early response, in
+ * milliseconds.
+ */
 const GRACE_MS = 1_000;
 
-/** Closes the stream of a caller that was answered early, unless it has soon ended by itself. */
+/** Closes the stream of an early response unless it ends soon. */
 export function closeStreamAfterGrace(stream: Http2Stream): void {
   const cut = setTimeout(() => stream.close(), GRACE_MS);
   stream.once("close", () => clearTimeout(cut));
 }
 
 /**
- * Loses the answer to a call over HTTP/2: resets its stream, as a proxy does whose connection broke, and leaves other
- * calls on the connection alone. By INTERNAL_ERROR, since clients may repeat what was refused (REFUSED_STREAM), and
- * CANCEL would look like the caller's own doing.
+ * Simulates a lost response over HTTP/2: resets the stream, as a proxy with a broken connection
+ * does, without affecting other calls. Uses INTERNAL_ERROR, because clients may repeat
+ * REFUSED_STREAM, and CANCEL would look like the caller's own action.
  */
 export function loseStreamAnswer(stream: ServerHttp2Stream): void {
   stream.close(constants.NGHTTP2_INTERNAL_ERROR);
 }
 
-/** Breaks a connection without a goodbye, which clients might take for a call that was cancelled. */
+/** Breaks a connection abruptly, so that clients do not mistake it for a cancelled call. */
 export function breakConnection(socket: Pick<Socket, "resetAndDestroy">): void {
   socket.resetAndDestroy();
 }

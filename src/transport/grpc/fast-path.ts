@@ -23,8 +23,8 @@ import { readUnaryBody } from "./unary-body.ts";
 import { createUnaryHeadersReader, type UnaryCodec } from "./unary-headers.ts";
 
 /**
- * Serves the call that a new HTTP/2 stream brings, or returns false and leaves the stream alone.
- * `rawHeaders` are all its headers, names and values in turn; `calls` are those of its connection.
+ * Serves the call of a new HTTP/2 stream, or returns false and leaves the stream untouched.
+ * `rawHeaders` alternates names and values. `calls` belongs to its connection.
  */
 export type TakeStream = (
   stream: ServerHttp2Stream,
@@ -39,9 +39,9 @@ const WITH_TRAILERS = { waitForTrailers: true };
 const OK: Trailers = { "grpc-status": "0" };
 
 /**
- * Serves ordinary unary gRPC calls straight on their HTTP/2 streams, with the answers that Connect
- * gives: Connect's handlers make signals, `Headers` and a chain of async iterables for each call,
- * which costs several times as much. Leaves all other calls alone.
+ * Serves ordinary unary gRPC calls directly on their HTTP/2 streams, with Connect's responses.
+ * Connect's handlers create signals, `Headers` and a chain of async iterables for each call, which
+ * costs several times as much. Other calls are left to Connect.
  */
 export function createGrpcFastPath(rpcs: readonly Rpc[], pipeline: Pipeline): TakeStream {
   const readUnaryHeaders = createUnaryHeadersReader(rpcs);
@@ -50,11 +50,11 @@ export function createGrpcFastPath(rpcs: readonly Rpc[], pipeline: Pipeline): Ta
     if (codec === undefined) return false;
     const call = pipeline.receive(rawHeaders, calls.peer);
     call.method = codec.rpc.name;
-    // Of the timeouts a caller may send, gRPC's own counts.
+    // gRPC's own timeout takes precedence over Connect's.
     const { timeoutMs } = codec;
     call.deadlineMs = timeoutMs === undefined ? undefined : call.startedMs + timeoutMs;
     stream.setTimeout(IDLE_STREAM_MS, () => stream.close(constants.NGHTTP2_CANCEL));
-    // A broken stream ends by itself; without a listener it would end the process.
+    // Without a listener a broken stream would terminate the process.
     stream.on("error", () => undefined);
     stream.on("close", () => pipeline.finish(call, stream.headersSent ? 200 : 0));
     pipeline.serveUnary(codec.rpc, call, exchangeOn({ stream, call, codec, pipeline, calls }));
@@ -88,9 +88,9 @@ function exchangeOn(options: ExchangeOptions): UnaryExchange {
     sendInPieces(stream, message, calls);
   }
 
-  /** Must not throw, nor may what makes the error: nobody could catch it, and the process would end. */
+  /** Must not throw, including `makeError`: an exception here would terminate the process. */
   function sendError(makeError: () => ConnectError): void {
-    // Nothing more can be said once an answer was begun.
+    // No error can be sent after the response has begun.
     if (answered) return stream.close(constants.NGHTTP2_INTERNAL_ERROR);
     try {
       const error = makeError();
@@ -109,7 +109,7 @@ function exchangeOn(options: ExchangeOptions): UnaryExchange {
         maxBytes: codec.rpc.maxRequestBytes,
         reserve: (bytes) => pipeline.reserveRequest(call, bytes),
       });
-      // Faults of the protocol itself are Connect's errors, and have no refusal.
+      // Protocol errors are Connect's errors without a refusal.
       const fail = (error: unknown) =>
         error instanceof ConnectError ? sendError(() => error) : failed(error);
       const end = () => {
@@ -117,7 +117,7 @@ function exchangeOn(options: ExchangeOptions): UnaryExchange {
         const request = answered ? undefined : attempt(() => body.end(), fail);
         if (request) received(() => ({ request }));
       };
-      // An empty body may have ended while the caller was looked up, and does not end again.
+      // An empty body may have ended during authentication and does not end again.
       if (stream.readableEnded) return end();
       stream.on("data", (piece: Buffer) => {
         if (!answered) attempt(() => body.take(piece), fail);
@@ -144,7 +144,10 @@ function attempt<T>(step: () => T, fail: (error: unknown) => void): T | undefine
   }
 }
 
-/** The frame of a response, at once unless it is compressed; Connect's error when it is too large. */
+/**
+ * Returns the frame of a response, synchronously unless compressed, or Connect's error if it is too
+ * large.
+ */
 function frameOf(
   codec: UnaryCodec,
   response: RpcResponse,
@@ -155,7 +158,7 @@ function frameOf(
   return isCompressed(codec, bytes) ? compressedFrame(codec, bytes) : frame(0, bytes);
 }
 
-/** The frame of a document, which all calls that ask for it in this form share. */
+/** Returns the frame of a document, shared by all calls that request the same form. */
 function documentFrame(codec: UnaryCodec, response: DocumentResponse): Promise<Buffer> {
   return response.form(`gRPC ${codec.compression?.name}`, async () => {
     const bytes = codec.serialize(response.message());
@@ -173,7 +176,7 @@ async function compressedFrame(codec: CompressingCodec, bytes: Uint8Array): Prom
   return frame(compressedFlag, await codec.compression.compress(bytes));
 }
 
-/** Encodes a response; gives Connect's error when it is too large to send. */
+/** Encodes a response. Returns Connect's error if it is too large. */
 function encode(codec: UnaryCodec, message: Message): Uint8Array | ConnectError {
   try {
     return codec.serialize(message);
@@ -183,7 +186,7 @@ function encode(codec: UnaryCodec, message: Message): Uint8Array | ConnectError 
   }
 }
 
-/** Names and values in turn, which Node sends faster than an object. */
+/** Alternating names and values, which Node sends faster than an object. */
 function responseHeaders(
   { headers, admitted, rateLimit, simulation }: ReceivedCall,
   codec: UnaryCodec,
@@ -205,8 +208,8 @@ function responseHeaders(
 }
 
 /**
- * Discards what is left of the body of a call that was answered early, since a stream with unread
- * data never closes.
+ * Discards the rest of the body after an early response, because a stream with unread data never
+ * closes.
  */
 function discardRest(stream: ServerHttp2Stream): void {
   stream.resume();

@@ -24,37 +24,37 @@ import type { TakeStream } from "./fast-path.ts";
 const LIMITS = {
   maxSessionMemory: 32,
   maxHeaderListPairs: 128,
-  // Above these a caller that cancels many calls at once would lose its connection; a flood of
-  // resets does.
+  // Above these, a caller that cancels many calls at once loses its connection, as does a flood of
+  // resets.
   streamResetBurst: STREAM_RESETS.burst,
   streamResetRate: STREAM_RESETS.rate,
   settings: {
-    // Node counts a stream that was reset until the tick is over, so that a caller at this bound
-    // which cancels and calls again is refused. Nobody should reach it: `maxServed` bounds the work.
+    // Node counts a reset stream until the end of the tick, so a caller at this limit that cancels
+    // and calls again is refused. In practice `maxServed` limits the work.
     maxConcurrentStreams: 10_000,
-    // What a call that waits may have sent, in bytes.
+    // Data that a waiting call may have sent, in bytes.
     initialWindowSize: 16 * 1024,
     maxHeaderListSize: 16 * 1024,
     enablePush: false,
   },
 } as const;
-/** How a request by HTTP/1.1 begins; HTTP/2 begins with `PRI`. */
+/** Start of an HTTP/1.1 request. HTTP/2 starts with `PRI`. */
 const HTTP1 = /^(?!PRI )[A-Z]{3,7} [/*h]/;
 const NOT_HTTP2 = refuse(
   "REQUEST_MALFORMED",
   "This port speaks gRPC, by HTTP/2; the JSON API and the dashboard are at the port PORT.",
 );
-/** How long a connection that is told to go away may take, in milliseconds. */
+/** Time for a connection to close after GOAWAY, in milliseconds. */
 const GO_AWAY_MS = 1_000;
 /**
- * A GOAWAY frame by which a caller is to open no more streams here, and that leaves none out which it has
- * opened already (RFC 9113, section 6.8). After the one that Node sends, such streams are not answered.
+ * A GOAWAY frame that stops new streams without excluding open ones (RFC 9113, 6.8). After Node's
+ * own GOAWAY, such streams would get no response.
  */
 const GO_ELSEWHERE = Buffer.from("0000080700000000007fffffff00000000", "hex");
 
 /**
- * Opens an HTTP/2 server; it does not listen yet. Each stream is offered to `takeStream`, and what
- * that leaves alone goes to `handle`.
+ * Creates an HTTP/2 server without listening. Each stream is offered to `takeStream`, and `handle`
+ * serves the rest.
  */
 export function createGrpcServer(
   handle: RpcHandler,
@@ -62,7 +62,7 @@ export function createGrpcServer(
   limits: Partial<ConnectionLimits> = {},
 ): TransportServer {
   const serve = createServeStream(handle, takeStream);
-  /** Of each open connection; undefined before its first byte. */
+  /** Sessions of open connections, `undefined` before the first byte. */
   const sessions = new Map<Socket, ServerHttp2Session | undefined>();
   const connections = createConnections(
     { ...CONNECTIONS, ...limits },
@@ -75,11 +75,11 @@ export function createGrpcServer(
   let isDraining = false;
   const beginSession = (socket: Socket, calls: ConnectionCalls) => {
     const session = performServerHandshake(socket, LIMITS);
-    // A broken connection ends by itself; without a listener it would end the process.
+    // Without a listener a broken connection would terminate the process.
     session.on("error", () => session.destroy());
     sessions.set(socket, session);
     serveStreams(session, calls, serve);
-    // After the greeting, which Node sends in an immediate of its own.
+    // After the greeting, which Node sends in its own immediate.
     if (isDraining) setImmediate(() => sendElsewhere(socket));
   };
   const listener = createTcpServer((socket) => {
@@ -102,7 +102,7 @@ export function createGrpcServer(
     },
     async close(graceMs) {
       const closed = closeServer(listener, graceMs, () => {
-        // Sockets, since a session that closes waits without end for its caller to hang up.
+        // Destroys sockets, because a closing session waits indefinitely for its caller.
         for (const socket of sessions.keys()) socket.destroy();
       });
       for (const [socket, session] of sessions) endSession(socket, session);
@@ -114,20 +114,20 @@ export function createGrpcServer(
   };
 }
 
-/** Ends a session once its calls have, or a connection that has none yet. */
+/** Ends a session after its calls, or a connection without a session. */
 function endSession(socket: Socket, session: ServerHttp2Session | undefined): void {
   if (session === undefined) socket.destroy();
   else session.close();
 }
 
-/** Node writes whole frames, so that another one fits between any two. */
+/** Node writes whole frames, so another one fits between them. */
 function sendElsewhere(socket: Socket): void {
   if (!socket.destroyed) socket.write(GO_ELSEWHERE);
 }
 
 /**
- * Looks at the first bytes of a connection: refuses HTTP/1.1, and leaves all else to `begin`. A session greets
- * at once, after which HTTP/1.1 could not be answered any more.
+ * Inspects the first bytes of a connection: refuses HTTP/1.1 and passes the rest to `begin`. A
+ * session would send its greeting first, after which an HTTP/1.1 response is impossible.
  */
 function refuseHttp1(socket: Socket, begin: () => void): void {
   socket.on("error", () => socket.destroy());
@@ -138,7 +138,7 @@ function refuseHttp1(socket: Socket, begin: () => void): void {
       socket.unshift(head);
       return begin();
     }
-    // What is left unread would reset the connection, and with it the refusal.
+    // Unread data would reset the connection and drop the refusal.
     socket.resume();
     refuseSocket(socket, NOT_HTTP2);
   });
@@ -153,12 +153,12 @@ type ServeStream = (
 ) => void;
 
 function createServeStream(handle: RpcHandler, takeStream: TakeStream): ServeStream {
-  // Never listens: it is there to make Node's request and response objects of a stream, which the
-  // server itself would make of every stream.
+  // Never listens. Creates Node's request and response objects for single streams, which the server
+  // itself would create for every stream.
   const compatibility = createServer(handle);
   return (stream, headers, flags, rawHeaders, calls) => {
     if (takeStream(stream, headers, rawHeaders, calls)) return;
-    // Some of these last as long as they like.
+    // Some of these have unlimited duration.
     calls.exempt(stream);
     compatibility.emit("stream", stream, headers, flags, rawHeaders);
   };
@@ -175,12 +175,12 @@ function serveStreams(
   session.on("stream", (stream: ServerHttp2Stream, headers, flags, rawHeaders) => {
     stream.on("close", onClose);
     if (calls.begin(stream)) return serve(stream, headers, flags, rawHeaders, calls);
-    // Without a listener a stream that breaks while it waits would end the process.
+    // Without a listener a stream that breaks while waiting would terminate the process.
     stream.on("error", () => undefined);
     const refuseStream = () => stream.close(constants.NGHTTP2_REFUSED_STREAM);
     stream.setTimeout(IDLE_STREAM_MS, refuseStream);
     const waits = calls.wait(stream, () => {
-      // A call that has begun must not be refused as one that has not: clients would repeat it.
+      // A started call must not be refused as unstarted: clients would repeat it.
       stream.setTimeout(0, refuseStream);
       serve(stream, headers, flags, rawHeaders, calls);
     });
@@ -188,7 +188,7 @@ function serveStreams(
   });
 }
 
-/** Closes a connection without a call: at once if it never spoke HTTP/2, else after saying so. */
+/** Closes a connection without a call: at once if it never sent HTTP/2, otherwise after GOAWAY. */
 function closeSilent(socket: Socket, session: ServerHttp2Session | undefined): void {
   if (session === undefined) return void socket.destroy();
   if (session.closed) return;

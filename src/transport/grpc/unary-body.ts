@@ -4,18 +4,21 @@ import { compressedFlag } from "@connectrpc/connect/protocol";
 import { hasKnownFlags, HEAD_BYTES, lengthOf } from "../connect/frames.ts";
 import { bodyTooLarge, notOfThisRpc } from "../connect/unreadable-request.ts";
 
-/** The body of a gRPC call, in whatever pieces it comes; one message is expected. */
+/** The body of a gRPC call, which arrives in chunks and must contain one message. */
 export interface UnaryBody {
-  /** Takes the next piece, and throws at once what is wrong with it, or what `reserve` throws. */
+  /** Adds a chunk. Throws errors immediately, including those of `reserve`. */
   take(piece: Buffer): void;
-  /** The message, now that the body is complete. @throws Refusal BODY_UNREADABLE, or ConnectError when it is empty */
+  /**
+   * Returns the message after the last chunk. @throws Refusal BODY_UNREADABLE, or ConnectError if
+   * empty
+   */
   end(): Message;
 }
 
 interface Reading {
   readonly parse: (bytes: Uint8Array) => Message;
   readonly maxBytes: number;
-  /** Told of a message of so many bytes before it is read. */
+  /** Called with the size of a message before it is read. */
   readonly reserve: (bytes: number) => void;
 }
 
@@ -23,7 +26,7 @@ export function readUnaryBody({ parse, maxBytes, reserve }: Reading): UnaryBody 
   let request: Message | undefined;
   let pieces: Buffer[] = [];
   let size = 0;
-  /** How many bytes there must be to go on. */
+  /** Bytes needed to continue. */
   let wanted = HEAD_BYTES;
 
   function accept(frame: Buffer): void {
@@ -33,7 +36,7 @@ export function readUnaryBody({ parse, maxBytes, reserve }: Reading): UnaryBody 
     request = message;
   }
 
-  /** How long the frame is that begins here, or its head if that is not yet complete, in bytes. */
+  /** Returns the length of the frame, or of its header if that is incomplete, in bytes. */
   function frameBytes(bytes: Buffer): number {
     if (bytes.length < HEAD_BYTES) return HEAD_BYTES;
     if (!hasKnownFlags(bytes[0] as number)) throw notOfThisRpc();
@@ -74,7 +77,7 @@ function parseOrRefuse(parse: (bytes: Uint8Array) => Message, bytes: Uint8Array)
   }
 }
 
-/** Connect's words for a body that does not hold exactly one message. */
+/** Connect's error for a body that does not contain exactly one message. */
 function miscounted(what: "missing" | "received extra"): ConnectError {
   const text = `protocol error: ${what} input message for unary method`;
   return new ConnectError(text, Code.Unimplemented);

@@ -13,21 +13,21 @@ import { CONNECT_OPTIONS } from "../connect/connect-options.ts";
 export interface UnaryCodec {
   readonly rpc: Rpc;
   readonly parse: (bytes: Uint8Array) => Message;
-  /** Encodes a response; throws ConnectError when it is too large. */
+  /** Encodes a response. Throws ConnectError if it is too large. */
   readonly serialize: (message: Message) => Uint8Array;
   readonly timeoutMs: number | undefined;
-  /** How the caller would have a large answer compressed. */
+  /** Compression for large responses that the caller accepts. */
   readonly compression: Compression | null;
 }
 
 type Codec = Pick<UnaryCodec, "rpc" | "parse" | "serialize">;
 
-/** Reads the headers of a call for the fast path; undefined for any other call. */
+/** Reads the headers of a call for the fast path. `undefined` for other calls. */
 export type ReadUnaryHeaders = (headers: IncomingHttpHeaders) => UnaryCodec | undefined;
 
 /**
- * Decides which calls take the fast path: POST to a unary RPC with an uncompressed message in
- * Protobuf's binary form, every header of the protocol well formed. Connect answers all others.
+ * Selects calls for the fast path: POST to a unary RPC with an uncompressed binary Protobuf message
+ * and well-formed protocol headers. Connect serves the rest.
  */
 export function createUnaryHeadersReader(rpcs: readonly Rpc[]): ReadUnaryHeaders {
   const codecs = new Map(rpcs.map((rpc) => [`/${rpc.name}`, codecOf(rpc)]));
@@ -57,7 +57,7 @@ function isForFastPath(headers: IncomingHttpHeaders): boolean {
 
 type HeaderValue = IncomingHttpHeaders[string];
 
-/** In whole milliseconds, as Connect counts: less than one has passed already. */
+/** In whole milliseconds, as Connect counts: less than one has already passed. */
 function readTimeout(value: HeaderValue): number | "malformed" | undefined {
   if (value === undefined) return undefined;
   const { timeoutMs, error } = parseTimeout(String(value), Number.MAX_SAFE_INTEGER);

@@ -10,18 +10,18 @@ import { forReading, sendRefusal, type HttpHandler } from "./responses.ts";
 
 export const DESCRIPTION_PATH = "/openapi.json";
 
-/** What the file says the address of the server is. */
+/** The server URL in the generated file. */
 const OWN_ADDRESS = /(?<="servers": \[\s*\{\s*"url": )"\/"/;
 /**
- * For how many addresses the document is kept and may be compressed: callers name them, without a key,
- * and compressing it takes 20 ms of a core.
+ * Maximum number of cached addresses. Callers can choose them without a key, and compressing the
+ * document takes 20 ms of a core.
  */
 const MAX_ADDRESSES = 8;
 
 /**
- * Serves the OpenAPI document in a file as `/openapi.json`, by GET or HEAD, to everybody. It says at
- * which address the server is, for tools that keep the document: `publicUrl`, or the host that it was
- * asked for at. The file is read when it is first asked for, and then kept in memory.
+ * Serves the OpenAPI document as `/openapi.json`, with GET or HEAD, without a credential. Sets the
+ * server URL to `publicUrl` or the requested host, for tools that store the document. The file is
+ * read on first use and cached.
  */
 export function createApiDescription(file: string, publicUrl: string | undefined): HttpHandler {
   const template = loadOnce(() => readFile(file, "utf8"));
@@ -43,7 +43,7 @@ export function createApiDescription(file: string, publicUrl: string | undefined
     const { headers, body } = await reply(request);
     const all = ["x-request-id", requestId, ...headers];
     if (body === undefined) return void response.writeHead(304, all).end();
-    // Node sends no body in answer to HEAD.
+    // Node sends no body for HEAD.
     response.writeHead(200, [...all, "content-length", String(body.length)]).end(body);
   }
 

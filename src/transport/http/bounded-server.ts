@@ -15,7 +15,7 @@ import { hostError } from "../connect/request-target.ts";
 import { refuseHttp2, refuseSocket } from "../connect/refuse-socket.ts";
 import { sendRefusal } from "./responses.ts";
 
-/** Answers a request; its target is a path, whatever form it was sent in. */
+/** Serves a request. The target is a path in any form. */
 export type Serve = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -28,7 +28,7 @@ const LIMITS = {
   requestTimeout: 30_000,
   keepAliveTimeout: 65_000,
   connectionsCheckingInterval: 1_000,
-  // Node's own refusal has no body; `handle` refuses instead.
+  // Node's own refusal has no body, so `handle` refuses instead.
   requireHostHeader: false,
 } as const;
 const MAX_HEADERS = 100;
@@ -39,8 +39,8 @@ export interface BoundedServerOptions {
 }
 
 /**
- * Opens an HTTP/1.1 server whose connections are bounded; it does not listen yet. What is not a valid
- * request is refused here, and `serve` answers the rest.
+ * Creates an HTTP/1.1 server with bounded connections, without listening. Refuses invalid requests
+ * and passes the rest to `serve`.
  */
 export function createBoundedServer(
   serve: Serve,
@@ -64,11 +64,11 @@ export function createBoundedServer(
   const connections = createConnections(
     { ...CONNECTIONS, maxServed: CONNECTIONS.maxServedOfHttp1, ...limits },
     {
-      // Node itself answers those that bring no request.
+      // Node itself responds to connections without a request.
       closeSilent: () => undefined,
-      // Not the response, which has no socket before it is its turn in a pipeline.
+      // Destroys the socket: a pipelined response has no socket before its turn.
       cutResponse: (response) => (response as ServerResponse).req.socket.destroy(),
-      // In a pipeline it waits for those before it.
+      // A pipelined response waits for earlier ones.
       responseStallMs: Infinity,
     },
   );
@@ -88,7 +88,7 @@ export function createBoundedServer(
   server.maxHeadersCount = MAX_HEADERS;
   server.on("connection", connections.add);
   server.on("clientError", refuseBrokenRequest);
-  // An Expect header that asks for something else than 100-continue counts for nothing.
+  // Expect headers other than 100-continue are ignored.
   server.on("checkExpectation", take);
 
   return {
@@ -111,12 +111,12 @@ export function createBoundedServer(
   };
 }
 
-/** A target as a proxy is sent it, `http://host/path`, means its path (RFC 9112, section 3.2.2). */
+/** The absolute form that proxies receive, `http://host/path`, means its path (RFC 9112, 3.2.2). */
 function originForm(url: string): string {
   return url.startsWith("/") ? url : url.replace(/^https?:\/\/[^/?]*/i, "");
 }
 
-/** What Node's parser says of requests it cannot hand over, as refusals. */
+/** Refusals for errors of Node's HTTP parser. */
 const BROKEN_REQUESTS: Readonly<Record<string, Refusal>> = {
   HPE_HEADER_OVERFLOW: refuse("HEADERS_TOO_LARGE"),
   HPE_CHUNK_EXTENSIONS_OVERFLOW: refuse("BODY_TOO_LARGE", "The chunk extensions are too large."),
@@ -124,9 +124,9 @@ const BROKEN_REQUESTS: Readonly<Record<string, Refusal>> = {
 };
 const NOT_HTTP = refuse("REQUEST_MALFORMED", "The request is not valid HTTP.");
 
-/** Refuses, in the usual form, what is not HTTP enough to become a request. */
+/** Refuses malformed HTTP in the usual form. */
 function refuseBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
-  // What still comes of a request that was refused is no reason to cut the refusal short.
+  // Further data of a refused request must not truncate the refusal.
   if (socket.writableEnded && error.code !== "ECONNRESET") return;
   if (!socket.writable || error.code === "ECONNRESET") {
     socket.destroy();
@@ -136,21 +136,18 @@ function refuseBrokenRequest(error: Error & { code?: string }, socket: Socket): 
   refuseSocket(socket, BROKEN_REQUESTS[error.code ?? ""] ?? NOT_HTTP);
 }
 
-/** Browsers take the type of a response as it is told them, and run nothing that only looks like a script. */
+/** Prevents browsers from sniffing the content type and running data as scripts. */
 const NOSNIFF = ["x-content-type-options", "nosniff"];
 
-/** For a year, browsers that were here by https come by nothing else (RFC 6797). */
+/** Browsers use only https for a year after an https visit (RFC 6797). */
 const HSTS = ["strict-transport-security", "max-age=31536000"];
 
-/** Tells a caller to send its next request on another connection, which reaches another process. */
+/** Makes callers send the next request on a new connection, which reaches another process. */
 const GO_ELSEWHERE = ["connection", "close"];
 
 type WriteHead = (status: number, headers?: readonly string[]) => ServerResponse;
 
-/**
- * Builds the class of a server's responses, which adds to each what browsers are to keep to. It stands below
- * all that answer, so that nobody forgets it.
- */
+/** Creates the response class of a server, which adds security headers to every response. */
 export function createResponseClass(
   isHttps: boolean,
   isDraining: () => boolean,
@@ -161,7 +158,7 @@ export function createResponseClass(
     override writeHead(status: number, ...rest: unknown[]): this {
       const given = rest.at(-1);
       const always = isDraining() ? last : usual;
-      // Beside headers in a list, those that were set one by one would cost a quote some microseconds.
+      // Mixing a header list with separately set headers costs a quote some microseconds.
       if (Array.isArray(given)) {
         (super.writeHead as WriteHead)(status, [...(given as string[]), ...always]);
         return this;

@@ -18,7 +18,7 @@ calls need an API key.</li>
 <p>The <a href="/docs">guides</a> begin with a first booking, and the
 <a href="/docs/api">reference of the JSON API</a> has every field.</p>`;
 
-/** What there is for programs, by what it is. */
+/** Links for programs, by topic. */
 const LINKS = {
   guides: "/docs",
   llms: "/llms.txt",
@@ -30,7 +30,7 @@ const LINKS = {
   readiness: "/readyz",
 } as const;
 
-/** Nothing is loaded but this style, and no other site may show the page in a frame. */
+/** Loads nothing but this style and forbids framing by other sites. */
 const POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${createHash("sha256").update(STYLE).digest("base64")}'`,
@@ -54,7 +54,7 @@ const PAGES = {
   nothing: { status: 404, body: page("There is nothing at this path", CONTENT) },
 } as const;
 
-/** A page without a script; `head` is what its head has beyond the usual. */
+/** Returns a page without scripts. `head` is additional head content. */
 export function page(title: string, content: string, head = ""): Buffer {
   return Buffer.from(`<!doctype html>
 <html lang="en">
@@ -73,8 +73,8 @@ ${content}
 }
 
 /**
- * Builds what is at `/`: for browsers a page that says what runs here, and perhaps that its dashboard is not
- * built; for programs the same as a list of links.
+ * Creates the handler of `/`: a page for browsers about this service, possibly without a built
+ * dashboard, and a list of links for programs.
  */
 export function createStartPage(options: {
   readonly isUnbuilt: boolean;
@@ -94,7 +94,7 @@ export function createStartPage(options: {
   };
 }
 
-/** Sends one of the pages. Does nothing if an answer has begun or the caller has gone. */
+/** Sends a page. No-op if a response has begun or the caller has disconnected. */
 export function sendPage(
   response: ServerResponse,
   name: keyof typeof PAGES,

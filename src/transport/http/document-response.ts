@@ -5,9 +5,9 @@ import { acceptsGzip, matchesTag } from "./negotiation.ts";
 import type { DocumentResponse } from "../../pipeline/rpc-response.ts";
 
 export interface EncodedDocument {
-  /** Header names and values in turn. */
+  /** Alternating header names and values. */
   readonly headers: readonly string[];
-  /** Undefined when the caller has the document already: the status is 304. */
+  /** `undefined` for status 304, if the caller already has the document. */
   readonly body: Buffer | undefined;
 }
 
@@ -17,9 +17,8 @@ const COMPRESS_MIN_BYTES = 1024;
 const compress = promisify(gzip);
 
 /**
- * Chooses between a document and its compressed form by Accept-Encoding, and sends neither to a caller
- * whose If-None-Match names it (RFC 9110, 12.5.3 and 13.1.2). Compression is done in a thread of
- * Node's, once for each document.
+ * Selects a document or its compressed form by Accept-Encoding, or neither if If-None-Match names
+ * it (RFC 9110, 12.5.3 and 13.1.2). Compresses in a Node thread, once per document.
  */
 export async function encodeDocument(
   response: DocumentForms,
@@ -28,7 +27,7 @@ export async function encodeDocument(
   const { contentType, body, etag, cacheControl } = response.document;
   const compressed =
     body.length >= COMPRESS_MIN_BYTES && acceptsGzip(request["accept-encoding"] ?? "");
-  // The two forms differ, so that one strong validator cannot stand for both (RFC 9110, 8.8.3.3).
+  // The two forms differ, so they need different strong validators (RFC 9110, 8.8.3.3).
   const tag = compressed ? `"${etag}-gzip"` : `"${etag}"`;
   const headers = ["etag", tag, "cache-control", cacheControl, "vary", "Accept-Encoding"];
   if (matchesTag(request["if-none-match"], tag)) return { headers, body: undefined };

@@ -5,12 +5,12 @@ import { createBoundedServer, type BoundedServerOptions } from "./bounded-server
 import type { JsonGateway } from "./json-gateway.ts";
 import type { HttpHandler } from "./responses.ts";
 
-/** Opens an HTTP/1.1 server; it does not listen yet. Paths below one of `serviceNames` are RPCs. */
+/** Creates an HTTP/1.1 server without listening. Paths below one of `serviceNames` are RPCs. */
 export function createHttpServer(
   options: BoundedServerOptions & {
     readonly serviceNames: readonly string[];
     readonly handleRpc: RpcHandler;
-    /** What answers requests that are not for the API: the first that is for it. */
+    /** Handlers of requests outside the API. The first match serves the request. */
     readonly handlers: readonly HttpHandler[];
     readonly gateway: JsonGateway;
   },

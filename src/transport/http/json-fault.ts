@@ -1,15 +1,15 @@
 const SPACE = /[\t\n\r ]*/y;
-/** A string without its closing quote, as far as it is well formed. */
+/** A well-formed prefix of a string without its closing quote. */
 // eslint-disable-next-line no-control-regex -- the grammar excludes control characters
 const STRING = /"[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\u0000-\u001f]*)*/y;
 const OTHER = /(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)?/y;
 
-/** What may begin a value; `x` stands for numbers, true, false and null. */
+/** Characters that can start a value. `x` represents numbers, true, false and null. */
 const VALUE = '{["x';
 
 /**
- * Says where a text that is not JSON stops being it, and what is there. `JSON.parse` gives the position of
- * some errors only.
+ * Describes where a text stops being valid JSON and the character there. `JSON.parse` reports the
+ * position only for some errors.
  */
 export function describeJsonFault(text: string): string {
   const index = jsonFaultIndex(text);
@@ -17,7 +17,7 @@ export function describeJsonFault(text: string): string {
   const where = `line ${lines.length}, column ${lines.at(-1)!.length + 1}`;
   const found = text.codePointAt(index);
   if (found === undefined) return `it ends too early, at ${where}`;
-  // Beyond ASCII, what looks like nothing or like another would not help.
+  // Invisible or ambiguous non-ASCII characters are shown by code point.
   const shown = found < 0x7f ? JSON.stringify(text[index]) : `U+${hex(found)}`;
   return `unexpected ${shown} at ${where}`;
 }
@@ -26,7 +26,7 @@ function hex(codePoint: number): string {
   return codePoint.toString(16).toUpperCase().padStart(4, "0");
 }
 
-/** The index of the first character that no JSON text (RFC 8259) has there. */
+/** Returns the index of the first character that no JSON text (RFC 8259) can have there. */
 function jsonFaultIndex(text: string): number {
   const open: ("}" | "]")[] = [];
   let expected = VALUE;

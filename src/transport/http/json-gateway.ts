@@ -26,14 +26,14 @@ import { compileRoutes, createNearestPath, readRoutes } from "./routes.ts";
 import { serveFile } from "./send-file.ts";
 import { describeRefusal, headerList, methodNotAllowed, sendJsonText } from "./responses.ts";
 
-/** Answers one request of the JSON API; `calls` are those of its connection. */
+/** Serves one request of the JSON API. `calls` belongs to its connection. */
 export type JsonGateway = (
   request: IncomingMessage,
   response: ServerResponse,
   calls: ConnectionCalls,
 ) => void;
 
-/** Header names and values in turn. */
+/** Alternating header names and values. */
 type HeaderList = readonly string[];
 
 const NO_HEADERS: HeaderList = [];
@@ -138,7 +138,7 @@ function exchangeOf(
   };
 }
 
-/** What goes with every answer to a call that was counted. */
+/** Returns the headers of every response to a counted call. */
 function headersOf({ rateLimit, simulation }: ReceivedCall): string[] {
   const headers = headerList(rateLimitHeaders(rateLimit));
   if (simulation !== undefined) headers.push("simulated", simulation.said);

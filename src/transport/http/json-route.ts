@@ -19,26 +19,26 @@ import type { Route } from "./routes.ts";
 import { nearestByWords } from "../../domain/nearest-name.ts";
 import type { Violation } from "../../domain/refusal.ts";
 
-/** A route with everything compiled that its requests need. */
+/** A route with precompiled decoders. */
 export interface JsonRoute extends Route {
   readonly decodePath: DecodeParameters;
   readonly decodeQuery: DecodeParameters;
   readonly decodeJson: DecodeJson;
   readonly encodeJson: (message: Message) => JsonValue;
-  /** Whether no field of the body is required, so that the body may be left out. */
+  /** Whether the body is optional because it has no required field. */
   readonly mayBeEmpty: boolean;
 }
 
 export interface Parameters {
-  /** The segments of the path, with the names of their fields. */
+  /** Segments of the path with the names of their fields. */
   readonly path: readonly (readonly [string, string])[];
-  /** Without the question mark; still percent-encoded. */
+  /** Without the question mark, still percent-encoded. */
   readonly query: string;
 }
 
 const NO_PATH: Parameters["path"] = [];
 
-/** @throws Error at start-up when the path binds what is no scalar field of the request */
+/** @throws Error at startup if the path binds a field that is not a scalar of the request */
 export function compileJsonRoute(route: Route): JsonRoute {
   const { input, output } = route.rpc.method;
   const bound = new Set(
@@ -114,7 +114,7 @@ function isRequired(field: DescField): boolean {
   return hasOption(field, fieldRules) && getOption(field, fieldRules).required;
 }
 
-/** Undoes percent-encoding; text that is not well encoded stays as it is, and so names nothing. */
+/** Percent-decodes a text. Malformed text stays unchanged and matches nothing. */
 function unescape(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -123,7 +123,7 @@ function unescape(text: string): string {
   }
 }
 
-/** How much of a path a header shows, in characters. */
+/** Maximum length of a path in a header, in characters. */
 const SHOWN_CHARACTERS = 100;
 const QUOTED = /"(?:[^"\\]|\\.)*"/g;
 const HANDLING = /(?:^|,)\s*handling\s*=\s*(strict|lenient)\s*(?=[;,]|$)/i;
@@ -131,12 +131,12 @@ const NO_HEADERS: readonly string[] = [];
 const STRICT: readonly string[] = ["preference-applied", "handling=strict"];
 
 /**
- * Whether a caller would rather be refused than have a mistake of its own ignored: `handling=strict` in
- * a `Prefer` header, of which the first word on handling counts (RFC 7240, sections 2 and 4.4).
+ * Whether the caller prefers a refusal to ignored fields: `handling=strict` in a `Prefer` header,
+ * whose first `handling` counts (RFC 7240, 2 and 4.4).
  */
 export function prefersStrict(prefer: string | undefined): boolean {
   if (prefer === undefined) return false;
-  // Quotes make no difference around a word, and hide what is within them otherwise.
+  // Removes quotes around single words and other quoted strings.
   const plain = prefer.replace(QUOTED, (it) => (/^"\w+"$/.test(it) ? it.slice(1, -1) : ""));
   return HANDLING.exec(plain)?.[1]?.toLowerCase() === "strict";
 }
@@ -165,8 +165,7 @@ function nearestField(input: DescMessage, path: string): string | undefined {
 }
 
 /**
- * The headers that tell what was made of unknown fields: they are named when they were ignored. Names
- * and values in turn.
+ * Returns the headers that list ignored unknown fields, alternating names and values.
  *
  * @param paths few enough for a header
  */
@@ -175,7 +174,7 @@ export function handlingHeaders(paths: readonly string[], isStrict: boolean): re
   return paths.length === 0 ? NO_HEADERS : ["ignored-fields", paths.map(headerText).join(", ")];
 }
 
-/** A path in visible ASCII without commas: what else it has is percent-encoded. */
+/** Returns a path in visible ASCII without commas, percent-encoding other characters. */
 function headerText(path: string): string {
   return encodeURIComponent(path.toWellFormed())
     .replace(/%5B/g, "[")

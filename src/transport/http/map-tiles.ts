@@ -8,16 +8,19 @@ import { sendJson, sendRefusal, type HttpHandler } from "./responses.ts";
 const SETTING = "/map/tiles";
 const ARCHIVE = "/map/tiles.pmtiles";
 
-/** The origin that the images of maps come from; undefined when it is the service's own, or there are none. */
+/**
+ * Returns the origin of map images. `undefined` if they come from the service or are not
+ * configured.
+ */
 export function tilesOrigin(tiles: MapTiles | undefined): string | undefined {
   return tiles && "url" in tiles ? new URL(tiles.url).origin : undefined;
 }
 
 /**
- * Tells the dashboard where the images of maps come from: `GET /map/tiles` gives `{"tiles": ...}`, with an
- * `attribution`, and a `url` with `{z}`, `{x}` and `{y}` or the path of an `archive`; null for none. The
- * archive is a PMTiles file, given out in ranges of bytes; it is opened once, so that all are of one file, and
- * closed when the service has ended.
+ * Serves the map configuration for the dashboard: `GET /map/tiles` returns `{"tiles": ...}` with an
+ * `attribution`, and a `url` with `{z}`, `{x}` and `{y}` or the path of an `archive`. null without
+ * tiles. The archive is a PMTiles file, served in byte ranges. It is opened once, so that all
+ * ranges belong to the same file, and closed with the service.
  */
 export function createMapTiles(
   tiles: MapTiles | undefined,
@@ -50,7 +53,7 @@ export function createMapTiles(
     opened
       .then((it) => sendRange(it, { request, response, requestId }))
       .catch((error: unknown) => {
-        // The next request opens it anew: it may have been replaced.
+        // The next request opens it again, because it may have been replaced.
         if (archive === opened) archive = undefined;
         close(opened);
         sendRefusal(response, requestId, toRefusal(error, requestId));
@@ -65,7 +68,7 @@ function settingOf(tiles: MapTiles | undefined) {
   return "url" in tiles ? { url: tiles.url, attribution } : { archive: ARCHIVE, attribution };
 }
 
-/** A file that is open, as long as it can be read. */
+/** An open file. */
 interface Archive {
   readonly file: FileHandle;
   readonly size: number;
@@ -83,7 +86,7 @@ async function openArchive(path: string): Promise<Archive> {
   }
 }
 
-/** The longest range that is given out at once, in bytes: directories and tiles are shorter. */
+/** Maximum length of a range, in bytes. Directories and tiles are shorter. */
 const MAX_RANGE_BYTES = 4 * 1024 * 1024;
 const RANGE = /^bytes=(\d{1,15})-(\d{1,15})$/;
 
@@ -100,7 +103,7 @@ async function sendRange(
   const [, from = "", to = ""] = RANGE.exec(request.headers.range ?? "") ?? [];
   const [start, end] = [Number(from), Math.min(Number(to), size - 1)];
   if (from === "" || end < start || end - start >= MAX_RANGE_BYTES) {
-    // Without a range too: nobody needs all of a file that may be as large as a disk.
+    // Requests without a range are also refused: the file can be as large as a disk.
     response.writeHead(416, { ...common, "content-range": `bytes */${size}`, "content-length": 0 });
     response.end();
     return;

@@ -2,9 +2,8 @@ import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 
 /**
- * Whether the request comes from a browser's address bar: a GET or HEAD that prefers text/html to
- * JSON by its Accept header (RFC 9110, section 12.5.1). Ranges with an asterisk count for neither,
- * as programs send them.
+ * Whether a browser navigation sent the request: a GET or HEAD that prefers text/html to JSON (RFC
+ * 9110, 12.5.1). Wildcards, which programs send, are ignored.
  */
 export function prefersPage(request: IncomingMessage): boolean {
   if (!isReading(request)) return false;
@@ -16,14 +15,14 @@ export function isReading({ method }: IncomingMessage): boolean {
   return method === "GET" || method === "HEAD";
 }
 
-/** The weight of a media type or coding in an Accept header, from 0 to 1; 0 when it is not named. */
+/** Returns the weight of a media type or coding in an Accept header, 0 to 1. 0 if not listed. */
 export function weightOf(type: string, accept: string): number {
   return weightsOf(accept).get(type) ?? 0;
 }
 
 /**
- * Of some languages the one that an Accept-Language header prefers by its first subtag, with the tag that named it (RFC
- * 5646); the first language where it names none.
+ * Returns the language that an Accept-Language header prefers by its first subtag, with the
+ * matching tag (RFC 5646). The first language if none matches.
  */
 export function preferredLanguage<Language extends string>(
   accepted: string,
@@ -38,17 +37,19 @@ export function preferredLanguage<Language extends string>(
   return best;
 }
 
-/** A language, and perhaps a script and a region. */
+/** A language with optional script and region. */
 const LANGUAGE_TAG = /^[a-z]{2,3}(?:-[a-z]{4})?(?:-(?:[a-z]{2}|\d{3}))?$/;
 
-/** Whether gzip is accepted, and identity is not preferred to it by name. */
+/** Whether gzip is accepted and identity is not preferred by name. */
 export function acceptsGzip(accepted: string): boolean {
   const weights = weightsOf(accepted);
   const weight = weights.get("gzip") ?? weights.get("x-gzip") ?? weights.get("*") ?? 0;
   return weight > 0 && weight >= (weights.get("identity") ?? 0);
 }
 
-/** The weights of an Accept header's ranges by their names in lower case; of two, the first counts. */
+/**
+ * Returns the weights of an Accept header's ranges by lower-case name. The first duplicate counts.
+ */
 function weightsOf(accept: string): ReadonlyMap<string, number> {
   const weights = new Map<string, number>();
   for (const range of accept.toLowerCase().split(",")) {
@@ -59,19 +60,18 @@ function weightsOf(accept: string): ReadonlyMap<string, number> {
   return weights;
 }
 
-/** The entity tag of what is sent, in its double quotes. */
+/** Returns the entity tag of content, in double quotes. */
 export function entityTag(content: string | Buffer): string {
   return `"${createHash("sha256").update(content).digest("base64url").slice(0, 22)}"`;
 }
 
-/** A little more than RFC 9110 allows: also blanks in it. */
+/** Slightly more lenient than RFC 9110: allows blanks. */
 const ENTITY_TAG = /(?:W\/)?("[^"]*")/g;
 
 /**
- * Whether an If-None-Match header lists an entity tag by the weak comparison (RFC 9110, section
- * 13.1.2), or any will do.
+ * Whether an If-None-Match header matches an entity tag by weak comparison (RFC 9110, 13.1.2).
  *
- * @param tag in its double quotes, without `W/`
+ * @param tag in double quotes, without `W/`
  */
 export function matchesTag(ifNoneMatch: string | undefined, tag: string): boolean {
   if (ifNoneMatch === undefined) return false;

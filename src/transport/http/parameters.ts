@@ -2,7 +2,7 @@ import { ScalarType, type DescField } from "@bufbuild/protobuf";
 import { shownName } from "../../domain/clip.ts";
 import type { Violation } from "../../domain/refusal.ts";
 
-/** The number grammar of RFC 8259, section 6. */
+/** Number grammar of RFC 8259, section 6. */
 const JSON_NUMBER = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$/;
 
 /**
@@ -19,12 +19,12 @@ export type DecodeParameters = (
 const MAX_REFUSED = 20;
 
 /**
- * Compiles how path or query parameters, one for each of these fields, become JSON: text that reads as
- * the field's type becomes a value of that type, repeated parameters become a list, and anything
- * else stays text, for the JSON decoder to refuse in its own words.
+ * Compiles the conversion of path or query parameters to JSON. Text that parses as the field's type
+ * becomes a value of that type, repeated parameters become a list, and other text stays text, which
+ * the JSON decoder refuses.
  *
- * @param bound the names of those that the path gives: as parameters of the query they are taken, and
- * make no difference, so that nobody is told of them
+ * @param bound names of path parameters. In the query they are accepted and ignored, without being
+ *   listed as unknown
  */
 export function compileDecodeParameters(
   declared: readonly DescField[],

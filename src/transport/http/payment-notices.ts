@@ -9,32 +9,32 @@ import { readBody } from "./read-body.ts";
 import { methodNotAllowed, sendJson, sendRefusal, type HttpHandler } from "./responses.ts";
 
 export interface HttpNotice {
-  /** The name in the path. */
+  /** Provider name in the path. */
   readonly provider: string;
-  /** The workspace that the path names; undefined when it names none. */
+  /** Workspace id in the path. `undefined` if absent. */
   readonly workspace: number | undefined;
-  /** Reads the body: last, since that takes as long as its sender likes. */
+  /** Reads the body. Called last, because it can take long. */
   readonly readBody: () => Promise<Buffer>;
   readonly signature: string;
 }
 
 export interface NoticeOptions {
-  /** For each provider that the path may name, the header that signs its notices. */
+  /** Signature header of each provider. */
   readonly signatureHeaders: Readonly<Record<string, string>>;
-  /** Keeps a notice, or throws a Refusal. */
+  /** Stores a provider event, or throws a Refusal. */
   readonly receive: (notice: HttpNotice) => Promise<void>;
 }
 
 const MAX_BYTES = 1024 * 1024;
-/** How much of notices is kept that have not come in whole, in bytes: nobody has to have a key to send one. */
+/** Maximum size of incomplete events in memory, in bytes: sending one needs no key. */
 const MAX_COMING_BYTES = 32 * MAX_BYTES;
 const PATH = /^\/webhooks\/([a-z]+)(?:\/([1-9]\d{0,15}))?$/;
 
 /**
- * Builds the answer to notices of payment providers: `POST /webhooks/{provider}` for the platform's, and
- * `/webhooks/{provider}/{workspace}` for those of a workspace with a key of its own. Taken ones get 200,
- * with nothing to read. Those that turn out to be unsigned count against their address, so that they keep
- * none out that comes from another.
+ * Creates the handler of payment provider events: `POST /webhooks/{provider}` for the platform's,
+ * and `/webhooks/{provider}/{workspace}` for workspaces with their own key. Accepted events get 200
+ * without a body. Unsigned ones count against their address, so that they do not block other
+ * addresses.
  */
 export function createPaymentNotices(
   options: NoticeOptions & {
@@ -56,7 +56,7 @@ export function createPaymentNotices(
         await receive(notice);
         return "taken";
       } catch (error) {
-        // A workspace's own limit says nothing of the address, from which those of others come too.
+        // A workspace's limit must not count against the address, which others share.
         if (error instanceof Refusal && error.reason === "RATE_LIMITED") return error;
         throw error;
       }
@@ -95,8 +95,9 @@ export function createPaymentNotices(
 }
 
 /**
- * Builds what reads bodies, and bounds those that are coming in, all together. Of the address from which most has come,
- * the one that has taken longest is given up first: who sends much, or slowly, keeps nobody else out.
+ * Creates a body reader that limits the total size of incomplete bodies. Over the limit, it drops
+ * the slowest body of the address with the most bytes, so that large or slow senders do not block
+ * others.
  */
 function createBoundedReader() {
   const coming = new Map<IncomingMessage, { readonly address: string; bytes: number }>();
@@ -127,7 +128,7 @@ function createBoundedReader() {
     });
   }
 
-  /** @throws Refusal BODY_TOO_LARGE, or REQUEST_MALFORMED when its sender goes: else it would stay under way for ever */
+  /** @throws Refusal BODY_TOO_LARGE, or REQUEST_MALFORMED if the sender disconnects */
   return (request: IncomingMessage, headers: CallHeaders, address: string): Promise<Buffer> =>
     new Promise((resolve, reject) => {
       const gone = () => reject(refuse("REQUEST_MALFORMED", "The notice was not sent whole."));

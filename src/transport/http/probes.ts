@@ -8,17 +8,17 @@ import { refuse } from "../../domain/refusal.ts";
 import type { TransportServer } from "../connections/transport-server.ts";
 import { createBoundedServer } from "./bounded-server.ts";
 
-/** How the library writes what is not a number, which the format spells NaN. */
+/** The library writes Nan, but the format requires NaN. */
 const MISSPELT_NAN = / Nan$/gm;
 
 /**
- * Serves `/healthz` (the process is alive), `/readyz` (200 while it should get calls, else 503) and,
- * with a registry, `/metrics` (Prometheus text format), by GET or HEAD.
+ * Serves `/healthz` (the process is alive), `/readyz` (200 while it should get calls, otherwise
+ * 503) and, with a registry, `/metrics` (Prometheus text format), with GET or HEAD.
  */
 export function createProbes(options: {
-  /** Why the service should get no calls now; undefined when it is well. */
+  /** Returns the reason why the service is not ready, or `undefined`. */
   readonly unreadyBecause: () => string | undefined;
-  /** Undefined where metrics are not to be seen. */
+  /** `undefined` if metrics are not served here. */
   readonly registry: Registry | undefined;
   readonly toRefusal: Pipeline["toRefusal"];
 }): HttpHandler {
@@ -59,7 +59,7 @@ function metricsPage(registry: Registry, toRefusal: Pipeline["toRefusal"]): Page
   };
 }
 
-/** Opens the HTTP/1.1 server that answers operators and their probes alone; it does not listen yet. */
+/** Creates the HTTP/1.1 server for operators and probes, without listening. */
 export function createOperationsServer(probes: HttpHandler): TransportServer {
   return createBoundedServer((request, response) => {
     const requestId = readCallHeaders(request.rawHeaders).requestId;

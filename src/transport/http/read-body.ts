@@ -14,16 +14,15 @@ const SHOWN_CHARACTERS = 100;
 
 interface BodyBounds {
   readonly maxBytes: number;
-  /** Told how many bytes may come, before they are read. */
+  /** Called with the maximum size of the body before it is read. */
   readonly reserve: (bytes: number) => void;
 }
 
 /**
- * Reads a request's body, never more of it than `maxBytes`, and calls `done` with it: at once when
- * there is none, and never when the caller goes away in the middle. Calls `failed` with the Refusal
- * BODY_TOO_LARGE instead when too much has come.
+ * Reads up to `maxBytes` of a request's body and calls `done`: synchronously if it is empty, never
+ * if the caller disconnects. Calls `failed` with BODY_TOO_LARGE if it is longer.
  *
- * @throws Refusal BODY_TOO_LARGE when the headers already say so, and what `reserve` throws
+ * @throws Refusal BODY_TOO_LARGE if the headers already exceed the limit, and errors of `reserve`
  */
 export function readBody(
   request: IncomingMessage,
@@ -86,7 +85,7 @@ function refuseOtherTypes(headers: CallHeaders): void {
   assertNotEncoded(headers);
 }
 
-/** @throws Refusal BODY_NOT_JSON when the headers say that the body is compressed or otherwise encoded */
+/** @throws Refusal BODY_NOT_JSON if the headers declare a compressed or encoded body */
 export function assertNotEncoded({ contentEncoding }: CallHeaders): void {
   if (contentEncoding && contentEncoding.toLowerCase() !== "identity") {
     throw notJson("The body must be sent without Content-Encoding.");

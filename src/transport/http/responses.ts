@@ -4,17 +4,17 @@ import { refuse, type Refusal } from "../../domain/refusal.ts";
 import { errorBody, refusalHeaders } from "../../pipeline/refusals/refusal-body.ts";
 import { REASONS } from "../../domain/refusal-reasons.ts";
 
-/** Answers a request that is no call, if it is for that; returns true if it handled the request. */
+/** Serves a request outside the API. Returns true if it handled the request. */
 export type HttpHandler = (
   request: IncomingMessage,
   response: ServerResponse,
   requestId: string,
 ) => boolean;
 
-/** Headers beyond those every answer has: names and values in turn. */
+/** Additional headers, alternating names and values. */
 export type ExtraHeaders = readonly string[];
 
-/** Sends a whole JSON answer. Does nothing if an answer has begun or the caller has gone. */
+/** Sends a JSON response. No-op if a response has begun or the caller has disconnected. */
 export function sendJson(
   response: ServerResponse,
   status: number,
@@ -25,7 +25,7 @@ export function sendJson(
   sendJsonText(response, status, requestId, JSON.stringify(body), extraHeaders);
 }
 
-/** As `sendJson`, with a body that is JSON text already. */
+/** Like `sendJson`, with a body that is already JSON text. */
 export function sendJsonText(
   response: ServerResponse,
   status: number,
@@ -42,16 +42,16 @@ export function sendJsonText(
     String(bytes),
     "x-request-id",
     requestId,
-    // Most is for one caller alone, and nothing of it is to be kept by whoever is on the way.
+    // Responses are private and must not be cached by intermediaries.
     "cache-control",
     "no-store",
     ...extraHeaders,
   ]);
-  // Text of one byte a character is the same in both encodings, and Latin-1 is written faster.
+  // ASCII text is the same in both encodings, and Latin-1 is written faster.
   response.end(text, bytes === text.length ? "latin1" : "utf8");
 }
 
-/** Answers what is not a call with a refusal in the form of the JSON API. */
+/** Sends a refusal in the form of the JSON API for a request outside the API. */
 export function sendRefusal(
   response: ServerResponse,
   requestId: string,
@@ -70,7 +70,7 @@ export function describeRefusal(refusal: Refusal, requestId: string, extraHeader
   };
 }
 
-/** Names and values in turn, which Node writes faster than an object. */
+/** Alternating names and values, which Node writes faster than an object. */
 export function headerList(headers: Readonly<Record<string, string>>): string[] {
   const list: string[] = [];
   for (const name in headers) list.push(name, headers[name]!);
@@ -87,7 +87,7 @@ export function forReading(
   return forMethods(request, response, { requestId, others: [] }, read);
 }
 
-/** Calls `handle` for GET, HEAD and the `others`, and refuses all else. */
+/** Calls `handle` for GET, HEAD and the `others`, and refuses other methods. */
 export function forMethods(
   request: IncomingMessage,
   response: ServerResponse,

@@ -7,17 +7,17 @@ import { fileFieldOf } from "../../pipeline/file-field.ts";
 import { isStream, type Rpc, type StreamRpc } from "../../pipeline/rpc.ts";
 
 /**
- * What the body of a request is: JSON with the fields that the path does not bind, or nothing, or,
- * as it is, the value of one field. Unless it is JSON, the query holds the other fields.
+ * Body of a request: JSON with the fields that the path does not bind, no body, or the raw value of
+ * one field. Without a JSON body, the query contains the other fields.
  */
 export type RouteBody = "json" | "none" | DescField;
 
-/** One way to reach an RPC over HTTP, as its descriptor declares it. */
+/** An HTTP binding of an RPC, as declared in its descriptor. */
 export interface Route {
   readonly rpc: Rpc | StreamRpc;
-  /** In capitals. */
+  /** In upper case. */
   readonly httpMethod: string;
-  /** The path as the rule has it, such as `/v1/shipments/{shipment}`. */
+  /** Path template of the rule, such as `/v1/shipments/{shipment}`. */
   readonly template: string;
   readonly segments: readonly Segment[];
   readonly body: RouteBody;
@@ -25,10 +25,10 @@ export interface Route {
 }
 
 /**
- * Reads the routes out of the RPCs' `google.api.http` options.
+ * Reads the routes from the RPCs' `google.api.http` options.
  *
- * @throws Error for a rule this gateway does not serve: a malformed path, a body other than "*",
- * a field of bytes, or none, or a stream that is no file.
+ * @throws Error for unsupported rules: a malformed path, a body other than "*", a bytes field or
+ *   none, or a stream that is not a file
  */
 export function readRoutes(rpcs: readonly (Rpc | StreamRpc)[]): Route[] {
   return rpcs.flatMap((rpc) => {
@@ -68,7 +68,7 @@ function readRouteBody({ name, method }: Route["rpc"], body: string): RouteBody 
   );
 }
 
-/** What a method and a path lead to. A miss knows whether the path or only the method was wrong. */
+/** Result of a lookup. A miss distinguishes a wrong path from a wrong method. */
 export type Match<T> =
   | { readonly kind: "found"; readonly route: T; readonly pathSegments: readonly string[] }
   | { readonly kind: "method-not-allowed"; readonly allow: string }
@@ -80,7 +80,7 @@ export type Match<T> =
  */
 export type MatchRoute<T> = (httpMethod: string, path: string) => Match<T>;
 
-/** A node of the tree that paths are looked up in, one level for each segment. */
+/** A node of the lookup tree, one level per segment. */
 interface Node<T> {
   readonly literals: Map<string, Node<T>>;
   variable: Node<T> | undefined;
@@ -88,10 +88,10 @@ interface Node<T> {
 }
 
 /**
- * Compiles routes for look-up. A literal wins over a variable, even where it lacks the method: a
- * path with a name of its own is not also somebody's reference.
+ * Compiles routes for lookup. A literal segment wins over a variable, even without the method, so
+ * that a reserved name is never a reference.
  *
- * @throws Error when two routes claim one method and path.
+ * @throws Error if two routes have the same method and path
  */
 export function compileRoutes<T extends Route>(routes: readonly T[]): MatchRoute<T> {
   const root = emptyNode<T>();
@@ -99,7 +99,7 @@ export function compileRoutes<T extends Route>(routes: readonly T[]): MatchRoute
   const literal = new Map(routes.filter(isLiteral).map((route) => [route.template, route]));
   return (given, path) => {
     const httpMethod = given === "HEAD" ? "GET" : given;
-    // Most calls go to a path without variables, which wins over all others and is found at once.
+    // Most calls have a path without variables, which is found directly.
     const atOnce = literal.get(path);
     if (atOnce?.httpMethod === httpMethod)
       return { kind: "found", route: atOnce, pathSegments: [] };
@@ -122,7 +122,7 @@ function isLiteral({ segments }: Route): boolean {
   return segments.every((segment) => segment.kind === "literal");
 }
 
-/** The node with routes that a path leads to, the most literal if there are several. */
+/** Returns the node of a path that has routes, the most literal one. */
 function nodeAt<T>(node: Node<T>, pathSegments: readonly string[], at = 0): Node<T> | undefined {
   const segment = pathSegments[at];
   if (segment === undefined) return node.byMethod.size > 0 ? node : undefined;
@@ -159,10 +159,7 @@ function emptyNode<T>(): Node<T> {
   return { literals: new Map(), variable: undefined, byMethod: new Map() };
 }
 
-/**
- * A segment of a path: a literal, or a variable that binds one segment to a request field by its
- * wire name.
- */
+/** A path segment: a literal, or a variable that binds a request field by wire name. */
 export type Segment =
   | { readonly kind: "literal"; readonly text: string }
   | { readonly kind: "variable"; readonly field: string };
@@ -171,14 +168,13 @@ const LITERAL = /^[A-Za-z0-9\-._~]+$/;
 const VARIABLE = /^\{([a-z_][a-z0-9_]*)\}$/;
 
 /**
- * Compiles the path of a `google.api.http` rule into its segments. Of that grammar this gateway
- * serves
+ * Compiles the path of a `google.api.http` rule into its segments. The supported grammar is
  *
  *     Template = "/" Segment { "/" Segment } ;
  *     Segment  = LITERAL | "{" field "}" ;
  *
- * @throws Error that names the template and the segment for anything else (`*`, `**`, nested field
- * paths, custom verbs): a mistake in the proto files, found at start-up.
+ * @throws Error with the template and segment for other syntax (`*`, `**`, nested field paths, custom
+ *   verbs)
  */
 export function parsePathTemplate(template: string): readonly Segment[] {
   if (!template.startsWith("/")) {
@@ -243,7 +239,7 @@ function withoutExtension(path: string): string {
   return path.replace(/\.\w+$/, "");
 }
 
-/** A template with the values that a path has for its variables. */
+/** Returns a template filled with the variables of a path. */
 function fill(segments: Route["segments"], given: readonly string[]): string {
   return pathOf(segments.map((it, i) => (it.kind === "literal" ? it.text : given[i]!)));
 }

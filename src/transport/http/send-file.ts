@@ -11,8 +11,8 @@ import type { StreamRpc } from "../../pipeline/rpc.ts";
 import { breakConnection, inPieces } from "../connections/write-response.ts";
 
 /**
- * Answers a call with the file that a stream carries. It is refused as others are until the first piece;
- * afterwards what goes wrong breaks the connection, so that nobody takes a part for the whole.
+ * Serves a call with the file of a stream. Refusals before the first chunk are normal. Later errors
+ * break the connection, so that a partial file is not mistaken for a complete one.
  */
 export async function serveFile(
   rpc: StreamRpc,
@@ -62,7 +62,7 @@ export async function serveFile(
   }
 }
 
-/** As which browsers save it: `shipments.csv` for `ExportShipments`. */
+/** File name for browsers: `shipments.csv` for `ExportShipments`. */
 function fileNameOf({ method }: StreamRpc, { name }: DescField): string {
   return `${method.name.replace(/^Export/, "").toLowerCase()}.${name}`;
 }
@@ -75,7 +75,7 @@ async function* bytesOf(
     yield (message as unknown as Record<string, Uint8Array>)[localName]!;
 }
 
-/** Writes what is sent before the next, unless the caller goes away. */
+/** Writes a chunk and waits for it to be sent, or for the caller to disconnect. */
 function write(response: ServerResponse, bytes: Uint8Array): Promise<void> {
   return new Promise((resolve) => {
     response.once("close", resolve);

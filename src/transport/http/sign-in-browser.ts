@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { CallHeaders } from "../../pipeline/call-headers.ts";
 import { readSessionCookie, SESSION_COOKIES } from "../../pipeline/credentials/session-cookie.ts";
 
-/** How long a cookie is kept by the browser, in seconds: as long as a session can last, 7 days. */
+/** Lifetime of the cookie in seconds: the maximum of a session, 7 days. */
 const SESSION_SECONDS = 7 * 24 * 60 * 60;
 
 export interface Browser {
@@ -20,12 +20,12 @@ export function readBrowser(
   return { userAgent: headers["user-agent"] ?? "", session, requestId };
 }
 
-/** The path of a page of this site; the first page when it is none. */
+/** Returns the path of a page of this site, or the first page if it is not one. */
 export function ownPath(path: string | null): string {
   return path !== null && /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/.test(path) ? path : "/";
 }
 
-/** `session` is undefined to have the browser drop the one it has. */
+/** `session` is undefined to delete the cookie. */
 export function sessionCookie(session: string | undefined, isHttps: boolean): string {
   const name = isHttps ? SESSION_COOKIES.https : SESSION_COOKIES.http;
   const maxAge = session === undefined ? 0 : SESSION_SECONDS;
@@ -33,7 +33,7 @@ export function sessionCookie(session: string | undefined, isHttps: boolean): st
   return `${name}=${session ?? ""}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${maxAge}${secure}`;
 }
 
-/** Sends a browser on by GET, perhaps with a cookie. Does nothing if the caller has gone. */
+/** Redirects a browser with GET, optionally with a cookie. No-op if the caller has disconnected. */
 export function redirect(
   response: ServerResponse,
   requestId: string,

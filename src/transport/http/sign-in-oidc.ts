@@ -15,14 +15,20 @@ import { ownPath, readBrowser, redirect, sessionCookie, type Browser } from "./s
 
 export interface OidcSignIn {
   readonly name: string;
-  /** For how long a browser has to keep an attempt, in seconds. */
+  /** Lifetime of an attempt in the browser, in seconds. */
   readonly attemptSeconds: number;
-  /** Begins an attempt, which ends the browser's session when it succeeds: where to send it, and what it has to bring back. */
+  /**
+   * Starts an attempt, which ends the browser's session on success. Returns the redirect and the
+   * state to bring back.
+   */
   begin(
     returnTo: string,
     session: string | undefined,
   ): Promise<{ readonly url: string; readonly attempt: string }>;
-  /** Ends an attempt, by the query that the provider sent the browser with; undefined when nobody with an account came. */
+  /**
+   * Completes an attempt with the query of the provider's redirect. `undefined` if the person has
+   * no account.
+   */
   finish(
     query: string,
     attempt: string | undefined,
@@ -30,7 +36,7 @@ export interface OidcSignIn {
   ): Promise<{ readonly session: string; readonly returnTo: string } | undefined>;
 }
 
-/** How many sign-ins end at the same time: the provider is asked in each. */
+/** Maximum concurrent sign-ins, each with a request to the provider. */
 const MAX_AT_ONCE = 16;
 
 interface Visit {
@@ -41,9 +47,9 @@ interface Visit {
 }
 
 export interface GrpcAddress {
-  /** As callers see it; null where nobody said so, and then it is the port on the host of the pages. */
+  /** Public URL. null if not configured; clients then use the port on the pages' host. */
   readonly url: string | null;
-  /** Null as long as it is not listened on. */
+  /** null until the server listens. */
   readonly port: number | null;
 }
 
@@ -53,18 +59,17 @@ interface OidcPagesOptions {
   readonly isHttps: boolean;
   readonly grpcAddress: () => GrpcAddress;
   readonly clientAddress: ClientAddress;
-  /** Counts what was refused, with that of links. */
+  /** Counts refused attempts together with those of links. */
   readonly attempts: FailedAttempts;
   readonly lookUps: Pick<LookUps, "trust">;
   readonly toRefusal: (error: unknown, requestId: string) => Refusal;
 }
 
 /**
- * Builds the answers to browsers that sign in at an identity provider: `GET /sign-in/options` tells
- * whether there is one, whether links are sent by mail, and what else pages cannot know by themselves,
- * `GET /sign-in/oidc` leads there, and `GET /sign-in/oidc/callback`, to where the provider sends them
- * back, begins a session. Whoever is refused reads the same, whatever the reason, so that nothing tells
- * whether there is an account.
+ * Creates the handlers of sign-in with an identity provider. `GET /sign-in/options` returns the
+ * available ways and other settings for the pages, `GET /sign-in/oidc` redirects to the provider,
+ * and `GET /sign-in/oidc/callback` starts a session. All refusals look the same, so that they do
+ * not reveal accounts.
  */
 export function createOidcPages(
   options: OidcPagesOptions,
@@ -132,9 +137,8 @@ async function finish(
 }
 
 /**
- * Goes on to a page by a page, not by a redirect: the browser still follows the provider's redirect,
- * from another site, and on that way sends no cookie that is `SameSite=Strict`, so that the page would
- * not find the session. What a page of this site leads to gets the cookie.
+ * Continues with a page instead of a redirect: after a redirect from another site, the browser
+ * sends no `SameSite=Strict` cookie, so the target would not find the session.
  */
 function goOn(visit: Visit, path: string, session: string, isHttps: boolean): void {
   const target = escapeHtml(path);
@@ -145,7 +149,7 @@ function goOn(visit: Visit, path: string, session: string, isHttps: boolean): vo
   });
 }
 
-/** An attempt that was refused is over: the browser drops it. */
+/** A refused attempt is over, and the browser deletes it. */
 function showRefusal(visit: Visit, refusal: Refusal, isHttps: boolean): void {
   const { request, response, headers } = visit;
   if (response.headersSent || response.destroyed) return;
@@ -178,7 +182,7 @@ function showPage(
   response.end(content);
 }
 
-/** The cookie that holds an attempt; over https with the prefix, as that of a session. */
+/** Cookie of an attempt, with the prefix over https like that of a session. */
 const ATTEMPT_COOKIES = { https: "__Host-oidc", http: "oidc" } as const;
 const ATTEMPTS = {
   https: /(?:^|;)\s*__Host-oidc=([A-Za-z0-9_-]+)\s*(?:;|$)/,
@@ -186,8 +190,8 @@ const ATTEMPTS = {
 } as const;
 
 /**
- * The `Set-Cookie` header of an attempt. It is Lax, since it has to come along when the provider,
- * another site, sends the browser back.
+ * Returns the `Set-Cookie` header of an attempt. It is Lax, because it must be sent on the redirect
+ * from the provider's site.
  */
 function attemptCookie(attempt: string, maxAge: number, isHttps: boolean): string {
   const name = ATTEMPT_COOKIES[isHttps ? "https" : "http"];

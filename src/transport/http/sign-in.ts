@@ -15,28 +15,31 @@ import { sendRefusal, type HttpHandler } from "./responses.ts";
 import { ownPath, readBrowser, redirect, sessionCookie, type Browser } from "./sign-in-browser.ts";
 import { createOidcPages, type GrpcAddress, type OidcSignIn } from "./sign-in-oidc.ts";
 
-/** Has a link sent to an email, if it is an account's. Tells nothing of whether it is. */
+/** Emails a link to an account. Does not reveal whether the account exists. */
 export type MailSignIn = (email: string) => Promise<void>;
 
 export interface SignIn {
-  /** Uses up the token of a sign-in link, and ends the browser's session; undefined when no link has this token. */
+  /**
+   * Uses up the token of a sign-in link and ends the browser's session. `undefined` for an invalid
+   * token.
+   */
   byLink(token: string, browser: Browser): Promise<string | undefined>;
   signOut(session: string): Promise<true | undefined>;
   readonly oidc: OidcSignIn | undefined;
-  /** By a link that is sent; undefined when no mails are. */
+  /** Sign-in by email. `undefined` if the service sends no email. */
   readonly byMail: MailSignIn | undefined;
 }
 
 const MAX_AT_ONCE = 2;
-/** What a caller can type; RFC 5321 allows 254 characters, and accounts have these letters alone. */
+/** ASCII, like account emails. RFC 5321 allows 254 characters. */
 const EMAIL = /^[\x21-\x7e]+@[\x21-\x7e]+$/;
 const MAX_EMAIL = 254;
 
 /**
- * Builds what notes that somebody wants a link by mail. Each request counts against its address as an
- * attempt that failed, whoever it is for.
+ * Creates the handler of requests for a link by email. Each one counts as a failed attempt of its
+ * address.
  *
- * @throws Refusal FIELD_INVALID for what is no email, RATE_LIMITED, and UNAVAILABLE
+ * @throws Refusal FIELD_INVALID for an invalid email, RATE_LIMITED, and UNAVAILABLE
  */
 function createMailRequests(
   mail: MailSignIn,
@@ -55,14 +58,14 @@ function createMailRequests(
   };
 }
 
-/** A form is small, so that nothing has to be reserved for it. */
+/** Forms are small, so no memory is reserved for them. */
 const FORM_BOUNDS = { maxBytes: 4_096, reserve: () => undefined };
 
 /**
- * Builds the answers to the forms of the dashboard: `POST /sign-in` with the token of a link begins a
- * session, `POST /sign-out` ends it, and `POST /sign-in/mail` has a link sent to an email. They lead on
- * to a page. What is answered to a token that does not work does not tell why. `createOidcPages` has the
- * answers for signing in at a provider.
+ * Creates the handlers of the dashboard's forms: `POST /sign-in` with a link token starts a
+ * session, `POST /sign-out` ends it, and `POST /sign-in/mail` emails a link. They redirect to a
+ * page. Refusals of invalid tokens do not reveal the cause. See `createOidcPages` for identity
+ * providers.
  */
 export function createSignInPages(options: {
   readonly signIn: SignIn;
@@ -121,9 +124,9 @@ interface Form {
   readonly browser: Browser;
 }
 
-/** What comes of a form: the page that the browser goes to, and perhaps another session. */
+/** Result of a form: the next page and optionally another session. */
 interface Answer {
-  /** The one that it has from now on, undefined for none; left out where it keeps what it has. */
+  /** New session, `undefined` to end it, absent to keep the current one. */
   readonly session?: string | undefined;
   readonly leadsTo: string;
 }
@@ -156,7 +159,7 @@ async function leave(deps: FormDeps, { address, browser: { session } }: Form): P
   return { session: undefined, leadsTo: "/sign-in" };
 }
 
-/** Answers the same to everybody: the page says that a mail is on its way if there is an account. */
+/** Responds the same to everyone: an email is sent if there is an account. */
 function createAskForMail(ask: ReturnType<typeof createMailRequests>) {
   return async ({ fields, address }: Form): Promise<Answer> => {
     await ask(fields.get("email") ?? "", address);

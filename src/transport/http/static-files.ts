@@ -8,21 +8,21 @@ import { entityTag, isReading, matchesTag, prefersPage, weightOf } from "./negot
 import type { HttpHandler } from "./responses.ts";
 
 interface ChosenFile {
-  /** Its path within the folder, from `/`. */
+  /** Path within the folder, from `/`. */
   readonly file: string;
-  /** The status of the answer, 200 by default. */
+  /** Status of the response, default 200. */
   readonly status?: number;
-  /** Whether requests with another Accept header are answered otherwise. */
+  /** Whether the response depends on the Accept header. */
   readonly byAccept?: boolean;
 }
 
-/** Names the files for a path, which has no query, the best first; none when it is for something else. */
+/**
+ * Returns the candidate files for a path without query, best first. Empty if the path is not served
+ * here.
+ */
 type ChooseFile = (path: string, request: IncomingMessage) => readonly ChosenFile[];
 
-/**
- * The page loads what this server has, and images of one other origin where one is given; no site may show it in
- * a frame.
- */
+/** Allows resources of this server, and images of one other origin if given. Forbids framing. */
 function policy(imageOrigin: string | undefined): string {
   return [
     "default-src 'none'",
@@ -50,31 +50,30 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   ".tgz": "application/gzip",
 };
 
-/** What a file is compressed by beside it, the best first: content coding and file extension. */
+/** Precompressed forms, best first: content coding and file extension. */
 const CODINGS = [
   ["br", ".br"],
   ["gzip", ".gz"],
 ] as const;
 
-/** Changes a document before it is kept; the same buffer where there is nothing to change. */
+/** Modifies a document before caching. Returns the same buffer if nothing changes. */
 type AdaptPage = (page: Buffer) => Buffer;
 
-/** Where a build puts the files whose names hold a hash of their content. */
+/** Build output with content hashes in the file names. */
 const ASSETS = "/assets/";
 
-/** A file in each of its forms: `identity`, and the content codings it was compressed by. */
+/** A file in each form: `identity` and its content codings. */
 interface File {
   readonly forms: ReadonlyMap<string, Buffer>;
   readonly headers: Readonly<Record<string, string>>;
-  /** Of its content, in double quotes. */
+  /** In double quotes. */
   readonly tag: string;
 }
 
 /**
- * Serves pages out of the folder they were built into, by GET and HEAD: browsers keep the files below
- * `/assets/` for ever, and ask for pages each time. The folder is read when one of its files is first
- * asked for and then kept in memory; as long as it has no `index.html`, nothing is served. Of the files
- * that are chosen the first that there is answers.
+ * Serves a build folder with GET and HEAD. Browsers cache files below `/assets/` forever and
+ * revalidate pages. The folder is read on first use and cached. Nothing is served while it has no
+ * `index.html`. The first existing candidate is sent.
  */
 function createStaticFiles(
   folder: string,
@@ -94,7 +93,7 @@ function createStaticFiles(
   };
 }
 
-/** The pages, and what they load; nothing else that may lie there. */
+/** Reads pages and their resources, ignoring other files. */
 function readFiles(
   folder: string,
   csp: string,
@@ -123,7 +122,7 @@ function readFile(folder: string, path: string, csp: string, adapt: AdaptPage): 
   const headers = {
     "content-type": CONTENT_TYPES[extname(path)] ?? "application/octet-stream",
     "cache-control": isAsset ? "public, max-age=31536000, immutable" : "no-cache",
-    // Weak, as it is the same for every content coding (RFC 9110, section 8.8.3.3).
+    // Weak, because it is the same for every content coding (RFC 9110, 8.8.3.3).
     etag: `W/${tag}`,
     "content-security-policy": csp,
     "cross-origin-opener-policy": "same-origin",
@@ -159,23 +158,23 @@ function sendFile(
     ...(coding === "identity" ? {} : { "content-encoding": coding }),
     "content-length": body.length,
   });
-  // Node sends no body in answer to HEAD.
+  // Node sends no body for HEAD.
   response.end(body);
 }
 
-/** The first of the codings there are that the caller takes. */
+/** Returns the first available coding that the caller accepts. */
 function codingFor({ headers }: IncomingMessage, forms: File["forms"]): string {
   const accepted = headers["accept-encoding"] ?? "";
   const best = CODINGS.find(([coding]) => forms.has(coding) && weightOf(coding, accepted) > 0);
   return best?.[0] ?? "identity";
 }
 
-/** Paths of the JSON API, whose 404 is its own: `/v1/`, `/admin/v1/` and the like. */
+/** Paths of the JSON API, which has its own 404: `/v1/`, `/admin/v1/` and so on. */
 const API_PATH = /^\/([a-z]+\/)?v\d+\//;
 
 /**
- * Serves the dashboard out of the folder it was built into: files below `/assets/`; every other path
- * that a browser asks for as a page is given `index.html`, which then shows the page of that path.
+ * Serves the built dashboard: files below `/assets/`, and `index.html` for every other page that a
+ * browser navigates to.
  */
 export function createDashboardFiles(folder: string, imageOrigin?: string): HttpHandler {
   return createStaticFiles(folder, chooseDashboardFile, { imageOrigin });
@@ -191,7 +190,7 @@ const ROOT = "/docs";
 const PAGE = /^\/[a-z][a-z0-9-]*(\.md)?$/;
 const NOT_FOUND: ChosenFile = { file: "/404.html", status: 404, byAccept: true };
 
-/** What is asked for at the top of a server, by the files that the documents are built with. */
+/** Well-known top-level files and their names in the build. */
 const TOP_FILES: Readonly<Record<string, string>> = {
   "/favicon.ico": "/favicon.svg",
   "/protos.tar.gz": "/protos.tgz",
@@ -200,10 +199,10 @@ const TOP_FILES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Serves the documents out of the folder they were built into: `/docs` is `index.html` and
- * `/docs/clients` is `clients.html`, for programs as well as for browsers; `/docs/clients.md` is the same
- * guide as Markdown. At a path below `/docs` that is no document, browsers get `404.html` with that status.
- * Examples call the addresses that are given, in place of those of a service that was just installed.
+ * Serves the built documents: `/docs` is `index.html`, `/docs/clients` is `clients.html` for
+ * programs and browsers, and `/docs/clients.md` is the same guide as Markdown. Browsers get
+ * `404.html` for unknown paths below `/docs`. Examples use the given addresses instead of those of
+ * a new installation.
  */
 export function createDocsFiles(folder: string, addresses: PublicAddresses = {}): HttpHandler {
   return createStaticFiles(folder, chooseDocument, {
@@ -225,16 +224,16 @@ function chooseDocument(path: string, request: IncomingMessage): readonly Chosen
   return [...document, ...(prefersPage(request) ? [NOT_FOUND] : [])];
 }
 
-/** Where callers reach the service; undefined where nobody has said. */
+/** Public addresses of the service. `undefined` if not configured. */
 interface PublicAddresses {
   readonly publicUrl?: string | undefined;
   readonly publicGrpcUrl?: string | undefined;
 }
 
-/** Code in a page, or in Markdown. */
+/** Code in a page or in Markdown. */
 const EXAMPLE = /<pre [^]*?<\/pre>|^ *```[^]*?^ *```/gm;
 
-/** What the prose says stays: it is about a service on the reader's machine. */
+/** Prose stays unchanged, because it describes a local service. */
 function withAddresses(page: Buffer, { publicUrl, publicGrpcUrl }: PublicAddresses): Buffer {
   const places = [
     ["http://127.0.0.1:8080", publicUrl],

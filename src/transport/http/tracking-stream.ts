@@ -3,17 +3,17 @@ import { refuse, unavailable } from "../../domain/refusal.ts";
 import { LINK_STREAMS } from "../../pipeline/bounds/limits.ts";
 import { addressBlock } from "../../pipeline/client-address.ts";
 
-/** How long a stream is silent at most, for proxies that close what is. */
+/** Maximum silence of a stream, for proxies that close silent connections. */
 const HEARTBEAT_MS = 20_000;
-/** After so long a browser asks again, and learns whether its link still works. */
+/** Time after which a browser must reconnect, which checks its link again. */
 const MAX_MS = 10 * 60_000;
 const CHANGED = "data: changed\n\n";
 
 /**
- * Builds the count of open streams.
+ * Creates the limits of open streams.
  *
- * @returns counts one more, and gives what counts it less; throws Refusal RATE_LIMITED, or UNAVAILABLE when there are
- * too many of all
+ * @returns acquires a slot and returns its release function. Throws Refusal RATE_LIMITED, or
+ *   UNAVAILABLE if there are too many in total
  */
 export function createStreamSlots(): (link: string, address: string) => () => void {
   const open = new Map<string, number>();
@@ -43,11 +43,11 @@ export function createStreamSlots(): (link: string, address: string) => () => vo
 }
 
 /**
- * Begins a stream of server-sent events, the first of which comes at once: what is shown may be from before. It ends by
- * itself after a while, and when the signal aborts; of readers that take nothing the server cuts the connection.
+ * Starts a stream of server-sent events. The first is sent at once, because the page may be stale.
+ * It ends after a while and when the signal aborts. The server cuts connections of stalled readers.
  *
- * @param stop is called when it has ended
- * @returns says that something has changed, and whether nothing more will
+ * @param stop called when it has ended
+ * @returns sends a change, and whether it is the last one
  */
 export function beginStream(
   response: ServerResponse,
@@ -66,7 +66,7 @@ export function beginStream(
   response.writeHead(200, {
     ...headers,
     "content-type": "text/event-stream",
-    // nginx would collect it else.
+    // Disables buffering in nginx.
     "x-accel-buffering": "no",
   });
   response.write(CHANGED);

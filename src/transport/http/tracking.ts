@@ -15,36 +15,36 @@ import { forMethods, type HttpHandler } from "./responses.ts";
 import { redirect } from "./sign-in-browser.ts";
 import { beginStream, createStreamSlots } from "./tracking-stream.ts";
 
-/** Who reads a page: the language that it is in, and the tag by which dates are written. */
+/** The language of a page and the locale of its dates. */
 interface Reader<Language extends string> {
   readonly language: Language;
   readonly locale: string;
 }
 
-/** The pages at tracking links, in the languages that they come in; the first is for readers of none. */
+/** Tracking pages in several languages, the first being the default. */
 export interface TrackingPages<Language extends string> {
   readonly languages: readonly Language[];
   readonly contentSecurityPolicy: string;
   /**
-   * The page of a link, which is the part of the path behind `/t/`; undefined for an invalid one.
+   * Returns the page of a link, the path after `/t/`. `undefined` for an invalid one.
    *
-   * @param readerOf who reads it, by the language that the sender knows of, where the browser's is none of these
+   * @param readerOf returns the reader for the recipient's language if the browser's is unavailable
    */
   page(
     link: string,
     readerOf: (known: string | undefined) => Reader<Language>,
   ): Promise<string | undefined>;
   /**
-   * Has the changes of a link's shipment told from when it resolves on; undefined for an invalid one, and without `stop`
-   * once nothing changes any more.
+   * Subscribes to changes of a link's shipment. `undefined` for an invalid one. Without `stop` if
+   * it will not change.
    */
   follow(
     link: string,
     changed: (isOver: boolean) => void,
   ): Promise<{ readonly stop?: () => void } | undefined>;
   /**
-   * The page that asks whether to end mails about shipments, or says that it is done once it is confirmed; undefined
-   * for what is no link of such a mail.
+   * Returns the page that asks to unsubscribe from emails, or confirms it. `undefined` for an
+   * invalid link.
    */
   unsubscribe(
     asked: { readonly link: string; readonly mac: string; readonly isConfirmed: boolean },
@@ -58,9 +58,9 @@ export interface TrackingPages<Language extends string> {
     asked: { readonly link: string; readonly digits: string; readonly recipientMac: string },
     readerOf: (known: string | undefined) => Reader<Language>,
   ): Promise<(() => Promise<string>) | undefined>;
-  /** What is there instead, whatever is wrong. */
+  /** Page of an invalid link, regardless of the cause. */
   missing(reader: Reader<Language>): string;
-  /** What is told while the service cannot answer. */
+  /** Page while the service cannot respond. */
   busy(reader: Reader<Language>): string;
 }
 
@@ -117,7 +117,7 @@ export function createTracking<Language extends string>(
         send(httpStatus, pages.busy(reader), refusalHeaders(refusal));
       };
       const [, opened] = OPEN.exec(rest) ?? [];
-      // Who comes back to an answer reads the page.
+      // A GET of a form's address shows the page.
       if (opened !== undefined && request.method !== "POST") {
         return redirect(response, requestId, `${PREFIX}${opened}`, undefined);
       }
@@ -132,7 +132,7 @@ export function createTracking<Language extends string>(
   };
 }
 
-/** Builds what finds the page that a request is for; undefined for an invalid link. */
+/** Creates the lookup of a request's page. `undefined` for an invalid link. */
 function createRead<Language extends string>(
   pages: Omit<TrackingPages<Language>, "follow">,
   reads: ReturnType<typeof createLinkReads>,
@@ -156,7 +156,7 @@ function createRead<Language extends string>(
     const digits = fields.get("digits")?.trim() ?? "";
     const recipientMac = fields.get("recipient") ?? "";
     const open = () => pages.open({ link: opened, digits, recipientMac }, readerOf);
-    // Made once others can be looked up again.
+    // Rendered after the lookup slot is released.
     return (await find(opened, opened, open))?.();
   };
 }
@@ -164,7 +164,7 @@ function createRead<Language extends string>(
 const FORM_BYTES = 200;
 
 /**
- * The fields of a form.
+ * Reads the fields of a form.
  *
  * @throws Refusal BODY_TOO_LARGE
  */
@@ -176,7 +176,7 @@ async function readFields(request: IncomingMessage): Promise<URLSearchParams> {
   return new URLSearchParams(body.toString("utf8"));
 }
 
-/** Looks links up: guesses keep nobody else from it, nor do many readers of one. */
+/** Limits link lookups, so that neither guessing nor many readers of one link block others. */
 function createLinkReads(clientAddress: ClientAddress) {
   const lookUps = createLookUps();
   const attempts = failedAttempts(INVALID_LINKS, "Too many invalid links came from this address");
@@ -198,7 +198,9 @@ function createLinkReads(clientAddress: ClientAddress) {
   };
 }
 
-/** Builds what answers with a stream of changes; it gives false for an invalid link, which it does not answer. */
+/**
+ * Creates the handler that streams changes. Returns false for an invalid link without responding.
+ */
 function createFollow<Language extends string>(
   pages: Pick<TrackingPages<Language>, "follow">,
   reads: ReturnType<typeof createLinkReads>,
@@ -219,7 +221,7 @@ function createFollow<Language extends string>(
     if (followed === undefined) return false;
     const { stop } = followed;
     if (response.destroyed) stop?.();
-    // By this status browsers know not to ask again.
+    // This status stops browsers from reconnecting.
     else if (stop === undefined) response.writeHead(204, headers).end();
     else tell = beginStream(response, headers, { signal, stop });
     return true;
@@ -229,7 +231,7 @@ function createFollow<Language extends string>(
 const failedAttempts = (limit: RateLimit, tooMany: string) =>
   createFailedAttempts(() => performance.now(), limit, tooMany);
 
-/** Nobody keeps it, lists it or tells other sites of it. */
+/** Not cached, not indexed, and no referrer. */
 const PRIVATE = {
   "referrer-policy": "no-referrer",
   "x-robots-tag": "noindex, nofollow",
@@ -240,11 +242,11 @@ interface Page {
   readonly status: number;
   readonly text: string;
   readonly policy: string;
-  /** Besides those of every page. */
+  /** Additional headers. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Sends a page, or that it has not changed. Does nothing if the caller has gone. */
+/** Sends a page, or 304. No-op if the caller has disconnected. */
 function sendPage(
   request: IncomingMessage,
   response: ServerResponse,

@@ -10,7 +10,7 @@ import type { Pipeline } from "../../pipeline/stages/pipeline.ts";
 import { unknownFieldViolations } from "../http/json-route.ts";
 import type { Tool } from "./tools.ts";
 
-/** A message of an agent's: the HTTP request that it came in, and whose key that carries. */
+/** A message from an agent: its HTTP request and the key's workspace. */
 export interface AgentRequest {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -18,16 +18,16 @@ export interface AgentRequest {
   readonly caller: WorkspaceCaller;
 }
 
-/** A tool's arguments, or what an RPC answers, in the JSON dialect of `/v1`. */
+/** Arguments of a tool or response of an RPC, in the JSON dialect of `/v1`. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 export type CallOutcome =
-  /** With `replayed`, it is the answer to the same call made before. */
+  /** With `replayed`, the stored response of an earlier call. */
   { readonly json: JsonObject; readonly replayed: boolean } | { readonly refusal: Refusal };
 
 /**
- * Calls the RPC of a tool through the pipeline, as the JSON API does: with the limits, the log and the audit
- * of the key. Never rejects; never resolves when the answer is simulated to be lost.
+ * Calls a tool's RPC through the pipeline, like the JSON API, with the limits, log and audit of the
+ * key. Never rejects. Never resolves if a lost response is simulated.
  */
 export type CallRpc = (tool: Tool, args: JsonObject, from: AgentRequest) => Promise<CallOutcome>;
 
@@ -45,7 +45,7 @@ export function createCallRpc(pipeline: Pipeline): CallRpc {
     response.once("close", () => finish(0));
     return new Promise((resolve) => {
       pipeline.serveUnary(tool.rpc, call, {
-        // Names that there are not are refused: agents guess them.
+        // Unknown names are refused, because agents guess them.
         read: (received) =>
           received(() => ({
             request: message,
@@ -71,19 +71,21 @@ export function createCallRpc(pipeline: Pipeline): CallRpc {
   };
 }
 
-/** The same for the same arguments and key, in whatever order they come. */
+/** Derives the idempotency key: equal for the same arguments and API key, in any order. */
 function keyOf({ method }: Tool, message: Message, { keyId }: WorkspaceCaller): string {
   const args = toBinary<DescMessage>(method.input, message);
   return `mcp-${hash("sha256", Buffer.concat([Buffer.from(`${keyId} ${method.name} `), args]))}`;
 }
 
-/** The headers of a request, names and values in turn, with the idempotency key of one call of it. */
+/**
+ * Returns the request headers, alternating names and values, with the idempotency key of one call.
+ */
 function headersWith(rawHeaders: readonly string[], requestId: string, key: unknown): string[] {
   const headers = rawHeaders.flatMap((name, i) =>
     i % 2 === 1 || name.toLowerCase() === "idempotency-key" ? [] : [name, rawHeaders[i + 1]!],
   );
   headers.push("x-request-id", requestId);
-  // What is no text is refused as a key of the wrong form.
+  // Values that are not text are refused as malformed keys.
   if (key !== undefined) headers.push("idempotency-key", typeof key === "string" ? key : "");
   return headers;
 }

@@ -3,7 +3,7 @@ import { pageNotes, pageOf, type Paging } from "./result-pages.ts";
 import { bytesOf, MAX_RESULT_BYTES } from "./tool-result.ts";
 import type { Tool } from "./tools.ts";
 
-/** A response, and notes for the agent on what happened. */
+/** A response with notes for the agent. */
 export type NotedResponse = readonly [response: JsonObject, notes: readonly string[]];
 
 /** Makes one call. */
@@ -15,9 +15,10 @@ export type ReadShipment = (reference: string) => Promise<CallOutcome>;
 type ListTool = Pick<Tool, "size"> & { readonly paging: Paging };
 
 /**
- * Calls the RPC of a tool and returns what fits a result. Notes say what was left out and how to continue.
+ * Calls the RPC of a tool and returns the part that fits a result, with notes on omissions and how
+ * to continue.
  *
- * @throws Refusal what the RPC is refused with, and FIELD_INVALID for a wrong `page_token`
+ * @throws Refusal of the RPC, and FIELD_INVALID for a wrong `page_token`
  */
 export async function callTool(
   tool: Tool,
@@ -50,7 +51,7 @@ export async function callListTool(
   }
 }
 
-/** Makes pages of the lists of an RPC that has none. */
+/** Divides the lists of an RPC without pages into pages. */
 async function callUnpagedRpc(
   field: string,
   lists: readonly string[],
@@ -84,7 +85,7 @@ function itemsOf(json: JsonObject, name: string): readonly unknown[] {
   return json[name] as readonly unknown[];
 }
 
-/** @throws Refusal that the call was refused with */
+/** @throws Refusal of the call */
 function accepted(outcome: CallOutcome): Exclude<CallOutcome, { readonly refusal: unknown }> {
   if ("refusal" in outcome) throw outcome.refusal;
   return outcome;
@@ -93,7 +94,7 @@ function accepted(outcome: CallOutcome): Exclude<CallOutcome, { readonly refusal
 const REPLAYED =
   "This call was made before. Nothing was done again: this is its stored response. To do it again, give another idempotency_key.";
 
-/** Says that a response is replayed, and what has become of its shipment since. */
+/** Notes that a response is a replay, and the changes to its shipment since. */
 async function replayNotes({ data }: JsonObject, readShipment: ReadShipment) {
   const stored = data as { readonly reference: string; readonly etag: string };
   const outcome = await readShipment(stored.reference);

@@ -18,27 +18,27 @@ const PATH = "/mcp";
 const BOUNDS = { maxBytes: MAX_REQUEST_BYTES, reserve: () => undefined };
 
 /**
- * Builds the server of the Model Context Protocol at `POST /mcp`: streamable HTTP, without sessions, for
- * agents with a key of a workspace. Each message counts as a call that reads, besides the call that a tool
- * makes. Nothing of it is loaded before the first message.
+ * Creates the Model Context Protocol server at `POST /mcp`: streamable HTTP without sessions, for
+ * agents with a workspace key. Each message counts as a read, in addition to the call of a tool.
+ * Loaded with the first message.
  */
 export function createMcpEndpoint(
   options: McpOptions & {
     readonly limiter: Limiter;
     readonly clientAddress: ClientAddress;
     readonly isHttps: boolean;
-    /** Called for each message of live mode that is refused for the limit. */
+    /** Called for each live-mode message that exceeds the rate limit. */
     readonly onRateLimited: (limitClass: "read") => void;
   },
 ): HttpHandler {
   const { pipeline, limiter, clientAddress, isHttps, onRateLimited } = options;
   const server = loadOnce(async () => (await import("./mcp-server.ts")).createMcpServer(options));
 
-  /** @throws Refusal CREDENTIAL_REFUSED, CROSS_SITE, RATE_LIMITED and what `Authenticate` throws */
+  /** @throws Refusal CREDENTIAL_REFUSED, CROSS_SITE, RATE_LIMITED, and errors of `Authenticate` */
   async function admit(request: IncomingMessage, headers: CallHeaders): Promise<WorkspaceCaller> {
-    // A session is a person's, whose browser any page can have call.
+    // Sessions are not accepted, because any page can make a person's browser send one.
     if (!carriesKey(headers)) throw credentialError("is missing", "workspace");
-    // The protocol asks for it, though a page has no key.
+    // Required by the protocol, although keys are not sent by browsers.
     if (headers.origin !== undefined) assertSameSite(headers, isHttps);
     const address = clientAddress(request.socket.remoteAddress, headers.forwardedFor);
     const call = receiveCall(headers, request.socket, address);
@@ -85,7 +85,7 @@ interface Reply {
   readonly text: string;
 }
 
-/** Takes the message out of an event stream, which has only one, unless the caller accepts streams. */
+/** Extracts the single message from an event stream, unless the caller accepts streams. */
 async function inAcceptedType(response: Response, accept: string | undefined): Promise<Reply> {
   const { status, headers } = response;
   const type = headers.get("content-type");
@@ -96,7 +96,7 @@ async function inAcceptedType(response: Response, accept: string | undefined): P
   return { status, type: "application/json", text: message };
 }
 
-/** Sends the whole reply at once, also where the protocol calls it a stream. */
+/** Sends the whole reply at once, even if the protocol calls it a stream. */
 function send(response: ServerResponse, { status, type, text }: Reply, requestId: string): void {
   if (response.destroyed) return;
   const body = Buffer.from(text);

@@ -27,17 +27,17 @@ export interface McpOptions {
   readonly rpcs: readonly Rpc[];
   readonly pipeline: Pipeline;
   readonly product: { readonly name: string; readonly version: string };
-  /** The file of the OpenAPI document. */
+  /** File of the OpenAPI document. */
   readonly apiDescription: string;
-  /** Where the guides' pages were built. */
+  /** Build folder of the guides' pages. */
   readonly docsFolder: string;
   readonly hasGeocoder: boolean;
 }
 
-/** Answers one message of the Model Context Protocol, which is an object, by itself: nothing is kept between two. */
+/** Handles one message of the Model Context Protocol, an object, statelessly. */
 export type ServeMessage = (message: object, from: AgentRequest) => Promise<Response>;
 
-/** Builds the server of tools. Loaded, with the SDK, when the first agent comes. */
+/** Creates the tool server. Loaded together with the SDK on first use. */
 export async function createMcpServer(options: McpOptions): Promise<ServeMessage> {
   const { rpcs, pipeline, product, apiDescription, docsFolder, hasGeocoder } = options;
   const tools = await loadTools(rpcs, apiDescription, { hasGeocoder });
@@ -75,7 +75,7 @@ export async function createMcpServer(options: McpOptions): Promise<ServeMessage
   }
 
   return (parsedBody, from) => {
-    // There is nothing to subscribe to: what is offered changes with a release.
+    // There are no subscriptions: tools change only with a release.
     const { fetch } = createMcpHandler(() => serverFor(from), { maxSubscriptions: 0 });
     const passed = Object.entries(from.request.headers).filter(
       (entry): entry is [string, string] => PASSED.test(entry[0]) && typeof entry[1] === "string",
@@ -88,7 +88,7 @@ export async function createMcpServer(options: McpOptions): Promise<ServeMessage
 /** The headers that the protocol defines, apart from `Accept`. */
 const PASSED = /^(content-type|mcp-.*)$/;
 
-/** The SDK requires both types; the endpoint then sends the one that the caller accepts. */
+/** The SDK requires both types. The endpoint sends the type that the caller accepts. */
 const ACCEPT = "application/json, text/event-stream";
 
 function mayCall(rpc: Rpc, caller: WorkspaceCaller): boolean {

@@ -3,7 +3,7 @@ import { refuse } from "../../domain/refusal.ts";
 import type { JsonObject } from "./call-rpc.ts";
 import { MAX_RESULT_BYTES, sizeOf } from "./tool-result.ts";
 
-/** How the rest of a list is reached. */
+/** Paging of a list. */
 export type Paging =
   /** The RPC has pages. `next` returns the argument's value for the next page, `undefined` on the last one. */
   | { readonly argument: string; next(response: JsonObject): string | undefined }
@@ -19,7 +19,7 @@ const CURSOR: Paging = {
   next: ({ has_more: hasMore, cursor }) => (hasMore === true ? String(cursor) : undefined),
 };
 
-/** The paging of a method that returns a list. */
+/** Returns the paging of a list method. */
 export function pagingOf({ input, output }: DescMethodUnary): Paging {
   const paged = [PAGE_TOKEN, CURSOR].find(
     (it) => "argument" in it && input.fields.some(({ name }) => name === it.argument),
@@ -64,7 +64,7 @@ function firstOf(token: unknown): number {
   throw refuse("FIELD_INVALID", text, { subject: "page_token" });
 }
 
-/** Says how to continue where there is a next page, and how many of the items that were asked for did not fit this one. */
+/** Describes how to continue, and how many requested items did not fit on this page. */
 export function pageNotes(
   argument: string,
   next: string | undefined,

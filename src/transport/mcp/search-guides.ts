@@ -56,10 +56,10 @@ export const SEARCH_GUIDES = {
 } satisfies Tool;
 
 /**
- * Builds the search in the index that the guides' pages have, which is read when it is first needed.
+ * Creates a search in the index of the guides' pages, which is read on first use.
  *
- * @param folder where the pages were built
- * @returns finds sections with some of the words, the best first. Throws Refusal FIELD_INVALID
+ * @param folder build folder of the pages
+ * @returns finds sections with some of the words, best first. Throws Refusal FIELD_INVALID
  */
 export function createSearchGuides(folder: string) {
   const index = loadOnce(async () => {
@@ -75,7 +75,7 @@ export function createSearchGuides(folder: string) {
     if (!success) return { refusal: toRefusal(error) };
     const { query, limit } = data;
     const sections = await index.get();
-    // Agents write whole words, and sentences of them.
+    // Agents send whole words and sentences.
     const found = sections.search(query, { combineWith: "OR", prefix: false, fuzzy: false });
     return { json: { data: found.slice(0, limit).map(toSection) }, replayed: false };
   }

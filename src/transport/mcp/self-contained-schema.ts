@@ -1,14 +1,14 @@
 export type JsonSchema = Readonly<Record<string, unknown>>;
 export type SchemasByName = Readonly<Record<string, JsonSchema>>;
 
-/** The formats of numbers, which are OpenAPI's own. */
+/** OpenAPI's number formats. */
 const NUMBER_FORMAT = /^(double|int32|int64)$/;
 const OF_SCHEMAS = new Set(["items", "propertyNames", "additionalProperties"]);
 
 /**
- * A schema of a request in the OpenAPI document, with the schemas that it refers to in `$defs`.
+ * Returns the schema of a request with all referenced schemas in `$defs`.
  *
- * @param schemas the schemas of the document, by name
+ * @param schemas schemas of the document, by name
  */
 export function selfContained(schema: JsonSchema, schemas: SchemasByName): JsonSchema {
   const $defs: Record<string, JsonSchema> = {};
@@ -30,7 +30,7 @@ export function selfContained(schema: JsonSchema, schemas: SchemasByName): JsonS
 
   function refer(name: string): string {
     if (!Object.hasOwn($defs, name)) {
-      // Before its copy is there, for one that refers to itself.
+      // Registered before copying, for recursive schemas.
       $defs[name] = {};
       $defs[name] = copy(schemas[name]!);
     }
@@ -41,11 +41,11 @@ export function selfContained(schema: JsonSchema, schemas: SchemasByName): JsonS
   return Object.keys($defs).length === 0 ? own : { ...own, $defs };
 }
 
-/** The type of a field of a response, which is never null, with the names of messages as titles. */
+/** Returns the type of a response field, never null, with message names as titles. */
 export function outline(schema: JsonSchema, schemas: SchemasByName): JsonSchema {
   const { $ref, anyOf, type, items } = schema as {
     readonly $ref?: string;
-    /** Either this or null. */
+    /** A schema or null. */
     readonly anyOf?: readonly [JsonSchema, JsonSchema];
     readonly type?: string | readonly [string, "null"];
     readonly items?: JsonSchema;
@@ -59,7 +59,7 @@ export function outline(schema: JsonSchema, schemas: SchemasByName): JsonSchema 
   return items === undefined ? { type: kind } : { type: kind, items: outline(items, schemas) };
 }
 
-/** `#/components/schemas/Shipment` is that of `Shipment`. */
+/** Returns `Shipment` for `#/components/schemas/Shipment`. */
 export function nameOf($ref: string): string {
   return $ref.slice($ref.lastIndexOf("/") + 1);
 }

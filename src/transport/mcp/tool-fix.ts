@@ -3,7 +3,7 @@ import type { Refusal, RefusalReason } from "../../domain/refusal.ts";
 
 const OF_ADMIN = "Ask an admin of the workspace";
 
-/** Remedies where an agent cannot do what a program or a person can. */
+/** Remedies for agents where those for programs or people do not apply. */
 const FOR_AGENTS: Readonly<Partial<Record<RefusalReason, string>>> = {
   SCOPE_INSUFFICIENT: `${OF_ADMIN} for a key with that scope.`,
   ROUTE_NOT_COVERED: "Check whether latitude and longitude are swapped, then use other points.",
@@ -20,7 +20,7 @@ const FOR_AGENTS: Readonly<Partial<Record<RefusalReason, string>>> = {
   DEADLINE_EXCEEDED: "Retry the call with the same arguments.",
 };
 
-/** Returns what an agent can do about a refusal: the remedy of each of its reasons, with tools for RPCs. */
+/** Returns the remedies of a refusal's reasons for an agent, with tools instead of RPCs. */
 export function fixOf({ violations, retryAfterSeconds }: Refusal): string {
   if (retryAfterSeconds !== undefined) {
     return `Call again with the same arguments after ${retryAfterSeconds} s.`;
@@ -28,13 +28,13 @@ export function fixOf({ violations, retryAfterSeconds }: Refusal): string {
   return [...new Set(violations.map(({ reason }) => remedyOf(reason)))].join(" ");
 }
 
-/** The remedy for one reason. It names RPCs by their tools. */
+/** Returns the remedy of one reason, with tools instead of RPCs. */
 export function remedyOf(reason: RefusalReason): string {
   const remedy = FOR_AGENTS[reason] ?? REMEDIES[reason];
   return remedy.replace(/`([A-Z][a-z]\w+)`/g, (_, rpc: string) => toolNameOf(rpc));
 }
 
-/** The name of the tool of an RPC: `create_quote` of `CreateQuote`. */
+/** Returns an RPC's tool name: `create_quote` for `CreateQuote`. */
 export function toolNameOf(rpc: string): string {
   return rpc.replace(/(?<=[a-z])(?=[A-Z])/g, "_").toLowerCase();
 }

@@ -8,7 +8,7 @@ import {
   type SchemasByName,
 } from "./self-contained-schema.ts";
 
-/** The part of the OpenAPI document that tools are made of. */
+/** The part of the OpenAPI document from which tools are derived. */
 export interface ApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, Message>> };
@@ -88,8 +88,9 @@ export function inputSchemaOf(
 }
 
 /**
- * The result of a tool: the types of its own fields. Messages within it, such as the shipment that most tools return,
- * are named and not described. Unset fields are left out, so only the notice is required.
+ * Returns the result schema of a tool with the types of its own fields. Nested messages, such as
+ * the shipment that most tools return, are named but not described. Only the notice is required,
+ * because unset fields are omitted.
  */
 export function outputSchemaOf(
   { responses }: Operation,

@@ -12,21 +12,21 @@ import { pagingOf, type Paging } from "./result-pages.ts";
 import { toolNameOf } from "./tool-fix.ts";
 import { inputSchemaOf, outputSchemaOf, type ApiDocument, type Operation } from "./tool-schemas.ts";
 
-/** An RPC as agents are offered it. */
+/** An RPC that is offered as a tool. */
 interface ToolRpc {
   readonly method: DescMethodUnary;
-  /** Of a list: the field that limits it, and its default for agents. */
+  /** Field that limits a list, and its default for agents. */
   readonly size?: readonly [field: string, count: number];
   /** Whether it needs a geocoder. */
   readonly needsGeocoder?: true;
   /**
-   * Whether the same arguments are the same call, without a key: what is done once stays done. An update
-   * that is made again after another one has to be made again.
+   * Whether calls with equal arguments are the same call without an idempotency key, because the
+   * effect is final. An update can be needed again after another one.
    */
   readonly isOnce?: true;
 }
 
-/** In the order in which they are of use. Their names are those of the RPCs. */
+/** RPCs offered as tools, in order of usefulness. Tool names derive from RPC names. */
 export const TOOLS: readonly ToolRpc[] = [
   { method: AddressService.method.searchAddresses, size: ["limit", 5], needsGeocoder: true },
   { method: QuoteService.method.createQuote },
@@ -42,7 +42,7 @@ export const TOOLS: readonly ToolRpc[] = [
 ];
 
 export interface Tool extends ToolRpc {
-  /** How a list continues; `undefined` for a method that returns no list. */
+  /** Paging of a list. `undefined` if the method returns no list. */
   readonly paging: Paging | undefined;
   readonly rpc: Rpc;
   readonly definition: ToolDefinition;
@@ -51,8 +51,8 @@ export interface Tool extends ToolRpc {
 }
 
 /**
- * Makes the tools out of the RPCs and what the OpenAPI document in a file says of them: the comments of the
- * proto files, and their rules as JSON Schema.
+ * Creates the tools from the RPCs and the OpenAPI document, which contains the proto comments and
+ * rules as JSON Schema.
  *
  * @returns by name, such as `create_shipment`
  */
@@ -97,15 +97,15 @@ function define(
     outputSchema: outputSchemaOf(operation, api, paging),
     annotations: {
       readOnlyHint: readOnly,
-      // What creates something only adds to what there is (AIP-133).
+      // Creating only adds data (AIP-133).
       destructiveHint: !readOnly && !method.name.startsWith("Create"),
-      // By a key, or as it leads to the same state.
+      // By an idempotency key, or because repeating leads to the same state.
       idempotentHint: true,
     },
   };
 }
 
-/** `CancelShipment` is titled "Cancel shipment". */
+/** Returns "Cancel shipment" for `CancelShipment`. */
 function titleOf(rpc: string): string {
   return rpc.replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }

@@ -3,10 +3,10 @@ import { quantile, spreads, table } from "../figures.ts";
 import { create } from "../operations.ts";
 import { ours } from "../sides.ts";
 
-/** So many clients that none has to wait for an answer before it sends what is due. */
+/** Enough clients that none waits for a response. */
 const RATE = { clients: 128, requestsPerSecond: 1_000 };
 
-/** How much later than its answer a booking's event comes at a stream, all in one workspace. */
+/** Delay of a booking's event on a stream after its response, in one workspace. */
 export async function feed(bench: Bench): Promise<string> {
   await using owned = new AsyncDisposableStack();
   const contestants: Contestant[] = [];
@@ -15,7 +15,7 @@ export async function feed(bench: Bench): Promise<string> {
   }
   const rounds = await measureAll(contestants, async (contestant) => {
     const { database, processes } = contestant;
-    // At the last replica, which makes half of the bookings where there are two.
+    // On the last replica, which handles half of the bookings if there are two.
     const watched = { port: processes.at(-1)!.ports.grpc, apiKey: database.accounts[0]!.apiKey };
     const round = await measureRound(bench, contestant, create, { ...RATE, feed: watched });
     const [lagMs, lagP99Ms] = [0.5, 0.99].map((share) => quantile(round.feedLagsMs, share));

@@ -8,17 +8,17 @@ import { startWorker } from "../processes.ts";
 import { SETTINGS } from "../settings.ts";
 import { OURS } from "../sides.ts";
 
-/** So many that none has to wait for an answer before it sends what is due. */
+/** Enough that none waits for a response. */
 const CLIENTS = 128;
-/** What share of the requests that were due must have been made for a round to count. */
+/** Minimum share of due requests for a valid round. */
 const MADE_SHARE = 0.99;
 
-/** Quotes and bookings at the stated rates together, and whether the objective holds. */
+/** Quotes and bookings together at the stated rates, and whether the objective is met. */
 export async function objective(bench: Bench): Promise<string> {
   await using owned = new AsyncDisposableStack();
   const second = await startWorker<Load, Outcome>(owned, "load/load-process.ts");
   const product = await startSide(owned, bench, OURS);
-  // What bookings write is taken back when both loads have ended.
+  // Writes are reverted after both loads.
   const booking = { name: create.name, call: create.call };
   const measure = async () => {
     const rounds = await Promise.all([

@@ -9,11 +9,11 @@ import { interrupted, runCommand, startProduct, type ServerProcess } from "../pr
 import { SETTINGS } from "../settings.ts";
 import { FASTIFY, OURS, type Side } from "../sides.ts";
 
-/** How long a server that has just started is left alone, in milliseconds. */
+/** Pause after a server's start, in milliseconds. */
 const SETTLE_MS = 2_000;
 const SOAK_CLIENTS = 8;
 
-/** Time to ready, memory at rest, and memory and times under a steady load of quotes. */
+/** Startup time, idle memory, and memory and latency under a steady load of quotes. */
 export async function startAndMemory(bench: Bench): Promise<string> {
   return `${await measureStarts(bench)}
 
@@ -27,7 +27,7 @@ type Start = (owned: AsyncDisposableStack) => Promise<readonly ServerProcess[]>;
 async function measureStarts({ databases }: Bench): Promise<string> {
   await using owned = new AsyncDisposableStack();
   const database = await createDatabase(owned, databases, { shipments: 1 });
-  // A data folder as an earlier run leaves it.
+  // A data folder of an earlier run.
   const embedded = { DATA_DIR: join(databases.folder, "embedded") };
   await runCommand(["tariff", "publish", databases.tariffFile], embedded);
   const starts: Readonly<Record<string, Start>> = {
@@ -56,7 +56,7 @@ async function memoryAfter({ pid }: ServerProcess, seconds: number): Promise<num
   return residentMiB(pid);
 }
 
-/** One after the other, since two at once would disturb each other. */
+/** Sequential, because concurrent loads would disturb each other. */
 async function measureSoaks(bench: Bench): Promise<string> {
   const rows = [await soak(bench, OURS), await soak(bench, FASTIFY)];
   const ratios = ["p99 ÷ median", "memory at the end ÷ after a fifth"];
@@ -64,7 +64,7 @@ async function measureSoaks(bench: Bench): Promise<string> {
   return table(["", ...ratios, ...figures, "MiB after a fifth", "MiB at the end"], rows);
 }
 
-/** Finds out how many quotes a second a server gives at most, and asks it for half as many. */
+/** Measures the maximum rate of quotes and then uses half of it. */
 async function soak(bench: Bench, side: Side): Promise<string[]> {
   await using owned = new AsyncDisposableStack();
   const contestant = await startSide(owned, bench, side);

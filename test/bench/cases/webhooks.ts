@@ -14,12 +14,14 @@ import { startNodes } from "./distribution.ts";
 
 const RATE = { clients: 8, requestsPerSecond: 100 };
 const BACKLOG = 250 * SETTINGS.seconds;
-/** How long the last delivery may take, in milliseconds. */
+/** Timeout for the last delivery, in milliseconds. */
 const DELIVERY_TIMEOUT_MS = 60_000;
-/** How long the last deliveries' outcomes may take to be recorded, in milliseconds. */
+/** Time for the last outcomes to be recorded, in milliseconds. */
 const SETTLE_MS = 500;
 
-/** Deliveries to a receiver on this machine: of a backlog, and of bookings as they are made; where Citus is, also on a cluster. */
+/**
+ * Deliveries to a local receiver: of a backlog, and of new bookings. With Citus, also on a cluster.
+ */
 export async function webhooks(bench: Bench): Promise<string> {
   await using owned = new AsyncDisposableStack();
   const nodes = await startNodes(owned);
@@ -55,7 +57,7 @@ async function measureOn(
     return BACKLOG;
   };
   const book = async () => {
-    // What a round wrote is taken back only once it is delivered.
+    // Writes of a round are reverted only after delivery.
     const { issued } = await measureRound(
       bench,
       product,
@@ -88,7 +90,7 @@ async function measureOn(
   ]);
 }
 
-/** A second event of shipments that are there, each to be delivered. */
+/** A second event of existing shipments, each to be delivered. */
 const BACKLOG_SQL = [
   `insert into event (workspace_id, subject, number, type, data, created_at, position)
    select event.workspace_id, subject, 2, 'shipment.updated', data, now(), feed.position + row_number() over ()
@@ -100,7 +102,7 @@ const BACKLOG_SQL = [
    from event join webhook on webhook.workspace_id = event.workspace_id where number = 2`,
 ];
 
-/** By the event's id, how long after the event its first delivery came, in milliseconds. */
+/** Delay of the first delivery by event id, in milliseconds. */
 type Lags = Map<string, number>;
 
 async function startReceiver(owned: AsyncDisposableStack): Promise<{ url: string; lagsMs: Lags }> {

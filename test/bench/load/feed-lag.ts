@@ -4,18 +4,18 @@ import { createGrpcTransport } from "@connectrpc/connect-node";
 import { EventService } from "../../../gen/shipments/v1/event_service_pb.js";
 import type { Load } from "./load.ts";
 
-/** How long the events of the last bookings may take, in milliseconds. */
+/** Timeout for the events of the last bookings, in milliseconds. */
 const LATE_MS = 10_000;
 
 /** A stream of a workspace's events. */
 export interface FeedLag {
-  /** Notes the answer to a booking, which has just come. */
+  /** Records the response to a booking. */
   note(answer: Buffer): void;
-  /** Waits for the event of every booking; how much later than its answer each came, in milliseconds. */
+  /** Waits for the event of every booking and returns the delays in milliseconds. */
   end(): Promise<number[]>;
 }
 
-/** Watches a workspace's feed from now on; resolves when the stream has begun. */
+/** Follows a workspace's feed from now. Resolves when the stream has begun. */
 export async function watchFeed({ port, apiKey }: NonNullable<Load["feed"]>): Promise<FeedLag> {
   const answeredMs = new Map<string, number>();
   const arrivedMs = new Map<string, number>();

@@ -2,21 +2,21 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import type { Connection, Load } from "./load.ts";
 
-/** Types and flags of frames (RFC 9113, section 6). */
+/** Frame types and flags (RFC 9113, section 6). */
 const TYPE = { data: 0, headers: 1, reset: 3, settings: 4, ping: 6, goAway: 7, windowUpdate: 8 };
 const FLAG = { endStream: 0x1, ack: 0x1, endHeaders: 0x4 };
 const FRAME_HEADER_BYTES = 9;
-/** The most that a window can be: 2 GiB, more than any load receives on a connection. */
+/** Maximum window, 2 GiB. */
 const MAX_WINDOW = 0x7fff_ffff;
-/** Entries that every HPACK table begins with (RFC 7541, appendix A). */
+/** Static entries of every HPACK table (RFC 7541, appendix A). */
 const STATIC_ENTRIES = 61;
 
 type Http2Request = Extract<Load["request"], { protocol: "HTTP/2" }>;
 
 /**
- * Opens an HTTP/2 connection for unary gRPC calls, so many at a time. As little of the protocol as
- * servers need: Node's own client takes more of the machine than they do. Whether a call succeeded
- * is told by its message: an error comes without one, in trailers alone.
+ * Opens an HTTP/2 connection for a number of concurrent unary gRPC calls. Implements only the
+ * necessary protocol, because Node's client uses more of the machine than the servers. A call
+ * without a message, that is, with trailers only, failed.
  */
 export async function openHttp2(
   port: number,
@@ -62,7 +62,7 @@ export async function openHttp2(
   };
 }
 
-/** How a client begins: with windows as large as can be, for each call and for all together. */
+/** Returns a client preface with maximum windows. */
 function preface(): Buffer {
   const initialWindow = Buffer.from([0, 4, 0, 0, 0, 0]);
   initialWindow.writeUInt32BE(MAX_WINDOW, 2);
@@ -84,7 +84,7 @@ function frame(type: number, flags: number, id: number, payload: Buffer): Buffer
   return Buffer.concat([header, payload]);
 }
 
-/** Cuts what is received into frames. */
+/** Splits received data into frames. */
 function eachFrame(
   onFrame: (type: number, flags: number, id: number, payload: Buffer) => void,
 ): (chunk: Buffer) => void {
@@ -102,8 +102,8 @@ function eachFrame(
 }
 
 /**
- * The headers in HPACK (RFC 7541): for the first call of a connection as literals that are added to
- * the server's table, for later ones as what stands there, the last added first.
+ * Returns the headers in HPACK (RFC 7541): literals that are added to the server's table for the
+ * first call of a connection, and references to them, last added first, for later ones.
  */
 function headerBlocks(headers: [name: string, value: string][]): readonly [Buffer, Buffer] {
   const literals = headers.flatMap(([name, value]) => [0x40, ...literal(name), ...literal(value)]);

@@ -1,6 +1,6 @@
 /**
- * The load generator, a process of its own: for every message with a load, answers with what became
- * of it. It lives as long as the bench, so that its code is warm in every round.
+ * The load generator, in a separate process: returns the outcome of each load. It lives as long as
+ * the bench, so that its code is warm.
  */
 import { quantile } from "../figures.ts";
 import { CUSTOMER, customerDigits, SHIPMENT, shipmentDigits } from "../numbering.ts";
@@ -9,13 +9,13 @@ import { openHttp1 } from "./http1.ts";
 import { openHttp2 } from "./http2.ts";
 import type { Connection, Load, Outcome, Send } from "./load.ts";
 
-/** More HTTP/2 connections than this are not opened; clients share them. */
+/** Maximum number of HTTP/2 connections, shared by clients. */
 const MAX_HTTP2_CONNECTIONS = 8;
-/** How long answers may take beyond the time of the load, in milliseconds. */
+/** Timeout for responses after the end of the load, in milliseconds. */
 const LATE_MS = 10_000;
-/** How often a load with a rate looks whether requests are due, in milliseconds. */
+/** Interval of checking for due requests, in milliseconds. */
 const TICK_MS = 1;
-/** How often others look whether their time is over, in milliseconds. */
+/** Interval of checking for the end of other loads, in milliseconds. */
 const END_TICK_MS = 50;
 
 process.on("message", async (load: Load) => {
@@ -92,7 +92,7 @@ function run(load: Load, idle: Send[], feed?: FeedLag): Promise<Omit<Outcome, "f
   });
 }
 
-/** Makes requests of a load, each a copy of its own with digits in the places of the tokens. */
+/** Creates the requests of a load, each a copy with digits instead of tokens. */
 function filler({ request, shipments, apiKeys }: Load): (number: number) => Buffer {
   const text = Buffer.from(request.body);
   const [shipmentPlaces, customerPlaces] = [SHIPMENT, CUSTOMER].map((it) => placesOf(it, text));
@@ -109,7 +109,7 @@ function filler({ request, shipments, apiKeys }: Load): (number: number) => Buff
   };
 }
 
-/** Shifted by one each time around, so that each workspace books for known customers and new ones. */
+/** Shifted by one in each turn, so that each workspace books for known and new customers. */
 function turnOf(apiKeys: readonly string[], number: number): string {
   return apiKeys[(number + Math.floor(number / apiKeys.length)) % apiKeys.length]!;
 }

@@ -1,8 +1,8 @@
-/** What the load generator is to do; see `load-process.ts`. */
+/** Parameters of a load. See `load-process.ts`. */
 export interface Load {
-  /** Of servers on the loopback address, which the clients are shared out between. */
+  /** Loopback ports of servers among which clients are distributed. */
   readonly ports: readonly number[];
-  /** May hold tokens of `numbering.ts`, which are filled in anew for each request. */
+  /** Can contain tokens of `numbering.ts`, replaced for each request. */
   readonly request:
     | { readonly protocol: "HTTP/1.1"; readonly body: Uint8Array }
     | {
@@ -10,43 +10,45 @@ export interface Load {
         readonly headers: Readonly<Record<string, string>>;
         readonly body: Uint8Array;
       };
-  /** Of one length; where the request holds the first, each request holds the next of them. */
+  /**
+   * Keys of equal length. The first one in the request is replaced by the next for each request.
+   */
   readonly apiKeys: readonly string[];
-  /** How many requests are in flight, each client waiting for its answer before it asks again. */
+  /** Number of clients, each with one request in flight. */
   readonly clients: number;
   readonly seconds: number;
-  /** Of all clients together; as many as can be, if not given. */
+  /** Rate of all clients together. Defaults to the maximum. */
   readonly requestsPerSecond?: number;
-  /** Where the feed of the workspace is watched meanwhile, for bookings by HTTP/1.1. */
+  /** Workspace feed to follow during HTTP/1.1 bookings. */
   readonly feed?: { readonly port: number; readonly apiKey: string };
-  /** The number of the first request. */
+  /** Number of the first request. */
   readonly first: number;
-  /** How many shipments there are to name, after which they begin anew. */
+  /** Number of existing shipments, used in turn. */
   readonly shipments: number;
 }
 
-/** What became of a load. */
+/** Outcome of a load. */
 export interface Outcome {
-  /** How many requests were made; all of them were answered if there is no fault. */
+  /** Number of requests sent, all answered unless there is a fault. */
   readonly issued: number;
-  /** Of answers that came before the time was over; the times below are of all. */
+  /** Rate of responses within the time. The latencies below include all. */
   readonly requestsPerSecond: number;
   readonly medianMs: number;
   readonly p99Ms: number;
   readonly p999Ms: number;
-  /** How much later than the answer to a booking its event came, sorted; empty if nobody watched. */
+  /** Sorted delays of events after booking responses. Empty if not followed. */
   readonly feedLagsMs: Float64Array;
-  /** What went wrong first; undefined when every request was answered as it should. */
+  /** First error, `undefined` if all responses were correct. */
   readonly fault: string | undefined;
 }
 
-/** Called once, with what went wrong if anything did, and the answer where it is kept. */
+/** Called once with an error, if any, and the response where it is kept. */
 export type Done = (fault?: string, answer?: Buffer) => void;
 
 /** Sends a request. */
 export type Send = (request: Buffer, done: Done) => void;
 
-/** A connection, with a way to send for each request that may be in flight on it. */
+/** A connection with a sender for each concurrent request. */
 export interface Connection {
   readonly sends: readonly Send[];
   close(): void;

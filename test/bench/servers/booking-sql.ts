@@ -1,20 +1,20 @@
 /**
- * The statements of the peers, as somebody would write them who knows PostgreSQL and this schema.
- * $1 is the workspace.
+ * Statements of the peers, written by an expert for PostgreSQL and this schema. $1 is the
+ * workspace.
  */
 const SELECT_SHIPMENT = `select s.*, c.name, c.email, c.id_number
   from shipment s join customer c on c.workspace_id = s.workspace_id and c.id = s.customer_id
   where s.workspace_id = $1`;
 
-/** By the name that each is prepared under. */
+/** By prepared name. */
 export const SQL = {
-  /** The tariff in force and the payment provider. */
+  /** Tariff in force and payment provider. */
   inForce: `select (select max(version) from tariff_version) as tariff,
     (select provider from payment_connection where workspace_id = $1) as provider`,
   provider: "select provider from payment_connection where workspace_id = $1",
   /**
-   * The customer with name $2 and lower-case email $3, else a new one with email $4, at $5. No row
-   * when another transaction makes the same one at the same moment.
+   * Finds the customer with name $2 and lower-case email $3, or creates one with email $4 at $5.
+   * Returns no row if another transaction creates the same one concurrently.
    */
   linkCustomer: `with known as (
       select id, name, email, id_number from customer
@@ -35,8 +35,8 @@ export const SQL = {
       $14, $15, $16, $17, $18, $19, $19, 1)
     returning *`,
   /**
-   * Events about $2 of the types $3, the last of which has the number $4, with the data $5, at $6; at the
-   * next positions of the feed, with what is to be delivered to webhooks.
+   * Inserts events of $2 with types $3, the last numbered $4, data $5, at $6, at the next feed
+   * positions, with their webhook deliveries.
    */
   insertEvents: `with raised as (
       update feed set position = position + cardinality($3::text[]), changed_at = $6
@@ -55,12 +55,12 @@ export const SQL = {
     where disabled_reason is null and (types @> array['*'] or types @> array[type])
     order by position, id`,
   getShipment: `${SELECT_SHIPMENT} and s.reference = $2`,
-  /** As `getShipment`, locked until the transaction ends. */
+  /** `getShipment` with a lock until the end of the transaction. */
   lockShipment: `${SELECT_SHIPMENT} and s.reference = $2 for update of s`,
-  /** The newest, at most $2; the index asks for its own name. */
+  /** The newest, at most $2. The index hint selects the index. */
   listShipments: `${SELECT_SHIPMENT} and s.reference <> 'shipment_by_age'
     order by s.created_at desc, s.reference desc limit $2`,
-  /** What changes of the shipment $2. */
+  /** Changes of the shipment $2. */
   updateShipment: `update shipment set status = $3, payment_status = $4, cancelled_at = $5,
       metadata = $6, updated_at = $7, event_count = $8, version = version + 1
     where workspace_id = $1 and reference = $2`,

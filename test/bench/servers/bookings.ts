@@ -1,7 +1,7 @@
 /**
- * What the Fastify and the gRPC peer do: the product's work with hand-written SQL, prepared
- * statements and the same domain code for coverage and price; it leaves the same rows. Their
- * environment gives DATABASE_URL and ACCOUNTS.
+ * Implementation of the Fastify and gRPC peers: the product's work with handwritten SQL, prepared
+ * statements and the same domain code for coverage and price. Leaves equal rows. The environment
+ * provides DATABASE_URL and ACCOUNTS.
  */
 import { randomInt } from "node:crypto";
 import pg from "pg";
@@ -10,10 +10,10 @@ import { createPricing, quote, roundKm } from "../../../src/domain/pricing/prici
 import { parseTariff } from "../../../src/domain/pricing/tariff.ts";
 import { SQL } from "./booking-sql.ts";
 
-/** A row by its columns: of a shipment, with those of its customer. */
+/** A row by column, for a shipment with its customer's columns. */
 export type Row = Readonly<Record<string, any>>;
 
-/** A request that is refused. */
+/** A refused request. */
 export class Refused extends Error {}
 
 const PAGE_SIZE = 25;
@@ -21,15 +21,15 @@ const REFERENCE_CHARACTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
 // Ids and amounts are safe integers.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
-/** As many connections as the product has. */
+/** As many connections as the product. */
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL!, max: 20 });
 const tariffs = await pool.query<Row>("select document from tariff_version");
-/** The only tariff there is. */
+/** The only tariff. */
 const pricing = createPricing(parseTariff(tariffs.rows[0]!.document).tariff!);
 
 type Run = (statement: keyof typeof SQL, ...values: unknown[]) => Promise<Row[]>;
 
-/** Runs statements of a workspace, which each connection prepares once. */
+/** Runs statements of a workspace, prepared once per connection. */
 function runOn(on: pg.Pool | pg.PoolClient, workspace: number): Run {
   return async (name, ...values) =>
     (await on.query<Row>({ name, text: SQL[name], values: [workspace, ...values] })).rows;
@@ -50,7 +50,7 @@ async function transaction<T>(workspace: number, work: (run: Run) => Promise<T>)
   }
 }
 
-/** What a route costs, by column of a shipment. */
+/** Returns the price of a route by shipment column. */
 export function priceOf(route: Row) {
   const priced = quote(pricing, {
     pickup: { lat: route.pickup_lat, lng: route.pickup_lng },
@@ -92,7 +92,7 @@ export async function book(workspace: number, body: Row): Promise<Row> {
 async function linkCustomer(run: Run, body: Row, at: Date): Promise<Row> {
   const [name, email] = [body.customer_name.trim(), body.customer_email.trim()];
   const link = () => run("linkCustomer", name, email.toLowerCase(), email, at);
-  // When another transaction has just made this customer, the next statement sees it.
+  // After a concurrent insert of this customer, the next statement finds it.
   return (await link())[0] ?? (await link())[0]!;
 }
 
@@ -101,13 +101,13 @@ function createReference(): string {
   return `SHP-${characters.join("")}`;
 }
 
-/** One shipment. */
+/** Returns one shipment. */
 export async function get(workspace: number, reference: string): Promise<Row> {
   const [row] = await runOn(pool, workspace)("getShipment", reference);
   return row ?? refuse("There is no such shipment.");
 }
 
-/** The newest shipments, and what leads to those after them. */
+/** Returns the newest shipments and the next page token. */
 export async function list(workspace: number): Promise<{ page: Row[]; nextPageToken: string }> {
   const rows = await runOn(pool, workspace)("listShipments", PAGE_SIZE + 1);
   const page = rows.slice(0, PAGE_SIZE);
@@ -125,7 +125,7 @@ export async function cancel(workspace: number, reference: string): Promise<Row>
   }));
 }
 
-/** Takes a shipment one step along its way. */
+/** Advances a shipment by one step. */
 export async function advance(workspace: number, reference: string): Promise<Row> {
   return change(workspace, reference, (row) =>
     row.status === "in_transit"
@@ -134,7 +134,7 @@ export async function advance(workspace: number, reference: string): Promise<Row
   );
 }
 
-/** Adds to the notes of a shipment. */
+/** Adds metadata to a shipment. */
 export async function update(workspace: number, reference: string, metadata: object): Promise<Row> {
   return change(workspace, reference, (row) => {
     if (["delivered", "cancelled"].includes(row.status)) refuse(`The shipment is ${row.status}.`);
@@ -142,7 +142,7 @@ export async function update(workspace: number, reference: string, metadata: obj
   });
 }
 
-/** Records that a shipment was paid; gives the payment, too. */
+/** Records a payment and returns it. */
 export async function pay(workspace: number, reference: string, { amount, currency }: Row) {
   const [connection] = await runOn(pool, workspace)("provider");
   const provider = connection?.provider ?? "manual";
@@ -158,10 +158,10 @@ export async function pay(workspace: number, reference: string, { amount, curren
   return { row, payment };
 }
 
-/** What changes of a shipment, and the types of the events that tell it. */
+/** Changes of a shipment and the types of their events. */
 type Changes = Row & { readonly types: string[] };
 
-/** The next state, with the payment status that goes with it by the status it is reached from. */
+/** Returns the next state, with the payment status for the previous status. */
 function nextState(row: Row, status: string, payments: Readonly<Record<string, string>>): Changes {
   const payment_status = payments[row.status] ?? refuse(`The shipment is ${row.status}.`);
   return { types: [`shipment.${status}`], status, payment_status };
@@ -192,7 +192,7 @@ async function insertEvents(run: Run, row: Row, types: string[]): Promise<void> 
   await run("insertEvents", row.reference, types, row.event_count, data, row.updated_at);
 }
 
-/** A shipment as its events hold it: the protobuf JSON of the product, which leaves empty maps out. */
+/** Returns a shipment as stored in events: the product's protobuf JSON, without empty maps. */
 function eventData(row: Row): object {
   const { customer_id, name, email, id_number } = row;
   return {
@@ -213,7 +213,7 @@ function eventData(row: Row): object {
   };
 }
 
-/** The fields of the message `Shipment`, but for statuses, times and the customer. */
+/** Fields of the message `Shipment`, except statuses, times and customer. */
 export function messageFields(row: Row) {
   return {
     reference: row.reference,
@@ -236,7 +236,7 @@ export function messageFields(row: Row) {
   };
 }
 
-/** The lines of a shipment's price. */
+/** Returns the breakdown of a shipment's price. */
 export function breakdownOf(row: Row) {
   const price = {
     distanceKm: row.distance_km,
@@ -249,7 +249,7 @@ export function breakdownOf(row: Row) {
   return lines.map(({ amountMinor, ...line }) => ({ ...line, amount: toDollars(amountMinor) }));
 }
 
-/** An amount in major units of US dollars, which are all that the bench's tariff knows. */
+/** Converts to US dollars, the only currency of the bench. */
 export function toDollars(minor: number): number {
   return minor / 100;
 }

@@ -1,4 +1,4 @@
-/** The peer that speaks JSON: Fastify with ajv and response schemas. */
+/** The JSON peer: Fastify with ajv and response schemas. */
 import type { AddressInfo } from "node:net";
 import fastify from "fastify";
 import { advance, book, breakdownOf, cancel, get, list, pay, update } from "./bookings.ts";
@@ -71,7 +71,7 @@ app.post<Request>(
   },
 );
 
-/** What nobody asked for on the way. */
+/** Progress fields without reports. */
 const WITHOUT_PROGRESS = {
   courier: null,
   stage: null,
@@ -83,7 +83,7 @@ const WITHOUT_PROGRESS = {
   proof: null,
 };
 
-/** What a shipment does not show of its customer. */
+/** Customer fields that shipments omit. */
 const UNSHOWN = {
   phone: null,
   notes: null,
@@ -93,7 +93,7 @@ const UNSHOWN = {
   etag: null,
 };
 
-/** As callers see it; what the schema does not name is left out. */
+/** Returns the shipment for callers. The schema drops other fields. */
 function shipmentOf(row: Row): Row {
   const { customer_id: id, name, email, id_number, version } = row;
   return {

@@ -1,4 +1,4 @@
-/** The peer that speaks gRPC: @grpc/grpc-js with protobuf-es, the field rules written by hand. */
+/** The gRPC peer: @grpc/grpc-js with protobuf-es and handwritten field rules. */
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import type {
   DescMessage,

@@ -15,7 +15,7 @@ export async function loadVersionDocument(client: Client, version: number): Prom
 
 /** A draft as a document, possibly with errors. */
 export interface DraftDocument {
-  /** Fees and zones, without `zones` if there are none or they are not JSON. */
+  /** Fees and zones, without `zones` if absent or they are not JSON. */
   readonly document: Readonly<Record<string, unknown>>;
   readonly revision: number;
   /** Why the uploaded zones cannot be used, with `zones` or a path below it. */
