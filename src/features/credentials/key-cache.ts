@@ -16,7 +16,7 @@ export interface KeyCache<C extends Caller> extends KeyLookup<C> {
 
 export interface LoadedKey<C extends Caller> {
   readonly caller: C;
-  /** Expiry. Null for none. */
+  /** Expiry, or null. */
   readonly endsAt?: Date | null;
   /** Time of the last change by the database's clock. */
   readonly changedAt: Date;
@@ -25,14 +25,14 @@ export interface LoadedKey<C extends Caller> {
 /** Maximum number of cached keys. The least recently used key is evicted. */
 const MAX_KEYS = 10_000;
 
-/** How long unknown keys are cached, in milliseconds, and their maximum number. */
+/** Lifetime of cached unknown keys in milliseconds, and their maximum number. */
 const MISS_MS = 1_000;
 const MAX_MISSES = 10_000;
 
 interface CachedKey<C> {
   readonly hash: string;
   readonly caller: C;
-  /** Milliseconds since the epoch. Infinity for none. */
+  /** Milliseconds since the epoch. Infinity without an expiry. */
   readonly endsAtMs: number;
   /** Loaded value of `changedAt`, in milliseconds since the epoch. */
   readonly changedAtMs: number;

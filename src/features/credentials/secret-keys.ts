@@ -71,7 +71,7 @@ export function pickKey<Key extends StoredKey>(working: readonly Key[], id: stri
 /**
  * Checks that an owner keeps another key without expiry. Without one, it could soon create no more keys.
  *
- * @param of name of the kind of keys
+ * @param of kind of the keys
  * @throws Refusal API_KEY_LAST
  */
 export function assertNotLast<Key extends StoredKey>(
@@ -108,7 +108,7 @@ export function overlapSecondsOf(
 
 export interface ExpiredKey {
   readonly id: string;
-  /** Previous expiry. Null for none. */
+  /** Previous expiry, or null. */
   readonly before: Date | null;
   readonly endsAt: Date;
 }

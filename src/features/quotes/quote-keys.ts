@@ -86,7 +86,7 @@ export function createQuoteKeys(seal: SecretSeal, log: Pick<Logger, "error">): Q
   const byId = (id: number) => known.get(id)?.key;
 
   function openKey({ id, secret }: KeyRow): KnownKey {
-    const opened = seal.open(secret, placeOf(id));
+    const opened = seal.open(secret, sealContext(id));
     if (opened !== undefined) {
       return { secret, key: toQuoteKey(id, Buffer.from(opened, "base64url")) };
     }
@@ -112,7 +112,7 @@ export function createQuoteKeys(seal: SecretSeal, log: Pick<Logger, "error">): Q
       if (!isDue(rows)) return;
       const id = (rows[0]?.id ?? 0) + 1;
       const secret = randomBytes(QUOTE_KEY_BYTES).toString("base64url");
-      await reader.query(INSERT, [id, seal.seal(secret, placeOf(id)), CHANGES_CHANNEL]);
+      await reader.query(INSERT, [id, seal.seal(secret, sealContext(id)), CHANGES_CHANNEL]);
       await reader.query(DELETE_OLD);
       await load(reader);
     },
@@ -131,15 +131,15 @@ export async function sealQuoteKeys(em: EntityManager, seal: SecretSeal): Promis
   );
   let count = 0;
   for (const { id, secret } of stored) {
-    const opened = seal.isCurrent(secret) ? undefined : seal.open(secret, placeOf(id));
+    const opened = seal.isCurrent(secret) ? undefined : seal.open(secret, sealContext(id));
     if (opened === undefined) continue;
     const sql = "update quote_key set secret = $2 where id = $1 and secret = $3 returning id";
-    const values = [id, seal.seal(opened, placeOf(id)), secret];
+    const values = [id, seal.seal(opened, sealContext(id)), secret];
     count += (await runStatement(em, sql, values)).length;
   }
   return count;
 }
 
-function placeOf(id: number): string {
+function sealContext(id: number): string {
   return `quote_key ${id}`;
 }

@@ -50,9 +50,9 @@ export const Workspace = defineEntity({
     trackingShowsCourier: p.boolean().default(true),
     /** Whether recipients receive emails about their shipments. */
     notifiesRecipients: p.boolean().default(false),
-    /** Contact for recipients: a phone number, an email or a URL. Null for none. */
+    /** Contact for recipients: a phone number, an email or a URL, or null. */
     trackingContact: p.text().nullable(),
-    /** PNG logo of tracking pages. Null for none. Loaded on request only. */
+    /** PNG logo of tracking pages, or null. Loaded on request only. */
     trackingLogo: p.blob().nullable().lazy(),
     /** Part of tracking URLs. Null until first needed. A twin has a separate one. */
     trackingSlug: p.text().nullable(),
