@@ -1,11 +1,12 @@
 import { defineConfig } from "vite";
 import { compressFiles } from "./build/compress-files.ts";
+import { leaveOutJson } from "./build/leave-out-json.ts";
 import { slimDescriptors } from "./build/slim-descriptors.ts";
 
 export default defineConfig({
   // Also where tests build it.
   oxc: { jsx: { runtime: "automatic", importSource: "preact", development: false } },
-  plugins: [slimDescriptors(), compressFiles()],
+  plugins: [leaveOutJson(), slimDescriptors(), compressFiles()],
   logLevel: "warn",
   build: {
     outDir: "built",

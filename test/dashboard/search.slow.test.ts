@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from "vitest";
-import { book, type ShipmentJson } from "../support/bookings.ts";
+import { data } from "../support/answers.ts";
+import { book, bookAnd, type ShipmentJson } from "../support/bookings.ts";
 import {
   describeDashboard,
   expectWellShown,
@@ -7,6 +8,7 @@ import {
   openAsMember,
   openAsOperator,
   pressInDialog,
+  takeScreenshot,
   type TestPage,
 } from "./browser.ts";
 
@@ -44,6 +46,39 @@ describeDashboard("the search", (dashboard) => {
     await page.keyboard.press("Enter");
     await page.waitForURL(`**/shipments/${ada["reference"]}`);
     await expect.poll(() => box(page).count()).toBe(0);
+  });
+
+  test("finds all that its placeholder promises, and says which field matched", async () => {
+    const { service } = dashboard;
+    const workspace = await service.addWorkspace();
+    const { apiKey } = workspace;
+    const { reference } = await bookAnd(service, apiKey, ["pay"], {
+      recipient_name: "Annie Easley",
+      recipient_phone: "+12125550123",
+      metadata: { po_number: "PO-77" },
+    });
+    await data(service.as(apiKey).setCourier({ shipment: reference, name: "Katherine" }));
+    const page = await openAsMember(dashboard, "", { workspace });
+    await page.getByRole("button", { name: "Search" }).click();
+    await expect
+      .poll(() => box(page).getAttribute("placeholder"))
+      .toBe("Reference, name, address, phone, email, courier, note or action");
+    const usual = "Ada Lovelace · 95 Prospect Park West, Brooklyn";
+    for (const [text, note] of [
+      [reference, usual],
+      ["lovelace prospect", usual],
+      ["ada@example", `Customer email: ada@example.org · ${usual}`],
+      ["easley", `Recipient name: Annie Easley · ${usual}`],
+      ["0123", `Recipient phone: +12125550123 · ${usual}`],
+      ["(212) 555-0123", `Recipient phone: +12125550123 · ${usual}`],
+      ["katherine", `Courier name: Katherine · ${usual}`],
+      ["po-77", `po_number: PO-77 · ${usual}`],
+    ]) {
+      await box(page).fill(text as string);
+      const about = page.getByRole("group", { name: "Shipments" }).locator(".about");
+      await expect.poll(() => about.allTextContents()).toEqual([note]);
+    }
+    await takeScreenshot(page, "search-matches");
   });
 
   test("takes every key after the one that opens it, while its code is still loading", async () => {

@@ -3,7 +3,10 @@ import { OperatorService } from "../../../gen/shipments/admin/v1/operator_servic
 import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { WorkspaceAdminService } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
-import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import {
+  type SearchMatch,
+  ShipmentService,
+} from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { clientFor } from "../api/clients.ts";
 import { type EnteredWorkspace, findWorkspace, useAccount } from "../api/session.ts";
 import { paths } from "../routes/paths.ts";
@@ -68,9 +71,11 @@ function workspaceFinder(entered: EnteredWorkspace, onScreen: string | undefined
   const load = async (shipment: string, signal: AbortSignal) =>
     (await client.getShipment({ shipment }, { signal }).catch(() => undefined))?.data;
   const search = async (text: string, signal: AbortSignal) =>
-    text === "" ? { shipments: [], customers: [] } : client.searchShipments({ text }, { signal });
+    text === ""
+      ? { shipments: [], customers: [], matches: [] }
+      : client.searchShipments({ text }, { signal });
   return {
-    placeholder: "Reference, words of names, addresses and notes, or what to do",
+    placeholder: "Reference, name, address, phone, email, courier, note or action",
     recent: recentShipments(workspace).map(({ reference, customer }) => ({
       href: paths.shipment({ workspace, reference }),
       label: reference,
@@ -80,7 +85,7 @@ function workspaceFinder(entered: EnteredWorkspace, onScreen: string | undefined
       // With a shipment's reference, other words are about what to do with it.
       const reference = referenceIn(text) ?? text;
       const rest = text.replace(reference, "").trim();
-      const [{ shipments, customers }, current] = await Promise.all([
+      const [{ shipments, customers, matches }, current] = await Promise.all([
         search(reference, signal),
         onScreen === undefined ? undefined : load(onScreen, signal),
       ]);
@@ -96,13 +101,16 @@ function workspaceFinder(entered: EnteredWorkspace, onScreen: string | undefined
         ...others.filter(({ label }) => hasWords(label, text)),
       ];
       const found: Groups = [
-        ["Shipments", shipments.map((shipment) => shipmentHit(workspace, shipment))],
+        ["Shipments", shipments.map((shipment) => shipmentHit(workspace, shipment, matches))],
         [
           "Customers",
           customers.map(({ id, name, email }) => ({
             href: paths.customer({ workspace, customer: id }),
             label: name,
-            note: email,
+            note: noteOf(
+              [email],
+              matches.filter(({ customer }) => customer === id),
+            ),
           })),
         ],
       ];
@@ -111,15 +119,33 @@ function workspaceFinder(entered: EnteredWorkspace, onScreen: string | undefined
   };
 }
 
-function shipmentHit(workspace: string, shipment: Shipment): Hit {
+function shipmentHit(workspace: string, shipment: Shipment, matches: readonly SearchMatch[]): Hit {
   const { reference, externalReference, customer, dropoffAddress } = shipment;
   const parts = [externalReference, customer?.name, dropoffAddress];
   return {
     href: paths.shipment({ workspace, reference }),
     label: reference,
-    note: parts.filter(Boolean).join(" · "),
+    note: noteOf(
+      parts,
+      matches.filter((match) => match.shipment === reference),
+    ),
     shipment,
   };
+}
+
+/** The fields that matched and are not among the usual parts, then these. */
+function noteOf(parts: readonly (string | undefined)[], matches: readonly SearchMatch[]): string {
+  const others = matches.filter(({ value }) => !parts.includes(value));
+  const named = others.map(({ field, value }) => `${fieldText(field)}: ${value}`);
+  return [...named, ...parts.filter(Boolean)].join(" · ");
+}
+
+/** `courier.name` as `Courier name`, `metadata["po_number"]` as `po_number`. */
+function fieldText(field: string): string {
+  const key = /^metadata\["(.*)"\]$/s.exec(field)?.[1];
+  if (key !== undefined) return key;
+  const words = field.replaceAll(/[._]/g, " ");
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 }
 
 function platformFinder(): Finder {

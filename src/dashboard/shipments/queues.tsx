@@ -246,7 +246,7 @@ export function SavedViews(props: {
   const current = saved?.find((it) => it.query === text);
   // The button is there before the views are, so that it moves nothing when they come.
   return (
-    <Menu label={<SavedLabel name={current?.name} />}>
+    <Menu label={<SavedLabel name={current?.name} mayBeNamed={text !== ""} />}>
       {saved?.length === 0 && text === "" && (
         <p class="minor">No saved views. Filter the list to save a view of it.</p>
       )}
@@ -283,7 +283,12 @@ const ViewActions = lazily(() =>
   import("./saved-view-actions.tsx").then((actions) => actions.ViewActions),
 );
 
-/** As wide with a name as without on a phone, where there is no room for it. */
-function SavedLabel({ name }: { readonly name: string | undefined }) {
-  return <span class="saved-name">Saved{name !== undefined && `: ${name}`}</span>;
+/** As wide before the views are loaded as after. On a phone there is no room for a name. */
+function SavedLabel(props: { readonly name: string | undefined; readonly mayBeNamed: boolean }) {
+  const { name, mayBeNamed } = props;
+  return (
+    <span class={mayBeNamed ? "saved-name" : undefined}>
+      Saved{name !== undefined && `: ${name}`}
+    </span>
+  );
 }

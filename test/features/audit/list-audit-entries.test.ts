@@ -262,7 +262,7 @@ test("an entry names the person or the operator that was changed", async () => {
   await service.request("/v1/members", { apiKey, body: { email, role: "viewer" } });
   const named = async (query: string) =>
     (await list(query)).body.data.map(({ subject, subject_name }: any) => [subject, subject_name]);
-  expect(await named(`workspace=${workspace}&action=InviteMember`)).toEqual([
+  expect(await named(`workspace=${workspace}&action=InviteMember&page_size=1`)).toEqual([
     [expect.stringMatching(/^person\//), email],
   ]);
   const [[subject, name]] = await named("action=CreateOperator&page_size=1");
