@@ -123,7 +123,7 @@ describeDashboard("the search", (dashboard) => {
     const page = await open("/settings/webhooks");
     await page.keyboard.press("Control+k");
     await box(page).fill("radia");
-    await options(page).getByText("radia@example.org").waitFor();
+    await options(page).getByText("radia@example.org", { exact: true }).waitFor();
     await box(page).fill("7 span");
     const found = options(page).filter({ hasText: "Radia Perlman · 7 Spanning Tree Lane" });
     await found.waitFor();

@@ -108,6 +108,7 @@ function workspaceFinder(entered: EnteredWorkspace, onScreen: string | undefined
             href: paths.customer({ workspace, customer: id }),
             label: name,
             note: noteOf(
+              name,
               [email],
               matches.filter(({ customer }) => customer === id),
             ),
@@ -126,6 +127,7 @@ function shipmentHit(workspace: string, shipment: Shipment, matches: readonly Se
     href: paths.shipment({ workspace, reference }),
     label: reference,
     note: noteOf(
+      reference,
       parts,
       matches.filter((match) => match.shipment === reference),
     ),
@@ -133,9 +135,13 @@ function shipmentHit(workspace: string, shipment: Shipment, matches: readonly Se
   };
 }
 
-/** The fields that matched and are not among the usual parts, then these. */
-function noteOf(parts: readonly (string | undefined)[], matches: readonly SearchMatch[]): string {
-  const others = matches.filter(({ value }) => !parts.includes(value));
+/** The fields that matched and are not shown anyway, as the label or a part, then the parts. */
+function noteOf(
+  label: string,
+  parts: readonly (string | undefined)[],
+  matches: readonly SearchMatch[],
+): string {
+  const others = matches.filter(({ value }) => value !== label && !parts.includes(value));
   const named = others.map(({ field, value }) => `${fieldText(field)}: ${value}`);
   return [...named, ...parts.filter(Boolean)].join(" · ");
 }
