@@ -5,6 +5,7 @@ import {
   type FoundAddress,
   type GeocoderAdapter,
 } from "./geocoder.ts";
+import { wellFormed } from "./point-feature.ts";
 
 /** A number that is written as text. */
 const degrees = (most: number) =>
@@ -21,7 +22,7 @@ const place = z.object({
   place_rank: z.number().optional(),
 });
 
-const search = z.array(place);
+const search = wellFormed(place);
 /** Where nothing is near, it says so with the status 200. */
 const reverse = z.union([place, z.object({ error: z.unknown() })]);
 

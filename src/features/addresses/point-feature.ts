@@ -4,13 +4,25 @@ import type { Point } from "../../domain/coverage/geo.ts";
 const latitude = z.number().min(-90).max(90);
 const longitude = z.number().min(-180).max(180);
 
+/** The well-formed items of a list, so that one malformed row does not cost the others. Fails if all are malformed. */
+export function wellFormed<Item extends z.ZodType>(item: Item) {
+  return z.array(z.unknown()).transform((rows, context) => {
+    const items = rows.flatMap((row) => {
+      const { success, data } = item.safeParse(row);
+      return success ? [data as z.output<Item>] : [];
+    });
+    if (items.length === 0 && rows.length > 0) context.addIssue("no row is well-formed");
+    return items;
+  });
+}
+
 /** A GeoJSON FeatureCollection of points (RFC 7946), as geocoders answer. */
 export function pointFeatures<Properties extends z.ZodType>(properties: Properties) {
   const coordinates = z.tuple([longitude, latitude]).rest(z.number());
   const geometry = z.object({ type: z.literal("Point"), coordinates });
   return z.object({
     type: z.literal("FeatureCollection"),
-    features: z.array(z.object({ geometry, properties })),
+    features: wellFormed(z.object({ geometry, properties })),
   });
 }
 

@@ -167,6 +167,22 @@ async function failure(answer: (response: ServerResponse) => void): Promise<Geoc
   return failed;
 }
 
+test.each(KINDS)("a malformed row of %s is skipped", async (kind) => {
+  const { standIn, geocoder } = started[kind];
+  const label = { label: "x", name: "x", display_name: "x" };
+  const rowAt = (lat: number) =>
+    kind === "nominatim"
+      ? { ...label, lat: String(lat), lon: "1" }
+      : { geometry: { type: "Point", coordinates: [1, lat] }, properties: label };
+  const rows = [rowAt(91), rowAt(1), 7];
+  const answer = kind === "nominatim" ? rows : { type: "FeatureCollection", features: rows };
+  standIn.answer = (response) => response.end(JSON.stringify(answer));
+  expect(await geocoder.search({ text: "karl", ...ANYWHERE })).toEqual([
+    { label: "x", lat: 1, lng: 1, precision: "area", confidence: undefined },
+  ]);
+  standIn.answer = undefined;
+});
+
 test("a geocoder that does not answer in time is given up, and so is one that stops within an answer", async () => {
   const { standIn, geocoder, ended } = await start("photon", { timeoutMs: 20 });
   const begun = (response: ServerResponse) => void response.writeHead(200).write("{");
