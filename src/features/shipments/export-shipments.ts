@@ -4,22 +4,27 @@ import {
   type ExportShipmentsResponse,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { ShipmentSchema } from "../../../gen/shipments/v1/shipment_pb.js";
+import { isDistributed } from "../../db/distributed.ts";
+import type { EntityManager } from "../../db/orm.ts";
 import { createSemaphore } from "../../db/semaphore.ts";
 import { runStatement } from "../../db/statement.ts";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
 import { statesWith } from "../../domain/shipment/shipment-state.ts";
-import type { ShipmentFunctions } from "./shipment-deps.ts";
+import type { ShipmentDeps, ShipmentFunctions } from "./shipment-deps.ts";
 import { holdHeapGrowth } from "./heap-growth.ts";
 import { listParts, readShipmentFilters, selectListed } from "./shipment-filters.ts";
 import { shipmentJson } from "./shipment-message.ts";
-import { selectShipments, SHIPMENT_COLUMN } from "./shipment-row.ts";
+import { selectShipments, SHIPMENT_COLUMN, type ShipmentRow } from "./shipment-row.ts";
 
 const MOST = 1_000_000;
 /** How many are read and sent at a time: 10 at first, then as many as make about a piece, 100 at most. */
 const FIRST_BATCH = 10;
 const MAX_BATCH = 100;
-/** How many batches this process reads at a time, for all exports: the others wait in memory for a reader only. */
+/** How many batches this process reads at a time, for all exports. */
 const turn = createSemaphore(2);
+/** How many exports of one workspace this process makes at a time. */
+export const MAX_EXPORTS = 4;
+const running = new Map<number, number>();
 /** About how large a piece is, which waits in memory until its reader takes it. */
 const PIECE_BYTES = 64 * 1024;
 /** How large a piece is at most; a message in JSON is larger by a third. */
@@ -40,48 +45,99 @@ export const exportShipments: ShipmentFunctions["exportShipments"] = async funct
   const states = statesWith(filters);
   if (states.length === 0) return yield fileOf(HEADER);
 
-  const values: unknown[] = [caller.workspaceId];
-  const parts = listParts(states, filters, values);
-  const exceeds = `select exists (select from (${selectListed("s.reference", parts, "")}) as listed offset ${MOST}) as exceeds`;
-  const [found] = await runStatement<{ exceeds: boolean }>(deps.em, exceeds, values);
-  if (found?.exceeds) throw tooMany();
-  yield fileOf(HEADER);
+  const leave = enter(caller.workspaceId);
+  const releaseHeap = holdHeapGrowth();
+  try {
+    const values: unknown[] = [caller.workspaceId];
+    const parts = listParts(states, filters, values);
+    const isOne = filters.externalReference !== undefined;
+    if (!isOne && (await exceedsMost(deps.em, parts, values))) throw tooMany();
+    yield fileOf(HEADER);
 
+    const readBatch = createBatchReader(deps, parts, values, signal);
+    let size = FIRST_BATCH;
+    let next: Promise<Batch> | undefined = readBatch(["infinity", ""], size);
+    while (next !== undefined && !signal.aborted) {
+      const { rows, end }: Batch = await next;
+      // Read while these rows are formatted and sent.
+      next = end && readBatch(end, size);
+      next?.catch(() => undefined);
+      let bytes = 1;
+      for (const piece of piecesOf(rows.map((row) => lineOf(shipmentJson(row, caller))))) {
+        bytes += piece.length;
+        yield fileOf(piece);
+      }
+      size = Math.min(MAX_BATCH, Math.max(1, Math.floor((rows.length * PIECE_BYTES) / bytes)));
+    }
+  } finally {
+    releaseHeap();
+    leave();
+  }
+};
+
+/** Counts an export of a workspace until the returned function is called. @throws Refusal RATE_LIMITED */
+function enter(workspace: number): () => void {
+  const others = running.get(workspace) ?? 0;
+  if (others >= MAX_EXPORTS) {
+    const text = `The workspace has ${MAX_EXPORTS} exports running; try again when one of them has ended.`;
+    throw refuse("RATE_LIMITED", text, { retryAfterSeconds: 10 });
+  }
+  running.set(workspace, others + 1);
+  return () => {
+    const left = running.get(workspace)! - 1;
+    if (left > 0) running.set(workspace, left);
+    else running.delete(workspace);
+  };
+}
+
+/** No stored shipment is smaller, in bytes. */
+const LEAST_BYTES = 200;
+
+/** Whether a list has more than `MOST` shipments. Counts them only if the table is large enough for so many. */
+async function exceedsMost(
+  em: EntityManager,
+  parts: readonly string[],
+  values: readonly unknown[],
+): Promise<boolean> {
+  if (!(await isDistributed(em))) {
+    const size = "select pg_relation_size('shipment')::float8 as bytes";
+    const [table] = await runStatement<{ bytes: number }>(em, size);
+    if (table!.bytes < MOST * LEAST_BYTES) return false;
+  }
+  const exceeds = `select exists (select from (${selectListed("s.reference", parts, "")}) as listed offset ${MOST}) as exceeds`;
+  const [found] = await runStatement<{ exceeds: boolean }>(em, exceeds, values);
+  return found!.exceeds;
+}
+
+interface Batch {
+  readonly rows: readonly ShipmentRow[];
+  /** Time and reference of the last row; undefined in the last batch. */
+  readonly end: readonly string[] | undefined;
+}
+
+function createBatchReader(
+  deps: Pick<ShipmentDeps, "em" | "versionFees">,
+  parts: readonly string[],
+  values: readonly unknown[],
+  signal: AbortSignal,
+): (last: readonly string[], size: number) => Promise<Batch> {
   const [atTime, atReference, limit] = [1, 2, 3].map((more) => `$${values.length + more}`);
   const older = `(s.created_at, s.reference) < (${atTime}, ${atReference})`;
   const left = parts.map((part) => `${part} and ${older}`);
   const sql = selectListed(SHIPMENT_COLUMN, left, `limit ${limit}`);
-  /** Apart, so that rows are not kept while their lines wait for a reader. */
-  const readBatch = async (last: readonly string[], size: number) => {
+  return async (last, size) => {
     await turn.acquire();
     try {
-      // Its reader may have gone while others had their turn.
-      if (signal.aborted) return { pieces: [], last: undefined };
+      // The reader may have gone while others had their turn.
+      if (signal.aborted) return { rows: [], end: undefined };
       const rows = await selectShipments(deps, sql, [...values, ...last, size]);
-      const end = rows.length < size ? undefined : rows.at(-1)!;
-      return {
-        pieces: piecesOf(rows.map((row) => lineOf(shipmentJson(row, caller)))),
-        last: end && [end.createdAt.toISOString(), end.reference],
-      };
+      const oldest = rows.length < size ? undefined : rows.at(-1)!;
+      return { rows, end: oldest && [oldest.createdAt.toISOString(), oldest.reference] };
     } finally {
       turn.release();
     }
   };
-  let last: readonly string[] | undefined = ["infinity", ""];
-  let size = FIRST_BATCH;
-  const release = holdHeapGrowth();
-  try {
-    while (last !== undefined && !signal.aborted) {
-      const batch = await readBatch(last, size);
-      for (const piece of batch.pieces) yield fileOf(piece);
-      const bytes = batch.pieces.reduce((sum, piece) => sum + piece.length, 1);
-      size = Math.min(MAX_BATCH, Math.max(1, Math.floor((size * PIECE_BYTES) / bytes)));
-      last = batch.last;
-    }
-  } finally {
-    release();
-  }
-};
+}
 
 function fileOf(lines: Buffer): ExportShipmentsResponse {
   return create(ExportShipmentsResponseSchema, { csv: lines });

@@ -4,9 +4,11 @@ import { parse } from "csv-parse/sync";
 import { expect, test } from "vitest";
 import { ShipmentStatus } from "../../../gen/shipments/v1/shipment_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { MAX_EXPORTS } from "../../../src/features/shipments/export-shipments.ts";
 import { data, expectRefused } from "../../support/answers.ts";
 import { book, bookAnd, BOOKING, type ShipmentJson } from "../../support/bookings.ts";
 import { connectTo } from "../../support/database.ts";
+import { eventually } from "../../support/eventually.ts";
 import { insertCustomers, insertShipments } from "../../support/insert-shipments.ts";
 import { PROTOCOLS, rpcClient } from "../../support/rpc-client.ts";
 import { rpcError, rpcRefusal } from "../../support/rpc-error.ts";
@@ -237,16 +239,49 @@ test("what cannot be exported is refused as JSON, and by gRPC", async () => {
   );
 });
 
-test("a file that cannot be completed breaks the connection, so that a part does not pass for the whole", async () => {
+/** A workspace with an export that is larger than what waits on the way when nobody reads. */
+async function addLarge() {
   const other = await service.addWorkspace();
   const who = await insertCustomers(sql, other.id, 1);
-  await insertShipments(sql, { workspace: other.id, count: 2_000, customer: String(who) });
-  // More than what waits on the way when nobody reads.
+  await insertShipments(sql, {
+    workspace: other.id,
+    count: 2_000,
+    customer: String(who),
+    salt: String(other.id),
+  });
   const metadata = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [i, "-".repeat(500)]));
   await sql.query("update shipment set metadata = $2 where workspace_id = $1", [
     other.id,
     metadata,
   ]);
+  return other;
+}
+
+test("a workspace has four exports at a time in a process, and the next is refused until one ends", async () => {
+  const { apiKey: own } = await addLarge();
+  const open = () =>
+    get(`${service.httpUrl}${PATH}`, { headers: { authorization: `Bearer ${own}` } });
+  const requests = Array.from({ length: MAX_EXPORTS }, open);
+  const responses = await Promise.all(requests.map((request) => once(request, "response")));
+  expect(responses.map(([{ statusCode }]) => statusCode)).toEqual(Array(MAX_EXPORTS).fill(200));
+  const text = "The workspace has 4 exports running; try again when one of them has ended.";
+  await expectRefused(service.request(PATH, { apiKey: own }), "RATE_LIMITED", text);
+  expect((await service.request(PATH, { apiKey })).status).toBe(200);
+  for (const [index, request] of requests.entries()) {
+    responses[index]![0].on("error", () => undefined);
+    request.destroy();
+  }
+  await eventually("an export to be possible again", async () => {
+    const request = open();
+    const [response] = (await once(request, "response")) as [IncomingMessage];
+    response.on("error", () => undefined);
+    request.destroy();
+    return response.statusCode === 200;
+  });
+});
+
+test("a file that cannot be completed breaks the connection, so that a part does not pass for the whole", async () => {
+  const other = await addLarge();
   const { body } = await service.as(other.apiKey).createApiKey({ name: "Export" });
   const request = get(`${service.httpUrl}${PATH}`, {
     headers: { authorization: `Bearer ${body.api_key}` },
