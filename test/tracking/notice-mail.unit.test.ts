@@ -57,8 +57,8 @@ Reference: SHP-0123456789AB
 Questions? help@example.org
 Times are in the time zone America/New_York.
 
-You get this mail because Acme <b> & Sons sends you something.
-No more of these mails:
+You’re receiving this email because Acme <b> & Sons is delivering a parcel to you.
+Unsubscribe:
 https://book.example.org/t/link/unsubscribe/mac
 `);
   for (const part of [
@@ -82,7 +82,7 @@ test("names and contacts from right to left do not turn round the mail", () => {
   );
   expect(subject).toBe("\u2068متجر\u2069: Your delivery is on its way");
   expect(text).toContain("Questions? \u2068שלום\u2069\n");
-  expect(text).toContain("because \u2068متجر\u2069 sends you something.");
+  expect(text).toContain("because \u2068متجر\u2069 is delivering a parcel to you.");
   expect(html).toContain("<bdi>متجر\u2069</bdi>");
   expect(html).toContain("Questions? <bdi>שלום</bdi>");
 });
@@ -95,7 +95,7 @@ test.each<[NoticeKind, Partial<TrackedShipment>, string]>([
       etas: { pickup: null, dropoff: null },
     },
     `Your delivery could not be handed over.
-Nobody was there to accept it (Monday, November 2 at 3:00 PM)
+No one was there to accept it (Monday, November 2 at 3:00 PM)
 Delivery: Monday, November 2, 2:00 – 4:00 PM`,
   ],
   [

@@ -89,15 +89,15 @@ ${url}
 Sendungsnummer: ${shipment}
 Fragen? +1 555 0100
 
-Sie erhalten diese Mail, weil Test Ihnen etwas schickt.
-Keine solchen Mails mehr:
+Sie erhalten diese E-Mail, weil Test Ihnen eine Sendung zustellt.
+E-Mails abbestellen:
 ${/https?:\S+\/unsubscribe\/[\w-]{22}$/m.exec(booked.text)?.[0]}
 `);
   await data(as.setCourier({ shipment, name: "Ada Byron" }));
   await takeStep(service, apiKey, shipment, "advance");
   await mailAbout(email, "Test: Ihre Lieferung ist unterwegs");
   await data(as.reportProgress({ shipment, stage: "at_dropoff" }));
-  await mailAbout(email, "Test: Ihr Kurier ist bei Ihnen");
+  await mailAbout(email, "Test: Ihr Kurier ist an der Tür");
   await data(as.recordAttempt({ shipment, reason: "nobody_there", note: "Dog" }));
   await mailAbout(email, "Test: Ihre Lieferung konnte nicht übergeben werden");
   await data(as.reportProgress({ shipment, stage: "at_dropoff" }));
@@ -275,7 +275,7 @@ test("a recipient gets no more mails of a workspace once they have confirmed tha
   const asked = await open(url);
   const page = await asked.text();
   expect([asked.status, page]).toEqual([200, expect.stringContaining('<form method="post">')]);
-  expect(page).toContain("<h1>Ne plus recevoir d’e-mails sur les livraisons de Test ?</h1>");
+  expect(page).toContain("<h1>Se désabonner des e-mails sur les livraisons de Test ?</h1>");
   await takeStep(service, apiKey, reference, "advance");
   await mailAbout(email, "Votre livraison est en route");
   const body = "List-Unsubscribe=One-Click";
@@ -283,7 +283,7 @@ test("a recipient gets no more mails of a workspace once they have confirmed tha
   const ended = await open(url, { method: "POST", body, headers });
   expect([ended.status, await ended.text()]).toEqual([
     200,
-    expect.stringContaining("Vous ne recevrez plus d’e-mails sur les livraisons de Test."),
+    expect.stringContaining("Vous êtes désabonné des e-mails sur les livraisons de Test."),
   ]);
   expect((await open(url, { method: "POST", body, headers })).status).toBe(200);
   // The email is the same however it is written.

@@ -36,7 +36,7 @@ function textOf(html: string): string[] {
 
 const GONE = [
   "This link does not work any more",
-  "It has ended or was replaced. Whoever sent it to you can send a new one.",
+  "It has expired or was replaced. Ask the sender for a new link.",
 ];
 
 test("every answer and event about a shipment has its tracking link, the same as long as it is", async () => {
@@ -135,13 +135,13 @@ test("in transit the courier's first name and vehicle are shown, when they come,
     shipment,
     new Date(Date.now() - 15 * 60_000),
   ]);
-  const failed = "Nobody was there to accept it (Monday, November 2 at 12:00 PM)";
+  const failed = "No one was there to accept it (Monday, November 2 at 12:00 PM)";
   expect(await said()).toEqual(["Your delivery is on its way", failed, ...courier]);
   await data(as.updateWorkspace({ tracking_shows_courier: false }));
   expect(await said()).toEqual(["Your delivery is on its way", failed, ...none]);
   await data(as.returnShipment({ shipment }));
   const { text } = await open(url);
-  expect(text.slice(1, 3)).toEqual(["Your delivery went back to the sender", "Progress"]);
+  expect(text.slice(1, 3)).toEqual(["Your delivery was returned to the sender", "Progress"]);
   expect(text.indexOf("Returned")).toBeGreaterThan(text.indexOf("On its way"));
   expect(text).not.toContain("Delivered");
 });
