@@ -47,6 +47,8 @@ export interface GroupOptions<Member, Result> {
   readonly deadlineMs: (member: Member) => number;
   readonly work: GroupWork<Member, Result>;
   readonly spanOf?: (member: Member) => TransactionParent | undefined;
+  /** Whether the work also writes tables of the platform, which only the coordinator of a distributed database has. */
+  readonly onCoordinator?: boolean;
 }
 
 /**

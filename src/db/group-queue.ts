@@ -45,6 +45,8 @@ export interface QueueOptions<Member, Result> {
   readonly maxMembers: number;
   /** Where the database is distributed by workspace, a group is of workspaces that one node has. */
   readonly workspaceOf: (member: Member) => number;
+  /** Whether groups go to the coordinator of such a database instead. */
+  readonly onCoordinator?: boolean;
   /** Members with the same key are never in flight at the same time. */
   readonly serializeBy: (member: Member) => string | undefined;
   readonly observe: ObserveGroup;
@@ -66,7 +68,7 @@ export interface QueueOptions<Member, Result> {
 export function createGroupQueue<Member, Result>(
   options: QueueOptions<Member, Result>,
 ): (member: Member, deadlineMs: number) => Promise<Result> {
-  const { em, workspaceOf } = options;
+  const { em, workspaceOf, onCoordinator = false } = options;
   /** By where members are written. */
   const lanes = new Map<Place, Lane<Member, Result> & { members: number }>();
   let sweeping: NodeJS.Timeout | undefined;
@@ -81,7 +83,8 @@ export function createGroupQueue<Member, Result>(
   }
 
   return async (member, deadlineMs) => {
-    const place = await placeOf(em, workspaceOf(member));
+    const workspace = workspaceOf(member);
+    const place = onCoordinator ? workspace : await placeOf(em, workspace);
     const lane = lanes.getOrInsertComputed(place, () => ({
       ...createLane(options, place),
       members: 0,

@@ -55,4 +55,10 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Constructor<Migra
   "20261128063700-request-paths": async () =>
     (await import("./migrations/20261128063700-request-paths.ts"))
       .Migration20261128063700_request_paths,
+  "20261128064600-event-api-key": async () =>
+    (await import("./migrations/20261128064600-event-api-key.ts"))
+      .Migration20261128064600_event_api_key,
+  "20261128064700-audit-entry-api-key": async () =>
+    (await import("./migrations/20261128064700-audit-entry-api-key.ts"))
+      .Migration20261128064700_audit_entry_api_key,
 };

@@ -21,6 +21,18 @@ export interface SignedInPerson {
   readonly boundTo: number | null;
 }
 
+/** An API key without its secret. */
+export interface CallerKey {
+  readonly id: string;
+  readonly name: string | null;
+  readonly last4: string;
+}
+
+/** The name of a key, or its last four characters if it has none. */
+export function keyLabel({ name, last4 }: CallerKey): string {
+  return name ?? last4;
+}
+
 /** The workspace that an API key stands for, or that a person acts for. */
 export interface WorkspaceCaller {
   readonly audience: "workspace";
@@ -33,8 +45,8 @@ export interface WorkspaceCaller {
   readonly suspended: boolean;
   /** The id of the key that the call carries; undefined for a person. */
   readonly keyId: string | undefined;
-  /** What the key is called: its name, else its last four characters. */
-  readonly keyName: string | undefined;
+  /** The key as events and the audit log name it; undefined for a person. */
+  readonly key: CallerKey | undefined;
   /** What the key may be used for; undefined for a person. */
   readonly keyScope: KeyScope | undefined;
   /** The member who calls; undefined for a key. */

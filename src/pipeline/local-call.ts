@@ -42,7 +42,7 @@ export function localWorkspaceCall(
     suspended: false,
     test: false,
     keyId: undefined,
-    keyName: undefined,
+    key: undefined,
     keyScope: undefined,
     member: undefined,
     trackingUrlOf: undefined,

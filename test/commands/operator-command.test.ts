@@ -82,7 +82,7 @@ test("audit list says what the account of the command line did, newest first", a
   const entry = (action: string) => ({
     id: expect.any(Number),
     created_at: TIME,
-    actor: { kind: "command_line", name: userInfo().username, operator: null },
+    actor: { kind: "command_line", name: userInfo().username, operator: null, api_key: null },
     action,
     subject: `operator/${operator.id}`,
     workspace: null,

@@ -5,6 +5,7 @@ import { ApiKeyService } from "../../gen/shipments/v1/api_key_service_pb.js";
 import { CustomerService } from "../../gen/shipments/v1/customer_service_pb.js";
 import { MemberService } from "../../gen/shipments/v1/member_service_pb.js";
 import { PaymentConnectionService } from "../../gen/shipments/v1/payment_connection_service_pb.js";
+import { ShipmentService } from "../../gen/shipments/v1/shipment_service_pb.js";
 import { WorkspaceService } from "../../gen/shipments/v1/workspace_service_pb.js";
 import { describedMethods, httpCalls } from "../support/described-services.ts";
 import { createMethodCalls, isOfOperators, type Fields } from "../support/method-calls.ts";
@@ -74,6 +75,8 @@ const CHANGES: Readonly<Record<string, (sent: Fields, data: any) => Changes>> = 
     merged_customer: [null, String(from)],
     moved_shipments: [null, "1"],
   }),
+  WaiveVerification: ({ reason }) => ({ waived: [null, reason] }),
+  AcceptUncountedPayment: () => ({ accepted_payment: [null, NUMBER] }),
   InviteMember: () => ({ role: [null, "viewer"] }),
   UpdateMember: () => ({ role: ["member", "viewer"] }),
   RemoveMember: () => ({ role: ["member", null] }),
@@ -141,6 +144,7 @@ const SUBJECTS: readonly (readonly [method: RegExp, kind: string, id: string])[]
   [/Member$/, "person", "person"],
   [/Operator/, "operator", "operator"],
   [/Customers$/, "customer", "customer"],
+  [/WaiveVerification|AcceptUncountedPayment/, "shipment", "shipment"],
   [/Draft$|Zones$/, "tariff_draft", "draft"],
   [/Tariff$/, "tariff_version", "version"],
 ];
@@ -167,6 +171,8 @@ const changesSomething = ({ idempotency }: DescMethod) =>
   idempotency !== MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
 const METHODS = [
   ...(await describedMethods("operator")),
+  ShipmentService.method.waiveVerification,
+  ShipmentService.method.acceptUncountedPayment,
   ...OWN_SERVICES.flatMap(({ methods }) => methods),
   CustomerService.method.mergeCustomers,
 ]
@@ -221,8 +227,13 @@ describe("the audit log tells who did what to what, and keeps no secret, after",
       id: expect.any(Number),
       created_at: TIME,
       actor: isOfOperators(method)
-        ? { kind: "operator", name: "Test owner", operator: id }
-        : { kind: "api_key", name: apiKey.slice(-4), operator: null },
+        ? { kind: "operator", name: "Test owner", operator: id, api_key: null }
+        : {
+            kind: "api_key",
+            name: apiKey.slice(-4),
+            operator: null,
+            api_key: { id: ID, name: null, last4: apiKey.slice(-4) },
+          },
       action: name,
       subject,
       workspace: isOfOperators(method) ? (sent["workspace"] ?? created) : id,
@@ -246,7 +257,7 @@ describe("the audit log tells who did what to what, and keeps no secret, after",
   )("%s, but not when it is refused", async (_, method) => {
     const names = method.input.fields.map(({ name }) => name);
     const ids = names.filter((name) =>
-      /^(operator|workspace|draft|version|key|person|customer|from)$/.test(name),
+      /^(operator|workspace|draft|version|key|person|customer|from|shipment)$/.test(name),
     );
     const nothing = Object.fromEntries(ids.map((name) => [name, "999999999"]));
     const others = { replaces: 1, name: "New", role: "viewer", time_zone: "Nowhere" };

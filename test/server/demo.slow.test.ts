@@ -96,7 +96,7 @@ test("the first start of the demo prints a link to sign in by, a test key with a
   const { body: log } = await first.request("/admin/v1/audit_entries", { apiKey: operatorKey });
   expect(log.data).toContainEqual(
     expect.objectContaining({
-      actor: { kind: "service", name: "demo", operator: null },
+      actor: { kind: "service", name: "demo", operator: null, api_key: null },
       action: "CreateOperator",
       subject: `operator/${operator}`,
       request_id: null,

@@ -19,7 +19,7 @@ export function callOf(workspaceId: number): Call {
     test: false,
     suspended: false,
     keyId: "key_000000000000000000000000",
-    keyName: "a test",
+    key: { id: "key_000000000000000000000000", name: "a test", last4: "test" },
     keyScope: "full",
     member: undefined,
     trackingUrlOf: undefined,

@@ -12,6 +12,42 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_shipments_v1_api_key: GenFile;
 
 /**
+ * The API key that made a call, as events and the audit log name it.
+ *
+ * @generated from message shipments.v1.ApiKeyReference
+ */
+export declare type ApiKeyReference = Message<"shipments.v1.ApiKeyReference"> & {
+  /**
+   * The id of the key.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * The name of the key, if it has one.
+   *
+   * @generated from field: optional string name = 2;
+   */
+  name?: string | undefined;
+
+  /**
+   * The last four characters of the secret.
+   *
+   * @generated from field: string last4 = 3;
+   */
+  last4: string;
+};
+
+export declare type ApiKeyReferenceValid = ApiKeyReference;
+
+/**
+ * Describes the message shipments.v1.ApiKeyReference.
+ * Use `create(ApiKeyReferenceSchema)` to create a new message.
+ */
+export declare const ApiKeyReferenceSchema: GenMessage<ApiKeyReference, {validType: ApiKeyReferenceValid}>;
+
+/**
  * A secret key of a workspace, without the secret. The secret is shown only once, on creation.
  *
  * @generated from message shipments.v1.ApiKey

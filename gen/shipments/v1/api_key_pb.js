@@ -10,14 +10,21 @@ import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
  * Describes the file shipments/v1/api_key.proto.
  */
 export const file_shipments_v1_api_key = /*@__PURE__*/
-  fileDesc("ChpzaGlwbWVudHMvdjEvYXBpX2tleS5wcm90bxIMc2hpcG1lbnRzLnYxIpECCgZBcGlLZXkSCgoCaWQYASABKAkSEQoEbmFtZRgCIAEoCUgAiAEBEg0KBWxhc3Q0GAMgASgJEjYKCmNyZWF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQga6SAPIAQESMAoMbGFzdF91c2VkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIrCgdlbmRzX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdjdXJyZW50GAcgASgIEigKBXNjb3BlGAggASgOMhkuc2hpcG1lbnRzLnYxLkFwaUtleVNjb3BlQgcKBV9uYW1lKnwKC0FwaUtleVNjb3BlEh0KGUFQSV9LRVlfU0NPUEVfVU5TUEVDSUZJRUQQABIbChdBUElfS0VZX1NDT1BFX1JFQURfT05MWRABEhYKEkFQSV9LRVlfU0NPUEVfRlVMTBACEhkKFUFQSV9LRVlfU0NPUEVfQ09VUklFUhADYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp]);
+  fileDesc("ChpzaGlwbWVudHMvdjEvYXBpX2tleS5wcm90bxIMc2hpcG1lbnRzLnYxIkgKD0FwaUtleVJlZmVyZW5jZRIKCgJpZBgBIAEoCRIRCgRuYW1lGAIgASgJSACIAQESDQoFbGFzdDQYAyABKAlCBwoFX25hbWUikQIKBkFwaUtleRIKCgJpZBgBIAEoCRIRCgRuYW1lGAIgASgJSACIAQESDQoFbGFzdDQYAyABKAkSNgoKY3JlYXRlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCBrpIA8gBARIwCgxsYXN0X3VzZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEisKB2VuZHNfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB2N1cnJlbnQYByABKAgSKAoFc2NvcGUYCCABKA4yGS5zaGlwbWVudHMudjEuQXBpS2V5U2NvcGVCBwoFX25hbWUqfAoLQXBpS2V5U2NvcGUSHQoZQVBJX0tFWV9TQ09QRV9VTlNQRUNJRklFRBAAEhsKF0FQSV9LRVlfU0NPUEVfUkVBRF9PTkxZEAESFgoSQVBJX0tFWV9TQ09QRV9GVUxMEAISGQoVQVBJX0tFWV9TQ09QRV9DT1VSSUVSEANiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp]);
+
+/**
+ * Describes the message shipments.v1.ApiKeyReference.
+ * Use `create(ApiKeyReferenceSchema)` to create a new message.
+ */
+export const ApiKeyReferenceSchema = /*@__PURE__*/
+  messageDesc(file_shipments_v1_api_key, 0);
 
 /**
  * Describes the message shipments.v1.ApiKey.
  * Use `create(ApiKeySchema)` to create a new message.
  */
 export const ApiKeySchema = /*@__PURE__*/
-  messageDesc(file_shipments_v1_api_key, 0);
+  messageDesc(file_shipments_v1_api_key, 1);
 
 /**
  * Describes the enum shipments.v1.ApiKeyScope.

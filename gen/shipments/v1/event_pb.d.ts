@@ -7,6 +7,7 @@ import type { Message } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { Shipment, ShipmentValid } from "./shipment_pb.js";
 import type { Webhook, WebhookValid } from "./webhook_pb.js";
+import type { ApiKeyReference, ApiKeyReferenceValid } from "./api_key_pb.js";
 
 /**
  * Describes the file shipments/v1/event.proto.
@@ -90,6 +91,13 @@ export declare type Event = Message<"shipments.v1.Event"> & {
    * @generated from field: bool test = 10;
    */
   test: boolean;
+
+  /**
+   * The API key that made the change. Unset if a member or the service made it.
+   *
+   * @generated from field: shipments.v1.ApiKeyReference api_key = 11;
+   */
+  apiKey?: ApiKeyReference | undefined;
 };
 
 /**
@@ -169,6 +177,13 @@ export declare type EventValid = Message<"shipments.v1.Event"> & {
    * @generated from field: bool test = 10;
    */
   test: boolean;
+
+  /**
+   * The API key that made the change. Unset if a member or the service made it.
+   *
+   * @generated from field: shipments.v1.ApiKeyReference api_key = 11;
+   */
+  apiKey?: ApiKeyReferenceValid | undefined;
 };
 
 /**

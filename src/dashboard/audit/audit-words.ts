@@ -56,6 +56,8 @@ const ACTS: Readonly<Record<string, readonly [choice: string, sentence: string]>
   PublishTariff: ["Tariff published", "published {it}"],
   RollBackTariff: ["Tariff rolled back", "rolled the tariff back, which made {it}"],
   CallOffTariff: ["Tariff called off", "called off {it}"],
+  WaiveVerification: ["Verification waived", "waived the verification of {it}"],
+  AcceptUncountedPayment: ["Uncounted payment accepted", "accepted an uncounted payment of {it}"],
   SignIn: ["Signed in by somebody else’s link", "signed in by a link that somebody else had made"],
 };
 

@@ -38,7 +38,10 @@ const COLUMNS: readonly Column<Event>[] = [
     header: "By",
     spare: true,
     clips: true,
-    cell: ({ actor }) => actor ?? <span class="minor">API key or service</span>,
+    cell: ({ actor, apiKey }) =>
+      actor ?? (
+        <span class="minor">{apiKey ? `API key ${apiKey.name ?? apiKey.last4}` : "Service"}</span>
+      ),
   },
   {
     header: "When",
@@ -112,6 +115,7 @@ interface Payload {
   readonly shipment: string | null;
   readonly webhook: { readonly id: string; readonly url: string } | null;
   readonly actor: string | null;
+  readonly api_key: { readonly name: string | null; readonly last4: string } | null;
   readonly position: number;
 }
 
@@ -156,7 +160,7 @@ export function EventPage({ event }: Pick<ParametersOf<"event">, "event">) {
 }
 
 function Details({ payload }: { readonly payload: Payload }) {
-  const { id, timestamp, shipment: reference, webhook, actor, position } = payload;
+  const { id, timestamp, shipment: reference, webhook, actor, api_key: key, position } = payload;
   return (
     <DescriptionList
       items={[
@@ -173,7 +177,7 @@ function Details({ payload }: { readonly payload: Payload }) {
           "Webhook",
           webhook ? <a href={paths.webhook({ webhook: webhook.id })}>{webhook.url}</a> : undefined,
         ],
-        ["By", actor ?? "An API key or the service"],
+        ["By", actor ?? (key ? `API key ${key.name ?? key.last4}` : "An API key or the service")],
         ["Position", String(position)],
         ["Id", <Id id={id} />],
       ]}

@@ -33,7 +33,7 @@ async function loadKey(
     test: Boolean(found.twinOf),
     suspended: Boolean(suspendedAt),
     keyId: id,
-    keyName: name ?? last4,
+    key: { id, name: name ?? null, last4 },
     keyScope: scope as KeyScope,
     member: undefined,
     ...(await findTracking(em, workspace)),

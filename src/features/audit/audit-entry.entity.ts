@@ -1,4 +1,5 @@
 import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
+import type { CallerKey } from "../../pipeline/call.ts";
 
 /** Kinds of actors in the audit log. */
 export type AuditActorName = "operator" | "command_line" | "api_key" | "service" | "person";
@@ -22,6 +23,8 @@ export const AuditEntry = defineEntity({
     createdAt: p.datetime(3),
     actor: p.text().$type<AuditActorName>(),
     actorName: p.text(),
+    /** The API key that made the change; null for other actors. */
+    apiKey: p.json<CallerKey>().nullable(),
     operatorId: p.bigint("number").nullable(),
     /** `PublishTariff` */
     action: p.text(),

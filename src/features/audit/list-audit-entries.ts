@@ -148,10 +148,10 @@ function entriesQuery(
 const toMessage = compileToMessage(AuditEntrySchema);
 
 function auditEntryMessage(entry: AuditEntry, subjectName?: string): AuditEntryMessage {
-  const { actor, actorName, operatorId } = entry;
+  const { actor, actorName, operatorId, apiKey } = entry;
   return toMessage({
     ...entry,
-    actor: { kind: actor, name: actorName, operator: operatorId },
+    actor: { kind: actor, name: actorName, operator: operatorId, apiKey },
     workspace: entry.workspaceId,
     subjectName,
   });

@@ -1,6 +1,6 @@
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import type { RequiredEntityData } from "@mikro-orm/core";
-import { sql } from "@mikro-orm/postgresql";
+import { raw } from "@mikro-orm/postgresql";
 import { OperatorService } from "../../../gen/shipments/admin/v1/operator_service_pb.js";
 import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { WorkspaceAdminService } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
@@ -8,16 +8,20 @@ import { ApiKeyService } from "../../../gen/shipments/v1/api_key_service_pb.js";
 import { PaymentConnectionService } from "../../../gen/shipments/v1/payment_connection_service_pb.js";
 import { CustomerService } from "../../../gen/shipments/v1/customer_service_pb.js";
 import { MemberService } from "../../../gen/shipments/v1/member_service_pb.js";
+import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { WorkspaceService } from "../../../gen/shipments/v1/workspace_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
-import { runStatement } from "../../db/statement.ts";
-import type { AnyCall, Caller } from "../../pipeline/call.ts";
+import { runStatement, type Statement } from "../../db/statement.ts";
+import { type AnyCall, type Caller, type CallerKey, keyLabel } from "../../pipeline/call.ts";
 import { AuditEntry, type AuditActorName, type Change } from "./audit-entry.entity.ts";
 
 /** Action of a sign-in with a link that another person created. It is not a method. */
 const SIGN_IN = "SignIn";
 
-/** Methods that change the platform or permissions in a workspace, or that cannot be undone. */
+/**
+ * Actions that change the platform or permissions in a workspace, that cannot be undone, or that override a safeguard
+ * of a shipment.
+ */
 export const AUDIT_ACTIONS: readonly string[] = [
   OperatorService,
   WorkspaceAdminService,
@@ -30,7 +34,12 @@ export const AUDIT_ACTIONS: readonly string[] = [
   .flatMap(({ methods }) => methods)
   .filter(({ idempotency }) => idempotency !== MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS)
   .map(({ name }) => name)
-  .concat(CustomerService.method.mergeCustomers.name, SIGN_IN);
+  .concat(
+    CustomerService.method.mergeCustomers.name,
+    ShipmentService.method.waiveVerification.name,
+    ShipmentService.method.acceptUncountedPayment.name,
+    SIGN_IN,
+  );
 
 /** Kinds of subjects. An entry's subject is a kind, a slash and an id. */
 export const SUBJECT_KINDS = [
@@ -41,6 +50,7 @@ export const SUBJECT_KINDS = [
   "operator",
   "tariff_draft",
   "tariff_version",
+  "shipment",
 ] as const;
 
 export interface RecordedChange {
@@ -59,13 +69,16 @@ type NewEntry = Omit<RequiredEntityData<AuditEntry>, "createdAt">;
 const recorded = new WeakMap<EntityManager, NewEntry[]>();
 
 /** Adds an administrative change to the audit log in the transaction of the change. */
-export function recordChange(
-  tx: EntityManager,
+export function recordChange(tx: EntityManager, call: AnyCall, change: RecordedChange): void {
+  add(tx, entryOf(call, change));
+}
+
+function entryOf(
   { received, caller, method }: AnyCall,
   { subject, workspaceId, changes }: RecordedChange,
-): void {
+): NewEntry {
   const actor = actorOf(caller);
-  add(tx, {
+  return {
     ...actor,
     action: method.slice(method.indexOf("/") + 1),
     subject,
@@ -75,7 +88,15 @@ export function recordChange(
     requestId: ["command_line", "service"].includes(actor.actor)
       ? null
       : received.headers.requestId,
-  });
+  };
+}
+
+/** The statements that add a change to the audit log, for the end of a transaction on the coordinator. */
+export function auditStatements(call: AnyCall, change: RecordedChange): Statement[] {
+  return [
+    [LOCK, []],
+    [INSERT, [JSON.stringify(entryOf(call, change))]],
+  ];
 }
 
 /** A sign-in with a link that another person created and could have used. */
@@ -96,6 +117,7 @@ export function recordSignIn(tx: EntityManager, signIn: SignInByOthersLink): voi
     actor: "person",
     actorName: email,
     operatorId: null,
+    apiKey: null,
     action: SIGN_IN,
     subject: `person/${personId}`,
     workspaceId,
@@ -127,14 +149,25 @@ export async function recordingChanges<T>(tx: EntityManager, work: () => Promise
   const result = await work();
   await tx.flush();
   if (entries.length === 0) return result;
-  await runStatement(tx, "select pg_advisory_xact_lock(hashtextextended('audit log', 0))");
+  await runStatement(tx, LOCK);
   for (const entry of entries) await tx.insert(AuditEntry, { ...entry, createdAt: NEXT_TIME });
   return result;
 }
 
 /** By the database's clock, common to all replicas, but never before the last entry. */
-const NEXT_TIME = sql`greatest(
+const NEXT_TIME_SQL = `greatest(
   date_trunc('milliseconds', clock_timestamp()), (select max(created_at) from audit_entry))`;
+const NEXT_TIME = raw(NEXT_TIME_SQL);
+
+const LOCK = "select pg_advisory_xact_lock(hashtextextended('audit log', 0))";
+
+const INSERT = `
+  insert into audit_entry (created_at, actor, actor_name, operator_id, api_key, action, subject,
+    workspace_id, changes, request_id)
+  select ${NEXT_TIME_SQL}, actor, "actorName", "operatorId", "apiKey", action, subject,
+    "workspaceId", changes, "requestId"
+  from json_to_record($1) as entry (actor text, "actorName" text, "operatorId" bigint, "apiKey" jsonb,
+    action text, subject text, "workspaceId" bigint, changes jsonb, "requestId" text)`;
 
 /** Returns the properties that differ, as text. `undefined` and null are empty. */
 export function changesBetween(
@@ -154,20 +187,23 @@ function textOf(value: unknown): string | null {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-function actorOf(caller: Caller): {
-  actor: AuditActorName;
-  actorName: string;
-  operatorId: number | null;
-} {
-  if (caller.audience === "person") {
-    return { actor: "person", actorName: caller.email, operatorId: null };
+interface Actor {
+  readonly actor: AuditActorName;
+  readonly actorName: string;
+  readonly operatorId: number | null;
+  readonly apiKey: CallerKey | null;
+}
+
+function actorOf(caller: Caller): Actor {
+  if (caller.audience === "operator") {
+    const { actor, name, operatorId = null } = caller;
+    return { actor, actorName: name, operatorId, apiKey: null };
   }
-  if (caller.audience === "workspace") {
-    const { member, keyName } = caller;
-    return member === undefined
-      ? { actor: "api_key", actorName: keyName!, operatorId: null }
-      : { actor: "person", actorName: member.email, operatorId: null };
+  const key = caller.audience === "workspace" ? caller.key : undefined;
+  if (key !== undefined) {
+    return { actor: "api_key", actorName: keyLabel(key), operatorId: null, apiKey: key };
   }
-  const { actor, name, operatorId = null } = caller;
-  return { actor, actorName: name, operatorId };
+  const person = caller.audience === "workspace" ? caller.member : caller;
+  if (person === undefined) throw new Error("neither a key nor a person makes the change");
+  return { actor: "person", actorName: person.email, operatorId: null, apiKey: null };
 }

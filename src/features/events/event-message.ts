@@ -38,7 +38,7 @@ const LENIENT = { ignoreUnknownFields: true };
 
 export type EventContent = Pick<
   Event,
-  "position" | "subject" | "number" | "type" | "data" | "actor" | "createdAt"
+  "position" | "subject" | "number" | "type" | "data" | "actor" | "apiKey" | "createdAt"
 >;
 
 export interface EventRow extends Omit<EventContent, "data" | "createdAt"> {
@@ -48,7 +48,7 @@ export interface EventRow extends Omit<EventContent, "data" | "createdAt"> {
 }
 
 export function toEvent(row: EventRow): EventContent {
-  const { position, subject, number, type, actor } = row;
+  const { position, subject, number, type, actor, apiKey } = row;
   const data = JSON.parse(row.data) as JsonObject;
   return {
     position,
@@ -57,6 +57,7 @@ export function toEvent(row: EventRow): EventContent {
     type,
     data,
     actor,
+    apiKey,
     createdAt: new Date(Math.round(row.createdMs)),
   };
 }
@@ -70,7 +71,7 @@ export function eventMessage(
   event: EventContent,
   { test }: { readonly test: boolean },
 ): EventMessage {
-  const { position, subject, number, type, data, actor, createdAt } = event;
+  const { position, subject, number, type, data, actor, apiKey, createdAt } = event;
   return create(EventSchema, {
     id: writeEventId({ subject, number }),
     type,
@@ -79,6 +80,7 @@ export function eventMessage(
     position: BigInt(position),
     test,
     ...(actor ? { actor } : {}),
+    ...(apiKey ? { apiKey: { ...apiKey, name: apiKey.name ?? undefined } } : {}),
     ...(type.startsWith("shipment.")
       ? { shipment: subject, data: fromJson(ShipmentSchema, data, LENIENT) }
       : { webhook: fromJson(WebhookSchema, data, LENIENT) }),

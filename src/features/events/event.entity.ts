@@ -1,5 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
+import type { CallerKey } from "../../pipeline/call.ts";
 import type { EventType } from "../../domain/shipment/event-type.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 
@@ -23,6 +24,8 @@ export const Event = defineEntity({
     createdAt: p.datetime(3),
     /** The email of the member who did it; null for a key, or the service. */
     actor: p.text().nullable(),
+    /** The API key that made the change; null for a member or the service. */
+    apiKey: p.json().$type<CallerKey>().nullable(),
     /** 1, 2, 3, ... in the workspace's feed, without gaps: given with the commit by `Feed`. */
     position: p.bigint("number"),
   },

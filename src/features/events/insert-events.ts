@@ -35,6 +35,7 @@ export function nextEvent(
     type: event.type,
     data: event.data,
     actor: null,
+    apiKey: null,
     createdAt: event.at,
   };
 }

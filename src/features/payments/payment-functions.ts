@@ -137,6 +137,7 @@ export const PAYMENT_FUNCTIONS = {
         const reset = accepted === checkout?.version ? { processing: false, error: null } : {};
         return { row: { ...row, paymentDetails: { ...details, ...reset }, updatedAt: at } };
       },
+      audited: ({ paymentDetails }) => ({ accepted_payment: paymentDetails?.accepted }),
     }),
 } satisfies Partial<ShipmentFunctions<PaymentDeps>>;
 

@@ -91,7 +91,7 @@ async function findCaller(
     test: found.test,
     suspended: found.suspended,
     keyId: undefined,
-    keyName: undefined,
+    key: undefined,
     keyScope: undefined,
     member: { ...person, role: found.memberRole },
     ...(await findTracking(em, workspaceId)),

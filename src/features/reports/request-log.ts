@@ -5,7 +5,12 @@ import { runForEach } from "../../db/for-each-workspace.ts";
 import { deleteOldest, takeIds } from "../../db/statement.ts";
 import type { Refusal, RefusalReason } from "../../domain/refusal.ts";
 import { withoutSecrets } from "../../domain/without-secrets.ts";
-import { codeName, type ReceivedCall, type WorkspaceCaller } from "../../pipeline/call.ts";
+import {
+  codeName,
+  keyLabel,
+  type ReceivedCall,
+  type WorkspaceCaller,
+} from "../../pipeline/call.ts";
 import type { RequestOutcome } from "./api-request.entity.ts";
 import { pathOf } from "./request-path.ts";
 
@@ -79,7 +84,7 @@ export function createRequestLog(onDropped: (count: number) => void) {
 
 function waitingRequest(
   { code = Code.Canceled, method = "", headers, refusal, decoded, startedMs }: ReceivedCall,
-  { workspaceId: workspace, keyName, member }: WorkspaceCaller,
+  { workspaceId: workspace, key, member }: WorkspaceCaller,
   httpStatus: number,
 ): WaitingRequest {
   const durationMs = Math.round(performance.now() - startedMs);
@@ -95,7 +100,7 @@ function waitingRequest(
     requestId: headers.requestId,
     reason: refusal?.reason,
     message: refusal && keptMessage(refusal),
-    caller: member?.email ?? keyName ?? "",
+    caller: member?.email ?? (key && keyLabel(key)) ?? "",
   };
 }
 

@@ -4,7 +4,7 @@ import {
   type MessageInitShape,
   type MessageShape,
 } from "@bufbuild/protobuf";
-import type { CreateGroup, Outcome } from "../../db/group-commit.ts";
+import type { CreateGroup, GroupOptions, Outcome } from "../../db/group-commit.ts";
 import { byOwner } from "../../db/by-owner.ts";
 import type { Transaction } from "../../db/transaction.ts";
 import { Refusal, refuse } from "../../domain/refusal.ts";
@@ -18,6 +18,7 @@ import {
   transition,
   type Trigger,
 } from "../../domain/shipment/shipment-state.ts";
+import { auditStatements, changesBetween } from "../audit/record-change.ts";
 import { createRejectIfInFlight, withIdempotencyEach } from "../idempotency/with-idempotency.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { timeOf } from "../workspaces/test-clock.ts";
@@ -54,6 +55,8 @@ export interface Change<Facts = unknown, Made = unknown> {
   change(row: ShipmentRow, facts: Facts, at: Date): Changed<Made> | Promise<Changed<Made>>;
   /** Sends what is to be written besides the shipment, once `change` has changed it. */
   write?(tx: Transaction, made: Made): void;
+  /** Fields that the audit log records, before or after the change. Without it, the change has no entry there. */
+  audited?(row: ShipmentRow): Readonly<Record<string, unknown>>;
 }
 
 /** A change of one shipment that is all of a call. */
@@ -97,7 +100,7 @@ export function createChangeShipment(
 ): ChangeShipment {
   const rejectIfInFlight = createRejectIfInFlight();
   const written = new WeakSet<Change>();
-  const commitInGroup = createGroup<ShipmentChange, MessageShape<DescMethodUnary["output"]>>({
+  const group: GroupOptions<ShipmentChange, MessageShape<DescMethodUnary["output"]>> = {
     name: "changes",
     maxMembers: MAX_GROUP,
     workspaceOf,
@@ -118,11 +121,21 @@ export function createChangeShipment(
           });
         },
       }),
+  };
+  const commitInGroup = createGroup(group);
+  // The audit log is on the coordinator, and its lock must not make other changes wait.
+  const commitAudited = createGroup({
+    ...group,
+    name: "audited_changes",
+    maxMembers: 1,
+    onCoordinator: true,
   });
   return (async (change: ShipmentChange) => {
     const { shipment } = change.request;
     if (!isReference(shipment)) throw shipmentNotFoundError(shipment);
-    const response = await rejectIfInFlight(change.call, () => commitInGroup(change));
+    const response = await rejectIfInFlight(change.call, () =>
+      change.audited === undefined ? commitInGroup(change) : commitAudited(change),
+    );
     if (written.has(change)) announce(change.call.caller.workspaceId);
     return response;
   }) as ChangeShipment;
@@ -175,7 +188,7 @@ export async function makeChanges(
       const { row: before, subscribers } = locked;
       const { row: after, made, refusal } = await by.change(before, facts, timeOf(by.call, now));
       const changed = after === before ? undefined : record(by.call, before, after);
-      if (changed !== undefined) toWrite.push({ ...changed, by, made, subscribers });
+      if (changed !== undefined) toWrite.push({ ...changed, by, before, made, subscribers });
       outcomes.push(
         refusal === undefined
           ? { result: { row: changed?.row ?? before, made } }
@@ -193,11 +206,23 @@ export async function makeChanges(
   const owned = byOwner(toWrite, ({ by }) => workspaceOf(by));
   for (const [workspace, own] of owned) updateShipments(tx, workspace, own);
   for (const [workspace, own] of owned) insertEventsOf(tx, workspace, own, own[0]!.subscribers);
+  // After the events: every transaction locks the feed before the audit log.
+  for (const made of toWrite) sendAuditEntry(tx, made);
   return outcomes;
+}
+
+function sendAuditEntry(tx: Transaction, { by, before, row }: MadeChange): void {
+  if (by.audited === undefined) return;
+  const { reference } = row;
+  const changes = changesBetween(by.audited(before), by.audited(row));
+  const subject = `shipment/${reference}` as const;
+  const entry = { subject, workspaceId: workspaceOf(by), changes };
+  for (const statement of auditStatements(by.call, entry)) tx.sendLast(...statement);
 }
 
 interface MadeChange extends ChangedShipment, Pick<LockedShipment, "subscribers"> {
   readonly by: Change;
+  readonly before: ShipmentRow;
   readonly made: unknown;
 }
 

@@ -47,12 +47,16 @@ export const PROOF_CHANGES = {
     });
   },
 
-  waiveVerification: changeBy(method.waiveVerification, (row, { reason }, at) => {
-    const waived = prove(row, { waived: reason }, at);
-    if (row.verification !== null) return waived;
-    const text = "The shipment's verification cannot be waived because none is asked for.";
-    throw refuse("SHIPMENT_STATE", text, { subject: "shipment" });
-  }),
+  waiveVerification: changeBy(
+    method.waiveVerification,
+    (row, { reason }, at) => {
+      const waived = prove(row, { waived: reason }, at);
+      if (row.verification !== null) return waived;
+      const text = "The shipment's verification cannot be waived because none is asked for.";
+      throw refuse("SHIPMENT_STATE", text, { subject: "shipment" });
+    },
+    ({ progress }) => ({ waived: progress?.proof?.waived }),
+  ),
 } satisfies Partial<ShipmentFunctions>;
 
 /** They read alone. */

@@ -181,10 +181,16 @@ function changeCourier<M extends DescMethodUnary>(
   };
 }
 
-/** The function of a method that makes of a shipment another, or gives it back where nothing changes. */
+/**
+ * Builds the function of a method that changes a shipment.
+ *
+ * @param change returns the changed shipment, or the row itself if nothing changes
+ * @param audited as `Change.audited`
+ */
 export function changeBy<M extends DescMethodUnary>(
   of: M,
   change: (row: ShipmentRow, request: MessageShape<M["input"]>, at: Date) => ShipmentRow,
+  audited?: (row: ShipmentRow) => Readonly<Record<string, unknown>>,
 ) {
   return (
     request: MessageShape<M["input"]> & { readonly shipment: string },
@@ -196,5 +202,6 @@ export function changeBy<M extends DescMethodUnary>(
       request,
       call,
       change: (row, _facts, at) => ({ row: change(row, request, at) }),
+      ...(audited && { audited }),
     });
 }

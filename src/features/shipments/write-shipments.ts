@@ -134,13 +134,14 @@ export function shipmentEvents(
 ): RecordedChange {
   if (types.length === 0) return { row: after, events: [], notices: [] };
   const data = toJson(ShipmentSchema, shipmentEventMessage(after, caller)) as JsonObject;
-  const { member, workspaceId } = caller;
+  const { member, key, workspaceId } = caller;
   const events = types.map((type, i) => ({
     subject: after.reference,
     number: after.eventCount + i + 1,
     type,
     data,
     actor: member?.email ?? null,
+    apiKey: key ?? null,
     createdAt: after.updatedAt,
     deliveryFaults: received.simulation?.deliveryFaults,
   }));

@@ -154,7 +154,7 @@ test("an entry says who did what to what", async () => {
   expect(entry).toEqual({
     id: expect.any(Number),
     created_at: "2026-01-01T06:56:22.000Z",
-    actor: { kind: "operator", name: "Actor 5", operator: 2 },
+    actor: { kind: "operator", name: "Actor 5", operator: 2, api_key: null },
     action: actionOf(49_964),
     subject: "workspace/64",
     workspace: 14,

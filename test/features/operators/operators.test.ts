@@ -387,7 +387,10 @@ describe("a link to sign in by", () => {
     expect(renamed.body.data.name).toBe("Somebody else");
     await signedIn.request("/admin/v1/tariff_drafts", { body: { name: "Spring" } });
     expect(await data(as.listAuditEntries({ operator: id }))).toMatchObject([
-      { action: "CreateTariffDraft", actor: { kind: "operator", name: "Ada", operator: id } },
+      {
+        action: "CreateTariffDraft",
+        actor: { kind: "operator", name: "Ada", operator: id, api_key: null },
+      },
     ]);
   });
 

@@ -456,7 +456,7 @@ describe("signing in by a link", () => {
   const expected = (email: string, person: number, workspaceId: number | null, by: string) => ({
     id: expect.any(Number),
     created_at: ANY_TIME,
-    actor: { kind: "person", name: email, operator: null },
+    actor: { kind: "person", name: email, operator: null, api_key: null },
     action: "SignIn",
     subject: `person/${person}`,
     workspace: workspaceId,

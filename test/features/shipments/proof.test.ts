@@ -123,8 +123,14 @@ test("after five wrong PINs none is accepted until there is another PIN, or it i
   );
 
   expect((await courier.waiveVerification({ shipment, reason: "Lost it" })).status).toBe(403);
-  const waived = await data(as.waiveVerification({ shipment, reason: "Lost it" }));
+  const waiver = service.as(
+    (await as.createApiKey({ name: "Night shift", scope: "full" })).body.api_key,
+  );
+  const waived = await data(waiver.waiveVerification({ shipment, reason: "Lost it" }));
   expect(waived.proof).toEqual({ ...PROOF, waived: "Lost it" });
+  const event = (await data(as.listShipmentEvents({ shipment }))).at(-1);
+  const key = { id: expect.any(String), name: "Night shift", last4: expect.any(String) };
+  expect([event.type, event.actor, event.api_key]).toEqual(["shipment.proof_recorded", null, key]);
   expect(await data(courier.advanceShipment({ shipment }))).toMatchObject({ status: "delivered" });
 });
 

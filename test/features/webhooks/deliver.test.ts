@@ -245,6 +245,7 @@ test("the answer 410 disables the webhook at once, and writes an event", async (
     actor: null,
     position: 2,
     test: false,
+    api_key: null,
   });
   const [delivery] = await deliveriesOf(service, apiKey, gone.id);
   expect(delivery).toMatchObject({ status: "failed", attempts: 1 });

@@ -19,6 +19,7 @@ async function writeEvents(workspace: number, shipments: number, each: number): 
       type: "shipment.updated" as const,
       data: {},
       actor: null,
+      apiKey: null,
       createdAt: new Date(),
     }));
   const events = Array.from({ length: shipments }, (_, shipment) => ofShipment(shipment)).flat();
