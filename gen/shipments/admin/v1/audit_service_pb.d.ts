@@ -4,6 +4,7 @@
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
+import type { ApiKeyReference } from "../../v1/api_key_pb.js";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 
 /**
@@ -38,6 +39,13 @@ export declare type AuditActor = Message<"shipments.admin.v1.AuditActor"> & {
    * @generated from field: optional int64 operator = 3;
    */
   operator?: bigint | undefined;
+
+  /**
+   * The API key. Unset for other kinds of actors and for keys that were recorded before this field existed.
+   *
+   * @generated from field: shipments.v1.ApiKeyReference api_key = 4;
+   */
+  apiKey?: ApiKeyReference | undefined;
 };
 
 export declare type AuditActorValid = AuditActor;
