@@ -236,6 +236,8 @@ describe("the audit log tells who did what to what, and keeps no secret, after",
           },
       action: name,
       subject,
+      // People and operators have names that can be read.
+      subject_name: /^(person|operator)\//.test(subject) ? TEXT : null,
       workspace: isOfOperators(method) ? (sent["workspace"] ?? created) : id,
       changes: Object.entries(CHANGES[name]!(sent, body.data)).map(([field, [before, after]]) => ({
         field,
