@@ -11,9 +11,9 @@ import { toast } from "./toast.tsx";
 
 export interface ButtonProps {
   readonly primary?: boolean | undefined;
-  /** Whether it leads to what takes something away for good: it stands apart from the others. */
+  /** Whether the action is destructive. Destructive items are set apart from the others. */
   readonly destructive?: boolean | undefined;
-  /** What it is called for those who do not see what is around it. */
+  /** Accessible name, for readers who cannot see the surroundings. */
   readonly label?: string | undefined;
   readonly children: ComponentChildren;
 }
@@ -46,7 +46,7 @@ function kindOf(props: ButtonProps & { readonly quiet?: boolean }): string {
   return props.primary ? " primary" : props.quiet ? " quiet" : "";
 }
 
-/** A button that runs an action without asking, with what went wrong before it. */
+/** A button that runs an action without confirmation and shows its error. */
 export function ActionButton(props: ButtonProps & { readonly action: Action<readonly []> }) {
   const { action, ...button } = props;
   return (
@@ -61,7 +61,7 @@ export function ActionButton(props: ButtonProps & { readonly action: Action<read
   );
 }
 
-/** A button that makes one call without asking, and says so when it is done. */
+/** A button that makes one call without confirmation and reports its success. */
 export function RpcActionButton<I extends DescMessage, O extends DescMessage>(
   props: ButtonProps & {
     readonly method: DescMethodUnary<I, O>;
@@ -84,7 +84,7 @@ export function IconButton(props: {
   readonly sign: string;
   readonly label: string;
   readonly quiet?: boolean;
-  /** Whether the label shows when the button is pointed at. */
+  /** Whether the label shows as a tooltip. */
   readonly titled?: boolean;
   readonly disabled?: boolean;
   readonly onClick: (() => void) | undefined;

@@ -1,15 +1,15 @@
 export interface Scale {
-  /** The value at the top. */
+  /** Value at the top of the axis. */
   readonly most: number;
-  /** Where lines are, in order, zero among them. */
+  /** Values of the grid lines in ascending order, including zero. */
   readonly ticks: readonly number[];
 }
 
 /**
- * An axis that reaches the largest value, with ticks at round numbers.
+ * Returns an axis that reaches the largest value, with ticks at round numbers.
  *
  * @param peak the largest value, from 0
- * @param count about how many ticks there are above zero
+ * @param count approximate number of ticks above zero
  * @param isWhole whether only whole numbers make sense
  */
 export function scaleTo(peak: number, count: number, isWhole: boolean): Scale {
@@ -18,12 +18,12 @@ export function scaleTo(peak: number, count: number, isWhole: boolean): Scale {
   const steps = Math.ceil(peak / step - 1e-9);
   return {
     most: steps * step,
-    // Multiplied, as sums of such as 0.1 are not exact.
+    // Multiplied, because repeated addition of 0.1 is not exact.
     ticks: Array.from({ length: steps + 1 }, (_, i) => i * step),
   };
 }
 
-/** The next of 1, 2, 5, 10, 20, ... that is not below. */
+/** Rounds up to the next of 1, 2, 5, 10, 20, ... */
 function roundStep(step: number): number {
   const power = 10 ** Math.floor(Math.log10(step));
   const digit = [1, 2, 5, 10].find((each) => each * power >= step * (1 - 1e-9))!;
@@ -31,15 +31,16 @@ function roundStep(step: number): number {
 }
 
 /**
- * Which of some points are named on the axis: the first, the last, and others evenly between.
+ * Returns the indexes of the points with a name on the axis: the first, the last, and evenly spaced
+ * points between them.
  *
- * @param most how many names there is room for, from 1
+ * @param most maximum number of names, from 1
  */
 export function namedPoints(count: number, most: number): readonly number[] {
   if (count <= 1 || most < 2) return count === 0 ? [] : [0];
   const step = Math.ceil((count - 1) / (most - 1));
   const named = Array.from({ length: Math.ceil((count - 1) / step) }, (_, i) => i * step);
-  // One that is too near to the last gives way to it.
+  // Drop a name that is too close to the last.
   if (named.length > 1 && count - 1 - named.at(-1)! < step) named.pop();
   return [...named, count - 1];
 }

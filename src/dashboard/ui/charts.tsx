@@ -10,33 +10,36 @@ export interface Point {
 }
 
 export interface LinePoint extends Point {
-  /** The label as short as it can be, such as a day without its year. */
+  /** Shortest form of the label, such as a day without its year. */
   readonly short: string;
 }
 
 interface LineChartProps {
   readonly label: string;
   readonly points: readonly LinePoint[];
-  /** As many points of a time before, to compare with: a second, quieter line. */
+  /** Points of an earlier period for comparison, equal in number, drawn as a fainter line. */
   readonly before?: readonly LinePoint[] | undefined;
   readonly names?: readonly [now: string, before: string];
-  /** A value of the axis in words, as short as it can be. */
+  /** Formats a value of the axis as briefly as possible. */
   readonly tickText: (value: number) => string;
   readonly isWhole?: boolean;
   readonly size?: "large" | "small";
 }
 
-/** Heights of the plot and about how many steps its axis has, by size. */
+/** Height of the plot and approximate number of axis steps, by size. */
 const SIZES = { large: { height: 220, steps: 4 }, small: { height: 96, steps: 2 } } as const;
 const EMPTY_HEIGHT = 24;
-/** Around the plot, in pixels: at the top, at the end, below for names, and for a character of the axis. */
+/**
+ * Margins in pixels: above, at the end, and below for names. `character` is the width of one
+ * character of the axis.
+ */
 const ROOM = { top: 8, end: 12, below: 22, character: 6.8 };
-/** How wide a name of a point may be, with a gap, in pixels. */
+/** Maximum width of a point's name including its gap, in pixels. */
 const NAME_WIDTH = 76;
 
 /**
- * Values along an axis as a line over a grid. A pointer, a finger, or the arrow keys read the values, and a
- * table has them all for screen readers.
+ * A line chart over a grid. A pointer, a finger or the arrow keys read values, and screen readers
+ * get a table.
  */
 export function LineChart(props: LineChartProps) {
   const { label, points, before = [], names } = props;
@@ -65,7 +68,7 @@ export function LineChart(props: LineChartProps) {
           onPointerMove={read}
           onPointerDown={read}
           onPointerLeave={({ pointerType }) => {
-            // What a finger has read stays.
+            // A reading made by touch stays visible.
             const isKept = pointerType !== "mouse" || document.activeElement === reader.current;
             if (!isKept) setActive(undefined);
           }}
@@ -122,7 +125,7 @@ function plotOf(props: LineChartProps, width: number) {
     row: (at: number) => ({ x1: left, x2: width - ROOM.end, y1: at, y2: at }),
     column: (i: number) => ({ x1: x(i), x2: x(i), y1: ROOM.top, y2: floor }),
     named: namedPoints(points.length, Math.max(Math.floor(plotWidth / NAME_WIDTH), 1)),
-    /** The number of the point that is nearest to a distance from the left. */
+    /** Returns the index of the point nearest to a distance from the left. */
     nearest: (at: number) =>
       Math.min(Math.max(Math.round(((at - left) / plotWidth) * last), 0), last),
   };
@@ -162,7 +165,7 @@ function Lines(props: {
       <polygon points={`${first},${plot.floor} ${lineOf(points)} ${end},${plot.floor}`} />
       <polyline class="before" points={lineOf(before)} />
       <polyline points={lineOf(points)} />
-      {/* A line of one point is not seen. */}
+      {/* A line of a single point is invisible. */}
       {points.length === 1 && <Dots plot={plot} at={0} now={points[0]!} before={before[0]} />}
     </>
   );
@@ -183,14 +186,14 @@ function Dots(props: {
   );
 }
 
-/** Names at the ends stay within the chart. */
+/** Names at both ends stay within the chart. */
 function anchorOf(i: number, count: number): "start" | "middle" | "end" {
   if (count === 1) return "middle";
   if (i === 0) return "start";
   return i === count - 1 ? "end" : "middle";
 }
 
-/** The width of an element in pixels, as it is and becomes; to be given to it as its `ref`. */
+/** Tracks the width of an element in pixels. Pass the returned `ref` to the element. */
 function useWidth() {
   const element = useRef<HTMLElement>(null);
   const [width, setWidth] = useState(0);
@@ -245,7 +248,7 @@ function Values({
   names,
 }: Pick<LineChartProps, "label" | "points" | "before" | "names">) {
   return (
-    // A table itself is never smaller than what it holds, and would make the page longer.
+    // A table cannot be smaller than its contents, so it would lengthen the page.
     <div class="visually-hidden">
       <table>
         <caption>{label}</caption>
@@ -275,7 +278,7 @@ function Values({
   );
 }
 
-/** A bar for each value beside its name and the value in words; none is below zero. */
+/** A bar for each value, with its name and formatted value. Values must not be negative. */
 export function BarList(props: { readonly label: string; readonly points: readonly Point[] }) {
   const { label, points } = props;
   const most = Math.max(...points.map(({ value }) => value), 0) || 1;

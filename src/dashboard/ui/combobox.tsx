@@ -17,18 +17,18 @@ interface Props<Option extends ComboboxOption> {
   readonly onInput: (text: string) => void;
   readonly options: readonly Option[];
   readonly choose: (option: Option) => void;
-  /** How it stands with the suggestions; nothing when the list says it. */
+  /** Status of the suggestions, empty when the list shows it. */
   readonly status?: string;
   readonly credit?: ComponentChildren;
   readonly hint?: string;
-  /** Called when the list opens and closes. */
+  /** Called when the list opens or closes. */
   readonly onToggle: (isOpen: boolean) => void;
 }
 
 /**
- * A text with suggestions, as the pattern "editable combobox with list autocomplete" of the ARIA Authoring
- * Practices has it: arrow keys go through the list, Enter chooses, Escape closes it, and what is typed stays
- * what it is as long as nothing is chosen.
+ * A text field with suggestions: the ARIA pattern "editable combobox with list autocomplete". Arrow
+ * keys move through the list, Enter chooses and Escape closes it. The typed text stays until an
+ * option is chosen.
  */
 export function ComboboxField<Option extends ComboboxOption>(props: Props<Option>) {
   const { name, label, value, options, maxLength, hint } = props;
@@ -55,7 +55,7 @@ export function ComboboxField<Option extends ComboboxOption>(props: Props<Option
             value={value}
             onInput={(event) => {
               props.onInput(event.currentTarget.value);
-              // What is put back after signing in again is not typed here.
+              // Text restored after signing in again was not typed now and opens no list.
               list.toggle(document.activeElement === event.currentTarget);
             }}
             onClick={() => !list.isOpen && list.toggle(true)}
@@ -74,12 +74,12 @@ export function ComboboxField<Option extends ComboboxOption>(props: Props<Option
 
 type List<Option> = ReturnType<typeof useList<Option & ComboboxOption>>;
 
-/** Whether the list is open, and what of it is active. */
+/** Tracks whether the list is open and which option is active. */
 function useList<Option extends ComboboxOption>({ options, choose, onToggle }: Props<Option>) {
   const [isOpen, setOpen] = useState(false);
   const [activeKey, setActive] = useState<string>();
   const isShown = isOpen && options.length > 0;
-  // By its key: what is found meanwhile may move it, and never takes its place.
+  // Found by key, because new results may move the active option.
   const at = isShown ? options.findIndex((option) => option.key === activeKey) : -1;
   const active = options[at];
   const toggle = (open: boolean) => {
@@ -93,7 +93,7 @@ function useList<Option extends ComboboxOption>({ options, choose, onToggle }: P
   };
   const move = (step: number) => {
     if (!isOpen) return toggle(true);
-    // One step beyond either end is the text itself.
+    // One step beyond either end is the text field.
     const places = options.length + 1;
     setActive(options[((at + 1 + step + places) % places) - 1]?.key);
   };
@@ -101,7 +101,7 @@ function useList<Option extends ComboboxOption>({ options, choose, onToggle }: P
     const { key, isComposing } = event;
     if (isComposing || !/^(ArrowDown|ArrowUp|Enter|Escape)$/.test(key)) return;
     if (key === "Escape" && !isOpen) return;
-    // Enter would send the form, and Escape close a dialog.
+    // Enter would submit the form, and Escape would close a dialog.
     event.preventDefault();
     event.stopPropagation();
     if (key === "ArrowDown") move(1);
@@ -117,7 +117,7 @@ function Suggestions<Option extends ComboboxOption>(
 ) {
   const { id, list, options, status = "", credit } = props;
   return (
-    // A press on the list leaves the focus where it is.
+    // Pressing an option does not move the focus.
     <div
       class="suggestions"
       hidden={!list.isOpen || (options.length === 0 && status === "")}

@@ -1,7 +1,7 @@
 import { copyText } from "./copy-text.ts";
 import { toast } from "./toast.tsx";
 
-/** Copies a text. `what` names it: "reference" makes "Copy the reference". */
+/** Copies a text. `what` names it: "reference" gives the label "Copy the reference". */
 export function CopyButton(props: { readonly text: string; readonly what: string }) {
   const copy = async () => {
     const isCopied = await copyText(props.text);

@@ -1,6 +1,5 @@
 /**
- * Copies a text. Browsers have a clipboard only over https and on this machine; elsewhere a selection
- * is copied.
+ * Copies a text. The clipboard API requires https or localhost. Elsewhere, a selection is copied.
  *
  * @returns false when the browser does not allow it
  */
@@ -16,7 +15,7 @@ function copySelected(text: string): boolean {
   const focused = document.activeElement;
   const area = document.createElement("textarea");
   area.value = text;
-  // Within an open dialog, since nothing outside of it can be selected.
+  // Inside an open dialog, because text outside it cannot be selected.
   (document.querySelector("dialog[open]") ?? document.body).append(area);
   area.select();
   const isCopied = document.execCommand("copy");

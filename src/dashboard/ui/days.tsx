@@ -7,18 +7,20 @@ import "./filters.css";
 import type { Labels } from "../api/problem.ts";
 import { Filters, filterValues, SPAN } from "./filters.tsx";
 
-/** The day that it is now in a time zone, as `2026-11-22`; in the reader's own when none is given. */
+/**
+ * Returns the current day in a time zone, such as `2026-11-22`. Defaults to the reader's time zone.
+ */
 export function today(timeZone?: string): string {
   return localDate(new Date(), timeZone);
 }
 
-/** The first and the last of some days, both included; undefined without a bound. */
+/** First and last day of a range, both inclusive. A bound is `undefined` if the range is open. */
 interface Days {
   readonly from: string | undefined;
   readonly to: string | undefined;
 }
 
-/** Days that are chosen at a click, by their names in addresses. */
+/** Predefined ranges of days, by their names in URLs. */
 const SPANS: Readonly<Record<string, readonly [label: string, daysAt: (day: string) => Days]>> = {
   today: ["Today", (day) => ({ from: day, to: day })],
   yesterday: ["Yesterday", (day) => ({ from: addDays(day, -1), to: addDays(day, -1) })],
@@ -33,35 +35,35 @@ function lastDays(count: number): (day: string) => Days {
 }
 
 /**
- * The days that an address asks for: those that were typed, else those of its span.
+ * Returns the range of days that the URL selects: typed days, otherwise its named range.
  *
- * @param usual the span where it names none; every day when not given
+ * @param usual default range; every day when omitted
  */
 export function daysOf(query: URLSearchParams, typed: Days, now: string, usual?: string): Days {
   if (typed.from !== undefined || typed.to !== undefined) return typed;
   return SPANS[spanOf(query) ?? usual ?? ""]?.[1](now) ?? typed;
 }
 
-/** The name of the span that an address asks for; undefined where there is none of the name. */
+/** Returns the named range in the URL, or `undefined` if it is missing or unknown. */
 function spanOf(query: URLSearchParams): string | undefined {
   const name = query.get(SPAN) ?? "";
   return Object.hasOwn(SPANS, name) ? name : undefined;
 }
 
-/** What the span of an address is called. */
+/** Returns the label of the named range in the URL. */
 export function spanLabel(query: URLSearchParams): string | undefined {
   return SPANS[spanOf(query) ?? ""]?.[0];
 }
 
-/** Links to the same page with one thing of the address as another, of which one is current. */
+/** Links that change one query parameter of the page. One of them is current. */
 export function LinkChoice(props: {
   readonly label: string;
   readonly name: string;
-  /** Values and what they are called; the empty one leaves the name out. */
+  /** Values and their labels. The empty value removes the parameter. */
   readonly choices: Choices;
-  /** The value that is current; undefined for none of them. */
+  /** Current value, `undefined` if no choice is current. */
   readonly current: string | undefined;
-  /** What else of the address is left out by a choice. */
+  /** Other query parameters that a choice removes. */
   readonly without?: readonly string[];
 }) {
   const { name, current, without = [] } = props;
@@ -83,9 +85,9 @@ export function LinkChoice(props: {
   );
 }
 
-/** Narrows a page to days at a click. Those of the span are in the address, in place of days that were typed. */
+/** Filters a page by a predefined range of days, which replaces typed days in the URL. */
 export function QuickDays(props: {
-  /** The span where the address names no days; every day when not given, and then that can be chosen too. */
+  /** Default range. When omitted, the default is every day, which can be chosen too. */
   readonly usual?: string;
 }) {
   const { query } = usePlace();
@@ -97,7 +99,7 @@ export function QuickDays(props: {
   return <LinkChoice label="Days" name={SPAN} without={["from", "to"]} {...{ choices, current }} />;
 }
 
-/** Those of most lists; reports look further back too. */
+/** Ranges of most lists. Reports offer longer ones. */
 const OF_LISTS = ["today", "yesterday", "7", "30", "month"];
 const OF_REPORTS = [...OF_LISTS, "90"];
 
@@ -114,16 +116,16 @@ export const DAY_LABELS: Labels = new Map([
   ["to_date", "Last day"],
 ]);
 
-/** Days as `2026-11-01`. */
+/** Days such as `2026-11-01`. */
 interface Range {
   readonly fromDate: string;
   readonly toDate: string;
 }
 
 /**
- * The days that the address asks for, or the last 30.
+ * Returns the days selected by the URL, by default the last 30.
  *
- * @param now the day that it is
+ * @param now the current day
  */
 export function useDayRange(now: string): Range {
   const { query } = usePlace();
@@ -137,7 +139,7 @@ export function rangeBefore({ fromDate, toDate }: Range): Range {
   return { fromDate: addDays(fromDate, -count), toDate: addDays(fromDate, -1) };
 }
 
-/** Chooses the days of a report; they are in the address. */
+/** Fields for the days of a report, which the URL holds. */
 export function DayRange() {
   return (
     <div class="day-range">

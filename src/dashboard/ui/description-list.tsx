@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { Choices } from "./fields.tsx";
 
-/** Terms and their values; those without a value are left out. */
+/** Terms and their values. Terms without a value are omitted. */
 export function DescriptionList(props: {
   readonly items: readonly (readonly [term: string, value: ComponentChildren])[];
 }) {
@@ -22,7 +22,7 @@ export interface Figure {
   readonly term: string;
   readonly value: ComponentChildren;
   readonly note?: ComponentChildren;
-  /** Where what it counts is listed. */
+  /** Link to the counted records. */
   readonly href?: string | undefined;
 }
 
@@ -42,7 +42,7 @@ export function Figures({ items }: { readonly items: readonly Figure[] }) {
   );
 }
 
-/** A link, where there is somewhere to lead to. */
+/** A link, or plain text without a target. */
 export function Linked(props: {
   readonly href: string | undefined;
   readonly children: ComponentChildren;
@@ -54,12 +54,12 @@ export type Tone = "neutral" | "active" | "good" | "attention" | "bad";
 
 export type Label = readonly [text: string, tone: Tone];
 
-/** A state, as a small label; its words say all that its colour says. */
+/** A state as a small label. Its text repeats the meaning of its color. */
 export function Badge(props: { readonly tone?: Tone; readonly children: ComponentChildren }) {
   return <span class={`badge ${props.tone ?? "neutral"}`}>{props.children}</span>;
 }
 
-/** The values of an enum that have labels, for a choice of one; without the unspecified one. */
+/** Returns the labeled values of an enum as choices, without the unspecified one. */
 export function choicesOf(labels: Readonly<Record<number, Label>>): Choices {
   return Object.entries(labels)
     .filter(([number]) => number !== "0")

@@ -22,11 +22,11 @@ const opened = createStore<VNode | undefined>(undefined);
 let count = 0;
 
 /**
- * Opens a `<Dialog>`, a `<SecretDialog>` or a component that renders one; whatever was open is closed.
+ * Opens a `<Dialog>`, a `<SecretDialog>` or a component that renders one. Closes the open dialog.
  *
  *     openDialog(<RpcDialog method={...} title="Rename Acme" submit="Rename" />);
  *
- * It does not follow the page that opened it: a dialog that has to is rendered by the page, with `close`.
+ * The dialog does not rerender with its page. If it must, render it in the page, with `close`.
  */
 export function openDialog(dialog: VNode): void {
   opened.set(<Fragment key={++count}>{dialog}</Fragment>);
@@ -41,7 +41,7 @@ export function closeDialog(): void {
   opened.set(undefined);
 }
 
-/** Where `openDialog` shows dialogs. With a page's key, it closes them when the page is left. */
+/** Renders the dialogs of `openDialog`. Keyed by page, it closes them on navigation. */
 export function OpenDialog() {
   const dialog = useStore(opened);
   useEffect(() => closeDialog, []);
@@ -51,24 +51,24 @@ export function OpenDialog() {
 export interface DialogProps {
   readonly title: string;
   /**
-   * What the button says: what it does by name (`Cancel the shipment`, never `OK`). Without it there are
-   * no buttons but those of the children.
+   * Label of the button: a verb phrase such as `Cancel the shipment`, never `OK`. Without it, only
+   * the children's buttons are shown.
    */
   readonly submit?: string;
   /**
-   * Does it with what was typed, and with options that make a repeated call harmless; a refusal is
-   * shown. Then the dialog closes, and one that is given takes its place. Without it the button closes.
+   * Runs the action with the form's data and an idempotency key, and shows refusals. On success the
+   * dialog closes, or the returned dialog replaces it. Without it, the button closes the dialog.
    */
   readonly run?: (form: FormData, idempotencyOptions: CallOptions) => Promise<VNode | void>;
   readonly tone?: "primary" | "danger";
-  /** What the button says that leaves everything as it is; "Cancel" by default. */
+  /** Label of the button that changes no data, "Cancel" by default. */
   readonly dismiss?: string;
-  /** Called for Escape too; needed when `openDialog` did not open it. */
+  /** Closes the dialog, also on Escape. Required unless `openDialog` opened it. */
   readonly close?: () => void;
   readonly children?: ComponentChildren;
 }
 
-/** Asks before something is done, with fields where it needs them; or shows something over the page. */
+/** A confirmation dialog with optional fields, or any contents above the page. */
 export function Dialog(props: DialogProps) {
   const { title, submit, run, close = closeDialog, children, ...buttons } = props;
   const idempotencyOptions = useIdempotencyOptions();
@@ -76,7 +76,7 @@ export function Dialog(props: DialogProps) {
   useEffect(() => () => void (isShown.current = false), []);
   const action = useAction(async (form: FormData) => {
     const next = await run?.(form, idempotencyOptions);
-    // Escape may have closed it meanwhile, and another be open.
+    // Escape may have closed it, and another dialog may be open.
     if (isShown.current) close();
     if (next) openDialog(next);
   });
@@ -92,18 +92,18 @@ export function Dialog(props: DialogProps) {
 
 type RpcDialogProps<I extends DescMessage, O extends DescMessage> = Omit<DialogProps, "run"> &
   Partial<RequestFieldsProps<I>> & {
-    /** What the button says; the title when not given. */
+    /** Label of the button, the title by default. */
     readonly submit?: string;
     readonly method: DescMethodUnary<I, O>;
-    /** What the fields do not hold, or hold otherwise than the request has it. */
+    /** Fields of the request that the form lacks, or that override it. */
     readonly request?: MessageInitShape<I> | ((form: FormData) => MessageInitShape<I>);
     readonly done?: string | ((form: FormData) => string);
-    /** Called with the response; a dialog that it gives takes the place of this one. */
+    /** Called with the response. A returned dialog replaces this one. */
     readonly then?: (response: MessageShape<O>) => VNode | void | Promise<void>;
   };
 
 /**
- * A dialog that makes one call, once, with what its fields hold; they come after what is in it:
+ * A dialog that makes one call with the contents of its fields, which follow its children:
  *
  *     <RpcDialog
  *       method={WorkspaceAdminService.method.renameWorkspace}
@@ -134,7 +134,7 @@ export function RpcDialog<I extends DescMessage, O extends DescMessage>(
   );
 }
 
-/** A button that opens an `<RpcDialog>`; `button` is what it says. */
+/** A button that opens an `<RpcDialog>`. `button` is its label. */
 export function RpcButton<I extends DescMessage, O extends DescMessage>(
   props: RpcDialogProps<I, O> & Omit<ButtonProps, "children"> & { readonly button: string },
 ) {
@@ -147,14 +147,14 @@ export function RpcButton<I extends DescMessage, O extends DescMessage>(
 }
 
 /**
- * Shows what is shown once. `what` names it: "key" makes "Copy the key". Nothing but its button closes it,
- * unless it is optional: what Escape would take away cannot be had again.
+ * Shows a secret once. `what` names it: "key" gives the label "Copy the key". Only its button
+ * closes it, unless it is optional, because the secret cannot be shown again.
  */
 export function SecretDialog(props: {
   readonly title: string;
   readonly what: string;
   readonly secret: string;
-  /** Whether it may be left uncopied, so that Escape closes too. */
+  /** Whether the text need not be copied, so that Escape closes the dialog too. */
   readonly isOptional?: boolean;
   readonly children: ComponentChildren;
   readonly close?: () => void;
@@ -192,7 +192,7 @@ export function SecretDialog(props: {
   );
 }
 
-/** `close` is asked to close it, for Escape too. */
+/** A modal dialog. `close` is called when it is dismissed, also by Escape. */
 function Frame(props: {
   readonly title: string;
   readonly close: () => void;
@@ -204,7 +204,8 @@ function Frame(props: {
     <dialog
       ref={dialog}
       aria-labelledby={id}
-      // Before the browser takes it: it closes a dialog at the second Escape whatever `cancel` says.
+      // Handled before the browser, which closes a dialog on the second Escape even if `cancel` is
+      // prevented.
       onKeyDown={(event) => {
         if (event.key !== "Escape") return;
         event.preventDefault();
@@ -214,7 +215,7 @@ function Frame(props: {
         event.preventDefault();
         props.close();
       }}
-      // A browser may close it by other ways, such as a gesture.
+      // Browsers can close a dialog in other ways, such as a gesture.
       onClose={({ currentTarget }) => currentTarget.isConnected && currentTarget.showModal()}
     >
       <h2 id={id}>{props.title}</h2>
@@ -224,14 +225,14 @@ function Frame(props: {
   );
 }
 
-/** Shows the dialog that the reference is given to above the page. Its opener gets the focus back. */
+/** Shows the referenced dialog as modal. Its opener gets the focus back. */
 function useModal(): RefObject<HTMLDialogElement | null> {
   const dialog = useRef<HTMLDialogElement>(null);
-  // Before the next key, which belongs to the dialog.
+  // Before the next key press, which belongs to the dialog.
   useLayoutEffect(() => {
     const shown = dialog.current!;
     shown.showModal();
-    // The browser gives the focus back only when a dialog is closed, not when it is removed.
+    // The browser restores the focus only when a dialog is closed, not when it is removed.
     return () => shown.close();
   }, []);
   return dialog;

@@ -13,13 +13,13 @@ interface Versioned {
 
 export interface EditFormProps<R> {
   readonly record: R;
-  /** What the record was when the form began. */
+  /** The record when editing began. */
   readonly from: R;
   readonly restart: () => void;
   readonly close: () => void;
 }
 
-/** Edits a record by an `<EditForm>`, which begins again from what the record is when the reader wants that. */
+/** Edits a record with an `<EditForm>`. The reader can restart from the current record. */
 export function Edit<R extends Versioned>(props: {
   readonly record: R;
   readonly close: () => void;
@@ -31,14 +31,16 @@ export function Edit<R extends Versioned>(props: {
   return <EditFormOf key={from.etag} {...{ record, from, restart, close }} />;
 }
 
-/** Saves what is in its fields, unless others changed the record since the form began: then it says so. */
+/**
+ * Saves its fields. If the record was changed by others since editing began, it shows a conflict.
+ */
 export function EditForm<R extends Versioned>(
   props: EditFormProps<R> & {
     readonly what: string;
     readonly save: (form: FormData, idempotencyOptions: CallOptions) => Promise<unknown>;
-    /** A refusal as the page says it; as the service does when not given. */
+    /** Rewords refusals for this page. By default the service's message is shown. */
     readonly inWords?: (problem: Problem) => Problem;
-    /** What stands beside the buttons. */
+    /** Contents beside the buttons. */
     readonly bar?: ComponentChildren;
     readonly children: ComponentChildren;
   },

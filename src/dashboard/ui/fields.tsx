@@ -3,7 +3,7 @@ import { useContext, useId, useLayoutEffect, useRef } from "preact/hooks";
 import { fieldOf, plainText } from "../api/problem.ts";
 import { FormContext } from "./form.tsx";
 
-/** What is wrong with a field; nothing once it was changed, by typing or as `value`. */
+/** Returns the errors of a field, empty after it is edited or `value` changes. */
 function useErrors({ name, label }: FieldProps, value?: unknown): readonly string[] {
   const { problem, labels, edited } = useContext(FormContext);
   labels.set(name, label);
@@ -20,10 +20,10 @@ function useErrors({ name, label }: FieldProps, value?: unknown): readonly strin
 }
 
 interface FieldProps {
-  /** The name of the request's field. */
+  /** Name of the request's field. */
   readonly name: string;
   readonly label: string;
-  /** Below the field: form, unit, consequence. */
+  /** Shown below the field: format, unit or consequence. */
   readonly hint?: ComponentChildren;
   readonly optional?: boolean;
 }
@@ -35,10 +35,10 @@ interface InputProps {
   readonly "aria-describedby": string | undefined;
 }
 
-/** A label, an input of any kind, and what is wrong with it. The other fields are made of this one. */
+/** A label, an input of any kind, and its errors. The other fields are built on it. */
 export function Field(
   props: FieldProps & {
-    /** What it holds, where that also changes otherwise than by typing into it. */
+    /** Contents of the field, if they also change without typing. */
     readonly value?: unknown;
     readonly children: (input: InputProps) => ComponentChildren;
   },
@@ -76,18 +76,18 @@ export function Field(
 
 export type Choices = readonly (readonly [value: string, label: string])[];
 
-/** The values of an enum by what each is called, of which none is chosen at first. */
+/** Returns labeled enum values as choices, with none selected at first. */
 export function choicesOf(labels: Readonly<Record<number, string>>): Choices {
   return Object.entries(labels).map(([value, label]) => [value === "0" ? "" : value, label]);
 }
 
 interface TypedProps extends FieldProps {
-  /** What it holds at first; later changes of it are shown too. */
+  /** Initial contents. Later changes are shown too. */
   readonly value?: string | number | undefined;
   readonly onInput?: (text: string) => void;
 }
 
-/** What an input holds: what the page says with `onInput`, else what is typed. */
+/** Returns the contents of an input: controlled if `onInput` is given, otherwise the typed text. */
 function contentOf({ value, onInput }: TypedProps) {
   const content =
     onInput === undefined
@@ -100,14 +100,14 @@ function contentOf({ value, onInput }: TypedProps) {
   return { ...content, onInput: listener };
 }
 
-/** One line of text, or with `numeric` a number, read as one. */
+/** One line of text, or a number with `numeric`. */
 export function TextField(
   props: TypedProps & {
     readonly type?: "text" | "email" | "password" | "date" | "time" | "datetime-local";
     readonly numeric?: boolean;
     readonly autoComplete?: string;
     readonly placeholder?: string;
-    /** The id of a list of what it may be. */
+    /** Id of a `<datalist>` of suggestions. */
     readonly list?: string;
   },
 ) {
@@ -118,7 +118,7 @@ export function TextField(
         <input
           {...input}
           dir="auto"
-          // The types of attributes tell apart what this field does not.
+          // The attribute types distinguish input types that this field treats alike.
           type={type as "text"}
           inputMode={numeric ? "decimal" : undefined}
           autoComplete={autoComplete}
@@ -163,7 +163,7 @@ const OVERLAPS = [
   ["604800", "In 7 days"],
 ] as const;
 
-/** When what is replaced ends, in seconds: the field `overlap_seconds`. */
+/** Time until the replaced secret expires, in seconds: the field `overlap_seconds`. */
 export function OverlapField(props: {
   readonly label: string;
   readonly hint: string;
@@ -174,16 +174,16 @@ export function OverlapField(props: {
 
 export function FieldGroup(
   props: FieldProps & {
-    /** Checkboxes beside each other, or parts of which the first choose one. */
+    /** Checkboxes side by side, or parts controlled by the first. */
     readonly kind: "choices" | "window" | "rows";
-    /** What it holds, where that also changes otherwise than by typing into it. */
+    /** Contents of the field, if they also change without typing. */
     readonly value?: unknown;
     readonly children: ComponentChildren;
   },
 ) {
   const id = useId();
   const errors = useErrors(props, props.value);
-  // Only of a group of radio buttons can be said that it is wrong.
+  // ARIA allows `aria-invalid` on a radio group, but not on other groups.
   const isRadio = props.kind === "window";
   return (
     <fieldset
@@ -207,7 +207,7 @@ export function FieldGroup(
 export function ChoicesField(
   props: FieldProps & {
     readonly choices: Choices;
-    /** Those that are chosen at first. */
+    /** Initially selected values. */
     readonly values: readonly string[];
   },
 ) {
@@ -228,11 +228,11 @@ export function ChoicesField(
   );
 }
 
-/** Yes or no. Errors are shown above the buttons. */
+/** A checkbox. Its errors are shown above the buttons. */
 export function CheckField(
   props: FieldProps & {
     readonly checked?: boolean;
-    /** What it stands for while it is checked, in a field that is no boolean. */
+    /** Value of the field while checked, if it is not a boolean. */
     readonly value?: string;
     readonly change?: (isChecked: boolean) => void;
   },

@@ -10,14 +10,15 @@ import { FIRST_PAGE } from "./pager.tsx";
 interface Chip {
   readonly name: string;
   readonly label: string;
-  /** What of the address it stands for. */
+  /** Query parameters that the chip represents. */
   readonly names: readonly string[];
 }
 
 /**
- * What narrows a list down, as chips of which each is added, changed and removed by itself. Days are one chip together.
+ * The filters of a list as chips. Each can be added, changed and removed separately. Days share one
+ * chip.
  *
- * @param days what that is called
+ * @param days label of the chip for days
  */
 export function FilterChips(props: { readonly fields: FilterFields; readonly days: string }) {
   const { fields } = props;

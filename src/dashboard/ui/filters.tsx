@@ -9,25 +9,28 @@ import { addDays, instantOf } from "./local-time.ts";
 import { FIRST_PAGE } from "./pager.tsx";
 import "./filters.css";
 
-/** The name of a span of days in addresses. Such an address goes on to mean the days up to today. */
+/** Query parameter for a named range of days. Ranges are relative to today. */
 export const SPAN = "days";
 
 export interface Filter {
   readonly label: string;
-  /** Of any text by default: a day as `2026-11-01`, the number of a record, or one of `choices`. */
+  /**
+   * Any text by default, otherwise a day such as `2026-11-01`, a record number, or one of
+   * `choices`.
+   */
   readonly of?: "day" | "number";
   readonly choices?: Choices;
-  /** The API's enum of the choices, where its names are other words. */
+  /** API enum of the choices, if its names differ. */
   readonly names?: Readonly<Record<string, string | number>>;
   readonly placeholder?: string;
-  /** What shows a value in words, and what finds one, where it is not typed. */
+  /** Component that displays a value, and one that finds a value if it is not typed. */
   readonly Value?: ComponentType<{ readonly value: string }>;
   readonly Finder?: ComponentType<{ readonly choose: (value: string) => void }>;
 }
 
 export type FilterFields = Readonly<Record<string, Filter>>;
 
-/** What the address asks for, by the names of filters; without what a filter cannot be. */
+/** Returns the filters in the URL by name. Invalid values are left out. */
 export function filterValues<F extends FilterFields>(
   query: URLSearchParams,
   fields: F,
@@ -41,7 +44,7 @@ export function filterValues<F extends FilterFields>(
 
 const DAY = /^2\d{3}-\d\d-\d\d$/;
 
-/** The value of a filter that the address gives; a choice by what the API calls it too. */
+/** Returns a filter's value from the URL. A choice may also be given by its API name. */
 function valueOf({ of, choices, names }: Filter, value: string): string | undefined {
   if (of === "number") return recordIdOf(value) === undefined ? undefined : value;
   if (of === "day") {
@@ -67,8 +70,8 @@ function leftOut({ label, of, choices }: Filter, value: string): string {
 }
 
 /**
- * Fields that narrow a list down. Each is in the address's query by its name; a change takes effect
- * when the field is left or Enter is pressed, and leads to the first page.
+ * Fields that filter a list. Each is a query parameter of the same name. A change applies on blur
+ * or Enter and returns to the first page.
  */
 export function Filters({ fields }: { readonly fields: FilterFields }) {
   return (
@@ -79,7 +82,7 @@ export function Filters({ fields }: { readonly fields: FilterFields }) {
   );
 }
 
-/** The fields alone. */
+/** The filter fields without their container. */
 export function FilterForm({ fields }: { readonly fields: FilterFields }) {
   const names = Object.keys(fields);
   const { query } = usePlace();
@@ -87,8 +90,8 @@ export function FilterForm({ fields }: { readonly fields: FilterFields }) {
   const values = filterValues(query, fields);
   const shown = useShown(given.join("\n"));
   const listeners = useTyping(fields, given, shown);
-  // Made anew when the address changes otherwise, such as by "back", to show what it says; not when a field changes
-  // it, which would take the focus away.
+  // Remounted when the URL changes in other ways, such as "back". A field's own change does not
+  // remount it, because that would lose the focus.
   return (
     <form key={shown.round} class="filters" role="search" aria-label="Filters" {...listeners}>
       {Object.entries(fields).map(([name, filter]) => filterField(name, filter, values[name]))}
@@ -96,7 +99,7 @@ export function FilterForm({ fields }: { readonly fields: FilterFields }) {
   );
 }
 
-/** What of the address cannot be. */
+/** Names the invalid query parameters. */
 export function LeftOut({ fields }: { readonly fields: FilterFields }) {
   const { query } = usePlace();
   const values = filterValues(query, fields);
@@ -111,10 +114,10 @@ export function LeftOut({ fields }: { readonly fields: FilterFields }) {
   );
 }
 
-/** Puts what is typed into the address: each field when it is left or Enter is pressed, a day once it is one. */
+/** Writes typed values to the URL: on blur or Enter, and a day as soon as it is complete. */
 function useTyping(fields: FilterFields, given: readonly string[], shown: { text: string }) {
   const names = Object.keys(fields);
-  // The day that is being typed. Each digit makes another, and the year 2026 is the year 2 at first.
+  // The day being typed. Each digit changes it, and the year 2026 is the year 2 at first.
   const day = useRef<{
     readonly field: EventTarget;
     readonly isHeld: boolean;
@@ -131,11 +134,11 @@ function useTyping(fields: FilterFields, given: readonly string[], shown: { text
     onChange({ currentTarget, target }: TargetedEvent<HTMLFormElement>) {
       const field = target as HTMLInputElement;
       const isDay = fields[field.name]?.of === "day";
-      // A part of a day is none, which would take the filter away.
+      // A partial date has no value, which would clear the filter.
       const isPart = field.validity.badInput || (field.value !== "" && !DAY.test(field.value));
       const isHeld = isDay && isPart;
       const before = day.current?.field === field ? day.current : undefined;
-      // The way back leads to before it was typed.
+      // "Back" returns to the URL before typing began.
       const replace = before?.isApplied === true;
       if (!isHeld) apply(currentTarget, { replace });
       day.current = isDay ? { field, isHeld, isApplied: replace || !isHeld } : undefined;
@@ -151,7 +154,7 @@ function useTyping(fields: FilterFields, given: readonly string[], shown: { text
   };
 }
 
-/** What fields that hold these texts change of the address. Days that are typed take the place of a span. */
+/** Returns the query changes for the texts of the fields. Typed days replace a named range. */
 function changesOf(fields: FilterFields, texts: readonly string[]) {
   const typed = Object.entries(fields).map(([name, { of }], i) => ({ name, of, text: texts[i] }));
   const hasDays = typed.some(({ of, text }) => of === "day" && text);
@@ -159,7 +162,7 @@ function changesOf(fields: FilterFields, texts: readonly string[]) {
   return { ...changes, ...(hasDays && { [SPAN]: undefined }), ...FIRST_PAGE };
 }
 
-/** What fields hold; `round` counts how often it was changed by others than who sets `text`. */
+/** Tracks the contents of fields. `round` counts the changes made elsewhere. */
 function useShown(text: string): { text: string; readonly round: number } {
   const shown = useRef({ text, round: 0 });
   if (shown.current.text !== text) shown.current = { text, round: shown.current.round + 1 };
@@ -181,17 +184,17 @@ function filterField(name: string, filter: Filter, value: string | undefined): C
 }
 
 /**
- * The bounds of a filter by days of a time zone, both included, for a request whose bounds are exclusive.
- * Days are as `2026-11-01`; a bound is undefined without one.
+ * Returns the exclusive bounds of a request for an inclusive range of days, such as `2026-12-01`,
+ * in a time zone. A bound is `undefined` without a day.
  *
- * @param timeZone the reader's own when undefined
+ * @param timeZone defaults to the reader's
  */
 export function boundsOfDays(
   first: string | undefined,
   last: string | undefined,
   timeZone: string | undefined,
 ): { readonly createdAfter: Timestamp | undefined; readonly createdBefore: Timestamp | undefined } {
-  // What was made in the first millisecond of a day belongs to it.
+  // The first millisecond of a day belongs to it.
   const startOf = (day: string | undefined, ms: number): Timestamp | undefined => {
     const start = day === undefined ? undefined : instantOf(day, "00:00", timeZone);
     return start && timestampFromDate(new Date(start.getTime() + ms));

@@ -1,10 +1,10 @@
 import type { ComponentChildren } from "preact";
 import { useFormProblem } from "./form.tsx";
 
-/** Fields that few need, folded until one of them is refused. */
+/** Rarely used fields, collapsed until one of them has an error. */
 export function Fold(props: {
   readonly summary: ComponentChildren;
-  /** The names of its fields. */
+  /** Names of its fields. */
   readonly names: RegExp;
   readonly isOpen?: boolean;
   readonly children: ComponentChildren;

@@ -7,9 +7,9 @@ import {
 import { degreesFrom, numberFrom } from "./format.ts";
 
 /**
- * The fields of a request that a form has, which are named alike; those of a message in it as in `quote.rate`. What
- * is left empty is not given; an update is given empty texts, which it clears or refuses. A box that is not checked
- * is not read.
+ * Returns the request's fields from form fields of the same names. Fields of a nested message are
+ * named like `quote.rate`. Empty fields are omitted, except in updates, where an empty text clears
+ * the field or is refused. Unchecked boxes are not read.
  */
 export function requestOf<I extends DescMessage>(request: I, form: FormData): MessageInitShape<I> {
   return readMessage(request, form, "", request.name.startsWith("Update")) as MessageInitShape<I>;
@@ -46,7 +46,7 @@ function readMessage(
   return Object.fromEntries(values.filter(([, value]) => value !== undefined));
 }
 
-/** 0 for what is no whole number that a message can hold; the service refuses that. */
+/** Returns 0 for any text that is not a valid integer. The service refuses 0. */
 function wholeNumberOf(form: FormData, name: string): number | undefined {
   const number = numberOf(form, name);
   if (number === undefined) return undefined;
@@ -62,7 +62,10 @@ export function optionalTextOf(form: FormData, name: string): string | undefined
   return textOf(form, name) || undefined;
 }
 
-/** The number typed into a field, with a point or a comma; NaN for no number, undefined for nothing. */
+/**
+ * Returns the number in a field, with a point or comma. NaN if it is not a number, `undefined` if
+ * the field is empty.
+ */
 export function numberOf(form: FormData, name: string): number | undefined {
   return numberFrom(textOf(form, name));
 }

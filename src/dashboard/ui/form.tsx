@@ -8,11 +8,11 @@ import "./form.css";
 
 interface FormState {
   readonly problem: Problem | undefined;
-  /** Labels by the names of the fields; refusals of other names stand above the buttons. */
+  /** Labels by field name. Errors of other names appear above the buttons. */
   readonly labels: Map<string, string>;
-  /** Fields changed since the problem, whose refusals no longer show. */
+  /** Fields edited since the error. Their errors are hidden. */
   readonly edited: ReadonlySet<string>;
-  /** What was typed before the session ended, which the form is about to put into its fields. */
+  /** Contents from before the session ended, about to be restored. */
   readonly kept: FormSnapshot;
 }
 
@@ -29,16 +29,16 @@ export type SubmitAction = Action<readonly [FormData]>;
 
 interface FormProps {
   readonly action: SubmitAction;
-  /** Tells it from other forms of the page; what the button says when not given. */
+  /** Distinguishes the forms of a page. Defaults to the button's label. */
   readonly name?: string;
   readonly submit: string;
-  /** The form's id, where its button stands outside of it, as in the bar of a page. */
+  /** The form's id, for a button outside it, such as in the page's bar. */
   readonly id?: string;
-  /** What stands beside the buttons, which then stay at the end of the screen. */
+  /** Contents beside the buttons. With it, the buttons stay at the bottom of the screen. */
   readonly bar?: ComponentChildren;
   readonly tone?: "primary" | "danger";
   readonly cancel?: (() => void) | undefined;
-  /** What the button of `cancel` says; "Cancel" by default. */
+  /** Label of the `cancel` button, "Cancel" by default. */
   readonly dismiss?: string;
   readonly children?: ComponentChildren;
 }
@@ -53,9 +53,9 @@ interface FormProps {
  *       <TextField name="name" label="Name" />
  *     </Form>
  *
- * A refusal is shown at the field of the same name, with the field's label, until it is changed; and
- * what is about none above the button, until anything is. The first field that is refused gets the focus.
- * What was typed when the session ends is there again once the same person has signed in again.
+ * An error is shown at the field of the same name, with its label, until the field is edited. Other
+ * errors are shown above the button until any edit. The first field with an error gets the focus.
+ * If the session ends, the typed text is restored when the same person signs in again.
  */
 export function Form(props: FormProps) {
   const { action } = props;
@@ -63,10 +63,10 @@ export function Form(props: FormProps) {
   const [labels] = useState(() => new Map<string, string>());
   const { edited, noteEdit } = useEdited(action.problem);
   const { kept, noteTyped } = useKept(props.name ?? props.submit, form);
-  // Before it is painted: keys are pressed as soon as it is seen.
+  // Before painting, because keys may be pressed as soon as it is visible.
   useLayoutEffect(() => {
     if (!action.problem) return;
-    // The fields are told by the context, after this.
+    // Deferred until the context has updated the fields.
     queueMicrotask(() => {
       const refused = form.current?.querySelector<HTMLElement>("[aria-invalid=true]");
       if (refused) refused.focus();
@@ -138,13 +138,13 @@ export function SubmitButton(props: {
   );
 }
 
-/** Restores what was typed before the session ended. */
+/** Restores the contents from before the session ended. */
 function useKept(name: string, form: { readonly current: HTMLFormElement | null }) {
   const [kept] = useState(() => takeForm(name) ?? NO_SNAPSHOT);
   const isTyped = useRef(false);
   useLayoutEffect(() => {
     if (kept.length === 0) return;
-    // After the effects of its parts, which make room for what was typed.
+    // Runs after the effects of child components, which add the rows to restore.
     setTimeout(() => form.current && void restoreForm(form.current, kept));
     toast("What you typed is here again.");
   }, []);
@@ -152,7 +152,10 @@ function useKept(name: string, form: { readonly current: HTMLFormElement | null 
   return { kept, noteTyped: () => void (isTyped.current = true) };
 }
 
-/** How many rows of a form held something before the session ended; `part` names a field that each has. */
+/**
+ * Returns the number of rows with contents before the session ended. `part` matches a field that
+ * each row has.
+ */
 export function useKeptRows(part: RegExp): number {
   return useContext(FormContext).kept.filter(([name]) => part.test(name)).length;
 }
@@ -161,7 +164,7 @@ function useEdited(problem: Problem | undefined) {
   const [state, setState] = useState({ problem, edited: UNEDITED });
   const edited = state.problem === problem ? state.edited : UNEDITED;
   const noteEdit = ({ type, target }: Event) => {
-    // A button within a field, such as one that takes a row away, changes it too.
+    // A button within a field, such as one that removes a row, also edits it.
     const isEdit = type === "input" || (target as Element).closest(".field button") !== null;
     const name = (target as Element).closest<HTMLElement>("[data-field]")?.dataset.field ?? "";
     if (problem === undefined || !isEdit || edited.has(name)) return;
@@ -171,8 +174,8 @@ function useEdited(problem: Problem | undefined) {
 }
 
 /**
- * What was refused that no field shows. It comes after the fields, which have named themselves: those
- * there were when it was refused count, also when one of them is gone since.
+ * Errors that no field shows. Rendered after the fields, which register their labels. Fields that
+ * existed at the time of the error count, even if removed since.
  */
 function FormProblem() {
   const { problem, labels, edited } = useContext(FormContext);

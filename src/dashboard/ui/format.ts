@@ -7,12 +7,12 @@ export function dateOf(instant: Instant): Date {
   return instant instanceof Date ? instant : timestampDate(instant);
 }
 
-/** The most decimals that ISO 4217 gives a currency. */
+/** Maximum number of decimals of a currency in ISO 4217. */
 const MOST_DECIMALS = 4;
 
 /**
- * An amount in major units, in the reader's locale: `$12.69`. Never rounded to what is usual: browsers
- * leave decimals out that a currency has by ISO 4217, such as the Iraqi dinar's three.
+ * Formats an amount in major units for the reader's locale: `$12.69`. Always shows the decimals of
+ * ISO 4217, which browsers reduce for some currencies, such as the Iraqi dinar with three.
  */
 export function moneyText(amount: number, currency: string): string {
   const maximumFractionDigits = MOST_DECIMALS;
@@ -23,24 +23,27 @@ export function moneyText(amount: number, currency: string): string {
   }).format(amount);
 }
 
-/** What amounts in major units come to, for each currency. */
+/** Formats the sum of amounts in major units, per currency. */
 export function sumText(
   amounts: readonly { readonly total: number; readonly currency: string }[],
 ): string {
   const sums = [...Map.groupBy(amounts, ({ currency }) => currency)].map(([currency, own]) => {
     const sum = own.reduce((total, amount) => total + amount.total, 0);
-    // Totals are exact to the minor unit; their sum as a double is, once rounded to the same.
+    // Totals are exact to the minor unit, so rounding makes their sum exact too.
     return moneyText(Number(sum.toFixed(4)), currency);
   });
   return new Intl.ListFormat("en").format(sums);
 }
 
-/** A number in the reader's locale, with at most this many decimals. */
+/** Formats a number for the reader's locale, with a maximum number of decimals. */
 export function numberText(value: number, maximumFractionDigits = 3): string {
   return new Intl.NumberFormat(undefined, { maximumFractionDigits }).format(value);
 }
 
-/** A number as short as it can be, in the reader's locale, such as `1.2K`; an amount with its currency where one is given. */
+/**
+ * Formats a number for the reader's locale as briefly as possible, such as `1.2K`, with its
+ * currency if given.
+ */
 export function compactText(value: number, currency?: string): string {
   return new Intl.NumberFormat(undefined, {
     notation: "compact",
@@ -56,8 +59,8 @@ export function shareText(share: number): string {
 }
 
 /**
- * A time to the minute, or to the second, in the reader's locale and a time zone, which it names unless it is the
- * reader's; in the reader's when none is given.
+ * Formats a time to the minute or second for the reader's locale. Names the time zone unless it is
+ * the reader's, which is the default.
  */
 export function timeText(
   date: Date,
@@ -74,10 +77,10 @@ const UNITS = [
   ["hour", 3_600],
   ["minute", 60],
 ] as const;
-/** Above this many seconds a date says more than a number of days. */
+/** Above this many seconds, a date is clearer than a number of days. */
 const RELATIVE_SECONDS = 7 * 86_400;
 
-/** How long ago, or in how long: `5 minutes ago`; the date in a time zone when that is more than a week. */
+/** Returns a relative time, such as `5 minutes ago`, or the date in a time zone beyond a week. */
 export function relativeText(date: Date, now: Date, timeZone?: string): string {
   const seconds = (date.getTime() - now.getTime()) / 1_000;
   const size = Math.abs(seconds);
@@ -94,7 +97,7 @@ export function durationText(seconds: number): string {
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
 }
 
-/** The number of a record as an address or a field has it; undefined when it is none. */
+/** Parses a record number from a URL or field. `undefined` if it is invalid. */
 export function recordIdOf(text: string): bigint | undefined {
   return /^\d{1,18}$/.test(text) ? BigInt(text) : undefined;
 }
@@ -104,8 +107,9 @@ const DECIMAL_MARK = new Intl.NumberFormat()
   .find(({ type }) => type === "decimal")?.value;
 
 /**
- * With a point where a comma was typed; anything else stays for the service to judge. So does `1,500`,
- * except where numbers are written with a comma: elsewhere it means a thousand times as much.
+ * Replaces a decimal comma by a point. Other texts are left for the service to validate. `1,500` is
+ * only replaced in locales with a decimal comma, because elsewhere it means a thousand times as
+ * much.
  */
 export function decimalOf(text: string): string {
   const trimmed = text.trim();
@@ -116,13 +120,15 @@ function withPoint(text: string): string {
   return text.replace(/^([^.,]*),([^.,]*)$/, "$1.$2");
 }
 
-/** The number that a text says, read as `decimalOf` does; NaN for no number, undefined for nothing. */
+/**
+ * Parses a number like `decimalOf`. NaN if it is not a number, `undefined` if the text is empty.
+ */
 export function numberFrom(text: string): number | undefined {
   const decimal = decimalOf(text);
   return decimal === "" ? undefined : Number(decimal);
 }
 
-/** As `numberFrom`, for degrees, of which there are no thousands. */
+/** Like `numberFrom`, for degrees, which never have a thousands separator. */
 export function degreesFrom(text: string): number | undefined {
   return numberFrom(withPoint(text));
 }
@@ -140,7 +146,7 @@ export function bytesText(bytes: number): string {
   }).format(bytes / 1_000 ** BYTE_UNITS.indexOf(unit));
 }
 
-/** A picture as pages show it without asking for it again. */
+/** Returns an image as a data URL, which needs no further request. */
 export function dataUrl(mediaType: string, bytes: Uint8Array): string {
   const text = Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
   return `data:${mediaType};base64,${btoa(text)}`;

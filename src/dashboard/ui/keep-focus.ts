@@ -1,26 +1,28 @@
-/** What takes the focus by Tab. */
+/** Elements in the tab order. */
 const FOCUSABLE =
   "a[href], button:enabled, input:enabled, select:enabled, textarea:enabled, summary, [tabindex='0']";
 
 interface Held {
   readonly element: Element;
-  /** What took the focus by Tab before it. */
+  /** Elements before it in the tab order. */
   readonly before: ReadonlySet<Element>;
   readonly isInMain: boolean;
 }
 
 /**
- * Keeps the focus about where it is when what has it goes away, such as a button that has done its work: it goes
- * to what stands in its place, else to what stood before, but not from the page's content to the frame around it.
- * Browsers give it to the document, so that screen readers begin anew. Returns an unsubscribe function.
+ * Keeps the focus near its position when the focused element is removed, such as a used button. The
+ * focus moves to the element that takes its place, otherwise to the one before, but never from the
+ * page's content to the surrounding frame. Browsers would move it to the document, and screen
+ * readers would start over. Returns an unsubscribe function.
  */
 export function keepFocus(): () => void {
-  // Behind a dialog, the page keeps its own.
+  // While a dialog is open, the page keeps its own record.
   const held = new WeakMap<Element, Held>();
   const note = ({ target }: FocusEvent) => {
     if (!(target instanceof Element)) return;
     const { DOCUMENT_POSITION_PRECEDING } = Node;
-    // By position: what has no place in the order of Tab can have the focus too, such as a table.
+    // By position, because an element outside the tab order, such as a table, can have the focus
+    // too.
     const before = [...document.querySelectorAll(FOCUSABLE)].filter(
       (it) => target.compareDocumentPosition(it) & DOCUMENT_POSITION_PRECEDING,
     );
@@ -29,7 +31,7 @@ export function keepFocus(): () => void {
   };
   const forget = ({ target, relatedTarget }: FocusEvent) => {
     if (relatedTarget !== null || !(target instanceof Element)) return;
-    // A click beside it, rather than its end.
+    // The focus was lost by a click elsewhere, not by removal.
     queueMicrotask(() => {
       if (isShown(target) && document.activeElement === document.body) held.delete(scopeOf(target));
     });
@@ -63,7 +65,10 @@ function isShown(element: Element): boolean {
   return element.isConnected && element.checkVisibility({ visibilityProperty: true });
 }
 
-/** What takes the place of what had the focus: itself, what comes now after what stood before it, or that. */
+/**
+ * Returns the element to focus: the same element, the one now after its predecessor, or the
+ * predecessor.
+ */
 function successorOf(held: Held, scope: Element): HTMLElement | undefined {
   const { element, before, isInMain } = held;
   if (isShown(element)) return element as HTMLElement;

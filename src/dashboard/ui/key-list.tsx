@@ -1,7 +1,7 @@
 import { DescriptionList } from "./description-list.tsx";
 import { Dialog, openDialog } from "./dialog.tsx";
 
-/** What keys of one character do, wherever there is something to do. */
+/** Lists the single-character shortcuts that are available. */
 export function KeyList() {
   return (
     <DescriptionList

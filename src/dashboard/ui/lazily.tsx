@@ -1,7 +1,9 @@
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
-/** A component whose code is loaded when it is first shown; another stands in its place until then, or nothing. */
+/**
+ * A component whose code is loaded when first shown. An optional placeholder is shown until then.
+ */
 export function lazily<P extends object>(
   load: () => Promise<ComponentType<P>>,
   Waiting: ComponentType = () => null,
@@ -15,7 +17,10 @@ export function lazily<P extends object>(
   };
 }
 
-/** Code that cannot be loaded is of a build that the service no longer has: the page is loaded with the new one. */
+/**
+ * Reloads the page, because its build was replaced on the server and its code can no longer be
+ * loaded.
+ */
 export function reloadOnce(): void {
   const mark = "reloaded-at";
   if (Date.now() - Number(sessionStorage.getItem(mark) ?? 0) < 30_000) return;

@@ -1,14 +1,14 @@
-/** A local time as inputs have it: `08:30`. */
+/** Returns a local time in the format of inputs: `08:30`. */
 export function localTime(instant: Date, timeZone: string | undefined): string {
   return localText(instant, timeZone).slice(11, 16);
 }
 
-/** A local date as inputs have it: `2026-12-01`. */
+/** Returns a local date in the format of inputs: `2026-12-01`. */
 export function localDate(instant: Date, timeZone: string | undefined): string {
   return localText(instant, timeZone).slice(0, 10);
 }
 
-/** Such as `2026-12-01T08:30`. */
+/** Returns a local date and time such as `2026-12-01T08:30`. */
 function localText(instant: Date, timeZone: string | undefined): string {
   return new Date(Number(instant) + offsetMs(instant, timeZone)).toISOString();
 }
@@ -39,12 +39,12 @@ function offsetMs(instant: Date, timeZone: string | undefined): number {
 const DAY_MS = 86_400_000;
 
 /**
- * The instant of a local time, as RFC 5545, 3.3.5 has it: of one that comes twice the first, and one that
- * does not exist with the offset before the gap.
+ * Returns the instant of a local time as in RFC 5545, 3.3.5: the first of an ambiguous time, and a
+ * nonexistent time with the offset before the gap.
  *
  * @param date such as `2026-12-01`
  * @param time such as `08:30`
- * @returns undefined when they are no date and time
+ * @returns `undefined` if the date or time is invalid
  */
 export function instantOf(
   date: string,
@@ -63,13 +63,16 @@ export function addDays(date: string, days: number): string {
   return new Date(Date.parse(`${date}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10);
 }
 
-/** What the clocks of a time zone are called: `New York time`. */
+/** Returns the name of a time zone's local time: `New York time`. */
 export function clockText(timeZone: string): string {
   if (!timeZone.includes("/")) return timeZone;
   return `${timeZone.split("/").at(-1)!.replaceAll("_", " ")} time`;
 }
 
-/** The zone of a time, to stand behind it: ` New York time`. Empty where the reader's own clock shows the same. */
+/**
+ * Returns the time zone as a suffix: ` New York time`. Empty if the reader's clock shows the same
+ * time.
+ */
 export function zoneSuffix(instant: Date, timeZone: string | undefined): string {
   if (timeZone === undefined || offsetMs(instant, timeZone) === offsetMs(instant, undefined)) {
     return "";

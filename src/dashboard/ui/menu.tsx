@@ -6,15 +6,18 @@ import "./menu.css";
 const TYPED = "input:not([type=checkbox])";
 const FIRST = ".menu-content :is(a, button, input:not([type=hidden]), select)";
 
-/** A button that opens a few choices below it; a choice, Escape, or going elsewhere, closes them. */
+/**
+ * A button that opens a menu below it. Choosing an item, pressing Escape or moving elsewhere closes
+ * it.
+ */
 export function Menu(props: {
   readonly label: ComponentChildren;
-  /** What it is called where the label alone does not say it. */
+  /** Accessible name, if the label is not enough. */
   readonly name?: string;
-  /** Whether it is open at first, with the focus in it. */
+  /** Whether it is open at first, with the focus inside. */
   readonly isOpen?: boolean;
   readonly closed?: () => void;
-  /** The key that opens it too. */
+  /** Keyboard shortcut that also opens it. */
   readonly opensBy?: string;
   readonly children: ComponentChildren;
 }) {
@@ -40,7 +43,7 @@ export function Menu(props: {
         if (!currentTarget.contains(relatedTarget as Node | null)) currentTarget.open = false;
       }}
       onKeyDown={(event) => {
-        // What is typed takes effect as it is left.
+        // Typed text applies on blur.
         const isTyped = event.key === "Enter" && (event.target as Element).matches(TYPED);
         if (event.key !== "Escape" && !isTyped) return;
         if (event.defaultPrevented || !event.currentTarget.open) return;
@@ -51,7 +54,7 @@ export function Menu(props: {
       <summary class="button" aria-label={props.name} title={props.name}>
         {props.label}
       </summary>
-      {/* A click between the choices leaves the focus within. */}
+      {/* A click between the items keeps the focus inside. */}
       <div
         class="menu-content"
         tabIndex={-1}
@@ -63,7 +66,7 @@ export function Menu(props: {
   );
 }
 
-/** What else can be done on a page, behind its one primary action; what cannot be undone comes last. */
+/** Menu of a page's secondary actions. Irreversible actions come last. */
 export function More({ children }: { readonly children: ComponentChildren }) {
   return (
     <Menu label="…" name="More">

@@ -25,7 +25,7 @@ export function Page(props: {
   readonly title: string;
   readonly up?: Link;
   readonly note?: ComponentChildren;
-  /** Buttons and links, the most usual last. */
+  /** Buttons and links, the most common last. */
   readonly actions?: ComponentChildren;
   readonly children?: ComponentChildren;
 }) {
@@ -53,7 +53,7 @@ export function Page(props: {
 export function Section(props: {
   readonly title: string;
   readonly id?: string;
-  /** Stands beside the title. */
+  /** Contents beside the title. */
   readonly note?: ComponentChildren;
   readonly actions?: ComponentChildren;
   readonly children?: ComponentChildren;
@@ -72,13 +72,13 @@ export function Section(props: {
   );
 }
 
-/** Stands where there is nothing yet, and says what to do next. */
+/** Empty state with the next step. */
 export function Empty(props: {
   readonly title: string;
   readonly link?: Link | undefined;
-  /** Whether that is how it should be. */
+  /** Whether being empty is good. */
   readonly isGood?: boolean;
-  /** What to do instead of following a link, such as a button. */
+  /** Alternative to a link, such as a button. */
   readonly action?: ComponentChildren;
   readonly children?: ComponentChildren;
 }) {
@@ -108,7 +108,7 @@ export function NotFoundPage() {
   );
 }
 
-/** Views of one thing beside each other, each with an address of its own. */
+/** Tabs of one page, each with its own URL. */
 export function Tabs(props: {
   readonly label: string;
   readonly tabs: readonly (Link & {
@@ -118,7 +118,7 @@ export function Tabs(props: {
 }) {
   const nav = useRef<HTMLElement>(null);
   const marked = props.tabs.find((tab) => tab.current)?.label;
-  // On a narrow screen not all of them fit.
+  // On a narrow screen, not all tabs fit.
   useEffect(() => {
     const link = nav.current?.querySelector<HTMLElement>("[aria-current]");
     if (!nav.current || !link) return;
@@ -139,7 +139,7 @@ export function Tabs(props: {
 }
 
 /**
- * A page about one record that a query loads; where there is none, says so and leads to all of them.
+ * A page about one record that a query loads. If it is missing, links to the list of all records.
  *
  *     <DetailPage query={query} up={up} what="operator" ... missing="No operator ...">
  *       {(operator) => <About operator={operator} />}
@@ -152,11 +152,11 @@ export function DetailPage<T>(props: {
   readonly title: (record: T) => string;
   readonly fallbackTitle: string;
   readonly missing: ComponentChildren;
-  /** Whether there is no list of all to be led to. */
+  /** Whether there is no list of all records to link to. */
   readonly unlinked?: boolean;
   readonly note?: (record: T) => ComponentChildren;
   readonly actions?: (record: T) => ComponentChildren;
-  /** Whether it is reloaded by itself all the time. */
+  /** Whether the query reloads continuously in the background. */
   readonly quiet?: boolean;
   readonly children: (record: T) => ComponentChildren;
 }) {

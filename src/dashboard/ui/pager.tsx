@@ -3,23 +3,26 @@ import { changeQuery, usePlace } from "../routes/router.ts";
 import { useStore } from "../api/store.ts";
 import { characterKeys, useKeys } from "./use-keys.ts";
 
-/** The name of a page's cursor, in the query as in requests. */
+/** Query parameter of a page's cursor, named as in requests. */
 export const PAGE_TOKEN = "page_token";
-/** The name of what is open beside a list. */
+/** Query parameter of the row that is open beside a list. */
 export const OPEN = "open";
 
 export function usePageToken(): string | undefined {
   return usePlace().query.get(PAGE_TOKEN) ?? undefined;
 }
 
-/** For a change of filters: the cursor belongs to the filters it was given with, what is open to its page. */
+/**
+ * Query changes for new filters: the cursor belongs to the old filters, and the open row to its
+ * page.
+ */
 export const FIRST_PAGE = { [PAGE_TOKEN]: undefined, [OPEN]: undefined } as const;
 
 /**
- * Goes from page to page of a list by cursors, with the keys `n` and `p` as well. The cursor is in the
- * address. The pages before are kept with the entry of the history; where they are not known, since
- * the address came from elsewhere, the way back leads to the first page. The keys lead to the first row
- * of the page, a button stays where it is.
+ * Pages through a list by cursor, also with the keys `n` and `p`. The URL holds the cursor, and the
+ * history entry holds the previous cursors. If those are unknown, because the URL came from
+ * elsewhere, the way back leads to the first page. The keys focus the first row of the page, and
+ * the buttons keep the focus.
  */
 export function Pager({ nextPageToken }: { readonly nextPageToken: string }) {
   const token = usePageToken();
@@ -27,7 +30,7 @@ export function Pager({ nextPageToken }: { readonly nextPageToken: string }) {
   const before = tokensBefore();
   const nav = useRef<HTMLElement>(null);
   const isByKey = useRef(false);
-  // Before the page is painted: the next key may be pressed as soon as it is seen.
+  // Before painting, because the next key may be pressed as soon as the page is visible.
   useLayoutEffect(() => {
     if (!isByKey.current) return;
     isByKey.current = false;
@@ -67,7 +70,7 @@ export function Pager({ nextPageToken }: { readonly nextPageToken: string }) {
   );
 }
 
-/** The cursors of the pages before this one; the first page's is empty. */
+/** Cursors of the previous pages. The first page's cursor is empty. */
 function tokensBefore(): readonly string[] {
   const state: unknown = history.state;
   return Array.isArray(state) ? state.filter((token) => typeof token === "string") : [];

@@ -8,18 +8,18 @@ import { useKeys } from "./use-keys.ts";
 import "./peek.css";
 
 const WIDE = matchMedia("(min-width: 80rem)");
-/** How long a row has to be stayed at before it is loaded, in milliseconds. */
+/** Time a row must keep the focus before it is loaded, in milliseconds. */
 const STAY_MS = 120;
 
-/** What of a list is open beside it; it is in the address. */
+/** The row that is open beside a list. The URL holds its key. */
 export interface Peek {
   readonly key: string | undefined;
-  /** Opens a row; from one to the next is no step of the way back. */
+  /** Opens a row. Moving from row to row adds no history entries. */
   readonly open: (key: string) => void;
   readonly close: () => void;
 }
 
-/** Undefined where the screen has no room for it. */
+/** `undefined` if the screen is too narrow. */
 export function usePeek(): Peek | undefined {
   const [isWide, setWide] = useState(WIDE.matches);
   const key = usePlace().query.get(OPEN) ?? undefined;
@@ -29,7 +29,7 @@ export function usePeek(): Peek | undefined {
     return () => WIDE.removeEventListener("change", update);
   }, []);
   if (!isWide) return undefined;
-  // The pages before this one of the list stay known.
+  // Keeps the previous pages of the list.
   const { state } = history;
   return {
     key,
@@ -39,7 +39,7 @@ export function usePeek(): Peek | undefined {
   };
 }
 
-/** Whether a page is shown beside a list, where it is not the document's own. */
+/** Whether a page is shown beside a list instead of as the document's own page. */
 export const IsPeek = createContext(false);
 
 /** Shows the page of a row beside its list. */

@@ -6,11 +6,11 @@ import { Button } from "./button.tsx";
 import { FIRST_PAGE, PAGE_TOKEN } from "./pager.tsx";
 import "./query-view.css";
 
-/** Shows what a query loaded; before, that it is loading, and what went wrong with a way to retry. */
+/** Shows the data of a query, or else its loading state or its error with a retry button. */
 export function QueryView<T>(props: {
   readonly query: Query<T>;
   readonly labels?: Labels;
-  /** Whether reloading is not shown, since that happens all the time by itself. */
+  /** Whether to hide reloads, because the query reloads continuously. */
   readonly quiet?: boolean;
   readonly children: (data: T) => ComponentChildren;
 }) {
@@ -33,7 +33,7 @@ export function QueryView<T>(props: {
   );
 }
 
-/** Turns as long as something takes; appears after a moment, so that what is quick does not flicker. */
+/** A spinner that appears after a delay, so that fast loads do not flicker. */
 export function Spinner({ label }: { readonly label: string }) {
   return (
     <p class="spinner" role="status">
@@ -42,7 +42,7 @@ export function Spinner({ label }: { readonly label: string }) {
   );
 }
 
-/** How much of something long is done, from 0 to 1; undefined as long as that is not known. */
+/** Progress from 0 to 1, `undefined` while unknown. */
 export function Progress(props: { readonly label: string; readonly done?: number | undefined }) {
   const { done } = props;
   return (
@@ -56,7 +56,7 @@ export function Progress(props: { readonly label: string; readonly done?: number
   );
 }
 
-/** The address leads into the midst of a list, perhaps one with other filters. */
+/** The URL has a cursor beyond the list's pages, possibly from other filters. */
 function NoSuchPage() {
   return (
     <div class="problem" role="alert">

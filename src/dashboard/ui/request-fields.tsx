@@ -16,15 +16,15 @@ import {
   type Choices,
 } from "./fields.tsx";
 
-/** What a form says of a field, and what the request does not say of it. */
+/** How a form presents a field, beyond its descriptor. */
 interface FieldText {
   readonly label: string;
   readonly hint?: ComponentChildren;
-  /** What it holds at first, where `values` does not say so. */
+  /** Initial contents, if `values` lacks them. */
   readonly value?: string | number | boolean | undefined;
-  /** Said of a text that the request does not require. */
+  /** Whether to mark a text as optional. */
   readonly optional?: boolean;
-  /** What an enum can be, or a text, or what texts are chosen from. */
+  /** Choices for an enum, a text or a list of texts. */
   readonly choices?: Choices;
   readonly type?: "password";
   readonly isLong?: boolean;
@@ -32,22 +32,22 @@ interface FieldText {
   readonly onInput?: (text: string) => void;
 }
 
-/** The fields of a request that a form has, in this order; most have a label alone. */
+/** The request fields that a form shows, in order. Most need only a label. */
 export type FieldTexts<I extends DescMessage> = {
   readonly [Name in keyof MessageShape<I>]?: string | FieldText;
 };
 
 export interface RequestFieldsProps<I extends DescMessage> {
   readonly fields: FieldTexts<I>;
-  /** What holds under the same names what they hold at first, such as the record that is edited. */
+  /** Initial contents by field name, such as the record being edited. */
   readonly values?: object | undefined;
 }
 
-/** Fields of a request, each of the kind that its descriptor says, to be read by `requestOf`. */
+/** Fields for a request, with input types from its descriptor. `requestOf` reads them. */
 export function RequestFields<I extends DescMessage>(
   props: RequestFieldsProps<I> & {
     readonly of: I;
-    /** Of a message within the request: the name of its field. */
+    /** Name of the field that holds the nested message. */
     readonly path?: string;
   },
 ) {

@@ -9,7 +9,7 @@ type Labels<State extends number> = Readonly<Record<State, readonly [text: strin
 const UNKNOWN = ["Unknown", "neutral"] as const;
 const TO_PAY = ["To pay", "attention"] as const;
 
-/** One word and one colour for each state, on every page, in the order of life. */
+/** Label and color of each state on every page, in life-cycle order. */
 export const SHIPMENT_STATES = {
   [ShipmentStatus.UNSPECIFIED]: UNKNOWN,
   [ShipmentStatus.PENDING]: TO_PAY,
@@ -20,7 +20,7 @@ export const SHIPMENT_STATES = {
   [ShipmentStatus.CANCELLED]: ["Cancelled", "neutral"],
 } as const satisfies Labels<ShipmentStatus>;
 
-/** The same for payments. */
+/** Label and color of each payment state. */
 export const PAYMENT_STATES = {
   [PaymentStatus.UNSPECIFIED]: UNKNOWN,
   [PaymentStatus.AWAITING_PAYMENT]: TO_PAY,
@@ -30,7 +30,10 @@ export const PAYMENT_STATES = {
   [PaymentStatus.VOIDED]: ["Voided", "neutral"],
 } as const satisfies Labels<PaymentStatus>;
 
-/** Where a shipment is, which implies its payment; for one that is cancelled, what became of the money. */
+/**
+ * Returns the state of a shipment, which implies its payment. For a canceled shipment, returns its
+ * payment state.
+ */
 export function stateOf({ status, paymentStatus }: Pick<Shipment, "status" | "paymentStatus">) {
   const isOfPayment = status === ShipmentStatus.CANCELLED && paymentStatus !== PaymentStatus.VOIDED;
   return (isOfPayment ? PAYMENT_STATES[paymentStatus] : SHIPMENT_STATES[status]) ?? UNKNOWN;

@@ -13,61 +13,61 @@ import "./table.css";
 export interface Column<T> {
   readonly header: string;
   readonly cell: (row: T) => ComponentChildren;
-  /** Amounts and counts stand at the end, so that their digits are below each other. */
+  /** Aligns amounts and counts at the end, so that their digits line up. */
   readonly align?: "end";
-  /** Whether a value says by itself what it is; then it stands without its heading on narrow screens. */
+  /** Whether the value needs no heading on narrow screens. */
   readonly selfEvident?: boolean;
-  /** Whether what does not fit is cut off, in a list; a wide one takes what room there is. */
+  /** Whether overflow is cut off, in a list. A wide column takes the remaining width. */
   readonly clips?: boolean | "wide";
-  /** Whether the link that covers the row is in it; in the first one when none says so. */
+  /** Whether the column holds the row's covering link. The first column by default. */
   readonly leads?: boolean;
-  /** Whether it is left out where a list is narrow, such as beside what is open. */
+  /** Whether the column is hidden when the list is narrow, such as beside an open row. */
   readonly spare?: boolean;
-  /** How the service can order by it: at the first press of its heading, and at the second. */
+  /** Orders of the service for the first and second press of the heading. */
   readonly orders?: readonly [first: string, second: string];
 }
 
 export interface Order {
   readonly by: string;
-  /** By what the list is ordered when the address does not say. */
+  /** Default order. */
   readonly usual: string;
   readonly allows: (order: string) => boolean;
 }
 
-/** The name of an order in addresses, as in requests. */
+/** Query parameter of the order, named as in requests. */
 export const ORDER_BY = "order_by";
 
 export interface Selection<T> {
   readonly has: (row: T) => boolean;
   readonly change: (rows: readonly T[], isSelected: boolean) => void;
-  /** What a row is called. */
+  /** Returns the accessible name of a row. */
   readonly nameOf: (row: T) => string;
 }
 
 export interface TableProps<T> {
-  /** What the rows are, for screen readers. */
+  /** Name of the rows for screen readers. */
   readonly label: string;
   readonly columns: readonly Column<T>[];
   readonly rows: readonly T[];
-  /** What tells rows apart; their `id` when not given. */
+  /** Unique key of a row, its `id` by default. */
   readonly keyOf?: (row: T) => string;
   readonly href?: (row: T) => string;
-  /** Whether lines are not broken where the screen is wide enough, below a heading that stays. */
+  /** Whether rows stay on one line on wide screens, below a sticky heading. */
   readonly isList?: boolean;
   readonly selection?: Selection<T> | undefined;
   readonly order?: Order;
-  /** What is open beside it; undefined where nothing can be. */
+  /** The row that is open beside the table, `undefined` if rows cannot be opened there. */
   readonly peek?: Peek | undefined;
-  /** What keys do with the row that has the focus, or else is open. */
+  /** Shortcuts for the focused row, otherwise the open one. */
   readonly rowKeys?: Readonly<Record<string, (row: T | undefined) => void>>;
 }
 
 /**
- * Rows under a heading each. Where `href` is given, a row leads there: one cell has a link that covers the row, and
- * `j`, `k` and the arrow keys go from row to row, Enter opens one. With `selection`, `x` selects the row that has the
- * focus, and a click with Shift all rows from the one before. With `peek`, a click, `o` and Space open a row beside
- * the list, and what is open follows the keys. On a narrow screen each row becomes a block, with the headings beside
- * the values that need them.
+ * A table with headings. With `href`, one cell has a link that covers the row, `j`, `k` and the
+ * arrow keys move between rows, and Enter opens one. With `selection`, `x` selects the focused row,
+ * and Shift-click selects all rows since the last one. With `peek`, a click, `o` and Space open a
+ * row beside the list, which then follows the keys. On narrow screens each row becomes a block,
+ * with headings beside the values that need them.
  */
 export function Table<T>(props: TableProps<T>) {
   const { columns, href, rows, selection, peek, keyOf = idOf } = props;
@@ -75,7 +75,7 @@ export function Table<T>(props: TableProps<T>) {
   const select = useSelect(props);
   useRowKeys(props, body, select);
   const peekAt = (row: T) => (event: MouseEvent) => {
-    // By Enter a link is clicked at no place.
+    // A click by Enter has no pointer position.
     if (peek === undefined || event.detail === 0 || isModified(event)) return;
     event.preventDefault();
     peek.open(keyOf(row));
@@ -84,7 +84,7 @@ export function Table<T>(props: TableProps<T>) {
     columns.findIndex(({ leads }) => leads),
     0,
   );
-  // With `display` changed for narrow screens, browsers forget the roles of a table's elements.
+  // When `display` changes for narrow screens, browsers drop the implicit roles of table elements.
   return (
     <table
       class={props.isList ? "table one-line" : "table"}
@@ -130,14 +130,14 @@ export function Table<T>(props: TableProps<T>) {
   );
 }
 
-/** The keys of rows: which go from one to the next, open, select and act. */
+/** Shortcuts that move between rows and open, select or act on them. */
 function useRowKeys<T>(
   props: TableProps<T>,
   body: RefObject<Body | null>,
   select: (place: number, toRange: boolean) => void,
 ): void {
   const { href, rows, selection, peek, rowKeys = {}, keyOf = idOf } = props;
-  /** The place of the row that has the focus, or else is open; -1 when none is. */
+  /** Returns the index of the focused row, otherwise of the open one, or -1. */
   const current = () => {
     const focused = focusedRow(body.current);
     return focused === -1 ? rows.findIndex((row) => keyOf(row) === peek?.key) : focused;
@@ -206,7 +206,7 @@ function directionOf<T>({ orders }: Column<T>, { by }: Order) {
   return by.endsWith(" desc") ? "descending" : "ascending";
 }
 
-/** A heading that orders the list, and the other way round when pressed again. */
+/** A heading that orders the list. Pressing it again reverses the order. */
 function OrderLink(props: {
   readonly header: string;
   readonly orders: readonly [string, string];
@@ -232,7 +232,7 @@ function classOf<T>({ align, clips, spare }: Column<T>): string {
 function Cell<T>(props: {
   readonly column: Column<T>;
   readonly row: T;
-  /** Where the row leads, in the cell that has its link. */
+  /** URL of the row, in the cell that holds its link. */
   readonly href: string | false | undefined;
   readonly open: (event: MouseEvent) => void;
 }) {
@@ -256,13 +256,13 @@ function Cell<T>(props: {
   );
 }
 
-/** Selects the row at a place, or those from the last one that was, if it is shown; or takes them out again. */
+/** Toggles the row at an index, or all rows since the last toggled one if it is still shown. */
 function useSelect<T>({ rows, keyOf = idOf, selection }: TableProps<T>) {
   const last = useRef<string>(undefined);
   return (place: number, toRange: boolean) => {
     const row = rows[place]!;
     const isSelected = !selection!.has(row);
-    // Rows may have come before it since.
+    // New rows may have been added before it.
     const before = toRange ? rows.findIndex((it) => keyOf(it) === last.current) : -1;
     const start = before === -1 ? place : before;
     last.current = keyOf(row);
@@ -270,7 +270,7 @@ function useSelect<T>({ rows, keyOf = idOf, selection }: TableProps<T>) {
   };
 }
 
-/** Selects all rows that are shown, or none of them. */
+/** Selects or deselects all rows that are shown. */
 function AllBox<T>(props: {
   readonly rows: readonly T[];
   readonly selection: Selection<T>;
@@ -295,7 +295,7 @@ function AllBox<T>(props: {
 
 type Body = HTMLTableSectionElement;
 
-/** The place of the row that has the focus, wherever in it; -1 when none has. */
+/** Returns the index of the row that contains the focus, or -1. */
 function focusedRow(body: Body | null): number {
   return [...(body?.rows ?? [])].findIndex((row) => row.contains(document.activeElement));
 }
@@ -304,7 +304,7 @@ function linkOf(body: Body | null, place: number) {
   return body?.rows[place]?.querySelector<HTMLElement>(".row-link");
 }
 
-/** The page of a list that the address asks for, for a `<ListView>`. */
+/** Loads the page of a list that the URL selects, for a `<ListView>`. */
 export function useList<I extends DescMessage, O extends DescMessage>(
   method: DescMethodUnary<I, O>,
   request: MessageInitShape<I>,
@@ -315,20 +315,20 @@ export function useList<I extends DescMessage, O extends DescMessage>(
 }
 
 /**
- * A list that a query loads: a table with a pager, or what stands there when nothing is in it. With `opened`, a row is
- * shown beside it by what `keyOf` says of it.
+ * A list that a query loads: a table with a pager, or an empty state. With `opened`, a row is shown
+ * beside it, selected by `keyOf`.
  */
 export function ListView<T>(
   props: Omit<TableProps<T>, "rows" | "peek"> & {
     readonly query: Query<{ readonly data: readonly T[]; readonly nextPageToken?: string }>;
-    /** Whether it is reloaded by itself all the time. */
+    /** Whether the query reloads continuously in the background. */
     readonly quiet?: boolean;
     readonly empty?: ComponentChildren;
     readonly opened?: {
       readonly hrefOf: (key: string) => string;
       readonly view: (key: string) => ComponentChildren;
     };
-    /** What stands beside the rows, with what is open below it, such as a map of them. */
+    /** Contents beside the rows and above the open row, such as a map. */
     readonly beside?:
       | ((rows: readonly T[], peek: Peek | undefined) => ComponentChildren)
       | undefined;
@@ -360,7 +360,7 @@ export function ListView<T>(
       {opened.view}
     </PeekView>
   );
-  // Its room is kept while the rows are loaded.
+  // Reserves its space while the rows load.
   const isBeside = beside !== undefined && (query.data === undefined || rows.length > 0);
   return (
     <div class={isBeside || peek?.key !== undefined ? "peeking" : ""}>

@@ -6,7 +6,7 @@ import { useKeys } from "./use-keys.ts";
 import "./dialog.css";
 
 const SHOWN_MS = 5_000;
-/** Whether to take something back has to be thought about. */
+/** Long enough to decide on an undo, in milliseconds. */
 const UNDO_MS = 12_000;
 
 interface Message {
@@ -19,9 +19,9 @@ const message = createStore<Message | undefined>(undefined);
 let lastId = 0;
 
 /**
- * Says for a few seconds that something was done, in place of what was said before, to screen readers too.
+ * Shows a message for a few seconds, also to screen readers. Replaces the previous message.
  *
- * @param undo takes it back, by a button and the key `z`; a call that fails is said
+ * @param undo reverts the action, by a button and the key `z`. Errors are shown
  */
 export function toast(text: string, undo?: () => unknown): void {
   const said = { id: ++lastId, text, undo };
@@ -30,7 +30,7 @@ export function toast(text: string, undo?: () => unknown): void {
   setTimeout(end, undo ? UNDO_MS : SHOWN_MS);
 }
 
-/** Does something from a menu, which is closed by then, and says that it is done, or what went wrong. */
+/** Runs an action from a menu that has closed. Reports success or the error in a toast. */
 export async function attempt(
   work: () => unknown,
   done?: string,
@@ -50,12 +50,12 @@ function takeBack(undo: () => unknown): Promise<void> {
   return attempt(undo);
 }
 
-/** Mounted `Toasts`, the uppermost last. */
+/** Mounted `Toasts`, the topmost last. */
 const outlets = createStore<readonly object[]>([]);
 
 /**
- * Where the message of `toast` appears: in the app, and in each dialog, as screen readers do not see
- * what is outside of an open one.
+ * Where toasts appear: in the app and in each dialog, because screen readers ignore contents
+ * outside an open dialog.
  */
 export function Toasts() {
   const [outlet] = useState(() => ({}));

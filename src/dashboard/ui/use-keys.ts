@@ -1,24 +1,30 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { createStore } from "../api/store.ts";
 
-/** What keys do on a page, by the names that the browser gives them: `j`, `ArrowDown`; false leaves it to the browser. */
+/**
+ * Actions by the browser's name of the key, such as `j` or `ArrowDown`. Returning false leaves the
+ * key to the browser.
+ */
 export type Keys = Readonly<Record<string, () => unknown>>;
 
-/** Elements that use these keys themselves. Nothing is typed into a box. */
+/** Elements that handle these keys themselves. Checkboxes take no text. */
 const OWN_KEYS =
   "input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable], [data-own-keys]";
 
 const STORED_AS = "character-keys";
 
-/** Whether keys of one character do something, which WCAG 2.1.4 wants to be switched off; this browser remembers it. */
+/**
+ * Whether single-character shortcuts are on. WCAG 2.1.4 requires an off switch. Stored in this
+ * browser.
+ */
 export const characterKeys = createStore(localStorage.getItem(STORED_AS) !== "off");
 characterKeys.subscribe(() => localStorage.setItem(STORED_AS, characterKeys.get() ? "on" : "off"));
 
-/** Binds single keys while the page is shown, except where something is typed, and behind a dialog. */
+/** Binds single keys while the page is shown, except in text inputs and behind a dialog. */
 export function useKeys(keys: Keys): void {
   const latest = useRef(keys);
   latest.current = keys;
-  // Before the page is painted: a key that is pressed as soon as it is seen counts.
+  // Before painting, because a key may be pressed as soon as the page is visible.
   useLayoutEffect(() => {
     const listener = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;

@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { useTimeZone } from "../api/session.ts";
 import { dateOf, moneyText, relativeText, timeText, type Instant } from "./format.ts";
 
-/** An amount in major units, in the reader's locale, with its exact value and currency as title. */
+/** An amount in major units for the reader's locale, with its exact value and currency as title. */
 export function Money(props: { readonly amount: number; readonly currency: string }) {
   const { amount, currency } = props;
   return (
@@ -12,10 +12,10 @@ export function Money(props: { readonly amount: number; readonly currency: strin
   );
 }
 
-/** Refresh of relative times, in milliseconds. */
+/** Refresh interval of relative times, in milliseconds. */
 const REFRESH_MS = 30_000;
 
-/** The time that it is, about. */
+/** Returns the current time, refreshed periodically. */
 export function useNow(): Date {
   const [now, setNow] = useState(() => new Date());
   useEffect(() => {
@@ -26,9 +26,8 @@ export function useNow(): Date {
 }
 
 /**
- * A time: how long ago, with the exact time as title; with `exact`, the date and time of day, to the
- * second where that is asked for. It is in the workspace's time zone, on pages of one. Nothing stands for a
- * time that is not given.
+ * A relative time with the exact time as title. With `exact`, the date and time of day, optionally
+ * to the second. Uses the workspace's time zone on workspace pages. Renders no text without a time.
  */
 export function Time(props: {
   readonly at: Instant | undefined;
