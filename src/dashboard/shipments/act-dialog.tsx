@@ -14,10 +14,10 @@ import { countText } from "./newest-shipments.ts";
 import { type Act, referencesOf } from "./selection.tsx";
 import { CANCEL_REASONS } from "./shipment-badge.tsx";
 
-/** How many shipments one call changes: few enough that progress is seen. */
+/** Shipments per call: few enough to show progress. */
 const PART = 25;
 
-/** Shipments that one call changes, under one idempotency key as often as it is sent. */
+/** Shipments changed by one call, which is retried under the same idempotency key. */
 interface Part {
   readonly shipments: readonly Shipment[];
   readonly key: string;
@@ -26,7 +26,7 @@ interface Part {
 interface Failure {
   readonly shipment: Shipment;
   readonly reason: string;
-  /** The call whose answer was lost; undefined when the shipment was refused. */
+  /** The call whose response was lost, `undefined` if the shipment was refused. */
   readonly lost?: Part;
 }
 
@@ -45,7 +45,7 @@ export interface RunProps {
 }
 
 export interface ActDialogProps extends RunProps {
-  /** Number of selected shipments that are left as they are; 0 by default. */
+  /** Number of selected shipments left unchanged, 0 by default. */
   readonly others?: number;
   readonly close: () => void;
 }
@@ -123,7 +123,7 @@ function FailedDialog(
   );
 }
 
-/** Sends parts one after the other until the dialog is closed, and says what came of it. */
+/** Sends the batches one after the other until the dialog is closed, and reports the results. */
 function useRun({ act, changed }: RunProps, parts: readonly Part[]) {
   const client = useClient(ShipmentService);
   const [done, setDone] = useState<number>();

@@ -17,24 +17,24 @@ const MAX_LENGTH = 500;
 
 interface Suggestion extends ComboboxOption {
   readonly place: LatLng;
-  /** Undefined for a bare point. */
+  /** `undefined` for a point without an address. */
   readonly address: string | undefined;
 }
 
 /**
- * The address of one end of a route. While it is typed it suggests those that the customer used last, and those
- * that the geocoder finds, if there is one.
+ * The address of one end of a route. Suggests the customer's recent addresses and, if configured,
+ * matches from the geocoder.
  */
 export function AddressField(props: {
   readonly name: string;
   readonly label: string;
   readonly value: string;
-  /** Whether the reader typed it, rather than having chosen it with its point. */
+  /** Whether the reader typed the address instead of choosing it with its point. */
   readonly isTyped: boolean;
-  /** Whose data the address is; undefined where it was typed or chosen. */
+  /** Attribution of the address data, `undefined` if the address was typed or chosen. */
   readonly credit: string | undefined;
   readonly place: LatLng | undefined;
-  /** Where matches are preferred while there is no place. */
+  /** Point near which matches are preferred while the end has no point. */
   readonly near: LatLng | undefined;
   readonly recent: readonly RecentAddress[];
   readonly hasSearch: boolean;
@@ -137,11 +137,11 @@ function suggestionsOf(
     }));
 }
 
-/** How long nothing is typed before it is searched, in milliseconds. */
+/** Pause in typing before a search, in milliseconds. */
 const PAUSE_MS = 250;
-/** With fewer characters nothing is searched. */
+/** Minimum length of a search text, in characters. */
 const MIN_LENGTH = 3;
-/** The most that is searched by. */
+/** Maximum length of a search text, in characters. */
 const MAX_SOUGHT = 200;
 
 interface Found {
@@ -150,7 +150,7 @@ interface Found {
   readonly attribution: string;
 }
 
-/** Addresses that match what is typed, near a place; of nothing while that is not wanted. */
+/** Searches addresses that match the text near a point. Empty while disabled. */
 function useFoundAddresses(
   typed: string,
   near: LatLng | undefined,
@@ -169,12 +169,12 @@ function useFoundAddresses(
   );
 }
 
-/** How far an address and its point may be apart before that is said, in kilometres. */
+/** Distance between an address and its point that triggers a warning, in kilometers. */
 const FAR_KM = 0.5;
 
 /**
- * How far a point is from the address that was typed for it, in kilometres; undefined when that is not far, or
- * not known: a town or a quarter is everywhere within it.
+ * Returns the distance of a point from its typed address, in kilometers. `undefined` if it is small
+ * or unknown. Every point within a town or quarter counts as its address.
  */
 function useDistance(
   typed: string,
@@ -197,8 +197,8 @@ function distanceKm(from: LatLng, to: LatLng): number {
 }
 
 /**
- * Gives the address at a point and whose data it is; nothing where there is none, and "outdated" when another
- * one is asked for before it is known, also of no point.
+ * Looks up the address at a point, with its attribution. `undefined` if it has no address, and
+ * "outdated" if another lookup or a reset came first.
  */
 export function useAddressAt() {
   const addresses = useClient(AddressService);
@@ -213,7 +213,7 @@ export function useAddressAt() {
       if (signal.aborted) return "outdated";
       return address && { text: address.label, credit: attribution };
     } catch {
-      // The address can be typed.
+      // The address can still be typed.
       return signal.aborted ? "outdated" : undefined;
     }
   };

@@ -38,8 +38,8 @@ import { changeQuery, navigate, usePlace } from "../routes/router.ts";
 import "./shipments.css";
 
 /**
- * Prices a route while it is clicked or typed, and books it for those who may. The route is in the
- * address, and so may be the number of a customer.
+ * Prices a route as it is clicked or typed, and books it for members. The URL holds the route and
+ * optionally a customer number.
  */
 export function BookPage() {
   const query = useRpc(WorkspaceService.method.getWorkspace, {});
@@ -107,7 +107,7 @@ function QuoteOnly({ hasTariff, hasSearch }: SearchProps & { readonly hasTariff:
 
 function Booking({ hasSearch }: SearchProps) {
   const { query } = usePlace();
-  // At first: later the address follows what is chosen in the form.
+  // Initial value only. Later, the URL follows the customer chosen in the form.
   const [id] = useState(() => recordIdOf(query.get("customer") ?? ""));
   const named = useRpc(
     CustomerService.method.getCustomer,
@@ -168,7 +168,7 @@ function BookingForm(props: SearchProps & { readonly customer: Customer | undefi
   );
 }
 
-/** Books what is in the form, once, at the price that is shown, and goes to the shipment. */
+/** Books the form's shipment once, at the displayed price, and opens its page. */
 function useBooking(props: {
   readonly route: RouteText;
   readonly windows: Windows;
@@ -189,7 +189,7 @@ function useBooking(props: {
       ...recordOf(CreateShipmentRequestSchema, form),
       metadata: metadataOf(form),
       quoteId: quote.data?.id,
-      // Only a price that was shown is booked: without one, 0, which no booking costs.
+      // Only a displayed price is booked. Without one, 0 is sent, which is always refused.
       expectedTotal: quote.data?.total ?? 0,
       expectedCurrency: quote.data?.currency,
     };
@@ -210,16 +210,16 @@ function useBooking(props: {
   return { ...book, problem };
 }
 
-/** Why a price does not hold, with what the shipment would cost now. */
+/** Refusals because the price no longer holds. They include the current price. */
 const PRICE_REASONS: readonly string[] = ["PRICE_CHANGED", "QUOTE_EXPIRED", "QUOTE_VOID"];
-/** Why a quote cannot be booked. */
+/** Refusals because the quote cannot be booked. */
 const QUOTE_REASONS: readonly string[] = ["QUOTE_MISMATCH", "QUOTE_UNKNOWN", "QUOTE_USED"];
 
 function isOfPrice({ reason = "" }: Problem): boolean {
   return PRICE_REASONS.includes(reason) || QUOTE_REASONS.includes(reason);
 }
 
-/** In words of the page, where the service's are about what the reader did not type. */
+/** Rewords refusals about data that the reader did not type. */
 function bookingProblem(problem: Problem): Problem {
   const { reason = "" } = problem;
   const { total, currency } = problem.facts;

@@ -23,7 +23,7 @@ const ATTEMPT_REASONS: Readonly<Record<AttemptReason, string>> = {
   [AttemptReason.OTHER]: "Another reason",
 };
 
-/** Who brings a shipment, when, and what went wrong; nothing while nobody has said. */
+/** The courier, progress and failed attempts. Empty until a courier is reported. */
 export function CourierSection({ shipment }: { readonly shipment: Shipment }) {
   const { courier, stage, pickupEta, dropoffEta, attempts } = shipment;
   if ((courier ?? stage ?? pickupEta ?? dropoffEta) === undefined && attempts.length === 0) {

@@ -11,20 +11,23 @@ import { optionalTextOf, textOf } from "../ui/form-data.ts";
 import { RequestFields } from "../ui/request-fields.tsx";
 import "./shipments.css";
 
-/** For whom something is booked: a customer, undefined until one is chosen; or somebody new, of whom this was typed. */
+/**
+ * The customer of a booking: an existing one, `undefined` until chosen, or a new one with the typed
+ * text.
+ */
 export type CustomerChoice =
   | { readonly kind: "existing"; readonly customer: Customer | undefined }
   | { readonly kind: "new"; readonly typed: string };
 
 const NOBODY: CustomerChoice = { kind: "existing", customer: undefined };
 
-/** The name of the customer of an id. */
+/** The name of the customer with this id. */
 export function CustomerName({ value }: { readonly value: string }) {
   const customer = BigInt(value);
   return useRpc(CustomerService.method.getCustomer, { customer }).data?.data?.name ?? "…";
 }
 
-/** Finds a customer while their name or email is typed; one who is not found can be made. */
+/** Searches customers by name or email as it is typed. A new customer can be created. */
 export function CustomerFields(props: {
   readonly choice: CustomerChoice;
   readonly choose: (choice: CustomerChoice) => void;
@@ -63,7 +66,9 @@ export function CustomerFields(props: {
   );
 }
 
-/** The customer as a booking names them; empty while none is chosen, which the service refuses. */
+/**
+ * Returns the customer fields of a booking. Empty until one is chosen, which the service refuses.
+ */
 export function customerOf(choice: CustomerChoice, form: FormData) {
   if (choice.kind === "new") {
     return {
@@ -77,7 +82,7 @@ export function customerOf(choice: CustomerChoice, form: FormData) {
   return { customerId: id, customerName: name, customerEmail: email };
 }
 
-/** Shows the refusal of a missing customer at the field in which one is chosen. */
+/** Moves the refusal of a missing customer to the field that chooses one. */
 export function withChoiceOfCustomer(problem: Problem, choice: CustomerChoice): Problem {
   if (choice.kind === "new" || choice.customer !== undefined) return problem;
   const fields = Object.entries(problem.fields);
@@ -88,16 +93,16 @@ export function withChoiceOfCustomer(problem: Problem, choice: CustomerChoice): 
 }
 
 const SHOWN = 8;
-/** As long as emails may be. */
+/** Maximum length of an email. */
 const MAX_LENGTH = 254;
 
 export function ExistingCustomer(props: {
-  /** The name of the request's field; `customer_id` when not given. */
+  /** Name of the request's field, `customer_id` by default. */
   readonly name?: string;
   readonly except?: bigint;
   readonly chosen: Customer | undefined;
   readonly choose: (customer: Customer | undefined) => void;
-  /** Makes one of what was typed; without it, only those that there are can be chosen. */
+  /** Creates a customer from the typed text. Without it, only existing customers can be chosen. */
   readonly make?: (typed: string) => void;
 }) {
   const { name = "customer_id", except, chosen, choose, make } = props;

@@ -25,7 +25,7 @@ import { useWindows, windowChanges } from "./use-windows.ts";
 import { bookedWindows } from "./windows.ts";
 import "./shipments.css";
 
-/** Changes what is booked, as long as it is not delivered; the route as long as it is not paid. */
+/** Edits a shipment that has not been delivered. Its route can change until it is paid. */
 export function EditShipmentPage({ workspace, reference }: ParametersOf<"editShipment">) {
   const query = useRpc(ShipmentService.method.getShipment, { shipment: reference });
   const mayChange = useRole("member");
@@ -79,7 +79,7 @@ function ShipmentForm(props: EditFormProps<Shipment>) {
 function ShipmentFields(props: EditFormProps<Shipment> & { readonly hasSearch: boolean }) {
   const { from, hasSearch } = props;
   const shipments = useClient(ShipmentService);
-  // What is paid stays as it is, also while the money is on its way.
+  // A price stays fixed once paid, also while the payment is pending.
   const isPending =
     from.status === ShipmentStatus.PENDING && from.paymentDetails?.processing !== true;
   const [route, setRoute] = useState(() => routeTextOf(from));
@@ -93,7 +93,7 @@ function ShipmentFields(props: EditFormProps<Shipment> & { readonly hasSearch: b
     pickupAddress: textOf(form, "pickup_address"),
     dropoffAddress: textOf(form, "dropoff_address"),
     ...recordOf(UpdateShipmentRequestSchema, form),
-    // Times that were not shown stay as they are.
+    // Times that were not shown stay unchanged.
     ...(isMoved ? { ...routeOf(route), ...windowChanges(windows, booked) } : {}),
     metadata: { ...blanks(from.metadata), ...metadataOf(form) },
   });
@@ -149,7 +149,7 @@ function isRouteOf(shipment: Shipment, route: RouteText): boolean {
   return ROUTE_FIELDS.every((name) => route[name] === booked[name]);
 }
 
-/** Every note with a blank text, which removes it. */
+/** Returns every note with a blank text, which removes it. */
 function blanks(notes: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.keys(notes).map((name) => [name, ""]));
 }

@@ -20,13 +20,13 @@ export function ExportDialog(props: ExportProps) {
   const client = useClient(ShipmentService);
   const [bytes, setBytes] = useState<number>();
   const [controller] = useState(() => new AbortController());
-  // Who closes the dialog wants no file any more.
+  // Closing the dialog cancels the download.
   useEffect(() => () => controller.abort(), []);
   const run = async () => {
     const pieces: Uint8Array<ArrayBuffer>[] = [];
     let size = 0;
     setBytes(size);
-    // It takes as long as data comes.
+    // No timeout, because the export streams.
     const options = { signal: controller.signal, timeoutMs: 0 };
     for await (const { csv } of client.exportShipments(props.filters, options)) {
       pieces.push(csv as Uint8Array<ArrayBuffer>);
@@ -53,6 +53,6 @@ function save(file: Blob, name: string): void {
   link.href = URL.createObjectURL(file);
   link.download = name;
   link.click();
-  // The browser has taken it by then.
+  // The browser has read the file by then.
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }

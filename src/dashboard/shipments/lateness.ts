@@ -10,8 +10,8 @@ const ENDS_AHEAD: ReadonlyMap<ShipmentStatus, readonly End[]> = new Map([
 ]);
 
 /**
- * Whether a shipment is late at an end: it misses, or is expected to miss, the window there, or it has no window and is too
- * old. `GetAttention` has the same rule.
+ * Whether a shipment is late at an end: it misses or is expected to miss the window, or it has no
+ * window and is too old. `GetAttention` applies the same rule.
  *
  * @param lateAfterMinutes age at which a shipment without windows is late, in minutes
  */

@@ -10,11 +10,11 @@ import { numberText, sumText } from "../ui/format.ts";
 
 export type ShipmentFilters = MessageInitShape<typeof ListShipmentsRequestSchema>;
 
-/** Maximum number of shipments that are loaded at once. */
+/** Maximum number of shipments loaded at once. */
 export const MOST_LOADED = 1_000;
 const PAGE_SIZE = 100;
 
-/** Loads a list page by page until `isEnough`: by default the first 1,000 shipments. */
+/** Loads a list page by page until `isEnough` returns true, by default up to 1,000 shipments. */
 export async function loadShipments(
   client: Pick<Client<typeof ShipmentService>, "listShipments">,
   filters: ShipmentFilters,
@@ -66,14 +66,14 @@ function isRecent(value: unknown): value is RecentShipment {
 
 type Amount = Pick<Shipment, "total" | "currency">;
 
-/** What shipments cost, of which those that are cancelled cost nothing. */
+/** Returns the total of the shipments. Cancelled shipments count as zero. */
 export function totalText(shipments: readonly (Amount & Pick<Shipment, "status">)[]): string {
   return sumText(shipments.filter(({ status }) => status !== ShipmentStatus.CANCELLED));
 }
 
 /**
- * The same of a list that was counted, and of those in it that are cancelled; undefined when there is no other, or more
- * than were counted, whose sum is not known.
+ * Returns the total of a counted list without its cancelled shipments. `undefined` if no others
+ * remain, or if more match than were counted, because the sum is unknown.
  */
 export function listedText(listed: ShipmentCount, cancelled: ShipmentCount): string | undefined {
   if (listed.more || listed.count === cancelled.count) return undefined;

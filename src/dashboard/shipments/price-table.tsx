@@ -1,19 +1,19 @@
 import type { ComponentChildren } from "preact";
 import { Money } from "../ui/values.tsx";
 
-/** A price and what it consists of, in major units of the currency, as quotes and shipments have it. */
+/** A price with its components, in major units of the currency, as in quotes and shipments. */
 export interface Price {
   readonly distanceFee: number;
   readonly weightFee: number;
   readonly baseFee: number;
   readonly subtotal: number;
-  /** What the windows add to the greater of subtotal and minimum charge. */
+  /** Window fees, added to the greater of subtotal and minimum charge. */
   readonly windowFee: number;
   readonly total: number;
   readonly currency: string;
 }
 
-/** A price broken down. The minimum charge is there only where it is more than the rest. */
+/** A price breakdown. The minimum charge appears only if it exceeds the subtotal. */
 export function PriceTable({ price }: { readonly price: Price }) {
   const money = (amount: number) => <Money amount={amount} currency={price.currency} />;
   const isLeast = price.baseFee > price.subtotal;

@@ -11,7 +11,7 @@ import { Time } from "../ui/values.tsx";
 import { VERIFICATIONS } from "./verification-field.tsx";
 import "./proof.css";
 
-/** Whether a shipment cannot be delivered yet, as what is asked for was not recorded. */
+/** Whether the shipment cannot be delivered yet because its verification is missing. */
 export function isUnverified({ status, dropoffVerification, proof }: Shipment): boolean {
   if (status !== ShipmentStatus.IN_TRANSIT || proof?.waived !== undefined) return false;
   const isRecorded = {
@@ -24,7 +24,7 @@ export function isUnverified({ status, dropoffVerification, proof }: Shipment): 
   return isRecorded[dropoffVerification] !== true;
 }
 
-/** What is asked for and was recorded at the door; nothing where that is nothing. */
+/** The required and recorded proof of delivery. Empty if neither exists. */
 export function ProofSection({ shipment }: { readonly shipment: Shipment }) {
   const { dropoffVerification, dropoffPin, proof } = shipment;
   const isAsked = dropoffVerification !== DropoffVerification.NONE;

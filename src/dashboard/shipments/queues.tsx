@@ -33,15 +33,15 @@ import { type ColumnId, COLUMNS_BY } from "./shipment-columns.tsx";
 
 type Queue = Exclude<keyof ShipmentCounts, "listed" | `$${string}`>;
 
-/** What is listed for one task: what of it, with which columns, in which order. */
+/** A task's list: its filters, columns and order. */
 export interface View {
   readonly label: string;
-  /** What finds it, as the address has it. */
+  /** Filters, as in the URL. */
   readonly filters: Readonly<Record<string, string>>;
   readonly queue?: Queue;
   readonly columns: readonly ColumnId[];
   readonly order: string;
-  /** What is said when nothing is left to do. */
+  /** Empty state once the queue is cleared. */
   readonly done: string;
 }
 
@@ -53,7 +53,7 @@ const ALL: View = {
   done: "No shipments yet",
 };
 
-/** What waits for somebody's hand. */
+/** Queues of shipments that need action. */
 const QUEUES: readonly View[] = [
   {
     ...ofStatus(ShipmentStatus.PENDING),
@@ -100,14 +100,14 @@ function ofStatus(status: ShipmentStatus) {
 
 const NAMES = ["status", "payment_status", "failed"];
 
-/** The queue that these filters find, or the view of all lists that are none. */
+/** Returns the queue with these filters, or the default view of other lists. */
 export function viewOf(values: Readonly<Record<string, string | undefined>>): View {
   const isFound = ({ filters }: View) =>
     NAMES.every((name) => filters[name] === (values[name] || undefined));
   return QUEUES.find(isFound) ?? ALL;
 }
 
-/** How a list is arranged: each queue has its own, or what the reader has saved under its name. */
+/** Query parameters for the arrangement of a list. Each queue and saved view has its own. */
 const ARRANGED = [ORDER_BY, COLUMNS_BY];
 
 function isUnfiltered(query: URLSearchParams): boolean {
@@ -118,10 +118,7 @@ function isOwn({ name, sharedBy }: SavedFilter, label: string): boolean {
   return sharedBy === undefined && name === label;
 }
 
-/**
- * Leads to the queues of the day's work, and says how much is in each; what the list is narrowed by besides
- * stays, but not how it is arranged.
- */
+/** Links to the queues with their counts. Other filters are kept, the arrangement is not. */
 export function Queues(props: {
   readonly view: View;
   readonly counts: ShipmentCounts | undefined;
@@ -149,10 +146,10 @@ export function Queues(props: {
   );
 }
 
-/** How many there are. Only what needs action has a colour. */
+/** The number of shipments in a queue. Only queues that need action are colored. */
 function Count(props: {
   readonly queue: Queue;
-  /** Undefined as long as it is not known; its room is kept for it. */
+  /** `undefined` while unknown. Its space is reserved. */
   readonly count: ShipmentCount | undefined;
 }) {
   const { queue, count } = props;
@@ -160,15 +157,15 @@ function Count(props: {
   return <span class={isBad ? "count bad" : "count"}>{count && countedText(count)}</span>;
 }
 
-/** How often the counts are reloaded at most while things happen, in milliseconds. */
+/** Minimum time between reloads of the counts while events arrive, in milliseconds. */
 const COUNTS_MS = 5_000;
 const NONE = create(ShipmentCountSchema);
 
 type Counted = MessageInitShape<typeof CountShipmentsRequestSchema>;
 
 /**
- * The counts of a list and its queues, and how many of the list are cancelled; none of what failed, where money is to
- * go back for them.
+ * Loads the counts of a list, its queues, and its cancelled shipments. Failed refunds have no
+ * cancelled count.
  *
  * @param of the filters as text
  */
@@ -193,10 +190,10 @@ export function useCounts(filters: Counted, of: string) {
   return query.data ?? { counts: undefined, cancelled: undefined };
 }
 
-/** How many shipments are listed, and what those cost that are not cancelled. */
+/** The number of listed shipments, and the total of those that are not cancelled. */
 export function ListedTotals({ counts, cancelled }: ReturnType<typeof useCounts>) {
   const listed = counts?.listed;
-  // Its line is kept for it.
+  // Reserves its line.
   if (listed === undefined) return <p class="minor totals">…</p>;
   const noun = listed.count === 1 && !listed.more ? "shipment" : "shipments";
   const text = cancelled && listedText(listed, cancelled);
@@ -213,29 +210,29 @@ export function ListedTotals({ counts, cancelled }: ReturnType<typeof useCounts>
 
 const { listSavedFilters } = AccountService.method;
 
-/** What of the address is of no view: the page, what is open, and where on a map. */
+/** Query parameters that are not part of a saved view. */
 const OF_NO_VIEW: ReadonlySet<string> = new Set([...Object.keys(FIRST_PAGE), "view", "end"]);
 
-/** The filters, the order and the columns of an address, in whatever order they are said. */
+/** Returns the filters, order and columns of a URL, independent of their sequence. */
 function viewText(query: URLSearchParams): string {
   const given = [...query].filter(([name, value]) => !OF_NO_VIEW.has(name) && value !== "");
   return new URLSearchParams(given.toSorted(([one], [other]) => (one < other ? -1 : 1))).toString();
 }
 
-/** The same without the columns: what is in the list. */
+/** Returns the filters and order without the columns, which identify the contents of the list. */
 export function filtersText(query: URLSearchParams): string {
   const filters = new URLSearchParams(query);
   filters.delete(COLUMNS_BY);
   return viewText(filters);
 }
 
-/** The views of the workspace that the reader has saved, and those that others share. */
+/** Loads the views of the workspace saved by the reader or shared by others. */
 export function useSavedViews(): readonly SavedFilter[] | undefined {
   const { live } = useWorkspace();
   return useRpc(listSavedFilters, { workspace: live }).data?.data;
 }
 
-/** The views that are saved, each a link; what the list shows now can be saved, shared, renamed and deleted. */
+/** The saved views as links. The current list can be saved, shared, renamed and deleted. */
 export function SavedViews(props: {
   readonly view: View;
   readonly saved: readonly SavedFilter[] | undefined;
@@ -244,7 +241,7 @@ export function SavedViews(props: {
   const { pathname, query } = usePlace();
   const text = viewText(query);
   const current = saved?.find((it) => it.query === text);
-  // The button is there before the views are, so that it moves nothing when they come.
+  // The button renders before the views load, so that the layout does not shift.
   return (
     <Menu label={<SavedLabel name={current?.name} mayBeNamed={text !== ""} />}>
       {saved?.length === 0 && text === "" && (
@@ -278,7 +275,7 @@ function isArranged(view: View, query: URLSearchParams): boolean {
   );
 }
 
-/** Loaded once something is saved or can be. */
+/** Loaded once a view exists or can be saved. */
 const ViewActions = lazily(() =>
   import("./saved-view-actions.tsx").then((actions) => actions.ViewActions),
 );

@@ -18,13 +18,13 @@ import { isOfWindows } from "./windows.ts";
 
 const WindowFields = lazily(() => import("./window-fields.tsx").then((it) => it.WindowFields));
 
-/** How long nothing is typed before a route is priced, in milliseconds. */
+/** Pause in typing before a route is priced, in milliseconds. */
 const SETTLED_MS = 200;
 
-/** A quote of what was typed last; its data is undefined as long as the route is not complete. */
+/** The quote for the last input. Its data is `undefined` while the route is incomplete. */
 export type QuoteQuery = Query<CreateQuoteResponse | undefined>;
 
-/** Quotes a route with its windows soon after it was typed, as long as there is a tariff. */
+/** Quotes a route and its windows shortly after the last input, if a tariff is in force. */
 export function useQuote(route: RouteText, windows: Windows, hasTariff = true): QuoteQuery {
   const settled = useDebounced(route, SETTLED_MS);
   const isReady = hasTariff && isComplete(settled) && !windows.isUnset;
@@ -34,12 +34,12 @@ export function useQuote(route: RouteText, windows: Windows, hasTariff = true): 
   );
 }
 
-/** What a quoted route costs without its windows; undefined while that is not known. */
+/** Returns the price of a quoted route without its windows, `undefined` while unknown. */
 function totalWithoutWindows({ data: quote }: QuoteQuery): number | undefined {
   return quote?.covered ? quote.total - quote.windowFee : undefined;
 }
 
-/** Asks when a route is wanted, with what is said of that by its quote. */
+/** Fields for the times of a route, with the quote's notes on them. */
 export function TimesSection(props: {
   readonly route: RouteText;
   readonly windows: Windows;
@@ -65,7 +65,10 @@ export function TimesSection(props: {
   );
 }
 
-/** What a route costs and for how long, or why it cannot be served and how far away that is. */
+/**
+ * The price of a route and its validity, or the reason why it is not served and its distance from
+ * coverage.
+ */
 export function Quote(props: { readonly query: QuoteQuery; readonly windows: Windows }) {
   const { data: quote, problem, isLoading, reload } = props.query;
   return (
@@ -107,12 +110,12 @@ export function Quote(props: { readonly query: QuoteQuery; readonly windows: Win
   );
 }
 
-/** How long a price holds still. When it no longer does, asks anew, once somebody looks. */
+/** Time left on a quote. Once it expires, requests a new one when the page is visible. */
 function Hold(props: { readonly quote: CreateQuoteResponse; readonly renew: () => void }) {
   const { quote, renew } = props;
   const [seconds, setSeconds] = useState(() => heldSeconds(quote));
   useEffect(() => {
-    // By the browser's own clock from here on, which may be set otherwise than the service's.
+    // Measured by the browser's clock from here on, because it may differ from the service's.
     const endMs = Date.now() + heldSeconds(quote) * 1_000;
     let isRenewed = false;
     const tick = () => {
@@ -133,7 +136,7 @@ function Hold(props: { readonly quote: CreateQuoteResponse; readonly renew: () =
   );
 }
 
-/** How long a quote held when it was made, in seconds. */
+/** Returns the lifetime of a quote, in seconds. */
 function heldSeconds({ createdAt, expiresAt }: CreateQuoteResponse): number {
   return (timestampMs(expiresAt!) - timestampMs(createdAt!)) / 1_000;
 }

@@ -37,7 +37,7 @@ type Call = (
   options: CallOptions,
 ) => Promise<unknown>;
 
-/** Makes one call for each shipment. A shipment that is refused does not stop the others. */
+/** Makes one call per shipment. A refused shipment does not stop the others. */
 function sendEach(call: Call): RunProps["act"]["send"] {
   return async (client, shipments, _, headers) => {
     const key = new Headers(headers).get("idempotency-key");
@@ -55,10 +55,10 @@ function sendEach(call: Call): RunProps["act"]["send"] {
   };
 }
 
-/** Records or retries all refunds of a kind that are due, after listing them with their sum. */
+/** Records or retries all due refunds of a kind, after listing them with their sum. */
 export function RefundsDialog(props: {
   readonly act: RefundAct;
-  /** References of those that the page names. */
+  /** References of the shipments named on the page. */
   readonly named: readonly string[];
 }) {
   const act = ACTS[props.act];
@@ -89,7 +89,7 @@ export function RefundsDialog(props: {
   return <ActDialog act={{ ...act, note }} {...{ shipments }} changed={noop} close={closeDialog} />;
 }
 
-/** What a payment provider refunds is recorded without the reader, so only its failures are retried. */
+/** Payment providers record their refunds automatically, so only failed ones are retried. */
 function isOf(act: RefundAct, { paymentDetails }: Shipment): boolean {
   return act === "retry" ? paymentDetails?.refundError !== undefined : paymentDetails === undefined;
 }

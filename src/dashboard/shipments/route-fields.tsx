@@ -28,25 +28,25 @@ interface Props {
   readonly route: RouteText;
   readonly change: (changes: Partial<RouteText>) => void;
   readonly addresses?: Readonly<Record<End, string>>;
-  /** For whom it is; their recent addresses are suggested. */
+  /** The customer, whose recent addresses are suggested. */
   readonly customer?: bigint | undefined;
-  /** Whether addresses can be searched for; else places are set by coordinates or on the map. */
+  /** Whether addresses can be searched. Otherwise points are set by coordinates or on the map. */
   readonly hasSearch: boolean;
-  /** How far ends are outside the coverage zones. */
+  /** Distances of the ends from the coverage zones. */
   readonly outside: ReturnType<typeof outsideOf>;
 }
 
 interface EndAddress {
   readonly text: string;
-  /** Whether the reader typed it: then it is never replaced by what is found. */
+  /** Whether the reader typed the address, so that a lookup never replaces it. */
   readonly isTyped: boolean;
-  /** Whose data it is, where it was found by its point. */
+  /** Attribution, if the address was looked up by its point. */
   readonly credit?: string;
 }
 
 /**
- * Fields for both ends of a route and the weight, named as in requests, with a map on which the ends
- * can be clicked and moved. The addresses are fields of the form alone.
+ * Fields for both ends of a route and the weight, named as in requests, with a map on which the
+ * ends can be set and moved. Addresses are not part of the request.
  */
 export function RouteFields(props: Props) {
   const { route, change, hasSearch, outside } = props;
@@ -107,7 +107,7 @@ export function RouteFields(props: Props) {
   );
 }
 
-/** Both coordinates of an end; folded where addresses bring them. */
+/** Coordinates of an end, collapsed if addresses provide them. */
 function Degrees(
   props: Pick<Props, "route" | "change" | "hasSearch"> & {
     readonly end: End;
@@ -151,7 +151,7 @@ function useEnds({ change, addresses: first, hasSearch }: Props) {
   return {
     addresses,
     put,
-    /** Sets a point with its address; without one, that is found, unless one was typed. */
+    /** Sets a point and its address. Without an address, looks it up unless one was typed. */
     async choose(end: End, place: LatLng, address?: string) {
       change(fieldsAt(end, place));
       const found = await addressAt[end](hasSearch && address === undefined ? place : undefined);
@@ -161,7 +161,7 @@ function useEnds({ change, addresses: first, hasSearch }: Props) {
         const { text, isTyped } = before[end];
         const isKept = isTyped && placeIn(text) === undefined;
         if (isKept) return before;
-        // The address of a point before stays, as one that was typed: it may be far from this point.
+        // The previous address stays, marked as typed, because it may be far from the new point.
         const kept = { ...before[end], isTyped: text !== "" };
         return { ...before, [end]: found === undefined ? kept : { ...found, isTyped: false } };
       });

@@ -11,7 +11,7 @@ export const ROUTE_FIELDS = [
   "weight_kg",
 ] as const;
 
-/** A route and a weight as they are typed: degrees and kilograms. */
+/** A route and weight as typed, in degrees and kilograms. */
 export type RouteText = Readonly<Record<(typeof ROUTE_FIELDS)[number], string>>;
 
 export type End = "pickup" | "dropoff";
@@ -28,7 +28,7 @@ export function routeTextOf(shipment: Shipment): RouteText {
   };
 }
 
-/** A route as requests have it; what is not a number is NaN, what is not typed is undefined. */
+/** Returns a route as in requests. Invalid numbers become NaN and empty fields `undefined`. */
 export function routeOf(route: RouteText) {
   return {
     pickupLat: degreesFrom(route.pickup_lat),
@@ -43,7 +43,7 @@ export function isComplete(route: RouteText): boolean {
   return Object.values(routeOf(route)).every((number) => Number.isFinite(number));
 }
 
-/** With long distances in kilometres. */
+/** Rewrites long distances in kilometers. */
 export function inKilometres(text: string): string {
   return text.replace(/\b\d{4,} m\b/g, (far) => distanceText(parseInt(far, 10))!);
 }
@@ -55,7 +55,10 @@ function distanceText(meters: number | undefined): string | undefined {
 
 type Outside = Pick<CreateQuoteResponse, "pickupOutsideMeters" | "dropoffOutsideMeters">;
 
-/** How far each end of a quoted route is outside the coverage zones, such as `37 km`; undefined of ends that are covered. */
+/**
+ * Returns the distance of each end from the coverage zones, such as `37 km`. `undefined` for
+ * covered ends.
+ */
 export function outsideOf(quote: Outside | undefined): Ends<string> {
   return {
     pickup: distanceText(quote?.pickupOutsideMeters),
@@ -63,7 +66,7 @@ export function outsideOf(quote: Outside | undefined): Ends<string> {
   };
 }
 
-/** Where an end of the route is; undefined as long as that is no place on the sphere. */
+/** Returns the point of an end, `undefined` until its coordinates are valid. */
 export function placeOf(route: RouteText, end: End): LatLng | undefined {
   const lat = degreesFrom(route[`${end}_lat`]) ?? NaN;
   const lng = degreesFrom(route[`${end}_lng`]) ?? NaN;
@@ -74,7 +77,7 @@ export function fieldsAt(end: End, { lat, lng }: LatLng) {
   return { [`${end}_lat`]: String(lat), [`${end}_lng`]: String(lng) } as Partial<RouteText>;
 }
 
-/** What typing into a field changes: both coordinates when a place was pasted into one field. */
+/** Returns the changed fields after typing. A pasted pair of coordinates sets both. */
 export function typed(end: End, field: "lat" | "lng", text: string): Partial<RouteText> {
   const place = placeIn(text);
   return place === undefined ? { [`${end}_${field}`]: text } : fieldsAt(end, place);
@@ -83,31 +86,31 @@ export function typed(end: End, field: "lat" | "lng", text: string): Partial<Rou
 const NUMBER = String.raw`(-?\d{1,3}(?:\.\d+)?)`;
 const DECIMAL = String.raw`(-?\d{1,3}\.\d+)`;
 
-/** A latitude and a longitude as maps give them for copying: `40.758, -73.9855`. */
+/** A latitude and longitude in the format that maps copy: `40.758, -73.9855`. */
 const PAIR = new RegExp(`^\\s*${DECIMAL}\\s*[,;\\s]\\s*${DECIMAL}\\s*$`);
 
-/** Where addresses of maps have a place, the exact one first: a pin, then the middle of the map. */
+/** Patterns of points in map URLs, most exact first: a pin, then the center of the map. */
 const IN_URLS = [
-  // Google: the pin of a place.
+  // Google: pin.
   new RegExp(`!3d${NUMBER}!4d${NUMBER}`),
-  // OpenStreetMap: a marker.
+  // OpenStreetMap: marker.
   new RegExp(`[?&]mlat=${NUMBER}&mlon=${NUMBER}`),
-  // Google, Apple and others: what was searched for, or shown.
+  // Google, Apple and others: search term or displayed point.
   new RegExp(
     `[?&](?:q|query|ll|sll|coordinate|destination|center)=(?:loc:)?${NUMBER}(?:,|%2C)${NUMBER}`,
     "i",
   ),
   // RFC 5870.
   new RegExp(`^geo:${NUMBER},${NUMBER}`),
-  // Google: the middle of the map.
+  // Google: center of the map.
   new RegExp(`/@${NUMBER},${NUMBER}`),
-  // OpenStreetMap: the middle of the map.
+  // OpenStreetMap: center of the map.
   new RegExp(`#map=\\d+(?:\\.\\d+)?/${NUMBER}/${NUMBER}`),
   // Bing.
   new RegExp(`[?&]cp=${NUMBER}(?:~|%7E)${NUMBER}`, "i"),
 ];
 
-/** The place that a text names: two coordinates, or the address of a map; undefined for other texts. */
+/** Parses a point from two coordinates or a map URL. `undefined` for other texts. */
 export function placeIn(text: string): LatLng | undefined {
   const isUrl = /^\s*(https?:\/\/|geo:)/.test(text);
   for (const form of isUrl ? IN_URLS : [PAIR]) {

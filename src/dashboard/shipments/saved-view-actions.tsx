@@ -12,11 +12,11 @@ import type { View } from "./queues.tsx";
 
 const { deleteSavedFilter, renameSavedFilter, saveFilter } = AccountService.method;
 
-/** Changes the saved view that the list shows, or saves what it shows. */
+/** Edits the current saved view, or saves the current list as one. */
 export function ViewActions(props: {
   readonly current: SavedFilter | undefined;
   readonly view: View;
-  /** The filters, order and columns of the list. */
+  /** Filters, order and columns of the list. */
   readonly text: string;
   /** Whether the list differs from its queue only in order and columns. */
   readonly isArranged: boolean;
@@ -59,7 +59,7 @@ function SaveButtons(props: {
   );
 }
 
-/** What can be done with a view: of somebody else's, admins delete it. */
+/** Actions for a saved view. Admins can delete views saved by others. */
 function ChangeButtons({ saved }: { readonly saved: SavedFilter }) {
   const { live: workspace } = useWorkspace();
   const [mayShare, isAdmin] = [useRole("member"), useRole("admin")];

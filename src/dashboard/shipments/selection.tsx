@@ -30,7 +30,7 @@ export interface Act {
   readonly isFor: (shipment: Shipment, connection: PaymentConnection | undefined) => boolean;
   readonly note: (shipments: readonly Shipment[]) => string;
   readonly isDangerous?: boolean;
-  /** Whether the dialog lists the shipments, which the page behind it does not show. */
+  /** Whether the dialog lists the shipments, because the page behind it does not. */
   readonly isListed?: boolean;
   readonly send: (
     client: Client<typeof ShipmentService>,
@@ -38,7 +38,7 @@ export interface Act {
     form: FormData,
     headers: HeadersInit,
   ) => Promise<{
-    /** One for each shipment, in their order. */
+    /** One result per shipment, in the same order. */
     readonly results: readonly { readonly error?: { readonly message: string } | undefined }[];
   }>;
 }
@@ -126,12 +126,13 @@ export function referencesOf(shipments: readonly Shipment[]): string[] {
 
 const ActDialog = lazily(() => import("./act-dialog.tsx").then((it) => it.ActDialog));
 
-/** What can be done with shipments, by buttons and keys, and the dialog that asks first. */
+/** Actions for shipments by buttons and keys, with a confirmation dialog. */
 export function useActs(changed: (references: readonly string[]) => void) {
   const connected = useRpc(PaymentConnectionService.method.getPaymentConnection, {});
-  // None can be recorded until it is known how payments are made.
+  // Disabled until the payment method is known.
   const isKnown = connected.data !== undefined || connected.problem !== undefined;
-  // What was selected when the dialog opened; what others do meanwhile is refused for those it concerns.
+  // The selection when the dialog opened. Changes made since by others lead to refusals of those
+  // shipments.
   const [open, setOpen] = useState<Pick<ActDialogProps, "act" | "shipments" | "others">>();
   const possible = (act: Act, all: readonly Shipment[]) =>
     isKnown ? all.filter((shipment) => act.isFor(shipment, connected.data?.data)) : [];
@@ -140,7 +141,7 @@ export function useActs(changed: (references: readonly string[]) => void) {
     if (shipments.length > 0) setOpen({ act, shipments, others: all.length - shipments.length });
     else if (all.length > 0) toast(`What is selected cannot be ${act.participle}.`);
   };
-  /** What keys do, with what the row at which they are pressed stands for. */
+  /** Returns shortcuts that act on the shipments of the row with the focus. */
   const keysFor = (shipmentsOf: (row: Shipment | undefined) => readonly Shipment[]) => {
     const print = (row: Shipment | undefined) => {
       const shipments = shipmentsOf(row);
@@ -205,7 +206,7 @@ export function SelectionBar(props: {
   );
 }
 
-/** Gives the focus of a bar that is hidden to its list, whose keys go on. */
+/** Moves the focus from a hidden bar to its list, so that the list's keys keep working. */
 function leaveTo(bar: HTMLElement): void {
   const isLost = document.activeElement === document.body || bar.contains(document.activeElement);
   if (isLost) bar.parentElement?.querySelector("table")?.focus({ preventScroll: true });

@@ -29,7 +29,7 @@ export type Step =
   | "Reschedule"
   | "Cancel shipment";
 
-/** What each is called where a shipment has to be named too. */
+/** Labels of the actions that include the shipment's reference. */
 export const STEP_PHRASES: Readonly<Record<Step, (reference: string) => string>> = {
   "Record payment": (reference) => `Mark ${reference} as paid`,
   "Record late payment": (reference) => `Record a late payment of ${reference}`,
@@ -52,7 +52,7 @@ function courierSteps({ courier }: Shipment): readonly Step[] {
 }
 
 interface Steps {
-  /** The usual one. */
+  /** The most common action. */
   readonly primary?: Step | undefined;
   readonly others?: readonly Step[];
   readonly isEditable?: boolean;
@@ -60,10 +60,10 @@ interface Steps {
 }
 
 /**
- * What can be done next.
+ * Returns the available actions.
  *
- * @param hasTimes whether times can be chosen for its route
- * @param isOnline whether payments and refunds are recorded by themselves
+ * @param hasTimes whether its route has selectable times
+ * @param isOnline whether payments and refunds are recorded automatically
  */
 export function stepsOf(
   shipment: Shipment,
@@ -105,10 +105,10 @@ export const StepDialog = lazily(() =>
   import("./shipment-dialogs.tsx").then((dialogs) => dialogs.StepDialog),
 );
 
-/** The usual step as a button, and all else in a menu, of which what cannot be taken back is last. */
+/** The most common action as a button and the others in a menu, irreversible ones last. */
 export function ShipmentActions(props: {
   readonly shipment: Shipment;
-  /** Whether payments and refunds are recorded by themselves. */
+  /** Whether payments and refunds are recorded automatically. */
   readonly isOnline: boolean;
 }) {
   const { shipment, isOnline } = props;

@@ -9,7 +9,7 @@ import {
 import { Badge, type Label } from "../ui/description-list.tsx";
 import { stateOf } from "../ui/shipment-states.ts";
 
-/** Why a shipment was cancelled, in words. */
+/** Labels of the cancel reasons. */
 export const CANCEL_REASONS: Readonly<Record<CancelReason, string>> = {
   [CancelReason.UNSPECIFIED]: "No reason given",
   [CancelReason.CUSTOMER_REQUEST]: "The customer asked for it",
@@ -32,7 +32,7 @@ export function blocksRefund({ dispute, disputeRefundable }: PaymentDetails): bo
   return dispute === DisputeStatus.OPEN && !disputeRefundable;
 }
 
-/** What a payment provider says of a payment besides its status; undefined when that says all. */
+/** Returns the payment provider's alert beyond the status, `undefined` if the status is enough. */
 function paymentAlert({ paymentDetails }: Pick<Shipment, "paymentDetails">): Label | undefined {
   if (paymentDetails === undefined) return undefined;
   const { dispute, refundError, uncounted, processing, error } = paymentDetails;
@@ -43,19 +43,19 @@ function paymentAlert({ paymentDetails }: Pick<Shipment, "paymentDetails">): Lab
   return processing ? ["Payment processing", "neutral"] : undefined;
 }
 
-/** What a payment provider says of a payment besides its status; nothing when that says all. */
+/** The payment provider's alert beyond the status, if any. */
 export function PaymentAlert(shipment: Pick<Shipment, "paymentDetails">) {
   const alert = paymentAlert(shipment);
   return alert === undefined ? null : <Badge tone={alert[1]}>{alert[0]}</Badge>;
 }
 
-/** The alert of a shipment, or else its state. */
+/** The alert of a shipment, otherwise its state. */
 export function AlertOrState(shipment: State & Pick<Shipment, "paymentDetails">) {
   const hasAlert = paymentAlert(shipment) !== undefined;
   return hasAlert ? <PaymentAlert {...shipment} /> : <StateBadge {...shipment} />;
 }
 
-/** Whether a shipment was paid, whatever became of the money since. */
+/** Whether a shipment was paid, even if refunded or disputed since. */
 export function isPaid({ paymentStatus }: Pick<Shipment, "paymentStatus">): boolean {
   return (
     paymentStatus === PaymentStatus.PAID ||
@@ -66,11 +66,11 @@ export function isPaid({ paymentStatus }: Pick<Shipment, "paymentStatus">): bool
 
 export interface PaymentProps {
   readonly shipment: Shipment;
-  /** Of the shipment's workspace; undefined until it is known. */
+  /** Payment connection of the shipment's workspace, `undefined` until loaded. */
   readonly connection: PaymentConnection | undefined;
 }
 
-/** Whether Stripe takes the payment of a shipment, so that nobody records it by hand. */
+/** Whether the shipment is paid through Stripe, so that its payment is not recorded manually. */
 export function isPaidOnline({ shipment, connection }: PaymentProps): boolean {
   const isStripe = connection?.provider === "stripe" && shipment.total > 0;
   return isStripe || shipment.paymentDetails !== undefined;

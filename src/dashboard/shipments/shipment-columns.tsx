@@ -18,7 +18,7 @@ import { CANCEL_REASONS, PaymentAlert, StateBadge } from "./shipment-badge.tsx";
 import { dateText, hoursText, windowOf, windowText } from "./windows.ts";
 import "./zone-chip.css";
 
-/** The columns that lists of shipments can have, each of two lines at most. */
+/** Available columns of shipment lists, each with at most two lines. */
 const COLUMNS = {
   pickup: {
     header: "Pickup",
@@ -153,7 +153,7 @@ export type ColumnId = keyof typeof COLUMNS;
 
 const IDS = Object.keys(COLUMNS) as ColumnId[];
 
-/** One of the lines of a cell; cut off where it does not fit, and whole when it is pointed at. */
+/** A line of a cell. Overflow is cut off, and the tooltip has the full text. */
 function Line(props: {
   readonly text: string | undefined;
   readonly title?: string | undefined;
@@ -169,7 +169,7 @@ function Line(props: {
   );
 }
 
-/** Time of an end. Late ones are red. */
+/** Time of an end. Late times are red. */
 function WindowLines({ end, shipment }: { readonly end: End; readonly shipment: Shipment }) {
   const now = useNow();
   const isLate = isLateAt(end, shipment, now, useWorkspace().lateAfterMinutes);
@@ -204,7 +204,7 @@ function WindowLines({ end, shipment }: { readonly end: End; readonly shipment: 
   );
 }
 
-/** The name of the columns in addresses. */
+/** Query parameter of the columns. */
 export const COLUMNS_BY = "columns";
 
 interface ColumnView {
@@ -213,7 +213,7 @@ interface ColumnView {
 
 function useIds({ columns }: ColumnView): readonly ColumnId[] {
   const ids: readonly string[] = usePlace().query.get(COLUMNS_BY)?.split(".") ?? columns;
-  // Its own come first, in the order of its task.
+  // The view's columns come first, in the order of its task.
   return [...new Set([...columns, ...IDS])].filter((id) => id === "shipment" || ids.includes(id));
 }
 
@@ -221,7 +221,7 @@ export function useShipmentColumns(view: ColumnView): readonly Column<Shipment>[
   return useIds(view).map((id) => COLUMNS[id]);
 }
 
-/** Chooses which columns a view has. */
+/** Chooses the columns of a view. */
 export function ColumnChooser({ view }: { readonly view: ColumnView }) {
   const ids = useIds(view);
   const toggle = (id: ColumnId) => {
@@ -250,7 +250,7 @@ const NO_ZONES: Zones = new Map();
 
 const ZonesOfPoints = createContext(NO_ZONES);
 
-/** Asks for the zones of up to 50 shipments at once, so that what is within can show them. */
+/** Loads the zones of up to 50 shipments with one request, for its children to display. */
 export function WithZones(props: {
   readonly shipments: readonly Shipment[];
   readonly children: ComponentChildren;
@@ -262,7 +262,7 @@ export function WithZones(props: {
   ]);
   const points = new Map(ends.map((end) => [keyOf(end), end]));
   const keys = [...points.keys()];
-  // Without an answer there are no chips, and all else is there.
+  // If this fails, only the zone chips are missing.
   const { data: zones = NO_ZONES } = useQuery(
     async (signal): Promise<Zones> => {
       if (keys.length === 0) return NO_ZONES;
@@ -276,7 +276,7 @@ export function WithZones(props: {
 
 function ZoneChip(point: LatLng) {
   const name = useContext(ZonesOfPoints).get(keyOf(point));
-  // An empty one keeps the place of what comes late.
+  // An empty chip reserves the space while loading.
   return (
     <span class="zone-chip" title={name && `Zone: ${name}`}>
       {name}

@@ -9,7 +9,7 @@ import { type Column, Table } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 import { DeliveryBadge, LastAnswer } from "../webhooks/webhook-dialogs.tsx";
 
-/** How many of the newest deliveries of each webhook are searched: those of one call. */
+/** Number of newest deliveries searched per webhook: the maximum of one call. */
 const NEWEST = 100;
 
 interface Sent {
@@ -17,7 +17,7 @@ interface Sent {
   readonly webhook: Webhook;
 }
 
-/** What was sent to webhooks about a shipment. Deliveries are listed by webhook and not by shipment. */
+/** Webhook deliveries about a shipment. The API lists deliveries by webhook, not by shipment. */
 export function ShipmentDeliveries({ events }: { readonly events: readonly Event[] }) {
   const webhooks = useClient(WebhookService);
   const query = useQuery(
@@ -30,7 +30,7 @@ export function ShipmentDeliveries({ events }: { readonly events: readonly Event
       });
       return (await Promise.all(lists)).flat();
     },
-    // What happens next to the shipment is sent as well.
+    // A new event of the shipment causes new deliveries.
     [webhooks, events.length],
   );
   return (

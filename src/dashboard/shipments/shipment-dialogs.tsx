@@ -46,7 +46,7 @@ const DIALOGS: Readonly<Record<Step, ComponentType<DialogProps>>> = {
   "Cancel shipment": CancelDialog,
 };
 
-/** Asks before a step is taken; `from` is the shipment as it was when that was asked for. */
+/** Confirms an action. `from` is the shipment when the reader requested it. */
 export function StepDialog(props: DialogProps & { readonly step: Step; readonly from: Shipment }) {
   const { step, from, shipment } = props;
   const isStale = from.status !== shipment.status || from.paymentStatus !== shipment.paymentStatus;
@@ -54,7 +54,7 @@ export function StepDialog(props: DialogProps & { readonly step: Step; readonly 
   return <Shown shipment={shipment} close={props.close} />;
 }
 
-/** Shown when the shipment changed since the dialog opened. */
+/** Shown if the shipment changed after the dialog opened. */
 function StaleDialog({ shipment, close }: DialogProps) {
   return (
     <Dialog title="The shipment has moved on" submit="Show the shipment" close={close}>

@@ -6,18 +6,18 @@ import { numberText } from "../ui/format.ts";
 import { stateOf } from "../ui/shipment-states.ts";
 import { AlertOrState } from "./shipment-badge.tsx";
 
-/** The end of a route that is on the map. */
+/** The end of a route that the map shows. */
 export type End = "pickup" | "dropoff";
 
 export interface EndsProps {
   readonly end: End;
   readonly shipments: readonly Shipment[];
-  /** What the filters were that they were loaded with. */
+  /** Filters with which the shipments were loaded. */
   readonly of: string;
   readonly open?: ((shipment: Shipment) => void) | undefined;
 }
 
-/** One end of each route on a map. Marks that lie near each other are one. */
+/** One end of each route on a map, with nearby marks clustered. */
 export function Ends({ end, shipments, of, open }: EndsProps) {
   const marks = useMemo(
     () =>
@@ -28,7 +28,7 @@ export function Ends({ end, shipments, of, open }: EndsProps) {
       })),
     [shipments, end],
   );
-  // Those that are booked meanwhile do not move the map, nor does the other end.
+  // New bookings do not move the map, and neither does a switch to the other end.
   const inView = useMemo(
     () => shipments.flatMap((it) => [pointOf(it, "pickup"), pointOf(it, "dropoff")]),
     [of],

@@ -19,9 +19,9 @@ interface ShipmentListProps {
   readonly empty: ComponentChildren;
   readonly view: { readonly columns: readonly ColumnId[] };
   readonly order?: Order;
-  /** What the filters are, where a map of the rows stands beside them. */
+  /** Filters of the list, if a map of its rows is beside it. */
   readonly mapOf?: string | undefined;
-  /** Number of shipments on all pages; undefined until it is known. */
+  /** Number of shipments on all pages, `undefined` while unknown. */
   readonly listed?: ShipmentCount | undefined;
 }
 
@@ -41,7 +41,7 @@ export function ShipmentList(
   props: ShipmentListProps & Pick<TableProps<Shipment>, "selection" | "rowKeys">,
 ) {
   const { view, mapOf, listed, ...list } = props;
-  // Of the rows that are shown, as long as those of other filters are not there.
+  // Filters of the displayed rows, until those of new filters load.
   const shownOf = useRef(mapOf);
   if (!list.query.isLoading) shownOf.current = mapOf;
   const workspace = useContext(WorkspaceId)!;
@@ -77,11 +77,11 @@ export function ShipmentList(
 const NONE: ReadonlyMap<string, Shipment> = new Map();
 
 /**
- * The same with rows that can be selected, from page to page, and what can be done with them, by keys too and then
- * with the row that has the focus when none is selected.
+ * A shipment list with rows that can be selected across pages, and actions for the selection.
+ * Shortcuts act on the selection, otherwise on the focused row.
  *
- * @param props.of the filters: what does not match them any more is not selected any more
- * @param props.children what stands above the list as long as nothing is selected
+ * @param props.of filters; a change drops shipments that no longer match from the selection
+ * @param props.children contents above the list while no row is selected
  */
 export function SelectableShipmentList(
   props: ShipmentListProps & { readonly of: string; readonly children: ComponentChildren },
@@ -92,7 +92,7 @@ export function SelectableShipmentList(
   const setChosen = (change: (before: typeof NONE) => typeof NONE) =>
     setKept((before) => ({ of, rows: change(before.of === of ? before.rows : NONE) }));
   const shown = new Map(list.query.data?.data.map((shipment) => [shipment.reference, shipment]));
-  // As they were loaded last: what can be done with them may have changed.
+  // The latest loaded versions, because the available actions may have changed.
   const selected = [...chosen.values()].map((it) => shown.get(it.reference) ?? it);
   const selection = {
     has: ({ reference }: Shipment) => chosen.has(reference),

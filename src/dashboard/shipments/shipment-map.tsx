@@ -22,12 +22,14 @@ import {
 import type { End, EndsProps } from "./shipment-ends.tsx";
 import "./shipment-map.css";
 
-/** Minimum time between reloads while events come in, in milliseconds. */
+/** Minimum time between reloads while events arrive, in milliseconds. */
 const LIVE_MS = 30_000;
-/** Shipments that are loaded until the reader asks for more: pages can only be loaded one after the other. */
+/**
+ * Shipments loaded before the reader requests more, because pages can only be loaded in sequence.
+ */
 const FIRST_LOADED = 200;
 
-/** The code that clusters marks is loaded with that of the map. */
+/** The clustering code is loaded together with the map's code. */
 const Ends = lazily<EndsProps>(() => import("./shipment-ends.tsx").then((it) => it.Ends), MapRoom);
 
 interface ShipmentMapProps {
@@ -73,11 +75,12 @@ export function ShipmentMap({ filters, of, empty }: ShipmentMapProps) {
 }
 
 /**
- * The rows of a list on a map beside it. `open` opens a row that is chosen; without it, the map shows a card.
+ * The rows of a list on a map beside it. `open` opens the row of a mark. Without it, the map shows
+ * a card.
  */
 export function MapBeside(
   props: Omit<EndsProps, "end"> & {
-    /** Number of shipments in the list, on all pages; undefined until it is known. */
+    /** Number of shipments on all pages of the list, `undefined` while unknown. */
     readonly listed: ShipmentCount | undefined;
   },
 ) {

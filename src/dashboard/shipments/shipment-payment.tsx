@@ -23,7 +23,7 @@ import { Money, Time } from "../ui/values.tsx";
 import { blocksRefund, isPaidOnline, type PaymentProps } from "./shipment-badge.tsx";
 import "./shipments.css";
 
-/** How the payment of a shipment stands at Stripe, and what can be done about it; nothing where it is made by hand. */
+/** State of a shipment's payment at Stripe, with actions. Empty if it is paid manually. */
 export function ShipmentPayment(props: PaymentProps) {
   const { shipment, connection } = props;
   const { paymentDetails: details, status, paymentStatus, total, currency } = shipment;
@@ -130,7 +130,7 @@ function Uncounted({ shipment: { reference } }: PaymentProps) {
   );
 }
 
-/** What the addresses of this site are called in a refusal of them. */
+/** Labels of this site's URLs when Stripe refuses them. */
 const ADDRESS_LABELS: Labels = new Map(
   ["success_url", "cancel_url"].map((name) => [name, "The address of this site"]),
 );
@@ -178,7 +178,7 @@ function PayLink({ shipment, connection }: PaymentProps) {
 function OpenPayLink(props: {
   readonly shipment: Shipment;
   readonly url: string;
-  /** Whether it takes the place of the button that made it. */
+  /** Whether it takes the focus from the button that created it. */
   readonly takesFocus: boolean;
 }) {
   const { shipment, url, takesFocus } = props;

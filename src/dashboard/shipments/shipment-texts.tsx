@@ -20,7 +20,7 @@ type Optional<M> = {
 
 type TextName = Exclude<Optional<Shipment> & Optional<CreateShipmentRequest>, "quoteId">;
 
-/** Texts that a booking may give a shipment, as forms and its page show them. */
+/** Labels and hints of a shipment's text fields, for forms and its page. */
 const TEXTS: Readonly<Record<TextName, { readonly label: string; readonly hint?: string }>> = {
   externalReference: {
     label: "External reference",
@@ -37,7 +37,7 @@ const TEXTS: Readonly<Record<TextName, { readonly label: string; readonly hint?:
 
 const isText = ({ localName }: DescField) => localName in TEXTS;
 
-/** Fields for the texts that a request has and for notes, which few need. */
+/** Rarely used fields: the texts of a request, and notes. */
 export function RecordFields(props: { readonly request: DescMessage; readonly from?: Shipment }) {
   const { request, from } = props;
   const fields = request.fields.filter(isText);
@@ -64,7 +64,7 @@ export function RecordFields(props: { readonly request: DescMessage; readonly fr
   );
 }
 
-/** What `RecordFields` hold, but for the notes. */
+/** Returns the contents of `RecordFields` without the notes. */
 export function recordOf(request: DescMessage, form: FormData) {
   const fields = request.fields.filter(isText);
   const texts = fields.map(({ name, localName }) => [localName, textOf(form, name)]);
@@ -80,7 +80,7 @@ export function shipmentTextItems(shipment: Shipment) {
   );
 }
 
-/** A note as it is typed; the key tells rows apart. */
+/** A note as typed. The key identifies its row. */
 interface Row {
   readonly key: number;
   readonly name: string;
@@ -89,7 +89,7 @@ interface Row {
 
 const MOST = 20;
 
-/** Rows for the notes of a shipment, to be read by `metadataOf`. */
+/** Rows for the notes of a shipment, which `metadataOf` reads. */
 function MetadataFields(props: { readonly notes: Readonly<Record<string, string>> | undefined }) {
   const last = useRef(0);
   const rowOf = ([name, value]: readonly [string, string]): Row => ({
@@ -140,7 +140,7 @@ function MetadataFields(props: { readonly notes: Readonly<Record<string, string>
   );
 }
 
-/** The notes that were typed; rows without a name and a text are left out. */
+/** Returns the typed notes. Empty rows are omitted. */
 export function metadataOf(form: FormData): Record<string, string> {
   const names = textsOf(form, "note_name");
   const values = textsOf(form, "note_value");

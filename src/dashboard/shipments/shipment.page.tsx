@@ -80,7 +80,7 @@ function Shown(props: {
   const { shipment, connection, events } = props;
   return (
     <>
-      {/* Before the map, which is high: money may need a hand. */}
+      {/* Above the tall map, because payments may need attention. */}
       <ShipmentPayment shipment={shipment} connection={connection} />
       <div class="columns">
         <div>
@@ -110,11 +110,11 @@ function Note({ shipment }: { readonly shipment: Shipment }) {
   );
 }
 
-/** How often it is asked where the courier is, in milliseconds. */
+/** Poll interval of the courier's location, in milliseconds. */
 const PLACE_MS = 10_000;
 const NOTHING = () => undefined;
 
-/** Where the courier of a shipment in transit is, as far as that is known. */
+/** Polls the location of the courier of a shipment in transit. `undefined` if unknown. */
 function useCourierPlace(shipment: Shipment, isAsked: boolean): CourierPlace | undefined {
   const { data, problem, reload } = useRpc(
     ShipmentService.method.getCourierPlace,
@@ -130,7 +130,7 @@ function Route({ shipment }: { readonly shipment: Shipment }) {
   const { pickupWindow, dropoffWindow } = shipment;
   const isBrought = shipment.status === ShipmentStatus.IN_TRANSIT && shipment.courier !== undefined;
   const courier = useCourierPlace(shipment, isBrought);
-  // It comes into view once: then the map stays where its reader moved it.
+  // The map moves to the courier once. Afterwards it stays where the reader moved it.
   const inView = useMemo(() => courier && [courier], [courier === undefined]);
   return (
     <Section title="Route">
@@ -232,7 +232,7 @@ const ShipmentDeliveries = lazily(() =>
   import("./shipment-deliveries.tsx").then((deliveries) => deliveries.ShipmentDeliveries),
 );
 
-/** What happened to it and, once the reader asks, what was sent to webhooks about that. */
+/** Events of the shipment and, on request, their webhook deliveries. */
 function Happened({ events }: { readonly events: Query<ListShipmentEventsResponse> }) {
   const [isOpen, setOpen] = useState(false);
   return (

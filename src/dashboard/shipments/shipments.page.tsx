@@ -35,7 +35,7 @@ import { openDialog } from "../ui/dialog.tsx";
 import { Menu } from "../ui/menu.tsx";
 import { PAGE_TOKEN } from "../ui/pager.tsx";
 
-/** What the list is shown as, by its name in the address, and what of the address is of one view alone. */
+/** Query parameter of the view, such as list or map, and the parameters specific to one view. */
 const VIEW = "view";
 const VIEWS: Choices = [
   ["", "List"],
@@ -139,7 +139,10 @@ function Listed(props: {
   );
 }
 
-/** How the list is ordered, and can be: by what is due alone where that is all of a queue. */
+/**
+ * Returns the order of the list and the orders it supports. A queue without other filters is
+ * ordered by due time.
+ */
 function orderOf(query: URLSearchParams, view: View, narrowed: boolean): Order {
   const isDue = view.queue !== undefined && view.queue !== "failed" && !narrowed;
   const allows = (order: string) => isDue || order.startsWith("created_at");
@@ -201,7 +204,7 @@ function filtersOf(query: URLSearchParams, timeZone: string | undefined) {
   const failed = query.get("failed") === "true";
   const { from, to } = daysOf(query, values, today(timeZone));
   return {
-    // What failed is of any status.
+    // Failed payments are listed for every status.
     status: failed ? undefined : enumOf<ShipmentStatus>(values.status),
     paymentStatus: failed ? undefined : enumOf<PaymentStatus>(values.payment_status),
     customerId: recordIdOf(values.customer ?? ""),
@@ -215,7 +218,7 @@ function enumOf<E extends number>(value: string | undefined): E | undefined {
   return value ? (Number(value) as E) : undefined;
 }
 
-/** Whether the list is narrowed down by more than states. */
+/** Whether the list has filters other than states. */
 function isNarrowed(filters: ReturnType<typeof filtersOf>): boolean {
   const { status: _, paymentStatus: __, failed: ___, ...others } = filters;
   return Object.values(others).some((value) => value !== undefined);

@@ -19,41 +19,41 @@ import {
   windowMessage,
 } from "./windows.ts";
 
-/** For how many days one call lists slots, the most that it does; further days are listed when they are asked for. */
+/** Days of slots per call, the maximum. Further days are loaded on request. */
 const DAYS = 14;
-/** How many times days are listed, which is more than a year. */
+/** Maximum number of calls for further days, covering more than a year. */
 const MAX_PAGES = 27;
-/** How often to look which slots can still be booked, in milliseconds. */
+/** Interval for refreshing which slots can still be booked, in milliseconds. */
 const LOOK_MS = 60_000;
-/** How long nothing is typed before slots of a route are listed, in milliseconds. */
+/** Pause in typing before a route's slots are loaded, in milliseconds. */
 const SETTLED_MS = 200;
 
 /** Both ends of a route, the pickup first. */
 export const ENDS: readonly End[] = ["pickup", "dropoff"];
 
-/** The times of a route: what can be chosen at each end, and what is. */
+/** Times of a route: the offered and the chosen ones at each end. */
 export interface Windows {
   readonly offers: Readonly<Record<End, Offer | undefined>>;
   readonly choices: Readonly<Record<End, WindowChoice>>;
   readonly choose: (end: End, choice: WindowChoice) => void;
-  /** What is chosen, of ends whose zone has a schedule. */
+  /** Chosen windows of the ends whose zone has a schedule. */
   readonly chosen: Readonly<Record<End, Window | undefined>>;
-  /** Whether a time is wanted that is not there yet: then nothing is to be asked for. */
+  /** Whether a required time is still missing, so that no quote is requested. */
   readonly isUnset: boolean;
   readonly problem: Problem | undefined;
   readonly reload: () => void;
-  /** Lists further days of an end; undefined while that is done. */
+  /** Loads further days of an end, `undefined` while loading. */
   readonly listMore: Readonly<Record<End, (() => void) | undefined>>;
-  /** A refusal as this page says it. */
+  /** Rewords a refusal for this page. */
   readonly inWords: (problem: Problem) => Problem;
 }
 
 export type BookedWindows = ReturnType<typeof bookedWindows>;
 
 /**
- * Lists what can be chosen for a route, and keeps what is.
+ * Loads the slots of a route and tracks the chosen ones.
  *
- * @param options.isShown false where it only has to be known whether something can be chosen
+ * @param options.isShown false if only the existence of slots matters
  */
 export function useWindows(
   route: RouteText,
@@ -105,7 +105,9 @@ export function useWindows(
 const OPEN: WindowChoice = { kind: "open" };
 const BOOKED: WindowChoice = { kind: "booked" };
 
-/** The pickup is as soon as possible where that is offered, else in the first window there is. */
+/**
+ * The pickup defaults to as soon as possible if offered, otherwise to the first available window.
+ */
 function choiceAtFirst(offer: Offer | undefined): WindowChoice {
   if (offer === undefined || offer.asSoonAsPossible) return OPEN;
   return { kind: "time", window: firstWindow(offer.data, isFree(offer)) };
@@ -124,7 +126,7 @@ function chosenOf(
   return offer && choice.kind === "time" ? choice.window : undefined;
 }
 
-/** What the zone at the pickup of a route offers; nothing for a route that cannot be served. */
+/** Loads the slots of the zone at a route's pickup. Empty for a route that is not served. */
 function useOffer(
   route: RouteText,
   { isWanted, isShown }: { readonly isWanted: boolean; readonly isShown: boolean },
@@ -137,7 +139,7 @@ function useOffer(
       try {
         return await listOffer(shipments, { route, pages }, signal);
       } catch (error) {
-        // The quote says why it cannot be served.
+        // The quote shows why the route is not served.
         const { code } = ConnectError.from(error);
         if (code === Code.FailedPrecondition || code === Code.InvalidArgument) return undefined;
         throw error;
@@ -145,7 +147,7 @@ function useOffer(
     },
     [shipments, isWanted, pages, ...ROUTE_FIELDS.map((name) => route[name])],
   );
-  // Where no schedule applies there is nothing that time could change.
+  // Without a schedule, the slots do not change over time.
   useRepeat(isShown && query.data ? query.reload : NOTHING, LOOK_MS);
   const listMore = query.isLoading ? undefined : () => setPages((before) => before + 1);
   return { ...query, listMore };
@@ -153,7 +155,10 @@ function useOffer(
 
 const NOTHING = () => {};
 
-/** Lists what is offered on the days of some pages, as far as days can be booked; undefined without a schedule. */
+/**
+ * Loads the slots of several pages of days, up to the last bookable day. `undefined` without a
+ * schedule.
+ */
 async function listOffer(
   shipments: Client<typeof ShipmentService>,
   { route, pages }: { readonly route: RouteText; readonly pages: number },
@@ -180,7 +185,7 @@ function isTooFarAhead({ unavailableReason }: PickupSlot): boolean {
   return unavailableReason === SlotUnavailableReason.TOO_FAR_AHEAD;
 }
 
-/** The schedule at the dropoff is that of a pickup on the way back. */
+/** The schedule at the dropoff equals that of a pickup on the reversed route. */
 function reversed(route: RouteText): RouteText {
   return {
     pickup_lat: route.dropoff_lat,
@@ -198,7 +203,7 @@ export function windowsOf({ chosen }: Pick<Windows, "chosen">) {
   };
 }
 
-/** The ends whose times change: what stays as it is booked is not decided again. */
+/** Returns the ends with changed times. Unchanged bookings are not validated again. */
 export function windowChanges({ chosen }: Windows, booked: BookedWindows) {
   const changed = ENDS.filter((end) => {
     const [before, after] = [booked[end], chosen[end]];

@@ -13,7 +13,7 @@ export const VERIFICATIONS: Readonly<Record<DropoffVerification, string>> = {
 
 const FIELD = "dropoff_verification";
 
-/** What is asked for at the door of a shipment that is booked or edited. */
+/** The required verification at the dropoff, for booking or editing a shipment. */
 export function VerificationField({ from }: { readonly from?: Shipment | undefined }) {
   return (
     <SelectField

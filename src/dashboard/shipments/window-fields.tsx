@@ -26,13 +26,13 @@ import {
   windowText,
 } from "./windows.ts";
 
-/** Asks when the ends of a route are wanted, where their zones have schedules. */
+/** Fields for the times at both ends, if their zones have schedules. */
 export function WindowFields(props: {
   readonly windows: Windows;
   readonly booked?: BookedWindows;
-  /** What the route costs without windows, in major units; undefined as long as it is not known. */
+  /** Price of the route without windows, in major units, `undefined` while unknown. */
   readonly total: number | undefined;
-  /** Why what was asked for last was refused. */
+  /** Refusal of the last request. */
   readonly refused?: Problem | undefined;
 }) {
   const { windows, booked, total, refused } = props;
@@ -128,7 +128,7 @@ function ChooseTime(
   const byDate = useMemo(() => slotsByDate(offer), [offer]);
   const [date, setDate] = useState(() => localDate((window ?? first).start, offer.timeZone));
   useEffect(() => {
-    // It may have been chosen elsewhere, such as the next window that a refusal names.
+    // It may have been chosen elsewhere, such as the alternative offered by a refusal.
     if (window) setDate(localDate(window.start, offer.timeZone));
   }, [Number(window?.start)]);
   const slots = byDate.get(date) ?? [];
@@ -200,11 +200,11 @@ function Slot(
 
 function feeText({ price }: PickupSlot, { currency }: Offer, total: number | undefined): string {
   if (total === undefined || price <= total) return "";
-  // Both are exact to the minor unit; their difference as a double is, once rounded to the same.
+  // Both are exact to the minor unit, so rounding makes the difference exact too.
   return `+${moneyText(Number((price - total).toFixed(4)), currency)}`;
 }
 
-/** Why a slot cannot be booked. */
+/** Returns the reason why a slot cannot be booked. */
 function whyNot({ unavailableReason, cutOffAt }: PickupSlot, timeZone: string): string {
   switch (unavailableReason) {
     case SlotUnavailableReason.CUT_OFF_PASSED:
@@ -275,7 +275,7 @@ function FreeWindow(
   );
 }
 
-/** Why the times cannot be had, and the next that can. */
+/** The reason why the times are refused, and the next available ones. */
 function WindowRefusal(props: { readonly problem: Problem; readonly windows: Windows }) {
   const { problem, windows } = props;
   const { fields, message } = windows.inWords(problem);
@@ -290,7 +290,7 @@ function WindowRefusal(props: { readonly problem: Problem; readonly windows: Win
   );
 }
 
-/** Takes what a refusal says would do in the place of what was refused. */
+/** Replaces the refused times by the alternatives of the refusal. */
 export function NextWindows(props: { readonly problem: Problem; readonly windows: Windows }) {
   const { problem, windows } = props;
   return (

@@ -11,14 +11,14 @@ export interface Window {
   readonly end: Date;
 }
 
-/** What the schedule of an end's zone offers; undefined when the zone has none. */
+/** Slots offered by the schedule of an end's zone, `undefined` if the zone has no schedule. */
 export type Offer = ListPickupSlotsResponse & {
   readonly timeZone: string;
-  /** Whether there may be later days that can be booked. */
+  /** Whether later days may be bookable. */
   readonly goesOn: boolean;
 };
 
-/** What is chosen for an end. A time without a window is one that cannot be booked yet. */
+/** The choice at an end. A time without a window cannot be booked yet. */
 export type WindowChoice =
   | { readonly kind: "open" }
   | { readonly kind: "booked" }
@@ -44,7 +44,7 @@ export function isSameWindow(one: Window, other: Window): boolean {
   return Number(one.start) === Number(other.start) && Number(one.end) === Number(other.end);
 }
 
-/** How long the window is at first where windows are free, in milliseconds. */
+/** Initial length of a freely chosen window, in milliseconds. */
 const FIRST_LENGTH_MS = 3_600_000;
 
 export function firstWindow(slots: readonly PickupSlot[], isFree: boolean): Window | undefined {
@@ -55,7 +55,7 @@ export function firstWindow(slots: readonly PickupSlot[], isFree: boolean): Wind
   return { start, end: new Date(Math.min(Number(end), Number(start) + FIRST_LENGTH_MS)) };
 }
 
-/** The slots of an offer by their dates in its time zone, such as `2026-12-01`. */
+/** Groups the slots of an offer by date in its time zone, such as `2026-12-01`. */
 export function slotsByDate({ data }: Offer): ReadonlyMap<string, readonly PickupSlot[]> {
   return Map.groupBy(data, ({ localStart }) => localStart.slice(0, 10));
 }
@@ -69,13 +69,16 @@ const TO_MINUTE = {
   minute: "2-digit",
 } as const;
 
-/** A window in a time zone, which it names unless it is the reader's: `Tue, Dec 1, 8:00 – 9:00 AM New York time`. */
+/**
+ * Formats a window in a time zone, named unless it is the reader's: `Tue, Dec 1, 8:00 – 9:00 AM New
+ * York time`.
+ */
 export function windowText({ start, end }: Window, timeZone?: string): string {
   const format = new Intl.DateTimeFormat(undefined, { ...TO_MINUTE, timeZone });
   return format.formatRange(start, end) + zoneSuffix(start, timeZone);
 }
 
-/** The hours of a window alone, `8:00 – 9:00 AM`, or with their dates when those differ. */
+/** Formats the hours of a window, `8:00 – 9:00 AM`, with dates if they differ. */
 export function hoursText(window: Window, timeZone: string): string {
   const { start, end } = window;
   if (localDate(start, timeZone) !== localDate(end, timeZone)) return windowText(window, timeZone);
@@ -86,13 +89,16 @@ export function hoursText(window: Window, timeZone: string): string {
   }).formatRange(start, end);
 }
 
-/** An instant in a time zone, which it names unless it is the reader's: `Mon, Nov 30, 6:00 PM New York time`. */
+/**
+ * Formats an instant in a time zone, named unless it is the reader's: `Mon, Nov 30, 6:00 PM New
+ * York time`.
+ */
 export function instantText(instant: Date, timeZone: string): string {
   const format = new Intl.DateTimeFormat(undefined, { ...TO_MINUTE, timeZone });
   return format.format(instant) + zoneSuffix(instant, timeZone);
 }
 
-/** A date as slots have it, in the reader's words: `Tue, Dec 1`. */
+/** Formats a slot's date for the reader's locale: `Tue, Dec 1`. */
 export function dateText(date: string): string {
   return new Intl.DateTimeFormat(undefined, {
     weekday: "short",
@@ -102,7 +108,9 @@ export function dateText(date: string): string {
   }).format(new Date(`${date}T00:00:00Z`));
 }
 
-/** The window of local times on a date; an end at or before the start is on the next day. */
+/**
+ * Returns the window of local times on a date. An end at or before the start is on the next day.
+ */
 export function windowAt(
   date: string,
   { start, end }: { readonly start: string; readonly end: string },
@@ -129,7 +137,7 @@ const INSTANT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/;
 const SPAN = new RegExp(`(${INSTANT.source}) to (${INSTANT.source})`, "g");
 const ALONE = new RegExp(INSTANT, "g");
 
-/** A refusal of windows, with its times by the clocks of their zones, and without what programs call. */
+/** Rewords a refusal of windows, with times in their zones' time zones and without API names. */
 export function problemOfWindows(
   problem: Problem,
   timeZones: Readonly<Record<End, string | undefined>>,

@@ -31,7 +31,7 @@ export const PAYMENT_STATES = {
 } as const satisfies Labels<PaymentStatus>;
 
 /**
- * Returns the state of a shipment, which implies its payment. For a canceled shipment, returns its
+ * Returns the state of a shipment, which implies its payment. For a cancelled shipment, returns its
  * payment state.
  */
 export function stateOf({ status, paymentStatus }: Pick<Shipment, "status" | "paymentStatus">) {
