@@ -3,11 +3,11 @@ import type { TariffFault } from "../../../gen/shipments/admin/v1/tariff_pb.js";
 import type { Problem } from "../api/problem.ts";
 
 export interface DraftFault extends Pick<TariffFault, "path" | "text"> {
-  /** The zone's place in the document; undefined for a fault of something else than one zone. */
+  /** The zone's index in the document, `undefined` if the fault is not about a single zone. */
   readonly index?: number | undefined;
 }
 
-/** The faults of a draft by where they are shown: with the zones, the schedules, or the fees and tiers. */
+/** Faults of a draft by section: zones, schedules, or fees and tiers. */
 export type SortedFaults = Readonly<Record<"zones" | "schedules" | "fees", readonly DraftFault[]>>;
 
 /** Sorts faults by their paths, such as `zones[3].geometry`. */
@@ -30,7 +30,7 @@ function isOfSchedules({ path }: DraftFault): boolean {
   return /^(schedules|default_schedule)\b/.test(path);
 }
 
-/** Faults as a form shows refusals: each at the field that has its path as name. */
+/** Returns faults as a problem of a form, each at the field named by its path. */
 export function problemOfFaults(faults: readonly DraftFault[]): Problem | undefined {
   if (faults.length === 0) return undefined;
   const fields = Object.groupBy(faults, ({ path }) => path);
@@ -45,7 +45,7 @@ export function problemOfFaults(faults: readonly DraftFault[]): Problem | undefi
   };
 }
 
-/** A refusal of a request for schedules, with the names of its fields as those of the form are. */
+/** Renames the fields in a refusal of schedules to those of the form. */
 export function problemOfSchedules(problem: Problem): Problem {
   const fields = Object.entries(problem.fields).map(([name, texts]) => {
     return [withoutList(name), texts.map(withoutList)] as const;
@@ -57,7 +57,7 @@ function withoutList(text: string): string {
   return text.replace(/^schedules\.(?=schedules|default)/, "");
 }
 
-/** A refusal of a draft's request, with the names of its fields as those of the form are. */
+/** Renames the fields in a refusal of a draft to those of the form. */
 export function problemOfDraft(problem: Problem): Problem {
   const fields = Object.entries(problem.fields).map(([name, texts]) => {
     return [withoutFees(name), texts.map(withoutFees)] as const;
@@ -69,7 +69,10 @@ function withoutFees(text: string): string {
   return text.replace(/^fees\./, "");
 }
 
-/** A fault's text on its own: `must be ...` becomes `Must be ....` Quotes are what files need, not forms. */
+/**
+ * Turns a fault's text into a sentence: `must be ...` becomes `Must be ...`. Drops quotes, which
+ * matter in files but not in forms.
+ */
 export function sentence(text: string): string {
   const plain = text.replace(" in quotes, such as", ", such as");
   return `${plain.charAt(0).toUpperCase()}${plain.slice(1)}.`;
@@ -96,7 +99,7 @@ const PARTS: Readonly<Record<string, string>> = {
   cut_offs: "cut-offs",
 };
 
-/** Where a fault is, in the words of the page: `tiers[0].max_kg` is `Weight tier 1, limit`. */
+/** Returns the label of a fault's path: `tiers[0].max_kg` becomes `Weight tier 1, limit`. */
 export function placeOf(path: string): string {
   const [, list = path, index, field] = /^(\w+)(?:\[(\d+)\](?:\.(\w+))?)?/.exec(path) ?? [];
   const what = PARTS[list] ?? "Tariff";

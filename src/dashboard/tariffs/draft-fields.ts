@@ -1,7 +1,7 @@
 import type { TariffDraft } from "../../../gen/shipments/admin/v1/tariff_pb.js";
 import { decimalOf, numberFrom, numberText } from "../ui/format.ts";
 
-/** A tier as it is typed; the key tells rows apart. */
+/** A tier as typed. The key identifies its row. */
 export interface TierText {
   readonly key: number;
   readonly min_kg: string;
@@ -20,7 +20,7 @@ export interface DraftText {
 
 let lastKey = 0;
 
-/** A tier that begins where another one ends, or at 0. */
+/** Returns a new tier that begins at the end of another one, or at 0. */
 export function tierAfter(before: TierText | undefined): TierText {
   const min_kg = before?.max_kg ?? "0";
   return { key: ++lastKey, min_kg, max_kg: "", flat_fee: "", rate_per_kg: "" };
@@ -42,14 +42,17 @@ export function textOfDraft({ name, fees }: TariffDraft): DraftText {
   };
 }
 
-/** The weights before a tier that no tier takes, as `10 to 20 kg`; undefined where it goes on from the one before. */
+/**
+ * Returns the gap in weights before a tier, as `10 to 20 kg`. `undefined` if it continues the
+ * previous tier.
+ */
 export function gapBefore(tiers: readonly TierText[], index: number): string | undefined {
   const start = numberFrom(tiers[index]!.min_kg) ?? NaN;
   const end = index === 0 ? 0 : (numberFrom(tiers[index - 1]!.max_kg) ?? NaN);
   return start > end ? `${numberText(end)} to ${numberText(start)} kg` : undefined;
 }
 
-/** Whether two say the same, whatever their rows are told apart by. */
+/** Whether two values are equal apart from the keys of their rows. */
 export function isSameText(one: object, other: object): boolean {
   return sayingOf(one) === sayingOf(other);
 }
@@ -60,13 +63,13 @@ function sayingOf(text: object): string {
   );
 }
 
-/** The names of a row's texts. */
+/** Names of a row's text properties. */
 type TextName<Row> = {
   [Name in keyof Row]: Row[Name] extends string ? Name : never;
 }[keyof Row] &
   string;
 
-/** What a text field takes to hold one text of a row, whose fields have the path before their names. */
+/** Returns the props of a text field for one property of a row. `path` prefixes the field names. */
 export function fieldOf<Row extends object>(row: Row, change: (row: Row) => void, path?: string) {
   return (name: TextName<Row>) => ({
     name: path === undefined ? name : `${path}.${name}`,

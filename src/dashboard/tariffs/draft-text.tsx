@@ -5,8 +5,8 @@ import { guardLeaving, type Leave } from "../routes/router.ts";
 import { Dialog, openDialog } from "../ui/dialog.tsx";
 
 /**
- * What is typed into a form of a draft, and what it began with. What is loaded later takes their place, unless
- * both somebody else and the reader changed what it says.
+ * Tracks the typed contents of a draft's form and their initial value. Newly loaded contents
+ * replace them, unless both the reader and another person changed them.
  */
 export function useDraftText<Loaded extends { readonly etag: string }, Text extends object>(
   loaded: Loaded,
@@ -32,11 +32,17 @@ export function useDraftText<Loaded extends { readonly etag: string }, Text exte
     text,
     setText,
     isEdited,
-    /** Whether both somebody else and the reader changed it: then one of `take` and `keep` is to be chosen. */
+    /**
+     * Whether both the reader and another person changed it. `take` or `keep` resolves the
+     * conflict.
+     */
     isForeign: isEdited && isOther,
     take,
     keep,
-    /** Begins with what was saved. What was typed since it was sent stays, and so do rows that are as they were sent. */
+    /**
+     * Resets the initial value to the saved contents. Edits since the request are kept, and so are
+     * the keys of unchanged rows.
+     */
     noteSaved(saved: Loaded, sent: Text): void {
       setBase(saved);
       const savedText = textOf(saved);
@@ -45,9 +51,9 @@ export function useDraftText<Loaded extends { readonly etag: string }, Text exte
   };
 }
 
-/** Somebody else has changed the draft since the reader began to. */
+/** Reports that another person has changed the draft since editing began. */
 export function ForeignNote(props: {
-  /** What was changed, such as `these fees`. */
+  /** Name of the changed part, such as `these fees`. */
   readonly what: string;
   readonly take: () => void;
   readonly keep: () => void;
@@ -69,12 +75,12 @@ interface UnsavedForm {
   readonly isRunning: boolean;
 }
 
-/** Called by a form of a draft when it has changes that are not saved, and when it has none any more. */
+/** Called by a form of a draft when it gets unsaved changes, and when they are gone. */
 export type NoteUnsaved = (id: string, form: UnsavedForm | undefined) => void;
 
 /**
- * The forms of a page with changes that are not saved, in the order in which they were changed. As long as there are
- * any, the reader is asked before they leave the page.
+ * Tracks the forms of a page with unsaved changes, in order of change. While there are any, leaving
+ * the page requires confirmation.
  */
 export function useUnsaved(): readonly [forms: readonly UnsavedForm[], note: NoteUnsaved] {
   const [forms, setForms] = useState<readonly UnsavedForm[]>([]);
@@ -85,7 +91,7 @@ export function useUnsaved(): readonly [forms: readonly UnsavedForm[], note: Not
     });
   }, []);
   const isUnsaved = forms.length > 0;
-  // Stop asking once unmounted: other effects end a little later.
+  // A layout effect, because other effects are cleaned up slightly later than the unmount.
   useLayoutEffect(
     () =>
       isUnsaved ? guardLeaving((leave) => openDialog(<LeaveDialog leave={leave} />)) : undefined,

@@ -17,7 +17,7 @@ import { toast } from "../ui/toast.tsx";
 import { Time } from "../ui/values.tsx";
 import { comparisonPath } from "./tariff-view.tsx";
 
-/** Calls off a version that is scheduled, after asking; nothing for who may not. */
+/** Cancels a scheduled version after confirmation. Hidden from readers without permission. */
 export function CallOff(props: { readonly version: TariffVersion }) {
   const { version, effectiveAt } = props.version;
   if (!useOperatorRole(OperatorRole.OPERATOR)) return null;
@@ -43,11 +43,14 @@ export function CallOff(props: { readonly version: TariffVersion }) {
 interface RollBackProps {
   readonly version: number;
   readonly inForce: number;
-  /** Called when another version is in force by now. */
+  /** Called if another version has come into force. */
   readonly replaced: () => void;
 }
 
-/** Publishes a version again in the place of the one in force, after asking; nothing for who may not. */
+/**
+ * Republishes a version to replace the one in force, after confirmation. Hidden from readers
+ * without permission.
+ */
 export function RollBack(props: RollBackProps) {
   if (!useOperatorRole(OperatorRole.OPERATOR)) return null;
   return <DialogButton dialog={<RollBackDialog {...props} />}>Roll back to this…</DialogButton>;
@@ -80,7 +83,10 @@ function RollBackDialog({ version, inForce, replaced }: RollBackProps) {
   );
 }
 
-/** The version that a publication replaces; once it was refused, the one that is in force by now. */
+/**
+ * Returns the version that a publication replaces. After a refusal, returns the version now in
+ * force.
+ */
 function useReplaces(inForce: number, replaced: () => void) {
   const [replaces, setReplaces] = useState(inForce);
   const noteReplaced = (error: unknown): never => {
@@ -101,7 +107,7 @@ const WHEN = [
 
 interface PublishProps {
   readonly draft: TariffDraft;
-  /** The version in force; 0 while there is none. */
+  /** Version in force, 0 if no tariff is published. */
   readonly inForce: number;
   readonly replaced: () => void;
 }
@@ -138,7 +144,7 @@ export function PublishDialog({ draft, inForce, replaced }: PublishProps) {
   );
 }
 
-/** How long publishing may take, in milliseconds: zones can have 64 MB. */
+/** Timeout for publishing, in milliseconds. Zones can have 64 MB. */
 const PUBLISH_TIMEOUT_MS = 300_000;
 
 function usePublish(draft: TariffDraft, replaces: number) {
@@ -173,9 +179,10 @@ function usePublish(draft: TariffDraft, replaces: number) {
 }
 
 /**
- * The time that was chosen; undefined for now.
+ * Returns the chosen time, `undefined` for now.
  *
- * @throws ConnectError about `effective_at` when it is missing or past, which would publish at once
+ * @throws ConnectError about `effective_at` if it is missing or past, because a past time would
+ *   publish immediately
  */
 function timeIn(form: FormData): Date | undefined {
   if (textOf(form, "when") !== "later") return undefined;
@@ -205,9 +212,9 @@ function NoteField() {
   );
 }
 
-/** Where to look when another version is in force by now than the one that was to be replaced. */
+/** Links to a comparison if another version has come into force. */
 function ReplacedNote(props: {
-  /** The version to compare with; undefined for a draft, which is on a page of its own. */
+  /** Version to compare with, `undefined` for a draft, which has a separate page. */
   readonly version?: number;
 }) {
   const problem = useFormProblem();

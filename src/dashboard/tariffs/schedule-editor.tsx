@@ -19,7 +19,7 @@ const MOST_EXCEPTIONS = 400;
 const MOST_HOURS = 10;
 const MOST_CUT_OFFS = 20;
 
-/** The id of the list of time zones, which the fields of all schedules share. */
+/** Id of the list of time zones, shared by all schedules. */
 const TIME_ZONES = "time-zones";
 
 export function TimeZones() {
@@ -175,7 +175,7 @@ function HoursRows(props: {
   );
 }
 
-/** Dates with hours of their own, by their years, in their order; each is edited where it stands. */
+/** Dates with special hours, grouped by year and in order. Each is edited in place. */
 function Exceptions({ schedule, change }: Props) {
   const { exceptions, path } = schedule;
   const [open, setOpen] = useState<ReadonlySet<number>>(new Set());

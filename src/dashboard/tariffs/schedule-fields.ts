@@ -5,7 +5,10 @@ import { DAYS } from "./schedule-words.ts";
 
 interface Row {
   readonly key: number;
-  /** What leads to it in the stored draft, which faults name, such as `schedules[0].hours[2]`; rows that are not stored have one of their own. */
+  /**
+   * Path in the stored draft, as in faults, such as `schedules[0].hours[2]`. Unsaved rows have a
+   * unique path.
+   */
   readonly path: string;
 }
 
@@ -17,7 +20,7 @@ export interface HoursText extends Row {
 
 export interface ExceptionText extends Row {
   readonly date: string;
-  /** None when it is closed. */
+  /** Empty if closed. */
   readonly hours: readonly HoursText[];
   readonly note: string;
 }
@@ -33,12 +36,12 @@ export interface CutOffText extends Row {
 export interface ScheduleText extends Row {
   readonly name: string;
   readonly time_zone: string;
-  /** The hours of each day of the week, Monday first. */
+  /** Hours of each weekday, Monday first. */
   readonly week: readonly (readonly HoursText[])[];
   readonly exceptions: readonly ExceptionText[];
   readonly lead_time_minutes: string;
   readonly horizon_days: string;
-  /** Blank where windows are free. */
+  /** Blank if windows can be chosen freely. */
   readonly slot_minutes: string;
   readonly cut_offs: readonly CutOffText[];
   readonly as_soon_as_possible: boolean;
@@ -76,7 +79,7 @@ export function newCutOff(): CutOffText {
   return { ...newRow(), days: [], from: "", until: "", days_before: "1", at: "17:00" };
 }
 
-/** A schedule to begin with: weekdays in the reader's time zone. */
+/** Returns a new schedule: weekdays in the reader's time zone. */
 export function newSchedule(name: string): ScheduleText {
   return {
     ...newRow(),
@@ -128,9 +131,9 @@ function textOfSchedule(schedule: TariffSchedule, path: string): ScheduleText {
 }
 
 /**
- * What is typed, as a request takes it. Hours that days share are one entry.
+ * Returns the typed schedules as in requests. Identical hours of several days become one entry.
  *
- * @throws ConnectError about a field that holds no whole number
+ * @throws ConnectError about a field that is not an integer
  */
 export function schedulesOfText({ schedules, default_schedule }: SchedulesText) {
   return {
@@ -171,7 +174,7 @@ function weeklyHours(week: ScheduleText["week"]) {
   }));
 }
 
-/** Undefined for nothing. */
+/** `undefined` for an empty text. */
 function wholeOf<Name extends string>(
   row: Row & Readonly<Record<Name, string>>,
   name: Name,

@@ -16,19 +16,19 @@ export const DAYS = [
   ["sun", "Sunday"],
 ] as const;
 
-/** Whether hours last into the next day. */
+/** Whether the hours end on the next day. */
 export function isOvernight({ opens, closes }: Pick<DateHours, "opens" | "closes">): boolean {
   return opens !== "" && closes !== "" && closes <= opens;
 }
 
-/** Hours of one day: `18:00 to 01:00 the next day, 2.50 extra`. */
+/** Formats the hours of a day: `18:00 to 01:00 the next day, 2.50 extra`. */
 export function hoursText(hours: Pick<DateHours, "opens" | "closes" | "fee">): string {
   const { opens, closes, fee } = hours;
   const extra = fee === "" || Number(fee) === 0 ? "" : `, ${fee} extra`;
   return `${opens || "?"} to ${closes || "?"}${isOvernight(hours) ? " the next day" : ""}${extra}`;
 }
 
-/** Days of the week in their order, with three and more in a row as a span: `Mon to Fri, Sun`. */
+/** Formats weekdays in order, with three or more consecutive ones as a range: `Mon to Fri, Sun`. */
 export function daysText(days: readonly string[]): string {
   const chosen = DAYS.map(([day]) => days.includes(day));
   const texts: string[] = [];
@@ -50,7 +50,7 @@ function shortDay(index: number): string {
   return DAYS[index]![1].slice(0, 3);
 }
 
-/** The hours of a week, days with the same hours together: `Mon to Fri 08:00 to 18:00`. */
+/** Formats the hours of a week, grouping days with equal hours: `Mon to Fri 08:00 to 18:00`. */
 export function weekTexts(hours: readonly WeeklyHours[]): readonly string[] {
   const byDay = DAYS.map(([day, name]) => ({
     day,
@@ -67,7 +67,7 @@ export function weekTexts(hours: readonly WeeklyHours[]): readonly string[] {
   );
 }
 
-/** What is otherwise on a date: `Closed (Christmas Day)`. */
+/** Formats an exception: `Closed (Christmas Day)`. */
 export function exceptionText(exception: {
   readonly hours: readonly Pick<DateHours, "opens" | "closes" | "fee">[];
   readonly note: string;
@@ -77,7 +77,10 @@ export function exceptionText(exception: {
   return note === "" ? text : `${text} (${note})`;
 }
 
-/** A date of a tariff in the reader's words: `Fri, Dec 25, 2026`; as it is when there is no such date. */
+/**
+ * Formats a tariff date for the reader's locale: `Fri, Dec 25, 2026`. Invalid dates are returned
+ * unchanged.
+ */
 export function dateText(date: string): string {
   const instant = new Date(`${date}T00:00:00Z`);
   if (Number.isNaN(Number(instant))) return date || "No date";
@@ -90,7 +93,7 @@ export function dateText(date: string): string {
   }).format(instant);
 }
 
-/** A cut-off: `Mon before 12:00: by 17:00, 3 days before`. */
+/** Formats a cut-off: `Mon before 12:00: by 17:00, 3 days before`. */
 export function cutOffText({ days, from, until, daysBefore, at }: CutOff): string {
   const onDays = days.length === 0 ? "Every day" : daysText(days);
   const between =
@@ -108,7 +111,7 @@ function daysBeforeText(days: number): string {
   return days === 0 ? "the same day" : days === 1 ? "the day before" : `${days} days before`;
 }
 
-/** A number of minutes: `1 hour 30 minutes`. */
+/** Formats a number of minutes: `1 hour 30 minutes`. */
 export function minutesText(minutes: number): string {
   const [hours, rest] = [Math.floor(minutes / 60), minutes % 60];
   return [counted(hours, "hour"), counted(rest, "minute")].join(" ").trim() || "none";
@@ -123,7 +126,10 @@ export function scheduleText({ timeZone, hours }: TariffSchedule): string {
   return `${timeZone || "no time zone"}, ${week || "always closed"}`;
 }
 
-/** The parts of a schedule that differ as wholes, by their names in tariffs: what each is called, and its words. */
+/**
+ * Parts of a schedule that are compared as a whole, by their names in tariffs, with label and
+ * formatter.
+ */
 const PARTS: Readonly<Record<string, readonly [string, (of: TariffSchedule) => string]>> = {
   name: ["Name", ({ name }) => name],
   time_zone: ["Time zone", ({ timeZone }) => timeZone],
@@ -161,8 +167,8 @@ interface Schedules {
 }
 
 /**
- * What differs at a path, such as `schedules[city].hours`, in words; the path itself when it is of a part
- * that these pages do not know.
+ * Describes the difference at a path such as `schedules[city].hours`. Returns the path for unknown
+ * parts.
  */
 export function differenceText(path: string, before: Schedules, after: Schedules): DifferenceText {
   if (path === "default_schedule") {
@@ -175,7 +181,7 @@ export function differenceText(path: string, before: Schedules, after: Schedules
     };
   }
   const names = [...before.schedules, ...after.schedules].map(({ name }) => name);
-  // A name may have brackets itself.
+  // A name can contain brackets.
   const name = names
     .filter((known) => path.startsWith(`schedules[${known}]`))
     .toSorted((a, b) => b.length - a.length)[0];

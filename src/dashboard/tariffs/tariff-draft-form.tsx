@@ -21,7 +21,7 @@ import { toast } from "../ui/toast.tsx";
 const FEES_FORM = "fees-form";
 const SAVE = "Save the draft";
 
-/** The name, fees and tiers of a draft, to be changed, with the faults at their fields. */
+/** Form for the name, fees and tiers of a draft, with faults at their fields. */
 export function DraftForm(props: {
   readonly draft: TariffDraft;
   readonly faults: SortedFaults["fees"];

@@ -108,7 +108,8 @@ function Schedules(props: SchedulesFieldsProps) {
   const { schedules } = text;
   const problem = useFormProblem();
   const [, setShown] = useState(problem);
-  // Faults open what they are in; what is about no field is known once those fields are there.
+  // Faults expand their sections. Errors without a field can only be determined once the fields are
+  // mounted.
   useLayoutEffect(() => setShown(problem), [problem]);
   const [open, setOpen] = useState<number | undefined>(() =>
     schedules.length === 1 ? schedules[0]!.key : undefined,
@@ -122,7 +123,7 @@ function Schedules(props: SchedulesFieldsProps) {
   };
   const replace = (i: number, next: ScheduleText) => {
     const { name } = schedules[i]!;
-    // A default that is renamed stays the default.
+    // A renamed default schedule stays the default.
     const isDefault = name !== "" && text.default_schedule === name;
     change({
       default_schedule: isDefault ? next.name : text.default_schedule,
@@ -173,7 +174,7 @@ function DefaultSchedule(props: SchedulesFieldsProps) {
   );
 }
 
-/** A schedule by its name, with its fields once it is opened, or something in it is wrong. */
+/** A schedule, collapsed to its name until opened or faulty. */
 function Schedule(props: {
   readonly number: number;
   readonly schedule: ScheduleText;

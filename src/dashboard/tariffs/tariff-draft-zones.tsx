@@ -27,13 +27,13 @@ import { SelectField } from "../ui/fields.tsx";
 import { textOf } from "../ui/form-data.ts";
 import { useRpc } from "../api/use-query.ts";
 
-/** Zones of more bytes are shown when they are asked for: they take a while, and memory. */
+/** Larger zones are shown on request, because they are slow to load and need memory. In bytes. */
 const SHOWN_BYTES = 8_000_000;
 
-/** The zones of a draft over those in force, with their faults, and the way to import others. */
+/** The zones of a draft over those in force, with their faults and an import. */
 export function DraftZones(props: {
   readonly draft: TariffDraft;
-  /** The version in force; undefined while there is none. */
+  /** Version in force, `undefined` if no tariff is published. */
   readonly inForce: number | undefined;
   readonly faults: readonly DraftFault[];
   readonly mayChange: boolean;
@@ -124,9 +124,9 @@ function Import(props: { readonly draft: TariffDraft }) {
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /**
- * The file that was chosen.
+ * Returns the chosen file.
  *
- * @throws ConnectError about `data` for none, and for one that would be refused after most of it is sent
+ * @throws ConnectError about `data` if it is missing, or too large to be accepted after the upload
  */
 function fileIn(form: FormData): File {
   const file = form.get("data");
@@ -174,7 +174,7 @@ interface Props {
   readonly mayChange: boolean;
 }
 
-/** Which zones of a draft name which schedule, and how to change that; nothing where there are no schedules. */
+/** Assigns schedules to the zones of a draft. Hidden if it has no schedules. */
 function ZoneSchedules(props: Props) {
   const { draft, path, document, mayChange } = props;
   const { data: schedules } = useRpc(

@@ -29,10 +29,10 @@ import "./tariffs.css";
 const PublishDialog = lazily(() => import("./publication.tsx").then((it) => it.PublishDialog));
 const DraftReplay = lazily(() => import("./tariff-draft-replay.tsx").then((it) => it.DraftReplay));
 
-/** How long a check may take, in milliseconds: zones can have 64 MB. */
+/** Timeout for a check, in milliseconds. Zones can have 64 MB. */
 const CHECK_TIMEOUT_MS = 300_000;
 
-/** One draft: its fees and zones, what is wrong with it, what it would change, and its publication. */
+/** A draft: its fees and zones, faults, effects and publication. */
 export function TariffDraftPage(props: ParametersOf<"tariffDraft">) {
   const draft = recordIdOf(props.draft) ?? 0n;
   const query = useRpc(TariffService.method.getTariffDraft, { draft });
@@ -147,7 +147,9 @@ function Fees(props: Parameters<typeof DraftForm>[0] & { readonly mayChange: boo
   );
 }
 
-/** What is wrong with a draft, as it is now; undefined as long as nobody asked, which the address tells. */
+/**
+ * Checks the current draft once the reader requests it, which the URL records. `undefined` before.
+ */
 function useCheck(draft: TariffDraft): Query<CheckTariffResponse | undefined> {
   const isRequested = usePlace().query.get("check") !== null;
   return useRpc(TariffService.method.checkTariff, isRequested ? { draft: draft.id } : undefined, {
@@ -170,7 +172,7 @@ function CheckButton({ query }: { readonly query: Query<CheckTariffResponse | un
   );
 }
 
-/** How the draft stands: whether it is saved, and what its check came to. */
+/** State of the draft: saved or not, and the result of its check. */
 function CheckNote(props: {
   readonly query: Query<CheckTariffResponse | undefined>;
   readonly faults: SortedFaults;
@@ -205,7 +207,7 @@ function CheckNote(props: {
   );
 }
 
-/** The first warnings, and how many more there are. */
+/** The first warnings and the number of the others. */
 function Warnings({ warnings }: Pick<CheckTariffResponse, "warnings">) {
   const more = warnings.length - MAX_WARNINGS;
   return (
@@ -226,7 +228,7 @@ function Warnings({ warnings }: Pick<CheckTariffResponse, "warnings">) {
 /** Maximum number of warnings shown. */
 const MAX_WARNINGS = 5;
 
-/** Leads to the first field that is wrong, or to the first list of faults. */
+/** Moves to the first field with a fault, or to the first list of faults. */
 function showFirstFault(): void {
   const faulty = 'main :is([aria-invalid="true"], .faults)';
   document.querySelector<HTMLElement>(faulty)?.focus();

@@ -19,7 +19,7 @@ import { SchedulesView } from "./schedule-view.tsx";
 import { Download, TariffMap, versionZonesPath, zonesText } from "./tariff-zones.tsx";
 import "./tariffs.css";
 
-/** The tariff in force; null while there is none. */
+/** Loads the tariff in force, null if no tariff is published. */
 export function useTariffInForce(): Query<TariffVersion | null> {
   const tariffs = useClient(TariffService);
   return useQuery(
@@ -60,7 +60,7 @@ export function NewDraftLink({ version }: { readonly version: number }) {
   );
 }
 
-/** One version of the tariff: who published it when and why, its fees and its zones. */
+/** A version of the tariff: publication details, fees and zones. */
 export function TariffView({ version }: { readonly version: TariffVersion }) {
   const { version: number, fees } = version;
   const path = versionZonesPath(number);
@@ -92,7 +92,7 @@ export function TariffView({ version }: { readonly version: TariffVersion }) {
   );
 }
 
-/** The schedules of a version; nothing where it has none. */
+/** The schedules of a version. Hidden if it has no schedules. */
 function VersionSchedules({ version }: { readonly version: number }) {
   const query = useRpc(TariffService.method.getTariffVersionSchedules, { version });
   const { data, problem } = query;
@@ -132,8 +132,8 @@ function VersionLink({ version }: { readonly version: number }) {
 const RATE_DECIMALS = 6;
 
 /**
- * A decimal of a tariff in its currency, in the reader's locale, with the exact text as title. What a
- * draft has instead of a decimal or a currency is shown as it is.
+ * A tariff's decimal as an amount for the reader's locale, with the exact text as title. Invalid
+ * decimals or currencies of drafts are shown unchanged.
  */
 function Fee(props: { readonly text: string; readonly currency: string }) {
   const { text, currency } = props;

@@ -19,11 +19,11 @@ export interface TariffLayer {
   readonly name: string;
   readonly tone: LayerTone;
   readonly path: string;
-  /** The document is reloaded when it changes. */
+  /** The document is reloaded when the etag changes. */
   readonly etag?: string;
 }
 
-/** Loads the zones of a layer; none for no layer. */
+/** Loads the zones of a layer. Empty without a layer. */
 function useZones(layer: TariffLayer | undefined): Query<ZoneDocument> {
   return useQuery(
     async (signal) =>
@@ -33,8 +33,8 @@ function useZones(layer: TariffLayer | undefined): Query<ZoneDocument> {
 }
 
 /**
- * A map of the zones of a tariff, perhaps over those of another, with their names. The zone that is
- * marked is in the address. Two layers have a legend, by which they are hidden.
+ * A map of a tariff's zones with their names, optionally over those of another tariff. The URL
+ * holds the marked zone. Two layers have a legend that toggles them.
  */
 export function TariffMap(props: {
   readonly label: string;
@@ -100,12 +100,12 @@ export function Download(props: { readonly path: string; readonly name: string }
   );
 }
 
-/** Marks a zone on the map of the page by its place in the document; undefined marks none. */
+/** Marks a zone on the page's map by its index in the document. `undefined` clears the mark. */
 export function markZone(index: number | undefined): void {
   changeQuery({ zone: index === undefined ? undefined : String(index) }, { replace: true });
 }
 
-/** The place in the document of the zone that the address marks; undefined for none. */
+/** Returns the document index of the zone marked by the URL, `undefined` if no zone is marked. */
 export function useMarkedIndex(): number | undefined {
   const text = usePlace().query.get("zone");
   return text === null ? undefined : Number(text);
@@ -185,7 +185,7 @@ function ZoneNames({ listed }: { readonly listed: readonly ListedZone[] }) {
   );
 }
 
-/** How many zones: `1 zone`, `3,143 zones`. */
+/** Formats a number of zones: `1 zone`, `3,143 zones`. */
 export function zonesText(count: number): string {
   return `${numberText(count)} ${count === 1 ? "zone" : "zones"}`;
 }

@@ -25,14 +25,14 @@ import {
 } from "./tariff-view.tsx";
 import { zonesText } from "./tariff-zones.tsx";
 
-/** How often to look whether others have published, in milliseconds. */
+/** Poll interval for publications by others, in milliseconds. */
 const LOOK_MS = 15_000;
 
-/** The tariff in force, the one that is scheduled, and all versions there were. */
+/** The tariff in force, the scheduled one, and all past versions. */
 export function TariffPage() {
   const mayChange = useOperatorRole(OperatorRole.OPERATOR);
   const inForce = useTariffInForce();
-  // While a version is scheduled nothing else is published, so that it is the newest.
+  // While a version is scheduled, no other can be published, so it is the newest.
   const newest = useRpc(TariffService.method.listTariffVersions, { pageSize: 1 });
   const versions = useList(TariffService.method.listTariffVersions, {}, 10);
   useRepeat(inForce.reload, LOOK_MS);

@@ -1,15 +1,15 @@
 import { putPiece } from "../api/documents.ts";
 
-/** How many bytes go in one piece: enough that few calls are made, little enough to show progress. */
+/** Chunk size in bytes: large enough for few calls, small enough to show progress. */
 const PIECE_BYTES = 1024 * 1024;
 
 /**
- * Puts a file in the place of a draft's zones, in pieces that follow each other. What was there is gone
- * from the first piece on.
+ * Replaces a draft's zones by a file, uploaded in consecutive chunks. The first chunk discards the
+ * old zones.
  *
- * @param etag the draft's; refused when it is not any more
- * @param progress is told the share that is done, from 0 to 1
- * @throws ConnectError with the service's words; what came before stays
+ * @param etag the draft's current etag; otherwise the upload is refused
+ * @param progress called with the completed share, from 0 to 1
+ * @throws ConnectError from the service; earlier chunks are kept
  */
 export async function uploadZones(
   draft: { readonly id: bigint; readonly etag: string },

@@ -1,31 +1,31 @@
 import type { Zone, Zones } from "../map/map-geometry.ts";
 
 export interface ListedZone {
-  /** Its place in the document, from 0. */
+  /** Index in the document, from 0. */
   readonly index: number;
   readonly name: string;
-  /** The name of its schedule; undefined when it names none. */
+  /** Name of its schedule, `undefined` if it names no schedule. */
   readonly schedule: string | undefined;
-  /** As it can be drawn; undefined when its outline cannot be. */
+  /** The drawable zone, `undefined` if its outline is invalid. */
   readonly zone: Zone | undefined;
 }
 
-/** A document of zones as far as it can be shown; that of a draft can have any fault. */
+/** The displayable part of a zone document. A draft's document can have any fault. */
 export interface ZoneDocument {
   readonly listed: readonly ListedZone[];
   readonly zones: Zones;
-  /** Whether it is GeoJSON with a list of features at all. */
+  /** Whether it is GeoJSON with a list of features. */
   readonly isReadable: boolean;
 }
 
-/** A document without zones. */
+/** An empty zone document. */
 export const NO_ZONES: ZoneDocument = {
   listed: [],
   zones: { type: "FeatureCollection", features: [] },
   isReadable: true,
 };
 
-/** Reads a document of zones. Never throws: what cannot be drawn is listed without an outline. */
+/** Parses a zone document. Never throws: invalid zones are listed without an outline. */
 export function readZoneDocument(text: string): ZoneDocument {
   const features = featuresOf(text);
   if (features === undefined) return { ...NO_ZONES, isReadable: false };
@@ -43,7 +43,7 @@ function featuresOf(text: string): readonly unknown[] | undefined {
   }
 }
 
-/** Properties that name a zone, in the order in which the service takes them. */
+/** Properties used as a zone's name, in the service's order of preference. */
 const NAMES = ["name", "Name", "NAME", "title"];
 
 function listedZone(feature: unknown, index: number): ListedZone {
@@ -77,10 +77,11 @@ function isListOf(value: unknown, isItem: (item: unknown) => boolean): boolean {
 }
 
 /**
- * The text of a document in which one zone, or all of them, name a schedule; an empty name takes it away.
+ * Returns the document's text with the schedule of one or all zones replaced. An empty name removes
+ * it.
  *
- * @param index the zone's place; undefined for all
- * @throws SyntaxError for a text that is no JSON
+ * @param index the zone's index; `undefined` for all
+ * @throws SyntaxError if the text is not JSON
  */
 export function withSchedule(text: string, index: number | undefined, schedule: string): string {
   const document = JSON.parse(text) as { readonly features: readonly object[] };
