@@ -10,27 +10,27 @@ import type { MapView } from "./map-view.ts";
 import "./cluster-marks.css";
 
 interface ClusterMapProps<T> {
-  /** What it is a map of. */
+  /** Accessible name of the map. */
   readonly label: string;
   readonly marks: readonly Mark<T>[];
-  /** What is brought into view when it changes. */
+  /** Points to bring into view when they change. */
   readonly inView: readonly LatLng[];
-  /** How marks look: where a route begins, or where it ends. */
+  /** Style of the marks: pickups or dropoffs. */
   readonly tone: "pickup" | "dropoff";
-  /** What one of them, or many, are called: `3 shipments`. */
+  /** Returns the name of a cluster, such as `3 shipments`. */
   readonly nameOf: (cluster: Cluster<T>) => string;
-  /** The colour of one by itself; those of many have that of the map. */
+  /** Returns the color of a single mark. Clusters have the map's color. */
   readonly colourOf: (member: T) => Tone;
-  /** Opens one by itself, in place of its card. */
+  /** Opens a single mark instead of showing its card. */
   readonly open?: ((member: T) => void) | undefined;
-  /** What a card says of those that have one place; the first of them, if they are many. */
+  /** Renders the card of marks at the same point, with the first members if they are many. */
   readonly card: (members: readonly T[], count: number) => ComponentChildren;
 }
 
 /**
- * A map of many marks, those near to each other as one with their number. A click or Enter brings nearer what
- * lies in one, until its marks are told apart; on one mark it opens a card. Of the marks in view one can be
- * reached by Tab, and the others from there by the arrow keys, the largest first.
+ * A map of many marks, with nearby ones clustered under their number. A click or Enter zooms to a
+ * cluster until its marks separate, or opens the card of a mark. Tab reaches one of the visible
+ * marks, and the arrow keys reach the others, the largest first.
  */
 export function ClusterMap<T>(props: ClusterMapProps<T>) {
   const { label, marks, inView, tone } = props;
@@ -45,7 +45,7 @@ export function ClusterMap<T>(props: ClusterMapProps<T>) {
     setShown((before) => (keysOf(before) === keysOf(next) ? before : next));
     place(list.current, map);
   };
-  // Marks may change without the map.
+  // Marks can change without the map.
   useLayoutEffect(() => {
     if (view.current) setShown(clustersIn(view.current.part()));
   }, [clustersIn]);
@@ -94,29 +94,29 @@ export function ClusterMap<T>(props: ClusterMapProps<T>) {
   );
 }
 
-/** Which of the clusters has a card, as it is now: until it goes, or one of the inputs changes. */
+/** Tracks the cluster whose card is open, until it disappears or an input changes. */
 function useOpen<T>(shown: readonly Cluster<T>[], inputs: readonly unknown[]) {
   const [openKey, setOpenKey] = useState<string>();
   const open = shown.find((cluster) => cluster.key === openKey && isOnePlace(cluster));
   useEffect(() => setOpenKey(undefined), inputs);
-  // A card whose mark has gone stays away when that comes back.
+  // The card of a mark that disappeared stays closed if the mark returns.
   useEffect(() => {
     if (open === undefined) setOpenKey(undefined);
   }, [open]);
   return [open, setOpenKey] as const;
 }
 
-/** Tells clusters of the same marks from others. */
+/** Returns a key that identifies clusters of the same marks. */
 function keysOf(clusters: readonly Cluster<unknown>[]): string {
   return clusters.map(({ key, count }) => `${key} ${count}`).join();
 }
 
-/** Whether a mark opens a card, for it does not fall apart. */
+/** Whether a mark opens a card, because its members share one point. */
 function isOnePlace({ worldSize }: Cluster<unknown>): boolean {
   return worldSize() === undefined;
 }
 
-/** Puts the marks where the map has them. */
+/** Moves the marks to their points on the map. */
 function place(list: HTMLUListElement | null, view: MapView): void {
   for (const item of list?.children ?? []) {
     const { lat, lng } = (item as HTMLElement).dataset;
@@ -130,7 +130,7 @@ function MarkButton(props: {
   readonly name: string;
   readonly colour: Tone | "";
   readonly isReached: boolean;
-  /** Whether its card is open; undefined if it has none. */
+  /** Whether its card is open, `undefined` if it has no card. */
   readonly isOpen: boolean | undefined;
   readonly choose: () => void;
 }) {
@@ -153,7 +153,10 @@ function MarkButton(props: {
   );
 }
 
-/** What a mark stands for, in a corner of the map, with the focus when it opens; Escape closes it. */
+/**
+ * The card of a mark in a corner of the map. It takes the focus when it opens, and Escape closes
+ * it.
+ */
 function Card(props: {
   readonly name: string;
   readonly close: () => void;
@@ -187,7 +190,10 @@ const STEPS: Readonly<Record<string, number>> = {
   ArrowUp: -1,
 };
 
-/** One of the buttons of a list is reached by Tab, the others by arrow keys, Home and End. */
+/**
+ * Implements a roving tab stop: Tab reaches one button of the list, and arrow keys, Home and End
+ * reach the others.
+ */
 function useFocusInList(
   list: { readonly current: HTMLUListElement | null },
   shown: readonly Cluster<unknown>[],
@@ -207,7 +213,7 @@ function useFocusInList(
   const isThere = shown.some(({ key }) => key === reached);
   return {
     isReached: ({ key }: Cluster<unknown>, i: number) => (isThere ? key === reached : i === 0),
-    /** Gives the focus to what is shown next: what has it now goes. */
+    /** Focuses the element rendered next, because the focused one disappears. */
     onNext: () => (isWanted.current = true),
     on: (cluster: Cluster<unknown> | undefined) =>
       focusOn(buttons().find(({ dataset }) => dataset["key"] === cluster?.key) ?? buttons()[0]),

@@ -1,34 +1,39 @@
 import Supercluster from "supercluster";
 import type { LatLng, WorldPart } from "./map-geometry.ts";
 
-/** Something that has a place on a map. */
+/** Anything with a point on a map. */
 export interface Mark<T> extends LatLng {
-  /** Names it among all marks, also when others have come. */
+  /** Unique key among all marks, stable when marks are added. */
   readonly key: string;
   readonly of: T;
 }
 
-/** Marks that lie so near to each other that they are shown as one; of one alone, that. */
+/** Marks too close to show separately, or a single mark. */
 export interface Cluster<T> extends LatLng {
-  /** Names it among those of a part of the world: the key of its last mark, for new ones come first. */
+  /**
+   * Unique key within a part of the world: the key of its last mark, because new marks come first.
+   */
   readonly key: string;
   readonly count: number;
-  /** What lies in it, or the first of that. */
+  /** Returns its marks, up to a limit. */
   members(): readonly T[];
-  /** How long the sides of the world have to be for it to fall apart, in pixels; undefined if it never does. */
+  /**
+   * Returns the side length of the world, in pixels, at which the cluster separates. `undefined` if
+   * it never does.
+   */
   worldSize(): number | undefined;
 }
 
-/** How near marks may be to be told apart, in pixels. */
+/** Minimum distance between separate marks, in pixels. */
 const RADIUS = 44;
-/** The nearest zoom, where a pixel is half a metre: what is one mark there has one place. */
+/** Highest zoom, where a pixel is half a meter. Marks clustered there share one point. */
 const LAST_ZOOM = 17;
-/** The sides of the world at the first zoom, in pixels. */
+/** Side length of the world at zoom 0, in pixels. */
 const WORLD = 512;
-/** How many members of a cluster are named. */
+/** Maximum number of named members of a cluster. */
 const NAMED = 20;
 
-/** Builds the function that clusters marks for a part of the world, those of most marks first. */
+/** Creates a function that clusters the marks of a part of the world, largest clusters first. */
 export function createClusters<T>(
   marks: readonly Mark<T>[],
 ): (part: WorldPart) => readonly Cluster<T>[] {
@@ -51,7 +56,7 @@ export function createClusters<T>(
     return zoom > LAST_ZOOM ? undefined : WORLD * 2 ** zoom;
   };
   return ({ edges: [west, south, east, north], worldSize }) => {
-    // A world that was scaled to a whole zoom may be a rounding error smaller.
+    // A world scaled to a whole zoom can be slightly too small because of rounding.
     const zoom = Math.floor(Math.log2(worldSize / WORLD) + 1e-9);
     const found = index.getClusters([west, south, east, north], Math.min(zoom, LAST_ZOOM));
     return found

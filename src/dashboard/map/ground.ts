@@ -11,18 +11,19 @@ import type { Palette } from "./palette.ts";
 import placesUrl from "./places.json?url";
 import { type Area, largestOf, unbroken } from "./world.ts";
 
-/** Whose data the ground is. Natural Earth asks for nothing, GeoNames to be named. */
+/** Attribution of the background. GeoNames requires it, Natural Earth does not. */
 export const GROUND_CREDITS = "Natural Earth, GeoNames";
 
 /**
- * The background below the zones: land with its borders, and the names of countries and places. All maps share
- * these sources. Features cannot be shared between sources, because a feature keeps each of its sources in memory.
+ * The background below the zones: land with its borders, and the names of countries and places. All
+ * maps share these sources. Features cannot be shared between sources, because a feature keeps each
+ * of its sources in memory.
  */
 export type Ground = Readonly<Record<"land" | "names", VectorSource>>;
 
 let ground: Promise<Ground> | undefined;
 
-/** Loads the ground once for all maps. A failed load is tried again by the next map. */
+/** Loads the background once for all maps. After a failure, the next map retries. */
 export function loadGround(): Promise<Ground> {
   ground ??= Promise.all([getJson(countriesUrl), getJson(placesUrl)]).then(
     ([countries, places]) => {
@@ -55,25 +56,25 @@ function countryName(country: Feature): Feature {
   return new Feature({ geometry, name: country.get("name"), width: getWidth(largest.getExtent()) });
 }
 
-/** The rows begin with the largest place. */
+/** The rows are sorted by size, largest place first. */
 function placeName([name, lng, lat]: PlaceRow, rank: number): Feature {
   return new Feature({ geometry: new Point(fromLonLat([lng, lat])), name, rank });
 }
 
-/** How much of the map there is for each name, in square pixels: so few of them are shown. */
+/** Map area per name, in square pixels, which limits the number of names. */
 const AREA_PER_NAME = 14_000;
 
-/** About how much room a letter takes of a country, in pixels, where its name is shown. */
+/** Approximate width of a country per letter, in pixels, at which its name is shown. */
 const ROOM_PER_LETTER = 10;
 
-/** Creates a map's layers of the ground. They must be disposed with their map. */
+/** Creates the background layers of a map. They must be disposed with their map. */
 export function createGroundLayers({ land, names }: Ground, palette: () => Palette, view: View) {
-  /** The largest places in view: about as many as a reader wants to know where they are. */
+  /** The largest places in view, enough for orientation. */
   let shown = new Set<Feature>();
   const namesLayer = new VectorLayer({
     source: names,
     declutter: true,
-    // What comes first has precedence: countries, and then places by their size.
+    // Names drawn first have precedence: countries, then places by size.
     renderOrder: (one, other) => (one.get("rank") ?? -1) - (other.get("rank") ?? -1),
     style(feature, resolution) {
       const [name, width] = [feature.get("name"), feature.get("width")];

@@ -7,7 +7,7 @@ import type { PointEnd } from "./map-pins.tsx";
 import { MapRoom } from "./map-room.tsx";
 import type { MapProps } from "./map.tsx";
 
-/** A `ZoneMap`, whose code is loaded when the first one is shown. */
+/** A `ZoneMap` whose code is loaded when first shown. */
 export const LazyMap = lazily<MapProps>(
   () => import("./map.tsx").then(({ ZoneMap }) => ZoneMap),
   MapRoom,
@@ -15,22 +15,19 @@ export const LazyMap = lazily<MapProps>(
 
 const NO_LAYERS: MapProps["layers"] = [];
 
-/** How far outlines on a map may differ from the true ones, in metres. */
+/** Maximum deviation of drawn outlines from the exact ones, in meters. */
 const TOLERANCE_M = 50;
 
-/**
- * The map of where deliveries are served, with the way from pickup to dropoff as far as they are
- * known.
- */
+/** The map of the coverage zones, with the known points of a route. */
 export function CoverageMap(
   props: {
     readonly label: string;
     readonly pickup?: LatLng | undefined;
     readonly dropoff?: LatLng | undefined;
     readonly courier?: LatLng | undefined;
-    /** Called with the place that the reader clicked, or chose by keys. */
+    /** Called with the point that the reader clicked or chose with the keyboard. */
     readonly onPick?: (place: LatLng) => void;
-    /** Called when the reader has moved an end by its pin; without it, the pins stay where they are. */
+    /** Called when the reader has moved an end by its pin. Without it, pins cannot be moved. */
     readonly onMove?: (end: PointEnd, place: LatLng) => void;
   } & Pick<MapProps, "inView" | "onDraw" | "children">,
 ) {

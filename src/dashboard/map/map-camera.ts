@@ -4,16 +4,16 @@ import type { LatLng, Spot, WorldPart } from "./map-geometry.ts";
 import { scaleBar } from "./scale-bar.ts";
 import { nearestTo, WORLD } from "./world.ts";
 
-/** How near to an edge of the map what is to be seen may lie, in pixels. */
+/** Minimum distance of displayed contents from the map's edge, in pixels. */
 const EDGE = 24;
-/** How long the scale may be, in pixels. */
+/** Maximum length of the scale bar, in pixels. */
 const MAX_SCALE = 100;
 
 const latAt = (y: number) => toLonLat([0, y])[1]!;
 
 export const coordinateOf = ({ lat, lng }: LatLng) => fromLonLat([lng, lat]);
 
-/** How a map is moved and scaled, and where its places are. */
+/** Controls the position and scale of a map, and converts points. */
 export function createCamera(map: OlMap) {
   const view = map.getView();
   const size = () => (map.getSize() ?? [0, 0]) as [width: number, height: number];
@@ -38,34 +38,34 @@ export function createCamera(map: OlMap) {
     at,
     spotOf,
     coordinateAt,
-    /** Moves what is shown, in pixels. */
+    /** Pans by a distance in pixels. */
     pan,
-    /** Makes everything larger by a factor, around the middle. */
+    /** Zooms by a factor around the center. */
     zoom: (factor: number) => view.adjustResolution(1 / factor),
-    /** Moves a place into view that is not. */
+    /** Pans until a point is in view. */
     reveal(place: LatLng): void {
       const [[x, y], [width, height]] = [spotOf(place), size()];
       pan(wayInto(x, width), wayInto(y, height));
     },
-    /** Brings a place to the middle, in a world whose sides are so long, in pixels. */
+    /** Centers a point at a scale, given as the side length of the world in pixels. */
     bringNear(place: LatLng, worldSize: number): void {
       view.setResolution(WORLD / worldSize);
       view.setCenter(nearestTo(at(), coordinateOf(place)));
     },
-    /** The place at a spot; undefined outside of the world. */
+    /** Returns the point at a spot, `undefined` outside the world. */
     placeAt(spot: Spot): LatLng | undefined {
       const coordinate = coordinateAt(spot);
       if (Math.abs(coordinate[1]) > WORLD / 2) return undefined;
       const [lng, lat] = toLonLat(coordinate);
       return { lat: lat!, lng: lng! };
     },
-    /** What of the world is in view. */
+    /** Returns the part of the world in view. */
     part(): WorldPart {
       const [west, south, east, north] = view.calculateExtent(size());
       const [left, right] = [(west! / WORLD) * 360, (east! / WORLD) * 360];
       return { edges: [left, latAt(south!), right, latAt(north!)], worldSize: WORLD / at()[2] };
     },
-    /** As it is in the middle of the map: Mercator's differs by latitude. */
+    /** Measured at the center of the map, because Mercator's scale varies with latitude. */
     scale() {
       const [, y, resolution] = at();
       return scaleBar(resolution * Math.cos((latAt(y) * Math.PI) / 180), MAX_SCALE);
@@ -73,7 +73,7 @@ export function createCamera(map: OlMap) {
   };
 }
 
-/** How far a coordinate has to go to be away from the edges. */
+/** Returns the distance that moves a coordinate away from the edges. */
 function wayInto(coordinate: number, length: number): number {
   return Math.max(0, EDGE - coordinate) - Math.max(0, coordinate - (length - EDGE));
 }

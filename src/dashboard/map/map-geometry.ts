@@ -1,9 +1,9 @@
 import type { Feature, FeatureCollection, MultiPolygon, Polygon } from "geojson";
 
-/** A zone of a tariff: a part of the sphere with a name. */
+/** A zone of a tariff: an area on the sphere with a name. */
 export type Zone = Feature<Polygon | MultiPolygon, { readonly name?: string } | null>;
 
-/** The zones of a tariff, as GeoJSON. */
+/** The zones of a tariff as GeoJSON. */
 export type Zones = FeatureCollection<Polygon | MultiPolygon, { readonly name?: string } | null>;
 
 /** A point on the sphere, in degrees. */
@@ -12,16 +12,18 @@ export interface LatLng {
   readonly lng: number;
 }
 
-/** A point on a map, in CSS pixels from its upper left corner. */
+/** A position on a map, in CSS pixels from its upper left corner. */
 export type Spot = readonly [x: number, y: number];
 
-/** A part of the world: its west, south, east and north, and how long the sides of the world are, in pixels. */
+/**
+ * A part of the world: its west, south, east and north, and the side length of the world in pixels.
+ */
 export interface WorldPart {
   readonly edges: readonly [number, number, number, number];
   readonly worldSize: number;
 }
 
-/** To about ten centimetres, which no address is more exact than. */
+/** Rounds to about ten centimeters, which no address exceeds in precision. */
 export function rounded({ lat, lng }: LatLng): LatLng {
   return { lat: Math.round(lat * 1e6) / 1e6, lng: Math.round(lng * 1e6) / 1e6 };
 }

@@ -2,26 +2,26 @@ import { useRef, useState } from "preact/hooks";
 import { type LatLng, rounded, type Spot } from "./map-geometry.ts";
 import type { MapPoint, MapView } from "./map-view.ts";
 
-/** One of the ends of a route. */
+/** An end of a route. */
 export type PointEnd = Exclude<MapPoint["end"], "courier">;
 
-/** How points are called. Their first letters stand on the map. */
+/** Labels of the points. Their first letters appear on the map. */
 export const END_NAMES: Readonly<Record<MapPoint["end"], string>> = {
   pickup: "Pickup",
   dropoff: "Dropoff",
   courier: "Courier",
 };
 
-/** The pin that the reader is moving, if there is one. */
+/** The pin being moved, if any. */
 export interface MovingPin {
   current(): MapPoint | undefined;
-  /** Shows a pin elsewhere; undefined puts it back. */
+  /** Shows a pin at another point. `undefined` restores it. */
   move(point: MapPoint | undefined): void;
-  /** A point, or where its pin is while that is being moved. */
+  /** Returns the displayed point of a pin, including an unfinished move. */
   shownAs(point: MapPoint): MapPoint;
 }
 
-/** Follows a pin that is being moved, event by event, and has the component show where it is. */
+/** Tracks a moving pin on every event, and rerenders the component. */
 export function useMovingPin(): MovingPin {
   const moved = useRef<MapPoint>(undefined);
   const [, setShown] = useState<MapPoint>();
@@ -36,16 +36,16 @@ interface PinsProps {
   readonly points: readonly MapPoint[];
   readonly view: { readonly current: MapView | null };
   readonly moving: MovingPin;
-  /** Called with where on the map a pin is while it is being moved. */
+  /** Called with the map position of a pin while it moves. */
   readonly pointAt: (spot: Spot) => void;
-  /** Called when a pin was left at a place; without it, pins cannot be moved. */
+  /** Called when a pin was dropped. Without it, pins cannot be moved. */
   readonly onMove: ((end: PointEnd, place: LatLng) => void) | undefined;
 }
 
 /**
- * The ends of a route above a map, which `placePins` moves with it. They are dragged by a pointer, or moved by
- * arrow keys while they have the focus: they stay where they are when the key is released, and are put
- * back by Escape.
+ * The pins of a route's ends above a map. `placePins` moves them with the map. They are dragged by
+ * a pointer or, while focused, moved by arrow keys, where releasing the key drops the pin. Escape
+ * restores the position.
  */
 export function MapPins(props: PinsProps) {
   return props.points.map((point) =>
@@ -59,7 +59,7 @@ export function MapPins(props: PinsProps) {
   );
 }
 
-/** Puts the pins among the children of an element where the map has their points. */
+/** Moves the pins among an element's children to their points on the map. */
 export function placePins(
   parent: HTMLElement,
   points: readonly MapPoint[],
@@ -72,7 +72,7 @@ export function placePins(
   }
 }
 
-/** How far an arrow key moves a pin, in pixels; with Shift one. */
+/** Distance that an arrow key moves a pin, in pixels. With Shift, it is one pixel. */
 const STEP = 10;
 
 const DIRECTIONS: Readonly<Record<string, Spot>> = {
@@ -85,7 +85,7 @@ const DIRECTIONS: Readonly<Record<string, Spot>> = {
 function MovablePin(props: PinsProps & { readonly point: MapPoint }) {
   const { end, lat, lng } = props.point;
   const { spot, drag, drop, putBack } = pinMoves(props);
-  /** From the pointer that holds the pin to where the pin is. */
+  /** Offset from the pointer to the pin that it holds. */
   const held = useRef<Spot>(undefined);
   const release = (settle: () => void) => {
     if (held.current !== undefined) settle();
@@ -132,7 +132,7 @@ function MovablePin(props: PinsProps & { readonly point: MapPoint }) {
   );
 }
 
-/** What moves one pin. */
+/** Returns the operations that move a pin. */
 function pinMoves({
   point,
   view,
@@ -141,7 +141,7 @@ function pinMoves({
   onMove,
 }: PinsProps & { readonly point: MapPoint }) {
   return {
-    /** Where it is on the map. */
+    /** Returns its position on the map. */
     spot: () => view.current!.spotOf(moving.shownAs(point)),
     drag(spot: Spot) {
       const place = view.current!.placeAt(spot);
@@ -156,7 +156,7 @@ function pinMoves({
       moving.move(undefined);
       view.current!.reveal(moved);
     },
-    /** Whether it had been moved. */
+    /** Restores its position. Returns whether it had been moved. */
     putBack(): boolean {
       const isMoved = moving.current()?.end === point.end;
       if (isMoved) moving.move(undefined);

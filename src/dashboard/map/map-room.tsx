@@ -1,7 +1,7 @@
 import { Spinner } from "../ui/query-view.tsx";
 import "./map.css";
 
-/** Keeps the place of a map that is still loading. */
+/** Reserves the space of a map that is loading. */
 export function MapRoom() {
   return (
     <div class="map">

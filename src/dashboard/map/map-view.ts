@@ -20,32 +20,32 @@ import { createTileLayer } from "./tile-layer.ts";
 import type { TileSource } from "./tile-source.ts";
 import { type Area, extentAround, nearestTo, polygonsOf, WORLD } from "./world.ts";
 
-/** Zones that are drawn alike. */
+/** Zones drawn in the same style. */
 export interface MapLayer {
   readonly zones: Zones;
   readonly tone?: LayerTone;
-  /** Whether it is left out; the map stays where it is when that changes. */
+  /** Whether it is hidden. Toggling does not move the map. */
   readonly hidden?: boolean;
 }
 
-/** An end of a route, or where its courier is. */
+/** An end of a route, or its courier's location. */
 export interface MapPoint extends LatLng {
   readonly end: "pickup" | "dropoff" | "courier";
 }
 
-/** What is on a map. Ends are joined by an arrow, in their order. */
+/** Contents of a map. Ends are connected by an arrow, in order. */
 export interface MapContent {
   readonly layers: readonly MapLayer[];
   readonly points: readonly MapPoint[];
-  /** Zones that are marked above all layers. */
+  /** Zones marked above all layers. */
   readonly marked?: Zones | undefined;
-  /** What is to be in view besides the points. */
+  /** Further points to bring into view. */
   readonly inView?: readonly LatLng[] | undefined;
 }
 
 export type MapView = ReturnType<typeof createMapView>;
 
-/** How far around a point there is at least something to be seen, in metres at the equator. */
+/** Minimum radius shown around a point, in meters at the equator. */
 const AROUND_M = 1_100;
 
 // OpenLayers sets this letter as HTML to measure it, which the pages' policy forbids.
@@ -55,15 +55,15 @@ window.trustedTypes?.createPolicy("default", {
 
 const GEOJSON = new GeoJSON({ featureProjection: "EPSG:3857" });
 
-/** Whom a map calls, with spots in CSS pixels from its upper left corner. */
+/** Callbacks of a map, with positions in CSS pixels from its upper left corner. */
 export interface MapEvents {
-  /** It was drawn, perhaps with its places elsewhere. */
+  /** Called after drawing, when positions may have changed. */
   drawn(): void;
   clicked(spot: Spot): void;
   pointed(spot: Spot): void;
 }
 
-/** A map in an element. */
+/** Creates a map in an element. */
 export function createMapView(target: HTMLElement, on: MapEvents) {
   let content: MapContent = { layers: [], points: [] };
   let isFittedToMarked = false;
@@ -81,7 +81,7 @@ export function createMapView(target: HTMLElement, on: MapEvents) {
     fitted = at();
   };
   map.on("change:size", () => {
-    // Else what is in the middle stays there.
+    // If the reader has moved the map, its center stays in place.
     if (fitted === undefined || String(fitted) === String(at())) fit();
   });
   map.on("postrender", on.drawn);
@@ -93,7 +93,10 @@ export function createMapView(target: HTMLElement, on: MapEvents) {
     ...camera,
     showTiles,
     close,
-    /** Shows other content; with `toFit`, also so that what is marked is in view, or else all of it. */
+    /**
+     * Shows other contents. With `toFit`, brings the marked zones into view, otherwise all
+     * contents.
+     */
     show(next: MapContent, toFit: boolean): void {
       if (!hasSameZones(next, content)) {
         zones.clear();
@@ -106,9 +109,9 @@ export function createMapView(target: HTMLElement, on: MapEvents) {
       );
       if (toFit) fit(next.marked !== undefined);
     },
-    /** Brings everything into view. */
+    /** Brings all contents into view. */
     fit: () => fit(false),
-    /** The name of the uppermost zone at a spot. */
+    /** Returns the name of the topmost zone at a position. */
     zoneAt(spot: Spot): string | undefined {
       const found = zones.getFeaturesAtCoordinate(nearestTo([0, 0], camera.coordinateAt(spot)));
       return found.toSorted((one, other) => other.get("order") - one.get("order"))[0]?.get("name");
@@ -119,14 +122,14 @@ export function createMapView(target: HTMLElement, on: MapEvents) {
 function createMap(target: HTMLElement): OlMap {
   return new OlMap({
     target,
-    // Nearest, a pixel is a third of a metre.
+    // At the highest zoom, a pixel is a third of a meter.
     view: new View({ center: [0, 0], zoom: 0, maxZoom: 19, multiWorld: true }),
     moveTolerance: 5,
     controls: [],
     interactions: [
       new DragPan(),
       new PinchZoom({ duration: 0 }),
-      // Otherwise the page is scrolled; pinching on a touchpad comes with Ctrl.
+      // Without Ctrl, the wheel scrolls the page. Touchpads report pinching as Ctrl and wheel.
       new MouseWheelZoom({
         duration: 0,
         condition: ({ originalEvent }) =>
@@ -136,7 +139,7 @@ function createMap(target: HTMLElement): OlMap {
   });
 }
 
-/** Draws ground, zones and the route, in the colours of the theme. */
+/** Draws the background, zones and route in the theme's colors. */
 function drawLayers(
   map: OlMap,
   target: HTMLElement,
@@ -152,22 +155,22 @@ function drawLayers(
     new VectorLayer({
       source: zones,
       declutter: true,
-      // Names of larger ones have precedence.
+      // Names of larger zones have precedence.
       renderOrder: (one, other) => areaOf(other as Feature) - areaOf(one as Feature),
       style: (feature) => palette.zone(feature, inView()),
       zIndex: 3,
     }),
   );
   map.addLayer(createRouteLayer(route, () => palette));
-  // A map whose page has been left has no size.
+  // A map has no size once its page is left.
   const chooseNames = () => ground?.chooseNames(map.getSize() ?? [0, 0]);
   map.on("moveend", () => {
-    // Names may have other places.
+    // The names may have moved.
     zones.changed();
     chooseNames();
   });
   const stopFollowing = followTheme(() => {
-    // A page that was left has no colours.
+    // The theme's colors are unavailable once the page is left.
     if (!target.isConnected) return;
     palette = createPalette(target);
     for (const layer of map.getAllLayers()) layer.changed();
@@ -177,15 +180,15 @@ function drawLayers(
     if (isClosed) return;
     ground = createGroundLayers(loaded, () => palette, view);
     map.addLayer(ground.land);
-    // Tiles have names of their own.
+    // Tile images include names.
     if (!hasTiles) map.addLayer(ground.names);
     target.classList.add("on-ground");
     chooseNames();
   };
-  // A map of zones alone is better than none.
+  // On failure, the map shows the zones without a background.
   loadGround().then(showGround, () => undefined);
   return {
-    /** Shows images over the ground. */
+    /** Shows tile images above the background. */
     showTiles(source: TileSource): void {
       map.addLayer(createTileLayer(source, () => palette.shade));
       hasTiles = true;
@@ -211,7 +214,7 @@ function createRouteLayer(source: VectorSource, palette: () => Palette) {
   });
 }
 
-/** Calls back when the theme changes. Returns a function that ends this. */
+/** Calls back when the theme changes. Returns an unsubscribe function. */
 function followTheme(changed: () => void): () => void {
   const dark = matchMedia("(prefers-color-scheme: dark)");
   dark.addEventListener("change", changed);
@@ -247,7 +250,7 @@ function zoneFeatures({ layers, marked }: MapContent): Feature<Area>[] {
   );
 }
 
-/** The ends, and a line from each to the next. */
+/** Returns the ends and the lines between consecutive ones. */
 function routeFeatures(ends: readonly Coordinate[]): Feature[] {
   const lines = ends
     .slice(1)
@@ -255,7 +258,10 @@ function routeFeatures(ends: readonly Coordinate[]): Feature[] {
   return [...lines, ...ends.map((end) => new Feature(new Point(end)))];
 }
 
-/** What is marked, if that is wanted, or else the points, or else all zones, or else the world. */
+/**
+ * Returns the extent of the marked zones if requested, otherwise of the points, of all zones, or of
+ * the world.
+ */
 function extentOf({ layers, marked, points, inView = [] }: MapContent, toMarked: boolean) {
   const places = [...points, ...inView].map((place) => new Point(coordinateOf(place)).getExtent());
   if (!(toMarked && marked) && places.length > 0) return buffer(extentAround(places), AROUND_M);

@@ -16,36 +16,36 @@ import {
 import { loadTileSource, type TileSource } from "./tile-source.ts";
 import "./map.css";
 
-/** What a map shows, and what happens on it. */
+/** Contents and callbacks of a map. */
 export interface MapProps {
-  /** What it is a map of. */
+  /** Accessible name of the map. */
   readonly label: string;
   /** Zones, the lowest layer first. */
   readonly layers: readonly MapLayer[];
-  /** The ends of a route, from its pickup on, and its courier; those that have a place already. */
+  /** Known points of the route's ends, pickup first, and of its courier. */
   readonly points?: readonly MapPoint[];
-  /** Zones that are marked above the others, and brought into view when they change. */
+  /** Zones marked above the others, and brought into view when they change. */
   readonly marked?: Zones | undefined;
-  /** What is brought into view besides the points, when it changes. */
+  /** Further points, brought into view when they change. */
   readonly inView?: readonly LatLng[] | undefined;
-  /** Called whenever the map was drawn, perhaps with its places elsewhere. */
+  /** Called after each drawing, when positions may have changed. */
   readonly onDraw?: ((view: MapView) => void) | undefined;
-  /** What lies above the map. */
+  /** Contents above the map. */
   readonly children?: ComponentChildren;
-  /** Called with the place that the reader clicked, or chose with Enter at the cross in the middle. */
+  /** Called with the point that the reader clicked, or chose with Enter at the crosshair. */
   readonly onPick?: ((place: LatLng) => void) | undefined;
-  /** Called when the reader has moved an end of the route. Without it, the ends cannot be moved. */
+  /** Called when the reader has moved an end of the route. Without it, ends cannot be moved. */
   readonly onMove?: ((end: PointEnd, place: LatLng) => void) | undefined;
 }
 
 const NONE: readonly MapPoint[] = [];
-/** How far an arrow key moves the map, in pixels, and how much a step zooms. */
+/** Distance that an arrow key pans, in pixels, and the factor of a zoom step. */
 const PAN_STEP = 60;
 const ZOOM_STEP = 1.5;
 
 /**
- * A map of zones and points, moved by pointer and buttons and, when it has the focus, by the wheel, the
- * arrow keys, `+`, `-` and `0`. Load it by `LazyMap`.
+ * A map of zones and points, controlled by pointer and buttons and, while focused, by the wheel,
+ * the arrow keys, `+`, `-` and `0`. Load it through `LazyMap`.
  */
 export function ZoneMap(props: MapProps) {
   const { label, layers, points: given = NONE, marked, inView, onPick, onMove } = props;
@@ -64,7 +64,7 @@ export function ZoneMap(props: MapProps) {
     { layers, points, marked, inView },
     {
       drawn(map) {
-        // It may be drawn once more while its page is being left.
+        // The map can draw once more while its page is being left.
         if (target.current === null || scale.current === null) return;
         placePins(target.current.parentElement!, points, map.spotOf);
         showScale(scale.current, map);
@@ -109,7 +109,10 @@ export function ZoneMap(props: MapProps) {
   );
 }
 
-/** Has the view show the images that the operator has set, if any; gives whom the ground is from. */
+/**
+ * Shows the tile images configured by the operator, if any. Returns the attribution of the
+ * background.
+ */
 function useTiles(view: { readonly current: MapView | null }): string {
   const [credits, setCredits] = useState(GROUND_CREDITS);
   useEffect(() => {
@@ -129,14 +132,17 @@ function showScale(element: HTMLElement, map: MapView): void {
   element.style.width = `${width}px`;
 }
 
-/** One finger that goes up or down scrolls the page, which the map would prevent; two are for the map. */
+/**
+ * Vertical swipes with one finger scroll the page, which the map would prevent. Two fingers control
+ * the map.
+ */
 function leaveToPage(event: TouchEvent): void {
   if (event.touches.length === 1) event.stopPropagation();
 }
 
 /**
- * A view in the element that shows the content, all of it or what is marked when its zones or what is to be in
- * view change.
+ * Creates a view in the element. Brings all contents into view, or the marked zones when they
+ * change.
  */
 function useMapView(
   target: { readonly current: HTMLDivElement | null },
@@ -148,7 +154,7 @@ function useMapView(
   const latest = useRef(on);
   latest.current = on;
   useEffect(() => {
-    // Its page may have been left before it is drawn.
+    // The page may be left before the map is drawn.
     if (!target.current!.isConnected) return undefined;
     const map = createMapView(target.current!, {
       drawn: () => latest.current.drawn(map),
@@ -170,7 +176,7 @@ function useMapView(
   return view;
 }
 
-/** Whether the key did something on the map. */
+/** Handles a key. Returns whether it had an effect on the map. */
 function movesByKey(key: string, map: MapView, choose: () => void): boolean {
   const moves: Readonly<Record<string, () => void>> = {
     ArrowLeft: () => map.pan(PAN_STEP, 0),
@@ -188,7 +194,7 @@ function movesByKey(key: string, map: MapView, choose: () => void): boolean {
   return true;
 }
 
-/** The zone and the coordinates at a spot. */
+/** Returns the zone and the coordinates at a position. */
 function textAt(view: MapView | null, spot: Spot): string {
   const place = view?.placeAt(spot);
   if (view === null || place === undefined) return "";
@@ -196,10 +202,10 @@ function textAt(view: MapView | null, spot: Spot): string {
   return `${view.zoneAt(spot) ?? "Outside of every zone"} · ${lat.toFixed(4)}, ${lng.toFixed(4)}`;
 }
 
-/** How many zones are named before they are only counted. */
+/** Maximum number of zones to name. More are only counted. */
 const NAMED_ZONES = 12;
 
-/** What is on the map, in words. */
+/** Describes the contents of the map. */
 function descriptionOf(layers: readonly MapLayer[], points: readonly MapPoint[]): string {
   const shown = layers.filter(({ hidden }) => !hidden);
   const names = shown.flatMap(({ zones }) =>

@@ -10,19 +10,19 @@ import Style from "ol/style/Style.js";
 import Text from "ol/style/Text.js";
 import { type Area, largestOf } from "./world.ts";
 
-/** What zones are drawn for: those in force, the two sides of a comparison, or one that is marked. */
+/** Role of the zones: in force, before or after a change, or marked. */
 export type LayerTone = "zone" | "before" | "after" | "marked";
 
 export type Palette = ReturnType<typeof createPalette>;
 
-/** How much room a pin takes, from its middle, in pixels. */
+/** Radius of a pin, in pixels. */
 const PIN_RADIUS = 13;
 const ARROW_RADIUS = 6;
 
-/** What a map is drawn with, in the colours that the theme has on an element of the page. */
+/** Creates the styles of a map, in the theme's colors at an element of the page. */
 export function createPalette(element: HTMLElement) {
   const color = (name: string) => {
-    // The element's own colour is free: computed, it is one that all canvases know.
+    // The element's own color is unused, and its computed value has a format that canvases support.
     element.style.color = `var(--map-${name})`;
     return getComputedStyle(element).color;
   };
@@ -50,7 +50,7 @@ export function createPalette(element: HTMLElement) {
       stroke: new Stroke({
         color: color(`${tone}-line`),
         width: tone === "marked" ? 2.5 : 1,
-        // Told apart without their colours too.
+        // Distinguishable without color too.
         ...(tone === "before" && { lineDash: [5, 3] }),
       }),
     });
@@ -68,7 +68,7 @@ export function createPalette(element: HTMLElement) {
     }),
     country: (name: string) => new Style({ text: countryText(name) }),
     place: (name: string) => new Style({ image: dot, text: placeText(name) }),
-    /** A zone, with its name where that has room in what is in view. */
+    /** Returns the style of a zone. Its name is shown if it fits in the visible part. */
     zone(feature: FeatureLike, inView: Extent): Style[] {
       const tone = tones[feature.get("tone") as LayerTone];
       const geometry = namePlace(feature.getGeometry() as Area, inView);
@@ -81,14 +81,14 @@ export function createPalette(element: HTMLElement) {
 }
 
 function routeStyles(color: (name: string) => string) {
-  // Names leave room for pins, which are elements above the map.
+  // Names avoid the pins, which are elements above the map.
   const pin = new Style({ image: new Circle({ radius: PIN_RADIUS, declutterMode: "obstacle" }) });
   const lines = [
     new Style({ stroke: new Stroke({ color: color("halo"), width: 5 }) }),
     new Style({ stroke: new Stroke({ color: color("route"), width: 2 }) }),
   ];
   const fill = new Fill({ color: color("route") });
-  /** Of an end, its room; of a way, an arrow that ends before the pin there. */
+  /** Returns the space of an end's pin, or the arrow of a route, which stops before the pin. */
   return (feature: FeatureLike, resolution: number): Style[] => {
     const geometry = feature.getGeometry();
     if (!(geometry instanceof LineString)) return [pin];
@@ -109,12 +109,12 @@ function routeStyles(color: (name: string) => string) {
   };
 }
 
-/** In how many columns and rows a place for a name is looked for. */
+/** Number of columns and rows searched for a label position. */
 const GRID = { columns: 5, rows: 4 };
 
 /**
- * A zone's largest polygon, in whose middle its name stands if it has room; of a zone whose middle is out of view,
- * a point of it near the middle of the map.
+ * Returns the label position of a zone: its largest polygon, where the name appears in the middle
+ * if it fits. If the middle is out of view, returns a point of the zone near the map's center.
  */
 function namePlace(area: Area, inView: Extent) {
   const largest = largestOf(area);

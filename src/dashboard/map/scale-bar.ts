@@ -1,12 +1,12 @@
 import { numberText } from "../ui/format.ts";
 
-/** A length to compare with, and how long it is on the map. */
+/** A round length and its extent on the map. */
 export interface ScaleBar {
   readonly text: string;
   readonly width: number;
 }
 
-/** The longest round length (1, 2 or 5 times a power of ten) that is within this many pixels. */
+/** Returns the longest round length (1, 2 or 5 times a power of ten) within a width in pixels. */
 export function scaleBar(metresPerPixel: number, maxWidth: number): ScaleBar {
   const most = metresPerPixel * maxWidth;
   const power = 10 ** Math.floor(Math.log10(most));

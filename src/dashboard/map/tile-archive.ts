@@ -1,7 +1,7 @@
 import { PMTiles } from "pmtiles";
 import type { TileSource } from "./tile-source.ts";
 
-/** Opens a PMTiles file of images, of which only what is shown is loaded. */
+/** Opens a PMTiles file of images. Only displayed tiles are loaded. */
 export async function openArchive(url: string): Promise<Omit<TileSource, "attribution">> {
   const archive = new PMTiles(new URL(url, location.href).href);
   const { minZoom, maxZoom } = await archive.getHeader();

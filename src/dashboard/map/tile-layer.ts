@@ -2,7 +2,10 @@ import TileLayer from "ol/layer/Tile.js";
 import ImageTile from "ol/source/ImageTile.js";
 import type { TileSource } from "./tile-source.ts";
 
-/** Images below the zones, in the dark theme under a shade: they are made for light pages. */
+/**
+ * Creates a layer of tile images below the zones. In the dark theme they are shaded, because they
+ * are designed for light pages.
+ */
 export function createTileLayer({ load, minZoom, maxZoom }: TileSource, shade: () => string) {
   const loader = async (zoom: number, x: number, y: number) => {
     const image = await load({ zoom, x, y });
@@ -11,7 +14,7 @@ export function createTileLayer({ load, minZoom, maxZoom }: TileSource, shade: (
   };
   const layer = new TileLayer({
     source: new ImageTile({ loader, minZoom, maxZoom, transition: 0 }),
-    // Far further out than the source goes, there would be thousands.
+    // Zooming out much further than the source would need thousands of tiles.
     minZoom: minZoom - 2,
     zIndex: 1,
   });

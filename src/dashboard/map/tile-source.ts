@@ -1,35 +1,40 @@
-/** Images of parts of the world, in a square of 2 to the power of `zoom` by as many. */
+/** Images of parts of the world, in a grid with 2 to the power of `zoom` rows and columns. */
 export interface TileSource {
-  /** Whom the images are from. */
+  /** Attribution of the images. */
   readonly attribution: string;
   readonly minZoom: number;
   readonly maxZoom: number;
-  /** An image; undefined where there is none. `x` goes east, `y` south, each from 0. */
+  /**
+   * Loads an image, `undefined` if it does not exist. `x` counts east and `y` south, each from 0.
+   */
   load(tile: TileAddress): Promise<TileImage | undefined>;
 }
 
-/** An image that is loaded. */
+/** A loaded image. */
 export type TileImage = HTMLImageElement | ImageBitmap;
 
-/** Which image of a source. */
+/** Address of an image within a source. */
 export interface TileAddress {
   readonly zoom: number;
   readonly x: number;
   readonly y: number;
 }
 
-/** As the service says it: addresses with `{z}`, `{x}` and `{y}`, or the path of a PMTiles file. */
+/** The operator's setting: a URL with `{z}`, `{x}` and `{y}`, or the path of a PMTiles file. */
 type Setting = { readonly attribution: string } & (
   | { readonly url: string }
   | { readonly archive: string }
 );
 
-/** How far servers of tiles go. */
+/** Highest zoom of tile servers. */
 const MAX_ZOOM = 19;
 
 let source: Promise<TileSource | undefined> | undefined;
 
-/** Where the operator has the images of maps come from; undefined for nowhere. Asked once for all maps. */
+/**
+ * Loads the source of map images configured by the operator, `undefined` if not configured.
+ * Requested once for all maps.
+ */
 export function loadTileSource(): Promise<TileSource | undefined> {
   source ??= readSource();
   source.catch(() => (source = undefined));
@@ -57,7 +62,7 @@ function addressOf(template: string, { zoom, x, y }: TileAddress): string {
 
 async function loadImage(url: string): Promise<TileImage> {
   const image = new Image();
-  // Servers of tiles ask which site shows them; the page itself is none of their business.
+  // Tile servers require the site's origin. The page's path stays private.
   image.referrerPolicy = "strict-origin";
   image.src = url;
   await image.decode();

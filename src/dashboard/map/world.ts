@@ -5,15 +5,15 @@ import type Polygon from "ol/geom/Polygon.js";
 
 export type Area = Polygon | MultiPolygon;
 
-/** How long the sides of the square world of Web Mercator are, which maps repeat to the west and to the east. */
+/** Side length of the square world of Web Mercator, which maps repeat to the west and east. */
 export const WORLD = 2 * Math.PI * 6_378_137;
 
-/** A coordinate in that repetition of the world where it is nearest to another. */
+/** Shifts a coordinate to the repetition of the world nearest to another coordinate. */
 export function nearestTo([near]: Coordinate, [x, y]: Coordinate): [number, number] {
   return [x! + WORLD * Math.round((near! - x!) / WORLD), y!];
 }
 
-/** What holds all extents; across the date line where it is narrower so. */
+/** Returns an extent that contains all extents, across the date line if that is narrower. */
 export function extentAround(extents: readonly Extent[]): Extent {
   const [within, across] = [0, WORLD].map((shift) =>
     extents.reduce((sum, [west, south, east, north]) => {
@@ -33,8 +33,8 @@ export function largestOf(area: Area): Polygon {
 }
 
 /**
- * An area whose rings may jump over the date line, in one piece on either side of the world. A ring around the
- * south pole is closed along the lower edge.
+ * Returns an area whose rings may cross the date line in one piece, beyond either side of the
+ * world. A ring around the south pole is closed along the lower edge.
  */
 export function unbroken(area: Area): MultiPolygon {
   const polygons = polygonsOf(area).map((polygon) => polygon.getCoordinates().map(unbrokenRing));
