@@ -35,7 +35,7 @@ const noteErrors: Interceptor = (next) => async (request) => {
   }
 };
 
-/** Carries calls with the session's cookie, in the workspace with this id where one is given. */
+/** Creates a transport that sends the session's cookie and the workspace's id, if given. */
 function createTransport(workspace: string | undefined): Transport {
   const nameWorkspace: Interceptor = (next) => (request) => {
     if (workspace !== undefined) request.header.set("x-workspace", workspace);
@@ -68,7 +68,7 @@ export function useCall() {
 }
 
 /**
- * A client of a service, for the workspace that the page is about:
+ * Returns a client of a service for the page's workspace:
  *
  *     const shipments = useClient(ShipmentService);
  */

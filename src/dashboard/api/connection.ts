@@ -1,17 +1,17 @@
 import { createStore } from "./store.ts";
 
-/** Whether the service answered last; false while it cannot be reached. */
+/** Whether the last call reached the service. */
 export const connected = createStore(true);
 
-/** Backoff while the service is away, in milliseconds: first, at most. */
+/** Initial and maximum backoff while the service is unreachable, in milliseconds. */
 const WAIT_MS = 1_000;
 const MAX_WAIT_MS = 10_000;
-/** A host that is gone may never refuse a look either. */
+/** Poll timeout, because a host that is down may never reject a connection. */
 const LOOK_MS = 5_000;
 
 /**
- * Notes that a call did not reach the service, and looks until it answers again; then queries load
- * anew by themselves.
+ * Records that a call did not reach the service, and polls until it responds. Queries then reload
+ * automatically.
  */
 export function noteConnectionLost(): void {
   if (!connected.get()) return;

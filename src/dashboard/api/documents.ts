@@ -12,11 +12,11 @@ const CODES: Readonly<Record<number, Code>> = {
 };
 
 /**
- * The text of a document, such as the zones of a tariff version. It comes from the browser's cache
- * where the service allows that, which it does not do for calls.
+ * Returns the text of a document, such as the zones of a tariff version. Unlike calls, documents
+ * can come from the browser's cache.
  *
- * @param workspace of which it is; none for the platform's
- * @throws ConnectError with the service's words
+ * @param workspace its workspace; omitted for the platform's documents
+ * @throws ConnectError from the service
  */
 export async function getDocument(
   path: string,
@@ -28,9 +28,9 @@ export async function getDocument(
 }
 
 /**
- * Puts a piece of a document, as it is; gives the answer's JSON.
+ * Uploads a chunk of a document unchanged. Returns the response's JSON.
  *
- * @throws ConnectError with the service's words
+ * @throws ConnectError from the service
  */
 export async function putPiece(path: string, contentType: string, piece: Blob): Promise<unknown> {
   const headers = { "content-type": contentType };
@@ -63,7 +63,7 @@ interface RefusalBody {
   readonly errors?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** A proxy in between may answer with something else than JSON. */
+/** A proxy may respond with other content than JSON. */
 async function bodyOf(response: Response): Promise<RefusalBody> {
   try {
     return (await response.json()) as RefusalBody;

@@ -1,18 +1,21 @@
-/** What a field of a form holds: a text, or whether it is chosen. In order, as names may come twice. */
+/**
+ * Contents of a form's fields: texts, or whether boxes are checked. In order, because names can
+ * repeat.
+ */
 export type FormSnapshot = readonly (readonly [name: string, value: string | boolean])[];
 
 const KEY = "kept-forms";
 
-/** What was typed into forms when a session ended, by the form; nobody else is given it. */
+/** Contents of forms when a session ended. They are only restored for the same person. */
 interface Kept {
   readonly person: string;
   readonly forms: Readonly<Record<string, FormSnapshot>>;
 }
 
-/** The forms that are shown, by their address and name; null for one into which nothing was typed. */
+/** Displayed forms by URL and name, null for unedited ones. */
 const shown = new Map<string, () => HTMLFormElement | null>();
 
-/** Keeps what is typed into a form when the session ends; returns an unsubscribe function. */
+/** Stores a form's contents when the session ends. Returns an unsubscribe function. */
 export function watchForm(name: string, typedInto: () => HTMLFormElement | null): () => void {
   const key = keyOf(name);
   shown.set(key, typedInto);
@@ -21,7 +24,7 @@ export function watchForm(name: string, typedInto: () => HTMLFormElement | null)
   };
 }
 
-/** Keeps what a person, by their id, has typed into the forms that are shown. */
+/** Stores the contents of the displayed forms for a person, by id. */
 export function keepForms(person: string): void {
   const forms = [...shown].flatMap(([key, typedInto]) => {
     const form = typedInto();
@@ -32,7 +35,7 @@ export function keepForms(person: string): void {
   try {
     sessionStorage.setItem(KEY, JSON.stringify(kept));
   } catch {
-    // It has more than browsers keep.
+    // Exceeds the browser's storage quota.
   }
 }
 
@@ -40,7 +43,7 @@ export function hasKeptForms(): boolean {
   return sessionStorage.getItem(KEY) !== null;
 }
 
-/** Gives back what was typed into a form of the page, once. */
+/** Returns and deletes the stored contents of a form of the page. */
 export function takeForm(name: string): FormSnapshot | undefined {
   const { [keyOf(name)]: typed, ...others } = readKept()?.forms ?? {};
   if (typed === undefined) return undefined;
@@ -48,7 +51,7 @@ export function takeForm(name: string): FormSnapshot | undefined {
   return typed;
 }
 
-/** Forgets what is kept of anybody but this person; all of it without one. */
+/** Deletes the stored contents of all people, optionally except this one. */
 export function dropForms(person?: string): void {
   if (person === undefined || readKept()?.person !== person) sessionStorage.removeItem(KEY);
 }
@@ -64,7 +67,7 @@ function keyOf(name: string): string {
 
 type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
 
-/** Reads what the fields of a form hold, without files and what is never kept. */
+/** Reads the fields of a form, except files and secrets. */
 function typedOf(form: HTMLFormElement): FormSnapshot {
   return controlsOf(form).map(
     (control) => [control.name, isChoice(control) ? control.checked : control.value] as const,
@@ -72,9 +75,8 @@ function typedOf(form: HTMLFormElement): FormSnapshot {
 }
 
 /**
- * Puts into fields what was typed, as if it were typed again. Choices come first: other fields may be
- * there only with them. Each is rendered before the next, since pages may work out from all of them
- * what one of them changes.
+ * Restores the contents of fields as if typed. Choices come first, because other fields may depend
+ * on them. Each is rendered before the next, because a page may derive a change from all fields.
  */
 export async function restoreForm(form: HTMLFormElement, typed: FormSnapshot): Promise<void> {
   const seen = new Map<string, number>();

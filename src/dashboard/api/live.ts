@@ -5,23 +5,25 @@ import { clientFor, noteError } from "./clients.ts";
 import { connected, untilElapsed } from "./connection.ts";
 import { WorkspaceId } from "./session.ts";
 
-/** Least time between two calls of a listener that does not say, in milliseconds. */
+/** Default minimum interval between calls of a listener, in milliseconds. */
 const LEAST_MS = 1_000;
-/** The service says something every 15 seconds at least; a stream silent for longer is broken. */
+/**
+ * The service sends a message at least every 15 seconds. A stream without messages for longer is
+ * broken.
+ */
 const SILENCE_MS = 30_000;
-/** How long a stream stays open that nobody listens to, in milliseconds: from one page to the next. */
+/** Time a stream stays open without listeners, in milliseconds. It bridges a change of pages. */
 const LINGER_MS = 5_000;
-/** How long to wait before a stream that ended is opened anew, in milliseconds. */
+/** Delay before an ended stream is reopened, in milliseconds. */
 const RETRY_MS = 10_000;
 
 /**
- * Calls back soon after something happened in the workspace that the page is about, so that it can
- * reload what it shows:
+ * Calls back soon after an event in the page's workspace, so that the page can reload:
  *
  *     useLive(query.reload);
  *
- * @param concerns which events matter; all of them when not given
- * @param leastMs how long it waits, for what costs more to load than a list
+ * @param concerns which events matter; all by default
+ * @param leastMs minimum interval between calls, for data that is costlier to load than a list
  */
 export function useLive(
   changed: () => void,
@@ -48,7 +50,7 @@ export function useLive(
   }, [workspace, leastMs]);
 }
 
-/** Called with each event, and without one when events may have been missed. */
+/** Called with each event, and without one if events may have been missed. */
 type Listener = (event: Event | undefined) => void;
 
 interface Feed {
@@ -58,7 +60,10 @@ interface Feed {
 
 const feeds = new Map<string, Feed>();
 
-/** Listens to a workspace's events; returns an unsubscribe function. The stream outlives a change of pages. */
+/**
+ * Listens to a workspace's events. Returns an unsubscribe function. The stream survives a change of
+ * pages.
+ */
 function listen(workspace: string, listener: Listener): () => void {
   let feed = feeds.get(workspace);
   if (feed === undefined) {
@@ -78,9 +83,9 @@ function listen(workspace: string, listener: Listener): () => void {
 }
 
 /**
- * Streams a workspace's events as they happen, as long as the tab is visible: browsers open six
- * connections to a host in all, which hidden tabs would use up. A tab that becomes visible again is
- * told first what happened meanwhile.
+ * Streams a workspace's events while the tab is visible. Browsers allow six connections per host,
+ * which hidden tabs would use up. A tab that becomes visible again first receives the missed
+ * events.
  */
 function openFeed(workspace: string): Feed {
   const listeners = new Set<Listener>();
@@ -93,7 +98,7 @@ function openFeed(workspace: string): Feed {
     while (!signal.aborted) {
       let isFirst = true;
       await watchOnce(workspace, cursor, signal, (event, at) => {
-        // What is shown was loaded before the stream began, or could not be as long as there was none.
+        // The displayed data was loaded before the stream began, or could not load without one.
         if (isFirst) tell(undefined);
         else if (event !== undefined) tell(event);
         isFirst = false;
@@ -101,7 +106,8 @@ function openFeed(workspace: string): Feed {
       });
       if (signal.aborted) return;
       await untilElapsed(RETRY_MS, signal, "abort");
-      // As long as there is no stream, such as when the workspace has too many, the page is reloaded.
+      // Without a stream, for example when the workspace has too many, the page reloads
+      // periodically.
       tell(undefined);
     }
   };
@@ -140,7 +146,7 @@ async function watchOnce(
   const silence = new AbortController();
   let timer = setTimeout(() => silence.abort(), SILENCE_MS);
   const options = { signal: AbortSignal.any([signal, silence.signal]), timeoutMs: 0 };
-  // The cursor is empty as long as nothing has happened at all; then the feed begins with what does.
+  // The cursor is empty until the first event. The feed then begins with that event.
   const after = cursor === "" ? undefined : cursor;
   try {
     const events = clientFor(EventService, workspace);

@@ -1,5 +1,5 @@
 /**
- * Where the id of who has signed in with this browser is, and when, for all of its tabs: they hear of a
- * change. Removed by signing out.
+ * Storage key of the signed-in person's id and sign-in time, shared by all tabs, which are notified
+ * of changes. Removed on sign-out.
  */
 export const PERSON_KEY = "person";

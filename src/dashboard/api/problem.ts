@@ -6,20 +6,22 @@ import {
 } from "../../../gen/google/rpc/error_details_pb.js";
 
 export interface Problem {
-  /** A sentence for people: the first of what is wrong. */
+  /** The first error as a sentence for the reader. */
   readonly message: string;
   /**
-   * What is wrong with each field, by the field's name in the request, or with another subject; in the
-   * service's words, for `plainText`.
+   * Errors by the field's name in the request, or by another subject. The texts are the service's,
+   * for `plainText`.
    */
   readonly fields: Readonly<Record<string, readonly string[]>>;
-  /** Why, for programs, such as `SHIPMENT_STATE`; undefined when the service did not say. */
+  /**
+   * Machine-readable reason, such as `SHIPMENT_STATE`. `undefined` if the service gave no reason.
+   */
   readonly reason: string | undefined;
   readonly facts: Readonly<Record<string, string>>;
   readonly code: Code;
 }
 
-/** What a message ends with when there is more to say, which the fields say. */
+/** Suffix of a message if the fields have more errors. */
 const MORE_ERRORS = / \(and \d+ more errors?\)$/;
 
 export function problemOf(thrown: unknown): Problem {
@@ -38,7 +40,9 @@ export function problemOf(thrown: unknown): Problem {
   };
 }
 
-/** An error of a field of a form, before anything is sent; it is shown as the service's refusals are. */
+/**
+ * Returns an error of a form field, found before sending. It is shown like the service's refusals.
+ */
 export function fieldError(field: string, description: string): ConnectError {
   const value = { fieldViolations: [{ field, description }] };
   const detail = { desc: BadRequestSchema, value };
@@ -46,8 +50,8 @@ export function fieldError(field: string, description: string): ConnectError {
 }
 
 /**
- * Whether no answer came from the service at all, nor within the time of a call, or only one that it takes no calls
- * now; not when the service itself waits in vain for another, such as a payment provider.
+ * Whether the service did not respond, timed out, or is not accepting calls. False if the service
+ * itself timed out on a dependency, such as a payment provider.
  */
 export function isLost(error: ConnectError): boolean {
   const [info] = error.findDetails(ErrorInfoSchema);
@@ -73,15 +77,15 @@ function fieldsOf(error: ConnectError): Record<string, string[]> {
 export type Labels = ReadonlyMap<string, string>;
 
 /**
- * A refusal's text about a field, as the page calls it: `customer_name is required.` becomes
- * `Name is required.` Only names of fields are replaced, never what was typed.
+ * Rewords a refusal with the page's label of its field: `customer_name is required.` becomes `Name
+ * is required.` Only field names are replaced, never typed text.
  *
  * @param name of the field in the request, perhaps with a part of it, as in `metadata["gate"]`
  */
 export function plainText(text: string, name: string, labels: Labels = new Map()): string {
   const begins = text.startsWith(`${name} `);
   let plain = begins ? `${titleOf(name, labels)}${text.slice(name.length)}` : text;
-  // Others in the same message, such as the same tier, are named without what leads there.
+  // Other fields in the same message, such as the same tier, are named without the message's path.
   const path = name.replace(/[^.]*$/, "");
   for (const [other, label] of [...labels, [name, wordsOf(name)] as const]) {
     const last = other.slice(path.length);
@@ -92,7 +96,7 @@ export function plainText(text: string, name: string, labels: Labels = new Map()
   return plain;
 }
 
-/** The field that a refusal is about: the whole list or map for an element of one. */
+/** Returns the field of a refusal: the whole list or map for an element. */
 export function fieldOf(name: string, labels: Labels): string | undefined {
   return [name, name.replace(/[.[].*$/, "")].find((field) => labels.has(field));
 }

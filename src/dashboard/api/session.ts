@@ -10,7 +10,7 @@ import { dropForms, keepForms } from "./kept-forms.ts";
 import { PERSON_KEY } from "./person-key.ts";
 import { createStore } from "./store.ts";
 
-/** What a member may do in a workspace; each role may do all that those before it may. */
+/** Role of a member in a workspace. Each role includes the rights of the previous ones. */
 type Role = "viewer" | "member" | "admin";
 
 const RANKS: Readonly<Record<Role, MemberRole>> = {
@@ -20,18 +20,18 @@ const RANKS: Readonly<Record<Role, MemberRole>> = {
 };
 
 /**
- * The person who has signed in; null for nobody, undefined as long as that is not known. Set by the
- * app when it starts, and to null when a call is refused because the session has ended.
+ * The signed-in person, null if signed out, `undefined` while unknown. Set by the app at start, and
+ * to null when a call is refused because the session has ended.
  */
 export const account = createStore<Account | null | undefined>(undefined);
 
-/** Whether the reader had signed in, and not out: their session ended by itself. */
+/** Whether the session ended without signing out. */
 export const sessionEnded = createStore(false);
 
-/** Called when a person has signed in. What another person typed is dropped. */
+/** Called after sign-in. Discards contents typed by another person. */
 export function onSignedIn(person: Account): void {
   const id = String(person.id);
-  // Tabs that know it say nothing, or they would answer each other for ever.
+  // Only on a change, because otherwise tabs would notify each other forever.
   if (account.get()?.id !== person.id) localStorage.setItem(PERSON_KEY, `${id} ${Date.now()}`);
   dropForms(id);
   sessionEnded.set(false);
@@ -39,8 +39,8 @@ export function onSignedIn(person: Account): void {
 }
 
 /**
- * Has the sign-in page shown, which leads back to where the reader is. What they typed is kept, unless
- * they signed out in another tab.
+ * Shows the sign-in page, which leads back to the current page. Typed contents are kept, unless the
+ * reader signed out in another tab.
  */
 export function onSessionEnded(): void {
   const [person] = localStorage.getItem(PERSON_KEY)?.split(" ") ?? [];
@@ -50,7 +50,7 @@ export function onSessionEnded(): void {
   account.set(null);
 }
 
-/** Called when the reader signs out: nothing of theirs stays in the browser. */
+/** Called on sign-out. Removes the reader's data from the browser. */
 export function clearSession(): void {
   localStorage.removeItem(PERSON_KEY);
   onSessionEnded();
@@ -64,17 +64,20 @@ export function useAccount(): Account {
   return signedIn;
 }
 
-/** The id of the workspace that the page is about; undefined on pages outside of one. */
+/** Id of the page's workspace, `undefined` on pages without one. */
 export const WorkspaceId = createContext<string | undefined>(undefined);
 
 export interface EnteredWorkspace extends AccountWorkspace {
-  /** Whether it is the test twin, whose `id` this then is. */
+  /** Whether it is the test twin, identified by `id`. */
   readonly isTest: boolean;
-  /** The id of the live workspace: its own, unless it is the twin. */
+  /** Id of the live workspace, equal to `id` unless it is the twin. */
   readonly live: bigint;
 }
 
-/** The workspace of an id, which may be that of a test twin; undefined when it is none of the reader's. */
+/**
+ * Returns the workspace with an id, which may be a test twin's. `undefined` if the reader is not a
+ * member.
+ */
 export function findWorkspace(
   workspaces: readonly AccountWorkspace[],
   id: string | null | undefined,
@@ -96,7 +99,7 @@ export function useWorkspace(): EnteredWorkspace {
   return workspace;
 }
 
-/** Whether the reader may do in the workspace of the page what a role may. */
+/** Whether the reader has at least this role in the page's workspace. */
 export function useRole(least: Role): boolean {
   return useWorkspace().role >= RANKS[least];
 }
@@ -111,7 +114,10 @@ export function useOperatorRole(least: OperatorRole): boolean {
   return operatorRole !== undefined && operatorRole >= least;
 }
 
-/** The IANA name of the workspace's time zone; undefined on pages outside of one, which go by the reader's own. */
+/**
+ * Returns the IANA name of the workspace's time zone. `undefined` on pages without a workspace,
+ * which use the reader's time zone.
+ */
 export function useTimeZone(): string | undefined {
   const id = useContext(WorkspaceId);
   return findWorkspace(useContext(SignedIn)?.workspaces ?? [], id)?.timeZone;

@@ -6,7 +6,7 @@ import { fieldError, problemOf, type Problem } from "./problem.ts";
 import { clearSession, onSignedIn } from "./session.ts";
 import { createStore } from "./store.ts";
 
-/** Why it could not be found out who has signed in; undefined when it could, or is not known yet. */
+/** Error of loading the account, `undefined` if it loaded or is still loading. */
 export const accountProblem = createStore<Problem | undefined>(undefined);
 
 export async function loadAccount(): Promise<void> {
@@ -15,15 +15,15 @@ export async function loadAccount(): Promise<void> {
     const { data } = await clientFor(AccountService).getAccount({});
     onSignedIn(data!);
   } catch (error) {
-    // Without a session the sign-in page is shown by now.
+    // Without a session, the sign-in page is already shown.
     accountProblem.set(problemOf(error));
   }
 }
 
 /**
- * Begins a session by the token of a sign-in link.
+ * Starts a session with the token of a sign-in link.
  *
- * @throws ConnectError with the service's words when the link does not work
+ * @throws ConnectError from the service if the link is invalid
  */
 export async function signIn(token: string): Promise<void> {
   await postForm("/sign-in", { token });
@@ -31,9 +31,9 @@ export async function signIn(token: string): Promise<void> {
 }
 
 /**
- * Sends a link to an email if it is an account's. The response is the same if it is not.
+ * Sends a sign-in link if an account has this email. The response is the same otherwise.
  *
- * @throws ConnectError with the service's words when the email is none, or too many were asked for
+ * @throws ConnectError from the service if the email is invalid or the rate limit is exceeded
  */
 export async function askForLink(email: string): Promise<void> {
   await postForm("/sign-in/mail", { email });
@@ -42,7 +42,7 @@ export async function askForLink(email: string): Promise<void> {
 /**
  * Ends the session of this browser.
  *
- * @throws ConnectError when the service cannot be reached
+ * @throws ConnectError if the service cannot be reached
  */
 export async function signOut(): Promise<void> {
   await postForm("/sign-out", {});
@@ -71,7 +71,7 @@ interface Refused {
 }
 
 export interface Options {
-  /** The identity provider at which people can sign in; null for none. */
+  /** Identity provider for signing in, null if not configured. */
   readonly oidc: { readonly name: string } | null;
   readonly mail: boolean;
   readonly grpc: { readonly url: string | null; readonly port: number | null };

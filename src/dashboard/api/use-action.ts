@@ -3,7 +3,7 @@ import { useCallback, useRef, useState } from "preact/hooks";
 import { problemOf, type Problem } from "./problem.ts";
 import { createStore } from "./store.ts";
 
-/** How often what is shown was to be reloaded: after each action that succeeded, whatever it changed. */
+/** Counts reloads of the displayed data: one after each successful action. */
 export const reloads = createStore(0);
 
 export function reloadAll(): void {
@@ -11,7 +11,7 @@ export function reloadAll(): void {
 }
 
 export interface Action<A extends readonly unknown[]> {
-  /** Does it; a second call while it is in flight does nothing. Never rejects. */
+  /** Runs the action. A second call while one is in flight is a no-op. Never rejects. */
   readonly run: (...args: A) => Promise<void>;
   readonly isRunning: boolean;
   readonly problem: Problem | undefined;
@@ -19,7 +19,7 @@ export interface Action<A extends readonly unknown[]> {
 }
 
 /**
- * Makes a change by a call, once at a time:
+ * Makes a change with a call, one at a time:
  *
  *     const cancel = useAction(async () => {
  *       await shipments.cancelShipment({ shipment });
@@ -54,15 +54,15 @@ export function useAction<A extends readonly unknown[]>(
 }
 
 /**
- * Options for the one change that a form or a dialog makes, the same as long as it is shown: sent
- * twice, such as after a lost answer, the change is made once.
+ * Returns call options with one idempotency key for the lifetime of a form or dialog. If the change
+ * is sent twice, for example after a lost response, it is made once.
  */
 export function useIdempotencyOptions(): CallOptions {
   const [options] = useState(() => ({ headers: { "idempotency-key": randomKey() } }));
   return options;
 }
 
-/** A new idempotency key. `crypto.randomUUID` is there over https alone. */
+/** Returns a new idempotency key. `crypto.randomUUID` requires https. */
 export function randomKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return `page-${[...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;

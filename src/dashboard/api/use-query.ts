@@ -12,8 +12,7 @@ import { problemOf, type Problem } from "./problem.ts";
 
 export interface Query<T> {
   /**
-   * What was loaded last; still there while something is loaded, and after the same failed to be
-   * reloaded.
+   * Data of the last load. It stays during a load, and after a failed reload with the same inputs.
    */
   readonly data: T | undefined;
   readonly problem: Problem | undefined;
@@ -22,9 +21,9 @@ export interface Query<T> {
 }
 
 /**
- * Loads something from the service, and again whenever one of the inputs changes, `reload` is called
- * or a lost connection is back. A load of other inputs is aborted; at `reload`, one that is in flight is
- * shown first, or what takes longer than the time between two events would never be.
+ * Loads data from the service, and reloads it whenever an input changes, `reload` is called or the
+ * connection returns. A load for old inputs is aborted. `reload` lets a load in flight finish first,
+ * because loads slower than the interval between events would otherwise never finish.
  *
  *     const { data, problem } = useQuery(
  *       (signal) => shipments.getShipment({ shipment: reference }, { signal }),
@@ -49,7 +48,7 @@ export function useQuery<T>(
   }, [start]);
   const latest = useRef(load);
   latest.current = load;
-  // What the data was loaded with: after a failure, data of other inputs would be taken for these.
+  // Inputs of the loaded data. After a failure, data of other inputs must not be shown.
   const loadedWith = useRef<readonly unknown[]>([]);
 
   useEffect(() => {
@@ -87,15 +86,18 @@ export function useQuery<T>(
   return { ...state, reload };
 }
 
-/** A query that counts as loading until others, which its view needs too, have answered or failed once. */
+/**
+ * Returns a query that counts as loading until the other queries of its view have loaded or failed
+ * once.
+ */
 export function shownWith<T>(query: Query<T>, ...others: readonly Query<unknown>[]): Query<T> {
   const isReady = others.every(({ data, problem }) => (data ?? problem) !== undefined);
   return isReady ? query : { ...query, data: undefined, isLoading: true };
 }
 
 /**
- * The response of a call that changes nothing, loaded again when the request is another or an action succeeded; with
- * a `version`, when that is another instead. None is loaded without a request:
+ * Loads the response of a read-only call. Reloads when the request changes or an action succeeds, or with a
+ * `version` only when that changes. Without a request, no call is made:
  *
  *     const query = useRpc(ShipmentService.method.getShipment, { shipment: reference });
  */
@@ -131,7 +133,7 @@ export function useRpc<I extends DescMessage, O extends DescMessage>(
 
 interface RpcOptions {
   readonly timeoutMs?: number;
-  /** What else the response depends on, such as an etag, where nothing else makes it another. */
+  /** Other dependency of the response, such as an etag, if only that can change it. */
   readonly version?: unknown;
 }
 
@@ -144,12 +146,12 @@ export function useRepeat(work: () => void, intervalMs: number): void {
   }, [work, intervalMs]);
 }
 
-/** How often what all pages show is loaded anew while one stays open, in milliseconds. */
+/** Reload interval of the data on all pages, in milliseconds. */
 const FRAME_MS = 60_000;
 
 /**
- * What stands beside all pages: loaded again with each page that is gone to, which is among the inputs, after whatever
- * the reader does, and every minute, since no event tells of it.
+ * Loads data shown beside all pages. Reloads on navigation, which is among the inputs, after each
+ * action, and every minute, because no event reports its changes.
  */
 export function useFrameQuery<T>(
   load: (signal: AbortSignal) => Promise<T>,

@@ -13,12 +13,12 @@ import type { Hit } from "./finders.ts";
 
 const InviteDialog = lazily(() => import("../people/members.tsx").then((it) => it.InviteDialog));
 
-/** Opens a dialog for a workspace, also on a page that is in none. */
+/** Opens a dialog for a workspace, also on pages without one. */
 function opener({ id }: EnteredWorkspace, dialog: VNode): () => void {
   return () => openDialog(<WorkspaceId.Provider value={String(id)}>{dialog}</WorkspaceId.Provider>);
 }
 
-/** What the reader can do from any page of a workspace. */
+/** Returns the actions available on every page of a workspace. */
 export function generalActs(workspace: EnteredWorkspace): readonly Hit[] {
   const { id, role, isTest } = workspace;
   const acts: Hit[] = [];
@@ -31,7 +31,7 @@ export function generalActs(workspace: EnteredWorkspace): readonly Hit[] {
   return acts;
 }
 
-/** How payments are taken in a workspace, which is asked for once however much is searched. */
+/** Loads a workspace's payment connection, once per search session. */
 export function connectionLoader({ id }: EnteredWorkspace) {
   const client = clientFor(PaymentConnectionService, String(id));
   let loading: ReturnType<typeof client.getPaymentConnection> | undefined;
@@ -42,7 +42,7 @@ export function connectionLoader({ id }: EnteredWorkspace) {
     }));
 }
 
-/** What the reader can do with a shipment as it is, of which what cannot be taken back is last. */
+/** Returns the available actions for a shipment, irreversible ones last. */
 export async function shipmentActs(
   workspace: EnteredWorkspace,
   shipment: Shipment,

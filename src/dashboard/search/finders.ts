@@ -17,7 +17,7 @@ const MOST = 8;
 
 export interface Hit {
   readonly label: string;
-  /** Where it leads; what it does otherwise. */
+  /** URL of the result, or else its action. */
   readonly href?: string;
   readonly run?: () => void;
   readonly note?: string | undefined;
@@ -28,15 +28,15 @@ export type Groups = readonly (readonly [name: string, hits: readonly Hit[]])[];
 
 interface Finder {
   readonly placeholder: string;
-  /** What was looked at last. */
+  /** Recently opened results. */
   readonly recent: readonly Hit[];
   readonly find: (text: string, signal: AbortSignal) => Promise<Groups>;
 }
 
 /**
- * What the search finds besides pages: in a workspace, or on the platform where there is none.
+ * Searches a workspace, or the platform without one, for results other than pages.
  *
- * @param onScreen the reference of the shipment that the page is about
+ * @param onScreen the reference of the page's shipment
  */
 export function useFinder(workspace: string | undefined, onScreen: string | undefined): Finder {
   const { workspaces } = useAccount();
@@ -47,7 +47,7 @@ export function useFinder(workspace: string | undefined, onScreen: string | unde
   );
 }
 
-/** Whether a label has the words of a text, each of which may be begun, in whatever case. */
+/** Whether a label contains words that start with the words of a text, ignoring case. */
 export function hasWords(label: string, text: string): boolean {
   const words = label
     .toLowerCase()
@@ -59,7 +59,7 @@ export function hasWords(label: string, text: string): boolean {
     .every((begun) => words.some((word) => word.startsWith(begun)));
 }
 
-/** The reference of a shipment that a text has. */
+/** Returns the shipment reference within a text. */
 export function referenceIn(text: string): string | undefined {
   return /\bSHP-[0-9A-Z]{12}\b/i.exec(text)?.[0];
 }
@@ -82,7 +82,7 @@ function workspaceFinder(entered: EnteredWorkspace, onScreen: string | undefined
       note: customer,
     })),
     async find(text, signal) {
-      // With a shipment's reference, other words are about what to do with it.
+      // Words beside a shipment's reference search its actions.
       const reference = referenceIn(text) ?? text;
       const rest = text.replace(reference, "").trim();
       const [{ shipments, customers, matches }, current] = await Promise.all([

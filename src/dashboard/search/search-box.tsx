@@ -22,13 +22,14 @@ const NO_RESULTS: SearchField = {
 const Results = lazily(() => import("./search-results.tsx").then((it) => it.SearchResults));
 
 /**
- * The search's dialog. Its input is always in the page, so that `showModal` takes the focus before the next key. The
- * results follow once their code is loaded, and heed the keys that were pressed until then.
+ * The search dialog. Its input is always in the page, so that `showModal` takes the focus before
+ * the next key. The results are added once their code has loaded, and process the keys pressed
+ * until then.
  */
 export function SearchBox(props: {
   readonly dialog: RefObject<HTMLDialogElement | null>;
   readonly isOpen: boolean;
-  /** Called when the reader or the browser has closed it, or chosen a result. */
+  /** Called when the dialog was closed or a result was chosen. */
   readonly close: () => void;
   readonly source: SearchSource;
 }) {
@@ -41,15 +42,15 @@ export function SearchBox(props: {
       class="search-box"
       aria-label="Search"
       onClose={() => {
-        // It may have been opened again since.
+        // It may have been reopened since.
         if (dialog.current!.open) return;
         input.reset();
         close();
       }}
       onClick={({ target, currentTarget }) => {
         const option = (target as Element).closest("[role=option]");
-        // The content covers the dialog, so a click on the dialog itself is one beside it. A link to another page closes
-        // the search with the page.
+        // The content covers the dialog, so a click on the dialog element is outside. A link to
+        // another page closes the search with the page.
         const isLeft = option instanceof HTMLAnchorElement && option.href !== location.href;
         if (target === currentTarget || (option && !isLeft)) close();
       }}
@@ -82,7 +83,7 @@ export function SearchBox(props: {
   );
 }
 
-/** The text of the input, and the keys pressed in it that the results heed. */
+/** The text of the input and its key presses, for the results. */
 function useInput() {
   const [text, setText] = useState("");
   const [steps, setSteps] = useState(0);

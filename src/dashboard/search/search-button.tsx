@@ -6,7 +6,7 @@ import { SearchBox } from "./search-box.tsx";
 import type { SearchSource } from "./search-results.tsx";
 import "./search-button.css";
 
-/** Opens the search from any page of a workspace, as `/` and Ctrl-K do. */
+/** Opens the search from any page of a workspace, like `/` and Ctrl-K. */
 export function SearchButton(source: SearchSource) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [isOpen, setOpen] = useState(false);
@@ -14,7 +14,7 @@ export function SearchButton(source: SearchSource) {
   const { pathname, query, hash } = usePlace();
   const place = `${pathname}?${query.toString()}${hash}`;
   const open = () => {
-    // At once, not with the next render: the next key belongs to the box.
+    // Immediately instead of on the next render, because the next key belongs to the search.
     dialog.current!.showModal();
     setOpen(true);
   };
@@ -33,7 +33,7 @@ export function SearchButton(source: SearchSource) {
     document.addEventListener("keydown", listener);
     return () => document.removeEventListener("keydown", listener);
   }, []);
-  // Before the page is painted, so that it does not close a search that is opened as soon as that is seen.
+  // Before painting, so that it does not close a search opened as soon as the page is visible.
   useLayoutEffect(close, [place]);
   return (
     <>

@@ -9,20 +9,20 @@ import type { SearchField } from "./search-box.tsx";
 
 const PAUSE_MS = 80;
 
-/** What the search looks through. */
+/** Scope and data of the search. */
 export interface SearchSource {
-  /** Undefined on the pages of the platform. */
+  /** `undefined` on the platform's pages. */
   readonly workspace: string | undefined;
   readonly pages: readonly (readonly [label: string, href: string])[];
 }
 
 interface SearchResultsProps extends SearchSource {
-  /** The id of the list. */
+  /** Id of the list. */
   readonly id: string;
   readonly text: string;
-  /** Number of presses of the arrow key down, less those of the arrow key up, since the text was changed. */
+  /** Presses of the down arrow key minus those of the up arrow key, since the text changed. */
   readonly steps: number;
-  /** The text at which Enter was pressed; undefined when that has been heeded. */
+  /** Text when Enter was pressed, `undefined` once processed. */
   readonly entered: string | undefined;
   readonly clearEntered: () => void;
   /** Sets the attributes of the input that depend on the results. */
@@ -30,9 +30,9 @@ interface SearchResultsProps extends SearchSource {
 }
 
 /**
- * Finds shipments, customers and pages of a workspace, or those of the platform, while the reader types. Without a
- * text it shows the shipments that were opened last. Enter follows the chosen result once the search has finished,
- * unless the text was changed since.
+ * Searches shipments, customers and pages of a workspace, or of the platform, as the reader types.
+ * Without a text it lists the recently opened shipments. Enter follows the chosen result once the
+ * search has finished, unless the text has changed since.
  */
 export function SearchResults(props: SearchResultsProps) {
   const { id, text, steps, entered, setField, clearEntered } = props;

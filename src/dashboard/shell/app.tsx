@@ -1,13 +1,13 @@
 /**
- * How a page is written is told in src/docs/architecture.md, "Working on it". Besides:
+ * How to write a page is described in src/docs/architecture.md, "Working on it". In addition:
  *
- * - What cannot be taken back is asked for first; `toast()` says that it is done. `useLive(query.reload)` keeps up
- *   with what others do.
- * - Amounts are `<Money>`, times `<Time>`, states `<Badge>`. Single keys are `useKeys`.
- * - Maps are `<CoverageMap>`, or `<LazyMap>` with layers of one's own.
- * - Colours and sizes come from the variables of `theme.css`, which the documents share. Inline `style` attributes,
- *   event handlers as text and anything from another host are blocked.
- * - `SCREENSHOTS=folder npx vitest run --config test/vitest.config.ts test/dashboard` leaves pictures: look at them.
+ * - Irreversible actions require confirmation. `toast()` reports success. `useLive(query.reload)` reloads after
+ *   changes by others.
+ * - Amounts are `<Money>`, times `<Time>`, states `<Badge>`. Single-key shortcuts are `useKeys`.
+ * - Maps are `<CoverageMap>`, or `<LazyMap>` with custom layers.
+ * - Colors and sizes come from the variables of `theme.css`, which the documents share. The pages' policy blocks inline
+ *   `style` attributes, inline event handlers and resources from other hosts.
+ * - `SCREENSHOTS=folder npx vitest run --config test/vitest.config.ts test/dashboard` saves screenshots to review.
  */
 import { useEffect, useState } from "preact/hooks";
 import { accountProblem, loadAccount } from "../api/sign-in.ts";
@@ -48,7 +48,7 @@ export function App() {
         <Arriving />
       ) : (
         <SignedIn.Provider value={person}>
-          {/* Made anew for another person, who has signed in in another tab. */}
+          {/* Remounted when another person signs in, in another tab. */}
           <CurrentPage key={String(person.id)} pathname={pathname} />
         </SignedIn.Provider>
       )}
@@ -76,8 +76,8 @@ function loadIfPersonChanged({ key }: StorageEvent): void {
 }
 
 /**
- * Asks who has signed in, again each time that a lost connection is back, the page is looked at again,
- * or another tab has signed in or out. Returns an unsubscribe function.
+ * Loads the account at start, after a reconnect, when the page becomes visible, and when another
+ * tab signs in or out. Returns an unsubscribe function.
  */
 function followAccount(): () => void {
   void loadAccount();
@@ -113,7 +113,8 @@ function PageAt({ pathname }: { readonly pathname: string }) {
   const name = found?.name;
   const Component = name && componentOf(name);
   useEffect(() => {
-    // By what was rendered: the code may have come since then, and then it is time to render again.
+    // Compares with the rendered component, because the code may have loaded since. In that case it
+    // renders again.
     if (name === undefined || Component !== undefined) return;
     loadPage(name).then(() => setRound((last) => last + 1), reloadOnce);
   }, [name]);

@@ -63,8 +63,8 @@ function showKeys(): void {
 }
 
 /**
- * The workspace whose pages the navigation has: on the account's page, the one that the reader came
- * from.
+ * Returns the workspace of the navigation. On the account page, it is the previous page's
+ * workspace.
  */
 function useWorkspaceOfMenu(workspace: string | undefined): string | undefined {
   const { workspaces, operatorRole } = useAccount();
@@ -77,8 +77,8 @@ function useWorkspaceOfMenu(workspace: string | undefined): string | undefined {
 }
 
 /**
- * Moves the focus to a page that was gone to, so that its heading is read next and keys work; on the way back, to
- * the link by which the page was left.
+ * Focuses a new page, so that its heading is read and shortcuts work. On the way back, focuses the
+ * link that was followed.
  */
 function useFocusOnNewPage(pathname: string) {
   const main = useRef<HTMLElement>(null);
@@ -94,7 +94,10 @@ function useFocusOnNewPage(pathname: string) {
   return main;
 }
 
-/** Focuses a link of a page once it is loaded, unless the reader does something before; returns what ends that. */
+/**
+ * Focuses a link of a page once it has loaded, unless the reader acts first. Returns an unsubscribe
+ * function.
+ */
 function focusWhenThere(main: HTMLElement, href: string | undefined): (() => void) | undefined {
   if (href === undefined) return undefined;
   const controller = new AbortController();

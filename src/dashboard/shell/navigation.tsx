@@ -3,10 +3,10 @@ import { ATTENTION, PAGE_ENTRIES } from "../routes/pages.ts";
 import { paths, settingsHref, type Path } from "../routes/paths.ts";
 import { settingsParts } from "../workspaces/settings-parts.ts";
 
-/** A place that the search finds: what it is called, and where it leads. */
+/** A search result for a page: its label and URL. */
 type Place = readonly [label: string, href: string];
 
-/** The pages of a workspace in one of its modes, or those of the platform. */
+/** Returns the pages of a workspace in one mode, or those of the platform. */
 function entriesOf(workspace?: bigint, isTestMode = false) {
   return PAGE_ENTRIES.flatMap(([name, { path, label, icon, section, isTest = false }]) => {
     const isPlatform = path.startsWith("/platform");
@@ -20,7 +20,7 @@ function entriesOf(workspace?: bigint, isTestMode = false) {
 
 type Entries = ReturnType<typeof entriesOf>;
 
-/** The pages of a workspace and the parts of its settings, or those of the platform, for the search. */
+/** Returns the pages of a workspace and its settings, or those of the platform, for the search. */
 export function pagesOf(entered: EnteredWorkspace | undefined): readonly Place[] {
   const pages = entriesOf(entered?.id, entered?.isTest).map(
     ({ label, href }) => [label, href] as const,
@@ -33,7 +33,7 @@ export function pagesOf(entered: EnteredWorkspace | undefined): readonly Place[]
   ];
 }
 
-/** The same page in the workspace's other mode; undefined where there is none. */
+/** Returns the same page in the workspace's other mode, `undefined` if it has no counterpart. */
 export function otherModeOf(entered: EnteredWorkspace, pathname: string): string | undefined {
   const { isTest, live, testWorkspace } = entered;
   const other = isTest ? live : testWorkspace;
@@ -50,7 +50,7 @@ function useEntries(current: string | undefined): Entries {
   return entered === undefined ? [] : entriesOf(entered.id, entered.isTest);
 }
 
-/** The label of the entry that a page belongs to: of the longest address that leads to it. */
+/** Returns the label of a page's navigation entry: the one with the longest matching URL. */
 function labelAt(pathname: string, entries: Entries): string | undefined {
   return entries
     .filter(({ href }) => pathname === href || pathname.startsWith(`${href}/`))
@@ -59,7 +59,7 @@ function labelAt(pathname: string, entries: Entries): string | undefined {
 
 export function Navigation(props: {
   readonly pathname: string;
-  /** The id of the workspace whose pages it has; the platform's without one. */
+  /** Id of the workspace whose pages are listed. `undefined` for the platform. */
   readonly current: string | undefined;
   readonly count: string | undefined;
 }) {

@@ -30,7 +30,7 @@ export async function loadPage(name: PageName): Promise<void> {
   loaded.set(name, (await load())[component]!);
 }
 
-/** Where the pages of the platform begin, which only operators see. */
+/** Whether a path is on the platform, which only operators see. */
 export function isPlatformPath(pathname: string): boolean {
   return pathname === "/platform" || pathname.startsWith("/platform/");
 }

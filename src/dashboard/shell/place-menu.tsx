@@ -8,7 +8,9 @@ import icon from "./icon.svg";
 import { otherModeOf } from "./navigation.tsx";
 import "./place-menu.css";
 
-/** The button that says where the reader is, and opens the choice of other places, modes, and of who they are. */
+/**
+ * The button with the current location. Opens a menu of other locations, the mode, and the account.
+ */
 export function PlaceMenu(props: {
   readonly account: Account;
   readonly entered: EnteredWorkspace | undefined;
@@ -41,7 +43,7 @@ export function PlaceMenu(props: {
   );
 }
 
-/** Keys go on from the first choice once the menu is open. */
+/** Arrow keys continue from the first item once the menu is open. */
 function focusFirst(event: TargetedToggleEvent<HTMLElement>): void {
   if (event.newState === "open") event.currentTarget.querySelector("a")!.focus();
 }
@@ -55,7 +57,7 @@ function goByArrows(event: KeyboardEvent & { readonly currentTarget: HTMLElement
   choices.at((at + step) % choices.length)?.focus();
 }
 
-/** The reader's workspaces, and the platform for operators; nothing where there is only one of them. */
+/** The reader's workspaces, and the platform for operators. Hidden if only one is available. */
 function Places({ account, entered }: Parameters<typeof PlaceMenu>[0]) {
   const { workspaces, operatorRole } = account;
   const isOperator = operatorRole !== undefined;

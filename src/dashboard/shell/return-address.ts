@@ -3,9 +3,9 @@ import { findWorkspace } from "../api/session.ts";
 import { workspaceIn } from "../routes/paths.ts";
 import { isPlatformPath } from "./pages.ts";
 
-/** Where the address is kept, for all tabs of the browser: a link opens in one of its own. */
+/** Storage key of the URL, shared by all tabs because a sign-in link opens a new tab. */
 const KEY = "return-address";
-/** After how long nobody means to go there any more, in milliseconds. */
+/** Lifetime of a stored URL, in milliseconds. */
 const LASTS_MS = 30 * 60_000;
 
 interface Kept {
@@ -20,12 +20,12 @@ export function keepReturnAddress(): void {
   localStorage.setItem(KEY, JSON.stringify(kept));
 }
 
-/** Where the reader is, or was before they came to the sign-in page; undefined when that is not known. */
+/** Returns the current URL, or on the sign-in page the previous one. `undefined` if unknown. */
 export function returnAddress(): string | undefined {
   return addressHere() ?? keptAddress();
 }
 
-/** The address that was noted, which is then forgotten; undefined for a page that is not the reader's. */
+/** Returns and deletes the stored URL. `undefined` if the reader has no access to the page. */
 export function takeReturnAddress({ workspaces, operatorRole }: Account): string | undefined {
   const address = keptAddress();
   localStorage.removeItem(KEY);
@@ -47,7 +47,7 @@ function keptAddress(): string | undefined {
   const text = localStorage.getItem(KEY);
   if (text === null) return undefined;
   const { address, keptAt } = JSON.parse(text) as Kept;
-  // An address that leads to another site, such as `//example.org`, is none of this page's.
+  // Ignores URLs of other sites, such as `//example.org`.
   const isOwn = URL.parse(address, location.origin)?.origin === location.origin;
   return isOwn && Date.now() - keptAt < LASTS_MS ? address : undefined;
 }

@@ -16,9 +16,8 @@ import { keepReturnAddress, returnAddress } from "./return-address.ts";
 import "./sign-in.css";
 
 /**
- * Says how to sign in. Opened by a sign-in link, whose token stands behind the `#` so that no server
- * or log sees it with the address, it asks for one more click: a token can be used once, and programs
- * that look at links in messages would use it up.
+ * Signs in. A sign-in link carries its token after the `#`, which keeps it out of server logs. The
+ * page requires one more click, because a token works once and link scanners would use it up.
  */
 export function SignInPage() {
   useTitle("Sign in");
@@ -81,7 +80,7 @@ function WithoutLink() {
   );
 }
 
-/** Asks for an email, then says that a link is on its way, whether or not there is an account. */
+/** Requests an email, then confirms that a link was sent, whether or not an account exists. */
 function ByMail() {
   const [sentTo, setSentTo] = useState<string>();
   const [isAgain, setAgain] = useState(false);
@@ -132,7 +131,7 @@ function CheckMail(props: { readonly email: string; readonly again: () => void }
   );
 }
 
-/** Who hands over a link, where none is sent. */
+/** Explains who provides the link if the service sends no emails. */
 function ByHand() {
   return (
     <>
@@ -167,7 +166,9 @@ function AtProvider({
   );
 }
 
-/** The token in the address; taken out of it, so that it is neither seen nor kept in the history. */
+/**
+ * Returns the token from the URL and removes it, so that it is not visible or kept in the history.
+ */
 function useLinkToken(): string | undefined {
   const [token, setToken] = useState(readToken);
   useEffect(() => {
@@ -188,7 +189,7 @@ function readToken(): string | undefined {
   return new URLSearchParams(location.hash.slice(1)).get("token") ?? undefined;
 }
 
-/** Where customers come to from the page at which they paid, or did not; nobody has to sign in for it. */
+/** Landing page for customers after payment or cancellation. Requires no sign-in. */
 export function AfterPaymentPage({ isPaid }: { readonly isPaid: boolean }) {
   const title = isPaid ? "Thank you" : "Not paid";
   useTitle(title);

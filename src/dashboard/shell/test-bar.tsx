@@ -4,7 +4,10 @@ import { paths } from "../routes/paths.ts";
 import { Time } from "../ui/values.tsx";
 import { otherModeOf } from "./navigation.tsx";
 
-/** Says on every page that it is in test mode, and by which clock if it stands still; leads to its page, and out of it. */
+/**
+ * The test mode bar, with the time if the test clock is stopped. Links to the test mode page and to
+ * live mode.
+ */
 export function TestBar(props: {
   readonly entered: EnteredWorkspace;
   readonly pathname: string;

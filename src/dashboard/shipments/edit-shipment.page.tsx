@@ -79,7 +79,7 @@ function ShipmentForm(props: EditFormProps<Shipment>) {
 function ShipmentFields(props: EditFormProps<Shipment> & { readonly hasSearch: boolean }) {
   const { from, hasSearch } = props;
   const shipments = useClient(ShipmentService);
-  // A price stays fixed once paid, also while the payment is pending.
+  // The route is fixed once paid, also while the payment is processing.
   const isPending =
     from.status === ShipmentStatus.PENDING && from.paymentDetails?.processing !== true;
   const [route, setRoute] = useState(() => routeTextOf(from));

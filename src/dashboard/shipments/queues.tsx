@@ -164,8 +164,8 @@ const NONE = create(ShipmentCountSchema);
 type Counted = MessageInitShape<typeof CountShipmentsRequestSchema>;
 
 /**
- * Loads the counts of a list, its queues, and its cancelled shipments. Failed refunds have no
- * cancelled count.
+ * Loads the counts of a list, its queues, and its cancelled shipments. Cancelled shipments are not
+ * counted for the `failed` filter, which lists them because their refunds failed.
  *
  * @param of the filters as text
  */

@@ -140,8 +140,8 @@ function Listed(props: {
 }
 
 /**
- * Returns the order of the list and the orders it supports. A queue without other filters is
- * ordered by due time.
+ * Returns the order of the list and the orders it supports. Only queues without further filters
+ * support every order. Other lists are ordered by creation time.
  */
 function orderOf(query: URLSearchParams, view: View, narrowed: boolean): Order {
   const isDue = view.queue !== undefined && view.queue !== "failed" && !narrowed;

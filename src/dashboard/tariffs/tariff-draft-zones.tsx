@@ -126,7 +126,7 @@ const MAX_BYTES = 64 * 1024 * 1024;
 /**
  * Returns the chosen file.
  *
- * @throws ConnectError about `data` if it is missing, or too large to be accepted after the upload
+ * @throws ConnectError about `data` if it is missing or exceeds the size limit, before uploading
  */
 function fileIn(form: FormData): File {
   const file = form.get("data");
